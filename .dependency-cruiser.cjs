@@ -1,0 +1,200 @@
+/**
+ * Who may import whom. The house in one line (ARCHITECTURE.md):
+ *
+ *   kernel ◀ storage ◀ auth, jobs ◀ webhooks ◀ graph ◀ features/* ◀ surfaces ◀ http, ingest, control ◀ main ◀ cli
+ *
+ * Run by `npm run check -- dependencies`, which also makes sure that the modules were really seen. What is not an import
+ * (globals such as `Bun` and `fetch`, the environment, time, SQL) is held by tools/tidy.
+ */
+
+/** What stands below each floor, nearest first. A floor may import all that stands below it, and itself. */
+const below = {
+  kernel: [],
+  storage: ["kernel"],
+  auth: ["storage", "kernel"],
+  jobs: ["storage", "kernel"],
+  webhooks: ["jobs", "auth", "storage", "kernel"],
+  graph: ["webhooks", "jobs", "auth", "storage", "kernel"],
+  features: ["graph", "webhooks", "jobs", "auth", "storage", "kernel"],
+  surfaces: ["features", "graph", "webhooks", "jobs", "auth", "storage", "kernel"],
+  // At the side: they look at the house and carry nothing of it.
+  telemetry: ["graph", "auth", "storage", "kernel"],
+  config: ["surfaces", "graph", "auth", "storage", "kernel"],
+  http: ["surfaces", "features", "graph", "webhooks", "jobs", "auth", "storage", "kernel", "telemetry", "config"],
+  ingest: ["surfaces", "features", "graph", "webhooks", "jobs", "auth", "storage", "kernel", "telemetry", "config"],
+  control: ["surfaces", "features", "graph", "webhooks", "jobs", "auth", "storage", "kernel", "telemetry", "config"],
+};
+
+const TEST = "\\.test\\.ts$";
+
+/** One rule for each floor: from it, nothing of src but what stands below. Tests of a floor are free. */
+const floors = Object.entries(below).map(([floor, lower]) => ({
+  name: `floor-${floor}`,
+  comment: `${floor} may import only ${lower.length === 0 ? "itself" : [floor, ...lower].join(", ")}; ask by name, or move what is needed down`,
+  severity: "error",
+  from: { path: `^src/${floor}/`, pathNot: TEST },
+  to: { path: "^src/", pathNot: `^src/(${[floor, ...lower].join("|")})/` },
+}));
+
+const npm = "^node_modules/|^npm:";
+const PACKAGES = ["npm", "npm-dev", "npm-optional", "npm-peer", "npm-bundled", "npm-no-pkg", "npm-unknown"];
+
+const rules = [
+  {
+    name: "kernel-is-pure",
+    comment: "kernel has no I/O and no npm package: plain words that everything else can rely on",
+    from: { path: "^src/kernel/", pathNot: TEST },
+    to: { pathNot: "^src/kernel/" },
+  },
+  {
+    name: "system-is-given",
+    comment: "time, ids and randomness are given by main; importing system.ts makes a thing impossible to steer in a test",
+    from: { path: "^src/", pathNot: `^src/(main\\.ts|cli/)|${TEST}` },
+    to: { path: "^src/system\\.ts$" },
+  },
+  {
+    name: "system-knows-kernel",
+    comment: "system.ts gives what kernel asks for and knows nothing else of the house",
+    from: { path: "^src/system\\.ts$" },
+    to: { path: "^src/", pathNot: "^src/kernel/" },
+  },
+  {
+    name: "main-knows-every-room",
+    comment: "only the command line starts main; whoever else imports it turns the house upside down",
+    from: { path: "^src/", pathNot: `^src/cli/|${TEST}` },
+    to: { path: "^src/main\\.ts$" },
+  },
+  {
+    name: "cli-is-on-top",
+    comment: "nothing imports the command line",
+    from: { path: "^src/", pathNot: `^src/cli/|${TEST}` },
+    to: { path: "^src/cli/" },
+  },
+  {
+    name: "rooms-do-not-meet",
+    comment: "a room asks another one's reader by its node type's name (kernel/readers.ts), never by import",
+    from: { path: "^src/features/([^/]+)/" },
+    to: { path: "^src/features/", pathNot: "^src/features/$1/" },
+  },
+  {
+    name: "by-the-door",
+    comment: "from outside, a room is its index.ts",
+    from: { path: "^(src|test|tools|bench)/", pathNot: "^src/features/" },
+    to: { path: "^src/features/[^/]+/", pathNot: "^src/features/[^/]+/index\\.ts$" },
+  },
+  {
+    name: "contracts-are-data",
+    comment: "a contract imports words (kernel, graph/contract, auth/policies, typebox) and its own room's data, nothing that acts",
+    from: { path: "\\.contract\\.ts$" },
+    to: {
+      pathNot: [
+        "^src/kernel/",
+        "^src/graph/(contract|version-rules|versions|request|field-sets)\\.ts$",
+        "^src/auth/(policies|schemes|page-tasks)\\.ts$",
+        "^node_modules/typebox/",
+        // Its own room: limits and states are data; of the store a contract takes row types alone (next rule).
+        "^src/features/[^/]+/[^/]+\\.(states|errors|limits|contract|store)\\.ts$",
+      ],
+    },
+  },
+  {
+    name: "contracts-take-types-of-a-store",
+    comment: "of a store, a contract may know the shape of a row and nothing else",
+    from: { path: "\\.contract\\.ts$" },
+    to: { path: "\\.store\\.ts$", dependencyTypesNot: ["type-only"] },
+  },
+  {
+    name: "sqlite-driver",
+    comment: "only storage/sqlite knows that SQLite exists",
+    from: { path: "^src/", pathNot: `^src/storage/sqlite/|${TEST}` },
+    to: { path: "^bun:sqlite$" },
+  },
+  {
+    name: "postgres-driver",
+    comment: "only storage/postgres knows that PostgreSQL exists",
+    from: { path: "^src/", pathNot: `^src/storage/postgres/|${TEST}` },
+    to: { path: "^node_modules/(pg|@types/pg)/" },
+  },
+  {
+    name: "drivers-behind-storage",
+    comment: "only storage itself opens a driver; everybody else sees storage/database.ts",
+    from: { path: "^src/", pathNot: `^src/storage/|${TEST}` },
+    to: { path: "^src/storage/(sqlite|postgres)/" },
+  },
+  {
+    name: "sockets",
+    comment: "inbound sockets stand in http, control and ingest; outbound ones in webhooks/delivery and the guarded client beside it",
+    from: { path: "^src/", pathNot: `^src/(http|control|ingest)/|^src/webhooks/(delivery|outbound)|^src/storage/postgres/|${TEST}` },
+    to: { path: "^(node:)?(http|https|http2|net|tls|dgram)$|^node_modules/hono/" },
+  },
+  {
+    name: "bun-in-few-places",
+    comment: "Bun's own modules are named where the runtime matters, so that the rest could run elsewhere",
+    from: { path: "^src/", pathNot: `^src/(http|storage|control|ingest)/|^src/(main|system)\\.ts$|^src/webhooks/(delivery|outbound)|${TEST}` },
+    to: { path: "^bun(:|$)" },
+  },
+  {
+    name: "log-and-metrics",
+    comment: "pino and prom-client are telemetry's choice",
+    from: { path: "^src/", pathNot: "^src/telemetry/" },
+    to: { path: "^node_modules/(pino|pino-pretty|prom-client)/" },
+  },
+  {
+    name: "no-development-packages",
+    comment: "what runs may not need a development dependency: `npm start` installs none",
+    from: { path: "^src/", pathNot: TEST },
+    to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["type-only"] },
+  },
+  {
+    name: "declared-packages",
+    comment: "a package that is imported stands in package.json",
+    from: { path: "^(src|test|tools|conformance|bench)/" },
+    to: { dependencyTypes: ["npm-no-pkg", "npm-unknown"] },
+  },
+  {
+    name: "resolvable",
+    comment: "an import that leads nowhere hides what stands behind it from all the other rules",
+    from: { path: "^(src|test|tools|conformance|bench)/" },
+    to: { couldNotResolve: true, pathNot: "^bun:" },
+  },
+  {
+    name: "program-without-its-tests",
+    comment: "the program imports nothing from tests, tools, benches or the conformance suite",
+    from: { path: "^src/", pathNot: TEST },
+    to: { path: `^(test|tools|bench|conformance)/|${TEST}` },
+  },
+  {
+    name: "conformance-from-outside",
+    comment: "the conformance suite is a black box: by no way does it know anything of src",
+    from: { path: "^conformance/", pathNot: TEST },
+    to: { path: "^(src|test|tools)/", reachable: true },
+  },
+  {
+    name: "conformance-imports",
+    comment: "its test may start a PostgreSQL by the harness; nothing of src may be imported",
+    from: { path: "^conformance/" },
+    to: { path: "^(src|tools)/" },
+  },
+  {
+    name: "nothing-unreachable",
+    comment: "what the program's two entries do not reach is dead: use it or delete it",
+    from: { path: "^src/(main|cli/plaza)\\.ts$" },
+    to: { path: "^src/", pathNot: TEST, reachable: false },
+  },
+  {
+    name: "nothing-circular",
+    comment: "two modules that need each other at run time are one module. Circles through a type are allowed: types are gone when it runs, and a world and the words of a contract name each other",
+    from: { path: "^(src|test|tools|conformance|bench)/" },
+    to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },
+  },
+].map((rule) => ({ severity: "error", ...rule }));
+
+module.exports = {
+  forbidden: [...floors, ...rules],
+  options: {
+    doNotFollow: { path: npm, dependencyTypes: PACKAGES },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "default", "types", "node"] },
+  },
+};

@@ -1,0 +1,61 @@
+import { ask } from "../harness/answers.ts";
+import { get, PAGE } from "../harness/data.ts";
+import { startFilledPlaza } from "../harness/fill.ts";
+import { absolutesOf, type Bench } from "../harness/report.ts";
+import { alternate, overRounds } from "../harness/rounds.ts";
+import type { Server } from "../harness/server.ts";
+
+const ROW = 1_000_000;
+/** A page at `ROW` is full. */
+const LABELS = ROW + 100;
+/** D-31: the largest page, for the way there. */
+const STEP = 100;
+const CONNECTIONS = 32;
+
+interface List {
+  readonly data: readonly { readonly id: string }[];
+  readonly paging: { readonly cursors: { readonly after: string } };
+}
+
+/** Follows the cursors as a client does; throws when a row is skipped or repeated. Answers the cursor of row `ROW`. */
+async function walk(server: Server): Promise<string> {
+  let after = "";
+  let last: string | undefined;
+  for (let row = 0; row < ROW; row += STEP) {
+    const answer = await ask(server, get(`${PAGE}/custom_labels?limit=${STEP}${after}`));
+    if (answer.status !== 200) throw new Error(`row ${row}: ${answer.status} ${answer.text}`);
+    const { data, paging } = JSON.parse(answer.text) as List;
+    for (const { id } of data) {
+      if (last !== undefined && BigInt(id) !== BigInt(last) - 1n) throw new Error(`row ${row}: ${id} follows ${last}`);
+      last = id;
+    }
+    if (data.length !== STEP) throw new Error(`row ${row}: a page of ${data.length}`);
+    after = `&after=${paging.cursors.after}`;
+  }
+  return after;
+}
+
+export const bench: Bench = {
+  summary: `\`GET /v26.0/{page}/custom_labels\`: its first page against the one after row ${ROW.toLocaleString("en")}, found by following the cursors there, ${CONNECTIONS} connections.`,
+  async run(options) {
+    const server = await startFilledPlaza({ labels: LABELS });
+    try {
+      const first = get(`${PAGE}/custom_labels?limit=25`);
+      const deep = get(`${PAGE}/custom_labels?limit=25${await walk(server)}`);
+      const pairs = await alternate({ server, callOf: () => first }, { server, callOf: () => deep }, { ...options, connections: CONNECTIONS });
+      return {
+        figures: [
+          {
+            name: "time a call, deep : first page",
+            ...overRounds(pairs, ({ one, other }) => one.calls_per_second / other.calls_per_second),
+            goal: { at_most: 1.2 },
+          },
+          { name: "CPU a call, deep : first page", ...overRounds(pairs, ({ one, other }) => other.server_cpu_us / one.server_cpu_us) },
+        ],
+        absolute: absolutesOf(pairs, "first page", "deep page"),
+      };
+    } finally {
+      await server.stop();
+    }
+  },
+};

@@ -1,0 +1,27 @@
+import { checkSameAnswer } from "../harness/answers.ts";
+import { get, LABEL_IDS, labels, world } from "../harness/data.ts";
+import type { Call } from "../harness/load.ts";
+import { againstFloor, type Bench } from "../harness/report.ts";
+import { alternate } from "../harness/rounds.ts";
+import { startFloor, startPlaza } from "../harness/server.ts";
+
+/** As many as a page may have (D-40). */
+const LABELS = 5_000;
+const CONNECTIONS = 32;
+
+export const bench: Bench = {
+  summary: `\`GET /v26.0/{label}?fields=id,page_label_name\` of a label at random among ${LABELS}, all three credentials, ${CONNECTIONS} connections; the floor makes two prepared queries.`,
+  async run(options) {
+    const plaza = await startPlaza({ world: world({ labels: [...labels(LABELS)] }) });
+    const floor = await startFloor("node", { given: LABELS });
+    try {
+      const call: Call = { ...get(`${LABEL_IDS}{number}?fields=id,page_label_name`), number: { kind: "random", first: 0, amount: LABELS } };
+      await checkSameAnswer(plaza, floor, call);
+      const callOf = () => call;
+      const pairs = await alternate({ server: plaza, callOf }, { server: floor, callOf }, { ...options, connections: CONNECTIONS });
+      return againstFloor(pairs, 0.5);
+    } finally {
+      await Promise.all([plaza.stop(), floor.stop()]);
+    }
+  },
+};

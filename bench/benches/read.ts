@@ -1,0 +1,25 @@
+import { checkSameAnswer } from "../harness/answers.ts";
+import { get, PAGE, personas, world } from "../harness/data.ts";
+import { againstFloor, type Bench } from "../harness/report.ts";
+import { alternate } from "../harness/rounds.ts";
+import { startFloor, startPlaza } from "../harness/server.ts";
+
+const PERSONAS = 10_000;
+const CONNECTIONS = 32;
+
+export const bench: Bench = {
+  summary: `\`GET /v26.0/{page}/personas?limit=5\` with all three credentials, ${PERSONAS} personas stored, ${CONNECTIONS} connections; the floor makes three prepared queries and glues the answer from strings.`,
+  async run(options) {
+    const plaza = await startPlaza({ world: world({ personas: [...personas(PERSONAS)] }) });
+    const floor = await startFloor("list", { given: PERSONAS });
+    try {
+      const call = get(`${PAGE}/personas?limit=5`);
+      await checkSameAnswer(plaza, floor, call);
+      const callOf = () => call;
+      const pairs = await alternate({ server: plaza, callOf }, { server: floor, callOf }, { ...options, connections: CONNECTIONS });
+      return againstFloor(pairs, 0.5);
+    } finally {
+      await Promise.all([plaza.stop(), floor.stop()]);
+    }
+  },
+};

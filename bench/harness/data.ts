@@ -1,0 +1,61 @@
+/** The data that Plaza and the floors both hold, and the calls that are made on it. */
+import type { Call } from "./load.ts";
+
+export const APP = "1001";
+export const PAGE = "2001";
+/** As long as a minted one. */
+export const TOKEN = "PLZbenchbenchbenchbenchbenchbenchbenchbenchben";
+
+/** Ids have 18 digits, as many as minted ones; the last eight count. */
+export const PERSONA_IDS = "1234567891";
+export const LABEL_IDS = "1234567892";
+export const idOf = (prefix: string, index: number): string => prefix + String(index).padStart(8, "0");
+
+export interface Persona {
+  readonly id: string;
+  readonly page: string;
+  readonly name: string;
+  readonly profile_picture_url: string;
+}
+
+export interface Label {
+  readonly id: string;
+  readonly page: string;
+  readonly name: string;
+}
+
+export function* personas(count: number): Generator<Persona> {
+  for (let i = 0; i < count; i++) {
+    yield { id: idOf(PERSONA_IDS, i), page: PAGE, name: `Persona ${i}`, profile_picture_url: `https://example.com/personas/${i}.png` };
+  }
+}
+
+export function* labels(count: number): Generator<Label> {
+  for (let i = 0; i < count; i++) yield { id: idOf(LABEL_IDS, i), page: PAGE, name: `label ${i}` };
+}
+
+/** A world file (operating.md) with one page and a token of it. */
+export const world = (more: { readonly personas?: readonly Persona[]; readonly labels?: readonly Label[] } = {}) => ({
+  apps: [{ id: APP, name: "Bench", secret: "bench secret" }],
+  pages: [{ id: PAGE, name: "Bench page" }],
+  tokens: [{ token: TOKEN, type: "page", app: APP, page: PAGE, scopes: ["pages_messaging"] }],
+  ...more,
+});
+
+/** All three credentials that page messaging wants. */
+const credentials = `access_token=${TOKEN}&oauth_token=${TOKEN}`;
+const headers = { Authorization: `Bearer ${TOKEN}` };
+
+/** `path` below the version, with its own query or none. */
+export const get = (path: string): Call => ({
+  method: "GET",
+  target: `/v26.0/${path}${path.includes("?") ? "&" : "?"}${credentials}`,
+  headers,
+});
+
+export const post = (path: string, body: string): Call => ({
+  method: "POST",
+  target: `/v26.0/${path}?${credentials}`,
+  headers: { ...headers, "Content-Type": "application/json" },
+  body,
+});

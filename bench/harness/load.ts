@@ -1,0 +1,109 @@
+/** The load: wrk in a process of its own, at some 5 µs of CPU a call, so that the server is what is measured. */
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { chooseCores, cpuMicroseconds, onCore } from "./machine.ts";
+import type { Server } from "./server.ts";
+
+const SCRIPT = join(import.meta.dir, "load.lua");
+/** wrk wants a time; where the number of calls ends the run this only has to be longer. */
+const SECONDS_MAX = 600;
+const ANSWER_WITHIN = "30s";
+
+export interface Call {
+  readonly method: "GET" | "POST";
+  /** With the query. The mark `{number}`, here or in the body, becomes eight digits. */
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** How the number is chosen: counting up from `first`, or at random among `amount` from `first`. */
+  readonly number?:
+    | { readonly kind: "counted"; readonly first: number }
+    | { readonly kind: "random"; readonly first: number; readonly amount: number };
+}
+
+export interface Load {
+  readonly connections: number;
+  readonly seconds?: number;
+  /** Instead of `seconds`: ends after so many answers. */
+  readonly calls?: number;
+}
+
+export interface Sample {
+  readonly calls: number;
+  readonly calls_per_second: number;
+  /** CPU time of a process per call. */
+  readonly server_cpu_us: number;
+  readonly client_cpu_us: number;
+  readonly p50_ms: number;
+  readonly p99_ms: number;
+}
+
+interface Told {
+  readonly calls: number;
+  readonly duration_us: number;
+  readonly p50_us: number;
+  readonly p99_us: number;
+  readonly refused: number;
+  readonly broken: number;
+}
+
+/** The request as it goes over the wire. */
+export function rawRequest({ method, target, headers, body }: Call, port: number): string {
+  const length = body === undefined ? {} : { "Content-Length": String(Buffer.byteLength(body.replace("{number}", "00000000"))) };
+  const lines = Object.entries({ Host: `127.0.0.1:${port}`, ...headers, ...length }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${method} ${target} HTTP/1.1\r\n${lines.join("")}\r\n${body ?? ""}`;
+}
+
+/** Throws when any call was refused or broke: a server that answers errors is fast. */
+export async function applyLoad(server: Server, call: Call, load: Load): Promise<Sample> {
+  const file = join(server.folder, "request.txt");
+  writeFileSync(file, rawRequest(call, server.port));
+  const { number } = call;
+  const numbers = [number?.kind ?? "fixed", number?.first ?? 0, number?.kind === "random" ? number.amount : 0, load.calls ?? 0].map(String);
+  const times = ["-d", `${load.seconds ?? SECONDS_MAX}s`, "--timeout", ANSWER_WITHIN, "--latency"];
+  const before = cpuMicroseconds(server.pid);
+  const client = Bun.spawn(
+    [
+      ...onCore(chooseCores()?.client),
+      "wrk",
+      ...["-t", "1", "-c", String(load.connections), ...times, "-s", SCRIPT, `http://127.0.0.1:${server.port}/`, "--", file, ...numbers],
+    ],
+    { stdin: "ignore", stdout: "pipe", stderr: "pipe" },
+  );
+  const [out, err] = await Promise.all([client.stdout.text(), client.stderr.text(), client.exited]);
+  const serverCpu = cpuMicroseconds(server.pid) - before;
+  rmSync(file, { force: true });
+  const told = readTold(err, out);
+  if (told.refused > 0 || told.broken > 0) {
+    throw new Error(`${server.name}: of ${told.calls} calls ${told.refused} were refused and ${told.broken} broke`);
+  }
+  return {
+    calls: told.calls,
+    calls_per_second: told.calls / (told.duration_us / 1e6),
+    server_cpu_us: serverCpu / told.calls,
+    client_cpu_us: Number(client.resourceUsage()?.cpuTime.total ?? 0) / told.calls,
+    p50_ms: told.p50_us / 1000,
+    p99_ms: told.p99_us / 1000,
+  };
+}
+
+function readTold(err: string, out: string): Told {
+  const line = err
+    .trim()
+    .split("\n")
+    .find((text) => text.startsWith("{"));
+  if (line === undefined) throw new Error(`wrk told nothing:\n${out}${err}`);
+  return JSON.parse(line) as Told;
+}
+
+/** Installs wrk where that is possible, and says what is missing where it is not. Answers its version. */
+export async function prepareClient(): Promise<string> {
+  if (Bun.which("wrk") === null) {
+    if (process.getuid?.() !== 0 || Bun.which("apt-get") === null)
+      throw new Error("the benches need wrk: install it with the system's package manager");
+    const install = Bun.spawn(["apt-get", "install", "--yes", "--no-install-recommends", "wrk"], { stdout: "ignore", stderr: "inherit" });
+    if ((await install.exited) !== 0) throw new Error("wrk could not be installed with apt-get");
+  }
+  const version = Bun.spawn(["wrk", "--version"], { stdout: "pipe", stderr: "pipe" });
+  return /wrk (?:debian\/)?(\S+)/.exec(await version.stdout.text())?.[1] ?? "unknown";
+}

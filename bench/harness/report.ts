@@ -1,0 +1,140 @@
+/** What a bench hands back, and how it is kept: results.json holds the last result of each bench, RESULTS.md is made from it. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Machine } from "./machine.ts";
+import type { Pair } from "./rounds.ts";
+import { overRounds } from "./rounds.ts";
+import type { Spread } from "./statistics.ts";
+
+/** What counts: a ratio inside one run, or a limit, with its goal. */
+export interface Figure extends Spread {
+  readonly name: string;
+  /** Left out for a ratio. */
+  readonly unit?: string;
+  readonly goal?: { readonly at_least: number } | { readonly at_most: number };
+}
+
+/** Stands beside the figures as information: it is this machine's, at that moment. */
+export interface Absolute extends Spread {
+  readonly name: string;
+  readonly unit: string;
+}
+
+export interface Result {
+  readonly figures: readonly Figure[];
+  readonly absolute: readonly Absolute[];
+}
+
+export interface Bench {
+  /** One sentence: the work, and what it is compared with. */
+  readonly summary: string;
+  run(options: BenchOptions): Promise<Result>;
+}
+
+export interface BenchOptions {
+  readonly rounds: number;
+  readonly seconds: number;
+}
+
+export interface KeptResult extends Result {
+  readonly summary: string;
+  readonly command: string;
+  readonly date: string;
+  readonly plaza: string;
+  readonly machine: Machine;
+  readonly rounds: number;
+  readonly seconds: number;
+}
+
+export type Kept = Readonly<Record<string, KeptResult>>;
+
+const FOLDER = join(import.meta.dir, "..");
+const JSON_FILE = join(FOLDER, "results.json");
+const PAGE_FILE = join(FOLDER, "RESULTS.md");
+
+export const isMet = ({ goal, median }: Figure): boolean | undefined =>
+  goal === undefined ? undefined : "at_least" in goal ? median >= goal.at_least : median <= goal.at_most;
+
+/** Plaza against its floor: calls a second, and the server's CPU time per call, both so that 1 is the floor's own speed. */
+export function againstFloor(pairs: readonly Pair[], goal: number): Result {
+  return {
+    figures: [
+      {
+        name: "calls/s, Plaza : floor",
+        ...overRounds(pairs, ({ one, other }) => one.calls_per_second / other.calls_per_second),
+        goal: { at_least: goal },
+      },
+      { name: "CPU a call, floor : Plaza", ...overRounds(pairs, ({ one, other }) => other.server_cpu_us / one.server_cpu_us) },
+    ],
+    absolute: absolutesOf(pairs, "Plaza", "floor"),
+  };
+}
+
+export function absolutesOf(pairs: readonly Pair[], oneName: string, otherName: string): Absolute[] {
+  const sides = [[oneName, "one"] as const, [otherName, "other"] as const];
+  return sides.flatMap(([name, side]) => [
+    { name: `${name}: calls/s`, unit: "/s", ...overRounds(pairs, (pair) => pair[side].calls_per_second) },
+    { name: `${name}: server CPU a call`, unit: "µs", ...overRounds(pairs, (pair) => pair[side].server_cpu_us) },
+    { name: `${name}: client CPU a call`, unit: "µs", ...overRounds(pairs, (pair) => pair[side].client_cpu_us) },
+    { name: `${name}: p50`, unit: "ms", ...overRounds(pairs, (pair) => pair[side].p50_ms) },
+    { name: `${name}: p99`, unit: "ms", ...overRounds(pairs, (pair) => pair[side].p99_ms) },
+  ]);
+}
+
+const written = (value: number): string => (Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3))));
+
+function writtenGoal({ goal, unit }: Figure): string {
+  if (goal === undefined) return "";
+  const limit = "at_least" in goal ? `≥ ${written(goal.at_least)}` : `≤ ${written(goal.at_most)}`;
+  return unit === undefined ? limit : `${limit} ${unit}`;
+}
+
+export function figureLine(figure: Figure): string {
+  const met = isMet(figure);
+  const verdict = met === undefined ? "" : met ? "met" : "**missed**";
+  const unit = figure.unit === undefined ? "" : ` ${figure.unit}`;
+  return `| ${figure.name} | ${written(figure.median)}${unit} | ${written(figure.min)} | ${written(figure.max)} | ${writtenGoal(figure)} | ${verdict} |`;
+}
+
+const absoluteLine = ({ name, unit, median, min, max }: Absolute): string =>
+  `| ${name} | ${written(median)} ${unit} | ${written(min)} | ${written(max)} |`;
+
+function section(name: string, kept: KeptResult): string {
+  const { machine } = kept;
+  const pinned = machine.is_pinned ? "server and client on a core each" : "server and client share the cores";
+  const wrk = machine.wrk === "" ? "" : `, wrk ${machine.wrk}`;
+  return [
+    `## ${name}`,
+    kept.summary,
+    "",
+    "| figure | median | min | max | goal | |",
+    "|---|---|---|---|---|---|",
+    ...kept.figures.map(figureLine),
+    "",
+    "| for information | median | min | max |",
+    "|---|---|---|---|",
+    ...kept.absolute.map(absoluteLine),
+    "",
+    `\`${kept.command}\`, ${kept.date}, ${kept.rounds} rounds of ${kept.seconds} s; Plaza ${kept.plaza}, Bun ${machine.bun}${wrk}; ${machine.cores} × ${machine.cpu}, ${machine.memory_gb} GB, Linux ${machine.kernel}, ${pinned}.`,
+  ].join("\n");
+}
+
+const page = (kept: Kept): string =>
+  `# Results of the benches
+
+Written by \`npm run bench\`; what each bench does, and what a floor is, says [README.md](README.md). A figure that counts is a
+ratio inside one run; the numbers for information depend on the machine and the moment.
+
+${Object.entries(kept)
+  .map(([name, result]) => section(name, result))
+  .join("\n\n")}
+`;
+
+/** Benches that did not run now keep their last result. `order` is that of the page. */
+export function keep(fresh: Kept, order: readonly string[]): void {
+  const before = existsSync(JSON_FILE) ? (JSON.parse(readFileSync(JSON_FILE, "utf8")) as Kept) : {};
+  const all: Kept = { ...before, ...fresh };
+  const sorted: Kept = Object.fromEntries(order.flatMap((name) => (all[name] === undefined ? [] : [[name, all[name]]])));
+  writeFileSync(JSON_FILE, `${JSON.stringify(sorted, undefined, 2)}\n`);
+  writeFileSync(PAGE_FILE, page(sorted));
+}

@@ -1,0 +1,54 @@
+/** `npm run bench [-- name …] [--rounds N] [--seconds N] [--check]`: runs the benches of `benches/`, all of them or those named. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { prepareClient } from "./harness/load.ts";
+import { describeMachine } from "./harness/machine.ts";
+import { type Bench, figureLine, isMet, type KeptResult, keep } from "./harness/report.ts";
+
+/** Five rounds are the least for a median that one disturbed round does not move. */
+const ROUNDS_DEFAULT = "5";
+/** Long enough that the 10 ms steps of CPU accounting are lost in it. */
+const SECONDS_DEFAULT = "4";
+
+const { values, positionals } = parseArgs({
+  args: Bun.argv.slice(2),
+  allowPositionals: true,
+  options: {
+    rounds: { type: "string", default: ROUNDS_DEFAULT },
+    seconds: { type: "string", default: SECONDS_DEFAULT },
+    /** Exit code 1 when a goal is missed. */
+    check: { type: "boolean", default: false },
+  },
+});
+const options = { rounds: Number(values.rounds), seconds: Number(values.seconds) };
+const names = readdirSync(join(import.meta.dir, "benches"))
+  .filter((file) => file.endsWith(".ts"))
+  .map((file) => file.slice(0, -".ts".length))
+  .sort();
+const unknown = positionals.filter((name) => !names.includes(name));
+if (unknown.length > 0 || !(options.rounds > 0) || !(options.seconds > 0)) {
+  console.error(
+    unknown.length > 0 ? `no such bench: ${unknown.join(", ")} (there are ${names.join(", ")})` : "rounds and seconds are positive numbers",
+  );
+  process.exit(2);
+}
+
+const machine = describeMachine(await prepareClient());
+const plaza = (JSON.parse(readFileSync(join(import.meta.dir, "..", "package.json"), "utf8")) as { version: string }).version;
+const command = ["npm run bench", ...(Bun.argv.length > 2 ? ["--", ...Bun.argv.slice(2)] : [])].join(" ");
+let missed = 0;
+for (const name of positionals.length > 0 ? positionals : names) {
+  const { bench } = (await import(`./benches/${name}.ts`)) as { bench: Bench };
+  console.log(`${name}: ${bench.summary}`);
+  const result = await bench.run(options);
+  for (const figure of result.figures) {
+    console.log(figureLine(figure));
+    if (isMet(figure) === false) missed++;
+  }
+  for (const { name: what, unit, median, min, max } of result.absolute)
+    console.log(`  ${what}: ${median.toFixed(2)} ${unit} (${min.toFixed(2)} to ${max.toFixed(2)})`);
+  const kept: KeptResult = { ...result, summary: bench.summary, command, date: new Date().toISOString().slice(0, 16), plaza, machine, ...options };
+  keep({ [name]: kept }, names);
+}
+process.exit(values.check && missed > 0 ? 1 : 0);

@@ -1,0 +1,112 @@
+/** An answer of the server (or a webhook that arrived) and the check of an `expect` block against it. */
+import { checkFlatError, checkWrappedError, type ErrorExpectation } from "./error-forms.ts";
+import { matches, type Problem, problem } from "./matchers.ts";
+import { valueAt } from "./paths.ts";
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly text: string;
+  /** The body as JSON; undefined where it is none. */
+  readonly json: unknown;
+  /** Set by `follow`: what the pages held, and how many there were. */
+  readonly items?: readonly unknown[];
+  readonly pages?: number;
+}
+
+export interface Expectation {
+  readonly status?: unknown;
+  readonly headers?: Readonly<Record<string, unknown>>;
+  /** Matchers by JSON path. */
+  readonly json?: Readonly<Record<string, unknown>>;
+  /** Exact keys by JSON path; a list alone means the top level. */
+  readonly keys?: Readonly<Record<string, unknown>> | readonly string[];
+  /** A matcher of the raw body. */
+  readonly text?: unknown;
+  readonly flat_error?: ErrorExpectation;
+  readonly wrapped_error?: ErrorExpectation;
+  /** An error in either form, where the interface leaves it open which. */
+  readonly any_error?: ErrorExpectation;
+  readonly same_answer_as?: SameAnswer;
+  readonly items?: unknown;
+  readonly pages?: unknown;
+}
+
+interface SameAnswer {
+  readonly answer: string;
+  /** Text of the earlier answer → what stands in its place here, e.g. the id that was asked for. */
+  readonly replacing?: Readonly<Record<string, string>>;
+}
+
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export interface CheckSurroundings {
+  readonly profile: string;
+  /** Answers kept by `answer_as`. */
+  readonly kept: ReadonlyMap<string, Answer>;
+}
+
+export function checkAnswer(answer: Answer, expected: Expectation, around: CheckSurroundings): Problem[] {
+  const problems: Problem[] = [];
+  if (expected.status !== undefined) problems.push(...matches(answer.status, expected.status, "status"));
+  for (const [name, matcher] of Object.entries(expected.headers ?? {})) {
+    problems.push(...matches(answer.headers.get(name.toLowerCase()), matcher, `header ${name}`));
+  }
+  for (const [path, matcher] of Object.entries(expected.json ?? {})) {
+    if (answer.json === undefined) return [...problems, problem("the body", "JSON", answer.text)];
+    problems.push(...matches(valueAt(answer.json, path), matcher, path === "" ? "$" : path));
+  }
+  problems.push(...checkKeys(answer.json, expected.keys ?? {}));
+  if (expected.text !== undefined) problems.push(...matches(answer.text, expected.text, "the body"));
+  if (expected.flat_error !== undefined) problems.push(...checkFlatError(answer, expected.flat_error, around.profile));
+  if (expected.wrapped_error !== undefined) problems.push(...checkWrappedError(answer, expected.wrapped_error));
+  if (expected.any_error !== undefined) {
+    const isWrapped = valueAt(answer.json, "code") === undefined;
+    problems.push(...(isWrapped ? checkWrappedError(answer, expected.any_error) : checkFlatError(answer, expected.any_error, around.profile)));
+  }
+  if (expected.same_answer_as !== undefined) problems.push(...checkSameAnswer(answer, expected.same_answer_as, around.kept));
+  if (expected.items !== undefined) problems.push(...matches(answer.items, expected.items, "items of all pages"));
+  if (expected.pages !== undefined) problems.push(...matches(answer.pages, expected.pages, "number of pages"));
+  return problems;
+}
+
+function checkKeys(json: unknown, keys: NonNullable<Expectation["keys"]>): Problem[] {
+  const byPath = Array.isArray(keys) ? { "": keys } : (keys as Readonly<Record<string, unknown>>);
+  return Object.entries(byPath).flatMap(([path, names]) => {
+    const value = valueAt(json, path);
+    const matcher = path.includes("*") ? { each: { keys: names } } : { keys: names };
+    return matches(value, matcher, path === "" ? "$" : path);
+  });
+}
+
+/** Headers that differ between two answers whatever was asked: time, trace, and the usage that grows with each call. */
+const CHANGING_HEADERS = new Set(["date", "x-pf-trace-id", "x-app-usage", "x-business-use-case-usage", "content-length"]);
+
+function checkSameAnswer(answer: Answer, same: SameAnswer, kept: ReadonlyMap<string, Answer>): Problem[] {
+  const earlier = kept.get(same.answer);
+  if (earlier === undefined) throw new Error(`no earlier step keeps its answer as ${same.answer}`);
+  const headersOf = (of: Answer) => Object.fromEntries([...of.headers].filter(([name]) => !CHANGING_HEADERS.has(name)).sort());
+  return [
+    ...matches(answer.status, earlier.status, "status, as before"),
+    ...matches(headersOf(answer), { equals: headersOf(earlier) }, "headers, as before"),
+    ...matches(
+      withoutTrace(answer),
+      substitute(withoutTrace(earlier), same.replacing ?? {}),
+      "the body, byte for byte as before but for the trace id",
+    ),
+  ];
+}
+
+function withoutTrace(answer: Answer): string {
+  const trace = valueAt(answer.json, "pftrace_id") ?? valueAt(answer.json, "error.pftrace_id");
+  return typeof trace === "string" ? answer.text.replaceAll(trace, "TRACE") : answer.text;
+}
+
+const substitute = (text: string, replacing: Readonly<Record<string, string>>): string =>
+  Object.entries(replacing).reduce((result, [from, to]) => result.replaceAll(from, String(to)), text);

@@ -1,0 +1,117 @@
+/** Case files into cases. Whatever the format does not know is an error here, so that a misspelt expectation cannot pass unseen. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { parseStep, type Step } from "./step-format.ts";
+
+export type Profile = "strict" | "clients";
+
+export interface Case {
+  readonly area: string;
+  readonly file: string;
+  /** The title, with the row of `examples` and the profile where there are several. */
+  readonly title: string;
+  readonly clauses: readonly string[];
+  readonly decisions: readonly string[];
+  readonly profile: Profile;
+  /** Name of the base world, a file of `worlds/`. */
+  readonly world: string;
+  /** Entries in the form of a world file, added to the base world. */
+  readonly fragment: Readonly<Record<string, unknown>>;
+  /** The case changes what others rely on (the clock, an app): it gets a server, or a snapshot, of its own. */
+  readonly isAlone: boolean;
+  readonly vars: Readonly<Record<string, unknown>>;
+  readonly steps: readonly Step[];
+}
+
+export const HERE = import.meta.dirname;
+
+type Raw = Record<string, unknown>;
+
+const FILE_KEYS = ["area", "world", "profile", "vars", "defaults", "blocks", "cases"];
+const CASE_KEYS = ["title", "clauses", "decisions", "profile", "world", "base_world", "alone", "vars", "defaults", "examples", "steps"];
+
+export class CaseFormatError extends Error {}
+
+export function loadCases(folder = join(HERE, "cases")): Case[] {
+  const files = readdirSync(folder).filter((name) => name.endsWith(".yaml"));
+  const sharedBlocks = files.includes("_blocks.yaml") ? readYaml(join(folder, "_blocks.yaml")) : {};
+  const cases = files.filter((name) => !name.startsWith("_")).flatMap((name) => casesOf(folder, name, sharedBlocks));
+  const titles = new Set<string>();
+  for (const { title, file } of cases) {
+    if (titles.has(title)) throw new CaseFormatError(`${file}: two cases have the title "${title}"`);
+    titles.add(title);
+  }
+  return cases;
+}
+
+function readYaml(path: string): Raw {
+  const read: unknown = parse(readFileSync(path, "utf8"), { merge: true });
+  if (!isRaw(read)) throw new CaseFormatError(`${path}: not a mapping`);
+  return read;
+}
+
+const isRaw = (value: unknown): value is Raw => typeof value === "object" && value !== null && !Array.isArray(value);
+
+function refuseUnknown(raw: Raw, known: readonly string[], where: string): void {
+  for (const key of Object.keys(raw))
+    if (!known.includes(key)) throw new CaseFormatError(`${where}: unknown key ${key} (known: ${known.join(", ")})`);
+}
+
+const listOf = <T>(value: unknown): T[] => (value === undefined ? [] : Array.isArray(value) ? value : [value]) as T[];
+
+function casesOf(folder: string, name: string, sharedBlocks: Raw): Case[] {
+  const file = readYaml(join(folder, name));
+  refuseUnknown(file, FILE_KEYS, name);
+  const blocks = { ...sharedBlocks, ...((file.blocks as Raw | undefined) ?? {}) };
+  return listOf<Raw>(file.cases).flatMap((raw, index) => {
+    const where = `${name}: ${raw.title ?? `case ${index + 1}`}`;
+    refuseUnknown(raw, CASE_KEYS, where);
+    if (typeof raw.title !== "string" || !/^[A-Z][A-Za-z0-9, -]*: ./.test(raw.title)) {
+      throw new CaseFormatError(`${where}: the title must read like "A7: a deleted persona is no longer listed"`);
+    }
+    const defaults = { ...((file.defaults as Raw | undefined) ?? {}), ...((raw.defaults as Raw | undefined) ?? {}) };
+    const steps = expand(listOf<Raw>(raw.steps), blocks, where).map((step, at) => parseStep(step, defaults, `${where}, step ${at + 1}`));
+    if (!steps.some((step) => step.isExpecting)) throw new CaseFormatError(`${where}: expects nothing, so it cannot fail`);
+    const rows = raw.examples === undefined ? [{}] : listOf<Raw>(raw.examples);
+    const profiles = listOf<Profile>(raw.profile ?? file.profile ?? "strict");
+    const title = raw.title;
+    return rows.flatMap((row) =>
+      profiles.map(
+        (profile): Case => ({
+          area: String(file.area ?? name.replace(/\.yaml$/, "")),
+          file: name,
+          title: title + rowName(row) + (profiles.length > 1 ? ` [${profile}]` : ""),
+          clauses: listOf<string>(raw.clauses),
+          decisions: listOf<string>(raw.decisions),
+          profile,
+          world: String(raw.base_world ?? file.world ?? "standard"),
+          fragment: (raw.world as Raw | undefined) ?? {},
+          isAlone: raw.alone === true,
+          vars: { ...((file.vars as Raw | undefined) ?? {}), ...((raw.vars as Raw | undefined) ?? {}), ...row },
+          steps,
+        }),
+      ),
+    );
+  });
+}
+
+function rowName(row: Raw): string {
+  const names = Object.entries(row).map(([key, value]) => `${key} ${typeof value === "string" ? value : JSON.stringify(value)}`);
+  if (row.row !== undefined) return ` (${row.row})`;
+  const text = names.join(", ");
+  return text === "" ? "" : ` (${text.length > 120 ? `${text.slice(0, 120)}…` : text})`;
+}
+
+/** Puts the steps of a named block where `use` asks for it, with its `with` as variables of that place. */
+function expand(steps: readonly Raw[], blocks: Raw, where: string, depth = 0): Raw[] {
+  if (depth > 5) throw new CaseFormatError(`${where}: blocks use each other in a circle`);
+  return steps.flatMap((step) => {
+    if (step.use === undefined) return [step];
+    refuseUnknown(step, ["use", "with"], where);
+    const block = blocks[String(step.use)];
+    if (!Array.isArray(block)) throw new CaseFormatError(`${where}: no block is named ${step.use} (known: ${Object.keys(blocks).join(", ")})`);
+    const settings: Raw[] = isRaw(step.with) ? [{ set: step.with }] : [];
+    return [...settings, ...expand(block as Raw[], blocks, where, depth + 1)];
+  });
+}

@@ -1,0 +1,73 @@
+/** Which clauses of the interface have a passing case. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { type Case, HERE } from "./cases.ts";
+
+export interface Clause {
+  readonly id: string;
+  readonly area: string;
+  readonly kind: string;
+  readonly text: string;
+}
+
+/** The kinds that a server can show; `open` is left out by the document, `info` is about other things. */
+const SHOWABLE = new Set(["rule", "shape", "limit", "state"]);
+
+const SPEC = join(HERE, "..", "spec");
+
+export const readClauses = (): Clause[] => parse(readFileSync(join(SPEC, "clauses.yaml"), "utf8")) as Clause[];
+
+/** Cases that cite what is no clause, or nothing at all. */
+export function wrongCitations(cases: readonly Case[], clauses: readonly Clause[]): string[] {
+  const known = new Set(clauses.map((clause) => clause.id));
+  return cases.flatMap((testCase) => {
+    if (testCase.clauses.length + testCase.decisions.length === 0) return [`${testCase.file}: "${testCase.title}" cites neither clause nor decision`];
+    const clausesWrong = testCase.clauses
+      .filter((id) => !known.has(id))
+      .map((id) => `${testCase.file}: "${testCase.title}" cites ${id}, which is no clause`);
+    const decisionsWrong = testCase.decisions
+      .filter((id) => !/^D-\d\d$/.test(id))
+      .map((id) => `${testCase.file}: "${testCase.title}" cites ${id}, which is no decision`);
+    return [...clausesWrong, ...decisionsWrong];
+  });
+}
+
+/** `spec/uncovered.md`: a table `| clause | reason |`. */
+function readReasons(): Map<string, string> {
+  const path = join(SPEC, "uncovered.md");
+  if (!existsSync(path)) return new Map();
+  const rows = readFileSync(path, "utf8").matchAll(/^\|\s*([A-Z][\w-]*)\s*\|\s*(.+?)\s*\|\s*$/gm);
+  return new Map([...rows].map(([, id = "", reason = ""]) => [id, reason]));
+}
+
+export interface Coverage {
+  readonly covered: number;
+  readonly total: number;
+  readonly uncovered: readonly (Clause & { readonly reason?: string })[];
+}
+
+export function coverageOf(passed: readonly Case[], clauses: readonly Clause[]): Coverage {
+  const cited = new Set(passed.flatMap((testCase) => testCase.clauses));
+  const reasons = readReasons();
+  const showable = clauses.filter((clause) => SHOWABLE.has(clause.kind));
+  const uncovered = showable
+    .filter((clause) => !cited.has(clause.id))
+    .map((clause) => {
+      const reason = reasons.get(clause.id);
+      return reason === undefined ? clause : { ...clause, reason };
+    });
+  return { covered: showable.length - uncovered.length, total: showable.length, uncovered };
+}
+
+export function uncoveredText({ uncovered }: Coverage): string {
+  const areas = [...new Set(uncovered.map((clause) => clause.area))];
+  return areas
+    .map((area) => {
+      const lines = uncovered
+        .filter((clause) => clause.area === area)
+        .map((clause) => `  ${clause.id}: ${clause.text}${clause.reason === undefined ? "" : `\n      reason: ${clause.reason}`}`);
+      return `${area} (${lines.length})\n${lines.join("\n")}`;
+    })
+    .join("\n");
+}

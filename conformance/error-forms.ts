@@ -1,0 +1,100 @@
+/** The two error objects of the interface (Resources: Error object, flat form and wrapped form; D-14, D-20, D-21). */
+import type { Answer } from "./answers.ts";
+import { matches, type Problem, problem } from "./matchers.ts";
+import { valueAt } from "./paths.ts";
+
+type FieldType = "string" | "integer" | "boolean" | "object";
+
+interface Form {
+  readonly required: Readonly<Record<string, FieldType>>;
+  readonly optional: Readonly<Record<string, FieldType>>;
+}
+
+// Spec: Error object, flat form. D-20 makes `pftrace_id` a part of every error.
+const flat: Form = {
+  required: { message: "string", code: "integer", pftrace_id: "string" },
+  optional: {
+    type: "string",
+    error_subcode: "integer",
+    is_transient: "boolean",
+    error_data: "object",
+    error_user_msg: "string",
+    error_user_title: "string",
+  },
+};
+
+// Spec: Error object, wrapped form. D-21 names a wrong parameter in `error_data`, which the form of the document does not list.
+const wrapped: Form = {
+  required: { message: "string", type: "string", code: "integer", pftrace_id: "string" },
+  optional: { error_subcode: "integer", is_transient: "boolean", error_data: "object", error_user_msg: "string", error_user_title: "string" },
+};
+
+/** What a case says about an error; each key is optional, and the form itself is always checked in full. */
+export interface ErrorExpectation {
+  readonly status?: unknown;
+  readonly code?: unknown;
+  readonly subcode?: unknown;
+  readonly type?: unknown;
+  readonly message?: unknown;
+  readonly parameter?: unknown;
+  readonly transient?: unknown;
+}
+
+const places: Readonly<Record<keyof ErrorExpectation, string>> = {
+  status: "",
+  code: "code",
+  subcode: "error_subcode",
+  type: "type",
+  message: "message",
+  parameter: "error_data.parameter",
+  transient: "is_transient",
+};
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+
+export function checkFlatError(answer: Answer, expected: ErrorExpectation, profile: string): Problem[] {
+  if (!isObject(answer.json)) return [...checkStatus(answer, expected), problem("the body", "a flat error object", answer.json ?? answer.text)];
+  const { error, ...rest } = answer.json;
+  // D-20 [clients]: the flat fields plus `error` holding the same object.
+  const twin = profile === "clients" ? matches(error, { equals: rest }, "error") : matches(error, { absent: true }, "error");
+  return [...checkStatus(answer, expected), ...twin, ...checkFields(rest, flat, expected, answer, "")];
+}
+
+export function checkWrappedError(answer: Answer, expected: ErrorExpectation): Problem[] {
+  const error = valueAt(answer.json, "error");
+  if (!isObject(error)) return [...checkStatus(answer, expected), problem("error", "an error object", answer.json ?? answer.text)];
+  return [
+    ...checkStatus(answer, expected),
+    ...matches(answer.json, { keys: ["error"] }, "the body"),
+    ...checkFields(error, wrapped, expected, answer, "error."),
+  ];
+}
+
+function checkStatus(answer: Answer, expected: ErrorExpectation): Problem[] {
+  const ownStatus = matches(answer.status, expected.status ?? { min: 400 }, "status");
+  // D-14: WWW-Authenticate accompanies every 401.
+  const challenge = answer.status === 401 ? matches(answer.headers.get("www-authenticate"), { matches: "^Bearer" }, "header www-authenticate") : [];
+  return [...ownStatus, ...challenge];
+}
+
+function checkFields(error: Record<string, unknown>, form: Form, expected: ErrorExpectation, answer: Answer, prefix: string): Problem[] {
+  const problems: Problem[] = [];
+  for (const [name, type] of Object.entries(form.required)) problems.push(...matches(error[name], { type }, prefix + name));
+  for (const [name, type] of Object.entries(form.optional)) {
+    if (error[name] !== undefined) problems.push(...matches(error[name], { type }, prefix + name));
+  }
+  for (const name of Object.keys(error)) {
+    if (!(name in form.required) && !(name in form.optional)) problems.push(problem(prefix + name, "no such field in an error", error[name]));
+  }
+  // D-20: `pftrace_id` is also the header `x-pf-trace-id`.
+  problems.push(...matches(answer.headers.get("x-pf-trace-id"), { equals: error.pftrace_id }, "header x-pf-trace-id"));
+  for (const [name, matcher] of Object.entries(expected)) {
+    const place = places[name as keyof ErrorExpectation];
+    if (place === undefined) throw new Error(`no such expectation of an error: ${name} (${Object.keys(places).join(", ")})`);
+    if (name === "status") continue;
+    // A message is given by a part of it, unless operators say more.
+    const wanted = name === "message" && typeof matcher === "string" ? { contains: matcher } : matcher === "none" ? { absent: true } : matcher;
+    problems.push(...matches(valueAt(error, place), wanted, prefix + place));
+  }
+  return problems;
+}

@@ -1,0 +1,63 @@
+/**
+ * `{{name}}` in a case: a variable, or a function with arguments after colons (`{{sha256:text}}`). Filled from the innermost
+ * braces outwards, so that an argument may itself be a variable: `{{hmac_sha256:s3cret:{{token}}}}`.
+ */
+import { createHash, createHmac } from "node:crypto";
+
+export type Names = Map<string, unknown>;
+
+let lastId = 0;
+
+/** A node id that nobody else uses: microseconds since 1970, below 2^53, growing. */
+export function freshId(): string {
+  lastId = Math.max(Date.now() * 1000, lastId + 1);
+  return String(lastId);
+}
+
+/** A short word that nobody else uses, for names of labels and personas. */
+export const uniqueWord = (): string => BigInt(freshId()).toString(36);
+
+const functions: Readonly<Record<string, (first: string, second: string) => string>> = {
+  fresh_id: freshId,
+  sha256: (text) => createHash("sha256").update(text).digest("hex"),
+  hmac_sha256: (key, text) => createHmac("sha256", key).update(text).digest("hex"),
+  repeat: (count, text) => text.repeat(Number(count)),
+  nested_json: (depth, text) => `${'{"a":'.repeat(Number(depth))}${text}${"}".repeat(Number(depth))}`,
+  parameters: (count, text) => Array.from({ length: Number(count) }, (_, i) => `${text}${i}=1`).join("&"),
+  percent_encoded: (text) => encodeURIComponent(text),
+  base64: (text) => Buffer.from(text).toString("base64"),
+};
+
+const INNERMOST = /\{\{([^{}]*)\}\}/;
+
+/** A copy of `value` with every `{{…}}` filled in; a text that is nothing but one variable becomes that variable, whatever its type. */
+export function fill(value: unknown, names: Names): unknown {
+  if (typeof value === "string") return fillText(value, names);
+  if (Array.isArray(value)) return value.map((item) => fill(item, names));
+  if (typeof value === "object" && value !== null) {
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [String(fillText(key, names)), fill(item, names)]));
+  }
+  return value;
+}
+
+function fillText(text: string, names: Names): unknown {
+  const whole = /^\{\{([^{}:]*)\}\}$/.exec(text);
+  if (whole?.[1] !== undefined && names.has(whole[1])) return names.get(whole[1]);
+  let filled = text;
+  for (let found = INNERMOST.exec(filled); found !== null; found = INNERMOST.exec(filled)) {
+    const at = found.index;
+    filled = filled.slice(0, at) + valueNamed(found[1] ?? "", names) + filled.slice(at + found[0].length);
+  }
+  return filled;
+}
+
+function valueNamed(expression: string, names: Names): string {
+  if (names.has(expression)) {
+    const value = names.get(expression);
+    return typeof value === "string" ? value : JSON.stringify(value);
+  }
+  const [name = "", first = "", ...others] = expression.split(":");
+  const compute = Object.hasOwn(functions, name) ? functions[name] : undefined;
+  if (compute === undefined) throw new Error(`{{${expression}}} is neither a saved name nor a function (${Object.keys(functions).join(", ")})`);
+  return compute(first, others.join(":"));
+}

@@ -1,0 +1,80 @@
+/**
+ * A callback address for cases about webhooks: answers handshakes, keeps what arrives, and misbehaves where the path asks for
+ * it. `{{receiver}}` is its address; each case takes a path of its own below it.
+ */
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type Answer, jsonOf } from "./answers.ts";
+
+export class Receiver {
+  readonly #arrived = new Map<string, Answer[]>();
+  readonly #server: Server;
+  #waiting: (() => void)[] = [];
+  #address = "";
+
+  private constructor() {
+    this.#server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on("data", (chunk: Buffer) => chunks.push(chunk));
+      request.on("end", () => {
+        const { status, body } = this.#take(request, Buffer.concat(chunks).toString("utf8"));
+        response.writeHead(status, { "content-type": "text/plain" }).end(body);
+      });
+    });
+  }
+
+  static async start(): Promise<Receiver> {
+    const receiver = new Receiver();
+    await new Promise<void>((resolve) => receiver.#server.listen(0, "127.0.0.1", resolve));
+    receiver.#address = `http://127.0.0.1:${(receiver.#server.address() as AddressInfo).port}`;
+    return receiver;
+  }
+
+  get address(): string {
+    return this.#address;
+  }
+
+  stop(): void {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+
+  /** The `count`-th webhook (from 1) that arrived at `path`, waiting for it; undefined when it does not come in time. */
+  async webhook(path: string, count: number, withinMs: number): Promise<Answer | undefined> {
+    const deadline = Date.now() + withinMs;
+    for (;;) {
+      const found = this.#arrived.get(path)?.[count - 1];
+      if (found !== undefined || Date.now() >= deadline) return found;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, deadline - Date.now());
+        this.#waiting.push(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+      });
+    }
+  }
+
+  #take(request: IncomingMessage, text: string): { status: number; body: string } {
+    const { pathname, searchParams } = new URL(request.url ?? "/", "http://receiver");
+    if (request.method === "GET") return handshake(pathname, searchParams);
+    const arrived = this.#arrived.get(pathname) ?? [];
+    const headers = new Map(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
+    arrived.push({ status: 200, headers, text, json: jsonOf(text) });
+    this.#arrived.set(pathname, arrived);
+    for (const wake of this.#waiting.splice(0)) wake();
+    // `/fails-2/…` refuses the first two webhooks at that path, `/fails/…` every one.
+    const failures = /\/fails(?:-(\d+))?(?=\/|$)/.exec(pathname);
+    const isRefused = failures !== null && arrived.length <= Number(failures[1] ?? Number.POSITIVE_INFINITY);
+    return isRefused ? { status: 500, body: "refused" } : { status: 200, body: "ok" };
+  }
+}
+
+/** D-61: 200 with the challenge as body; `/refuses/…` and `/wrong-challenge/…` answer as they say. */
+function handshake(path: string, query: URLSearchParams): { status: number; body: string } {
+  if (/\/refuses(\/|$)/.test(path)) return { status: 403, body: "refused" };
+  if (/\/wrong-challenge(\/|$)/.test(path)) return { status: 200, body: "not the challenge" };
+  const demanded = /\/demands-([A-Za-z0-9]+)(\/|$)/.exec(path)?.[1];
+  if (demanded !== undefined && query.get("hub.verify_token") !== demanded) return { status: 403, body: "wrong verify_token" };
+  return { status: 200, body: query.get("hub.challenge") ?? "" };
+}

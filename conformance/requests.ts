@@ -1,0 +1,134 @@
+/** From a step of a case to the bytes that are sent: address, credentials, body. */
+import { send, type WireAnswer, type WireRequest } from "./wire.ts";
+
+export interface RequestStep {
+  readonly method: string;
+  /** The path and query as written, or an absolute address. */
+  readonly target: string;
+  /** Which address the path belongs to; `base` where none is named. */
+  readonly on?: string;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly token?: unknown;
+  readonly headers?: Readonly<Record<string, unknown>>;
+  readonly json?: unknown;
+  readonly form?: Readonly<Record<string, unknown>>;
+  readonly multipart?: Readonly<Record<string, unknown>>;
+  readonly body?: string;
+  readonly body_hex?: string;
+}
+
+/** The places of a credential (Authentication): a text puts the token in all three, an object in those that it names. */
+interface TokenPlaces {
+  readonly access_token?: string;
+  readonly oauth_token?: string;
+  readonly bearer?: string;
+}
+
+export interface Sent {
+  readonly request: WireRequest;
+  readonly answer: WireAnswer;
+}
+
+function placesOf(token: unknown): TokenPlaces {
+  if (token === undefined || token === null || token === "none") return {};
+  if (typeof token === "string") return { access_token: token, oauth_token: token, bearer: token };
+  return token as TokenPlaces;
+}
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+/** A list repeats the name; anything else that is not text is written as JSON. */
+function encodePairs(pairs: Readonly<Record<string, unknown>>): string {
+  return Object.entries(pairs)
+    .flatMap(([name, value]) =>
+      (Array.isArray(value) ? value : [value]).map((item) => `${encodeURIComponent(name)}=${encodeURIComponent(textOf(item))}`),
+    )
+    .join("&");
+}
+
+export function compose(
+  step: RequestStep,
+  addresses: Readonly<Record<string, string>>,
+  extraHeaders: Readonly<Record<string, string>> = {},
+): WireRequest {
+  const places = placesOf(step.token);
+  const query = encodePairs({
+    ...step.query,
+    ...(places.access_token === undefined ? {} : { access_token: places.access_token }),
+    ...(places.oauth_token === undefined ? {} : { oauth_token: places.oauth_token }),
+  });
+  const address = absolute(step, addresses);
+  const origin = /^https?:\/\/[^/?]+/.exec(address)?.[0];
+  if (origin === undefined) throw new Error(`not an address: ${address}`);
+  const path = address.slice(origin.length) || "/";
+  const target = query === "" ? path : `${path}${path.includes("?") ? "&" : "?"}${query}`;
+  const body = bodyOf(step);
+  const headers = new Map<string, string>(Object.entries(extraHeaders));
+  if (body?.contentType !== undefined) headers.set("Content-Type", body.contentType);
+  if (places.bearer !== undefined) headers.set("Authorization", `Bearer ${places.bearer}`);
+  for (const [name, value] of Object.entries(step.headers ?? {})) {
+    for (const known of headers.keys()) if (known.toLowerCase() === name.toLowerCase()) headers.delete(known);
+    if (value !== null) headers.set(name, textOf(value));
+  }
+  return { method: step.method, origin, target, headers: [...headers], ...(body === undefined ? {} : { body: body.bytes }) };
+}
+
+function absolute(step: RequestStep, addresses: Readonly<Record<string, string>>): string {
+  if (/^https?:\/\//.test(step.target)) return step.target;
+  const surface = step.on ?? "base";
+  const address = addresses[surface];
+  if (address === undefined) throw new Error(`the server names no address for ${surface}`);
+  return address.replace(/\/$/, "") + (step.target.startsWith("/") || step.target.startsWith("?") ? "" : "/") + step.target;
+}
+
+interface Body {
+  readonly bytes: Uint8Array;
+  /** Absent where the case sends bytes as they are: then only its own headers speak. */
+  readonly contentType?: string;
+}
+
+function bodyOf(step: RequestStep): Body | undefined {
+  if (step.json !== undefined) return { bytes: Buffer.from(JSON.stringify(step.json)), contentType: "application/json" };
+  if (step.form !== undefined) return { bytes: Buffer.from(encodePairs(step.form)), contentType: "application/x-www-form-urlencoded" };
+  if (step.multipart !== undefined) return multipart(step.multipart);
+  if (step.body !== undefined) return { bytes: Buffer.from(step.body) };
+  if (step.body_hex !== undefined) return { bytes: Buffer.from(step.body_hex.replaceAll(" ", ""), "hex") };
+  return undefined;
+}
+
+interface FilePart {
+  readonly filename: string;
+  readonly content: string;
+  readonly type?: string;
+}
+
+const isFile = (value: unknown): value is FilePart => typeof value === "object" && value !== null && "filename" in value;
+
+function multipart(parts: Readonly<Record<string, unknown>>): Body {
+  const boundary = "conformance-boundary-7d1f";
+  const written = Object.entries(parts).map(([name, value]) => {
+    const disposition = `Content-Disposition: form-data; name="${name}"`;
+    const head = isFile(value) ? `${disposition}; filename="${value.filename}"\r\nContent-Type: ${value.type ?? "text/plain"}` : disposition;
+    return `--${boundary}\r\n${head}\r\n\r\n${isFile(value) ? value.content : textOf(value)}\r\n`;
+  });
+  return { bytes: Buffer.from(`${written.join("")}--${boundary}--\r\n`), contentType: `multipart/form-data; boundary=${boundary}` };
+}
+
+/** The call as a line for a shell. Bytes that are no text are left out of it. */
+export function curlLine(request: WireRequest): string {
+  const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+  const shortened = (text: string) => (text.length > 4000 ? `${text.slice(0, 4000)}…` : text);
+  const parts = ["curl", "--path-as-is", "-g", "-i", "-X", request.method, quoted(shortened(request.origin + request.target))];
+  for (const [name, value] of request.headers) parts.push("-H", quoted(shortened(`${name}: ${value}`)));
+  if (request.body !== undefined) parts.push("--data-binary", quoted(shortened(Buffer.from(request.body).toString("utf8"))));
+  return parts.join(" ");
+}
+
+export async function call(
+  step: RequestStep,
+  addresses: Readonly<Record<string, string>>,
+  extraHeaders: Readonly<Record<string, string>> = {},
+): Promise<Sent> {
+  const request = compose(step, addresses, extraHeaders);
+  return { request, answer: await send(request) };
+}

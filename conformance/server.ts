@@ -1,0 +1,150 @@
+/** Servers to run cases against: started here from `bin/plaza`, one for each profile and world, or one that runs elsewhere. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client } from "pg";
+import { type Case, HERE } from "./cases.ts";
+import { freshId } from "./names.ts";
+import { call } from "./requests.ts";
+import type { Target } from "./session.ts";
+import { buildWorld, loadWorld } from "./worlds.ts";
+
+const PROGRAM = join(HERE, "..", "bin", "plaza");
+/** Far above the quarter of a second that a start takes, for machines under load. */
+const READY_WITHIN_MS = 60_000;
+/** Plaza lets running calls end for 10 s at most. */
+const STOPPED_WITHIN_MS = 12_000;
+
+export interface RunningServer extends Target {
+  stop(): Promise<void>;
+}
+
+/** Cases with the same key can share a server. */
+export const serverKey = (testCase: Case): string =>
+  JSON.stringify([testCase.profile, testCase.world, testCase.fragment, testCase.isAlone ? testCase.title : ""]);
+
+/** `data` as for `--data`; of a PostgreSQL address the cluster is used, with a database of its own for this server. */
+export async function startServer(testCase: Case, data: string, receiver: string): Promise<RunningServer> {
+  const folder = mkdtempSync(join(tmpdir(), "plaza-conformance-"));
+  const database = data.startsWith("postgres") ? await createDatabase(data) : undefined;
+  const worldFile = join(folder, "world.json");
+  writeFileSync(worldFile, JSON.stringify(buildWorld(testCase.world, testCase.fragment, new Map([["receiver", receiver]]))));
+  const ownData = database?.url ?? (data === ":memory:" ? data : join(data, freshId()));
+  const options = ["--json", "--port", "0", "--control-port", "0", "--rtmp-port", "off", "--data", ownData, "--world", worldFile];
+  const child = spawn(PROGRAM, ["start", ...options, "--profile", testCase.profile], { stdio: ["ignore", "pipe", "pipe"] });
+  const cleanUp = async () => {
+    await stopProcess(child);
+    await database?.drop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    const ready = await readReadyLine(child);
+    return { ...targetOf(ready), stop: cleanUp };
+  } catch (error) {
+    await cleanUp();
+    throw error;
+  }
+}
+
+/** Names of the ready line → surfaces as cases name them. */
+const READY_ADDRESSES: Readonly<Record<string, string>> = {
+  base_url: "base",
+  app_base_url: "app",
+  microblog_base_url: "microblog",
+  ads_base_url: "ads",
+  social_login_host: "social_login",
+};
+
+function targetOf(ready: Readonly<Record<string, unknown>>): Target {
+  const addresses: Record<string, string> = {};
+  for (const [name, surface] of Object.entries(READY_ADDRESSES)) if (typeof ready[name] === "string") addresses[surface] = ready[name];
+  if (typeof ready.control_url === "string") Object.assign(addresses, controlAddresses(ready.control_url));
+  return { addresses, ...(typeof ready.control_key === "string" ? { controlKey: ready.control_key } : {}) };
+}
+
+const controlAddresses = (controlUrl: string): Record<string, string> => {
+  const control = `${controlUrl.replace(/\/$/, "").replace(/\/v1$/, "")}/v1`;
+  return { control, world: `${control}/worlds/default` };
+};
+
+function readReadyLine(child: ChildProcess): Promise<Record<string, unknown>> {
+  return new Promise((resolve, reject) => {
+    let out = "";
+    let err = "";
+    const fail = (why: string) => reject(new Error(`bin/plaza start ${why}\n${err.slice(-4000)}`));
+    const timer = setTimeout(() => fail(`was not ready within ${READY_WITHIN_MS} ms`), READY_WITHIN_MS);
+    child.on("error", (error) => fail(`could not be started: ${error.message}`));
+    child.on("exit", (code) => fail(`ended with exit code ${code}`));
+    child.stderr?.on("data", (chunk: Buffer) => {
+      err = (err + chunk).slice(-20_000);
+    });
+    child.stdout?.on("data", (chunk: Buffer) => {
+      out += chunk;
+      const end = out.indexOf("\n");
+      if (end < 0) return;
+      clearTimeout(timer);
+      try {
+        resolve(JSON.parse(out.slice(0, end)) as Record<string, unknown>);
+      } catch {
+        fail(`wrote something else than one JSON line: ${out.slice(0, 500)}`);
+      }
+    });
+  });
+}
+
+async function stopProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  child.kill("SIGTERM");
+  const timer = setTimeout(() => child.kill("SIGKILL"), STOPPED_WITHIN_MS);
+  await ended;
+  clearTimeout(timer);
+}
+
+async function createDatabase(url: string): Promise<{ url: string; drop(): Promise<void> }> {
+  const name = `conformance_${freshId()}`;
+  const onCluster = async (statement: string) => {
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    await client.query(statement);
+    await client.end();
+  };
+  await onCluster(`CREATE DATABASE ${name}`);
+  const own = new URL(url);
+  own.pathname = `/${name}`;
+  return { url: own.href, drop: () => onCluster(`DROP DATABASE ${name} WITH (FORCE)`) };
+}
+
+export interface GivenServer {
+  readonly baseUrl: string;
+  readonly controlUrl?: string;
+  readonly controlKey?: string;
+}
+
+/** A server that runs elsewhere, with the mounts of D-01 below its base address. */
+export function givenTarget(given: GivenServer): Target {
+  const base = given.baseUrl.replace(/\/$/, "");
+  const surfaces = { base, app: `${base}/app`, microblog: `${base}/microblog/v1.0`, ads: `${base}/ads`, social_login: `${base}/social-login` };
+  return {
+    addresses: { ...surfaces, ...(given.controlUrl === undefined ? {} : controlAddresses(given.controlUrl)) },
+    ...(given.controlKey === undefined ? {} : { controlKey: given.controlKey }),
+  };
+}
+
+const SNAPSHOT = "conformance";
+
+/** Makes a given server ready for a case: its world is put in, and for a case that must be alone the state is kept for `after`. */
+export async function prepareGiven(target: Target, testCase: Case, receiver: string): Promise<{ after(): Promise<void> }> {
+  if (target.controlKey === undefined || target.addresses.world === undefined) return { after: async () => {} };
+  await loadWorld(target, buildWorld(testCase.world, testCase.fragment, new Map([["receiver", receiver]])));
+  if (!testCase.isAlone) return { after: async () => {} };
+  const post = (path: string, json: unknown) =>
+    call({ method: "POST", target: path, on: "world", json }, target.addresses, { Authorization: `Bearer ${target.controlKey}` });
+  await post("/snapshots", { name: SNAPSHOT });
+  return {
+    after: async () => {
+      await post(`/snapshots/${SNAPSHOT}/restore`, {});
+    },
+  };
+}

@@ -1,0 +1,194 @@
+/** One case against one server: its steps in their order, until the first that does not hold. */
+import { type Answer, checkAnswer, type Expectation, jsonOf } from "./answers.ts";
+import type { Case } from "./cases.ts";
+import { type Problem, problem } from "./matchers.ts";
+import { fill, type Names, uniqueWord } from "./names.ts";
+import { valueAt } from "./paths.ts";
+import type { Receiver } from "./receiver.ts";
+import { call, curlLine, type RequestStep } from "./requests.ts";
+import type { CallStep, ReceiveStep, Step } from "./step-format.ts";
+import type { WireAnswer } from "./wire.ts";
+
+export interface Target {
+  /** By surface: base, app, microblog, ads, social_login, and control, world where the control API is at hand. */
+  readonly addresses: Readonly<Record<string, string>>;
+  readonly controlKey?: string;
+}
+
+export interface CaseFailure {
+  readonly step: number;
+  /** What was sent, as a line for a shell. */
+  readonly sent: string;
+  readonly problems: readonly Problem[];
+  readonly answer: string;
+}
+
+/** A list that does not end is a failure of the server, not of the runner's patience. */
+const PAGES_MAX = 500;
+
+/** Undefined when the case holds. */
+export async function runCase(testCase: Case, target: Target, receiver: Receiver): Promise<CaseFailure | undefined> {
+  const session = new Session(testCase, target, receiver);
+  for (const [index, step] of testCase.steps.entries()) {
+    const failure = await session.take(step, index + 1);
+    if (failure !== undefined) return failure;
+  }
+  return undefined;
+}
+
+class Session {
+  readonly #names: Names;
+  readonly #kept = new Map<string, Answer>();
+  #sent = "";
+  #answer: Answer | undefined;
+
+  constructor(
+    readonly testCase: Case,
+    readonly target: Target,
+    readonly receiver: Receiver,
+  ) {
+    this.#names = new Map<string, unknown>([
+      ["unique", uniqueWord()],
+      ["receiver", receiver.address],
+      ...Object.entries(target.addresses).map(([name, address]): [string, unknown] => [`${name}_url`, address.replace(/\/$/, "")]),
+    ]);
+    for (const [name, value] of Object.entries(testCase.vars)) this.#names.set(name, fill(value, this.#names));
+  }
+
+  async take(step: Step, number: number): Promise<CaseFailure | undefined> {
+    this.#sent = "";
+    this.#answer = undefined;
+    let problems: Problem[];
+    try {
+      problems = await this.#perform(step);
+    } catch (error) {
+      problems = [{ where: "the step", expected: "to be carried out", got: error instanceof Error ? error.message : String(error) }];
+    }
+    if (problems.length === 0) return undefined;
+    return { step: number, sent: this.#sent, problems, answer: this.#answer === undefined ? "" : describe(this.#answer) };
+  }
+
+  async #perform(step: Step): Promise<Problem[]> {
+    switch (step.kind) {
+      case "set":
+        for (const [name, value] of Object.entries(step.variables)) this.#names.set(name, fill(value, this.#names));
+        return [];
+      case "wait":
+        await new Promise((resolve) => setTimeout(resolve, step.wait_ms));
+        return [];
+      case "receive":
+        return await this.#receive(step);
+      case "call":
+        return await this.#calls(step);
+    }
+  }
+
+  async #calls(step: CallStep): Promise<Problem[]> {
+    const times = Number(step.repeat === undefined ? 1 : fill(step.repeat, this.#names));
+    for (let n = 1; n <= times; n++) {
+      if (step.repeat !== undefined) this.#names.set("n", String(n));
+      const problems = await this.#call(step);
+      if (problems.length > 0) return problems;
+    }
+    return [];
+  }
+
+  async #call(step: CallStep): Promise<Problem[]> {
+    const filled = fill({ ...step, expect: undefined, save: undefined }, this.#names) as CallStep;
+    const answer = step.follow === undefined ? await this.#send(filled) : await this.#follow(filled);
+    this.#answer = answer;
+    if (step.isControl && step.expect === undefined && (answer.status < 200 || answer.status > 299)) {
+      return [problem("the control API's status", "200 to 299", answer.status)];
+    }
+    if (step.minted_as !== undefined) {
+      // operating.md: the value is shown once, when it is minted.
+      const value = valueAt(answer.json, "token");
+      if (typeof value !== "string") return [problem("token", "the minted value", answer.json)];
+      this.#names.set(step.minted_as, value);
+      this.#names.set(`${step.minted_as}_id`, valueAt(answer.json, "id"));
+    }
+    return this.#conclude(step, answer);
+  }
+
+  async #receive(step: ReceiveStep): Promise<Problem[]> {
+    const path = String(fill(step.path, this.#names));
+    const count = Number(fill(step.count, this.#names));
+    this.#sent = `# waiting for webhook ${count} at ${path}`;
+    // `count: 0`: nothing may come.
+    const webhook = await this.receiver.webhook(path, Math.max(count, 1), step.within_ms);
+    if (count === 0) return webhook === undefined ? [] : [problem(`webhooks at ${path}`, "none", webhook.text)];
+    if (webhook === undefined) return [problem(`webhook ${count} at ${path}`, `to arrive within ${step.within_ms} ms`, undefined)];
+    this.#answer = webhook;
+    return this.#conclude(step, webhook);
+  }
+
+  #conclude(step: Step, answer: Answer): Problem[] {
+    if (step.answer_as !== undefined) this.#kept.set(step.answer_as, answer);
+    if (step.expect !== undefined) {
+      const expected = fill(step.expect, this.#names) as Expectation;
+      const problems = checkAnswer(answer, expected, { profile: this.testCase.profile, kept: this.#kept });
+      if (problems.length > 0) return problems;
+    }
+    return Object.entries(step.save ?? {}).flatMap(([name, place]) => {
+      const value = placeIn(answer, String(fill(place, this.#names)));
+      this.#names.set(name, value);
+      return value === undefined ? [problem(place, `something to save as ${name}`, value)] : [];
+    });
+  }
+
+  async #send(step: RequestStep): Promise<Answer> {
+    const isAdministrative = step.on === "control" || step.on === "world";
+    const key: Record<string, string> =
+      isAdministrative && this.target.controlKey !== undefined ? { Authorization: `Bearer ${this.target.controlKey}` } : {};
+    const { request, answer } = await call(step, this.target.addresses, key).catch((error: Error) => {
+      this.#sent = `${step.method} ${step.target}`;
+      throw error;
+    });
+    this.#sent = curlLine(request);
+    return toAnswer(answer);
+  }
+
+  /** Pages to the end: by the links (`next`, `previous`), or by cursors that are put into the query here (`after`, `before`). */
+  async #follow(step: CallStep): Promise<Answer> {
+    let items: unknown[] = [];
+    let answer = await this.#send(step);
+    for (let pages = 1; ; pages++) {
+      const data = valueAt(answer.json, "data");
+      if (answer.status !== 200 || !Array.isArray(data)) throw new Error(`page ${pages} is no list: ${describe(answer)}`);
+      const found = data.map((item) => valueAt(item, step.take ?? "id"));
+      // Going back, each page stands before those that were read: the result is in the order of the list.
+      items = step.follow === "previous" || step.follow === "before" ? [...found, ...items] : [...items, ...found];
+      if (pages > PAGES_MAX) throw new Error(`the list does not end after ${PAGES_MAX} pages`);
+      const isLink = step.follow === "next" || step.follow === "previous";
+      const onward = valueAt(answer.json, isLink ? `paging.${step.follow}` : `paging.cursors.${step.follow}`);
+      if (typeof onward !== "string") return { ...answer, items, pages };
+      const { query, ...rest } = step;
+      const following = isLink
+        ? { ...rest, token: bearerOnly(step.token), target: onward }
+        : { ...rest, query: { ...query, [step.follow ?? "after"]: onward } };
+      answer = await this.#send(following);
+    }
+  }
+}
+
+/** A link repeats the query, with the tokens in it (D-32): only the header must be sent again. */
+const bearerOnly = (token: unknown): unknown => {
+  if (typeof token === "string") return token === "none" ? token : { bearer: token };
+  return typeof token === "object" && token !== null && "bearer" in token ? { bearer: token.bearer } : "none";
+};
+
+const toAnswer = (answer: WireAnswer): Answer => ({ ...answer, json: jsonOf(answer.text) });
+
+function placeIn(answer: Answer, place: string): unknown {
+  if (place.startsWith("header:")) return answer.headers.get(place.slice("header:".length).toLowerCase());
+  if (place === "status") return answer.status;
+  if (place === "items") return answer.items;
+  if (place === "text") return answer.text;
+  return valueAt(answer.json, place);
+}
+
+function describe(answer: Answer): string {
+  const headers = [...answer.headers].map(([name, value]) => `${name}: ${value}`).join("\n");
+  const text = answer.text.length > 4000 ? `${answer.text.slice(0, 4000)}… (${answer.text.length} characters)` : answer.text;
+  return `${answer.status}\n${headers}\n\n${text}`;
+}

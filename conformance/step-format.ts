@@ -1,0 +1,138 @@
+/** One step of a case as it is written, and as the runner takes it. The reference is in README.md. */
+import type { Expectation } from "./answers.ts";
+import type { RequestStep } from "./requests.ts";
+
+type Raw = Record<string, unknown>;
+
+interface StepEnd {
+  readonly expect?: Expectation;
+  /** Variable → JSON path, `header:name`, `status`, `items` or `text`. */
+  readonly save?: Readonly<Record<string, string>>;
+  readonly answer_as?: string;
+  readonly isExpecting: boolean;
+}
+
+export interface CallStep extends StepEnd, RequestStep {
+  readonly kind: "call";
+  readonly repeat?: number | string;
+  readonly follow?: "next" | "previous" | "after" | "before";
+  readonly take?: string;
+  /** The step only prepares: the control API must say yes, and a refusal is named as such. */
+  readonly isControl: boolean;
+  /** `mint` saves the new token's value and id under this name. */
+  readonly minted_as?: string;
+}
+
+export interface ReceiveStep extends StepEnd {
+  readonly kind: "receive";
+  readonly path: string;
+  readonly count: number | string;
+  readonly within_ms: number;
+}
+
+export interface SetStep extends StepEnd {
+  readonly kind: "set";
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+export interface WaitStep extends StepEnd {
+  readonly kind: "wait";
+  readonly wait_ms: number;
+}
+
+export type Step = CallStep | ReceiveStep | SetStep | WaitStep;
+
+const VERBS = ["get", "post", "delete", "put", "patch", "head", "options"] as const;
+const REQUEST_KEYS = ["on", "query", "token", "headers", "json", "form", "multipart", "body", "body_hex"];
+const END_KEYS = ["expect", "save", "answer_as"];
+const CONTROL_VERBS = ["mint", "revoke", "create_node", "patch_node", "delete_node", "clock"] as const;
+const EXPECT_KEYS = ["status", "headers", "json", "keys", "text", "flat_error", "wrapped_error", "any_error", "same_answer_as", "items", "pages"];
+
+function refuseUnknown(raw: Raw, known: readonly string[], where: string): void {
+  for (const key of Object.keys(raw)) if (!known.includes(key)) throw new Error(`${where}: unknown key ${key} (known: ${known.join(", ")})`);
+}
+
+export function parseStep(raw: Raw, defaults: Raw, where: string): Step {
+  const expect = raw.expect as Expectation | undefined;
+  if (expect !== undefined) {
+    refuseUnknown(expect as Raw, EXPECT_KEYS, where);
+    if (Object.keys(expect).length === 0) throw new Error(`${where}: expect is empty`);
+  }
+  const end: StepEnd = {
+    ...(expect === undefined ? {} : { expect }),
+    ...(raw.save === undefined ? {} : { save: raw.save as Record<string, string> }),
+    ...(raw.answer_as === undefined ? {} : { answer_as: String(raw.answer_as) }),
+    isExpecting: expect !== undefined,
+  };
+  if (raw.set !== undefined) {
+    refuseUnknown(raw, ["set"], where);
+    return { kind: "set", variables: raw.set as Raw, ...end };
+  }
+  if (raw.wait_ms !== undefined) {
+    refuseUnknown(raw, ["wait_ms"], where);
+    return { kind: "wait", wait_ms: Number(raw.wait_ms), ...end };
+  }
+  if (raw.receive !== undefined) {
+    refuseUnknown(raw, ["receive", "count", "within_ms", ...END_KEYS], where);
+    // 5 s: longer than a first attempt takes, which is made at once (D-62).
+    const receive = { path: String(raw.receive), count: (raw.count ?? 1) as number | string, within_ms: Number(raw.within_ms ?? 5000) };
+    return { kind: "receive", ...receive, ...end, isExpecting: true };
+  }
+  return controlStep(raw, end, where) ?? callStep(raw, defaults, end, where);
+}
+
+function callStep(raw: Raw, defaults: Raw, end: StepEnd, where: string): CallStep {
+  const verb = VERBS.find((name) => raw[name] !== undefined);
+  refuseUnknown(raw, [verb ?? "send", ...REQUEST_KEYS, ...END_KEYS, "repeat", "follow", "take"], where);
+  const [method, target] = verb === undefined ? String(raw.send ?? "").split(/ (.*)/s) : [verb.toUpperCase(), String(raw[verb])];
+  if (method === undefined || method === "" || target === undefined)
+    throw new Error(`${where}: neither a call, a control step, receive, set nor use`);
+  const request = Object.fromEntries(
+    REQUEST_KEYS.filter((key) => raw[key] !== undefined || defaults[key] !== undefined).map((key) => [key, raw[key] ?? defaults[key]]),
+  );
+  const isAdministrative = raw.on === "control" || raw.on === "world";
+  if (isAdministrative) delete request.token;
+  return {
+    kind: "call",
+    ...(request as Partial<RequestStep>),
+    method,
+    target,
+    ...(raw.repeat === undefined ? {} : { repeat: raw.repeat as number | string }),
+    ...(raw.follow === undefined ? {} : { follow: raw.follow as "next" }),
+    ...(raw.take === undefined ? {} : { take: String(raw.take) }),
+    isControl: isAdministrative && end.expect === undefined,
+    ...end,
+  };
+}
+
+/** The short forms of the control API's calls (operating.md: Control API). */
+function controlStep(raw: Raw, end: StepEnd, where: string): CallStep | undefined {
+  const verb = CONTROL_VERBS.find((name) => raw[name] !== undefined);
+  if (verb === undefined) return undefined;
+  refuseUnknown(raw, [verb, ...END_KEYS, ...(verb === "mint" ? ["as"] : [])], where);
+  const call = (method: string, target: string, json?: unknown): CallStep => ({
+    kind: "call",
+    method,
+    target,
+    on: "world",
+    ...(json === undefined ? {} : { json }),
+    isControl: true,
+    ...end,
+  });
+  const argument = raw[verb];
+  const [key = "", content] = typeof argument === "object" && argument !== null ? (Object.entries(argument)[0] ?? []) : [];
+  switch (verb) {
+    case "mint":
+      return { ...call("POST", "/tokens", argument), minted_as: String(raw.as ?? "token") };
+    case "revoke":
+      return call("DELETE", `/tokens/${argument}`);
+    case "create_node":
+      return call("POST", `/nodes/${key}`, content);
+    case "patch_node":
+      return call("PATCH", `/nodes/${key}`, content);
+    case "delete_node":
+      return call("DELETE", `/nodes/${argument}`);
+    case "clock":
+      return key === "advance" ? call("POST", "/clock/advance", { seconds: content }) : call("PUT", "/clock", argument);
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * HTTP/1.1 as bytes on a socket. A general client would mend what some cases send on purpose: repeated slashes, a broken
+ * percent escape, a GET with a body, a header of 100 kB. Each call has a connection of its own.
+ */
+import net from "node:net";
+import tls from "node:tls";
+
+export interface WireRequest {
+  readonly method: string;
+  /** Scheme, host and port; the path and query are `target`, sent as they stand. */
+  readonly origin: string;
+  readonly target: string;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body?: Uint8Array;
+}
+
+export interface WireAnswer {
+  readonly status: number;
+  /** Names in lower case; values of repeated headers joined with `, `. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly text: string;
+}
+
+/** Longer than any deadline that a server keeps for an ordinary call. */
+const ANSWER_WITHIN_MS = 20_000;
+const BLANK_LINE = Buffer.from("\r\n\r\n");
+const LINE_END = Buffer.from("\r\n");
+
+export function send(request: WireRequest): Promise<WireAnswer> {
+  const origin = new URL(request.origin);
+  const isSecure = origin.protocol === "https:";
+  const host = origin.hostname.replace(/^\[|\]$/g, "");
+  const port = origin.port === "" ? (isSecure ? 443 : 80) : Number(origin.port);
+  return new Promise((resolve, reject) => {
+    const socket = isSecure ? tls.connect({ host, port, servername: host }) : net.connect({ host, port });
+    let received: Buffer = Buffer.alloc(0);
+    let isOver = false;
+    const finish = (outcome: WireAnswer | Error) => {
+      if (isOver) return;
+      isOver = true;
+      socket.destroy();
+      if (outcome instanceof Error) reject(outcome);
+      else resolve(outcome);
+    };
+    const noteEnd = (problem?: Error) => {
+      // A server that refuses a request early closes before it has read all of it; what it answered still counts.
+      const answer = parseAnswer(received, request.method, true);
+      finish(answer ?? problem ?? new Error(`the connection ended without an answer, after ${received.length} bytes`));
+    };
+    socket.setTimeout(ANSWER_WITHIN_MS, () => finish(new Error(`no answer within ${ANSWER_WITHIN_MS} ms`)));
+    socket.on(isSecure ? "secureConnect" : "connect", () => socket.write(bytesOf(request, origin.host)));
+    socket.on("data", (chunk: Buffer) => {
+      received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
+      const answer = parseAnswer(received, request.method, false);
+      if (answer !== undefined) finish(answer);
+    });
+    socket.on("error", noteEnd);
+    socket.on("end", () => noteEnd());
+    socket.on("close", () => noteEnd());
+  });
+}
+
+function bytesOf(request: WireRequest, host: string): Buffer {
+  const given = new Set(request.headers.map(([name]) => name.toLowerCase()));
+  const lines = [`${request.method} ${request.target} HTTP/1.1`];
+  if (!given.has("host")) lines.push(`Host: ${host}`);
+  for (const [name, value] of request.headers) lines.push(`${name}: ${value}`);
+  lines.push("Connection: close");
+  const carriesBody = request.body !== undefined || request.method === "POST" || request.method === "PUT";
+  if (carriesBody && !given.has("content-length") && !given.has("transfer-encoding")) lines.push(`Content-Length: ${request.body?.length ?? 0}`);
+  return Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "utf8"), request.body ?? new Uint8Array()]);
+}
+
+/** The answer in `bytes`, or undefined while it is not complete. */
+function parseAnswer(bytes: Buffer, method: string, isClosed: boolean): WireAnswer | undefined {
+  const headEnd = bytes.indexOf(BLANK_LINE);
+  if (headEnd < 0) return undefined;
+  const [statusLine = "", ...lines] = bytes.subarray(0, headEnd).toString("latin1").split("\r\n");
+  const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(statusLine)?.[1]);
+  const rest = bytes.subarray(headEnd + BLANK_LINE.length);
+  if (status >= 100 && status < 200) return parseAnswer(rest, method, isClosed);
+  const headers = new Map<string, string>();
+  for (const line of lines) {
+    const colon = line.indexOf(":");
+    const name = line.slice(0, colon).trim().toLowerCase();
+    const value = line.slice(colon + 1).trim();
+    const known = headers.get(name);
+    headers.set(name, known === undefined ? value : `${known}, ${value}`);
+  }
+  const body = method === "HEAD" || status === 204 || status === 304 ? Buffer.alloc(0) : bodyOf(rest, headers, isClosed);
+  return body === undefined ? undefined : { status, headers, text: body.toString("utf8") };
+}
+
+function bodyOf(rest: Buffer, headers: ReadonlyMap<string, string>, isClosed: boolean): Buffer | undefined {
+  if (headers.get("transfer-encoding")?.toLowerCase() === "chunked") return unchunk(rest) ?? (isClosed ? rest : undefined);
+  const length = headers.get("content-length");
+  if (length === undefined) return isClosed ? rest : undefined;
+  return rest.length >= Number(length) ? rest.subarray(0, Number(length)) : isClosed ? rest : undefined;
+}
+
+function unchunk(bytes: Buffer): Buffer | undefined {
+  const chunks: Buffer[] = [];
+  let at = 0;
+  for (;;) {
+    const lineEnd = bytes.indexOf(LINE_END, at);
+    if (lineEnd < 0) return undefined;
+    const size = Number.parseInt(bytes.subarray(at, lineEnd).toString("latin1"), 16);
+    if (size === 0) return Buffer.concat(chunks);
+    const start = lineEnd + LINE_END.length;
+    if (bytes.length < start + size + LINE_END.length) return undefined;
+    chunks.push(bytes.subarray(start, start + size));
+    at = start + size + LINE_END.length;
+  }
+}

@@ -1,0 +1,46 @@
+/** What every call must know of the app behind its token. The apps room registers the reader. */
+import type { NodeId } from "#kernel/ids";
+import type { Version } from "#kernel/versions";
+import type { Reader } from "#storage/database";
+
+export interface AppFacts {
+  readonly id: NodeId;
+  readonly name: string;
+  /** D-12: G1 takes a query token while the app is in development. */
+  readonly mode: "development" | "live";
+  /** Unix seconds. */
+  readonly created_time: number;
+  /** Unix seconds of the first marketing call; 0: never (VER-5). */
+  readonly marketing_first_used_time: number;
+  readonly auto_upgrade: boolean;
+  readonly require_appsecret_proof: boolean;
+  readonly allow_tokenless_events: boolean;
+  readonly automatic_event_logging: boolean;
+  readonly access_level: "standard" | "advanced";
+  readonly messaging_access: boolean;
+  readonly event_name_limit: number;
+  /** D-82: what the app itself set. */
+  readonly migrations: Readonly<Record<string, boolean>>;
+  /** Hex SHA-256 of the secret, for `{app_id}|{app_secret}`. */
+  readonly secret_hash: string;
+  /** The secret, sealed: HMAC needs it back (D-15, D-62). */
+  readonly sealed_secret: string;
+}
+
+export interface AppRole {
+  readonly role: string;
+}
+
+export interface AppReader {
+  findFacts(reader: Reader, app: NodeId): Promise<AppFacts | undefined>;
+  /** The roles of a person (`user` or `microblog_user` id) on the app, e.g. `administrator`, `microblog_tester`. */
+  rolesOf(reader: Reader, app: NodeId, person: NodeId): Promise<readonly string[]>;
+}
+
+declare module "#kernel/readers" {
+  interface Readers {
+    app: AppReader;
+  }
+}
+
+export type { Version };

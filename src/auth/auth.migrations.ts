@@ -1,0 +1,18 @@
+import type { RoomMigrations } from "#storage/database";
+
+export const authMigrations: RoomMigrations = {
+  room: "auth",
+  migrations: [
+    {
+      name: "tokens",
+      statements: [
+        `CREATE TABLE tokens (
+          hash TEXT PRIMARY KEY, id BIGINT NOT NULL, type TEXT NOT NULL, app BIGINT NOT NULL, user_id BIGINT, page BIGINT,
+          social_account BIGINT, microblog_user BIGINT, scopes TEXT NOT NULL, issued_at BIGINT NOT NULL, expires_at BIGINT NOT NULL,
+          data_access_expires_at BIGINT NOT NULL, revoked_at BIGINT NOT NULL
+        ) WITHOUT ROWID`,
+        "CREATE UNIQUE INDEX tokens_by_id ON tokens (id)",
+      ],
+    },
+  ],
+};

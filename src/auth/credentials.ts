@@ -1,0 +1,85 @@
+/** Step 6: which tokens a call brings, by place (D-10, D-12). */
+import { GraphError, invalidParameter, tokenInvalid, tokenMissing } from "#kernel/errors";
+import { clientsScheme, type Place, placeNames, type Scheme, type SchemeName, schemes } from "./schemes.ts";
+import type { Token } from "./token.ts";
+import type { Tokens } from "./tokens.ts";
+
+export interface Presented {
+  readonly place: Place;
+  readonly value: string;
+}
+
+/** A checked credential. */
+export interface Credential extends Presented {
+  readonly token: Token;
+}
+
+interface Bringing {
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly body: Readonly<Record<string, unknown>>;
+  header(name: string): string | undefined;
+}
+
+export const schemeFor = (name: SchemeName, profile: "strict" | "clients"): Scheme => (profile === "clients" ? clientsScheme : schemes[name]);
+
+export function presentedTokens(call: Bringing, scheme: Scheme): Presented[] {
+  const presented: Presented[] = [];
+  for (const place of scheme.places) {
+    const value = tokenAt(call, place);
+    if (value !== undefined) presented.push({ place, value });
+  }
+  // D-12: two places with different tokens are refused, but where all places are needed each is checked.
+  if (scheme.need === "one" && presented.some(({ value }) => value !== presented[0]?.value)) {
+    throw invalidParameter("access_token", "differs between two places of the request");
+  }
+  return presented;
+}
+
+function tokenAt(call: Bringing, place: Place): string | undefined {
+  switch (place) {
+    case "access_token":
+      return textOf(call.query.access_token, place);
+    case "oauth_token":
+      return textOf(call.query.oauth_token, place);
+    case "body":
+      return textOf(call.body.access_token, place);
+    case "bearer":
+      return bearerOf(call.header("authorization"));
+  }
+}
+
+function textOf(value: unknown, place: Place): string | undefined {
+  if (value === undefined || value === "") return undefined;
+  if (typeof value !== "string") throw tokenInvalid(placeNames[place], "it is malformed");
+  return value;
+}
+
+function bearerOf(header: string | undefined): string | undefined {
+  if (header === undefined || header === "") return undefined;
+  const match = /^(?:bearer|oauth) +(\S+)$/i.exec(header);
+  if (match === null) throw tokenInvalid("Authorization", "it is not a bearer token");
+  return match[1];
+}
+
+/** Checks each distinct token once. The first that is not alive is thrown. */
+export async function checkTokens(presented: readonly Presented[], tokens: Tokens, nowSeconds: number): Promise<Credential[]> {
+  const credentials: Credential[] = [];
+  for (const { place, value } of presented) {
+    const known = credentials.find((credential) => credential.value === value);
+    const token = known?.token ?? (await tokens.check(value, placeNames[place], nowSeconds));
+    if (token instanceof GraphError) throw token;
+    credentials.push({ place, value, token });
+  }
+  return credentials;
+}
+
+/** The place that is needed and empty, as an error; undefined when nothing is missing. */
+export function missingCredential(presented: readonly Presented[], scheme: Scheme): GraphError | undefined {
+  const missing =
+    scheme.need === "all"
+      ? scheme.places.find((place) => !presented.some((given) => given.place === place))
+      : presented.length === 0
+        ? scheme.places[0]
+        : undefined;
+  return missing === undefined ? undefined : tokenMissing(placeNames[missing]);
+}

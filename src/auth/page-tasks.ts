@@ -1,0 +1,35 @@
+/** Page tasks: what a person may do on a page (D-13). The pages room registers the reader. */
+import type { NodeId } from "#kernel/ids";
+import type { ReaderRegistry } from "#kernel/readers";
+import type { Reader } from "#storage/database";
+import type { FactsOf } from "./facts-of.ts";
+
+export const pageTasks = ["MANAGE", "CREATE_CONTENT", "MODERATE", "MESSAGING", "ADVERTISE", "ANALYZE"] as const;
+export type PageTask = (typeof pageTasks)[number];
+
+export interface PageRole {
+  readonly tasks: readonly string[];
+  /** The role was granted through the business management tool (AUTH-13). */
+  readonly via_business: boolean;
+}
+
+export interface PageReader {
+  findRole(reader: Reader, page: NodeId, user: NodeId): Promise<PageRole | undefined>;
+  findName(reader: Reader, page: NodeId): Promise<string | undefined>;
+  /** Whether the page knows a person by that page-scoped id. */
+  hasPerson(reader: Reader, page: NodeId, psid: NodeId): Promise<boolean>;
+}
+
+declare module "#kernel/readers" {
+  interface Readers {
+    page: PageReader;
+  }
+}
+
+/** The fact's key; the pages room invalidates it when a role changes. */
+export const pageRoleFact = "page_role";
+export const pageRoleKey = (page: string, user: string): string => `${page} ${user}`;
+
+export function pageTasksOf(page: NodeId, user: NodeId, reader: Reader, readers: ReaderRegistry, facts: FactsOf): Promise<PageRole | undefined> {
+  return facts<PageRole>(pageRoleFact).get(pageRoleKey(page, user), () => readers.of("page").findRole(reader, page, user));
+}

@@ -1,0 +1,86 @@
+/**
+ * D-16: for one app and principal, everything that a token may do is decided in this table.
+ *
+ * `sees` says whether the caller may know that the node exists; where it says no, the answer is that of a missing node
+ * (D-14). `refuses` says what else is missing once the node is seen. Scopes are checked in between.
+ */
+import type { GraphError } from "#kernel/errors";
+import { taskMissing } from "#kernel/errors";
+import type { ReaderRegistry } from "#kernel/readers";
+import type { Reader } from "#storage/database";
+import type { AppFacts } from "./app-facts.ts";
+import type { FactsOf } from "./facts-of.ts";
+import type { NodeRef } from "./node-ref.ts";
+import type { PageTask } from "./page-tasks.ts";
+import { pageTasksOf } from "./page-tasks.ts";
+import type { Token, TokenKind } from "./token.ts";
+
+export interface Question {
+  readonly token: Token;
+  readonly app: AppFacts;
+  readonly node: NodeRef;
+  readonly reader: Reader;
+  readonly readers: ReaderRegistry;
+  readonly facts: FactsOf;
+}
+
+export interface Policy {
+  /** For the permissions page of the docs. */
+  readonly summary: string;
+  readonly kinds: readonly TokenKind[];
+  /** All of them are needed. */
+  readonly scopes: readonly string[];
+  sees(question: Question): boolean | Promise<boolean>;
+  refuses?(question: Question): Promise<GraphError | undefined>;
+}
+
+/** A page token of that page, or a person (or system user) with any role on it. */
+async function seesPage({ token, node, reader, readers, facts }: Question): Promise<boolean> {
+  if (token.type === "page") return token.page === node.owner;
+  if (token.type !== "user" && token.type !== "system_user") return false;
+  return token.user !== undefined && (await pageTasksOf(node.owner, token.user, reader, readers, facts)) !== undefined;
+}
+
+function onPage(summary: string, scopes: readonly string[], anyOf: readonly PageTask[]): Policy {
+  return {
+    summary,
+    kinds: ["page", "user", "system_user"],
+    scopes,
+    sees: (question) => (question.token.type === "page" ? question.token.page === question.node.owner : seesPage(question)),
+    async refuses({ token, node, reader, readers, facts }) {
+      if (token.type === "page" || token.user === undefined) return undefined;
+      const role = await pageTasksOf(node.owner, token.user, reader, readers, facts);
+      return anyOf.some((task) => role?.tasks.includes(task)) ? undefined : taskMissing(`the page task ${anyOf.join(" or ")}`);
+    },
+  };
+}
+
+export const policies = {
+  /** D-13, A: `pages_messaging` on that page, with page task MESSAGING for a user token. */
+  pageMessaging: onPage("a token of the page, or of a person with task MESSAGING on it", ["pages_messaging"], ["MESSAGING"]),
+
+  /** AUTH-16, D-55: the tester rule is the operation's own; any live token may ask. */
+  inspection: { summary: "a microblog tester of the inspected token's app", kinds: ["microblog_user", "app"], scopes: [], sees: () => true },
+
+  /** The app itself: its own app token, or a person with a role on it. */
+  ownApp: {
+    summary: "a token of that app: an app token, or of one of its administrators or developers",
+    kinds: ["app", "user", "system_user"],
+    scopes: [],
+    sees: ({ token, node }) => token.app === node.id,
+    async refuses({ token, node, reader, readers }) {
+      if (token.type === "app" || token.user === undefined) return undefined;
+      const roles = await readers.of("app").rolesOf(reader, node.id, token.user);
+      return roles.some((role) => role === "administrator" || role === "developer")
+        ? undefined
+        : taskMissing("the role administrator or developer on the app");
+    },
+  },
+
+  /** For node types that the interface never shows as such. */
+  nobody: { summary: "nobody", kinds: [], scopes: [], sees: () => false },
+} satisfies Record<string, Policy>;
+
+export type PolicyName = keyof typeof policies;
+
+export const policyOf = (name: PolicyName): Policy => policies[name];

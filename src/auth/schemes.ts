@@ -1,0 +1,38 @@
+/**
+ * Where a token may stand, as data (D-10, D-12). In the `clients` profile any place serves everywhere.
+ */
+export type Place = "access_token" | "oauth_token" | "bearer" | "body";
+
+export interface Scheme {
+  readonly places: readonly Place[];
+  /** `all`: every place must hold a valid token (AUTH-1). `one`: any of them. */
+  readonly need: "all" | "one";
+  /** Places that serve only while the token's app is in `development` mode (AUTH-18). */
+  readonly developmentOnly?: readonly Place[];
+}
+
+export const schemes = {
+  /** AUTH-1 to AUTH-4. */
+  pageMessaging: { places: ["access_token", "oauth_token", "bearer"], need: "all" },
+  /** AUTH-5, AUTH-6, AUTH-8, AUTH-20. */
+  bearer: { places: ["bearer"], need: "one" },
+  /** AUTH-9, AUTH-15, AUTH-16. */
+  query: { places: ["access_token"], need: "one" },
+  /** AUTH-17, AUTH-18. */
+  catalogCreation: { places: ["bearer", "access_token"], need: "one", developmentOnly: ["access_token"] },
+  /** D-12: whatever the document does not say. */
+  anywhere: { places: ["bearer", "access_token", "body"], need: "one" },
+} as const satisfies Record<string, Scheme>;
+
+export type SchemeName = keyof typeof schemes;
+
+/** Any place, any one: the `clients` profile (D-10, D-12). */
+export const clientsScheme: Scheme = { places: ["bearer", "access_token", "oauth_token", "body"], need: "one" };
+
+/** How a place is called towards the caller. */
+export const placeNames: Readonly<Record<Place, string>> = {
+  access_token: "access_token",
+  oauth_token: "oauth_token",
+  bearer: "Authorization",
+  body: "access_token",
+};

@@ -1,0 +1,40 @@
+/** What a token is (D-11). Its value is never part of this: only its SHA-256 is stored. */
+import type { NodeId } from "#kernel/ids";
+
+export const tokenKinds = ["app", "user", "page", "social_user", "microblog_user", "system_user"] as const;
+export type TokenKind = (typeof tokenKinds)[number];
+
+export interface Token {
+  readonly id: NodeId;
+  readonly type: TokenKind;
+  readonly app: NodeId;
+  /** The person of a user, system user or page token. */
+  readonly user: NodeId | undefined;
+  readonly page: NodeId | undefined;
+  readonly social_account: NodeId | undefined;
+  readonly microblog_user: NodeId | undefined;
+  readonly scopes: readonly string[];
+  /** Unix seconds; 0: never, as in `debug_token`. */
+  readonly issued_at: number;
+  readonly expires_at: number;
+  readonly data_access_expires_at: number;
+  /** Unix seconds; 0 while it is not revoked. */
+  readonly revoked_at: number;
+}
+
+/** The node that `me` stands for (D-02). */
+export function principalOf(token: Token): NodeId {
+  switch (token.type) {
+    case "page":
+      return token.page ?? token.app;
+    case "user":
+    case "system_user":
+      return token.user ?? token.app;
+    case "social_user":
+      return token.social_account ?? token.app;
+    case "microblog_user":
+      return token.microblog_user ?? token.app;
+    case "app":
+      return token.app;
+  }
+}

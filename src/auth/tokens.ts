@@ -1,0 +1,92 @@
+/** A world's tokens: looked up by hash, cached, minted, revoked (D-11). */
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { type GraphError, invalidParameter, tokenExpired, tokenInvalid, tokenRevoked } from "#kernel/errors";
+import { isNodeId, type NodeId } from "#kernel/ids";
+import type { ReaderRegistry } from "#kernel/readers";
+import type { Database, Reader } from "#storage/database";
+import { FactCache } from "#storage/facts";
+import type { Sealer } from "#storage/sealing";
+import type { AppFacts } from "./app-facts.ts";
+import type { Token } from "./token.ts";
+import { findTokenByHash } from "./tokens.store.ts";
+
+export const tokenFact = "token";
+export const appFact = "app";
+
+/** Longer than any token that is minted, shorter than a header. */
+const TOKEN_CHARACTERS_MAX = 1_000;
+
+export const hashOf = (secret: string): string => createHash("sha256").update(secret).digest("hex");
+
+export class Tokens {
+  readonly #database: Database;
+  readonly #readers: ReaderRegistry;
+  readonly #sealer: Sealer;
+  readonly #tokens: FactCache<Token>;
+  readonly #apps: FactCache<AppFacts>;
+
+  constructor(database: Database, readers: ReaderRegistry, sealer: Sealer) {
+    this.#database = database;
+    this.#readers = readers;
+    this.#sealer = sealer;
+    this.#tokens = new FactCache(database, tokenFact);
+    this.#apps = new FactCache(database, appFact);
+  }
+
+  async findApp(id: NodeId): Promise<AppFacts | undefined> {
+    return this.#apps.peek(id) ?? (await this.#apps.get(id, () => this.#readers.of("app").findFacts(this.#database.reader, id)));
+  }
+
+  /** Whatever stands behind a token's text, dead or alive; undefined when it is unknown. */
+  async find(value: string): Promise<Token | undefined> {
+    if (value.length > TOKEN_CHARACTERS_MAX) return undefined;
+    const bar = value.indexOf("|");
+    if (bar !== -1) return this.#findByAppSecret(value.slice(0, bar), value.slice(bar + 1));
+    const hash = hashOf(value);
+    return this.#tokens.peek(hash) ?? (await this.#tokens.get(hash, () => findTokenByHash(this.#database.reader, hash)));
+  }
+
+  /** A live token, or the error that says why it is not. `place` is where it stood, for the message. */
+  async check(value: string, place: string, nowSeconds: number): Promise<Token | GraphError> {
+    const token = await this.find(value);
+    if (token === undefined) return tokenInvalid(place, "it is not known");
+    if (token.revoked_at !== 0) return tokenRevoked(place);
+    if (token.expires_at !== 0 && token.expires_at <= nowSeconds) return tokenExpired(place);
+    return token;
+  }
+
+  /** D-11: `{app_id}|{app_secret}` is an app token too. */
+  async #findByAppSecret(id: string, secret: string): Promise<Token | undefined> {
+    const app = isNodeId(id) ? await this.findApp(id) : undefined;
+    if (app === undefined || !isSameHex(hashOf(secret), app.secret_hash)) return undefined;
+    return appSecretToken(app);
+  }
+
+  /** D-15. Throws `invalidParameter` (code 100) when the proof is demanded and missing, or wrong. */
+  checkProof(proof: unknown, value: string, token: Token, app: AppFacts): void {
+    if (token.type === "app") return;
+    if (proof === undefined) {
+      if (app.require_appsecret_proof) throw invalidParameter("appsecret_proof", "is required by the app");
+      return;
+    }
+    const expected = createHmac("sha256", this.#sealer.open(app.sealed_secret)).update(value).digest("hex");
+    if (typeof proof !== "string" || !isSameHex(proof.toLowerCase(), expected))
+      throw invalidParameter("appsecret_proof", "is not the proof of this token");
+  }
+}
+
+function appSecretToken(app: AppFacts): Token {
+  const none = { user: undefined, page: undefined, social_account: undefined, microblog_user: undefined };
+  const never = { expires_at: 0, data_access_expires_at: 0, revoked_at: 0 };
+  return { id: app.id, type: "app", app: app.id, ...none, scopes: [], issued_at: app.created_time, ...never };
+}
+
+/** In constant time for equal lengths; the length of a digest is no secret. */
+function isSameHex(one: string, other: string): boolean {
+  const a = Buffer.from(one);
+  const b = Buffer.from(other);
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/** The store's reader is asked again by whoever must not trust a cache (inspection). */
+export const findTokenUncached = (reader: Reader, value: string): Promise<Token | undefined> => findTokenByHash(reader, hashOf(value));

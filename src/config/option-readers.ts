@@ -1,0 +1,122 @@
+/** How the value of an option is read: from text (flag, environment) or from what YAML made of it. Each throws a `ValueProblem`. */
+import { isIP } from "node:net";
+import { surfaces } from "#surfaces/surfaces";
+import type { Config } from "./config.ts";
+
+/** What is wrong with a value, without saying whose: the caller knows where it stood. */
+export class ValueProblem extends Error {}
+
+export type ReadValue = (value: unknown) => unknown;
+
+const shown = (value: unknown): string => (typeof value === "string" ? `"${value}"` : JSON.stringify(value));
+const wrong = (value: unknown, expected: string): ValueProblem => new ValueProblem(`${shown(value)} is not ${expected}`);
+
+export const text: ReadValue = (value) => {
+  if (typeof value === "number") return String(value);
+  if (typeof value !== "string" || value.trim() === "") throw wrong(value, "a text");
+  return value;
+};
+
+export const integer =
+  (minimum: number, maximum: number): ReadValue =>
+  (value) => {
+    const number = typeof value === "string" && /^\d{1,16}$/.test(value) ? Number(value) : value;
+    if (typeof number !== "number" || !Number.isSafeInteger(number) || number < minimum || number > maximum) {
+      throw wrong(value, `an integer from ${minimum} to ${maximum}`);
+    }
+    return number;
+  };
+
+/** The highest port of TCP. */
+const PORT_MAX = 65_535;
+export const port = integer(0, PORT_MAX);
+
+export const portOrOff: ReadValue = (value) => {
+  // YAML 1.1 tools write `off` for false.
+  if (value === "off" || value === false) return undefined;
+  try {
+    return port(value);
+  } catch {
+    throw wrong(value, `a port from 0 to ${PORT_MAX}, or off`);
+  }
+};
+
+export const flag: ReadValue = (value) => {
+  if (value === true || value === "true" || value === "1") return true;
+  if (value === false || value === "false" || value === "0") return false;
+  throw wrong(value, "true or false");
+};
+
+export const oneOf =
+  (words: readonly string[]): ReadValue =>
+  (value) => {
+    if (typeof value !== "string" || !words.includes(value)) throw wrong(value, `one of ${words.join(", ")}`);
+    return value;
+  };
+
+/** A list, or text with commas. */
+const listOf = (value: unknown): readonly unknown[] => {
+  if (Array.isArray(value)) return value.flatMap((item) => (typeof item === "string" ? item.split(",") : [item]));
+  return typeof value === "string" ? value.split(",") : [value];
+};
+
+const isCidr = (word: string): boolean => {
+  const [address = "", bits, rest] = word.split("/");
+  const version = isIP(address);
+  if (version === 0 || rest !== undefined) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+};
+
+const HOST = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,62})(?:\.[a-z0-9_](?:[a-z0-9_-]{0,62}))*$/i;
+
+const words =
+  (isRight: (word: string) => boolean, expected: string): ReadValue =>
+  (value) =>
+    listOf(value).map((item) => {
+      const word = typeof item === "string" ? item.trim() : "";
+      if (!isRight(word)) throw wrong(item, expected);
+      return word;
+    });
+
+export const cidrs = words(isCidr, "an address range such as 10.0.0.0/8");
+export const cidrsOrHosts = words((word) => isCidr(word) || HOST.test(word), "an address range such as 10.0.0.0/8, or a host name");
+
+/** `app=app.example.com,ads=ads.example.com`, or a map in the file. */
+export const surfaceHosts: ReadValue = (value) => {
+  const pairs =
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.entries(value)
+      : listOf(value).map((item) => (typeof item === "string" ? item.split("=").map((part) => part.trim()) : [item]));
+  const hosts: Record<string, string> = {};
+  for (const [name, host, ...rest] of pairs) {
+    if (!surfaces.some((surface) => surface.name === name) || rest.length > 0) {
+      throw wrong(value, `surface=host, with a surface of ${surfaces.map((surface) => surface.name).join(", ")}`);
+    }
+    if (typeof host !== "string" || !HOST.test(host)) throw wrong(host, "a host name");
+    hosts[name as string] = host.toLowerCase();
+  }
+  return hosts satisfies Config["surface_hosts"];
+};
+
+export const dataPlace: ReadValue = (value) => {
+  if (typeof value !== "string" || value.trim() === "") throw wrong(value, "a folder, :memory: or postgres://…");
+  if (/^[a-z]+:\/\//i.test(value) && !/^postgres(?:ql)?:\/\//.test(value)) throw new ValueProblem("only postgres:// addresses are known");
+  return value;
+};
+
+/** Long enough that it cannot be guessed: 16 characters of base64 hold 96 bits. */
+const CONTROL_KEY_CHARACTERS_MIN = 16;
+export const controlKey: ReadValue = (value) => {
+  if (typeof value !== "string" || !/^[\x21-\x7e]+$/.test(value)) throw new ValueProblem("must be printable ASCII without spaces");
+  return value;
+};
+export const isStrongControlKey = (key: string): boolean => key.length >= CONTROL_KEY_CHARACTERS_MIN;
+
+/** AES-256 and HKDF start from 32 bytes. The value itself is never shown. */
+export const SECRET_KEY_BYTES = 32;
+export const secretKey: ReadValue = (value) => {
+  const written = typeof value === "string" ? value.trim() : "";
+  const bytes = /^[0-9a-f]{64}$/i.test(written) ? Buffer.from(written, "hex") : Buffer.from(written, "base64");
+  if (bytes.length !== SECRET_KEY_BYTES || !/^[0-9A-Za-z+/_=-]+$/.test(written)) throw new ValueProblem("must be 32 bytes in hex or base64");
+  return new Uint8Array(bytes);
+};

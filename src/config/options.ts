@@ -1,0 +1,146 @@
+/**
+ * Every option, once: its flag, its environment variable (`PLAZA_` and the name), its key in `plaza.config.yaml`, default and
+ * meaning. `bin/plaza start --help` and docs/reference/configuration.md say the same.
+ */
+import { type Config, logLevels } from "./config.ts";
+import * as read from "./option-readers.ts";
+
+export type OptionName = keyof Config;
+
+export interface Option {
+  readonly name: OptionName;
+  /** What stands behind the flag, e.g. `N`; none for a switch. */
+  readonly value?: string;
+  /** Has `--no-…` too. */
+  readonly isNegatable?: true;
+  readonly isRepeatable?: true;
+  /** Secrets are no flags: a command line can be read by everybody on the machine. */
+  readonly isSecret?: true;
+  readonly read: read.ReadValue;
+  readonly default: Config[OptionName];
+  readonly summary: string;
+}
+
+/** The default body limit: a batch of 50 calls, or a small feed file. */
+const BODY_BYTES_MAX = 10 * 1024 * 1024;
+/** Far above any machine's cores. */
+const WORKERS_MAX = 256;
+const BODY_BYTES_LIMIT = 1024 * 1024 * 1024;
+
+export const options: readonly Option[] = [
+  { name: "port", value: "N", read: read.port, default: 4000, summary: "port of the graph; 0 picks a free one" },
+  { name: "control_port", value: "N", read: read.port, default: 4001, summary: "port of the control API; 0 picks a free one" },
+  { name: "host", value: "HOST", read: read.text, default: "127.0.0.1", summary: "address that the graph listens on" },
+  { name: "control_host", value: "HOST", read: read.text, default: "127.0.0.1", summary: "address that the control API listens on" },
+  { name: "data", value: "WHERE", read: read.dataPlace, default: ".plaza", summary: "a folder (SQLite), :memory:, or postgres://…" },
+  {
+    name: "world",
+    value: "FILE",
+    read: read.text,
+    default: undefined,
+    summary: "world file to begin with (default: a demo world, when the data is empty)",
+  },
+  { name: "import", read: read.flag, default: false, summary: "merge --world into data that is not empty" },
+  {
+    name: "seed",
+    value: "N",
+    read: read.integer(0, Number.MAX_SAFE_INTEGER),
+    default: undefined,
+    summary: "mint ids and tokens the same way each time",
+  },
+  {
+    name: "allow_callback",
+    value: "CIDR|HOST",
+    isRepeatable: true,
+    read: read.cidrsOrHosts,
+    default: [],
+    summary: "callbacks allowed beside public addresses (and loopback in the sandbox); repeatable",
+  },
+  {
+    name: "profile",
+    value: "NAME",
+    read: read.oneOf(["strict", "clients"]),
+    default: "strict",
+    summary: "strict, or clients: what unmodified client libraries expect",
+  },
+  {
+    name: "sandbox",
+    isNegatable: true,
+    read: read.flag,
+    default: true,
+    summary: "allow loopback and http callbacks and print tokens; without it nothing secret is printed and PLAZA_CONTROL_KEY is needed",
+  },
+  {
+    name: "workers",
+    value: "N",
+    read: read.integer(1, WORKERS_MAX),
+    default: 1,
+    summary: "processes that share the port; more than 1 needs postgres://",
+  },
+  { name: "rtmp_port", value: "N", read: read.portOrOff, default: 1935, summary: "live ingest; 0 picks a free one, off leaves it out" },
+  { name: "json", read: read.flag, default: false, summary: "one JSON line on stdout when ready, and nothing else there" },
+  { name: "pretty", read: read.flag, default: false, summary: "logs for people in place of JSON lines" },
+  { name: "log_level", value: "LEVEL", read: read.oneOf(logLevels), default: "info", summary: `one of ${logLevels.join(", ")}` },
+  {
+    name: "surface_hosts",
+    value: "SURFACE=HOST",
+    isRepeatable: true,
+    read: read.surfaceHosts,
+    default: {},
+    summary: "a host name of its own for a surface: base, app, microblog, ads or social_login; repeatable",
+  },
+  {
+    name: "trusted_proxies",
+    value: "CIDR",
+    isRepeatable: true,
+    read: read.cidrs,
+    default: [],
+    summary: "proxies whose X-Forwarded-Proto and X-Forwarded-Host are believed; repeatable",
+  },
+  {
+    name: "app_calls_per_hour",
+    value: "N",
+    read: read.integer(0, Number.MAX_SAFE_INTEGER),
+    default: 0,
+    summary: "rate limit of an app; 0: none",
+  },
+  {
+    name: "page_calls_per_hour",
+    value: "N",
+    read: read.integer(0, Number.MAX_SAFE_INTEGER),
+    default: 0,
+    summary: "rate limit of a page; 0: none",
+  },
+  {
+    name: "labels_per_page_max",
+    value: "N",
+    read: read.integer(1, Number.MAX_SAFE_INTEGER),
+    // D-40.
+    default: 5000,
+    summary: "labels that a page can have",
+  },
+  {
+    name: "body_bytes_max",
+    value: "BYTES",
+    read: read.integer(1024, BODY_BYTES_LIMIT),
+    default: BODY_BYTES_MAX,
+    summary: "largest request body of the graph",
+  },
+  {
+    name: "control_key",
+    isSecret: true,
+    read: read.controlKey,
+    default: undefined,
+    summary: "key of the control API; random in the sandbox when it is not given, needed without it (16 characters or more)",
+  },
+  {
+    name: "secret_key",
+    isSecret: true,
+    read: read.secretKey,
+    default: undefined,
+    summary: "32 bytes, hex or base64, that stored secrets are sealed with; a data folder makes its own key file when it is not given",
+  },
+];
+
+export const flagOf = (name: OptionName): string => `--${name.replaceAll("_", "-")}`;
+export const variableOf = (name: OptionName): string => `PLAZA_${name.toUpperCase()}`;

@@ -1,0 +1,139 @@
+import type { AppFacts } from "#auth/app-facts";
+import { appFact } from "#auth/tokens";
+import { deleteNode, insertNode } from "#graph/nodes.store";
+import { type NodeId, nodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { type Row, type Sql, sql } from "#storage/sql";
+
+/** An app as stored: the facts of each call, and what webhooks need. */
+export interface AppRecord extends AppFacts {
+  /** JSON of `{url, sealed_verify_token, verified}`; undefined when none was set. */
+  readonly callback: string | undefined;
+  /** JSON of `[{object, fields}]`. */
+  readonly subscriptions: string;
+}
+
+export interface RoleRow extends Row {
+  person: string;
+  role: string;
+  is_microblog_user: number;
+}
+
+interface AppRow extends Row {
+  id: string;
+  name: string;
+  secret_hash: string;
+  sealed_secret: string;
+  mode: string;
+  created_time: number;
+  marketing_first_used_time: number;
+  auto_upgrade: number;
+  require_appsecret_proof: number;
+  allow_tokenless_events: number;
+  automatic_event_logging: number;
+  access_level: string;
+  messaging_access: number;
+  event_name_limit: number;
+  migrations: string;
+  callback: string | null;
+  subscriptions: string;
+}
+
+const flag = (value: boolean): number => (value ? 1 : 0);
+
+function selectApps(least: string, most: string): Sql {
+  return sql`
+    SELECT CAST(a.id AS TEXT) AS id, a.name, a.secret_hash, a.sealed_secret, a.mode, a.created_time, a.marketing_first_used_time, a.auto_upgrade,
+      a.require_appsecret_proof, a.allow_tokenless_events, a.automatic_event_logging, a.access_level, a.messaging_access, a.event_name_limit,
+      a.migrations, a.callback, a.subscriptions
+    FROM apps a WHERE a.id BETWEEN ${least} AND ${most}`;
+}
+
+const LARGEST_ID = "9223372036854775807";
+
+export async function findApp(reader: Reader, id: string): Promise<AppRecord | undefined> {
+  const row = await reader.get<AppRow>(selectApps(id, id));
+  return row === undefined ? undefined : recordOf(row);
+}
+
+const byId = { columns: ["a.id"], direction: "ascending", keyOf: (row: AppRow) => [row.id] } as const;
+
+export async function listApps(reader: Reader, page: PageRequest): Promise<ListPage<AppRecord>> {
+  const found = await readPage<AppRow>(reader, selectApps("1", LARGEST_ID), byId, page);
+  return { ...found, rows: found.rows.map(recordOf) };
+}
+
+export async function insertApp(tx: Transaction, app: AppRecord): Promise<boolean> {
+  if (!(await insertNode(tx, { id: app.id, type: "app", owner: app.id }))) return false;
+  await saveApp(tx, app);
+  return true;
+}
+
+export async function saveApp(tx: Transaction, app: AppRecord): Promise<void> {
+  await tx.run(sql`
+    INSERT INTO apps (id, name, secret_hash, sealed_secret, mode, created_time, marketing_first_used_time, auto_upgrade, require_appsecret_proof,
+      allow_tokenless_events, automatic_event_logging, access_level, messaging_access, event_name_limit, migrations, callback, subscriptions)
+    VALUES (${app.id}, ${app.name}, ${app.secret_hash}, ${app.sealed_secret}, ${app.mode}, ${app.created_time}, ${app.marketing_first_used_time},
+      ${flag(app.auto_upgrade)}, ${flag(app.require_appsecret_proof)}, ${flag(app.allow_tokenless_events)}, ${flag(app.automatic_event_logging)},
+      ${app.access_level}, ${flag(app.messaging_access)}, ${app.event_name_limit}, ${JSON.stringify(app.migrations)}, ${app.callback ?? null},
+      ${app.subscriptions})
+    ON CONFLICT (id) DO UPDATE SET name = excluded.name, secret_hash = excluded.secret_hash, sealed_secret = excluded.sealed_secret,
+      mode = excluded.mode, created_time = excluded.created_time, marketing_first_used_time = excluded.marketing_first_used_time,
+      auto_upgrade = excluded.auto_upgrade, require_appsecret_proof = excluded.require_appsecret_proof,
+      allow_tokenless_events = excluded.allow_tokenless_events, automatic_event_logging = excluded.automatic_event_logging,
+      access_level = excluded.access_level, messaging_access = excluded.messaging_access, event_name_limit = excluded.event_name_limit,
+      migrations = excluded.migrations, callback = excluded.callback, subscriptions = excluded.subscriptions`);
+  tx.invalidate(appFact, app.id);
+}
+
+export async function deleteApp(tx: Transaction, id: NodeId): Promise<boolean> {
+  if ((await tx.run(sql`DELETE FROM apps WHERE id = ${id}`)) === 0) return false;
+  await deleteRoles(tx, id);
+  await deleteNode(tx, id);
+  tx.invalidate(appFact, id);
+  return true;
+}
+
+export async function insertRole(tx: Transaction, app: NodeId, role: RoleRow): Promise<void> {
+  await tx.run(sql`
+    INSERT INTO app_roles (app, person, role, is_microblog_user) VALUES (${app}, ${role.person}, ${role.role}, ${role.is_microblog_user})
+    ON CONFLICT DO NOTHING`);
+}
+
+export async function deleteRoles(tx: Transaction, app: NodeId): Promise<void> {
+  await tx.run(sql`DELETE FROM app_roles WHERE app = ${app}`);
+}
+
+export function listRoles(reader: Reader, app: NodeId): Promise<RoleRow[]> {
+  return reader.all<RoleRow>(
+    sql`SELECT CAST(r.person AS TEXT) AS person, r.role, r.is_microblog_user FROM app_roles r WHERE r.app = ${app} ORDER BY r.person, r.role`,
+  );
+}
+
+export async function rolesOf(reader: Reader, app: NodeId, person: NodeId): Promise<string[]> {
+  const rows = await reader.all<{ role: string }>(sql`SELECT r.role FROM app_roles r WHERE r.app = ${app} AND r.person = ${person}`);
+  return rows.map(({ role }) => role);
+}
+
+function recordOf(row: AppRow): AppRecord {
+  return {
+    id: nodeId(row.id),
+    name: row.name,
+    mode: row.mode as AppFacts["mode"],
+    created_time: row.created_time,
+    marketing_first_used_time: row.marketing_first_used_time,
+    auto_upgrade: row.auto_upgrade === 1,
+    require_appsecret_proof: row.require_appsecret_proof === 1,
+    allow_tokenless_events: row.allow_tokenless_events === 1,
+    automatic_event_logging: row.automatic_event_logging === 1,
+    access_level: row.access_level as AppFacts["access_level"],
+    messaging_access: row.messaging_access === 1,
+    event_name_limit: row.event_name_limit,
+    migrations: JSON.parse(row.migrations),
+    secret_hash: row.secret_hash,
+    sealed_secret: row.sealed_secret,
+    callback: row.callback ?? undefined,
+    subscriptions: row.subscriptions,
+  };
+}

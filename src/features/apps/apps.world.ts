@@ -1,0 +1,148 @@
+import { type Static, Type } from "typebox";
+import { hashOf } from "#auth/tokens";
+import type { Reference, WorldEntry, WorldSection } from "#graph/room";
+import type { World } from "#graph/world";
+import { secondsOf, worldId, worldTime } from "#graph/world-words";
+import { unixSeconds } from "#kernel/clock";
+import { type NodeId, nodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import { randomSecret } from "#system";
+import { type AppRecord, deleteApp, deleteRoles, findApp, insertApp, insertRole, listApps, listRoles, saveApp } from "./apps.store.ts";
+
+const closed = { additionalProperties: false };
+const flag = Type.Optional(Type.Boolean());
+
+const entry = Type.Object(
+  {
+    id: worldId,
+    name: Type.Optional(Type.String()),
+    secret: Type.Optional(Type.String({ minLength: 1 })),
+    mode: Type.Optional(Type.Union([Type.Literal("live"), Type.Literal("development")])),
+    created_time: Type.Optional(worldTime),
+    marketing_first_used_time: Type.Optional(worldTime),
+    auto_upgrade: flag,
+    require_appsecret_proof: flag,
+    allow_tokenless_events: flag,
+    automatic_event_logging: flag,
+    access_level: Type.Optional(Type.Union([Type.Literal("standard"), Type.Literal("advanced")])),
+    messaging_access: flag,
+    callback: Type.Optional(Type.Object({ url: Type.String(), verify_token: Type.Optional(Type.String()), verified: flag }, closed)),
+    subscriptions: Type.Optional(Type.Array(Type.Object({ object: Type.String(), fields: Type.Array(Type.String()) }, closed))),
+    roles: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            user: Type.Optional(worldId),
+            microblog_user: Type.Optional(worldId),
+            role: Type.Union([
+              Type.Literal("administrator"),
+              Type.Literal("developer"),
+              Type.Literal("tester"),
+              Type.Literal("analyst"),
+              Type.Literal("microblog_tester"),
+            ]),
+          },
+          closed,
+        ),
+      ),
+    ),
+    event_name_limit: Type.Optional(Type.Integer({ minimum: 0 })),
+    migrations: Type.Optional(Type.Record(Type.String(), Type.Boolean())),
+  },
+  closed,
+);
+type Entry = Static<typeof entry>;
+
+/** LIM-1: an app logs at most this many distinct event names unless its entry says otherwise. */
+const EVENT_NAME_LIMIT = 1_000;
+/** As long as the secrets of such platforms: 128 bits. */
+const SECRET_BYTES = 16;
+
+function recordOf(given: Entry, world: World): AppRecord {
+  const secret = given.secret ?? randomSecret(SECRET_BYTES);
+  const { callback } = given;
+  return {
+    id: nodeId(String(given.id)),
+    name: given.name ?? "",
+    mode: given.mode ?? "live",
+    created_time: given.created_time === undefined ? unixSeconds(world.clock) : secondsOf(given.created_time, "created_time"),
+    marketing_first_used_time:
+      given.marketing_first_used_time === undefined ? 0 : secondsOf(given.marketing_first_used_time, "marketing_first_used_time"),
+    auto_upgrade: given.auto_upgrade ?? true,
+    require_appsecret_proof: given.require_appsecret_proof ?? false,
+    allow_tokenless_events: given.allow_tokenless_events ?? false,
+    automatic_event_logging: given.automatic_event_logging ?? false,
+    access_level: given.access_level ?? "advanced",
+    messaging_access: given.messaging_access ?? true,
+    event_name_limit: given.event_name_limit ?? EVENT_NAME_LIMIT,
+    migrations: given.migrations ?? {},
+    secret_hash: hashOf(secret),
+    sealed_secret: world.sealer.seal(secret),
+    callback:
+      callback === undefined
+        ? undefined
+        : JSON.stringify({
+            url: callback.url,
+            sealed_verify_token: world.sealer.seal(callback.verify_token ?? ""),
+            verified: callback.verified ?? true,
+          }),
+    subscriptions: JSON.stringify(given.subscriptions ?? []),
+  };
+}
+
+async function entryOf(reader: Reader, app: AppRecord, world: World): Promise<WorldEntry> {
+  const { secret_hash: _, sealed_secret, callback, subscriptions, ...facts } = app;
+  const roles = (await listRoles(reader, app.id)).map(({ person, role, is_microblog_user }) =>
+    is_microblog_user === 1 ? { microblog_user: person, role } : { user: person, role },
+  );
+  const stored = callback === undefined ? undefined : (JSON.parse(callback) as { url: string; sealed_verify_token: string; verified: boolean });
+  return {
+    ...facts,
+    secret: world.sealer.open(sealed_secret),
+    ...(stored === undefined
+      ? {}
+      : { callback: { url: stored.url, verify_token: world.sealer.open(stored.sealed_verify_token), verified: stored.verified } }),
+    subscriptions: JSON.parse(subscriptions),
+    roles,
+  };
+}
+
+async function saveRoles(tx: Transaction, app: NodeId, roles: Entry["roles"]): Promise<void> {
+  for (const { user, microblog_user, role } of roles ?? []) {
+    await insertRole(tx, app, { person: String(user ?? microblog_user), role, is_microblog_user: user === undefined ? 1 : 0 });
+  }
+}
+
+/** Exactly one of the two persons must be named, so a role that names none refers to a person that cannot exist. */
+function roleReference({ user, microblog_user }: NonNullable<Entry["roles"]>[number], index: number): Reference {
+  return user !== undefined
+    ? { path: `roles[${index}].user`, types: ["user"], id: String(user) }
+    : { path: `roles[${index}].microblog_user`, types: ["microblog_user"], id: String(microblog_user ?? "") };
+}
+
+export const appSection: WorldSection = {
+  key: "apps",
+  entry,
+  references: (given) => ((given as Entry).roles ?? []).map(roleReference),
+  async insert(tx, given, world) {
+    const app = recordOf(given as Entry, world);
+    if (!(await insertApp(tx, app))) return false;
+    await saveRoles(tx, app.id, (given as Entry).roles);
+    return true;
+  },
+  async find(reader, id, world) {
+    const app = await findApp(reader, id);
+    return app === undefined ? undefined : entryOf(reader, app, world);
+  },
+  async list(reader, page, world) {
+    const found = await listApps(reader, page);
+    return { ...found, rows: await Promise.all(found.rows.map((app) => entryOf(reader, app, world))) };
+  },
+  async replace(tx, given, world) {
+    const app = recordOf(given as Entry, world);
+    await saveApp(tx, app);
+    await deleteRoles(tx, app.id);
+    await saveRoles(tx, app.id, (given as Entry).roles);
+  },
+  remove: (tx, id) => deleteApp(tx, nodeId(id)),
+};

@@ -1,0 +1,121 @@
+import { Type } from "typebox";
+import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract";
+import { pageField } from "#graph/page-field";
+import type { LabelRow } from "./custom-labels.store.ts";
+
+/** A label's name (D-40): trimmed, then 1 to 80 characters. */
+export const LABEL_NAME_CHARACTERS_MAX = 80;
+
+const access = {
+  surfaces: ["base"],
+  versions: "platform",
+  scheme: "pageMessaging",
+  policy: "pageMessaging",
+  errorForm: "flat",
+} as const satisfies Partial<Access>;
+
+const id: Field<LabelRow> = { schema: Type.String(), policy: "pageMessaging" };
+const name: Field<LabelRow> = { schema: Type.String(), policy: "pageMessaging" };
+const pageLabelName: Field<LabelRow> = { schema: Type.String(), policy: "pageMessaging", of: (row) => row.name };
+
+/** D-36: in a page's list and in A2's answer a label has `id, name`. */
+export const labelInList: FieldSet<LabelRow> = {
+  fields: { id, name, page: pageField("pageMessaging"), page_label_name: { ...pageLabelName, onlyIn: "clients" } },
+  defaults: ["id", "name"],
+  clientsDefaults: ["id", "name", "page_label_name"],
+};
+
+/** D-36: read by its id it has `id, page_label_name`. */
+export const labelNode: FieldSet<LabelRow> = {
+  fields: { id, page_label_name: pageLabelName, page: pageField("pageMessaging"), name: { ...name, onlyIn: "clients" } },
+  defaults: ["id", "page_label_name"],
+  clientsDefaults: ["id", "page_label_name", "name"],
+};
+
+const success = Type.Object({ success: Type.Boolean() });
+
+export const readLabel = { ...access, operation: "readLabel", clauses: ["A3-1", "A3-2", "A3-3", "A3-4", "A3-5", "A-5", "A-6"], errors: [] } as const;
+
+export const listLabels = listOperation({
+  ...access,
+  operation: "listLabels",
+  summary: "Lists the custom labels of a page, newest first.",
+  clauses: ["A1-1", "A1-2", "A1-3", "A1-4", "A1-5", "A1-6", "A1-7", "A1-8", "A1-9", "A1-10", "A-1", "A-3", "A-4"],
+  on: "page",
+  edge: "custom_labels",
+  params: Type.Object({}),
+  items: labelInList,
+  errors: [],
+});
+
+export const listLabelsOfUser = listOperation({
+  ...access,
+  operation: "listLabelsOfUser",
+  summary: "Lists the labels attached to a person's thread (D-40).",
+  clauses: [],
+  on: "page_person",
+  edge: "custom_labels",
+  params: Type.Object({}),
+  items: labelInList,
+  errors: [],
+});
+
+export const createLabel = writeOperation({
+  ...access,
+  operation: "createLabel",
+  summary: "Creates a custom label on a page.",
+  clauses: ["A2-1", "A2-2", "A2-3", "A2-4", "A2-5", "A2-6", "A2-7"],
+  on: "page",
+  method: "POST",
+  edge: "custom_labels",
+  params: Type.Object({
+    page_label_name: Type.Optional(Type.String()),
+    /** D-40 [clients]: the same as `page_label_name`. */
+    name: Type.Optional(Type.String()),
+  }),
+  returns: Type.Object({ id: Type.String(), name: Type.String(), page_label_name: Type.Optional(Type.String()) }),
+  readBack: { type: "label", set: labelInList },
+  errors: ["invalidParameter"],
+});
+
+export const deleteLabelOperation = writeOperation({
+  ...access,
+  operation: "deleteLabel",
+  summary: "Deletes a thread label and detaches it from everybody.",
+  clauses: ["A4-1", "A4-2", "A4-3", "A4-4", "A-7", "A-8"],
+  on: "label",
+  method: "DELETE",
+  edge: null,
+  params: Type.Object({}),
+  returns: success,
+  errors: [],
+});
+
+/** D-40: `user` may come in the query or the body, as string or number. */
+const user = Type.String();
+
+export const attachLabelOperation = writeOperation({
+  ...access,
+  operation: "attachLabel",
+  summary: "Attaches a label to a person's thread.",
+  clauses: ["A5-1", "A5-2", "A5-3", "A5-4", "A5-5", "A5-6"],
+  on: "label",
+  method: "POST",
+  edge: "label",
+  params: Type.Object({ user }),
+  returns: success,
+  errors: ["unknownUser"],
+});
+
+export const detachLabelOperation = writeOperation({
+  ...access,
+  operation: "detachLabel",
+  summary: "Detaches a label from a person's thread.",
+  clauses: ["A6-1", "A6-2", "A6-3", "A6-4", "A6-5"],
+  on: "label",
+  method: "DELETE",
+  edge: "label",
+  params: Type.Object({ user }),
+  returns: success,
+  errors: ["unknownUser"],
+});

@@ -1,0 +1,81 @@
+import type { Static } from "typebox";
+import type { Call, ListCall } from "#graph/contract";
+import { notFoundNode } from "#graph/matching";
+import { invalidParameter, unknownUser } from "#kernel/errors";
+import { isNodeId } from "#kernel/ids";
+import { codePointCount } from "#kernel/text";
+import type { Reader, Transaction } from "#storage/database";
+import { type attachLabelOperation, type createLabel, LABEL_NAME_CHARACTERS_MAX } from "./custom-labels.contract.ts";
+import { duplicateLabelName, tooManyLabels } from "./custom-labels.errors.ts";
+import {
+  attachLabel,
+  countLabels,
+  deleteLabel,
+  detachLabel,
+  findLabel,
+  findLabelsByName,
+  insertLabel,
+  listLabelsOfPage,
+  listLabelsOfPerson,
+} from "./custom-labels.store.ts";
+
+export const handleListLabels = (call: ListCall, reader: Reader) => listLabelsOfPage(reader, call.node.id, call.page);
+
+export const handleListLabelsOfUser = (call: ListCall, reader: Reader) => listLabelsOfPerson(reader, call.node.owner, call.node.id, call.page);
+
+type CreateLabel = Call<Static<typeof createLabel.params>>;
+
+export async function handleCreateLabel(call: CreateLabel, tx: Transaction) {
+  const { node, world } = call;
+  const name = labelName(call);
+  await tx.lock("labels", node.id);
+  const namesakes = await findLabelsByName(tx, node.id, name);
+  // D-82: with the migration on, names compare without case.
+  const namesake = call.isMigrated("label_names_case_insensitive") ? namesakes[0] : namesakes.find((label) => label.name === name);
+  if (namesake !== undefined) throw duplicateLabelName(namesake.id);
+  const most = world.limits.labels_per_page_max;
+  if ((await countLabels(tx, node.id)) >= most) throw tooManyLabels(most);
+  const id = world.ids.mint();
+  await insertLabel(tx, node.id, id, name);
+  return world.profile === "clients" ? { id, name, page_label_name: name } : { id, name };
+}
+
+/** D-40: trimmed, 1 to 80 characters; in the `clients` profile `name` serves as well. */
+function labelName({ params, world }: CreateLabel): string {
+  const given = params.page_label_name ?? (world.profile === "clients" ? params.name : undefined);
+  if (given === undefined) throw invalidParameter("page_label_name", "is required");
+  const name = given.trim();
+  const length = codePointCount(name);
+  if (length === 0) throw invalidParameter("page_label_name", "must not be empty");
+  if (length > LABEL_NAME_CHARACTERS_MAX) throw invalidParameter("page_label_name", `must have at most ${LABEL_NAME_CHARACTERS_MAX} characters`);
+  return name;
+}
+
+export async function handleDeleteLabel(call: Call, tx: Transaction) {
+  if (!(await deleteLabel(tx, call.node.owner, call.node.id))) throw notFoundNode(call);
+  return { success: true };
+}
+
+type LabelOfUser = Call<Static<typeof attachLabelOperation.params>>;
+
+export async function handleAttachLabel(call: LabelOfUser, tx: Transaction) {
+  await requirePerson(call, tx);
+  await attachLabel(tx, call.node.owner, call.node.id, call.params.user);
+  return { success: true };
+}
+
+export async function handleDetachLabel(call: LabelOfUser, tx: Transaction) {
+  await requirePerson(call, tx);
+  await detachLabel(tx, call.node.owner, call.node.id, call.params.user);
+  return { success: true };
+}
+
+/** A label that was deleted a moment ago is gone; a PSID is known to the label's page or to nobody (D-21). */
+async function requirePerson(call: LabelOfUser, tx: Transaction): Promise<void> {
+  const { node, params, world } = call;
+  // The lock keeps a deletion of the label from passing between this look and the change.
+  await tx.lock("labels", node.owner);
+  if ((await findLabel(tx, node.owner, node.id)) === undefined) throw notFoundNode(call);
+  const isKnown = isNodeId(params.user) && (await world.readers.of("page").hasPerson(tx, node.owner, params.user));
+  if (!isKnown) throw unknownUser("user");
+}

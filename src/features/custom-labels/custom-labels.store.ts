@@ -1,0 +1,110 @@
+import { deleteNode, insertNode } from "#graph/nodes.store";
+import { type NodeId, nodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { type Row, sql } from "#storage/sql";
+
+export interface LabelRow extends Row {
+  id: string;
+  page: string;
+  name: string;
+}
+
+/** Names that differ only in case share a folded name. */
+export const foldName = (name: string): string => name.toLowerCase();
+
+export function findLabel(reader: Reader, page: NodeId, id: string): Promise<LabelRow | undefined> {
+  return reader.get<LabelRow>(sql`
+    SELECT CAST(l.id AS TEXT) AS id, CAST(l.page AS TEXT) AS page, l.name FROM labels l WHERE l.page = ${page} AND l.id = ${id}`);
+}
+
+const newestFirst = { columns: ["l.id"], direction: "descending", keyOf: (row: LabelRow) => [row.id] } as const;
+
+export function listLabelsOfPage(reader: Reader, page: NodeId, request: PageRequest): Promise<ListPage<LabelRow>> {
+  return readPage<LabelRow>(
+    reader,
+    sql`SELECT CAST(l.id AS TEXT) AS id, CAST(l.page AS TEXT) AS page, l.name FROM labels l WHERE l.page = ${page}`,
+    newestFirst,
+    request,
+  );
+}
+
+const newestAttachedFirst = { columns: ["u.label"], direction: "descending", keyOf: (row: LabelRow) => [row.id] } as const;
+
+export function listLabelsOfPerson(reader: Reader, page: NodeId, psid: NodeId, request: PageRequest): Promise<ListPage<LabelRow>> {
+  return readPage<LabelRow>(
+    reader,
+    sql`
+    SELECT CAST(l.id AS TEXT) AS id, CAST(l.page AS TEXT) AS page, l.name
+    FROM label_users u JOIN labels l ON l.page = u.page AND l.id = u.label
+    WHERE u.page = ${page} AND u.psid = ${psid}`,
+    newestAttachedFirst,
+    request,
+  );
+}
+
+/** The labels of a page whose names are the same but for case. */
+export function findLabelsByName(reader: Reader, page: NodeId, name: string): Promise<LabelRow[]> {
+  return reader.all<LabelRow>(sql`
+    SELECT CAST(l.id AS TEXT) AS id, CAST(l.page AS TEXT) AS page, l.name FROM labels l
+    WHERE l.page = ${page} AND l.name_folded = ${foldName(name)} ORDER BY l.id`);
+}
+
+export async function countLabels(reader: Reader, page: NodeId): Promise<number> {
+  return (await reader.get<{ labels: number }>(sql`SELECT c.labels FROM label_counts c WHERE c.page = ${page}`))?.labels ?? 0;
+}
+
+/** Answers whether the id was free. */
+export async function insertLabel(tx: Transaction, page: NodeId, id: NodeId, name: string): Promise<boolean> {
+  if (!(await insertNode(tx, { id, type: "label", owner: page }))) return false;
+  await tx.run(sql`INSERT INTO labels (page, id, name, name_folded) VALUES (${page}, ${id}, ${name}, ${foldName(name)})`);
+  await tx.run(sql`INSERT INTO label_counts (page, labels) VALUES (${page}, 1) ON CONFLICT (page) DO UPDATE SET labels = label_counts.labels + 1`);
+  return true;
+}
+
+export async function renameLabel(tx: Transaction, page: NodeId, id: string, name: string): Promise<void> {
+  await tx.run(sql`UPDATE labels SET name = ${name}, name_folded = ${foldName(name)} WHERE page = ${page} AND id = ${id}`);
+}
+
+/** Detaches it from everybody, too (D-40). Answers whether it was there. */
+export async function deleteLabel(tx: Transaction, page: NodeId, id: string): Promise<boolean> {
+  if ((await tx.run(sql`DELETE FROM labels WHERE page = ${page} AND id = ${id}`)) === 0) return false;
+  await tx.run(sql`DELETE FROM label_users WHERE page = ${page} AND label = ${id}`);
+  await tx.run(sql`UPDATE label_counts SET labels = labels - 1 WHERE page = ${page}`);
+  await deleteNode(tx, nodeId(id));
+  return true;
+}
+
+/** Attaching twice changes nothing. */
+export async function attachLabel(tx: Transaction, page: NodeId, label: string, psid: string): Promise<void> {
+  await tx.run(sql`INSERT INTO label_users (page, label, psid) VALUES (${page}, ${label}, ${psid}) ON CONFLICT DO NOTHING`);
+}
+
+export async function detachLabel(tx: Transaction, page: NodeId, label: string, psid: string): Promise<void> {
+  await tx.run(sql`DELETE FROM label_users WHERE page = ${page} AND label = ${label} AND psid = ${psid}`);
+}
+
+export async function listUsersOfLabel(reader: Reader, page: NodeId, label: string): Promise<string[]> {
+  const rows = await reader.all<{ psid: string }>(
+    sql`SELECT CAST(u.psid AS TEXT) AS psid FROM label_users u WHERE u.page = ${page} AND u.label = ${label} ORDER BY u.psid`,
+  );
+  return rows.map(({ psid }) => psid);
+}
+
+const oldestFirst = { columns: ["l.page", "l.id"], direction: "ascending", keyOf: (row: LabelRow) => [row.page, row.id] } as const;
+
+/** Every label of the world, for the control API. */
+export function listAllLabels(reader: Reader, request: PageRequest): Promise<ListPage<LabelRow>> {
+  return readPage<LabelRow>(
+    reader,
+    sql`SELECT CAST(l.id AS TEXT) AS id, CAST(l.page AS TEXT) AS page, l.name FROM labels l WHERE l.page > 0`,
+    oldestFirst,
+    request,
+  );
+}
+
+export async function deleteLabelsOfPage(tx: Transaction, page: NodeId): Promise<void> {
+  const labels = await tx.all<{ id: string }>(sql`SELECT CAST(l.id AS TEXT) AS id FROM labels l WHERE l.page = ${page}`);
+  for (const { id } of labels) await deleteLabel(tx, page, id);
+  await tx.run(sql`DELETE FROM label_counts WHERE page = ${page}`);
+}

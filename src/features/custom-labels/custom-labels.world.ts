@@ -1,0 +1,73 @@
+import { type Static, Type } from "typebox";
+import { findNode } from "#graph/nodes.store";
+import type { WorldEntry, WorldSection } from "#graph/room";
+import { worldId } from "#graph/world-words";
+import { nodeId } from "#kernel/ids";
+import type { Reader } from "#storage/database";
+import { LABEL_NAME_CHARACTERS_MAX } from "./custom-labels.contract.ts";
+import {
+  attachLabel,
+  deleteLabel,
+  detachLabel,
+  findLabel,
+  insertLabel,
+  type LabelRow,
+  listAllLabels,
+  listUsersOfLabel,
+  renameLabel,
+} from "./custom-labels.store.ts";
+
+const entry = Type.Object(
+  {
+    id: worldId,
+    page: worldId,
+    name: Type.String({ minLength: 1, maxLength: LABEL_NAME_CHARACTERS_MAX }),
+    users: Type.Optional(Type.Array(worldId)),
+  },
+  { additionalProperties: false },
+);
+type Entry = Static<typeof entry>;
+
+const entryOf = async (reader: Reader, row: LabelRow): Promise<WorldEntry> => ({
+  id: row.id,
+  page: row.page,
+  name: row.name,
+  users: await listUsersOfLabel(reader, nodeId(row.page), row.id),
+});
+
+export const labelSection: WorldSection = {
+  key: "labels",
+  entry,
+  references: (given) => {
+    const { page, users = [] } = given as Entry;
+    return [
+      { path: "page", types: ["page"], id: page },
+      ...users.map((id, index) => ({ path: `users[${index}]`, types: ["page_person"], id, owner: page })),
+    ];
+  },
+  async insert(tx, given) {
+    const { id, page, name, users = [] } = given as Entry;
+    if (!(await insertLabel(tx, page, id, name))) return false;
+    for (const psid of users) await attachLabel(tx, page, id, psid);
+    return true;
+  },
+  async find(reader, id) {
+    const node = await findNode(reader, nodeId(id));
+    const row = node?.type === "label" ? await findLabel(reader, node.owner, id) : undefined;
+    return row === undefined ? undefined : entryOf(reader, row);
+  },
+  async list(reader, page) {
+    const found = await listAllLabels(reader, page);
+    return { ...found, rows: await Promise.all(found.rows.map((row) => entryOf(reader, row))) };
+  },
+  async replace(tx, given) {
+    const { id, page, name, users = [] } = given as Entry;
+    await renameLabel(tx, page, id, name);
+    for (const psid of await listUsersOfLabel(tx, page, id)) if (!users.includes(nodeId(psid))) await detachLabel(tx, page, id, psid);
+    for (const psid of users) await attachLabel(tx, page, id, psid);
+  },
+  async remove(tx, id) {
+    const node = await findNode(tx, nodeId(id));
+    return node?.type === "label" && (await deleteLabel(tx, node.owner, id));
+  },
+};

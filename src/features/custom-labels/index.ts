@@ -1,0 +1,46 @@
+/** The door of the custom-labels room: A1 to A6. */
+import { serveList, serveWrite } from "#graph/contract";
+import { nodeType, type Room } from "#graph/room";
+import {
+  attachLabelOperation,
+  createLabel,
+  deleteLabelOperation,
+  detachLabelOperation,
+  labelNode,
+  listLabels,
+  listLabelsOfUser,
+  readLabel,
+} from "./custom-labels.contract.ts";
+import {
+  handleAttachLabel,
+  handleCreateLabel,
+  handleDeleteLabel,
+  handleDetachLabel,
+  handleListLabels,
+  handleListLabelsOfUser,
+} from "./custom-labels.handlers.ts";
+import { customLabelMigrations } from "./custom-labels.migrations.ts";
+import { deleteLabelsOfPage, findLabel, type LabelRow } from "./custom-labels.store.ts";
+import { labelSection } from "./custom-labels.world.ts";
+
+export const customLabels: Room = {
+  name: "custom-labels",
+  migrations: customLabelMigrations,
+  nodeTypes: [
+    nodeType<LabelRow>({
+      type: "label",
+      policy: "pageMessaging",
+      reading: { ...readLabel, set: labelNode, find: (_call, reader, node) => findLabel(reader, node.owner, node.id) },
+    }),
+  ],
+  operations: [
+    serveList(listLabels, handleListLabels),
+    serveList(listLabelsOfUser, handleListLabelsOfUser),
+    serveWrite(createLabel, handleCreateLabel),
+    serveWrite(deleteLabelOperation, handleDeleteLabel),
+    serveWrite(attachLabelOperation, handleAttachLabel),
+    serveWrite(detachLabelOperation, handleDetachLabel),
+  ],
+  sections: [labelSection],
+  forgetOwner: deleteLabelsOfPage,
+};

@@ -1,0 +1,45 @@
+import { type Static, Type } from "typebox";
+import type { WorldEntry, WorldSection } from "#graph/room";
+import { worldId } from "#graph/world-words";
+import { nodeId } from "#kernel/ids";
+import {
+  deleteMicroblogUser,
+  findMicroblogUser,
+  insertMicroblogUser,
+  listMicroblogUsers,
+  type MicroblogUser,
+  updateMicroblogUser,
+} from "./microblog-accounts.store.ts";
+
+const entry = Type.Object({ id: worldId, username: Type.Optional(Type.String()), user: Type.Optional(worldId) }, { additionalProperties: false });
+type Entry = Static<typeof entry>;
+
+const entryOf = ({ id, username, user }: MicroblogUser): WorldEntry => (user === null ? { id, username } : { id, username, user });
+
+const userOf = ({ user }: Entry): string | null => (user === undefined ? null : String(user));
+
+export const microblogUserSection: WorldSection = {
+  key: "microblog_users",
+  entry,
+  references: (given) => {
+    const user = userOf(given as Entry);
+    return user === null ? [] : [{ path: "user", types: ["user"], id: user }];
+  },
+  insert: (tx, given) => {
+    const { id, username = "" } = given as Entry;
+    return insertMicroblogUser(tx, nodeId(String(id)), username, userOf(given as Entry));
+  },
+  async find(reader, id) {
+    const row = await findMicroblogUser(reader, id);
+    return row === undefined ? undefined : entryOf(row);
+  },
+  async list(reader, page) {
+    const found = await listMicroblogUsers(reader, page);
+    return { ...found, rows: found.rows.map(entryOf) };
+  },
+  replace: (tx, given) => {
+    const { id, username = "" } = given as Entry;
+    return updateMicroblogUser(tx, nodeId(String(id)), username, userOf(given as Entry));
+  },
+  remove: deleteMicroblogUser,
+};

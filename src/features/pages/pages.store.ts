@@ -1,0 +1,108 @@
+import type { PageRole } from "#auth/page-tasks";
+import { pageRoleFact, pageRoleKey } from "#auth/page-tasks";
+import { deleteNode, insertNode } from "#graph/nodes.store";
+import { type NodeId, nodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { type Row, sql } from "#storage/sql";
+
+export interface PageRow extends Row {
+  id: string;
+  name: string;
+}
+
+export interface PersonRow extends Row {
+  psid: string;
+  name: string;
+}
+
+interface RoleRow extends Row {
+  user_id: string;
+  tasks: string;
+  via_business: number;
+}
+
+export interface UserRole extends PageRole {
+  readonly user: string;
+}
+
+export async function insertPage(tx: Transaction, id: NodeId, name: string): Promise<boolean> {
+  if (!(await insertNode(tx, { id, type: "page", owner: id }))) return false;
+  await tx.run(sql`INSERT INTO pages (id, name) VALUES (${id}, ${name})`);
+  return true;
+}
+
+export async function renamePage(tx: Transaction, id: string, name: string): Promise<void> {
+  await tx.run(sql`UPDATE pages SET name = ${name} WHERE id = ${id}`);
+}
+
+export function findPage(reader: Reader, id: string): Promise<PageRow | undefined> {
+  return reader.get<PageRow>(sql`SELECT CAST(p.id AS TEXT) AS id, p.name FROM pages p WHERE p.id = ${id}`);
+}
+
+const byId = { columns: ["p.id"], direction: "ascending", keyOf: (row: PageRow) => [row.id] } as const;
+
+export function listPages(reader: Reader, page: PageRequest): Promise<ListPage<PageRow>> {
+  return readPage<PageRow>(reader, sql`SELECT CAST(p.id AS TEXT) AS id, p.name FROM pages p WHERE p.id > 0`, byId, page);
+}
+
+export async function deletePage(tx: Transaction, id: NodeId): Promise<boolean> {
+  if ((await tx.run(sql`DELETE FROM pages WHERE id = ${id}`)) === 0) return false;
+  for (const { psid } of await listPeople(tx, id)) await deletePerson(tx, id, psid);
+  for (const { user } of await listRoles(tx, id)) await deleteRole(tx, id, user);
+  await deleteNode(tx, id);
+  return true;
+}
+
+/** Answers whether the id was free. */
+export async function insertPerson(tx: Transaction, page: NodeId, psid: NodeId, name: string): Promise<boolean> {
+  if (!(await insertNode(tx, { id: psid, type: "page_person", owner: page }))) return false;
+  await tx.run(sql`INSERT INTO page_people (page, psid, name) VALUES (${page}, ${psid}, ${name})`);
+  return true;
+}
+
+export async function renamePerson(tx: Transaction, page: NodeId, psid: string, name: string): Promise<void> {
+  await tx.run(sql`UPDATE page_people SET name = ${name} WHERE page = ${page} AND psid = ${psid}`);
+}
+
+export async function deletePerson(tx: Transaction, page: NodeId, psid: string): Promise<void> {
+  await tx.run(sql`DELETE FROM page_people WHERE page = ${page} AND psid = ${psid}`);
+  await deleteNode(tx, nodeId(psid));
+}
+
+export async function hasPerson(reader: Reader, page: NodeId, psid: NodeId): Promise<boolean> {
+  return (await reader.get(sql`SELECT 1 AS one FROM page_people p WHERE p.page = ${page} AND p.psid = ${psid}`)) !== undefined;
+}
+
+export function listPeople(reader: Reader, page: NodeId): Promise<PersonRow[]> {
+  return reader.all<PersonRow>(sql`SELECT CAST(p.psid AS TEXT) AS psid, p.name FROM page_people p WHERE p.page = ${page} ORDER BY p.psid`);
+}
+
+export async function saveRole(tx: Transaction, page: NodeId, role: UserRole): Promise<void> {
+  await tx.run(sql`
+    INSERT INTO page_roles (page, user_id, tasks, via_business)
+    VALUES (${page}, ${role.user}, ${JSON.stringify(role.tasks)}, ${role.via_business ? 1 : 0})
+    ON CONFLICT (page, user_id) DO UPDATE SET tasks = excluded.tasks, via_business = excluded.via_business`);
+  tx.invalidate(pageRoleFact, pageRoleKey(page, role.user));
+}
+
+export async function deleteRole(tx: Transaction, page: NodeId, user: string): Promise<void> {
+  await tx.run(sql`DELETE FROM page_roles WHERE page = ${page} AND user_id = ${user}`);
+  tx.invalidate(pageRoleFact, pageRoleKey(page, user));
+}
+
+export async function listRoles(reader: Reader, page: NodeId): Promise<UserRole[]> {
+  const rows = await reader.all<RoleRow>(
+    sql`SELECT CAST(r.user_id AS TEXT) AS user_id, r.tasks, r.via_business FROM page_roles r WHERE r.page = ${page} ORDER BY r.user_id`,
+  );
+  return rows.map(roleOf);
+}
+
+export async function findRole(reader: Reader, page: NodeId, user: NodeId): Promise<UserRole | undefined> {
+  const row = await reader.get<RoleRow>(
+    sql`SELECT CAST(r.user_id AS TEXT) AS user_id, r.tasks, r.via_business FROM page_roles r WHERE r.page = ${page} AND r.user_id = ${user}`,
+  );
+  return row === undefined ? undefined : roleOf(row);
+}
+
+const roleOf = (row: RoleRow): UserRole => ({ user: row.user_id, tasks: JSON.parse(row.tasks), via_business: row.via_business === 1 });

@@ -1,0 +1,95 @@
+import { type Static, Type } from "typebox";
+import { pageTasks } from "#auth/page-tasks";
+import type { WorldEntry, WorldSection } from "#graph/room";
+import { worldId } from "#graph/world-words";
+import { type NodeId, nodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import {
+  deletePage,
+  deletePerson,
+  deleteRole,
+  findPage,
+  insertPage,
+  insertPerson,
+  listPages,
+  listPeople,
+  listRoles,
+  type PageRow,
+  renamePage,
+  renamePerson,
+  saveRole,
+} from "./pages.store.ts";
+
+const entry = Type.Object(
+  {
+    id: worldId,
+    name: Type.Optional(Type.String()),
+    people: Type.Optional(Type.Array(Type.Object({ psid: worldId, name: Type.Optional(Type.String()) }, { additionalProperties: false }))),
+    roles: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            user: worldId,
+            tasks: Type.Optional(Type.Array(Type.Union(pageTasks.map((task) => Type.Literal(task))))),
+            via_business: Type.Optional(Type.Boolean()),
+          },
+          { additionalProperties: false },
+        ),
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+type Entry = Static<typeof entry>;
+
+async function entryOf(reader: Reader, row: PageRow): Promise<WorldEntry> {
+  const id = nodeId(row.id);
+  return { id, name: row.name, people: await listPeople(reader, id), roles: await listRoles(reader, id) };
+}
+
+async function saveRoles(tx: Transaction, page: NodeId, roles: Entry["roles"]): Promise<void> {
+  for (const { user, tasks = [], via_business = false } of roles ?? [])
+    await saveRole(tx, page, { user: String(user), tasks: [...tasks], via_business });
+}
+
+async function insert(tx: Transaction, given: WorldEntry): Promise<boolean> {
+  const { id, name = "", people, roles } = given as Entry;
+  const page = nodeId(String(id));
+  if (!(await insertPage(tx, page, name))) return false;
+  for (const person of people ?? []) if (!(await insertPerson(tx, page, nodeId(String(person.psid)), person.name ?? ""))) return false;
+  await saveRoles(tx, page, roles);
+  return true;
+}
+
+async function replace(tx: Transaction, given: WorldEntry): Promise<void> {
+  const { id, name = "", people = [], roles } = given as Entry;
+  const page = nodeId(String(id));
+  await renamePage(tx, page, name);
+  const wanted = new Map(people.map((person) => [String(person.psid), person.name ?? ""]));
+  const known = new Set((await listPeople(tx, page)).map(({ psid }) => psid));
+  for (const psid of known) if (!wanted.has(psid)) await deletePerson(tx, page, psid);
+  for (const [psid, personName] of wanted) {
+    if (known.has(psid)) await renamePerson(tx, page, psid, personName);
+    else await insertPerson(tx, page, nodeId(psid), personName);
+  }
+  for (const { user } of await listRoles(tx, page)) await deleteRole(tx, page, user);
+  await saveRoles(tx, page, roles);
+}
+
+export const pageSection: WorldSection = {
+  key: "pages",
+  entry,
+  references: (given) =>
+    ((given as Entry).roles ?? []).map(({ user }, index) => ({ path: `roles[${index}].user`, types: ["user"], id: String(user) })),
+  insert,
+  replace,
+  async find(reader, id) {
+    const row = await findPage(reader, id);
+    return row === undefined ? undefined : entryOf(reader, row);
+  },
+  async list(reader, page) {
+    const found = await listPages(reader, page);
+    return { ...found, rows: await Promise.all(found.rows.map((row) => entryOf(reader, row))) };
+  },
+  remove: (tx, id) => deletePage(tx, nodeId(id)),
+};

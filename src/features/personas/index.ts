@@ -1,0 +1,27 @@
+/** The door of the personas room: A7 and A8. */
+import { serveList, serveWrite } from "#graph/contract";
+import { nodeType, type Room } from "#graph/room";
+import { createPersona, deletePersonaOperation, listPersonas, personaNode, readPersona } from "./personas.contract.ts";
+import { handleCreatePersona, handleDeletePersona, handleListPersonas } from "./personas.handlers.ts";
+import { personaMigrations } from "./personas.migrations.ts";
+import { deletePersonasOfPage, findPersona, type PersonaRow } from "./personas.store.ts";
+import { personaSection } from "./personas.world.ts";
+
+export const personas: Room = {
+  name: "personas",
+  migrations: personaMigrations,
+  nodeTypes: [
+    nodeType<PersonaRow>({
+      type: "persona",
+      policy: "pageMessaging",
+      reading: { ...readPersona, set: personaNode, find: (_call, reader, node) => findPersona(reader, node.owner, node.id) },
+    }),
+  ],
+  operations: [
+    serveList(listPersonas, handleListPersonas),
+    serveWrite(createPersona, handleCreatePersona),
+    serveWrite(deletePersonaOperation, handleDeletePersona),
+  ],
+  sections: [personaSection],
+  forgetOwner: deletePersonasOfPage,
+};

@@ -1,0 +1,66 @@
+import { Type } from "typebox";
+import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract";
+import { pageField } from "#graph/page-field";
+import type { PersonaRow } from "./personas.store.ts";
+
+/** D-41. */
+export const PERSONA_NAME_CHARACTERS_MAX = 50;
+/** As long as addresses that browsers still take. */
+export const PICTURE_URL_CHARACTERS_MAX = 2_048;
+
+const access = {
+  surfaces: ["base"],
+  versions: "platform",
+  scheme: "pageMessaging",
+  policy: "pageMessaging",
+  errorForm: "flat",
+} as const satisfies Partial<Access>;
+
+const text: Field<PersonaRow> = { schema: Type.String(), policy: "pageMessaging" };
+
+export const personaNode: FieldSet<PersonaRow> = {
+  fields: { id: text, name: text, profile_picture_url: text, page: pageField("pageMessaging") },
+  defaults: ["id", "name", "profile_picture_url"],
+};
+
+/** D-41: personas can also be read and deleted by id. */
+export const readPersona = { ...access, operation: "readPersona", clauses: ["A-9", "A-10", "A-11"], errors: [] } as const;
+
+export const listPersonas = listOperation({
+  ...access,
+  operation: "listPersonas",
+  summary: "Lists the active personas of a page, newest first.",
+  clauses: ["A7-1", "A7-2", "A7-3", "A7-4", "A7-5", "A7-6", "A7-7", "A7-8"],
+  on: "page",
+  edge: "personas",
+  params: Type.Object({}),
+  items: personaNode,
+  errors: [],
+});
+
+export const createPersona = writeOperation({
+  ...access,
+  operation: "createPersona",
+  summary: "Creates a persona of a page; name and picture come in the body or, instead, in the query.",
+  clauses: ["A8-1", "A8-2", "A8-3", "A8-5", "A8-6", "A8-7", "A8-8", "A8-9", "A-12"],
+  on: "page",
+  method: "POST",
+  edge: "personas",
+  params: Type.Object({ name: Type.String(), profile_picture_url: Type.String({ maxLength: PICTURE_URL_CHARACTERS_MAX }) }),
+  returns: Type.Object({ id: Type.String() }),
+  readBack: { type: "persona", set: personaNode },
+  errors: ["invalidParameter"],
+});
+
+export const deletePersonaOperation = writeOperation({
+  ...access,
+  operation: "deletePersona",
+  summary: "Deletes a persona; it leaves its page's list at once (D-41).",
+  clauses: [],
+  on: "persona",
+  method: "DELETE",
+  edge: null,
+  params: Type.Object({}),
+  returns: Type.Object({ success: Type.Boolean() }),
+  errors: [],
+});

@@ -1,0 +1,32 @@
+import type { Static } from "typebox";
+import type { Call, ListCall } from "#graph/contract";
+import { notFoundNode } from "#graph/matching";
+import { invalidParameter } from "#kernel/errors";
+import { codePointCount } from "#kernel/text";
+import type { Reader, Transaction } from "#storage/database";
+import { type createPersona, PERSONA_NAME_CHARACTERS_MAX } from "./personas.contract.ts";
+import { deletePersona, insertPersona, listPersonasOfPage } from "./personas.store.ts";
+
+export const handleListPersonas = (call: ListCall, reader: Reader) => listPersonasOfPage(reader, call.node.id, call.page);
+
+export async function handleCreatePersona(call: Call<Static<typeof createPersona.params>>, tx: Transaction) {
+  const { node, params, world } = call;
+  const name = params.name.trim();
+  const length = codePointCount(name);
+  if (length === 0) throw invalidParameter("name", "must not be empty");
+  if (length > PERSONA_NAME_CHARACTERS_MAX) throw invalidParameter("name", `must have at most ${PERSONA_NAME_CHARACTERS_MAX} characters`);
+  if (!isWebAddress(params.profile_picture_url)) throw invalidParameter("profile_picture_url", "must be an http or https address");
+  const id = world.ids.mint();
+  await insertPersona(tx, node.id, id, { name, profile_picture_url: params.profile_picture_url });
+  return { id };
+}
+
+/** D-41: kept as sent; it only has to be an absolute http(s) address. */
+function isWebAddress(text: string): boolean {
+  return /^https?:\/\//i.test(text) && URL.canParse(text);
+}
+
+export async function handleDeletePersona(call: Call, tx: Transaction) {
+  if (!(await deletePersona(tx, call.node.owner, call.node.id))) throw notFoundNode(call);
+  return { success: true };
+}

@@ -1,0 +1,71 @@
+import { deleteNode, insertNode } from "#graph/nodes.store";
+import { type NodeId, nodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { type Row, sql } from "#storage/sql";
+
+export interface PersonaRow extends Row {
+  id: string;
+  page: string;
+  name: string;
+  profile_picture_url: string;
+}
+
+export interface NewPersona {
+  readonly name: string;
+  readonly profile_picture_url: string;
+}
+
+export function findPersona(reader: Reader, page: NodeId, id: string): Promise<PersonaRow | undefined> {
+  return reader.get<PersonaRow>(sql`
+    SELECT CAST(p.id AS TEXT) AS id, CAST(p.page AS TEXT) AS page, p.name, p.profile_picture_url FROM personas p
+    WHERE p.page = ${page} AND p.id = ${id}`);
+}
+
+const newestFirst = { columns: ["p.id"], direction: "descending", keyOf: (row: PersonaRow) => [row.id] } as const;
+
+export function listPersonasOfPage(reader: Reader, page: NodeId, request: PageRequest): Promise<ListPage<PersonaRow>> {
+  return readPage<PersonaRow>(
+    reader,
+    sql`SELECT CAST(p.id AS TEXT) AS id, CAST(p.page AS TEXT) AS page, p.name, p.profile_picture_url FROM personas p WHERE p.page = ${page}`,
+    newestFirst,
+    request,
+  );
+}
+
+/** Answers whether the id was free. */
+export async function insertPersona(tx: Transaction, page: NodeId, id: NodeId, persona: NewPersona): Promise<boolean> {
+  if (!(await insertNode(tx, { id, type: "persona", owner: page }))) return false;
+  await tx.run(sql`
+    INSERT INTO personas (page, id, name, profile_picture_url) VALUES (${page}, ${id}, ${persona.name}, ${persona.profile_picture_url})`);
+  return true;
+}
+
+export async function updatePersona(tx: Transaction, page: NodeId, id: string, persona: NewPersona): Promise<void> {
+  await tx.run(sql`
+    UPDATE personas SET name = ${persona.name}, profile_picture_url = ${persona.profile_picture_url} WHERE page = ${page} AND id = ${id}`);
+}
+
+/** Answers whether it was there. */
+export async function deletePersona(tx: Transaction, page: NodeId, id: string): Promise<boolean> {
+  if ((await tx.run(sql`DELETE FROM personas WHERE page = ${page} AND id = ${id}`)) === 0) return false;
+  await deleteNode(tx, nodeId(id));
+  return true;
+}
+
+const oldestFirst = { columns: ["p.page", "p.id"], direction: "ascending", keyOf: (row: PersonaRow) => [row.page, row.id] } as const;
+
+/** Every persona of the world, for the control API. */
+export function listAllPersonas(reader: Reader, request: PageRequest): Promise<ListPage<PersonaRow>> {
+  return readPage<PersonaRow>(
+    reader,
+    sql`SELECT CAST(p.id AS TEXT) AS id, CAST(p.page AS TEXT) AS page, p.name, p.profile_picture_url FROM personas p WHERE p.page > 0`,
+    oldestFirst,
+    request,
+  );
+}
+
+export async function deletePersonasOfPage(tx: Transaction, page: NodeId): Promise<void> {
+  const personas = await tx.all<{ id: string }>(sql`SELECT CAST(p.id AS TEXT) AS id FROM personas p WHERE p.page = ${page}`);
+  for (const { id } of personas) await deletePersona(tx, page, id);
+}

@@ -1,0 +1,81 @@
+import { deleteNode, insertNode } from "#graph/nodes.store";
+import { type NodeId, nodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { type Row, type Sql, sql } from "#storage/sql";
+
+export interface SocialAccount {
+  readonly id: NodeId;
+  readonly username: string;
+  /** The id under which the account is a recipient (D1, D-52); it leads to the account. */
+  readonly social_scoped_id: NodeId | undefined;
+  readonly page: NodeId | undefined;
+  readonly user: NodeId | undefined;
+  readonly professional: boolean;
+  readonly app_connections: readonly string[];
+}
+
+interface AccountRow extends Row {
+  id: string;
+  username: string;
+  social_scoped_id: string | null;
+  page: string | null;
+  user_id: string | null;
+  is_professional: number;
+  app_connections: string;
+}
+
+const LARGEST_ID = "9223372036854775807";
+
+function selectAccounts(least: string, most: string): Sql {
+  return sql`
+    SELECT CAST(a.id AS TEXT) AS id, a.username, CAST(a.social_scoped_id AS TEXT) AS social_scoped_id, CAST(a.page AS TEXT) AS page,
+      CAST(a.user_id AS TEXT) AS user_id, a.is_professional, a.app_connections
+    FROM social_accounts a WHERE a.id BETWEEN ${least} AND ${most}`;
+}
+
+export async function findSocialAccount(reader: Reader, id: string): Promise<SocialAccount | undefined> {
+  const row = await reader.get<AccountRow>(selectAccounts(id, id));
+  return row === undefined ? undefined : accountOf(row);
+}
+
+const byId = { columns: ["a.id"], direction: "ascending", keyOf: (row: AccountRow) => [row.id] } as const;
+
+export async function listSocialAccounts(reader: Reader, page: PageRequest): Promise<ListPage<SocialAccount>> {
+  const found = await readPage<AccountRow>(reader, selectAccounts("1", LARGEST_ID), byId, page);
+  return { ...found, rows: found.rows.map(accountOf) };
+}
+
+/** Answers whether both ids were free. */
+export async function insertSocialAccount(tx: Transaction, account: SocialAccount): Promise<boolean> {
+  if (!(await insertNode(tx, { id: account.id, type: "social_account", owner: account.id }))) return false;
+  const scoped = account.social_scoped_id;
+  if (scoped !== undefined && !(await insertNode(tx, { id: scoped, type: "social_scoped_account", owner: account.id }))) return false;
+  await tx.run(sql`
+    INSERT INTO social_accounts (id, username, social_scoped_id, page, user_id, is_professional, app_connections)
+    VALUES (${account.id}, ${account.username}, ${scoped ?? null}, ${account.page ?? null}, ${account.user ?? null},
+      ${account.professional ? 1 : 0}, ${JSON.stringify(account.app_connections)})`);
+  return true;
+}
+
+export async function deleteSocialAccount(tx: Transaction, id: NodeId): Promise<boolean> {
+  const account = await findSocialAccount(tx, id);
+  if (account === undefined) return false;
+  await tx.run(sql`DELETE FROM social_accounts WHERE id = ${id}`);
+  await deleteNode(tx, id);
+  if (account.social_scoped_id !== undefined) await deleteNode(tx, account.social_scoped_id);
+  return true;
+}
+
+function accountOf(row: AccountRow): SocialAccount {
+  const optional = (value: string | null) => (value === null ? undefined : nodeId(value));
+  return {
+    id: nodeId(row.id),
+    username: row.username,
+    social_scoped_id: optional(row.social_scoped_id),
+    page: optional(row.page),
+    user: optional(row.user_id),
+    professional: row.is_professional === 1,
+    app_connections: JSON.parse(row.app_connections),
+  };
+}

@@ -1,0 +1,56 @@
+import { type Static, Type } from "typebox";
+import type { Reference, WorldEntry, WorldSection } from "#graph/room";
+import { worldId } from "#graph/world-words";
+import { nodeId } from "#kernel/ids";
+import { deleteSocialAccount, findSocialAccount, insertSocialAccount, listSocialAccounts, type SocialAccount } from "./social-accounts.store.ts";
+
+const entry = Type.Object(
+  {
+    id: worldId,
+    username: Type.Optional(Type.String()),
+    social_scoped_id: Type.Optional(worldId),
+    page: Type.Optional(worldId),
+    user: Type.Optional(worldId),
+    professional: Type.Optional(Type.Boolean()),
+    app_connections: Type.Optional(Type.Array(worldId)),
+  },
+  { additionalProperties: false },
+);
+type Entry = Static<typeof entry>;
+
+function accountOf(given: WorldEntry): SocialAccount {
+  const { id, username = "", social_scoped_id, page, user, professional = true, app_connections = [] } = given as Entry;
+  const optional = (value: unknown) => (value === undefined ? undefined : nodeId(String(value)));
+  return {
+    id: nodeId(String(id)),
+    username,
+    social_scoped_id: optional(social_scoped_id),
+    page: optional(page),
+    user: optional(user),
+    professional,
+    app_connections: app_connections.map(String),
+  };
+}
+
+function references(given: WorldEntry): Reference[] {
+  const { page, user, app_connections } = accountOf(given);
+  return [
+    ...(page === undefined ? [] : [{ path: "page", types: ["page"], id: page }]),
+    ...(user === undefined ? [] : [{ path: "user", types: ["user"], id: user }]),
+    ...app_connections.map((id, index) => ({ path: `app_connections[${index}]`, types: ["app"], id })),
+  ];
+}
+
+export const socialAccountSection: WorldSection = {
+  key: "social_accounts",
+  entry,
+  references,
+  insert: (tx, given) => insertSocialAccount(tx, accountOf(given)),
+  find: async (reader, id) => (await findSocialAccount(reader, id)) as unknown as WorldEntry | undefined,
+  list: async (reader, page) => (await listSocialAccounts(reader, page)) as unknown as Awaited<ReturnType<WorldSection["list"]>>,
+  async replace(tx, given) {
+    await deleteSocialAccount(tx, accountOf(given).id);
+    await insertSocialAccount(tx, accountOf(given));
+  },
+  remove: (tx, id) => deleteSocialAccount(tx, nodeId(id)),
+};

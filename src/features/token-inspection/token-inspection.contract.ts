@@ -1,0 +1,31 @@
+import { Type } from "typebox";
+import { readOperation } from "#graph/contract";
+
+export const inspectToken = readOperation({
+  operation: "inspectToken",
+  summary: "Tells what a token is, whose, and whether it still works.",
+  clauses: ["F3-1", "F3-2", "F3-3", "F3-4", "F3-5", "F3-6", "F3-7", "F3-8", "F3-9", "F3-10", "F3-11", "F3-12", "F3-13", "F3-14", "F3-15", "AUTH-16"],
+  on: null,
+  edge: "debug_token",
+  surfaces: ["microblog"],
+  // D-55 [clients]: also served at {base_url}.
+  clientsSurfaces: ["base"],
+  versions: "unversioned",
+  scheme: "query",
+  policy: "inspection",
+  errorForm: "wrapped",
+  params: Type.Object({ input_token: Type.String({ minLength: 1 }) }),
+  returns: Type.Object({
+    data: Type.Object({
+      type: Type.Optional(Type.String()),
+      application: Type.Optional(Type.String()),
+      data_access_expires_at: Type.Optional(Type.Integer()),
+      expires_at: Type.Optional(Type.Integer()),
+      is_valid: Type.Boolean(),
+      issued_at: Type.Optional(Type.Integer()),
+      scopes: Type.Array(Type.String()),
+      user_id: Type.Optional(Type.String()),
+    }),
+  }),
+  errors: ["invalidParameter", "taskMissing", "tokenInvalid"],
+});

@@ -1,0 +1,56 @@
+import type { Static } from "typebox";
+import type { Token } from "#auth/token";
+import type { Call } from "#graph/contract";
+import { unixSeconds } from "#kernel/clock";
+import { invalidParameter, taskMissing, tokenInvalid } from "#kernel/errors";
+import type { Reader } from "#storage/database";
+import type { inspectToken } from "./token-inspection.contract.ts";
+
+type Inspection = Static<typeof inspectToken.returns>;
+
+export async function handleInspectToken(call: Call<Static<typeof inspectToken.params>>, reader: Reader): Promise<Inspection> {
+  await requireTester(call, reader);
+  const { caller, params, world } = call;
+  const token = await world.tokens.find(params.input_token);
+  // D-55: a token that nobody knows is an answer, not an error.
+  if (token === undefined) return { data: { is_valid: false, scopes: [] } };
+  // F3-14.
+  if (token.app !== caller.app.id) throw invalidParameter("input_token", "belongs to another app than access_token");
+  const now = unixSeconds(world.clock);
+  const isValid = token.revoked_at === 0 && (token.expires_at === 0 || token.expires_at > now);
+  const userId = personOf(token);
+  return {
+    data: {
+      type: typeNames[token.type],
+      application: caller.app.name,
+      data_access_expires_at: token.data_access_expires_at,
+      expires_at: token.expires_at,
+      is_valid: isValid,
+      issued_at: token.issued_at,
+      scopes: [...token.scopes],
+      ...(userId === undefined ? {} : { user_id: userId }),
+    },
+  };
+}
+
+/** F3-2: whether it is an app token or a user token; the other kinds say what they are. */
+const typeNames: Readonly<Record<Token["type"], string>> = {
+  app: "APP",
+  user: "USER",
+  microblog_user: "USER",
+  social_user: "USER",
+  page: "PAGE",
+  system_user: "SYSTEM_USER",
+};
+
+const personOf = (token: Token): string | undefined => token.user ?? token.microblog_user ?? token.social_account;
+
+/** AUTH-16: the caller is a microblog tester of the app. D-55 [clients]: an app token asks as well. */
+async function requireTester({ caller: { token, app }, world }: Call, reader: Reader): Promise<void> {
+  if (token.type === "app") {
+    if (world.profile === "clients") return;
+    throw tokenInvalid("access_token", "a token of type app does not serve here");
+  }
+  const roles = token.microblog_user === undefined ? [] : await world.readers.of("app").rolesOf(reader, app.id, token.microblog_user);
+  if (!roles.includes("microblog_tester")) throw taskMissing("the role microblog_tester on the app");
+}

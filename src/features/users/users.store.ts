@@ -1,0 +1,36 @@
+import { deleteNode, insertNode } from "#graph/nodes.store";
+import { type NodeId, nodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { type Row, sql } from "#storage/sql";
+
+export interface UserRow extends Row {
+  id: string;
+  name: string;
+}
+
+export async function insertUser(tx: Transaction, id: NodeId, name: string): Promise<boolean> {
+  if (!(await insertNode(tx, { id, type: "user", owner: id }))) return false;
+  await tx.run(sql`INSERT INTO users (id, name) VALUES (${id}, ${name})`);
+  return true;
+}
+
+export function findUser(reader: Reader, id: string): Promise<UserRow | undefined> {
+  return reader.get<UserRow>(sql`SELECT CAST(t.id AS TEXT) AS id, t.name FROM users t WHERE t.id = ${id}`);
+}
+
+const byId = { columns: ["t.id"], direction: "ascending", keyOf: (row: UserRow) => [row.id] } as const;
+
+export function listUsers(reader: Reader, page: PageRequest): Promise<ListPage<UserRow>> {
+  return readPage<UserRow>(reader, sql`SELECT CAST(t.id AS TEXT) AS id, t.name FROM users t WHERE t.id > 0`, byId, page);
+}
+
+export async function renameUser(tx: Transaction, id: string, name: string): Promise<void> {
+  await tx.run(sql`UPDATE users SET name = ${name} WHERE id = ${id}`);
+}
+
+export async function deleteUser(tx: Transaction, id: string): Promise<boolean> {
+  if ((await tx.run(sql`DELETE FROM users WHERE id = ${id}`)) === 0) return false;
+  await deleteNode(tx, nodeId(id));
+  return true;
+}

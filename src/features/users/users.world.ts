@@ -1,0 +1,25 @@
+import { type Static, Type } from "typebox";
+import type { WorldSection } from "#graph/room";
+import { worldId } from "#graph/world-words";
+import { nodeId } from "#kernel/ids";
+import { deleteUser, findUser, insertUser, listUsers, renameUser } from "./users.store.ts";
+
+const entry = Type.Object({ id: worldId, name: Type.Optional(Type.String()) }, { additionalProperties: false });
+type Entry = Static<typeof entry>;
+
+export const userSection: WorldSection = {
+  key: "users",
+  entry,
+  references: () => [],
+  insert: (tx, given) => {
+    const { id, name = "" } = given as Entry;
+    return insertUser(tx, nodeId(String(id)), name);
+  },
+  find: findUser,
+  list: listUsers,
+  replace: (tx, given) => {
+    const { id, name = "" } = given as Entry;
+    return renameUser(tx, String(id), name);
+  },
+  remove: deleteUser,
+};

@@ -1,0 +1,70 @@
+/** Step 2: what a path says (D-02, D-03): version, id, edge. No regular expression and no URL object on this path. */
+import { unknownPath } from "#kernel/errors";
+import { isNodeId, type NodeId } from "#kernel/ids";
+import { parseVersion, type Version } from "#kernel/versions";
+
+export interface Address {
+  /** As asked; undefined when the path names none. */
+  readonly version: Version | undefined;
+  /** A node id or `me`; undefined for an address without one. */
+  readonly id: NodeId | "me" | undefined;
+  /** The edge below the id, or the literal of an address without one (`debug_token`); undefined for the node itself. */
+  readonly edge: string | undefined;
+  /** The literal before the id (`pages`), where there is one. */
+  readonly prefix: string | undefined;
+}
+
+/** Longer than any address of the interface. */
+const SEGMENTS_MAX = 4;
+
+/** Repeated slashes count as one (D-02); a trailing one says nothing. */
+export function segmentsOf(path: string): string[] {
+  const segments: string[] = [];
+  let start = 0;
+  for (let i = 0; i <= path.length; i++) {
+    if (i === path.length || path.charCodeAt(i) === 47) {
+      if (i > start) segments.push(path.slice(start, i));
+      start = i + 1;
+    }
+  }
+  return segments;
+}
+
+function decoded(segment: string): string {
+  if (!segment.includes("%")) return segment;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+export interface KnownWords {
+  /** Literals of addresses without an id. */
+  isLiteral(word: string): boolean;
+  /** Literals that may stand before an id. */
+  isPrefix(word: string): boolean;
+}
+
+/** Throws `unknownPath` for what leads nowhere by its shape. */
+export function parseAddress(path: string, isVersioned: boolean, words: KnownWords): Address {
+  const segments = segmentsOf(path).map(decoded);
+  const unknown = () => unknownPath(`/${segments.join("/")}`);
+  if (segments.length > SEGMENTS_MAX) throw unknown();
+  let at = 0;
+  const version = isVersioned && segments[0] !== undefined ? parseVersion(segments[0]) : undefined;
+  if (version !== undefined) at++;
+  let prefix: string | undefined;
+  let word = segments[at];
+  if (word !== undefined && words.isPrefix(word) && segments.length > at + 2) {
+    prefix = word;
+    word = segments[++at];
+  }
+  if (word === undefined) return { version, id: undefined, edge: undefined, prefix };
+  if (word === "me" || isNodeId(word)) {
+    if (segments.length > at + 2) throw unknown();
+    return { version, id: word as NodeId | "me", edge: segments[at + 1], prefix };
+  }
+  if (segments.length === at + 1 && words.isLiteral(word)) return { version, id: undefined, edge: word, prefix };
+  throw unknown();
+}

@@ -1,0 +1,8 @@
+import type { AppFacts } from "#auth/app-facts";
+import type { Token } from "#auth/token";
+
+/** Who calls: the token that was checked, and its app. */
+export interface Caller {
+  readonly token: Token;
+  readonly app: AppFacts;
+}

@@ -1,0 +1,194 @@
+/**
+ * The words of a contract. A contract is data, written once in a room; validation, documents and tests are made from it.
+ */
+import type { Static, TObject, TSchema } from "typebox";
+import type { NodeRef } from "#auth/node-ref";
+import type { PolicyName } from "#auth/policies";
+import type { SchemeName } from "#auth/schemes";
+import type { ErrorName } from "#kernel/errors";
+import type { NodeId } from "#kernel/ids";
+import type { Version } from "#kernel/versions";
+import type { Reader, Transaction } from "#storage/database";
+import type { ListPage, PageRequest } from "#storage/keyset";
+import type { Row } from "#storage/sql";
+import type { Caller } from "./caller.ts";
+import type { GraphRequest, SurfaceName } from "./request.ts";
+import type { VersionRule } from "./version-rules.ts";
+import type { World } from "./world.ts";
+
+export type Method = "GET" | "POST" | "DELETE";
+export type ErrorForm = "flat" | "wrapped";
+
+/** One field of a node or of a list's items. */
+export interface Field<R = Row> {
+  readonly schema: TSchema;
+  /** D-16: who may read it. */
+  readonly policy: PolicyName;
+  /** The value in a row; the row's column of the field's own name when left out. Undefined leaves the field out. */
+  of?(row: R): unknown;
+  /** For a field that is itself an object with fields: how to get its row, and what can be selected of it. */
+  readonly nested?: { readonly set: () => FieldSet; load(call: ReadCall, reader: Reader, row: R): Promise<Row | undefined> };
+  /** For a value that needs another look at the database, only when it is selected. */
+  load?(call: ReadCall, reader: Reader, row: R): Promise<unknown>;
+  /** Present in this profile alone. */
+  readonly onlyIn?: "clients";
+}
+
+export interface FieldSet<R = Row> {
+  readonly fields: Readonly<Record<string, Field<R>>>;
+  /** Answered when `fields` is not given. */
+  readonly defaults: readonly string[];
+  readonly clientsDefaults?: readonly string[];
+  /** Answered whatever `fields` asks (D-37); `id` always is. */
+  readonly required?: readonly string[];
+}
+
+/** How something is reached and refused: the same words for operations and for reads of a node. */
+export interface Access {
+  /** The clauses that it serves. */
+  readonly clauses: readonly string[];
+  readonly surfaces: readonly SurfaceName[];
+  /** Where the `clients` profile serves it too (D-55). */
+  readonly clientsSurfaces?: readonly SurfaceName[];
+  readonly versions: VersionRule;
+  readonly scheme: SchemeName;
+  readonly policy: PolicyName;
+  readonly errorForm: ErrorForm;
+  /** Which errors may leave it, beside those that every call may meet (`graph/common-errors.ts`). */
+  readonly errors: readonly ErrorName[];
+}
+
+export interface NodeType<R extends Row = Row> {
+  readonly type: string;
+  /** Who may know that the node exists, for every operation on it (D-16). */
+  readonly policy: PolicyName;
+  /** Absent: `GET /{id}` is not part of the interface for this type. */
+  readonly reading?: Access & {
+    readonly operation: string;
+    readonly set: FieldSet<R>;
+    find(call: ReadCall, reader: Reader, node: NodeRef): Promise<R | undefined>;
+  };
+}
+
+interface OperationWords extends Access {
+  /** Verb and noun, e.g. `createPersona`. */
+  readonly operation: string;
+  readonly method: Method;
+  /** The node type it hangs on; null for an address without an id (`/debug_token`). */
+  readonly on: string | null;
+  /** The edge, or the literal for `on: null`; null for the node itself. */
+  readonly edge: string | null;
+  /** A literal segment that may stand before the id (`/pages/{page_id}/…`, D-03). */
+  readonly alsoUnder?: string;
+  readonly params: TObject;
+  /** Marketing calls have their own versions, floors and upgrades (D-80). */
+  readonly summary: string;
+}
+
+export interface ListOperation<P extends TObject = TObject, R extends Row = Row> extends OperationWords {
+  readonly kind: "list";
+  readonly method: "GET";
+  readonly params: P;
+  readonly items: FieldSet<R>;
+  /** D-35: cursors alone, neither next nor previous. */
+  readonly cursorsOnly?: true;
+  /** How many columns its sort key has: 1 unless said otherwise. */
+  readonly keyColumns?: number;
+  /** Adds top-level keys beside `data` and `paging`, e.g. `summary`. */
+  readonly extras?: TSchema;
+}
+
+export interface ReadOperation<P extends TObject = TObject, A extends TSchema = TSchema> extends OperationWords {
+  readonly kind: "read";
+  readonly method: "GET";
+  readonly params: P;
+  readonly returns: A;
+}
+
+export interface WriteOperation<P extends TObject = TObject, A extends TSchema = TSchema> extends OperationWords {
+  readonly kind: "write";
+  readonly method: "POST" | "DELETE";
+  readonly params: P;
+  readonly returns: A;
+  /** D-33: what `fields` on the call selects from, once it is written: the node of the answered `id`, or the node itself. */
+  readonly readBack?: { readonly type: string; readonly set: FieldSet };
+}
+
+export type Operation = ListOperation | ReadOperation | WriteOperation;
+
+/** What every handler is given of a call, beside its database. */
+export interface Call<P = unknown> {
+  readonly node: NodeRef;
+  readonly params: P;
+  readonly caller: Caller;
+  readonly version: Version;
+  readonly world: World;
+  /** D-82: whether a named migration is on for this call. */
+  isMigrated(name: string): boolean;
+  readonly request: GraphRequest;
+  /** The `fields` asked, when the handler itself must know; the engine projects. */
+}
+
+export type ReadCall = Omit<Call, "params">;
+
+export interface ListCall<P = unknown> extends Call<P> {
+  readonly page: PageRequest;
+}
+
+export type ListAnswer<R extends Row> = ListPage<R> & { readonly extras?: Readonly<Record<string, unknown>> };
+
+/** An operation with its handler, as the registry takes it. */
+export type Served =
+  | { readonly contract: ListOperation; readonly handle: (call: ListCall, reader: Reader) => Promise<ListAnswer<Row>> }
+  | { readonly contract: ReadOperation; readonly handle: (call: Call, reader: Reader) => Promise<unknown> }
+  | {
+      readonly contract: WriteOperation;
+      readonly handle: (call: Call, tx: Transaction, prepared: unknown) => Promise<unknown>;
+      readonly prepare?: (call: Call, reader: Reader) => Promise<unknown>;
+    };
+
+export function serveList<P extends TObject, R extends Row>(
+  contract: ListOperation<P, R>,
+  handle: (call: ListCall<Static<P>>, reader: Reader) => Promise<ListAnswer<R>>,
+): Served {
+  return { contract, handle } as unknown as Served;
+}
+
+export function serveRead<P extends TObject, A extends TSchema>(
+  contract: ReadOperation<P, A>,
+  handle: (call: Call<Static<P>>, reader: Reader) => Promise<Static<A>>,
+): Served {
+  return { contract, handle } as unknown as Served;
+}
+
+/**
+ * `prepare` asks a network where that must come first (step 9, never inside a transaction); `handle` gets what it answered
+ * and checks again, in the transaction, whatever it saw.
+ */
+export function serveWrite<P extends TObject, A extends TSchema, Prepared = undefined>(
+  contract: WriteOperation<P, A>,
+  handle: (call: Call<Static<P>>, tx: Transaction, prepared: Prepared) => Promise<Static<A>>,
+  prepare?: (call: Call<Static<P>>, reader: Reader) => Promise<Prepared>,
+): Served {
+  return (prepare === undefined ? { contract, handle } : { contract, handle, prepare }) as unknown as Served;
+}
+
+export const listOperation = <P extends TObject, R extends Row>(words: Omit<ListOperation<P, R>, "kind" | "method">): ListOperation<P, R> => ({
+  kind: "list",
+  method: "GET",
+  ...words,
+});
+
+export const readOperation = <P extends TObject, A extends TSchema>(words: Omit<ReadOperation<P, A>, "kind" | "method">): ReadOperation<P, A> => ({
+  kind: "read",
+  method: "GET",
+  ...words,
+});
+
+export const writeOperation = <P extends TObject, A extends TSchema>(words: Omit<WriteOperation<P, A>, "kind">): WriteOperation<P, A> => ({
+  kind: "write",
+  ...words,
+});
+
+/** Who created what, for the caller of `POST …`: every creation answers at least the id. */
+export type CreatedId = { id: NodeId };

@@ -1,0 +1,75 @@
+/** The list envelope (LIST-1 to LIST-15, D-30 to D-32, D-35). */
+import { invalidParameter } from "#kernel/errors";
+import type { ListPage, PageRequest } from "#storage/keyset";
+import type { Cursors } from "./cursors.ts";
+import type { GraphRequest, Parameters } from "./request.ts";
+
+/** D-31. */
+const LIMIT_DEFAULT = 25;
+const LIMIT_MAX = 100;
+
+/** A caller's number in a list's address: longer digits than these are above the maximum all the same. */
+const DIGITS = /^\d{1,9}$/;
+
+export function readPageRequest(params: Parameters, list: string, cursors: Cursors, columns: number): PageRequest {
+  const { before, after } = params;
+  if (before !== undefined && after !== undefined) throw invalidParameter("before", "cannot be combined with after");
+  const limit = readLimit(params.limit);
+  if (after !== undefined) return { limit, after: readCursor(after, "after", list, cursors, columns) };
+  if (before !== undefined) return { limit, before: readCursor(before, "before", list, cursors, columns) };
+  return { limit };
+}
+
+function readLimit(value: unknown): number {
+  if (value === undefined) return LIMIT_DEFAULT;
+  const text = typeof value === "number" ? String(value) : value;
+  if (typeof text !== "string" || !DIGITS.test(text) || Number(text) === 0) throw invalidParameter("limit", "must be a positive integer");
+  return Math.min(Number(text), LIMIT_MAX);
+}
+
+function readCursor(value: unknown, parameter: "before" | "after", list: string, cursors: Cursors, columns: number): readonly string[] {
+  if (typeof value !== "string" || value === "") throw invalidParameter(parameter, "is not a cursor of this list");
+  return cursors.open(list, value, parameter, columns);
+}
+
+export interface Paging {
+  cursors: { before?: string; after?: string };
+  previous?: string;
+  next?: string;
+}
+
+export function pagingOf(page: ListPage<unknown>, list: string, cursors: Cursors, request: GraphRequest, isCursorsOnly: boolean): Paging {
+  const { firstKey, lastKey } = page;
+  if (firstKey === undefined || lastKey === undefined) return { cursors: {} };
+  const before = cursors.sign(list, firstKey);
+  const after = page.rows.length === 1 ? before : cursors.sign(list, lastKey);
+  if (isCursorsOnly) {
+    // D-35: the end is a page without `after`, the beginning one without `before`.
+    return { cursors: { ...(page.hasPrevious ? { before } : {}), ...(page.hasNext ? { after } : {}) } };
+  }
+  const paging: Paging = { cursors: { before, after } };
+  if (page.hasPrevious) paging.previous = linkTo(request, "before", before);
+  if (page.hasNext) paging.next = linkTo(request, "after", after);
+  return paging;
+}
+
+/** D-32: absolute, with every query parameter of the call; the caller's token stands in it only when it came in the query. */
+function linkTo(request: GraphRequest, parameter: "before" | "after", cursor: string): string {
+  const kept = request.queryText === "" ? [] : request.queryText.split("&").filter((pair) => pair !== "" && !isCursorPair(pair));
+  // A cursor holds only URL-safe characters, so it needs no encoding.
+  kept.push(`${parameter}=${cursor}`);
+  return `${request.baseUrl}${request.path}?${kept.join("&")}`;
+}
+
+const isCursorPair = (pair: string): boolean => {
+  const name = pair.slice(0, pair.indexOf("=") === -1 ? undefined : pair.indexOf("="));
+  return name === "before" || name === "after" || (name.includes("%") && /^(?:before|after)$/.test(safeDecode(name)));
+};
+
+const safeDecode = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};

@@ -1,0 +1,104 @@
+/** Steps 7 and 9 to 11: parameters, the handler, the version's changes, the fields. */
+import { invalidParameter } from "#kernel/errors";
+import { parseSelection, type Selection } from "#kernel/selection";
+import type { Reader } from "#storage/database";
+import type { Row } from "#storage/sql";
+import type { Call, FieldSet, ListAnswer, ListCall, ListOperation, NodeType, ReadCall, WriteOperation } from "./contract.ts";
+import { pagingOf, readPageRequest } from "./envelope.ts";
+import { notFoundNode } from "./matching.ts";
+import { type Projection, projectionOf, projectRow, projectRowWithReads } from "./project.ts";
+import type { Endpoint, Registry } from "./registry.ts";
+import type { GraphRequest, Parameters } from "./request.ts";
+
+type HandlerOf<Kind> = Extract<NonNullable<Endpoint["served"]>, { contract: { kind: Kind } }>;
+
+export async function execute(registry: Registry, endpoint: Endpoint, call: ReadCall): Promise<unknown> {
+  const { operation } = endpoint.access;
+  const source = registry.changes.upParams(operation, call.version, parametersOf(call.request));
+  const selection = selectionOf(source.fields);
+  const answer = await answerOf(registry, endpoint, call, source, selection);
+  return registry.changes.downAnswer(operation, call.version, answer);
+}
+
+/** D-34, D-41: bodies carry parameters on every method, and the body wins over the query. */
+function parametersOf(request: GraphRequest): Parameters {
+  for (const _ in request.body) return { ...request.query, ...request.body };
+  return request.query;
+}
+
+function selectionOf(fields: unknown): Selection | undefined {
+  if (fields === undefined || fields === "") return undefined;
+  if (typeof fields === "string") return parseSelection(fields);
+  if (Array.isArray(fields) && fields.every((field) => typeof field === "string")) return parseSelection(fields.join(","));
+  throw invalidParameter("fields", "must be a comma-separated string");
+}
+
+function answerOf(registry: Registry, endpoint: Endpoint, call: ReadCall, source: Parameters, selection: Selection | undefined): Promise<unknown> {
+  const { reader } = call.world.database;
+  if (endpoint.reading !== undefined) return readNode(endpoint.reading, call, reader, selection);
+  const { served } = endpoint;
+  if (served === undefined) throw new Error(`${endpoint.access.operation} has neither a handler nor declared fields`);
+  const params = endpoint.readParams(source);
+  switch (served.contract.kind) {
+    case "list":
+      return list(served as HandlerOf<"list">, call, params, source, reader, selection);
+    case "read":
+      return (served as HandlerOf<"read">).handle({ ...call, params }, reader);
+    case "write":
+      return write(registry, served as HandlerOf<"write">, { ...call, params }, selection);
+  }
+}
+
+async function readNode(
+  reading: NonNullable<NodeType["reading"]>,
+  call: ReadCall,
+  reader: Reader,
+  selection: Selection | undefined,
+): Promise<Record<string, unknown>> {
+  const projection = projectionOf(reading.set, selection, call.world.profile);
+  const row = await reading.find(call, reader, call.node);
+  if (row === undefined) throw notFoundNode(call);
+  return projectOne(call, reader, row, projection);
+}
+
+const projectOne = (call: ReadCall, reader: Reader, row: Row, projection: Projection) =>
+  projection.needsReads ? projectRowWithReads(call, reader, row, projection) : projectRow(row, projection);
+
+async function list(
+  served: HandlerOf<"list">,
+  call: ReadCall,
+  params: unknown,
+  source: Parameters,
+  reader: Reader,
+  selection: Selection | undefined,
+): Promise<unknown> {
+  const contract: ListOperation = served.contract;
+  const { world, request } = call;
+  const name = `${contract.operation} ${call.node.id}`;
+  const projection = projectionOf(contract.items, selection, world.profile);
+  const page = readPageRequest(source, name, world.cursors, contract.keyColumns ?? 1);
+  const listCall: ListCall = { ...call, params, page };
+  const found: ListAnswer<Row> = await served.handle(listCall, reader);
+  const data: Record<string, unknown>[] = [];
+  for (const row of found.rows)
+    data.push(projection.needsReads ? await projectRowWithReads(call, reader, row, projection) : projectRow(row, projection));
+  const paging = pagingOf(found, name, world.cursors, request, contract.cursorsOnly === true);
+  return found.extras === undefined ? { data, paging } : { data, paging, ...found.extras };
+}
+
+async function write(registry: Registry, served: HandlerOf<"write">, call: Call, selection: Selection | undefined): Promise<unknown> {
+  const contract: WriteOperation = served.contract;
+  const readBack = selection === undefined ? undefined : contract.readBack;
+  // A wrong selection is refused before anything is written.
+  const projection = readBack === undefined ? undefined : projectionOf(readBack.set, selection, call.world.profile);
+  const { database } = call.world;
+  const prepared = await served.prepare?.(call, database.reader);
+  const answer = await database.write((tx) => served.handle(call, tx, prepared));
+  if (readBack === undefined || projection === undefined) return answer;
+  const id = (answer as { id?: Call["node"]["id"] }).id ?? call.node.id;
+  const reading = registry.types.find(({ type }) => type === readBack.type)?.reading;
+  const row = await reading?.find(call, database.reader, { id, type: readBack.type, owner: call.node.owner });
+  return row === undefined ? answer : projectOne(call, database.reader, row, projection);
+}
+
+export type { FieldSet };

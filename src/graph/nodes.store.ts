@@ -1,0 +1,27 @@
+/** The directory: which node an id is. One indexed read, cached; a node's type and owner never change (D-02). */
+import type { NodeRef } from "#auth/node-ref";
+import { type NodeId, nodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import { type Row, sql } from "#storage/sql";
+
+interface NodeRow extends Row {
+  type: string;
+  owner: string;
+}
+
+export const nodeFact = "node";
+
+export async function findNode(reader: Reader, id: NodeId): Promise<NodeRef | undefined> {
+  const row = await reader.get<NodeRow>(sql`SELECT n.type, CAST(n.owner AS TEXT) AS owner FROM nodes n WHERE n.id = ${id}`);
+  return row === undefined ? undefined : { id, type: row.type, owner: nodeId(row.owner) };
+}
+
+/** Answers whether the id was free. */
+export async function insertNode(tx: Transaction, node: NodeRef): Promise<boolean> {
+  return (await tx.run(sql`INSERT INTO nodes (id, type, owner) VALUES (${node.id}, ${node.type}, ${node.owner}) ON CONFLICT DO NOTHING`)) === 1;
+}
+
+export async function deleteNode(tx: Transaction, id: NodeId): Promise<void> {
+  await tx.run(sql`DELETE FROM nodes WHERE id = ${id}`);
+  tx.invalidate(nodeFact, id);
+}

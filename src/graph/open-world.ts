@@ -1,0 +1,76 @@
+/** Opens a world on a database: migrations, clock, ids, caches. */
+import { authMigrations } from "#auth/auth.migrations";
+import type { IdMinter } from "#kernel/ids";
+import type { ReaderRegistry } from "#kernel/readers";
+import type { RoomMigrations } from "#storage/database";
+import { openDatabase } from "#storage/open";
+import { graphMigrations } from "./graph.migrations.ts";
+import { type RateLimitConfig, RateLimits } from "./rate-limits.ts";
+import type { Registry } from "./registry.ts";
+import { RequestLog } from "./request-log.ts";
+import { findSetting, saveSetting } from "./settings.store.ts";
+import type { VersionCalendar } from "./versions.ts";
+import { type Profile, World, type WorldLimits } from "./world.ts";
+import { WorldClock } from "./world-clock.ts";
+
+export interface WorldOptions {
+  readonly name: string;
+  /** A folder, `:memory:`, or `postgres://…`. */
+  readonly data: string;
+  readonly registry: Registry;
+  readonly readers: ReaderRegistry;
+  readonly profile: Profile;
+  readonly seed: number | undefined;
+  readonly calendar: VersionCalendar;
+  readonly limits: WorldLimits;
+  readonly rateLimits: RateLimitConfig;
+  readonly masterKey: Uint8Array;
+  readonly realNowMs: () => number;
+  /** Given the database's process number, or the next id of a seeded world. */
+  readonly timeOrderedIds: (processNumber: number) => IdMinter;
+  readonly seededIds: (next: bigint) => IdMinter;
+}
+
+export interface OpenWorld extends World {
+  readonly clock: WorldClock;
+}
+
+/** Room for as many mints as one run of a script needs before the next start of a seeded world. */
+const SEEDED_IDS_PER_START = 1_000_000_000n;
+
+export const migrationsOf = (registry: Registry): RoomMigrations[] => [
+  graphMigrations,
+  authMigrations,
+  ...registry.rooms.filter((room) => room.migrations.length > 0).map((room) => ({ room: room.name, migrations: room.migrations })),
+];
+
+export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
+  const { name, registry, seed } = options;
+  const database = await openDatabase({ data: options.data, world: name, migrations: migrationsOf(registry) });
+  const clock = await WorldClock.open(database, options.realNowMs);
+  const ids = seed === undefined ? options.timeOrderedIds(database.processNumber) : options.seededIds(await nextSeededId(database, seed));
+  return new World({
+    name,
+    database,
+    clock,
+    ids,
+    seed,
+    readers: options.readers,
+    profile: options.profile,
+    calendar: options.calendar,
+    limits: options.limits,
+    rateLimits: new RateLimits(options.rateLimits),
+    requests: new RequestLog(),
+    masterKey: options.masterKey,
+  }) as OpenWorld;
+}
+
+/** The first start of a seeded world begins at a place that the seed decides; each later one in a fresh stretch of its own. */
+async function nextSeededId(database: World["database"], seed: number): Promise<bigint> {
+  const start = (1n << 52n) + BigInt(seed % 1_000_000) * (1n << 40n);
+  return database.write(async (tx) => {
+    const starts = BigInt((await findSetting(tx, "seeded_starts")) ?? "0");
+    await saveSetting(tx, "seeded_starts", String(starts + 1n));
+    return start + starts * SEEDED_IDS_PER_START;
+  });
+}

@@ -1,0 +1,82 @@
+/** Step 11: the fields of an answer (D-33, D-37). */
+import { invalidParameter } from "#kernel/errors";
+import type { Selection } from "#kernel/selection";
+import type { Reader } from "#storage/database";
+import type { Row } from "#storage/sql";
+import type { Field, FieldSet, ReadCall } from "./contract.ts";
+
+interface Chosen {
+  readonly name: string;
+  readonly field: Field;
+  readonly inner: Projection | undefined;
+}
+
+/** A selection resolved against a field set: made once per call, used for each row. */
+export interface Projection {
+  readonly chosen: readonly Chosen[];
+  /** Some field needs another look at the database. */
+  readonly needsReads: boolean;
+}
+
+const defaults = new WeakMap<FieldSet, Map<string, Projection>>();
+
+/** Throws `invalidParameter` naming `fields` for a field that the set does not have. */
+export function projectionOf(set: FieldSet, selection: Selection | undefined, profile: "strict" | "clients"): Projection {
+  if (selection !== undefined) return resolve(set, selection, profile);
+  let known = defaults.get(set);
+  if (known === undefined) {
+    known = new Map();
+    defaults.set(set, known);
+  }
+  let projection = known.get(profile);
+  if (projection === undefined) {
+    const names = (profile === "clients" ? set.clientsDefaults : undefined) ?? set.defaults;
+    projection = resolve(set, new Map(names.map((name) => [name, undefined])), profile);
+    known.set(profile, projection);
+  }
+  return projection;
+}
+
+function resolve(set: FieldSet, selection: Selection, profile: "strict" | "clients"): Projection {
+  const chosen: Chosen[] = [];
+  for (const [name, inner] of selection) {
+    const field = Object.hasOwn(set.fields, name) ? set.fields[name] : undefined;
+    if (field === undefined || (field.onlyIn !== undefined && field.onlyIn !== profile)) {
+      throw invalidParameter("fields", `names a field that does not exist: ${name}`, { field: name });
+    }
+    if (inner !== undefined && field.nested === undefined) {
+      throw invalidParameter("fields", `selects inside ${name}, which has no fields of its own`, { field: name });
+    }
+    chosen.push({ name, field, inner: field.nested === undefined ? undefined : projectionOf(field.nested.set(), inner, profile) });
+  }
+  // D-33, D-37: `id` and what the document marks required are answered whatever is asked.
+  for (const name of set.required ?? ["id"]) {
+    const field = set.fields[name];
+    if (field !== undefined && !selection.has(name)) chosen.push({ name, field, inner: undefined });
+  }
+  return { chosen, needsReads: chosen.some(({ field }) => field.nested !== undefined || field.load !== undefined) };
+}
+
+/** For projections without reads: the hot path, no promise. */
+export function projectRow(row: Row, { chosen }: Projection): Record<string, unknown> {
+  const answer: Record<string, unknown> = {};
+  for (const { name, field } of chosen) {
+    const value = field.of === undefined ? row[name] : field.of(row);
+    if (value !== undefined && value !== null) answer[name] = value;
+  }
+  return answer;
+}
+
+export async function projectRowWithReads(call: ReadCall, reader: Reader, row: Row, { chosen }: Projection): Promise<Record<string, unknown>> {
+  const answer: Record<string, unknown> = {};
+  for (const { name, field, inner } of chosen) {
+    let value: unknown;
+    if (field.nested !== undefined && inner !== undefined) {
+      const nested = await field.nested.load(call, reader, row);
+      value = nested === undefined ? undefined : await projectRowWithReads(call, reader, nested, inner);
+    } else if (field.load !== undefined) value = await field.load(call, reader, row);
+    else value = field.of === undefined ? row[name] : field.of(row);
+    if (value !== undefined && value !== null) answer[name] = value;
+  }
+  return answer;
+}

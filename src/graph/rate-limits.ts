@@ -1,0 +1,63 @@
+/** D-22: a token bucket per app and per page, off when no rate is set; the usage headers are always there. */
+import { appRateLimited, edgeRateLimited, type GraphError } from "#kernel/errors";
+
+export interface RateLimitConfig {
+  /** Calls an hour; 0: off. */
+  readonly app_calls_per_hour: number;
+  readonly page_calls_per_hour: number;
+}
+
+interface Bucket {
+  tokens: number;
+  filledMs: number;
+}
+
+const HOUR_MS = 3_600_000;
+/** Buckets of apps and pages that were not seen for long are full again, so the oldest can go. */
+const BUCKETS_MAX = 10_000;
+
+export class RateLimits {
+  readonly #config: RateLimitConfig;
+  readonly #buckets = new Map<string, Bucket>();
+
+  constructor(config: RateLimitConfig) {
+    this.#config = config;
+  }
+
+  /** Takes one call off both buckets, or answers the error of the one that is empty. */
+  take(app: string, owner: string, nowMs: number): GraphError | undefined {
+    const { app_calls_per_hour, page_calls_per_hour } = this.#config;
+    if (app_calls_per_hour > 0 && !this.#takeOne(`app ${app}`, app_calls_per_hour, nowMs)) return appRateLimited();
+    if (page_calls_per_hour > 0 && !this.#takeOne(`page ${owner}`, page_calls_per_hour, nowMs)) return edgeRateLimited();
+    return undefined;
+  }
+
+  /** Percent of the hour's calls that are used up. */
+  appUsage(app: string): number {
+    return this.#usage(`app ${app}`, this.#config.app_calls_per_hour);
+  }
+
+  pageUsage(owner: string): number {
+    return this.#usage(`page ${owner}`, this.#config.page_calls_per_hour);
+  }
+
+  #usage(key: string, rate: number): number {
+    const bucket = rate > 0 ? this.#buckets.get(key) : undefined;
+    return bucket === undefined ? 0 : Math.min(100, Math.ceil(100 - (100 * bucket.tokens) / rate));
+  }
+
+  #takeOne(key: string, rate: number, nowMs: number): boolean {
+    let bucket = this.#buckets.get(key);
+    if (bucket === undefined) {
+      if (this.#buckets.size >= BUCKETS_MAX) this.#buckets.delete(this.#buckets.keys().next().value as string);
+      bucket = { tokens: rate, filledMs: nowMs };
+      this.#buckets.set(key, bucket);
+    }
+    // A clock that was moved back fills nothing.
+    bucket.tokens = Math.min(rate, bucket.tokens + (Math.max(0, nowMs - bucket.filledMs) * rate) / HOUR_MS);
+    bucket.filledMs = nowMs;
+    if (bucket.tokens < 1) return false;
+    bucket.tokens -= 1;
+    return true;
+  }
+}

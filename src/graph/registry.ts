@@ -1,0 +1,132 @@
+/**
+ * (type, method, edge) → operation. Built once at start from the rooms; refuses a double claim, a node type without a
+ * policy, and a field without one (D-16).
+ */
+import { policies } from "#auth/policies";
+import { ChangeLog } from "./changes.ts";
+import type { Access, ErrorForm, Field, FieldSet, Method, NodeType, Operation, Served } from "./contract.ts";
+import { parametersReader, type ReadParameters } from "./parameters.ts";
+import type { Room } from "./room.ts";
+
+/** An operation, ready to be called. */
+export interface Endpoint {
+  readonly access: Access & { readonly operation: string };
+  readonly served: Served | undefined;
+  /** The node type whose declared fields answer, for a read of a node. */
+  readonly reading: NonNullable<NodeType["reading"]> | undefined;
+  readonly readParams: ReadParameters;
+  /** Who may know that the node exists. */
+  readonly seenBy: Access["policy"];
+  /** Figures, counted where the call ends. */
+  readonly figures: { calls: number; errors: number; totalMs: number };
+}
+
+export class Registry {
+  readonly rooms: readonly Room[];
+  readonly changes: ChangeLog;
+  readonly endpoints: Endpoint[] = [];
+  readonly #types = new Map<string, NodeType>();
+  readonly #byAddress = new Map<string, Endpoint>();
+  readonly #literals = new Set<string>();
+  readonly #prefixes = new Map<string, Set<string>>();
+  readonly #flatEdges = new Set<string>();
+
+  constructor(rooms: readonly Room[]) {
+    this.rooms = rooms;
+    for (const room of rooms) for (const type of room.nodeTypes ?? []) this.#addType(type);
+    for (const room of rooms) for (const served of room.operations ?? []) this.#addOperation(served);
+    this.changes = new ChangeLog(rooms.flatMap((room) => room.changes ?? []));
+  }
+
+  get types(): readonly NodeType[] {
+    return [...this.#types.values()];
+  }
+
+  find(type: string, method: string, edge: string | undefined): Endpoint | undefined {
+    return this.#byAddress.get(addressKey(type, method, edge));
+  }
+
+  findLiteral(method: string, literal: string): Endpoint | undefined {
+    return this.#byAddress.get(addressKey("", method, literal));
+  }
+
+  isLiteral = (word: string): boolean => this.#literals.has(word);
+
+  isPrefix = (word: string): boolean => this.#prefixes.has(word);
+
+  /** Whether `edge` may be addressed below the literal `prefix`. */
+  isUnder(prefix: string, edge: string | undefined): boolean {
+    return edge !== undefined && this.#prefixes.get(prefix)?.has(edge) === true;
+  }
+
+  /** D-20: edges of page messaging answer flat, even where the id leads nowhere. */
+  isFlatEdge = (edge: string | undefined): boolean => edge !== undefined && this.#flatEdges.has(edge);
+
+  #addType(type: NodeType): void {
+    if (this.#types.has(type.type)) throw new Error(`two rooms declare the node type ${type.type}`);
+    requirePolicy(type.policy, `node type ${type.type}`);
+    this.#types.set(type.type, type);
+    const { reading } = type;
+    if (reading === undefined) return;
+    requirePolicy(reading.policy, `reads of ${type.type}`);
+    checkFields(reading.set, type.type);
+    this.#claim(addressKey(type.type, "GET", undefined), {
+      access: reading,
+      served: undefined,
+      reading,
+      readParams: () => ({}),
+      seenBy: type.policy,
+      figures: { calls: 0, errors: 0, totalMs: 0 },
+    });
+  }
+
+  #addOperation(served: Served): void {
+    const { contract } = served;
+    requirePolicy(contract.policy, contract.operation);
+    if (contract.kind === "list") checkFields(contract.items, contract.operation);
+    const type = contract.on === null ? undefined : this.#types.get(contract.on);
+    if (contract.on !== null && type === undefined)
+      throw new Error(`${contract.operation} hangs on a node type that no room declares: ${contract.on}`);
+    this.#rememberWords(contract);
+    this.#claim(addressKey(contract.on ?? "", contract.method, contract.edge ?? undefined), {
+      access: contract,
+      served,
+      reading: undefined,
+      readParams: parametersReader(contract.params),
+      seenBy: type?.policy ?? contract.policy,
+      figures: { calls: 0, errors: 0, totalMs: 0 },
+    });
+  }
+
+  #rememberWords(contract: Operation): void {
+    if (contract.edge === null) return;
+    if (contract.on === null) this.#literals.add(contract.edge);
+    else if (contract.errorForm === "flat") this.#flatEdges.add(contract.edge);
+    if (contract.alsoUnder !== undefined) {
+      const edges = this.#prefixes.get(contract.alsoUnder) ?? new Set();
+      this.#prefixes.set(contract.alsoUnder, edges.add(contract.edge));
+    }
+  }
+
+  #claim(key: string, endpoint: Endpoint): void {
+    const holder = this.#byAddress.get(key);
+    if (holder !== undefined) throw new Error(`${endpoint.access.operation} and ${holder.access.operation} claim the same address: ${key}`);
+    this.#byAddress.set(key, endpoint);
+    this.endpoints.push(endpoint);
+  }
+}
+
+const addressKey = (type: string, method: Method | string, edge: string | undefined): string => `${method} ${type} ${edge ?? ""}`;
+
+function requirePolicy(policy: string, holder: string): void {
+  if (!Object.hasOwn(policies, policy)) throw new Error(`${holder} has no policy`);
+}
+
+function checkFields(set: FieldSet, holder: string): void {
+  for (const [name, field] of Object.entries(set.fields) as [string, Field][]) requirePolicy(field.policy, `field ${name} of ${holder}`);
+  for (const name of [...set.defaults, ...(set.clientsDefaults ?? []), ...(set.required ?? [])]) {
+    if (!Object.hasOwn(set.fields, name)) throw new Error(`${holder} answers a field by default that it does not have: ${name}`);
+  }
+}
+
+export type { ErrorForm };

@@ -1,0 +1,53 @@
+/** The plain data on which the stairs work: HTTP is turned into it and made from it in `http/`. */
+import type { GraphError } from "#kernel/errors";
+
+export type SurfaceName = "base" | "app" | "microblog" | "ads" | "social_login";
+
+/** Decoded parameters: strings, or what JSON, repetition or `a[b]=c` nesting made of them. No prototype. */
+export type Parameters = Readonly<Record<string, unknown>>;
+
+export interface UploadedFile {
+  readonly filename: string;
+  readonly contentType: string;
+  readonly bytes: Uint8Array;
+}
+
+export interface GraphRequest {
+  readonly surface: SurfaceName;
+  /** Upper case, as sent; `method=` overriding is the ladder's business. */
+  readonly method: string;
+  /** Below the surface's mount, still percent-encoded, e.g. `/v26.0/2001/personas`. */
+  readonly path: string;
+  /** The query string as sent, without `?`: links repeat it. */
+  readonly queryText: string;
+  readonly query: Parameters;
+  readonly body: Parameters;
+  readonly files: ReadonlyMap<string, UploadedFile>;
+  /** Lower-case name; undefined when the header was not sent. */
+  header(name: string): string | undefined;
+  /** Scheme, host and mount as the caller used them, without a trailing slash (D-01). */
+  readonly baseUrl: string;
+  /** What is wrong with the request's text; raised where parameters are parsed, so a stranger learns nothing from it. */
+  readonly defect?: GraphError | undefined;
+  /** How deep this call is nested in batches: 0 for one that came by HTTP. */
+  readonly batchDepth: number;
+}
+
+export interface GraphResponse {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  /** JSON text; empty for HEAD and 304. */
+  readonly body: string;
+  /** For the request log and the figures. */
+  readonly operation: string;
+  readonly traceId: string;
+  readonly app: string | undefined;
+}
+
+/** A JSON number whose text says more than a binary float holds (`_valueToSum`, 63-bit ids). */
+export class JsonNumber {
+  constructor(readonly text: string) {}
+  toJSON(): number {
+    return Number(this.text);
+  }
+}

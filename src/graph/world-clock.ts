@@ -1,0 +1,54 @@
+/** A world's clock: real time, or moved, or frozen by the control API; kept with the world (operating.md: Control API). */
+import { type Clock, type ClockState, worldTimeMs } from "#kernel/clock";
+import type { Database } from "#storage/database";
+import { findSetting, saveSetting, settingFact } from "./settings.store.ts";
+
+const SETTING = "clock";
+
+export class WorldClock implements Clock {
+  readonly #database: Database;
+  readonly #realNowMs: () => number;
+  #state: ClockState | undefined;
+
+  private constructor(database: Database, realNowMs: () => number, state: ClockState | undefined) {
+    this.#database = database;
+    this.#realNowMs = realNowMs;
+    this.#state = state;
+    // Another process may move the clock: it says so with the setting's fact.
+    database.onInvalidate((kind, key) => {
+      if (kind === undefined || (kind === settingFact && key === SETTING)) void this.#reload();
+    });
+  }
+
+  static async open(database: Database, realNowMs: () => number): Promise<WorldClock> {
+    return new WorldClock(database, realNowMs, await readState(database));
+  }
+
+  nowMs(): number {
+    return worldTimeMs(this.#state, this.#realNowMs());
+  }
+
+  get isFrozen(): boolean {
+    return this.#state?.isFrozen === true;
+  }
+
+  /** Durable when it resolves; other processes follow within 1 s. */
+  async set(worldMs: number, isFrozen: boolean): Promise<void> {
+    const state: ClockState = { worldMs, realMs: this.#realNowMs(), isFrozen };
+    await this.#database.write((tx) => saveSetting(tx, SETTING, JSON.stringify(state)));
+    this.#state = state;
+  }
+
+  async #reload(): Promise<void> {
+    try {
+      this.#state = await readState(this.#database);
+    } catch {
+      // The database is away: the clock runs on as it was, and the next reconnection asks again.
+    }
+  }
+}
+
+async function readState(database: Database): Promise<ClockState | undefined> {
+  const text = await findSetting(database.reader, SETTING);
+  return text === undefined ? undefined : (JSON.parse(text) as ClockState);
+}

@@ -1,0 +1,66 @@
+/**
+ * The words in which a room says what a world file holds of its nodes (operating.md: World file). An entry arrives in a
+ * section read: ids as strings, times as Unix seconds, `default`s of the schema filled in, no unknown keys.
+ *
+ *     const entry = entryOf({ id: worldId, page: worldId, name: Type.String() }, { users: Type.Array(worldId, { default: [] }) });
+ */
+import { type TObject, type TProperties, type TSchema, Type } from "typebox";
+import { isNodeId, type NodeId } from "#kernel/ids";
+
+/** What is wrong with a world file or a control call's entry. `path` is where, e.g. `labels[0].name`. */
+export class WorldProblem extends Error {
+  constructor(
+    readonly path: string,
+    readonly problem: string,
+  ) {
+    super(path === "" ? problem : `${path} ${problem}`);
+    this.name = "WorldProblem";
+  }
+}
+
+/** Marks a schema whose values are read (`readId`, `secondsOf`) before they are checked. */
+export const READ_AS = "x-plaza-read-as";
+
+/** A node id (D-02): a decimal string; an integer is taken too and read as a string. */
+export const worldId = Type.Unsafe<NodeId>({
+  anyOf: [
+    { type: "string", pattern: "^[1-9][0-9]{0,18}$" },
+    { type: "integer", minimum: 1 },
+  ],
+  [READ_AS]: "id",
+});
+
+/** A moment: Unix seconds, or an ISO 8601 string such as `2026-11-01T10:00:00+0000`; read as Unix seconds. */
+export const worldTime = Type.Unsafe<number>({ anyOf: [{ type: "integer", minimum: 0 }, { type: "string" }], [READ_AS]: "time" });
+
+/** An optional moment that is `seconds` where the entry says nothing. */
+export const worldTimeOr = (seconds: number): typeof worldTime => Type.Unsafe<number>({ ...worldTime, default: seconds });
+
+/** Of one entry: `needed` must be there, `optional` may be left out; unknown keys are errors. */
+export function entryOf<Needed extends TProperties>(needed: Needed, optional: TProperties = {}): TObject {
+  const properties: Record<string, TSchema> = { ...needed };
+  for (const [name, schema] of Object.entries(optional)) properties[name] = Type.Optional(schema);
+  return Type.Object(properties, { additionalProperties: false });
+}
+
+/** Date, time, fraction and offset; a bare date is its first second in UTC. */
+const ISO = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i;
+
+/** Unix seconds of an integer or an ISO 8601 string; without an offset it is UTC. Throws `WorldProblem`. */
+export function secondsOf(value: unknown, path: string): number {
+  const number = typeof value === "bigint" ? Number(value) : value;
+  if (typeof number === "number" && Number.isSafeInteger(number) && number >= 0) return number;
+  const match = typeof value === "string" ? ISO.exec(value) : null;
+  const [, date, time = "00:00:00", offset = "Z"] = match ?? [];
+  const zone = /^[+-]\d{4}$/.test(offset) ? `${offset.slice(0, 3)}:${offset.slice(3)}` : offset.toUpperCase();
+  const milliseconds = match === null ? Number.NaN : Date.parse(`${date}T${time}${zone}`);
+  if (Number.isNaN(milliseconds) || milliseconds < 0) throw new WorldProblem(path, "must be Unix seconds or an ISO 8601 time");
+  return Math.floor(milliseconds / 1000);
+}
+
+/** A node id of a string or an integer. Throws `WorldProblem`. */
+export function readId(value: unknown, path: string): NodeId {
+  const text = typeof value === "bigint" || (typeof value === "number" && Number.isSafeInteger(value)) ? String(value) : value;
+  if (typeof text !== "string" || !isNodeId(text)) throw new WorldProblem(path, "must be an id: a decimal number from 1 to 9223372036854775807");
+  return text;
+}

@@ -1,0 +1,22 @@
+/** A world's time. Everything that asks for the time asks this (operating.md: Control API, clock). */
+export interface Clock {
+  /** Milliseconds since 1970-01-01T00:00:00Z. */
+  nowMs(): number;
+}
+
+/** Unix seconds, as the interface writes times. */
+export const unixSeconds = (clock: Clock): number => Math.floor(clock.nowMs() / 1000);
+
+export interface ClockState {
+  /** World time at the moment of setting, ms. */
+  readonly worldMs: number;
+  /** Real time at the moment of setting, ms. */
+  readonly realMs: number;
+  readonly isFrozen: boolean;
+}
+
+/** The world's time at `realNowMs`, for a clock set by `state`; without a state the world runs on real time. */
+export function worldTimeMs(state: ClockState | undefined, realNowMs: number): number {
+  if (state === undefined) return realNowMs;
+  return state.isFrozen ? state.worldMs : state.worldMs + (realNowMs - state.realMs);
+}

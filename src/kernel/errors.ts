@@ -1,0 +1,198 @@
+/**
+ * The error catalogue: every error that may leave the graph, and the only constructors for them.
+ * Spec: Errors; D-14, D-20, D-21. Two renderers (flat and wrapped) live in `graph/error-forms.ts`.
+ */
+
+export interface ErrorEntry {
+  /** HTTP status in the wrapped form. */
+  readonly status: number;
+  /** HTTP status in the flat form where it differs (D-14: page messaging answers 403, others 401). */
+  readonly flatStatus?: number;
+  readonly code: number;
+  /** Code in the flat form where it differs (D-14: 104 is said only outside page messaging). */
+  readonly flatCode?: number;
+  readonly subcode?: number;
+  readonly type: "OAuthException" | "GraphMethodException";
+  readonly isTransient?: true;
+  /** When it happens, for the error page of the docs. */
+  readonly when: string;
+}
+
+export const catalogue = {
+  internalError: { status: 500, code: 1, type: "OAuthException", when: "something unexpected failed inside the server" },
+  databaseUnreachable: { status: 503, code: 2, type: "OAuthException", isTransient: true, when: "the database cannot be reached; try again" },
+  overloaded: {
+    status: 503,
+    code: 2,
+    type: "OAuthException",
+    isTransient: true,
+    when: "the server has more work than it can take; Retry-After says when to try again",
+  },
+  appRateLimited: { status: 429, code: 4, type: "OAuthException", isTransient: true, when: "the app used up its calls (D-22)" },
+  edgeRateLimited: { status: 429, code: 613, type: "OAuthException", isTransient: true, when: "the page or edge used up its calls (D-22)" },
+  permissionMissing: { status: 403, code: 10, type: "OAuthException", when: "the token lacks a permission that the operation needs (D-13)" },
+  taskMissing: { status: 403, code: 200, type: "OAuthException", when: "the person lacks the page task or role that the operation needs (D-13)" },
+  tokenMissing: {
+    status: 401,
+    flatStatus: 403,
+    code: 104,
+    flatCode: 190,
+    type: "OAuthException",
+    when: "a required access token was not sent (D-14)",
+  },
+  tokenInvalid: {
+    status: 401,
+    flatStatus: 403,
+    code: 190,
+    type: "OAuthException",
+    when: "the access token is malformed, unknown, or of a kind that the operation does not take",
+  },
+  tokenExpired: { status: 401, flatStatus: 403, code: 190, subcode: 463, type: "OAuthException", when: "the access token expired" },
+  tokenRevoked: { status: 401, flatStatus: 403, code: 190, subcode: 466, type: "OAuthException", when: "the access token was revoked" },
+  tokenOfOtherApp: {
+    status: 401,
+    flatStatus: 403,
+    code: 190,
+    subcode: 458,
+    type: "OAuthException",
+    when: "the access tokens of one call belong to different apps, or to an app that does not take part",
+  },
+  invalidParameter: {
+    status: 400,
+    code: 100,
+    type: "OAuthException",
+    when: "a parameter is missing, unknown, of the wrong type or out of range; error_data.parameter names it",
+  },
+  unsupportedRequest: {
+    status: 400,
+    code: 100,
+    subcode: 33,
+    type: "GraphMethodException",
+    when: "the object does not exist, may not be seen by the caller, or does not support the method (D-04, D-21)",
+  },
+  unknownObject404: { status: 404, code: 803, type: "OAuthException", when: "a migration intent that does not exist or may not be seen (H7, D-21)" },
+  fieldUnavailable: { status: 422, code: 100, type: "OAuthException", when: "the requested field is not available for that object (H7, D-21)" },
+  unknownUser: { status: 400, code: 100, subcode: 2018001, type: "OAuthException", when: "no person with that page-scoped id is known to the page" },
+  unknownPath: { status: 400, code: 2500, type: "OAuthException", when: "the path or its version is not known (D-02, D-03)" },
+  versionDeprecated: {
+    status: 400,
+    code: 2635,
+    type: "OAuthException",
+    when: "the marketing version is deprecated, missing, or below the app's floor (D-03, D-80, D-81)",
+  },
+  bodyTooLarge: { status: 413, code: 100, type: "OAuthException", when: "the request body is larger than allowed" },
+  headersTooLarge: { status: 431, code: 100, type: "OAuthException", when: "the request's address or headers are larger than allowed" },
+  requestTooSlow: { status: 408, code: 100, type: "OAuthException", isTransient: true, when: "the request took too long to arrive" },
+  handshakeFailed: { status: 400, code: 2200, type: "OAuthException", when: "the callback URL could not be verified (D-61)" },
+  challengeMismatch: {
+    status: 400,
+    code: 2201,
+    type: "OAuthException",
+    when: "the callback URL answered the handshake with something else than the challenge (D-61)",
+  },
+  otherRecipient: { status: 400, code: 100, subcode: 2534014, type: "OAuthException", when: "a self message is addressed to another account (D-52)" },
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ErrorName = keyof typeof catalogue;
+
+export interface ErrorDetails {
+  /** Machine-readable facts for the caller, e.g. `{parameter: "limit"}`. */
+  readonly data?: Readonly<Record<string, unknown>>;
+  readonly userTitle?: string;
+  readonly userMessage?: string;
+  /** Response headers that belong to the error, e.g. Retry-After. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export class GraphError extends Error {
+  readonly entry: ErrorEntry;
+  constructor(
+    readonly errorName: ErrorName,
+    message: string,
+    readonly details: ErrorDetails = {},
+  ) {
+    super(message);
+    this.name = "GraphError";
+    this.entry = catalogue[errorName];
+  }
+}
+
+/** D-21: a missing, unknown or wrong parameter; `parameter` is the name as the caller wrote it. */
+export const invalidParameter = (parameter: string, problem: string, data: Record<string, unknown> = {}): GraphError =>
+  new GraphError("invalidParameter", `(#100) Param ${parameter} ${problem}`, { data: { parameter, ...data } });
+
+/** D-21: the request's text itself is wrong (encoding, JSON, nesting), so no parameter can be named. */
+export const malformedRequest = (problem: string): GraphError => new GraphError("invalidParameter", `(#100) ${problem}`);
+
+/** D-04, D-21: one message for what does not exist, may not be seen, or does not support the method. */
+export const unsupportedRequest = (method: string, id: string): GraphError =>
+  new GraphError(
+    "unsupportedRequest",
+    `Unsupported ${method.toLowerCase()} request. Object with ID '${id}' does not exist, cannot be loaded due to missing permissions, or does not support this operation`,
+  );
+
+/** D-21: H7's form of an object that does not exist or may not be seen. */
+export const unknownObject404 = (id: string): GraphError =>
+  new GraphError(
+    "unknownObject404",
+    `(#803) Unsupported get request. Object with ID '${id}' does not exist, cannot be loaded due to missing permissions, or does not support this operation`,
+  );
+
+export const fieldUnavailable = (field: string): GraphError =>
+  new GraphError("fieldUnavailable", `(#100) Field ${field} is not available for this object`, { data: { parameter: "fields", field } });
+
+export const unknownUser = (parameter: string): GraphError => new GraphError("unknownUser", "(#100) No matching user found", { data: { parameter } });
+
+/** D-02, D-03: `path` is what could not be understood, e.g. `/v99.0`. */
+export const unknownPath = (path: string): GraphError => new GraphError("unknownPath", `Unknown path components: ${path}`);
+
+export const tokenMissing = (place: string): GraphError =>
+  new GraphError("tokenMissing", `An access token is required to request this resource: ${place} is missing`, { data: { parameter: place } });
+
+export const tokenInvalid = (place: string, problem: string): GraphError =>
+  new GraphError("tokenInvalid", `Invalid OAuth access token in ${place}: ${problem}`, { data: { parameter: place } });
+
+export const tokenExpired = (place: string): GraphError =>
+  new GraphError("tokenExpired", `Error validating access token in ${place}: the session has expired`, { data: { parameter: place } });
+
+export const tokenRevoked = (place: string): GraphError =>
+  new GraphError("tokenRevoked", `Error validating access token in ${place}: the session was invalidated`, { data: { parameter: place } });
+
+export const tokenOfOtherApp = (place: string): GraphError =>
+  new GraphError("tokenOfOtherApp", `Error validating access token in ${place}: it belongs to another app`, { data: { parameter: place } });
+
+export const permissionMissing = (permissions: readonly string[]): GraphError =>
+  new GraphError("permissionMissing", `(#10) This call requires the permission ${permissions.join(" and ")}`, { data: { permissions } });
+
+export const taskMissing = (what: string): GraphError => new GraphError("taskMissing", `(#200) This call requires ${what}`);
+
+/** D-03, D-80, D-81. */
+export const versionDeprecated = (problem: string): GraphError => new GraphError("versionDeprecated", `(#2635) ${problem}`);
+
+export const bodyTooLarge = (limitBytes: number): GraphError =>
+  new GraphError("bodyTooLarge", `(#100) The request body is larger than ${limitBytes} bytes`);
+
+export const headersTooLarge = (limitBytes: number): GraphError =>
+  new GraphError("headersTooLarge", `(#100) The address and headers are larger than ${limitBytes} bytes`);
+
+export const requestTooSlow = (limitMs: number): GraphError =>
+  new GraphError("requestTooSlow", `(#100) The request did not arrive within ${limitMs} ms`);
+
+export const appRateLimited = (): GraphError => new GraphError("appRateLimited", "(#4) Application request limit reached");
+
+export const edgeRateLimited = (): GraphError => new GraphError("edgeRateLimited", "(#613) Calls to this object have exceeded the rate limit");
+
+export const overloaded = (retryAfterSeconds: number): GraphError =>
+  new GraphError("overloaded", "(#2) The service is busy; please retry", { headers: { "retry-after": String(retryAfterSeconds) } });
+
+export const databaseUnreachable = (): GraphError => new GraphError("databaseUnreachable", "(#2) Service temporarily unavailable");
+
+export const internalError = (): GraphError => new GraphError("internalError", "An unknown error occurred");
+
+export const handshakeFailed = (problem: string): GraphError => new GraphError("handshakeFailed", `(#2200) Callback verification failed: ${problem}`);
+
+export const challengeMismatch = (): GraphError =>
+  new GraphError("challengeMismatch", "(#2201) Callback verification failed: the response does not match the challenge");
+
+export const otherRecipient = (): GraphError =>
+  new GraphError("otherRecipient", "(#100) The recipient of a self message must be the account itself", { data: { parameter: "social_scoped_id" } });

@@ -1,0 +1,27 @@
+/** D-02: a node id is a decimal string of a positive integer up to 2^63 − 1, without leading zeros. */
+export type NodeId = string & { readonly nodeId: true };
+
+const LARGEST = "9223372036854775807";
+
+export function isNodeId(text: string): text is NodeId {
+  const length = text.length;
+  if (length === 0 || length > LARGEST.length) return false;
+  const first = text.charCodeAt(0);
+  if (first < 49 || first > 57) return false;
+  for (let i = 1; i < length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit < 48 || unit > 57) return false;
+  }
+  return length < LARGEST.length || text <= LARGEST;
+}
+
+/** For an id that the program itself has just read or minted. A wrong one is a programmer's mistake. */
+export function nodeId(text: string): NodeId {
+  if (!isNodeId(text)) throw new TypeError(`not a node id: ${text}`);
+  return text;
+}
+
+/** Mints ids that are unique in one world and ordered by time (D-02). */
+export interface IdMinter {
+  mint(): NodeId;
+}

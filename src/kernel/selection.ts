@@ -1,0 +1,54 @@
+/**
+ * Field selection `a,b{c,d}` (A1, D-33). `limit`, `offset` and `.modifier()` inside `fields` are refused.
+ */
+import { invalidParameter } from "./errors.ts";
+
+export type Selection = ReadonlyMap<string, Selection | undefined>;
+
+/** Deep enough for every shape of the interface; a limit on recursion. */
+const DEPTH_MAX = 8;
+/** More names than any node type has fields; a limit on work per call. */
+const NAMES_MAX = 200;
+
+const isNameUnit = (unit: number): boolean => (unit >= 97 && unit <= 122) || (unit >= 65 && unit <= 90) || (unit >= 48 && unit <= 57) || unit === 95;
+
+export function parseSelection(text: string): Selection {
+  let at = 0;
+  let names = 0;
+
+  const wrong = (problem: string) => invalidParameter("fields", problem);
+  const skipSpace = () => {
+    while (text.charCodeAt(at) === 32) at++;
+  };
+
+  function list(depth: number): Selection {
+    if (depth > DEPTH_MAX) throw wrong(`nests deeper than ${DEPTH_MAX} levels`);
+    const selection = new Map<string, Selection | undefined>();
+    for (;;) {
+      skipSpace();
+      const start = at;
+      while (at < text.length && isNameUnit(text.charCodeAt(at))) at++;
+      if (at === start) throw wrong(at < text.length ? `has an unexpected character at position ${at}` : "ends where a field name is expected");
+      const name = text.slice(start, at);
+      if (++names > NAMES_MAX) throw wrong(`names more than ${NAMES_MAX} fields`);
+      skipSpace();
+      const next = text[at];
+      if (next === "." || next === "(") throw wrong(`uses ${next === "." ? "a modifier" : "arguments"} on ${name}, which is unsupported`);
+      let inner: Selection | undefined;
+      if (next === "{") {
+        at++;
+        inner = list(depth + 1);
+        if (text[at] !== "}") throw wrong(`lacks a closing brace after ${name}`);
+        at++;
+        skipSpace();
+      }
+      selection.set(name, inner ?? selection.get(name));
+      if (text[at] !== ",") return selection;
+      at++;
+    }
+  }
+
+  const selection = list(1);
+  if (at < text.length) throw wrong(`has an unexpected character at position ${at}`);
+  return selection;
+}

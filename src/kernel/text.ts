@@ -1,0 +1,14 @@
+/**
+ * Text that may reach a store: no U+0000 and no lone surrogate (D-21), the two things on which databases disagree.
+ */
+export const isStorableText = (text: string): boolean => !text.includes("\u0000") && text.isWellFormed();
+
+/** Length in code points, as limits on names are meant. */
+export function codePointCount(text: string): number {
+  let count = 0;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0xdc00 || unit > 0xdfff) count++;
+  }
+  return count;
+}

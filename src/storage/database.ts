@@ -1,0 +1,63 @@
+/**
+ * What a room sees of a database. Two drivers implement it: `sqlite/` and `postgres/`.
+ *
+ * **Invariant:** a write is acknowledged (its promise resolves) only after it is durable.
+ * **Invariant:** the body of a write awaits nothing but its `tx`; no network, no timer.
+ * **Invariant:** SQL stands only in `*.store.ts` and `*.migrations.ts`.
+ */
+import type { Row, Sql } from "./sql.ts";
+
+export interface Reader {
+  get<R extends Row>(statement: Sql): Promise<R | undefined>;
+  all<R extends Row>(statement: Sql): Promise<R[]>;
+}
+
+export interface Transaction extends Reader {
+  /** Answers the number of rows changed. */
+  run(statement: Sql): Promise<number>;
+  /**
+   * Until the transaction ends, no other one holds the lock of that name. On SQLite writers take turns anyway.
+   * For check-then-write rules, e.g. `tx.lock("labels", pageId)`.
+   */
+  lock(scope: string, key: string): Promise<void>;
+  /**
+   * Says that a cached fact changed: dropped from this process's cache when the transaction has committed,
+   * and from every other process's within 1 s. See `facts.ts`.
+   */
+  invalidate(kind: string, key: string): void;
+  /** Runs once the write is durable; never when it was rolled back. It must not throw. */
+  afterCommit(action: () => void): void;
+}
+
+export interface Database {
+  readonly dialect: "sqlite" | "postgres";
+  /** Reads what is committed, on a connection that no writer uses. */
+  readonly reader: Reader;
+  /** Runs `body` in one transaction; a throw rolls it back and is thrown on. Resolves when durable. */
+  write<T>(body: (tx: Transaction) => Promise<T>): Promise<T>;
+  /** Several reads of one moment (a snapshot), for exports and reports. */
+  snapshot<T>(body: (reader: Reader) => Promise<T>): Promise<T>;
+  /** Called with each fact that any process, this one too, invalidated; `undefined`: everything may have changed. */
+  onInvalidate(listener: (kind: string | undefined, key: string | undefined) => void): void;
+  /** A number that no other running process on this database has, 0 to 1023: part of minted ids. */
+  readonly processNumber: number;
+  /** Rejects with `databaseUnreachable` when the database does not answer; for readiness. */
+  ping(): Promise<void>;
+  /** Waits for running writes, then closes. */
+  close(): Promise<void>;
+}
+
+export interface Migration {
+  /** Past tense or noun, unique in its room, e.g. `personas`. */
+  readonly name: string;
+  /**
+   * Statements run in order, once, in one transaction. Types: BIGINT, INTEGER, TEXT, BYTEA. A table whose primary key is
+   * how it is read ends in `WITHOUT ROWID`, which PostgreSQL's driver leaves out; TEXT becomes `TEXT COLLATE "C"` there.
+   */
+  readonly statements: readonly string[];
+}
+
+export interface RoomMigrations {
+  readonly room: string;
+  readonly migrations: readonly Migration[];
+}

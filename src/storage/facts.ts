@@ -1,0 +1,42 @@
+/**
+ * Cached facts (token, node type, role, app, override). Idea 5 of ARCHITECTURE.md:
+ *
+ * **Invariant:** absence is never cached.
+ * **Invariant:** a fact read before an invalidation is never stored after it.
+ */
+import type { Database } from "./database.ts";
+
+/** Entries per kind: at about 300 bytes each, 3 MB at most. */
+const ENTRIES_MAX = 10_000;
+
+export class FactCache<T> {
+  readonly #entries = new Map<string, T>();
+  #generation = 0;
+
+  constructor(database: Database, kind: string) {
+    database.onInvalidate((changedKind, key) => {
+      if (changedKind !== undefined && changedKind !== kind) return;
+      this.#generation++;
+      if (key === undefined) this.#entries.clear();
+      else this.#entries.delete(key);
+    });
+  }
+
+  /** What is known already; the hot path asks this first and so spares a promise. */
+  peek(key: string): T | undefined {
+    return this.#entries.get(key);
+  }
+
+  async get(key: string, load: () => Promise<T | undefined>): Promise<T | undefined> {
+    const known = this.#entries.get(key);
+    if (known !== undefined) return known;
+    const generation = this.#generation;
+    const loaded = await load();
+    if (loaded !== undefined && generation === this.#generation) {
+      // The oldest entry goes: facts in use come back with one indexed read.
+      if (this.#entries.size >= ENTRIES_MAX) this.#entries.delete(this.#entries.keys().next().value as string);
+      this.#entries.set(key, loaded);
+    }
+    return loaded;
+  }
+}

@@ -1,0 +1,30 @@
+/** Which driver serves `--data`. */
+import type { Database, RoomMigrations } from "./database.ts";
+
+export interface DatabaseOptions {
+  /** A folder, `:memory:`, or `postgres://…` (operating.md: --data). */
+  readonly data: string;
+  /** The world's name: a file `<folder>/<world>.sqlite`, or the schema `plaza_<world>`. */
+  readonly world: string;
+  readonly migrations: readonly RoomMigrations[];
+}
+
+/** Names a file and, with `plaza_` before it, a schema (63 bytes at most); a dot or slash would lead out of the folder. */
+const WORLD = /^[A-Za-z0-9_-]{1,57}$/;
+
+export const isPostgres = (data: string): boolean => /^postgres(ql)?:\/\//.test(data);
+
+/**
+ * Errors: `FolderInUse` (`sqlite/folder-lock.ts`), `UnknownMigration` and `MigrationFailed` (`migrator.ts`),
+ * `databaseUnreachable`, and the system's or PostgreSQL's own (a folder that cannot be written, a wrong password).
+ */
+export async function openDatabase({ data, world, migrations }: DatabaseOptions): Promise<Database> {
+  if (!WORLD.test(world)) throw new RangeError(`not a world's name: ${world}`);
+  if (isPostgres(data)) {
+    // Loaded only when asked for: the driver would add to the start time of everybody else.
+    const { openPostgres } = await import("./postgres/open.ts");
+    return openPostgres({ url: data, schema: `plaza_${world}`, migrations });
+  }
+  const { openSqlite } = await import("./sqlite/open.ts");
+  return openSqlite({ folder: data, world, migrations });
+}

@@ -1,0 +1,169 @@
+/**
+ * The connections of one `Database`. The driver pipelines on each, so BEGIN travels with the first statement; one call has
+ * a connection for itself all the same.
+ */
+import { Client, type ClientConfig, type QueryResult } from "pg";
+import { databaseUnreachable } from "#kernel/errors";
+import type { Row, Sql, SqlText } from "../sql.ts";
+import { numbered } from "./scan.ts";
+
+/** A call that has waited this long for a connection is better refused: its caller has a limit of his own. */
+const ACQUIRE_MS_MAX = 5_000;
+/** Named statements per connection, each some 10 kB on the server; a program has a few hundred. Those beyond are not kept. */
+const STATEMENTS_MAX = 1_000;
+/** A connection that no call needed for one to two of these is closed: a server has a hundred or so for all worlds. */
+const IDLE_MS = 60_000;
+
+interface Statement {
+  readonly text: string;
+  readonly name?: string;
+}
+
+const statements = new WeakMap<SqlText, Statement>();
+let statementCount = 0;
+
+function statementOf(query: SqlText): Statement {
+  let statement = statements.get(query);
+  if (statement === undefined) {
+    const text = numbered(query.text);
+    statement = statementCount < STATEMENTS_MAX ? { text, name: `s${++statementCount}` } : { text };
+    statements.set(query, statement);
+  }
+  return statement;
+}
+
+export class PoolConnection {
+  readonly #client: Client;
+  /** It served an earlier call, so it may have died unseen since. */
+  wasUsed = false;
+  isBroken = false;
+  /** Not needed since the last look at the idle ones. */
+  isSpare = false;
+
+  constructor(client: Client, onBroken: () => void) {
+    this.#client = client;
+    client.on("error", () => {
+      this.isBroken = true;
+      onBroken();
+    });
+  }
+
+  query<R extends Row>(statement: Sql): Promise<QueryResult<R>> {
+    const { text, name } = statementOf(statement.query);
+    const values = statement.values as (string | number | null | Uint8Array)[];
+    return this.#client.query<R>(name === undefined ? { text, values } : { name, text, values });
+  }
+
+  /** Program text without values or rows, such as BEGIN. */
+  execute(text: string): Promise<QueryResult> {
+    return this.#client.query(text);
+  }
+
+  async end(): Promise<void> {
+    await this.#client.end().catch(() => {});
+  }
+}
+
+interface Waiter {
+  readonly resolve: (connection: PoolConnection) => void;
+  readonly reject: (error: unknown) => void;
+  timer: ReturnType<typeof setTimeout>;
+}
+
+export class Pool {
+  readonly #config: ClientConfig;
+  readonly #size: number;
+  readonly #idle: PoolConnection[] = [];
+  readonly #waiting: Waiter[] = [];
+  /** Open, or being opened. */
+  #count = 0;
+  readonly #timer: ReturnType<typeof setInterval>;
+
+  constructor(config: ClientConfig, size: number) {
+    this.#config = config;
+    this.#size = size;
+    // A timer, because nothing else happens to a connection that nobody uses. It does not keep the program running.
+    this.#timer = setInterval(() => this.#closeSpare(), IDLE_MS);
+    this.#timer.unref();
+  }
+
+  acquire(): Promise<PoolConnection> {
+    const idle = this.#idle.pop();
+    if (idle !== undefined) {
+      idle.isSpare = false;
+      return Promise.resolve(idle);
+    }
+    if (this.#count < this.#size) return this.#connect();
+    return new Promise((resolve, reject) => {
+      // The timer belongs to the wait itself: without it a database that hangs would hang every call.
+      const timer = setTimeout(() => {
+        this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
+        reject(databaseUnreachable());
+      }, ACQUIRE_MS_MAX);
+      const waiter: Waiter = { resolve, reject, timer };
+      this.#waiting.push(waiter);
+    });
+  }
+
+  release(connection: PoolConnection): void {
+    if (connection.isBroken) {
+      this.#count--;
+      void connection.end();
+      this.#openForWaiting();
+      return;
+    }
+    connection.wasUsed = true;
+    const waiter = this.#nextWaiting();
+    if (waiter === undefined) this.#idle.push(connection);
+    else waiter.resolve(connection);
+  }
+
+  /** The caller has seen to it that no call is running. */
+  async end(): Promise<void> {
+    clearInterval(this.#timer);
+    await Promise.all(this.#idle.splice(0).map((connection) => connection.end()));
+  }
+
+  async #connect(): Promise<PoolConnection> {
+    this.#count++;
+    const client = new Client(this.#config);
+    const connection = new PoolConnection(client, () => this.#forget(connection));
+    try {
+      await client.connect();
+      return connection;
+    } catch (error) {
+      this.#count--;
+      void connection.end();
+      // Those who wait would fail alike, and only later.
+      this.#openForWaiting();
+      throw error;
+    }
+  }
+
+  /** Of a connection that broke while idle, or is spare; one in use is seen to when it is released. */
+  #forget(connection: PoolConnection): void {
+    const at = this.#idle.indexOf(connection);
+    if (at < 0) return;
+    this.#idle.splice(at, 1);
+    this.#count--;
+    void connection.end();
+  }
+
+  #closeSpare(): void {
+    for (const connection of [...this.#idle]) {
+      if (connection.isSpare) this.#forget(connection);
+      else connection.isSpare = true;
+    }
+  }
+
+  #nextWaiting(): Waiter | undefined {
+    const waiter = this.#waiting.shift();
+    if (waiter !== undefined) clearTimeout(waiter.timer);
+    return waiter;
+  }
+
+  #openForWaiting(): void {
+    const waiter = this.#nextWaiting();
+    if (waiter !== undefined) this.#connect().then(waiter.resolve, waiter.reject);
+  }
+}

@@ -1,0 +1,80 @@
+/** One attempt at a write on one connection. */
+import type { Transaction } from "../database.ts";
+import { type Row, type Sql, sql } from "../sql.ts";
+import { lockKey } from "./lock-key.ts";
+import type { PoolConnection } from "./pool.ts";
+
+/** A notification holds 8,000 bytes at most; facts that do not fit are announced as "everything". */
+const FACTS_BYTES_MAX = 7_500;
+
+export class PostgresTransaction implements Transaction {
+  readonly #connection: PoolConnection;
+  readonly #schema: string;
+  #isOpen = true;
+  /** The first failed statement; PostgreSQL does nothing more in this transaction. */
+  failure: unknown;
+  readonly facts: (readonly [kind: string, key: string])[] = [];
+  readonly actions: (() => void)[] = [];
+
+  constructor(connection: PoolConnection, schema: string) {
+    this.#connection = connection;
+    this.#schema = schema;
+  }
+
+  async get<R extends Row>(statement: Sql): Promise<R | undefined> {
+    return (await this.#query<R>(statement)).rows[0];
+  }
+
+  async all<R extends Row>(statement: Sql): Promise<R[]> {
+    return (await this.#query<R>(statement)).rows;
+  }
+
+  async run(statement: Sql): Promise<number> {
+    return (await this.#query(statement)).rowCount ?? 0;
+  }
+
+  async lock(scope: string, key: string): Promise<void> {
+    await this.#query(sql`SELECT pg_advisory_xact_lock(${lockKey(this.#schema, scope, key)})`);
+  }
+
+  invalidate(kind: string, key: string): void {
+    this.#check();
+    this.facts.push([kind, key]);
+  }
+
+  afterCommit(action: () => void): void {
+    this.#check();
+    this.actions.push(action);
+  }
+
+  end(): void {
+    this.#isOpen = false;
+  }
+
+  /**
+   * The generation counts the transactions that changed facts, in the order of their commits, since its row is locked
+   * until then; whoever misses a notification sees it there (see `fact-channel.ts`). To be sent right before COMMIT.
+   */
+  async announceFacts(): Promise<void> {
+    const facts = JSON.stringify(this.facts);
+    const announced = Buffer.byteLength(facts) > FACTS_BYTES_MAX ? "null" : facts;
+    await this.#connection.query(sql`
+      WITH counted AS (UPDATE fact_generation SET generation = generation + 1 RETURNING generation)
+      SELECT pg_notify(${this.#schema}, generation || ' ' || ${announced}) FROM counted`);
+  }
+
+  async #query<R extends Row>(statement: Sql): Promise<{ rows: R[]; rowCount: number | null }> {
+    this.#check();
+    try {
+      return await this.#connection.query<R>(statement);
+    } catch (error) {
+      this.failure ??= error;
+      throw error;
+    }
+  }
+
+  #check(): void {
+    if (!this.#isOpen) throw new Error("a transaction was used after its body had ended");
+    if (this.failure !== undefined) throw this.failure;
+  }
+}

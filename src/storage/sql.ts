@@ -1,0 +1,52 @@
+/**
+ * The `sql` tag. SQL is written once, in the subset that SQLite and PostgreSQL share (ARCHITECTURE.md, idea 4):
+ *
+ * - ids are `BIGINT` columns, bound as decimal strings and read as `CAST(t.id AS TEXT) AS id`, so that no digit is lost;
+ *   in ORDER BY and comparisons write the qualified column (`t.id`), because an output name shadows the column;
+ * - times are `BIGINT` milliseconds or seconds, read as numbers; money and sums are scaled integers read as text;
+ * - flags are `INTEGER` 0 or 1; JSON is `TEXT`; text compares bytewise.
+ */
+export type SqlValue = string | number | null | Uint8Array;
+export type Row = Record<string, SqlValue>;
+
+/** One statement's text, made once per place in the code, so that drivers can keep it prepared. */
+export interface SqlText {
+  /** With `?` for each value. */
+  readonly text: string;
+}
+
+export interface Sql {
+  readonly query: SqlText;
+  readonly values: readonly SqlValue[];
+}
+
+const texts = new WeakMap<TemplateStringsArray, SqlText>();
+
+export function sql(strings: TemplateStringsArray, ...values: SqlValue[]): Sql {
+  let query = texts.get(strings);
+  if (query === undefined) {
+    query = { text: strings.join("?") };
+    texts.set(strings, query);
+  }
+  return { query, values };
+}
+
+const appended = new WeakMap<SqlText, Map<string, SqlText>>();
+
+/** `base` followed by `tail`; `tail` is program text, never input. The joined text is made once per pair. */
+export function append(base: Sql, tail: string, values: readonly SqlValue[] = []): Sql {
+  let tails = appended.get(base.query);
+  if (tails === undefined) {
+    tails = new Map();
+    appended.set(base.query, tails);
+  }
+  let query = tails.get(tail);
+  if (query === undefined) {
+    query = { text: `${base.query.text} ${tail}` };
+    tails.set(tail, query);
+  }
+  return { query, values: values.length === 0 ? base.values : [...base.values, ...values] };
+}
+
+/** `(?, ?, ?)` for an IN list of `count` values; sizes are rounded up by the caller where many sizes occur. */
+export const placeholders = (count: number): string => `(${new Array(count).fill("?").join(", ")})`;

@@ -1,0 +1,182 @@
+/** SQLite as a `Database`: one connection writes, one reads, one holds snapshots. */
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { Database, Reader, RoomMigrations, Transaction } from "../database.ts";
+import { sql } from "../sql.ts";
+import { Connection, ConnectionReader, translated } from "./connection.ts";
+import { emptyFile, placeFile, syncFolder } from "./empty-file.ts";
+import { holdFolder } from "./folder-lock.ts";
+import { WriteQueue } from "./write-queue.ts";
+
+/** Touches the file: opens the log, fixes a snapshot's moment, shows a file that is no database. */
+const firstRead = sql`SELECT 1 AS one FROM sqlite_schema LIMIT 1`;
+
+export interface SqliteOptions {
+  /** A folder, made when missing and held by this process alone; or `:memory:`, which is gone when closed. */
+  readonly folder: string;
+  /** The file is `<folder>/<world>.sqlite`. */
+  readonly world?: string;
+  readonly migrations: readonly RoomMigrations[];
+  /** Told after each commit how many writes it served; for metrics. */
+  readonly onCommit?: (writes: number) => void;
+}
+
+interface Files {
+  readonly writer: Connection;
+  readonly reader: Connection;
+  /** Open from the start where it could not be opened later. */
+  readonly snapshot?: Connection;
+  openSnapshot(): Connection;
+  /** Called when the connections are closed. */
+  letGo(): void;
+}
+
+/** Errors: `FolderInUse`, `UnknownMigration`, `MigrationFailed`, and the system's own where the folder cannot be used. */
+export async function openSqlite({ folder, world = "default", migrations, onCommit }: SqliteOptions): Promise<Database> {
+  const empty = await emptyFile(migrations);
+  const files = folder === ":memory:" ? openMemory(empty) : await openFolder(folder, world, empty, migrations);
+  return new SqliteDatabase(files, onCommit);
+}
+
+/**
+ * SQLite's own in-memory database makes readers wait for the writer, so this one has files, in a private folder; they are
+ * unlinked as soon as every connection holds them, so that nothing remains however the process ends.
+ */
+function openMemory(empty: Uint8Array): Files {
+  const folder = mkdtempSync(join(tmpdir(), "plaza-"));
+  const file = join(folder, "memory.sqlite");
+  try {
+    writeFileSync(file, empty, { mode: 0o600 });
+    const writer = openConnection(file, "writer", "OFF");
+    const reader = openConnection(file, "reader", "OFF");
+    const snapshot = openConnection(file, "reader", "OFF");
+    return { writer, reader, snapshot, openSnapshot: () => snapshot, letGo: () => {} };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function openFolder(folder: string, world: string, empty: Uint8Array, migrations: readonly RoomMigrations[]): Promise<Files> {
+  if (!existsSync(folder)) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    syncFolder(dirname(folder));
+  }
+  const letGo = holdFolder(folder, world);
+  const file = join(folder, `${world}.sqlite`);
+  try {
+    const isNew = !existsSync(file);
+    if (isNew) placeFile(file, empty);
+    else if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
+    const writer = openConnection(file, "writer", "FULL");
+    if (!isNew) await writer.migrate(migrations);
+    const reader = openConnection(file, "reader", "FULL");
+    return { writer, reader, openSnapshot: () => openConnection(file, "reader", "FULL"), letGo };
+  } catch (error) {
+    letGo();
+    throw error;
+  }
+}
+
+/** Reads at once, because the log is opened by name with the first read, and a file in memory loses its name. */
+function openConnection(file: string, role: "writer" | "reader", synchronous: "FULL" | "OFF"): Connection {
+  const connection = new Connection(file, { role, synchronous });
+  try {
+    connection.get(firstRead);
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+class SqliteDatabase implements Database {
+  readonly dialect = "sqlite";
+  /** One process holds the folder, so there is no other number. */
+  readonly processNumber = 0;
+  readonly reader: Reader;
+  readonly #files: Files;
+  readonly #queue: WriteQueue;
+  readonly #listeners: ((kind: string | undefined, key: string | undefined) => void)[] = [];
+  #snapshot: Connection | undefined;
+  #lastSnapshot: Promise<unknown> = Promise.resolve();
+  #closing: Promise<void> | undefined;
+
+  constructor(files: Files, onCommit: ((writes: number) => void) | undefined) {
+    this.#files = files;
+    this.#snapshot = files.snapshot;
+    this.reader = new ConnectionReader(files.reader);
+    this.#queue = new WriteQueue(
+      files.writer,
+      (kind, key) => {
+        for (const listener of this.#listeners) listener(kind, key);
+      },
+      onCommit,
+    );
+  }
+
+  write<T>(body: (tx: Transaction) => Promise<T>): Promise<T> {
+    if (this.#closing !== undefined) return Promise.reject(new Error("the database is closed"));
+    return this.#queue.write(body);
+  }
+
+  /** Snapshots take turns on one connection; one that lasts keeps the log growing, so a body only reads. */
+  snapshot<T>(body: (reader: Reader) => Promise<T>): Promise<T> {
+    if (this.#closing !== undefined) return Promise.reject(new Error("the database is closed"));
+    const turn = this.#lastSnapshot.then(() => this.#runSnapshot(body));
+    this.#lastSnapshot = turn.catch(() => {});
+    return turn;
+  }
+
+  async #runSnapshot<T>(body: (reader: Reader) => Promise<T>): Promise<T> {
+    try {
+      this.#snapshot ??= this.#files.openSnapshot();
+      this.#snapshot.execute("BEGIN");
+    } catch (error) {
+      throw translated(error);
+    }
+    let isOpen = true;
+    const inner = new ConnectionReader(this.#snapshot);
+    const check = () => {
+      if (!isOpen) throw new Error("a snapshot was used after its body had ended");
+    };
+    try {
+      await inner.get(firstRead);
+      return await body({
+        get: async (statement) => {
+          check();
+          return inner.get(statement);
+        },
+        all: async (statement) => {
+          check();
+          return inner.all(statement);
+        },
+      });
+    } finally {
+      isOpen = false;
+      if (this.#snapshot.inTransaction) this.#snapshot.execute("COMMIT");
+    }
+  }
+
+  onInvalidate(listener: (kind: string | undefined, key: string | undefined) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  async ping(): Promise<void> {
+    await this.reader.get(firstRead);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#queue.idle();
+    await this.#lastSnapshot;
+    this.#snapshot?.close();
+    this.#files.reader.close();
+    this.#files.writer.close();
+    this.#files.letGo();
+  }
+}

@@ -1,0 +1,262 @@
+/**
+ * The one door for writes on SQLite (ARCHITECTURE.md, idea 5). Bodies run one at a time, each in its own savepoint; one
+ * commit serves all that wait, because a durable commit costs a disk sync and a small body costs microseconds.
+ *
+ * **Invariant:** nobody is answered, not even with a body's own error, before the commit of the group: a body may have
+ * refused because of what an earlier one in the group wrote.
+ * **Invariant:** a group is committed whole or not at all; a body that throws is rolled back alone.
+ */
+import { databaseUnreachable } from "#kernel/errors";
+import { runAction } from "../after-commit.ts";
+import type { Transaction } from "../database.ts";
+import type { Row, Sql } from "../sql.ts";
+import { type Connection, translated } from "./connection.ts";
+
+/** Bodies in one commit: at about 10 µs each the event loop is held for some 10 ms. */
+const GROUP_MAX = 1_000;
+/** Statements after which a group takes no further body, for bodies that write many rows. */
+const GROUP_STATEMENTS_MAX = 5_000;
+
+export type FactListener = (kind: string, key: string) => void;
+
+interface Job {
+  readonly body: (tx: Transaction) => Promise<unknown>;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Outcome {
+  readonly job: Job;
+  readonly transaction: SqliteTransaction;
+  readonly hasFailed: boolean;
+  /** The value, or the error. */
+  readonly result: unknown;
+}
+
+export class WriteQueue {
+  readonly #connection: Connection;
+  readonly #onFact: FactListener;
+  readonly #onCommit: ((writes: number) => void) | undefined;
+  readonly #begin: () => void;
+  readonly #commit: () => void;
+  readonly #rollback: () => void;
+  readonly #savepoint: () => void;
+  readonly #release: () => void;
+  readonly #rollbackTo: () => void;
+  #waiting: Job[] = [];
+  #isActive = false;
+  #whenIdle: (() => void)[] = [];
+  #stopOverdue: (() => void) | undefined;
+  #watcher: ReturnType<typeof setImmediate> | undefined;
+
+  constructor(connection: Connection, onFact: FactListener, onCommit?: (writes: number) => void) {
+    this.#connection = connection;
+    this.#onFact = onFact;
+    this.#onCommit = onCommit;
+    this.#begin = connection.prepare("BEGIN IMMEDIATE");
+    this.#commit = connection.prepare("COMMIT");
+    this.#rollback = connection.prepare("ROLLBACK");
+    this.#savepoint = connection.prepare("SAVEPOINT body");
+    this.#release = connection.prepare("RELEASE body");
+    this.#rollbackTo = connection.prepare("ROLLBACK TO body");
+  }
+
+  write<T>(body: (tx: Transaction) => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.push({ body, resolve: resolve as (value: unknown) => void, reject });
+      if (!this.#isActive) {
+        this.#isActive = true;
+        this.#wake();
+      }
+    });
+  }
+
+  /** Resolves when nothing waits or runs. */
+  idle(): Promise<void> {
+    return this.#isActive ? new Promise((resolve) => this.#whenIdle.push(resolve)) : Promise.resolve();
+  }
+
+  /** A turn of the event loop later, so that everything that arrived in this one shares the commit. */
+  #wake(): void {
+    setImmediate(() => {
+      void this.#runGroup().then(() => {
+        if (this.#waiting.length > 0) {
+          this.#wake();
+          return;
+        }
+        this.#isActive = false;
+        for (const resolve of this.#whenIdle.splice(0)) resolve();
+      });
+    });
+  }
+
+  async #runGroup(): Promise<void> {
+    const group = this.#waiting.splice(0, GROUP_MAX);
+    const outcomes: Outcome[] = [];
+    let taken = 0;
+    let statements = 0;
+    this.#watch();
+    try {
+      this.#begin();
+      for (const job of group) {
+        if (statements >= GROUP_STATEMENTS_MAX) break;
+        taken++;
+        const transaction = new SqliteTransaction(this.#connection);
+        const outcome = await this.#runBody(job, transaction);
+        outcomes.push(outcome);
+        statements += transaction.statements;
+        // On some failures (disk full) SQLite gives the whole transaction up; what is left of the group must not run outside one.
+        if (!this.#connection.inTransaction) throw transaction.failure ?? outcome.result;
+      }
+      this.#commit();
+    } catch (error) {
+      // Nothing of the group is stored: those that ran are told so, the others are tried again, a failed BEGIN fails all.
+      if (this.#connection.inTransaction) runAction(this.#rollback);
+      const refused = taken === 0 ? group.length : taken;
+      this.#waiting = [...group.slice(refused), ...this.#waiting];
+      const unreachable = Object.assign(databaseUnreachable(), { cause: error });
+      for (const job of group.slice(0, refused)) job.reject(unreachable);
+      return;
+    } finally {
+      clearImmediate(this.#watcher);
+    }
+    if (taken < group.length) this.#waiting = [...group.slice(taken), ...this.#waiting];
+    this.#onCommit?.(taken);
+    this.#answer(outcomes);
+  }
+
+  /**
+   * What `tx` answers is there within the turn of the event loop that runs the group; a body that is still running in the
+   * next one waits for something else and would hold up every writer, so it is refused.
+   */
+  #watch(): void {
+    this.#watcher = setImmediate(() => {
+      this.#watch();
+      this.#stopOverdue?.();
+    });
+  }
+
+  async #runBody(job: Job, transaction: SqliteTransaction): Promise<Outcome> {
+    this.#savepoint();
+    let hasFailed = false;
+    let result: unknown;
+    try {
+      result = await new Promise((resolve, reject) => {
+        this.#stopOverdue = () => reject(new Error("a write body awaited something other than its tx"));
+        job.body(transaction).then(resolve, reject);
+      });
+    } catch (error) {
+      hasFailed = true;
+      result = error;
+    }
+    this.#stopOverdue = undefined;
+    transaction.end();
+    // As on PostgreSQL, where a failed statement ends the transaction: swallowing the error does not save the write.
+    if (transaction.failure !== undefined && !hasFailed) {
+      hasFailed = true;
+      result = transaction.failure;
+    }
+    if (this.#connection.inTransaction) {
+      if (hasFailed) this.#rollbackTo();
+      this.#release();
+    }
+    return { job, transaction, hasFailed, result };
+  }
+
+  #answer(outcomes: readonly Outcome[]): void {
+    for (const { transaction, hasFailed } of outcomes) {
+      if (hasFailed) continue;
+      for (const [kind, key] of transaction.facts) runAction(() => this.#onFact(kind, key));
+    }
+    for (const { job, transaction, hasFailed, result } of outcomes) {
+      if (hasFailed) {
+        job.reject(translated(result));
+        continue;
+      }
+      for (const action of transaction.actions) runAction(action);
+      job.resolve(result);
+    }
+  }
+}
+
+const NOTHING: readonly never[] = [];
+
+class SqliteTransaction implements Transaction {
+  readonly #connection: Connection;
+  #isOpen = true;
+  #facts: (readonly [string, string])[] | undefined;
+  #actions: (() => void)[] | undefined;
+  /** The first failed statement; after it the transaction does nothing more. */
+  failure: unknown;
+  statements = 0;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  get facts(): readonly (readonly [string, string])[] {
+    return this.#facts ?? NOTHING;
+  }
+
+  get actions(): readonly (() => void)[] {
+    return this.#actions ?? NOTHING;
+  }
+
+  end(): void {
+    this.#isOpen = false;
+  }
+
+  async get<R extends Row>(statement: Sql): Promise<R | undefined> {
+    this.#check();
+    try {
+      return this.#connection.get<R>(statement);
+    } catch (error) {
+      throw this.#failed(error);
+    }
+  }
+
+  async all<R extends Row>(statement: Sql): Promise<R[]> {
+    this.#check();
+    try {
+      return this.#connection.all<R>(statement);
+    } catch (error) {
+      throw this.#failed(error);
+    }
+  }
+
+  async run(statement: Sql): Promise<number> {
+    this.#check();
+    try {
+      return this.#connection.run(statement);
+    } catch (error) {
+      throw this.#failed(error);
+    }
+  }
+
+  async lock(_scope: string, _key: string): Promise<void> {
+    this.#check();
+  }
+
+  invalidate(kind: string, key: string): void {
+    this.#check();
+    this.#facts ??= [];
+    this.#facts.push([kind, key]);
+  }
+
+  afterCommit(action: () => void): void {
+    this.#check();
+    this.#actions ??= [];
+    this.#actions.push(action);
+  }
+
+  #check(): void {
+    if (!this.#isOpen) throw new Error("a transaction was used after its body had ended");
+    if (this.failure !== undefined) throw this.failure;
+    this.statements++;
+  }
+
+  #failed(error: unknown): unknown {
+    this.failure = error;
+    return error;
+  }
+}

@@ -1,0 +1,76 @@
+/** The real clock, ids and randomness; everything else is given them, so a world can be steered and repeated. */
+import { createHmac, randomBytes } from "node:crypto";
+import type { IdMinter, NodeId } from "#kernel/ids";
+import { nodeId } from "#kernel/ids";
+
+export const realNowMs = (): number => Date.now();
+
+/** Milliseconds of a clock that never goes back, for durations. */
+export const monotonicMs = (): number => performance.now();
+
+export const randomSecret = (byteCount: number): string => randomBytes(byteCount).toString("base64url");
+
+export const randomKey = (byteCount: number): Uint8Array => randomBytes(byteCount);
+
+/** 2026-01-01: 41 bits of milliseconds from here last until 2095. */
+const EPOCH_MS = 1_767_225_600_000;
+/** 12 bits: 4,096 ids a millisecond and process. */
+const SEQUENCE_MAX = 4095;
+
+/**
+ * Ids of 63 bits: milliseconds (41), process (10), sequence (12), so that they grow with time and two processes never mint
+ * the same (D-02). When a millisecond's sequence is used up the next one is borrowed.
+ */
+export class TimeOrderedIds implements IdMinter {
+  #lastMs = 0;
+  #sequence = 0;
+  #process: bigint;
+  constructor(processNumber: number) {
+    this.#process = BigInt(processNumber) << 12n;
+  }
+
+  mint(): NodeId {
+    const now = Math.max(realNowMs() - EPOCH_MS, 1);
+    if (now > this.#lastMs) {
+      this.#lastMs = now;
+      this.#sequence = 0;
+    } else if (++this.#sequence > SEQUENCE_MAX) {
+      this.#lastMs++;
+      this.#sequence = 0;
+    }
+    return nodeId(String((BigInt(this.#lastMs) << 22n) | this.#process | BigInt(this.#sequence)));
+  }
+}
+
+/** `--seed`: ids count up from `next`, which the world keeps from start to start, so that a script sees the same ids each time. */
+export class SeededIds implements IdMinter {
+  #next: bigint;
+  constructor(next: bigint) {
+    this.#next = next;
+  }
+  mint(): NodeId {
+    return nodeId(String(this.#next++));
+  }
+}
+
+/** Token values: random, or with a seed derived from the token's own id, so that they repeat with the ids. */
+export function tokenValue(seed: number | undefined, id: NodeId): string {
+  const body = seed === undefined ? randomSecret(32) : createHmac("sha256", `plaza seed ${seed}`).update(id).digest("base64url");
+  return `PLZ${body.replaceAll("-", "x").replaceAll("_", "y")}`;
+}
+
+/** 4 KiB of randomness at a time: a trace id costs no system call. */
+let pool = randomBytes(4096);
+let poolAt = 0;
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/** 11 characters, 66 bits: enough to find one call among all logs. */
+export function traceId(): string {
+  if (poolAt + 11 > pool.length) {
+    pool = randomBytes(4096);
+    poolAt = 0;
+  }
+  let id = "A";
+  for (let i = 0; i < 11; i++) id += ALPHABET[(pool[poolAt++] as number) & 63];
+  return id;
+}

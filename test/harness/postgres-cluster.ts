@@ -1,0 +1,234 @@
+/**
+ * A private PostgreSQL cluster for tests: own folder, own port, no syncs. A watchdog process ends it and removes its folder
+ * as soon as the process that started it is gone, however that ended.
+ */
+import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
+import { Client } from "pg";
+
+export type StopMode = "smart" | "fast" | "immediate";
+
+export interface PostgresCluster {
+  /** Of the database `postgres`, by TCP on the loopback address, as superuser. */
+  readonly url: string;
+  /** Makes an empty database of its own and answers its url. */
+  newDatabase(): Promise<string>;
+  /** Shuts the server down; `start` brings it back on the same port, with its data. */
+  halt(mode: StopMode): Promise<void>;
+  start(): Promise<void>;
+  restart(mode: StopMode): Promise<void>;
+  /** SIGKILL, as if the machine had lost it; `start` brings it back. */
+  kill(): Promise<void>;
+  /** Ends the server and removes its data. */
+  stop(): Promise<void>;
+}
+
+const execute = promisify(execFile);
+
+/** Ends when its standard input does, which the system closes with the process that holds the other end. */
+const WATCHDOG = `
+cat > /dev/null
+pid=$(head -n 1 "$1/data/postmaster.pid" 2> /dev/null)
+if [ -n "$pid" ]; then
+  kill -QUIT "$pid" 2> /dev/null
+  while :; do
+    case "$(ps -o stat= -p "$pid")" in "" | Z*) break ;; esac
+    sleep 0.05
+  done
+fi
+rm -rf "$1"
+`;
+
+/** A port found free may be taken before the server has it. */
+const START_ATTEMPTS_MAX = 3;
+
+/** The folder of PostgreSQL's programs: the newest of Debian's, or the one in PATH. */
+function findPrograms(): string {
+  const debian = "/usr/lib/postgresql";
+  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
+  const candidates = [...versions.map((version) => join(debian, version, "bin")), ...(process.env.PATH ?? "").split(delimiter)];
+  const found = candidates.find((folder) => existsSync(join(folder, "initdb")) && existsSync(join(folder, "pg_ctl")));
+  if (found === undefined) {
+    throw new Error("PostgreSQL is needed for these tests and was not found: install PostgreSQL 15 or newer (Debian: apt-get install postgresql)");
+  }
+  return found;
+}
+
+/** PostgreSQL refuses to run as root; then it runs as the user `postgres`, which its package makes. */
+function serverUser(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const idOf = (flag: string) => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }));
+  return { uid: idOf("-u"), gid: idOf("-g") };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => (address !== null && typeof address === "object" ? resolve(address.port) : reject(new Error("no port"))));
+    });
+  });
+}
+
+class RunningCluster implements PostgresCluster {
+  readonly #folder: string;
+  readonly #programs: string;
+  readonly #user: { uid: number; gid: number } | undefined;
+  readonly #watchdog: ChildProcess;
+  #port = 0;
+  #databases = 0;
+
+  constructor() {
+    this.#programs = findPrograms();
+    this.#user = serverUser();
+    this.#folder = mkdtempSync(join(tmpdir(), "plaza-postgres-"));
+    if (this.#user !== undefined) chownSync(this.#folder, this.#user.uid, this.#user.gid);
+    // A session of its own, so that Ctrl-C in the terminal reaches the tests and not what cleans up after them.
+    this.#watchdog = spawn("sh", ["-c", WATCHDOG, "watchdog", this.#folder], { detached: true, stdio: ["pipe", "ignore", "ignore"] });
+    this.#watchdog.unref();
+  }
+
+  get url(): string {
+    return this.#urlOf("postgres");
+  }
+
+  async create(): Promise<void> {
+    await this.#run("initdb", ["-D", join(this.#folder, "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]);
+    for (let attempt = 1; ; attempt++) {
+      this.#port = await freePort();
+      try {
+        await this.start();
+        return;
+      } catch (error) {
+        if (attempt === START_ATTEMPTS_MAX) throw new Error(`PostgreSQL does not start: ${this.#log()}`, { cause: error });
+      }
+    }
+  }
+
+  async newDatabase(): Promise<string> {
+    const name = `test_${++this.#databases}`;
+    const client = new Client({ connectionString: this.url });
+    await client.connect();
+    try {
+      await client.query(`CREATE DATABASE ${name}`);
+    } finally {
+      await client.end();
+    }
+    return this.#urlOf(name);
+  }
+
+  async start(): Promise<void> {
+    await this.#control("start", "-l", join(this.#folder, "log"), "-o", this.#settings());
+  }
+
+  async halt(mode: StopMode): Promise<void> {
+    await this.#control("stop", "-m", mode);
+  }
+
+  async restart(mode: StopMode): Promise<void> {
+    await this.halt(mode);
+    await this.start();
+  }
+
+  async kill(): Promise<void> {
+    const pid = Number(readFileSync(join(this.#folder, "data", "postmaster.pid"), "utf8").split("\n", 1)[0]);
+    const backends = await ps("-o", "pid=", "--ppid", String(pid));
+    for (const each of [pid, ...backends.split("\n").map(Number)]) if (each > 1) kill(each);
+    // Dead is enough: when it is reaped is up to the system. Until then its lock files would be believed.
+    while (!/^(Z|$)/.test((await ps("-o", "stat=", "-p", String(pid))).trim())) await Bun.sleep(10);
+    for (const lock of ["data/postmaster.pid", `.s.PGSQL.${this.#port}.lock`]) rmSync(join(this.#folder, lock), { force: true });
+  }
+
+  async stop(): Promise<void> {
+    const ended = new Promise((resolve) => this.#watchdog.once("exit", resolve));
+    this.#watchdog.ref();
+    this.#watchdog.stdin?.end();
+    await ended;
+  }
+
+  #urlOf(database: string): string {
+    return `postgres://postgres@127.0.0.1:${this.#port}/${database}`;
+  }
+
+  #settings(): string {
+    const settings = {
+      listen_addresses: "127.0.0.1",
+      port: this.#port,
+      unix_socket_directories: this.#folder,
+      // Several databases with a pool each, and every test file its own.
+      max_connections: 200,
+      shared_preload_libraries: "",
+      // What the machine would lose with its power is of no interest here, and syncs are what is slow.
+      fsync: "off",
+      synchronous_commit: "off",
+      full_page_writes: "off",
+      shared_buffers: "32MB",
+    };
+    return Object.entries(settings)
+      .map(([name, value]) => `-c ${name}='${value}'`)
+      .join(" ");
+  }
+
+  #control(command: string, ...rest: string[]): Promise<void> {
+    return this.#run("pg_ctl", [command, "-D", join(this.#folder, "data"), "-w", "-t", "60", ...rest]);
+  }
+
+  /** pg_ctl leaves the server running with the streams it was given, so these are not pipes that somebody waits for. */
+  #run(program: string, args: string[]): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const child = spawn(join(this.#programs, program), args, {
+        ...this.#user,
+        cwd: this.#folder,
+        env: { PATH: process.env.PATH, LC_ALL: "C" },
+        stdio: "ignore",
+        detached: true,
+      });
+      child.on("error", reject);
+      child.on("exit", (code) => (code === 0 ? resolve() : reject(new Error(`${program} ${args[0]} failed with ${code}: ${this.#log()}`))));
+    });
+  }
+
+  #log(): string {
+    const file = join(this.#folder, "log");
+    return existsSync(file) ? readFileSync(file, "utf8").slice(-2_000) : "(no log)";
+  }
+}
+
+async function ps(...args: string[]): Promise<string> {
+  // It fails where it finds nothing.
+  return (await execute("ps", args).catch(() => ({ stdout: "" }))).stdout;
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+export async function startPostgresCluster(): Promise<PostgresCluster> {
+  const cluster = new RunningCluster();
+  try {
+    await cluster.create();
+    return cluster;
+  } catch (error) {
+    await cluster.stop();
+    throw error;
+  }
+}
+
+const SHARED = Symbol.for("plaza.sharedPostgres");
+const holder = globalThis as { [SHARED]?: Promise<PostgresCluster> };
+
+/** One cluster for the whole test process, started with the first call; use `newDatabase` to be alone. */
+export function sharedPostgres(): Promise<PostgresCluster> {
+  holder[SHARED] ??= startPostgresCluster();
+  return holder[SHARED];
+}

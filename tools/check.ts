@@ -1,0 +1,32 @@
+/** `npm run check`: everything that is held without running the program. `npm run check -- types tidy` runs only those. */
+import { BUN, runStep, type Step, seconds } from "./steps.ts";
+
+const checks = {
+  // Formatting and lint in one pass over the files.
+  format: { name: "format and lint (npm run format mends what can be mended)", command: ["node_modules/.bin/biome", "ci", "."] },
+  types: { name: "types", command: ["node", "node_modules/typescript-native/bin/tsc", "--noEmit", "-p", "."] },
+  dependencies: { name: "dependency rules", command: [BUN, "tools/dependency-rules.ts"] },
+  tidy: { name: "tidy", command: [BUN, "tools/tidy.ts"] },
+  docs: { name: "reference pages (npm run docs writes them)", command: [BUN, "tools/write-docs.ts", "--check"] },
+} as const satisfies Record<string, Step>;
+
+type CheckName = keyof typeof checks;
+
+const isCheck = (name: string): name is CheckName => Object.hasOwn(checks, name);
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !isCheck(name));
+if (unknown.length > 0) {
+  console.error(`no check is named ${unknown.join(", ")} (known: ${Object.keys(checks).join(", ")})`);
+  process.exit(2);
+}
+
+const broken: string[] = [];
+for (const name of Object.keys(checks).filter(isCheck)) {
+  if (asked.length > 0 && !asked.includes(name)) continue;
+  const end = await runStep(checks[name]);
+  console.log(`${end.exitCode === 0 ? "ok" : "BROKEN"}: ${name}, ${seconds(end.durationMs)}`);
+  if (end.exitCode !== 0) broken.push(name);
+}
+console.log(broken.length === 0 ? "\nall checks hold" : `\nbroken: ${broken.join(", ")}`);
+process.exit(broken.length === 0 ? 0 : 1);

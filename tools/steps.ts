@@ -1,0 +1,45 @@
+/** Runs programs one after the other, shows what they print as it comes, and keeps it. */
+export interface Step {
+  readonly name: string;
+  readonly command: readonly [string, ...string[]];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface StepEnd {
+  readonly name: string;
+  readonly exitCode: number;
+  readonly output: string;
+  readonly durationMs: number;
+}
+
+export const ROOT = new URL("..", import.meta.url).pathname;
+
+/** The Bun that runs this, for steps that are Bun programs themselves. */
+export const BUN = process.execPath;
+
+export async function runStep(step: Step): Promise<StepEnd> {
+  console.log(`\n── ${step.name}`);
+  const startMs = performance.now();
+  const child = Bun.spawn([...step.command], {
+    cwd: ROOT,
+    env: { ...process.env, ...step.env },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const parts: string[] = [];
+  await Promise.all([copy(child.stdout, parts), copy(child.stderr, parts)]);
+  const exitCode = await child.exited;
+  return { name: step.name, exitCode, output: parts.join(""), durationMs: performance.now() - startMs };
+}
+
+/** The tools print on both streams; a reader wants them in the order they came, on one. */
+async function copy(stream: ReadableStream<Uint8Array>, parts: string[]): Promise<void> {
+  const decoder = new TextDecoder();
+  for await (const chunk of stream) {
+    process.stdout.write(chunk);
+    parts.push(decoder.decode(chunk, { stream: true }));
+  }
+}
+
+export const seconds = (durationMs: number): string => `${(durationMs / 1000).toFixed(1)} s`;

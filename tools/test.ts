@@ -1,0 +1,54 @@
+/**
+ * `npm test`: every test of the project, and `N passed, N failed` as the last line. `npm test -- src/graph` runs only the
+ * files below those paths.
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { BUN, ROOT, runStep, type Step, type StepEnd, seconds } from "./steps.ts";
+
+/** A single test has no reason to take longer, also on a loaded machine with two cores. */
+const TEST_TIMEOUT_MS = 30_000;
+
+const bunTest = (name: string, paths: readonly string[]): Step => ({
+  name,
+  // A path that begins with ./ is a path for Bun, anything else a pattern that may match elsewhere.
+  command: [BUN, "test", `--timeout=${TEST_TIMEOUT_MS}`, ...paths.map((path) => `./${path}`)],
+});
+
+const existing = (paths: readonly string[]): string[] => paths.filter((path) => existsSync(join(ROOT, path)));
+
+const steps = (paths: readonly string[]): Step[] =>
+  paths.length > 0
+    ? [bunTest(`bun test ${paths.join(" ")}`, paths)]
+    : [
+        bunTest("rooms, house and tools", existing(["src", "test", "tools", "clients"])),
+        bunTest("conformance, from outside, on memory and on PostgreSQL", existing(["conformance"])),
+      ];
+
+export interface Count {
+  readonly passed: number;
+  readonly failed: number;
+}
+
+/** Bun's closing lines: ` 12 pass`, ` 1 fail`, ` 1 error`. The last of each counts: a test may print such a line too. */
+export function countOf({ exitCode, output }: Pick<StepEnd, "exitCode" | "output">): Count {
+  const plain = Bun.stripANSI(output);
+  const last = (word: string): number => Number([...plain.matchAll(new RegExp(`^ *(\\d+) ${word}s?$`, "gm"))].at(-1)?.[1] ?? 0);
+  const failed = last("fail") + last("error");
+  // A run that ends badly without saying that anything failed (a crash, a leak found at exit) is a failure all the same.
+  return { passed: last("pass"), failed: failed === 0 && exitCode !== 0 ? 1 : failed };
+}
+
+if (import.meta.main) {
+  let passed = 0;
+  let failed = 0;
+  for (const step of steps(process.argv.slice(2))) {
+    const end = await runStep(step);
+    const count = countOf(end);
+    console.log(`${end.name}: ${count.passed} passed, ${count.failed} failed in ${seconds(end.durationMs)}`);
+    passed += count.passed;
+    failed += count.failed;
+  }
+  console.log(`\n${passed} passed, ${failed} failed`);
+  process.exit(failed === 0 && passed > 0 ? 0 : 1);
+}

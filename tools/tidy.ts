@@ -1,0 +1,49 @@
+/** `npm run tidy`: what the project asks of its files, beyond what formatter, lint, types and dependency rules can hold. */
+import { catalogue } from "#kernel/errors";
+import exceptions from "./tidy-exceptions.json";
+import { decisions, paths } from "./tidy/citations.ts";
+import { clauseReport } from "./tidy/clauses.ts";
+import { errorPage } from "./tidy/error-page.ts";
+import { markers, switchedOffTests, tracesOfMachines } from "./tidy/leftovers.ts";
+import { names, roomFurniture } from "./tidy/names.ts";
+import { importsByName, placesOfThings } from "./tidy/places.ts";
+import { type Check, type Problem, problemText, type RepositoryFile, readRepository } from "./tidy/repository.ts";
+import { sizes } from "./tidy/sizes.ts";
+
+const checks: readonly Check[] = [
+  sizes(exceptions),
+  names,
+  roomFurniture,
+  placesOfThings,
+  importsByName,
+  markers,
+  switchedOffTests,
+  tracesOfMachines,
+  decisions,
+  paths,
+  errorPage(Object.keys(catalogue)),
+];
+
+export interface TidyReport {
+  readonly problems: readonly Problem[];
+  /** What was looked at and how far the interface is covered. */
+  readonly summary: string;
+}
+
+export function tidy(files: readonly RepositoryFile[]): TidyReport {
+  const clauses = clauseReport(files, exceptions.areasNotBuilt);
+  const areas = [...clauses.byArea].filter(([, { covered }]) => covered > 0).map(([area, { covered, total }]) => `  ${area}: ${covered} of ${total}`);
+  const coverage = [`clauses: ${clauses.covered} of ${clauses.total} have an operation and a case`, ...areas];
+  return {
+    problems: [...checks.flatMap((check) => check(files)), ...clauses.problems],
+    summary: [`${files.length} files, ${checks.length} checks`, ...coverage].join("\n"),
+  };
+}
+
+if (import.meta.main) {
+  const report = tidy(readRepository(new URL("..", import.meta.url).pathname));
+  for (const problem of report.problems) console.error(problemText(problem));
+  console.log(report.summary);
+  console.log(report.problems.length === 0 ? "tidy" : `${report.problems.length} problems`);
+  process.exit(report.problems.length === 0 ? 0 : 1);
+}

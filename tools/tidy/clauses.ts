@@ -1,0 +1,86 @@
+/**
+ * Clauses of the interface: which have an operation and a conformance case. A clause of an area that is built has both, or
+ * stands in `spec/uncovered.md` with the reason.
+ */
+import { parse } from "yaml";
+import { isCode, isTest, matchesIn, type Problem, type RepositoryFile } from "./repository.ts";
+
+interface Clause {
+  readonly id: string;
+  readonly area: string;
+  readonly kind: string;
+}
+
+/** The kinds that a server can show. */
+const SHOWABLE = new Set(["rule", "shape", "limit", "state"]);
+
+const CLAUSES = "spec/clauses.yaml";
+const UNCOVERED = "spec/uncovered.md";
+
+export interface ClauseReport {
+  readonly problems: readonly Problem[];
+  readonly total: number;
+  /** With an operation and a case. */
+  readonly covered: number;
+  readonly byArea: ReadonlyMap<string, { readonly total: number; readonly covered: number }>;
+}
+
+export function clauseReport(files: readonly RepositoryFile[], areasNotBuilt: readonly string[]): ClauseReport {
+  const clauses = parse(files.find(({ path }) => path === CLAUSES)?.text ?? "[]") as Clause[];
+  const known = new Set(clauses.map(({ id }) => id));
+  const served = citedInProgram(files, known);
+  const shown = citedInCases(files);
+  const excused = reasonsIn(files.find(({ path }) => path === UNCOVERED));
+
+  const showable = clauses.filter(({ kind }) => SHOWABLE.has(kind));
+  const isCovered = ({ id }: Clause): boolean => served.has(id) && shown.has(id);
+  const areas = Map.groupBy(showable, ({ area }) => area);
+  return {
+    problems: [
+      ...lacking(showable, { served, shown, excused, areasNotBuilt }),
+      ...excused.filter(({ id }) => !known.has(id)).map(({ id, line }) => row(line, `${id} is no clause`)),
+      ...excused.filter(({ id }) => served.has(id) && shown.has(id)).map(({ id, line }) => row(line, `${id} has an operation and a case`)),
+      ...areasNotBuilt.filter((area) => !areas.has(area)).map((area) => exception(`there is no area ${area}`)),
+    ],
+    total: showable.length,
+    covered: showable.filter(isCovered).length,
+    byArea: new Map([...areas].map(([area, held]) => [area, { total: held.length, covered: held.filter(isCovered).length }])),
+  };
+}
+
+const row = (line: number, what: string): Problem => ({ path: UNCOVERED, line, what, mend: "delete the row" });
+const exception = (what: string): Problem => ({ path: "tools/tidy-exceptions.json", line: 1, what, mend: "delete it from areasNotBuilt" });
+
+interface Evidence {
+  readonly served: ReadonlySet<string>;
+  readonly shown: ReadonlySet<string>;
+  readonly excused: readonly { readonly id: string }[];
+  readonly areasNotBuilt: readonly string[];
+}
+
+function lacking(showable: readonly Clause[], { served, shown, excused, areasNotBuilt }: Evidence): Problem[] {
+  const due = showable.filter(({ id, area }) => !areasNotBuilt.includes(area) && !excused.some((one) => one.id === id));
+  const lack = (id: string, what: string, mend: string): Problem => ({ path: CLAUSES, line: 1, what: `${id} has no ${what}`, mend });
+  return due.flatMap(({ id }) => [
+    ...(served.has(id) ? [] : [lack(id, "operation", `name it in a contract's clauses, cite it where it is kept, or give the reason in ${UNCOVERED}`)]),
+    ...(shown.has(id) ? [] : [lack(id, "conformance case", `cite it in a case of conformance/cases, or give the reason in ${UNCOVERED}`)]),
+  ]);
+}
+
+/** Contracts name the clauses they serve; the engine and the other rooms cite in comments what they keep. */
+function citedInProgram(files: readonly RepositoryFile[], known: ReadonlySet<string>): Set<string> {
+  const program = files.filter((file) => file.path.startsWith("src/") && isCode(file) && !isTest(file));
+  const words = program.flatMap(({ text }) => text.match(/\b[A-Z]+\d?-\d+[a-z]?\b/g) ?? []);
+  return new Set(words.filter((word) => known.has(word)));
+}
+
+function citedInCases(files: readonly RepositoryFile[]): Set<string> {
+  const cases = files.filter(({ path }) => path.startsWith("conformance/cases/") && path.endsWith(".yaml"));
+  const held = cases.flatMap(({ text }) => (parse(text, { merge: true }) as { cases?: { clauses?: string | string[] }[] } | null)?.cases ?? []);
+  return new Set(held.flatMap(({ clauses }) => clauses ?? []));
+}
+
+/** Rows `| clause | reason |`. */
+function reasonsIn(page: RepositoryFile | undefined): { id: string; line: number }[] {
+  return matchesIn(page?.text ?? "", /^\|\s*([A-Z]+\d?-\d+[a-z]?)\s*\|\s*\S.*\|\s*$/g).map(({ match, line }) => ({ id: match[1] ?? "", line }));
+}

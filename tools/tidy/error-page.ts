@@ -1,0 +1,21 @@
+/** Every error of the catalogue stands in the docs, and the docs name no other. */
+import { type Check, matchesIn, type Problem } from "./repository.ts";
+
+const PAGE = "docs/reference/errors.md";
+const CATALOGUE = "src/kernel/errors.ts";
+
+/** Rows of the page begin with the error's name: `| \`name\` | …`. */
+export const errorPage =
+  (catalogue: readonly string[]): Check =>
+  (files) => {
+    const page = files.find(({ path }) => path === PAGE);
+    const rows = matchesIn(page?.text ?? "", /^\| `(\w+)` \|/g).map(({ match, line }) => ({ name: match[1] ?? "", line }));
+    const mend = "run `npm run docs`";
+    const absent = catalogue
+      .filter((name) => !rows.some((row) => row.name === name))
+      .map((name): Problem => ({ path: CATALOGUE, line: 1, what: `error ${name} is not in ${PAGE}`, mend }));
+    const unknown = rows
+      .filter(({ name }) => !catalogue.includes(name))
+      .map(({ name, line }): Problem => ({ path: PAGE, line, what: `names an error ${name} that the catalogue does not have`, mend }));
+    return [...absent, ...unknown];
+  };

@@ -1,0 +1,41 @@
+/** What somebody forgot: a marker without an issue, a test that is switched off, a path of the machine it was written on. */
+import ts from "typescript";
+import { type Check, eachNode, isCode, isDocument, lineOf, matchesIn, type Problem } from "./repository.ts";
+
+/** `NOTE:` and `TODO(#12):` are the two markers; others never find somebody who reads them. */
+const MARKER = /\b(TODO|FIXME|HACK|XXX)\b(?!\(#\d+\))/g;
+
+export const markers: Check = (files) =>
+  files
+    .filter((file) => !isDocument(file) && !file.path.startsWith("tools/tidy") && /\.(ts|tsx|mjs|cjs|sh|ya?ml|css|html)$/.test(file.path))
+    .flatMap(({ path, text }) =>
+      matchesIn(text, MARKER).map(({ match, line }) => ({ path, line, what: `${match[1]} without an issue`, mend: "write TODO(#n): … or do it" })),
+    );
+
+const SWITCHES = new Set(["only", "skip", "todo", "failing", "skipIf", "todoIf"]);
+
+export const switchedOffTests: Check = (files) =>
+  files.filter((file) => isCode(file) && /\.(test|suite)\.ts$/.test(file.path)).flatMap((file) => {
+    const problems: Problem[] = [];
+    eachNode(file, (node) => {
+      if (!ts.isPropertyAccessExpression(node) || !SWITCHES.has(node.name.text) || !/^(test|it|describe)\b/.test(node.expression.getText())) return;
+      const what = `${node.getText()}: a test that does not run looks like one that passes`;
+      problems.push({ path: file.path, line: lineOf(file, node), what, mend: "let it run, or delete it" });
+    });
+    return problems;
+  });
+
+/** Absolute paths of the machines that the project is worked on, and hosts that packages were fetched from. */
+const TRACES: readonly (readonly [RegExp, string])[] = [
+  [/(?<![\w.~-])\/(work|root|Users)\/[\w.-]+/g, "a path of somebody's machine"],
+  [/\bregistry\.[\w-]+\.(org|com|dev|io)\b|\bnpm[a-z-]*\.pkg\.[\w.]+/g, "the host of a package registry"],
+];
+
+export const tracesOfMachines: Check = (files) =>
+  files
+    .filter(({ path }) => !path.startsWith("tools/tidy"))
+    .flatMap(({ path, text }) =>
+      TRACES.flatMap(([pattern, what]) =>
+        matchesIn(text, pattern).map(({ match, line }) => ({ path, line, what: `names ${what}: ${match[0]}`, mend: "name nothing outside the project" })),
+      ),
+    );

@@ -1,0 +1,132 @@
+/** What may stand only in certain places: SQL, the environment, time, randomness, the runtime, sockets, imports upwards. */
+import { dirname, join } from "node:path";
+import ts from "typescript";
+import { type Check, eachNode, isCode, isTest, lineOf, type Problem, type RepositoryFile } from "./repository.ts";
+
+const isProgram = (file: RepositoryFile): boolean => file.path.startsWith("src/") && isCode(file) && !isTest(file);
+
+interface Place {
+  readonly what: string;
+  readonly mend: string;
+  /** Where it may stand. */
+  readonly home: RegExp;
+  /** A comment with one of these words on the line or up to three lines above it gives the reason for another place. */
+  readonly reason?: RegExp;
+  isAt(node: ts.Node): boolean;
+}
+
+const callee = (node: ts.Node): string => (ts.isCallExpression(node) || ts.isNewExpression(node) ? node.expression.getText() : "");
+
+const TIMERS = new Set(["setTimeout", "setInterval", "setImmediate", "Bun.sleep", "Bun.sleepSync"]);
+const RANDOM = new Set(["randomBytes", "randomUUID", "randomInt", "Math.random", "crypto.randomUUID", "crypto.getRandomValues", "Bun.randomUUIDv7"]);
+const LISTENERS = new Set(["Bun.serve", "Bun.listen", "Bun.udpSocket", "createServer"]);
+const CALLERS = new Set(["fetch", "Bun.connect", "Bun.fetch", "globalThis.fetch"]);
+const SQL_WORDS =
+  /\b(SELECT\s[\s\S]+\sFROM\s|INSERT\s+(OR\s+\w+\s+)?INTO\s|UPDATE\s+\w+\s+SET\s|DELETE\s+FROM\s|CREATE\s+(UNIQUE\s+)?(TABLE|INDEX)\s|ALTER\s+TABLE\s|DROP\s+TABLE\s)/;
+const SQL_MAKERS = new Set(["sql", "append", "placeholders"]);
+
+const places: readonly Place[] = [
+  {
+    what: "reads the environment",
+    mend: "only src/config does; take it from Config",
+    home: /^src\/config\//,
+    isAt: (node) => ts.isPropertyAccessExpression(node) && ["process.env", "Bun.env", "import.meta.env"].includes(node.getText()),
+  },
+  {
+    what: "reads the machine's clock",
+    mend: "take a Clock (all time of a world is its own), or give the reason in a comment `// time: …`",
+    home: /^src\/(system\.ts$|jobs\/)/,
+    reason: /\/\/ (time|timer): \S/,
+    isAt: (node) =>
+      ["Date.now", "performance.now", "Bun.nanoseconds"].includes(callee(node)) ||
+      (ts.isNewExpression(node) && callee(node) === "Date" && (node.arguments ?? []).length === 0),
+  },
+  {
+    what: "sets a timer",
+    mend: "make it a job (src/jobs), or give the reason in a comment `// timer: …`",
+    home: /^src\/(system\.ts$|jobs\/)/,
+    reason: /\/\/ timer: \S/,
+    isAt: (node) => TIMERS.has(callee(node)),
+  },
+  {
+    what: "makes something random",
+    mend: "take it from what main gives (src/system.ts), or give the reason in a comment `// random: …`",
+    home: /^src\/(system\.ts$|jobs\/)/,
+    reason: /\/\/ (random|timer): \S/,
+    isAt: (node) => RANDOM.has(callee(node)),
+  },
+  {
+    what: "names Bun",
+    mend: "the runtime is named only in http, storage, control, ingest, webhooks/delivery, main.ts and system.ts",
+    home: /^src\/(http\/|storage\/|control\/|ingest\/|webhooks\/(delivery|outbound)|main\.ts$|system\.ts$)/,
+    isAt: (node) => ts.isIdentifier(node) && node.text === "Bun" && !(ts.isPropertyAccessExpression(node.parent) && node.parent.name === node),
+  },
+  {
+    what: "opens a listening socket",
+    mend: "inbound sockets belong to http, control and ingest",
+    home: /^src\/(http|control|ingest)\//,
+    isAt: (node) => LISTENERS.has(callee(node)),
+  },
+  {
+    what: "calls out over the network",
+    mend: "outbound calls go by webhooks/delivery and the guarded client beside it (D-64)",
+    home: /^src\/webhooks\/(delivery|outbound)/,
+    isAt: (node) => CALLERS.has(callee(node)),
+  },
+  {
+    what: "writes SQL",
+    mend: "SQL stands in x.store.ts, x.migrations.ts and src/storage",
+    home: /^src\/storage\/|\.(store|migrations)\.ts$/,
+    isAt: (node) =>
+      (ts.isTaggedTemplateExpression(node) && node.tag.getText() === "sql") ||
+      ((ts.isStringLiteralLike(node) || ts.isTemplateExpression(node)) && SQL_WORDS.test(node.getText())) ||
+      importsSqlMaker(node),
+  },
+];
+
+function importsSqlMaker(node: ts.Node): boolean {
+  if (!ts.isImportSpecifier(node) || node.isTypeOnly || node.parent.parent.isTypeOnly) return false;
+  const from = node.parent.parent.parent.moduleSpecifier.getText();
+  return from === '"#storage/sql"' && SQL_MAKERS.has((node.propertyName ?? node.name).text);
+}
+
+export const placesOfThings: Check = (files) => files.filter(isProgram).flatMap(placesIn);
+
+function placesIn(file: RepositoryFile): Problem[] {
+  const lines = file.text.split("\n");
+  const open = places.filter(({ home }) => !home.test(file.path));
+  const problems: Problem[] = [];
+  eachNode(file, (node) => {
+    for (const { what, mend, reason, isAt } of open) {
+      if (!isAt(node)) continue;
+      const line = lineOf(file, node);
+      if (reason?.test(lines.slice(Math.max(0, line - 4), line).join("\n"))) continue;
+      problems.push({ path: file.path, line, what, mend });
+    }
+  });
+  return problems;
+}
+
+/** The part of the house that a file stands in: `src/graph`, `src/features/personas`, `tools`. */
+function partOf(path: string): string {
+  const [top = "", second = "", third = ""] = path.split("/");
+  if (top !== "src") return top;
+  if (second === "features") return `src/features/${third}`;
+  return second.includes(".") ? "src" : `src/${second}`;
+}
+
+export const importsByName: Check = (files) =>
+  files.filter(isCode).flatMap((file) => {
+    const problems: Problem[] = [];
+    eachNode(file, (node) => {
+      if (!ts.isStringLiteral(node) || !isModuleName(node) || !node.text.startsWith(".")) return;
+      const target = join(dirname(file.path), node.text);
+      if (partOf(target) === partOf(file.path)) return;
+      const what = `imports ${node.text}, which leaves ${partOf(file.path)}`;
+      problems.push({ path: file.path, line: lineOf(file, node), what, mend: 'use the #alias of package.json ("imports")' });
+    });
+    return problems;
+  });
+
+const isModuleName = ({ parent }: ts.StringLiteral): boolean =>
+  ts.isImportDeclaration(parent) || ts.isExportDeclaration(parent) || (ts.isCallExpression(parent) && parent.expression.kind === ts.SyntaxKind.ImportKeyword);

@@ -1,0 +1,72 @@
+/** The words of tidy, and the files it looks at: what is committed or would be. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import ts from "typescript";
+
+export interface RepositoryFile {
+  /** From the root, with `/`. */
+  readonly path: string;
+  readonly text: string;
+}
+
+export interface Problem {
+  readonly path: string;
+  /** From 1. */
+  readonly line: number;
+  readonly what: string;
+  /** What to do about it. */
+  readonly mend: string;
+}
+
+export type Check = (files: readonly RepositoryFile[]) => Problem[];
+
+export const problemText = ({ path, line, what, mend }: Problem): string => `${path}:${line}: ${what}; ${mend}`;
+
+const BINARY = /\.(png|jpg|jpeg|gif|ico|woff2?|gz|mp4|ts\.bin)$/;
+
+/** Without git (an unpacked archive) every file counts that is not made by running. */
+const MADE = /^(node_modules|\.git|\.plaza|coverage)\//;
+
+export function readRepository(root: string): RepositoryFile[] {
+  const git = Bun.spawnSync(["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"], { cwd: root, stderr: "ignore" });
+  const paths = git.success
+    ? git.stdout.toString().split("\0").filter(Boolean)
+    : [...new Bun.Glob("**/*").scanSync({ cwd: root, dot: true })].filter((path) => !MADE.test(path));
+  return [...new Set(paths)]
+    .filter((path) => !BINARY.test(path) && existsSync(join(root, path)))
+    .sort()
+    .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
+}
+
+export const isCode = ({ path }: RepositoryFile): boolean => /\.(ts|tsx|mjs|cjs)$/.test(path) && !path.endsWith(".d.ts");
+
+export const isTest = ({ path }: RepositoryFile): boolean => path.endsWith(".test.ts");
+
+export const isDocument = ({ path }: RepositoryFile): boolean => path.endsWith(".md");
+
+const trees = new WeakMap<RepositoryFile, ts.SourceFile>();
+
+export function treeOf(file: RepositoryFile): ts.SourceFile {
+  let tree = trees.get(file);
+  if (tree === undefined) {
+    tree = ts.createSourceFile(file.path, file.text, ts.ScriptTarget.ESNext, true);
+    trees.set(file, tree);
+  }
+  return tree;
+}
+
+/** Every node of the file, parents first. */
+export function eachNode(file: RepositoryFile, visit: (node: ts.Node) => void): void {
+  const walk = (node: ts.Node): void => {
+    visit(node);
+    ts.forEachChild(node, walk);
+  };
+  walk(treeOf(file));
+}
+
+export const lineOf = (file: RepositoryFile, node: ts.Node): number => treeOf(file).getLineAndCharacterOfPosition(node.getStart(treeOf(file))).line + 1;
+
+/** Each match of a global pattern with the line it stands on. */
+export function matchesIn(text: string, pattern: RegExp): { match: RegExpMatchArray; line: number }[] {
+  return text.split("\n").flatMap((content, at) => [...content.matchAll(pattern)].map((match) => ({ match, line: at + 1 })));
+}

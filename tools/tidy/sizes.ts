@@ -1,0 +1,86 @@
+/** Files and functions stay small enough to be read at one go (STYLE.md, rule 9). */
+import ts from "typescript";
+import { type Check, eachNode, isCode, lineOf, type Problem, type RepositoryFile, treeOf } from "./repository.ts";
+
+export const FILE_LINES_MAX = 300;
+export const FUNCTION_LINES_MAX = 70;
+
+/** `tools/tidy-exceptions.json`: what may be longer, each with its reason. */
+export interface SizeExceptions {
+  readonly files: Readonly<Record<string, string>>;
+  /** Keyed `path#function`. */
+  readonly functions: Readonly<Record<string, string>>;
+}
+
+const FIRST_LINE = 1;
+
+export const sizes =
+  (exceptions: SizeExceptions): Check =>
+  (files) => {
+    const code = files.filter(isCode);
+    return [...code.flatMap((file) => fileSize(file, exceptions)), ...code.flatMap((file) => functionSizes(file, exceptions)), ...unused(code, exceptions)];
+  };
+
+const linesOf = (text: string): number => text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
+
+function fileSize(file: RepositoryFile, exceptions: SizeExceptions): Problem[] {
+  const lines = linesOf(file.text);
+  if (lines <= FILE_LINES_MAX || Object.hasOwn(exceptions.files, file.path)) return [];
+  const mend = "split it by what it does, or list it in tools/tidy-exceptions.json with the reason";
+  return [{ path: file.path, line: FIRST_LINE, what: `the file has ${lines} lines, ${FILE_LINES_MAX} are allowed`, mend }];
+}
+
+function functionSizes(file: RepositoryFile, exceptions: SizeExceptions): Problem[] {
+  return longFunctions(file)
+    .filter(({ name }) => !Object.hasOwn(exceptions.functions, `${file.path}#${name}`))
+    .map(({ name, line, lines }) => ({
+      path: file.path,
+      line,
+      what: `function ${name} has ${lines} lines, ${FUNCTION_LINES_MAX} are allowed`,
+      mend: `give its parts names of their own, or list "${file.path}#${name}" in tools/tidy-exceptions.json with the reason`,
+    }));
+}
+
+interface LongFunction {
+  readonly name: string;
+  readonly line: number;
+  readonly lines: number;
+}
+
+export function longFunctions(file: RepositoryFile): LongFunction[] {
+  const long: LongFunction[] = [];
+  eachNode(file, (node) => {
+    if (!isFunctionWithBody(node) || isGroupOfTests(node)) return;
+    const line = lineOf(file, node);
+    const lines = treeOf(file).getLineAndCharacterOfPosition(node.getEnd()).line + 1 - line + 1;
+    if (lines > FUNCTION_LINES_MAX) long.push({ name: nameOf(node), line, lines });
+  });
+  return long;
+}
+
+const isFunctionWithBody = (node: ts.Node): boolean => ts.isFunctionLike(node) && "body" in node && node.body !== undefined;
+
+/** `describe("…", () => { … })` is a list of tests, not a function that somebody has to follow. */
+const isGroupOfTests = ({ parent }: ts.Node): boolean => parent !== undefined && ts.isCallExpression(parent) && parent.expression.getText().startsWith("describe");
+
+function nameOf(node: ts.Node): string {
+  if (ts.isConstructorDeclaration(node)) return "constructor";
+  const own = (node as ts.FunctionLikeDeclaration).name;
+  if (own !== undefined) return own.getText();
+  const { parent } = node;
+  return ts.isVariableDeclaration(parent) || ts.isPropertyAssignment(parent) || ts.isPropertyDeclaration(parent) ? parent.name.getText() : "(nameless)";
+}
+
+/** An exception that nothing needs any more would let the next long file in unseen. */
+function unused(code: readonly RepositoryFile[], exceptions: SizeExceptions): Problem[] {
+  const file = (path: string) => code.find((one) => one.path === path);
+  const isNeeded = (key: string): boolean => {
+    const [path = "", name] = key.split("#");
+    const held = file(path);
+    if (held === undefined) return false;
+    return name === undefined ? linesOf(held.text) > FILE_LINES_MAX : longFunctions(held).some((one) => one.name === name);
+  };
+  return [...Object.keys(exceptions.files), ...Object.keys(exceptions.functions)]
+    .filter((key) => !isNeeded(key))
+    .map((key) => ({ path: "tools/tidy-exceptions.json", line: FIRST_LINE, what: `${key} needs no exception`, mend: "delete its line" }));
+}
