@@ -183,7 +183,8 @@ const rules = [
   },
   {
     name: "nothing-circular",
-    comment: "two modules that need each other at run time are one module. Circles through a type are allowed: types are gone when it runs, and a world and the words of a contract name each other",
+    comment:
+      "two modules that need each other at run time are one module. Circles through a type are allowed: types are gone when it runs, and a world and the words of a contract name each other",
     from: { path: "^(src|test|tools|conformance|bench)/" },
     to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },
   },

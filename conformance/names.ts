@@ -24,6 +24,7 @@ const functions: Readonly<Record<string, (first: string, second: string) => stri
   repeat: (count, text) => text.repeat(Number(count)),
   nested_json: (depth, text) => `${'{"a":'.repeat(Number(depth))}${text}${"}".repeat(Number(depth))}`,
   parameters: (count, text) => Array.from({ length: Number(count) }, (_, i) => `${text}${i}=1`).join("&"),
+  batch_of: (count, path) => JSON.stringify(Array.from({ length: Number(count) }, () => ({ method: "GET", relative_url: path }))),
   percent_encoded: (text) => encodeURIComponent(text),
   base64: (text) => Buffer.from(text).toString("base64"),
 };

@@ -88,7 +88,7 @@ interface Body {
 }
 
 function bodyOf(step: RequestStep): Body | undefined {
-  if (step.json !== undefined) return { bytes: Buffer.from(JSON.stringify(step.json)), contentType: "application/json" };
+  if (step.json !== undefined && step.json !== null) return { bytes: Buffer.from(JSON.stringify(step.json)), contentType: "application/json" };
   if (step.form !== undefined) return { bytes: Buffer.from(encodePairs(step.form)), contentType: "application/x-www-form-urlencoded" };
   if (step.multipart !== undefined) return multipart(step.multipart);
   if (step.body !== undefined) return { bytes: Buffer.from(step.body) };

@@ -94,7 +94,7 @@ class Session {
   }
 
   async #call(step: CallStep): Promise<Problem[]> {
-    const filled = fill({ ...step, expect: undefined, save: undefined }, this.#names) as CallStep;
+    const filled = addressed(fill({ ...step, expect: undefined, save: undefined }, this.#names) as CallStep);
     const answer = step.follow === undefined ? await this.#send(filled) : await this.#follow(filled);
     this.#answer = answer;
     if (step.isControl && step.expect === undefined && (answer.status < 200 || answer.status > 299)) {
@@ -131,7 +131,7 @@ class Session {
     }
     return Object.entries(step.save ?? {}).flatMap(([name, place]) => {
       const value = placeIn(answer, String(fill(place, this.#names)));
-      this.#names.set(name, value);
+      this.#names.set(String(fill(name, this.#names)), value);
       return value === undefined ? [problem(place, `something to save as ${name}`, value)] : [];
     });
   }
@@ -176,6 +176,14 @@ const bearerOnly = (token: unknown): unknown => {
   if (typeof token === "string") return token === "none" ? token : { bearer: token };
   return typeof token === "object" && token !== null && "bearer" in token ? { bearer: token.bearer } : "none";
 };
+
+/** `send: METHOD /path` in its two parts. */
+function addressed(step: CallStep): CallStep {
+  if (step.target !== "") return step;
+  const space = step.method.indexOf(" ");
+  if (space < 0) throw new Error(`"${step.method}" is no method and path`);
+  return { ...step, method: step.method.slice(0, space), target: step.method.slice(space + 1) };
+}
 
 const toAnswer = (answer: WireAnswer): Answer => ({ ...answer, json: jsonOf(answer.text) });
 

@@ -55,7 +55,8 @@ function refuseUnknown(raw: Raw, known: readonly string[], where: string): void 
 export function parseStep(raw: Raw, defaults: Raw, where: string): Step {
   const expect = raw.expect as Expectation | undefined;
   if (expect !== undefined) {
-    refuseUnknown(expect as Raw, EXPECT_KEYS, where);
+    const plain = Object.fromEntries(Object.entries(expect).filter(([key]) => !key.startsWith("{{")));
+    refuseUnknown(plain, EXPECT_KEYS, where);
     if (Object.keys(expect).length === 0) throw new Error(`${where}: expect is empty`);
   }
   const end: StepEnd = {

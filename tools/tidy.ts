@@ -1,6 +1,5 @@
 /** `npm run tidy`: what the project asks of its files, beyond what formatter, lint, types and dependency rules can hold. */
 import { catalogue } from "#kernel/errors";
-import exceptions from "./tidy-exceptions.json";
 import { decisions, paths } from "./tidy/citations.ts";
 import { clauseReport } from "./tidy/clauses.ts";
 import { errorPage } from "./tidy/error-page.ts";
@@ -9,6 +8,7 @@ import { names, roomFurniture } from "./tidy/names.ts";
 import { importsByName, placesOfThings } from "./tidy/places.ts";
 import { type Check, type Problem, problemText, type RepositoryFile, readRepository } from "./tidy/repository.ts";
 import { sizes } from "./tidy/sizes.ts";
+import exceptions from "./tidy-exceptions.json";
 
 const checks: readonly Check[] = [
   sizes(exceptions),

@@ -9,6 +9,7 @@ export const TOKEN = "PLZbenchbenchbenchbenchbenchbenchbenchbenchben";
 /** Ids have 18 digits, as many as minted ones; the last eight count. */
 export const PERSONA_IDS = "1234567891";
 export const LABEL_IDS = "1234567892";
+export const PEOPLE_IDS = "1234567893";
 export const idOf = (prefix: string, index: number): string => prefix + String(index).padStart(8, "0");
 
 export interface Persona {
@@ -32,6 +33,17 @@ export function* personas(count: number): Generator<Persona> {
 
 export function* labels(count: number): Generator<Label> {
   for (let i = 0; i < count; i++) yield { id: idOf(LABEL_IDS, i), page: PAGE, name: `label ${i}` };
+}
+
+export interface Person {
+  readonly psid: string;
+  readonly page: string;
+  readonly name: string;
+  readonly label: string;
+}
+
+export function* people(count: number): Generator<Person> {
+  for (let i = 0; i < count; i++) yield { psid: idOf(PEOPLE_IDS, i), page: PAGE, name: `Person ${i}`, label: idOf(LABEL_IDS, i) };
 }
 
 /** A world file (operating.md) with one page and a token of it. */

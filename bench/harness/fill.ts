@@ -4,7 +4,7 @@
  */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { labels, PAGE, people, personas, TOKEN, world } from "./data.ts";
+import { labels, PAGE, people, personas, world } from "./data.ts";
 import { dataFolder, LABELS_UNLIMITED, type Server, startPlaza } from "./server.ts";
 
 export interface Amounts {
@@ -19,4 +19,34 @@ export async function startFilledPlaza(amounts: Amounts): Promise<Server> {
   await empty.stop({ keepFolder: true });
   fill(join(dataFolder(empty.folder), "default.sqlite"), amounts);
   return startPlaza({ folder: empty.folder, settings: LABELS_UNLIMITED });
+}
+
+/** The rows that the rooms' own stores would write, as their migrations lay the tables out. */
+function fill(file: string, amounts: Amounts): void {
+  const database = new Database(file, { readwrite: true, create: false });
+  database.run("PRAGMA synchronous = OFF");
+  const node = database.prepare("INSERT INTO nodes (id, type, owner) VALUES (?, ?, ?)");
+  const label = database.prepare("INSERT INTO labels (page, id, name, name_folded) VALUES (?, ?, ?, ?)");
+  const persona = database.prepare("INSERT INTO personas (page, id, name, profile_picture_url) VALUES (?, ?, ?, ?)");
+  const person = database.prepare("INSERT INTO page_people (page, psid, name) VALUES (?, ?, ?)");
+  const attached = database.prepare("INSERT INTO label_users (page, label, psid) VALUES (?, ?, ?)");
+  database.transaction(() => {
+    for (const { id, page, name } of labels(amounts.labels ?? 0)) {
+      node.run(id, "label", page);
+      label.run(page, id, name, name);
+    }
+    database.run("INSERT INTO label_counts (page, labels) VALUES (?, ?)", [PAGE, amounts.labels ?? 0]);
+    for (const { id, page, name, profile_picture_url } of personas(amounts.personas ?? 0)) {
+      node.run(id, "persona", page);
+      persona.run(page, id, name, profile_picture_url);
+    }
+    for (const { psid, page, name, label: attachedLabel } of people(amounts.people ?? 0)) {
+      node.run(psid, "page_person", page);
+      person.run(page, psid, name);
+      attached.run(page, attachedLabel, psid);
+    }
+  })();
+  for (const statement of [node, label, persona, person, attached]) statement.finalize();
+  database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  database.close();
 }

@@ -203,22 +203,26 @@ function object({ properties = {}, required = [], additionalProperties = true, p
   };
 }
 
+/** As deep as JSON from a caller may be; YAML can even hold a list that holds itself. */
+const DEPTH_MAX = 32;
+
 /** A value of any shape, but for text that no store may hold. */
-const anything: ReadEntry = (value) => {
+const anything: ReadEntry = (value) => anythingAt(value, 1);
+
+function anythingAt(value: unknown, depth: number): unknown {
   if (typeof value === "string") return storable(value);
-  if (typeof value === "bigint") throw wrong("must be a text: the number has too many digits");
-  if (typeof value === "object" && value !== null) {
-    for (const [key, inner] of Object.entries(value)) {
-      try {
-        storable(key);
-        anything(inner);
-      } catch (error) {
-        under(error, Array.isArray(value) ? Number(key) : key);
-      }
+  if (typeof value !== "object" || value === null) return value;
+  if (depth > DEPTH_MAX) throw wrong(`nests deeper than ${DEPTH_MAX} levels`);
+  for (const [key, inner] of Object.entries(value)) {
+    try {
+      storable(key);
+      anythingAt(inner, depth + 1);
+    } catch (error) {
+      under(error, Array.isArray(value) ? Number(key) : key);
     }
   }
   return value;
-};
+}
 
 /** The known word that begins alike, for typing mistakes. */
 export function suggestion(word: string, known: readonly string[]): string {

@@ -1,6 +1,6 @@
 /** A world's clock: real time, or moved, or frozen by the control API; kept with the world (operating.md: Control API). */
 import { type Clock, type ClockState, worldTimeMs } from "#kernel/clock";
-import type { Database } from "#storage/database";
+import type { Database, Transaction } from "#storage/database";
 import { findSetting, saveSetting, settingFact } from "./settings.store.ts";
 
 const SETTING = "clock";
@@ -37,6 +37,22 @@ export class WorldClock implements Clock {
     const state: ClockState = { worldMs, realMs: this.#realNowMs(), isFrozen };
     await this.#database.write((tx) => saveSetting(tx, SETTING, JSON.stringify(state)));
     this.#state = state;
+  }
+
+  /** Runs `body` in one transaction with the setting of the clock; it sees the new time already. A throw undoes both. */
+  async setWith<T>(worldMs: number, isFrozen: boolean, body: (tx: Transaction) => Promise<T>): Promise<T> {
+    const before = this.#state;
+    const state: ClockState = { worldMs, realMs: this.#realNowMs(), isFrozen };
+    this.#state = state;
+    try {
+      return await this.#database.write(async (tx) => {
+        await saveSetting(tx, SETTING, JSON.stringify(state));
+        return body(tx);
+      });
+    } catch (error) {
+      this.#state = before;
+      throw error;
+    }
   }
 
   async #reload(): Promise<void> {

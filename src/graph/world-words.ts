@@ -48,8 +48,7 @@ const ISO = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-
 
 /** Unix seconds of an integer or an ISO 8601 string; without an offset it is UTC. Throws `WorldProblem`. */
 export function secondsOf(value: unknown, path: string): number {
-  const number = typeof value === "bigint" ? Number(value) : value;
-  if (typeof number === "number" && Number.isSafeInteger(number) && number >= 0) return number;
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
   const match = typeof value === "string" ? ISO.exec(value) : null;
   const [, date, time = "00:00:00", offset = "Z"] = match ?? [];
   const zone = /^[+-]\d{4}$/.test(offset) ? `${offset.slice(0, 3)}:${offset.slice(3)}` : offset.toUpperCase();
@@ -60,7 +59,9 @@ export function secondsOf(value: unknown, path: string): number {
 
 /** A node id of a string or an integer. Throws `WorldProblem`. */
 export function readId(value: unknown, path: string): NodeId {
-  const text = typeof value === "bigint" || (typeof value === "number" && Number.isSafeInteger(value)) ? String(value) : value;
+  // Above 2^53 the reader of the file has already lost digits.
+  if (typeof value === "number" && value > Number.MAX_SAFE_INTEGER) throw new WorldProblem(path, "must be in quotes: it has too many digits");
+  const text = typeof value === "number" ? String(value) : value;
   if (typeof text !== "string" || !isNodeId(text)) throw new WorldProblem(path, "must be an id: a decimal number from 1 to 9223372036854775807");
   return text;
 }

@@ -1,5 +1,5 @@
 /** What is cited exists: decisions, clauses, paths. A wrong citation is worse than none. */
-import { dirname, join, normalize } from "node:path";
+import { basename, dirname, join, normalize } from "node:path";
 import { type Check, isDocument, matchesIn, type Problem, type RepositoryFile } from "./repository.ts";
 
 const DECISIONS = "spec/decisions/";
@@ -21,7 +21,12 @@ export const decisions: Check = (files) => {
   return [
     ...cited
       .filter(({ id }) => !known.has(id))
-      .map(({ id, path, line }) => ({ path, line, what: `cites ${id}, which no page of ${DECISIONS} makes`, mend: "cite the right one, or write it down there" })),
+      .map(({ id, path, line }) => ({
+        path,
+        line,
+        what: `cites ${id}, which no page of ${DECISIONS} makes`,
+        mend: "cite the right one, or write it down there",
+      })),
     ...twice.map(({ id, path, line }) => ({ path, line, what: `${id} is decided a second time`, mend: "give it a number of its own" })),
   ];
 };
@@ -37,7 +42,8 @@ export const paths: Check = (files) => {
   const held = new Set(files.flatMap(({ path }) => [path, ...foldersOf(path)]));
   const tops = new Set([...held].map((path) => path.split("/")[0] ?? ""));
   const parts = new Set([...held].filter((path) => /^src\/[^/]+$/.test(path)).map((path) => path.slice("src/".length)));
-  const exists = (path: string): boolean => (path.includes("*") ? globExists(path, held) : held.has(path));
+  const basenames = new Set(files.map(({ path }) => basename(path)));
+  const exists = (path: string): boolean => (path.includes("*") ? globExists(path, held) : held.has(path) || basenames.has(path));
   return files.filter(isDocument).flatMap((file) => {
     const spans = matchesIn(file.text, CODE_SPAN).filter(({ match }) => isRepositoryPath(match[1] ?? "", tops, parts));
     const links = matchesIn(file.text, LINK).filter(({ match }) => !/^[a-z]+:/.test(match[1] ?? ""));

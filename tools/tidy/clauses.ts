@@ -62,7 +62,9 @@ function lacking(showable: readonly Clause[], { served, shown, excused, areasNot
   const due = showable.filter(({ id, area }) => !areasNotBuilt.includes(area) && !excused.some((one) => one.id === id));
   const lack = (id: string, what: string, mend: string): Problem => ({ path: CLAUSES, line: 1, what: `${id} has no ${what}`, mend });
   return due.flatMap(({ id }) => [
-    ...(served.has(id) ? [] : [lack(id, "operation", `name it in a contract's clauses, cite it where it is kept, or give the reason in ${UNCOVERED}`)]),
+    ...(served.has(id)
+      ? []
+      : [lack(id, "operation", `name it in a contract's clauses, cite it where it is kept, or give the reason in ${UNCOVERED}`)]),
     ...(shown.has(id) ? [] : [lack(id, "conformance case", `cite it in a case of conformance/cases, or give the reason in ${UNCOVERED}`)]),
   ]);
 }

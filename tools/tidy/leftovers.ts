@@ -15,15 +15,17 @@ export const markers: Check = (files) =>
 const SWITCHES = new Set(["only", "skip", "todo", "failing", "skipIf", "todoIf"]);
 
 export const switchedOffTests: Check = (files) =>
-  files.filter((file) => isCode(file) && /\.(test|suite)\.ts$/.test(file.path)).flatMap((file) => {
-    const problems: Problem[] = [];
-    eachNode(file, (node) => {
-      if (!ts.isPropertyAccessExpression(node) || !SWITCHES.has(node.name.text) || !/^(test|it|describe)\b/.test(node.expression.getText())) return;
-      const what = `${node.getText()}: a test that does not run looks like one that passes`;
-      problems.push({ path: file.path, line: lineOf(file, node), what, mend: "let it run, or delete it" });
+  files
+    .filter((file) => isCode(file) && (file.path.startsWith("test/") || file.path.endsWith(".test.ts")))
+    .flatMap((file) => {
+      const problems: Problem[] = [];
+      eachNode(file, (node) => {
+        if (!ts.isPropertyAccessExpression(node) || !SWITCHES.has(node.name.text) || !/^(test|it|describe)\b/.test(node.expression.getText())) return;
+        const what = `${node.getText()}: a test that does not run looks like one that passes`;
+        problems.push({ path: file.path, line: lineOf(file, node), what, mend: "let it run, or delete it" });
+      });
+      return problems;
     });
-    return problems;
-  });
 
 /** Absolute paths of the machines that the project is worked on, and hosts that packages were fetched from. */
 const TRACES: readonly (readonly [RegExp, string])[] = [
@@ -36,6 +38,11 @@ export const tracesOfMachines: Check = (files) =>
     .filter(({ path }) => !path.startsWith("tools/tidy"))
     .flatMap(({ path, text }) =>
       TRACES.flatMap(([pattern, what]) =>
-        matchesIn(text, pattern).map(({ match, line }) => ({ path, line, what: `names ${what}: ${match[0]}`, mend: "name nothing outside the project" })),
+        matchesIn(text, pattern).map(({ match, line }) => ({
+          path,
+          line,
+          what: `names ${what}: ${match[0]}`,
+          mend: "name nothing outside the project",
+        })),
       ),
     );

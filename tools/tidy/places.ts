@@ -129,4 +129,6 @@ export const importsByName: Check = (files) =>
   });
 
 const isModuleName = ({ parent }: ts.StringLiteral): boolean =>
-  ts.isImportDeclaration(parent) || ts.isExportDeclaration(parent) || (ts.isCallExpression(parent) && parent.expression.kind === ts.SyntaxKind.ImportKeyword);
+  ts.isImportDeclaration(parent) ||
+  ts.isExportDeclaration(parent) ||
+  (ts.isCallExpression(parent) && parent.expression.kind === ts.SyntaxKind.ImportKeyword);

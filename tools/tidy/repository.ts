@@ -64,7 +64,8 @@ export function eachNode(file: RepositoryFile, visit: (node: ts.Node) => void): 
   walk(treeOf(file));
 }
 
-export const lineOf = (file: RepositoryFile, node: ts.Node): number => treeOf(file).getLineAndCharacterOfPosition(node.getStart(treeOf(file))).line + 1;
+export const lineOf = (file: RepositoryFile, node: ts.Node): number =>
+  treeOf(file).getLineAndCharacterOfPosition(node.getStart(treeOf(file))).line + 1;
 
 /** Each match of a global pattern with the line it stands on. */
 export function matchesIn(text: string, pattern: RegExp): { match: RegExpMatchArray; line: number }[] {

@@ -18,7 +18,11 @@ export const sizes =
   (exceptions: SizeExceptions): Check =>
   (files) => {
     const code = files.filter(isCode);
-    return [...code.flatMap((file) => fileSize(file, exceptions)), ...code.flatMap((file) => functionSizes(file, exceptions)), ...unused(code, exceptions)];
+    return [
+      ...code.flatMap((file) => fileSize(file, exceptions)),
+      ...code.flatMap((file) => functionSizes(file, exceptions)),
+      ...unused(code, exceptions),
+    ];
   };
 
 const linesOf = (text: string): number => text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
@@ -61,14 +65,21 @@ export function longFunctions(file: RepositoryFile): LongFunction[] {
 const isFunctionWithBody = (node: ts.Node): boolean => ts.isFunctionLike(node) && "body" in node && node.body !== undefined;
 
 /** `describe("…", () => { … })` is a list of tests, not a function that somebody has to follow. */
-const isGroupOfTests = ({ parent }: ts.Node): boolean => parent !== undefined && ts.isCallExpression(parent) && parent.expression.getText().startsWith("describe");
+function isGroupOfTests(node: ts.Node): boolean {
+  if (!ts.isArrowFunction(node) || !ts.isCallExpression(node.parent) || !ts.isBlock(node.body)) return false;
+  const called = (statement: ts.Statement) =>
+    ts.isExpressionStatement(statement) && ts.isCallExpression(statement.expression) ? statement.expression.expression.getText() : "";
+  return node.body.statements.some((statement) => /^(test|describe)\b/.test(called(statement)));
+}
 
 function nameOf(node: ts.Node): string {
   if (ts.isConstructorDeclaration(node)) return "constructor";
   const own = (node as ts.FunctionLikeDeclaration).name;
   if (own !== undefined) return own.getText();
   const { parent } = node;
-  return ts.isVariableDeclaration(parent) || ts.isPropertyAssignment(parent) || ts.isPropertyDeclaration(parent) ? parent.name.getText() : "(nameless)";
+  return ts.isVariableDeclaration(parent) || ts.isPropertyAssignment(parent) || ts.isPropertyDeclaration(parent)
+    ? parent.name.getText()
+    : "(nameless)";
 }
 
 /** An exception that nothing needs any more would let the next long file in unseen. */

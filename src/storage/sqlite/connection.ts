@@ -110,7 +110,7 @@ function checked(row: Row): Row {
 }
 
 /** Codes of a store that cannot be used just now (disk full, I/O error, locked), as against a wrong statement. */
-const OUTAGE = /^SQLITE_(FULL|IOERR|CANTOPEN|READONLY|CORRUPT|NOTADB|BUSY|LOCKED|NOMEM|PROTOCOL)/;
+const OUTAGE = /^SQLITE_(FULL|IOERR|CANTOPEN|CORRUPT|NOTADB|BUSY|LOCKED|NOMEM|PROTOCOL)/;
 
 /** D-21: what the store's own troubles look like to callers; anything else is handed on as it is. */
 export function translated(error: unknown): unknown {

@@ -1,0 +1,75 @@
+import { expect, test } from "bun:test";
+import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { cafe } from "#harness/worlds";
+
+const token = "page";
+const onPage = "/v26.0/2001/personas";
+const picture = "https://example.com/p.png";
+
+onEachDatabase("personas", (database) => {
+  const open = (options = {}) => openPlaza({ database, world: cafe, ...options });
+
+  test("A8, A7: a created persona is listed with its fields, newest first", async () => {
+    const plaza = await open();
+    const { status, body } = await plaza.post(onPage, { token, body: { name: "Ann", profile_picture_url: picture } });
+    expect(status).toBe(200);
+    expect(Object.keys(body)).toEqual(["id"]);
+    expect((await plaza.get(onPage, { token })).body.data).toEqual([
+      { id: body.id, name: "Ann", profile_picture_url: picture },
+      { id: "5101", name: "Bo", profile_picture_url: "https://example.com/bo.png" },
+    ]);
+  });
+
+  test("A8-3, D-41: name and picture may come by query; the body wins", async () => {
+    const plaza = await open();
+    const query = { name: "Query", profile_picture_url: picture };
+    const { body } = await plaza.post(onPage, { token, query, body: { name: "Body" } });
+    expect((await plaza.get(`/v26.0/${body.id}`, { token })).body).toEqual({ id: body.id, name: "Body", profile_picture_url: picture });
+  });
+
+  test("D-41: both are needed, a name has 1 to 50 characters, a picture is an http(s) address", async () => {
+    const plaza = await open();
+    const wrong: [Record<string, unknown>, string][] = [
+      [{ profile_picture_url: picture }, "name"],
+      [{ name: "Ann" }, "profile_picture_url"],
+      [{ name: " ", profile_picture_url: picture }, "name"],
+      [{ name: "x".repeat(51), profile_picture_url: picture }, "name"],
+      [{ name: "Ann", profile_picture_url: "ftp://example.com/p.png" }, "profile_picture_url"],
+      [{ name: "Ann", profile_picture_url: "example.com" }, "profile_picture_url"],
+      [{ name: "Ann", profile_picture_url: "https://" }, "profile_picture_url"],
+    ];
+    for (const [body, parameter] of wrong) {
+      const answer = await plaza.post(onPage, { token, body });
+      expect([answer.status, answer.body.code, answer.body.error_data.parameter]).toEqual([400, 100, parameter]);
+    }
+    await plaza.post(onPage, { token, body: { name: "😀".repeat(50), profile_picture_url: "HTTP://example.com" } });
+    expect((await plaza.get(onPage, { token })).body.data).toHaveLength(2);
+  });
+
+  test("A7: a deleted persona is no longer listed nor read", async () => {
+    const plaza = await open();
+    expect((await plaza.delete("/v26.0/5101", { token })).body).toEqual({ success: true });
+    expect((await plaza.get(onPage, { token })).body).toEqual({ data: [], paging: { cursors: {} } });
+    expect((await plaza.get("/v26.0/5101", { token })).body.error_subcode).toBe(33);
+  });
+
+  test("D-14: to another page's token an existing persona and a missing one answer alike", async () => {
+    const plaza = await open();
+    const strip = (text: unknown) =>
+      JSON.stringify(text)
+        .replaceAll("5101", "ID")
+        .replaceAll("5109", "ID")
+        .replace(/"pftrace_id":"[^"]*"/, "");
+    for (const method of ["GET", "DELETE", "POST"]) {
+      for (const call of [{ token: "bar" }, { bearer: "bar" }, { query: { access_token: "bar" } }, { token: "cleo" }, { token: "app" }]) {
+        for (const version of ["/v26.0", "/v24.0", ""]) {
+          const there = await plaza.call(method, `${version}/5101`, call);
+          const missing = await plaza.call(method, `${version}/5109`, call);
+          expect(there.status).toBe(missing.status);
+          expect(strip(there.body)).toBe(strip(missing.body));
+        }
+      }
+    }
+    expect((await plaza.get("/v26.0/5101", { token })).status).toBe(200);
+  });
+});

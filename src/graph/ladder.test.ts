@@ -1,0 +1,201 @@
+import { expect, test } from "bun:test";
+import { createHmac } from "node:crypto";
+import { callOfLink, onEachDatabase, openPlaza } from "#harness/plaza";
+import { cafe } from "#harness/worlds";
+
+const labels = "/v26.0/2001/custom_labels";
+const all = (token: string) => ({ query: { access_token: token, oauth_token: token }, headers: { authorization: `Bearer ${token}` } });
+
+onEachDatabase("the stairs", (database) => {
+  const open = (options = {}) => openPlaza({ database, world: cafe, ...options });
+
+  test("AUTH-1: page messaging wants all three credentials and names the one that is missing", async () => {
+    const plaza = await open();
+    const three = all("page");
+    const without = {
+      access_token: { ...three, query: { oauth_token: "page" } },
+      oauth_token: { ...three, query: { access_token: "page" } },
+      Authorization: { query: three.query },
+    };
+    for (const [place, call] of Object.entries(without)) {
+      const { status, body } = await plaza.get(labels, call);
+      expect([status, body.code, body.error_data.parameter]).toEqual([403, 190, place]);
+    }
+    expect((await plaza.get(labels, three)).status).toBe(200);
+    const clients = await open({ profile: "clients" });
+    for (const call of [
+      { query: { access_token: "page" } },
+      { query: { oauth_token: "page" } },
+      { bearer: "page" },
+      { body: { access_token: "page" } },
+    ]) {
+      expect((await clients.get(labels, call)).status).toBe(200);
+    }
+  });
+
+  test("D-14: dead, foreign and insufficient tokens are refused by their codes", async () => {
+    const plaza = await open();
+    const revoked = await plaza.mint({
+      type: "page",
+      app: "1001" as never,
+      page: "2001" as never,
+      scopes: ["pages_messaging"],
+      revoked_at: 9,
+    });
+    const expected: [string, number, number, number | undefined][] = [
+      ["unknown", 403, 190, undefined],
+      ["expired", 403, 190, 463],
+      [revoked, 403, 190, 466],
+      ["no-scope", 403, 10, undefined],
+      ["bob", 403, 200, undefined],
+      ["ada", 200, 0, undefined],
+      ["other-app", 200, 0, undefined],
+      ["bar", 400, 100, 33],
+      ["cleo", 400, 100, 33],
+    ];
+    for (const [token, status, code, subcode] of expected) {
+      const answer = await plaza.get(labels, { token });
+      expect([token, answer.status, answer.body.code ?? 0, answer.body.error_subcode]).toEqual([token, status, code, subcode]);
+    }
+    const mixed = await plaza.get(labels, { query: { access_token: "page", oauth_token: "page" }, bearer: "other-app" });
+    expect([mixed.status, mixed.body.error_subcode]).toEqual([403, 458]);
+    const otherPage = await plaza.get(labels, { query: { access_token: "page", oauth_token: "page" }, bearer: "bar" });
+    expect([otherPage.status, otherPage.body.code, otherPage.body.error_data.parameter]).toEqual([403, 190, "Authorization"]);
+  });
+
+  test("D-15: a wrong appsecret_proof is refused, a right one serves", async () => {
+    const plaza = await open();
+    const proof = createHmac("sha256", "s3cret").update("page").digest("hex");
+    const call = (appsecret_proof: string) => ({ ...all("page"), query: { ...all("page").query, appsecret_proof } });
+    expect((await plaza.get(labels, call(proof))).status).toBe(200);
+    expect((await plaza.get(labels, call(proof.replace(/^./, (c) => (c === "0" ? "1" : "0"))))).body.error_data.parameter).toBe("appsecret_proof");
+    const demanding = await open({ world: { ...cafe, apps: cafe.apps.map((app) => ({ ...app, require_appsecret_proof: true })) } });
+    expect((await demanding.get(labels, all("page"))).body.error_data.parameter).toBe("appsecret_proof");
+  });
+
+  test("D-20: the form of what leads nowhere follows the request's shape", async () => {
+    const plaza = await open();
+    const flat = await plaza.get("/v26.0/777/custom_labels", { token: "page" });
+    expect([flat.status, flat.body.code, flat.body.error_subcode]).toEqual([400, 100, 33]);
+    expect((await plaza.get("/v26.0/777", { token: "page" })).body.code).toBe(100);
+    const intent = await plaza.get("/v24.0/777", { bearer: "page" });
+    expect([intent.status, intent.body.error.code]).toEqual([404, 803]);
+    const wrapped = await plaza.get("/v26.0/777", { bearer: "page" });
+    expect([wrapped.status, wrapped.body.error.error_subcode]).toEqual([400, 33]);
+    const anonymous = await plaza.get("/v26.0/777");
+    expect([anonymous.status, anonymous.body.error.code, anonymous.headers["www-authenticate"] !== undefined]).toEqual([401, 104, true]);
+    const anonymousEdge = await plaza.get("/v26.0/777/custom_labels");
+    const anonymousPage = await plaza.get(labels);
+    expect(anonymousEdge.status).toBe(403);
+    expect({ ...anonymousEdge.body, pftrace_id: "" }).toEqual({ ...anonymousPage.body, pftrace_id: "" });
+  });
+
+  test("D-03, D-83: versions 20 to 26 serve, others are unknown, none is the app's default", async () => {
+    const plaza = await open();
+    for (let version = 20; version <= 26; version++) {
+      for (const segment of [`v${version}`, `v${version}.0`]) {
+        const { status, headers } = await plaza.get(`/${segment}/2001/custom_labels`, { token: "page" });
+        expect([status, headers["pf-api-version"]]).toEqual([200, `v${version}.0`]);
+      }
+    }
+    for (const segment of ["v19.0", "v27.0", "v99.0"]) {
+      const { status, body } = await plaza.get(`/${segment}/2001/custom_labels`, { token: "page" });
+      expect([status, body.code, body.message]).toEqual([400, 2500, `Unknown path components: /${segment}`]);
+    }
+    expect((await plaza.get("/2001/custom_labels", { token: "page" })).headers["pf-api-version"]).toBe("v25.0");
+    expect((await plaza.get("/2001/custom_labels", { token: "other-app" })).headers["pf-api-version"]).toBe("v21.0");
+  });
+
+  test("D-02: paths that are no addresses are unknown, repeated slashes count as one, me is the token's own", async () => {
+    const plaza = await open();
+    for (const path of [
+      "/v26.0/abc",
+      "/v26.0/02001/custom_labels",
+      "/v26.0/-1",
+      "/v26.0/9223372036854775808",
+      "/v26.0/2001/custom_labels/5001",
+      "/%ZZ",
+    ]) {
+      expect((await plaza.get(path, { bearer: "page" })).body.error.code).toBe(2500);
+    }
+    expect((await plaza.get("//v26.0///2001//custom_labels/", { token: "page" })).status).toBe(200);
+    expect((await plaza.get("/v26.0/me/custom_labels", { token: "page" })).body.data).toEqual([{ id: "5001", name: "vip" }]);
+  });
+
+  test("D-04: unsupported methods and edges answer as for a missing object; method= overrides a POST", async () => {
+    const plaza = await open();
+    for (const [method, path] of [
+      ["PUT", "/v26.0/5001"],
+      ["POST", "/v26.0/5001"],
+      ["DELETE", labels],
+      ["GET", "/v26.0/2001/nothing"],
+      ["GET", "/v26.0/2001"],
+    ] as const) {
+      const { status, body } = await plaza.call(method, path, { token: "page" });
+      expect([status, body.code, body.error_subcode]).toEqual([400, 100, 33]);
+      expect(body.message).toStartWith(`Unsupported ${method.toLowerCase()} request.`);
+    }
+    expect((await plaza.post(labels, { token: "page", query: { method: "get", access_token: "page", oauth_token: "page" } })).body.data).toHaveLength(
+      1,
+    );
+    expect((await plaza.post("/v26.0/5001", { token: "page", body: { method: "DELETE" } })).body).toEqual({ success: true });
+  });
+
+  test("D-30, D-31: limits and cursors are checked", async () => {
+    const plaza = await open();
+    const with_ = (query: Record<string, unknown>) => plaza.get(labels, { ...all("page"), query: { ...all("page").query, ...query } });
+    for (const limit of ["0", "-1", "abc", "1.5", ""]) expect((await with_({ limit })).body.error_data.parameter).toBe("limit");
+    for (const after of ["x", "", "!!!", "AAAAAAAAAAAAAAAA"]) expect((await with_({ after })).body.error_data.parameter).toBe("after");
+    const { after } = (await with_({})).body.paging.cursors;
+    expect((await with_({ after })).body).toEqual({ data: [], paging: { cursors: {} } });
+    expect((await with_({ after, before: after })).body.code).toBe(100);
+    const foreign = await plaza.get("/v26.0/2001/personas", { ...all("page"), query: { ...all("page").query, after } });
+    expect(foreign.body.error_data.parameter).toBe("after");
+    const damaged = `${after.slice(0, -1)}${after.endsWith("A") ? "B" : "A"}`;
+    expect((await with_({ after: damaged })).status).toBe(400);
+  });
+
+  test("LIST, D-32: previous and next lead back and forth and repeat every parameter", async () => {
+    const plaza = await open();
+    for (let i = 0; i < 4; i++) await plaza.post(labels, { token: "page", body: { page_label_name: `n${i}` } });
+    const query = { ...all("page").query, limit: "2", fields: "name", extra: "ü&=" };
+    const first = await plaza.get(labels, { ...all("page"), query });
+    expect(first.body.paging.previous).toBeUndefined();
+    const link = callOfLink(first.body.paging.next);
+    expect(link.query).toMatchObject({ limit: "2", fields: "name", extra: "ü&=", access_token: "page" });
+    const second = await plaza.get(link.path, { ...all("page"), query: link.query });
+    const third = await plaza.get(labels, { ...all("page"), query: callOfLink(second.body.paging.next).query });
+    expect(third.body.data).toHaveLength(1);
+    expect(third.body.paging.next).toBeUndefined();
+    const back = await plaza.get(labels, { ...all("page"), query: callOfLink(third.body.paging.previous).query });
+    expect(back.body.data).toEqual(second.body.data);
+    const front = await plaza.get(labels, { ...all("page"), query: callOfLink(back.body.paging.previous).query });
+    expect(front.body.data).toEqual(first.body.data);
+    expect(front.body.paging.previous).toBeUndefined();
+    const bearerOnly = await (await open({ profile: "clients" })).get(labels, { bearer: "page", query: { limit: "1" } });
+    expect(JSON.stringify(bearerOnly.body.paging)).not.toContain("token");
+  });
+
+  test("D-33: selections nest, id is always there, and what is not a field is refused", async () => {
+    const plaza = await open();
+    const fields = (text: string) => plaza.get(labels, { ...all("page"), query: { ...all("page").query, fields: text } });
+    expect((await fields("name")).body.data).toEqual([{ name: "vip", id: "5001" }]);
+    expect((await fields("page{name}")).body.data).toEqual([{ page: { name: "Cafe", id: "2001" }, id: "5001" }]);
+    for (const text of [
+      "nothing",
+      "name{x}",
+      "name.limit(1)",
+      "page.limit(2){id}",
+      "page{id",
+      "a,,b",
+      "name,",
+      "{id}",
+      "page{nothing}",
+      "__proto__",
+      "💥",
+    ]) {
+      const { status, body } = await fields(text);
+      expect([text, status, body.code, body.error_data.parameter]).toEqual([text, 400, 100, "fields"]);
+    }
+  });
+});

@@ -1,0 +1,225 @@
+/**
+ * World files (operating.md: World file): the state that a world begins with, or is brought to, and that an export writes.
+ *
+ * **Invariant:** a file is loaded whole or not at all, in one transaction, and loading sends no webhooks.
+ */
+import { type Static, Type } from "typebox";
+import { insertToken, listTokens } from "#auth/tokens.store";
+import { unixSeconds } from "#kernel/clock";
+import { GraphError } from "#kernel/errors";
+import type { Reader, Transaction } from "#storage/database";
+import { entryReader, suggestion } from "./entry-reader.ts";
+import type { OpenWorld } from "./open-world.ts";
+import type { Registry } from "./registry.ts";
+import type { Reference, WorldEntry, WorldSection } from "./room.ts";
+import { saveSetting } from "./settings.store.ts";
+import type { Profile } from "./world.ts";
+import { atItsLine, type ParseYaml, parseWorldFile, WorldFileProblem } from "./world-file-text.ts";
+import { findNodeType, findTokenHash, hasAnything } from "./world-state.store.ts";
+import { type TokenEntry, tokenEntry, tokenHashOf, tokenOf, tokenReferences, tokenToEntry } from "./world-tokens.ts";
+import { WorldProblem, worldTime } from "./world-words.ts";
+
+export interface ImportOptions {
+  /** An entry whose id is there already replaces what is stored; without it that is an error. */
+  readonly isMerge: boolean;
+  /** A faster YAML reader than the npm package. */
+  readonly parseYaml?: ParseYaml;
+}
+
+export const profileSetting = "profile";
+
+/** What a world file says of the world itself, beside the rooms' nodes. */
+const clockEntry = Type.Object(
+  { now: Type.Optional({ ...worldTime, description: "Unix seconds or ISO 8601" }), frozen: Type.Boolean({ default: false }) },
+  { additionalProperties: false },
+);
+const ownKeys = {
+  clock: clockEntry,
+  profile: Type.Union([Type.Literal("strict"), Type.Literal("clients")]),
+  tokens: Type.Array(tokenEntry),
+};
+
+interface WorldFile {
+  readonly clock: { now?: number; frozen: boolean } | undefined;
+  readonly profile: Profile | undefined;
+  readonly tokens: readonly TokenEntry[];
+  readonly sections: readonly { readonly section: WorldSection; readonly entries: readonly WorldEntry[] }[];
+}
+
+export const sectionsOf = (registry: Registry): readonly WorldSection[] => registry.rooms.flatMap((room) => room.sections ?? []);
+
+export const isEmpty = async (world: OpenWorld): Promise<boolean> => !(await hasAnything(world.database.reader));
+
+/** Throws `WorldFileProblem`, which names the path and the line. */
+export async function importWorld(world: OpenWorld, registry: Registry, text: string, options: ImportOptions): Promise<void> {
+  const parseYaml = options.parseYaml ?? (await import("yaml")).parse;
+  const top = await parseWorldFile(text, parseYaml);
+  try {
+    const file = readFile(top, sectionsOf(registry));
+    const { clock } = file;
+    const body = (tx: Transaction) => load(tx, world, file, options.isMerge);
+    if (clock === undefined) await world.database.write(body);
+    else await world.clock.setWith(clock.now === undefined ? world.clock.nowMs() : clock.now * 1000, clock.frozen, body);
+    if (file.profile !== undefined) world.profile = file.profile;
+  } catch (error) {
+    if (error instanceof WorldProblem) throw await atItsLine(error, text);
+    throw error;
+  }
+}
+
+function readFile(top: Readonly<Record<string, unknown>>, sections: readonly WorldSection[]): WorldFile {
+  const known = [...Object.keys(ownKeys), ...sections.map(({ key }) => key)];
+  for (const key of Object.keys(top)) if (!known.includes(key)) throw new WorldProblem(key, `is not known here${suggestion(key, known)}`);
+  const own = <Key extends keyof typeof ownKeys>(key: Key): Static<(typeof ownKeys)[Key]> | undefined =>
+    (top[key] === undefined || top[key] === null ? undefined : readUnder(key, ownKeys[key], top[key])) as never;
+  const clock = own("clock") as WorldFile["clock"];
+  return {
+    clock,
+    profile: own("profile"),
+    tokens: (own("tokens") ?? []) as readonly TokenEntry[],
+    sections: sections.map((section) => ({
+      section,
+      entries: (top[section.key] === undefined || top[section.key] === null
+        ? []
+        : readUnder(section.key, listOf(section), top[section.key])) as readonly WorldEntry[],
+    })),
+  };
+}
+
+const lists = new WeakMap<WorldSection, ReturnType<typeof Type.Array>>();
+
+function listOf(section: WorldSection) {
+  const list = lists.get(section) ?? Type.Array(section.entry);
+  lists.set(section, list);
+  return list;
+}
+
+function readUnder(key: string, schema: Parameters<typeof entryReader>[0], value: unknown): unknown {
+  try {
+    return entryReader(schema)(value);
+  } catch (error) {
+    throw below(error, key);
+  }
+}
+
+/** A problem, as seen from the top of the file. A room's refusal names no path of its own. */
+function below(error: unknown, place: string): unknown {
+  if (error instanceof GraphError) return new WorldProblem(place, `is refused: ${error.message}`);
+  if (!(error instanceof WorldProblem)) return error;
+  const rest = error.path === "" || error.path.startsWith("[") ? error.path : `.${error.path}`;
+  return new WorldProblem(place + rest, error.problem);
+}
+
+async function load(tx: Transaction, world: OpenWorld, file: WorldFile, isMerge: boolean): Promise<void> {
+  const types = new Map<string, string>();
+  for (const { section, entries } of file.sections) await insertAll(tx, world, section, entries, isMerge);
+  // Forward references work because everything is in by now.
+  for (const { section, entries } of file.sections) {
+    for (const [index, entry] of entries.entries()) await checkReferences(tx, section.references(entry), `${section.key}[${index}]`, types);
+  }
+  for (const [index, entry] of file.tokens.entries()) {
+    const place = `tokens[${index}]`;
+    await checkReferences(tx, tokenReferences(entry), place, types);
+    await insertTokenEntry(tx, world, entry, place, isMerge);
+  }
+  if (file.profile !== undefined) await saveSetting(tx, profileSetting, file.profile);
+}
+
+async function insertAll(tx: Transaction, world: OpenWorld, section: WorldSection, entries: readonly WorldEntry[], isMerge: boolean): Promise<void> {
+  const seen = new Set<string>();
+  for (const [index, entry] of entries.entries()) {
+    const place = `${section.key}[${index}]`;
+    const identity = identityOf(section, entry);
+    if (seen.has(identity)) throw new WorldProblem(place, `repeats the ${nameOfIdentity(section)} ${identity}`);
+    seen.add(identity);
+    try {
+      if (await section.insert(tx, entry, world)) continue;
+      if (!isMerge || (await section.find(tx, identity, world)) === undefined) {
+        throw new WorldProblem(section.identity === undefined ? "id" : "", `${identity} is taken`);
+      }
+      await section.replace(tx, entry, world);
+    } catch (error) {
+      throw below(error, place);
+    }
+  }
+}
+
+export const identityOf = (section: WorldSection, entry: WorldEntry): string =>
+  (section.identity ?? ["id"]).map((key) => String(entry[key])).join(" ");
+
+const nameOfIdentity = (section: WorldSection): string => (section.identity ?? ["id"]).join(" and ");
+
+/** Every reference leads to a node of one of its types. `types` remembers what was looked up. Throws `WorldProblem`. */
+export async function checkReferences(
+  reader: Reader,
+  references: readonly Reference[],
+  place: string,
+  types: Map<string, string> = new Map(),
+): Promise<void> {
+  for (const { path, types: allowed, id } of references) {
+    const type = types.get(id) ?? (await findNodeType(reader, id));
+    const where = place === "" ? path : `${place}.${path}`;
+    if (type === undefined) throw new WorldProblem(where, `refers to ${id}, which does not exist`);
+    types.set(id, type);
+    if (!allowed.includes(type)) throw new WorldProblem(where, `refers to ${id}, which is a ${type} and not a ${allowed.join(" or ")}`);
+  }
+}
+
+async function insertTokenEntry(tx: Transaction, world: OpenWorld, entry: TokenEntry, place: string, isMerge: boolean): Promise<void> {
+  try {
+    const hash = tokenHashOf(entry);
+    if (hash === undefined) throw new WorldProblem("token", "is required");
+    const isNew = await insertToken(tx, tokenOf(entry, world.ids.mint(), unixSeconds(world.clock)), hash);
+    // A token never changes but by being revoked, so merging leaves the one that is there.
+    if (!isNew && !isMerge) throw new WorldProblem("token", "is taken");
+  } catch (error) {
+    throw below(error, place);
+  }
+}
+
+/** Rows read at a time: a page of labels is some 100 kB. */
+const EXPORT_PAGE_ROWS = 500;
+
+/** Everything, of one moment, in the form of a world file: with the apps' secrets, and of tokens only their SHA-256. */
+export function exportWorld(world: OpenWorld, registry: Registry): Promise<Record<string, unknown>> {
+  return world.database.snapshot(async (reader) => {
+    const file: Record<string, unknown> = { clock: { now: unixSeconds(world.clock), frozen: world.clock.isFrozen }, profile: world.profile };
+    for (const section of sectionsOf(registry)) {
+      const entries: WorldEntry[] = [];
+      await eachPage(
+        (page) => section.list(reader, page, world),
+        (entry) => entries.push(entry),
+      );
+      if (entries.length > 0) file[section.key] = entries;
+    }
+    const tokens: Record<string, unknown>[] = [];
+    const live: Parameters<typeof tokenToEntry>[0][] = [];
+    await eachPage(
+      (page) => listTokens(reader, page),
+      (token) => live.push(token),
+    );
+    for (const token of live) {
+      const hash = token.revoked_at === 0 ? await findTokenHash(reader, token.id) : undefined;
+      if (hash !== undefined) tokens.push(tokenToEntry(token, hash));
+    }
+    if (tokens.length > 0) file.tokens = tokens;
+    return file;
+  });
+}
+
+type ReadList<T> = (page: {
+  limit: number;
+  after?: readonly string[];
+}) => Promise<{ rows: readonly T[]; hasNext: boolean; lastKey?: readonly string[] }>;
+
+async function eachPage<T>(read: ReadList<T>, take: (row: T) => void): Promise<void> {
+  let after: readonly string[] | undefined;
+  for (;;) {
+    const page = await read(after === undefined ? { limit: EXPORT_PAGE_ROWS } : { limit: EXPORT_PAGE_ROWS, after });
+    for (const row of page.rows) take(row);
+    if (!page.hasNext || page.lastKey === undefined) return;
+    after = page.lastKey;
+  }
+}
+
+export { WorldFileProblem };

@@ -1,0 +1,61 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { GraphError } from "./errors.ts";
+import { isNodeId } from "./ids.ts";
+import { parseSelection, type Selection } from "./selection.ts";
+import { codePointCount, isStorableText } from "./text.ts";
+import { parseVersion } from "./versions.ts";
+
+describe("kernel", () => {
+  test("D-02: a node id is a decimal from 1 to 2^63 − 1 without leading zeros", () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: -10n, max: 2n ** 64n }), (value) => {
+        expect(isNodeId(String(value))).toBe(value >= 1n && value < 2n ** 63n);
+      }),
+    );
+    for (const text of ["", "0", "01", "+1", "1.0", " 1", "１", "9223372036854775808"]) expect(isNodeId(text)).toBe(false);
+    expect(isNodeId("9223372036854775807")).toBe(true);
+  });
+
+  test("D-33: whatever is written as a selection is read as it was meant", () => {
+    const name = fc.stringMatching(/^[A-Za-z0-9_]{1,6}$/);
+    const { selection } = fc.letrec<{ selection: [string, unknown][] }>((tie) => ({
+      selection: fc.uniqueArray(fc.tuple(name, fc.option(tie("selection"), { depthSize: "small", maxDepth: 4 })), {
+        selector: ([key]) => key,
+        minLength: 1,
+        maxLength: 4,
+      }),
+    }));
+    const write = (list: [string, unknown][]): string =>
+      list.map(([key, inner]) => (inner ? `${key}{${write(inner as [string, unknown][])}}` : key)).join(",");
+    const read = (found: Selection): unknown[] => [...found].map(([key, inner]) => [key, inner === undefined ? null : read(inner)]);
+    fc.assert(fc.property(selection, (list) => expect(read(parseSelection(write(list)))).toEqual(list)));
+  });
+
+  test("D-33: any text is a selection or a named error", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (text) => {
+        try {
+          parseSelection(text);
+        } catch (error) {
+          expect(error).toBeInstanceOf(GraphError);
+          expect((error as GraphError).details.data?.parameter).toBe("fields");
+        }
+      }),
+    );
+  });
+
+  test("D-03: versions are v{n} and v{n}.0", () => {
+    expect(["v26.0", "v26", "v1", "26.0", "v26.1", "v026", "v", "v26.0.0", "V26"].map(parseVersion)).toEqual([
+      26,
+      26,
+      1,
+      ...Array(6).fill(undefined),
+    ]);
+  });
+
+  test("D-21: text with U+0000 or a lone surrogate is not storable; lengths count code points", () => {
+    expect(["a", "😀", "", "a\u0000", "\ud800", "\udc00x"].map(isStorableText)).toEqual([true, true, true, false, false, false]);
+    fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => expect(codePointCount(text)).toBe([...text].length)));
+  });
+});

@@ -1,0 +1,134 @@
+/** What only SQLite has: writers that take turns and share commits. */
+import { afterEach, describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { Database, Transaction } from "#storage/database";
+import { sql } from "#storage/sql";
+import { openSqlite } from "#storage/sqlite/open";
+import { cleanUp, closedAfterwards, notes, openNew, sqlite } from "./stores.ts";
+
+const insert = (id: number) => sql`INSERT INTO notes (id, list) VALUES (${id}, ${"a"})`;
+const count = sql`SELECT COUNT(*) AS count FROM notes`;
+
+async function openCounting(): Promise<{ database: Database; groups: number[] }> {
+  const groups: number[] = [];
+  const database = closedAfterwards(await openSqlite({ folder: ":memory:", migrations: [notes], onCommit: (writes) => groups.push(writes) }));
+  return { database, groups };
+}
+
+describe("group commit", () => {
+  afterEach(cleanUp);
+
+  test("writes of one turn of the event loop share a commit", async () => {
+    const { database, groups } = await openCounting();
+    await Promise.all(Array.from({ length: 64 }, (_, id) => database.write((tx) => tx.run(insert(id)))));
+    expect(groups).toEqual([64]);
+  });
+
+  test("writers that go on share commits, and a lone one is not held up", async () => {
+    const { database, groups } = await openCounting();
+    const writer = async (first: number) => {
+      for (let id = first; id < first + 20; id++) await database.write((tx) => tx.run(insert(id)));
+    };
+    await Promise.all(Array.from({ length: 32 }, (_, index) => writer(index * 20)));
+    expect(groups.reduce((sum, writes) => sum + writes, 0)).toBe(640);
+    expect(groups.length).toBeLessThan(60);
+    groups.length = 0;
+    await writer(10_000);
+    expect(groups).toEqual(new Array(20).fill(1));
+  });
+
+  test("a group has at most 1,000 writes, and fewer where they have many statements", async () => {
+    const { database, groups } = await openCounting();
+    await Promise.all(Array.from({ length: 2_500 }, (_, id) => database.write((tx) => tx.run(insert(id)))));
+    expect(groups).toEqual([1_000, 1_000, 500]);
+    groups.length = 0;
+    const many = async (tx: Transaction, first: number) => {
+      for (let id = first; id < first + 2_000; id++) await tx.run(insert(id));
+    };
+    await Promise.all([10_000, 20_000, 30_000, 40_000].map((first) => database.write((tx) => many(tx, first))));
+    expect(groups).toEqual([3, 1]);
+    expect(await database.reader.get(count)).toEqual({ count: 10_500 });
+  });
+
+  test("nobody is answered before the commit: the reader sees what an answer promises", async () => {
+    const database = await openNew(sqlite);
+    await Promise.all(
+      Array.from({ length: 200 }, async (_, id) => {
+        const answer = database.write(async (tx) => {
+          await tx.run(insert(id));
+          if (id % 2 === 1) throw new Error("refused");
+        });
+        const isRefused = await answer.then(
+          () => false,
+          () => true,
+        );
+        const found = await database.reader.get(sql`SELECT 1 AS one FROM notes WHERE id = ${id}`);
+        expect(found !== undefined).toBe(!isRefused);
+        // Also the refused are answered only now: they may have been refused for what an earlier one wrote.
+        expect(await database.reader.get(count)).toEqual({ count: 100 });
+      }),
+    );
+  });
+
+  test("any mix of bodies leaves what they would leave one after the other", async () => {
+    const { database } = await openCounting();
+    const step = fc.record({ id: fc.integer({ min: 0, max: 5 }), kind: fc.constantFrom("insert", "delete", "throw", "duplicate") });
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.array(step, { maxLength: 4 }), { maxLength: 12 }), async (bodies) => {
+        await database.write((tx) => tx.run(sql`DELETE FROM notes`));
+        const answers = await Promise.allSettled(
+          bodies.map((steps) =>
+            database.write(async (tx) => {
+              for (const { id, kind } of steps) {
+                if (kind === "throw") throw new Error("refused");
+                if (kind === "delete") await tx.run(sql`DELETE FROM notes WHERE id = ${id}`);
+                else if (kind === "duplicate") await tx.run(insert(id));
+                else await tx.run(sql`INSERT INTO notes (id, list) VALUES (${id}, ${"a"}) ON CONFLICT (id) DO NOTHING`);
+              }
+            }),
+          ),
+        );
+        let model = new Set<number>();
+        for (const [index, steps] of bodies.entries()) {
+          const after = new Set(model);
+          const isRefused = steps.some(({ id, kind }) => {
+            if (kind === "delete") after.delete(id);
+            else if (kind === "throw" || (kind === "duplicate" && after.has(id))) return true;
+            else after.add(id);
+            return false;
+          });
+          expect(answers[index]?.status).toBe(isRefused ? "rejected" : "fulfilled");
+          if (!isRefused) model = after;
+        }
+        const stored = await database.reader.all<{ id: number }>(sql`SELECT id FROM notes ORDER BY id`);
+        expect(stored.map(({ id }) => id)).toEqual([...model].sort((a, b) => a - b));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test("a body that awaits something else is refused, and holds nobody up", async () => {
+    const { database } = await openCounting();
+    const late = database.write(async (tx) => {
+      await tx.run(insert(1));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      await tx.run(insert(2));
+    });
+    const nested = database.write(async (tx) => {
+      await tx.run(insert(3));
+      await database.write((inner) => inner.run(insert(4)));
+    });
+    const others = Array.from({ length: 10 }, (_, index) => database.write((tx) => tx.run(insert(10 + index))));
+    await expect(late).rejects.toThrow("awaited something other than its tx");
+    await expect(nested).rejects.toThrow("awaited something other than its tx");
+    await Promise.all(others);
+    await Bun.sleep(10);
+    const stored = await database.reader.all<{ id: number }>(sql`SELECT id FROM notes WHERE id < ${10} ORDER BY id`);
+    expect(stored.map(({ id }) => id)).toEqual([4]);
+  });
+
+  test("a body that only reads costs no commit to the file", async () => {
+    const { database } = await openCounting();
+    expect(await database.write((tx) => tx.get(count))).toEqual({ count: 0 });
+  });
+});

@@ -1,0 +1,98 @@
+/** The two databases under one face, so that each test is written once. */
+import { afterEach, describe } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sharedPostgres } from "#harness/postgres-cluster";
+import type { Database, RoomMigrations } from "#storage/database";
+import { openPostgres } from "#storage/postgres/open";
+import { openSqlite } from "#storage/sqlite/open";
+
+export const notes: RoomMigrations = {
+  room: "notes",
+  migrations: [
+    {
+      name: "notes",
+      statements: [
+        "CREATE TABLE notes (id BIGINT NOT NULL PRIMARY KEY, list TEXT NOT NULL, text TEXT, amount BIGINT, flag INTEGER, bytes BYTEA) WITHOUT ROWID",
+        "CREATE INDEX notes_by_list ON notes (list, id)",
+        "CREATE INDEX notes_by_text ON notes (list, text, id)",
+      ],
+    },
+  ],
+};
+
+/** Where a database lives; it may be opened again, and on PostgreSQL several times at once. */
+export interface Store {
+  open(migrations?: readonly RoomMigrations[]): Promise<Database>;
+}
+
+export interface Driver {
+  readonly name: "sqlite" | "postgres";
+  newStore(): Promise<Store>;
+}
+
+const opened = new Set<Database>();
+const cleanups: (() => void)[] = [];
+
+/** Closed after the test, whatever became of it. */
+export function closedAfterwards(database: Database): Database {
+  opened.add(database);
+  return database;
+}
+
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "plaza-suite-"));
+  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export async function cleanUp(): Promise<void> {
+  await Promise.all([...opened].map((database) => database.close()));
+  opened.clear();
+  for (const cleanup of cleanups.splice(0)) cleanup();
+}
+
+export const sqlite: Driver = {
+  name: "sqlite",
+  newStore: async () => {
+    const folder = temporaryFolder();
+    return { open: async (migrations = [notes]) => closedAfterwards(await openSqlite({ folder, migrations })) };
+  },
+};
+
+let schemas = 0;
+
+export const postgres: Driver = {
+  name: "postgres",
+  newStore: async () => {
+    const { url } = await sharedPostgres();
+    // Mixed case and a dash: a name is quoted wherever it stands.
+    const schema = `plaza_Suite-${++schemas}-${process.pid}`;
+    return { open: async (migrations = [notes]) => closedAfterwards(await openPostgres({ url, schema, migrations, poolSize: 6 })) };
+  },
+};
+
+/** Declares the same tests for each driver. */
+export function describeDrivers(title: string, tests: (driver: Driver) => void): void {
+  for (const driver of [sqlite, postgres]) {
+    describe(`${title} (${driver.name})`, () => {
+      afterEach(cleanUp);
+      tests(driver);
+    });
+  }
+}
+
+export async function openNew(driver: Driver): Promise<Database> {
+  return (await driver.newStore()).open();
+}
+
+/** Waits until `isTrue`, up to `limitMs`; answers whether it came true. */
+export async function becomesTrue(isTrue: () => boolean | Promise<boolean>, limitMs: number): Promise<boolean> {
+  const end = performance.now() + limitMs;
+  while (performance.now() < end) {
+    if (await isTrue()) return true;
+    await Bun.sleep(5);
+  }
+  return isTrue();
+}

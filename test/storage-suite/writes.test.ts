@@ -1,0 +1,145 @@
+import { expect, test } from "bun:test";
+import { sql } from "#storage/sql";
+import { closedAfterwards, describeDrivers, openNew } from "./stores.ts";
+
+const insert = (id: number, list = "a") => sql`INSERT INTO notes (id, list) VALUES (${id}, ${list})`;
+const count = sql`SELECT COUNT(*) AS count FROM notes`;
+
+describeDrivers("writes", (driver) => {
+  test("a write is read by its own transaction at once, by others after its commit", async () => {
+    const database = await openNew(driver);
+    const seen = await database.write(async (tx) => {
+      expect(await tx.run(insert(1))).toBe(1);
+      return { inside: await tx.get(count), outside: await database.reader.get(count) };
+    });
+    expect(seen).toEqual({ inside: { count: 1 }, outside: { count: 0 } });
+    expect(await database.reader.get(count)).toEqual({ count: 1 });
+  });
+
+  test("a body that throws leaves nothing, and its error is thrown on", async () => {
+    const database = await openNew(driver);
+    const mistake = new Error("refused");
+    const answer = database.write(async (tx) => {
+      await tx.run(insert(1));
+      throw mistake;
+    });
+    expect(await answer.catch((error) => error)).toBe(mistake);
+    expect(await database.reader.get(count)).toEqual({ count: 0 });
+  });
+
+  test("bodies started together succeed and fail each for itself", async () => {
+    const database = await openNew(driver);
+    const answers = await Promise.allSettled(
+      Array.from({ length: 60 }, (_, id) =>
+        database.write(async (tx) => {
+          await tx.run(insert(id));
+          if (id % 3 === 0) throw new Error(`refused ${id}`);
+          return id;
+        }),
+      ),
+    );
+    for (const [id, answer] of answers.entries()) {
+      if (id % 3 === 0) expect(answer).toMatchObject({ status: "rejected", reason: { message: `refused ${id}` } });
+      else expect(answer).toEqual({ status: "fulfilled", value: id });
+    }
+    const stored = await database.reader.all<{ id: string }>(sql`SELECT CAST(notes.id AS TEXT) AS id FROM notes ORDER BY notes.id`);
+    expect(stored.map(({ id }) => Number(id))).toEqual(Array.from({ length: 60 }, (_, id) => id).filter((id) => id % 3 !== 0));
+  });
+
+  test("a failed statement ends the write, even when the body swallows its error", async () => {
+    const database = await openNew(driver);
+    await database.write((tx) => tx.run(insert(1)));
+    const swallowed = database.write(async (tx) => {
+      await tx.run(insert(2));
+      await tx.run(insert(1)).catch(() => 0);
+      return "done";
+    });
+    await expect(swallowed).rejects.toThrow(/UNIQUE|unique/);
+    const usedOn = database.write(async (tx) => {
+      await tx.run(insert(1)).catch(() => 0);
+      await tx.run(insert(3));
+    });
+    await expect(usedOn).rejects.toThrow(/UNIQUE|unique/);
+    expect(await database.reader.get(count)).toEqual({ count: 1 });
+    await database.write((tx) => tx.run(insert(4)));
+    expect(await database.reader.get(count)).toEqual({ count: 2 });
+  });
+
+  test("statements of one body may be started at once", async () => {
+    const database = await openNew(driver);
+    const changed = await database.write((tx) => Promise.all([tx.run(insert(1)), tx.run(insert(2)), tx.run(insert(3))]));
+    expect(changed).toEqual([1, 1, 1]);
+    expect(await database.reader.get(count)).toEqual({ count: 3 });
+  });
+
+  test("the number of changed rows is answered", async () => {
+    const database = await openNew(driver);
+    await database.write(async (tx) => {
+      for (let id = 1; id <= 5; id++) await tx.run(insert(id));
+      expect(await tx.run(sql`UPDATE notes SET flag = ${1} WHERE id <= ${3}`)).toBe(3);
+      expect(await tx.run(sql`UPDATE notes SET flag = ${1} WHERE id <= ${3}`)).toBe(3);
+      expect(await tx.run(sql`UPDATE notes SET flag = ${1} WHERE id > ${100}`)).toBe(0);
+      expect(await tx.run(sql`INSERT INTO notes (id, list) VALUES (${1}, ${"b"}) ON CONFLICT (id) DO NOTHING`)).toBe(0);
+      expect(await tx.run(sql`INSERT INTO notes (id, list) VALUES (${1}, ${"b"}) ON CONFLICT (id) DO UPDATE SET list = excluded.list`)).toBe(1);
+      expect(await tx.run(sql`DELETE FROM notes WHERE list = ${"a"}`)).toBe(4);
+      expect(await tx.get(sql`DELETE FROM notes WHERE id = ${1} RETURNING list`)).toEqual({ list: "b" });
+      expect(await tx.get(sql`DELETE FROM notes WHERE id = ${1} RETURNING list`)).toBeUndefined();
+    });
+  });
+
+  test("a transaction that ended cannot be used", async () => {
+    const database = await openNew(driver);
+    let kept: Parameters<Parameters<typeof database.write>[0]>[0] | undefined;
+    await database.write(async (tx) => {
+      kept = tx;
+    });
+    await expect(kept?.run(insert(1))).rejects.toThrow("after its body had ended");
+    await expect(kept?.get(count)).rejects.toThrow("after its body had ended");
+    await expect(kept?.lock("a", "b")).rejects.toThrow("after its body had ended");
+    expect(() => kept?.invalidate("a", "b")).toThrow("after its body had ended");
+    expect(await database.reader.get(count)).toEqual({ count: 0 });
+  });
+
+  test("afterCommit runs when the write can be read, and not when it was rolled back", async () => {
+    const database = await openNew(driver);
+    const log: string[] = [];
+    await database.write(async (tx) => {
+      tx.afterCommit(() => log.push("first"));
+      await tx.run(insert(1));
+      tx.afterCommit(() => log.push("second"));
+      log.push("body");
+    });
+    log.push("answered");
+    await database
+      .write(async (tx) => {
+        tx.afterCommit(() => log.push("never"));
+        throw new Error("refused");
+      })
+      .catch(() => {});
+    expect(log).toEqual(["body", "first", "second", "answered"]);
+  });
+
+  test("the reader refuses to write", async () => {
+    const database = await openNew(driver);
+    await expect(database.reader.all(insert(1))).rejects.toThrow(/read-?only/i);
+    expect(await database.reader.get(count)).toEqual({ count: 0 });
+  });
+
+  test("close waits for running writes, then refuses", async () => {
+    const store = await driver.newStore();
+    const database = await store.open();
+    const writes = Array.from({ length: 20 }, (_, id) => database.write((tx) => tx.run(insert(id))));
+    await database.close();
+    expect(await Promise.all(writes)).toEqual(new Array(20).fill(1));
+    await expect(database.write((tx) => tx.run(insert(100)))).rejects.toThrow("closed");
+    const again = closedAfterwards(await store.open());
+    expect(await again.reader.get(count)).toEqual({ count: 20 });
+  });
+
+  test("ping answers", async () => {
+    const database = await openNew(driver);
+    await database.ping();
+    expect(database.processNumber).toBe(0);
+    expect(database.dialect).toBe(driver.name);
+  });
+});
