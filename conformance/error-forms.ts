@@ -53,7 +53,8 @@ const places: Readonly<Record<keyof ErrorExpectation, string>> = {
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 
 export function checkFlatError(answer: Answer, expected: ErrorExpectation, profile: string): Problem[] {
-  if (!isObject(answer.json)) return [...checkStatus(answer, expected), problem("the body", "a flat error object", answer.json ?? answer.text)];
+  if (!isObject(answer.json) || (answer.json.code === undefined && answer.json.message === undefined))
+    return [...checkStatus(answer, expected), problem("the body", "a flat error object", answer.json ?? answer.text)];
   const { error, ...rest } = answer.json;
   // D-20 [clients]: the flat fields plus `error` holding the same object.
   const twin = profile === "clients" ? matches(error, { equals: rest }, "error") : matches(error, { absent: true }, "error");

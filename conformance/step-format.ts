@@ -85,9 +85,9 @@ export function parseStep(raw: Raw, defaults: Raw, where: string): Step {
 function callStep(raw: Raw, defaults: Raw, end: StepEnd, where: string): CallStep {
   const verb = VERBS.find((name) => raw[name] !== undefined);
   refuseUnknown(raw, [verb ?? "send", ...REQUEST_KEYS, ...END_KEYS, "repeat", "follow", "take"], where);
-  const [method, target] = verb === undefined ? String(raw.send ?? "").split(/ (.*)/s) : [verb.toUpperCase(), String(raw[verb])];
-  if (method === undefined || method === "" || target === undefined)
-    throw new Error(`${where}: neither a call, a control step, receive, set nor use`);
+  // `send` is split into method and target when its variables are filled in: they may hold both.
+  const [method, target] = verb === undefined ? [String(raw.send ?? ""), ""] : [verb.toUpperCase(), String(raw[verb])];
+  if (method === "") throw new Error(`${where}: neither a call, a control step, receive, set nor use`);
   const request = Object.fromEntries(
     REQUEST_KEYS.filter((key) => raw[key] !== undefined || defaults[key] !== undefined).map((key) => [key, raw[key] ?? defaults[key]]),
   );

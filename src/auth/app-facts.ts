@@ -1,7 +1,6 @@
 /** What every call must know of the app behind its token. The apps room registers the reader. */
 import type { NodeId } from "#kernel/ids";
-import type { Version } from "#kernel/versions";
-import type { Reader } from "#storage/database";
+import type { Reader, Transaction } from "#storage/database";
 
 export interface AppFacts {
   readonly id: NodeId;
@@ -35,6 +34,8 @@ export interface AppReader {
   findFacts(reader: Reader, app: NodeId): Promise<AppFacts | undefined>;
   /** The roles of a person (`user` or `microblog_user` id) on the app, e.g. `administrator`, `microblog_tester`. */
   rolesOf(reader: Reader, app: NodeId, person: NodeId): Promise<readonly string[]>;
+  /** VER-5c: notes the app's first marketing call, Unix seconds, unless one was noted. */
+  recordMarketingUse(tx: Transaction, app: NodeId, now: number): Promise<void>;
 }
 
 declare module "#kernel/readers" {
@@ -42,5 +43,3 @@ declare module "#kernel/readers" {
     app: AppReader;
   }
 }
-
-export type { Version };

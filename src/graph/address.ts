@@ -42,6 +42,8 @@ function decoded(segment: string): string {
 export interface KnownWords {
   /** Literals of addresses without an id. */
   isLiteral(word: string): boolean;
+  /** Edges of any node: they stand without an id where `ids=` names several (D-34). */
+  isEdge(word: string): boolean;
   /** Literals that may stand before an id. */
   isPrefix(word: string): boolean;
 }
@@ -65,6 +67,6 @@ export function parseAddress(path: string, isVersioned: boolean, words: KnownWor
     if (segments.length > at + 2) throw unknown();
     return { version, id: word as NodeId | "me", edge: segments[at + 1], prefix };
   }
-  if (segments.length === at + 1 && words.isLiteral(word)) return { version, id: undefined, edge: word, prefix };
+  if (segments.length === at + 1 && (words.isLiteral(word) || words.isEdge(word))) return { version, id: undefined, edge: word, prefix };
   throw unknown();
 }

@@ -54,6 +54,8 @@ export interface Access {
   readonly scheme: SchemeName;
   readonly policy: PolicyName;
   readonly errorForm: ErrorForm;
+  /** On every answer of it, errors too (e.g. a deprecation). */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Which errors may leave it, beside those that every call may meet (`graph/common-errors.ts`). */
   readonly errors: readonly ErrorName[];
 }

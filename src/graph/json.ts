@@ -2,7 +2,7 @@
  * JSON from a caller: limited in depth, and with numbers kept as text where a binary float would lose digits (63-bit ids,
  * `_valueToSum`; D-02, D-70).
  */
-import { malformedRequest } from "#kernel/errors";
+import { type GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
 import { JsonNumber } from "./request.ts";
 
 /** The deepest shape of the interface has six levels; this is generous and keeps every recursion short. */
@@ -11,12 +11,19 @@ export const JSON_DEPTH_MAX = 32;
 const EXACT_DIGITS_MAX = 15;
 
 /** `what` says in the error which text it is, e.g. `The request body`. Throws `invalidParameter` (code 100). */
-export function parseJson(text: string, what: string): unknown {
-  const hasLongNumber = inspect(text, what);
+export const parseJson = (text: string, what: string): unknown => parse(text, (problem) => malformedRequest(`${what} ${problem}`));
+
+/** JSON as the value of a parameter (D-34), which the error names. */
+export const parseJsonParameter = (text: string, name: string): unknown => parse(text, (problem) => invalidParameter(name, problem));
+
+type Refusal = (problem: string) => GraphError;
+
+function parse(text: string, refused: Refusal): unknown {
+  const hasLongNumber = inspect(text, refused);
   try {
     return hasLongNumber ? JSON.parse(text, keepDigits) : JSON.parse(text);
   } catch {
-    throw malformedRequest(`${what} is not valid JSON`);
+    throw refused("is not valid JSON");
   }
 }
 
@@ -24,7 +31,7 @@ const keepDigits = (_key: string, value: unknown, context?: { source?: string })
   typeof value === "number" && context?.source !== undefined && context.source.length > EXACT_DIGITS_MAX ? new JsonNumber(context.source) : value;
 
 /** One scan outside of strings: is it nested too deep, and is there a number that must keep its digits? */
-function inspect(text: string, what: string): boolean {
+function inspect(text: string, refused: Refusal): boolean {
   let depth = 0;
   let digits = 0;
   let hasLongNumber = false;
@@ -34,7 +41,7 @@ function inspect(text: string, what: string): boolean {
       i = endOfString(text, i);
       digits = 0;
     } else if (unit === 123 || unit === 91) {
-      if (++depth > JSON_DEPTH_MAX) throw malformedRequest(`${what} nests deeper than ${JSON_DEPTH_MAX} levels`);
+      if (++depth > JSON_DEPTH_MAX) throw refused(`nests deeper than ${JSON_DEPTH_MAX} levels`);
       digits = 0;
     } else if (unit === 125 || unit === 93) {
       depth--;

@@ -6,6 +6,7 @@
  *
  * **Invariant:** a node that the caller may not see and one that does not exist answer alike, byte for byte but the trace id.
  */
+import { createHash } from "node:crypto";
 import { authorize, seesNode } from "#auth/authorize";
 import { type Credential, checkTokens, missingCredential, presentedTokens, schemeFor } from "#auth/credentials";
 import type { NodeRef } from "#auth/node-ref";
@@ -14,18 +15,20 @@ import { clientsScheme, type Scheme } from "#auth/schemes";
 import { principalOf } from "#auth/token";
 import { unixSeconds } from "#kernel/clock";
 import { GraphError, internalError, invalidParameter, tokenInvalid, tokenMissing, unknownPath } from "#kernel/errors";
-import { formatVersion } from "#kernel/versions";
+import { formatVersion, type Version } from "#kernel/versions";
 import type { Address } from "./address.ts";
 import type { Caller } from "./caller.ts";
 import type { ErrorForm, ReadCall } from "./contract.ts";
 import { renderError } from "./error-forms.ts";
 import { execute } from "./execute.ts";
+import { manyCalls, SubCallFailed } from "./many.ts";
 import { addressOf, effectiveMethod, formByShape, match, notFound } from "./matching.ts";
-import { isMigrated } from "./migrations-switch.ts";
+import { isMigrationOn, readMigrationsOverride } from "./migrations-switch.ts";
 import type { Endpoint, Registry } from "./registry.ts";
 import type { GraphRequest, GraphResponse } from "./request.ts";
 import { fixedVersions } from "./surface-versions.ts";
-import { newestVersion, servedVersion } from "./versions.ts";
+import { isMarketing } from "./version-rules.ts";
+import { newestVersion, servedVersion, upgradeWarning } from "./versions.ts";
 import type { World } from "./world.ts";
 
 export interface Stairs {
@@ -38,11 +41,15 @@ export interface Stairs {
 
 export async function climb(stairs: Stairs, world: World, request: GraphRequest): Promise<GraphResponse> {
   const traceId = stairs.traceId();
-  const step: Progress = { form: "wrapped", endpoint: undefined, caller: undefined, version: undefined, owner: undefined };
+  const step: Progress = { form: "wrapped", endpoint: undefined, caller: undefined, version: undefined, owner: undefined, headers: {} };
   try {
-    const answer = await ascend(stairs.registry, world, request, step);
-    return response(world, request, step, traceId, 200, {}, JSON.stringify(answer));
+    const answer = await ascend(stairs, world, request, step);
+    const body = JSON.stringify(answer);
+    const isUnchanged = request.method !== "POST" && request.method !== "DELETE" && isKnown(request, step, body);
+    return response(world, request, step, traceId, isUnchanged ? 304 : 200, {}, isUnchanged ? "" : body);
   } catch (thrown) {
+    if (thrown instanceof SubCallFailed)
+      return { ...response(world, request, step, traceId, thrown.status, {}, JSON.stringify(thrown.answer)), headers: thrown.headers };
     const error = thrown instanceof GraphError ? thrown : internalError();
     if (error !== thrown) stairs.onUnexpected(thrown, traceId);
     const { status, headers, body } = renderError(error, step.form, world.profile, traceId);
@@ -57,9 +64,20 @@ interface Progress {
   caller: Caller | undefined;
   version: string | undefined;
   owner: string | undefined;
+  /** What the answer carries beside the headers of every answer. */
+  headers: Record<string, string>;
 }
 
-async function ascend(registry: Registry, world: World, request: GraphRequest, step: Progress): Promise<unknown> {
+/** D-34: the entity tag of an answer to a read; true when the caller has that very answer. */
+function isKnown(request: GraphRequest, step: Progress, body: string): boolean {
+  const tag = `"${createHash("sha1").update(body).digest("base64url")}"`;
+  step.headers.etag = tag;
+  const known = request.header("if-none-match");
+  return known?.split(",").some((one) => one.trim().replace(/^W\//, "") === tag) === true;
+}
+
+async function ascend(stairs: Stairs, world: World, request: GraphRequest, step: Progress): Promise<unknown> {
+  const { registry } = stairs;
   step.form = formByShape(request, undefined, registry);
   const address = addressOf(request, registry, world);
   step.form = formByShape(request, address.edge, registry);
@@ -67,11 +85,17 @@ async function ascend(registry: Registry, world: World, request: GraphRequest, s
 
   const credentials = await checkTokens(presentedTokens(request, everyPlace), world.tokens, unixSeconds(world.clock));
   const id = address.id === "me" ? meOf(credentials) : address.id;
+  // D-34: the root takes batches and `ids=`, which climb the stairs anew for each of their calls.
+  if (address.id === undefined && registry.findLiteral(method, address.edge ?? "") === undefined) {
+    const many = manyCalls((part) => climb(stairs, world, part), request, method, credentials.length > 0);
+    if (many !== undefined) return many;
+  }
   const { endpoint, node } = await match(registry, world, request, method, address, id);
   if (endpoint === undefined) throw refusalWithoutEndpoint(request, method, address, credentials, registry, world);
 
   step.form = endpoint.access.errorForm;
   step.endpoint = endpoint;
+  Object.assign(step.headers, endpoint.access.headers);
   const scheme = schemeFor(endpoint.access.scheme, world.profile);
   const first = credentials[0];
   if (first === undefined) throw missingCredential([], scheme) ?? tokenMissing("access_token");
@@ -85,8 +109,7 @@ async function ascend(registry: Registry, world: World, request: GraphRequest, s
     step.form = formByShape(request, address.edge, registry);
     throw notFound(request, method, address, world);
   }
-  const version = servedVersion(endpoint.access.versions, address.version, world.calendar, caller.app.created_time, request.path);
-  step.version = formatVersion(version);
+  const version = versionOf(world, request, endpoint, address, caller, step);
 
   const used = credentialsOf(scheme, credentials, caller);
   for (const { value, token } of used)
@@ -96,8 +119,34 @@ async function ascend(registry: Registry, world: World, request: GraphRequest, s
   if (refused !== undefined) throw refused;
 
   if (request.defect !== undefined) throw request.defect;
-  const call: ReadCall = { node: subject, caller, version, world, request, isMigrated: (name) => isMigrated(name, caller.app, world, request) };
+  if (isMarketing(endpoint.access.versions) && caller.app.marketing_first_used_time === 0) await recordMarketingUse(world, caller);
+  const call: ReadCall = { node: subject, caller, version, world, request, isMigrated: migrationsOf(world, request, caller) };
   return execute(registry, endpoint, call);
+}
+
+function versionOf(world: World, request: GraphRequest, endpoint: Endpoint, address: Address, caller: Caller, step: Progress): Version {
+  const { access, names } = endpoint;
+  const { asked, rule } = { asked: address.version, rule: access.versions };
+  const now = unixSeconds(world.clock);
+  const served = servedVersion({ rule, asked, app: caller.app, calendar: world.calendar, now, names, path: request.path });
+  step.version = formatVersion(served.version);
+  if (served.upgradedFrom !== undefined) step.headers["x-ad-api-version-warning"] = upgradeWarning(served.version, served.upgradedFrom);
+  return served.version;
+}
+
+/** VER-5c: an app's first marketing call sets its floor for good. */
+async function recordMarketingUse(world: World, { app }: Caller): Promise<void> {
+  await world.database.write((tx) => world.readers.of("app").recordMarketingUse(tx, app.id, unixSeconds(world.clock)));
+}
+
+/** VER-7h. The override is read, and a wrong one refused, whether or not the operation looks at a migration. */
+function migrationsOf(world: World, request: GraphRequest, { app }: Caller): (name: string) => boolean {
+  const now = unixSeconds(world.clock);
+  const override = readMigrationsOverride(request.query.migrations_override ?? request.body.migrations_override, world.calendar.migrations, now);
+  return (name) => {
+    const window = world.calendar.migrations.find((known) => known.name === name);
+    return window !== undefined && isMigrationOn(window, app, override, now);
+  };
 }
 
 /** D-10: every place is looked at to learn who asks; which of them count is the scheme's business. */
@@ -161,6 +210,7 @@ function response(
     "pf-api-version": fixedVersions[request.surface] ?? step.version ?? formatVersion(newestVersion(world.calendar)),
     "x-app-usage": usage(app === undefined ? 0 : world.rateLimits.appUsage(app)),
     "x-business-use-case-usage": usage(owner === undefined ? 0 : world.rateLimits.pageUsage(owner)),
+    ...step.headers,
     ...extra,
   };
   return { status, headers, body, operation: step.endpoint?.access.operation ?? "unknown", traceId, app };

@@ -4,12 +4,12 @@ import type { IdMinter } from "#kernel/ids";
 import type { ReaderRegistry } from "#kernel/readers";
 import type { RoomMigrations } from "#storage/database";
 import { openDatabase } from "#storage/open";
+import type { VersionCalendar } from "./calendar.ts";
 import { graphMigrations } from "./graph.migrations.ts";
 import { type RateLimitConfig, RateLimits } from "./rate-limits.ts";
 import type { Registry } from "./registry.ts";
 import { RequestLog } from "./request-log.ts";
 import { findSetting, saveSetting } from "./settings.store.ts";
-import type { VersionCalendar } from "./versions.ts";
 import { type Profile, World, type WorldLimits } from "./world.ts";
 import { WorldClock } from "./world-clock.ts";
 

@@ -5,7 +5,7 @@
 import type { TObject, TSchema } from "typebox";
 import { type GraphError, invalidParameter } from "#kernel/errors";
 import { codePointCount, isStorableText } from "#kernel/text";
-import { parseJson } from "./json.ts";
+import { parseJsonParameter } from "./json.ts";
 import { JsonNumber, type Parameters } from "./request.ts";
 
 /** The JSON Schema words that contracts use; anything else in a contract keeps the server from starting. */
@@ -134,7 +134,7 @@ function listOf(value: unknown, name: string, isCommaSeparated: boolean): readon
   if (Array.isArray(value)) return isCommaSeparated ? value.flatMap((item) => (typeof item === "string" ? item.split(",") : [item])) : value;
   if (typeof value === "string") {
     if (value.trimStart().startsWith("[")) {
-      const parsed = parseJson(value, `Param ${name}`);
+      const parsed = parseJsonParameter(value, name);
       if (Array.isArray(parsed)) return parsed;
     } else if (isCommaSeparated) return value === "" ? [] : value.split(",").map((item) => item.trim());
   }
@@ -145,7 +145,7 @@ function objectReader(words: Words): Read {
   const required = words.required ?? [];
   const entries = Object.entries(words.properties ?? {}).map(([name, inner]) => ({ name, read: readerOf(inner) }));
   return (value, name) => {
-    const source = typeof value === "string" && value.trimStart().startsWith("{") ? parseJson(value, `Param ${name}`) : value;
+    const source = typeof value === "string" && value.trimStart().startsWith("{") ? parseJsonParameter(value, name) : value;
     if (typeof source !== "object" || source === null || Array.isArray(source) || source instanceof JsonNumber)
       throw invalidParameter(name, "must be an object");
     const given = source as Record<string, unknown>;

@@ -15,6 +15,8 @@ export interface Endpoint {
   /** The node type whose declared fields answer, for a read of a node. */
   readonly reading: NonNullable<NodeType["reading"]> | undefined;
   readonly readParams: ReadParameters;
+  /** How a version calendar's `affects` may call it: operation, edge, and the endpoint's number in the interface (`G2`). */
+  readonly names: readonly string[];
   /** Who may know that the node exists. */
   readonly seenBy: Access["policy"];
   /** Figures, counted where the call ends. */
@@ -29,6 +31,7 @@ export class Registry {
   readonly #byAddress = new Map<string, Endpoint>();
   readonly #literals = new Set<string>();
   readonly #prefixes = new Map<string, Set<string>>();
+  readonly #edges = new Set<string>();
   readonly #flatEdges = new Set<string>();
 
   constructor(rooms: readonly Room[]) {
@@ -51,6 +54,8 @@ export class Registry {
   }
 
   isLiteral = (word: string): boolean => this.#literals.has(word);
+
+  isEdge = (word: string): boolean => this.#edges.has(word);
 
   isPrefix = (word: string): boolean => this.#prefixes.has(word);
 
@@ -75,6 +80,7 @@ export class Registry {
       served: undefined,
       reading,
       readParams: () => ({}),
+      names: namesOf(reading, undefined),
       seenBy: type.policy,
       figures: { calls: 0, errors: 0, totalMs: 0 },
     });
@@ -93,6 +99,7 @@ export class Registry {
       served,
       reading: undefined,
       readParams: parametersReader(contract.params),
+      names: namesOf(contract, contract.edge ?? undefined),
       seenBy: type?.policy ?? contract.policy,
       figures: { calls: 0, errors: 0, totalMs: 0 },
     });
@@ -101,7 +108,8 @@ export class Registry {
   #rememberWords(contract: Operation): void {
     if (contract.edge === null) return;
     if (contract.on === null) this.#literals.add(contract.edge);
-    else if (contract.errorForm === "flat") this.#flatEdges.add(contract.edge);
+    else this.#edges.add(contract.edge);
+    if (contract.on !== null && contract.errorForm === "flat") this.#flatEdges.add(contract.edge);
     if (contract.alsoUnder !== undefined) {
       const edges = this.#prefixes.get(contract.alsoUnder) ?? new Set();
       this.#prefixes.set(contract.alsoUnder, edges.add(contract.edge));
@@ -117,6 +125,12 @@ export class Registry {
 }
 
 const addressKey = (type: string, method: Method | string, edge: string | undefined): string => `${method} ${type} ${edge ?? ""}`;
+
+/** `G2-3` is a clause of the endpoint `G2`. */
+function namesOf(access: Endpoint["access"], edge: string | undefined): string[] {
+  const numbers = access.clauses.map((clause) => /^([A-I]\d)-/.exec(clause)?.[1]).filter((number) => number !== undefined);
+  return [access.operation, ...(edge === undefined ? [] : [edge]), ...new Set(numbers)];
+}
 
 function requirePolicy(policy: string, holder: string): void {
   if (!Object.hasOwn(policies, policy)) throw new Error(`${holder} has no policy`);

@@ -11,11 +11,11 @@ import type { ReaderRegistry } from "#kernel/readers";
 import type { Database } from "#storage/database";
 import { FactCache } from "#storage/facts";
 import { deriveKey, Sealer } from "#storage/sealing";
+import type { VersionCalendar } from "./calendar.ts";
 import { Cursors } from "./cursors.ts";
 import { findNode, nodeFact } from "./nodes.store.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import type { RequestLog } from "./request-log.ts";
-import type { VersionCalendar } from "./versions.ts";
 
 export type Profile = "strict" | "clients";
 
@@ -49,7 +49,7 @@ export class World {
   readonly seed: number | undefined;
   readonly readers: ReaderRegistry;
   profile: Profile;
-  readonly calendar: VersionCalendar;
+  calendar: VersionCalendar;
   readonly limits: WorldLimits;
   readonly rateLimits: RateLimits;
   readonly requests: RequestLog;

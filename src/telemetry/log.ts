@@ -61,7 +61,7 @@ export class Log {
       ? (await import("pino-pretty")).default({ destination: STDERR, sync: true })
       : pino.destination({ dest: STDERR, sync: true });
     this.#logger = pino(
-      { level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } },
+      { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } },
       stream,
     );
     for (const { level: at, fields, message } of this.#waiting.splice(0)) this.#logger[at](fields, message);

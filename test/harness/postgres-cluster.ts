@@ -81,10 +81,12 @@ class RunningCluster implements PostgresCluster {
   readonly #programs: string;
   readonly #user: { uid: number; gid: number } | undefined;
   readonly #watchdog: ChildProcess;
+  readonly #isDurable: boolean;
   #port = 0;
   #databases = 0;
 
-  constructor() {
+  constructor(isDurable: boolean) {
+    this.#isDurable = isDurable;
     this.#programs = findPrograms();
     this.#user = serverUser();
     this.#folder = mkdtempSync(join(tmpdir(), "plaza-postgres-"));
@@ -164,10 +166,10 @@ class RunningCluster implements PostgresCluster {
       // Several databases with a pool each, and every test file its own.
       max_connections: 200,
       shared_preload_libraries: "",
-      // What the machine would lose with its power is of no interest here, and syncs are what is slow.
-      fsync: "off",
-      synchronous_commit: "off",
-      full_page_writes: "off",
+      // What the machine would lose with its power is of no interest to tests, and syncs are what is slow. What a killed
+      // server was asked to keep it still has, because commits are written, if not synced.
+      fsync: this.#isDurable ? "on" : "off",
+      full_page_writes: this.#isDurable ? "on" : "off",
       shared_buffers: "32MB",
     };
     return Object.entries(settings)
@@ -213,8 +215,9 @@ function kill(pid: number): void {
   }
 }
 
-export async function startPostgresCluster(): Promise<PostgresCluster> {
-  const cluster = new RunningCluster();
+/** `isDurable`: with syncs, as in production; for measurements. */
+export async function startPostgresCluster({ isDurable = false } = {}): Promise<PostgresCluster> {
+  const cluster = new RunningCluster(isDurable);
   try {
     await cluster.create();
     return cluster;

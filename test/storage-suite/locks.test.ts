@@ -46,7 +46,7 @@ describeDrivers("locks", (driver) => {
         runs++;
         await tx.lock("notes", first);
         // Long enough for the other one to hold its first lock too.
-        if (driver.name === "postgres") await tx.get(sql`SELECT CAST(pg_sleep(0.05) AS TEXT) AS slept`);
+        if (driver.name === "postgres") await tx.get(sql`SELECT CAST(pg_sleep(0.2) AS TEXT) AS slept`);
         await tx.lock("notes", second);
         return tx.run(sql`INSERT INTO notes (id, list) VALUES (${id}, ${"a"})`);
       });

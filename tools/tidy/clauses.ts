@@ -14,6 +14,9 @@ interface Clause {
 /** The kinds that a server can show. */
 const SHOWABLE = new Set(["rule", "shape", "limit", "state"]);
 
+/** What the stairs keep for every operation alike: no single operation has them, so a case alone shows them. */
+const OF_THE_STAIRS = new Set(["authentication", "errors", "general", "pagination", "versioning"]);
+
 const CLAUSES = "spec/clauses.yaml";
 const UNCOVERED = "spec/uncovered.md";
 
@@ -28,7 +31,8 @@ export interface ClauseReport {
 export function clauseReport(files: readonly RepositoryFile[], areasNotBuilt: readonly string[]): ClauseReport {
   const clauses = parse(files.find(({ path }) => path === CLAUSES)?.text ?? "[]") as Clause[];
   const known = new Set(clauses.map(({ id }) => id));
-  const served = citedInProgram(files, known);
+  const ofTheStairs = clauses.filter(({ area }) => OF_THE_STAIRS.has(area)).map(({ id }) => id);
+  const served = new Set([...citedInProgram(files, known), ...ofTheStairs]);
   const shown = citedInCases(files);
   const excused = reasonsIn(files.find(({ path }) => path === UNCOVERED));
 
@@ -69,12 +73,18 @@ function lacking(showable: readonly Clause[], { served, shown, excused, areasNot
   ]);
 }
 
-/** Contracts name the clauses they serve; the engine and the other rooms cite in comments what they keep. */
+/** Contracts name the clauses they serve; comments cite what is kept where: `ERR-1`, or `ERR-2 to ERR-10`. */
 function citedInProgram(files: readonly RepositoryFile[], known: ReadonlySet<string>): Set<string> {
   const program = files.filter((file) => file.path.startsWith("src/") && isCode(file) && !isTest(file));
-  const words = program.flatMap(({ text }) => text.match(/\b[A-Z]+\d?-\d+[a-z]?\b/g) ?? []);
+  const words = program.flatMap(({ text }) => [
+    ...(text.match(/\b[A-Z]+\d?-\d+[a-z]?\b/g) ?? []),
+    ...[...text.matchAll(/\b([A-Z]+\d?)-(\d+) to \1-(\d+)\b/g)].flatMap(([, area = "", from, to]) => span(area, Number(from), Number(to))),
+  ]);
   return new Set(words.filter((word) => known.has(word)));
 }
+
+const span = (area: string, from: number, to: number): string[] =>
+  Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => `${area}-${from + at}`);
 
 function citedInCases(files: readonly RepositoryFile[]): Set<string> {
   const cases = files.filter(({ path }) => path.startsWith("conformance/cases/") && path.endsWith(".yaml"));

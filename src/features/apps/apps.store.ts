@@ -20,7 +20,7 @@ export interface RoleRow extends Row {
   is_microblog_user: number;
 }
 
-interface AppRow extends Row {
+export interface AppRow extends Row {
   id: string;
   name: string;
   secret_hash: string;
@@ -57,6 +57,8 @@ export async function findApp(reader: Reader, id: string): Promise<AppRecord | u
   return row === undefined ? undefined : recordOf(row);
 }
 
+export const findAppRow = (reader: Reader, id: string): Promise<AppRow | undefined> => reader.get<AppRow>(selectApps(id, id));
+
 const byId = { columns: ["a.id"], direction: "ascending", keyOf: (row: AppRow) => [row.id] } as const;
 
 export async function listApps(reader: Reader, page: PageRequest): Promise<ListPage<AppRecord>> {
@@ -85,6 +87,16 @@ export async function saveApp(tx: Transaction, app: AppRecord): Promise<void> {
       access_level = excluded.access_level, messaging_access = excluded.messaging_access, event_name_limit = excluded.event_name_limit,
       migrations = excluded.migrations, callback = excluded.callback, subscriptions = excluded.subscriptions`);
   tx.invalidate(appFact, app.id);
+}
+
+export async function recordMarketingUse(tx: Transaction, app: NodeId, now: number): Promise<void> {
+  await tx.run(sql`UPDATE apps SET marketing_first_used_time = ${now} WHERE id = ${app} AND marketing_first_used_time = 0`);
+  tx.invalidate(appFact, app);
+}
+
+export async function saveMigrations(tx: Transaction, app: NodeId, migrations: Readonly<Record<string, boolean>>): Promise<void> {
+  await tx.run(sql`UPDATE apps SET migrations = ${JSON.stringify(migrations)} WHERE id = ${app}`);
+  tx.invalidate(appFact, app);
 }
 
 export async function deleteApp(tx: Transaction, id: NodeId): Promise<boolean> {

@@ -1,15 +1,25 @@
 /** The door of the apps room. */
-import type { Room } from "#graph/room";
+import { serveWrite } from "#graph/contract";
+import { nodeType, type Room } from "#graph/room";
+import { appNode, readApp, updateApp } from "./apps.contract.ts";
+import { handleUpdateApp } from "./apps.handlers.ts";
 import { appMigrations } from "./apps.migrations.ts";
-import { findApp, rolesOf } from "./apps.store.ts";
+import { type AppRow, findApp, findAppRow, recordMarketingUse, rolesOf } from "./apps.store.ts";
 import { appSection } from "./apps.world.ts";
 
 export const apps: Room = {
   name: "apps",
   migrations: appMigrations,
-  nodeTypes: [{ type: "app", policy: "ownApp" }],
+  nodeTypes: [
+    nodeType<AppRow>({
+      type: "app",
+      policy: "ownApp",
+      reading: { ...readApp, set: appNode, find: (_call, reader, node) => findAppRow(reader, node.id) },
+    }),
+  ],
+  operations: [serveWrite(updateApp, handleUpdateApp)],
   sections: [appSection],
   registerReaders(readers) {
-    readers.register("app", { findFacts: findApp, rolesOf });
+    readers.register("app", { findFacts: findApp, rolesOf, recordMarketingUse });
   },
 };

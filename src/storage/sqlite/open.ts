@@ -64,15 +64,17 @@ async function openFolder(folder: string, world: string, empty: Uint8Array, migr
   }
   const letGo = holdFolder(folder, world);
   const file = join(folder, `${world}.sqlite`);
+  let writer: Connection | undefined;
   try {
     const isNew = !existsSync(file);
     if (isNew) placeFile(file, empty);
     else if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
-    const writer = openConnection(file, "writer", "FULL");
+    writer = openConnection(file, "writer", "FULL");
     if (!isNew) await writer.migrate(migrations);
     const reader = openConnection(file, "reader", "FULL");
     return { writer, reader, openSnapshot: () => openConnection(file, "reader", "FULL"), letGo };
   } catch (error) {
+    writer?.close();
     letGo();
     throw error;
   }

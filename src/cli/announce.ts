@@ -1,0 +1,34 @@
+/** What a sandbox says to the person who started it: addresses, the control key, the demo's tokens, and calls to paste. */
+import type { RunningPlaza } from "#main";
+
+export function announcement({ ready, demo, newestVersion }: RunningPlaza): string {
+  const lines = ["", "Plaza is ready. Its addresses:", ""];
+  const addresses: [string, string | undefined][] = [
+    ["graph", ready.base_url],
+    ["app", ready.app_base_url],
+    ["microblog", ready.microblog_base_url],
+    ["ads", ready.ads_base_url],
+    ["social login", ready.social_login_host],
+    ["control API", `${ready.control_url}/v1`],
+    ["control key", ready.control_key],
+  ];
+  for (const [name, address] of addresses) if (address !== undefined) lines.push(`  ${name.padEnd(14)}${address}`);
+  if (demo !== undefined) {
+    lines.push("", "The demo world's tokens:", "");
+    for (const { token, type } of demo.tokens) lines.push(`  ${type.padEnd(16)}${token}`);
+    lines.push("", "Try:", "");
+    for (const call of calls(`${ready.base_url}/${newestVersion}/${demo.page}`, demo.page_token)) lines.push(`  ${call}`);
+  }
+  return `${lines.join("\n")}\n\n`;
+}
+
+/** Page messaging wants the token in all three places (D-10). */
+function calls(page: string, token: string): string[] {
+  const credentials = `access_token=${token}&oauth_token=${token}`;
+  const bearer = `-H 'Authorization: Bearer ${token}'`;
+  return [
+    `curl ${bearer} '${page}/custom_labels?fields=id,name&${credentials}'`,
+    `curl ${bearer} '${page}/custom_labels?${credentials}' -d page_label_name=regular`,
+    `curl ${bearer} '${page}/personas?${credentials}'`,
+  ];
+}

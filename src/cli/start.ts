@@ -1,0 +1,31 @@
+/** `plaza start`. */
+import { findConfigFile } from "#config/config-file";
+import { environment } from "#config/environment";
+import { readConfig } from "#config/read-config";
+import { type RunningPlaza, startPlaza } from "#main";
+import { Log } from "#telemetry/log";
+import { endsWhenAsked, exitCodeOf, explain } from "./process-end.ts";
+
+/** Resolves with the exit code when the server has ended. */
+export async function start(flags: Readonly<Record<string, unknown>>): Promise<number> {
+  let log = new Log({ level: "info", isPretty: false });
+  try {
+    const config = readConfig(flags, environment(), await findConfigFile());
+    log = new Log({ level: config.log_level, isPretty: config.pretty });
+    const plaza = config.workers > 1 ? await (await import("./workers.ts")).startWithWorkers(config, log) : await startPlaza(config, log);
+    if (config.json) process.stdout.write(`${JSON.stringify(plaza.ready)}\n`);
+    else if (config.sandbox) process.stdout.write((await import("./announce.ts")).announcement(plaza));
+    logReady(log, plaza);
+    return await endsWhenAsked(plaza, log);
+  } catch (error) {
+    explain(error, log);
+    await log.flush();
+    return exitCodeOf(error);
+  }
+}
+
+function logReady(log: Log, { ready }: RunningPlaza): void {
+  const { control_key: _, ready: __, ...addresses } = ready;
+  log.info(addresses, "ready");
+}
+

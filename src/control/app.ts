@@ -1,0 +1,134 @@
+/** The control API as a Hono application: key, body, query, handler, answer (operating.md: Control API). */
+import { createHash, timingSafeEqual } from "node:crypto";
+import { type Context, Hono } from "hono";
+import type { TSchema } from "typebox";
+import { entryReader } from "#graph/entry-reader";
+import { parametersReader } from "#graph/parameters";
+import { sectionsOf } from "#graph/world-file";
+import { GraphError } from "#kernel/errors";
+import { clockRoutes } from "./clock.routes.ts";
+import { badRequest, bodyOf, ControlError, controlCodes, controlErrorOf, notFound } from "./errors.ts";
+import { nodeRoutes } from "./nodes.routes.ts";
+import { openapiOf } from "./openapi.ts";
+import { requestRoutes } from "./requests.routes.ts";
+import type { ControlCall, ControlHouse, ControlRoute } from "./routes.ts";
+import { tokenRoutes } from "./tokens.routes.ts";
+import { worldRoutes } from "./worlds.routes.ts";
+
+export const controlRoutes: readonly ControlRoute[] = [...worldRoutes, ...nodeRoutes, ...tokenRoutes, ...clockRoutes, ...requestRoutes];
+
+/** A node with its longest list: a page with 10,000 people is some 600 kB. */
+const JSON_BYTES_MAX = 16 * 1024 * 1024;
+/** A world file of some millions of labels. */
+export const WORLD_FILE_BYTES_MAX = 256 * 1024 * 1024;
+
+export interface ControlAppOptions {
+  readonly house: ControlHouse;
+  readonly key: string;
+  /** The text of `/metrics`. */
+  readMetrics(): Promise<{ readonly contentType: string; readonly text: string }>;
+  onUnexpected(error: unknown, operation: string): void;
+}
+
+export function controlApp(options: ControlAppOptions): Hono {
+  const { house } = options;
+  const app = new Hono();
+  const keyHash = sha256(options.key);
+
+  app.get("/healthz", (c) => c.json({ status: "ok" }));
+  app.get("/readyz", (c) => ready(c, house));
+  app.get("/metrics", async () => {
+    const { contentType, text } = await options.readMetrics();
+    return new Response(text, { headers: { "content-type": contentType } });
+  });
+  app.get("/v1/openapi.json", (c) => c.json(openapiOf(controlRoutes, sectionsOf(house.registry), new URL(c.req.url).origin)));
+
+  app.use("/v1/*", async (c, next) => {
+    const given = /^bearer +(\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1];
+    // Digests have one length, so the comparison takes the same time whatever was sent.
+    if (given === undefined || !timingSafeEqual(sha256(given), keyHash)) {
+      c.header("WWW-Authenticate", "Bearer");
+      return c.json(bodyOf(new ControlError("unauthorized", "the control key is needed: Authorization: Bearer {control_key}")), 401);
+    }
+    return next();
+  });
+  for (const route of controlRoutes) {
+    const serve = handlerOf(route, house);
+    app.on(route.method, route.path.replaceAll(/\{(\w+)\}/g, ":$1"), serve);
+  }
+  app.notFound((c) => c.json(bodyOf(notFound(`${c.req.method} ${c.req.path}`)), 404));
+  app.onError((thrown, c) => {
+    const error = controlErrorOf(thrown) ?? new ControlError("internal_error", "an unexpected error; the log says more");
+    if (error.code === "internal_error") options.onUnexpected(thrown, `${c.req.method} ${c.req.routePath}`);
+    return c.json(bodyOf(error), controlCodes[error.code]);
+  });
+  return app;
+}
+
+const sha256 = (text: string): Buffer => createHash("sha256").update(text).digest();
+
+/** Each world's database answers: a load balancer may send calls. */
+async function ready(c: Context, { worlds }: ControlHouse): Promise<Response> {
+  try {
+    for (const world of worlds.values()) await world.database.ping();
+    return c.json({ status: "ready" });
+  } catch {
+    return c.json(bodyOf(new ControlError("unavailable", "the database cannot be reached")), 503);
+  }
+}
+
+function handlerOf(route: ControlRoute, house: ControlHouse): (c: Context) => Promise<Response> {
+  const readQuery = route.query === undefined ? () => ({}) : parametersReader(route.query);
+  return async (c) => {
+    const path = c.req.param() as Record<string, string>;
+    const world = house.worlds.get(path.w ?? "default");
+    if (world === undefined) throw notFound(`world called ${path.w}`);
+    const url = new URL(c.req.url);
+    const call: ControlCall = {
+      house,
+      world,
+      path,
+      query: queryOf(readQuery, c.req.query()),
+      body: await readBody(route.body, c.req.raw),
+      url: url.origin + url.pathname,
+    };
+    return c.json(await route.handle(call), route.status ?? 200);
+  };
+}
+
+/** Values of a query are text, which the graph's own reader takes as what the schema says. */
+function queryOf(read: (source: Record<string, unknown>) => unknown, source: Record<string, string>): unknown {
+  try {
+    return read(source);
+  } catch (error) {
+    if (!(error instanceof GraphError)) throw error;
+    const { parameter } = error.details.data ?? {};
+    throw badRequest(error.message.replace(/^\(#\d+\) Param /, ""), typeof parameter === "string" ? parameter : undefined);
+  }
+}
+
+async function readBody(body: TSchema | "text" | "entry" | undefined, request: Request): Promise<unknown> {
+  if (body === undefined) return undefined;
+  const limit = body === "text" ? WORLD_FILE_BYTES_MAX : JSON_BYTES_MAX;
+  const tooLarge = () => new ControlError("body_too_large", `the body is larger than ${limit} bytes`);
+  if (Number(request.headers.get("content-length") ?? 0) > limit) throw tooLarge();
+  const bytes = await request.arrayBuffer();
+  if (bytes.byteLength > limit) throw tooLarge();
+  const text = decode(bytes);
+  if (body === "text") return text;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw badRequest("the body is not valid JSON");
+  }
+  return body === "entry" ? value : entryReader(body)(value);
+}
+
+function decode(bytes: ArrayBuffer): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw badRequest("the body is not valid UTF-8");
+  }
+}

@@ -1,0 +1,75 @@
+/** A world's time: read, set, frozen, moved. */
+import { type Static, Type } from "typebox";
+import type { OpenWorld } from "#graph/open-world";
+import { worldTime } from "#graph/world-words";
+import { unixSeconds } from "#kernel/clock";
+import { type ControlCall, type ControlHouse, type ControlRoute, route } from "./routes.ts";
+
+const clockState = Type.Object({ now: Type.Integer({ description: "Unix seconds" }), frozen: Type.Boolean() });
+const clockChange = Type.Object(
+  { now: Type.Optional({ ...worldTime, description: "Unix seconds or ISO 8601" }), frozen: Type.Optional(Type.Boolean()) },
+  { additionalProperties: false },
+);
+/** A hundred years: farther on, dates leave the range of the ids. */
+const ADVANCE_SECONDS_MAX = 100 * 366 * 86_400;
+const advance = Type.Object({ seconds: Type.Number({ minimum: 0, maximum: ADVANCE_SECONDS_MAX }) }, { additionalProperties: false });
+
+const stateOf = ({ clock }: OpenWorld): Static<typeof clockState> => ({ now: unixSeconds(clock), frozen: clock.isFrozen });
+
+/** Moves of one world take turns, so that two advances add up. */
+const turns = new WeakMap<OpenWorld, Promise<unknown>>();
+
+function inTurn<T>(world: OpenWorld, move: () => Promise<T>): Promise<T> {
+  const turn = (turns.get(world) ?? Promise.resolve()).then(move);
+  turns.set(
+    world,
+    turn.catch(() => {}),
+  );
+  return turn;
+}
+
+async function moveTo(house: ControlHouse, world: OpenWorld, ms: number, isFrozen: boolean): Promise<Static<typeof clockState>> {
+  await world.clock.set(ms, isFrozen);
+  for (const settle of house.onTimeMoved) await settle(world);
+  return stateOf(world);
+}
+
+const setClock = ({ house, world, body }: ControlCall<unknown, Static<typeof clockChange>>) =>
+  inTurn(world, () => moveTo(house, world, body.now === undefined ? world.clock.nowMs() : body.now * 1000, body.frozen ?? world.clock.isFrozen));
+
+const advanceClock = ({ house, world, body }: ControlCall<unknown, Static<typeof advance>>) =>
+  inTurn(world, () => moveTo(house, world, world.clock.nowMs() + Math.round(body.seconds * 1000), world.clock.isFrozen));
+
+const CLOCK = "/v1/worlds/{w}/clock";
+
+export const clockRoutes: readonly ControlRoute[] = [
+  {
+    method: "GET",
+    path: CLOCK,
+    operation: "readClock",
+    summary: "The world's time",
+    answer: clockState,
+    errors: [404],
+    handle: async ({ world }) => stateOf(world),
+  },
+  route({
+    method: "PUT",
+    path: CLOCK,
+    operation: "setClock",
+    summary: "Sets the time, stops it or lets it run; what is not given stays as it is. Whatever falls due has happened when it answers",
+    body: clockChange,
+    answer: clockState,
+    errors: [404],
+    handle: setClock,
+  }),
+  route({
+    method: "POST",
+    path: `${CLOCK}/advance`,
+    operation: "advanceClock",
+    summary: "Moves the time on. Whatever falls due has happened when it answers",
+    body: advance,
+    answer: clockState,
+    errors: [404],
+    handle: advanceClock,
+  }),
+];

@@ -1,0 +1,59 @@
+/** Errors of the control API (operating.md: Control API): `{error: {code, message, parameter?}}`. */
+
+import { WorldFileProblem } from "#graph/world-file-text";
+import { WorldProblem } from "#graph/world-words";
+import { GraphError } from "#kernel/errors";
+
+/** Each code and the status it is answered with. */
+export const controlCodes = {
+  bad_request: 400,
+  unauthorized: 401,
+  not_found: 404,
+  conflict: 409,
+  body_too_large: 413,
+  unprocessable: 422,
+  internal_error: 500,
+  unavailable: 503,
+} as const;
+export type ControlCode = keyof typeof controlCodes;
+
+export class ControlError extends Error {
+  constructor(
+    readonly code: ControlCode,
+    message: string,
+    /** The parameter, or the place in the body, e.g. `users[0]`. */
+    readonly parameter?: string | undefined,
+    /** Stands beside `error` in the answer. */
+    readonly beside: Readonly<Record<string, unknown>> = {},
+  ) {
+    super(message);
+    this.name = "ControlError";
+  }
+}
+
+export const badRequest = (message: string, parameter?: string): ControlError => new ControlError("bad_request", message, parameter);
+export const notFound = (what: string): ControlError => new ControlError("not_found", `there is no ${what}`);
+export const conflict = (message: string, parameter?: string): ControlError => new ControlError("conflict", message, parameter);
+export const unprocessable = (message: string, parameter?: string, beside: Readonly<Record<string, unknown>> = {}): ControlError =>
+  new ControlError("unprocessable", message, parameter, beside);
+
+/** What an error from below means to the caller; undefined for one that nobody expected. */
+export function controlErrorOf(error: unknown): ControlError | undefined {
+  if (error instanceof ControlError) return error;
+  if (error instanceof WorldFileProblem) return unprocessable(error.message, error.path === "" ? undefined : error.path);
+  if (error instanceof WorldProblem) return badRequest(error.message, error.path === "" ? undefined : error.path);
+  if (!(error instanceof GraphError)) return undefined;
+  if (error.errorName === "databaseUnreachable") return new ControlError("unavailable", "the database cannot be reached");
+  if (error.entry.status >= 500) return undefined;
+  const parameter = error.details.data?.parameter;
+  return unprocessable(error.message, typeof parameter === "string" ? parameter : undefined);
+}
+
+export interface ErrorBody {
+  readonly error: { readonly code: ControlCode; readonly message: string; readonly parameter?: string };
+}
+
+export const bodyOf = ({ code, message, parameter, beside }: ControlError): ErrorBody => ({
+  error: { code, message, ...(parameter === undefined ? {} : { parameter }) },
+  ...beside,
+});

@@ -1,0 +1,49 @@
+/** Lists of the control API: `{data: […], paging: {next?}}`; `next` is the address of the following page. */
+import { type TSchema, Type } from "typebox";
+import type { OpenWorld } from "#graph/open-world";
+import { GraphError } from "#kernel/errors";
+import type { ListPage, PageRequest } from "#storage/keyset";
+import { badRequest } from "./errors.ts";
+import type { ControlCall } from "./routes.ts";
+
+const LIMIT_DEFAULT = 100;
+/** A page of labels of this many rows is some 200 kB. */
+const LIMIT_MAX = 1_000;
+
+export const pageQuery = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: `rows of a page, ${LIMIT_DEFAULT} unless said otherwise` })),
+  after: Type.Optional(Type.String({ description: "as `paging.next` gave it" })),
+});
+
+export const listOf = (item: TSchema): TSchema =>
+  Type.Object({ data: Type.Array(item), paging: Type.Object({ next: Type.Optional(Type.String({ format: "uri" })) }) });
+
+type PageQuery = { readonly limit?: number | undefined; readonly after?: string | undefined };
+
+/** `list` names the list, so that a cursor serves no other. */
+export async function answerList<T>(
+  call: ControlCall<PageQuery>,
+  list: string,
+  read: (page: PageRequest, world: OpenWorld) => Promise<ListPage<T>>,
+  show: (row: T) => unknown,
+): Promise<unknown> {
+  const { world, query, url } = call;
+  const limit = query.limit ?? LIMIT_DEFAULT;
+  const found = await read(query.after === undefined ? { limit } : { limit, after: keyOf(world, list, query.after) }, world);
+  const paging: { next?: string } = {};
+  if (found.hasNext && found.lastKey !== undefined) {
+    // One column whatever the list's order has, so that the key's length need not be known to read it.
+    const after = world.cursors.sign(`control ${list}`, [JSON.stringify(found.lastKey)]);
+    paging.next = `${url}?limit=${limit}&after=${after}`;
+  }
+  return { data: found.rows.map(show), paging };
+}
+
+function keyOf(world: OpenWorld, list: string, cursor: string): readonly string[] {
+  try {
+    return JSON.parse(world.cursors.open(`control ${list}`, cursor, "after", 1)[0] as string) as string[];
+  } catch (error) {
+    if (error instanceof GraphError) throw badRequest("after is not a cursor of this list", "after");
+    throw error;
+  }
+}

@@ -1,0 +1,112 @@
+/** OpenAPI 3.1 of the control API, made from its routes. Nodes have a path for each key of the world file. */
+import { type TSchema, Type } from "typebox";
+import type { WorldSection } from "#graph/room";
+import { READ_AS } from "#graph/world-words";
+import { controlCodes } from "./errors.ts";
+import { listOf } from "./lists.ts";
+import type { ControlRoute } from "./routes.ts";
+
+const errorSchema = Type.Object({
+  error: Type.Object({
+    code: Type.Union(Object.keys(controlCodes).map((code) => Type.Literal(code))),
+    message: Type.String(),
+    parameter: Type.Optional(Type.String({ description: "the parameter, or the place in the body" })),
+  }),
+});
+
+const DESCRIPTIONS: Readonly<Record<number, string>> = {
+  400: "a malformed body, parameter or entry",
+  401: "no control key, or a wrong one",
+  404: "no such world, node, token or kind of node",
+  409: "the id or token is taken",
+  413: "the body is larger than allowed",
+  422: "well formed, but refused: a reference that leads nowhere, a world file that cannot be loaded, an expectation that was not met",
+};
+
+const json = (schema: unknown) => ({ content: { "application/json": { schema } } });
+const entryRef = (key: string) => ({ $ref: `#/components/schemas/${key}` });
+
+export function openapiOf(routes: readonly ControlRoute[], sections: readonly WorldSection[], serverUrl: string): Record<string, unknown> {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const route of routes) {
+    const keys = route.path.includes("{key}") ? sections.map(({ key }) => key) : [undefined];
+    for (const key of keys) {
+      const path = key === undefined ? route.path : route.path.replace("{key}", key);
+      paths[path] ??= {};
+      (paths[path] as Record<string, unknown>)[route.method.toLowerCase()] = operationOf(route, key, path);
+    }
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Plaza control API",
+      version: "1",
+      description: "Steers a running Plaza: its worlds, nodes, tokens and time. Times are Unix seconds.",
+    },
+    servers: [{ url: serverUrl }],
+    security: [{ controlKey: [] }],
+    paths,
+    components: {
+      securitySchemes: { controlKey: { type: "http", scheme: "bearer" } },
+      schemas: { Error: errorSchema, ...Object.fromEntries(sections.map((section) => [section.key, publicSchema(section.entry)])) },
+    },
+  };
+}
+
+function operationOf(route: ControlRoute, key: string | undefined, path: string): Record<string, unknown> {
+  const responses: Record<string, unknown> = { [route.status ?? 200]: { description: "done", ...json(answerOf(route, key)) } };
+  for (const status of [400, 401, ...(route.errors ?? [])]) {
+    responses[status] = { description: DESCRIPTIONS[status], ...json({ $ref: "#/components/schemas/Error" }) };
+  }
+  const body = bodyOf(route, key);
+  return {
+    operationId: key === undefined ? route.operation : `${route.operation}_${key}`,
+    summary: route.summary,
+    parameters: [...pathParameters(path), ...queryParameters(route)],
+    ...(body === undefined ? {} : { requestBody: { required: true, ...body } }),
+    responses,
+  };
+}
+
+function answerOf({ answer }: ControlRoute, key: string | undefined): unknown {
+  if (answer === "entry") return entryRef(key as string);
+  if (answer === "entries") return listOf(entryRef(key as string) as unknown as TSchema);
+  return publicSchema(answer);
+}
+
+function bodyOf({ body, method }: ControlRoute, key: string | undefined): unknown {
+  if (body === undefined) return undefined;
+  const anyText = { schema: { type: "string" } };
+  if (body === "text") return { content: { "application/yaml": anyText, "application/json": { schema: { type: "object" } } } };
+  if (body !== "entry") return json(publicSchema(body));
+  // A change names only what changes, and null takes a key back.
+  return json(method === "PATCH" ? { type: "object", description: `keys of ${key}` } : entryRef(key as string));
+}
+
+const pathParameters = (path: string) =>
+  [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: { type: "string" },
+    ...(name === "w" ? { description: "a world's name; `default` is the first" } : {}),
+  }));
+
+const queryParameters = ({ query }: ControlRoute) =>
+  Object.entries((query?.properties ?? {}) as Record<string, TSchema>).map(([name, schema]) => ({
+    name,
+    in: "query",
+    required: query?.required?.includes(name) === true,
+    schema: publicSchema(schema),
+  }));
+
+/** Without the words that only the program reads. An entry's `id` may be left out where one is minted. */
+function publicSchema(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(publicSchema);
+  if (typeof schema !== "object" || schema === null) return schema;
+  return Object.fromEntries(
+    Object.entries(schema)
+      .filter(([word]) => word !== READ_AS)
+      .map(([word, inner]) => [word, publicSchema(inner)]),
+  );
+}

@@ -1,0 +1,137 @@
+/** The last calls, and an assertion over them that waits. */
+import { type Static, Type } from "typebox";
+import type { RequestEntry } from "#graph/request-log";
+import { secondsOf, worldTime } from "#graph/world-words";
+import { monotonicMs } from "#system";
+import { unprocessable } from "./errors.ts";
+import { listOf } from "./lists.ts";
+import { type ControlCall, type ControlRoute, route } from "./routes.ts";
+
+const seenRequest = Type.Object({
+  trace_id: Type.String(),
+  operation: Type.String(),
+  method: Type.String(),
+  surface: Type.String(),
+  path: Type.String(),
+  query: Type.String({ description: "as sent, without the values of secrets" }),
+  status: Type.Integer(),
+  time: Type.Number({ description: "world time in Unix seconds, with milliseconds as its fraction" }),
+  duration_ms: Type.Number(),
+  app: Type.Optional(Type.String()),
+  request_body: Type.String({ description: "its first 4,096 characters, without the values of secrets" }),
+  response_body: Type.String({ description: "its first 4,096 characters, without the values of secrets" }),
+});
+
+const requestsQuery = Type.Object({
+  operation: Type.Optional(Type.String({ description: "e.g. createPersona" })),
+  status: Type.Optional(Type.Integer()),
+  since: Type.Optional({ ...worldTime, description: "Unix seconds or ISO 8601" }),
+});
+
+/** Long enough for any test; a call does not hold a connection for longer. */
+const WITHIN_MS_MAX = 60_000;
+
+const expectation = Type.Object(
+  {
+    operation: Type.Optional(Type.String()),
+    match: Type.Record(Type.String(), Type.Unknown(), {
+      default: {},
+      description:
+        "what an entry must hold: a key of the entry with its value. For query, request_body and response_body a map is compared with the decoded form or JSON, key by key; a text must be part of it",
+    }),
+    count: Type.Integer({ minimum: 0, default: 1, description: "at least so many; 0: none at all, for the whole time" }),
+    within_ms: Type.Integer({ minimum: 0, maximum: WITHIN_MS_MAX, default: 0, description: "how long to wait for them, in real time" }),
+  },
+  { additionalProperties: false },
+);
+type Expectation = Static<typeof expectation>;
+
+const shown = ({ time, ...entry }: RequestEntry) => ({ ...entry, time: time / 1000 });
+
+async function listRequests({ world, query }: ControlCall<Static<typeof requestsQuery>>): Promise<unknown> {
+  const { operation, status } = query;
+  const since = query.since === undefined ? 0 : secondsOf(query.since, "since") * 1000;
+  const isAsked = (entry: RequestEntry) =>
+    (operation === undefined || entry.operation === operation) && (status === undefined || entry.status === status) && entry.time >= since;
+  return { data: world.requests.entries().filter(isAsked).map(shown), paging: {} };
+}
+
+async function expectRequests({ world, body }: ControlCall<unknown, Expectation>): Promise<unknown> {
+  const { operation, match, count, within_ms } = body;
+  const until = monotonicMs() + within_ms;
+  for (;;) {
+    const all = world.requests.entries();
+    const found = all.filter((entry) => (operation === undefined || entry.operation === operation) && isMatch(entry, match));
+    const isMet = count === 0 ? found.length === 0 : found.length >= count;
+    const remaining = until - monotonicMs();
+    if (isMet && (count > 0 || remaining <= 0)) return { count: found.length, data: found.map(shown) };
+    if (!isMet && (count === 0 || remaining <= 0)) {
+      const ofOperation = all.filter((entry) => operation === undefined || entry.operation === operation);
+      const wanted = count === 0 ? "no call" : `${count} ${count === 1 ? "call" : "calls"}`;
+      throw unprocessable(`expected ${wanted}, saw ${found.length}`, undefined, {
+        count: found.length,
+        data: ofOperation.slice(0, SEEN_MAX).map(shown),
+      });
+    }
+    await Promise.race([world.requests.next(), Bun.sleep(remaining)]);
+  }
+}
+
+/** What was seen instead: enough to find the mistake. */
+const SEEN_MAX = 50;
+
+function isMatch(entry: RequestEntry, match: Readonly<Record<string, unknown>>): boolean {
+  return Object.entries(match).every(([key, wanted]) => {
+    const actual = (entry as unknown as Record<string, unknown>)[key];
+    if (key === "query" || key === "request_body" || key === "response_body") return holds(textOf(actual), wanted);
+    return isPart(actual, wanted);
+  });
+}
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
+function holds(text: string, wanted: unknown): boolean {
+  if (typeof wanted === "string") return text.includes(wanted);
+  return isPart(decoded(text), wanted);
+}
+
+function decoded(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return Object.fromEntries(new URLSearchParams(text));
+  }
+}
+
+/** Whether `wanted` is found in `actual`: maps key by key, lists item by item, numbers also as text (a form has only text). */
+function isPart(actual: unknown, wanted: unknown): boolean {
+  if (typeof wanted !== "object" || wanted === null) return actual === wanted || (typeof actual === "string" && actual === String(wanted));
+  if (Array.isArray(wanted)) {
+    return Array.isArray(actual) && actual.length === wanted.length && wanted.every((item, index) => isPart(actual[index], item));
+  }
+  if (typeof actual !== "object" || actual === null) return false;
+  return Object.entries(wanted).every(([key, inner]) => isPart((actual as Record<string, unknown>)[key], inner));
+}
+
+export const requestRoutes: readonly ControlRoute[] = [
+  route({
+    method: "GET",
+    path: "/v1/worlds/{w}/requests",
+    operation: "listRequests",
+    summary: "The last 1,000 calls that this process served, the newest first",
+    query: requestsQuery,
+    answer: listOf(seenRequest),
+    errors: [404],
+    handle: listRequests,
+  }),
+  route({
+    method: "POST",
+    path: "/v1/worlds/{w}/requests/expect",
+    operation: "expectRequests",
+    summary: "Waits until the last calls hold what is expected; 422 tells what was seen instead",
+    body: expectation,
+    answer: Type.Object({ count: Type.Integer(), data: Type.Array(seenRequest) }),
+    errors: [404, 422],
+    handle: expectRequests,
+  }),
+];

@@ -1,0 +1,57 @@
+/** The words of the control API's contract: a route is data, and its OpenAPI document is made from it. */
+import type { Static, TObject, TSchema } from "typebox";
+import type { OpenWorld } from "#graph/open-world";
+import type { Registry } from "#graph/registry";
+import type { ParseYaml } from "#graph/world-file-text";
+import type { NodeId } from "#kernel/ids";
+
+/** What the control API steers. */
+export interface ControlHouse {
+  readonly registry: Registry;
+  /** By name; `default` is the first. */
+  readonly worlds: ReadonlyMap<string, OpenWorld>;
+  readonly parseYaml: ParseYaml;
+  /** The value of a new token, for its world's seed and the token's id. */
+  mintTokenValue(seed: number | undefined, id: NodeId): string;
+  /** Whatever falls due when a world's time was moved; awaited in this order before the call answers. */
+  readonly onTimeMoved: readonly ((world: OpenWorld) => Promise<void>)[];
+}
+
+export interface ControlCall<Q = unknown, B = unknown> {
+  readonly house: ControlHouse;
+  /** The world that the path names; the first one where it names none. */
+  readonly world: OpenWorld;
+  /** Segments of the path by name, e.g. `{id}`. */
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: Q;
+  readonly body: B;
+  /** The address of the call without its query, for links. */
+  readonly url: string;
+}
+
+export interface ControlRoute {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** With `{w}` for a world's name. */
+  readonly path: string;
+  readonly operation: string;
+  readonly summary: string;
+  readonly query?: TObject;
+  /** A JSON body by its schema; `text`: the body as it is (a world file); `entry`: a node's entry, checked by its section. */
+  readonly body?: TSchema | "text" | "entry";
+  readonly status?: 200 | 201;
+  /** `entry` and `entries`: what the section of `{key}` says of its nodes. */
+  readonly answer: TSchema | "entry" | "entries";
+  /** Beside 400 and 401, which any call may meet. */
+  readonly errors?: readonly (404 | 409 | 413 | 422)[];
+  handle(call: ControlCall): Promise<unknown>;
+}
+
+interface RouteWords<Q extends TObject, B extends TSchema> extends Omit<ControlRoute, "query" | "body" | "handle"> {
+  readonly query?: Q;
+  readonly body?: B;
+  handle(call: ControlCall<Static<Q>, Static<B>>): Promise<unknown>;
+}
+
+/** Keeps the types of query and body inside the route. */
+export const route = <Q extends TObject = TObject, B extends TSchema = TSchema>(words: RouteWords<Q, B>): ControlRoute =>
+  words as unknown as ControlRoute;

@@ -1,0 +1,37 @@
+/** The control API's listener, on a port of its own. */
+import type { Server } from "bun";
+import { type ControlAppOptions, controlApp, WORLD_FILE_BYTES_MAX } from "./app.ts";
+
+export interface ControlServerOptions extends ControlAppOptions {
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+}
+
+export interface ControlServer {
+  readonly port: number;
+  /** Takes no new calls; resolves when the running ones have ended. */
+  stop(): Promise<void>;
+  /** Ends at once. */
+  kill(): void;
+}
+
+/** Longer than the longest wait of `requests/expect`, and the most that Bun takes. */
+const IDLE_SECONDS_MAX = 255;
+
+export function serveControl(options: ControlServerOptions): ControlServer {
+  const app = controlApp(options);
+  const server: Server<undefined> = Bun.serve({
+    hostname: options.host,
+    port: options.port,
+    idleTimeout: IDLE_SECONDS_MAX,
+    // One byte more, so that the refusal of a larger body is the application's own.
+    maxRequestBodySize: WORLD_FILE_BYTES_MAX + 1,
+    fetch: (request) => app.fetch(request),
+  });
+  return {
+    port: server.port as number,
+    stop: () => server.stop(false),
+    kill: () => void server.stop(true),
+  };
+}

@@ -1,0 +1,102 @@
+/** Tokens: minted (the value is shown once), listed, revoked (D-11). */
+import { Type } from "typebox";
+import type { Token } from "#auth/token";
+import { hashOf, tokenFact } from "#auth/tokens";
+import { insertToken, listTokens, markTokenRevoked } from "#auth/tokens.store";
+import { checkReferences } from "#graph/world-file";
+import { type TokenEntry, tokenEntry, tokenHashOf, tokenOf, tokenReferences } from "#graph/world-tokens";
+import { WorldProblem } from "#graph/world-words";
+import { unixSeconds } from "#kernel/clock";
+import { isNodeId } from "#kernel/ids";
+import { conflict, notFound, unprocessable } from "./errors.ts";
+import { answerList, listOf, pageQuery } from "./lists.ts";
+import { type ControlCall, type ControlRoute, route } from "./routes.ts";
+
+const text = Type.Optional(Type.String());
+const moment = (meaning: string) => Type.Integer({ description: `Unix seconds; 0: ${meaning}` });
+
+const tokenInList = Type.Object({
+  id: Type.String(),
+  type: Type.String(),
+  app: Type.String(),
+  user: text,
+  page: text,
+  social_account: text,
+  microblog_user: text,
+  scopes: Type.Array(Type.String()),
+  issued_at: moment("unknown"),
+  expires_at: moment("never"),
+  data_access_expires_at: moment("never"),
+  revoked_at: moment("not revoked"),
+});
+const mintedToken = Type.Object({
+  ...tokenInList.properties,
+  token: Type.Optional(Type.String({ description: "the value; it is shown here once and cannot be read again" })),
+});
+
+const shown = (token: Token): Record<string, unknown> => ({ ...token, scopes: [...token.scopes] });
+
+async function mintToken({ house, world, body: entry }: ControlCall<unknown, TokenEntry>): Promise<unknown> {
+  const id = world.ids.mint();
+  const token = tokenOf(entry, id, unixSeconds(world.clock));
+  const value = entry.token ?? (entry.token_sha256 === undefined ? house.mintTokenValue(world.seed, id) : undefined);
+  const hash = value === undefined ? (tokenHashOf(entry) as string) : hashOf(value);
+  await world.database.write(async (tx) => {
+    try {
+      await checkReferences(tx, tokenReferences(entry), "");
+    } catch (error) {
+      throw error instanceof WorldProblem ? unprocessable(error.message, error.path) : error;
+    }
+    if (!(await insertToken(tx, token, hash))) throw conflict("the token is taken", "token");
+  });
+  return value === undefined ? shown(token) : { ...shown(token), token: value };
+}
+
+async function revokeToken({ world, path }: ControlCall): Promise<unknown> {
+  const id = path.id as string;
+  const isKnown =
+    isNodeId(id) &&
+    (await world.database.write(async (tx) => {
+      // 0 would say that it is alive, so a clock that stands at the beginning of time counts as its first second.
+      const hash = await markTokenRevoked(tx, id, Math.max(1, unixSeconds(world.clock)));
+      if (hash !== undefined) tx.invalidate(tokenFact, hash);
+      return hash !== undefined;
+    }));
+  if (!isKnown) throw notFound(`token ${id}`);
+  return { success: true };
+}
+
+const TOKENS = "/v1/worlds/{w}/tokens";
+
+export const tokenRoutes: readonly ControlRoute[] = [
+  route({
+    method: "POST",
+    path: TOKENS,
+    operation: "mintToken",
+    summary: "Makes a token, of a random value or the one given. The answer shows the value, once",
+    body: tokenEntry,
+    status: 201,
+    answer: mintedToken,
+    errors: [404, 409, 413, 422],
+    handle: mintToken,
+  }),
+  route({
+    method: "GET",
+    path: TOKENS,
+    operation: "listTokens",
+    summary: "Lists the tokens without their values, the newest first",
+    query: pageQuery,
+    answer: listOf(tokenInList),
+    errors: [404],
+    handle: (call) => answerList(call, "tokens", (page, world) => listTokens(world.database.reader, page), shown),
+  }),
+  {
+    method: "DELETE",
+    path: `${TOKENS}/{id}`,
+    operation: "revokeToken",
+    summary: "Revokes a token: refused at once by this process, within a second by the others",
+    answer: Type.Object({ success: Type.Boolean() }),
+    errors: [404],
+    handle: revokeToken,
+  },
+];

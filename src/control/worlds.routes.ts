@@ -1,0 +1,50 @@
+/** Worlds as a whole: listed, exported, imported. */
+import { Type } from "typebox";
+import { exportWorld, importWorld, isEmpty } from "#graph/world-file";
+import { listOf } from "./lists.ts";
+import type { ControlRoute } from "./routes.ts";
+
+const worldInList = Type.Object({
+  name: Type.String(),
+  profile: Type.Union([Type.Literal("strict"), Type.Literal("clients")]),
+  empty: Type.Boolean({ description: "it holds neither nodes nor tokens" }),
+});
+
+export const worldRoutes: readonly ControlRoute[] = [
+  {
+    method: "GET",
+    path: "/v1/worlds",
+    operation: "listWorlds",
+    summary: "Lists the worlds",
+    answer: listOf(worldInList),
+    handle: async ({ house }) => ({
+      data: await Promise.all(
+        [...house.worlds.values()].map(async (world) => ({ name: world.name, profile: world.profile, empty: await isEmpty(world) })),
+      ),
+      paging: {},
+    }),
+  },
+  {
+    method: "POST",
+    path: "/v1/worlds/{w}/import",
+    operation: "importWorld",
+    summary: "Loads a world file, YAML or JSON, whole or not at all. An entry whose id is there already replaces what is stored",
+    body: "text",
+    answer: Type.Object({ success: Type.Boolean() }),
+    errors: [404, 413, 422],
+    handle: async ({ house, world, body }) => {
+      await importWorld(world, house.registry, body as string, { isMerge: true, parseYaml: house.parseYaml });
+      return { success: true };
+    },
+  },
+  {
+    method: "GET",
+    path: "/v1/worlds/{w}/export",
+    operation: "exportWorld",
+    summary:
+      "The world's state in the form of a world file. It holds the apps' secrets, and the SHA-256 of each token, so that importing it restores both",
+    answer: Type.Object({}, { additionalProperties: true }),
+    errors: [404],
+    handle: ({ house, world }) => exportWorld(world, house.registry),
+  },
+];

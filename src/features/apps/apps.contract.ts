@@ -1,0 +1,44 @@
+import { Type } from "typebox";
+import { type Access, type Field, type FieldSet, writeOperation } from "#graph/contract";
+import type { AppRow } from "./apps.store.ts";
+
+const access = {
+  surfaces: ["base"],
+  versions: "platform",
+  scheme: "anywhere",
+  policy: "ownApp",
+  errorForm: "wrapped",
+} as const satisfies Partial<Access>;
+
+const migrations = Type.Record(Type.String(), Type.Boolean());
+const text: Field<AppRow> = { schema: Type.String(), policy: "ownApp" };
+
+export const appNode: FieldSet<AppRow> = {
+  fields: {
+    id: text,
+    name: text,
+    migrations: {
+      schema: migrations,
+      policy: "ownApp",
+      // VER-7e: every migration whose window has begun, and whether it is on for the app.
+      load: async ({ world, isMigrated }) => Object.fromEntries(world.calendar.migrations.map(({ name }) => [name, isMigrated(name)])),
+    },
+  },
+  defaults: ["id", "name"],
+};
+
+export const readApp = { ...access, operation: "readApp", clauses: ["VER-7e"], errors: [] } as const;
+
+export const updateApp = writeOperation({
+  ...access,
+  operation: "updateApp",
+  summary: "Turns migrations on or off for the app (D-82).",
+  clauses: ["VER-7e", "VER-7f"],
+  on: "app",
+  method: "POST",
+  edge: null,
+  params: Type.Object({ migrations: Type.Object({}, { additionalProperties: true }) }),
+  returns: Type.Object({ success: Type.Boolean() }),
+  readBack: { type: "app", set: appNode },
+  errors: ["invalidParameter"],
+});

@@ -1,0 +1,19 @@
+import type { Static } from "typebox";
+import type { Call } from "#graph/contract";
+import { notFoundNode } from "#graph/matching";
+import { readMigrations } from "#graph/migrations-switch";
+import { unixSeconds } from "#kernel/clock";
+import type { Transaction } from "#storage/database";
+import type { updateApp } from "./apps.contract.ts";
+import { findApp, saveMigrations } from "./apps.store.ts";
+
+/** VER-7e: switches that the call does not name stay as they are. */
+export async function handleUpdateApp(call: Call<Static<typeof updateApp.params>>, tx: Transaction) {
+  const { node, params, world } = call;
+  const switched = readMigrations(params.migrations, "migrations", world.calendar.migrations, unixSeconds(world.clock));
+  await tx.lock("app", node.id);
+  const app = await findApp(tx, node.id);
+  if (app === undefined) throw notFoundNode(call);
+  await saveMigrations(tx, node.id, { ...app.migrations, ...switched });
+  return { success: true };
+}

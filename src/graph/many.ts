@@ -1,0 +1,76 @@
+/** D-34: several calls in one. `ids=` reads many nodes; a batch runs up to 50 calls. Each climbs the stairs by itself. */
+import { invalidParameter, tokenMissing, unknownPath } from "#kernel/errors";
+import { parseVersion } from "#kernel/versions";
+import { segmentsOf } from "./address.ts";
+import { runBatch } from "./batch.ts";
+import type { GraphRequest, GraphResponse, Parameters } from "./request.ts";
+
+/** The stairs, for a call that is part of this one. */
+export type Climb = (request: GraphRequest) => Promise<GraphResponse>;
+
+/** As many as a batch holds. */
+const IDS_MAX = 50;
+
+/** Undefined when the call is neither. A batch inside a batch is refused. */
+export function manyCalls(climb: Climb, request: GraphRequest, method: string, hasCredential: boolean): Promise<unknown> | undefined {
+  const batch = request.body.batch ?? request.query.batch;
+  const isBatch = method === "POST" && batch !== undefined;
+  const ids = method === "GET" ? (request.query.ids ?? request.body.ids) : undefined;
+  if (!isBatch && ids === undefined) return undefined;
+  if (request.batchDepth > 0 && isBatch) throw invalidParameter("batch", "cannot stand inside a batch");
+  if (!hasCredential) throw tokenMissing("access_token");
+  if (request.defect !== undefined) throw request.defect;
+  return isBatch ? runBatch(climb, request, batch) : readMany(climb, request, ids);
+}
+
+/** An object of the answers by id; one that fails fails the call. */
+async function readMany(climb: Climb, request: GraphRequest, ids: unknown): Promise<Record<string, unknown>> {
+  const list = typeof ids === "string" ? ids.split(",").map((id) => id.trim()) : Array.isArray(ids) ? ids.map(String) : [];
+  if (list.length === 0 || list.some((id) => id === "")) throw invalidParameter("ids", "must be a comma-separated list of ids");
+  if (list.length > IDS_MAX) throw invalidParameter("ids", `names more than ${IDS_MAX} ids`);
+  const segments = segmentsOf(request.path);
+  const version = segments[0] !== undefined && parseVersion(segments[0]) !== undefined ? `/${segments.shift()}` : "";
+  if (segments.length > 1) throw unknownPath(request.path);
+  const edge = segments[0] === undefined ? "" : `/${segments[0]}`;
+  const query = without(request.query, "ids");
+  const queryText = request.queryText
+    .split("&")
+    .filter((pair) => !pair.startsWith("ids="))
+    .join("&");
+  const answers: Record<string, unknown> = {};
+  for (const id of new Set(list)) {
+    const call = {
+      ...request,
+      header: withoutTag(request),
+      method: "GET",
+      path: `${version}/${id}${edge}`,
+      query,
+      queryText,
+      body: without(request.body, "ids"),
+    };
+    const response = await climb(call);
+    const answer = JSON.parse(response.body);
+    if (response.status !== 200) throw new SubCallFailed(response.status, response.headers, answer);
+    answers[id] = answer;
+  }
+  return answers;
+}
+
+const without = (parameters: Parameters, name: string): Parameters => Object.fromEntries(Object.entries(parameters).filter(([key]) => key !== name));
+
+/** The parts of a call are not asked for by the tag of the whole. */
+const withoutTag =
+  (request: GraphRequest): GraphRequest["header"] =>
+  (name) =>
+    name === "if-none-match" ? undefined : request.header(name);
+
+/** Carries a part's refusal out as the answer of the whole call. */
+export class SubCallFailed extends Error {
+  constructor(
+    readonly status: number,
+    readonly headers: Record<string, string>,
+    readonly answer: unknown,
+  ) {
+    super("a part of the call failed");
+  }
+}

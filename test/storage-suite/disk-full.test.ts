@@ -1,0 +1,40 @@
+/** A disk that is full when SQLite commits, played by the system's limit on the size of a file. */
+import { afterEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { sql } from "#storage/sql";
+import { openSqlite } from "#storage/sqlite/open";
+import { cleanUp, closedAfterwards, notes, temporaryFolder } from "./stores.ts";
+
+/** In blocks of 512 bytes, as the shell counts: 2 MB. */
+const LIMIT_BLOCKS = 4_000;
+
+interface Report {
+  readonly answered: number[];
+  readonly refusals: Record<string, number>;
+  readonly afterwards: number[];
+}
+
+describe("disk full", () => {
+  afterEach(cleanUp);
+
+  test("a group is stored whole or refused whole, readers go on, and later writes succeed", async () => {
+    const folder = temporaryFolder();
+    // The signal that goes with the limit is ignored, so that the write itself fails as it does on a full disk.
+    const script = `trap '' XFSZ; ulimit -S -f ${LIMIT_BLOCKS}; exec "$0" "$@"`;
+    const child = Bun.spawn(["sh", "-c", script, process.execPath, join(import.meta.dir, "fill-disk.ts"), folder], {
+      stdout: "pipe",
+      stderr: "inherit",
+    });
+    const text = await new Response(child.stdout).text();
+    expect(await child.exited).toBe(0);
+    const { answered, refusals, afterwards } = JSON.parse(text) as Report;
+    expect(Object.keys(refusals)).toEqual(["databaseUnreachable"]);
+    expect(answered.length).toBeGreaterThan(0);
+    expect(afterwards.length).toBeGreaterThan(0);
+
+    const database = closedAfterwards(await openSqlite({ folder, migrations: [notes] }));
+    const stored = await database.reader.all<{ id: number }>(sql`SELECT id FROM notes ORDER BY id`);
+    // Every write answered is there, and none that was refused.
+    expect(stored.map(({ id }) => id)).toEqual([...answered, ...afterwards].sort((a, b) => a - b));
+  }, 30_000);
+});

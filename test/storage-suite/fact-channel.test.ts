@@ -1,0 +1,133 @@
+/** How processes that share a PostgreSQL schema hear of each other's changes. */
+import { afterEach, describe, expect, test } from "bun:test";
+import { Client } from "pg";
+import { sharedPostgres } from "#harness/postgres-cluster";
+import type { Database } from "#storage/database";
+import { FactCache } from "#storage/facts";
+import { openPostgres } from "#storage/postgres/open";
+import { sql } from "#storage/sql";
+import { becomesTrue, cleanUp, closedAfterwards, notes } from "./stores.ts";
+
+/** ARCHITECTURE.md, idea 5: other processes see a change within 1 s. */
+const LIMIT_MS = 1_000;
+
+let databases = 0;
+
+async function openBoth() {
+  const { url } = await sharedPostgres();
+  const schema = `plaza_facts_${process.pid}_${++databases}`;
+  const open = async () => closedAfterwards(await openPostgres({ url, schema, migrations: [notes] }));
+  return { url, schema, one: await open(), two: await open(), open };
+}
+
+function listen(database: Database): string[] {
+  const heard: string[] = [];
+  database.onInvalidate((kind, key) => heard.push(kind === undefined ? "everything" : `${kind} ${key}`));
+  return heard;
+}
+
+async function execute(url: string, statement: string, values: unknown[] = []): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query(statement, values).finally(() => client.end());
+}
+
+const announce = (database: Database, key: string): Promise<void> => database.write(async (tx) => tx.invalidate("token", key));
+
+describe("fact channel", () => {
+  afterEach(cleanUp);
+
+  test("another process hears of each change, by name, in order", async () => {
+    const { one, two } = await openBoth();
+    const heard = listen(two);
+    const expected = Array.from({ length: 30 }, (_, index) => `token key ${index} ' \u{1f600}`);
+    for (const each of expected) await announce(one, each.slice("token ".length));
+    expect(await becomesTrue(() => heard.length >= 30, LIMIT_MS)).toBe(true);
+    // A change just heard of by the poll alone is announced as "everything"; that is rare, and no change may be missing.
+    expect(heard.filter((each) => each !== "everything")).toEqual(expected);
+  });
+
+  test("many writers at once: nothing is lost, and few times everything is dropped", async () => {
+    const { one, two, open } = await openBoth();
+    const three = await open();
+    const heard = listen(three);
+    const keys = Array.from({ length: 100 }, (_, index) => String(index));
+    await Promise.all(keys.map((key, index) => announce(index % 2 === 0 ? one : two, key)));
+    const isHeard = (key: string) => heard.includes(`token ${key}`);
+    expect(await becomesTrue(() => keys.every(isHeard), LIMIT_MS)).toBe(true);
+    expect(heard.filter((each) => each === "everything").length).toBeLessThanOrEqual(2);
+  });
+
+  test("more facts than a notification holds are announced as everything", async () => {
+    const { one, two } = await openBoth();
+    const heard = listen(two);
+    await one.write(async (tx) => {
+      for (let i = 0; i < 100; i++) tx.invalidate("token", `${i}`.repeat(100));
+    });
+    expect(await becomesTrue(() => heard.includes("everything"), LIMIT_MS)).toBe(true);
+  });
+
+  test("a lost notification is made up for within 1 s", async () => {
+    const { url, schema, one, two } = await openBoth();
+    await announce(one, "before");
+    const heard = listen(two);
+    // A change of which no notification comes.
+    await execute(url, `UPDATE "${schema}".fact_generation SET generation = generation + 1`);
+    expect(await becomesTrue(() => heard.includes("everything"), LIMIT_MS)).toBe(true);
+    heard.length = 0;
+    await announce(one, "after");
+    expect(await becomesTrue(() => heard.includes("token after"), LIMIT_MS)).toBe(true);
+    expect(heard).not.toContain("everything");
+  });
+
+  test("while the listening connection is gone everything counts as changed; then names are heard again, under the same number", async () => {
+    const { url, one, two } = await openBoth();
+    const number = two.processNumber;
+    const cache = new FactCache<string>(two, "token");
+    await cache.get("kept", async () => "old");
+    const heard = listen(two);
+    await execute(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'plaza' AND pid <> pg_backend_pid()");
+    expect(await becomesTrue(() => heard.includes("everything"), LIMIT_MS)).toBe(true);
+    expect(cache.peek("kept")).toBeUndefined();
+    const isHeardAgain = async () => {
+      await announce(one, "again");
+      return heard.includes("token again");
+    };
+    expect(await becomesTrue(isHeardAgain, 5_000)).toBe(true);
+    expect(two.processNumber).toBe(number);
+    expect(one.processNumber).not.toBe(number);
+  });
+
+  test("a cache in another process is right within 1 s of every change", async () => {
+    const { one, two } = await openBoth();
+    const cache = new FactCache<number>(two, "token");
+    const stored = sql`SELECT amount FROM notes WHERE id = ${1}`;
+    const read = () => cache.get("1", async () => (await two.reader.get<{ amount: number }>(stored))?.amount);
+    await one.write((tx) => tx.run(sql`INSERT INTO notes (id, list, amount) VALUES (${1}, ${"a"}, ${0})`));
+    for (let amount = 1; amount <= 10; amount++) {
+      await one.write(async (tx) => {
+        await tx.run(sql`UPDATE notes SET amount = ${amount} WHERE id = ${1}`);
+        tx.invalidate("token", "1");
+      });
+      expect(await becomesTrue(async () => (await read()) === amount, LIMIT_MS)).toBe(true);
+    }
+  });
+
+  test("each process has a number of its own, and one that ends gives it back", async () => {
+    const { one, two, open } = await openBoth();
+    expect([one.processNumber, two.processNumber]).toEqual([0, 1]);
+    await one.close();
+    const third = await open();
+    const fourth = await open();
+    expect([third.processNumber, fourth.processNumber]).toEqual([0, 2]);
+  });
+
+  test("worlds of one PostgreSQL do not hear each other", async () => {
+    const [first, second] = [await openBoth(), await openBoth()];
+    const heard = listen(second.one);
+    await announce(first.one, "1");
+    await Bun.sleep(LIMIT_MS);
+    expect(heard).toEqual([]);
+    expect(second.one.processNumber).toBe(0);
+  });
+});

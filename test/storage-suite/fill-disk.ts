@@ -1,0 +1,67 @@
+/**
+ * Run by disk-full.test.ts as another process, under a limit on the size of files: writes groups until some are refused,
+ * then has the limit lifted and writes again. Prints what was answered and what was refused.
+ */
+import { execFileSync } from "node:child_process";
+import { GraphError } from "#kernel/errors";
+import { sql } from "#storage/sql";
+import { openSqlite } from "#storage/sqlite/open";
+import { notes } from "./stores.ts";
+
+const database = await openSqlite({ folder: process.argv[2] as string, migrations: [notes] });
+const answered: number[] = [];
+const refusals: Record<string, number> = {};
+let next = 0;
+
+async function writeGroup(answers: number[], texts: string): Promise<number> {
+  let refused = 0;
+  await Promise.all(
+    Array.from({ length: 50 }, async () => {
+      const id = next++;
+      try {
+        await database.write((tx) => tx.run(sql`INSERT INTO notes (id, list, text) VALUES (${id}, ${"a"}, ${texts})`));
+        answers.push(id);
+      } catch (error) {
+        refused++;
+        const name = error instanceof GraphError ? error.errorName : String(error);
+        refusals[name] = (refusals[name] ?? 0) + 1;
+      }
+    }),
+  );
+  return refused;
+}
+
+let groupsRefused = 0;
+for (let group = 0; group < 200 && groupsRefused < 3; group++) {
+  const refused = await writeGroup(answered, "x".repeat(2_000));
+  // Small groups fit into the database's page cache, so it is the commit that fails, and for all of them.
+  if (refused !== 0 && refused !== 50) throw new Error(`${refused} of a group of 50 were refused`);
+  if (refused > 0) groupsRefused++;
+  const row = await database.reader.get<{ count: number }>(sql`SELECT COUNT(*) AS count FROM notes`);
+  if (row?.count !== answered.length) throw new Error(`${row?.count} rows are seen, ${answered.length} were answered`);
+}
+if (groupsRefused < 3) throw new Error("the limit was not reached");
+// One body writes more than the page cache holds, so that a statement in the middle of the group is what fails.
+const sizes = [1, 5_000, 1];
+await Promise.allSettled(
+  sizes.map((rows) => {
+    const first = next;
+    next += rows;
+    const ids = Array.from({ length: rows }, (_, index) => first + index);
+    return database
+      .write(async (tx) => {
+        for (const id of ids) await tx.run(sql`INSERT INTO notes (id, list, text) VALUES (${id}, ${"a"}, ${"z".repeat(3_000)})`);
+      })
+      .then(
+        () => answered.push(...ids),
+        (error) => {
+          if (!(error instanceof GraphError)) throw error;
+        },
+      );
+  }),
+);
+execFileSync("prlimit", [`--pid=${process.pid}`, "--fsize=unlimited:unlimited"]);
+const afterwards: number[] = [];
+await writeGroup(afterwards, "y");
+await database.close();
+process.stdout.write(JSON.stringify({ answered, refusals, afterwards }));

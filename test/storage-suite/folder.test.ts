@@ -1,0 +1,156 @@
+/** SQLite's files: who may use them, what they may grow to, and what is left of them. */
+import { afterEach, describe, expect, test } from "bun:test";
+import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { sql } from "#storage/sql";
+import { FolderInUse } from "#storage/sqlite/folder-lock";
+import { openSqlite } from "#storage/sqlite/open";
+import { cleanUp, closedAfterwards, notes, temporaryFolder } from "./stores.ts";
+
+const open = async (folder: string, world = "default") => closedAfterwards(await openSqlite({ folder, world, migrations: [notes] }));
+const insert = (id: number, text = "t") => sql`INSERT INTO notes (id, list, text) VALUES (${id}, ${"a"}, ${text})`;
+const count = sql`SELECT COUNT(*) AS count FROM notes`;
+const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
+
+/** Another process that holds the folder until it is killed. */
+async function holdElsewhere(folder: string) {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "hold-folder.ts"), folder], { stdout: "pipe", stderr: "inherit" });
+  const { value } = await child.stdout.getReader().read();
+  expect(new TextDecoder().decode(value)).toBe("held\n");
+  return child;
+}
+
+describe("data folder", () => {
+  afterEach(cleanUp);
+
+  test("a folder in use by this process is refused, and free after close", async () => {
+    const folder = temporaryFolder();
+    const database = await open(folder);
+    const refused = await open(folder).catch((error) => error);
+    expect(refused).toBeInstanceOf(FolderInUse);
+    expect(refused.message).toContain(folder);
+    await database.close();
+    await open(folder);
+  });
+
+  test("worlds of one process share the folder", async () => {
+    const folder = temporaryFolder();
+    const [one, two] = [await open(folder, "one"), await open(folder, "two")];
+    await one.write((tx) => tx.run(insert(1)));
+    expect(await two.reader.get(count)).toEqual({ count: 0 });
+    await one.close();
+    await expect(open(folder, "two")).rejects.toBeInstanceOf(FolderInUse);
+    await two.close();
+    expect(await (await open(folder, "one")).reader.get(count)).toEqual({ count: 1 });
+  });
+
+  test("a folder in use by another process is refused at once, and free when that was killed", async () => {
+    const folder = temporaryFolder();
+    const child = await holdElsewhere(folder);
+    for (const world of ["default", "other"]) {
+      const start = performance.now();
+      await expect(open(folder, world)).rejects.toBeInstanceOf(FolderInUse);
+      expect(performance.now() - start).toBeLessThan(500);
+    }
+    child.kill("SIGKILL");
+    await child.exited;
+    const database = await open(folder);
+    // What the other one had been answered for is there.
+    expect(await database.reader.get(count)).toEqual({ count: 1 });
+  }, 20_000);
+
+  test("the other process is refused while this one holds the folder", async () => {
+    const folder = temporaryFolder();
+    await open(folder);
+    const child = Bun.spawn([process.execPath, join(import.meta.dir, "hold-folder.ts"), folder], { stdout: "ignore", stderr: "pipe" });
+    expect(await child.exited).not.toBe(0);
+    expect(await new Response(child.stderr).text()).toContain("FolderInUse");
+  }, 20_000);
+
+  test("files are for their owner only, a folder that was missing too", async () => {
+    const folder = join(temporaryFolder(), "a", "b");
+    const database = await open(folder);
+    await database.write((tx) => tx.run(insert(1)));
+    expect(modeOf(folder)).toBe("700");
+    const files = readdirSync(folder);
+    expect(files).toContain("default.sqlite-wal");
+    for (const file of files) expect([file, modeOf(join(folder, file))]).toEqual([file, "600"]);
+    await database.close();
+    chmodSync(join(folder, "default.sqlite"), 0o644);
+    await open(folder);
+    expect(modeOf(join(folder, "default.sqlite"))).toBe("600");
+  });
+
+  test("closing folds the log into the file", async () => {
+    const folder = temporaryFolder();
+    const database = await open(folder);
+    await database.write((tx) => tx.run(insert(1)));
+    await database.snapshot((reader) => reader.get(count));
+    await database.close();
+    expect(readdirSync(folder).sort()).toEqual(["default.sqlite", "plaza.lock"]);
+  });
+
+  test("a log without its file is not replayed into a new world of that name", async () => {
+    const folder = temporaryFolder();
+    const child = await holdElsewhere(folder);
+    child.kill("SIGKILL");
+    await child.exited;
+    expect(readdirSync(folder)).toContain("default.sqlite-wal");
+    await Bun.file(join(folder, "default.sqlite")).delete();
+    expect(await (await open(folder)).reader.get(count)).toEqual({ count: 0 });
+  }, 20_000);
+
+  test("a file that is no database is refused, and the folder is free again", async () => {
+    const folder = temporaryFolder();
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "default.sqlite"), "this is a letter, not a database\n".repeat(100));
+    await expect(open(folder)).rejects.toThrow("not a database");
+    await open(folder, "other");
+  });
+
+  test("the log stays bounded in a long run of writes, and shrinks after a snapshot held it back", async () => {
+    const folder = temporaryFolder();
+    const database = await open(folder);
+    const logBytes = () => statSync(join(folder, "default.sqlite-wal")).size;
+    const text = "x".repeat(8_000);
+    let id = 0;
+    const writeMegabytes = async (megabytes: number) => {
+      for (let i = 0; i < megabytes; i++) {
+        await Promise.all(
+          Array.from({ length: 125 }, () => {
+            const next = id++;
+            return database.write((tx) =>
+              tx.run(sql`INSERT INTO notes (id, list, text) VALUES (${next % 2_000}, ${"a"}, ${text})
+              ON CONFLICT (id) DO UPDATE SET amount = ${next}, text = excluded.text`),
+            );
+          }),
+        );
+      }
+    };
+    await writeMegabytes(60);
+    // 16 MB, and what the last group added.
+    expect(logBytes()).toBeLessThan(24_000_000);
+    await database.snapshot(() => writeMegabytes(40));
+    expect(logBytes()).toBeGreaterThan(40_000_000);
+    await writeMegabytes(3);
+    expect(logBytes()).toBeLessThan(34_000_000);
+  }, 30_000);
+
+  test("in memory nothing is left to see, and nothing is shared", async () => {
+    const folder = temporaryFolder();
+    const before = process.env.TMPDIR;
+    process.env.TMPDIR = folder;
+    try {
+      const [one, two] = [await open(":memory:"), await open(":memory:")];
+      expect(readdirSync(folder)).toEqual([]);
+      await Promise.all(Array.from({ length: 5_000 }, (_, id) => one.write((tx) => tx.run(insert(id, "x".repeat(4_000))))));
+      expect(readdirSync(folder)).toEqual([]);
+      expect(await one.reader.get(count)).toEqual({ count: 5_000 });
+      expect(await one.snapshot((reader) => reader.get(count))).toEqual({ count: 5_000 });
+      expect(await two.reader.get(count)).toEqual({ count: 0 });
+    } finally {
+      if (before === undefined) delete process.env.TMPDIR;
+      else process.env.TMPDIR = before;
+    }
+  });
+});

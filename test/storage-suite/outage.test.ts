@@ -1,0 +1,155 @@
+/** PostgreSQL that goes away and comes back, on a cluster of its own. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { Client } from "pg";
+import { type PostgresCluster, startPostgresCluster } from "#harness/postgres-cluster";
+import { GraphError } from "#kernel/errors";
+import type { Database } from "#storage/database";
+import { openPostgres } from "#storage/postgres/open";
+import { sql } from "#storage/sql";
+import { becomesTrue, cleanUp, closedAfterwards, notes } from "./stores.ts";
+
+/** The start of a cluster takes 1 to 2 s, more on a machine with other work. */
+const LIMIT_MS = 60_000;
+
+const insert = (id: number) => sql`INSERT INTO notes (id, list) VALUES (${id}, ${"a"})`;
+const count = sql`SELECT COUNT(*) AS count FROM notes`;
+
+describe("outage of PostgreSQL", () => {
+  let cluster: PostgresCluster;
+  beforeAll(async () => {
+    cluster = await startPostgresCluster();
+  }, LIMIT_MS);
+  afterAll(() => cluster?.stop(), LIMIT_MS);
+  afterEach(cleanUp);
+
+  const open = async (): Promise<Database> =>
+    closedAfterwards(await openPostgres({ url: await cluster.newDatabase(), schema: "plaza", migrations: [notes] }));
+
+  /** Leaves `connections` of them idle in the pool. */
+  const warm = (database: Database, connections: number) => Promise.all(Array.from({ length: connections }, () => database.reader.get(count)));
+
+  async function execute(url: string, statement: string): Promise<void> {
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    await client.query(statement).finally(() => client.end());
+  }
+
+  async function expectUnreachable(answer: Promise<unknown>): Promise<void> {
+    const error = await answer.then(
+      () => undefined,
+      (reason) => reason,
+    );
+    expect(error).toBeInstanceOf(GraphError);
+    expect(error.errorName).toBe("databaseUnreachable");
+    expect(error.cause).toBeInstanceOf(Error);
+  }
+
+  for (const how of ["fast", "immediate", "kill"] as const) {
+    test(
+      `after ${how === "kill" ? "SIGKILL" : `a ${how} shutdown`} calls are refused at once, and served again when it is back`,
+      async () => {
+        const database = await open();
+        const number = database.processNumber;
+        await warm(database, 6);
+        await database.write((tx) => tx.run(insert(1)));
+        await (how === "kill" ? cluster.kill() : cluster.halt(how));
+        const start = performance.now();
+        for (let round = 0; round < 3; round++) {
+          await expectUnreachable(database.reader.get(count));
+          await expectUnreachable(database.write((tx) => tx.run(insert(2))));
+          await expectUnreachable(database.snapshot((reader) => reader.get(count)));
+          await expectUnreachable(database.ping());
+        }
+        expect(performance.now() - start).toBeLessThan(2_000);
+        await cluster.start();
+        await database.ping();
+        await database.write((tx) => tx.run(insert(3)));
+        expect(await database.reader.get(count)).toEqual({ count: 2 });
+        const heard: string[] = [];
+        database.onInvalidate((kind, key) => heard.push(`${kind} ${key}`));
+        expect(await becomesTrue(() => heard.includes("undefined undefined"), 3_000)).toBe(true);
+        expect(database.processNumber).toBe(number);
+      },
+      LIMIT_MS,
+    );
+  }
+
+  test(
+    "a restart that nobody noticed fails no call, however many connections lay idle",
+    async () => {
+      const database = await open();
+      await warm(database, 8);
+      await cluster.restart("fast");
+      const calls = Array.from({ length: 20 }, (_, id) => (id % 2 === 0 ? database.reader.get(count) : database.write((tx) => tx.run(insert(id)))));
+      expect((await Promise.allSettled(calls)).filter(({ status }) => status === "rejected")).toEqual([]);
+      expect(await database.reader.get(count)).toEqual({ count: 10 });
+    },
+    LIMIT_MS,
+  );
+
+  test("a connection cut in the middle of a body: the body runs again on another one", async () => {
+    const url = await cluster.newDatabase();
+    const database = closedAfterwards(await openPostgres({ url, schema: "plaza", migrations: [notes] }));
+    await warm(database, 1);
+    let runs = 0;
+    await database.write(async (tx) => {
+      await tx.run(insert(1));
+      if (++runs === 1) await tx.get(sql`SELECT CAST(pg_terminate_backend(pg_backend_pid()) AS TEXT) AS done`);
+    });
+    expect(runs).toBe(2);
+    expect(await database.reader.get(count)).toEqual({ count: 1 });
+  });
+
+  test("a connection cut at COMMIT: the outcome is unknown, so the caller is told and nothing runs twice", async () => {
+    const url = await cluster.newDatabase();
+    const database = closedAfterwards(await openPostgres({ url, schema: "plaza", migrations: [notes] }));
+    await warm(database, 1);
+    await execute(
+      url,
+      `CREATE FUNCTION plaza.cut() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$;
+       CREATE CONSTRAINT TRIGGER cut AFTER INSERT ON plaza.notes DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION plaza.cut()`,
+    );
+    let runs = 0;
+    let isCommitted = false;
+    await expectUnreachable(
+      database.write(async (tx) => {
+        runs++;
+        tx.afterCommit(() => {
+          isCommitted = true;
+        });
+        await tx.run(insert(1));
+      }),
+    );
+    expect([runs, isCommitted]).toEqual([1, false]);
+    expect(await database.reader.get(count)).toEqual({ count: 0 });
+  });
+
+  test("a plan that a newer program's change made stale is made anew", async () => {
+    const url = await cluster.newDatabase();
+    const database = closedAfterwards(await openPostgres({ url, schema: "plaza", migrations: [notes] }));
+    const all = sql`SELECT * FROM notes WHERE id = ${1}`;
+    await database.write((tx) => tx.run(insert(1)));
+    await database.reader.get(all);
+    await execute(url, "ALTER TABLE plaza.notes ADD COLUMN added TEXT DEFAULT 'x'");
+    expect(await database.reader.get(all)).toMatchObject({ added: "x" });
+  });
+
+  test("opening says unreachable when nobody listens, and what is wrong when it is something else", async () => {
+    await expectUnreachable(openPostgres({ url: "postgres://postgres@127.0.0.1:1/postgres", schema: "plaza", migrations: [] }));
+    await expect(openPostgres({ url: cluster.url.replace(/postgres$/, "nowhere"), schema: "plaza", migrations: [] })).rejects.toThrow(
+      'database "nowhere" does not exist',
+    );
+  });
+
+  test("a call that waits too long for a connection is refused", async () => {
+    const url = await cluster.newDatabase();
+    const database = closedAfterwards(await openPostgres({ url, schema: "plaza", migrations: [notes], poolSize: 1 }));
+    const sleeping = database.reader.get(sql`SELECT CAST(pg_sleep(6) AS TEXT) AS slept`);
+    const start = performance.now();
+    const error = await database.reader.get(count).catch((reason) => reason);
+    expect(error.errorName).toBe("databaseUnreachable");
+    expect(performance.now() - start).toBeGreaterThan(4_900);
+    await sleeping;
+    expect(await database.reader.get(count)).toEqual({ count: 0 });
+  }, 20_000);
+});

@@ -1,0 +1,65 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { deriveKey, SealBroken, Sealer } from "#storage/sealing";
+
+const master = fc.uint8Array({ minLength: 32, maxLength: 64 });
+// A lone surrogate has no UTF-8, and never reaches a store (D-21).
+const text = fc.string({ unit: "binary" });
+
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
+
+describe("sealing", () => {
+  test("what was sealed is opened by the same key", () => {
+    fc.assert(
+      fc.property(master, text, (given, secret) => {
+        const key = deriveKey(given, "app secret");
+        expect(new Sealer(deriveKey(given, "app secret")).open(new Sealer(key).seal(secret))).toBe(secret);
+      }),
+    );
+  });
+
+  test("a sealed value shows nothing of the text, and is another one each time", () => {
+    const sealer = new Sealer(deriveKey(new Uint8Array(32), "app secret"));
+    const sealed = new Set(Array.from({ length: 1_000 }, () => sealer.seal("the secret of the app")));
+    expect(sealed.size).toBe(1_000);
+    for (const each of sealed) {
+      expect(each).toMatch(/^v1\.[A-Za-z0-9_-]+$/);
+      expect(Buffer.from(each.slice(3), "base64url").includes("secret")).toBe(false);
+    }
+  });
+
+  test("a key for another purpose, or of another master, does not open it", () => {
+    fc.assert(
+      fc.property(master, master, text, (given, other, secret) => {
+        const sealed = new Sealer(deriveKey(given, "app secret")).seal(secret);
+        expect(() => new Sealer(deriveKey(given, "cursor")).open(sealed)).toThrow(SealBroken);
+        fc.pre(hex(given) !== hex(other));
+        expect(() => new Sealer(deriveKey(other, "app secret")).open(sealed)).toThrow(SealBroken);
+      }),
+    );
+  });
+
+  test("any change to a sealed value is noticed", () => {
+    const sealer = new Sealer(deriveKey(new Uint8Array(32), "app secret"));
+    const sealed = sealer.seal("s3cret");
+    const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=. ";
+    for (let at = 0; at < sealed.length; at++) {
+      for (const unit of alphabet) {
+        if (unit !== sealed[at]) expect(() => sealer.open(sealed.slice(0, at) + unit + sealed.slice(at + 1))).toThrow(SealBroken);
+      }
+      expect(() => sealer.open(sealed.slice(0, at))).toThrow(SealBroken);
+    }
+    expect(() => sealer.open(`${sealed}A`)).toThrow(SealBroken);
+    expect(sealer.open(sealed)).toBe("s3cret");
+  });
+
+  test("keys are derived as RFC 5869 says", () => {
+    // Test case 3 (no salt, no info) gives these first 32 bytes.
+    expect(hex(deriveKey(new Uint8Array(22).fill(0x0b), ""))).toBe("8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d");
+  });
+
+  test("short keys are refused", () => {
+    expect(() => deriveKey(new Uint8Array(15), "x")).toThrow(RangeError);
+    expect(() => new Sealer(new Uint8Array(31))).toThrow(RangeError);
+  });
+});

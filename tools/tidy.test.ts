@@ -1,0 +1,185 @@
+/** The repository is tidy; and each check finds what it is there for. */
+import { describe, expect, test } from "bun:test";
+import { decisions, paths } from "./tidy/citations.ts";
+import { clauseReport } from "./tidy/clauses.ts";
+import { errorPage } from "./tidy/error-page.ts";
+import { markers, switchedOffTests, tracesOfMachines } from "./tidy/leftovers.ts";
+import { names, roomFurniture } from "./tidy/names.ts";
+import { importsByName, placesOfThings } from "./tidy/places.ts";
+import { type Check, problemText, type RepositoryFile, readRepository } from "./tidy/repository.ts";
+import { sizes } from "./tidy/sizes.ts";
+import { tidy } from "./tidy.ts";
+
+const ROOT = new URL("..", import.meta.url).pathname;
+
+test("the repository is tidy", () => {
+  const { problems, summary } = tidy(readRepository(ROOT));
+  console.log(summary);
+  expect(problems.map(problemText)).toEqual([]);
+});
+
+/** What a check says about made-up files, as `path:line`. */
+const found = (check: Check, files: Readonly<Record<string, string>>): string[] =>
+  check(Object.entries(files).map(([path, text]): RepositoryFile => ({ path, text }))).map(({ path, line }) => `${path}:${line}`);
+
+const none = { files: {}, functions: {} };
+const lines = (count: number): string => "x();\n".repeat(count);
+
+describe("sizes", () => {
+  test("a file of 300 lines passes, one of 301 does not", () => {
+    expect(found(sizes(none), { "src/a.ts": lines(300), "src/b.ts": lines(301) })).toEqual(["src/b.ts:1"]);
+  });
+
+  test("a function of 70 lines passes, one of 71 does not, and a group of tests is none", () => {
+    const body = (count: number) => `{\n${lines(count - 2)}}\n`;
+    const files = {
+      "src/a.ts": `function a() ${body(70)}`,
+      "src/b.ts": `\nconst b = () => ${body(71)}`,
+      "src/c.test.ts": `describe("c", () => {\ntest("d", () => {});\n${lines(80)}});\n`,
+    };
+    expect(found(sizes(none), files)).toEqual(["src/b.ts:2"]);
+  });
+
+  test("an exception that nothing needs is found", () => {
+    expect(found(sizes({ files: { "src/a.ts": "a table" }, functions: {} }), { "src/a.ts": lines(3) })).toEqual(["tools/tidy-exceptions.json:1"]);
+  });
+});
+
+describe("names", () => {
+  test("a name that says nothing is found, as file, folder or ending", () => {
+    const files = { "src/graph/utils.ts": "", "src/helpers/a.ts": "", "src/graph/x.types.ts": "", "src/graph/contract.ts": "" };
+    expect(found(names, files)).toEqual(["src/graph/utils.ts:1", "src/helpers/a.ts:1", "src/graph/x.types.ts:1"]);
+  });
+
+  test("a room without door, README, test or contract is found, and a file that is no furniture", () => {
+    const whole = ["index.ts", "README.md", "a.test.ts", "a.contract.ts", "a.handlers.ts"];
+    expect(found(roomFurniture, Object.fromEntries(whole.map((name) => [`src/features/a/${name}`, ""])))).toEqual([]);
+    expect(found(roomFurniture, { "src/features/a/a.handlers.ts": "" })).toHaveLength(4);
+    expect(found(roomFurniture, Object.fromEntries([...whole, "things.ts"].map((name) => [`src/features/a/${name}`, ""])))).toEqual([
+      "src/features/a/things.ts:1",
+    ]);
+  });
+});
+
+describe("places", () => {
+  const misplaced: Readonly<Record<string, string>> = {
+    environment: "const a = process.env.A;",
+    clock: "const a = Date.now();",
+    "clock, as an object": "const a = new Date();",
+    timer: "setTimeout(a, 5);",
+    randomness: "const a = Math.random();",
+    Bun: "Bun.gc(true);",
+    "listening socket": "createServer(a);",
+    "outbound call": 'await fetch("http://a");',
+    SQL: 'const a = "SELECT a FROM b WHERE c";',
+    "sql tag": 'import { sql } from "#storage/sql";',
+  };
+  for (const [what, text] of Object.entries(misplaced)) {
+    test(`${what} is found in a handler`, () => {
+      expect(found(placesOfThings, { "src/features/a/a.handlers.ts": `\n${text}` })).toContain("src/features/a/a.handlers.ts:2");
+    });
+  }
+
+  test("each may stand where it belongs, and a type says nothing", () => {
+    const files = {
+      "src/config/a.ts": "const a = process.env.A;",
+      "src/system.ts": "const a = Date.now();",
+      "src/jobs/a.ts": "setTimeout(a, 5);",
+      "src/http/server.ts": "Bun.serve({});",
+      "src/features/a/a.store.ts": 'import { sql } from "#storage/sql"; sql`SELECT a FROM b`;',
+      "src/features/a/a.contract.ts": 'import type { Row } from "#storage/sql"; // process.env, Date.now(), SELECT a FROM b',
+      "src/storage/wait.ts": "// timer: a driver waits for its own socket.\nsetTimeout(a, 5);",
+    };
+    expect(found(placesOfThings, files)).toEqual([]);
+  });
+
+  test("a relative import that leaves its part of the house is found", () => {
+    const files = {
+      "src/graph/a.ts": 'import { a } from "../kernel/a.ts";',
+      "src/features/a/a.store.ts": 'import { b } from "../b/index.ts";',
+      "src/storage/sqlite/open.ts": 'import { c } from "../sql.ts";',
+    };
+    expect(found(importsByName, files)).toEqual(["src/graph/a.ts:1", "src/features/a/a.store.ts:1"]);
+  });
+});
+
+describe("leftovers", () => {
+  test("a marker needs an issue", () => {
+    expect(found(markers, { "src/a.ts": "// TODO: later\n// TODO(#12): later\n// FIXME\n" })).toEqual(["src/a.ts:1", "src/a.ts:3"]);
+  });
+
+  test("a test that is switched off is found", () => {
+    const name = "skip";
+    expect(found(switchedOffTests, { "src/a.test.ts": `test("a", () => {});\ntest.${name}("b", () => {});\n` })).toEqual(["src/a.test.ts:2"]);
+  });
+
+  test("a path of the machine and the host of a registry are found", () => {
+    const files = { "README.md": "a/work/b\nsee /wo" + "rk/main\n", "a.sh": "curl https://registry." + "npmjs.org/a\n" };
+    expect(found(tracesOfMachines, files)).toEqual(["README.md:2", "a.sh:1"]);
+  });
+});
+
+describe("citations", () => {
+  const page = { "spec/decisions/a.md": "### D-98 One\n\n### D-99 Two\n" };
+
+  test("a decision that nobody made is found, and one that is made twice", () => {
+    expect(found(decisions, { ...page, "src/a.ts": "// D-98: so.\n// D-97: so.\n" })).toEqual(["src/a.ts:2"]);
+    expect(found(decisions, { ...page, "spec/decisions/b.md": "### D-98 Again\n" })).toEqual(["spec/decisions/b.md:1"]);
+  });
+
+  test("a path that does not exist is found, as such, below src, or beside the document", () => {
+    const files = {
+      "src/graph/ladder.ts": "",
+      "docs/a.md": "",
+      "docs/b.md": "`src/graph/ladder.ts` `graph/ladder.ts` [a](a.md)\n`graph/stairs.ts`\n[c](c.md)\n",
+    };
+    expect(found(paths, files)).toEqual(["docs/b.md:2", "docs/b.md:3"]);
+  });
+
+  test("patterns of names and addresses are no paths", () => {
+    expect(found(paths, { "README.md": "`x.store.ts` `GET /{id}` `a[b]=c` `http://a/b` `src/*.ts`\n", "src/a.ts": "" })).toEqual([]);
+  });
+
+  test("an error that is missing on the page is found, and one too many", () => {
+    expect(found(errorPage(["a", "b"]), { "docs/reference/errors.md": "| `a` | 400 |\n| `c` | 400 |\n" })).toEqual([
+      "src/kernel/errors.ts:1",
+      "docs/reference/errors.md:2",
+    ]);
+  });
+});
+
+describe("clauses", () => {
+  const files: RepositoryFile[] = [
+    {
+      path: "spec/clauses.yaml",
+      text: "- {id: A1-1, area: a, kind: rule}\n- {id: A1-2, area: a, kind: shape}\n- {id: B1-1, area: b, kind: rule}\n- {id: A1-3, area: a, kind: info}\n",
+    },
+    { path: "src/features/a/a.contract.ts", text: 'clauses: ["A1-1", "A1-2"]' },
+    { path: "conformance/cases/a.yaml", text: "cases:\n- {title: a, clauses: [A1-1]}\n" },
+  ];
+
+  test("a clause counts when an operation and a case name it", () => {
+    const { covered, total } = clauseReport(files, ["b"]);
+    expect({ covered, total }).toEqual({ covered: 1, total: 3 });
+  });
+
+  test("of an area that is built, every clause has both or a reason", () => {
+    expect(clauseReport(files, ["b"]).problems.map(({ what }) => what)).toEqual(["A1-2 has no conformance case"]);
+    const excused = [...files, { path: "spec/uncovered.md", text: "| clause | reason |\n|---|---|\n| A1-2 | another system's |\n" }];
+    expect(clauseReport(excused, ["b"]).problems).toEqual([]);
+  });
+
+  test("a comment may cite a span of clauses", () => {
+    const cited = [
+      ...files,
+      { path: "src/graph/a.ts", text: "// B1-1 to B1-3: so.\n" },
+      { path: "conformance/cases/b.yaml", text: "cases:\n- {clauses: B1-1}\n" },
+    ];
+    expect(clauseReport(cited, ["b"]).covered).toBe(2);
+  });
+
+  test("a reason that is no longer needed is found", () => {
+    const excused = [...files, { path: "spec/uncovered.md", text: "| A1-1 | another system's |\n| A1-2 | another system's |\n" }];
+    expect(clauseReport(excused, ["b"]).problems.map(({ line }) => line)).toEqual([1]);
+  });
+});

@@ -1,0 +1,36 @@
+/**
+ * `npm run docs`: writes the reference pages from what the program itself holds: catalogue, contracts, policies, options.
+ * `--check` writes nothing and says which page differs.
+ */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { rooms } from "#main";
+import { configurationPage } from "./write-docs/configuration-page.ts";
+import { errorsPage } from "./write-docs/errors-page.ts";
+import { operationsPage } from "./write-docs/operations-page.ts";
+import { permissionsPage } from "./write-docs/permissions-page.ts";
+
+const FOLDER = join(new URL("..", import.meta.url).pathname, "docs/reference");
+
+const pages: Readonly<Record<string, () => string>> = {
+  "configuration.md": configurationPage,
+  "errors.md": errorsPage,
+  "operations.md": () => operationsPage(rooms),
+  "permissions.md": () => permissionsPage(rooms),
+};
+
+const isCheck = process.argv.includes("--check");
+const stale: string[] = [];
+mkdirSync(FOLDER, { recursive: true });
+for (const [name, page] of Object.entries(pages)) {
+  const file = join(FOLDER, name);
+  const text = page();
+  if (existsSync(file) && readFileSync(file, "utf8") === text) continue;
+  stale.push(name);
+  if (!isCheck) writeFileSync(file, text);
+}
+if (isCheck) {
+  for (const name of stale) console.error(`docs/reference/${name} is not what the code says; run npm run docs`);
+  process.exit(stale.length === 0 ? 0 : 1);
+}
+console.log(stale.length === 0 ? "the reference pages are up to date" : `written: ${stale.map((name) => `docs/reference/${name}`).join(", ")}`);

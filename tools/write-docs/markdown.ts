@@ -1,0 +1,18 @@
+/** The little Markdown that the reference pages need. */
+export function page(title: string, source: string, parts: readonly string[]): string {
+  return [`# ${title}`, `Written by \`npm run docs\` from ${source}; changes by hand are lost.`, ...parts].join("\n\n").concat("\n");
+}
+
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(" | ")} |`;
+  return [line(head), `|${head.map(() => "---").join("|")}|`, ...rows.map(line)].join("\n");
+}
+
+/** A pipe or a line break would end the cell. */
+const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll(/\s*\n\s*/g, " ");
+
+export const code = (text: string): string => `\`${text}\``;
+
+export const codes = (texts: readonly string[]): string => texts.map(code).join(", ");
+
+export const sorted = (texts: Iterable<string>): string[] => [...texts].sort((a, b) => (a < b ? -1 : 1));

@@ -1,0 +1,69 @@
+import { type PolicyName, policyOf } from "#auth/policies";
+import { placeNames, type Scheme, type SchemeName, schemes } from "#auth/schemes";
+import type { FieldSet } from "#graph/contract";
+import type { Room } from "#graph/room";
+import { code, codes, page, table } from "./markdown.ts";
+import { addressOf } from "./operations-page.ts";
+
+interface Entry {
+  readonly call: string;
+  readonly scheme: SchemeName;
+  readonly policy: PolicyName;
+  readonly set?: FieldSet;
+}
+
+export function permissionsPage(rooms: readonly Room[]): string {
+  const entries = rooms.flatMap(entriesOf);
+  const types = rooms.flatMap(({ nodeTypes }) => nodeTypes ?? []);
+  return page("Permissions", "`src/auth/policies.ts`, `src/auth/schemes.ts` and the rooms' contracts", [
+    "Who may call what. First comes whether the caller may know that the node exists: where not, the answer is that of a node that is missing. Then " +
+      "its scopes (code 10) and its page task or role (code 200) are checked (D-14, D-91).",
+    table(
+      ["call", "tokens", "scopes", "who", "the token stands in"],
+      entries.map(({ call, scheme, policy }) => [code(call), ...policyCells(policy), schemeText(schemes[scheme])]),
+    ),
+    "With the profile `clients` a token serves in any place.",
+    ...fieldPart(entries),
+    "Who may know that a node exists:",
+    table(
+      ["node type", "who"],
+      types.map(({ type, policy }) => [code(type), policyOf(policy).summary]),
+    ),
+  ]);
+}
+
+function entriesOf({ nodeTypes, operations }: Room): Entry[] {
+  const calls = (operations ?? []).map(({ contract }): Entry => {
+    const entry = { call: `${contract.method} ${addressOf(contract)}`, scheme: contract.scheme, policy: contract.policy };
+    return contract.kind === "list" ? { ...entry, set: contract.items } : entry;
+  });
+  const reads = (nodeTypes ?? []).flatMap(({ type, reading }): Entry[] =>
+    reading === undefined ? [] : [{ call: `GET /{${type}_id}`, scheme: reading.scheme, policy: reading.policy, set: reading.set }],
+  );
+  return [...calls, ...reads];
+}
+
+function fieldPart(entries: readonly Entry[]): string[] {
+  const rows = entries.flatMap(({ call, policy, set }) => fieldRows(call, policy, set));
+  return rows.length === 0 ? [] : ["Fields with a policy of their own:", table(["field", "who"], rows)];
+}
+
+function policyCells(name: PolicyName): string[] {
+  const { kinds, scopes, summary } = policyOf(name);
+  return [kinds.join(", "), scopes.length === 0 ? "" : codes(scopes), summary];
+}
+
+function schemeText({ places, need, developmentOnly }: Scheme): string {
+  const names = places.map((place) => {
+    const where = place === "body" ? "body" : place === "bearer" ? "header" : "query";
+    return `${code(placeNames[place])} (${where}${developmentOnly?.includes(place) === true ? ", in development mode only" : ""})`;
+  });
+  return names.length === 1 ? (names[0] as string) : `${need === "all" ? "all of" : "one of"} ${names.join(", ")}`;
+}
+
+/** Only what differs from the call's own policy. */
+function fieldRows(call: string, policy: PolicyName, set: FieldSet | undefined): string[][] {
+  return Object.entries(set?.fields ?? {})
+    .filter(([, field]) => field.policy !== policy)
+    .map(([name, field]) => [code(`${call}: ${name}`), policyOf(field.policy).summary]);
+}

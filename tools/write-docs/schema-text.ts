@@ -1,0 +1,53 @@
+/** A JSON Schema in a few words. */
+export interface Schema {
+  readonly type?: string;
+  readonly anyOf?: readonly Schema[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly pattern?: string;
+}
+
+export function schemaText(schema: Schema): string {
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(" or ");
+  if (schema.anyOf !== undefined) return schema.anyOf.map(schemaText).join(" or ");
+  if (schema.type === "array") return `array of ${schemaText(schema.items ?? {})}`;
+  if (schema.type === "object") return objectText(schema);
+  return [schema.type ?? "any", ...limits(schema)].join(", ");
+}
+
+/** `{id, data{a, b?}}`: names alone, objects inside with theirs. */
+function objectText(schema: Schema): string {
+  const names = propertiesOf(schema).map(({ name, schema: inner, isRequired }) => {
+    const shown = inner.type === "object" ? name + objectText(inner) : name;
+    return isRequired ? shown : `${shown}?`;
+  });
+  return `{${names.join(", ")}}`;
+}
+
+function limits({ minLength, maxLength, minimum, maximum, pattern }: Schema): string[] {
+  const found: string[] = [];
+  if (minLength === 1) found.push("not empty");
+  else if (minLength !== undefined) found.push(`at least ${minLength} characters`);
+  if (maxLength !== undefined) found.push(`at most ${maxLength} characters`);
+  if (minimum !== undefined) found.push(`from ${minimum}`);
+  if (maximum !== undefined) found.push(`up to ${maximum}`);
+  if (pattern !== undefined) found.push(`like ${pattern}`);
+  return found;
+}
+
+export interface Property {
+  readonly name: string;
+  readonly schema: Schema;
+  readonly isRequired: boolean;
+}
+
+export const propertiesOf = ({ properties, required }: Schema): Property[] =>
+  Object.entries(properties ?? {}).map(([name, schema]) => ({ name, schema, isRequired: required?.includes(name) === true }));
