@@ -1,13 +1,17 @@
 /** Puts the house together: the only file that knows every room. */
-import type { Config } from "#config/config";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { type Config, ConfigProblem } from "#config/config";
 import { masterKeyOf } from "#config/secret-key";
-import { type ControlServer, serveControl } from "#control/server";
+import { type ControlAppOptions, controlApp } from "#control/app";
+import { serveControl } from "#control/server";
 import { apps } from "#features/apps";
 import { businesses } from "#features/businesses";
 import { customLabels } from "#features/custom-labels";
 import { microblogAccounts } from "#features/microblog-accounts";
 import { pages } from "#features/pages";
 import { personas } from "#features/personas";
+import { requiredActions } from "#features/required-actions";
 import { socialAccounts } from "#features/social-accounts";
 import { tokenInspection } from "#features/token-inspection";
 import { users } from "#features/users";
@@ -15,16 +19,14 @@ import { standardCalendar } from "#graph/calendar";
 import { type OpenWorld, openWorld } from "#graph/open-world";
 import { Registry } from "#graph/registry";
 import type { Room } from "#graph/room";
-import { findSetting, settingFact } from "#graph/settings.store";
 import { newestVersion } from "#graph/versions";
-import type { Profile } from "#graph/world";
-import { profileSetting } from "#graph/world-file";
+import { importWorld, isEmpty } from "#graph/world-file";
+import { followSettings } from "#graph/world-settings";
 import { ReaderRegistry } from "#kernel/readers";
 import { formatVersion } from "#kernel/versions";
 import { surfaces } from "#surfaces/surfaces";
-import { randomKey, randomSecret, realNowMs, SeededIds, TimeOrderedIds, tokenValue } from "#system";
+import { randomKey, randomSecret, realNowMs, SeededIds, sleepMs, TimeOrderedIds, tokenValue } from "#system";
 import { errorFields, type Log } from "#telemetry/log";
-import { beginWorld, type Demo } from "./first-world.ts";
 
 /** In the order in which a world file's sections are loaded. */
 export const rooms: readonly Room[] = [
@@ -37,6 +39,7 @@ export const rooms: readonly Room[] = [
   customLabels,
   personas,
   tokenInspection,
+  requiredActions,
 ];
 
 export const buildRegistry = (): Registry => new Registry(rooms);
@@ -84,11 +87,152 @@ const ALONE: StartOptions = { isPortShared: false, isFirst: true };
 export async function startPlaza(config: Config, log: Log, options: StartOptions = ALONE): Promise<RunningPlaza> {
   const registry = buildRegistry();
   const world = await openDefaultWorld(config, registry, log);
+  const listeners: Listener[] = [];
   try {
-    const demo = options.isFirst ? await beginWorld(world, registry, config, Bun.YAML.parse) : undefined;
+    const demo = options.isFirst ? await beginWorld(world, registry, config) : undefined;
     if (config.profile !== undefined) world.profile = config.profile;
+    const graph = listenGraph(config, log, world, registry, options);
+    listeners.push(graph);
+    const key = config.control_key ?? randomSecret(CONTROL_KEY_BYTES);
+    const control = options.isFirst
+      ? serveControl({ ...controlOf(log, world, registry, key), host: config.control_host, port: config.control_port })
+      : undefined;
+    if (control !== undefined) listeners.push(control);
+    return {
+      ready: readyInfo(config, graph.port, control?.port, key),
+      demo,
+      newestVersion: formatVersion(newestVersion(world.calendar)),
+      stop: () => stopAll(listeners, world, log),
+    };
   } catch (error) {
+    for (const listener of listeners) listener.kill();
     await world.database.close();
     throw error;
   }
+}
+
+interface Listener {
+  readonly port: number;
+  stop(): Promise<void>;
+  kill(): void;
+}
+
+async function openDefaultWorld(config: Config, registry: Registry, log: Log): Promise<OpenWorld> {
+  const readers = new ReaderRegistry();
+  for (const room of registry.rooms) room.registerReaders?.(readers);
+  const world = await openWorld({
+    name: "default",
+    data: config.data,
+    registry,
+    readers,
+    profile: config.profile ?? "strict",
+    seed: config.seed,
+    calendar: standardCalendar,
+    limits: { labels_per_page_max: config.labels_per_page_max },
+    rateLimits: { app_calls_per_hour: config.app_calls_per_hour, page_calls_per_hour: config.page_calls_per_hour },
+    masterKey: masterKeyOf(config, randomKey),
+    realNowMs,
+    timeOrderedIds: (processNumber) => new TimeOrderedIds(processNumber),
+    seededIds: (next) => new SeededIds(next),
+  });
+  await followSettings(world, (error) => log.warn(errorFields(error), "the world's settings could not be read again"));
+  return world;
+}
+
+/** Public values, in the repository: only a sandbox begins with it. */
+const DEMO_FILE = fileURLToPath(new URL("../worlds/demo.yaml", import.meta.url));
+
+export interface Demo {
+  readonly page: string;
+  readonly page_token: string;
+  readonly tokens: readonly { readonly token: string; readonly type: string }[];
+}
+
+/** Fills an empty world: with the file that was asked for, else with the demo. Answers what of the demo works. */
+async function beginWorld(world: OpenWorld, registry: Registry, config: Config): Promise<Demo | undefined> {
+  const { world: file } = config;
+  const hasNothing = await isEmpty(world);
+  if (file !== undefined) {
+    if (!hasNothing && !config.import) throw new ConfigProblem("--world", `the data in ${config.data} is not empty; --import merges ${file} into it`);
+    await importWorld(world, registry, readWorldFile(file), { isMerge: config.import, parseYaml });
+  } else if (hasNothing && config.sandbox) await importWorld(world, registry, readFileSync(DEMO_FILE, "utf8"), { isMerge: false, parseYaml });
+  return config.sandbox && !config.json ? findDemo(world) : undefined;
+}
+
+function readWorldFile(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new ConfigProblem("--world", `${file} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+/** The demo's tokens that are alive: after a restart, or beside what a world file brought. */
+async function findDemo(world: OpenWorld): Promise<Demo | undefined> {
+  const file = parseYaml(readFileSync(DEMO_FILE, "utf8")) as { tokens: { token: string; type: string; page?: string }[] };
+  const tokens: Demo["tokens"][number][] = [];
+  for (const { token, type } of file.tokens) if ((await world.tokens.find(token))?.revoked_at === 0) tokens.push({ token, type });
+  const page = file.tokens.find(({ type }) => type === "page");
+  if (page?.page === undefined || !tokens.some(({ token }) => token === page.token)) return undefined;
+  return { page: page.page, page_token: page.token, tokens };
+}
+
+const parseYaml = (text: string): unknown => Bun.YAML.parse(text);
+
+function controlOf(log: Log, world: OpenWorld, registry: Registry, key: string): ControlAppOptions {
+  return {
+    key,
+    house: { registry, worlds: new Map([[world.name, world]]), parseYaml, mintTokenValue: tokenValue, onTimeMoved: [] },
+    readMetrics: async () => ({ contentType: "text/plain", text: "" }),
+    onUnexpected: (error, operation) => log.error({ operation, ...errorFields(error) }, "a control call failed unexpectedly"),
+  };
+}
+
+export interface ControlWithoutServer {
+  request(path: string, init: RequestInit): Promise<Response>;
+  close(): Promise<void>;
+}
+
+/** The control API on data that no server uses at the moment, for commands; nothing listens. */
+export async function openControl(config: Config, log: Log): Promise<ControlWithoutServer> {
+  const registry = buildRegistry();
+  const world = await openDefaultWorld(config, registry, log);
+  const key = randomSecret(CONTROL_KEY_BYTES);
+  const app = controlApp(controlOf(log, world, registry, key));
+  return {
+    request: async (path, init) => app.request(path, { ...init, headers: { ...init.headers, authorization: `Bearer ${key}` } }),
+    close: () => world.database.close(),
+  };
+}
+
+function readyInfo(config: Config, port: number, controlPort: number | undefined, key: string): ReadyInfo {
+  const base = `http://${addressOf(config.host)}:${port}`;
+  const addresses = Object.fromEntries(
+    surfaces.map(({ name, address, mount }) => {
+      const host = config.surface_hosts[name];
+      return [address, host === undefined ? base + mount : `http://${host}:${port}`];
+    }),
+  ) as Record<"base_url" | "app_base_url" | "microblog_base_url" | "ads_base_url" | "social_login_host", string>;
+  return {
+    ready: true,
+    ...addresses,
+    control_url: `http://${addressOf(config.control_host)}:${controlPort ?? config.control_port}`,
+    ...(config.sandbox ? { control_key: key } : {}),
+    rtmp_url: null,
+    pid: process.pid,
+  };
+}
+
+/** How a caller on this machine reaches a listener. */
+function addressOf(host: string): string {
+  if (host === "0.0.0.0") return "127.0.0.1";
+  if (host === "::") return "[::1]";
+  return host.includes(":") ? `[${host}]` : host;
+}
+
+async function stopAll(listeners: readonly Listener[], world: OpenWorld, log: Log): Promise<void> {
+  const stopped = Promise.all(listeners.map((listener) => listener.stop())).then(() => true);
+  if (!(await Promise.race([stopped, sleepMs(STOP_WITHIN_MS).then(() => false)]))) log.warn({}, "calls that were still running were ended");
+  for (const listener of listeners) listener.kill();
+  await world.database.close();
 }

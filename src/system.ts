@@ -74,3 +74,6 @@ export function traceId(): string {
   for (let i = 0; i < 11; i++) id += ALPHABET[(pool[poolAt++] as number) & 63];
   return id;
 }
+
+/** For waits that somebody asked for; work that recurs belongs to jobs/. */
+export const sleepMs = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

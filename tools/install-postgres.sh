@@ -2,10 +2,11 @@
 # Makes sure that PostgreSQL's programs are there: the tests start private clusters with them. No server is needed.
 set -eu
 
+# Where the test harness looks too: Debian's folders, then the PATH.
 has_postgres() {
-  command -v initdb >/dev/null 2>&1 && command -v postgres >/dev/null 2>&1 && return 0
-  for bin in /usr/lib/postgresql/*/bin /usr/pgsql-*/bin /opt/homebrew/opt/postgresql*/bin; do # Debian, Red Hat, Homebrew
-    [ -x "$bin/initdb" ] && [ -x "$bin/postgres" ] && return 0
+  command -v initdb >/dev/null 2>&1 && command -v pg_ctl >/dev/null 2>&1 && return 0
+  for bin in /usr/lib/postgresql/*/bin; do
+    [ -x "$bin/initdb" ] && [ -x "$bin/pg_ctl" ] && return 0
   done
   return 1
 }
@@ -15,14 +16,14 @@ if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
   echo "Installing PostgreSQL (apt-get) …" >&2
   export DEBIAN_FRONTEND=noninteractive
   apt-get update -qq >&2 || echo "apt-get update failed; trying with the lists that are there" >&2
-  apt-get install -y -qq --no-install-recommends postgresql >&2 </dev/null
+  apt-get install -y -qq --no-install-recommends postgresql procps >&2 </dev/null
   has_postgres && exit 0
 fi
 cat >&2 <<'TEXT'
-The tests need the programs of PostgreSQL 15 or newer (initdb, postgres), to start a private cluster; none were found on
-the PATH or in the usual places. Install them, for example
+The tests need the programs of PostgreSQL 15 or newer (initdb, pg_ctl), to start a private cluster; none were found in
+/usr/lib/postgresql or on the PATH. Install them, for example
   Debian, Ubuntu:  sudo apt-get install postgresql
-  macOS:           brew install postgresql@15
+  macOS:           brew install postgresql@15, and put its bin folder on the PATH
 No running server and no set-up is needed.
 TEXT
 exit 1

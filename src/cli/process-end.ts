@@ -13,7 +13,8 @@ const WRONG_USE_CODES = ["EADDRINUSE", "EACCES", "EADDRNOTAVAIL", "ENOTDIR", "ER
 
 const codeOf = (error: unknown): string => (error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "");
 
-const isWrongUse = (error: unknown): boolean => (error instanceof Error && WRONG_USES.includes(error.name)) || WRONG_USE_CODES.includes(codeOf(error));
+const isWrongUse = (error: unknown): boolean =>
+  (error instanceof Error && WRONG_USES.includes(error.name)) || WRONG_USE_CODES.includes(codeOf(error));
 
 export const exitCodeOf = (error: unknown): number => (isWrongUse(error) ? WRONG_USE : FAILED);
 

@@ -28,4 +28,3 @@ function logReady(log: Log, { ready }: RunningPlaza): void {
   const { control_key: _, ready: __, ...addresses } = ready;
   log.info(addresses, "ready");
 }
-

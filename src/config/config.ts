@@ -16,7 +16,8 @@ export interface Config {
   readonly seed: number | undefined;
   /** CIDR ranges and host names that callbacks may reach beside public addresses (D-64). */
   readonly allow_callback: readonly string[];
-  readonly profile: "strict" | "clients";
+  /** undefined: what the world says of itself, else `strict`. */
+  readonly profile: "strict" | "clients" | undefined;
   readonly sandbox: boolean;
   readonly workers: number;
   /** Live ingest; undefined leaves it out. */

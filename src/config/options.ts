@@ -60,8 +60,8 @@ export const options: readonly Option[] = [
     name: "profile",
     value: "NAME",
     read: read.oneOf(["strict", "clients"]),
-    default: "strict",
-    summary: "strict, or clients: what unmodified client libraries expect",
+    default: undefined,
+    summary: "strict, or clients: what unmodified client libraries expect (default: what the world says, else strict)",
   },
   {
     name: "sandbox",

@@ -2,7 +2,7 @@
 import { type Static, Type } from "typebox";
 import type { RequestEntry } from "#graph/request-log";
 import { secondsOf, worldTime } from "#graph/world-words";
-import { monotonicMs } from "#system";
+import { monotonicMs, sleepMs } from "#system";
 import { unprocessable } from "./errors.ts";
 import { listOf } from "./lists.ts";
 import { type ControlCall, type ControlRoute, route } from "./routes.ts";
@@ -73,7 +73,7 @@ async function expectRequests({ world, body }: ControlCall<unknown, Expectation>
         data: ofOperation.slice(0, SEEN_MAX).map(shown),
       });
     }
-    await Promise.race([world.requests.next(), Bun.sleep(remaining)]);
+    await Promise.race([world.requests.next(), sleepMs(remaining)]);
   }
 }
 

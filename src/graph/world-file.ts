@@ -3,21 +3,22 @@
  *
  * **Invariant:** a file is loaded whole or not at all, in one transaction, and loading sends no webhooks.
  */
-import { type Static, Type } from "typebox";
+import { type TSchema, Type } from "typebox";
 import { insertToken, listTokens } from "#auth/tokens.store";
 import { unixSeconds } from "#kernel/clock";
 import { GraphError } from "#kernel/errors";
 import type { Reader, Transaction } from "#storage/database";
+import { calendarWith, standardCalendar, type VersionCalendar, type VersionsEntry } from "./calendar.ts";
 import { entryReader, suggestion } from "./entry-reader.ts";
 import type { OpenWorld } from "./open-world.ts";
 import type { Registry } from "./registry.ts";
 import type { Reference, WorldEntry, WorldSection } from "./room.ts";
-import { saveSetting } from "./settings.store.ts";
 import type { Profile } from "./world.ts";
-import { atItsLine, type ParseYaml, parseWorldFile, WorldFileProblem } from "./world-file-text.ts";
+import { atItsLine, type ParseYaml, parseWorldFile } from "./world-file-text.ts";
+import { entryOf, ownSchemas, saveSettings, useSettings, type WorldSettings } from "./world-settings.ts";
 import { findNodeType, findTokenHash, hasAnything } from "./world-state.store.ts";
 import { type TokenEntry, tokenEntry, tokenHashOf, tokenOf, tokenReferences, tokenToEntry } from "./world-tokens.ts";
-import { WorldProblem, worldTime } from "./world-words.ts";
+import { WorldProblem } from "./world-words.ts";
 
 export interface ImportOptions {
   /** An entry whose id is there already replaces what is stored; without it that is an error. */
@@ -26,22 +27,12 @@ export interface ImportOptions {
   readonly parseYaml?: ParseYaml;
 }
 
-export const profileSetting = "profile";
-
 /** What a world file says of the world itself, beside the rooms' nodes. */
-const clockEntry = Type.Object(
-  { now: Type.Optional({ ...worldTime, description: "Unix seconds or ISO 8601" }), frozen: Type.Boolean({ default: false }) },
-  { additionalProperties: false },
-);
-const ownKeys = {
-  clock: clockEntry,
-  profile: Type.Union([Type.Literal("strict"), Type.Literal("clients")]),
-  tokens: Type.Array(tokenEntry),
-};
+const ownKeys = { ...ownSchemas, tokens: Type.Array(tokenEntry) };
 
 interface WorldFile {
   readonly clock: { now?: number; frozen: boolean } | undefined;
-  readonly profile: Profile | undefined;
+  readonly settings: WorldSettings;
   readonly tokens: readonly TokenEntry[];
   readonly sections: readonly { readonly section: WorldSection; readonly entries: readonly WorldEntry[] }[];
 }
@@ -55,35 +46,41 @@ export async function importWorld(world: OpenWorld, registry: Registry, text: st
   const parseYaml = options.parseYaml ?? (await import("yaml")).parse;
   const top = await parseWorldFile(text, parseYaml);
   try {
-    const file = readFile(top, sectionsOf(registry));
+    const file = readFile(top, sectionsOf(registry), world.calendar);
     const { clock } = file;
     const body = (tx: Transaction) => load(tx, world, file, options.isMerge);
     if (clock === undefined) await world.database.write(body);
     else await world.clock.setWith(clock.now === undefined ? world.clock.nowMs() : clock.now * 1000, clock.frozen, body);
-    if (file.profile !== undefined) world.profile = file.profile;
+    useSettings(world, file.settings);
   } catch (error) {
     if (error instanceof WorldProblem) throw await atItsLine(error, text);
     throw error;
   }
 }
 
-function readFile(top: Readonly<Record<string, unknown>>, sections: readonly WorldSection[]): WorldFile {
+function readFile(top: Readonly<Record<string, unknown>>, sections: readonly WorldSection[], calendar: VersionCalendar): WorldFile {
   const known = [...Object.keys(ownKeys), ...sections.map(({ key }) => key)];
   for (const key of Object.keys(top)) if (!known.includes(key)) throw new WorldProblem(key, `is not known here${suggestion(key, known)}`);
-  const own = <Key extends keyof typeof ownKeys>(key: Key): Static<(typeof ownKeys)[Key]> | undefined =>
-    (top[key] === undefined || top[key] === null ? undefined : readUnder(key, ownKeys[key], top[key])) as never;
-  const clock = own("clock") as WorldFile["clock"];
+  const read = (key: string, schema: TSchema): unknown =>
+    top[key] === undefined || top[key] === null ? undefined : readUnder(key, schema, top[key]);
+  const versions = read("versions", ownKeys.versions) as VersionsEntry | undefined;
   return {
-    clock,
-    profile: own("profile"),
-    tokens: (own("tokens") ?? []) as readonly TokenEntry[],
-    sections: sections.map((section) => ({
-      section,
-      entries: (top[section.key] === undefined || top[section.key] === null
-        ? []
-        : readUnder(section.key, listOf(section), top[section.key])) as readonly WorldEntry[],
-    })),
+    clock: read("clock", ownKeys.clock) as WorldFile["clock"],
+    settings: {
+      profile: read("profile", ownKeys.profile) as Profile | undefined,
+      calendar: versions === undefined ? undefined : calendarUnder("versions", calendar, versions),
+    },
+    tokens: (read("tokens", ownKeys.tokens) ?? []) as readonly TokenEntry[],
+    sections: sections.map((section) => ({ section, entries: (read(section.key, listOf(section)) ?? []) as readonly WorldEntry[] })),
   };
+}
+
+function calendarUnder(key: string, base: VersionCalendar, entry: VersionsEntry): VersionCalendar {
+  try {
+    return calendarWith(base, entry);
+  } catch (error) {
+    throw below(error, key);
+  }
 }
 
 const lists = new WeakMap<WorldSection, ReturnType<typeof Type.Array>>();
@@ -94,7 +91,7 @@ function listOf(section: WorldSection) {
   return list;
 }
 
-function readUnder(key: string, schema: Parameters<typeof entryReader>[0], value: unknown): unknown {
+function readUnder(key: string, schema: TSchema, value: unknown): unknown {
   try {
     return entryReader(schema)(value);
   } catch (error) {
@@ -122,7 +119,7 @@ async function load(tx: Transaction, world: OpenWorld, file: WorldFile, isMerge:
     await checkReferences(tx, tokenReferences(entry), place, types);
     await insertTokenEntry(tx, world, entry, place, isMerge);
   }
-  if (file.profile !== undefined) await saveSetting(tx, profileSetting, file.profile);
+  await saveSettings(tx, file.settings);
 }
 
 async function insertAll(tx: Transaction, world: OpenWorld, section: WorldSection, entries: readonly WorldEntry[], isMerge: boolean): Promise<void> {
@@ -184,6 +181,7 @@ const EXPORT_PAGE_ROWS = 500;
 export function exportWorld(world: OpenWorld, registry: Registry): Promise<Record<string, unknown>> {
   return world.database.snapshot(async (reader) => {
     const file: Record<string, unknown> = { clock: { now: unixSeconds(world.clock), frozen: world.clock.isFrozen }, profile: world.profile };
+    if (world.calendar !== standardCalendar) file.versions = entryOf(world.calendar);
     for (const section of sectionsOf(registry)) {
       const entries: WorldEntry[] = [];
       await eachPage(
@@ -221,5 +219,3 @@ async function eachPage<T>(read: ReadList<T>, take: (row: T) => void): Promise<v
     after = page.lastKey;
   }
 }
-
-export { WorldFileProblem };

@@ -2,7 +2,8 @@
  * What a room sees of a database. Two drivers implement it: `sqlite/` and `postgres/`.
  *
  * **Invariant:** a write is acknowledged (its promise resolves) only after it is durable.
- * **Invariant:** the body of a write awaits nothing but its `tx`; no network, no timer.
+ * **Invariant:** the body of a write awaits nothing but its `tx`; no network, no timer. SQLite refuses one that does.
+ * **Invariant:** a body has no effect but through its `tx`: PostgreSQL undoes one that conflicts with another and runs it again.
  * **Invariant:** SQL stands only in `*.store.ts` and `*.migrations.ts`.
  */
 import type { Row, Sql } from "./sql.ts";
@@ -12,6 +13,7 @@ export interface Reader {
   all<R extends Row>(statement: Sql): Promise<R[]>;
 }
 
+/** A statement that fails ends the transaction, also when the body swallows the error: for expected conflicts, `ON CONFLICT`. */
 export interface Transaction extends Reader {
   /** Answers the number of rows changed. */
   run(statement: Sql): Promise<number>;
@@ -33,13 +35,20 @@ export interface Database {
   readonly dialect: "sqlite" | "postgres";
   /** Reads what is committed, on a connection that no writer uses. */
   readonly reader: Reader;
-  /** Runs `body` in one transaction; a throw rolls it back and is thrown on. Resolves when durable. */
+  /**
+   * Runs `body` in one transaction; a throw rolls it back and is thrown on. Resolves when durable.
+   * Rejects with `databaseUnreachable` when the store fails (connection lost, disk full); the write may then have been
+   * stored only if the connection broke at its very commit.
+   */
   write<T>(body: (tx: Transaction) => Promise<T>): Promise<T>;
   /** Several reads of one moment (a snapshot), for exports and reports. */
   snapshot<T>(body: (reader: Reader) => Promise<T>): Promise<T>;
   /** Called with each fact that any process, this one too, invalidated; `undefined`: everything may have changed. */
   onInvalidate(listener: (kind: string | undefined, key: string | undefined) => void): void;
-  /** A number that no other running process on this database has, 0 to 1023: part of minted ids. */
+  /**
+   * A number that no other running process on this database has, 0 to 1023: part of minted ids. It is asked for each time,
+   * because it changes when PostgreSQL was away and another process took it meanwhile.
+   */
   readonly processNumber: number;
   /** Rejects with `databaseUnreachable` when the database does not answer; for readiness. */
   ping(): Promise<void>;

@@ -81,8 +81,11 @@ describe("fact channel", () => {
   });
 
   test("while the listening connection is gone everything counts as changed; then names are heard again, under the same number", async () => {
-    const { url, one, two } = await openBoth();
+    const { url, one: first, two, open } = await openBoth();
+    const one = await open();
     const number = two.processNumber;
+    // A lower number is free now, which is not to be taken.
+    await first.close();
     const cache = new FactCache<string>(two, "token");
     await cache.get("kept", async () => "old");
     const heard = listen(two);

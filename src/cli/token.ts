@@ -1,0 +1,110 @@
+/** `plaza token …`: asks a running server's control API, or opens the data itself while no server runs on it. */
+import { ConfigProblem } from "#config/config";
+import { findConfigFile } from "#config/config-file";
+import { environment } from "#config/environment";
+import { readConfig } from "#config/read-config";
+import { Log } from "#telemetry/log";
+import { exitCodeOf, explain } from "./process-end.ts";
+
+type Given = Readonly<Record<string, unknown>>;
+
+interface Control {
+  request(path: string, init: RequestInit): Promise<Response>;
+  close(): Promise<void>;
+}
+
+const FAILED = 1;
+const UNREACHED = "could not be reached";
+
+export async function runTokenCommand(command: string, given: Given): Promise<number> {
+  const log = new Log({ level: "error", isPretty: true });
+  try {
+    const control = await openControlFor(given, log);
+    try {
+      return await run(control, command, given, `/v1/worlds/${encodeURIComponent(String(given.world_name))}`);
+    } finally {
+      await control.close();
+    }
+  } catch (error) {
+    explain(error, log);
+    if (error instanceof Error && error.name === "FolderInUse")
+      process.stderr.write("plaza: to ask the server that uses it, give --control-url and --control-key\n");
+    await log.flush();
+    return exitCodeOf(error);
+  }
+}
+
+async function openControlFor(given: Given, log: Log): Promise<Control> {
+  const { PLAZA_CONTROL_URL, PLAZA_CONTROL_KEY } = environment();
+  const url = given.control_url ?? (given.data === undefined ? PLAZA_CONTROL_URL : undefined);
+  if (url !== undefined) return controlAt(String(url), given.control_key ?? PLAZA_CONTROL_KEY);
+  const { openControl } = await import("#main");
+  return openControl(readConfig(given.data === undefined ? {} : { data: given.data }, environment(), await findConfigFile()), log);
+}
+
+function controlAt(url: string, key: unknown): Control {
+  if (!URL.canParse(url)) throw new ConfigProblem("--control-url", `"${url}" is not an address`);
+  if (key === undefined) throw new ConfigProblem("--control-key", "is needed with --control-url; PLAZA_CONTROL_KEY serves too");
+  const base = url.replace(/\/+$/, "").replace(/\/v1$/, "");
+  return {
+    async request(path, init) {
+      try {
+        return await fetch(base + path, { ...init, headers: { ...init.headers, authorization: `Bearer ${key}` } });
+      } catch (error) {
+        throw new Error(`${base} ${UNREACHED}`, { cause: error });
+      }
+    },
+    close: async () => {},
+  };
+}
+
+async function run(control: Control, command: string, given: Given, world: string): Promise<number> {
+  switch (command) {
+    case "mint":
+      return show(await post(control, `${world}/tokens`, tokenOf(given)));
+    case "create-app":
+      return show(await post(control, `${world}/nodes/apps`, given.id === undefined ? { name: given.name } : { id: given.id, name: given.name }));
+    case "revoke":
+      return show(await control.request(`${world}/tokens/${encodeURIComponent(String(given.id))}`, { method: "DELETE" }));
+    case "list":
+      return listAll(control, `${world}/tokens?limit=1000`);
+    default:
+      throw new Error(`there is no command token ${command}`);
+  }
+}
+
+const post = (control: Control, path: string, body: unknown): Promise<Response> =>
+  control.request(path, { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } });
+
+function tokenOf(given: Given): Record<string, unknown> {
+  const { type, app, user, page, social_account, microblog_user, scopes, expires_at } = given;
+  const seconds = typeof expires_at === "string" && /^\d+$/.test(expires_at) ? Number(expires_at) : expires_at;
+  const listed = typeof scopes === "string" ? scopes.split(",").filter((scope) => scope !== "") : undefined;
+  const entry = { type, app, user, page, social_account, microblog_user, scopes: listed, expires_at: seconds };
+  return Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined));
+}
+
+async function show(response: Response): Promise<number> {
+  const answer = (await response.json()) as { error?: { message: string } };
+  if (!response.ok) return refuse(response, answer);
+  process.stdout.write(`${JSON.stringify(answer, undefined, 2)}\n`);
+  return 0;
+}
+
+function refuse(response: Response, answer: { error?: { message: string } }): number {
+  process.stderr.write(`plaza: ${answer.error?.message ?? `the control API answered ${response.status}`}\n`);
+  return FAILED;
+}
+
+/** One token a line. */
+async function listAll(control: Control, path: string): Promise<number> {
+  for (let next: string | undefined = path; next !== undefined; ) {
+    const response: Response = await control.request(next, { method: "GET" });
+    const answer = (await response.json()) as { data?: unknown[]; paging?: { next?: string }; error?: { message: string } };
+    if (!response.ok) return refuse(response, answer);
+    for (const token of answer.data ?? []) process.stdout.write(`${JSON.stringify(token)}\n`);
+    const link: string | undefined = answer.paging?.next;
+    next = link === undefined ? undefined : new URL(link).pathname + new URL(link).search;
+  }
+  return 0;
+}

@@ -1,0 +1,34 @@
+import { Type } from "typebox";
+import { readOperation } from "#graph/contract";
+import { statuses } from "./required-actions.states.ts";
+
+export const status = Type.Union(statuses.map((one) => Type.Literal(one)));
+
+/** D-02: ids of required actions are JSON integers below 2^53. */
+export const ACTION_ID_MAX = Number.MAX_SAFE_INTEGER;
+
+export const listRequiredActions = readOperation({
+  operation: "listRequiredActions",
+  summary: "Lists what an app still has to do, by due date; `statuses` narrows it.",
+  clauses: ["B1-1", "B1-2", "B1-3", "B1-4", "B1-5", "B1-6", "B1-7", "B1-8", "B1-9", "B1-10", "B1-11", "B1-12", "B1-13", "AUTH-5", "VER-1e", "GEN-4"],
+  on: "app",
+  edge: "required_actions",
+  surfaces: ["app"],
+  versions: "unversioned",
+  scheme: "bearer",
+  policy: "ownApp",
+  errorForm: "wrapped",
+  params: Type.Object({ statuses: Type.Optional(Type.Array(status, { commaSeparated: true })) }),
+  returns: Type.Object({
+    required_action: Type.Array(
+      Type.Object({
+        id: Type.Integer({ maximum: ACTION_ID_MAX }),
+        title: Type.String(),
+        description: Type.Optional(Type.String()),
+        due_date: Type.Optional(Type.Integer()),
+        status,
+      }),
+    ),
+  }),
+  errors: [],
+});

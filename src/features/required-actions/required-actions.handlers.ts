@@ -1,0 +1,31 @@
+import type { Static } from "typebox";
+import type { Call } from "#graph/contract";
+import { unixSeconds } from "#kernel/clock";
+import { invalidParameter } from "#kernel/errors";
+import type { Reader } from "#storage/database";
+import type { listRequiredActions } from "./required-actions.contract.ts";
+import { statusAt } from "./required-actions.states.ts";
+import { listActionsOfApp } from "./required-actions.store.ts";
+
+/** VER-1e. */
+const API_VERSION = "1.0.0";
+
+export async function handleListRequiredActions(
+  call: Call<Static<typeof listRequiredActions.params>>,
+  reader: Reader,
+): Promise<Static<typeof listRequiredActions.returns>> {
+  const { node, params, request, world } = call;
+  const asked = request.header("x-api-version");
+  // D-50: the header may be left out, but not be another version.
+  if (asked !== undefined && asked !== API_VERSION) throw invalidParameter("X-API-Version", `must be ${API_VERSION}`);
+  const now = unixSeconds(world.clock);
+  const actions = (await listActionsOfApp(reader, node.id)).map(({ id, title, description, due_date, ...facts }) => ({
+    id: Number(id),
+    title,
+    ...(description === null ? {} : { description }),
+    ...(due_date === null ? {} : { due_date }),
+    status: statusAt({ ...facts, due_date }, now),
+  }));
+  const { statuses } = params;
+  return { required_action: statuses === undefined ? actions : actions.filter(({ status }) => statuses.includes(status)) };
+}

@@ -1,0 +1,35 @@
+/**
+ * The status of a required action (D-50):
+ *
+ * | from | may become |
+ * |---|---|
+ * | in_progress | in_review |
+ * | in_review | completed, in_progress |
+ * | past_due | in_review |
+ * | completed | nothing |
+ *
+ * Whatever is not completed becomes past_due by itself when the clock passes its due date.
+ */
+export const statuses = ["completed", "in_progress", "in_review", "past_due"] as const;
+export type Status = (typeof statuses)[number];
+
+export const transitions: Readonly<Record<Status, readonly Status[]>> = {
+  in_progress: ["in_review"],
+  in_review: ["completed", "in_progress"],
+  past_due: ["in_review"],
+  completed: [],
+};
+
+export interface StatusFacts {
+  readonly status: Status;
+  /** Unix seconds at which the status was set. */
+  readonly status_time: number;
+  /** Unix seconds; null: never due. */
+  readonly due_date: number | null;
+}
+
+/** The status at a moment. One that was set after the due date stands: the action was taken up again. */
+export function statusAt({ status, status_time, due_date }: StatusFacts, now: number): Status {
+  const hasPassed = due_date !== null && now > due_date && status_time <= due_date;
+  return status !== "completed" && hasPassed ? "past_due" : status;
+}

@@ -1,0 +1,68 @@
+import { deleteNode, insertNode } from "#graph/nodes.store";
+import { type NodeId, nodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { type Row, sql } from "#storage/sql";
+import type { Status } from "./required-actions.states.ts";
+
+export interface ActionRow extends Row {
+  app: string;
+  id: string;
+  title: string;
+  description: string | null;
+  due_date: number | null;
+  status: Status;
+  status_time: number;
+}
+
+/** By due date, then id (D-50); those without a due date last. */
+export function listActionsOfApp(reader: Reader, app: NodeId): Promise<ActionRow[]> {
+  return reader.all<ActionRow>(sql`
+    SELECT CAST(r.app AS TEXT) AS app, CAST(r.id AS TEXT) AS id, r.title, r.description, r.due_date, r.status, r.status_time
+    FROM required_actions r WHERE r.app = ${app}
+    ORDER BY CASE WHEN r.due_date IS NULL THEN 1 ELSE 0 END, r.due_date, r.id`);
+}
+
+export function findAction(reader: Reader, app: NodeId, id: string): Promise<ActionRow | undefined> {
+  return reader.get<ActionRow>(sql`
+    SELECT CAST(r.app AS TEXT) AS app, CAST(r.id AS TEXT) AS id, r.title, r.description, r.due_date, r.status, r.status_time
+    FROM required_actions r WHERE r.app = ${app} AND r.id = ${id}`);
+}
+
+const oldestFirst = { columns: ["r.app", "r.id"], direction: "ascending", keyOf: (row: ActionRow) => [row.app, row.id] } as const;
+
+export function listAllActions(reader: Reader, page: PageRequest): Promise<ListPage<ActionRow>> {
+  return readPage<ActionRow>(
+    reader,
+    sql`
+    SELECT CAST(r.app AS TEXT) AS app, CAST(r.id AS TEXT) AS id, r.title, r.description, r.due_date, r.status, r.status_time
+    FROM required_actions r WHERE r.app > 0`,
+    oldestFirst,
+    page,
+  );
+}
+
+/** Answers whether the id was free. */
+export async function insertAction(tx: Transaction, action: ActionRow): Promise<boolean> {
+  if (!(await insertNode(tx, { id: nodeId(action.id), type: "required_action", owner: nodeId(action.app) }))) return false;
+  await saveAction(tx, action);
+  return true;
+}
+
+export async function saveAction(tx: Transaction, { app, id, title, description, due_date, status, status_time }: ActionRow): Promise<void> {
+  await tx.run(sql`
+    INSERT INTO required_actions (app, id, title, description, due_date, status, status_time)
+    VALUES (${app}, ${id}, ${title}, ${description}, ${due_date}, ${status}, ${status_time})
+    ON CONFLICT (app, id) DO UPDATE SET title = excluded.title, description = excluded.description, due_date = excluded.due_date,
+      status = excluded.status, status_time = excluded.status_time`);
+}
+
+export async function deleteAction(tx: Transaction, app: NodeId, id: string): Promise<boolean> {
+  if ((await tx.run(sql`DELETE FROM required_actions WHERE app = ${app} AND id = ${id}`)) === 0) return false;
+  await deleteNode(tx, nodeId(id));
+  return true;
+}
+
+export async function deleteActionsOfApp(tx: Transaction, app: NodeId): Promise<void> {
+  for (const { id } of await listActionsOfApp(tx, app)) await deleteAction(tx, app, id);
+}

@@ -1,0 +1,106 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { cafe } from "#harness/worlds";
+import { type Status, statusAt, statuses, transitions } from "./required-actions.states.ts";
+import { requiredActionSection } from "./required-actions.world.ts";
+
+const DUE = 1_796_000_000;
+const world = {
+  ...cafe,
+  apps: cafe.apps.map((app) =>
+    app.id === "1001"
+      ? {
+          ...app,
+          roles: [
+            { user: "3001", role: "developer" },
+            { user: "3002", role: "tester" },
+          ],
+        }
+      : app,
+  ),
+  required_actions: [
+    { id: 5203, app: "1001", title: "Later", due_date: DUE + 10, status: "in_progress" },
+    { id: 5201, app: "1001", title: "Review", description: "d", due_date: DUE, status: "in_progress" },
+    { id: 5202, app: "1001", title: "Same day", due_date: DUE, status: "in_review" },
+    { id: 5204, app: "1001", title: "Whenever", status: "completed" },
+    { id: 5205, app: "1002", title: "Theirs", status: "in_progress" },
+  ],
+};
+
+const list = (plaza: TestPlaza, query: Record<string, unknown> = {}, call: { bearer?: string; headers?: Record<string, string> } = {}) =>
+  plaza.get("/1001/required_actions", { surface: "app", bearer: "app", query, ...call });
+
+const statusesOf = async (plaza: TestPlaza) =>
+  Object.fromEntries((await list(plaza)).body.required_action.map((action: { id: number; status: string }) => [action.id, action.status]));
+
+const move = (plaza: TestPlaza, id: string, status: Status) =>
+  plaza.world.database.write(async (tx) => {
+    const entry = await requiredActionSection.find(tx, id, plaza.world);
+    await requiredActionSection.replace(tx, { ...entry, status }, plaza.world);
+  });
+
+onEachDatabase("required actions", (database) => {
+  const open = (options = {}) => openPlaza({ database, world, ...options });
+
+  test("B1: an app's actions come by due date, then id", async () => {
+    const { status, body } = await list(await open());
+    expect(status).toBe(200);
+    expect(body.required_action.map(({ id }: { id: number }) => id)).toEqual([5201, 5202, 5203, 5204]);
+    expect(body.required_action[0]).toEqual({ id: 5201, title: "Review", description: "d", due_date: DUE, status: "in_progress" });
+    expect(body.required_action[3]).toEqual({ id: 5204, title: "Whenever", status: "completed" });
+  });
+
+  test("B1, D-50: statuses narrow the list in every encoding; an unknown one is refused", async () => {
+    const plaza = await open();
+    for (const given of ["in_review,completed", ["in_review", "completed"], '["in_review","completed"]', ["in_review,completed"]]) {
+      expect((await list(plaza, { statuses: given })).body.required_action.map(({ id }: { id: number }) => id)).toEqual([5202, 5204]);
+    }
+    const { status, body } = await list(plaza, { statuses: "in_review,done" });
+    expect([status, body.error.code, body.error.error_data.parameter]).toEqual([400, 100, "statuses[1]"]);
+  });
+
+  test("B1, D-50: X-API-Version is 1.0.0 or absent", async () => {
+    const plaza = await open();
+    expect((await list(plaza, {}, { headers: { "x-api-version": "1.0.0" } })).headers["pf-api-version"]).toBe("1.0.0");
+    expect((await list(plaza, {}, { headers: { "x-api-version": "1.0.1" } })).body.error.error_data.parameter).toBe("X-API-Version");
+  });
+
+  test("AUTH-5, D-13: the app's own token, or of its administrators and developers, as bearer alone", async () => {
+    const plaza = await open();
+    expect((await list(plaza, {}, { bearer: "ada" })).status).toBe(200);
+    expect((await list(plaza, {}, { bearer: "bob" })).body.error.code).toBe(200);
+    expect((await list(plaza, {}, { bearer: "cleo" })).status).toBe(403);
+    expect((await list(plaza, {}, { bearer: "page" })).body.error.error_subcode).toBe(33);
+    expect((await list(plaza, {}, { bearer: "1002|0ther" })).body.error.error_subcode).toBe(33);
+    const inQuery = await plaza.get("/1001/required_actions", { surface: "app", query: { access_token: "app" } });
+    expect([inQuery.status, inQuery.body.error.code]).toEqual([401, 104]);
+    expect((await plaza.get("/1001/required_actions", { bearer: "app" })).body.error.error_subcode).toBe(33);
+  });
+
+  test("D-50: what is not completed becomes past_due when the clock passes its due date, and can be taken up again", async () => {
+    const plaza = await open();
+    plaza.time.realMs = DUE * 1000;
+    expect(await statusesOf(plaza)).toEqual({ 5201: "in_progress", 5202: "in_review", 5203: "in_progress", 5204: "completed" });
+    plaza.time.realMs += 1000;
+    expect(await statusesOf(plaza)).toEqual({ 5201: "past_due", 5202: "past_due", 5203: "in_progress", 5204: "completed" });
+    await expect(move(plaza, "5201", "completed")).rejects.toThrow("from past_due to completed");
+    await move(plaza, "5201", "in_review");
+    plaza.time.realMs += 1_000_000;
+    expect((await statusesOf(plaza))[5201]).toBe("in_review");
+    await move(plaza, "5201", "completed");
+    await expect(move(plaza, "5201", "in_progress")).rejects.toThrow("from completed");
+  });
+});
+
+test("D-50: the clock alone never completes an action nor takes a completed one back", () => {
+  const facts = fc.record({ status: fc.constantFrom(...statuses), status_time: fc.nat(), due_date: fc.option(fc.nat()) });
+  fc.assert(
+    fc.property(facts, fc.nat(), (action, now) => {
+      const status = statusAt(action, now);
+      expect(status === "completed").toBe(action.status === "completed");
+      if (status !== action.status) expect(status).toBe("past_due");
+      expect(transitions[status]).toBeArray();
+    }),
+  );
+});

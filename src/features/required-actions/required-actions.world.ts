@@ -1,0 +1,74 @@
+import { type Static, Type } from "typebox";
+import { findNode } from "#graph/nodes.store";
+import type { WorldEntry, WorldSection } from "#graph/room";
+import type { World } from "#graph/world";
+import { WorldProblem, worldId, worldTime } from "#graph/world-words";
+import { unixSeconds } from "#kernel/clock";
+import { nodeId } from "#kernel/ids";
+import { ACTION_ID_MAX, status } from "./required-actions.contract.ts";
+import { statusAt, transitions } from "./required-actions.states.ts";
+import { type ActionRow, deleteAction, findAction, insertAction, listAllActions, saveAction } from "./required-actions.store.ts";
+
+const entry = Type.Object(
+  {
+    id: worldId,
+    app: worldId,
+    title: Type.String({ default: "" }),
+    description: Type.Optional(Type.String()),
+    due_date: Type.Optional(worldTime),
+    status: Type.Unsafe<Static<typeof status>>({ ...status, default: "in_progress" }),
+  },
+  { additionalProperties: false },
+);
+type Entry = Static<typeof entry>;
+
+function rowOf(given: WorldEntry, status_time: number): ActionRow {
+  const { id, app, title, description = null, due_date = null, status: state } = given as Entry;
+  if (Number(id) > ACTION_ID_MAX) throw new WorldProblem("id", "must be below 2^53");
+  return { id, app, title, description, due_date, status: state, status_time };
+}
+
+const entryOf = ({ id, app, title, description, due_date, ...facts }: ActionRow, now: number): WorldEntry => ({
+  id,
+  app,
+  title,
+  ...(description === null ? {} : { description }),
+  ...(due_date === null ? {} : { due_date }),
+  status: statusAt({ ...facts, due_date }, now),
+});
+
+/** A status that is given with the action counts from before its due date, so the clock alone makes it past due. */
+const SINCE_EVER = 0;
+
+async function replace(tx: Parameters<WorldSection["replace"]>[0], given: WorldEntry, world: World): Promise<void> {
+  const now = unixSeconds(world.clock);
+  const stored = await findAction(tx, nodeId(rowOf(given, now).app), rowOf(given, now).id);
+  if (stored === undefined) throw new WorldProblem("app", "cannot change");
+  const next = rowOf(given, now);
+  const from = statusAt(stored, now);
+  // A due date that moves decides anew whether the action is past due.
+  if (next.status === from) await saveAction(tx, { ...next, status: from === "past_due" ? stored.status : from, status_time: stored.status_time });
+  else if (transitions[from].includes(next.status)) await saveAction(tx, next);
+  else throw new WorldProblem("status", `cannot go from ${from} to ${next.status}`);
+}
+
+export const requiredActionSection: WorldSection = {
+  key: "required_actions",
+  entry,
+  references: (given) => [{ path: "app", types: ["app"], id: (given as Entry).app }],
+  insert: (tx, given) => insertAction(tx, rowOf(given, SINCE_EVER)),
+  async find(reader, id, world) {
+    const node = await findNode(reader, nodeId(id));
+    const row = node?.type === "required_action" ? await findAction(reader, node.owner, id) : undefined;
+    return row === undefined ? undefined : entryOf(row, unixSeconds(world.clock));
+  },
+  async list(reader, page, world) {
+    const found = await listAllActions(reader, page);
+    return { ...found, rows: found.rows.map((row) => entryOf(row, unixSeconds(world.clock))) };
+  },
+  replace,
+  async remove(tx, id) {
+    const node = await findNode(tx, nodeId(id));
+    return node?.type === "required_action" && (await deleteAction(tx, node.owner, id));
+  },
+};

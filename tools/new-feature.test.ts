@@ -1,0 +1,37 @@
+import { expect, test } from "bun:test";
+import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inWordsOf, makeRoom } from "./new-feature.ts";
+
+const ROOT = new URL("..", import.meta.url).pathname;
+
+test("the template's noun is replaced in every spelling", () => {
+  const text = "gift-cards gift-card giftCards GiftCard gift_cards GIFT_CARD gift cards Gift card";
+  expect(inWordsOf(text, "book-entries", "book-entry")).toBe(
+    "book-entries book-entry bookEntries BookEntry book_entries BOOK_ENTRY book entries Book entry",
+  );
+});
+
+test("a new room compiles and its tests pass on both databases", () => {
+  const copy = mkdtempSync(join(tmpdir(), "plaza-room-"));
+  try {
+    for (const path of ["src", "test/harness", "package.json", "tsconfig.json"]) cpSync(join(ROOT, path), join(copy, path), { recursive: true });
+    symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
+    makeRoom(copy, "tea-rooms", "tea-room");
+    expect(readdirSync(join(copy, "src/features/tea-rooms")).sort()).toEqual(
+      ["README.md", "index.ts", ...["contract", "handlers", "migrations", "store", "test", "world"].map((piece) => `tea-rooms.${piece}.ts`)].sort(),
+    );
+    const run = (...command: string[]) => {
+      const { exitCode, stdout, stderr } = Bun.spawnSync(command, { cwd: copy, stdin: "ignore" });
+      return { exitCode, output: `${stdout}${stderr}` };
+    };
+    const types = run("node", "node_modules/typescript-native/bin/tsc", "--noEmit", "-p", ".");
+    expect(types.output.split("\n").filter((line) => line.includes("tea-rooms"))).toEqual([]);
+    const tests = run(process.execPath, "test", "./src/features/tea-rooms");
+    expect(tests.output).toContain("8 pass");
+    expect(tests.exitCode).toBe(0);
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+}, 120_000);
