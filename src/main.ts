@@ -13,6 +13,7 @@ import { pages } from "#features/pages";
 import { personas } from "#features/personas";
 import { requiredActions } from "#features/required-actions";
 import { socialAccounts } from "#features/social-accounts";
+import { taggedMedia } from "#features/tagged-media";
 import { tokenInspection } from "#features/token-inspection";
 import { users } from "#features/users";
 import { standardCalendar } from "#graph/calendar";
@@ -40,6 +41,7 @@ export const rooms: readonly Room[] = [
   personas,
   tokenInspection,
   requiredActions,
+  taggedMedia,
 ];
 
 export const buildRegistry = (): Registry => new Registry(rooms);
@@ -236,3 +238,8 @@ async function stopAll(listeners: readonly Listener[], world: OpenWorld, log: Lo
   for (const listener of listeners) listener.kill();
   await world.database.close();
 }
+// TEMPORARY-GRAPH
+const listenGraph = (config: Config, _log: Log, _world: OpenWorld, _registry: Registry, options: StartOptions): Listener => {
+  const server = Bun.serve({ hostname: config.host, port: config.port, reusePort: options.isPortShared, fetch: () => new Response("{}") });
+  return { port: server.port as number, stop: () => server.stop(false), kill: () => void server.stop(true) };
+};

@@ -2,8 +2,9 @@
 # Makes sure that PostgreSQL's programs are there: the tests start private clusters with them. No server is needed.
 set -eu
 
-# Where the test harness looks too: Debian's folders, then the PATH.
+# Where the test harness looks too: Debian's folders, then the PATH. Its watchdog asks ps.
 has_postgres() {
+  command -v ps >/dev/null 2>&1 || return 1
   command -v initdb >/dev/null 2>&1 && command -v pg_ctl >/dev/null 2>&1 && return 0
   for bin in /usr/lib/postgresql/*/bin; do
     [ -x "$bin/initdb" ] && [ -x "$bin/pg_ctl" ] && return 0
@@ -20,9 +21,9 @@ if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
   has_postgres && exit 0
 fi
 cat >&2 <<'TEXT'
-The tests need the programs of PostgreSQL 15 or newer (initdb, pg_ctl), to start a private cluster; none were found in
-/usr/lib/postgresql or on the PATH. Install them, for example
-  Debian, Ubuntu:  sudo apt-get install postgresql
+The tests need the programs of PostgreSQL 15 or newer (initdb, pg_ctl), to start a private cluster, and ps;
+they were looked for in /usr/lib/postgresql and on the PATH. Install them, for example
+  Debian, Ubuntu:  sudo apt-get install postgresql procps
   macOS:           brew install postgresql@15, and put its bin folder on the PATH
 No running server and no set-up is needed.
 TEXT

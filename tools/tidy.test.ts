@@ -88,7 +88,7 @@ describe("places", () => {
       "src/http/server.ts": "Bun.serve({});",
       "src/features/a/a.store.ts": 'import { sql } from "#storage/sql"; sql`SELECT a FROM b`;',
       "src/features/a/a.contract.ts": 'import type { Row } from "#storage/sql"; // process.env, Date.now(), SELECT a FROM b',
-      "src/storage/wait.ts": "// timer: a driver waits for its own socket.\nsetTimeout(a, 5);",
+      "src/storage/wait.ts": "// A timer, because a driver waits for its own socket.\nsetTimeout(a, 5);",
     };
     expect(found(placesOfThings, files)).toEqual([]);
   });

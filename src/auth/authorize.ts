@@ -6,7 +6,7 @@ import type { AppFacts } from "./app-facts.ts";
 import type { Credential } from "./credentials.ts";
 import type { FactsOf } from "./facts-of.ts";
 import type { NodeRef } from "./node-ref.ts";
-import type { Policy, Question } from "./policies.ts";
+import type { Policy, Question } from "./policy.ts";
 import { placeNames } from "./schemes.ts";
 
 export interface Surroundings {

@@ -4,35 +4,11 @@
  * `sees` says whether the caller may know that the node exists; where it says no, the answer is that of a missing node
  * (D-14). `refuses` says what else is missing once the node is seen. Scopes are checked in between.
  */
-import type { GraphError } from "#kernel/errors";
 import { taskMissing } from "#kernel/errors";
-import type { ReaderRegistry } from "#kernel/readers";
-import type { Reader } from "#storage/database";
-import type { AppFacts } from "./app-facts.ts";
-import type { FactsOf } from "./facts-of.ts";
-import type { NodeRef } from "./node-ref.ts";
 import type { PageTask } from "./page-tasks.ts";
 import { pageTasksOf } from "./page-tasks.ts";
-import type { Token, TokenKind } from "./token.ts";
-
-export interface Question {
-  readonly token: Token;
-  readonly app: AppFacts;
-  readonly node: NodeRef;
-  readonly reader: Reader;
-  readonly readers: ReaderRegistry;
-  readonly facts: FactsOf;
-}
-
-export interface Policy {
-  /** For the permissions page of the docs. */
-  readonly summary: string;
-  readonly kinds: readonly TokenKind[];
-  /** All of them are needed. */
-  readonly scopes: readonly string[];
-  sees(question: Question): boolean | Promise<boolean>;
-  refuses?(question: Question): Promise<GraphError | undefined>;
-}
+import { socialPolicies } from "./policies-social.ts";
+import type { Policy, Question } from "./policy.ts";
 
 /** A page token of that page, or a person (or system user) with any role on it. */
 async function seesPage({ token, node, reader, readers, facts }: Question): Promise<boolean> {
@@ -76,6 +52,8 @@ export const policies = {
         : taskMissing("the role administrator or developer on the app");
     },
   },
+
+  ...socialPolicies,
 
   /** For node types that the interface never shows as such. */
   nobody: { summary: "nobody", kinds: [], scopes: [], sees: () => false },

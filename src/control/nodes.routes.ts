@@ -4,6 +4,7 @@ import { entryReader } from "#graph/entry-reader";
 import type { WorldEntry, WorldSection } from "#graph/room";
 import { checkReferences, identityOf, sectionsOf } from "#graph/world-file";
 import { WorldProblem } from "#graph/world-words";
+import { isNodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import { badRequest, conflict, notFound, unprocessable } from "./errors.ts";
 import { answerList, pageQuery } from "./lists.ts";
@@ -47,7 +48,13 @@ async function readNode(call: ControlCall): Promise<unknown> {
   return found;
 }
 
-const idOf = ({ path }: ControlCall): string => path.id as string;
+/** What is no id at all is not asked of a database, which would refuse to compare it. */
+function idOf(call: ControlCall): string {
+  const id = call.path.id as string;
+  if (sectionOf(call).identity === undefined && !isNodeId(id)) throw missing(call);
+  return id;
+}
+
 const missing = ({ path }: ControlCall) => notFound(`node ${path.id} among ${path.key}`);
 
 /** Keys that the body names are laid over the stored entry; null takes one back to what it is when not given. */

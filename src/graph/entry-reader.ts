@@ -174,12 +174,13 @@ function object({ properties = {}, required = [], additionalProperties = true, p
     const given = value as Record<string, unknown>;
     const result: Record<string, unknown> = {};
     let known = 0;
+    let missing: string | undefined;
     for (const { name, isRequired, read, takesNull, fallback } of fields) {
       const own = Object.hasOwn(given, name) ? given[name] : undefined;
       if (own !== undefined) known++;
       if (own === undefined || (own === null && !takesNull)) {
         if (fallback !== undefined) result[name] = structuredClone(fallback);
-        else if (isRequired) under(wrong("is required"), name);
+        else if (isRequired) missing ??= name;
         continue;
       }
       try {
@@ -188,9 +189,7 @@ function object({ properties = {}, required = [], additionalProperties = true, p
         under(error, name);
       }
     }
-    const keys = Object.keys(given);
-    if (keys.length === known) return result;
-    for (const key of keys) {
+    for (const key of Object.keys(given).length === known ? [] : Object.keys(given)) {
       if (Object.hasOwn(properties, key)) continue;
       if (rest === false) under(wrong(`is not known here${suggestion(key, Object.keys(properties))}`), key);
       try {
@@ -199,7 +198,8 @@ function object({ properties = {}, required = [], additionalProperties = true, p
         under(error, key);
       }
     }
-    return result;
+    // Told last: a key that is missing is often there, misspelt.
+    return missing === undefined ? result : under(wrong("is required"), missing);
   };
 }
 

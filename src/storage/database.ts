@@ -23,6 +23,11 @@ export interface Transaction extends Reader {
    */
   lock(scope: string, key: string): Promise<void>;
   /**
+   * Ends a SELECT that claims rows for work: rows of the table called `alias` there are locked until the transaction ends,
+   * and those that another process is claiming are left out. Nothing on SQLite, where writers take turns.
+   */
+  skipLocked(alias: string): string;
+  /**
    * Says that a cached fact changed: dropped from this process's cache when the transaction has committed,
    * and from every other process's within 1 s. See `facts.ts`.
    */

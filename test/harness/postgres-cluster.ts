@@ -2,8 +2,8 @@
  * A private PostgreSQL cluster for tests: own folder, own port, no syncs. A watchdog process ends it and removes its folder
  * as soon as the process that started it is gone, however that ended.
  */
-import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { execFile, execFileSync, spawn } from "node:child_process";
+import { chownSync, closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -29,18 +29,23 @@ export interface PostgresCluster {
 
 const execute = promisify(execFile);
 
-/** Ends when its standard input does, which the system closes with the process that holds the other end. */
+/**
+ * Waits for the end of a pipe whose other end the system closes with the process that holds it. It runs as nobody's child,
+ * because Bun kills the children that it knows of when a test takes too long.
+ */
 const WATCHDOG = `
-cat > /dev/null
-pid=$(head -n 1 "$1/data/postmaster.pid" 2> /dev/null)
-if [ -n "$pid" ]; then
-  kill -QUIT "$pid" 2> /dev/null
-  while :; do
-    case "$(ps -o stat= -p "$pid")" in "" | Z*) break ;; esac
-    sleep 0.05
-  done
-fi
-rm -rf "$1"
+(
+  cat > /dev/null
+  pid=$(head -n 1 "$1/data/postmaster.pid" 2> /dev/null)
+  if [ -n "$pid" ]; then
+    kill -QUIT "$pid" 2> /dev/null
+    while :; do
+      case "$(ps -o stat= -p "$pid")" in "" | Z*) break ;; esac
+      sleep 0.05
+    done
+  fi
+  rm -rf "$1"
+) < "$1/alive" &
 `;
 
 /** A port found free may be taken before the server has it. */
@@ -80,7 +85,8 @@ class RunningCluster implements PostgresCluster {
   readonly #folder: string;
   readonly #programs: string;
   readonly #user: { uid: number; gid: number } | undefined;
-  readonly #watchdog: ChildProcess;
+  /** The end of the pipe that keeps the watchdog waiting. */
+  readonly #alive: number;
   readonly #isDurable: boolean;
   #port = 0;
   #databases = 0;
@@ -91,9 +97,12 @@ class RunningCluster implements PostgresCluster {
     this.#user = serverUser();
     this.#folder = mkdtempSync(join(tmpdir(), "plaza-postgres-"));
     if (this.#user !== undefined) chownSync(this.#folder, this.#user.uid, this.#user.gid);
+    const pipe = join(this.#folder, "alive");
+    execFileSync("mkfifo", ["-m", "600", pipe]);
+    // For both directions, which does not wait for the other side.
+    this.#alive = openSync(pipe, "r+");
     // A session of its own, so that Ctrl-C in the terminal reaches the tests and not what cleans up after them.
-    this.#watchdog = spawn("sh", ["-c", WATCHDOG, "watchdog", this.#folder], { detached: true, stdio: ["pipe", "ignore", "ignore"] });
-    this.#watchdog.unref();
+    spawn("sh", ["-c", WATCHDOG, "watchdog", this.#folder], { detached: true, stdio: "ignore" });
   }
 
   get url(): string {
@@ -148,10 +157,8 @@ class RunningCluster implements PostgresCluster {
   }
 
   async stop(): Promise<void> {
-    const ended = new Promise((resolve) => this.#watchdog.once("exit", resolve));
-    this.#watchdog.ref();
-    this.#watchdog.stdin?.end();
-    await ended;
+    closeSync(this.#alive);
+    while (existsSync(this.#folder)) await Bun.sleep(10);
   }
 
   #urlOf(database: string): string {

@@ -10,14 +10,15 @@ interface Place {
   readonly mend: string;
   /** Where it may stand. */
   readonly home: RegExp;
-  /** A comment with one of these words on the line or up to three lines above it gives the reason for another place. */
+  /** A comment like this on the line, or up to three lines above it, gives the reason for another place. */
   readonly reason?: RegExp;
   isAt(node: ts.Node): boolean;
 }
 
 const callee = (node: ts.Node): string => (ts.isCallExpression(node) || ts.isNewExpression(node) ? node.expression.getText() : "");
 
-const TIMERS = new Set(["setTimeout", "setInterval", "setImmediate", "Bun.sleep", "Bun.sleepSync"]);
+/** Not setImmediate: a turn of the event loop is no time. */
+const TIMERS = new Set(["setTimeout", "setInterval", "Bun.sleep", "Bun.sleepSync"]);
 const RANDOM = new Set(["randomBytes", "randomUUID", "randomInt", "Math.random", "crypto.randomUUID", "crypto.getRandomValues", "Bun.randomUUIDv7"]);
 const LISTENERS = new Set(["Bun.serve", "Bun.listen", "Bun.udpSocket", "createServer"]);
 const CALLERS = new Set(["fetch", "Bun.connect", "Bun.fetch", "globalThis.fetch"]);
@@ -34,25 +35,25 @@ const places: readonly Place[] = [
   },
   {
     what: "reads the machine's clock",
-    mend: "take a Clock (all time of a world is its own), or give the reason in a comment `// time: …`",
+    mend: "take a Clock (all time of a world is its own), or say in a comment why it has to be the machine's clock",
     home: /^src\/(system\.ts$|jobs\/)/,
-    reason: /\/\/ (time|timer): \S/,
+    reason: /\/\/.*\b(machine's|real) (time|clock)\b/i,
     isAt: (node) =>
       ["Date.now", "performance.now", "Bun.nanoseconds"].includes(callee(node)) ||
       (ts.isNewExpression(node) && callee(node) === "Date" && (node.arguments ?? []).length === 0),
   },
   {
     what: "sets a timer",
-    mend: "make it a job (src/jobs), or give the reason in a comment `// timer: …`",
+    mend: "make it a job (src/jobs), or say in a comment why this timer has to be",
     home: /^src\/(system\.ts$|jobs\/)/,
-    reason: /\/\/ timer: \S/,
+    reason: /\/\/.*\btimers?\b/i,
     isAt: (node) => TIMERS.has(callee(node)),
   },
   {
     what: "makes something random",
-    mend: "take it from what main gives (src/system.ts), or give the reason in a comment `// random: …`",
+    mend: "take it from what main gives (src/system.ts), or say in a comment why its randomness has to be its own",
     home: /^src\/(system\.ts$|jobs\/)/,
-    reason: /\/\/ (random|timer): \S/,
+    reason: /\/\/.*\brandom(ness)?\b/i,
     isAt: (node) => RANDOM.has(callee(node)),
   },
   {
@@ -70,7 +71,8 @@ const places: readonly Place[] = [
   {
     what: "calls out over the network",
     mend: "outbound calls go by webhooks/delivery and the guarded client beside it (D-64)",
-    home: /^src\/webhooks\/(delivery|outbound)/,
+    // The command line asks a running server's control API, at an address that its user gave.
+    home: /^src\/(webhooks\/(delivery|outbound)|cli\/)/,
     isAt: (node) => CALLERS.has(callee(node)),
   },
   {

@@ -1,8 +1,8 @@
 import { Type } from "typebox";
 import { readOperation } from "#graph/contract";
-import { statuses } from "./required-actions.states.ts";
+import { type Status, statuses } from "./required-actions.states.ts";
 
-export const status = Type.Union(statuses.map((one) => Type.Literal(one)));
+export const status = Type.Unsafe<Status>(Type.Union(statuses.map((one) => Type.Literal(one))));
 
 /** D-02: ids of required actions are JSON integers below 2^53. */
 export const ACTION_ID_MAX = Number.MAX_SAFE_INTEGER;

@@ -1,14 +1,18 @@
 /** The door of the social-accounts room. */
 import type { Room } from "#graph/room";
 import { socialAccountMigrations } from "./social-accounts.migrations.ts";
+import { findSocialAccount } from "./social-accounts.store.ts";
 import { socialAccountSection } from "./social-accounts.world.ts";
 
 export const socialAccounts: Room = {
   name: "social-accounts",
   migrations: socialAccountMigrations,
   nodeTypes: [
-    { type: "social_account", policy: "nobody" },
-    { type: "social_scoped_account", policy: "nobody" },
+    { type: "social_account", policy: "socialAccount" },
+    { type: "social_scoped_account", policy: "socialAccount" },
   ],
   sections: [socialAccountSection],
+  registerReaders(readers) {
+    readers.register("social_account", { findAccount: findSocialAccount });
+  },
 };

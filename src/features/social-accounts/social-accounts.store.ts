@@ -1,19 +1,9 @@
+import { type SocialAccountFacts, socialAccountFact } from "#auth/social-accounts";
 import { deleteNode, insertNode } from "#graph/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, type Sql, sql } from "#storage/sql";
-
-export interface SocialAccount {
-  readonly id: NodeId;
-  readonly username: string;
-  /** The id under which the account is a recipient (D1, D-52); it leads to the account. */
-  readonly social_scoped_id: NodeId | undefined;
-  readonly page: NodeId | undefined;
-  readonly user: NodeId | undefined;
-  readonly professional: boolean;
-  readonly app_connections: readonly string[];
-}
 
 interface AccountRow extends Row {
   id: string;
@@ -34,20 +24,20 @@ function selectAccounts(least: string, most: string): Sql {
     FROM social_accounts a WHERE a.id BETWEEN ${least} AND ${most}`;
 }
 
-export async function findSocialAccount(reader: Reader, id: string): Promise<SocialAccount | undefined> {
+export async function findSocialAccount(reader: Reader, id: string): Promise<SocialAccountFacts | undefined> {
   const row = await reader.get<AccountRow>(selectAccounts(id, id));
   return row === undefined ? undefined : accountOf(row);
 }
 
 const byId = { columns: ["a.id"], direction: "ascending", keyOf: (row: AccountRow) => [row.id] } as const;
 
-export async function listSocialAccounts(reader: Reader, page: PageRequest): Promise<ListPage<SocialAccount>> {
+export async function listSocialAccounts(reader: Reader, page: PageRequest): Promise<ListPage<SocialAccountFacts>> {
   const found = await readPage<AccountRow>(reader, selectAccounts("1", LARGEST_ID), byId, page);
   return { ...found, rows: found.rows.map(accountOf) };
 }
 
 /** Answers whether both ids were free. */
-export async function insertSocialAccount(tx: Transaction, account: SocialAccount): Promise<boolean> {
+export async function insertSocialAccount(tx: Transaction, account: SocialAccountFacts): Promise<boolean> {
   if (!(await insertNode(tx, { id: account.id, type: "social_account", owner: account.id }))) return false;
   const scoped = account.social_scoped_id;
   if (scoped !== undefined && !(await insertNode(tx, { id: scoped, type: "social_scoped_account", owner: account.id }))) return false;
@@ -64,10 +54,11 @@ export async function deleteSocialAccount(tx: Transaction, id: NodeId): Promise<
   await tx.run(sql`DELETE FROM social_accounts WHERE id = ${id}`);
   await deleteNode(tx, id);
   if (account.social_scoped_id !== undefined) await deleteNode(tx, account.social_scoped_id);
+  tx.invalidate(socialAccountFact, id);
   return true;
 }
 
-function accountOf(row: AccountRow): SocialAccount {
+function accountOf(row: AccountRow): SocialAccountFacts {
   const optional = (value: string | null) => (value === null ? undefined : nodeId(value));
   return {
     id: nodeId(row.id),

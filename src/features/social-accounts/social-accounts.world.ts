@@ -1,8 +1,9 @@
 import { type Static, Type } from "typebox";
+import type { SocialAccountFacts } from "#auth/social-accounts";
 import type { Reference, WorldEntry, WorldSection } from "#graph/room";
 import { worldId } from "#graph/world-words";
 import { nodeId } from "#kernel/ids";
-import { deleteSocialAccount, findSocialAccount, insertSocialAccount, listSocialAccounts, type SocialAccount } from "./social-accounts.store.ts";
+import { deleteSocialAccount, findSocialAccount, insertSocialAccount, listSocialAccounts } from "./social-accounts.store.ts";
 
 const entry = Type.Object(
   {
@@ -18,7 +19,7 @@ const entry = Type.Object(
 );
 type Entry = Static<typeof entry>;
 
-function accountOf(given: WorldEntry): SocialAccount {
+function accountOf(given: WorldEntry): SocialAccountFacts {
   const { id, username = "", social_scoped_id, page, user, professional = true, app_connections = [] } = given as Entry;
   const optional = (value: unknown) => (value === undefined ? undefined : nodeId(String(value)));
   return {

@@ -37,6 +37,10 @@ export class PostgresTransaction implements Transaction {
     await this.#query(sql`SELECT pg_advisory_xact_lock(${lockKey(this.#schema, scope, key)})`);
   }
 
+  skipLocked(alias: string): string {
+    return `FOR UPDATE OF ${alias} SKIP LOCKED`;
+  }
+
   invalidate(kind: string, key: string): void {
     this.#check();
     this.facts.push([kind, key]);

@@ -237,6 +237,10 @@ class SqliteTransaction implements Transaction {
     this.#check();
   }
 
+  skipLocked(_alias: string): string {
+    return "";
+  }
+
   invalidate(kind: string, key: string): void {
     this.#check();
     this.#facts ??= [];

@@ -1,0 +1,36 @@
+/** What policies and rooms ask of a professional social account. The social-accounts room registers the reader. */
+import type { NodeId } from "#kernel/ids";
+import type { ReaderRegistry } from "#kernel/readers";
+import type { Reader } from "#storage/database";
+import type { FactsOf } from "./facts-of.ts";
+
+export interface SocialAccountFacts {
+  readonly id: NodeId;
+  readonly username: string;
+  /** The id under which the account is a recipient (D1, D-52); it leads to the account. */
+  readonly social_scoped_id: NodeId | undefined;
+  /** The page that the account belongs to. */
+  readonly page: NodeId | undefined;
+  /** The person behind the account. */
+  readonly user: NodeId | undefined;
+  readonly professional: boolean;
+  /** The apps that the account is connected to. */
+  readonly app_connections: readonly string[];
+}
+
+export interface SocialAccountReader {
+  findAccount(reader: Reader, account: NodeId): Promise<SocialAccountFacts | undefined>;
+}
+
+declare module "#kernel/readers" {
+  interface Readers {
+    social_account: SocialAccountReader;
+  }
+}
+
+/** The fact's key is the account's id; the social-accounts room invalidates it when the account changes. */
+export const socialAccountFact = "social_account";
+
+export function socialAccountOf(account: NodeId, reader: Reader, readers: ReaderRegistry, facts: FactsOf): Promise<SocialAccountFacts | undefined> {
+  return facts<SocialAccountFacts>(socialAccountFact).get(account, () => readers.of("social_account").findAccount(reader, account));
+}

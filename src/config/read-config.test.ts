@@ -1,0 +1,162 @@
+import { describe, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ConfigProblem } from "./config.ts";
+import { flagOf, options, variableOf } from "./options.ts";
+import { readConfig } from "./read-config.ts";
+import { masterKeyOf } from "./secret-key.ts";
+
+const file = (values: Record<string, unknown>) => ({ path: "plaza.config.yaml", values });
+const problemOf = (flags: Record<string, unknown>, environment: Record<string, unknown> = {}, values?: Record<string, unknown>): string => {
+  try {
+    readConfig(flags, environment, values === undefined ? undefined : file(values));
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigProblem);
+    return (error as ConfigProblem).message;
+  }
+  throw new Error("nothing was refused");
+};
+
+describe("where a value comes from", () => {
+  test("a flag wins over the environment, that over the file, that over the default", () => {
+    const environment = { PLAZA_PORT: "2", PLAZA_CONTROL_PORT: "22" };
+    const config = readConfig({ port: "1" }, environment, file({ port: 3, control_port: 33, host: "0.0.0.0" }));
+    expect(config).toMatchObject({ port: 1, control_port: 22, host: "0.0.0.0", control_host: "127.0.0.1" });
+  });
+
+  test("the defaults are those of the commands' table", () => {
+    expect(readConfig({}, {}, undefined)).toMatchObject({
+      port: 4000,
+      control_port: 4001,
+      host: "127.0.0.1",
+      data: ".plaza",
+      sandbox: true,
+      workers: 1,
+      rtmp_port: 1935,
+      labels_per_page_max: 5000,
+      app_calls_per_hour: 0,
+    });
+  });
+
+  test("an empty variable, or a key without value, says nothing", () => {
+    expect(readConfig({}, { PLAZA_PORT: "" }, file({ host: null }))).toMatchObject({ port: 4000, host: "127.0.0.1" });
+  });
+
+  test("keys of the file may be written as the flags are", () => {
+    expect(readConfig({}, {}, file({ "control-port": 5 })).control_port).toBe(5);
+  });
+
+  test("every option can stand in all three places", () => {
+    for (const { name } of options) {
+      expect(flagOf(name)).toMatch(/^--[a-z-]+$/);
+      expect(variableOf(name)).toMatch(/^PLAZA_[A-Z_]+$/);
+    }
+  });
+});
+
+describe("how a value is read", () => {
+  test("lists: repeated flags, or text with commas", () => {
+    const expected = ["10.0.0.0/8", "receiver"];
+    expect(readConfig({ allow_callback: ["10.0.0.0/8", "receiver"] }, {}, undefined).allow_callback).toEqual(expected);
+    expect(readConfig({}, { PLAZA_ALLOW_CALLBACK: "10.0.0.0/8, receiver" }, undefined).allow_callback).toEqual(expected);
+    expect(readConfig({}, {}, file({ allow_callback: ["10.0.0.0/8", "receiver"] })).allow_callback).toEqual(expected);
+  });
+
+  test("hosts of surfaces: pairs, or a map in the file", () => {
+    const expected = { app: "app.example.com", ads: "ads.example.com" };
+    expect(readConfig({ surface_hosts: ["app=app.example.com", "ads=ADS.example.com"] }, {}, undefined).surface_hosts).toEqual(expected);
+    expect(readConfig({}, {}, file({ surface_hosts: expected })).surface_hosts).toEqual(expected);
+  });
+
+  test("live ingest can be left out", () => {
+    for (const off of ["off", false]) expect(readConfig({}, {}, file({ rtmp_port: off })).rtmp_port).toBeUndefined();
+  });
+
+  test("the secret key: 32 bytes in hex or base64", () => {
+    const bytes = new Uint8Array(32).fill(9);
+    for (const form of ["hex", "base64", "base64url"] as const) {
+      expect(readConfig({}, { PLAZA_SECRET_KEY: Buffer.from(bytes).toString(form) }, undefined).secret_key).toEqual(bytes);
+    }
+  });
+});
+
+describe("a wrong option is named with its value", () => {
+  const cases: [flags: Record<string, unknown>, environment: Record<string, unknown>, message: string][] = [
+    [{ port: "abc" }, {}, '--port: "abc" is not an integer from 0 to 65535'],
+    [{}, { PLAZA_CONTROL_PORT: "70000" }, 'PLAZA_CONTROL_PORT: "70000" is not an integer from 0 to 65535'],
+    [{ port: "1e3" }, {}, '--port: "1e3"'],
+    [{ port: "-1" }, {}, '--port: "-1"'],
+    [{ profile: "loose" }, {}, '--profile: "loose" is not one of strict, clients'],
+    [{ rtmp_port: "on" }, {}, '--rtmp-port: "on" is not a port from 0 to 65535, or off'],
+    [{ data: "mysql://x" }, {}, "--data: only postgres:// addresses are known"],
+    [{ allow_callback: ["10.0.0.0/33"] }, {}, '--allow-callback: "10.0.0.0/33"'],
+    [{ trusted_proxies: ["proxy"] }, {}, '--trusted-proxies: "proxy"'],
+    [{ surface_hosts: ["pages=x"] }, {}, "--surface-hosts:"],
+    [{ workers: "2" }, {}, "--workers: 2 processes cannot share"],
+    [{ workers: "0" }, {}, '--workers: "0"'],
+    [{ sandbox: false }, {}, "--no-sandbox: a control key must be given in PLAZA_CONTROL_KEY"],
+    [{ sandbox: false }, { PLAZA_CONTROL_KEY: "short" }, "PLAZA_CONTROL_KEY: must have 16 characters or more"],
+    [{}, { PLAZA_SANDBOX: "no" }, 'PLAZA_SANDBOX: "no" is not true or false'],
+    [
+      { data: "postgres://x/y", sandbox: false },
+      { PLAZA_CONTROL_KEY: "0123456789abcdef" },
+      "--data: postgres:// without the sandbox needs PLAZA_SECRET_KEY",
+    ],
+    [{}, { PLAZA_SECRET_KEY: "zz" }, "PLAZA_SECRET_KEY: must be 32 bytes in hex or base64"],
+    [{ import: true }, {}, "--import: needs --world FILE"],
+    [{ log_level: "loud" }, {}, '--log-level: "loud" is not one of'],
+  ];
+  for (const [flags, environment, message] of cases) {
+    test(message, () => {
+      const problem = problemOf(flags, environment);
+      expect(problem).toStartWith(message);
+      expect(problem).not.toContain("\n");
+    });
+  }
+
+  test("a key of the file that is no option", () => {
+    expect(problemOf({}, {}, { prot: 1 })).toBe("prot in plaza.config.yaml: there is no such option");
+    expect(problemOf({}, {}, { port: "x" })).toStartWith('port in plaza.config.yaml: "x"');
+  });
+
+  test("a secret's value is never shown", () => {
+    expect(problemOf({}, { PLAZA_SECRET_KEY: "my-secret" })).not.toContain("my-secret");
+    expect(problemOf({}, { PLAZA_CONTROL_KEY: "my secret" })).not.toContain("my secret");
+  });
+});
+
+describe("the master key", () => {
+  const random = (count: number) => new Uint8Array(count).map(() => Math.floor(Math.random() * 256));
+  const at = (data: string) => readConfig({ data }, {}, undefined);
+
+  test("a folder makes its own once, for its owner alone", () => {
+    const folder = mkdtempSync(join(tmpdir(), "plaza-config-"));
+    try {
+      const key = masterKeyOf(at(folder), random);
+      expect(key).toHaveLength(32);
+      expect(masterKeyOf(at(folder), random)).toEqual(key);
+      expect(statSync(join(folder, "secret.key")).mode & 0o777).toBe(0o600);
+      expect(readdirSync(folder)).toEqual(["secret.key"]);
+      expect(Buffer.from(readFileSync(join(folder, "secret.key"), "utf8"), "base64")).toHaveLength(32);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test("data whose key is gone is not given another one", () => {
+    const folder = mkdtempSync(join(tmpdir(), "plaza-config-"));
+    try {
+      writeFileSync(join(folder, "default.sqlite"), "");
+      expect(() => masterKeyOf(at(folder), random)).toThrow(ConfigProblem);
+      expect(readdirSync(folder)).toEqual(["default.sqlite"]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test("memory has a new one each time, processes on PostgreSQL the same", () => {
+    expect(masterKeyOf(at(":memory:"), random)).not.toEqual(masterKeyOf(at(":memory:"), random));
+    expect(masterKeyOf(at("postgres://a/b"), random)).toEqual(masterKeyOf(at("postgres://a/b"), random));
+  });
+});

@@ -1,0 +1,17 @@
+/** The door of the tagged-media room: E1. */
+import { serveList } from "#graph/contract";
+import type { Room } from "#graph/room";
+import { listTags } from "./tagged-media.contract.ts";
+import { handleListTags } from "./tagged-media.handlers.ts";
+import { taggedMediaMigrations } from "./tagged-media.migrations.ts";
+import { deleteMediaOfAccount } from "./tagged-media.store.ts";
+import { mediaSection } from "./tagged-media.world.ts";
+
+export const taggedMedia: Room = {
+  name: "tagged-media",
+  migrations: taggedMediaMigrations,
+  nodeTypes: [{ type: "media", policy: "nobody" }],
+  operations: [serveList(listTags, handleListTags)],
+  sections: [mediaSection],
+  forgetOwner: deleteMediaOfAccount,
+};

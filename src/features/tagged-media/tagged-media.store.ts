@@ -1,0 +1,112 @@
+import { deleteNode, insertNode } from "#graph/nodes.store";
+import { type NodeId, nodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { type Row, type Sql, sql } from "#storage/sql";
+
+export interface MediaRow extends Row {
+  id: string;
+  owner: string;
+  media_type: string;
+  media_product_type: string;
+  caption: string | null;
+  media_url: string | null;
+  permalink: string | null;
+  thumbnail_url: string | null;
+  shortcode: string | null;
+  like_count: number;
+  comments_count: number;
+  /** Unix seconds. */
+  timestamp: number;
+  is_private: number;
+  /** JSON list of ids. */
+  children: string;
+}
+
+const newestFirst = {
+  columns: ["g.timestamp", "g.media"],
+  direction: "descending",
+  keyOf: (row: MediaRow) => [String(row.timestamp), row.id],
+} as const;
+
+/** Spec E1: private media are never returned. They are left out before the page is cut, so pages are full (D-35). */
+export function listTaggedMedia(reader: Reader, account: NodeId, page: PageRequest): Promise<ListPage<MediaRow>> {
+  return readPage<MediaRow>(
+    reader,
+    sql`
+    SELECT CAST(m.id AS TEXT) AS id, CAST(m.owner AS TEXT) AS owner, m.media_type, m.media_product_type, m.caption, m.media_url, m.permalink,
+      m.thumbnail_url, m.shortcode, m.like_count, m.comments_count, m.timestamp, m.is_private, m.children
+    FROM media_tags g JOIN media m ON m.owner = g.owner AND m.id = g.media
+    WHERE g.account = ${account} AND g.is_private = 0`,
+    newestFirst,
+    page,
+  );
+}
+
+function selectMedia(owner: string, least: string, most: string): Sql {
+  return sql`
+    SELECT CAST(m.id AS TEXT) AS id, CAST(m.owner AS TEXT) AS owner, m.media_type, m.media_product_type, m.caption, m.media_url, m.permalink,
+      m.thumbnail_url, m.shortcode, m.like_count, m.comments_count, m.timestamp, m.is_private, m.children
+    FROM media m WHERE m.owner = ${owner} AND m.id BETWEEN ${least} AND ${most}`;
+}
+
+export const findMedia = (reader: Reader, owner: NodeId, id: string): Promise<MediaRow | undefined> =>
+  reader.get<MediaRow>(selectMedia(owner, id, id));
+
+const oldestFirst = { columns: ["m.owner", "m.id"], direction: "ascending", keyOf: (row: MediaRow) => [row.owner, row.id] } as const;
+
+/** Every media object of the world, for the control API. */
+export function listAllMedia(reader: Reader, page: PageRequest): Promise<ListPage<MediaRow>> {
+  return readPage<MediaRow>(
+    reader,
+    sql`
+    SELECT CAST(m.id AS TEXT) AS id, CAST(m.owner AS TEXT) AS owner, m.media_type, m.media_product_type, m.caption, m.media_url, m.permalink,
+      m.thumbnail_url, m.shortcode, m.like_count, m.comments_count, m.timestamp, m.is_private, m.children
+    FROM media m WHERE m.owner > 0`,
+    oldestFirst,
+    page,
+  );
+}
+
+/** Answers whether the id was free. */
+export async function insertMedia(tx: Transaction, media: MediaRow, tagged: readonly string[]): Promise<boolean> {
+  if (!(await insertNode(tx, { id: nodeId(media.id), type: "media", owner: nodeId(media.owner) }))) return false;
+  await saveMedia(tx, media, tagged);
+  return true;
+}
+
+export async function saveMedia(tx: Transaction, media: MediaRow, tagged: readonly string[]): Promise<void> {
+  await tx.run(sql`DELETE FROM media WHERE owner = ${media.owner} AND id = ${media.id}`);
+  await tx.run(sql`DELETE FROM media_tags WHERE owner = ${media.owner} AND media = ${media.id}`);
+  await tx.run(sql`
+    INSERT INTO media (owner, id, media_type, media_product_type, caption, media_url, permalink, thumbnail_url, shortcode, like_count, comments_count,
+      timestamp, is_private, children)
+    VALUES (${media.owner}, ${media.id}, ${media.media_type}, ${media.media_product_type}, ${media.caption}, ${media.media_url}, ${media.permalink},
+      ${media.thumbnail_url}, ${media.shortcode}, ${media.like_count}, ${media.comments_count}, ${media.timestamp}, ${media.is_private},
+      ${media.children})`);
+  for (const account of new Set(tagged)) {
+    await tx.run(sql`
+      INSERT INTO media_tags (account, is_private, timestamp, media, owner)
+      VALUES (${account}, ${media.is_private}, ${media.timestamp}, ${media.id}, ${media.owner})`);
+  }
+}
+
+export async function listTaggedAccounts(reader: Reader, owner: string, media: string): Promise<string[]> {
+  const rows = await reader.all<{ account: string }>(
+    sql`SELECT CAST(g.account AS TEXT) AS account FROM media_tags g WHERE g.owner = ${owner} AND g.media = ${media} ORDER BY g.account`,
+  );
+  return rows.map(({ account }) => account);
+}
+
+export async function deleteMedia(tx: Transaction, owner: NodeId, id: string): Promise<boolean> {
+  if ((await tx.run(sql`DELETE FROM media WHERE owner = ${owner} AND id = ${id}`)) === 0) return false;
+  await tx.run(sql`DELETE FROM media_tags WHERE owner = ${owner} AND media = ${id}`);
+  await deleteNode(tx, nodeId(id));
+  return true;
+}
+
+export async function deleteMediaOfAccount(tx: Transaction, account: NodeId): Promise<void> {
+  const own = await tx.all<{ id: string }>(sql`SELECT CAST(m.id AS TEXT) AS id FROM media m WHERE m.owner = ${account}`);
+  for (const { id } of own) await deleteMedia(tx, account, id);
+  await tx.run(sql`DELETE FROM media_tags WHERE account = ${account}`);
+}

@@ -1,0 +1,83 @@
+import { type Static, Type } from "typebox";
+import { findNode } from "#graph/nodes.store";
+import type { WorldEntry, WorldSection } from "#graph/room";
+import { worldId, worldTime } from "#graph/world-words";
+import { nodeId } from "#kernel/ids";
+import type { Reader } from "#storage/database";
+import { timestampText } from "./tagged-media.contract.ts";
+import { deleteMedia, findMedia, insertMedia, listAllMedia, listTaggedAccounts, type MediaRow, saveMedia } from "./tagged-media.store.ts";
+
+const optionalText = Type.Optional(Type.String());
+const count = Type.Integer({ minimum: 0, default: 0 });
+
+const entry = Type.Object(
+  {
+    id: worldId,
+    owner: worldId,
+    media_type: Type.Unsafe<string>({ enum: ["IMAGE", "VIDEO", "CAROUSEL_ALBUM"], default: "IMAGE" }),
+    media_product_type: Type.Unsafe<string>({ enum: ["FEED", "REELS", "STORY", "AD"], default: "FEED" }),
+    caption: optionalText,
+    timestamp: Type.Optional(worldTime),
+    private: Type.Boolean({ default: false }),
+    tagged: Type.Array(worldId, { default: [] }),
+    media_url: optionalText,
+    permalink: optionalText,
+    thumbnail_url: optionalText,
+    shortcode: optionalText,
+    like_count: count,
+    comments_count: count,
+    children: Type.Array(worldId, { default: [] }),
+  },
+  { additionalProperties: false },
+);
+type Entry = Static<typeof entry>;
+
+function rowOf(given: WorldEntry, now: number): MediaRow {
+  const { private: isPrivate, tagged: _, children, timestamp = now, ...rest } = given as Entry;
+  const { caption = null, media_url = null, permalink = null, thumbnail_url = null, shortcode = null } = rest;
+  const texts = { caption, media_url, permalink, thumbnail_url, shortcode };
+  return { ...rest, ...texts, timestamp, is_private: isPrivate ? 1 : 0, children: JSON.stringify(children) };
+}
+
+/** Tags by others alone count (E1): an owner's tag of itself is not kept. */
+const taggedBy = (given: WorldEntry): string[] => (given as Entry).tagged.filter((account) => account !== (given as Entry).owner);
+
+async function entryOf(reader: Reader, row: MediaRow): Promise<WorldEntry> {
+  const { is_private, children, timestamp, ...rest } = row;
+  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
+  return {
+    ...given,
+    timestamp: timestampText(timestamp),
+    private: is_private === 1,
+    tagged: await listTaggedAccounts(reader, row.owner, row.id),
+    children: JSON.parse(children),
+  };
+}
+
+export const mediaSection: WorldSection = {
+  key: "media",
+  entry,
+  references: (given) => {
+    const { owner, tagged, children } = given as Entry;
+    return [
+      { path: "owner", types: ["social_account"], id: owner },
+      ...tagged.map((id, index) => ({ path: `tagged[${index}]`, types: ["social_account"], id })),
+      ...children.map((id, index) => ({ path: `children[${index}]`, types: ["media"], id })),
+    ];
+  },
+  insert: (tx, given, world) => insertMedia(tx, rowOf(given, Math.floor(world.clock.nowMs() / 1000)), taggedBy(given)),
+  async find(reader, id) {
+    const node = await findNode(reader, nodeId(id));
+    const row = node?.type === "media" ? await findMedia(reader, node.owner, id) : undefined;
+    return row === undefined ? undefined : entryOf(reader, row);
+  },
+  async list(reader, page) {
+    const found = await listAllMedia(reader, page);
+    return { ...found, rows: await Promise.all(found.rows.map((row) => entryOf(reader, row))) };
+  },
+  replace: (tx, given, world) => saveMedia(tx, rowOf(given, Math.floor(world.clock.nowMs() / 1000)), taggedBy(given)),
+  async remove(tx, id) {
+    const node = await findNode(tx, nodeId(id));
+    return node?.type === "media" && (await deleteMedia(tx, node.owner, id));
+  },
+};

@@ -1,0 +1,16 @@
+/** D-04: every origin may call; no cookie is ever read, so there is nothing to protect by refusing one. */
+
+export const CORS_HEADERS: readonly string[] = [
+  "access-control-allow-origin",
+  "*",
+  "access-control-expose-headers",
+  "x-pf-trace-id, pf-api-version, x-app-usage, x-business-use-case-usage, x-ad-api-version-warning, etag, retry-after, www-authenticate",
+];
+
+export const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = {
+  allow: "GET, POST, DELETE, HEAD, OPTIONS",
+  "access-control-allow-methods": "GET, POST, DELETE, HEAD, OPTIONS",
+  "access-control-allow-headers": "Authorization, Content-Type, X-API-Version, If-None-Match, X-Forwarded-For",
+  // A day, the most that any browser keeps: the answer never changes.
+  "access-control-max-age": "86400",
+};

@@ -1,0 +1,45 @@
+/** How much of a caller's text is taken in. Each is a default that the configuration may change. */
+import type { SurfaceName } from "#graph/request";
+
+export interface HttpLimits {
+  /** Of a request body, in bytes. */
+  readonly bodyBytesMax: number;
+  /** A larger (or smaller) limit for one address; undefined leaves it at `bodyBytesMax`. `path` is below the mount. */
+  readonly bodyBytesMaxFor?: (surface: SurfaceName, path: string) => number | undefined;
+  /** Of the address and all headers, names and values, in bytes. */
+  readonly headerBytesMax: number;
+  /** In a query, in a form, and on the top level of a JSON body. */
+  readonly parametersMax: number;
+  /** From the end of the headers to the end of the body. */
+  readonly bodyMsMax: number;
+  /** From the first byte (or the opening of the connection) to the end of the headers. */
+  readonly headMsMax: number;
+  /** How long a connection may stay open without a call. */
+  readonly keepAliveMs: number;
+  /** Calls that climb the stairs at the same time; one more is told to come back. */
+  readonly callsMax: number;
+}
+
+export const defaultLimits: HttpLimits = {
+  // The largest bodies of the interface, a batch of 50 calls or 50 events, stay well below 256 KiB.
+  bodyBytesMax: 1_048_576,
+  // Three tokens, a selection of fields and a cursor fit in 4 KiB; 16 KiB is what proxies commonly allow.
+  headerBytesMax: 16_384,
+  parametersMax: 1_000,
+  // 1 MiB in 10 s is a line of 0.8 Mbit/s.
+  bodyMsMax: 10_000,
+  headMsMax: 10_000,
+  // Longer than the 60 s of common load balancers, so that they and not Plaza close first and no call is lost in between.
+  keepAliveMs: 65_000,
+  // At 50 µs a call this is 0.1 s of work: who waits longer than that is better told to come back.
+  callsMax: 2_048,
+};
+
+/** The deepest `a[b][c]` of the interface has three brackets. */
+export const NESTING_MAX = 8;
+
+/**
+ * Above this the HTTP parser itself refuses, before the call is known. Between `headerBytesMax` and this the call is parsed and
+ * refused on the stairs, in its own error form.
+ */
+export const parserHeaderBytesMax = (limits: HttpLimits): number => Math.max(65_536, 2 * limits.headerBytesMax);
