@@ -9,6 +9,7 @@ import { apps } from "#features/apps";
 import { businesses } from "#features/businesses";
 import { customLabels } from "#features/custom-labels";
 import { microblogAccounts } from "#features/microblog-accounts";
+import { microblogInsights } from "#features/microblog-insights";
 import { pages } from "#features/pages";
 import { personas } from "#features/personas";
 import { requiredActions } from "#features/required-actions";
@@ -42,6 +43,7 @@ export const rooms: readonly Room[] = [
   tokenInspection,
   requiredActions,
   taggedMedia,
+  microblogInsights,
 ];
 
 export const buildRegistry = (): Registry => new Registry(rooms);

@@ -24,9 +24,10 @@ const SEQUENCE_MAX = 4095;
 export class TimeOrderedIds implements IdMinter {
   #lastMs = 0;
   #sequence = 0;
-  #process: bigint;
-  constructor(processNumber: number) {
-    this.#process = BigInt(processNumber) << 12n;
+  /** Asked at each mint: after an outage the database may give this process another number. */
+  readonly #processNumber: () => number;
+  constructor(processNumber: () => number) {
+    this.#processNumber = processNumber;
   }
 
   mint(): NodeId {
@@ -38,7 +39,7 @@ export class TimeOrderedIds implements IdMinter {
       this.#lastMs++;
       this.#sequence = 0;
     }
-    return nodeId(String((BigInt(this.#lastMs) << 22n) | this.#process | BigInt(this.#sequence)));
+    return nodeId(String((BigInt(this.#lastMs) << 22n) | (BigInt(this.#processNumber()) << 12n) | BigInt(this.#sequence)));
   }
 }
 

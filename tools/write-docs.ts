@@ -6,17 +6,21 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { rooms } from "#main";
 import { configurationPage } from "./write-docs/configuration-page.ts";
+import { controlApiPage } from "./write-docs/control-api-page.ts";
 import { errorsPage } from "./write-docs/errors-page.ts";
 import { operationsPage } from "./write-docs/operations-page.ts";
 import { permissionsPage } from "./write-docs/permissions-page.ts";
+import { worldFilesPage } from "./write-docs/world-files-page.ts";
 
 const FOLDER = join(new URL("..", import.meta.url).pathname, "docs/reference");
 
 const pages: Readonly<Record<string, () => string>> = {
   "configuration.md": configurationPage,
+  "control-api.md": controlApiPage,
   "errors.md": errorsPage,
   "operations.md": () => operationsPage(rooms),
   "permissions.md": () => permissionsPage(rooms),
+  "world-files.md": () => worldFilesPage(rooms),
 };
 
 const isCheck = process.argv.includes("--check");

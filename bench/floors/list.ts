@@ -27,7 +27,7 @@ const list = database.prepare<Row, [string]>(
   "SELECT CAST(p.id AS TEXT) AS id, p.name, p.url FROM personas p WHERE p.page = ? ORDER BY p.id DESC LIMIT 6",
 );
 const headers = { "content-type": "application/json; charset=UTF-8" };
-const cursorOf = (row: Row): string => `________________${row.id}`;
+const cursorOf = (row: Row): string => `__________________${row.id}`;
 
 const server = Bun.serve({
   port: 0,

@@ -7,6 +7,7 @@
 import { taskMissing } from "#kernel/errors";
 import type { PageTask } from "./page-tasks.ts";
 import { pageTasksOf } from "./page-tasks.ts";
+import { microblogPolicies } from "./policies-microblog.ts";
 import { socialPolicies } from "./policies-social.ts";
 import type { Policy, Question } from "./policy.ts";
 
@@ -54,6 +55,7 @@ export const policies = {
   },
 
   ...socialPolicies,
+  ...microblogPolicies,
 
   /** For node types that the interface never shows as such. */
   nobody: { summary: "nobody", kinds: [], scopes: [], sees: () => false },

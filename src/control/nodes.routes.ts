@@ -37,7 +37,7 @@ async function createNode(call: ControlCall): Promise<unknown> {
   return world.database.write(async (tx) => {
     if (!(await section.insert(tx, entry, world))) throw conflict(`${id} is taken`, section.identity?.[0] ?? "id");
     await requireReferences(tx, section, entry);
-    return section.find(tx, id, world);
+    return section.identity?.length === 0 ? entry : section.find(tx, id, world);
   });
 }
 

@@ -27,7 +27,7 @@ export interface WorldOptions {
   readonly masterKey: Uint8Array;
   readonly realNowMs: () => number;
   /** Given the database's process number, or the next id of a seeded world. */
-  readonly timeOrderedIds: (processNumber: number) => IdMinter;
+  readonly timeOrderedIds: (processNumber: () => number) => IdMinter;
   readonly seededIds: (next: bigint) => IdMinter;
 }
 
@@ -48,7 +48,7 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
   const { name, registry, seed } = options;
   const database = await openDatabase({ data: options.data, world: name, migrations: migrationsOf(registry) });
   const clock = await WorldClock.open(database, options.realNowMs);
-  const ids = seed === undefined ? options.timeOrderedIds(database.processNumber) : options.seededIds(await nextSeededId(database, seed));
+  const ids = seed === undefined ? options.timeOrderedIds(() => database.processNumber) : options.seededIds(await nextSeededId(database, seed));
   return new World({
     name,
     database,

@@ -26,7 +26,7 @@ export interface WorldSection {
   readonly key: string;
   /** Of one entry; unknown keys are errors. */
   readonly entry: TObject;
-  /** Which keys identify an entry: `["id"]` unless said otherwise. */
+  /** Which keys identify an entry: `["id"]` unless said otherwise. None: entries add up and are no nodes (`activity`). */
   readonly identity?: readonly string[];
   /** The ids that must exist once everything is loaded. */
   references(entry: WorldEntry): readonly Reference[];

@@ -146,7 +146,7 @@ describe("a world file is refused, naming place and line:", () => {
     ["a missing key", "pages: [{id: 2001}]\nlabels:\n- {id: 1, page: 2001}", "labels[0].name is required (line 3)"],
     ["an id twice in one section", "pages:\n- {id: 1}\n- {id: 2}\n- {id: 1}", "pages[2] repeats the id 1 (line 4)"],
     ["an id twice in two sections", "users: [{id: 1}]\npages:\n- {id: 1}", "pages[0].id 1 is taken (line 3)"],
-    ["an id that is none", "pages:\n- {id: 007}", "pages[0].id must be an id"],
+    ["an id that is none", "pages:\n- {id: 0}", "pages[0].id must be an id"],
     ["an id that lost digits", "pages:\n- {id: 9223372036854775806}", "pages[0].id must be in quotes: it has too many digits (line 2)"],
     ["an id that is too large", 'pages:\n- {id: "9223372036854775808"}', "pages[0].id must be an id"],
     ["a number for a text", "pages:\n- {id: 1, name: 12}", "pages[0].name must be a text; put it in quotes (line 2)"],
@@ -189,11 +189,5 @@ describe("a world file is refused, naming place and line:", () => {
 
   test("an id that the world has already", async () => {
     expect((await refusal("labels:\n- {id: 5001, page: 2001, name: again}", CAFE)).message).toBe("labels[0].id 5001 is taken (line 2)");
-  });
-
-  test("what a room refuses", async () => {
-    expect((await refusal("pages: [{id: 2001}]\nlabels:\n- {id: 1, page: 2001, name: vip}\n- {id: 2, page: 2001, name: vip}")).message).toContain(
-      "labels[1] ",
-    );
   });
 });

@@ -127,7 +127,7 @@ async function insertAll(tx: Transaction, world: OpenWorld, section: WorldSectio
   for (const [index, entry] of entries.entries()) {
     const place = `${section.key}[${index}]`;
     const identity = identityOf(section, entry);
-    if (seen.has(identity)) throw new WorldProblem(place, `repeats the ${nameOfIdentity(section)} ${identity}`);
+    if (section.identity?.length !== 0 && seen.has(identity)) throw new WorldProblem(place, `repeats the ${nameOfIdentity(section)} ${identity}`);
     seen.add(identity);
     try {
       if (await section.insert(tx, entry, world)) continue;

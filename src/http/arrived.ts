@@ -50,8 +50,8 @@ export function findHeader(raw: RawHeaders, name: string): string | undefined {
 }
 
 /** Headers are Latin-1 and targets ASCII, so that characters are bytes. */
-export function headBytes(target: string, raw: RawHeaders): number {
-  let bytes = target.length;
+export function headBytes({ path, queryText }: Target, raw: RawHeaders): number {
+  let bytes = path.length + queryText.length;
   for (let i = 0; i < raw.length; i++) bytes += (raw[i] as string).length;
   return bytes;
 }

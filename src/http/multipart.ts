@@ -3,7 +3,7 @@ import type { UploadedFile } from "#graph/request";
 import { type GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
 import { utf8Text } from "./body-text.ts";
 import { parseMediaType } from "./media-type.ts";
-import { ParameterTree } from "./parameter-tree.ts";
+import type { ParameterTree } from "./parameter-tree.ts";
 
 /** RFC 2046: a boundary has at most 70 characters. */
 const BOUNDARY_CHARACTERS_MAX = 70;

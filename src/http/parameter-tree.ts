@@ -1,6 +1,7 @@
 /** D-34: pairs of text made into parameters: repetition makes a list, `a[]=x` too, `a[b]=c` and `a[0]=x` nest. */
-import { type GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
+
 import type { Parameters } from "#graph/request";
+import { type GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
 import { NESTING_MAX } from "./limits.ts";
 
 /** Without a prototype, so that a parameter called `__proto__` is one like any other. */

@@ -74,7 +74,12 @@ export class Places {
   }
 }
 
-const placed = (world: World, surface: SurfaceName, mount: string, path: string): Place => ({ world, surface, mount, path: path === "" ? "/" : path });
+const placed = (world: World, surface: SurfaceName, mount: string, path: string): Place => ({
+  world,
+  surface,
+  mount,
+  path: path === "" ? "/" : path,
+});
 
 /** Longest mount first, so that the root takes what is left. */
 const mountedOf = (surfaces: readonly SurfaceAddress[]): Mounted[] =>

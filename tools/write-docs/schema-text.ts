@@ -12,9 +12,14 @@ export interface Schema {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly pattern?: string;
+  readonly default?: unknown;
+  readonly description?: string;
+  readonly "x-plaza-read-as"?: string;
 }
 
 export function schemaText(schema: Schema): string {
+  const readAs = schema["x-plaza-read-as"];
+  if (readAs !== undefined) return readAs === "id" ? "id" : "time";
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(" or ");
   if (schema.anyOf !== undefined) return schema.anyOf.map(schemaText).join(" or ");

@@ -6,6 +6,6 @@ import { microblogUserSection } from "./microblog-accounts.world.ts";
 export const microblogAccounts: Room = {
   name: "microblog-accounts",
   migrations: microblogAccountMigrations,
-  nodeTypes: [{ type: "microblog_user", policy: "nobody" }],
+  nodeTypes: [{ type: "microblog_user", policy: "microblogAccount" }],
   sections: [microblogUserSection],
 };

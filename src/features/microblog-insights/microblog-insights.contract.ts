@@ -1,0 +1,68 @@
+import { type TSchema, Type } from "typebox";
+import { type Access, readOperation } from "#graph/contract";
+import { type Breakdown, breakdowns, type MediaMetric, mediaMetrics, type UserMetric, userMetrics } from "./microblog-insights.metrics.ts";
+
+const access = {
+  surfaces: ["microblog"],
+  versions: "unversioned",
+  scheme: "query",
+  policy: "microblogInsights",
+  errorForm: "wrapped",
+  errors: [],
+} as const satisfies Partial<Access>;
+
+const oneOf = <T extends string>(words: readonly T[]) => Type.Unsafe<T>(Type.Union(words.map((word) => Type.Literal(word))));
+const listOf = <T extends string>(words: readonly T[]) => Type.Array(oneOf(words), { minItems: 1, commaSeparated: true });
+
+const insight = (shape: Record<string, TSchema>) =>
+  Type.Object({ name: Type.String(), period: Type.String(), ...shape, title: Type.String(), description: Type.String(), id: Type.String() });
+
+const count = Type.Integer();
+
+export const readMediaInsights = readOperation({
+  ...access,
+  operation: "readMediaInsights",
+  summary: "Counts what happened to a media object over its whole life.",
+  clauses: ["F1-1", "F1-2", "F1-3", "F1-4", "F1-5", "F1-6", "F1-7", "AUTH-15", "GEN-5", "VER-1d"],
+  on: "microblog_media",
+  edge: "insights",
+  params: Type.Object({ metric: listOf<MediaMetric>(mediaMetrics) }),
+  returns: Type.Object({ data: Type.Array(insight({ values: Type.Array(Type.Object({ value: count })) })) }),
+});
+
+/** D-54: no insights from before 2024-04-13T00:00:00Z. */
+export const EARLIEST_SECONDS = 1_712_991_600;
+
+export const readUserInsights = readOperation({
+  ...access,
+  operation: "readUserInsights",
+  summary: "Counts what happened around a user between two moments; without them, yesterday and today.",
+  clauses: ["F2-1", "F2-2", "F2-3", "F2-4", "F2-5", "F2-6", "F2-7", "F2-8", "LIM-7"],
+  on: "microblog_user",
+  edge: "microblog_insights",
+  params: Type.Object({
+    metric: listOf<UserMetric>(userMetrics),
+    since: Type.Optional(Type.Integer()),
+    until: Type.Optional(Type.Integer()),
+    breakdown: Type.Optional(oneOf<Breakdown>(breakdowns)),
+  }),
+  returns: Type.Object({
+    data: Type.Array(
+      Type.Union([
+        insight({ values: Type.Array(Type.Object({ value: count, end_time: Type.String() })) }),
+        insight({ total_value: Type.Object({ value: count }) }),
+        insight({ link_total_values: Type.Array(Type.Object({ value: count, link_url: Type.String() })) }),
+        insight({
+          total_value: Type.Object({
+            breakdowns: Type.Array(
+              Type.Object({
+                dimension_keys: Type.Array(Type.String()),
+                results: Type.Array(Type.Object({ dimension_values: Type.Array(Type.String()), value: count })),
+              }),
+            ),
+          }),
+        }),
+      ]),
+    ),
+  }),
+});

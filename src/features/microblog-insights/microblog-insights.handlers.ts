@@ -1,0 +1,91 @@
+import type { Static } from "typebox";
+import type { Call } from "#graph/contract";
+import { unixSeconds } from "#kernel/clock";
+import { invalidParameter } from "#kernel/errors";
+import type { NodeId } from "#kernel/ids";
+import type { Reader } from "#storage/database";
+import { EARLIEST_SECONDS, type readMediaInsights, type readUserInsights } from "./microblog-insights.contract.ts";
+import { type Breakdown, DAY_SECONDS, dayOf, type MediaMetric, momentText, titles, type UserMetric } from "./microblog-insights.metrics.ts";
+import { listDays, listDemographics, listLinks, readTotals } from "./microblog-insights.store.ts";
+
+const insight = <Shape extends object>(node: NodeId, metric: MediaMetric | UserMetric, period: string, shape: Shape) => ({
+  name: metric,
+  period,
+  ...shape,
+  ...titles[metric],
+  id: `${node}/insights/${metric}/${period}`,
+});
+
+export async function handleReadMediaInsights(call: Call<Static<typeof readMediaInsights.params>>, reader: Reader) {
+  const { node, params } = call;
+  const totals = await readTotals(reader, node.id);
+  return {
+    data: [...new Set(params.metric)].map((metric) => insight(node.id, metric, "lifetime", { values: [{ value: totals.get(metric) ?? 0 }] })),
+  };
+}
+
+type UserCall = Call<Static<typeof readUserInsights.params>>;
+
+/** The days that a call asks of, both included. */
+interface Days {
+  readonly first: number;
+  readonly last: number;
+}
+
+export async function handleReadUserInsights(call: UserCall, reader: Reader) {
+  const days = daysOf(call);
+  const data: Static<typeof readUserInsights.returns>["data"] = [];
+  for (const metric of new Set(call.params.metric)) data.push(await userInsight(call, reader, metric, days));
+  return { data };
+}
+
+/** F2-5, D-54: yesterday and today unless a range is given; a range of one moment runs from it, or up to it, by that default. */
+function daysOf({ params, world }: UserCall): Days {
+  const now = unixSeconds(world.clock);
+  const { since, until } = params;
+  if (params.metric.includes("follower_demographics") && (since !== undefined || until !== undefined)) {
+    throw invalidParameter(since === undefined ? "until" : "since", "cannot be combined with the metric follower_demographics");
+  }
+  if (since !== undefined && since < EARLIEST_SECONDS) throw invalidParameter("since", `must not be before ${EARLIEST_SECONDS}`);
+  if (until !== undefined && until < EARLIEST_SECONDS) throw invalidParameter("until", `must not be before ${EARLIEST_SECONDS}`);
+  // Nothing is counted after today, however far a range reaches.
+  const last = Math.min(dayOf(now), until === undefined ? dayOf(now) : dayOf(until - 1));
+  const first = since === undefined ? last - 1 : dayOf(since);
+  if (since !== undefined && since >= (until ?? now + 1)) throw invalidParameter("since", "must be before until");
+  return { first, last };
+}
+
+async function userInsight({ node, params, world: _ }: UserCall, reader: Reader, metric: UserMetric, { first, last }: Days) {
+  switch (metric) {
+    case "views": {
+      const known = new Map((await listDays(reader, node.id, metric, first, last)).map(({ day, value }) => [day, value]));
+      const values = [];
+      for (let day = first; day <= last; day++) values.push({ value: known.get(day) ?? 0, end_time: momentText((day + 1) * DAY_SECONDS) });
+      return insight(node.id, metric, "day", { values });
+    }
+    case "likes":
+    case "replies":
+    case "reposts":
+    case "quotes": {
+      const value = (await listDays(reader, node.id, metric, first, last)).reduce((sum, day) => sum + day.value, 0);
+      return insight(node.id, metric, "day", { total_value: { value } });
+    }
+    case "clicks":
+      return insight(node.id, metric, "day", { link_total_values: await listLinks(reader, node.id, first, last) });
+    case "followers_count":
+      return insight(node.id, metric, "day", { total_value: { value: (await readTotals(reader, node.id)).get(metric) ?? 0 } });
+    case "follower_demographics":
+      return insight(node.id, metric, "lifetime", { total_value: { breakdowns: [await demographics(node.id, reader, params.breakdown)] } });
+  }
+}
+
+/** D-54: fewer followers than this could be told apart. */
+const FOLLOWERS_MIN = 100;
+
+async function demographics(user: NodeId, reader: Reader, breakdown: Breakdown | undefined) {
+  if (breakdown === undefined) throw invalidParameter("breakdown", "is required for the metric follower_demographics");
+  const followers = (await readTotals(reader, user)).get("followers_count") ?? 0;
+  if (followers < FOLLOWERS_MIN) throw invalidParameter("metric", `follower_demographics needs at least ${FOLLOWERS_MIN} followers`);
+  const rows = await listDemographics(reader, user, breakdown);
+  return { dimension_keys: [breakdown], results: rows.map(({ dimension_value, value }) => ({ dimension_values: [dimension_value], value })) };
+}

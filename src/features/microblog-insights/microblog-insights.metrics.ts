@@ -1,0 +1,33 @@
+/** The metrics of F1 and F2 as data: how each is called and shaped (D-54). */
+export const mediaMetrics = ["views", "likes", "replies", "reposts", "quotes", "shares"] as const;
+export type MediaMetric = (typeof mediaMetrics)[number];
+
+export const userMetrics = ["views", "likes", "replies", "reposts", "quotes", "clicks", "followers_count", "follower_demographics"] as const;
+export type UserMetric = (typeof userMetrics)[number];
+
+/** What can be recorded of a media object or a user; followers have a key of their own. */
+export const recordedMetrics = ["views", "likes", "replies", "reposts", "quotes", "shares", "clicks"] as const;
+export type RecordedMetric = (typeof recordedMetrics)[number];
+
+export const breakdowns = ["country", "city", "age", "gender"] as const;
+export type Breakdown = (typeof breakdowns)[number];
+
+export const titles: Readonly<Record<MediaMetric | UserMetric, { readonly title: string; readonly description: string }>> = {
+  views: { title: "Views", description: "How many times it was viewed." },
+  likes: { title: "Likes", description: "How many likes it received." },
+  replies: { title: "Replies", description: "How many replies it received." },
+  reposts: { title: "Reposts", description: "How many times it was reposted." },
+  quotes: { title: "Quotes", description: "How many times it was quoted." },
+  shares: { title: "Shares", description: "How many times it was shared." },
+  clicks: { title: "Clicks", description: "How many clicks each link received." },
+  followers_count: { title: "Followers", description: "How many followers the user has." },
+  follower_demographics: { title: "Follower demographics", description: "How the followers divide by the breakdown." },
+};
+
+export const DAY_SECONDS = 86_400;
+
+/** Days since 1970 in UTC (D-54). */
+export const dayOf = (seconds: number): number => Math.floor(seconds / DAY_SECONDS);
+
+/** As such platforms write a moment. */
+export const momentText = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}+0000`;

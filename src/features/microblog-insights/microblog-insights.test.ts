@@ -1,0 +1,158 @@
+import { expect, test } from "bun:test";
+import { exportWorld, importWorld } from "#graph/world-file";
+import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { cafe } from "#harness/worlds";
+
+const scopes = ["microblog_basic", "microblog_manage_insights"];
+/** The harness's clock stands at 1795000000, in the UTC day that begins at 1794960000. */
+const TODAY = 1_794_960_000;
+const DAY = 86_400;
+const days = (ago: number) => TODAY - ago * DAY + 3_600;
+
+const world = {
+  ...cafe,
+  microblog_users: [{ id: "7001", username: "cafe_talk", user: "3001" }, { id: "7002" }],
+  microblog_media: [
+    { id: "7101", owner: "7001", text: "hello", timestamp: "2026-11-01T10:00:00+0000" },
+    { id: "7102", owner: "7002" },
+  ],
+  activity: [
+    { target: "7101", metric: "views", time: days(0), value: 12 },
+    { target: "7101", metric: "views", time: days(400), value: 30 },
+    { target: "7101", metric: "shares", time: days(1) },
+    { target: "7001", metric: "views", time: days(0), value: 5 },
+    { target: "7001", metric: "views", time: days(0), value: 2 },
+    { target: "7001", metric: "views", time: days(2), value: 100 },
+    { target: "7001", metric: "likes", time: days(0), value: 3 },
+    { target: "7001", metric: "likes", time: days(1), value: 4 },
+    { target: "7001", metric: "likes", time: days(2), value: 50 },
+    { target: "7001", metric: "clicks", time: days(1), value: 3, link_url: "https://example.com/a" },
+    { target: "7001", metric: "clicks", time: days(0), value: 1, link_url: "https://example.com/a" },
+    { target: "7001", metric: "clicks", time: days(0), value: 9, link_url: "https://example.com/ü" },
+  ],
+  followers: [
+    { microblog_user: "7001", country: "DE", city: "Berlin", age: "25-34", gender: "F", count: 60, time: days(5) },
+    { microblog_user: "7001", country: "DE", city: "Köln", age: "18-24", gender: "M", count: 30, time: days(5) },
+    { microblog_user: "7001", country: "FR", count: 20, time: days(4) },
+    { microblog_user: "7002", country: "DE", count: 99 },
+  ],
+  tokens: [
+    ...cafe.tokens,
+    { token: "mine", type: "microblog_user", app: "1001", microblog_user: "7001", scopes },
+    { token: "theirs", type: "microblog_user", app: "1001", microblog_user: "7002", scopes },
+    { token: "basic", type: "microblog_user", app: "1001", microblog_user: "7001", scopes: ["microblog_basic"] },
+  ],
+};
+
+const insights = (plaza: TestPlaza, path: string, query: Record<string, unknown>) =>
+  plaza.get(path, { surface: "microblog", query: { access_token: "mine", ...query } });
+const ofMedia = (plaza: TestPlaza, metric: string) => insights(plaza, "/7101/insights", { metric });
+const ofUser = (plaza: TestPlaza, query: Record<string, unknown>) => insights(plaza, "/7001/microblog_insights", query);
+
+onEachDatabase("microblog insights", (database) => {
+  const open = (options = {}) => openPlaza({ database, world, ...options });
+
+  test("F1: each metric of a media object, over its whole life", async () => {
+    const { status, body } = await ofMedia(await open(), "views,shares,quotes");
+    expect(status).toBe(200);
+    expect(body.data.map(({ name, period, values }: Record<string, unknown>) => [name, period, values])).toEqual([
+      ["views", "lifetime", [{ value: 42 }]],
+      ["shares", "lifetime", [{ value: 1 }]],
+      ["quotes", "lifetime", [{ value: 0 }]],
+    ]);
+    expect(body.data[0].id).toBe("7101/insights/views/lifetime");
+  });
+
+  test("F2-5: without a range, yesterday through today", async () => {
+    const { body } = await ofUser(await open(), { metric: "views,likes,clicks,followers_count,replies" });
+    const [views, likes, clicks, followers, replies] = body.data;
+    expect(views.values).toEqual([
+      { value: 0, end_time: "2026-11-18T00:00:00+0000" },
+      { value: 7, end_time: "2026-11-19T00:00:00+0000" },
+    ]);
+    expect(likes.total_value).toEqual({ value: 7 });
+    expect(clicks.link_total_values).toEqual([
+      { link_url: "https://example.com/a", value: 4 },
+      { link_url: "https://example.com/ü", value: 9 },
+    ]);
+    expect(followers.total_value).toEqual({ value: 110 });
+    expect(replies.total_value).toEqual({ value: 0 });
+  });
+
+  test("F2-4: since and until bound the days; today follows the clock", async () => {
+    const plaza = await open();
+    const likes = async (query: Record<string, unknown>) => (await ofUser(plaza, { metric: "likes", ...query })).body.data[0].total_value.value;
+    expect(await likes({ since: days(2), until: days(0) })).toBe(57);
+    expect(await likes({ since: days(2), until: TODAY })).toBe(54);
+    expect(await likes({ since: days(1) })).toBe(7);
+    expect(await likes({ until: TODAY })).toBe(54);
+    expect((await ofUser(plaza, { metric: "views", since: days(3), until: TODAY + 1000 * DAY })).body.data[0].values).toHaveLength(4);
+    plaza.time.realMs += DAY * 1000;
+    expect(await likes({})).toBe(3);
+  });
+
+  test("F2-8, D-54: demographics need a breakdown, 100 followers, and no range", async () => {
+    const plaza = await open();
+    const metric = "follower_demographics";
+    expect((await ofUser(plaza, { metric, breakdown: "country" })).body.data[0].total_value.breakdowns).toEqual([
+      {
+        dimension_keys: ["country"],
+        results: [
+          { dimension_values: ["DE"], value: 90 },
+          { dimension_values: ["FR"], value: 20 },
+        ],
+      },
+    ]);
+    const refused: [Record<string, unknown>, string][] = [
+      [{ metric }, "breakdown"],
+      [{ metric, breakdown: "shoe_size" }, "breakdown"],
+      [{ metric, breakdown: "age", since: days(1) }, "since"],
+      [{ metric, breakdown: "age", until: days(1) }, "until"],
+    ];
+    for (const [query, parameter] of refused) {
+      const { status, body } = await ofUser(plaza, query);
+      expect([status, body.error.code, body.error.error_data.parameter]).toEqual([400, 100, parameter]);
+    }
+    const few = await insights(plaza, "/7002/microblog_insights", { access_token: "theirs", metric, breakdown: "country" });
+    expect([few.status, few.body.error.error_data.parameter]).toEqual([400, "metric"]);
+  });
+
+  test("F1-7, F2-7, D-54: unknown metrics and impossible ranges are refused", async () => {
+    const plaza = await open();
+    for (const metric of ["", "clicks", "views,nothing", undefined])
+      expect((await insights(plaza, "/7101/insights", metric === undefined ? {} : { metric })).status).toBe(400);
+    for (const metric of ["", "shares"]) expect((await ofUser(plaza, { metric })).status).toBe(400);
+    for (const range of [
+      { since: 5, until: 6 },
+      { since: days(0), until: days(0) },
+      { since: days(0), until: days(1) },
+      { since: "x" },
+      { since: days(-1) },
+    ]) {
+      expect((await ofUser(plaza, { metric: "views", ...range })).status).toBe(400);
+    }
+  });
+
+  test("AUTH-15: the user's own token, with both scopes, in the query", async () => {
+    const plaza = await open();
+    for (const [path, query] of [
+      ["/7101/insights", { metric: "views" }],
+      ["/7001/microblog_insights", { metric: "views" }],
+    ] as const) {
+      expect((await insights(plaza, path, { ...query, access_token: "theirs" })).body.error.error_subcode).toBe(33);
+      expect((await insights(plaza, path, { ...query, access_token: "basic" })).body.error.code).toBe(10);
+      expect((await insights(plaza, path, { ...query, access_token: "ada" })).status).toBe(400);
+      expect((await plaza.get(path, { surface: "microblog", query, bearer: "mine" })).body.error.code).toBe(104);
+    }
+  });
+
+  test("an exported world counts the same when it is loaded again", async () => {
+    const plaza = await open();
+    const file = await exportWorld(plaza.world, plaza.registry);
+    const again = await openPlaza({ database });
+    await importWorld(again.world, again.registry, JSON.stringify(file), { isMerge: false });
+    const query = { metric: "views,likes,clicks,followers_count", since: days(300) };
+    expect((await ofUser(again, query)).body).toEqual((await ofUser(plaza, query)).body);
+    expect((await ofMedia(again, "views,shares")).body).toEqual((await ofMedia(plaza, "views,shares")).body);
+  });
+});

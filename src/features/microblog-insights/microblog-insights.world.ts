@@ -1,0 +1,122 @@
+import { type Static, Type } from "typebox";
+import { findNode } from "#graph/nodes.store";
+import type { WorldEntry, WorldSection } from "#graph/room";
+import { WorldProblem, worldId, worldTime } from "#graph/world-words";
+import { unixSeconds } from "#kernel/clock";
+import { nodeId } from "#kernel/ids";
+import { DAY_SECONDS, dayOf, recordedMetrics } from "./microblog-insights.metrics.ts";
+import {
+  deleteMedia,
+  findMedia,
+  insertMedia,
+  listAllDays,
+  listAllFollowers,
+  listAllMedia,
+  listLinksOfDay,
+  recordActivity,
+  recordFollowers,
+  updateMedia,
+} from "./microblog-insights.store.ts";
+
+const closed = { additionalProperties: false };
+
+const mediaEntry = Type.Object({ id: worldId, owner: worldId, text: Type.String({ default: "" }), timestamp: Type.Optional(worldTime) }, closed);
+type MediaEntry = Static<typeof mediaEntry>;
+
+export const microblogMediaSection: WorldSection = {
+  key: "microblog_media",
+  entry: mediaEntry,
+  references: (given) => [{ path: "owner", types: ["microblog_user"], id: (given as MediaEntry).owner }],
+  insert: (tx, given, world) => insertMedia(tx, { ...(given as MediaEntry), timestamp: (given as MediaEntry).timestamp ?? unixSeconds(world.clock) }),
+  async find(reader, id) {
+    const node = await findNode(reader, nodeId(id));
+    return node?.type === "microblog_media" ? findMedia(reader, node.owner, id) : undefined;
+  },
+  list: listAllMedia,
+  replace: (tx, given, world) =>
+    updateMedia(tx, { ...(given as MediaEntry), timestamp: (given as MediaEntry).timestamp ?? unixSeconds(world.clock) }),
+  async remove(tx, id) {
+    const node = await findNode(tx, nodeId(id));
+    return node?.type === "microblog_media" && (await deleteMedia(tx, node.owner, id));
+  },
+};
+
+/** More in one entry would not be one activity, and sums stay far below 2^53. */
+const VALUE_MAX = 1_000_000_000;
+
+const activityEntry = Type.Object(
+  {
+    target: worldId,
+    metric: Type.Unsafe<(typeof recordedMetrics)[number]>({ enum: [...recordedMetrics] }),
+    time: Type.Optional(worldTime),
+    value: Type.Integer({ minimum: 0, maximum: VALUE_MAX, default: 1 }),
+    link_url: Type.Optional(Type.String({ minLength: 1, maxLength: 2_048 })),
+  },
+  closed,
+);
+type ActivityEntry = Static<typeof activityEntry>;
+
+/** Records add up and are counted by the day; none can be read, changed or taken back by itself. */
+const recordsOnly = {
+  identity: [],
+  find: async () => undefined,
+  replace: async () => {
+    throw new WorldProblem("", "is a record, which cannot be changed");
+  },
+  remove: async () => false,
+} as const satisfies Partial<WorldSection>;
+
+export const activitySection: WorldSection = {
+  ...recordsOnly,
+  key: "activity",
+  entry: activityEntry,
+  references: (given) => [{ path: "target", types: ["microblog_media", "microblog_user"], id: (given as ActivityEntry).target }],
+  async insert(tx, given, world) {
+    const { target, metric, time = unixSeconds(world.clock), value, link_url } = given as ActivityEntry;
+    if (link_url !== undefined && metric !== "clicks") throw new WorldProblem("link_url", "belongs to the metric clicks");
+    if (link_url === undefined && metric === "clicks") throw new WorldProblem("link_url", "is required for the metric clicks");
+    await recordActivity(tx, target, metric, dayOf(time), value, link_url);
+    return true;
+  },
+  async list(reader, page) {
+    const found = await listAllDays(reader, page);
+    const rows: WorldEntry[] = [];
+    for (const { target, metric, day, value } of found.rows) {
+      const time = day * DAY_SECONDS;
+      if (metric !== "clicks") rows.push({ target, metric, time, value });
+      else for (const link of await listLinksOfDay(reader, target, day)) rows.push({ target, metric, time, ...link });
+    }
+    return { ...found, rows };
+  },
+};
+
+const group = Type.String({ maxLength: 100, default: "" });
+const followersEntry = Type.Object(
+  {
+    microblog_user: worldId,
+    country: group,
+    city: group,
+    age: group,
+    gender: group,
+    count: Type.Integer({ minimum: 0, maximum: VALUE_MAX, default: 1 }),
+    time: Type.Optional(worldTime),
+  },
+  closed,
+);
+type FollowersEntry = Static<typeof followersEntry>;
+
+export const followersSection: WorldSection = {
+  ...recordsOnly,
+  key: "followers",
+  entry: followersEntry,
+  references: (given) => [{ path: "microblog_user", types: ["microblog_user"], id: (given as FollowersEntry).microblog_user }],
+  async insert(tx, given, world) {
+    const { count, time = unixSeconds(world.clock), ...rest } = given as FollowersEntry;
+    await recordFollowers(tx, { ...rest, time, value: count });
+    return true;
+  },
+  async list(reader, page) {
+    const found = await listAllFollowers(reader, page);
+    return { ...found, rows: found.rows.map(({ value, ...rest }) => ({ ...rest, count: value })) };
+  },
+};

@@ -1,0 +1,120 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { World } from "#graph/world";
+import { surfaces } from "#surfaces/surfaces";
+import { findHeader, splitTarget } from "./arrived.ts";
+import { hostnameOf, isHost, Origins } from "./origin.ts";
+import { Places } from "./places.ts";
+
+const world = (name: string): World => ({ name }) as World;
+const worlds = { default: world("default"), find: (name: string) => (name === "t1" ? world("t1") : undefined) };
+const where = (places: Places, host: string, path: string): string[] => {
+  const place = places.locate(host, path);
+  return [place.world.name, place.surface, place.mount, place.path];
+};
+
+describe("D-01: surfaces by mount", () => {
+  const places = new Places(worlds, surfaces);
+  test.each([
+    ["/v26.0/2001", ["default", "base", "", "/v26.0/2001"]],
+    ["/", ["default", "base", "", "/"]],
+    ["/app/1001/activities", ["default", "app", "/app", "/1001/activities"]],
+    ["/app", ["default", "app", "/app", "/"]],
+    ["/apple", ["default", "base", "", "/apple"]],
+    ["/microblog/v1.0/7001", ["default", "microblog", "/microblog/v1.0", "/7001"]],
+    ["/microblog/v2.0/7001", ["default", "base", "", "/microblog/v2.0/7001"]],
+    ["/ads/v25.0/8001", ["default", "ads", "/ads", "/v25.0/8001"]],
+    ["/social-login/me", ["default", "social_login", "/social-login", "/me"]],
+    ["//ads///v25.0//8001", ["default", "ads", "/ads", "///v25.0//8001"]],
+    ["///microblog//v1.0///7001", ["default", "microblog", "/microblog/v1.0", "///7001"]],
+    ["/w/t1/v26.0/2001", ["t1", "base", "/w/t1", "/v26.0/2001"]],
+    ["//w//t1//app//me", ["t1", "app", "/w/t1/app", "//me"]],
+    ["/w/t1", ["t1", "base", "/w/t1", "/"]],
+    ["/w/none/2001", ["default", "base", "", "/w/none/2001"]],
+    ["/w", ["default", "base", "", "/w"]],
+  ])("%s", (path, expected) => {
+    expect(where(places, "localhost:4000", path)).toEqual(expected);
+  });
+
+  test("repeated slashes change nothing", () => {
+    const slashes = fc.integer({ min: 1, max: 4 }).map((count) => "/".repeat(count));
+    const mounted = fc.constantFrom(["app"], ["ads"], ["microblog", "v1.0"], ["social-login"], ["w", "t1"], ["w", "t1", "ads"], []);
+    fc.assert(
+      fc.property(mounted, fc.array(slashes, { minLength: 8, maxLength: 8 }), (segments, gaps) => {
+        const written = [...segments, "2001"].map((segment, i) => `${gaps[i]}${segment}`).join("");
+        const once = where(places, "h", `/${[...segments, "2001"].join("/")}`);
+        const found = where(places, "h", written);
+        expect(found.slice(0, 3)).toEqual(once.slice(0, 3));
+        expect((found[3] as string).replaceAll(/\/+/g, "/")).toBe(once[3] as string);
+      }),
+    );
+  });
+});
+
+test("D-01: a surface with a host name of its own is served there alone", () => {
+  const places = new Places({ ...worlds, findByHostname: (hostname) => (hostname === "t1.test" ? world("t1") : undefined) }, [
+    { name: "base", mount: "" },
+    { name: "ads", mount: "", hostname: "ads.test" },
+    { name: "microblog", mount: "/v1.0", hostname: "micro.test" },
+    { name: "app", mount: "/app" },
+  ]);
+  expect(where(places, "ADS.test:4000", "/v25.0/8001")).toEqual(["default", "ads", "", "/v25.0/8001"]);
+  expect(where(places, "micro.test", "/v1.0/7001")).toEqual(["default", "microblog", "/v1.0", "/7001"]);
+  expect(where(places, "other.test", "/ads/v25.0/8001")).toEqual(["default", "base", "", "/ads/v25.0/8001"]);
+  expect(where(places, "other.test", "/app/me")).toEqual(["default", "app", "/app", "/me"]);
+  expect(where(places, "ads.test", "/w/t1/v25.0/8001")).toEqual(["t1", "ads", "/w/t1", "/v25.0/8001"]);
+  expect(where(places, "t1.test", "/app/me")).toEqual(["t1", "app", "/app", "/me"]);
+});
+
+describe("D-01: scheme and host as the caller used them", () => {
+  const forwarded = ["Host", "inner:1", "X-Forwarded-Proto", "https", "X-Forwarded-Host", "graph.example, inner"];
+  const origins = new Origins(["10.0.0.0/8", "::1/128", "192.0.2.7"]);
+  origins.configured("0.0.0.0", 4000);
+  const from = (remote: string | undefined, raw: string[]) => {
+    const { scheme, host } = origins.of(raw, undefined, () => remote);
+    return `${scheme}://${host}`;
+  };
+
+  test("a trusted proxy is believed", () => {
+    for (const remote of ["10.1.2.3", "::ffff:10.1.2.3", "::1", "192.0.2.7"]) expect(from(remote, forwarded)).toBe("https://graph.example");
+    expect(from("10.1.2.3", ["Host", "h"])).toBe("http://h");
+    expect(from("10.1.2.3", ["Host", "h", "X-Forwarded-Proto", "javascript", "X-Forwarded-Host", "a/b"])).toBe("http://h");
+  });
+
+  test("nobody else is", () => {
+    for (const remote of ["11.1.2.3", "::2", "192.0.2.8", undefined, "not an address"]) expect(from(remote, forwarded)).toBe("http://inner:1");
+  });
+
+  test("a missing, malformed or repeated Host falls back to the configured address", () => {
+    for (const raw of [[], ["Host", ""], ["Host", "a/b"], ["Host", "a b"], ["Host", "a@b"], ["Host", "a", "host", "b"]])
+      expect(from("11.1.2.3", raw)).toBe("http://localhost:4000");
+  });
+
+  test("what is a range is said at start", () => {
+    expect(() => new Origins(["10.0.0.0/99"])).toThrow();
+    expect(() => new Origins(["proxy.local"])).toThrow();
+  });
+
+  test("host names", () => {
+    for (const host of ["localhost", "a.b-c_d:1", "127.0.0.1:65535", "[::1]", "[::1]:80", "X"]) expect(isHost(host)).toBe(true);
+    for (const host of ["", ":80", "a:", "a:b", "a:123456", "a:80:80", "[::1", "::1", "a%20", "ü", "a\\b", "a?b", "a#b", "[<]", "a".repeat(300)])
+      expect(isHost(host)).toBe(false);
+    expect(["A.b:80", "[::1]:80", "a", "[::1]"].map(hostnameOf)).toEqual(["a.b", "[::1]", "a", "[::1]"]);
+  });
+});
+
+test("a target is split, in both of its forms", () => {
+  expect(splitTarget("/a/b?c=d?e#f")).toEqual({ path: "/a/b", queryText: "c=d?e", authority: undefined });
+  expect(splitTarget("/a#b?c")).toEqual({ path: "/a", queryText: "", authority: undefined });
+  expect(splitTarget("//evil.test/a")).toEqual({ path: "//evil.test/a", queryText: "", authority: undefined });
+  expect(splitTarget("http://h:1/a?b")).toEqual({ path: "/a", queryText: "b", authority: "h:1" });
+  expect(splitTarget("http://h?b")).toEqual({ path: "/", queryText: "b", authority: "h" });
+  expect(splitTarget("a")).toEqual({ path: "/a", queryText: "", authority: undefined });
+});
+
+test("two headers of one name are both seen", () => {
+  const raw = ["Authorization", "Bearer a", "x", "1", "authorization", "Bearer b"];
+  expect(findHeader(raw, "authorization")).toBe("Bearer a, Bearer b");
+  expect(findHeader(raw, "x")).toBe("1");
+  expect(findHeader(raw, "y")).toBeUndefined();
+});

@@ -1,0 +1,23 @@
+import type { RoomMigrations } from "#storage/database";
+
+export const jobMigrations: RoomMigrations = {
+  room: "jobs",
+  migrations: [
+    {
+      name: "work_sessions",
+      statements: ["CREATE TABLE work_sessions (fence BIGINT PRIMARY KEY, lease_until_ms BIGINT NOT NULL) WITHOUT ROWID"],
+    },
+    {
+      name: "jobs",
+      statements: [
+        // `fence` is that of the session that runs the job; 0: it waits.
+        `CREATE TABLE jobs (
+          kind TEXT NOT NULL, key TEXT NOT NULL, due_ms BIGINT NOT NULL, payload TEXT NOT NULL, attempts INTEGER NOT NULL,
+          fence BIGINT NOT NULL, last_error TEXT, PRIMARY KEY (kind, key)
+        ) WITHOUT ROWID`,
+        "CREATE INDEX jobs_waiting ON jobs (due_ms, kind, key) WHERE fence = 0",
+        "CREATE INDEX jobs_running ON jobs (fence) WHERE fence > 0",
+      ],
+    },
+  ],
+};

@@ -1,0 +1,59 @@
+import type { Reader, Transaction } from "#storage/database";
+import { append, type Row, sql } from "#storage/sql";
+
+export interface JobRow extends Row {
+  kind: string;
+  key: string;
+  due_ms: number;
+  payload: string;
+  attempts: number;
+}
+
+/** In place of a job of the same kind and key, also of one that is running: that run cannot settle it any more. */
+export async function saveJob(tx: Transaction, kind: string, key: string, dueMs: number, payload: string): Promise<void> {
+  await tx.run(sql`
+    INSERT INTO jobs (kind, key, due_ms, payload, attempts, fence) VALUES (${kind}, ${key}, ${dueMs}, ${payload}, 0, 0)
+    ON CONFLICT (kind, key) DO UPDATE SET due_ms = excluded.due_ms, payload = excluded.payload, attempts = 0, fence = 0, last_error = NULL`);
+}
+
+/** Answers whether there was one. */
+export async function deleteJob(tx: Transaction, kind: string, key: string): Promise<boolean> {
+  return (await tx.run(sql`DELETE FROM jobs WHERE kind = ${kind} AND key = ${key}`)) > 0;
+}
+
+export async function findDueTime(reader: Reader, kind: string, key: string): Promise<number | undefined> {
+  return (await reader.get<{ due_ms: number }>(sql`SELECT j.due_ms FROM jobs j WHERE j.kind = ${kind} AND j.key = ${key}`))?.due_ms;
+}
+
+/** The earliest first. On PostgreSQL they stay locked until the transaction ends. */
+export function findDueJobs(tx: Transaction, nowMs: number, limit: number): Promise<JobRow[]> {
+  const due = sql`
+    SELECT j.kind, j.key, j.due_ms, j.payload, j.attempts FROM jobs j
+    WHERE j.fence = 0 AND j.due_ms <= ${nowMs} ORDER BY j.due_ms, j.kind, j.key LIMIT ${limit}`;
+  return tx.all<JobRow>(append(due, tx.skipLocked("j")));
+}
+
+export async function claimJob(tx: Transaction, { kind, key }: JobRow, fence: number): Promise<void> {
+  await tx.run(sql`UPDATE jobs SET fence = ${fence} WHERE kind = ${kind} AND key = ${key}`);
+}
+
+export async function findNextDueTime(reader: Reader): Promise<number | undefined> {
+  const row = await reader.get<{ due_ms: number | null }>(sql`SELECT MIN(j.due_ms) AS due_ms FROM jobs j WHERE j.fence = 0`);
+  return row?.due_ms ?? undefined;
+}
+
+/** Answers whether the run under `fence` still owned it. */
+export async function settleJob(tx: Transaction, kind: string, key: string, fence: number): Promise<boolean> {
+  return (await tx.run(sql`DELETE FROM jobs WHERE kind = ${kind} AND key = ${key} AND fence = ${fence}`)) > 0;
+}
+
+export async function postponeJob(tx: Transaction, { kind, key }: JobRow, fence: number, dueMs: number, error: string): Promise<void> {
+  await tx.run(sql`
+    UPDATE jobs SET fence = 0, attempts = attempts + 1, due_ms = ${dueMs}, last_error = ${error}
+    WHERE kind = ${kind} AND key = ${key} AND fence = ${fence}`);
+}
+
+/** What a session that is gone was running waits again; its due time has passed. */
+export async function releaseJobs(tx: Transaction, fence: number): Promise<void> {
+  await tx.run(sql`UPDATE jobs SET fence = 0 WHERE fence = ${fence}`);
+}

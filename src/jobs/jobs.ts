@@ -1,0 +1,155 @@
+/** The jobs of a world: scheduled in the transaction of their cause, run on the world's clock. */
+import type { Database, Reader, Transaction } from "#storage/database";
+import { type JobKind, JobLost, type RunningJob, type ScheduledJob } from "./job-kind.ts";
+import {
+  claimJob,
+  deleteJob,
+  findDueJobs,
+  findDueTime,
+  findNextDueTime,
+  type JobRow,
+  postponeJob,
+  releaseJobs,
+  saveJob,
+  settleJob,
+} from "./jobs.store.ts";
+import type { WorkLoop } from "./work-loop.ts";
+import type { Turn, TurnEnd, WorkSource } from "./work-source.ts";
+
+/** Jobs that run at once: most write a few rows; one that ingests a file must not hold up the others. */
+const RUNNING_MAX = 8;
+/** Waits before the second, third, … run of a job that threw; the last one for all later runs. */
+const BACKOFF_MS = [1_000, 5_000, 30_000, 120_000, 600_000, 3_600_000] as const;
+/** Waits are shortened by up to a tenth, so that jobs that failed together do not come back together. */
+const JITTER = 0.1;
+const ERROR_CHARACTERS_MAX = 500;
+/** While the database is away. */
+const STORE_AGAIN_MS = 500;
+
+export interface JobsOptions<W> {
+  readonly database: Database;
+  readonly loop: WorkLoop;
+  readonly kinds: readonly JobKind<W>[];
+  /** What jobs work on; asked when one runs, because a world is made with its jobs. */
+  readonly world: () => W;
+  /** A run threw; it comes again. */
+  onFailure(kind: string, key: string, error: unknown): void;
+}
+
+export class Jobs<W = unknown> implements WorkSource {
+  readonly #options: JobsOptions<W>;
+  readonly #kinds: ReadonlyMap<string, JobKind<W>>;
+  readonly #running = new Map<string, Promise<void>>();
+
+  constructor(options: JobsOptions<W>) {
+    this.#options = options;
+    this.#kinds = new Map(options.kinds.map((kind) => [kind.kind, kind]));
+    if (this.#kinds.size < options.kinds.length) throw new Error("two jobs are of one kind");
+    options.loop.add(this);
+  }
+
+  /** The job runs when the transaction has committed and the world's clock has reached `dueMs`. */
+  async schedule(tx: Transaction, { kind, key, dueMs, payload }: ScheduledJob): Promise<void> {
+    if (!this.#kinds.has(kind)) throw new Error(`no room declares a job of kind ${kind}`);
+    await saveJob(tx, kind, key, Math.ceil(dueMs), JSON.stringify(payload ?? null));
+    tx.afterCommit(() => this.#options.loop.wake(this));
+  }
+
+  /** Answers whether there was one. A run that has begun goes on, but cannot settle. */
+  cancel(tx: Transaction, kind: string, key: string): Promise<boolean> {
+    return deleteJob(tx, kind, key);
+  }
+
+  /** World time. */
+  dueTimeOf(reader: Reader, kind: string, key: string): Promise<number | undefined> {
+    return findDueTime(reader, kind, key);
+  }
+
+  async turn({ nowMs, session, isLast }: Turn): Promise<TurnEnd> {
+    const { database } = this.#options;
+    const room = RUNNING_MAX - this.#running.size;
+    // The end of a run asks for another turn.
+    if (room === 0 || isLast) return { didWork: false, nextDueMs: undefined };
+    const nextDueMs = await findNextDueTime(database.reader);
+    if (nextDueMs === undefined || nextDueMs > nowMs) return { didWork: false, nextDueMs };
+    let fence = 0;
+    const claimed = await database.write(async (tx) => {
+      // More than there is room for, since some may belong to keys that still run here.
+      const due = (await findDueJobs(tx, nowMs, RUNNING_MAX * 2)).filter((row) => !this.#running.has(nameOf(row))).slice(0, room);
+      if (due.length === 0) return due;
+      fence = await session.fenceFor(tx);
+      for (const row of due) await claimJob(tx, row, fence);
+      return due;
+    });
+    for (const row of claimed) this.#start(row, fence, nowMs);
+    return { didWork: claimed.length > 0, nextDueMs: undefined };
+  }
+
+  async settled(): Promise<boolean> {
+    const hasRunning = this.#running.size > 0;
+    while (this.#running.size > 0) await Promise.all(this.#running.values());
+    return hasRunning;
+  }
+
+  async release(tx: Transaction, fence: number): Promise<void> {
+    await releaseJobs(tx, fence);
+  }
+
+  #start(row: JobRow, fence: number, nowMs: number): void {
+    const name = nameOf(row);
+    const run = this.#run(row, fence, nowMs).then(() => {
+      this.#running.delete(name);
+      this.#options.loop.wake(this);
+    });
+    this.#running.set(name, run);
+  }
+
+  /** How a run ended is written down sooner or later: until then nobody else may run the job. */
+  async #store(row: JobRow, body: (tx: Transaction) => Promise<unknown>): Promise<void> {
+    const { database, loop, onFailure } = this.#options;
+    while (!loop.isStopped) {
+      try {
+        await database.write(body);
+        return;
+      } catch (error) {
+        onFailure(row.kind, row.key, error);
+        await new Promise((resolve) => setTimeout(resolve, STORE_AGAIN_MS));
+      }
+    }
+  }
+
+  async #run(row: JobRow, fence: number, nowMs: number): Promise<void> {
+    const { onFailure, world } = this.#options;
+    let isSettled = false;
+    const job: RunningJob = {
+      dueMs: row.due_ms,
+      attempt: row.attempts + 1,
+      async settle(tx) {
+        if (!(await settleJob(tx, row.kind, row.key, fence))) throw new JobLost(row.kind, row.key);
+        tx.afterCommit(() => {
+          isSettled = true;
+        });
+      },
+    };
+    try {
+      const kind = this.#kinds.get(row.kind);
+      if (kind === undefined) throw new Error(`no room declares a job of kind ${row.kind}`);
+      await kind.run(world(), row.key, JSON.parse(row.payload), job);
+    } catch (error) {
+      if (error instanceof JobLost || isSettled) return;
+      onFailure(row.kind, row.key, error);
+      const text = (error instanceof Error ? error.message : String(error)).slice(0, ERROR_CHARACTERS_MAX);
+      const dueMs = nowMs + backoffMs(row.attempts);
+      await this.#store(row, (tx) => postponeJob(tx, row, fence, dueMs, text));
+      return;
+    }
+    if (!isSettled) await this.#store(row, (tx) => settleJob(tx, row.kind, row.key, fence));
+  }
+}
+
+const nameOf = ({ kind, key }: JobRow): string => `${kind} ${key}`;
+
+function backoffMs(attempts: number): number {
+  const waitMs = BACKOFF_MS[Math.min(attempts, BACKOFF_MS.length - 1)] as number;
+  return Math.round(waitMs * (1 - JITTER * Math.random()));
+}

@@ -1,0 +1,237 @@
+/**
+ * The one loop of a world, with one timer. It asks each source in turn for what is due by the world's clock; between turns it
+ * sleeps until the next due time, or until somebody wakes it.
+ *
+ * **Invariant:** nothing runs in the background before `start` and after `stop`; `runDue` works at any time.
+ */
+import type { Clock } from "#kernel/clock";
+import type { Database, Transaction } from "#storage/database";
+import { BEAT_MS, WorkSession } from "./work-session.ts";
+import type { TurnEnd, WorkSource } from "./work-source.ts";
+
+/** How often a process looks for what others left or emitted on a shared database. */
+const POLL_MS = 1_000;
+/** A clock that stands still makes nothing due; it is looked at this often all the same, in case it was moved unseen. */
+const LOOK_MS = 1_000;
+/** Timers that are set farther ahead than this are set again. */
+const SLEEP_MS_MAX = 60_000;
+/** After a failed turn (the database is away). */
+const FAILED_MS = 1_000;
+/** Work that makes new work due at once without end is a programmer's mistake. */
+const PASSES_MAX = 10_000;
+/** Calls to receivers take 15 s at most (D-62), and the program ends within 10 (operating.md: Commands). */
+const STOP_MS_MAX = 8_000;
+
+export interface WorkLoopOptions {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly realNowMs: () => number;
+  /** A turn failed; it is tried again. */
+  onError(error: unknown): void;
+}
+
+type TurnKind = "usual" | "hurried" | "last";
+
+interface Runner {
+  readonly source: WorkSource;
+  running: Promise<TurnEnd> | undefined;
+  /** Asked for while a turn ran. */
+  isWoken: boolean;
+  nextDueMs: number | undefined;
+  /** Monotonic time before which no turn is made; after a failure. */
+  notBeforeMs: number;
+}
+
+export class WorkLoop {
+  readonly session: WorkSession;
+  readonly #options: WorkLoopOptions;
+  readonly #runners: Runner[] = [];
+  #state: "idle" | "started" | "stopped" = "idle";
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #timerAtMs = Number.POSITIVE_INFINITY;
+  #beatAtMs = 0;
+  #pollAtMs = 0;
+  #isBeating = false;
+
+  constructor(options: WorkLoopOptions) {
+    this.#options = options;
+    this.session = new WorkSession(options.database, options.realNowMs);
+  }
+
+  add(source: WorkSource): void {
+    this.#runners.push({ source, running: undefined, isWoken: false, nextDueMs: undefined, notBeforeMs: 0 });
+  }
+
+  /** Takes up what an ended process left, and works from now on. */
+  start(): void {
+    if (this.#state !== "idle") return;
+    this.#state = "started";
+    void this.#beat().then(() => {
+      for (const runner of this.#runners) this.#wake(runner);
+      this.#arm();
+    });
+  }
+
+  /** Something new is due, or the clock was moved; all sources are looked at when none is named. */
+  wake(source?: WorkSource): void {
+    for (const runner of this.#runners) if (source === undefined || runner.source === source) this.#wake(runner);
+  }
+
+  /** A source learned of work that falls due at `dueMs`. */
+  wakeAt(source: WorkSource, dueMs: number): void {
+    const runner = this.#runners.find((one) => one.source === source);
+    if (runner === undefined || (runner.nextDueMs !== undefined && runner.nextDueMs <= dueMs)) return;
+    runner.nextDueMs = dueMs;
+    this.#arm();
+  }
+
+  /**
+   * Resolves when whatever is due by the world's clock has happened, and what that made due as well. Rejects when the
+   * database cannot be reached.
+   */
+  async runDue(): Promise<void> {
+    await this.session.takeOver((tx, fence) => this.#release(tx, fence));
+    for (let pass = 0; pass < PASSES_MAX; pass++) {
+      let didWork = false;
+      for (const runner of this.#runners) {
+        while (runner.running !== undefined) await runner.running.catch(() => {});
+        const end = await this.#turn(runner, "hurried");
+        const hasWaited = await runner.source.settled();
+        didWork ||= end.didWork || hasWaited;
+      }
+      if (didWork) continue;
+      // Somebody may have woken a source whose turn was this one's.
+      this.wake();
+      return;
+    }
+    throw new Error(`what is due does not come to an end after ${PASSES_MAX} turns`);
+  }
+
+  /** No new work; waits some seconds for what runs, and leaves the rest to the next process. */
+  async stop(): Promise<void> {
+    if (this.#state === "stopped") return;
+    this.#state = "stopped";
+    clearTimeout(this.#timer);
+    const ended = Promise.all(
+      this.#runners.map(async (runner) => {
+        await runner.running?.catch(() => {});
+        await runner.source.settled();
+      }),
+    );
+    let giveUp: ReturnType<typeof setTimeout> | undefined;
+    await Promise.race([ended, new Promise((resolve) => (giveUp = setTimeout(resolve, STOP_MS_MAX)))]);
+    clearTimeout(giveUp);
+    try {
+      // A last turn stores how it ended.
+      await Promise.all(this.#runners.map((runner) => runner.running ?? this.#turn(runner, "last")));
+      await this.session.end((tx, fence) => this.#release(tx, fence));
+    } catch (error) {
+      // The database is away: the lease runs out by itself.
+      this.#options.onError(error);
+    }
+  }
+
+  get isStopped(): boolean {
+    return this.#state === "stopped";
+  }
+
+  async #release(tx: Transaction, fence: number): Promise<void> {
+    for (const { source } of this.#runners) await source.release(tx, fence);
+  }
+
+  #wake(runner: Runner): void {
+    if (runner.running !== undefined) {
+      runner.isWoken = true;
+      return;
+    }
+    if (this.#state === "started" && performance.now() >= runner.notBeforeMs) void this.#work(runner);
+  }
+
+  async #work(runner: Runner): Promise<void> {
+    try {
+      for (;;) {
+        runner.isWoken = false;
+        const { didWork } = await this.#turn(runner, "usual");
+        if (this.#state !== "started" || runner.running !== undefined) return;
+        if (!didWork && !runner.isWoken) break;
+      }
+    } catch (error) {
+      runner.notBeforeMs = performance.now() + FAILED_MS;
+      this.#options.onError(error);
+    }
+    this.#arm();
+  }
+
+  #turn(runner: Runner, kind: TurnKind): Promise<TurnEnd> {
+    const turn = this.#ask(runner, kind);
+    runner.running = turn;
+    return turn;
+  }
+
+  async #ask(runner: Runner, kind: TurnKind): Promise<TurnEnd> {
+    try {
+      const nowMs = this.#options.clock.nowMs();
+      const end = await runner.source.turn({ nowMs, session: this.session, isHurried: kind === "hurried", isLast: kind === "last" });
+      runner.nextDueMs = end.nextDueMs;
+      return end;
+    } finally {
+      runner.running = undefined;
+    }
+  }
+
+  /** Sets the timer to the earliest of: the next due time, the next beat, the next look at a shared database. */
+  #arm(): void {
+    if (this.#state !== "started") return;
+    const monotonicMs = performance.now();
+    const worldMs = this.#options.clock.nowMs();
+    let delayMs = SLEEP_MS_MAX;
+    for (const { running, nextDueMs, notBeforeMs } of this.#runners) {
+      if (running === undefined && nextDueMs !== undefined) {
+        delayMs = Math.min(delayMs, Math.max(nextDueMs - worldMs, notBeforeMs - monotonicMs, 1));
+      }
+    }
+    if (this.session.isShared) delayMs = Math.min(delayMs, Math.max(Math.min(this.#beatAtMs, this.#pollAtMs) - monotonicMs, 1));
+    this.#sleep(monotonicMs + delayMs);
+  }
+
+  #sleep(atMs: number): void {
+    if (atMs >= this.#timerAtMs) return;
+    clearTimeout(this.#timer);
+    this.#timerAtMs = atMs;
+    this.#timer = setTimeout(() => this.#tick(), Math.ceil(atMs - performance.now()));
+    // It does not keep the program running.
+    this.#timer.unref();
+  }
+
+  #tick(): void {
+    this.#timerAtMs = Number.POSITIVE_INFINITY;
+    const monotonicMs = performance.now();
+    const worldMs = this.#options.clock.nowMs();
+    const isPoll = this.session.isShared && monotonicMs >= this.#pollAtMs;
+    if (isPoll) this.#pollAtMs = monotonicMs + POLL_MS;
+    if (this.session.isShared && monotonicMs >= this.#beatAtMs) void this.#beat();
+    let hasDue = false;
+    for (const runner of this.#runners) {
+      if (!isPoll && (runner.nextDueMs === undefined || runner.nextDueMs > worldMs)) continue;
+      hasDue = true;
+      this.#wake(runner);
+    }
+    // Nothing was due: the clock stands still, or was set back. Asking again in a moment would be asking all the time.
+    if (hasDue) this.#arm();
+    else this.#sleep(monotonicMs + LOOK_MS);
+  }
+
+  async #beat(): Promise<void> {
+    if (this.#isBeating) return;
+    this.#isBeating = true;
+    this.#beatAtMs = performance.now() + BEAT_MS;
+    try {
+      await this.session.beat();
+      if ((await this.session.takeOver((tx, fence) => this.#release(tx, fence))) > 0) this.wake();
+    } catch (error) {
+      this.#options.onError(error);
+    } finally {
+      this.#isBeating = false;
+    }
+  }
+}

@@ -1,0 +1,242 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { newFolder, runPlaza, spawnPlaza, startPlaza } from "./plaza-process.ts";
+
+const LABEL = { id: "77", page: "2001", name: "kept" };
+const fileWith = (text: string): string => {
+  const file = join(newFolder(), "world.yaml");
+  writeFileSync(file, text);
+  return file;
+};
+
+describe("plaza start --json", () => {
+  test("writes exactly one line on stdout, with every address; logs are JSON lines on stderr", async () => {
+    const plaza = await startPlaza(["--data", ":memory:"]);
+    expect(Object.keys(plaza.ready)).toEqual([
+      "ready",
+      "base_url",
+      "app_base_url",
+      "microblog_base_url",
+      "ads_base_url",
+      "social_login_host",
+      "control_url",
+      "control_key",
+      "rtmp_url",
+      "pid",
+    ]);
+    expect(plaza.ready.ready).toBeTrue();
+    expect(plaza.ready.pid).toBe(plaza.process.pid);
+    expect((await plaza.page("custom_labels")).status).toBe(200);
+    const { code, stdout, stderr } = await plaza.end();
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
+    const lines = stderr.trim().split("\n");
+    for (const line of lines) expect(JSON.parse(line)).toMatchObject({ level: expect.any(String), msg: expect.any(String) });
+    expect(stderr).not.toContain(plaza.ready.control_key as string);
+    expect(stderr).not.toContain("demo-page-token");
+  });
+
+  test("a signal ends it with exit code 0: SIGINT as SIGTERM", async () => {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) expect((await (await startPlaza(["--data", ":memory:"])).end(signal)).code).toBe(0);
+  });
+
+  test("a signal lets a running call end, and takes no new one", async () => {
+    const plaza = await startPlaza(["--data", ":memory:"]);
+    const waiting = plaza.control("POST", "requests/expect", { operation: "none", count: 0, within_ms: 500 });
+    await Bun.sleep(100);
+    const ended = plaza.end();
+    await Bun.sleep(100);
+    expect(fetch(`${plaza.ready.control_url}/healthz`, { keepalive: false })).rejects.toThrow();
+    expect((await waiting).status).toBe(200);
+    expect((await ended).code).toBe(0);
+  });
+});
+
+describe("data", () => {
+  test("outlives a restart, also one after SIGKILL", async () => {
+    const data = newFolder();
+    for (const [signal, label] of [
+      ["SIGTERM", { ...LABEL, id: "77", name: "first" }],
+      ["SIGKILL", { ...LABEL, id: "78", name: "second" }],
+    ] as const) {
+      const plaza = await startPlaza(["--data", data]);
+      expect((await plaza.control("POST", "nodes/labels", label)).status).toBe(201);
+      await plaza.end(signal);
+    }
+    const plaza = await startPlaza(["--data", data]);
+    for (const id of ["77", "78"]) expect((await plaza.control("GET", `nodes/labels/${id}`)).status).toBe(200);
+    // Sealed with the folder's own key.
+    expect((await plaza.control("GET", "nodes/apps/1001")).body.secret).toBe("demo-app-secret");
+    expect((await plaza.page("custom_labels")).status).toBe(200);
+  });
+
+  test("a folder in use is refused, and the server on it runs on", async () => {
+    const data = newFolder();
+    const plaza = await startPlaza(["--data", data]);
+    const second = await runPlaza(["start", "--json", "--port", "0", "--control-port", "0", "--data", data]);
+    expect(second).toMatchObject({ code: 2, stdout: "" });
+    expect(second.stderr).toContain(`in use by another running process`);
+    expect((await plaza.control("GET", "clock")).status).toBe(200);
+  });
+
+  test("is kept in .plaza unless said otherwise, for its owner alone", async () => {
+    const cwd = newFolder();
+    await (await startPlaza([], { cwd })).end();
+    expect(existsSync(join(cwd, ".plaza/default.sqlite"))).toBeTrue();
+    expect(Bun.file(join(cwd, ".plaza/secret.key")).size).toBeGreaterThan(0);
+  });
+});
+
+describe("world files", () => {
+  test("one begins an empty world, in place of the demo", async () => {
+    const plaza = await startPlaza(["--data", ":memory:", "--world", fileWith("pages: [{id: 4711}]")]);
+    expect((await plaza.control("GET", "nodes/pages")).body.data).toMatchObject([{ id: "4711" }]);
+  });
+
+  test("data that is not empty is left alone without --import, and merged with it", async () => {
+    const data = newFolder();
+    const file = fileWith("pages: [{id: 2001, name: Renamed}, {id: 2002}]");
+    await (await startPlaza(["--data", data])).end();
+    const refused = await runPlaza(["start", "--json", "--data", data, "--world", file]);
+    expect(refused).toMatchObject({ code: 2, stdout: "" });
+    expect(refused.stderr).toContain("--import");
+    const plaza = await startPlaza(["--data", data, "--world", file, "--import"]);
+    expect((await plaza.control("GET", "nodes/pages/2001")).body.name).toBe("Renamed");
+    expect((await plaza.control("GET", "nodes/pages/2002")).status).toBe(200);
+    expect((await plaza.control("GET", "nodes/labels/5001")).status).toBe(200);
+  });
+
+  test("a wrong one: exit code 2, one line naming path and line, and the data stays empty", async () => {
+    const data = newFolder();
+    const refused = await runPlaza([
+      "start",
+      "--json",
+      "--data",
+      data,
+      "--world",
+      fileWith("pages: [{id: 1}]\nlabels:\n- {id: 2, page: 3, name: x}"),
+    ]);
+    expect(refused).toEqual({ code: 2, stdout: "", stderr: "plaza: labels[0].page refers to 3, which does not exist (line 3)\n" });
+    const plaza = await startPlaza(["--data", data, "--world", fileWith("pages: [{id: 1}]")]);
+    expect((await plaza.control("GET", "nodes/pages/1")).status).toBe(200);
+  });
+
+  test("the profile of a world is kept, and a flag wins over it", async () => {
+    const data = newFolder();
+    const profileOf = async (...args: string[]) => {
+      const plaza = await startPlaza(["--data", data, ...args]);
+      const { profile } = (await plaza.control("GET", "export")).body;
+      await plaza.end();
+      return profile;
+    };
+    expect(await profileOf("--world", fileWith("profile: clients\npages: [{id: 1}]"))).toBe("clients");
+    expect(await profileOf()).toBe("clients");
+    expect(await profileOf("--profile", "strict")).toBe("strict");
+  });
+
+  test("--seed mints the same ids and tokens each time", async () => {
+    const minted = async () => {
+      const plaza = await startPlaza(["--data", ":memory:", "--seed", "7"]);
+      return [
+        (await plaza.control("POST", "nodes/labels", { page: "2001", name: "x" })).body,
+        (await plaza.control("POST", "tokens", { type: "app", app: "1001", issued_at: 1 })).body,
+      ];
+    };
+    expect(await minted()).toEqual(await minted());
+  });
+});
+
+describe("without the sandbox", () => {
+  const env = { PLAZA_CONTROL_KEY: "a-key-that-the-operator-chose" };
+
+  test("nothing secret is printed, and no demo world is made", async () => {
+    const plaza = await startPlaza(["--data", ":memory:", "--no-sandbox"], { env });
+    expect(plaza.ready).not.toHaveProperty("control_key");
+    expect((await plaza.control("GET", "nodes/apps", undefined, env.PLAZA_CONTROL_KEY)).body.data).toEqual([]);
+    const { stdout, stderr } = await plaza.end();
+    expect(stdout + stderr).not.toContain(env.PLAZA_CONTROL_KEY);
+  });
+
+  test("a control key must be given", async () => {
+    expect((await runPlaza(["start", "--no-sandbox"])).code).toBe(2);
+  });
+});
+
+describe("a wrong option is one line on stderr and exit code 2", () => {
+  const cases: [args: string[], message: string][] = [
+    [["--port", "abc"], '--port: "abc" is not an integer from 0 to 65535'],
+    [["--workers", "2"], "--workers: 2 processes cannot share"],
+    [["--world", "/nowhere/world.yaml"], "--world: /nowhere/world.yaml cannot be read"],
+    [["--colour"], "unknown option '--colour'"],
+    [["now"], "too many arguments"],
+  ];
+  for (const [args, message] of cases) {
+    test(args.join(" "), async () => {
+      const { code, stdout, stderr } = await runPlaza(["start", "--json", "--data", ":memory:", "--port", "0", "--control-port", "0", ...args]);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toContain(message);
+    });
+  }
+
+  test("a port that is taken", async () => {
+    const plaza = await startPlaza(["--data", ":memory:"]);
+    const { port } = new URL(plaza.ready.base_url);
+    const { code, stderr } = await runPlaza(["start", "--data", ":memory:", "--port", port, "--control-port", "0"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(port);
+  });
+
+  test("also from the environment and the config file", async () => {
+    const cwd = newFolder();
+    expect(await runPlaza(["start"], { cwd, env: { PLAZA_PORT: "x" } })).toMatchObject({ code: 2, stderr: expect.stringContaining("PLAZA_PORT") });
+    writeFileSync(join(cwd, "plaza.config.yaml"), "prot: 1\n");
+    expect(await runPlaza(["start"], { cwd })).toMatchObject({ code: 2, stderr: "plaza: prot in plaza.config.yaml: there is no such option\n" });
+  });
+
+  test("no such command", async () => {
+    expect((await runPlaza(["stop"])).code).toBe(2);
+  });
+
+  test("help is no error", async () => {
+    for (const args of [["--help"], ["start", "--help"], ["token", "mint", "--help"], ["--version"]]) {
+      const { code, stdout, stderr } = await runPlaza(args);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      expect(stdout).not.toBe("");
+    }
+  });
+});
+
+describe("for a person", () => {
+  /** What a first and a second start on the same data print. */
+  async function printed(data: string): Promise<{ text: string; stop(): Promise<number> }> {
+    const running = spawnPlaza(["start", "--data", data, "--port", "0", "--control-port", "0", "--rtmp-port", "off", "--log-level", "silent"]);
+    let text = "";
+    const reader = running.stdout.getReader();
+    while (!text.includes("/personas?")) text += new TextDecoder().decode((await reader.read()).value);
+    return {
+      text,
+      stop: () => {
+        running.kill("SIGTERM");
+        return running.exited;
+      },
+    };
+  }
+
+  test("addresses, control key, demo tokens, and calls that work when pasted; on each start again", async () => {
+    const data = newFolder();
+    for (const start of ["first", "second"]) {
+      const { text, stop } = await printed(data);
+      expect(text).toMatch(/control key +\S{20,}/);
+      for (const [token] of readFileSync(join(import.meta.dir, "../../worlds/demo.yaml"), "utf8").matchAll(/(?<=token: )demo-[a-z-]+/g))
+        expect(text).toContain(token);
+      const calls = text.split("\n").filter((line) => line.trim().startsWith("curl "));
+      expect(calls).toHaveLength(3);
+      for (const [index, call] of calls.entries()) {
+        const answer = JSON.parse(await new Response(Bun.spawn(["sh", "-c", call.replace("curl", "curl -sS")]).stdout).text());
+        // The second start finds the label that the first one made.
+        if (start === "first" || index !== 1) expect(answer.error ?? answer.code).toBeUndefined();
+      }
+      expect(await stop()).toBe(0);
+    }
+  }, 20_000);
+});

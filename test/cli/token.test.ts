@@ -1,0 +1,74 @@
+import { describe, expect, test } from "bun:test";
+import { newFolder, runPlaza, startPlaza } from "./plaza-process.ts";
+
+describe("plaza token", () => {
+  test("on data that no server uses: the first app and its token, which the server then takes", async () => {
+    const data = newFolder();
+    const app = await runPlaza(["token", "create-app", "--data", data, "--name", "First", "--id", "1001"]);
+    expect(app.code).toBe(0);
+    expect(JSON.parse(app.stdout)).toMatchObject({ id: "1001", name: "First", secret: expect.any(String) });
+    const minted = await runPlaza([
+      "token",
+      "mint",
+      "--data",
+      data,
+      "--type",
+      "app",
+      "--app",
+      "1001",
+      "--scopes",
+      "a,b",
+      "--expires-at",
+      "2030-01-01",
+    ]);
+    expect(JSON.parse(minted.stdout)).toMatchObject({ token: expect.any(String), scopes: ["a", "b"], expires_at: 1_893_456_000 });
+    const plaza = await startPlaza(["--data", data]);
+    // The data was not empty, so it is no demo.
+    expect((await plaza.control("GET", "nodes/apps")).body.data).toHaveLength(1);
+    expect((await plaza.control("GET", "tokens")).body.data).toMatchObject([{ type: "app", app: "1001" }]);
+  });
+
+  test("asks a running server: mint, list, revoke", async () => {
+    const plaza = await startPlaza(["--data", ":memory:"]);
+    const env = { PLAZA_CONTROL_URL: plaza.ready.control_url, PLAZA_CONTROL_KEY: plaza.ready.control_key as string };
+    const minted = await runPlaza(["token", "mint", "--type", "page", "--app", "1001", "--page", "2001", "--scopes", "pages_messaging"], { env });
+    expect(minted).toMatchObject({ code: 0, stderr: "" });
+    const { token, id } = JSON.parse(minted.stdout) as { token: string; id: string };
+    expect((await plaza.page("personas", token)).status).toBe(200);
+    const listed = await runPlaza(["token", "list", "--control-url", plaza.ready.control_url, "--control-key", env.PLAZA_CONTROL_KEY]);
+    expect(
+      listed.stdout
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line).id),
+    ).toContain(id);
+    expect(listed.stdout).not.toContain(token);
+    expect((await runPlaza(["token", "revoke", "--id", id], { env })).code).toBe(0);
+    expect((await plaza.page("personas", token)).status).toBe(403);
+  });
+
+  test("what goes wrong is one line on stderr", async () => {
+    const data = newFolder();
+    const plaza = await startPlaza(["--data", data]);
+    const url = plaza.ready.control_url;
+    const inUse = await runPlaza(["token", "list", "--data", data]);
+    expect(inUse).toMatchObject({ code: 2, stdout: "" });
+    expect(inUse.stderr).toContain("--control-url");
+    expect(await runPlaza(["token", "list", "--control-url", url, "--control-key", "wrong"])).toMatchObject({ code: 1, stdout: "" });
+    expect(await runPlaza(["token", "list", "--control-url", url])).toMatchObject({ code: 2, stdout: "" });
+    expect(await runPlaza(["token", "mint", "--app", "1"])).toMatchObject({ code: 2, stdout: "" });
+    const missing = await runPlaza([
+      "token",
+      "mint",
+      "--type",
+      "app",
+      "--app",
+      "1",
+      "--control-url",
+      url,
+      "--control-key",
+      plaza.ready.control_key as string,
+    ]);
+    expect(missing).toEqual({ code: 1, stdout: "", stderr: "plaza: app refers to 1, which does not exist\n" });
+  });
+});

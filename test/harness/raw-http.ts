@@ -1,0 +1,81 @@
+/** A caller that may do on the socket what no HTTP client does: be slow, be wrong, hang up. */
+import { connect } from "node:net";
+
+export interface RawAnswer {
+  readonly status: number;
+  /** Names in lower case; of a repeated one the last. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface Exchange {
+  /** All that came before the socket was closed, by either side. */
+  readonly text: string;
+  readonly answers: readonly RawAnswer[];
+  readonly isClosedByServer: boolean;
+  readonly durationMs: number;
+}
+
+export interface ExchangeOptions {
+  /** Between two parts. */
+  readonly gapMs?: number;
+  /** Ends the exchange when so many answers are complete. */
+  readonly answers?: number;
+  /** Ends the exchange at the latest. */
+  readonly waitMs?: number;
+}
+
+/** Sends the parts one after the other and collects what comes. */
+export function exchange(port: number, parts: readonly (string | Uint8Array)[], options: ExchangeOptions = {}): Promise<Exchange> {
+  const { gapMs = 0, answers: answerCount = 1, waitMs = 5_000 } = options;
+  return new Promise((resolve) => {
+    const startedMs = performance.now();
+    const socket = connect(port, "127.0.0.1");
+    let text = "";
+    let isClosedByServer = true;
+    const timer = setTimeout(() => end(), waitMs);
+    const end = (): void => {
+      isClosedByServer = false;
+      socket.destroy();
+    };
+    socket.on("data", (chunk: Buffer) => {
+      text += chunk.toString("latin1");
+      if (answersIn(text).length >= answerCount) end();
+    });
+    // What it means is seen in what came before.
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      clearTimeout(timer);
+      resolve({ text, answers: answersIn(text), isClosedByServer, durationMs: performance.now() - startedMs });
+    });
+    void sendParts(socket, parts, gapMs);
+  });
+}
+
+async function sendParts(socket: ReturnType<typeof connect>, parts: readonly (string | Uint8Array)[], gapMs: number): Promise<void> {
+  for (const part of parts) {
+    if (socket.destroyed || !socket.writable) return;
+    socket.write(typeof part === "string" ? Buffer.from(part, "latin1") : part);
+    if (gapMs > 0) await new Promise((resolve) => setTimeout(resolve, gapMs));
+  }
+}
+
+/** The complete answers in a text of Latin-1; one without a length has no body. */
+function answersIn(text: string): RawAnswer[] {
+  const answers: RawAnswer[] = [];
+  let at = 0;
+  while (at < text.length) {
+    const headEnd = text.indexOf("\r\n\r\n", at);
+    if (headEnd === -1) break;
+    const [statusLine = "", ...lines] = text.slice(at, headEnd).split("\r\n");
+    const headers = Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf(":")).toLowerCase(), line.slice(line.indexOf(":") + 1).trim()]));
+    const status = Number(statusLine.split(" ")[1]);
+    const length = text.startsWith("HTTP/", headEnd + 4) ? 0 : Number(headers["content-length"] ?? 0);
+    const end = headEnd + 4 + length;
+    const isHeadAnswer = end > text.length && text.length === headEnd + 4;
+    if (end > text.length && !isHeadAnswer) break;
+    if (status !== 100) answers.push({ status, headers, body: isHeadAnswer ? "" : Buffer.from(text.slice(headEnd + 4, end), "latin1").toString("utf8") });
+    at = isHeadAnswer ? text.length : end;
+  }
+  return answers;
+}

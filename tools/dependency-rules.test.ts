@@ -1,0 +1,103 @@
+/** Each dependency rule finds what it is there for, in a made-up house where everything is wrong once. */
+import { afterAll, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { cruise, ruleNames } from "./dependency-rules.ts";
+import { ROOT } from "./steps.ts";
+
+/** Path → what it imports. Types, where the name begins with `type `. */
+const house: Readonly<Record<string, readonly string[]>> = {
+  "src/kernel/words.ts": ["node:fs", "#storage/sql"],
+  "src/kernel/alone.ts": [],
+  "src/storage/sql.ts": ["#auth/token"],
+  "src/storage/open.ts": ["./sqlite/driver.ts", "./postgres/driver.ts"],
+  "src/storage/sqlite/driver.ts": ["bun:sqlite"],
+  "src/storage/postgres/driver.ts": ["pg"],
+  "src/auth/token.ts": ["#graph/ladder"],
+  "src/auth/policies.ts": ["#kernel/alone"],
+  "src/jobs/loop.ts": ["#webhooks/outbox"],
+  "src/webhooks/outbox.ts": ["#graph/ladder", "#system"],
+  "src/graph/ladder.ts": ["#features/labels", "pg", "bun:sqlite", "node:http", "#storage/sqlite/driver", "pino", "#main", "#cli/plaza"],
+  "src/graph/contract.ts": ["#kernel/alone", "bun"],
+  "src/graph/dead.ts": [],
+  "src/graph/one.ts": ["./two.ts"],
+  "src/graph/two.ts": ["./one.ts"],
+  "src/graph/three.ts": ["type ./four.ts"],
+  "src/graph/four.ts": ["./three.ts"],
+  "src/features/labels/index.ts": ["./labels.contract.ts", "../people/people.store.ts", "#surfaces/surfaces"],
+  "src/features/labels/labels.contract.ts": ["#graph/contract", "#auth/policies", "typebox", "#graph/ladder", "./labels.store.ts"],
+  "src/features/labels/labels.store.ts": ["fast-check", "undeclared", "#kernel/nothing"],
+  "src/features/people/people.store.ts": [],
+  "src/surfaces/surfaces.ts": ["#http/server"],
+  "src/telemetry/log.ts": ["pino", "#http/server"],
+  "src/config/read.ts": ["#http/server"],
+  "src/http/server.ts": ["#control/api", "#features/labels", "node:http", "#harness/house"],
+  "src/ingest/listener.ts": ["#http/server"],
+  "src/control/api.ts": ["hono", "#http/server"],
+  "src/system.ts": ["#kernel/alone", "#storage/sql"],
+  "src/main.ts": [
+    "#http/server",
+    "#config/read",
+    "#telemetry/log",
+    "#storage/open",
+    "#jobs/loop",
+    "#ingest/listener",
+    "#kernel/words",
+    "#system",
+    "./graph/one.ts",
+    "./graph/four.ts",
+  ],
+  "src/cli/plaza.ts": ["#main"],
+  "test/harness/house.ts": ["../../src/features/people/people.store.ts"],
+  "conformance/run.ts": ["../test/harness/house.ts"],
+  "conformance/cases.ts": ["../src/kernel/alone.ts"],
+};
+
+const root = mkdtempSync(join(tmpdir(), "plaza-house-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const textOf = (imports: readonly string[]): string =>
+  imports.map((name) => (name.startsWith("type ") ? `import type {} from "${name.slice(5)}";` : `import "${name}";`)).join("\n");
+
+for (const [path, imports] of Object.entries(house)) {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), `${textOf(imports)}\nexport const here = "${path}";\n`);
+}
+for (const name of ["package.json", "tsconfig.json"]) writeFileSync(join(root, name), readFileSync(join(ROOT, name)));
+for (const name of ["pg", "pino", "hono", "typebox", "fast-check", "undeclared"]) {
+  const folder = join(root, "node_modules", name);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ name, version: "1.0.0", main: "index.js" }));
+  writeFileSync(join(folder, "index.js"), "");
+}
+
+const { violations } = cruise(root).summary;
+const found = violations.map(({ rule, from, to }) => `${rule.name}: ${from} → ${to}`);
+
+test("each rule finds the house's one mistake of its kind", () => {
+  const broken = new Set(violations.map(({ rule }) => rule.name));
+  expect(ruleNames.filter((name) => !broken.has(name))).toEqual([]);
+});
+
+test("what is allowed is not found", () => {
+  const allowed = [
+    "graph/contract.ts → src/kernel",
+    "labels.contract.ts → src/graph/contract.ts",
+    "labels.contract.ts → src/auth/policies.ts",
+    "labels.contract.ts → node_modules/typebox",
+    "src/storage/sqlite/driver.ts → bun:sqlite",
+    "src/http/server.ts → src/features",
+    "src/http/server.ts → http",
+    "src/control/api.ts → node_modules/hono",
+    "src/telemetry/log.ts → node_modules/pino",
+    "src/main.ts →",
+  ];
+  expect(found.filter((text) => allowed.some((part) => text.includes(part)) && !/^(nothing-unreachable|nothing-circular)/.test(text))).toEqual([]);
+});
+
+test("a circle that types alone close is allowed, one at run time is not", () => {
+  const circles = found.filter((text) => text.startsWith("nothing-circular"));
+  expect(circles.some((text) => text.includes("one.ts"))).toBe(true);
+  expect(circles.some((text) => text.includes("three.ts"))).toBe(false);
+});

@@ -1,0 +1,28 @@
+/**
+ * `npm run prove`: the tests of test/faults and test/properties once more, with as many tries as it takes to believe them
+ * (`tries` of test/harness/proof.ts). `npm run prove -- kill` runs only the files whose name holds that word.
+ */
+
+import { BUN, ROOT, runStep, seconds } from "./steps.ts";
+import { countOf } from "./test.ts";
+
+/** 20 kills with a restart each, or 100,000 requests, on a slow machine. */
+const PROOF_TIMEOUT_MS = 3_600_000;
+
+const words = process.argv.slice(2);
+const files = [...new Bun.Glob("test/{faults,properties}/**/*.test.ts").scanSync({ cwd: ROOT })]
+  .filter((path) => words.length === 0 || words.some((word) => path.includes(word)))
+  .sort();
+if (files.length === 0) {
+  console.error(`no proof is named ${words.join(", ")}`);
+  process.exit(2);
+}
+
+const end = await runStep({
+  name: files.join(" "),
+  command: [BUN, "test", `--timeout=${PROOF_TIMEOUT_MS}`, ...files.map((path) => `./${path}`)],
+  env: { PLAZA_PROVE: "1" },
+});
+const { passed, failed } = countOf(end);
+console.log(`\n${passed} passed, ${failed} failed in ${seconds(end.durationMs)}`);
+process.exit(failed === 0 && passed > 0 ? 0 : 1);

@@ -1,0 +1,29 @@
+import type { Room } from "#graph/room";
+import { ownSchemas } from "#graph/world-settings";
+import { tokenEntry } from "#graph/world-tokens";
+import { code, page, table } from "./markdown.ts";
+import { propertiesOf, type Schema, schemaText } from "./schema-text.ts";
+
+export function worldFilesPage(rooms: readonly Room[]): string {
+  const sections = rooms.flatMap(({ name, sections: held }) => (held ?? []).map(({ key, entry }) => ({ name, key, entry: entry as Schema })));
+  return page("World files", "the rooms' `x.world.ts`", [
+    "The keys of a world file, each a list of entries. [operating.md](../operating.md) says how a file is read.",
+    ...sections.map(({ name, key, entry }) => `## ${key}\n\nOf the room \`${name}\`.\n\n${entryTable(entry)}`),
+    `## tokens\n\n${entryTable(tokenEntry as Schema)}`,
+    "## Of the world itself",
+    table(
+      ["key", "value"],
+      Object.entries(ownSchemas).map(([key, schema]) => [code(key), schemaText(schema as Schema)]),
+    ),
+  ]);
+}
+
+function entryTable(entry: Schema): string {
+  const rows = propertiesOf(entry).map(({ name, schema, isRequired }) => [
+    code(name),
+    schemaText(schema),
+    isRequired && schema.default === undefined ? "yes" : "",
+    schema.default === undefined ? "" : code(JSON.stringify(schema.default)),
+  ]);
+  return table(["key", "value", "needed", "default"], rows);
+}
