@@ -18,16 +18,21 @@ import { taggedMedia } from "#features/tagged-media";
 import { tokenInspection } from "#features/token-inspection";
 import { users } from "#features/users";
 import { standardCalendar } from "#graph/calendar";
+import { climb } from "#graph/ladder";
 import { type OpenWorld, openWorld } from "#graph/open-world";
 import { Registry } from "#graph/registry";
 import type { Room } from "#graph/room";
 import { newestVersion } from "#graph/versions";
 import { importWorld, isEmpty } from "#graph/world-file";
 import { followSettings } from "#graph/world-settings";
+import { defaultLimits } from "#http/limits";
+import type { SurfaceAddress } from "#http/places";
+import { type GraphServer, serveGraph } from "#http/server";
 import { ReaderRegistry } from "#kernel/readers";
 import { formatVersion } from "#kernel/versions";
 import { surfaces } from "#surfaces/surfaces";
-import { randomKey, randomSecret, realNowMs, SeededIds, sleepMs, TimeOrderedIds, tokenValue } from "#system";
+import { randomKey, randomSecret, realNowMs, SeededIds, TimeOrderedIds, tokenValue, traceId } from "#system";
+import { CallFigures } from "#telemetry/figures";
 import { errorFields, type Log } from "#telemetry/log";
 
 /** In the order in which a world file's sections are loaded. */
@@ -95,21 +100,24 @@ export async function startPlaza(config: Config, log: Log, options: StartOptions
   try {
     const demo = options.isFirst ? await beginWorld(world, registry, config) : undefined;
     if (config.profile !== undefined) world.profile = config.profile;
-    const graph = listenGraph(config, log, world, registry, options);
+    const graph = await listenGraph(config, log, world, registry, options);
     listeners.push(graph);
     const key = config.control_key ?? randomSecret(CONTROL_KEY_BYTES);
     const control = options.isFirst
-      ? serveControl({ ...controlOf(log, world, registry, key), host: config.control_host, port: config.control_port })
+      ? serveControl({ ...controlOf(log, world, registry, key, graph.figures), host: config.control_host, port: config.control_port })
       : undefined;
     if (control !== undefined) listeners.push(control);
     return {
       ready: readyInfo(config, graph.port, control?.port, key),
       demo,
       newestVersion: formatVersion(newestVersion(world.calendar)),
-      stop: () => stopAll(listeners, world, log),
+      stop: async () => {
+        await Promise.all(listeners.map((listener) => listener.stop(STOP_WITHIN_MS)));
+        await world.database.close();
+      },
     };
   } catch (error) {
-    for (const listener of listeners) listener.kill();
+    await Promise.all(listeners.map((listener) => listener.stop(0)));
     await world.database.close();
     throw error;
   }
@@ -117,9 +125,48 @@ export async function startPlaza(config: Config, log: Log, options: StartOptions
 
 interface Listener {
   readonly port: number;
-  stop(): Promise<void>;
-  kill(): void;
+  /** No new calls; running ones end, but after `graceMs` they are cut off. */
+  stop(graceMs: number): Promise<void>;
 }
+
+function listenGraph(config: Config, log: Log, world: OpenWorld, registry: Registry, { isPortShared }: StartOptions): Promise<GraphServer> {
+  return serveGraph({
+    hostname: config.host,
+    port: config.port,
+    reusePort: isPortShared,
+    stairs: { registry, traceId, onUnexpected: (error, trace_id) => log.error({ trace_id, ...errorFields(error) }, "a call failed unexpectedly") },
+    worlds: { default: world, find: (name) => (name === world.name ? world : undefined) },
+    surfaces: surfaceAddresses(config),
+    limits: {
+      ...defaultLimits,
+      bodyBytesMax: config.body_bytes_max,
+      headerBytesMax: config.header_bytes_max,
+      bodyMsMax: config.body_ms_max,
+      headMsMax: config.head_ms_max,
+      keepAliveMs: config.keep_alive_ms,
+      callsMax: config.calls_max,
+    },
+    trustedProxies: config.trusted_proxies,
+    // A line for each call costs more than many a call, so it is not even asked for unless it is shown.
+    ...(log.shows("debug") ? { climb: loggedClimb(log) } : {}),
+  });
+}
+
+/** A surface with a host name of its own stands at its root; the microblog's version is part of its address (VER-1d). */
+const surfaceAddresses = ({ surface_hosts }: Config): SurfaceAddress[] =>
+  surfaces.map(({ name, mount }) => {
+    const hostname = surface_hosts[name];
+    return hostname === undefined ? { name, mount } : { name, mount: name === "microblog" ? "/v1.0" : "", hostname };
+  });
+
+const loggedClimb =
+  (log: Log): typeof climb =>
+  async (stairs, world, request) => {
+    const answer = await climb(stairs, world, request);
+    const { traceId: trace_id, operation, status, app } = answer;
+    log.debug({ trace_id, operation, status, app, method: request.method, surface: request.surface }, "call");
+    return answer;
+  };
 
 async function openDefaultWorld(config: Config, registry: Registry, log: Log): Promise<OpenWorld> {
   const readers = new ReaderRegistry();
@@ -183,11 +230,11 @@ async function findDemo(world: OpenWorld): Promise<Demo | undefined> {
 
 const parseYaml = (text: string): unknown => Bun.YAML.parse(text);
 
-function controlOf(log: Log, world: OpenWorld, registry: Registry, key: string): ControlAppOptions {
+function controlOf(log: Log, world: OpenWorld, registry: Registry, key: string, figures: CallFigures): ControlAppOptions {
   return {
     key,
     house: { registry, worlds: new Map([[world.name, world]]), parseYaml, mintTokenValue: tokenValue, onTimeMoved: [] },
-    readMetrics: async () => ({ contentType: "text/plain", text: "" }),
+    figures,
     onUnexpected: (error, operation) => log.error({ operation, ...errorFields(error) }, "a control call failed unexpectedly"),
   };
 }
@@ -202,7 +249,7 @@ export async function openControl(config: Config, log: Log): Promise<ControlWith
   const registry = buildRegistry();
   const world = await openDefaultWorld(config, registry, log);
   const key = randomSecret(CONTROL_KEY_BYTES);
-  const app = controlApp(controlOf(log, world, registry, key));
+  const app = controlApp(controlOf(log, world, registry, key, new CallFigures()));
   return {
     request: async (path, init) => app.request(path, { ...init, headers: { ...init.headers, authorization: `Bearer ${key}` } }),
     close: () => world.database.close(),
@@ -212,10 +259,10 @@ export async function openControl(config: Config, log: Log): Promise<ControlWith
 function readyInfo(config: Config, port: number, controlPort: number | undefined, key: string): ReadyInfo {
   const base = `http://${addressOf(config.host)}:${port}`;
   const addresses = Object.fromEntries(
-    surfaces.map(({ name, address, mount }) => {
-      const host = config.surface_hosts[name];
-      return [address, host === undefined ? base + mount : `http://${host}:${port}`];
-    }),
+    surfaceAddresses(config).map(({ name, mount, hostname }) => [
+      surfaces.find((surface) => surface.name === name)?.address,
+      (hostname === undefined ? base : `http://${hostname}:${port}`) + mount,
+    ]),
   ) as Record<"base_url" | "app_base_url" | "microblog_base_url" | "ads_base_url" | "social_login_host", string>;
   return {
     ready: true,
@@ -233,15 +280,3 @@ function addressOf(host: string): string {
   if (host === "::") return "[::1]";
   return host.includes(":") ? `[${host}]` : host;
 }
-
-async function stopAll(listeners: readonly Listener[], world: OpenWorld, log: Log): Promise<void> {
-  const stopped = Promise.all(listeners.map((listener) => listener.stop())).then(() => true);
-  if (!(await Promise.race([stopped, sleepMs(STOP_WITHIN_MS).then(() => false)]))) log.warn({}, "calls that were still running were ended");
-  for (const listener of listeners) listener.kill();
-  await world.database.close();
-}
-// TEMPORARY-GRAPH
-const listenGraph = (config: Config, _log: Log, _world: OpenWorld, _registry: Registry, options: StartOptions): Listener => {
-  const server = Bun.serve({ hostname: config.host, port: config.port, reusePort: options.isPortShared, fetch: () => new Response("{}") });
-  return { port: server.port as number, stop: () => server.stop(false), kill: () => void server.stop(true) };
-};

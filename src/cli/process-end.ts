@@ -25,9 +25,9 @@ export function explain(error: unknown, log: Log): void {
   } else log.error(errorFields(error), "could not start");
 }
 
-/** Resolves with the exit code once SIGTERM or SIGINT came and the running calls have ended. A second signal ends at once. */
-export async function endsWhenAsked(plaza: Pick<RunningPlaza, "stop">, log: Log): Promise<number> {
-  const signal = await nextSignal();
+/** Ends the program once the signal came and the running calls have ended. A second signal ends it at once. */
+export async function endWhenAsked(asked: Promise<string>, plaza: Pick<RunningPlaza, "stop">, log: Log): Promise<number> {
+  const signal = await asked;
   log.info({ signal }, "ending: no new calls, running ones end");
   const stopped = plaza.stop().then(
     () => 0,
@@ -41,7 +41,8 @@ export async function endsWhenAsked(plaza: Pick<RunningPlaza, "stop">, log: Log)
   return process.exit(code);
 }
 
-const nextSignal = (): Promise<string> =>
+/** SIGTERM or SIGINT. Listened for before anybody learns that the program runs. */
+export const nextSignal = (): Promise<string> =>
   new Promise((resolve) => {
     const listen = (signal: string) => {
       process.removeListener("SIGTERM", listen);

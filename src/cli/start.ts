@@ -4,10 +4,11 @@ import { environment } from "#config/environment";
 import { readConfig } from "#config/read-config";
 import { type RunningPlaza, startPlaza } from "#main";
 import { Log } from "#telemetry/log";
-import { endsWhenAsked, exitCodeOf, explain } from "./process-end.ts";
+import { endWhenAsked, exitCodeOf, explain, nextSignal } from "./process-end.ts";
 
 /** Resolves with the exit code when the server has ended. */
 export async function start(flags: Readonly<Record<string, unknown>>): Promise<number> {
+  const asked = nextSignal();
   let log = new Log({ level: "info", isPretty: false });
   try {
     const config = readConfig(flags, environment(), await findConfigFile());
@@ -16,7 +17,7 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
     if (config.json) process.stdout.write(`${JSON.stringify(plaza.ready)}\n`);
     else if (config.sandbox) process.stdout.write((await import("./announce.ts")).announcement(plaza));
     logReady(log, plaza);
-    return await endsWhenAsked(plaza, log);
+    return await endWhenAsked(asked, plaza, log);
   } catch (error) {
     explain(error, log);
     await log.flush();

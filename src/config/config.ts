@@ -39,6 +39,12 @@ export interface Config {
   readonly labels_per_page_max: number;
   /** D-21: a larger body is answered 413. */
   readonly body_bytes_max: number;
+  /** Of the address and all headers. */
+  readonly header_bytes_max: number;
+  readonly head_ms_max: number;
+  readonly body_ms_max: number;
+  readonly keep_alive_ms: number;
+  readonly calls_max: number;
 }
 
 export const logLevels = ["silent", "error", "warn", "info", "debug"] as const;

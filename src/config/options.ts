@@ -21,11 +21,12 @@ export interface Option {
   readonly summary: string;
 }
 
-/** The default body limit: a batch of 50 calls, or a small feed file. */
-const BODY_BYTES_MAX = 10 * 1024 * 1024;
 /** Far above any machine's cores. */
 const WORKERS_MAX = 256;
 const BODY_BYTES_LIMIT = 1024 * 1024 * 1024;
+/** `bin/plaza` starts the runtime with this much; it must parse a head to refuse it in the interface's own form. */
+const HEADER_BYTES_LIMIT = 65_536;
+const HOUR_MS = 3_600_000;
 
 export const options: readonly Option[] = [
   { name: "port", value: "N", read: read.port, default: 4000, summary: "port of the graph; 0 picks a free one" },
@@ -119,12 +120,24 @@ export const options: readonly Option[] = [
     default: 5000,
     summary: "labels that a page can have",
   },
+  // These defaults have their reasons in http/limits.ts.
+  { name: "body_bytes_max", value: "BYTES", read: read.integer(1024, BODY_BYTES_LIMIT), default: 1_048_576, summary: "largest body of a graph call" },
   {
-    name: "body_bytes_max",
+    name: "header_bytes_max",
     value: "BYTES",
-    read: read.integer(1024, BODY_BYTES_LIMIT),
-    default: BODY_BYTES_MAX,
-    summary: "largest request body of the graph",
+    read: read.integer(1024, HEADER_BYTES_LIMIT),
+    default: 16_384,
+    summary: "largest address and headers of a graph call",
+  },
+  { name: "head_ms_max", value: "MS", read: read.integer(1, HOUR_MS), default: 10_000, summary: "time for the headers of a graph call to arrive" },
+  { name: "body_ms_max", value: "MS", read: read.integer(1, HOUR_MS), default: 10_000, summary: "time for the body of a graph call to arrive" },
+  { name: "keep_alive_ms", value: "MS", read: read.integer(1, HOUR_MS), default: 65_000, summary: "how long a connection without a call stays open" },
+  {
+    name: "calls_max",
+    value: "N",
+    read: read.integer(1, Number.MAX_SAFE_INTEGER),
+    default: 2_048,
+    summary: "graph calls that run at the same time; one more is told to come back",
   },
   {
     name: "control_key",

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { defaultLimits } from "#http/limits";
 import { ConfigProblem } from "./config.ts";
 import { flagOf, options, variableOf } from "./options.ts";
 import { readConfig } from "./read-config.ts";
@@ -36,6 +37,18 @@ describe("where a value comes from", () => {
       rtmp_port: 1935,
       labels_per_page_max: 5000,
       app_calls_per_hour: 0,
+    });
+  });
+
+  test("the limits of calls are those that the listener itself would take", () => {
+    const config = readConfig({}, {}, undefined);
+    expect(defaultLimits).toMatchObject({
+      bodyBytesMax: config.body_bytes_max,
+      headerBytesMax: config.header_bytes_max,
+      headMsMax: config.head_ms_max,
+      bodyMsMax: config.body_ms_max,
+      keepAliveMs: config.keep_alive_ms,
+      callsMax: config.calls_max,
     });
   });
 
@@ -93,6 +106,7 @@ describe("a wrong option is named with its value", () => {
     [{ allow_callback: ["10.0.0.0/33"] }, {}, '--allow-callback: "10.0.0.0/33"'],
     [{ trusted_proxies: ["proxy"] }, {}, '--trusted-proxies: "proxy"'],
     [{ surface_hosts: ["pages=x"] }, {}, "--surface-hosts:"],
+    [{ surface_hosts: ["app=x.example", "ads=x.example"] }, {}, "--surface-hosts: each host name serves one surface"],
     [{ workers: "2" }, {}, "--workers: 2 processes cannot share"],
     [{ workers: "0" }, {}, '--workers: "0"'],
     [{ sandbox: false }, {}, "--no-sandbox: a control key must be given in PLAZA_CONTROL_KEY"],

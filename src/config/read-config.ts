@@ -63,6 +63,8 @@ function checkTogether(config: Config): Config {
   if (isPostgres && !config.sandbox && config.secret_key === undefined) {
     throw new ConfigProblem("--data", "postgres:// without the sandbox needs PLAZA_SECRET_KEY, 32 bytes in hex or base64");
   }
+  const hosts = Object.values(config.surface_hosts);
+  if (new Set(hosts).size < hosts.length) throw new ConfigProblem("--surface-hosts", "each host name serves one surface");
   if (config.import && config.world === undefined) throw new ConfigProblem("--import", "needs --world FILE");
   return config;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { onEachDatabase, openPlaza, type PlazaOptions, type TestPlaza } from "#harness/plaza";
 import { tokenValue } from "#system";
+import { CallFigures } from "#telemetry/figures";
 import { type ControlAppOptions, controlApp, controlRoutes } from "./app.ts";
 
 const KEY = "control-key-of-the-test";
@@ -35,7 +36,7 @@ async function openControl(options: PlazaOptions = {}, more: Partial<ControlAppO
       onTimeMoved: [],
       ...more,
     },
-    readMetrics: async () => ({ contentType: "text/plain", text: "" }),
+    figures: new CallFigures(),
     onUnexpected: (error) => unexpected.push(error),
   });
   const call = async (method: string, path: string, body?: unknown, key: string | undefined = KEY): Promise<Answer> => {

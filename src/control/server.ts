@@ -1,5 +1,6 @@
 /** The control API's listener, on a port of its own. */
 import type { Server } from "bun";
+import { sleepMs } from "#system";
 import { type ControlAppOptions, controlApp, WORLD_FILE_BYTES_MAX } from "./app.ts";
 
 export interface ControlServerOptions extends ControlAppOptions {
@@ -10,10 +11,8 @@ export interface ControlServerOptions extends ControlAppOptions {
 
 export interface ControlServer {
   readonly port: number;
-  /** Takes no new calls; resolves when the running ones have ended. */
-  stop(): Promise<void>;
-  /** Ends at once. */
-  kill(): void;
+  /** No new calls; running ones end, but after `graceMs` they are cut off. */
+  stop(graceMs: number): Promise<void>;
 }
 
 /** Longer than the longest wait of `requests/expect`, and the most that Bun takes. */
@@ -31,7 +30,9 @@ export function serveControl(options: ControlServerOptions): ControlServer {
   });
   return {
     port: server.port as number,
-    stop: () => server.stop(false),
-    kill: () => void server.stop(true),
+    async stop(graceMs) {
+      await Promise.race([server.stop(false), sleepMs(graceMs)]);
+      await server.stop(true);
+    },
   };
 }

@@ -217,6 +217,28 @@ onBothDatabases("jobs", (kind) => {
     expect(plant.ran).toHaveLength(1);
   });
 
+  test("a long move of the clock passes by each job at its time", async () => {
+    const at: number[] = [];
+    const hourly: JobKind<Plant> = {
+      kind: "hourly",
+      async run({ jobs, database, clock }, key) {
+        at.push(clock.ms);
+        await database.write((tx) => jobs.schedule(tx, { kind: "hourly", key, dueMs: clock.ms + 3_600_000 }));
+      },
+    };
+    const plant = await newPlant([hourly]);
+    const start = plant.clock.ms;
+    await schedule(plant, "k", start + 3_600_000, null, "hourly");
+    const moves: number[] = [];
+    await plant.loop.runUntil(start + 10 * 3_600_000, async (ms) => {
+      moves.push(ms);
+      plant.clock.ms = ms;
+    });
+    expect(at).toEqual(Array.from({ length: 10 }, (_, hour) => start + (hour + 1) * 3_600_000));
+    expect(moves.at(-1)).toBe(start + 10 * 3_600_000);
+    expect(moves.length).toBeLessThan(15);
+  });
+
   test("any schedule runs each job at or after its time, in the order of times, each once", async () => {
     const plant = await newPlant();
     const start = plant.clock.ms;
@@ -249,8 +271,11 @@ onBothDatabases("jobs of a process that ended", (kind) => {
   test("are run by the next one: at once on SQLite, when the lease is over on PostgreSQL", async () => {
     const store = await newWorkStore(kind, migrations);
     const database = await store.open();
-    const hanging: JobKind<Plant> = { kind: "hanging", run: () => new Promise(() => {}) };
+    let end = (): void => {};
+    const hanging: JobKind<Plant> = { kind: "hanging", run: () => new Promise((resolve) => (end = resolve)) };
+    // Nothing that it does from now on reaches the database: as good as dead.
     const dead = plantOn(database, [hanging]);
+    atTheEnd(async () => end());
     await database.write((tx) => dead.jobs.schedule(tx, { kind: "hanging", key: "k", dueMs: 0 }));
     dead.loop.start();
     while ((await dead.jobs.dueTimeOf(database.reader, "hanging", "k")) !== undefined && !(await isClaimed(database))) await Bun.sleep(1);

@@ -19,6 +19,8 @@ const SLEEP_MS_MAX = 60_000;
 const FAILED_MS = 1_000;
 /** Work that makes new work due at once without end is a programmer's mistake. */
 const PASSES_MAX = 10_000;
+/** A long move of the clock takes steps of at least this share of the time moved so far: some 1,100 steps for a century. */
+const STEP_SHARE = 0.02;
 /** Calls to receivers take 15 s at most (D-62), and the program ends within 10 (operating.md: Commands). */
 const STOP_MS_MAX = 8_000;
 
@@ -105,6 +107,22 @@ export class WorkLoop {
       return;
     }
     throw new Error(`what is due does not come to an end after ${PASSES_MAX} turns`);
+  }
+
+  /**
+   * Moves the clock on to `targetMs` by way of whatever falls due until then, so that each thing happens at about its time: a
+   * retry, and the next one after that. `moveClock` sets the world's time.
+   */
+  async runUntil(targetMs: number, moveClock: (worldMs: number) => Promise<void>): Promise<void> {
+    const startMs = this.#options.clock.nowMs();
+    for (;;) {
+      await this.runDue();
+      const nowMs = this.#options.clock.nowMs();
+      if (nowMs >= targetMs) return;
+      const nextDueMs = Math.min(targetMs, ...this.#runners.map((runner) => runner.nextDueMs ?? targetMs));
+      const stepMs = Math.max(1, Math.ceil((nowMs - startMs) * STEP_SHARE));
+      await moveClock(Math.min(targetMs, Math.max(nextDueMs, nowMs + stepMs)));
+    }
   }
 
   /** No new work; waits some seconds for what runs, and leaves the rest to the next process. */

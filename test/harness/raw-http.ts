@@ -21,13 +21,15 @@ export interface ExchangeOptions {
   readonly gapMs?: number;
   /** Ends the exchange when so many answers are complete. */
   readonly answers?: number;
+  /** The answers are to HEAD: a length and no body. */
+  readonly isHead?: boolean;
   /** Ends the exchange at the latest. */
   readonly waitMs?: number;
 }
 
 /** Sends the parts one after the other and collects what comes. */
 export function exchange(port: number, parts: readonly (string | Uint8Array)[], options: ExchangeOptions = {}): Promise<Exchange> {
-  const { gapMs = 0, answers: answerCount = 1, waitMs = 5_000 } = options;
+  const { gapMs = 0, answers: answerCount = 1, isHead = false, waitMs = 5_000 } = options;
   return new Promise((resolve) => {
     const startedMs = performance.now();
     const socket = connect(port, "127.0.0.1");
@@ -40,13 +42,13 @@ export function exchange(port: number, parts: readonly (string | Uint8Array)[], 
     };
     socket.on("data", (chunk: Buffer) => {
       text += chunk.toString("latin1");
-      if (answersIn(text).length >= answerCount) end();
+      if (answersIn(text, isHead).length >= answerCount) end();
     });
     // What it means is seen in what came before.
     socket.on("error", () => {});
     socket.on("close", () => {
       clearTimeout(timer);
-      resolve({ text, answers: answersIn(text), isClosedByServer, durationMs: performance.now() - startedMs });
+      resolve({ text, answers: answersIn(text, isHead), isClosedByServer, durationMs: performance.now() - startedMs });
     });
     void sendParts(socket, parts, gapMs);
   });
@@ -61,21 +63,22 @@ async function sendParts(socket: ReturnType<typeof connect>, parts: readonly (st
 }
 
 /** The complete answers in a text of Latin-1; one without a length has no body. */
-function answersIn(text: string): RawAnswer[] {
+function answersIn(text: string, isHead: boolean): RawAnswer[] {
   const answers: RawAnswer[] = [];
   let at = 0;
   while (at < text.length) {
     const headEnd = text.indexOf("\r\n\r\n", at);
     if (headEnd === -1) break;
     const [statusLine = "", ...lines] = text.slice(at, headEnd).split("\r\n");
-    const headers = Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf(":")).toLowerCase(), line.slice(line.indexOf(":") + 1).trim()]));
+    const headers = Object.fromEntries(
+      lines.map((line) => [line.slice(0, line.indexOf(":")).toLowerCase(), line.slice(line.indexOf(":") + 1).trim()]),
+    );
     const status = Number(statusLine.split(" ")[1]);
-    const length = text.startsWith("HTTP/", headEnd + 4) ? 0 : Number(headers["content-length"] ?? 0);
-    const end = headEnd + 4 + length;
-    const isHeadAnswer = end > text.length && text.length === headEnd + 4;
-    if (end > text.length && !isHeadAnswer) break;
-    if (status !== 100) answers.push({ status, headers, body: isHeadAnswer ? "" : Buffer.from(text.slice(headEnd + 4, end), "latin1").toString("utf8") });
-    at = isHeadAnswer ? text.length : end;
+    const end = headEnd + 4 + (isHead ? 0 : Number(headers["content-length"] ?? 0));
+    if (end > text.length) break;
+    // An interim answer is none.
+    if (status !== 100) answers.push({ status, headers, body: Buffer.from(text.slice(headEnd + 4, end), "latin1").toString("utf8") });
+    at = end;
   }
   return answers;
 }

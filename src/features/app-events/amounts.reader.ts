@@ -1,0 +1,46 @@
+/**
+ * `_valueToSum` (D-70): a decimal read from its text into an integer of millionths, and back. No binary float takes part, so
+ * sums are exact.
+ */
+
+/** D-70. */
+const INTEGER_DIGITS_MAX = 12;
+const FRACTION_DIGITS_MAX = 6;
+/** Also `1e3`, which JSON allows. */
+const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?$/;
+
+/** Millionths; or what is wrong, to follow the parameter's name. Digits count by value: `1.10000000` has one behind the point. */
+export function readAmount(text: string): bigint | string {
+  const match = DECIMAL.exec(text);
+  const [, sign = "", whole = "", fraction = "", exponent = "0"] = match ?? [];
+  if (match === null || whole.length + fraction.length === 0) return "must be a number";
+  const digits = whole + fraction;
+  const point = whole.length + Number(exponent);
+  const first = firstNonZero(digits);
+  if (first === -1) return 0n;
+  if (point - first > INTEGER_DIGITS_MAX) return `must have at most ${INTEGER_DIGITS_MAX} digits before the point`;
+  const last = lastNonZero(digits);
+  if (last + 1 - point > FRACTION_DIGITS_MAX) return `must have at most ${FRACTION_DIGITS_MAX} digits behind the point`;
+  const scaled = BigInt(digits.slice(first, last + 1) + "0".repeat(FRACTION_DIGITS_MAX - (last + 1 - point)));
+  return sign === "-" ? -scaled : scaled;
+}
+
+function firstNonZero(digits: string): number {
+  for (let i = 0; i < digits.length; i++) if (digits.charCodeAt(i) !== 48) return i;
+  return -1;
+}
+
+function lastNonZero(digits: string): number {
+  let i = digits.length - 1;
+  while (digits.charCodeAt(i) === 48) i--;
+  return i;
+}
+
+/** The shortest decimal: `30.3`, `-0.000001`, `0`. */
+export function amountText(millionths: bigint): string {
+  const sign = millionths < 0n ? "-" : "";
+  const digits = String(millionths < 0n ? -millionths : millionths).padStart(FRACTION_DIGITS_MAX + 1, "0");
+  const whole = digits.slice(0, -FRACTION_DIGITS_MAX);
+  const fraction = digits.slice(-FRACTION_DIGITS_MAX).replace(/0+$/, "");
+  return sign + whole + (fraction === "" ? "" : `.${fraction}`);
+}

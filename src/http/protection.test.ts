@@ -1,0 +1,228 @@
+import { describe, expect, test } from "bun:test";
+import { type EchoGraph, echo, serveEcho } from "#harness/echo-graph";
+import { exchange } from "#harness/raw-http";
+import type { HttpLimits } from "#http/limits";
+import { serveGraph } from "./server.ts";
+
+/** A server for one test. */
+async function using(limits: Partial<HttpLimits>, work: (graph: EchoGraph) => Promise<void>): Promise<void> {
+  const graph = await serveEcho({ limits });
+  try {
+    await work(graph);
+    expect(graph.unexpected).toEqual([]);
+  } finally {
+    await graph.stop(0);
+  }
+}
+
+const errorOf = (body: string): { code: number; message: string; pftrace_id: string; is_transient: boolean } => JSON.parse(body).error;
+const post = (headers: string, path = "/1"): string => `POST ${path} HTTP/1.1\r\nHost: h\r\n${headers}\r\n`;
+const KIB = 1_024;
+
+describe("bodies above the limit", () => {
+  test("are refused by their length, before they are sent", async () => {
+    await using({}, async ({ port }) => {
+      const { answers, text, isClosedByServer } = await exchange(port, [post("Content-Length: 1048577\r\nExpect: 100-continue\r\n")]);
+      expect(text).not.toContain("100 Continue");
+      expect(answers[0]?.status).toBe(413);
+      expect(errorOf(answers[0]?.body ?? "")).toMatchObject({ code: 100, message: "(#100) The request body is larger than 1048576 bytes" });
+      expect(answers[0]?.headers.connection).toBe("close");
+      expect(isClosedByServer).toBe(false);
+    });
+  });
+
+  test("are refused while their chunks are counted, and never kept", async () => {
+    await using({ bodyBytesMax: 64 * KIB }, async ({ port }) => {
+      const chunk = `4000\r\n${"a".repeat(16 * KIB)}\r\n`;
+      const before = process.memoryUsage.rss();
+      const { answers } = await exchange(port, [
+        post("Transfer-Encoding: chunked\r\n", "/1/personas"),
+        ...Array.from({ length: 2_000 }, () => chunk),
+      ]);
+      expect(answers[0]?.status).toBe(413);
+      expect(JSON.parse(answers[0]?.body ?? "").message).toBe("(#100) The request body is larger than 65536 bytes");
+      // 32 MB were offered by this same process; of the server's part nothing may stay.
+      expect(process.memoryUsage.rss() - before).toBeLessThan(100_000_000);
+    });
+  });
+
+  test("a body of just the limit is taken, and an address may have its own limit", async () => {
+    const limits = { bodyBytesMax: 10, bodyBytesMaxFor: (surface: string, path: string) => (surface === "ads" && path === "/big" ? 20 : undefined) };
+    await using(limits, async ({ port }) => {
+      const statusOf = async (path: string, size: number) =>
+        (await exchange(port, [post(`Content-Length: ${size}\r\n`, path) + "a".repeat(size)])).answers[0]?.status;
+      expect([await statusOf("/1", 10), await statusOf("/1", 11), await statusOf("/ads/big", 20), await statusOf("/ads/big", 21)]).toEqual([
+        200, 413, 200, 413,
+      ]);
+    });
+  });
+});
+
+describe("slow calls", () => {
+  test("a body that does not come in time is refused in the call's error form", async () => {
+    await using({ bodyMsMax: 150 }, async ({ port }) => {
+      const slow = [post("Content-Length: 30\r\n", "/1/personas"), ..."abcdefghijklmnopqrstuvwxyz"];
+      const { answers, durationMs } = await exchange(port, slow, { gapMs: 30 });
+      expect(answers[0]?.status).toBe(408);
+      expect(JSON.parse(answers[0]?.body ?? "")).toMatchObject({ code: 100, is_transient: true, pftrace_id: "Aecho0000000" });
+      expect(answers[0]?.headers.connection).toBe("close");
+      expect(durationMs).toBeLessThan(1_000);
+    });
+  });
+
+  test("headers that do not come in time end the connection", async () => {
+    await using({ headMsMax: 200 }, async ({ port }) => {
+      const { answers, isClosedByServer } = await exchange(port, ["GET /1 HTTP/1.1\r\n", ...Array.from({ length: 100 }, (_, i) => `X-${i}: 1\r\n`)], {
+        gapMs: 40,
+        answers: 2,
+      });
+      expect(answers[0]?.status).toBe(408);
+      expect(errorOf(answers[0]?.body ?? "")).toMatchObject({ code: 100, pftrace_id: "Aecho0000000" });
+      expect(isClosedByServer).toBe(true);
+    });
+  });
+
+  test("a connection without a call is closed", async () => {
+    await using({ headMsMax: 200, bodyMsMax: 200, keepAliveMs: 300 }, async ({ port }) => {
+      const [unused, used] = await Promise.all([
+        exchange(port, [], { waitMs: 8_000 }),
+        exchange(port, ["GET /1 HTTP/1.1\r\nHost: h\r\n\r\n"], { answers: 2, waitMs: 8_000 }),
+      ]);
+      expect([unused.isClosedByServer, used.isClosedByServer, used.answers[0]?.status]).toEqual([true, true, 200]);
+    });
+  }, 10_000);
+
+  test("who hangs up within the body leaves nothing behind", async () => {
+    await using({}, async ({ port, figures, world }) => {
+      await exchange(port, [post("Content-Length: 30\r\n"), "abc"], { waitMs: 60 });
+      expect(figures.inFlight).toBe(0);
+      expect(world.requests.entries()).toEqual([]);
+      expect((await exchange(port, ["GET /1 HTTP/1.1\r\nHost: h\r\n\r\n"])).answers[0]?.status).toBe(200);
+    });
+  });
+});
+
+describe("addresses and headers above the limit", () => {
+  const sized = (bytes: number): string => `GET /1/personas HTTP/1.1\r\nHost: h\r\nX: ${"a".repeat(bytes)}\r\n\r\n`;
+
+  test("are refused in the call's error form", async () => {
+    await using({}, async ({ port }) => {
+      const { answers } = await exchange(port, [sized(17 * KIB)]);
+      expect(answers[0]?.status).toBe(431);
+      expect(JSON.parse(answers[0]?.body ?? "")).toMatchObject({ code: 100, message: "(#100) The address and headers are larger than 16384 bytes" });
+      expect((await exchange(port, [`GET /${"a".repeat(17 * KIB)} HTTP/1.1\r\nHost: h\r\n\r\n`])).answers[0]?.status).toBe(431);
+      expect((await exchange(port, [sized(15 * KIB)])).answers[0]?.status).toBe(200);
+    });
+  });
+
+  test("are refused by the parser where they are far above it", async () => {
+    await using({}, async ({ port }) => {
+      const many = `GET /1 HTTP/1.1\r\nHost: h\r\n${Array.from({ length: 5_000 }, (_, i) => `X${i}: 1\r\n`).join("")}\r\n`;
+      for (const text of [sized(80 * KIB), many]) {
+        const { answers } = await exchange(port, [text]);
+        expect(answers[0]?.status).toBe(431);
+        expect(errorOf(answers[0]?.body ?? "")).toMatchObject({ code: 100, pftrace_id: "Aecho0000000" });
+      }
+    });
+  });
+});
+
+test.each([
+  "GARBAGE\r\n\r\n",
+  "get /1 HTTP/1.1\r\nHost: h\r\n\r\n",
+  "GET /1 HTTP/3.0\r\nHost: h\r\n\r\n",
+  "GET / 1 HTTP/1.1\r\nHost: h\r\n\r\n",
+  "GET /\xff HTTP/1.1\r\nHost: h\r\n\r\n",
+  "GET /1 HTTP/1.1\r\nHost: h\r\nA B: c\r\n\r\n",
+  "POST /1 HTTP/1.1\r\nHost: h\r\nContent-Length: -1\r\n\r\n",
+  "POST /1 HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+  "POST /1 HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+  "POST /1 HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+  "CONNECT h:1 HTTP/1.1\r\nHost: h\r\n\r\n",
+])("D-20: what is not HTTP is a declared error too: %j", async (text) => {
+  await using({}, async ({ port }) => {
+    const { answers, isClosedByServer } = await exchange(port, [text], { answers: 2 });
+    expect(answers.length).toBe(1);
+    expect(answers[0]?.status).toBe(400);
+    expect(answers[0]?.headers).toMatchObject({
+      "content-type": "application/json; charset=UTF-8",
+      "x-pf-trace-id": "Aecho0000000",
+      "pf-api-version": "v26.0",
+    });
+    expect(errorOf(answers[0]?.body ?? "")).toMatchObject({ code: 100, pftrace_id: "Aecho0000000" });
+    expect(isClosedByServer).toBe(true);
+  });
+});
+
+/** Stairs on which calls wait until they are let go. */
+async function held(limits: Partial<HttpLimits>) {
+  const gate = Promise.withResolvers<void>();
+  const graph = await serveEcho({
+    limits,
+    climb: async (_stairs, world, request) => {
+      if (request.path === "/held") await gate.promise;
+      return echo(world, request);
+    },
+  });
+  return { graph, release: () => gate.resolve() };
+}
+
+test("too many calls at once: 503 with Retry-After, in the call's error form", async () => {
+  const { graph, release } = await held({ callsMax: 2 });
+  const url = `http://127.0.0.1:${graph.port}`;
+  const running = [fetch(`${url}/held`), fetch(`${url}/held`)];
+  while (graph.figures.inFlight < 2) await Bun.sleep(1);
+  const refused = await fetch(`${url}/1/personas`);
+  expect([refused.status, refused.headers.get("retry-after"), refused.headers.get("pf-api-version")]).toEqual([503, "1", "v26.0"]);
+  expect(await refused.json()).toMatchObject({ code: 2, is_transient: true, pftrace_id: "Aecho0000000" });
+  expect(await (await fetch(`${url}/1`)).json()).toMatchObject({ error: { code: 2 } });
+  release();
+  expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200]);
+  expect((await fetch(`${url}/1`)).status).toBe(200);
+  expect(graph.figures.turnedAway).toBe(2);
+  await graph.stop(0);
+});
+
+describe("stopping", () => {
+  test("running calls end, idle connections close, new ones are not taken", async () => {
+    const { graph, release } = await held({});
+    const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: h\r\n\r\n`;
+    const running = exchange(graph.port, [get("/held")], { answers: 2 });
+    const idle = exchange(graph.port, [get("/1")], { answers: 2 });
+    while (graph.figures.inFlight < 1 || graph.world.requests.entries().length < 1) await Bun.sleep(1);
+    const stopped = graph.stop(5_000);
+    expect((await idle).isClosedByServer).toBe(true);
+    expect((await exchange(graph.port, [get("/1")])).answers).toEqual([]);
+    release();
+    const { answers, isClosedByServer } = await running;
+    expect([answers[0]?.status, answers[0]?.headers.connection, isClosedByServer]).toEqual([200, "close", true]);
+    await stopped;
+  });
+
+  test("what does not end in time is cut off", async () => {
+    const { graph, release } = await held({});
+    const running = exchange(graph.port, ["GET /held HTTP/1.1\r\nHost: h\r\n\r\n"]);
+    while (graph.figures.inFlight < 1) await Bun.sleep(1);
+    const startedMs = performance.now();
+    await graph.stop(100);
+    expect(performance.now() - startedMs).toBeLessThan(2_000);
+    expect((await running).answers).toEqual([]);
+    release();
+  });
+});
+
+test("a port in use is said", async () => {
+  await using({}, async ({ port }) => {
+    expect(serveEcho({ port })).rejects.toThrow();
+  });
+  expect(typeof serveGraph).toBe("function");
+});
+
+test("several servers share one port where that is asked", async () => {
+  const first = await serveEcho({ reusePort: true });
+  const second = await serveEcho({ reusePort: true, port: first.port });
+  expect(second.port).toBe(first.port);
+  await first.stop(0);
+  expect((await exchange(second.port, ["GET /1 HTTP/1.1\r\nHost: h\r\n\r\n"])).answers[0]?.status).toBe(200);
+  await second.stop(0);
+});

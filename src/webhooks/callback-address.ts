@@ -1,0 +1,137 @@
+/**
+ * D-64: which addresses may be called. Nothing that is private, local, reserved or otherwise not public, however it is
+ * written; the sandbox adds loopback and http, `--allow-callback` adds what the operator names. Everything here is pure:
+ * names are resolved by `guarded-client.ts`, which asks `addressRefusal` about every address that a name has.
+ */
+import ipaddr from "ipaddr.js";
+import { isKnownServicePort } from "./known-ports.ts";
+
+export interface CallbackRules {
+  readonly isSandbox: boolean;
+  /** `--allow-callback`: address ranges such as `10.0.0.0/8`, single addresses, host names. */
+  readonly allowed: readonly string[];
+}
+
+export interface CallbackTarget {
+  readonly isTls: boolean;
+  /** Lower case, without brackets: a name, or an address as it is usually written. */
+  readonly host: string;
+  readonly isLiteral: boolean;
+  readonly port: number;
+  /** What the `Host` header says. */
+  readonly authority: string;
+  /** Path and query. */
+  readonly path: string;
+}
+
+/** The address is not one that may be called; the message says why, for the person who set it. */
+export class CallbackRefused extends Error {
+  constructor(readonly reason: string) {
+    super(reason);
+    this.name = "CallbackRefused";
+  }
+}
+
+/** Twice what browsers and proxies are known to take; override URLs are shorter (D-57). */
+const URL_CHARACTERS_MAX = 4_096;
+const DEFAULT_PORTS = { http: 80, https: 443 } as const;
+
+/** Throws `CallbackRefused`. A name's addresses are still to be asked about. */
+export function readCallback(url: string, rules: CallbackRules): CallbackTarget {
+  if (url.length > URL_CHARACTERS_MAX) throw new CallbackRefused(`it is longer than ${URL_CHARACTERS_MAX} characters`);
+  // What parsers drop or turn into something else (tab, newline, space, backslash) has no honest use in an address.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is looked for.
+  if (/[\u0000-\u0020\u007f\\]/.test(url)) throw new CallbackRefused("it holds a character that no address has");
+  const written = /^(https?):\/\/([^/?#]*)/i.exec(url);
+  if (written === null) throw new CallbackRefused(rules.isSandbox ? "it is not an http or https address" : "it is not an https address");
+  const scheme = (written[1] as string).toLowerCase() as "http" | "https";
+  if (scheme === "http" && !rules.isSandbox) throw new CallbackRefused("it is not an https address");
+  const authority = written[2] as string;
+  if (authority.includes("@")) throw new CallbackRefused("it holds credentials");
+  const parsed = URL.parse(url);
+  if (parsed === null) throw new CallbackRefused("it is not a valid address");
+  const { host, isLiteral } = readHost(parsed.hostname, writtenHost(authority), rules);
+  const port = parsed.port === "" ? DEFAULT_PORTS[scheme] : Number(parsed.port);
+  const isLocal = rules.isSandbox && (isLiteral ? isLoopback(host) : isLocalName(host));
+  if (!isLocal && (port === 0 || isKnownServicePort(port))) throw new CallbackRefused(`port ${port} belongs to another kind of service`);
+  if (isLiteral) {
+    const refusal = addressRefusal(host, host, rules);
+    if (refusal !== undefined) throw new CallbackRefused(refusal);
+  }
+  return { isTls: scheme === "https", host, isLiteral, port, authority: parsed.host, path: parsed.pathname + parsed.search };
+}
+
+/** The host as the caller wrote it, without its port. */
+function writtenHost(authority: string): string {
+  if (authority.startsWith("[")) return authority.slice(0, authority.indexOf("]") + 1).toLowerCase();
+  const colon = authority.lastIndexOf(":");
+  return (colon < 0 ? authority : authority.slice(0, colon)).toLowerCase();
+}
+
+function readHost(hostname: string, written: string, rules: CallbackRules): { host: string; isLiteral: boolean } {
+  if (hostname === "") throw new CallbackRefused("it names no host");
+  if (written.includes("%")) throw new CallbackRefused("its host is written in an unusual way");
+  if (hostname.startsWith("[")) return { host: hostname.slice(1, -1), isLiteral: true };
+  if (ipaddr.IPv4.isValidFourPartDecimal(hostname)) {
+    // Decimal, octal, hexadecimal and shortened forms, and digits of other scripts, all end here with another spelling.
+    if (written !== hostname) throw new CallbackRefused("its address is written in an unusual way");
+    return { host: hostname, isLiteral: true };
+  }
+  if (hostname.endsWith(".")) throw new CallbackRefused("its host ends in a dot");
+  if (isAllowedName(hostname, rules)) return { host: hostname, isLiteral: false };
+  if (isLocalName(hostname)) {
+    if (rules.isSandbox) return { host: hostname, isLiteral: false };
+    throw new CallbackRefused("it leads to this machine");
+  }
+  if (isInnerName(hostname)) throw new CallbackRefused(`${hostname} is a name of an inner network`);
+  return { host: hostname, isLiteral: false };
+}
+
+/** RFC 6761. */
+const isLocalName = (host: string): boolean => host === "localhost" || host.endsWith(".localhost");
+
+/** Names without a dot, and those of RFC 6762, RFC 8375, RFC 7686 and of cloud metadata (`metadata.google.internal`). */
+const isInnerName = (host: string): boolean => !host.includes(".") || /\.(local|localdomain|internal|intranet|home\.arpa|onion)$/.test(host);
+
+const isAllowedName = (host: string, { allowed }: CallbackRules): boolean => allowed.some((entry) => entry.toLowerCase() === host);
+
+/** Reachable from inside a cloud alone, though not in a range that says so. */
+const INNER_ADDRESSES: readonly string[] = ["168.63.129.16"];
+
+/**
+ * Why `address`, which `host` resolved to, may not be called; undefined when it may. IPv4 inside IPv6 is refused whatever is
+ * inside: it leads past this check where a gateway unpacks it.
+ */
+export function addressRefusal(address: string, host: string, rules: CallbackRules): string | undefined {
+  if (address.includes("%") || !ipaddr.isValid(address)) return `${address} is not an address that can be called`;
+  if (isAllowedName(host, rules) || isInAllowedRange(address, rules)) return undefined;
+  if (rules.isSandbox && isLoopback(address)) return undefined;
+  const parsed = ipaddr.parse(address);
+  const range = parsed.range();
+  if (range === "unicast" && !INNER_ADDRESSES.includes(parsed.toString())) {
+    if (parsed instanceof ipaddr.IPv4 || isGlobalIpv6(parsed as ipaddr.IPv6)) return undefined;
+  }
+  return `${address} is not a public address${range === "unicast" ? "" : ` (${range})`}`;
+}
+
+function isLoopback(address: string): boolean {
+  return ipaddr.parse(address).range() === "loopback";
+}
+
+/** 2000::/3 is all of IPv6 that is routed; ISATAP (RFC 5214) holds an IPv4 address in its last half. */
+function isGlobalIpv6({ parts }: ipaddr.IPv6): boolean {
+  const [first = 0] = parts;
+  const isIsatap = ((parts[4] as number) & 0xfdff) === 0 && parts[5] === 0x5efe;
+  return first >= 0x2000 && first <= 0x3fff && !isIsatap;
+}
+
+function isInAllowedRange(address: string, { allowed }: CallbackRules): boolean {
+  const parsed = ipaddr.parse(address);
+  return allowed.some((entry) => {
+    const [base = "", bits] = entry.split("/");
+    if (!ipaddr.isValid(base)) return false;
+    const range = ipaddr.parse(base);
+    if (range.kind() !== parsed.kind()) return false;
+    return parsed.match(range, bits === undefined ? (range.kind() === "ipv4" ? 32 : 128) : Number(bits));
+  });
+}

@@ -1,0 +1,205 @@
+/**
+ * Reads one HTTP/1.1 response from the bytes of a connection (RFC 9112). Strict where leniency lets two readers of the same
+ * bytes see different answers; the answer's body is cut at a limit, and a body that was cut ends the connection.
+ */
+
+/** A status line and headers above this are no answer to a webhook. */
+const HEAD_BYTES_MAX = 32 * 1024;
+/** 1xx answers before the one that counts. */
+const INTERIM_MAX = 8;
+
+export class MalformedResponse extends Error {
+  constructor(problem: string) {
+    super(`the answer is not valid HTTP: ${problem}`);
+    this.name = "MalformedResponse";
+  }
+}
+
+type Framing = { readonly kind: "none" | "chunked" | "until-close" } | { readonly kind: "length"; left: number };
+
+const NOTHING: Framing = { kind: "none" };
+
+export class ResponseReader {
+  status = 0;
+  /** The head as sent, for `headerOf`. */
+  #head = "";
+  #framing: Framing = NOTHING;
+  #rest: Buffer | undefined;
+  #hasHead = false;
+  #interim = 0;
+  readonly #bodyBytesMax: number;
+  readonly #body: Buffer[] = [];
+  #bodyBytes = 0;
+  /** The chunked coding's place: bytes of the chunk that are still to come, or a line. */
+  #chunkLeft = 0;
+  #chunkState: "size" | "data" | "end" | "trailer" = "size";
+  /** More came than is kept. */
+  isCut = false;
+  isDone = false;
+  hasBegun = false;
+  /** The connection may serve another call once this one is done. */
+  isReusable = false;
+
+  constructor(bodyBytesMax: number) {
+    this.#bodyBytesMax = bodyBytesMax;
+  }
+
+  /** What of the body was kept. */
+  body(): Buffer {
+    return this.#body.length === 1 ? (this.#body[0] as Buffer) : Buffer.concat(this.#body);
+  }
+
+  /** The first header of that name; `name` in lower case. */
+  headerOf(name: string): string | undefined {
+    return headersIn(this.#head).find(([key]) => key === name)?.[1];
+  }
+
+  /** Throws `MalformedResponse`. After `isDone`, bytes that are left over make the connection unusable. */
+  feed(given: Buffer): void {
+    this.hasBegun = true;
+    let bytes = this.#rest === undefined ? given : Buffer.concat([this.#rest, given]);
+    this.#rest = undefined;
+    while (!this.#hasHead) {
+      const end = bytes.indexOf("\r\n\r\n");
+      if (end < 0) {
+        if (bytes.length > HEAD_BYTES_MAX) throw new MalformedResponse("its headers are too long");
+        this.#keep(bytes);
+        return;
+      }
+      if (end > HEAD_BYTES_MAX) throw new MalformedResponse("its headers are too long");
+      this.#readHead(bytes.toString("latin1", 0, end + 2));
+      bytes = bytes.subarray(end + 4);
+    }
+    this.#readBody(bytes);
+  }
+
+  /** The other side closed. Throws `MalformedResponse` when the answer was not whole. */
+  end(): void {
+    if (this.isDone) return;
+    if (this.#hasHead && this.#framing.kind === "until-close") {
+      this.isDone = true;
+      return;
+    }
+    throw new MalformedResponse("the connection was closed before its end");
+  }
+
+  #keep(bytes: Buffer): void {
+    // A copy: the runtime uses the memory of a chunk again.
+    if (bytes.length > 0) this.#rest = Buffer.from(bytes);
+  }
+
+  #readHead(head: string): void {
+    const line = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [^\r\n]*)?\r\n/.exec(head);
+    if (line === null) throw new MalformedResponse("its status line is wrong");
+    const status = Number(line[2]);
+    if (status < 200) {
+      if (status === 101 || ++this.#interim > INTERIM_MAX) throw new MalformedResponse("it goes on with another protocol, or never comes to the answer");
+      return;
+    }
+    this.#hasHead = true;
+    this.status = status;
+    this.#head = head.slice(line[0].length);
+    const headers = headersIn(this.#head);
+    const connection = headers.filter(([name]) => name === "connection").map(([, value]) => value.toLowerCase());
+    this.#framing = framingOf(status, headers);
+    const isKept = line[1] === "1" ? !connection.some((value) => value.includes("close")) : false;
+    this.isReusable = isKept && this.#framing.kind !== "until-close";
+    if (this.#framing.kind === "none" || (this.#framing.kind === "length" && this.#framing.left === 0)) this.isDone = true;
+  }
+
+  #readBody(given: Buffer): void {
+    let bytes = given;
+    const framing = this.#framing;
+    if (framing.kind === "until-close") {
+      this.#take(bytes);
+      return;
+    }
+    if (framing.kind === "length" && !this.isDone) {
+      const part = bytes.subarray(0, framing.left);
+      framing.left -= part.length;
+      bytes = bytes.subarray(part.length);
+      this.#take(part);
+      if (framing.left === 0) this.isDone = true;
+    }
+    if (framing.kind === "chunked") bytes = this.#readChunks(bytes);
+    if (this.isDone && bytes.length > 0) this.isReusable = false;
+  }
+
+  /** Answers what is left behind the last chunk. */
+  #readChunks(given: Buffer): Buffer {
+    let bytes = given;
+    while (!this.isDone) {
+      if (this.#chunkState === "data") {
+        const part = bytes.subarray(0, this.#chunkLeft);
+        this.#chunkLeft -= part.length;
+        bytes = bytes.subarray(part.length);
+        this.#take(part);
+        if (this.isDone) break;
+        if (this.#chunkLeft > 0) return bytes;
+        this.#chunkState = "end";
+      }
+      const end = bytes.indexOf("\r\n");
+      if (end < 0) {
+        if (bytes.length > HEAD_BYTES_MAX) throw new MalformedResponse("a line of its chunks is too long");
+        this.#keep(bytes);
+        return bytes.subarray(bytes.length);
+      }
+      this.#readChunkLine(bytes.toString("latin1", 0, end));
+      bytes = bytes.subarray(end + 2);
+    }
+    return bytes;
+  }
+
+  #readChunkLine(line: string): void {
+    if (this.#chunkState === "size") {
+      // 7 hex digits: 256 MB, more than is ever read. Extensions behind a semicolon mean nothing here.
+      const size = /^([0-9a-f]{1,7})[ \t]*(?:;.*)?$/i.exec(line);
+      if (size === null) throw new MalformedResponse("the size of a chunk is wrong");
+      this.#chunkLeft = Number.parseInt(size[1] as string, 16);
+      this.#chunkState = this.#chunkLeft === 0 ? "trailer" : "data";
+    } else if (this.#chunkState === "end") {
+      if (line !== "") throw new MalformedResponse("a chunk is longer than it said");
+      this.#chunkState = "size";
+    } else if (line === "") this.isDone = true;
+  }
+
+  #take(part: Buffer): void {
+    const room = this.#bodyBytesMax - this.#bodyBytes;
+    if (part.length > room) {
+      this.isCut = true;
+      this.isDone = true;
+      this.isReusable = false;
+    }
+    const kept = part.subarray(0, room);
+    if (kept.length === 0) return;
+    this.#body.push(Buffer.from(kept));
+    this.#bodyBytes += kept.length;
+  }
+}
+
+function headersIn(head: string): (readonly [name: string, value: string])[] {
+  const headers: (readonly [string, string])[] = [];
+  for (const line of head.split("\r\n")) {
+    if (line === "") continue;
+    const colon = line.indexOf(":");
+    // A line that begins with a space continues the one before, which no sender may do any more.
+    if (colon <= 0 || /[\s\u0000]/.test(line.slice(0, colon))) throw new MalformedResponse("one of its headers is wrong");
+    headers.push([line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]);
+  }
+  return headers;
+}
+
+/** RFC 9112, 6.3. */
+function framingOf(status: number, headers: readonly (readonly [string, string])[]): Framing {
+  if (status === 204 || status === 304) return NOTHING;
+  const codings = headers.filter(([name]) => name === "transfer-encoding").map(([, value]) => value.toLowerCase());
+  const lengths = headers.filter(([name]) => name === "content-length").map(([, value]) => value);
+  if (codings.length > 0) {
+    if (lengths.length > 0 || codings.length > 1 || codings[0] !== "chunked") throw new MalformedResponse("it says in two ways how long it is");
+    return { kind: "chunked" };
+  }
+  const [length] = lengths;
+  if (length === undefined) return { kind: "until-close" };
+  if (lengths.some((other) => other !== length) || !/^\d{1,15}$/.test(length)) throw new MalformedResponse("its length is wrong");
+  return { kind: "length", left: Number(length) };
+}

@@ -1,0 +1,78 @@
+import { describe, expect, test } from "bun:test";
+import { sharedPostgres } from "#harness/postgres-cluster";
+import { type RunningPlaza, startPlaza } from "./plaza-process.ts";
+
+/** Processes whose parent is `pid`. */
+function childrenOf(pid: number): number[] {
+  const { stdout } = Bun.spawnSync(["ps", "-o", "pid=", "--ppid", String(pid)]);
+  return stdout
+    .toString()
+    .split("\n")
+    .map(Number)
+    .filter((child) => child > 0);
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    // A zombie has ended already.
+    return !Bun.spawnSync(["ps", "-o", "stat=", "-p", String(pid)])
+      .stdout.toString()
+      .startsWith("Z");
+  } catch {
+    return false;
+  }
+};
+
+async function until(what: () => boolean | Promise<boolean>): Promise<void> {
+  for (const started = performance.now(); !(await what()); await Bun.sleep(20)) {
+    if (performance.now() - started > 10_000) throw new Error("it did not happen within 10 s");
+  }
+}
+
+async function withWorkers(count: number): Promise<RunningPlaza> {
+  return startPlaza(["--data", await (await sharedPostgres()).newDatabase(), "--workers", String(count)]);
+}
+
+/** Which processes answer on the port: each call on a connection of its own. */
+async function allAnswer(plaza: RunningPlaza, calls = 30): Promise<void> {
+  for (let i = 0; i < calls; i++) expect((await plaza.page("custom_labels")).status).toBe(200);
+}
+
+describe("--workers", () => {
+  test("processes share the port, end with a signal, and none is left", async () => {
+    const plaza = await withWorkers(3);
+    const children = childrenOf(plaza.ready.pid);
+    expect(children).toHaveLength(2);
+    await allAnswer(plaza);
+    expect((await plaza.end()).code).toBe(0);
+    for (const child of children) expect(isAlive(child)).toBeFalse();
+  }, 30_000);
+
+  test("what one process writes or revokes, all show within a second", async () => {
+    const plaza = await withWorkers(2);
+    const { body: minted } = await plaza.control("POST", "tokens", { type: "page", app: "1001", page: "2001", scopes: ["pages_messaging"] });
+    for (let i = 0; i < 20; i++) expect((await plaza.page("personas", minted.token as string)).status).toBe(200);
+    await plaza.control("DELETE", `tokens/${minted.id}`);
+    await Bun.sleep(1_000);
+    for (let i = 0; i < 20; i++) expect((await plaza.page("personas", minted.token as string)).status).toBe(403);
+    await plaza.end();
+  }, 30_000);
+
+  test("one that dies is started again", async () => {
+    const plaza = await withWorkers(2);
+    const [child] = childrenOf(plaza.ready.pid) as [number];
+    process.kill(child, "SIGKILL");
+    await until(() => childrenOf(plaza.ready.pid).some((other) => other !== child));
+    await allAnswer(plaza);
+    await plaza.end();
+  }, 30_000);
+
+  test("they end when the first one is killed", async () => {
+    const plaza = await withWorkers(2);
+    const children = childrenOf(plaza.ready.pid);
+    expect(children).toHaveLength(1);
+    await plaza.end("SIGKILL");
+    await until(() => !children.some(isAlive));
+  }, 30_000);
+});

@@ -1,0 +1,56 @@
+/** D-32: paging to the end while others add and delete sees each label that stayed exactly once. */
+import { expect, test } from "bun:test";
+import { callOfLink, openPlaza, type TestPlaza } from "#harness/plaza";
+import { tries } from "#harness/proof";
+import { cafe } from "#harness/worlds";
+import { nodeId } from "#kernel/ids";
+import { insertLabel } from "../../src/features/custom-labels/custom-labels.store.ts";
+
+const ROWS = tries(20_000, 1_000_000);
+const PAGE = nodeId("2001");
+const token = "page";
+
+async function fill(plaza: TestPlaza, count: number): Promise<Set<string>> {
+  const ids = new Set<string>();
+  for (let from = 0; from < count; from += 1_000) {
+    await plaza.world.database.write(async (tx) => {
+      for (let i = from; i < Math.min(from + 1_000, count); i++) {
+        const id = plaza.world.ids.mint();
+        await insertLabel(tx, PAGE, id, `label ${i}`);
+        ids.add(id);
+      }
+    });
+  }
+  return ids;
+}
+
+test(`paging ${ROWS} labels to the end while others come and go`, async () => {
+  const plaza = await openPlaza({ world: cafe, labelsPerPageMax: ROWS * 3 });
+  const stayed = await fill(plaza, ROWS);
+  const doomed = [...stayed].filter((_, i) => i % 97 === 13);
+  for (const id of doomed) stayed.delete(id);
+  stayed.add("5001");
+
+  const seen = new Map<string, number>();
+  const pageMs: number[] = [];
+  let link: { path: string; query: Record<string, string> } | undefined = { path: "/v26.0/2001/custom_labels", query: { limit: "100" } };
+  for (let turn = 0; link !== undefined; turn++) {
+    const startMs = performance.now();
+    const { status, body } = await plaza.get(link.path, { token, query: link.query });
+    pageMs.push(performance.now() - startMs);
+    expect(status).toBe(200);
+    for (const { id } of body.data) seen.set(id, (seen.get(id) ?? 0) + 1);
+    link = body.paging.next === undefined ? undefined : callOfLink(body.paging.next);
+    // Others add at the front and delete before, at and behind the cursor.
+    await plaza.post("/v26.0/2001/custom_labels", { token, body: { page_label_name: `comes ${turn}` } });
+    const goes = doomed.pop();
+    if (goes !== undefined) expect((await plaza.delete(`/v26.0/${goes}`, { token })).status).toBe(200);
+  }
+  expect([...seen].filter(([, times]) => times > 1)).toEqual([]);
+  expect([...stayed].filter((id) => !seen.has(id))).toEqual([]);
+  const median = (list: number[]) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)] as number;
+  const part = Math.floor(pageMs.length / 10);
+  console.log(
+    `${pageMs.length} pages; the last tenth costs ${(median(pageMs.slice(-part)) / median(pageMs.slice(0, part))).toFixed(2)} of the first`,
+  );
+}, 1_800_000);

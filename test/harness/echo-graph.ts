@@ -1,0 +1,78 @@
+/** A server whose stairs say what they were given: for tests of everything around the stairs, without a database. */
+
+import { renderError } from "#graph/error-forms";
+import type { GraphRequest, GraphResponse } from "#graph/request";
+import { RequestLog } from "#graph/request-log";
+import type { World } from "#graph/world";
+import { defaultLimits, type HttpLimits } from "#http/limits";
+import { type GraphServer, type GraphServerOptions, serveGraph } from "#http/server";
+import { surfaces } from "#surfaces/surfaces";
+
+export const echoWorld = (name: string): World =>
+  ({
+    name,
+    profile: "strict",
+    clock: { nowMs: () => 1_795_000_000_000 },
+    requests: new RequestLog(),
+    calendar: { platform: [{ version: 26, released: 0 }] },
+  }) as unknown as World;
+
+/** What the stairs saw, as the answer's body. */
+export interface Echo {
+  readonly world: string;
+  readonly surface: string;
+  readonly method: string;
+  readonly path: string;
+  readonly queryText: string;
+  readonly query: Record<string, unknown>;
+  readonly body: Record<string, unknown>;
+  readonly files: Record<string, { filename: string; size: number }>;
+  readonly baseUrl: string;
+  readonly authorization: string | null;
+}
+
+const TRACE_ID = "Aecho0000000";
+
+/** A defect is raised as the stairs do it; everything else is told back. */
+export async function echo(world: World, request: GraphRequest): Promise<GraphResponse> {
+  await Promise.resolve();
+  const common = { operation: "echo", traceId: TRACE_ID, app: undefined };
+  const headers = { "content-type": "application/json; charset=UTF-8", "x-pf-trace-id": TRACE_ID };
+  if (request.defect !== undefined) {
+    const { status, body } = renderError(request.defect, request.path.endsWith("personas") ? "flat" : "wrapped", "strict", TRACE_ID);
+    return { ...common, status, headers, body: JSON.stringify(body) };
+  }
+  const { surface, method, path, queryText, query, body, baseUrl } = request;
+  const files = Object.fromEntries([...request.files].map(([name, { filename, bytes }]) => [name, { filename, size: bytes.length }]));
+  const authorization = request.header("authorization") ?? null;
+  const seen: Echo = { world: world.name, surface, method, path, queryText, query, body, files, baseUrl, authorization };
+  return { ...common, status: 200, headers, body: JSON.stringify(seen) };
+}
+
+export interface EchoGraph extends GraphServer {
+  readonly world: World;
+  /** What else than a catalogued error was thrown. */
+  readonly unexpected: unknown[];
+}
+
+export async function serveEcho(options: Partial<Omit<GraphServerOptions, "limits">> & { limits?: Partial<HttpLimits> } = {}): Promise<EchoGraph> {
+  const world = echoWorld("default");
+  const unexpected: unknown[] = [];
+  const registry = { isFlatEdge: (edge: string | undefined) => edge === "personas" };
+  const server = await serveGraph({
+    hostname: "127.0.0.1",
+    port: 0,
+    stairs: {
+      registry,
+      traceId: () => TRACE_ID,
+      onUnexpected: (error: unknown) => unexpected.push(error),
+    } as unknown as GraphServerOptions["stairs"],
+    worlds: { default: world, find: (name) => (name === "t1" ? echoWorld("t1") : undefined) },
+    surfaces,
+    trustedProxies: [],
+    climb: (_stairs, at, request) => echo(at, request),
+    ...options,
+    limits: { ...defaultLimits, ...options.limits },
+  });
+  return { ...server, world, unexpected };
+}

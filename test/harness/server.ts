@@ -1,0 +1,103 @@
+/** A Plaza in a process of its own, started as a user starts it; ended, or killed, by the test. */
+import { afterAll } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const ROOT = new URL("../..", import.meta.url).pathname;
+
+export interface Ready {
+  readonly base_url: string;
+  readonly app_base_url: string;
+  readonly microblog_base_url: string;
+  readonly ads_base_url: string;
+  readonly social_login_host: string;
+  readonly control_url: string;
+  readonly control_key: string;
+  readonly pid: number;
+}
+
+export interface Server extends Ready {
+  /** Milliseconds from its start to its ready line. */
+  readonly startedInMs: number;
+  /** SIGKILL; resolves when the process is gone. */
+  kill(): Promise<void>;
+  /** SIGTERM; resolves to the exit code. */
+  stop(): Promise<number>;
+}
+
+const running = new Set<Bun.Subprocess>();
+const folders: string[] = [];
+
+afterAll(async () => {
+  for (const child of running) child.kill("SIGKILL");
+  for (const child of running) await child.exited;
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A folder of its own, removed after the tests of the file. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "plaza-test-"));
+  folders.push(folder);
+  return folder;
+}
+
+/** Writes a world file and answers its path. */
+export function worldFile(world: object): string {
+  const path = join(temporaryFolder(), "world.json");
+  writeFileSync(path, JSON.stringify(world));
+  return path;
+}
+
+/** `options` are those of `bin/plaza start`; ports are free ones and live ingest is off unless they say otherwise. */
+export async function startServer(options: readonly string[], environment: Record<string, string> = {}): Promise<Server> {
+  const startMs = performance.now();
+  const child = Bun.spawn([join(ROOT, "bin/plaza"), "start", "--json", "--port", "0", "--control-port", "0", "--rtmp-port", "off", ...options], {
+    cwd: temporaryFolder(),
+    env: { ...process.env, ...environment },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  running.add(child);
+  const stderr = new Response(child.stderr).text();
+  const line = await firstLine(child.stdout);
+  if (line === undefined) throw new Error(`plaza start ended with ${await child.exited}: ${await stderr}`);
+  const end = async (signal: "SIGKILL" | "SIGTERM") => {
+    child.kill(signal);
+    const code = await child.exited;
+    running.delete(child);
+    return code;
+  };
+  return {
+    ...(JSON.parse(line) as Ready),
+    startedInMs: performance.now() - startMs,
+    kill: async () => void (await end("SIGKILL")),
+    stop: () => end("SIGTERM"),
+  };
+}
+
+async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string | undefined> {
+  const reader = stream.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return undefined;
+    text += decoder.decode(value, { stream: true });
+    const end = text.indexOf("\n");
+    if (end !== -1) {
+      // The rest is read and dropped, so that the child never waits for a full pipe.
+      void (async () => {
+        while (!(await reader.read()).done);
+      })();
+      return text.slice(0, end);
+    }
+  }
+}
+
+/** All three credentials of page messaging. */
+export const threeTokens = (token: string): { query: string; headers: Record<string, string> } => ({
+  query: `access_token=${token}&oauth_token=${token}`,
+  headers: { authorization: `Bearer ${token}` },
+});
