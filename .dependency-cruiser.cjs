@@ -80,9 +80,15 @@ const rules = [
   },
   {
     name: "by-the-door",
-    comment: "from outside, a room is its index.ts",
+    comment: "from outside, a room is its index.ts; a test or bench may fill a room's store",
     from: { path: "^(src|test|tools|bench)/", pathNot: "^src/features/" },
-    to: { path: "^src/features/[^/]+/", pathNot: "^src/features/[^/]+/index\\.ts$" },
+    to: { path: "^src/features/[^/]+/", pathNot: "^src/features/[^/]+/index\\.ts$|\\.store\\.ts$" },
+  },
+  {
+    name: "stores-for-tests",
+    comment: "a room's store is its own; tests and benches may use it to fill many rows at once",
+    from: { path: "^(src|tools)/", pathNot: "^src/features/" },
+    to: { path: "^src/features/[^/]+/.+\\.store\\.ts$" },
   },
   {
     name: "contracts-are-data",
@@ -92,12 +98,18 @@ const rules = [
       pathNot: [
         "^src/kernel/",
         "^src/graph/(contract|version-rules|request|page-field)\\.ts$",
-        "^src/auth/(policies|schemes|page-tasks)\\.ts$",
+        "^src/auth/(policies|schemes|page-tasks|social-accounts)\\.ts$",
         "^node_modules/typebox/",
-        // Its own room: limits and states are data; of the store a contract takes row types alone (next rule).
-        "^(src/features/[^/]+|tools/room-template)/[^/]+\\.(states|errors|limits|contract|store)\\.ts$",
+        // Its own room's data: limits, states, metrics. The next two rules say what of it is none.
+        "^(src/features/[^/]+|tools/room-template)/[^/]+\\.ts$",
       ],
     },
+  },
+  {
+    name: "contracts-do-not-act",
+    comment: "what acts stands beside a contract and imports it, never the other way round",
+    from: { path: "\\.contract\\.ts$" },
+    to: { path: "\\.(handlers|world|migrations|changes)\\.ts$|/index\\.ts$" },
   },
   {
     name: "contracts-take-types-of-a-store",

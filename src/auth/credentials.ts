@@ -56,7 +56,7 @@ function textOf(value: unknown, place: Place): string | undefined {
 
 function bearerOf(header: string | undefined): string | undefined {
   if (header === undefined || header === "") return undefined;
-  const match = /^(?:bearer|oauth) +(\S+)$/i.exec(header);
+  const match = /^bearer +(\S+)$/i.exec(header);
   if (match === null) throw tokenInvalid("Authorization", "it is not a bearer token");
   return match[1];
 }

@@ -8,8 +8,8 @@ import type { GraphRequest, Parameters } from "./request.ts";
 const LIMIT_DEFAULT = 25;
 const LIMIT_MAX = 100;
 
-/** A caller's number in a list's address: longer digits than these are above the maximum all the same. */
-const DIGITS = /^\d{1,9}$/;
+/** However many digits: what is above the maximum is cut to it. */
+const DIGITS = /^\d+$/;
 
 export function readPageRequest(params: Parameters, list: string, cursors: Cursors, columns: number): PageRequest {
   const { before, after } = params;

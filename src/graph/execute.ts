@@ -6,6 +6,7 @@ import type { Row } from "#storage/sql";
 import type { Call, FieldSet, ListAnswer, ListCall, ListOperation, NodeType, ReadCall, WriteOperation } from "./contract.ts";
 import { pagingOf, readPageRequest } from "./envelope.ts";
 import { notFoundNode } from "./matching.ts";
+import { metadataOf } from "./metadata.ts";
 import { type Projection, projectionOf, projectRow, projectRowWithReads } from "./project.ts";
 import type { Endpoint, Registry } from "./registry.ts";
 import type { GraphRequest, Parameters } from "./request.ts";
@@ -35,7 +36,7 @@ function selectionOf(fields: unknown): Selection | undefined {
 
 function answerOf(registry: Registry, endpoint: Endpoint, call: ReadCall, source: Parameters, selection: Selection | undefined): Promise<unknown> {
   const { reader } = call.world.database;
-  if (endpoint.reading !== undefined) return readNode(endpoint.reading, call, reader, selection);
+  if (endpoint.reading !== undefined) return readNode(registry, endpoint.reading, call, reader, selection, isAsked(source.metadata));
   const { served } = endpoint;
   if (served === undefined) throw new Error(`${endpoint.access.operation} has neither a handler nor declared fields`);
   const params = endpoint.readParams(source);
@@ -49,16 +50,21 @@ function answerOf(registry: Registry, endpoint: Endpoint, call: ReadCall, source
   }
 }
 
+const isAsked = (flag: unknown): boolean => flag === "1" || flag === 1 || flag === "true" || flag === true;
+
 async function readNode(
+  registry: Registry,
   reading: NonNullable<NodeType["reading"]>,
   call: ReadCall,
   reader: Reader,
   selection: Selection | undefined,
+  hasMetadata: boolean,
 ): Promise<Record<string, unknown>> {
   const projection = projectionOf(reading.set, selection, call.world.profile);
   const row = await reading.find(call, reader, call.node);
   if (row === undefined) throw notFoundNode(call);
-  return projectOne(call, reader, row, projection);
+  const answer = await projectOne(call, reader, row, projection);
+  return hasMetadata ? { ...answer, metadata: metadataOf(registry, reading.set, call) } : answer;
 }
 
 const projectOne = (call: ReadCall, reader: Reader, row: Row, projection: Projection) =>

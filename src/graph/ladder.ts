@@ -19,6 +19,7 @@ import { formatVersion, type Version } from "#kernel/versions";
 import type { Address } from "./address.ts";
 import type { Caller } from "./caller.ts";
 import type { ErrorForm, ReadCall } from "./contract.ts";
+import { withDebug } from "./debug.ts";
 import { renderError } from "./error-forms.ts";
 import { execute } from "./execute.ts";
 import { manyCalls, SubCallFailed } from "./many.ts";
@@ -111,7 +112,7 @@ async function ascend(stairs: Stairs, world: World, request: GraphRequest, step:
   }
   const version = versionOf(world, request, endpoint, address, caller, step);
 
-  const used = credentialsOf(scheme, credentials, caller);
+  const used = credentialsOf(scheme, endpoint.access.scheme === "pageMessaging", credentials, caller);
   for (const { value, token } of used)
     world.tokens.checkProof(request.query.appsecret_proof ?? request.body.appsecret_proof, value, token, caller.app);
   await authorize(policyOf(endpoint.access.policy), used, caller.app, subject, around);
@@ -121,7 +122,8 @@ async function ascend(stairs: Stairs, world: World, request: GraphRequest, step:
   if (request.defect !== undefined) throw request.defect;
   if (isMarketing(endpoint.access.versions) && caller.app.marketing_first_used_time === 0) await recordMarketingUse(world, caller);
   const call: ReadCall = { node: subject, caller, version, world, request, isMigrated: migrationsOf(world, request, caller) };
-  return execute(registry, endpoint, call);
+  const answer = await execute(registry, endpoint, call);
+  return withDebug(answer, endpoint, call, address.version, step.headers);
 }
 
 function versionOf(world: World, request: GraphRequest, endpoint: Endpoint, address: Address, caller: Caller, step: Progress): Version {
@@ -180,13 +182,13 @@ async function callerOf(world: World, { token, place }: Credential): Promise<Cal
   return { token, app };
 }
 
-/** The credentials that count for the scheme. Throws what is missing, or the conflict of two places (D-10, D-12). */
-function credentialsOf(scheme: Scheme, credentials: readonly Credential[], caller: Caller): Credential[] {
+/** The credentials that count for the scheme. Throws what is missing, or the conflict of two places (D-12; for page messaging each is checked). */
+function credentialsOf(scheme: Scheme, isEachChecked: boolean, credentials: readonly Credential[], caller: Caller): Credential[] {
   const isOpen = (place: Credential["place"]) => scheme.developmentOnly?.includes(place) !== true || caller.app.mode === "development";
   const used = credentials.filter(({ place }) => scheme.places.includes(place) && isOpen(place));
   const missing = missingCredential(used, scheme);
   if (missing !== undefined) throw missing;
-  if (scheme.need === "one" && used.some(({ value }) => value !== used[0]?.value)) {
+  if (!isEachChecked && used.some(({ value }) => value !== used[0]?.value)) {
     throw invalidParameter("access_token", "differs between two places of the request");
   }
   return used;

@@ -83,4 +83,20 @@ onEachDatabase("several calls in one", (database) => {
     expect([again.status, again.body]).toEqual([304, undefined]);
     expect((await plaza.get("/v26.0/5001", { ...three, headers: { ...three.headers, "if-none-match": '"x"' } })).status).toBe(200);
   });
+
+  test("D-34: metadata=1 tells what a node is, debug=all what was ignored", async () => {
+    const plaza = await open();
+    const asked = (query: Record<string, unknown>, path = "/v26.0/5001") => plaza.get(path, { ...three, query: { ...three.query, ...query } });
+    const { metadata } = (await asked({ metadata: "1" }, "/v26.0/5101")).body;
+    expect(metadata.type).toBe("persona");
+    expect(metadata.fields).toContainEqual({ name: "profile_picture_url", type: "string" });
+    expect((await asked({ metadata: "1" })).body.metadata.connections).toEqual({});
+    const { body } = await asked({ debug: "all", colour: "red" }, "/2001/custom_labels");
+    expect(body.__debug__.messages).toEqual([
+      { type: "warning", message: "The parameter colour is not known here and was ignored." },
+      { type: "info", message: "The call named no version; v25.0 served it." },
+    ]);
+    expect((await asked({ debug: "warning" }, "/2001/custom_labels")).body.__debug__.messages).toEqual([]);
+    expect((await asked({ debug: "loud" })).body.error_data.parameter).toBe("debug");
+  });
 });

@@ -15,6 +15,8 @@ export interface Endpoint {
   /** The node type whose declared fields answer, for a read of a node. */
   readonly reading: NonNullable<NodeType["reading"]> | undefined;
   readonly readParams: ReadParameters;
+  /** The parameters of its own, for `debug=all`. */
+  readonly paramNames: readonly string[];
   /** How a version calendar's `affects` may call it: operation, edge, and the endpoint's number in the interface (`G2`). */
   readonly names: readonly string[];
   /** Who may know that the node exists. */
@@ -39,6 +41,11 @@ export class Registry {
     for (const room of rooms) for (const type of room.nodeTypes ?? []) this.#addType(type);
     for (const room of rooms) for (const served of room.operations ?? []) this.#addOperation(served);
     this.changes = new ChangeLog(rooms.flatMap((room) => room.changes ?? []));
+  }
+
+  /** The operations that hang on a node type. */
+  operationsOn(type: string): readonly Endpoint[] {
+    return this.endpoints.filter(({ served }) => served?.contract.on === type);
   }
 
   get types(): readonly NodeType[] {
@@ -81,6 +88,7 @@ export class Registry {
       reading,
       readParams: () => ({}),
       names: namesOf(reading, undefined),
+      paramNames: [],
       seenBy: type.policy,
       figures: { calls: 0, errors: 0, totalMs: 0 },
     });
@@ -100,6 +108,7 @@ export class Registry {
       reading: undefined,
       readParams: parametersReader(contract.params),
       names: namesOf(contract, contract.edge ?? undefined),
+      paramNames: Object.keys(contract.params.properties),
       seenBy: type?.policy ?? contract.policy,
       figures: { calls: 0, errors: 0, totalMs: 0 },
     });

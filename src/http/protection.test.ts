@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import type { IncomingMessage } from "node:http";
+import { Readable } from "node:stream";
 import { type EchoGraph, echo, serveEcho } from "#harness/echo-graph";
 import { exchange } from "#harness/raw-http";
 import type { HttpLimits } from "#http/limits";
-import { serveGraph } from "./server.ts";
+import { receiveBody } from "./receive.ts";
 
 /** A server for one test. */
 async function using(limits: Partial<HttpLimits>, work: (graph: EchoGraph) => Promise<void>): Promise<void> {
@@ -31,19 +33,31 @@ describe("bodies above the limit", () => {
     });
   });
 
-  test("are refused while their chunks are counted, and never kept", async () => {
+  test("are refused while their chunks are counted", async () => {
     await using({ bodyBytesMax: 64 * KIB }, async ({ port }) => {
       const chunk = `4000\r\n${"a".repeat(16 * KIB)}\r\n`;
-      const before = process.memoryUsage.rss();
-      const { answers } = await exchange(port, [
-        post("Transfer-Encoding: chunked\r\n", "/1/personas"),
-        ...Array.from({ length: 2_000 }, () => chunk),
-      ]);
+      const { answers } = await exchange(port, [post("Transfer-Encoding: chunked\r\n", "/1/personas"), ...Array.from({ length: 500 }, () => chunk)]);
       expect(answers[0]?.status).toBe(413);
+      expect(answers[0]?.headers.connection).toBe("close");
       expect(JSON.parse(answers[0]?.body ?? "").message).toBe("(#100) The request body is larger than 65536 bytes");
-      // 32 MB were offered by this same process; of the server's part nothing may stay.
-      expect(process.memoryUsage.rss() - before).toBeLessThan(100_000_000);
     });
+  });
+
+  test("are not read on when it is known that they are too large", async () => {
+    let chunksTaken = 0;
+    const endless = Readable.from(
+      (function* () {
+        while (true) {
+          chunksTaken++;
+          yield Buffer.alloc(16 * KIB);
+        }
+      })(),
+    );
+    const received = await receiveBody(endless as IncomingMessage, 64 * KIB, 5_000);
+    endless.destroy();
+    expect(received).toMatchObject({ defect: { errorName: "bodyTooLarge" } });
+    // Four make the limit, the fifth exceeds it; the stream itself reads a few ahead.
+    expect(chunksTaken).toBeLessThan(5 + 16);
   });
 
   test("a body of just the limit is taken, and an address may have its own limit", async () => {
@@ -85,7 +99,7 @@ describe("slow calls", () => {
   test("a connection without a call is closed", async () => {
     await using({ headMsMax: 200, bodyMsMax: 200, keepAliveMs: 300 }, async ({ port }) => {
       const [unused, used] = await Promise.all([
-        exchange(port, [], { waitMs: 8_000 }),
+        exchange(port, [], { answers: 2, waitMs: 8_000 }),
         exchange(port, ["GET /1 HTTP/1.1\r\nHost: h\r\n\r\n"], { answers: 2, waitMs: 8_000 }),
       ]);
       expect([unused.isClosedByServer, used.isClosedByServer, used.answers[0]?.status]).toEqual([true, true, 200]);
@@ -213,9 +227,8 @@ describe("stopping", () => {
 
 test("a port in use is said", async () => {
   await using({}, async ({ port }) => {
-    expect(serveEcho({ port })).rejects.toThrow();
+    await expect(serveEcho({ port })).rejects.toThrow();
   });
-  expect(typeof serveGraph).toBe("function");
 });
 
 test("several servers share one port where that is asked", async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { GraphResponse } from "#graph/request";
 import { type Echo, type EchoGraph, echo, echoWorld, serveEcho } from "#harness/echo-graph";
 import { exchange } from "#harness/raw-http";
+import type { RouteHandler } from "./extra-routes.ts";
 
 let graph: EchoGraph;
 beforeAll(async () => {
@@ -165,7 +166,7 @@ test("what the stairs throw, and what a route throws, is a 500 with a trace id a
 
 test("routes beside the graph: by path, by beginning, on the base surface alone", async () => {
   const own = await serveEcho({
-    extraRoutes: new Map([
+    extraRoutes: new Map<string, RouteHandler>([
       [
         "/openapi.json",
         (request, { baseUrl, world }) => Response.json({ url: request.url, baseUrl, world: world.name, accept: request.headers.get("accept") }),
@@ -214,7 +215,7 @@ test("each call is logged in its world and counted", async () => {
     request_body: '{"a":"ü"}',
   });
   expect(first?.duration_ms).toBeGreaterThan(0);
-  expect(JSON.parse(first?.response_body ?? "")).toMatchObject({ surface: "app" });
+  expect(first?.response_body).toContain('"surface":"app"');
   expect(latest?.status).toBe(400);
   const figures = own.figures.operations().get("echo");
   expect(figures).toMatchObject({ calls: 2, errors: 1 });

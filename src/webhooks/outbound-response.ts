@@ -93,7 +93,8 @@ export class ResponseReader {
     if (line === null) throw new MalformedResponse("its status line is wrong");
     const status = Number(line[2]);
     if (status < 200) {
-      if (status === 101 || ++this.#interim > INTERIM_MAX) throw new MalformedResponse("it goes on with another protocol, or never comes to the answer");
+      if (status === 101 || ++this.#interim > INTERIM_MAX)
+        throw new MalformedResponse("it goes on with another protocol, or never comes to the answer");
       return;
     }
     this.#hasHead = true;
@@ -183,7 +184,7 @@ function headersIn(head: string): (readonly [name: string, value: string])[] {
     if (line === "") continue;
     const colon = line.indexOf(":");
     // A line that begins with a space continues the one before, which no sender may do any more.
-    if (colon <= 0 || /[\s\u0000]/.test(line.slice(0, colon))) throw new MalformedResponse("one of its headers is wrong");
+    if (colon <= 0 || /\s/.test(line.slice(0, colon))) throw new MalformedResponse("one of its headers is wrong");
     headers.push([line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]);
   }
   return headers;

@@ -1,0 +1,84 @@
+/**
+ * User data (`ud[…]`): how values are brought to their normal form before they are hashed, and which of those that arrive are
+ * kept. This file imports nothing, so that a client library can carry it as it is.
+ */
+
+/** UD-4 to UD-14: the keys of the document. */
+export const userDataKeys = ["em", "fn", "ln", "ph", "external_id", "ge", "db", "ct", "st", "zp", "cn"] as const;
+export type UserDataKey = (typeof userDataKeys)[number];
+
+/** The keys that name one person. A first name or a city is shared by many, so equal ones say nothing. */
+export const personKeys = ["em", "ph", "external_id"] as const satisfies readonly UserDataKey[];
+
+const lower = (text: string): string => text.trim().toLowerCase();
+const digitsOf = (text: string): string => text.replace(/\D/g, "");
+
+const normalForms: Readonly<Record<UserDataKey, (text: string) => string>> = {
+  em: lower,
+  fn: (text) => lower(text).replace(/[^\p{L}\p{M}]/gu, ""),
+  ln: (text) => lower(text).replace(/[^\p{L}\p{M}]/gu, ""),
+  ph: digitsOf,
+  external_id: (text) => text,
+  ge: (text) => (/^[fm]/.test(lower(text)) ? lower(text).slice(0, 1) : ""),
+  db: digitsOf,
+  ct: (text) => lower(text).replace(/\s/g, ""),
+  st: lower,
+  zp: digitsOf,
+  cn: lower,
+};
+
+/**
+ * The normal form of a value, of which the lower-case hexadecimal SHA-256 (over UTF-8) is sent as `ud[key]`. Source: the
+ * document's table of user data (UD-2, UD-4 to UD-14).
+ *
+ * | key | normal form | example |
+ * |---|---|---|
+ * | `em` | without spaces around it, lower case | ` Ada@Example.com ` → `ada@example.com` |
+ * | `fn`, `ln` | lower-case letters alone | `O'Neill` → `oneill` |
+ * | `ph` | digits alone; country and area code must be in it | `+49 (30) 123` → `4930123` |
+ * | `external_id` | as it is | |
+ * | `ge` | `f` or `m`; anything else is blank | `Female` → `f` |
+ * | `db` | digits alone: year, month, day | `1990-12-31` → `19901231` |
+ * | `ct` | lower case without spaces | `New York` → `newyork` |
+ * | `st`, `cn` | the two-letter code in lower case | `DE` → `de` |
+ * | `zp` | digits alone | `10 115` → `10115` |
+ */
+export const normalizeUserData = (key: UserDataKey, value: string): string => normalForms[key](value);
+
+/** 64 hexadecimal digits, in either case. */
+const SHA256 = /^[0-9A-Fa-f]{64}$/;
+
+export const isHashed = (value: unknown): value is string => typeof value === "string" && SHA256.test(value);
+
+export interface UserData {
+  /** By key, as sent (D-73). */
+  readonly kept: Readonly<Partial<Record<UserDataKey, string>>>;
+  /** How many values were not hashed, or stood under no key of the document. */
+  readonly dropped: number;
+}
+
+const NOTHING: UserData = { kept: {}, dropped: 0 };
+const known: ReadonlySet<string> = new Set(userDataKeys);
+
+/** UD-3, D-73: what is not hashed is ignored, never refused. `undefined`: nothing was sent. */
+export function readUserData(given: Readonly<Record<string, unknown>> | undefined): UserData {
+  if (given === undefined) return NOTHING;
+  const kept: Partial<Record<UserDataKey, string>> = {};
+  let dropped = 0;
+  for (const key in given) {
+    const value = given[key];
+    if (known.has(key) && isHashed(value)) kept[key as UserDataKey] = value;
+    else dropped++;
+  }
+  return { kept, dropped };
+}
+
+/** The person keys of hashed user data, as `key:hash`; equal ones mean one person, whatever the case of the digits. */
+export function personsOf(kept: UserData["kept"]): string[] {
+  const persons: string[] = [];
+  for (const key of personKeys) {
+    const hash = kept[key];
+    if (hash !== undefined) persons.push(`${key}:${hash.toLowerCase()}`);
+  }
+  return persons;
+}

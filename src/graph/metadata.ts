@@ -1,0 +1,24 @@
+/** D-34: what `metadata=1` tells of a node: its type, its fields, and where its edges are. */
+import { formatVersion } from "#kernel/versions";
+import type { FieldSet, ReadCall } from "./contract.ts";
+import type { Registry } from "./registry.ts";
+
+export interface Metadata {
+  readonly type: string;
+  readonly fields: readonly { name: string; type: string }[];
+  /** Addresses without a token. */
+  readonly connections: Readonly<Record<string, string>>;
+}
+
+export function metadataOf(registry: Registry, set: FieldSet, { node, version, world, request }: ReadCall): Metadata {
+  const fields = Object.entries(set.fields)
+    .filter(([, { onlyIn }]) => onlyIn === undefined || onlyIn === world.profile)
+    .map(([name, { schema }]) => ({ name, type: String((schema as { type?: unknown }).type ?? "mixed") }));
+  const edges = registry
+    .operationsOn(node.type)
+    .filter(({ served, access }) => served?.contract.method === "GET" && access.surfaces.includes(request.surface))
+    .map(({ served }) => served?.contract.edge)
+    .filter((edge) => edge !== null && edge !== undefined);
+  const connections = Object.fromEntries(edges.map((edge) => [edge, `${request.baseUrl}/${formatVersion(version)}/${node.id}/${edge}`]));
+  return { type: node.type, fields, connections };
+}

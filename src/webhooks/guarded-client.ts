@@ -1,0 +1,175 @@
+/**
+ * The only way out of the house (D-64): handshakes, deliveries, files that are fetched. The address is checked, and the
+ * checked address is the one connected to; redirects are not followed; the answer is cut; the whole call has a deadline.
+ *
+ * Errors: `CallbackRefused` (`callback-address.ts`) before anything is sent, `CallFailed` (`outbound-connection.ts`).
+ */
+import { addressRefusal, CallbackRefused, type CallbackRules, type CallbackTarget, readCallback } from "./callback-address.ts";
+import type { OutboundAnswer, OutboundCall } from "./outbound-call.ts";
+import { CallFailed, type Connection, type Endpoint, type EndpointTls } from "./outbound-connection.ts";
+import { Names, type ResolveName, systemNames } from "./outbound-names.ts";
+import { ConnectionPool } from "./outbound-pool.ts";
+import { callByProxy } from "./outbound-proxy.ts";
+import { ResponseReader } from "./outbound-response.ts";
+
+export interface GuardedClientOptions {
+  readonly rules: CallbackRules;
+  /** The system's names unless a test has its own. */
+  readonly resolve?: ResolveName;
+  /** Certificates (PEM) to trust in place of the system's. */
+  readonly ca?: string;
+  /** `http://host:port` of a forward proxy. */
+  readonly proxy?: string;
+}
+
+/** Parsed addresses that are kept: each callback's is needed again with its next delivery. */
+const TARGETS_MAX = 10_000;
+/** More addresses of one name are not tried, nor would a call's deadline allow it. */
+const ADDRESSES_TRIED_MAX = 4;
+
+export class GuardedClient {
+  readonly #options: GuardedClientOptions;
+  readonly #names: Names;
+  readonly #pool = new ConnectionPool();
+  readonly #targets = new Map<string, CallbackTarget>();
+
+  constructor(options: GuardedClientOptions) {
+    this.#options = options;
+    this.#names = new Names(options.resolve ?? systemNames);
+  }
+
+  /** Whether the address may be called as far as it says itself; throws `CallbackRefused`. Names are resolved by `call`. */
+  check(url: string): CallbackTarget {
+    const known = this.#targets.get(url);
+    if (known !== undefined) return known;
+    const target = readCallback(url, this.#options.rules);
+    if (this.#targets.size >= TARGETS_MAX) this.#targets.delete(this.#targets.keys().next().value as string);
+    this.#targets.set(url, target);
+    return target;
+  }
+
+  async call(call: OutboundCall): Promise<OutboundAnswer> {
+    const target = this.check(call.url);
+    const deadline = new Deadline(call.deadlineMs);
+    try {
+      const addresses = target.isLiteral ? [target.host] : await this.#addressesOf(target, deadline);
+      const tls = target.isTls ? { serverName: target.isLiteral ? undefined : target.host, ca: this.#options.ca } : undefined;
+      return await this.#callOneOf(addresses, target, tls, call, deadline);
+    } finally {
+      deadline.clear();
+    }
+  }
+
+  close(): void {
+    this.#pool.close();
+  }
+
+  /** Every address must be allowed: a name that leads to a public and a private one is a trap. */
+  async #addressesOf({ host }: CallbackTarget, deadline: Deadline): Promise<readonly string[]> {
+    const addresses = await deadline.race(this.#names.addressesOf(host));
+    for (const address of addresses) {
+      const refusal = addressRefusal(address, host, this.#options.rules);
+      if (refusal !== undefined) throw new CallbackRefused(`${host} leads to ${refusal}`);
+    }
+    return addresses;
+  }
+
+  /** The next address is tried only where the one before took no connection, so nothing is sent twice. */
+  async #callOneOf(
+    addresses: readonly string[],
+    target: CallbackTarget,
+    tls: EndpointTls | undefined,
+    call: OutboundCall,
+    deadline: Deadline,
+  ): Promise<OutboundAnswer> {
+    const { proxy } = this.#options;
+    const tried = addresses.slice(0, ADDRESSES_TRIED_MAX);
+    for (const [at, address] of tried.entries()) {
+      try {
+        if (proxy !== undefined) return await callByProxy(proxy, target, address, tls, call, deadline.leftMs());
+        return await this.#callAddress({ address, port: target.port, tls }, target, call, deadline);
+      } catch (error) {
+        const hasNext = at + 1 < tried.length;
+        if (!hasNext || !(error instanceof CallFailed) || error.kind !== "connect") throw error;
+      }
+    }
+    throw new CallFailed("dns", `${target.host} has no address`);
+  }
+
+  async #callAddress(endpoint: Endpoint, target: CallbackTarget, call: OutboundCall, deadline: Deadline): Promise<OutboundAnswer> {
+    const request = requestText(target, call);
+    for (;;) {
+      const connection = this.#pool.take(endpoint) ?? (await deadline.open(this.#pool.open(endpoint)));
+      const reader = new ResponseReader(call.answerBytesMax);
+      deadline.connection = connection;
+      try {
+        await connection.exchange(request, reader);
+      } catch (error) {
+        // The other side closed a connection that had waited, as it may; without a single byte of answer it is asked anew.
+        if (error instanceof CallFailed && error.kind === "closed" && connection.wasUsed && !reader.hasBegun) continue;
+        throw error;
+      } finally {
+        deadline.connection = undefined;
+      }
+      this.#pool.give(endpoint, connection);
+      return { status: reader.status, body: reader.body(), isCut: reader.isCut };
+    }
+  }
+}
+
+function requestText({ authority, path }: CallbackTarget, { method, headers, body }: OutboundCall): string {
+  let text = `${method} ${path} HTTP/1.1\r\nHost: ${authority}\r\n`;
+  for (const name in headers) text += `${name}: ${headers[name]}\r\n`;
+  return body === undefined ? `${text}\r\n` : `${text}Content-Length: ${body.length}\r\n\r\n${body}`;
+}
+
+class Deadline {
+  readonly #endMs: number;
+  readonly #timer: ReturnType<typeof setTimeout>;
+  /** The one that carries the call now. */
+  connection: Connection | undefined;
+  #stop: ((error: CallFailed) => void) | undefined;
+
+  constructor(ms: number) {
+    // time: a receiver's time to answer is real time, also where the world's stands still.
+    this.#endMs = performance.now() + ms;
+    // timer: the same.
+    this.#timer = setTimeout(() => this.#end(), ms);
+  }
+
+  leftMs(): number {
+    // time: as above.
+    return this.#endMs - performance.now();
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer);
+  }
+
+  race<T>(promise: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#stop = reject;
+      promise.then(resolve, reject);
+    });
+  }
+
+  /** A connection that comes too late is closed. */
+  async open(opening: Promise<Connection>): Promise<Connection> {
+    let isLate = false;
+    opening.then(
+      (connection) => isLate && connection.close(),
+      () => {},
+    );
+    try {
+      return await this.race(opening);
+    } catch (error) {
+      isLate = true;
+      throw error;
+    }
+  }
+
+  #end(): void {
+    this.connection?.close("timeout");
+    this.#stop?.(new CallFailed("timeout", "no whole answer came in time"));
+  }
+}

@@ -1,0 +1,19 @@
+/** The words of a call that leaves the house. */
+export interface OutboundCall {
+  readonly method: "GET" | "POST";
+  readonly url: string;
+  /** ASCII; without Host, Content-Length and Connection, which the client writes. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** ASCII. */
+  readonly body?: string;
+  /** For the whole call: name, connection, TLS, answer. Real time. */
+  readonly deadlineMs: number;
+  /** What is kept of the answer; a longer one is cut there. */
+  readonly answerBytesMax: number;
+}
+
+export interface OutboundAnswer {
+  readonly status: number;
+  readonly body: Buffer;
+  readonly isCut: boolean;
+}
