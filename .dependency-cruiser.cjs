@@ -139,13 +139,16 @@ const rules = [
     name: "sockets",
     comment:
       "inbound sockets stand in http, control and ingest; outbound ones in webhooks/delivery and the guarded client beside it. config asks node:net what an IP address is",
-    from: { path: "^src/", pathNot: `^src/(http|control|ingest|config)/|^src/webhooks/(delivery|outbound)|^src/storage/postgres/|${TEST}` },
+    from: { path: "^src/", pathNot: `^src/(http|control|ingest|config)/|^src/webhooks/(delivery|outbound|guarded)|^src/storage/postgres/|${TEST}` },
     to: { path: "^(node:)?(http|https|http2|net|tls|dgram)$|^node_modules/hono/" },
   },
   {
     name: "bun-in-few-places",
     comment: "Bun's own modules are named where the runtime matters, so that the rest could run elsewhere",
-    from: { path: "^src/", pathNot: `^src/(http|storage|control|ingest)/|^src/(main|system)\\.ts$|^src/webhooks/(delivery|outbound)|${TEST}` },
+    from: {
+      path: "^src/",
+      pathNot: `^src/(http|storage|control|ingest)/|^src/(main|system)\\.ts$|^src/webhooks/(delivery|outbound|guarded)|${TEST}`,
+    },
     to: { path: "^bun(:|$)" },
   },
   {

@@ -115,6 +115,11 @@ async function runOnGiven(baseUrl: string, cases: readonly Case[], receiver: Rec
       return undefined;
     });
     if (prepared === undefined) continue;
+    const { obstacle: reason } = prepared;
+    if (reason !== undefined) {
+      for (const testCase of runnable) results.push(note({ testCase, outcome: "skipped", reason, durationMs: 0 }));
+      continue;
+    }
     for (const testCase of runnable) results.push(note(await timed(testCase, () => runCase(testCase, target, receiver))));
     await prepared.after();
   }

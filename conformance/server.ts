@@ -134,17 +134,28 @@ export function givenTarget(given: GivenServer): Target {
 
 const SNAPSHOT = "conformance";
 
+export interface Prepared {
+  /** Why the case cannot run there. */
+  readonly obstacle?: string;
+  after(): Promise<void>;
+}
+
 /** Makes a given server ready for a case: its world is put in, and for a case that must be alone the state is kept for `after`. */
-export async function prepareGiven(target: Target, testCase: Case, receiver: string): Promise<{ after(): Promise<void> }> {
-  if (target.controlKey === undefined || target.addresses.world === undefined) return { after: async () => {} };
+export async function prepareGiven(target: Target, testCase: Case, receiver: string): Promise<Prepared> {
+  const nothing = async () => {};
+  if (target.controlKey === undefined || target.addresses.world === undefined) return { after: nothing };
   await loadWorld(target, buildWorld(testCase.world, testCase.fragment, new Map([["receiver", receiver]])));
-  if (!testCase.isAlone) return { after: async () => {} };
-  const post = (path: string, json: unknown) =>
-    call({ method: "POST", target: path, on: "world", json }, target.addresses, { Authorization: `Bearer ${target.controlKey}` });
-  await post("/snapshots", { name: SNAPSHOT });
+  if (!testCase.isAlone) return { after: nothing };
+  const post = async (path: string, json: unknown): Promise<boolean> => {
+    const { answer } = await call({ method: "POST", target: path, on: "world", json }, target.addresses, {
+      Authorization: `Bearer ${target.controlKey}`,
+    });
+    return answer.status < 300;
+  };
+  if (!(await post("/snapshots", { name: SNAPSHOT }))) return { obstacle: "must be alone, and the server makes no snapshot", after: nothing };
   return {
     after: async () => {
-      await post(`/snapshots/${SNAPSHOT}/restore`, {});
+      if (!(await post(`/snapshots/${SNAPSHOT}/restore`, {}))) throw new Error("the state from before the case could not be restored");
     },
   };
 }

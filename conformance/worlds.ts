@@ -29,14 +29,14 @@ function mergeLists(base: readonly Entry[], added: readonly Entry[]): Entry[] {
   return [...byIdentity.values()];
 }
 
-/** Entries refer to those above: people before pages, pages before what hangs on them. */
+/** Entries refer to those above: people before pages, pages before what hangs on them, and so on. */
 const KEYS_IN_ORDER = [
   "users",
   "businesses",
-  "social_accounts",
   "microblog_users",
   "apps",
   "pages",
+  "social_accounts",
   "labels",
   "personas",
   "required_actions",

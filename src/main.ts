@@ -7,9 +7,11 @@ import { type ControlAppOptions, controlApp } from "#control/app";
 import { serveControl } from "#control/server";
 import { apps } from "#features/apps";
 import { businesses } from "#features/businesses";
+import { chatappAccounts } from "#features/chatapp-accounts";
 import { customLabels } from "#features/custom-labels";
 import { microblogAccounts } from "#features/microblog-accounts";
 import { microblogInsights } from "#features/microblog-insights";
+import { migrationIntents } from "#features/migration-intents";
 import { pages } from "#features/pages";
 import { personas } from "#features/personas";
 import { requiredActions } from "#features/required-actions";
@@ -17,6 +19,7 @@ import { socialAccounts } from "#features/social-accounts";
 import { taggedMedia } from "#features/tagged-media";
 import { tokenInspection } from "#features/token-inspection";
 import { users } from "#features/users";
+import { webhookOverrides } from "#features/webhook-overrides";
 import { standardCalendar } from "#graph/calendar";
 import { climb } from "#graph/ladder";
 import { type OpenWorld, openWorld } from "#graph/open-world";
@@ -34,6 +37,8 @@ import { surfaces } from "#surfaces/surfaces";
 import { randomKey, randomSecret, realNowMs, SeededIds, TimeOrderedIds, tokenValue, traceId } from "#system";
 import { CallFigures } from "#telemetry/figures";
 import { errorFields, type Log } from "#telemetry/log";
+import type { FiguresSource } from "#telemetry/merged-figures";
+import { GuardedClient } from "#webhooks/guarded-client";
 
 /** In the order in which a world file's sections are loaded. */
 export const rooms: readonly Room[] = [
@@ -49,6 +54,9 @@ export const rooms: readonly Room[] = [
   requiredActions,
   taggedMedia,
   microblogInsights,
+  chatappAccounts,
+  webhookOverrides,
+  migrationIntents,
 ];
 
 export const buildRegistry = (): Registry => new Registry(rooms);
@@ -80,37 +88,48 @@ export interface RunningPlaza {
   readonly demo: Demo | undefined;
   /** As it stands in a path, e.g. `v26.0`. */
   readonly newestVersion: string;
+  readonly world: OpenWorld;
+  readonly figures: FiguresSource;
   /** No new calls; resolves when the running ones have ended, after 10 s at most. */
   stop(): Promise<void>;
 }
 
 export interface StartOptions {
-  /** Other processes listen on the graph's port too. */
-  readonly isPortShared: boolean;
-  /** The first process alone serves the control API and fills the world. */
-  readonly isFirst: boolean;
+  /**
+   * Where several processes share the graph's port, each of them serves the graph, and another one the control API; that one
+   * fills the world.
+   */
+  readonly part: "all" | "control" | "graph";
+  /** For a process that serves no calls itself. */
+  readonly readFigures?: () => FiguresSource;
 }
 
-const ALONE: StartOptions = { isPortShared: false, isFirst: true };
-
-export async function startPlaza(config: Config, log: Log, options: StartOptions = ALONE): Promise<RunningPlaza> {
+export async function startPlaza(config: Config, log: Log, { part, readFigures }: StartOptions = { part: "all" }): Promise<RunningPlaza> {
   const registry = buildRegistry();
   const world = await openDefaultWorld(config, registry, log);
   const listeners: Listener[] = [];
   try {
-    const demo = options.isFirst ? await beginWorld(world, registry, config) : undefined;
+    const demo = part === "graph" ? undefined : await beginWorld(world, registry, config);
     if (config.profile !== undefined) world.profile = config.profile;
-    const graph = await listenGraph(config, log, world, registry, options);
-    listeners.push(graph);
+    const graph = part === "control" ? undefined : await listenGraph(config, log, world, registry, part === "graph");
+    if (graph !== undefined) listeners.push(graph);
+    const figures = graph?.figures ?? new CallFigures();
     const key = config.control_key ?? randomSecret(CONTROL_KEY_BYTES);
-    const control = options.isFirst
-      ? serveControl({ ...controlOf(log, world, registry, key, graph.figures), host: config.control_host, port: config.control_port })
-      : undefined;
+    const control =
+      part === "graph"
+        ? undefined
+        : serveControl({
+            ...controlOf(log, world, registry, key, readFigures ?? (() => figures)),
+            host: config.control_host,
+            port: config.control_port,
+          });
     if (control !== undefined) listeners.push(control);
     return {
-      ready: readyInfo(config, graph.port, control?.port, key),
+      ready: readyInfo(config, graph?.port ?? config.port, control?.port ?? config.control_port, key),
       demo,
       newestVersion: formatVersion(newestVersion(world.calendar)),
+      world,
+      figures,
       stop: async () => {
         await Promise.all(listeners.map((listener) => listener.stop(STOP_WITHIN_MS)));
         await world.database.close();
@@ -129,7 +148,7 @@ interface Listener {
   stop(graceMs: number): Promise<void>;
 }
 
-function listenGraph(config: Config, log: Log, world: OpenWorld, registry: Registry, { isPortShared }: StartOptions): Promise<GraphServer> {
+function listenGraph(config: Config, log: Log, world: OpenWorld, registry: Registry, isPortShared: boolean): Promise<GraphServer> {
   return serveGraph({
     hostname: config.host,
     port: config.port,
@@ -181,6 +200,7 @@ async function openDefaultWorld(config: Config, registry: Registry, log: Log): P
     calendar: standardCalendar,
     limits: { labels_per_page_max: config.labels_per_page_max },
     rateLimits: { app_calls_per_hour: config.app_calls_per_hour, page_calls_per_hour: config.page_calls_per_hour },
+    outbound: new GuardedClient({ rules: { isSandbox: config.sandbox, allowed: config.allow_callback } }),
     masterKey: masterKeyOf(config, randomKey),
     realNowMs,
     timeOrderedIds: (processNumber) => new TimeOrderedIds(processNumber),
@@ -230,11 +250,11 @@ async function findDemo(world: OpenWorld): Promise<Demo | undefined> {
 
 const parseYaml = (text: string): unknown => Bun.YAML.parse(text);
 
-function controlOf(log: Log, world: OpenWorld, registry: Registry, key: string, figures: CallFigures): ControlAppOptions {
+function controlOf(log: Log, world: OpenWorld, registry: Registry, key: string, readFigures: () => FiguresSource): ControlAppOptions {
   return {
     key,
     house: { registry, worlds: new Map([[world.name, world]]), parseYaml, mintTokenValue: tokenValue, onTimeMoved: [] },
-    figures,
+    readFigures,
     onUnexpected: (error, operation) => log.error({ operation, ...errorFields(error) }, "a control call failed unexpectedly"),
   };
 }
@@ -249,14 +269,14 @@ export async function openControl(config: Config, log: Log): Promise<ControlWith
   const registry = buildRegistry();
   const world = await openDefaultWorld(config, registry, log);
   const key = randomSecret(CONTROL_KEY_BYTES);
-  const app = controlApp(controlOf(log, world, registry, key, new CallFigures()));
+  const app = controlApp(controlOf(log, world, registry, key, () => new CallFigures()));
   return {
     request: async (path, init) => app.request(path, { ...init, headers: { ...init.headers, authorization: `Bearer ${key}` } }),
     close: () => world.database.close(),
   };
 }
 
-function readyInfo(config: Config, port: number, controlPort: number | undefined, key: string): ReadyInfo {
+function readyInfo(config: Config, port: number, controlPort: number, key: string): ReadyInfo {
   const base = `http://${addressOf(config.host)}:${port}`;
   const addresses = Object.fromEntries(
     surfaceAddresses(config).map(({ name, mount, hostname }) => [
@@ -267,7 +287,7 @@ function readyInfo(config: Config, port: number, controlPort: number | undefined
   return {
     ready: true,
     ...addresses,
-    control_url: `http://${addressOf(config.control_host)}:${controlPort ?? config.control_port}`,
+    control_url: `http://${addressOf(config.control_host)}:${controlPort}`,
     ...(config.sandbox ? { control_key: key } : {}),
     rtmp_url: null,
     pid: process.pid,

@@ -34,6 +34,8 @@ export interface AppReader {
   findFacts(reader: Reader, app: NodeId): Promise<AppFacts | undefined>;
   /** The roles of a person (`user` or `microblog_user` id) on the app, e.g. `administrator`, `microblog_tester`. */
   rolesOf(reader: Reader, app: NodeId, person: NodeId): Promise<readonly string[]>;
+  /** The app's default callback URL; undefined while it has none. */
+  callbackOf(reader: Reader, app: NodeId): Promise<string | undefined>;
   /** VER-5c: notes the app's first marketing call, Unix seconds, unless one was noted. */
   recordMarketingUse(tx: Transaction, app: NodeId, now: number): Promise<void>;
 }

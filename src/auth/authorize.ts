@@ -13,10 +13,11 @@ export interface Surroundings {
   readonly reader: Reader;
   readonly readers: ReaderRegistry;
   readonly facts: FactsOf;
+  readonly profile: "strict" | "clients";
 }
 
 function ask(credential: Credential, app: AppFacts, node: NodeRef, around: Surroundings): Question {
-  return { token: credential.token, app, node, reader: around.reader, readers: around.readers, facts: around.facts };
+  return { token: credential.token, app, node, reader: around.reader, readers: around.readers, facts: around.facts, profile: around.profile };
 }
 
 /** Whether any of the tokens may know that the node exists. */

@@ -7,6 +7,8 @@
 import { taskMissing } from "#kernel/errors";
 import type { PageTask } from "./page-tasks.ts";
 import { pageTasksOf } from "./page-tasks.ts";
+import { catalogPolicies } from "./policies-catalogs.ts";
+import { chatappPolicies } from "./policies-chatapp.ts";
 import { microblogPolicies } from "./policies-microblog.ts";
 import { socialPolicies } from "./policies-social.ts";
 import type { Policy, Question } from "./policy.ts";
@@ -55,6 +57,8 @@ export const policies = {
   },
 
   ...socialPolicies,
+  ...chatappPolicies,
+  ...catalogPolicies,
   ...microblogPolicies,
 
   /** For node types that the interface never shows as such. */

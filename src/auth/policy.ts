@@ -14,6 +14,7 @@ export interface Question {
   readonly reader: Reader;
   readonly readers: ReaderRegistry;
   readonly facts: FactsOf;
+  readonly profile: "strict" | "clients";
 }
 
 export interface Policy {

@@ -50,7 +50,7 @@ SIGTERM and SIGINT end it when the running calls have ended, after 10 s at most.
       process.exitCode = await start(flagsGiven(given));
     });
   plaza.command("worker", { hidden: true }).action(async () => {
-    const { work } = await import("./workers.ts");
+    const { work } = await import("./worker.ts");
     process.exitCode = await work();
   });
   addTokenCommands(plaza.command("token").description("mints, lists and revokes tokens, and makes apps to mint them for"));

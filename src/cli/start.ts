@@ -21,7 +21,8 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
   } catch (error) {
     explain(error, log);
     await log.flush();
-    return exitCodeOf(error);
+    // At once: a time limit that is still running would hold the program for seconds.
+    return process.exit(exitCodeOf(error));
   }
 }
 

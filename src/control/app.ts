@@ -6,7 +6,7 @@ import { entryReader } from "#graph/entry-reader";
 import { parametersReader } from "#graph/parameters";
 import { sectionsOf } from "#graph/world-file";
 import { GraphError } from "#kernel/errors";
-import type { CallFigures } from "#telemetry/figures";
+import type { FiguresSource } from "#telemetry/merged-figures";
 import { clockRoutes } from "./clock.routes.ts";
 import { badRequest, bodyOf, ControlError, controlCodes, controlErrorOf, notFound } from "./errors.ts";
 import { METRICS_TYPE, metricsText } from "./metrics.ts";
@@ -27,7 +27,8 @@ export const WORLD_FILE_BYTES_MAX = 256 * 1024 * 1024;
 export interface ControlAppOptions {
   readonly house: ControlHouse;
   readonly key: string;
-  readonly figures: CallFigures;
+  /** Of the graph's calls, in all processes. */
+  readFigures(): FiguresSource;
   onUnexpected(error: unknown, operation: string): void;
 }
 
@@ -38,7 +39,7 @@ export function controlApp(options: ControlAppOptions): Hono {
 
   app.get("/healthz", (c) => c.json({ status: "ok" }));
   app.get("/readyz", (c) => ready(c, house));
-  app.get("/metrics", async (c) => c.body(await metricsText(options.figures, house.worlds.values()), 200, { "content-type": METRICS_TYPE }));
+  app.get("/metrics", async (c) => c.body(await metricsText(options.readFigures(), house.worlds.values()), 200, { "content-type": METRICS_TYPE }));
   app.get("/v1/openapi.json", (c) => c.json(openapiOf(controlRoutes, sectionsOf(house.registry), new URL(c.req.url).origin)));
 
   app.use("/v1/*", async (c, next) => {

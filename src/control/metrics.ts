@@ -5,7 +5,8 @@
  */
 import type { OpenWorld } from "#graph/open-world";
 import { monotonicMs, sleepMs } from "#system";
-import { type CallFigures, DURATION_EDGES_MS } from "#telemetry/figures";
+import { DURATION_EDGES_MS } from "#telemetry/figures";
+import type { FiguresSource } from "#telemetry/merged-figures";
 
 export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -34,7 +35,7 @@ class Page {
   }
 }
 
-export async function metricsText(figures: CallFigures, worlds: Iterable<OpenWorld>): Promise<string> {
+export async function metricsText(figures: FiguresSource, worlds: Iterable<OpenWorld>): Promise<string> {
   const page = new Page();
   writeCalls(page, figures);
   await writeProcess(page);
@@ -42,7 +43,7 @@ export async function metricsText(figures: CallFigures, worlds: Iterable<OpenWor
   return page.text();
 }
 
-function writeCalls(page: Page, figures: CallFigures): void {
+function writeCalls(page: Page, figures: FiguresSource): void {
   const operations = [...figures.operations()];
   page.metric("plaza_calls_total", "counter", "Graph calls by operation and HTTP status.");
   for (const [operation, { byStatus }] of operations) {

@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { entryReader } from "#graph/entry-reader";
 import type { WorldEntry, WorldSection } from "#graph/room";
-import { checkReferences, identityOf, sectionsOf } from "#graph/world-file";
+import { checkReferences, hasIdentity, identityOf, sectionsOf } from "#graph/world-file";
 import { WorldProblem } from "#graph/world-words";
 import { isNodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
@@ -32,12 +32,13 @@ async function createNode(call: ControlCall): Promise<unknown> {
   const { world, body } = call;
   if (!isMap(body)) throw badRequest("the body is one entry, a JSON object");
   const isMinted = section.identity === undefined && body.id === undefined;
-  const entry = entryReader(section.entry)(isMinted ? { ...body, id: world.ids.mint() } : body) as WorldEntry;
-  const id = identityOf(section, entry);
   return world.database.write(async (tx) => {
+    const given = isMinted ? { ...body, id: (await section.mintId?.(tx, world)) ?? world.ids.mint() } : body;
+    const entry = entryReader(section.entry)(given) as WorldEntry;
+    const id = identityOf(section, entry);
     if (!(await section.insert(tx, entry, world))) throw conflict(`${id} is taken`, section.identity?.[0] ?? "id");
     await requireReferences(tx, section, entry);
-    return section.identity?.length === 0 ? entry : section.find(tx, id, world);
+    return (await section.find(tx, id, world)) ?? entry;
   });
 }
 
@@ -51,7 +52,8 @@ async function readNode(call: ControlCall): Promise<unknown> {
 /** What is no id at all is not asked of a database, which would refuse to compare it. */
 function idOf(call: ControlCall): string {
   const id = call.path.id as string;
-  if (sectionOf(call).identity === undefined && !isNodeId(id)) throw missing(call);
+  const section = sectionOf(call);
+  if (!hasIdentity(section) || (section.identity === undefined && !isNodeId(id))) throw missing(call);
   return id;
 }
 

@@ -1,6 +1,7 @@
 /** OpenAPI 3.1 of the control API, made from its routes. Nodes have a path for each key of the world file. */
 import { type TSchema, Type } from "typebox";
 import type { WorldSection } from "#graph/room";
+import { hasIdentity } from "#graph/world-file";
 import { READ_AS } from "#graph/world-words";
 import { controlCodes } from "./errors.ts";
 import { listOf } from "./lists.ts";
@@ -29,7 +30,9 @@ const entryRef = (key: string) => ({ $ref: `#/components/schemas/${key}` });
 export function openapiOf(routes: readonly ControlRoute[], sections: readonly WorldSection[], serverUrl: string): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
-    const keys = route.path.includes("{key}") ? sections.map(({ key }) => key) : [undefined];
+    // Records have no id to address one by.
+    const addressed = route.path.includes("{id}") ? sections.filter(hasIdentity) : sections;
+    const keys = route.path.includes("{key}") ? addressed.map(({ key }) => key) : [undefined];
     for (const key of keys) {
       const path = key === undefined ? route.path : route.path.replace("{key}", key);
       paths[path] ??= {};

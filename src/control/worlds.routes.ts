@@ -28,7 +28,8 @@ export const worldRoutes: readonly ControlRoute[] = [
     method: "POST",
     path: "/v1/worlds/{w}/import",
     operation: "importWorld",
-    summary: "Loads a world file, YAML or JSON, whole or not at all. An entry whose id is there already replaces what is stored",
+    summary:
+      "Loads a world file, YAML or JSON, whole or not at all. An entry whose id is there already replaces what is stored; records without an id (activity, followers) add up",
     body: "text",
     answer: Type.Object({ success: Type.Boolean() }),
     errors: [404, 413, 422],

@@ -30,6 +30,8 @@ export interface Field<R = Row> {
   readonly nested?: { readonly set: () => FieldSet; load(call: ReadCall, reader: Reader, row: R): Promise<Row | undefined> };
   /** For a value that needs another look at the database, only when it is selected. */
   load?(call: ReadCall, reader: Reader, row: R): Promise<unknown>;
+  /** H7, D-21: asked for by name and without a value is a 422, not an answer without it. */
+  readonly isRefusedWhenAbsent?: true;
   /** Present in this profile alone. */
   readonly onlyIn?: "clients";
 }
@@ -80,10 +82,11 @@ interface OperationWords extends Access {
   readonly on: string | null;
   /** The edge, or the literal for `on: null`; null for the node itself. */
   readonly edge: string | null;
+  /** Who may know that the node exists, where that is wider for this operation than for its node type. */
+  readonly seenBy?: PolicyName;
   /** A literal segment that may stand before the id (`/pages/{page_id}/…`, D-03). */
   readonly alsoUnder?: string;
   readonly params: TObject;
-  /** Marketing calls have their own versions, floors and upgrades (D-80). */
   readonly summary: string;
 }
 

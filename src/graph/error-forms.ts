@@ -26,8 +26,11 @@ export function renderError(error: GraphError, form: ErrorForm, profile: "strict
 
   const headers: Record<string, string> = { ...details.headers };
   // D-14: the challenge accompanies every 401.
-  if (status === 401) headers["www-authenticate"] = `OAuth "Plaza" "invalid_token" ${JSON.stringify(error.message)}`;
+  if (status === 401) headers["www-authenticate"] = `Bearer realm="Plaza", error="invalid_token", error_description="${quotable(error.message)}"`;
   // D-20 [clients]: flat fields plus `error` holding the same object.
   const body = isFlat ? (profile === "clients" ? { ...fields, error: fields } : fields) : { error: fields };
   return { status, headers, body };
 }
+
+/** What may stand in a quoted string of a header: no quotes, backslashes, or anything beyond ASCII. */
+const quotable = (message: string): string => message.replace(/[^\x20-\x7e]|["\\]/g, " ");

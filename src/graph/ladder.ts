@@ -105,7 +105,7 @@ async function ascend(stairs: Stairs, world: World, request: GraphRequest, step:
   step.caller = caller;
   step.owner = subject.owner;
 
-  const around = { reader: world.database.reader, readers: world.readers, facts: world.facts };
+  const around = { reader: world.database.reader, readers: world.readers, facts: world.facts, profile: world.profile };
   if (node !== undefined && !(await seesNode(policyOf(endpoint.seenBy), credentials, caller.app, node, around))) {
     step.form = formByShape(request, address.edge, registry);
     throw notFound(request, method, address, world);

@@ -4,6 +4,7 @@ import type { IdMinter } from "#kernel/ids";
 import type { ReaderRegistry } from "#kernel/readers";
 import type { RoomMigrations } from "#storage/database";
 import { openDatabase } from "#storage/open";
+import type { GuardedClient } from "#webhooks/guarded-client";
 import type { VersionCalendar } from "./calendar.ts";
 import { graphMigrations } from "./graph.migrations.ts";
 import { type RateLimitConfig, RateLimits } from "./rate-limits.ts";
@@ -24,6 +25,7 @@ export interface WorldOptions {
   readonly calendar: VersionCalendar;
   readonly limits: WorldLimits;
   readonly rateLimits: RateLimitConfig;
+  readonly outbound: GuardedClient;
   readonly masterKey: Uint8Array;
   readonly realNowMs: () => number;
   /** Given the database's process number, or the next id of a seeded world. */
@@ -61,6 +63,7 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
     limits: options.limits,
     rateLimits: new RateLimits(options.rateLimits),
     requests: new RequestLog(),
+    outbound: options.outbound,
     masterKey: options.masterKey,
   }) as OpenWorld;
 }

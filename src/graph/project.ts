@@ -1,5 +1,5 @@
 /** Step 11: the fields of an answer (D-33, D-37). */
-import { invalidParameter } from "#kernel/errors";
+import { fieldUnavailable, invalidParameter } from "#kernel/errors";
 import type { Selection } from "#kernel/selection";
 import type { Reader } from "#storage/database";
 import type { Row } from "#storage/sql";
@@ -14,6 +14,8 @@ interface Chosen {
 /** A selection resolved against a field set: made once per call, used for each row. */
 export interface Projection {
   readonly chosen: readonly Chosen[];
+  /** The caller named the fields. */
+  readonly isAsked: boolean;
   /** Some field needs another look at the database. */
   readonly needsReads: boolean;
 }
@@ -22,7 +24,7 @@ const defaults = new WeakMap<FieldSet, Map<string, Projection>>();
 
 /** Throws `invalidParameter` naming `fields` for a field that the set does not have. */
 export function projectionOf(set: FieldSet, selection: Selection | undefined, profile: "strict" | "clients"): Projection {
-  if (selection !== undefined) return resolve(set, selection, profile);
+  if (selection !== undefined) return resolve(set, selection, profile, true);
   let known = defaults.get(set);
   if (known === undefined) {
     known = new Map();
@@ -31,13 +33,13 @@ export function projectionOf(set: FieldSet, selection: Selection | undefined, pr
   let projection = known.get(profile);
   if (projection === undefined) {
     const names = (profile === "clients" ? set.clientsDefaults : undefined) ?? set.defaults;
-    projection = resolve(set, new Map(names.map((name) => [name, undefined])), profile);
+    projection = resolve(set, new Map(names.map((name) => [name, undefined])), profile, false);
     known.set(profile, projection);
   }
   return projection;
 }
 
-function resolve(set: FieldSet, selection: Selection, profile: "strict" | "clients"): Projection {
+function resolve(set: FieldSet, selection: Selection, profile: "strict" | "clients", isAsked: boolean): Projection {
   const chosen: Chosen[] = [];
   for (const [name, inner] of selection) {
     const field = Object.hasOwn(set.fields, name) ? set.fields[name] : undefined;
@@ -54,20 +56,26 @@ function resolve(set: FieldSet, selection: Selection, profile: "strict" | "clien
     const field = set.fields[name];
     if (field !== undefined && !selection.has(name)) chosen.push({ name, field, inner: undefined });
   }
-  return { chosen, needsReads: chosen.some(({ field }) => field.nested !== undefined || field.load !== undefined) };
+  return { chosen, isAsked, needsReads: chosen.some(({ field }) => field.nested !== undefined || field.load !== undefined) };
 }
 
 /** For projections without reads: the hot path, no promise. */
-export function projectRow(row: Row, { chosen }: Projection): Record<string, unknown> {
+export function projectRow(row: Row, { chosen, isAsked }: Projection): Record<string, unknown> {
   const answer: Record<string, unknown> = {};
   for (const { name, field } of chosen) {
     const value = field.of === undefined ? row[name] : field.of(row);
     if (value !== undefined && value !== null) answer[name] = value;
+    else if (isAsked && field.isRefusedWhenAbsent === true) throw fieldUnavailable(name);
   }
   return answer;
 }
 
-export async function projectRowWithReads(call: ReadCall, reader: Reader, row: Row, { chosen }: Projection): Promise<Record<string, unknown>> {
+export async function projectRowWithReads(
+  call: ReadCall,
+  reader: Reader,
+  row: Row,
+  { chosen, isAsked }: Projection,
+): Promise<Record<string, unknown>> {
   const answer: Record<string, unknown> = {};
   for (const { name, field, inner } of chosen) {
     let value: unknown;
@@ -77,6 +85,7 @@ export async function projectRowWithReads(call: ReadCall, reader: Reader, row: R
     } else if (field.load !== undefined) value = await field.load(call, reader, row);
     else value = field.of === undefined ? row[name] : field.of(row);
     if (value !== undefined && value !== null) answer[name] = value;
+    else if (isAsked && field.isRefusedWhenAbsent === true) throw fieldUnavailable(name);
   }
   return answer;
 }

@@ -38,7 +38,7 @@ export class Registry {
 
   constructor(rooms: readonly Room[]) {
     this.rooms = rooms;
-    for (const room of rooms) for (const type of room.nodeTypes ?? []) this.#addType(type);
+    for (const room of rooms) for (const type of room.nodeTypes ?? []) this.#addType(withGifts(type, rooms));
     for (const room of rooms) for (const served of room.operations ?? []) this.#addOperation(served);
     this.changes = new ChangeLog(rooms.flatMap((room) => room.changes ?? []));
   }
@@ -109,7 +109,7 @@ export class Registry {
       readParams: parametersReader(contract.params),
       names: namesOf(contract, contract.edge ?? undefined),
       paramNames: Object.keys(contract.params.properties),
-      seenBy: type?.policy ?? contract.policy,
+      seenBy: contract.seenBy ?? type?.policy ?? contract.policy,
       figures: { calls: 0, errors: 0, totalMs: 0 },
     });
   }
@@ -139,6 +139,18 @@ const addressKey = (type: string, method: Method | string, edge: string | undefi
 function namesOf(access: Endpoint["access"], edge: string | undefined): string[] {
   const numbers = access.clauses.map((clause) => /^([A-I]\d)-/.exec(clause)?.[1]).filter((number) => number !== undefined);
   return [access.operation, ...(edge === undefined ? [] : [edge]), ...new Set(numbers)];
+}
+
+/** The type with the fields that other rooms give to its reads. Refuses a field that is there already. */
+function withGifts(type: NodeType, rooms: readonly Room[]): NodeType {
+  const gifts = rooms.flatMap((room) => room.fields ?? []).filter(({ on }) => on === type.type);
+  if (gifts.length === 0 || type.reading === undefined) return type;
+  const fields: Record<string, Field> = { ...type.reading.set.fields };
+  for (const { name, field } of gifts) {
+    if (Object.hasOwn(fields, name)) throw new Error(`two rooms declare the field ${name} of ${type.type}`);
+    fields[name] = field;
+  }
+  return { ...type, reading: { ...type.reading, set: { ...type.reading.set, fields } } };
 }
 
 function requirePolicy(policy: string, holder: string): void {

@@ -5,7 +5,7 @@ import type { ReaderRegistry } from "#kernel/readers";
 import type { Migration, Reader, Transaction } from "#storage/database";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import type { VersionChange } from "./changes.ts";
-import type { NodeType, Served } from "./contract.ts";
+import type { Field, NodeType, Served } from "./contract.ts";
 import type { World } from "./world.ts";
 
 export interface Reference {
@@ -28,6 +28,8 @@ export interface WorldSection {
   readonly entry: TObject;
   /** Which keys identify an entry: `["id"]` unless said otherwise. None: entries add up and are no nodes (`activity`). */
   readonly identity?: readonly string[];
+  /** For ids that are not the world's own kind, e.g. below 2^53: the id of an entry that the control API is given without one. */
+  mintId?(tx: Transaction, world: World): Promise<string>;
   /** The ids that must exist once everything is loaded. */
   references(entry: WorldEntry): readonly Reference[];
   /** Inserts; answers false when the identity is taken. Called inside one transaction for a whole file. */
@@ -45,6 +47,8 @@ export interface Room {
   readonly migrations: readonly Migration[];
   readonly nodeTypes?: readonly NodeType[];
   readonly operations?: readonly Served[];
+  /** Fields that the room gives to reads of another room's node type. */
+  readonly fields?: readonly { readonly on: string; readonly name: string; readonly field: Field }[];
   readonly changes?: readonly VersionChange[];
   readonly sections?: readonly WorldSection[];
   registerReaders?(readers: ReaderRegistry): void;

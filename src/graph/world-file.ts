@@ -144,6 +144,9 @@ async function insertAll(tx: Transaction, world: OpenWorld, section: WorldSectio
 export const identityOf = (section: WorldSection, entry: WorldEntry): string =>
   (section.identity ?? ["id"]).map((key) => String(entry[key])).join(" ");
 
+/** Entries without one are records that add up, also where a file is merged. */
+export const hasIdentity = (section: WorldSection): boolean => section.identity?.length !== 0;
+
 const nameOfIdentity = (section: WorldSection): string => (section.identity ?? ["id"]).join(" and ");
 
 /** Every reference leads to a node of one of its types. `types` remembers what was looked up. Throws `WorldProblem`. */

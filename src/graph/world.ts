@@ -11,6 +11,7 @@ import type { ReaderRegistry } from "#kernel/readers";
 import type { Database } from "#storage/database";
 import { FactCache } from "#storage/facts";
 import { deriveKey, Sealer } from "#storage/sealing";
+import type { GuardedClient } from "#webhooks/guarded-client";
 import type { VersionCalendar } from "./calendar.ts";
 import { Cursors } from "./cursors.ts";
 import { findNode, nodeFact } from "./nodes.store.ts";
@@ -37,6 +38,8 @@ export interface WorldParts {
   readonly limits: WorldLimits;
   readonly rateLimits: RateLimits;
   readonly requests: RequestLog;
+  /** The only way out (D-64). */
+  readonly outbound: GuardedClient;
   /** 32 bytes from which the keys of cursors and sealed secrets are derived. */
   readonly masterKey: Uint8Array;
 }
@@ -53,6 +56,7 @@ export class World {
   readonly limits: WorldLimits;
   readonly rateLimits: RateLimits;
   readonly requests: RequestLog;
+  readonly outbound: GuardedClient;
   readonly cursors: Cursors;
   readonly sealer: Sealer;
   readonly tokens: Tokens;
@@ -71,6 +75,7 @@ export class World {
     this.limits = parts.limits;
     this.rateLimits = parts.rateLimits;
     this.requests = parts.requests;
+    this.outbound = parts.outbound;
     this.cursors = new Cursors(deriveKey(parts.masterKey, "cursors"));
     this.sealer = new Sealer(deriveKey(parts.masterKey, "sealed secrets"));
     this.tokens = new Tokens(parts.database, parts.readers, this.sealer);

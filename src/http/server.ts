@@ -15,6 +15,7 @@ import { rawAnswer } from "./answers.ts";
 import { Calls } from "./calls.ts";
 import { type ExtraRoutes, RouteTable } from "./extra-routes.ts";
 import { type HttpLimits, parserHeaderBytesMax } from "./limits.ts";
+import { listen } from "./listen.ts";
 import { Origins } from "./origin.ts";
 import { Places, type SurfaceAddress, type WorldDirectory } from "./places.ts";
 import { refusal } from "./refusals.ts";
@@ -88,7 +89,7 @@ export async function serveGraph(options: GraphServerOptions): Promise<GraphServ
   });
   server.on("connect", (_request, socket) => refuse(malformedRequest("CONNECT is not supported: this is no proxy"), socket));
 
-  await listening(server, options);
+  await listen(server, { hostname: options.hostname, port: options.port, isShared: options.reusePort === true });
   const { port } = server.address() as AddressInfo;
   origins.configured(options.hostname, port);
   return { port, hostname: options.hostname, figures, stop: (graceMs) => stopped(server, calls, graceMs) };
@@ -106,16 +107,6 @@ function errorOf(error: NodeJS.ErrnoException, limits: HttpLimits): GraphError {
     default:
       return malformedRequest(`The request is not valid HTTP (${error.code ?? "unknown"})`);
   }
-}
-
-function listening(server: Server, { hostname, port, reusePort }: GraphServerOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen({ host: hostname, port, reusePort: reusePort === true }, () => {
-      server.removeListener("error", reject);
-      resolve();
-    });
-  });
 }
 
 function stopped(server: Server, calls: Calls, graceMs: number): Promise<void> {

@@ -92,7 +92,7 @@ onBothDatabases("jobs", (kind) => {
       await plant.jobs.schedule(tx, { kind: "noted", key: "k", dueMs: 0 });
       throw new Error("refused");
     });
-    expect(refused).rejects.toThrow("refused");
+    await expect(refused).rejects.toThrow("refused");
     await refused.catch(() => {});
     await plant.loop.runDue();
     expect(plant.ran).toEqual([]);
@@ -100,7 +100,7 @@ onBothDatabases("jobs", (kind) => {
 
   test("a kind that no room declares is refused where it is scheduled", async () => {
     const plant = await newPlant();
-    expect(schedule(plant, "k", 0, null, "unknown")).rejects.toThrow("no room declares a job of kind unknown");
+    await expect(schedule(plant, "k", 0, null, "unknown")).rejects.toThrow("no room declares a job of kind unknown");
   });
 
   test("what a job makes due is done as well before runDue ends", async () => {

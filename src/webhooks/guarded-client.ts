@@ -49,7 +49,7 @@ export class GuardedClient {
   }
 
   async call(call: OutboundCall): Promise<OutboundAnswer> {
-    const target = this.check(call.url);
+    const target = withQuery(this.check(call.url), call.moreQuery);
     const deadline = new Deadline(call.deadlineMs);
     try {
       const addresses = target.isLiteral ? [target.host] : await this.#addressesOf(target, deadline);
@@ -116,6 +116,9 @@ export class GuardedClient {
     }
   }
 }
+
+const withQuery = (target: CallbackTarget, more: string | undefined): CallbackTarget =>
+  more === undefined ? target : { ...target, path: `${target.path}${target.path.includes("?") ? "&" : "?"}${more}` };
 
 function requestText({ authority, path }: CallbackTarget, { method, headers, body }: OutboundCall): string {
   let text = `${method} ${path} HTTP/1.1\r\nHost: ${authority}\r\n`;

@@ -2,6 +2,8 @@
 export interface OutboundCall {
   readonly method: "GET" | "POST";
   readonly url: string;
+  /** Encoded parameters after those that the URL has, of any length. */
+  readonly moreQuery?: string;
   /** ASCII; without Host, Content-Length and Connection, which the client writes. */
   readonly headers: Readonly<Record<string, string>>;
   /** ASCII. */

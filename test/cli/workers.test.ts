@@ -43,7 +43,7 @@ describe("--workers", () => {
   test("processes share the port, end with a signal, and none is left", async () => {
     const plaza = await withWorkers(3);
     const children = childrenOf(plaza.ready.pid);
-    expect(children).toHaveLength(2);
+    expect(children).toHaveLength(3);
     await allAnswer(plaza);
     expect((await plaza.end()).code).toBe(0);
     for (const child of children) expect(isAlive(child)).toBeFalse();
@@ -59,6 +59,18 @@ describe("--workers", () => {
     await plaza.end();
   }, 30_000);
 
+  test("the control API shows the calls of all", async () => {
+    const plaza = await withWorkers(2);
+    await allAnswer(plaza, 30);
+    expect(await plaza.control("POST", "requests/expect", { operation: "listLabels", count: 30, within_ms: 5_000 })).toMatchObject({
+      status: 200,
+      body: { count: 30 },
+    });
+    const metrics = await (await fetch(`${plaza.ready.control_url}/metrics`)).text();
+    expect(metrics).toContain('plaza_calls_total{operation="listLabels",status="200"} 30');
+    await plaza.end();
+  }, 30_000);
+
   test("one that dies is started again", async () => {
     const plaza = await withWorkers(2);
     const [child] = childrenOf(plaza.ready.pid) as [number];
@@ -71,7 +83,7 @@ describe("--workers", () => {
   test("they end when the first one is killed", async () => {
     const plaza = await withWorkers(2);
     const children = childrenOf(plaza.ready.pid);
-    expect(children).toHaveLength(1);
+    expect(children).toHaveLength(2);
     await plaza.end("SIGKILL");
     await until(() => !children.some(isAlive));
   }, 30_000);

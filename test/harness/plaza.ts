@@ -20,6 +20,7 @@ import { nodeId } from "#kernel/ids";
 import { ReaderRegistry } from "#kernel/readers";
 import { buildRegistry } from "#main";
 import { randomSecret, SeededIds, TimeOrderedIds, traceId } from "#system";
+import { GuardedClient } from "#webhooks/guarded-client";
 import { sharedPostgres } from "./postgres-cluster.ts";
 
 export type DatabaseKind = "sqlite" | "postgres";
@@ -83,6 +84,7 @@ export async function openPlaza(options: PlazaOptions = {}): Promise<TestPlaza> 
     calendar: options.calendar ?? standardCalendar,
     limits: { labels_per_page_max: options.labelsPerPageMax ?? 5_000 },
     rateLimits: { app_calls_per_hour: 0, page_calls_per_hour: 0 },
+    outbound: new GuardedClient({ rules: { isSandbox: true, allowed: [] } }),
     masterKey: new Uint8Array(32).fill(7),
     realNowMs: () => time.realMs,
     timeOrderedIds: (processNumber) => new TimeOrderedIds(processNumber),
@@ -130,6 +132,7 @@ export class TestPlaza {
   }
 
   async close(): Promise<void> {
+    this.world.outbound.close();
     await this.world.database.close();
   }
 

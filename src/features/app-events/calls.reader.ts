@@ -55,8 +55,7 @@ function readForwardedFor(header: string | undefined): string {
 /** An empty one is none: forms send what their user left blank. */
 function readDeviceId(value: string | undefined, parameter: string): string | undefined {
   if (value === undefined || value === "") return undefined;
-  if (codePointCount(value) > DEVICE_ID_CHARACTERS_MAX)
-    throw invalidParameter(parameter, `must have at most ${DEVICE_ID_CHARACTERS_MAX} characters`);
+  if (codePointCount(value) > DEVICE_ID_CHARACTERS_MAX) throw invalidParameter(parameter, `must have at most ${DEVICE_ID_CHARACTERS_MAX} characters`);
   return value;
 }
 
@@ -87,7 +86,8 @@ function extinfoText(value: unknown, index: number): string {
   const text = value instanceof JsonNumber ? value.text : typeof value === "number" ? String(value) : value;
   if (typeof text !== "string" || text.trim() === "") throw invalidParameter(`extinfo[${index}]`, "must not be empty");
   if (!isStorableText(text)) throw invalidParameter(`extinfo[${index}]`, "contains U+0000 or a lone surrogate");
-  if (codePointCount(text) > VALUE_CHARACTERS_MAX) throw invalidParameter(`extinfo[${index}]`, `must have at most ${VALUE_CHARACTERS_MAX} characters`);
+  if (codePointCount(text) > VALUE_CHARACTERS_MAX)
+    throw invalidParameter(`extinfo[${index}]`, `must have at most ${VALUE_CHARACTERS_MAX} characters`);
   return text.trim();
 }
 
@@ -134,16 +134,35 @@ export function deviceText(device: Device): string {
   return JSON.stringify({ ...rest, application_tracking_enabled, ...kept, dropped_user_data: user_data.dropped });
 }
 
-/** How a device is found again: by its ids and by the persons that its user data name. */
-export function identitiesOf(device: Pick<Device, "advertiser_id" | "attribution" | "user_data"> & { readonly application_tracking_enabled?: 0 | 1 }): string[] {
-  return [...deviceIdentities(device), ...(device.application_tracking_enabled === 0 ? [] : personsOf(device.user_data.kept))];
-}
-
-export function deviceIdentities({ advertiser_id, attribution }: Pick<Device, "advertiser_id" | "attribution">): string[] {
+/** The device's own ids, as they stand in the index and in touches. */
+export function deviceIdentities({ advertiser_id, attribution }: { advertiser_id?: string | undefined; attribution?: string | undefined }): string[] {
   const identities: string[] = [];
   if (advertiser_id !== undefined) identities.push(`device:${advertiser_id}`);
   if (attribution !== undefined) identities.push(`cookie:${attribution}`);
   return identities;
 }
 
-export type { EventKind };
+/** How a call is found again: by its device's ids, and by the persons that its user data name. */
+export const identitiesOf = (device: Device): string[] => [
+  ...deviceIdentities(device),
+  ...(device.application_tracking_enabled === 1 ? personsOf(device.user_data.kept) : []),
+];
+
+/** What the log keeps of a device, as `deviceText` wrote it. */
+export interface LoggedDevice {
+  readonly advertiser_id?: string;
+  readonly attribution?: string;
+  readonly ip?: string;
+  readonly extinfo?: readonly string[];
+  readonly application_tracking_enabled: 0 | 1;
+  readonly advertiser_tracking_enabled: 0 | 1;
+  readonly ud?: UserData["kept"];
+  readonly dropped_user_data: number;
+}
+
+export const readLoggedDevice = (text: string): LoggedDevice => JSON.parse(text) as LoggedDevice;
+
+export const identitiesOfText = (text: string): string[] => {
+  const device = readLoggedDevice(text);
+  return [...deviceIdentities(device), ...personsOf(device.ud ?? {})];
+};

@@ -61,13 +61,15 @@ function readEvent(given: unknown, index: number, around: EventSurroundings): Re
   if (typeof _eventName !== "string" || !NAME.test(_eventName))
     throw refuse("_eventName", "must be 1 to 40 letters, digits, _, - or spaces, and begin with a letter, a digit or _");
   // EVT-34, D-72.
-  if (_eventName === ACTIVATE_APP && around.automatic_event_logging) throw refuse("_eventName", "must not be sent while the app logs events automatically");
+  if (_eventName === ACTIVATE_APP && around.automatic_event_logging)
+    throw refuse("_eventName", "must not be sent while the app logs events automatically");
   const value = _valueToSum === undefined || _valueToSum === null ? undefined : readValue(_valueToSum);
   if (typeof value === "string") throw refuse("_valueToSum", value);
   const parameters = readParameters(rest, refuse);
   const currency = typeof rest.pf_currency === "string" ? rest.pf_currency : "";
   // EVT-43, D-76.
-  if (value !== undefined && currency === "" && isPriced(_eventName)) throw refuse("pf_currency", `is required: the _valueToSum of ${_eventName} is a price`);
+  if (value !== undefined && currency === "" && isPriced(_eventName))
+    throw refuse("pf_currency", `is required: the _valueToSum of ${_eventName} is a price`);
   return {
     name: _eventName,
     event_id: event_id === undefined || event_id === null ? undefined : readEventId(event_id, refuse),
@@ -114,7 +116,6 @@ function readFlag(given: unknown, refuse: Refuse): 0 | 1 {
   throw refuse("advertiser_tracking_enabled", "must be 0 or 1");
 }
 
-
 /** EVT-5, D-76: standard parameters by their table, others kept as they are. Answers their JSON. */
 function readParameters(given: Record<string, unknown>, refuse: Refuse): string {
   let count = 0;
@@ -137,5 +138,8 @@ function readParameters(given: Record<string, unknown>, refuse: Refuse): string 
   return JSON.stringify(given, needsCopy ? keepDigits : undefined);
 }
 
-/** Leaves out null, and writes numbers that a binary float would round as text. */
-const keepDigits = (_key: string, value: unknown): unknown => (value === null ? undefined : value);
+/** Leaves out what is null, and writes numbers that a binary float would round as text. */
+function keepDigits(this: Record<string, unknown>, key: string, value: unknown): unknown {
+  const original = this[key];
+  return original instanceof JsonNumber ? original.text : (value ?? undefined);
+}

@@ -29,7 +29,8 @@ export function parameterProblem(name: string, value: unknown): Problem {
 
 export function textProblem(text: string): Problem {
   // Code points are never more than UTF-16 units, so the usual text needs no count.
-  if (text.length > VALUE_CHARACTERS_MAX && codePointCount(text) > VALUE_CHARACTERS_MAX) return `must have at most ${VALUE_CHARACTERS_MAX} characters`;
+  if (text.length > VALUE_CHARACTERS_MAX && codePointCount(text) > VALUE_CHARACTERS_MAX)
+    return `must have at most ${VALUE_CHARACTERS_MAX} characters`;
   return isStorableText(text) ? undefined : "contains U+0000 or a lone surrogate";
 }
 

@@ -59,6 +59,11 @@ export async function findApp(reader: Reader, id: string): Promise<AppRecord | u
 
 export const findAppRow = (reader: Reader, id: string): Promise<AppRow | undefined> => reader.get<AppRow>(selectApps(id, id));
 
+export async function callbackOf(reader: Reader, id: NodeId): Promise<string | undefined> {
+  const row = await reader.get<{ callback: string | null }>(sql`SELECT a.callback FROM apps a WHERE a.id = ${id}`);
+  return row?.callback == null ? undefined : (JSON.parse(row.callback) as { url: string }).url;
+}
+
 const byId = { columns: ["a.id"], direction: "ascending", keyOf: (row: AppRow) => [row.id] } as const;
 
 export async function listApps(reader: Reader, page: PageRequest): Promise<ListPage<AppRecord>> {

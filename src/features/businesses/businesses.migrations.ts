@@ -2,4 +2,8 @@ import type { Migration } from "#storage/database";
 
 export const businessMigrations: readonly Migration[] = [
   { name: "businesses", statements: ["CREATE TABLE businesses (id BIGINT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID"] },
+  {
+    name: "business_people",
+    statements: ["CREATE TABLE business_people (business BIGINT NOT NULL, user_id BIGINT NOT NULL, PRIMARY KEY (business, user_id)) WITHOUT ROWID"],
+  },
 ];

@@ -1,3 +1,4 @@
+import { businessPersonFact, businessPersonKey } from "#auth/businesses";
 import { deleteNode, insertNode } from "#graph/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
@@ -31,6 +32,28 @@ export async function renameBusiness(tx: Transaction, id: string, name: string):
 
 export async function deleteBusiness(tx: Transaction, id: string): Promise<boolean> {
   if ((await tx.run(sql`DELETE FROM businesses WHERE id = ${id}`)) === 0) return false;
+  await savePeople(tx, id, []);
   await deleteNode(tx, nodeId(id));
   return true;
+}
+
+export async function hasPerson(reader: Reader, business: NodeId, user: NodeId): Promise<boolean> {
+  return (await reader.get(sql`SELECT 1 AS one FROM business_people p WHERE p.business = ${business} AND p.user_id = ${user}`)) !== undefined;
+}
+
+export async function listPeople(reader: Reader, business: string): Promise<string[]> {
+  const rows = await reader.all<{ user_id: string }>(
+    sql`SELECT CAST(p.user_id AS TEXT) AS user_id FROM business_people p WHERE p.business = ${business} ORDER BY p.user_id`,
+  );
+  return rows.map(({ user_id }) => user_id);
+}
+
+/** Brings the people to these. */
+export async function savePeople(tx: Transaction, business: string, users: readonly string[]): Promise<void> {
+  for (const user of await listPeople(tx, business)) {
+    if (users.includes(user)) continue;
+    await tx.run(sql`DELETE FROM business_people WHERE business = ${business} AND user_id = ${user}`);
+    tx.invalidate(businessPersonFact, businessPersonKey(business, user));
+  }
+  for (const user of users) await tx.run(sql`INSERT INTO business_people (business, user_id) VALUES (${business}, ${user}) ON CONFLICT DO NOTHING`);
 }

@@ -1,0 +1,25 @@
+/** Who works for a business. The businesses room registers the reader. */
+import type { NodeId } from "#kernel/ids";
+import type { ReaderRegistry } from "#kernel/readers";
+import type { Reader } from "#storage/database";
+import type { FactsOf } from "./facts-of.ts";
+
+export interface BusinessReader {
+  exists(reader: Reader, business: NodeId): Promise<boolean>;
+  hasPerson(reader: Reader, business: NodeId, user: NodeId): Promise<boolean>;
+}
+
+declare module "#kernel/readers" {
+  interface Readers {
+    business: BusinessReader;
+  }
+}
+
+/** The fact is only ever kept as true; the businesses room invalidates it when somebody leaves. */
+export const businessPersonFact = "business_person";
+export const businessPersonKey = (business: string, user: string): string => `${business} ${user}`;
+
+export async function worksFor(business: NodeId, user: NodeId, reader: Reader, readers: ReaderRegistry, facts: FactsOf): Promise<boolean> {
+  const load = async () => ((await readers.of("business").hasPerson(reader, business, user)) ? true : undefined);
+  return (await facts<true>(businessPersonFact).get(businessPersonKey(business, user), load)) === true;
+}

@@ -1,0 +1,41 @@
+/** Whose a catalog is. The product-catalogs room registers the reader. */
+import type { NodeId } from "#kernel/ids";
+import type { ReaderRegistry } from "#kernel/readers";
+import type { Reader } from "#storage/database";
+import type { FactsOf } from "./facts-of.ts";
+
+/** G1-20, G1-21: what an agency may do with a catalog that is shared with it. */
+export const MANAGE_CATALOG_TASK = "240588526848665";
+export const ADVERTISE_WITH_CATALOG_TASK = "2015469438531460";
+export const catalogTasks = [MANAGE_CATALOG_TASK, ADVERTISE_WITH_CATALOG_TASK] as const;
+export type CatalogTask = (typeof catalogTasks)[number];
+
+export interface AgencyShare {
+  readonly business: NodeId;
+  readonly permitted_tasks: readonly CatalogTask[];
+}
+
+export interface CatalogFacts {
+  readonly id: NodeId;
+  readonly page: NodeId;
+  /** G1-12: without one the catalog belongs to the page alone. */
+  readonly business: NodeId | undefined;
+  readonly agencies: readonly AgencyShare[];
+}
+
+export interface CatalogReader {
+  findCatalog(reader: Reader, catalog: NodeId): Promise<CatalogFacts | undefined>;
+}
+
+declare module "#kernel/readers" {
+  interface Readers {
+    product_catalog: CatalogReader;
+  }
+}
+
+/** The fact's key is the catalog's id; the product-catalogs room invalidates it when the catalog changes. */
+export const catalogFact = "product_catalog";
+
+export function catalogOf(catalog: NodeId, reader: Reader, readers: ReaderRegistry, facts: FactsOf): Promise<CatalogFacts | undefined> {
+  return facts<CatalogFacts>(catalogFact).get(catalog, () => readers.of("product_catalog").findCatalog(reader, catalog));
+}

@@ -1,0 +1,39 @@
+/** What policies and rooms ask of business messaging accounts. The chatapp-accounts room registers the reader. */
+import type { NodeId } from "#kernel/ids";
+import type { ReaderRegistry } from "#kernel/readers";
+import type { Reader, Transaction } from "#storage/database";
+import type { FactsOf } from "./facts-of.ts";
+
+export interface ChatappAccountReader {
+  /** Whether the app is subscribed to the account's webhooks (AUTH-21). */
+  isSubscribed(reader: Reader, account: NodeId, app: NodeId): Promise<boolean>;
+  /** Subscribes the app; twice changes nothing. */
+  subscribe(tx: Transaction, account: NodeId, app: NodeId): Promise<void>;
+  /** The apps that are subscribed, by id. */
+  subscribedApps(reader: Reader, account: NodeId): Promise<readonly NodeId[]>;
+}
+
+/** Who has to do with a migration intent (D-58). The migration-intents room registers the reader. */
+export interface MigrationIntentReader {
+  /** The accounts that it moves between, and the app that owns its solution. */
+  findParties(
+    reader: Reader,
+    intent: NodeId,
+  ): Promise<{ readonly accounts: readonly NodeId[]; readonly solutionOwner: NodeId | undefined } | undefined>;
+}
+
+declare module "#kernel/readers" {
+  interface Readers {
+    chatapp_account: ChatappAccountReader;
+    migration_intent: MigrationIntentReader;
+  }
+}
+
+/** The fact is only ever kept as true: a subscription that is not there is looked up each time. */
+export const chatappSubscriptionFact = "chatapp_subscription";
+export const chatappSubscriptionKey = (account: string, app: string): string => `${account} ${app}`;
+
+export async function isSubscribedApp(account: NodeId, app: NodeId, reader: Reader, readers: ReaderRegistry, facts: FactsOf): Promise<boolean> {
+  const load = async () => ((await readers.of("chatapp_account").isSubscribed(reader, account, app)) ? true : undefined);
+  return (await facts<true>(chatappSubscriptionFact).get(chatappSubscriptionKey(account, app), load)) === true;
+}

@@ -1,0 +1,94 @@
+/** `plaza worker`: one of several processes on the graph's port, which only the first process starts (`workers.ts`). */
+import type { Config } from "#config/config";
+import type { RequestEntry } from "#graph/request-log";
+import { type RunningPlaza, startPlaza } from "#main";
+import { sleepMs } from "#system";
+import { errorFields, Log } from "#telemetry/log";
+import { type FiguresReport, reportOf } from "#telemetry/merged-figures";
+
+export const STOP = { kind: "stop" } as const;
+
+export type WorkerMessage =
+  | { readonly kind: "ready" }
+  | { readonly kind: "served"; readonly figures: FiguresReport; readonly requests: readonly RequestEntry[] };
+
+interface SealedConfig {
+  readonly kind: "config";
+  readonly config: Config;
+  /** Base64: bytes do not pass the channel as they are. */
+  readonly secretKey: string | undefined;
+}
+
+export const sealedConfig = (config: Config): SealedConfig => ({
+  kind: "config",
+  config: { ...config, secret_key: undefined },
+  secretKey: config.secret_key === undefined ? undefined : Buffer.from(config.secret_key).toString("base64"),
+});
+
+const openConfig = ({ config, secretKey }: SealedConfig): Config => ({
+  ...config,
+  secret_key: secretKey === undefined ? undefined : new Uint8Array(Buffer.from(secretKey, "base64")),
+});
+
+/** An expectation of the control API sees a call this late; ten times a second costs nothing that can be measured. */
+const REPORT_EVERY_MS = 100;
+const FAILED = 1;
+
+export async function work(): Promise<number> {
+  if (process.send === undefined) {
+    process.stderr.write("plaza: worker is started by `plaza start --workers N` alone\n");
+    return FAILED;
+  }
+  const stopped = messageOf("stop");
+  const config = openConfig((await messageOf("config")) as unknown as SealedConfig);
+  const log = new Log({ level: config.log_level, isPretty: config.pretty });
+  // A terminal sends its signals to the whole group: the first process decides, and says so by the channel.
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
+  try {
+    const plaza = await startPlaza(config, log, { part: "graph" });
+    send({ kind: "ready" });
+    const report = reporter(plaza);
+    let isStopping = false;
+    void stopped.then(() => {
+      isStopping = true;
+    });
+    while (!isStopping) {
+      await Promise.race([sleepMs(REPORT_EVERY_MS), stopped]);
+      report();
+    }
+    await plaza.stop();
+    report();
+    await log.flush();
+    return process.exit(0);
+  } catch (error) {
+    log.error(errorFields(error), "the worker failed");
+    await log.flush();
+    return process.exit(FAILED);
+  }
+}
+
+const messageOf = (kind: string): Promise<{ kind: string }> =>
+  new Promise((resolve) => {
+    process.on("message", (message: { kind: string }) => {
+      if (message.kind === kind) resolve(message);
+    });
+  });
+
+const send = (message: WorkerMessage): void => void process.send?.(message);
+
+/** Tells of the calls since the last time, when there were any. */
+function reporter({ world, figures }: RunningPlaza): () => void {
+  let callsTold = 0;
+  let lastTold: string | undefined;
+  return () => {
+    const told = reportOf(figures);
+    const calls = told.operations.reduce((sum, [, operation]) => sum + operation.calls, 0);
+    if (calls === callsTold) return;
+    const entries = world.requests.entries();
+    const known = entries.findIndex(({ trace_id }) => trace_id === lastTold);
+    const requests = entries.slice(0, known === -1 ? undefined : known).reverse();
+    callsTold = calls;
+    lastTold = entries[0]?.trace_id;
+    send({ kind: "served", figures: told, requests });
+  };
+}

@@ -1,0 +1,115 @@
+import { describe, expect, test } from "bun:test";
+import { labelsOf, openControl } from "#harness/control";
+import { onEachDatabase } from "#harness/plaza";
+
+onEachDatabase("nodes", (database) => {
+  test("a node is made, read, changed and deleted, and the graph shows each step", async () => {
+    const { plaza, call } = await openControl({ database });
+    const made = await call("POST", "nodes/labels", { page: "2001", name: "new", users: ["9001"] });
+    expect(made).toMatchObject({ status: 201, body: { page: "2001", name: "new", users: ["9001"] } });
+    const { id } = made.body;
+    expect((await call("GET", `nodes/labels/${id}`)).body).toEqual(made.body);
+    expect((await labelsOf(plaza)).body.data[0]).toEqual({ id, name: "new" });
+    expect((await call("PATCH", `nodes/labels/${id}`, { name: "changed" })).body).toEqual({ ...made.body, name: "changed" });
+    expect((await labelsOf(plaza)).body.data[0]).toEqual({ id, name: "changed" });
+    expect((await call("DELETE", `nodes/labels/${id}`)).status).toBe(200);
+    expect((await call("GET", `nodes/labels/${id}`)).status).toBe(404);
+    expect((await labelsOf(plaza)).body.data).toHaveLength(3);
+  });
+
+  test("null takes a key back to what it is when not given", async () => {
+    const { call } = await openControl({ database });
+    expect((await call("PATCH", "nodes/labels/5001", { users: null })).body.users).toEqual([]);
+  });
+
+  test("a taken id is 409 and changes nothing", async () => {
+    const { call } = await openControl({ database });
+    expect((await call("POST", "nodes/labels", { id: "5001", page: "2001", name: "other" })).status).toBe(409);
+    expect((await call("POST", "nodes/labels", { id: "2001", page: "2001", name: "other" })).status).toBe(409);
+    expect((await call("GET", "nodes/labels/5001")).body.name).toBe("vip");
+  });
+
+  test("a reference that leads nowhere is 422 and stores nothing, on creation and on change", async () => {
+    const { call } = await openControl({ database });
+    expect(await call("POST", "nodes/labels", { id: "77", page: "3", name: "x" })).toMatchObject({
+      status: 422,
+      body: { error: { parameter: "page" } },
+    });
+    expect((await call("GET", "nodes/labels/77")).status).toBe(404);
+    const changed = await call("PATCH", "nodes/labels/5001", { users: ["9001", "3001"] });
+    expect(changed).toMatchObject({ status: 422, body: { error: { parameter: "users[1]" } } });
+    expect((await call("GET", "nodes/labels/5001")).body.users).toEqual(["9001"]);
+  });
+
+  test("what is no such node is 404, also where the id is none", async () => {
+    const { call } = await openControl({ database });
+    for (const id of ["1", "2001", "abc", "0", "99999999999999999999"]) {
+      for (const method of ["GET", "PATCH", "DELETE"])
+        expect((await call(method, `nodes/labels/${id}`, method === "PATCH" ? {} : undefined)).status).toBe(404);
+    }
+    expect((await call("GET", "nodes/shelves")).status).toBe(404);
+    expect((await call("GET", "/v1/worlds/other/nodes/labels")).status).toBe(404);
+  });
+
+  test("a list is paged, and its pages hold every node once", async () => {
+    const { call } = await openControl({ database });
+    const seen: string[] = [];
+    for (let path: string | undefined = "nodes/labels?limit=2"; path !== undefined; ) {
+      const { body } = await call("GET", path);
+      expect(body.data.length).toBeLessThanOrEqual(2);
+      seen.push(...body.data.map(({ id }: { id: string }) => id));
+      path = body.paging.next === undefined ? undefined : new URL(body.paging.next).pathname + new URL(body.paging.next).search;
+    }
+    expect(seen.sort()).toEqual(["5001", "5002", "5003"]);
+  });
+
+  test("records without an id add up, and none can be addressed", async () => {
+    const { call } = await openControl({ database });
+    await call("POST", "nodes/microblog_users", { id: "7001", username: "cafe" });
+    const record = { target: "7001", metric: "views", time: 1_794_960_000, value: 2 };
+    for (let i = 0; i < 2; i++) expect(await call("POST", "nodes/activity", record)).toEqual({ status: 201, body: record });
+    expect((await call("POST", "import", { activity: [record, record] })).status).toBe(200);
+    expect((await call("GET", "nodes/activity")).body.data).toEqual([{ ...record, value: 8 }]);
+    expect((await call("GET", "nodes/activity/7001")).status).toBe(404);
+  });
+
+  test("every kind of node can be read and written back unchanged", async () => {
+    const { call, plaza } = await openControl({ database });
+    for (const section of plaza.registry.rooms.flatMap((room) => room.sections ?? []).filter(({ identity }) => identity?.length !== 0)) {
+      for (const entry of (await call("GET", `nodes/${section.key}`)).body.data) {
+        expect((await call("PATCH", `nodes/${section.key}/${entry.id}`, entry)).body).toEqual(entry);
+      }
+    }
+  });
+});
+
+describe("malformed bodies and queries are 400 and name the parameter", () => {
+  const cases: [method: string, path: string, body: unknown, parameter: string | undefined][] = [
+    ["POST", "nodes/labels", "{", undefined],
+    ["POST", "nodes/labels", [], undefined],
+    ["POST", "nodes/labels", { page: "2001", name: "x", nam: 1 }, "nam"],
+    ["POST", "nodes/labels", { page: "2001" }, "name"],
+    ["PATCH", "nodes/labels/5001", { id: "5002" }, "id"],
+    ["GET", "nodes/labels?limit=0", undefined, "limit"],
+    ["GET", "nodes/labels?after=zzz", undefined, "after"],
+    ["POST", "tokens", { type: "page", app: "1001" }, "page"],
+    ["POST", "tokens", { type: "robot", app: "1001" }, "type"],
+    ["PUT", "clock", { now: "soon" }, "now"],
+    ["POST", "clock/advance", { seconds: -1 }, "seconds"],
+    ["POST", "requests/expect", { count: -1 }, "count"],
+  ];
+  for (const [method, path, body, parameter] of cases) {
+    test(`${method} ${path} ${JSON.stringify(body)}`, async () => {
+      const { call } = await openControl();
+      const answer = await call(method, path, body);
+      expect(answer).toMatchObject({ status: 400, body: { error: { code: "bad_request" } } });
+      expect(answer.body.error.parameter).toBe(parameter);
+    });
+  }
+
+  test("a cursor of another list", async () => {
+    const { call } = await openControl();
+    const { next } = (await call("GET", "nodes/labels?limit=1")).body.paging;
+    expect((await call("GET", `nodes/pages?after=${new URL(next).searchParams.get("after")}`)).status).toBe(400);
+  });
+});

@@ -1,0 +1,84 @@
+import type { Static } from "typebox";
+import type { Call } from "#graph/contract";
+import { unixSeconds } from "#kernel/clock";
+import { invalidParameter } from "#kernel/errors";
+import { eventKinds, type reportAppEvents } from "./app-events.contract.ts";
+import { EVENTS_PER_CALL_MAX } from "./app-events.limits.ts";
+import { attributionOf } from "./attribution.handlers.ts";
+import type { Outcome, Report } from "./batch.handlers.ts";
+import { readDevice, readEventList, type ReportCall } from "./calls.reader.ts";
+import { readEvents } from "./events.reader.ts";
+import { intakeOf } from "./intake.handlers.ts";
+import { testEventsOf } from "./test-events.reader.ts";
+import { readUserData } from "./user-data.reader.ts";
+
+/** I1-27, D-71: a duplicate is answered like the first one. */
+export async function handleReport(call: ReportCall): Promise<Static<typeof reportAppEvents.returns>> {
+  const { world, params, node } = call;
+  const intake = intakeOf(world);
+  intake.requireRoom();
+  let report: Report;
+  let outcome: Outcome;
+  try {
+    report = readReport(call);
+    outcome = await intake.submit(report);
+    if ("refusal" in outcome) throw outcome.refusal;
+  } catch (error) {
+    seeRefused(call, error);
+    throw error;
+  }
+  seeAccepted(call, report, outcome.duplicates);
+  if (params.consider_views === undefined) return { success: true };
+  // D-74.
+  const { advertiser_id, attribution } = report.device;
+  const data = await attributionOf(world, node.id, { advertiser_id, attribution, event: params.event, considersViews: params.consider_views });
+  return { success: true, data };
+}
+
+function readReport(call: ReportCall): Report {
+  const { node, params, caller, world } = call;
+  const received = unixSeconds(world.clock);
+  const device = readDevice(call);
+  const report = { app: node.id, kind: params.event, device, received, event_name_limit: caller.app.event_name_limit };
+  if (params.event !== "CUSTOM_APP_EVENTS") return { ...report, events: [], list: "custom_events" };
+  const { parameter: list, events } = readEventList(call);
+  if (events.length > EVENTS_PER_CALL_MAX) throw invalidParameter(list, `must hold at most ${EVENTS_PER_CALL_MAX} events`);
+  const { advertiser_tracking_enabled } = device;
+  const { automatic_event_logging } = caller.app;
+  return { ...report, list, events: readEvents(events, { list, received, advertiser_tracking_enabled, automatic_event_logging }) };
+}
+
+function seeAccepted({ world, node, params }: ReportCall, report: Report, duplicates: ReadonlySet<number>): void {
+  const { received, events, device } = report;
+  const dropped = device.user_data.dropped;
+  testEventsOf(world).add({ app: node.id, received, kind: params.event, events, duplicates, refusal: undefined, dropped });
+}
+
+/** What was sent is shown as far as it can be read at all. */
+function seeRefused(call: ReportCall, error: unknown): void {
+  const { world, node, params } = call;
+  const refusal = error instanceof Error ? error.message : String(error);
+  const kind = eventKinds.includes(params.event) ? params.event : String(params.event);
+  testEventsOf(world).add({
+    app: node.id,
+    received: unixSeconds(world.clock),
+    kind,
+    events: sentEvents(call),
+    duplicates: new Set(),
+    refusal,
+    dropped: droppedOf(params.ud),
+  });
+}
+
+function sentEvents(call: ReportCall): readonly unknown[] {
+  if (call.params.event !== "CUSTOM_APP_EVENTS") return [];
+  try {
+    return readEventList(call).events;
+  } catch {
+    return [];
+  }
+}
+
+const droppedOf = (ud: unknown): number => (typeof ud === "object" && ud !== null ? readUserData(ud as Record<string, unknown>).dropped : 0);
+
+export type { Call };

@@ -1,0 +1,52 @@
+import type { Migration } from "#storage/database";
+
+export const appEventMigrations: readonly Migration[] = [
+  {
+    name: "app events",
+    statements: [
+      // The log. `call` counts up in each app in the order of commits, so that rows are appended, and what is old stands together.
+      // `device` holds what is said once for a call, in its first row; `value` is in millionths.
+      `CREATE TABLE app_events (
+        app BIGINT NOT NULL, call BIGINT NOT NULL, position INTEGER NOT NULL, received BIGINT NOT NULL, time BIGINT NOT NULL, name TEXT NOT NULL,
+        event_id TEXT, value BIGINT, currency TEXT NOT NULL, parameters TEXT NOT NULL, tracking INTEGER NOT NULL, device TEXT,
+        PRIMARY KEY (app, call, position)
+      ) WITHOUT ROWID`,
+      "CREATE TABLE app_event_names (app BIGINT NOT NULL, name TEXT NOT NULL, active INTEGER NOT NULL, PRIMARY KEY (app, name)) WITHOUT ROWID",
+      // A day in UTC, counted from 1970-01-01; -1 holds the total of all days. The sum is high * 10^18 + low millionths.
+      `CREATE TABLE app_event_sums (
+        app BIGINT NOT NULL, day INTEGER NOT NULL, name TEXT NOT NULL, currency TEXT NOT NULL, count BIGINT NOT NULL, valued BIGINT NOT NULL,
+        sum_high BIGINT NOT NULL, sum_low BIGINT NOT NULL, first_time BIGINT NOT NULL, last_time BIGINT NOT NULL,
+        PRIMARY KEY (app, day, name, currency)
+      ) WITHOUT ROWID`,
+      "CREATE TABLE app_installs (app BIGINT NOT NULL, identity TEXT NOT NULL, PRIMARY KEY (app, identity)) WITHOUT ROWID",
+    ],
+  },
+  {
+    // Where in the log an event key, a device or a person may stand. PostgreSQL has the first table, SQLite the other two
+    // (README.md: The index of the log).
+    name: "app event index",
+    statements: [
+      "CREATE TABLE app_event_index (app BIGINT NOT NULL, fingerprint BIGINT NOT NULL, call BIGINT NOT NULL, PRIMARY KEY (app, fingerprint, call)) WITHOUT ROWID",
+      `CREATE TABLE app_event_runs (
+        app BIGINT NOT NULL, last_call BIGINT NOT NULL, entries INTEGER NOT NULL, page_bits INTEGER NOT NULL, first_time BIGINT NOT NULL,
+        last_time BIGINT NOT NULL, filter BYTEA NOT NULL, PRIMARY KEY (app, last_call)
+      ) WITHOUT ROWID`,
+      `CREATE TABLE app_event_run_pages (
+        app BIGINT NOT NULL, last_call BIGINT NOT NULL, page INTEGER NOT NULL, entries BYTEA NOT NULL, PRIMARY KEY (app, last_call, page)
+      ) WITHOUT ROWID`,
+    ],
+  },
+  {
+    name: "ads",
+    statements: [
+      `CREATE TABLE ads (id BIGINT PRIMARY KEY, app BIGINT NOT NULL, campaign_id BIGINT NOT NULL, objective TEXT NOT NULL, tracked_apps TEXT NOT NULL)
+        WITHOUT ROWID`,
+      // A click or an impression; `identities` is JSON of the devices and persons that it names.
+      `CREATE TABLE ad_touches (
+        id BIGINT PRIMARY KEY, ad BIGINT NOT NULL, kind TEXT NOT NULL, time BIGINT NOT NULL, identities TEXT NOT NULL
+      ) WITHOUT ROWID`,
+      "CREATE TABLE ad_touch_identities (identity TEXT NOT NULL, touch BIGINT NOT NULL, PRIMARY KEY (identity, touch)) WITHOUT ROWID",
+      "CREATE INDEX ad_touches_by_ad ON ad_touches (ad, id)",
+    ],
+  },
+];

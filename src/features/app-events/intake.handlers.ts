@@ -1,0 +1,99 @@
+/**
+ * Where calls of I1 wait for their transaction: one at a time for each world, and whatever arrives meanwhile shares the next.
+ *
+ * **Invariant:** a call is answered only after the commit that holds its events, its refusal by others' names too.
+ * **Invariant:** what waits is bounded: beyond it callers are told to come back (503, Retry-After).
+ */
+import type { World } from "#graph/world";
+import { overloaded } from "#kernel/errors";
+import { type Outcome, type Report, storeBatch } from "./batch.handlers.ts";
+import type { LogIndex } from "./log-index.store.ts";
+import { TableIndex } from "./log-index.store.ts";
+import { RunIndex } from "./log-index-runs.store.ts";
+import type { KnownNames } from "./names.handlers.ts";
+import { eventNameFact } from "./names.store.ts";
+
+/** In one transaction: at some 5 µs each, SQLite's writer and the event loop are held for 25 ms. */
+const BATCH_EVENTS_MAX = 5_000;
+/** Half a second of work on one core, and some 50 MB at 1 kB each. */
+const WAITING_EVENTS_MAX = 50_000;
+const RETRY_AFTER_SECONDS = 1;
+
+interface Waiting {
+  readonly report: Report;
+  readonly resolve: (outcome: Outcome) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class Intake {
+  readonly #world: World;
+  readonly #names: KnownNames;
+  readonly index: LogIndex;
+  #waiting: Waiting[] = [];
+  #waitingEvents = 0;
+  #isWriting = false;
+
+  constructor(world: World) {
+    this.#world = world;
+    this.#names = world.facts(eventNameFact);
+    this.index = world.database.dialect === "sqlite" ? new RunIndex(world.database) : new TableIndex();
+  }
+
+  /** Asked before a call's events are read, so that refusing costs little. Throws `overloaded`. */
+  requireRoom(): void {
+    if (this.#waitingEvents >= WAITING_EVENTS_MAX) throw overloaded(RETRY_AFTER_SECONDS);
+  }
+
+  /** Resolves when the call is durable, or refused for good. */
+  submit(report: Report): Promise<Outcome> {
+    this.requireRoom();
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ report, resolve, reject });
+      this.#waitingEvents += report.events.length + 1;
+      if (!this.#isWriting) void this.#write();
+    });
+  }
+
+  async #write(): Promise<void> {
+    this.#isWriting = true;
+    while (this.#waiting.length > 0) {
+      let batch: Waiting[] | undefined;
+      try {
+        const outcomes = await this.#world.database.write((tx) => {
+          // When the transaction begins, so that what came while it waited for its turn is in it; a second attempt is the same.
+          batch ??= this.#take();
+          return storeBatch(
+            tx,
+            batch.map(({ report }) => report),
+            this.index,
+            this.#names,
+          );
+        });
+        for (const [at, { resolve }] of (batch ?? []).entries()) resolve(outcomes[at] as Outcome);
+      } catch (error) {
+        for (const { reject } of batch ?? this.#take()) reject(error);
+      }
+    }
+    this.#isWriting = false;
+  }
+
+  #take(): Waiting[] {
+    let events = 0;
+    let count = 0;
+    while (count < this.#waiting.length && events < BATCH_EVENTS_MAX) events += (this.#waiting[count++] as Waiting).report.events.length + 1;
+    const taken = this.#waiting.splice(0, count);
+    this.#waitingEvents -= events;
+    return taken;
+  }
+}
+
+const intakes = new WeakMap<World, Intake>();
+
+export function intakeOf(world: World): Intake {
+  let intake = intakes.get(world);
+  if (intake === undefined) {
+    intake = new Intake(world);
+    intakes.set(world, intake);
+  }
+  return intake;
+}

@@ -1,0 +1,79 @@
+/**
+ * The index of the log: in which calls an event key, a device or a person may stand (README.md: The index of the log).
+ * PostgreSQL keeps it in a table; SQLite in runs (`log-index-runs.store.ts`).
+ */
+import type { NodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import { append, type Row, sql } from "#storage/sql";
+import { inLists, insertRows, rowStatement } from "./rows.store.ts";
+
+export interface IndexEntry {
+  readonly fingerprint: number;
+  readonly call: number;
+}
+
+/** A fingerprint to look for. */
+export interface Wanted {
+  readonly fingerprint: number;
+  /** Unix seconds, where it is an event's key: only events up to `within` seconds from it matter. */
+  readonly time?: number;
+}
+
+export interface LogIndex {
+  /** Calls by fingerprint, in which it may stand; those that stand nowhere are left out. */
+  find(reader: Reader, app: NodeId, wanted: readonly Wanted[], within?: number): Promise<Map<number, number[]>>;
+  /** To be called in the transaction that writes the log. Times are those of the events. */
+  add(tx: Transaction, app: NodeId, entries: readonly IndexEntry[], times: TimeSpan): Promise<void>;
+  /** The log has forgotten all calls up to `call`. */
+  forgetUpTo(tx: Transaction, app: NodeId, call: number): Promise<void>;
+}
+
+export interface TimeSpan {
+  readonly first: number;
+  readonly last: number;
+}
+
+interface EntryRow extends Row {
+  fingerprint: number;
+  call: number;
+}
+
+const insertion = rowStatement(3, "ON CONFLICT DO NOTHING");
+/** 53 bits in slices, so that no statement deletes more than a 64th of the index. */
+const SLICE = 2 ** 53 / 64;
+
+export class TableIndex implements LogIndex {
+  async find(reader: Reader, app: NodeId, wanted: readonly Wanted[]): Promise<Map<number, number[]>> {
+    const found = new Map<number, number[]>();
+    const fingerprints = wanted.map(({ fingerprint }) => fingerprint);
+    for (const { marks, values } of inLists(fingerprints)) {
+      const statement = append(
+        sql`SELECT i.fingerprint, i.call FROM app_event_index i WHERE i.app = ${app}`,
+        `AND i.fingerprint IN ${marks} ORDER BY i.fingerprint, i.call`,
+        values,
+      );
+      for (const { fingerprint, call } of await reader.all<EntryRow>(statement)) {
+        const calls = found.get(fingerprint);
+        if (calls === undefined) found.set(fingerprint, [call]);
+        else calls.push(call);
+      }
+    }
+    return found;
+  }
+
+  async add(tx: Transaction, app: NodeId, entries: readonly IndexEntry[]): Promise<void> {
+    await insertRows(
+      tx,
+      sql`INSERT INTO app_event_index (app, fingerprint, call)`,
+      insertion,
+      entries.flatMap(({ fingerprint, call }) => [app, fingerprint, call]),
+    );
+  }
+
+  async forgetUpTo(tx: Transaction, app: NodeId, call: number): Promise<void> {
+    for (let from = 0; from < 2 ** 53; from += SLICE) {
+      await tx.run(sql`
+        DELETE FROM app_event_index WHERE app = ${app} AND fingerprint >= ${from} AND fingerprint < ${from + SLICE} AND call <= ${call}`);
+    }
+  }
+}

@@ -1,0 +1,46 @@
+/** Many rows in one statement, of a few sizes, so that each statement is prepared once (performance: some 1 µs a row saved). */
+import type { Transaction } from "#storage/database";
+import { append, type Sql, type SqlValue } from "#storage/sql";
+
+/** At 12 columns the largest has 1,536 values; SQLite takes 32,766. */
+const SIZES = [128, 32, 8, 1] as const;
+
+interface RowStatement {
+  readonly columns: number;
+  /** `VALUES` and the rows' marks, by size. */
+  readonly tails: ReadonlyMap<number, string>;
+}
+
+/** `tail` follows the rows, e.g. `ON CONFLICT DO NOTHING`. */
+export function rowStatement(columns: number, tail = ""): RowStatement {
+  const row = `(${new Array(columns).fill("?").join(", ")})`;
+  return { columns, tails: new Map(SIZES.map((size) => [size, `VALUES ${new Array(size).fill(row).join(", ")} ${tail}`])) };
+}
+
+/** `head` is `INSERT INTO table (columns)`; `values` are those of all rows, one after the other. */
+export async function insertRows(tx: Transaction, head: Sql, { columns, tails }: RowStatement, values: readonly SqlValue[]): Promise<void> {
+  let at = 0;
+  let left = values.length / columns;
+  for (const size of SIZES) {
+    for (; left >= size; left -= size) {
+      const end = at + size * columns;
+      await tx.run(append(head, tails.get(size) as string, at === 0 && end === values.length ? values : values.slice(at, end)));
+      at = end;
+    }
+  }
+}
+
+/** The same for `IN (…)`: lists of a few lengths, the last one filled up with its last value. */
+export function* inLists<T extends SqlValue>(values: readonly T[]): Generator<{ readonly marks: string; readonly values: readonly T[] }> {
+  for (let at = 0; at < values.length; ) {
+    const left = values.length - at;
+    const size = SIZES.findLast((one) => one >= left) ?? SIZES[0];
+    const part = values.slice(at, at + size);
+    at += part.length;
+    while (part.length < size) part.push(part[part.length - 1] as T);
+    yield { marks: marksOf(size), values: part };
+  }
+}
+
+const marks = new Map(SIZES.map((size) => [size as number, `(${new Array(size).fill("?").join(", ")})`]));
+const marksOf = (size: number): string => marks.get(size) as string;

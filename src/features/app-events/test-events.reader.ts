@@ -1,0 +1,97 @@
+/** I1-35: the test events view: what came in lately on the App channel, event by event, with a verdict. In memory, and live. */
+import type { World } from "#graph/world";
+import type { NodeId } from "#kernel/ids";
+import type { EventKind } from "./app-events.contract.ts";
+
+export type Verdict = "accepted" | "duplicate" | "refused";
+
+export interface TestEvent {
+  readonly channel: "App";
+  readonly app: NodeId;
+  /** Unix seconds. */
+  readonly received_time: number;
+  readonly event: string;
+  /** Of custom events, as sent. */
+  readonly event_name?: string;
+  readonly event_id?: string;
+  readonly verdict: Verdict;
+  /** Why it was refused: the call's error. */
+  readonly reason?: string;
+  /** How many values of user data were not hashed, and so not kept. */
+  readonly dropped_user_data: number;
+}
+
+/** A call as it is remembered; its events are written out when somebody looks. */
+export interface SeenCall {
+  readonly app: NodeId;
+  readonly received: number;
+  readonly kind: string;
+  /** `name` and `event_id` are read from what was sent, which may be anything. */
+  readonly events: readonly unknown[];
+  readonly duplicates: ReadonlySet<number>;
+  readonly refusal: string | undefined;
+  readonly dropped: number;
+}
+
+/** Calls: enough for somebody who tries things out. */
+const CALLS_MAX = 200;
+/** Of one call, so that a large one does not keep its memory. */
+const EVENTS_SHOWN_MAX = 100;
+
+export class TestEvents {
+  readonly #calls: SeenCall[] = [];
+  readonly #listeners = new Set<(events: readonly TestEvent[]) => void>();
+
+  add(call: SeenCall): void {
+    const kept = call.events.length > EVENTS_SHOWN_MAX ? { ...call, events: call.events.slice(0, EVENTS_SHOWN_MAX) } : call;
+    if (this.#calls.push(kept) > CALLS_MAX) this.#calls.shift();
+    if (this.#listeners.size === 0) return;
+    const shown = eventsOf(kept);
+    for (const listener of this.#listeners) listener(shown);
+  }
+
+  /** Newest call first. */
+  list(app: NodeId): TestEvent[] {
+    return this.#calls
+      .filter((call) => call.app === app)
+      .reverse()
+      .flatMap(eventsOf);
+  }
+
+  /** Tells of each call of the app from now on; the answer ends it. */
+  follow(app: NodeId, listener: (events: readonly TestEvent[]) => void): () => void {
+    const own = (events: readonly TestEvent[]) => {
+      if (events[0]?.app === app) listener(events);
+    };
+    this.#listeners.add(own);
+    return () => this.#listeners.delete(own);
+  }
+}
+
+function eventsOf({ app, received, kind, events, duplicates, refusal, dropped }: SeenCall): TestEvent[] {
+  const call = { channel: "App", app, received_time: received, event: kind, dropped_user_data: dropped } as const;
+  const judged = (at: number) =>
+    refusal === undefined ? { verdict: duplicates.has(at) ? "duplicate" : "accepted" } as const : ({ verdict: "refused", reason: refusal } as const);
+  if (events.length === 0) return [{ ...call, ...judged(0) }];
+  return events.map((event, at) => ({ ...call, ...namesOf(event), ...judged(at) }));
+}
+
+/** Of an event as sent or as read. */
+function namesOf(event: unknown): { event_name?: string; event_id?: string } {
+  if (typeof event !== "object" || event === null) return {};
+  const { _eventName, name = _eventName, event_id } = event as Record<string, unknown>;
+  return { ...(typeof name === "string" ? { event_name: name } : {}), ...(typeof event_id === "string" ? { event_id } : {}) };
+}
+
+const views = new WeakMap<World, TestEvents>();
+
+export function testEventsOf(world: World): TestEvents {
+  let view = views.get(world);
+  if (view === undefined) {
+    view = new TestEvents();
+    views.set(world, view);
+  }
+  return view;
+}
+
+export type { EventKind };

@@ -1,0 +1,85 @@
+import { Type } from "typebox";
+import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract";
+import { nodeId } from "#kernel/ids";
+import type { AccountRow, NumberRow, SubscribedAppRow } from "./chatapp-accounts.store.ts";
+
+const access = {
+  surfaces: ["base"],
+  versions: "platform",
+  scheme: "bearer",
+  policy: "chatappAccount",
+  errorForm: "wrapped",
+  errors: [],
+} as const satisfies Partial<Access>;
+
+const text = { schema: Type.String(), policy: "chatappAccount" } as const;
+
+/** D-59. */
+export const accountNode: FieldSet<AccountRow> = { fields: { id: text, name: text }, defaults: ["id", "name"] };
+
+/** D-59. */
+export const numberNode: FieldSet<NumberRow> = {
+  fields: { id: text, display_phone_number: text, verified_name: text },
+  defaults: ["id", "display_phone_number", "verified_name"],
+};
+
+const appData = Type.Object({ id: Type.String(), link: Type.String(), name: Type.String() });
+
+const chatappBusinessApiData: Field<SubscribedAppRow> = {
+  schema: appData,
+  policy: "chatappAccount",
+  async load({ request, world }, _reader, row) {
+    const app = await world.tokens.findApp(nodeId(row.app));
+    return { id: row.app, link: `${request.baseUrl}/${row.app}`, name: app?.name ?? "" };
+  },
+};
+
+/** H2-2, H2-4: each entry shows the account's override for that app, if one is set. */
+const overrideCallbackUri: Field<SubscribedAppRow> = {
+  schema: Type.String(),
+  policy: "chatappAccount",
+  load: ({ world }, reader, row) => world.readers.of("webhook_override").find(reader, nodeId(row.account), nodeId(row.app), undefined),
+};
+
+export const subscribedAppEntry: FieldSet<SubscribedAppRow> = {
+  fields: { chatapp_business_api_data: chatappBusinessApiData, override_callback_uri: overrideCallbackUri },
+  defaults: ["chatapp_business_api_data", "override_callback_uri"],
+  required: ["chatapp_business_api_data"],
+};
+
+export const readAccount = { ...access, operation: "readChatappAccount", clauses: [] } as const;
+export const readNumber = { ...access, operation: "readPhoneNumber", clauses: ["H5-5", "H5-6"] } as const;
+
+export const listNumbers = listOperation({
+  ...access,
+  operation: "listPhoneNumbers",
+  summary: "Lists the phone numbers of an account (D-59).",
+  clauses: [],
+  on: "chatapp_account",
+  edge: "phone_numbers",
+  params: Type.Object({}),
+  items: numberNode,
+});
+
+export const listSubscribedAppsOperation = listOperation({
+  ...access,
+  operation: "listSubscribedApps",
+  summary: "Lists the apps that are subscribed to an account's webhooks, each with its override of the account.",
+  clauses: ["H2-1", "H2-2", "H2-3", "H2-4"],
+  on: "chatapp_account",
+  edge: "subscribed_apps",
+  params: Type.Object({}),
+  items: subscribedAppEntry,
+});
+
+export const unsubscribeAppOperation = writeOperation({
+  ...access,
+  operation: "unsubscribeApp",
+  summary: "Ends the calling app's subscription to the account's webhooks, and its overrides there (D-60).",
+  clauses: [],
+  on: "chatapp_account",
+  method: "DELETE",
+  edge: "subscribed_apps",
+  params: Type.Object({}),
+  returns: Type.Object({ success: Type.Boolean() }),
+});

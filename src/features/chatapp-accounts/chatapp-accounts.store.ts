@@ -1,0 +1,153 @@
+import { chatappSubscriptionFact, chatappSubscriptionKey } from "#auth/chatapp-accounts";
+import { deleteNode, insertNode } from "#graph/nodes.store";
+import { type NodeId, nodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { type Row, type Sql, sql } from "#storage/sql";
+
+export interface AccountRow extends Row {
+  id: string;
+  name: string;
+  business: string | null;
+}
+
+export interface NumberRow extends Row {
+  account: string;
+  id: string;
+  display_phone_number: string;
+  verified_name: string;
+}
+
+export interface SubscribedAppRow extends Row {
+  account: string;
+  app: string;
+}
+
+const LARGEST_ID = "9223372036854775807";
+
+function selectAccounts(least: string, most: string): Sql {
+  return sql`
+    SELECT CAST(a.id AS TEXT) AS id, a.name, CAST(a.business AS TEXT) AS business FROM chatapp_accounts a WHERE a.id BETWEEN ${least} AND ${most}`;
+}
+
+export const findAccount = (reader: Reader, id: string): Promise<AccountRow | undefined> => reader.get<AccountRow>(selectAccounts(id, id));
+
+const accountsById = { columns: ["a.id"], direction: "ascending", keyOf: (row: AccountRow) => [row.id] } as const;
+
+export const listAccounts = (reader: Reader, page: PageRequest): Promise<ListPage<AccountRow>> =>
+  readPage<AccountRow>(reader, selectAccounts("1", LARGEST_ID), accountsById, page);
+
+/** Answers whether the id was free. */
+export async function insertAccount(tx: Transaction, { id, name, business }: AccountRow): Promise<boolean> {
+  if (!(await insertNode(tx, { id: nodeId(id), type: "chatapp_account", owner: nodeId(id) }))) return false;
+  await tx.run(sql`INSERT INTO chatapp_accounts (id, name, business) VALUES (${id}, ${name}, ${business})`);
+  return true;
+}
+
+export async function updateAccount(tx: Transaction, { id, name, business }: AccountRow): Promise<void> {
+  await tx.run(sql`UPDATE chatapp_accounts SET name = ${name}, business = ${business} WHERE id = ${id}`);
+}
+
+export async function deleteAccount(tx: Transaction, id: NodeId): Promise<boolean> {
+  if ((await tx.run(sql`DELETE FROM chatapp_accounts WHERE id = ${id}`)) === 0) return false;
+  for (const app of await listSubscribedApps(tx, id)) await unsubscribeApp(tx, id, app);
+  const numbers = await tx.all<{ id: string }>(sql`SELECT CAST(n.id AS TEXT) AS id FROM phone_numbers n WHERE n.account = ${id}`);
+  for (const number of numbers) await deleteNumber(tx, id, number.id);
+  await deleteNode(tx, id);
+  return true;
+}
+
+export async function isSubscribed(reader: Reader, account: NodeId, app: NodeId): Promise<boolean> {
+  const found = await reader.get(sql`SELECT 1 AS one FROM chatapp_subscribed_apps s WHERE s.account = ${account} AND s.app = ${app}`);
+  return found !== undefined;
+}
+
+/** Subscribing twice changes nothing. */
+export async function subscribeApp(tx: Transaction, account: NodeId, app: string): Promise<void> {
+  await tx.run(sql`INSERT INTO chatapp_subscribed_apps (account, app) VALUES (${account}, ${app}) ON CONFLICT DO NOTHING`);
+}
+
+export async function unsubscribeApp(tx: Transaction, account: NodeId, app: string): Promise<boolean> {
+  const changed = await tx.run(sql`DELETE FROM chatapp_subscribed_apps WHERE account = ${account} AND app = ${app}`);
+  tx.invalidate(chatappSubscriptionFact, chatappSubscriptionKey(account, app));
+  return changed === 1;
+}
+
+export async function listSubscribedApps(reader: Reader, account: NodeId): Promise<NodeId[]> {
+  const rows = await reader.all<{ app: string }>(
+    sql`SELECT CAST(s.app AS TEXT) AS app FROM chatapp_subscribed_apps s WHERE s.account = ${account} ORDER BY s.app`,
+  );
+  return rows.map(({ app }) => nodeId(app));
+}
+
+const appsById = { columns: ["s.app"], direction: "ascending", keyOf: (row: SubscribedAppRow) => [row.app] } as const;
+
+export function pageSubscribedApps(reader: Reader, account: NodeId, page: PageRequest): Promise<ListPage<SubscribedAppRow>> {
+  return readPage<SubscribedAppRow>(
+    reader,
+    sql`SELECT CAST(s.account AS TEXT) AS account, CAST(s.app AS TEXT) AS app FROM chatapp_subscribed_apps s WHERE s.account = ${account}`,
+    appsById,
+    page,
+  );
+}
+
+export function findNumber(reader: Reader, account: NodeId, id: string): Promise<NumberRow | undefined> {
+  return reader.get<NumberRow>(sql`
+    SELECT CAST(n.account AS TEXT) AS account, CAST(n.id AS TEXT) AS id, n.display_phone_number, n.verified_name FROM phone_numbers n
+    WHERE n.account = ${account} AND n.id = ${id}`);
+}
+
+const newestFirst = { columns: ["n.id"], direction: "descending", keyOf: (row: NumberRow) => [row.id] } as const;
+
+export function listNumbersOfAccount(reader: Reader, account: NodeId, page: PageRequest): Promise<ListPage<NumberRow>> {
+  return readPage<NumberRow>(
+    reader,
+    sql`
+    SELECT CAST(n.account AS TEXT) AS account, CAST(n.id AS TEXT) AS id, n.display_phone_number, n.verified_name FROM phone_numbers n
+    WHERE n.account = ${account}`,
+    newestFirst,
+    page,
+  );
+}
+
+const numbersByAccount = { columns: ["n.account", "n.id"], direction: "ascending", keyOf: (row: NumberRow) => [row.account, row.id] } as const;
+
+/** Every number of the world, for the control API. */
+export function listAllNumbers(reader: Reader, page: PageRequest): Promise<ListPage<NumberRow>> {
+  return readPage<NumberRow>(
+    reader,
+    sql`
+    SELECT CAST(n.account AS TEXT) AS account, CAST(n.id AS TEXT) AS id, n.display_phone_number, n.verified_name FROM phone_numbers n
+    WHERE n.account > 0`,
+    numbersByAccount,
+    page,
+  );
+}
+
+/** Answers whether the id was free. */
+export async function insertNumber(tx: Transaction, number: NumberRow): Promise<boolean> {
+  if (!(await insertNode(tx, { id: nodeId(number.id), type: "phone_number", owner: nodeId(number.account) }))) return false;
+  await tx.run(sql`
+    INSERT INTO phone_numbers (account, id, display_phone_number, verified_name)
+    VALUES (${number.account}, ${number.id}, ${number.display_phone_number}, ${number.verified_name})`);
+  return true;
+}
+
+export async function updateNumber(tx: Transaction, number: NumberRow): Promise<void> {
+  await tx.run(sql`
+    UPDATE phone_numbers SET display_phone_number = ${number.display_phone_number}, verified_name = ${number.verified_name}
+    WHERE account = ${number.account} AND id = ${number.id}`);
+}
+
+export async function deleteNumber(tx: Transaction, account: NodeId, id: string): Promise<boolean> {
+  if ((await tx.run(sql`DELETE FROM phone_numbers WHERE account = ${account} AND id = ${id}`)) === 0) return false;
+  await deleteNode(tx, nodeId(id));
+  return true;
+}
+
+export async function unsubscribeEverywhere(tx: Transaction, app: NodeId): Promise<void> {
+  const accounts = await tx.all<{ account: string }>(
+    sql`SELECT CAST(s.account AS TEXT) AS account FROM chatapp_subscribed_apps s WHERE s.app = ${app}`,
+  );
+  for (const { account } of accounts) await unsubscribeApp(tx, nodeId(account), app);
+}

@@ -1,0 +1,175 @@
+import { type Static, Type } from "typebox";
+import { findNode } from "#graph/nodes.store";
+import type { WorldEntry, WorldSection } from "#graph/room";
+import type { World } from "#graph/world";
+import { worldId } from "#graph/world-words";
+import { type NodeId, nodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import {
+  type AccountRow,
+  deleteAccount,
+  deleteNumber,
+  findAccount,
+  findNumber,
+  insertAccount,
+  insertNumber,
+  listAccounts,
+  listAllNumbers,
+  listSubscribedApps,
+  type NumberRow,
+  subscribeApp,
+  unsubscribeApp,
+  updateAccount,
+  updateNumber,
+} from "./chatapp-accounts.store.ts";
+
+const closed = { additionalProperties: false };
+/** D-57: at most 200 characters (H1-4). */
+const overrideUri = Type.Optional(Type.String({ minLength: 1, maxLength: 200 }));
+
+const accountEntry = Type.Object(
+  {
+    id: worldId,
+    name: Type.String({ default: "" }),
+    business: Type.Optional(worldId),
+    subscribed_apps: Type.Array(Type.Object({ app: worldId, override_callback_uri: overrideUri }, closed), { default: [] }),
+  },
+  closed,
+);
+type AccountEntry = Static<typeof accountEntry>;
+
+const rowOf = ({ id, name, business = undefined }: AccountEntry): AccountRow => ({ id, name, business: business ?? null });
+
+async function saveSubscriptions(tx: Transaction, { id, subscribed_apps }: AccountEntry, world: World): Promise<void> {
+  for (const { app, override_callback_uri } of subscribed_apps) {
+    await subscribeApp(tx, id, app);
+    if (override_callback_uri !== undefined) await world.readers.of("webhook_override").save(tx, id, app, undefined, override_callback_uri);
+  }
+}
+
+async function accountEntryOf(reader: Reader, { id, name, business }: AccountRow, world: World): Promise<WorldEntry> {
+  const subscribed_apps = [];
+  for (const app of await listSubscribedApps(reader, nodeId(id))) {
+    const uri = await world.readers.of("webhook_override").find(reader, nodeId(id), app, undefined);
+    subscribed_apps.push(uri === undefined ? { app } : { app, override_callback_uri: uri });
+  }
+  return { id, name, ...(business === null ? {} : { business }), subscribed_apps };
+}
+
+export const chatappAccountSection: WorldSection = {
+  key: "chatapp_accounts",
+  entry: accountEntry,
+  references: (given) => {
+    const { business, subscribed_apps } = given as AccountEntry;
+    return [
+      ...(business === undefined ? [] : [{ path: "business", types: ["business"], id: business }]),
+      ...subscribed_apps.map(({ app }, index) => ({ path: `subscribed_apps[${index}].app`, types: ["app"], id: app })),
+    ];
+  },
+  async insert(tx, given, world) {
+    if (!(await insertAccount(tx, rowOf(given as AccountEntry)))) return false;
+    await saveSubscriptions(tx, given as AccountEntry, world);
+    return true;
+  },
+  async find(reader, id, world) {
+    const row = await findAccount(reader, id);
+    return row === undefined ? undefined : accountEntryOf(reader, row, world);
+  },
+  async list(reader, page, world) {
+    const found = await listAccounts(reader, page);
+    const rows = [];
+    for (const row of found.rows) rows.push(await accountEntryOf(reader, row, world));
+    return { ...found, rows };
+  },
+  async replace(tx, given, world) {
+    const entry = given as AccountEntry;
+    const overrides = world.readers.of("webhook_override");
+    await updateAccount(tx, rowOf(entry));
+    for (const app of await listSubscribedApps(tx, entry.id)) {
+      const isKept = entry.subscribed_apps.some((wanted) => wanted.app === app);
+      if (isKept) await overrides.remove(tx, entry.id, app, undefined);
+      else {
+        await unsubscribeApp(tx, entry.id, app);
+        await overrides.removeAll(tx, entry.id, app);
+      }
+    }
+    await saveSubscriptions(tx, entry, world);
+  },
+  remove: (tx, id) => deleteAccount(tx, nodeId(id)),
+};
+
+const numberEntry = Type.Object(
+  {
+    id: worldId,
+    account: worldId,
+    display_phone_number: Type.String({ default: "" }),
+    verified_name: Type.String({ default: "" }),
+    overrides: Type.Array(Type.Object({ app: worldId, override_callback_uri: Type.String({ minLength: 1, maxLength: 200 }) }, closed), {
+      default: [],
+    }),
+  },
+  closed,
+);
+type NumberEntry = Static<typeof numberEntry>;
+
+const numberRowOf = ({ id, account, display_phone_number, verified_name }: NumberEntry): NumberRow => ({
+  id,
+  account,
+  display_phone_number,
+  verified_name,
+});
+
+async function numberEntryOf(reader: Reader, row: NumberRow, world: World): Promise<WorldEntry> {
+  const { account, id, display_phone_number, verified_name } = row;
+  const overrides = await world.readers.of("webhook_override").listOfNumber(reader, nodeId(account), nodeId(id));
+  return { id, account, display_phone_number, verified_name, overrides };
+}
+
+async function saveOverrides(tx: Transaction, { account, id, overrides }: NumberEntry, world: World): Promise<void> {
+  for (const { app, override_callback_uri } of overrides)
+    await world.readers.of("webhook_override").save(tx, account, app, id, override_callback_uri);
+}
+
+async function numberOf(reader: Reader, id: string): Promise<{ row: NumberRow; account: NodeId } | undefined> {
+  const node = await findNode(reader, nodeId(id));
+  const row = node?.type === "phone_number" ? await findNumber(reader, node.owner, id) : undefined;
+  return row === undefined ? undefined : { row, account: nodeId(row.account) };
+}
+
+export const phoneNumberSection: WorldSection = {
+  key: "phone_numbers",
+  entry: numberEntry,
+  references: (given) => {
+    const { account, overrides } = given as NumberEntry;
+    return [
+      { path: "account", types: ["chatapp_account"], id: account },
+      ...overrides.map(({ app }, index) => ({ path: `overrides[${index}].app`, types: ["app"], id: app })),
+    ];
+  },
+  async insert(tx, given, world) {
+    if (!(await insertNumber(tx, numberRowOf(given as NumberEntry)))) return false;
+    await saveOverrides(tx, given as NumberEntry, world);
+    return true;
+  },
+  async find(reader, id, world) {
+    const found = await numberOf(reader, id);
+    return found === undefined ? undefined : numberEntryOf(reader, found.row, world);
+  },
+  async list(reader, page, world) {
+    const found = await listAllNumbers(reader, page);
+    const rows = [];
+    for (const row of found.rows) rows.push(await numberEntryOf(reader, row, world));
+    return { ...found, rows };
+  },
+  async replace(tx, given, world) {
+    const entry = given as NumberEntry;
+    const overrides = world.readers.of("webhook_override");
+    await updateNumber(tx, numberRowOf(entry));
+    for (const { app } of await overrides.listOfNumber(tx, entry.account, entry.id)) await overrides.remove(tx, entry.account, app, entry.id);
+    await saveOverrides(tx, entry, world);
+  },
+  async remove(tx, id) {
+    const found = await numberOf(tx, id);
+    return found !== undefined && (await deleteNumber(tx, found.account, id));
+  },
+};

@@ -1,0 +1,52 @@
+/** The door of the chatapp-accounts room: business messaging accounts, their numbers and subscribed apps (H2, D-59, D-60). */
+import { serveList, serveWrite } from "#graph/contract";
+import { nodeType, type Room } from "#graph/room";
+import {
+  accountNode,
+  listNumbers,
+  listSubscribedAppsOperation,
+  numberNode,
+  readAccount,
+  readNumber,
+  unsubscribeAppOperation,
+} from "./chatapp-accounts.contract.ts";
+import { handleListNumbers, handleListSubscribedApps, handleUnsubscribeApp } from "./chatapp-accounts.handlers.ts";
+import { chatappAccountMigrations } from "./chatapp-accounts.migrations.ts";
+import {
+  type AccountRow,
+  findAccount,
+  findNumber,
+  isSubscribed,
+  listSubscribedApps,
+  type NumberRow,
+  subscribeApp,
+  unsubscribeEverywhere,
+} from "./chatapp-accounts.store.ts";
+import { chatappAccountSection, phoneNumberSection } from "./chatapp-accounts.world.ts";
+
+export const chatappAccounts: Room = {
+  name: "chatapp-accounts",
+  migrations: chatappAccountMigrations,
+  nodeTypes: [
+    nodeType<AccountRow>({
+      type: "chatapp_account",
+      policy: "chatappAccount",
+      reading: { ...readAccount, set: accountNode, find: (_call, reader, node) => findAccount(reader, node.id) },
+    }),
+    nodeType<NumberRow>({
+      type: "phone_number",
+      policy: "chatappAccount",
+      reading: { ...readNumber, set: numberNode, find: (_call, reader, node) => findNumber(reader, node.owner, node.id) },
+    }),
+  ],
+  operations: [
+    serveList(listNumbers, handleListNumbers),
+    serveList(listSubscribedAppsOperation, handleListSubscribedApps),
+    serveWrite(unsubscribeAppOperation, handleUnsubscribeApp),
+  ],
+  sections: [chatappAccountSection, phoneNumberSection],
+  forgetOwner: unsubscribeEverywhere,
+  registerReaders(readers) {
+    readers.register("chatapp_account", { isSubscribed, subscribedApps: listSubscribedApps, subscribe: subscribeApp });
+  },
+};

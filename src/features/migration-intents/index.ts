@@ -1,0 +1,38 @@
+/** The door of the migration-intents room: H7, solutions, and how an intent begins (D-58). */
+import { serveWrite } from "#graph/contract";
+import { findNode } from "#graph/nodes.store";
+import { nodeType, type Room } from "#graph/room";
+import { nodeId } from "#kernel/ids";
+import { intentNode, readIntent, setSolutionMigrationIntent } from "./migration-intents.contract.ts";
+import { handleSetSolutionMigrationIntent } from "./migration-intents.handlers.ts";
+import { migrationIntentMigrations } from "./migration-intents.migrations.ts";
+import { deleteIntentsOfAccount, findIntent, findSolution, type IntentRow } from "./migration-intents.store.ts";
+import { migrationIntentSection, solutionSection } from "./migration-intents.world.ts";
+
+export const migrationIntents: Room = {
+  name: "migration-intents",
+  migrations: migrationIntentMigrations,
+  nodeTypes: [
+    { type: "solution", policy: "nobody" },
+    nodeType<IntentRow>({
+      type: "migration_intent",
+      policy: "migrationIntent",
+      reading: { ...readIntent, set: intentNode, find: (_call, reader, node) => findIntent(reader, node.owner, node.id) },
+    }),
+  ],
+  operations: [serveWrite(setSolutionMigrationIntent, handleSetSolutionMigrationIntent)],
+  sections: [solutionSection, migrationIntentSection],
+  forgetOwner: deleteIntentsOfAccount,
+  registerReaders(readers) {
+    readers.register("migration_intent", {
+      async findParties(reader, id) {
+        const node = await findNode(reader, id);
+        const row = node === undefined ? undefined : await findIntent(reader, node.owner, id);
+        if (row === undefined) return undefined;
+        const solution = row.solution === null ? undefined : await findSolution(reader, row.solution);
+        const accounts = [row.waba, row.destination_waba].filter((account) => account !== null).map(nodeId);
+        return { accounts, solutionOwner: solution === undefined ? undefined : nodeId(solution.owner_app) };
+      },
+    });
+  },
+};

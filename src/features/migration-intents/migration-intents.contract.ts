@@ -1,0 +1,68 @@
+import { Type } from "typebox";
+import { type Access, type Field, type FieldSet, writeOperation } from "#graph/contract";
+import { type Status, statuses } from "./migration-intents.states.ts";
+import type { IntentRow } from "./migration-intents.store.ts";
+
+export const status = Type.Unsafe<Status>(Type.Union(statuses.map((one) => Type.Literal(one))));
+
+const text = { schema: Type.String(), policy: "migrationIntent" } as const;
+
+const idOnly: FieldSet = { fields: { id: text }, defaults: ["id"] };
+
+/** An account or solution, shown by its id; one that the intent does not have is a 422 where it was asked for (D-21). */
+const reference = (column: "waba" | "destination_waba" | "solution"): Field<IntentRow> => ({
+  schema: Type.Object({ id: Type.String() }),
+  policy: "migrationIntent",
+  isRefusedWhenAbsent: true,
+  nested: {
+    set: () => idOnly,
+    load: async (_call, _reader, row) => {
+      const id = (row as IntentRow)[column];
+      return id === null ? undefined : { id };
+    },
+  },
+});
+
+/** H7-18, H7-19, D-37: id and status are always answered. */
+export const intentNode: FieldSet<IntentRow> = {
+  fields: {
+    id: text,
+    status: { schema: status, policy: "migrationIntent" },
+    destination_waba: reference("destination_waba"),
+    solution: reference("solution"),
+    waba: reference("waba"),
+  },
+  defaults: ["solution", "status", "destination_waba"],
+  required: ["id", "status"],
+};
+
+export const readIntent = {
+  operation: "readMigrationIntent",
+  surfaces: ["base"],
+  versions: "migrationIntents",
+  scheme: "bearer",
+  policy: "migrationIntent",
+  errorForm: "wrapped",
+  clauses: [
+    ...["H7-1", "H7-2", "H7-3", "H7-4", "H7-5", "H7-6", "H7-7", "H7-10", "H7-11", "H7-12", "H7-13", "H7-14", "H7-15", "H7-16", "H7-17", "H7-18"],
+    ...["H7-19", "H7-20", "H7-21", "AUTH-6", "VER-1c", "ERR-11", "ERR-22", "ERR-23", "ERR-24", "ERR-25", "ERR-26", "ERR-29", "LIM-16"],
+  ],
+  errors: ["unknownObject404", "fieldUnavailable"],
+} as const satisfies Access & { operation: string };
+
+export const setSolutionMigrationIntent = writeOperation({
+  operation: "setSolutionMigrationIntent",
+  summary: "Begins to move an account to a multi-partner solution, and to another account if one is named (D-58).",
+  clauses: [],
+  on: "chatapp_account",
+  method: "POST",
+  edge: "set_solution_migration_intent",
+  surfaces: ["base"],
+  versions: "platform",
+  scheme: "bearer",
+  policy: "chatappAccount",
+  errorForm: "wrapped",
+  params: Type.Object({ solution_id: Type.String(), destination_waba: Type.Optional(Type.String()) }),
+  returns: Type.Object({ id: Type.String() }),
+  errors: ["invalidParameter"],
+});

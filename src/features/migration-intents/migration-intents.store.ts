@@ -1,0 +1,97 @@
+import { deleteNode, insertNode } from "#graph/nodes.store";
+import { type NodeId, nodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { type Row, type Sql, sql } from "#storage/sql";
+import type { Status } from "./migration-intents.states.ts";
+
+export interface IntentRow extends Row {
+  /** The source account, which owns the intent. */
+  waba: string;
+  id: string;
+  destination_waba: string | null;
+  solution: string | null;
+  status: Status;
+}
+
+export interface SolutionRow extends Row {
+  id: string;
+  name: string;
+  owner_app: string;
+}
+
+export function findIntent(reader: Reader, waba: NodeId, id: string): Promise<IntentRow | undefined> {
+  return reader.get<IntentRow>(sql`
+    SELECT CAST(i.waba AS TEXT) AS waba, CAST(i.id AS TEXT) AS id, CAST(i.destination_waba AS TEXT) AS destination_waba,
+      CAST(i.solution AS TEXT) AS solution, i.status
+    FROM migration_intents i WHERE i.waba = ${waba} AND i.id = ${id}`);
+}
+
+const intentsByAccount = { columns: ["i.waba", "i.id"], direction: "ascending", keyOf: (row: IntentRow) => [row.waba, row.id] } as const;
+
+/** Every intent of the world, for the control API. */
+export function listAllIntents(reader: Reader, page: PageRequest): Promise<ListPage<IntentRow>> {
+  return readPage<IntentRow>(
+    reader,
+    sql`
+    SELECT CAST(i.waba AS TEXT) AS waba, CAST(i.id AS TEXT) AS id, CAST(i.destination_waba AS TEXT) AS destination_waba,
+      CAST(i.solution AS TEXT) AS solution, i.status
+    FROM migration_intents i WHERE i.waba > 0`,
+    intentsByAccount,
+    page,
+  );
+}
+
+/** Answers whether the id was free. */
+export async function insertIntent(tx: Transaction, intent: IntentRow): Promise<boolean> {
+  if (!(await insertNode(tx, { id: nodeId(intent.id), type: "migration_intent", owner: nodeId(intent.waba) }))) return false;
+  await saveIntent(tx, intent);
+  return true;
+}
+
+export async function saveIntent(tx: Transaction, { waba, id, destination_waba, solution, status }: IntentRow): Promise<void> {
+  await tx.run(sql`
+    INSERT INTO migration_intents (waba, id, destination_waba, solution, status) VALUES (${waba}, ${id}, ${destination_waba}, ${solution}, ${status})
+    ON CONFLICT (waba, id) DO UPDATE SET destination_waba = excluded.destination_waba, solution = excluded.solution, status = excluded.status`);
+}
+
+export async function deleteIntent(tx: Transaction, waba: NodeId, id: string): Promise<boolean> {
+  if ((await tx.run(sql`DELETE FROM migration_intents WHERE waba = ${waba} AND id = ${id}`)) === 0) return false;
+  await deleteNode(tx, nodeId(id));
+  return true;
+}
+
+export async function deleteIntentsOfAccount(tx: Transaction, waba: NodeId): Promise<void> {
+  const intents = await tx.all<{ id: string }>(sql`SELECT CAST(i.id AS TEXT) AS id FROM migration_intents i WHERE i.waba = ${waba}`);
+  for (const { id } of intents) await deleteIntent(tx, waba, id);
+}
+
+function selectSolutions(least: string, most: string): Sql {
+  return sql`
+    SELECT CAST(s.id AS TEXT) AS id, s.name, CAST(s.owner_app AS TEXT) AS owner_app FROM solutions s WHERE s.id BETWEEN ${least} AND ${most}`;
+}
+
+export const findSolution = (reader: Reader, id: string): Promise<SolutionRow | undefined> => reader.get<SolutionRow>(selectSolutions(id, id));
+
+const LARGEST_ID = "9223372036854775807";
+const solutionsById = { columns: ["s.id"], direction: "ascending", keyOf: (row: SolutionRow) => [row.id] } as const;
+
+export const listSolutions = (reader: Reader, page: PageRequest): Promise<ListPage<SolutionRow>> =>
+  readPage<SolutionRow>(reader, selectSolutions("1", LARGEST_ID), solutionsById, page);
+
+/** Answers whether the id was free. */
+export async function insertSolution(tx: Transaction, { id, name, owner_app }: SolutionRow): Promise<boolean> {
+  if (!(await insertNode(tx, { id: nodeId(id), type: "solution", owner: nodeId(id) }))) return false;
+  await tx.run(sql`INSERT INTO solutions (id, name, owner_app) VALUES (${id}, ${name}, ${owner_app})`);
+  return true;
+}
+
+export async function updateSolution(tx: Transaction, { id, name, owner_app }: SolutionRow): Promise<void> {
+  await tx.run(sql`UPDATE solutions SET name = ${name}, owner_app = ${owner_app} WHERE id = ${id}`);
+}
+
+export async function deleteSolution(tx: Transaction, id: string): Promise<boolean> {
+  if ((await tx.run(sql`DELETE FROM solutions WHERE id = ${id}`)) === 0) return false;
+  await deleteNode(tx, nodeId(id));
+  return true;
+}

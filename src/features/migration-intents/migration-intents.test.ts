@@ -1,0 +1,115 @@
+import { expect, test } from "bun:test";
+import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { cafe } from "#harness/worlds";
+import { migrationIntentSection } from "./migration-intents.world.ts";
+
+const scopes = ["chatapp_business_management"];
+const world = {
+  ...cafe,
+  apps: [...cafe.apps, { id: "1003", name: "Owner", secret: "own" }, { id: "1004", name: "Stranger" }],
+  chatapp_accounts: [
+    { id: "4001", subscribed_apps: [{ app: "1001" }] },
+    { id: "4002", subscribed_apps: [{ app: "1002" }] },
+    { id: "4003", subscribed_apps: [{ app: "1001" }] },
+  ],
+  solutions: [{ id: "4201", name: "Sol", owner_app: "1003" }],
+  migration_intents: [
+    { id: "4301", waba: "4001", destination_waba: "4002", solution: "4201" },
+    { id: "4302", waba: "4001", status: "COMPLETED" },
+  ],
+  tokens: [
+    ...cafe.tokens,
+    { token: "source", type: "system_user", app: "1001", user: "3001", scopes },
+    { token: "destination", type: "user", app: "1002", user: "3002", scopes },
+    { token: "owner", type: "user", app: "1003", user: "3002", scopes },
+    { token: "stranger", type: "user", app: "1004", user: "3002", scopes },
+    { token: "scopeless", type: "user", app: "1001", user: "3001", scopes: [] },
+    { token: "old", type: "user", app: "1001", user: "3001", scopes, expires_at: 1_700_000_000 },
+  ],
+};
+
+const read = (plaza: TestPlaza, query: Record<string, unknown> = {}, bearer = "source", path = "/v25.0/4301") => plaza.get(path, { bearer, query });
+
+onEachDatabase("migration intents", (database) => {
+  const open = (options = {}) => openPlaza({ database, world, ...options });
+
+  test("H7: by default solution, status and destination_waba, and always the id", async () => {
+    const { status, body } = await read(await open());
+    expect(status).toBe(200);
+    expect(body).toEqual({ solution: { id: "4201" }, status: "INITIATED", destination_waba: { id: "4002" }, id: "4301" });
+  });
+
+  test("H7-18, D-37: fields selects; status is answered whatever is asked", async () => {
+    const plaza = await open();
+    expect((await read(plaza, { fields: "waba" })).body).toEqual({ waba: { id: "4001" }, id: "4301", status: "INITIATED" });
+    expect((await read(plaza, { fields: "waba{id}" })).body.waba).toEqual({ id: "4001" });
+    const unknown = await read(plaza, { fields: "colour" });
+    expect([unknown.status, unknown.body.error.code]).toEqual([400, 100]);
+  });
+
+  test("ERR-26, D-21: a field that the intent does not have is a 422 when asked for, and left out otherwise", async () => {
+    const plaza = await open();
+    const { status, body } = await read(plaza, { fields: "destination_waba" }, "source", "/v25.0/4302");
+    expect([status, body.error.code, body.error.error_data.field]).toEqual([422, 100, "destination_waba"]);
+    expect((await read(plaza, {}, "source", "/v25.0/4302")).body).toEqual({ status: "COMPLETED", id: "4302" });
+  });
+
+  test("VER-1c, D-03: v23.0 to v25.0 serve it, others and none do not", async () => {
+    const plaza = await open();
+    for (const version of ["v23.0", "v24.0", "v25.0", "v25"]) expect((await read(plaza, {}, "source", `/${version}/4301`)).status).toBe(200);
+    for (const path of ["/v22.0/4301", "/v26.0/4301", "/4301"]) {
+      const { status, body } = await read(plaza, {}, "source", path);
+      expect([status, body.error.code]).toEqual([400, 2500]);
+    }
+  });
+
+  test("ERR-23 to ERR-25: 401 without a live token, 403 without the scope, 404 for strangers and for what does not exist", async () => {
+    const plaza = await open();
+    for (const bearer of ["destination", "owner"]) expect((await read(plaza, {}, bearer)).status).toBe(200);
+    expect([(await plaza.get("/v25.0/4301")).status, (await read(plaza, {}, "old")).status, (await read(plaza, {}, "x")).status]).toEqual([
+      401, 401, 401,
+    ]);
+    expect((await read(plaza, {}, "scopeless")).body.error.code).toBe(10);
+    const stranger = await read(plaza, {}, "stranger");
+    const missing = await read(plaza, {}, "stranger", "/v25.0/4309");
+    expect([stranger.status, stranger.body.error.code]).toEqual([404, 803]);
+    expect({ ...stranger.body.error, pftrace_id: "" }).toEqual(
+      JSON.parse(JSON.stringify({ ...missing.body.error, pftrace_id: "" }).replaceAll("4309", "4301")),
+    );
+    const inQuery = await plaza.get("/v25.0/4301", { query: { access_token: "source" } });
+    expect([inQuery.status, inQuery.body.error.code]).toEqual([401, 104]);
+  });
+
+  test("D-58: an intent begins INITIATED on the account of the caller", async () => {
+    const plaza = await open();
+    const begin = (body: Record<string, unknown>, bearer = "source", waba = "4001") =>
+      plaza.post(`/v25.0/${waba}/set_solution_migration_intent`, { bearer, body });
+    const { body } = await begin({ solution_id: "4201", destination_waba: "4003" });
+    expect((await read(plaza, { fields: "status,waba,destination_waba,solution" }, "source", `/v25.0/${body.id}`)).body).toEqual({
+      status: "INITIATED",
+      waba: { id: "4001" },
+      destination_waba: { id: "4003" },
+      solution: { id: "4201" },
+      id: body.id,
+    });
+    const refused = async (given: Record<string, unknown>) => (await begin(given)).body.error.error_data.parameter;
+    expect(await refused({})).toBe("solution_id");
+    expect(await refused({ solution_id: "4301" })).toBe("solution_id");
+    expect(await refused({ solution_id: "4201", destination_waba: "4002" })).toBe("destination_waba");
+    expect(await refused({ solution_id: "4201", destination_waba: "4001" })).toBe("destination_waba");
+    expect((await begin({ solution_id: "4201" }, "stranger")).body.error.error_subcode).toBe(33);
+  });
+
+  test("D-58: the status moves along its table alone", async () => {
+    const plaza = await open();
+    const move = (status: string) =>
+      plaza.world.database.write(async (tx) => {
+        const entry = await migrationIntentSection.find(tx, "4301", plaza.world);
+        await migrationIntentSection.replace(tx, { ...entry, status }, plaza.world);
+      });
+    await expect(move("COMPLETED")).rejects.toThrow("from INITIATED to COMPLETED");
+    for (const status of ["ACCEPTED", "COMPLETED"]) await move(status);
+    await expect(move("REJECTED")).rejects.toThrow("from COMPLETED");
+    expect((await read(plaza)).body.status).toBe("COMPLETED");
+  });
+});

@@ -1,0 +1,102 @@
+import { type Static, Type } from "typebox";
+import { findNode } from "#graph/nodes.store";
+import type { WorldEntry, WorldSection } from "#graph/room";
+import { WorldProblem, worldId } from "#graph/world-words";
+import { nodeId } from "#kernel/ids";
+import type { Reader } from "#storage/database";
+import { status } from "./migration-intents.contract.ts";
+import { type Status, transitions } from "./migration-intents.states.ts";
+import {
+  deleteIntent,
+  deleteSolution,
+  findIntent,
+  findSolution,
+  type IntentRow,
+  insertIntent,
+  insertSolution,
+  listAllIntents,
+  listSolutions,
+  saveIntent,
+  updateSolution,
+} from "./migration-intents.store.ts";
+
+const closed = { additionalProperties: false };
+
+const solutionEntry = Type.Object({ id: worldId, name: Type.String({ default: "" }), owner_app: worldId }, closed);
+type SolutionEntry = Static<typeof solutionEntry>;
+
+export const solutionSection: WorldSection = {
+  key: "solutions",
+  entry: solutionEntry,
+  references: (given) => [{ path: "owner_app", types: ["app"], id: (given as SolutionEntry).owner_app }],
+  insert: (tx, given) => insertSolution(tx, given as SolutionEntry),
+  find: findSolution,
+  list: listSolutions,
+  replace: (tx, given) => updateSolution(tx, given as SolutionEntry),
+  remove: deleteSolution,
+};
+
+const intentEntry = Type.Object(
+  {
+    id: worldId,
+    waba: worldId,
+    destination_waba: Type.Optional(worldId),
+    solution: Type.Optional(worldId),
+    status: Type.Unsafe<Status>({ ...status, default: "INITIATED" }),
+  },
+  closed,
+);
+type IntentEntry = Static<typeof intentEntry>;
+
+const rowOf = (given: WorldEntry): IntentRow => {
+  const { id, waba, destination_waba = null, solution = null, status: state } = given as IntentEntry;
+  return { id, waba, destination_waba, solution, status: state };
+};
+
+const entryOf = ({ id, waba, destination_waba, solution, status: state }: IntentRow): WorldEntry => ({
+  id,
+  waba,
+  ...(destination_waba === null ? {} : { destination_waba }),
+  ...(solution === null ? {} : { solution }),
+  status: state,
+});
+
+async function rowById(reader: Reader, id: string): Promise<IntentRow | undefined> {
+  const node = await findNode(reader, nodeId(id));
+  return node?.type === "migration_intent" ? findIntent(reader, node.owner, id) : undefined;
+}
+
+export const migrationIntentSection: WorldSection = {
+  key: "migration_intents",
+  entry: intentEntry,
+  references: (given) => {
+    const { waba, destination_waba, solution } = given as IntentEntry;
+    return [
+      { path: "waba", types: ["chatapp_account"], id: waba },
+      ...(destination_waba === undefined ? [] : [{ path: "destination_waba", types: ["chatapp_account"], id: destination_waba }]),
+      ...(solution === undefined ? [] : [{ path: "solution", types: ["solution"], id: solution }]),
+    ];
+  },
+  insert: (tx, given) => insertIntent(tx, rowOf(given)),
+  async find(reader, id) {
+    const row = await rowById(reader, id);
+    return row === undefined ? undefined : entryOf(row);
+  },
+  async list(reader, page) {
+    const found = await listAllIntents(reader, page);
+    return { ...found, rows: found.rows.map(entryOf) };
+  },
+  async replace(tx, given) {
+    const next = rowOf(given);
+    const stored = await rowById(tx, next.id);
+    if (stored === undefined || stored.waba !== next.waba) throw new WorldProblem("waba", "cannot change");
+    if (next.status !== stored.status && !transitions[stored.status].includes(next.status)) {
+      throw new WorldProblem("status", `cannot go from ${stored.status} to ${next.status}`);
+    }
+    await saveIntent(tx, next);
+  },
+  async remove(tx, id) {
+    const row = await rowById(tx, id);
+    return row !== undefined && (await deleteIntent(tx, nodeId(row.waba), id));
+  },
+};

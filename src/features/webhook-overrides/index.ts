@@ -1,0 +1,35 @@
+/** The door of the webhook-overrides room: H1 to H6. */
+import { serveWrite } from "#graph/contract";
+import type { Room } from "#graph/room";
+import { setAccountOverride, setNumberOverride, webhookConfiguration } from "./webhook-overrides.contract.ts";
+import { handleSetAccountOverride, handleSetNumberOverride, prepareAccountOverride, prepareNumberOverride } from "./webhook-overrides.handlers.ts";
+import { webhookOverrideMigrations } from "./webhook-overrides.migrations.ts";
+import "./webhook-overrides.reader.ts";
+import {
+  deleteOverride,
+  deleteOverridesOfApp,
+  deleteOverridesOfOwner,
+  findOverride,
+  listOverridesOfNumber,
+  saveOverride,
+} from "./webhook-overrides.store.ts";
+
+export const webhookOverrides: Room = {
+  name: "webhook-overrides",
+  migrations: webhookOverrideMigrations,
+  operations: [
+    serveWrite(setAccountOverride, handleSetAccountOverride, prepareAccountOverride),
+    serveWrite(setNumberOverride, handleSetNumberOverride, prepareNumberOverride),
+  ],
+  fields: [{ on: "phone_number", name: "webhook_configuration", field: webhookConfiguration }],
+  forgetOwner: deleteOverridesOfOwner,
+  registerReaders(readers) {
+    readers.register("webhook_override", {
+      find: findOverride,
+      listOfNumber: listOverridesOfNumber,
+      save: saveOverride,
+      remove: deleteOverride,
+      removeAll: deleteOverridesOfApp,
+    });
+  },
+};

@@ -1,0 +1,88 @@
+import { Type } from "typebox";
+import { type Access, type Field, writeOperation } from "#graph/contract";
+import type { NodeId } from "#kernel/ids";
+
+/** H1-4, H4-4. */
+export const OVERRIDE_URI_CHARACTERS_MAX = 200;
+
+const access = {
+  surfaces: ["base"],
+  versions: "platform",
+  scheme: "bearer",
+  policy: "chatappAccount",
+  errorForm: "wrapped",
+} as const satisfies Partial<Access>;
+
+const uri = Type.String({ maxLength: OVERRIDE_URI_CHARACTERS_MAX });
+/** H1-6, H4-6: no upper length of its own; the body's limit holds. */
+const verifyToken = Type.String({ minLength: 1 });
+const success = Type.Object({ success: Type.Boolean() });
+
+export const setAccountOverride = writeOperation({
+  ...access,
+  operation: "setAccountOverride",
+  summary: "Sets the account's alternate callback for the calling app (H1); without any parameter, removes it (H3).",
+  clauses: [
+    "H1-1",
+    "H1-2",
+    "H1-3",
+    "H1-4",
+    "H1-5",
+    "H1-6",
+    "H1-7",
+    "H1-8",
+    "H3-1",
+    "H3-2",
+    "AUTH-20",
+    "AUTH-21",
+    "LIM-4",
+    "LIM-5",
+    "ROUTE-25",
+    "ROUTE-26",
+    "ROUTE-27",
+  ],
+  on: "chatapp_account",
+  method: "POST",
+  edge: "subscribed_apps",
+  // D-13 [clients]: H3 by an app that is not subscribed subscribes it.
+  seenBy: "chatappSubscription",
+  policy: "chatappSubscription",
+  params: Type.Object({ override_callback_uri: Type.Optional(uri), verify_token: Type.Optional(verifyToken) }),
+  returns: success,
+  errors: ["invalidParameter", "handshakeFailed", "challengeMismatch"],
+});
+
+export const setNumberOverride = writeOperation({
+  ...access,
+  operation: "setNumberOverride",
+  summary: "Sets a phone number's alternate callback for the calling app (H4); with an empty address, removes it (H6).",
+  clauses: ["H4-1", "H4-2", "H4-3", "H4-4", "H4-5", "H4-6", "H4-7", "H6-1"],
+  on: "phone_number",
+  method: "POST",
+  edge: null,
+  params: Type.Object({ webhook_configuration: Type.Object({ override_callback_uri: uri, verify_token: Type.Optional(Type.String()) }) }),
+  returns: success,
+  errors: ["invalidParameter", "handshakeFailed", "challengeMismatch"],
+});
+
+/** H5: the caller's own overrides, and its default callback (D-57). */
+export const webhookConfiguration: Field = {
+  schema: Type.Object({
+    phone_number: Type.Optional(Type.String()),
+    chatapp_business_account: Type.Optional(Type.String()),
+    application: Type.Optional(Type.String()),
+  }),
+  policy: "chatappAccount",
+  async load({ node, caller, world }, reader) {
+    const overrides = world.readers.of("webhook_override");
+    const configuration: Record<string, string> = {};
+    const number = await overrides.find(reader, node.owner, caller.app.id, node.id as NodeId);
+    const account = await overrides.find(reader, node.owner, caller.app.id, undefined);
+    const application = await world.readers.of("app").callbackOf(reader, caller.app.id);
+    if (number !== undefined) configuration.phone_number = number;
+    // H5-3.
+    if (account !== undefined) configuration.chatapp_business_account = account;
+    if (application !== undefined) configuration.application = application;
+    return configuration;
+  },
+};

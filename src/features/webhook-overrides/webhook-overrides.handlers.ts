@@ -1,0 +1,73 @@
+import type { Static } from "typebox";
+import type { Call } from "#graph/contract";
+import { notFoundNode } from "#graph/matching";
+import { invalidParameter } from "#kernel/errors";
+import type { NodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import { verifyCallback } from "#webhooks/handshake";
+import type { setAccountOverride, setNumberOverride } from "./webhook-overrides.contract.ts";
+import { deleteOverride, saveOverride } from "./webhook-overrides.store.ts";
+
+type AccountCall = Call<Static<typeof setAccountOverride.params>>;
+type NumberCall = Call<Static<typeof setNumberOverride.params>>;
+
+/** D-57: both parameters set, none removes, one of them is refused. */
+function wantedOverride({ params }: AccountCall): { uri: string; verifyToken: string } | undefined {
+  const { override_callback_uri: uri, verify_token: verifyToken } = params;
+  if (uri === undefined && verifyToken === undefined) return undefined;
+  if (uri === undefined || uri === "") throw invalidParameter("override_callback_uri", "is required");
+  if (verifyToken === undefined) throw invalidParameter("verify_token", "is required");
+  return { uri, verifyToken };
+}
+
+/** ROUTE-27: the handshake comes first, outside of any transaction. */
+export async function prepareAccountOverride(call: AccountCall, reader: Reader): Promise<void> {
+  const wanted = wantedOverride(call);
+  if (wanted === undefined) return;
+  // H1-8: in the `clients` profile a stranger comes this far, and is not called back for.
+  if (!(await isSubscribed(call, reader))) throw notFoundNode(call);
+  await verifyCallback(call.world.outbound, wanted.uri, wanted.verifyToken);
+}
+
+export async function handleSetAccountOverride(call: AccountCall, tx: Transaction) {
+  const { node, caller, world } = call;
+  const wanted = wantedOverride(call);
+  const app = caller.app.id;
+  await tx.lock("chatapp_account", node.id);
+  if (!(await isSubscribed(call, tx))) {
+    if (wanted !== undefined || world.profile !== "clients") throw notFoundNode(call);
+    await world.readers.of("chatapp_account").subscribe(tx, node.id, app);
+  }
+  if (wanted === undefined) await deleteOverride(tx, node.id, app, undefined);
+  else await saveOverride(tx, node.id, app, undefined, wanted.uri);
+  return { success: true };
+}
+
+/** H6: an empty address removes; `verify_token` is needed only to set. */
+function wantedNumberOverride({ params }: NumberCall): { uri: string; verifyToken: string } | undefined {
+  const { override_callback_uri: uri, verify_token: verifyToken } = params.webhook_configuration;
+  if (uri === "") return undefined;
+  if (verifyToken === undefined || verifyToken === "") throw invalidParameter("webhook_configuration.verify_token", "is required");
+  return { uri, verifyToken };
+}
+
+export async function prepareNumberOverride(call: NumberCall): Promise<void> {
+  const wanted = wantedNumberOverride(call);
+  if (wanted !== undefined) await verifyCallback(call.world.outbound, wanted.uri, wanted.verifyToken);
+}
+
+export async function handleSetNumberOverride(call: NumberCall, tx: Transaction) {
+  const { node, caller } = call;
+  const wanted = wantedNumberOverride(call);
+  await tx.lock("chatapp_account", node.owner);
+  // The app may have been unsubscribed while its callback was asked.
+  if (!(await isSubscribed(call, tx))) throw notFoundNode(call);
+  if (wanted === undefined) await deleteOverride(tx, node.owner, caller.app.id, node.id);
+  else await saveOverride(tx, node.owner, caller.app.id, node.id, wanted.uri);
+  return { success: true };
+}
+
+const isSubscribed = (
+  { node, caller, world }: { node: { owner: NodeId }; caller: Call["caller"]; world: Call["world"] },
+  reader: Reader,
+): Promise<boolean> => world.readers.of("chatapp_account").isSubscribed(reader, node.owner, caller.app.id);

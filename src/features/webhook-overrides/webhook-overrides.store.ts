@@ -1,0 +1,56 @@
+import { type NodeId, nodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import { sql } from "#storage/sql";
+
+/** The key of the account's own override among those of its numbers. */
+const ACCOUNT_ITSELF = "0";
+
+/** Cached for routing; the key is the account's id, whatever changed below it. */
+export const webhookOverrideFact = "webhook_override";
+
+const keyOf = (number: NodeId | undefined): string => number ?? ACCOUNT_ITSELF;
+
+export async function findOverride(reader: Reader, account: NodeId, app: NodeId, number: NodeId | undefined): Promise<string | undefined> {
+  const row = await reader.get<{ override_callback_uri: string }>(sql`
+    SELECT o.override_callback_uri FROM webhook_overrides o
+    WHERE o.account = ${account} AND o.app = ${app} AND o.phone_number = ${keyOf(number)}`);
+  return row?.override_callback_uri;
+}
+
+export async function listOverridesOfNumber(
+  reader: Reader,
+  account: NodeId,
+  number: NodeId,
+): Promise<{ app: NodeId; override_callback_uri: string }[]> {
+  const rows = await reader.all<{ app: string; override_callback_uri: string }>(sql`
+    SELECT CAST(o.app AS TEXT) AS app, o.override_callback_uri FROM webhook_overrides o
+    WHERE o.account = ${account} AND o.phone_number = ${number} ORDER BY o.app`);
+  return rows.map(({ app, override_callback_uri }) => ({ app: nodeId(app), override_callback_uri }));
+}
+
+export async function saveOverride(tx: Transaction, account: NodeId, app: NodeId, number: NodeId | undefined, uri: string): Promise<void> {
+  await tx.run(sql`
+    INSERT INTO webhook_overrides (account, app, phone_number, override_callback_uri) VALUES (${account}, ${app}, ${keyOf(number)}, ${uri})
+    ON CONFLICT (account, app, phone_number) DO UPDATE SET override_callback_uri = excluded.override_callback_uri`);
+  tx.invalidate(webhookOverrideFact, account);
+}
+
+export async function deleteOverride(tx: Transaction, account: NodeId, app: NodeId, number: NodeId | undefined): Promise<void> {
+  await tx.run(sql`DELETE FROM webhook_overrides WHERE account = ${account} AND app = ${app} AND phone_number = ${keyOf(number)}`);
+  tx.invalidate(webhookOverrideFact, account);
+}
+
+export async function deleteOverridesOfApp(tx: Transaction, account: NodeId, app: NodeId): Promise<void> {
+  await tx.run(sql`DELETE FROM webhook_overrides WHERE account = ${account} AND app = ${app}`);
+  tx.invalidate(webhookOverrideFact, account);
+}
+
+/** For an account, or an app, that is being removed. */
+export async function deleteOverridesOfOwner(tx: Transaction, owner: NodeId): Promise<void> {
+  const accounts = await tx.all<{ account: string }>(
+    sql`SELECT DISTINCT CAST(o.account AS TEXT) AS account FROM webhook_overrides o WHERE o.app = ${owner}`,
+  );
+  await tx.run(sql`DELETE FROM webhook_overrides WHERE account = ${owner}`);
+  await tx.run(sql`DELETE FROM webhook_overrides WHERE app = ${owner}`);
+  for (const account of [owner, ...accounts.map((row) => row.account)]) tx.invalidate(webhookOverrideFact, account);
+}

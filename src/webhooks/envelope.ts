@@ -1,0 +1,41 @@
+/** The body of a delivery, as bytes that never change over its attempts: it is made again from what is stored (D-62). */
+
+export interface Update {
+  /** `entry[].id`: the account or page. */
+  readonly entity: string;
+  readonly timeMs: number;
+  readonly field: string;
+  readonly carriedIn: "changes" | "messaging";
+  /** As `asciiJson` wrote it. */
+  readonly payload: string;
+}
+
+/** D-62: JSON with everything outside ASCII as `\uXXXX`, so that the bytes are the same in any encoding. */
+export function asciiJson(value: unknown): string {
+  const text = JSON.stringify(value);
+  return isAscii(text) ? text : text.replace(/[\u0080-\uffff]/g, escaped);
+}
+
+const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON text holds no control characters, and the range says what is meant.
+const isAscii = (text: string): boolean => /^[\u0000-\u007f]*$/.test(text);
+
+/**
+ * `{object, entry: [{id, time, changes|messaging: […]}]}`. Updates that follow each other with the same entity, second and
+ * kind share an entry, so the order is kept. `object` and field names are the catalogue's, so nothing of them needs escaping.
+ */
+export function envelopeOf(object: string, updates: readonly Update[]): string {
+  let text = "";
+  let open: Update | undefined;
+  let openSeconds = 0;
+  for (const update of updates) {
+    const seconds = Math.floor(update.timeMs / 1000);
+    if (open !== undefined && open.entity === update.entity && open.carriedIn === update.carriedIn && openSeconds === seconds) text += ",";
+    else text += `${open === undefined ? "" : "]},"}{"id":"${update.entity}","time":${seconds},"${update.carriedIn}":[`;
+    text += update.carriedIn === "changes" ? `{"field":"${update.field}","value":${update.payload}}` : update.payload;
+    open = update;
+    openSeconds = seconds;
+  }
+  return `{"object":"${object}","entry":[${text}${open === undefined ? "" : "]}"}]}`;
+}

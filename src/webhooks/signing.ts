@@ -1,0 +1,29 @@
+/**
+ * The signatures of a delivery, over the exact bytes of its body (D-62): the platform's own `X-Hub-Signature-256`, and the
+ * headers of Standard Webhooks (standardwebhooks.com), whose timestamp is real time, since a receiver compares it with its
+ * own clock and not with the world's.
+ */
+import { createHmac } from "node:crypto";
+
+export interface SignedParts {
+  readonly webhookId: string;
+  /** Unix seconds, real time. */
+  readonly timestamp: number;
+  readonly body: string;
+}
+
+/**
+ * `secrets` are those of the receiving app that are valid now, the newest first; while an old one overlaps a new one, both
+ * sign. A receiver's library takes the secret as `whsec_` and the base64 of its UTF-8 bytes.
+ */
+export function signatureHeaders(secrets: readonly string[], { webhookId, timestamp, body }: SignedParts): Record<string, string> {
+  const signed = `${webhookId}.${timestamp}.${body}`;
+  return {
+    "X-Hub-Signature-256": `sha256=${hmac(secrets[0] ?? "", body, "hex")}`,
+    "webhook-id": webhookId,
+    "webhook-timestamp": String(timestamp),
+    "webhook-signature": secrets.map((secret) => `v1,${hmac(secret, signed, "base64")}`).join(" "),
+  };
+}
+
+const hmac = (secret: string, text: string, encoding: "hex" | "base64"): string => createHmac("sha256", secret).update(text).digest(encoding);

@@ -1,0 +1,59 @@
+/** The control API over a world in the test's own process, without a socket. */
+import { expect } from "bun:test";
+import { type ControlAppOptions, controlApp } from "#control/app";
+import { tokenValue } from "#system";
+import { CallFigures } from "#telemetry/figures";
+import { openPlaza, type PlazaOptions, type TestPlaza } from "./plaza.ts";
+
+export const KEY = "control-key-of-the-test";
+const CAFE = {
+  users: [{ id: "3001", name: "Ada" }],
+  apps: [{ id: "1001", name: "Shop", secret: "s3cret", created_time: 1_767_225_600 }],
+  pages: [{ id: "2001", name: "Cafe", people: [{ psid: "9001", name: "Guest" }], roles: [{ user: "3001", tasks: ["MESSAGING"] }] }],
+  labels: [
+    { id: "5001", page: "2001", name: "vip", users: ["9001"] },
+    { id: "5002", page: "2001", name: "regular" },
+    { id: "5003", page: "2001", name: "late" },
+  ],
+  tokens: [{ token: "page-token", type: "page", app: "1001", page: "2001", scopes: ["pages_messaging"] }],
+};
+
+interface Answer {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into any answer.
+  readonly body: any;
+}
+
+export async function openControl(options: PlazaOptions = {}, more: Partial<ControlAppOptions["house"]> = {}) {
+  const plaza = await openPlaza({ world: CAFE, ...options });
+  const unexpected: unknown[] = [];
+  const app = controlApp({
+    key: KEY,
+    house: {
+      registry: plaza.registry,
+      worlds: new Map([["default", plaza.world]]),
+      parseYaml: (text) => Bun.YAML.parse(text),
+      mintTokenValue: tokenValue,
+      onTimeMoved: [],
+      ...more,
+    },
+    readFigures: () => new CallFigures(),
+    onUnexpected: (error) => unexpected.push(error),
+  });
+  const call = async (method: string, path: string, body?: unknown, key: string | undefined = KEY): Promise<Answer> => {
+    const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
+    const headers: Record<string, string> = key === undefined || key === "" ? {} : { authorization: `Bearer ${key}` };
+    const response = await app.request(path.startsWith("/") ? path : `/v1/worlds/default/${path}`, {
+      method,
+      headers,
+      ...(text === undefined ? {} : { body: text }),
+    });
+    expect(unexpected).toEqual([]);
+    const answer = (await response.json()) as Answer["body"];
+    if (response.status >= 400) expect(answer.error).toMatchObject({ code: expect.any(String), message: expect.any(String) });
+    return { status: response.status, body: answer };
+  };
+  return { plaza, app, call };
+}
+
+export const labelsOf = (plaza: TestPlaza, token = "page-token") => plaza.get("/v26.0/2001/custom_labels", { token });
