@@ -1,0 +1,182 @@
+import { expect, test } from "bun:test";
+import { exportWorld, importWorld } from "#graph/world-file";
+import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { startReceiver } from "#harness/receiver";
+import { cafe } from "#harness/worlds";
+
+const scopes = ["chatapp_business_management"];
+const world = {
+  ...cafe,
+  apps: [
+    { id: "1001", name: "Shop", secret: "s3cret", callback: { url: "http://127.0.0.1:9/default", verify_token: "v" } },
+    { id: "1002", name: "Other", secret: "0ther" },
+    { id: "1003", name: "Stranger" },
+  ],
+  chatapp_accounts: [
+    { id: "4001", name: "Cafe chat", subscribed_apps: [{ app: "1001" }, { app: "1002", override_callback_uri: "https://other.example/hook" }] },
+    { id: "4002", name: "Theirs", subscribed_apps: [{ app: "1002" }] },
+  ],
+  phone_numbers: [
+    { id: "4101", account: "4001", display_phone_number: "+49 30 1", verified_name: "Cafe" },
+    { id: "4102", account: "4001", overrides: [{ app: "1002", override_callback_uri: "https://other.example/phone" }] },
+  ],
+  tokens: [
+    ...cafe.tokens,
+    { token: "wa", type: "system_user", app: "1001", user: "3001", scopes },
+    { token: "other-wa", type: "user", app: "1002", user: "3002", scopes },
+    { token: "stranger-wa", type: "user", app: "1003", user: "3002", scopes },
+    { token: "scopeless", type: "user", app: "1001", user: "3001", scopes: [] },
+  ],
+};
+
+const onAccount = "/v26.0/4001/subscribed_apps";
+const set = (plaza: TestPlaza, body: Record<string, unknown>, bearer = "wa", path = onAccount) => plaza.post(path, { bearer, body });
+const setNumber = (plaza: TestPlaza, webhook_configuration: unknown, bearer = "wa") =>
+  plaza.post("/v26.0/4101", { bearer, body: { webhook_configuration } });
+const configuration = async (plaza: TestPlaza, bearer = "wa", number = "4101") =>
+  (await plaza.get(`/v26.0/${number}`, { bearer, query: { fields: "webhook_configuration" } })).body.webhook_configuration;
+const overrideInList = async (plaza: TestPlaza, app = "1001") =>
+  (await plaza.get(onAccount, { bearer: "wa" })).body.data.find(
+    (entry: { chatapp_business_api_data: { id: string } }) => entry.chatapp_business_api_data.id === app,
+  ).override_callback_uri;
+const problem = ({ status, body }: { status: number; body: { error: { code: number; error_data?: { parameter?: string } } } }) => [
+  status,
+  body.error.code,
+  body.error.error_data?.parameter,
+];
+
+onEachDatabase("webhook overrides", (database) => {
+  const open = (options = {}) => openPlaza({ database, world, ...options });
+
+  test("H1, H2, H3: an account's override is verified, listed, and removed", async () => {
+    const plaza = await open();
+    const receiver = startReceiver();
+    const uri = `${receiver.url}?keep=%C3%BC&x`;
+    expect((await set(plaza, { override_callback_uri: uri, verify_token: "to ken/ü" })).body).toEqual({ success: true });
+    expect(receiver.handshakes).toEqual([{ mode: "subscribe", verifyToken: "to ken/ü" }]);
+    expect((await plaza.get(onAccount, { bearer: "wa" })).body.data).toEqual([
+      { chatapp_business_api_data: { id: "1001", link: "http://plaza.test/1001", name: "Shop" }, override_callback_uri: uri },
+      {
+        chatapp_business_api_data: { id: "1002", link: "http://plaza.test/1002", name: "Other" },
+        override_callback_uri: "https://other.example/hook",
+      },
+    ]);
+    expect((await set(plaza, {})).body).toEqual({ success: true });
+    expect(await overrideInList(plaza)).toBeUndefined();
+    expect((await set(plaza, {})).body).toEqual({ success: true });
+  });
+
+  test("H4, H5, H6: a number's override, the caller's own, with the account's and the app's beside it", async () => {
+    const plaza = await open();
+    const receiver = startReceiver();
+    expect(await configuration(plaza)).toEqual({ application: "http://127.0.0.1:9/default" });
+    const override_callback_uri = receiver.url;
+    expect((await setNumber(plaza, { override_callback_uri, verify_token: "v" })).body).toEqual({ success: true });
+    await set(plaza, { override_callback_uri: `${override_callback_uri}/account`, verify_token: "v" });
+    expect(await configuration(plaza)).toEqual({
+      phone_number: override_callback_uri,
+      chatapp_business_account: `${override_callback_uri}/account`,
+      application: "http://127.0.0.1:9/default",
+    });
+    expect(await configuration(plaza, "other-wa")).toEqual({ chatapp_business_account: "https://other.example/hook" });
+    expect((await set(plaza, {})).status).toBe(200);
+    expect((await configuration(plaza)).phone_number).toBe(override_callback_uri);
+    for (let i = 0; i < 2; i++) expect((await setNumber(plaza, { override_callback_uri: "" })).body).toEqual({ success: true });
+    expect(await configuration(plaza)).toEqual({ application: "http://127.0.0.1:9/default" });
+    expect((await plaza.get("/v26.0/4101", { bearer: "wa" })).body).toEqual({ id: "4101", display_phone_number: "+49 30 1", verified_name: "Cafe" });
+  });
+
+  test("H1-3 to H1-6, H4-3 to H4-6: parameters are needed, addresses have at most 200 characters, tokens have no limit", async () => {
+    const plaza = await open();
+    const { url } = startReceiver();
+    const long = (length: number) => `${url}?${"x".repeat(length - url.length - 1)}`;
+    expect((await set(plaza, { override_callback_uri: long(200), verify_token: "v".repeat(10_000) })).status).toBe(200);
+    expect(problem(await set(plaza, { override_callback_uri: long(201), verify_token: "v" }))).toEqual([400, 100, "override_callback_uri"]);
+    expect(problem(await set(plaza, { override_callback_uri: url }))).toEqual([400, 100, "verify_token"]);
+    expect(problem(await set(plaza, { verify_token: "v" }))).toEqual([400, 100, "override_callback_uri"]);
+    expect(problem(await set(plaza, { override_callback_uri: "", verify_token: "v" }))).toEqual([400, 100, "override_callback_uri"]);
+    expect(problem(await setNumber(plaza, { override_callback_uri: long(201), verify_token: "v" }))).toEqual([
+      400,
+      100,
+      "webhook_configuration.override_callback_uri",
+    ]);
+    expect(problem(await setNumber(plaza, { override_callback_uri: url }))).toEqual([400, 100, "webhook_configuration.verify_token"]);
+    expect(problem(await setNumber(plaza, { verify_token: "v" }))).toEqual([400, 100, "webhook_configuration.override_callback_uri"]);
+    expect(problem(await plaza.post("/v26.0/4101", { bearer: "wa" }))).toEqual([400, 100, "webhook_configuration"]);
+    expect(await overrideInList(plaza)).toBe(long(200));
+  });
+
+  test("ROUTE-27, D-61: a callback that fails the handshake changes nothing", async () => {
+    const plaza = await open();
+    const good = startReceiver();
+    await set(plaza, { override_callback_uri: good.url, verify_token: "v" });
+    const failing: [string, number][] = [
+      [startReceiver(() => new Response("wrong")).url, 2201],
+      [startReceiver((challenge) => new Response(challenge, { status: 500 })).url, 2200],
+      [startReceiver((challenge) => new Response(challenge, { status: 302, headers: { location: good.url } })).url, 2200],
+      ["http://127.0.0.1:1/closed", 2200],
+      ["ftp://127.0.0.1/", 2200],
+      ["http://10.0.0.1/", 2200],
+      ["not an address", 2200],
+    ];
+    for (const [uri, code] of failing) {
+      for (const answer of [
+        await set(plaza, { override_callback_uri: uri, verify_token: "v" }),
+        await setNumber(plaza, { override_callback_uri: uri, verify_token: "v" }),
+      ]) {
+        expect([uri, answer.status, answer.body.error.code]).toEqual([uri, 400, code]);
+      }
+    }
+    expect(await overrideInList(plaza)).toBe(good.url);
+    expect((await configuration(plaza)).phone_number).toBeUndefined();
+  });
+
+  test("AUTH-20, AUTH-21: a bearer with the scope, of an app that is subscribed; to others the account does not exist", async () => {
+    const plaza = await open();
+    for (const path of [onAccount, "/v26.0/4101"]) {
+      for (const method of ["GET", "POST"]) {
+        const call = { body: method === "POST" && path !== onAccount ? { webhook_configuration: { override_callback_uri: "" } } : {} };
+        expect((await plaza.call(method, path, { ...call, bearer: "stranger-wa" })).body.error.error_subcode).toBe(33);
+        expect((await plaza.call(method, path, { ...call, bearer: "scopeless" })).body.error.code).toBe(10);
+        expect((await plaza.call(method, path, { ...call, query: { access_token: "wa" } })).body.error.code).toBe(104);
+      }
+    }
+    expect((await set(plaza, {}, "wa", "/v26.0/4002/subscribed_apps")).body.error.error_subcode).toBe(33);
+  });
+
+  test("D-13 [clients]: H3 by an app that is not subscribed subscribes it; H1 by one does not", async () => {
+    const plaza = await open({ profile: "clients" });
+    const { url, handshakes } = startReceiver();
+    expect((await set(plaza, { override_callback_uri: url, verify_token: "v" }, "stranger-wa")).status).toBe(400);
+    expect(handshakes).toEqual([]);
+    expect((await set(plaza, {}, "stranger-wa")).body).toEqual({ success: true });
+    expect((await set(plaza, { override_callback_uri: url, verify_token: "v" }, "stranger-wa")).body).toEqual({ success: true });
+    expect(await overrideInList(plaza, "1003")).toBe(url);
+  });
+
+  test("D-60: an app that ends its subscription loses its overrides and its sight of the account", async () => {
+    const plaza = await open();
+    expect((await plaza.delete(onAccount, { bearer: "other-wa" })).body).toEqual({ success: true });
+    expect((await plaza.get("/v26.0/4102", { bearer: "other-wa" })).body.error.error_subcode).toBe(33);
+    expect((await plaza.get(onAccount, { bearer: "wa" })).body.data).toHaveLength(1);
+    const file = await exportWorld(plaza.world, plaza.registry);
+    expect(JSON.stringify(file)).not.toContain("other.example");
+  });
+
+  test("D-59: accounts and their numbers can be read", async () => {
+    const plaza = await open();
+    expect((await plaza.get("/v26.0/4001", { bearer: "wa" })).body).toEqual({ id: "4001", name: "Cafe chat" });
+    expect((await plaza.get("/v26.0/4001/phone_numbers", { bearer: "wa", query: { fields: "display_phone_number", limit: "1" } })).body.data).toEqual(
+      [{ display_phone_number: "", id: "4102" }],
+    );
+  });
+
+  test("an exported world is the same when it is loaded again", async () => {
+    const plaza = await open();
+    const file = await exportWorld(plaza.world, plaza.registry);
+    const again = await openPlaza({ database });
+    await importWorld(again.world, again.registry, JSON.stringify(file), { isMerge: false });
+    const loaded = await exportWorld(again.world, again.registry);
+    expect([loaded.chatapp_accounts, loaded.phone_numbers]).toEqual([file.chatapp_accounts, file.phone_numbers]);
+  });
+});

@@ -1,0 +1,35 @@
+/** A callback on loopback: answers handshakes and keeps what it is sent. */
+import { afterEach } from "bun:test";
+
+export interface Receiver {
+  readonly url: string;
+  /** The handshakes that came: mode and verify token. */
+  readonly handshakes: { mode: string | null; verifyToken: string | null }[];
+  readonly posts: { body: string; headers: Record<string, string> }[];
+}
+
+const servers: { stop(force: boolean): unknown }[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.stop(true);
+});
+
+/** `answer` says what a handshake is answered; by default the challenge. */
+export function startReceiver(answer: (challenge: string) => Response | Promise<Response> = (challenge) => new Response(challenge)): Receiver {
+  const handshakes: Receiver["handshakes"] = [];
+  const posts: Receiver["posts"] = [];
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(request) {
+      const { searchParams } = new URL(request.url);
+      if (request.method !== "GET") {
+        posts.push({ body: await request.text(), headers: Object.fromEntries(request.headers) });
+        return new Response("ok");
+      }
+      handshakes.push({ mode: searchParams.get("hub.mode"), verifyToken: searchParams.get("hub.verify_token") });
+      return answer(searchParams.get("hub.challenge") ?? "");
+    },
+  });
+  servers.push(server);
+  return { url: `http://127.0.0.1:${server.port}/hook`, handshakes, posts };
+}
