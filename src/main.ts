@@ -1,10 +1,9 @@
 /** Puts the house together: the only file that knows every room. */
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import { type Config, ConfigProblem } from "#config/config";
+import type { Config } from "#config/config";
 import { masterKeyOf } from "#config/secret-key";
 import { type ControlAppOptions, controlApp } from "#control/app";
 import { serveControl } from "#control/server";
+import { appEvents } from "#features/app-events";
 import { apps } from "#features/apps";
 import { businesses } from "#features/businesses";
 import { chatappAccounts } from "#features/chatapp-accounts";
@@ -26,7 +25,6 @@ import { type OpenWorld, openWorld } from "#graph/open-world";
 import { Registry } from "#graph/registry";
 import type { Room } from "#graph/room";
 import { newestVersion } from "#graph/versions";
-import { importWorld, isEmpty } from "#graph/world-file";
 import { followSettings } from "#graph/world-settings";
 import { defaultLimits } from "#http/limits";
 import type { SurfaceAddress } from "#http/places";
@@ -39,6 +37,7 @@ import { CallFigures } from "#telemetry/figures";
 import { errorFields, type Log } from "#telemetry/log";
 import type { FiguresSource } from "#telemetry/merged-figures";
 import { GuardedClient } from "#webhooks/guarded-client";
+import { beginWorld, type Demo } from "./first-world.ts";
 
 /** In the order in which a world file's sections are loaded. */
 export const rooms: readonly Room[] = [
@@ -57,6 +56,7 @@ export const rooms: readonly Room[] = [
   chatappAccounts,
   webhookOverrides,
   migrationIntents,
+  appEvents,
 ];
 
 export const buildRegistry = (): Registry => new Registry(rooms);
@@ -109,7 +109,7 @@ export async function startPlaza(config: Config, log: Log, { part, readFigures }
   const world = await openDefaultWorld(config, registry, log);
   const listeners: Listener[] = [];
   try {
-    const demo = part === "graph" ? undefined : await beginWorld(world, registry, config);
+    const demo = part === "graph" ? undefined : await beginWorld(world, registry, config, parseYaml);
     if (config.profile !== undefined) world.profile = config.profile;
     const graph = part === "control" ? undefined : await listenGraph(config, log, world, registry, part === "graph");
     if (graph !== undefined) listeners.push(graph);
@@ -200,6 +200,7 @@ async function openDefaultWorld(config: Config, registry: Registry, log: Log): P
     calendar: standardCalendar,
     limits: { labels_per_page_max: config.labels_per_page_max },
     rateLimits: { app_calls_per_hour: config.app_calls_per_hour, page_calls_per_hour: config.page_calls_per_hour },
+    randomSecret,
     outbound: new GuardedClient({ rules: { isSandbox: config.sandbox, allowed: config.allow_callback } }),
     masterKey: masterKeyOf(config, randomKey),
     realNowMs,
@@ -208,44 +209,6 @@ async function openDefaultWorld(config: Config, registry: Registry, log: Log): P
   });
   await followSettings(world, (error) => log.warn(errorFields(error), "the world's settings could not be read again"));
   return world;
-}
-
-/** Public values, in the repository: only a sandbox begins with it. */
-const DEMO_FILE = fileURLToPath(new URL("../worlds/demo.yaml", import.meta.url));
-
-export interface Demo {
-  readonly page: string;
-  readonly page_token: string;
-  readonly tokens: readonly { readonly token: string; readonly type: string }[];
-}
-
-/** Fills an empty world: with the file that was asked for, else with the demo. Answers what of the demo works. */
-async function beginWorld(world: OpenWorld, registry: Registry, config: Config): Promise<Demo | undefined> {
-  const { world: file } = config;
-  const hasNothing = await isEmpty(world);
-  if (file !== undefined) {
-    if (!hasNothing && !config.import) throw new ConfigProblem("--world", `the data in ${config.data} is not empty; --import merges ${file} into it`);
-    await importWorld(world, registry, readWorldFile(file), { isMerge: config.import, parseYaml });
-  } else if (hasNothing && config.sandbox) await importWorld(world, registry, readFileSync(DEMO_FILE, "utf8"), { isMerge: false, parseYaml });
-  return config.sandbox && !config.json ? findDemo(world) : undefined;
-}
-
-function readWorldFile(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw new ConfigProblem("--world", `${file} cannot be read: ${(error as Error).message}`);
-  }
-}
-
-/** The demo's tokens that are alive: after a restart, or beside what a world file brought. */
-async function findDemo(world: OpenWorld): Promise<Demo | undefined> {
-  const file = parseYaml(readFileSync(DEMO_FILE, "utf8")) as { tokens: { token: string; type: string; page?: string }[] };
-  const tokens: Demo["tokens"][number][] = [];
-  for (const { token, type } of file.tokens) if ((await world.tokens.find(token))?.revoked_at === 0) tokens.push({ token, type });
-  const page = file.tokens.find(({ type }) => type === "page");
-  if (page?.page === undefined || !tokens.some(({ token }) => token === page.token)) return undefined;
-  return { page: page.page, page_token: page.token, tokens };
 }
 
 const parseYaml = (text: string): unknown => Bun.YAML.parse(text);

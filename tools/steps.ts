@@ -3,6 +3,8 @@ export interface Step {
   readonly name: string;
   readonly command: readonly [string, ...string[]];
   readonly env?: Readonly<Record<string, string>>;
+  /** It is killed after that time, so that one that hangs cannot keep everybody waiting. */
+  readonly withinMs?: number;
 }
 
 export interface StepEnd {
@@ -17,6 +19,9 @@ export const ROOT = new URL("..", import.meta.url).pathname;
 /** The Bun that runs this, for steps that are Bun programs themselves. */
 export const BUN = process.execPath;
 
+/** The last lines are in the pipe already when a program has ended. */
+const STREAMS_END_MS = 2_000;
+
 export async function runStep(step: Step): Promise<StepEnd> {
   console.log(`\n── ${step.name}`);
   const startMs = performance.now();
@@ -27,9 +32,15 @@ export async function runStep(step: Step): Promise<StepEnd> {
     stdout: "pipe",
     stderr: "pipe",
   });
+  const { withinMs } = step;
+  const watch = withinMs === undefined ? undefined : setTimeout(() => child.kill("SIGKILL"), withinMs);
   const parts: string[] = [];
-  await Promise.all([copy(child.stdout, parts), copy(child.stderr, parts)]);
+  const copied = Promise.all([copy(child.stdout, parts), copy(child.stderr, parts)]);
   const exitCode = await child.exited;
+  // What it left running may hold its streams open for ever.
+  await Promise.race([copied, Bun.sleep(STREAMS_END_MS)]);
+  clearTimeout(watch);
+  if (child.signalCode === "SIGKILL") console.log(`${step.name}: killed${withinMs === undefined ? "" : ` after ${seconds(withinMs)}`}`);
   return { name: step.name, exitCode, output: parts.join(""), durationMs: performance.now() - startMs };
 }
 

@@ -7,6 +7,7 @@
 import { taskMissing } from "#kernel/errors";
 import type { PageTask } from "./page-tasks.ts";
 import { pageTasksOf } from "./page-tasks.ts";
+import { appEventPolicies } from "./policies-app-events.ts";
 import { catalogPolicies } from "./policies-catalogs.ts";
 import { chatappPolicies } from "./policies-chatapp.ts";
 import { microblogPolicies } from "./policies-microblog.ts";
@@ -60,6 +61,7 @@ export const policies = {
   ...chatappPolicies,
   ...catalogPolicies,
   ...microblogPolicies,
+  ...appEventPolicies,
 
   /** For node types that the interface never shows as such. */
   nobody: { summary: "nobody", kinds: [], scopes: [], sees: () => false },

@@ -59,7 +59,7 @@ export class Tokens {
   async #findByAppSecret(id: string, secret: string): Promise<Token | undefined> {
     const app = isNodeId(id) ? await this.findApp(id) : undefined;
     if (app === undefined || !isSameHex(hashOf(secret), app.secret_hash)) return undefined;
-    return appSecretToken(app);
+    return tokenOfApp(app);
   }
 
   /** D-15. Throws `invalidParameter` (code 100) when the proof is demanded and missing, or wrong. */
@@ -75,7 +75,8 @@ export class Tokens {
   }
 }
 
-function appSecretToken(app: AppFacts): Token {
+/** An app token that is not stored: of a caller who showed the app's secret, or who needs none (D-11, D-13). */
+export function tokenOfApp(app: AppFacts): Token {
   const none = { user: undefined, page: undefined, social_account: undefined, microblog_user: undefined };
   const never = { expires_at: 0, data_access_expires_at: 0, revoked_at: 0 };
   return { id: app.id, type: "app", app: app.id, ...none, scopes: [], issued_at: app.created_time, ...never };

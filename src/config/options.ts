@@ -151,7 +151,8 @@ export const options: readonly Option[] = [
     isSecret: true,
     read: read.secretKey,
     default: undefined,
-    summary: "32 bytes, hex or base64, that stored secrets are sealed with; when it is not given, a data folder makes its own key file and a PostgreSQL sandbox uses a fixed key",
+    summary:
+      "32 bytes, hex or base64, that stored secrets are sealed with; when it is not given, a data folder makes its own key file and a PostgreSQL sandbox uses a fixed key",
   },
 ];
 

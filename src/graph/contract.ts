@@ -2,6 +2,7 @@
  * The words of a contract. A contract is data, written once in a room; validation, documents and tests are made from it.
  */
 import type { Static, TObject, TSchema } from "typebox";
+import type { AppFacts } from "#auth/app-facts";
 import type { NodeRef } from "#auth/node-ref";
 import type { PolicyName } from "#auth/policies";
 import type { SchemeName } from "#auth/schemes";
@@ -58,6 +59,8 @@ export interface Access {
   readonly errorForm: ErrorForm;
   /** On every answer of it, errors too (e.g. a deprecation). */
   readonly headers?: Readonly<Record<string, string>>;
+  /** D-13 [clients]: where the app allows it, a call on it without any token counts as the app's own. */
+  readonly tokenless?: (app: AppFacts) => boolean;
   /** Which errors may leave it, beside those that every call may meet (`graph/common-errors.ts`). */
   readonly errors: readonly ErrorName[];
 }
@@ -150,7 +153,9 @@ export type Served =
       readonly contract: WriteOperation;
       readonly handle: (call: Call, tx: Transaction, prepared: unknown) => Promise<unknown>;
       readonly prepare?: (call: Call, reader: Reader) => Promise<unknown>;
-    };
+      readonly submit?: undefined;
+    }
+  | { readonly contract: WriteOperation; readonly submit: (call: Call) => Promise<unknown> };
 
 export function serveList<P extends TObject, R extends Row>(
   contract: ListOperation<P, R>,
@@ -177,6 +182,12 @@ export function serveWrite<P extends TObject, A extends TSchema, Prepared = unde
 ): Served {
   return (prepare === undefined ? { contract, handle } : { contract, handle, prepare }) as unknown as Served;
 }
+
+/** A write of which several calls share a transaction: the room opens it, and answers each call when it is durable. */
+export const serveIntake = <P extends TObject, A extends TSchema>(
+  contract: WriteOperation<P, A>,
+  submit: (call: Call<Static<P>>) => Promise<Static<A>>,
+): Served => ({ contract, submit }) as unknown as Served;
 
 export const listOperation = <P extends TObject, R extends Row>(words: Omit<ListOperation<P, R>, "kind" | "method">): ListOperation<P, R> => ({
   kind: "list",

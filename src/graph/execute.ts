@@ -94,6 +94,7 @@ async function list(
 
 async function write(registry: Registry, served: HandlerOf<"write">, call: Call, selection: Selection | undefined): Promise<unknown> {
   const contract: WriteOperation = served.contract;
+  if (served.submit !== undefined) return served.submit(call);
   const readBack = selection === undefined ? undefined : contract.readBack;
   // A wrong selection is refused before anything is written.
   const projection = readBack === undefined ? undefined : projectionOf(readBack.set, selection, call.world.profile);

@@ -13,6 +13,7 @@ import type { NodeRef } from "#auth/node-ref";
 import { policyOf } from "#auth/policies";
 import { clientsScheme, type Scheme } from "#auth/schemes";
 import { principalOf } from "#auth/token";
+import { tokenOfApp } from "#auth/tokens";
 import { unixSeconds } from "#kernel/clock";
 import { GraphError, internalError, invalidParameter, tokenInvalid, tokenMissing, unknownPath } from "#kernel/errors";
 import { formatVersion, type Version } from "#kernel/versions";
@@ -83,6 +84,7 @@ async function ascend(stairs: Stairs, world: World, request: GraphRequest, step:
   const address = addressOf(request, registry, world);
   step.form = formByShape(request, address.edge, registry);
   const method = effectiveMethod(request);
+  Object.assign(step.headers, registry.headersOf(method, address.edge));
 
   const credentials = await checkTokens(presentedTokens(request, everyPlace), world.tokens, unixSeconds(world.clock));
   const id = address.id === "me" ? meOf(credentials) : address.id;
@@ -98,6 +100,7 @@ async function ascend(stairs: Stairs, world: World, request: GraphRequest, step:
   step.endpoint = endpoint;
   Object.assign(step.headers, endpoint.access.headers);
   const scheme = schemeFor(endpoint.access.scheme, world.profile);
+  if (credentials.length === 0) credentials.push(...(await withoutToken(world, endpoint, node)));
   const first = credentials[0];
   if (first === undefined) throw missingCredential([], scheme) ?? tokenMissing("access_token");
   const caller = await callerOf(world, first);
@@ -158,6 +161,13 @@ function meOf(credentials: readonly Credential[]): NodeRef["id"] {
   const first = credentials[0];
   if (first === undefined) throw tokenMissing("access_token");
   return principalOf(first.token);
+}
+
+/** D-13 [clients]: the addressed app's own credential, where it lets such calls come without one. */
+async function withoutToken(world: World, { access }: Endpoint, node: NodeRef | undefined): Promise<Credential[]> {
+  if (world.profile !== "clients" || access.tokenless === undefined || node?.type !== "app") return [];
+  const app = await world.tokens.findApp(node.id);
+  return app !== undefined && access.tokenless(app) ? [{ place: "bearer", value: "", token: tokenOfApp(app) }] : [];
 }
 
 /** D-20: no node, no such edge, no such method. Who brings no credential at all is told that first. */

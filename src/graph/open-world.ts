@@ -26,6 +26,7 @@ export interface WorldOptions {
   readonly limits: WorldLimits;
   readonly rateLimits: RateLimitConfig;
   readonly outbound: GuardedClient;
+  readonly randomSecret: (byteCount: number) => string;
   readonly masterKey: Uint8Array;
   readonly realNowMs: () => number;
   /** Given the database's process number, or the next id of a seeded world. */
@@ -64,6 +65,7 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
     rateLimits: new RateLimits(options.rateLimits),
     requests: new RequestLog(),
     outbound: options.outbound,
+    randomSecret: options.randomSecret,
     masterKey: options.masterKey,
   }) as OpenWorld;
 }

@@ -28,6 +28,8 @@ interface Words {
   commaSeparated?: boolean;
   /** What is not declared is kept, e.g. payloads that the document does not show (D-62). */
   additionalProperties?: boolean;
+  /** The room reads it itself, numbers that keep their digits included: large lists, or errors that name more than a parameter. */
+  "x-plaza-raw"?: boolean;
 }
 
 type Read = (value: unknown, name: string) => unknown;
@@ -69,6 +71,7 @@ function readerOf(words: Words): Read {
     case "object":
       return objectReader(words);
     default:
+      if (words["x-plaza-raw"] === true) return (value) => value;
       // TypeBox's Unknown: the handler itself says what it takes.
       return (value, name) => storable(value, name);
   }

@@ -35,6 +35,7 @@ export class Registry {
   readonly #prefixes = new Map<string, Set<string>>();
   readonly #edges = new Set<string>();
   readonly #flatEdges = new Set<string>();
+  readonly #headers = new Map<string, Readonly<Record<string, string>>>();
 
   constructor(rooms: readonly Room[]) {
     this.rooms = rooms;
@@ -73,6 +74,9 @@ export class Registry {
 
   /** D-20: edges of page messaging answer flat, even where the id leads nowhere. */
   isFlatEdge = (edge: string | undefined): boolean => edge !== undefined && this.#flatEdges.has(edge);
+
+  /** What every call of that shape carries in its answer, whatever it leads to: a header says nothing about ids (D-90). */
+  headersOf = (method: string, edge: string | undefined): Readonly<Record<string, string>> | undefined => this.#headers.get(`${method} ${edge}`);
 
   #addType(type: NodeType): void {
     if (this.#types.has(type.type)) throw new Error(`two rooms declare the node type ${type.type}`);
@@ -119,6 +123,7 @@ export class Registry {
     if (contract.on === null) this.#literals.add(contract.edge);
     else this.#edges.add(contract.edge);
     if (contract.on !== null && contract.errorForm === "flat") this.#flatEdges.add(contract.edge);
+    if (contract.headers !== undefined) this.#headers.set(`${contract.method} ${contract.edge}`, contract.headers);
     if (contract.alsoUnder !== undefined) {
       const edges = this.#prefixes.get(contract.alsoUnder) ?? new Set();
       this.#prefixes.set(contract.alsoUnder, edges.add(contract.edge));

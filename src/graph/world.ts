@@ -40,6 +40,8 @@ export interface WorldParts {
   readonly requests: RequestLog;
   /** The only way out (D-64). */
   readonly outbound: GuardedClient;
+  /** Random text of so many bytes, for secrets that the world makes itself. */
+  readonly randomSecret: (byteCount: number) => string;
   /** 32 bytes from which the keys of cursors and sealed secrets are derived. */
   readonly masterKey: Uint8Array;
 }
@@ -57,6 +59,7 @@ export class World {
   readonly rateLimits: RateLimits;
   readonly requests: RequestLog;
   readonly outbound: GuardedClient;
+  readonly randomSecret: (byteCount: number) => string;
   readonly cursors: Cursors;
   readonly sealer: Sealer;
   readonly tokens: Tokens;
@@ -76,6 +79,7 @@ export class World {
     this.rateLimits = parts.rateLimits;
     this.requests = parts.requests;
     this.outbound = parts.outbound;
+    this.randomSecret = parts.randomSecret;
     this.cursors = new Cursors(deriveKey(parts.masterKey, "cursors"));
     this.sealer = new Sealer(deriveKey(parts.masterKey, "sealed secrets"));
     this.tokens = new Tokens(parts.database, parts.readers, this.sealer);

@@ -1,5 +1,4 @@
 /** `bin/plaza` as a process of its own, as a script would run it. */
-import { afterEach } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,13 +24,17 @@ type Process = Bun.Subprocess<"ignore", "pipe", "pipe">;
 const processes: Process[] = [];
 const folders: string[] = [];
 
-afterEach(async () => {
+/**
+ * Each test file hands this to its own `afterEach`: a hook that is registered here, when the module is loaded, would belong to
+ * the first file that loads it and to no other.
+ */
+export async function endAll(): Promise<void> {
   for (const running of processes.splice(0)) {
     running.kill("SIGKILL");
     await running.exited;
   }
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
+}
 
 export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "plaza-cli-"));

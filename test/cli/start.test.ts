@@ -1,7 +1,9 @@
-import { describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { newFolder, runPlaza, spawnPlaza, startPlaza } from "./plaza-process.ts";
+import { endAll, newFolder, runPlaza, spawnPlaza, startPlaza } from "./plaza-process.ts";
+
+afterEach(endAll);
 
 const LABEL = { id: "77", page: "2001", name: "kept" };
 const fileWith = (text: string): string => {

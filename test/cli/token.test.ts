@@ -1,5 +1,7 @@
-import { describe, expect, test } from "bun:test";
-import { newFolder, runPlaza, startPlaza } from "./plaza-process.ts";
+import { afterEach, describe, expect, test } from "bun:test";
+import { endAll, newFolder, runPlaza, startPlaza } from "./plaza-process.ts";
+
+afterEach(endAll);
 
 describe("plaza token", () => {
   test("on data that no server uses: the first app and its token, which the server then takes", async () => {

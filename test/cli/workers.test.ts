@@ -1,6 +1,8 @@
-import { describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 import { sharedPostgres } from "#harness/postgres-cluster";
-import { type RunningPlaza, startPlaza } from "./plaza-process.ts";
+import { endAll, type RunningPlaza, startPlaza } from "./plaza-process.ts";
+
+afterEach(endAll);
 
 /** Processes whose parent is `pid`. */
 function childrenOf(pid: number): number[] {

@@ -84,6 +84,7 @@ export async function openPlaza(options: PlazaOptions = {}): Promise<TestPlaza> 
     calendar: options.calendar ?? standardCalendar,
     limits: { labels_per_page_max: options.labelsPerPageMax ?? 5_000 },
     rateLimits: { app_calls_per_hour: 0, page_calls_per_hour: 0 },
+    randomSecret,
     outbound: new GuardedClient({ rules: { isSandbox: true, allowed: [] } }),
     masterKey: new Uint8Array(32).fill(7),
     realNowMs: () => time.realMs,
@@ -129,6 +130,13 @@ export class TestPlaza {
     const times = { issued_at: 1, expires_at: 0, data_access_expires_at: 0, revoked_at: 0 };
     await this.world.database.write((tx) => insertToken(tx, { id: this.world.ids.mint(), ...none, scopes: [], ...times, ...token }, hashOf(value)));
     return value;
+  }
+
+  /** Every row of some tables, for looking at what is stored. */
+  async dump(tables: readonly string[]): Promise<unknown[]> {
+    const rows: unknown[] = [];
+    for (const table of tables) rows.push(await this.world.database.reader.all({ query: { text: `SELECT * FROM ${table}` }, values: [] }));
+    return rows;
   }
 
   async close(): Promise<void> {
@@ -187,6 +195,12 @@ function requestOf(method: string, path: string, { surface = "base", query = {},
     baseUrl: "http://plaza.test",
     batchDepth: 0,
   };
+}
+
+/** D-21: answers as an object that does not exist. */
+export async function expectUnreadable(plaza: TestPlaza, id: string, bearer: string): Promise<void> {
+  const { status, body } = await plaza.get(`/v26.0/${id}`, { bearer });
+  expect([id, status, body.error.code, body.error.error_subcode]).toEqual([id, 400, 100, 33]);
 }
 
 /** Follows an absolute `next` or `previous` link. */

@@ -23,7 +23,7 @@ export const discouraged = {
   link: '</openapi.json>; rel="deprecation"; type="application/json"',
 } as const;
 
-const kind = Type.Union(eventKinds.map((name) => Type.Literal(name)));
+const kind = Type.Unsafe<EventKind>({ anyOf: eventKinds.map((name) => Type.Literal(name)) });
 const flag = Type.Union([Type.Literal(0), Type.Literal(1)]);
 /** The room reads it: it is large, and its errors name the event. */
 const readHere = { "x-plaza-raw": true };

@@ -2,14 +2,14 @@ import type { Static } from "typebox";
 import type { Call } from "#graph/contract";
 import { unixSeconds } from "#kernel/clock";
 import { invalidParameter } from "#kernel/errors";
+import type { Outcome, Report } from "./app-events.batch.ts";
 import { eventKinds, type reportAppEvents } from "./app-events.contract.ts";
+import { intakeOf } from "./app-events.intake.ts";
 import { EVENTS_PER_CALL_MAX } from "./app-events.limits.ts";
+import { testEventsOf } from "./app-events.test-view.ts";
 import { attributionOf } from "./attribution.handlers.ts";
-import type { Outcome, Report } from "./batch.handlers.ts";
-import { readDevice, readEventList, type ReportCall } from "./calls.reader.ts";
+import { type ReportCall, readDevice, readEventList } from "./calls.reader.ts";
 import { readEvents } from "./events.reader.ts";
-import { intakeOf } from "./intake.handlers.ts";
-import { testEventsOf } from "./test-events.reader.ts";
 import { readUserData } from "./user-data.reader.ts";
 
 /** I1-27, D-71: a duplicate is answered like the first one. */

@@ -6,7 +6,7 @@ import { parseJson } from "#graph/json";
 import { JsonNumber } from "#graph/request";
 import { invalidParameter } from "#kernel/errors";
 import { codePointCount, isStorableText } from "#kernel/text";
-import type { EventKind, reportAppEvents } from "./app-events.contract.ts";
+import type { reportAppEvents } from "./app-events.contract.ts";
 import { DEVICE_ID_CHARACTERS_MAX, EXTINFO_VALUES, VALUE_CHARACTERS_MAX } from "./app-events.limits.ts";
 import { personsOf, readUserData, type UserData } from "./user-data.reader.ts";
 

@@ -2,7 +2,7 @@
 import { JsonNumber } from "#graph/request";
 import { invalidParameter } from "#kernel/errors";
 import { isStorableText } from "#kernel/text";
-import { readAmount } from "./amounts.reader.ts";
+import { readAmount } from "./app-events.amounts.ts";
 import { eventPath } from "./app-events.errors.ts";
 import { LOG_TIME_MAX, PARAMETER_NAME_CHARACTERS_MAX, PARAMETERS_MAX } from "./app-events.limits.ts";
 import { parameterProblem, textProblem } from "./parameters.reader.ts";

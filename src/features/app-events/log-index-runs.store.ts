@@ -9,8 +9,8 @@
 import type { NodeId } from "#kernel/ids";
 import type { Database, Reader, Transaction } from "#storage/database";
 import { type Row, sql } from "#storage/sql";
+import { CallTable, collectInPage, Filter, fingerprintOf, keyText, pageBitsFor, pageOf, pagesOf } from "./app-events.fingerprints.ts";
 import { identitiesOfText } from "./calls.reader.ts";
-import { CallTable, collectInPage, Filter, fingerprintOf, keyText, pageBitsFor, pageOf, pagesOf } from "./fingerprints.reader.ts";
 import { readKeysAfter } from "./log.store.ts";
 import type { IndexEntry, LogIndex, TimeSpan, Wanted } from "./log-index.store.ts";
 import { insertRows, rowStatement } from "./rows.store.ts";

@@ -1,7 +1,7 @@
 /** The value of one parameter of an event (EVT-37 to EVT-51, D-70, D-76). */
 import { JsonNumber } from "#graph/request";
 import { codePointCount, isStorableText } from "#kernel/text";
-import { readAmount } from "./amounts.reader.ts";
+import { readAmount } from "./app-events.amounts.ts";
 import { VALUE_CHARACTERS_MAX } from "./app-events.limits.ts";
 import { currencies } from "./currencies.contract.ts";
 import { contentTypes, type ParameterForm, standardParameters } from "./standard-events.contract.ts";

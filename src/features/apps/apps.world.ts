@@ -6,7 +6,6 @@ import { secondsOf, worldId, worldTime } from "#graph/world-words";
 import { unixSeconds } from "#kernel/clock";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { randomSecret } from "#system";
 import { type AppRecord, deleteApp, deleteRoles, findApp, insertApp, insertRole, listApps, listRoles, saveApp } from "./apps.store.ts";
 
 const closed = { additionalProperties: false };
@@ -59,7 +58,7 @@ const EVENT_NAME_LIMIT = 1_000;
 const SECRET_BYTES = 16;
 
 function recordOf(given: Entry, world: World): AppRecord {
-  const secret = given.secret ?? randomSecret(SECRET_BYTES);
+  const secret = given.secret ?? world.randomSecret(SECRET_BYTES);
   const { callback } = given;
   return {
     id: nodeId(String(given.id)),

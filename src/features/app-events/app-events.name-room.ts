@@ -2,8 +2,8 @@
 import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import type { FactCache } from "#storage/facts";
+import type { Report } from "./app-events.batch.ts";
 import { deactivatedName, eventPath, tooManyNames } from "./app-events.errors.ts";
-import type { Report } from "./batch.handlers.ts";
 import { countActiveNames, eventNameKey, findNames, insertNames } from "./names.store.ts";
 
 /** Whether a known name is active. Other processes see a deactivation within 1 s; absence is never cached. */

@@ -6,11 +6,11 @@
  */
 import type { World } from "#graph/world";
 import { overloaded } from "#kernel/errors";
-import { type Outcome, type Report, storeBatch } from "./batch.handlers.ts";
+import { type Outcome, type Report, storeBatch } from "./app-events.batch.ts";
+import type { KnownNames } from "./app-events.name-room.ts";
 import type { LogIndex } from "./log-index.store.ts";
 import { TableIndex } from "./log-index.store.ts";
 import { RunIndex } from "./log-index-runs.store.ts";
-import type { KnownNames } from "./names.handlers.ts";
 import { eventNameFact } from "./names.store.ts";
 
 /** In one transaction: at some 5 µs each, SQLite's writer and the event loop are held for 25 ms. */

@@ -7,14 +7,14 @@ import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import type { SqlValue } from "#storage/sql";
 import type { EventKind } from "./app-events.contract.ts";
+import { fingerprintOf, keyText } from "./app-events.fingerprints.ts";
 import { DAY_SECONDS, DEDUP_WINDOW_SECONDS } from "./app-events.limits.ts";
+import { type KnownNames, NameRoom } from "./app-events.name-room.ts";
 import { type Device, deviceIdentities, deviceText, identitiesOf } from "./calls.reader.ts";
 import type { ReportedEvent } from "./events.reader.ts";
-import { fingerprintOf, keyText } from "./fingerprints.reader.ts";
 import { findInstalled, insertInstalled } from "./installs.store.ts";
 import { findTimesOfKey, insertEvents, lastCallOf } from "./log.store.ts";
 import type { IndexEntry, LogIndex, Wanted } from "./log-index.store.ts";
-import { type KnownNames, NameRoom } from "./names.handlers.ts";
 import { ALL_DAYS, addSums, type EventSum } from "./sums.store.ts";
 
 /** A call of I1 that was found right in itself. */

@@ -1,7 +1,6 @@
 /** I1-35: the test events view: what came in lately on the App channel, event by event, with a verdict. In memory, and live. */
 import type { World } from "#graph/world";
 import type { NodeId } from "#kernel/ids";
-import type { EventKind } from "./app-events.contract.ts";
 
 export type Verdict = "accepted" | "duplicate" | "refused";
 
@@ -71,7 +70,9 @@ export class TestEvents {
 function eventsOf({ app, received, kind, events, duplicates, refusal, dropped }: SeenCall): TestEvent[] {
   const call = { channel: "App", app, received_time: received, event: kind, dropped_user_data: dropped } as const;
   const judged = (at: number) =>
-    refusal === undefined ? { verdict: duplicates.has(at) ? "duplicate" : "accepted" } as const : ({ verdict: "refused", reason: refusal } as const);
+    refusal === undefined
+      ? ({ verdict: duplicates.has(at) ? "duplicate" : "accepted" } as const)
+      : ({ verdict: "refused", reason: refusal } as const);
   if (events.length === 0) return [{ ...call, ...judged(0) }];
   return events.map((event, at) => ({ ...call, ...namesOf(event), ...judged(at) }));
 }
@@ -79,8 +80,9 @@ function eventsOf({ app, received, kind, events, duplicates, refusal, dropped }:
 /** Of an event as sent or as read. */
 function namesOf(event: unknown): { event_name?: string; event_id?: string } {
   if (typeof event !== "object" || event === null) return {};
-  const { _eventName, name = _eventName, event_id } = event as Record<string, unknown>;
-  return { ...(typeof name === "string" ? { event_name: name } : {}), ...(typeof event_id === "string" ? { event_id } : {}) };
+  const { _eventName, name, event_id } = event as Record<string, unknown>;
+  const event_name = _eventName ?? name;
+  return { ...(typeof event_name === "string" ? { event_name } : {}), ...(typeof event_id === "string" ? { event_id } : {}) };
 }
 
 const views = new WeakMap<World, TestEvents>();
@@ -93,5 +95,3 @@ export function testEventsOf(world: World): TestEvents {
   }
   return view;
 }
-
-export type { EventKind };

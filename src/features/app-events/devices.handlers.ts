@@ -1,0 +1,106 @@
+/**
+ * A device and its person, found by the index of the log.
+ *
+ * Person keys link devices, one step far: a device's persons are those of its own calls and touches, and the linked devices are
+ * those of other calls and touches that name one of these persons. What they say of further persons leads no farther.
+ */
+import type { World } from "#graph/world";
+import type { NodeId } from "#kernel/ids";
+import type { Reader } from "#storage/database";
+import { findTouches } from "./ads.store.ts";
+import type { AttributableEvent } from "./app-events.attribution.ts";
+import { kindName } from "./app-events.batch.ts";
+import { eventKinds } from "./app-events.contract.ts";
+import { fingerprintOf } from "./app-events.fingerprints.ts";
+import { intakeOf } from "./app-events.intake.ts";
+import { ATTRIBUTED_EVENTS_MAX } from "./app-events.limits.ts";
+import { deviceIdentities, identitiesOfText, type LoggedDevice, readLoggedDevice } from "./calls.reader.ts";
+import { type EventRow, readEventsOfCall } from "./log.store.ts";
+
+export interface DeviceEvent extends AttributableEvent {
+  /** Unique in the app. */
+  readonly key: string;
+  readonly name: string;
+  /** Millionths. */
+  readonly value: bigint | undefined;
+  readonly currency: string;
+}
+
+export interface KnownDevice {
+  /** Its ids, and those that it used in the same calls. */
+  readonly ids: readonly string[];
+  readonly persons: readonly string[];
+  /** Ids of other devices of its persons. */
+  readonly linked: readonly string[];
+  /** Newest first. */
+  readonly events: readonly DeviceEvent[];
+}
+
+interface LoggedCall {
+  readonly call: number;
+  readonly rows: readonly EventRow[];
+  readonly device: LoggedDevice;
+}
+
+const isPerson = (identity: string): boolean => !identity.startsWith("device:") && !identity.startsWith("cookie:");
+
+export async function findDevice(world: World, app: NodeId, given: readonly string[]): Promise<KnownDevice> {
+  const { reader } = world.database;
+  const calls = await callsOf(world, app, given);
+  // D-76: what the person keeps out of attribution links nobody either.
+  const open = calls.filter(({ rows }) => rows.some(({ tracking }) => tracking === 1));
+  const ids = distinct([...given, ...calls.flatMap(({ device }) => deviceIdentities(device))]);
+  const touches = await findTouches(reader, ids);
+  const persons = distinct([...open.flatMap(identities), ...touches.flatMap((touch) => touch.identities)].filter(isPerson));
+  const linked = await devicesOf(world, app, persons);
+  return { ids, persons, linked: linked.filter((id) => !ids.includes(id)), events: calls.flatMap(eventsOf).slice(0, ATTRIBUTED_EVENTS_MAX) };
+}
+
+/** Devices of calls and touches that name one of these persons. */
+export async function devicesOf(world: World, app: NodeId, persons: readonly string[]): Promise<string[]> {
+  if (persons.length === 0) return [];
+  const calls = await callsOf(world, app, persons);
+  const open = calls.filter(({ rows }) => rows.some(({ tracking }) => tracking === 1));
+  const touches = await findTouches(world.database.reader, persons);
+  return distinct([...open.flatMap(({ device }) => deviceIdentities(device)), ...touches.flatMap(({ devices }) => devices)]);
+}
+
+/** The newest calls that name one of these identities. */
+async function callsOf(world: World, app: NodeId, wanted: readonly string[]): Promise<LoggedCall[]> {
+  const { reader } = world.database;
+  const fingerprints = wanted.map((identity) => ({ fingerprint: fingerprintOf(identity) }));
+  const found = await intakeOf(world).index.find(reader, app, fingerprints);
+  const numbers = [...new Set([...found.values()].flat())].sort((a, b) => b - a);
+  const calls: LoggedCall[] = [];
+  let events = 0;
+  for (const call of numbers) {
+    const logged = await readCall(reader, app, call);
+    // A fingerprint may lead to a call that names somebody else.
+    if (logged === undefined || !identities(logged).some((identity) => wanted.includes(identity))) continue;
+    calls.push(logged);
+    events += logged.rows.length;
+    if (events >= ATTRIBUTED_EVENTS_MAX) break;
+  }
+  return calls;
+}
+
+async function readCall(reader: Reader, app: NodeId, call: number): Promise<LoggedCall | undefined> {
+  const rows = await readEventsOfCall(reader, app, call);
+  const text = rows[0]?.device ?? undefined;
+  return text === undefined ? undefined : { call, rows, device: readLoggedDevice(text) };
+}
+
+const identities = ({ rows }: LoggedCall): string[] => identitiesOfText(rows[0]?.device ?? "{}");
+
+const eventsOf = ({ call, rows }: LoggedCall): DeviceEvent[] =>
+  rows.toReversed().map(({ position, name, time, value, currency, tracking }) => ({
+    key: `${call}-${position}`,
+    kind: eventKinds.find((kind) => kindName(kind) === name) ?? "CUSTOM_APP_EVENTS",
+    name,
+    time,
+    value: value === null ? undefined : BigInt(value),
+    currency,
+    advertiser_tracking_enabled: tracking === 1 ? 1 : 0,
+  }));
+
+const distinct = <T>(values: readonly T[]): T[] => [...new Set(values)];

@@ -1,0 +1,22 @@
+/** The door of the app-events room: I1, and the attribution of what it reports. */
+import { serveIntake, serveRead } from "#graph/contract";
+import type { Room } from "#graph/room";
+import { deleteAdsOfApp } from "./ads.store.ts";
+import { adSection } from "./ads.world.ts";
+import { readAttribution, reportAppEvents } from "./app-events.contract.ts";
+import { handleReport } from "./app-events.handlers.ts";
+import { appEventMigrations } from "./app-events.migrations.ts";
+import { handleReadAttribution } from "./attribution.handlers.ts";
+import { deleteEventsOfApp } from "./log.store.ts";
+
+export const appEvents: Room = {
+  name: "app-events",
+  migrations: appEventMigrations,
+  nodeTypes: [{ type: "ad", policy: "nobody" }],
+  operations: [serveIntake(reportAppEvents, handleReport), serveRead(readAttribution, handleReadAttribution)],
+  sections: [adSection],
+  async forgetOwner(tx, owner) {
+    await deleteEventsOfApp(tx, owner);
+    await deleteAdsOfApp(tx, owner);
+  },
+};

@@ -1,0 +1,73 @@
+import { expect, test } from "bun:test";
+import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { changeEntry, expectLifeOfEntry, expectRoundTrip, findEntry, removeEntry } from "#harness/sections";
+import { cafe } from "#harness/worlds";
+
+const app = {
+  id: "1009",
+  name: "New",
+  secret: "a secret ü",
+  mode: "development",
+  created_time: 1_700_000_000,
+  auto_upgrade: false,
+  require_appsecret_proof: true,
+  event_name_limit: 7,
+  callback: { url: "http://127.0.0.1:9/hook", verify_token: "verify me", verified: true },
+  subscriptions: [{ object: "social", fields: ["messages"] }],
+  roles: [{ user: "3001", role: "administrator" }],
+  migrations: { label_names_case_insensitive: true },
+};
+
+onEachDatabase("apps", (database) => {
+  const open = () => openPlaza({ database, world: cafe });
+  const read = (plaza: Awaited<ReturnType<typeof open>>, bearer: string, id = "1001") => plaza.get(`/v26.0/${id}`, { bearer });
+
+  test("an app is made, changed and removed by the world file's words", async () => {
+    const plaza = await open();
+    await expectLifeOfEntry(plaza, "apps", app, { name: "Changed", mode: "live", roles: [{ user: "3002", role: "developer" }] });
+    await expectRoundTrip(plaza);
+  });
+
+  test("an entry that says little gets the defaults of the world file", async () => {
+    const plaza = await openPlaza({ database, world: { apps: [{ id: "1001" }] } });
+    const { secret, ...entry } = (await findEntry(plaza, "apps", "1001")) as Record<string, unknown>;
+    expect(entry).toMatchObject({ mode: "live", auto_upgrade: true, access_level: "advanced", messaging_access: true, event_name_limit: 1000 });
+    expect(entry.created_time).toBe(1_795_000_000);
+    expect(String(secret).length).toBeGreaterThan(20);
+  });
+
+  test("no secret stands in the database as it is", async () => {
+    const plaza = await open();
+    await changeEntry(plaza, "apps", "1001", { callback: app.callback, secret: app.secret });
+    const rows = JSON.stringify(await plaza.dump(["apps", "tokens"]));
+    for (const secret of [app.secret, "verify me", "no-scope", "0ther"]) expect(rows).not.toContain(secret);
+  });
+
+  test("D-11: {app_id}|{app_secret} is an app token, and a changed secret counts at once", async () => {
+    const plaza = await open();
+    expect((await read(plaza, "1001|s3cret")).body).toEqual({ id: "1001", name: "Shop" });
+    for (const wrong of ["1001|S3cret", "1001|", "1002|s3cret", "1009|s3cret", "x|s3cret"]) expect((await read(plaza, wrong)).status).toBe(401);
+    await changeEntry(plaza, "apps", "1001", { secret: "another" });
+    expect((await read(plaza, "1001|s3cret")).status).toBe(401);
+    expect((await read(plaza, "1001|another")).status).toBe(200);
+  });
+
+  test("D-13: an app is read and updated by its own token or its administrators and developers", async () => {
+    const plaza = await open();
+    expect((await read(plaza, "app")).status).toBe(200);
+    expect((await read(plaza, "ada")).body.error.code).toBe(200);
+    await changeEntry(plaza, "apps", "1001", { roles: [{ user: "3001", role: "administrator" }] });
+    expect((await read(plaza, "ada")).status).toBe(200);
+    for (const stranger of ["1002|0ther", "page", "other-app"]) expect((await read(plaza, stranger)).body.error.error_subcode).toBe(33);
+    const update = await plaza.post("/v26.0/1001", { bearer: "1002|0ther", body: { migrations: {} } });
+    expect(update.body.error.error_subcode).toBe(33);
+    expect((await plaza.post("/v26.0/1001", { bearer: "app", body: {} })).body.error.error_data.parameter).toBe("migrations");
+  });
+
+  test("a removed app's tokens are dead", async () => {
+    const plaza = await open();
+    expect((await read(plaza, "app")).status).toBe(200);
+    await removeEntry(plaza, "apps", "1001");
+    for (const token of ["app", "1001|s3cret"]) expect((await read(plaza, token)).status).toBe(401);
+  });
+});

@@ -1,0 +1,65 @@
+import { expect, test } from "bun:test";
+import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { changeEntry, expectLifeOfEntry, expectRoundTrip, removeEntry } from "#harness/sections";
+import { cafe } from "#harness/worlds";
+
+const scopes = ["chatapp_business_management"];
+const world = {
+  ...cafe,
+  businesses: [{ id: "3501" }],
+  chatapp_accounts: [{ id: "4001", name: "Chat", subscribed_apps: [{ app: "1001", override_callback_uri: "https://shop.example/hook" }] }],
+  phone_numbers: [{ id: "4101", account: "4001", overrides: [{ app: "1001", override_callback_uri: "https://shop.example/phone" }] }],
+  tokens: [
+    ...cafe.tokens,
+    { token: "wa", type: "system_user", app: "1001", user: "3001", scopes },
+    { token: "wa2", type: "user", app: "1002", user: "3001", scopes },
+  ],
+};
+
+onEachDatabase("chatapp accounts", (database) => {
+  const open = () => openPlaza({ database, world });
+  const configuration = (plaza: Awaited<ReturnType<typeof open>>) =>
+    plaza.get("/v26.0/4101", { bearer: "wa", query: { fields: "webhook_configuration" } });
+
+  test("accounts and numbers are made, changed and removed by the world file's words", async () => {
+    const plaza = await open();
+    const subscribed_apps = [{ app: "1001", override_callback_uri: "https://a.example" }, { app: "1002" }];
+    await expectLifeOfEntry(
+      plaza,
+      "chatapp_accounts",
+      { id: "4009", name: "New", business: "3501", subscribed_apps },
+      { name: "x", subscribed_apps: [{ app: "1002" }] },
+    );
+    const number = {
+      id: "4109",
+      account: "4009",
+      display_phone_number: "+1",
+      verified_name: "N",
+      overrides: [{ app: "1001", override_callback_uri: "https://b.example" }],
+    };
+    await expectLifeOfEntry(plaza, "phone_numbers", number, { verified_name: "M", overrides: [] });
+    await expectRoundTrip(plaza);
+  });
+
+  test("D-57: overrides of a world file count as verified and show in the number's configuration", async () => {
+    const plaza = await open();
+    expect((await configuration(plaza)).body.webhook_configuration).toEqual({
+      phone_number: "https://shop.example/phone",
+      chatapp_business_account: "https://shop.example/hook",
+    });
+  });
+
+  test("AUTH-21: an app that is subscribed or no longer subscribed counts from the next call", async () => {
+    const plaza = await open();
+    const status = async (bearer: string) => (await plaza.get("/v26.0/4001", { bearer })).status;
+    expect([await status("wa"), await status("wa2")]).toEqual([200, 400]);
+    await changeEntry(plaza, "chatapp_accounts", "4001", { subscribed_apps: [{ app: "1002" }] });
+    expect([await status("wa"), await status("wa2")]).toEqual([400, 200]);
+  });
+
+  test("a removed account is gone with its numbers", async () => {
+    const plaza = await open();
+    await removeEntry(plaza, "chatapp_accounts", "4001");
+    expect((await configuration(plaza)).body.error.error_subcode).toBe(33);
+  });
+});

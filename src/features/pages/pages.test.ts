@@ -1,0 +1,54 @@
+import { expect, test } from "bun:test";
+import { expectUnreadable, onEachDatabase, openPlaza } from "#harness/plaza";
+import { changeEntry, expectLifeOfEntry, expectRoundTrip, findEntry, removeEntry } from "#harness/sections";
+import { cafe } from "#harness/worlds";
+
+const labels = "/v26.0/2001/custom_labels";
+
+onEachDatabase("pages", (database) => {
+  const open = () => openPlaza({ database, world: cafe });
+
+  test("a page with its people and roles is made, changed and removed by the world file's words", async () => {
+    const plaza = await open();
+    const page = {
+      id: "2009",
+      name: "New",
+      people: [{ psid: "9901", name: "Guest" }],
+      roles: [{ user: "3001", tasks: ["MANAGE"], via_business: true }],
+    };
+    await expectLifeOfEntry(plaza, "pages", page, { people: [{ psid: "9902", name: "" }], roles: [] });
+    await expectRoundTrip(plaza);
+  });
+
+  test("D-13: a role that changes counts from the next call", async () => {
+    const plaza = await open();
+    const status = async (token: string) => (await plaza.get(labels, { token })).status;
+    expect([await status("ada"), await status("bob"), await status("cleo")]).toEqual([200, 403, 400]);
+    await changeEntry(plaza, "pages", "2001", {
+      roles: [
+        { user: "3002", tasks: ["MESSAGING"] },
+        { user: "3003", tasks: [] },
+      ],
+    });
+    expect([await status("ada"), await status("bob"), await status("cleo")]).toEqual([400, 200, 403]);
+  });
+
+  test("people come and go; those who stay keep their labels", async () => {
+    const plaza = await open();
+    await changeEntry(plaza, "pages", "2001", { people: [{ psid: "9001", name: "Guest, renamed" }, { psid: "9003" }] });
+    expect((await findEntry(plaza, "pages", "2001"))?.people).toEqual([
+      { psid: "9001", name: "Guest, renamed" },
+      { psid: "9003", name: "" },
+    ]);
+    expect((await plaza.get("/v26.0/9001/custom_labels", { token: "page" })).body.data).toHaveLength(1);
+    expect((await plaza.get("/v26.0/9002/custom_labels", { token: "page" })).body.error_subcode).toBe(33);
+    expect((await plaza.get("/v26.0/9003/custom_labels", { token: "page" })).body.data).toEqual([]);
+  });
+
+  test("D-21: the interface reads no page by id, and a removed page is gone with its people", async () => {
+    const plaza = await open();
+    await expectUnreadable(plaza, "2001", "page");
+    await removeEntry(plaza, "pages", "2001");
+    for (const path of [labels, "/v26.0/9001/custom_labels"]) expect((await plaza.get(path, { token: "page" })).body.error_subcode).toBe(33);
+  });
+});

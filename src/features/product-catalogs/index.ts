@@ -1,0 +1,20 @@
+/** The door of the product-catalogs room: G1. */
+import { serveWrite } from "#graph/contract";
+import type { Room } from "#graph/room";
+import { createCatalog } from "./product-catalogs.contract.ts";
+import { handleCreateCatalog } from "./product-catalogs.handlers.ts";
+import { productCatalogMigrations } from "./product-catalogs.migrations.ts";
+import { deleteCatalogsOfPage, findCatalog } from "./product-catalogs.store.ts";
+import { catalogSection } from "./product-catalogs.world.ts";
+
+export const productCatalogs: Room = {
+  name: "product-catalogs",
+  migrations: productCatalogMigrations,
+  nodeTypes: [{ type: "product_catalog", policy: "catalogAccess" }],
+  operations: [serveWrite(createCatalog, handleCreateCatalog)],
+  sections: [catalogSection],
+  registerReaders(readers) {
+    readers.register("product_catalog", { findCatalog });
+  },
+  forgetOwner: deleteCatalogsOfPage,
+};

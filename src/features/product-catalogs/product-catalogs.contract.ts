@@ -1,0 +1,50 @@
+import { Type } from "typebox";
+import { writeOperation } from "#graph/contract";
+
+/** G1-10, ERR-32: the one vertical that is supported. */
+export const CATALOG_VERTICAL = "commerce";
+/** The document sets no limit; this is as long as other names of things for sale. */
+export const CATALOG_NAME_CHARACTERS_MAX = 200;
+/** A partner's own id for a business: a UUID, a number, an e-mail address. */
+export const EXTERNAL_BUSINESS_ID_CHARACTERS_MAX = 255;
+
+/** The task ids of G1-20 and G1-21; the words for them stand in `auth/catalogs.ts`. */
+const permittedTask = Type.Unsafe<"240588526848665" | "2015469438531460">({ enum: ["240588526848665", "2015469438531460"] });
+
+const agency = Type.Object({
+  /** G1-17, ERR-33: both are needed once there is an agency. */
+  business_id: Type.String(),
+  permitted_tasks: Type.Array(permittedTask, { minItems: 1 }),
+});
+
+export const createCatalog = writeOperation({
+  operation: "createCatalog",
+  summary: "Creates a product catalog for a page; linked to a business, and shared with an agency, where they are named.",
+  clauses: [
+    ...["G1-1", "G1-2", "G1-4", "G1-6", "G1-7", "G1-8", "G1-9", "G1-10", "G1-11", "G1-12", "G1-13", "G1-14", "G1-15", "G1-16", "G1-17", "G1-18"],
+    ...["G1-19", "G1-20", "G1-21", "G1-22", "G1-23"],
+    ...["AUTH-17", "AUTH-18", "ERR-32", "ERR-33"],
+  ],
+  surfaces: ["ads"],
+  versions: "marketingOrCurrent",
+  scheme: "catalogCreation",
+  policy: "catalogCreation",
+  errorForm: "wrapped",
+  on: "page",
+  method: "POST",
+  edge: "owned_product_catalogs",
+  alsoUnder: "pages",
+  params: Type.Object({
+    name: Type.String(),
+    vertical: Type.Optional(Type.String()),
+    business_id: Type.Optional(Type.String()),
+    business_metadata: Type.Optional(
+      Type.Object({
+        external_business_id: Type.Optional(Type.String({ maxLength: EXTERNAL_BUSINESS_ID_CHARACTERS_MAX })),
+        agency: Type.Optional(agency),
+      }),
+    ),
+  }),
+  returns: Type.Object({ id: Type.String() }),
+  errors: ["invalidParameter"],
+});

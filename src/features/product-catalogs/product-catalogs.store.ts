@@ -1,0 +1,102 @@
+import { type AgencyShare, type CatalogFacts, catalogFact } from "#auth/catalogs";
+import { deleteNode, insertNode } from "#graph/nodes.store";
+import { type NodeId, nodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { type Row, type Sql, sql } from "#storage/sql";
+
+export interface Catalog extends CatalogFacts {
+  readonly name: string;
+  /** The partner's id of the business (G1-15). */
+  readonly external_business_id: string | undefined;
+}
+
+interface CatalogRow extends Row {
+  id: string;
+  page: string;
+  name: string;
+  business: string | null;
+  external_business_id: string | null;
+}
+
+interface AgencyRow extends Row {
+  business: string;
+  /** JSON list of task ids. */
+  permitted_tasks: string;
+}
+
+const LARGEST_ID = "9223372036854775807";
+
+function selectCatalogs(least: string, most: string): Sql {
+  return sql`
+    SELECT CAST(c.id AS TEXT) AS id, CAST(c.page AS TEXT) AS page, c.name, CAST(c.business AS TEXT) AS business, c.external_business_id
+    FROM product_catalogs c WHERE c.id BETWEEN ${least} AND ${most}`;
+}
+
+export async function findCatalog(reader: Reader, id: string): Promise<Catalog | undefined> {
+  const row = await reader.get<CatalogRow>(selectCatalogs(id, id));
+  return row === undefined ? undefined : catalogOf(reader, row);
+}
+
+const byId = { columns: ["c.id"], direction: "ascending", keyOf: (row: CatalogRow) => [row.id] } as const;
+
+/** Every catalog of the world, for the control API. */
+export async function listAllCatalogs(reader: Reader, page: PageRequest): Promise<ListPage<Catalog>> {
+  const found = await readPage<CatalogRow>(reader, selectCatalogs("1", LARGEST_ID), byId, page);
+  return { ...found, rows: await Promise.all(found.rows.map((row) => catalogOf(reader, row))) };
+}
+
+async function catalogOf(reader: Reader, row: CatalogRow): Promise<Catalog> {
+  return {
+    id: nodeId(row.id),
+    page: nodeId(row.page),
+    name: row.name,
+    business: row.business === null ? undefined : nodeId(row.business),
+    external_business_id: row.external_business_id ?? undefined,
+    agencies: await listAgencies(reader, row.id),
+  };
+}
+
+async function listAgencies(reader: Reader, catalog: string): Promise<AgencyShare[]> {
+  const rows = await reader.all<AgencyRow>(sql`
+    SELECT CAST(a.business AS TEXT) AS business, a.permitted_tasks FROM product_catalog_agencies a WHERE a.catalog = ${catalog} ORDER BY a.business`);
+  return rows.map(({ business, permitted_tasks }) => ({ business: nodeId(business), permitted_tasks: JSON.parse(permitted_tasks) }));
+}
+
+/** Answers whether the id was free. */
+export async function insertCatalog(tx: Transaction, catalog: Catalog): Promise<boolean> {
+  // A catalog may belong to a page and to businesses; it is its own owner, and who has it is looked up (D-13).
+  if (!(await insertNode(tx, { id: catalog.id, type: "product_catalog", owner: catalog.id }))) return false;
+  await saveCatalog(tx, catalog);
+  return true;
+}
+
+/** In place of what is stored. */
+export async function saveCatalog(tx: Transaction, { id, page, name, business, external_business_id, agencies }: Catalog): Promise<void> {
+  await tx.run(sql`
+    INSERT INTO product_catalogs (id, page, name, business, external_business_id)
+    VALUES (${id}, ${page}, ${name}, ${business ?? null}, ${external_business_id ?? null})
+    ON CONFLICT (id) DO UPDATE SET page = excluded.page, name = excluded.name, business = excluded.business,
+      external_business_id = excluded.external_business_id`);
+  await tx.run(sql`DELETE FROM product_catalog_agencies WHERE catalog = ${id}`);
+  for (const agency of agencies) {
+    await tx.run(sql`
+      INSERT INTO product_catalog_agencies (catalog, business, permitted_tasks)
+      VALUES (${id}, ${agency.business}, ${JSON.stringify(agency.permitted_tasks)})
+      ON CONFLICT (catalog, business) DO UPDATE SET permitted_tasks = excluded.permitted_tasks`);
+  }
+  tx.invalidate(catalogFact, id);
+}
+
+export async function deleteCatalog(tx: Transaction, id: NodeId): Promise<boolean> {
+  if ((await tx.run(sql`DELETE FROM product_catalogs WHERE id = ${id}`)) === 0) return false;
+  await tx.run(sql`DELETE FROM product_catalog_agencies WHERE catalog = ${id}`);
+  await deleteNode(tx, id);
+  tx.invalidate(catalogFact, id);
+  return true;
+}
+
+export async function deleteCatalogsOfPage(tx: Transaction, page: NodeId): Promise<void> {
+  const own = await tx.all<{ id: string }>(sql`SELECT CAST(c.id AS TEXT) AS id FROM product_catalogs c WHERE c.page = ${page}`);
+  for (const { id } of own) await deleteCatalog(tx, nodeId(id));
+}

@@ -1,0 +1,71 @@
+import { type Static, Type } from "typebox";
+import { catalogTasks } from "#auth/catalogs";
+import type { WorldEntry, WorldSection } from "#graph/room";
+import { worldId } from "#graph/world-words";
+import { nodeId } from "#kernel/ids";
+import { CATALOG_NAME_CHARACTERS_MAX, CATALOG_VERTICAL, EXTERNAL_BUSINESS_ID_CHARACTERS_MAX } from "./product-catalogs.contract.ts";
+import { type Catalog, deleteCatalog, findCatalog, insertCatalog, listAllCatalogs, saveCatalog } from "./product-catalogs.store.ts";
+
+const closed = { additionalProperties: false };
+
+const agency = Type.Object(
+  { business: worldId, permitted_tasks: Type.Array(Type.Unsafe<(typeof catalogTasks)[number]>({ enum: [...catalogTasks] }), { minItems: 1 }) },
+  closed,
+);
+
+const entry = Type.Object(
+  {
+    id: worldId,
+    page: worldId,
+    name: Type.String({ maxLength: CATALOG_NAME_CHARACTERS_MAX, default: "" }),
+    vertical: Type.Unsafe<string>({ enum: [CATALOG_VERTICAL], default: CATALOG_VERTICAL }),
+    business: Type.Optional(worldId),
+    external_business_id: Type.Optional(Type.String({ maxLength: EXTERNAL_BUSINESS_ID_CHARACTERS_MAX })),
+    agencies: Type.Array(agency, { default: [] }),
+  },
+  closed,
+);
+type Entry = Static<typeof entry>;
+
+function catalogOf(given: WorldEntry): Catalog {
+  const { vertical: _, business, external_business_id, ...rest } = given as Entry;
+  return { ...rest, business, external_business_id };
+}
+
+function entryOf({ business, external_business_id, ...rest }: Catalog): WorldEntry {
+  return {
+    ...rest,
+    vertical: CATALOG_VERTICAL,
+    ...(business === undefined ? {} : { business }),
+    ...(external_business_id === undefined ? {} : { external_business_id }),
+  };
+}
+
+export const catalogSection: WorldSection = {
+  key: "catalogs",
+  entry,
+  references: (given) => {
+    const { page, business, agencies } = given as Entry;
+    return [
+      { path: "page", types: ["page"], id: page },
+      ...(business === undefined ? [] : [{ path: "business", types: ["business"], id: business }]),
+      ...agencies.map(({ business: id }, index) => ({ path: `agencies[${index}].business`, types: ["business"], id })),
+    ];
+  },
+  insert: (tx, given) => insertCatalog(tx, catalogOf(given)),
+  async find(reader, id) {
+    const catalog = await findCatalog(reader, id);
+    return catalog === undefined ? undefined : entryOf(catalog);
+  },
+  async list(reader, page) {
+    const found = await listAllCatalogs(reader, page);
+    return { ...found, rows: found.rows.map(entryOf) };
+  },
+  replace: (tx, given) => saveCatalog(tx, catalogOf(given)),
+  async remove(tx, id, world) {
+    const catalog = nodeId(id);
+    if (!(await deleteCatalog(tx, catalog))) return false;
+    await world.readers.of("product_feed").deleteFeedsOfCatalog(tx, catalog);
+    return true;
+  },
+};

@@ -1,0 +1,46 @@
+import { expect, test } from "bun:test";
+import { expectUnreadable, onEachDatabase, openPlaza } from "#harness/plaza";
+import { changeEntry, expectLifeOfEntry, expectRoundTrip } from "#harness/sections";
+import { cafe } from "#harness/worlds";
+
+const account = { id: "6001", username: "cafe", social_scoped_id: "6901", page: "2001", user: "3001", professional: true, app_connections: ["1001"] };
+const scopes = ["social_basic", "social_manage_comments", "pages_read_engagement"];
+const world = {
+  ...cafe,
+  social_accounts: [account],
+  tokens: [
+    ...cafe.tokens,
+    { token: "own", type: "social_user", app: "1001", social_account: "6001" },
+    { token: "tags", type: "user", app: "1001", user: "3001", scopes },
+  ],
+};
+
+onEachDatabase("social accounts", (database) => {
+  const open = () => openPlaza({ database, world });
+
+  test("an account is made, changed and removed by the world file's words", async () => {
+    const plaza = await open();
+    await expectLifeOfEntry(
+      plaza,
+      "social_accounts",
+      { ...account, id: "6002", social_scoped_id: "6902" },
+      { username: "bar", page: "2002", social_scoped_id: "6903" },
+    );
+    await expectRoundTrip(plaza);
+  });
+
+  test("D-52: neither an account nor its social-scoped id is read by itself", async () => {
+    const plaza = await open();
+    for (const id of ["6001", "6901", "me"]) await expectUnreadable(plaza, id, "own");
+  });
+
+  test("an account that moves to another page is seen by that page's people from the next call", async () => {
+    const plaza = await open();
+    const tags = async () => (await plaza.get("/v26.0/6001/tags", { query: { access_token: "tags" } })).status;
+    expect(await tags()).toBe(200);
+    await changeEntry(plaza, "social_accounts", "6001", { page: "2002" });
+    expect(await tags()).toBe(403);
+    await changeEntry(plaza, "social_accounts", "6001", { user: "3002" });
+    expect(await tags()).toBe(400);
+  });
+});

@@ -1,0 +1,16 @@
+import { test } from "bun:test";
+import { expectUnreadable, onEachDatabase, openPlaza } from "#harness/plaza";
+import { expectLifeOfEntry } from "#harness/sections";
+import { cafe } from "#harness/worlds";
+
+onEachDatabase("users", (database) => {
+  test("a user is made, renamed and removed by the world file's words", async () => {
+    await expectLifeOfEntry(await openPlaza({ database }), "users", { id: "3001", name: "Ada 😀" }, { name: "" });
+  });
+
+  test("D-21: the interface reads no user by id, not even the token's own", async () => {
+    const plaza = await openPlaza({ database, world: cafe });
+    await expectUnreadable(plaza, "3001", "ada");
+    await expectUnreadable(plaza, "me", "ada");
+  });
+});

@@ -1,0 +1,26 @@
+/** What is kept of each attempt at a delivery, as JSON in its row. */
+export interface Attempt {
+  /** World time. */
+  readonly time_ms: number;
+  /** The lane that it went by; left out where it led nowhere. */
+  readonly callback?: string;
+  /** Left out where no answer came. */
+  readonly status?: number;
+  /** Real time. */
+  readonly latency_ms?: number;
+  /** The first bytes of the answer, as text. */
+  readonly answer?: string;
+  /** Why no answer came, e.g. `timeout: no whole answer came in time`. */
+  readonly error?: string;
+}
+
+/** A full retry table and a few replays; of more, the first and the last are kept. */
+const ATTEMPTS_KEPT_MAX = 30;
+
+export function withAttempt(attempts: string, attempt: Attempt): string {
+  const text = JSON.stringify(attempt);
+  if (attempts === "[]") return `[${text}]`;
+  const known = JSON.parse(attempts) as Attempt[];
+  if (known.length >= ATTEMPTS_KEPT_MAX) known.splice(1, known.length - ATTEMPTS_KEPT_MAX + 1);
+  return JSON.stringify([...known, attempt]);
+}

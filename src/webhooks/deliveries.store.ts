@@ -1,0 +1,196 @@
+/** What the outbox writes and claims. What people read of it is in `delivery-list.store.ts`. */
+import type { Reader, Transaction } from "#storage/database";
+import { append, placeholders, type Row, type Sql, sql } from "#storage/sql";
+
+export const WAITING = 0;
+export const SENDING = 1;
+export const DELIVERED = 2;
+export const FAILED = 3;
+/** Travels in another delivery's POST. */
+export const MEMBER = 4;
+
+/** The lane of events that lead nowhere yet. */
+export const NO_LANE = "0";
+
+export interface EventRow extends Row {
+  id: string;
+  object: string;
+  field: string;
+  entity: string;
+  phone: string | null;
+  time_ms: number;
+  payload: string;
+}
+
+/** A delivery with the event that it was made for. */
+export interface ClaimedRow extends EventRow {
+  event: string;
+  app: string;
+  lane: string;
+  members: number;
+  first_attempt_ms: number | null;
+  tries: number;
+  /** JSON, see `attempts.ts`. */
+  attempts: string;
+}
+
+export async function insertEvent(tx: Transaction, event: EventRow, deliveries: number): Promise<void> {
+  await tx.run(sql`
+    INSERT INTO webhook_events (id, object, field, entity, phone, time_ms, deliveries, payload)
+    VALUES (${event.id}, ${event.object}, ${event.field}, ${event.entity}, ${event.phone}, ${event.time_ms}, ${deliveries}, ${event.payload})`);
+}
+
+export async function insertDelivery(tx: Transaction, id: string, event: EventRow, app: string, lane: string): Promise<void> {
+  await tx.run(sql`
+    INSERT INTO webhook_deliveries (id, event, app, lane, status, first_lane, queue_entity, members, fence, tries, attempts)
+    VALUES (${id}, ${event.id}, ${app}, ${lane}, 0, ${lane}, ${event.entity}, 0, 0, 0, '[]')`);
+}
+
+/** Lists of many lengths share few statements: the last id fills up to the next power of two. */
+function amongIds(column: string, ids: readonly string[]): { readonly tail: string; readonly values: readonly string[] } {
+  const size = 2 ** Math.ceil(Math.log2(Math.max(ids.length, 1)));
+  const last = ids.at(-1) ?? "0";
+  return { tail: `AND ${column} IN ${placeholders(size)}`, values: [...ids, ...new Array<string>(size - ids.length).fill(last)] };
+}
+
+const withIds = (base: Sql, column: string, ids: readonly string[], rest = ""): Sql => {
+  const { tail, values } = amongIds(column, ids);
+  return append(base, `${tail} ${rest}`, values);
+};
+
+export interface WaitingRow extends Row {
+  id: string;
+  entity: string;
+}
+
+/** First attempts of a lane, the oldest first. */
+export function findFirsts(tx: Reader, lane: string, limit: number): Promise<WaitingRow[]> {
+  return tx.all<WaitingRow>(sql`
+    SELECT CAST(d.id AS TEXT) AS id, CAST(d.queue_entity AS TEXT) AS entity FROM webhook_deliveries d
+    WHERE d.first_lane = ${lane} ORDER BY d.id LIMIT ${limit}`);
+}
+
+export function findDueRetries(tx: Reader, lane: string, nowMs: number, limit: number): Promise<{ id: string }[]> {
+  return tx.all<{ id: string }>(sql`
+    SELECT CAST(d.id AS TEXT) AS id FROM webhook_deliveries d
+    WHERE d.lane = ${lane} AND d.retry_due_ms <= ${nowMs} ORDER BY d.retry_due_ms, d.id LIMIT ${limit}`);
+}
+
+export async function findNextRetryTime(tx: Reader, lane: string): Promise<number | undefined> {
+  const row = await tx.get<{ due_ms: number | null }>(
+    sql`SELECT MIN(d.retry_due_ms) AS due_ms FROM webhook_deliveries d WHERE d.lane = ${lane} AND d.retry_due_ms IS NOT NULL`,
+  );
+  return row?.due_ms ?? undefined;
+}
+
+const claimedFirsts = sql`
+  SELECT CAST(d.id AS TEXT) AS id, CAST(d.event AS TEXT) AS event, CAST(d.app AS TEXT) AS app, CAST(d.lane AS TEXT) AS lane, d.members,
+    d.first_attempt_ms, d.tries, d.attempts, e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone, e.time_ms, e.payload
+  FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event
+  WHERE d.first_lane IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM webhook_deliveries o WHERE o.lane = d.lane AND o.queue_entity = d.queue_entity AND o.id < d.id)`;
+
+/**
+ * Those of `ids` that nobody else is claiming and that no earlier delivery of their entity is before, in this lane: so two
+ * processes never have two of an entity under way, whatever the moment of their looks.
+ */
+export function lockFirsts(tx: Transaction, ids: readonly string[]): Promise<ClaimedRow[]> {
+  return tx.all<ClaimedRow>(withIds(claimedFirsts, "d.id", ids, `ORDER BY d.id ${tx.skipLocked("d")}`));
+}
+
+const claimedRetries = sql`
+  SELECT CAST(d.id AS TEXT) AS id, CAST(d.event AS TEXT) AS event, CAST(d.app AS TEXT) AS app, CAST(d.lane AS TEXT) AS lane, d.members,
+    d.first_attempt_ms, d.tries, d.attempts, e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone, e.time_ms, e.payload
+  FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event
+  WHERE d.retry_due_ms IS NOT NULL`;
+
+export function lockRetries(tx: Transaction, ids: readonly string[]): Promise<ClaimedRow[]> {
+  return tx.all<ClaimedRow>(withIds(claimedRetries, "d.id", ids, `ORDER BY d.id ${tx.skipLocked("d")}`));
+}
+
+export async function claimFirsts(tx: Transaction, ids: readonly string[], fence: number, nowMs: number): Promise<void> {
+  const claim = sql`UPDATE webhook_deliveries SET status = 1, first_lane = NULL, fence = ${fence}, first_attempt_ms = ${nowMs} WHERE fence = 0`;
+  await tx.run(withIds(claim, "id", ids));
+}
+
+export async function claimRetries(tx: Transaction, ids: readonly string[], fence: number): Promise<void> {
+  await tx.run(withIds(sql`UPDATE webhook_deliveries SET status = 1, retry_due_ms = NULL, fence = ${fence} WHERE fence = 0`, "id", ids));
+}
+
+/** Those behind `head` in the order of its entity. */
+export function findFollowers(tx: Reader, head: ClaimedRow, limit: number): Promise<EventRow[]> {
+  return tx.all<EventRow>(sql`
+    SELECT CAST(d.id AS TEXT) AS id, e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone, e.time_ms, e.payload
+    FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event
+    WHERE d.lane = ${head.lane} AND d.queue_entity = ${head.entity} AND d.id > ${head.id} ORDER BY d.id LIMIT ${limit}`);
+}
+
+export async function joinMembers(tx: Transaction, head: string, ids: readonly string[]): Promise<void> {
+  const join = sql`UPDATE webhook_deliveries SET status = 4, first_lane = NULL, queue_entity = NULL, head = ${head} WHERE fence = 0`;
+  await tx.run(withIds(join, "id", ids));
+  await tx.run(sql`UPDATE webhook_deliveries SET members = ${ids.length} WHERE id = ${head}`);
+}
+
+/** The events of the deliveries that joined `head`, in the order of their body. */
+export function findMembers(reader: Reader, head: string): Promise<EventRow[]> {
+  return reader.all<EventRow>(sql`
+    SELECT CAST(d.id AS TEXT) AS id, e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone, e.time_ms, e.payload
+    FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event WHERE d.head = ${head} ORDER BY d.id`);
+}
+
+/** Each of these answers false when the delivery is another session's by now. */
+export async function saveEnd(tx: Transaction, id: string, fence: number, status: number, attempts: string, endedMs: number): Promise<boolean> {
+  const changed = await tx.run(sql`
+    UPDATE webhook_deliveries SET status = ${status}, queue_entity = NULL, fence = 0, tries = tries + 1, attempts = ${attempts}, ended_ms = ${endedMs}
+    WHERE id = ${id} AND fence = ${fence}`);
+  return changed > 0;
+}
+
+export async function saveRetry(tx: Transaction, id: string, fence: number, attempts: string, dueMs: number): Promise<boolean> {
+  const changed = await tx.run(sql`
+    UPDATE webhook_deliveries SET status = 0, queue_entity = NULL, fence = 0, tries = tries + 1, attempts = ${attempts}, retry_due_ms = ${dueMs}
+    WHERE id = ${id} AND fence = ${fence}`);
+  return changed > 0;
+}
+
+/** Its route changed before it was sent: it waits in another lane for the same attempt. */
+export async function saveMove(tx: Transaction, { id, entity, tries }: ClaimedRow, fence: number, lane: string, nowMs: number): Promise<boolean> {
+  const isFirst = tries === 0;
+  const changed = await tx.run(sql`
+    UPDATE webhook_deliveries SET status = 0, fence = 0, lane = ${lane}, first_lane = ${isFirst ? lane : null},
+      queue_entity = ${isFirst ? entity : null}, retry_due_ms = ${isFirst ? null : nowMs}
+    WHERE id = ${id} AND fence = ${fence}`);
+  return changed > 0;
+}
+
+/** What a session that is gone was sending. */
+export function findSending(tx: Reader, fence: number): Promise<{ id: string; attempts: string }[]> {
+  return tx.all<{ id: string; attempts: string }>(
+    sql`SELECT CAST(d.id AS TEXT) AS id, d.attempts FROM webhook_deliveries d WHERE d.fence = ${fence} AND d.fence > 0 ORDER BY d.id`,
+  );
+}
+
+const LANES_MAX = 100_000;
+
+/** Every lane with something that waits for its first attempt; the index is hopped through, lane by lane. */
+export async function findLanesWithFirsts(reader: Reader): Promise<string[]> {
+  const rows = await reader.all<{ lane: string }>(sql`
+    WITH RECURSIVE lanes (lane) AS (
+      SELECT MIN(d.first_lane) FROM webhook_deliveries d WHERE d.first_lane IS NOT NULL
+      UNION ALL
+      SELECT (SELECT MIN(d.first_lane) FROM webhook_deliveries d WHERE d.first_lane > lanes.lane) FROM lanes WHERE lanes.lane IS NOT NULL)
+    SELECT CAST(lanes.lane AS TEXT) AS lane FROM lanes WHERE lanes.lane IS NOT NULL LIMIT ${LANES_MAX}`);
+  return rows.map(({ lane }) => lane);
+}
+
+/** Every lane with retries, and when the first of them is due. */
+export function findLanesWithRetries(reader: Reader): Promise<{ lane: string; due_ms: number }[]> {
+  return reader.all<{ lane: string; due_ms: number }>(sql`
+    WITH RECURSIVE lanes (lane) AS (
+      SELECT MIN(d.lane) FROM webhook_deliveries d WHERE d.retry_due_ms IS NOT NULL
+      UNION ALL
+      SELECT (SELECT MIN(d.lane) FROM webhook_deliveries d WHERE d.retry_due_ms IS NOT NULL AND d.lane > lanes.lane) FROM lanes WHERE lanes.lane IS NOT NULL)
+    SELECT CAST(lanes.lane AS TEXT) AS lane,
+      (SELECT MIN(d.retry_due_ms) FROM webhook_deliveries d WHERE d.lane = lanes.lane AND d.retry_due_ms IS NOT NULL) AS due_ms
+    FROM lanes WHERE lanes.lane IS NOT NULL LIMIT ${LANES_MAX}`);
+}

@@ -1,0 +1,128 @@
+/**
+ * A lane is one app's callback, as this process sees it: how many calls it may have under way, whether it is being spared
+ * after failures, and what waits for it. Everything here is in memory and in real time; what must outlast the process is in
+ * the database.
+ *
+ * **Invariant:** a lane never takes more of the house than its own limits, so a callback that hangs slows nobody else.
+ */
+
+/** Calls at once, at first and at most: it grows with each success, and is halved when no answer came in time. */
+const WINDOW_START = 8;
+const WINDOW_MAX = 64;
+/** Failures in a row after which a callback is spared. */
+const FAILURES_MAX = 5;
+/** How long it is spared, then twice that, and so on. */
+const SPARED_MS_MIN = 1_000;
+const SPARED_MS_MAX = 30_000;
+/** A receiver that answers in this time has its next deliveries claimed before the ones under way are through. */
+const QUICK_MS = 50;
+/** Of the last latencies each new one counts for a fifth. */
+const LATENCY_SHARE = 0.2;
+/** Claimed beyond the window, as a multiple of it: covers the time of a commit. */
+const AHEAD = 3;
+
+export class Lane {
+  /** Something may wait for its first attempt. */
+  hasFirsts = false;
+  /** World time; undefined: no retry waits, as far as is known. */
+  nextRetryMs: number | undefined;
+  /** Entities whose first attempts are claimed here. */
+  readonly entities = new Set<string>();
+  firsts = 0;
+  retries = 0;
+  isPaused = false;
+  #window = WINDOW_START;
+  #failures = 0;
+  #sparedMs = SPARED_MS_MIN;
+  #sparedUntilMs = 0;
+  #latencyMs = 0;
+  #isSlow = false;
+  #tokens: number;
+  #tokensAtMs = 0;
+
+  /** `perSecondMax`: deliveries a second; 0: as many as it takes. */
+  constructor(
+    readonly id: string,
+    readonly perSecondMax: number,
+  ) {
+    this.#tokens = perSecondMax;
+  }
+
+  get window(): number {
+    return this.#window;
+  }
+
+  get underWay(): number {
+    return this.firsts + this.retries;
+  }
+
+  /** No answer came in time at its last try: such lanes share a small part of the house. */
+  get isSlow(): boolean {
+    return this.#isSlow;
+  }
+
+  /** Monotonic time until which it is spared; it may have passed. */
+  get sparedUntilMs(): number {
+    return this.#sparedUntilMs;
+  }
+
+  /** Failed often in a row, and not yet well again: one call at a time finds out. */
+  get isProbing(): boolean {
+    return this.#failures >= FAILURES_MAX;
+  }
+
+  /** First attempts that may be claimed now, beside retries, which never take their room. */
+  roomForFirsts(monotonicMs: number, isHurried: boolean): number {
+    if (isHurried) return this.#window - this.firsts;
+    if (this.isProbing) return this.#probeRoom(monotonicMs);
+    const ahead = this.#latencyMs <= QUICK_MS ? AHEAD * this.#window : 0;
+    return Math.min(this.#window + ahead - this.firsts, this.#allowance(monotonicMs));
+  }
+
+  roomForRetries(monotonicMs: number, isHurried: boolean): number {
+    const room = Math.max(1, this.#window >> 1) - this.retries;
+    if (isHurried) return room;
+    if (this.isProbing) return this.#probeRoom(monotonicMs);
+    return Math.min(room, this.#allowance(monotonicMs));
+  }
+
+  /** Of its rate; when that is used up, `waitMs` says for how long. */
+  take(count: number): void {
+    if (this.perSecondMax > 0) this.#tokens -= count;
+  }
+
+  /** Until it may be asked again, for reasons of its own; 0: now. */
+  waitMs(monotonicMs: number): number {
+    if (this.isProbing) return Math.max(0, this.#sparedUntilMs - monotonicMs);
+    if (this.perSecondMax === 0 || this.#allowance(monotonicMs) >= 1) return 0;
+    return Math.ceil(((1 - this.#tokens) * 1_000) / this.perSecondMax);
+  }
+
+  succeeded(latencyMs: number): void {
+    this.#failures = 0;
+    this.#sparedMs = SPARED_MS_MIN;
+    this.#isSlow = false;
+    this.#window = Math.min(WINDOW_MAX, this.#window + 1);
+    this.#latencyMs += (latencyMs - this.#latencyMs) * LATENCY_SHARE;
+  }
+
+  failed(isTimeout: boolean, latencyMs: number, monotonicMs: number): void {
+    this.#latencyMs += (latencyMs - this.#latencyMs) * LATENCY_SHARE;
+    this.#isSlow = isTimeout;
+    if (isTimeout) this.#window = Math.max(1, this.#window >> 1);
+    if (++this.#failures < FAILURES_MAX) return;
+    this.#sparedUntilMs = monotonicMs + this.#sparedMs;
+    this.#sparedMs = Math.min(SPARED_MS_MAX, this.#sparedMs * 2);
+  }
+
+  #probeRoom(monotonicMs: number): number {
+    return monotonicMs < this.#sparedUntilMs || this.underWay > 0 ? 0 : 1;
+  }
+
+  #allowance(monotonicMs: number): number {
+    if (this.perSecondMax === 0) return Number.POSITIVE_INFINITY;
+    this.#tokens = Math.min(this.perSecondMax, this.#tokens + ((monotonicMs - this.#tokensAtMs) * this.perSecondMax) / 1_000);
+    this.#tokensAtMs = monotonicMs;
+    return Math.floor(this.#tokens);
+  }
+}

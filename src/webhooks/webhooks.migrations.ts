@@ -1,0 +1,51 @@
+import type { RoomMigrations } from "#storage/database";
+
+/**
+ * An event is stored once, a delivery for each app that gets it. Nullable columns say what a delivery waits for, so that an
+ * index holds only those rows that do:
+ *
+ * - `first_lane`: it waits for its first attempt, in that lane;
+ * - `queue_entity`: it holds a place in the order of its entity (waiting for its first attempt, or in it);
+ * - `retry_due_ms`: it waits for a retry;
+ * - `head`: it travels in that delivery's POST and has no state of its own;
+ * - `fence` above 0: a session is sending it.
+ */
+export const webhookMigrations: RoomMigrations = {
+  room: "webhooks",
+  migrations: [
+    {
+      name: "events",
+      statements: [
+        // `deliveries`: how many refer to it, so that it can go with the last one.
+        `CREATE TABLE webhook_events (
+          id BIGINT PRIMARY KEY, object TEXT NOT NULL, field TEXT NOT NULL, entity BIGINT NOT NULL, phone BIGINT, time_ms BIGINT NOT NULL,
+          deliveries INTEGER NOT NULL, payload TEXT NOT NULL
+        ) WITHOUT ROWID`,
+      ],
+    },
+    {
+      name: "deliveries",
+      statements: [
+        `CREATE TABLE webhook_deliveries (
+          id BIGINT PRIMARY KEY, event BIGINT NOT NULL, app BIGINT NOT NULL, lane BIGINT NOT NULL, status INTEGER NOT NULL,
+          first_lane BIGINT, queue_entity BIGINT, retry_due_ms BIGINT, head BIGINT, members INTEGER NOT NULL, fence BIGINT NOT NULL,
+          first_attempt_ms BIGINT, tries INTEGER NOT NULL, attempts TEXT NOT NULL, ended_ms BIGINT
+        ) WITHOUT ROWID`,
+        "CREATE INDEX webhook_deliveries_first ON webhook_deliveries (first_lane, id) WHERE first_lane IS NOT NULL",
+        "CREATE INDEX webhook_deliveries_order ON webhook_deliveries (lane, queue_entity, id) WHERE queue_entity IS NOT NULL",
+        "CREATE INDEX webhook_deliveries_retry ON webhook_deliveries (lane, retry_due_ms, id) WHERE retry_due_ms IS NOT NULL",
+        "CREATE INDEX webhook_deliveries_member ON webhook_deliveries (head, id) WHERE head IS NOT NULL",
+        "CREATE INDEX webhook_deliveries_sending ON webhook_deliveries (fence) WHERE fence > 0",
+      ],
+    },
+    {
+      name: "callbacks",
+      statements: [
+        `CREATE TABLE webhook_callbacks (
+          id BIGINT PRIMARY KEY, app BIGINT NOT NULL, url TEXT NOT NULL, failing_since_ms BIGINT, alerted_ms BIGINT, paused_ms BIGINT
+        ) WITHOUT ROWID`,
+        "CREATE UNIQUE INDEX webhook_callbacks_by_url ON webhook_callbacks (app, url)",
+      ],
+    },
+  ],
+};

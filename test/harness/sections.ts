@@ -1,0 +1,58 @@
+/** What every section of a world file must do, checked on one entry. */
+import { expect } from "bun:test";
+import { entryReader } from "#graph/entry-reader";
+import type { WorldEntry, WorldSection } from "#graph/room";
+import { exportWorld, importWorld, sectionsOf } from "#graph/world-file";
+import { openPlaza, type TestPlaza } from "./plaza.ts";
+
+export function sectionOf(plaza: TestPlaza, key: string): WorldSection {
+  const section = sectionsOf(plaza.registry).find((one) => one.key === key);
+  if (section === undefined) throw new Error(`no room has the key ${key}`);
+  return section;
+}
+
+export const insertEntry = (plaza: TestPlaza, key: string, entry: object): Promise<boolean> => {
+  const section = sectionOf(plaza, key);
+  return plaza.world.database.write((tx) => section.insert(tx, entryReader(section.entry)(entry) as WorldEntry, plaza.world));
+};
+
+/** Lays `changes` over the stored entry, as the control API does. */
+export const changeEntry = (plaza: TestPlaza, key: string, id: string, changes: object): Promise<void> => {
+  const section = sectionOf(plaza, key);
+  return plaza.world.database.write(async (tx) => {
+    const stored = await section.find(tx, id, plaza.world);
+    await section.replace(tx, entryReader(section.entry)({ ...stored, ...changes }) as WorldEntry, plaza.world);
+  });
+};
+
+export const removeEntry = (plaza: TestPlaza, key: string, id: string): Promise<boolean> =>
+  plaza.world.database.write((tx) => sectionOf(plaza, key).remove(tx, id, plaza.world));
+
+export const findEntry = (plaza: TestPlaza, key: string, id: string): Promise<WorldEntry | undefined> =>
+  sectionOf(plaza, key).find(plaza.world.database.reader, id, plaza.world);
+
+/** Inserted, taken, found, listed, changed, removed, gone, and free again. */
+export async function expectLifeOfEntry(plaza: TestPlaza, key: string, entry: { id: string } & object, changes: object): Promise<void> {
+  const { id } = entry;
+  expect(await insertEntry(plaza, key, entry)).toBe(true);
+  expect(await insertEntry(plaza, key, entry)).toBe(false);
+  expect(await findEntry(plaza, key, id)).toMatchObject(entry);
+  const { rows } = await sectionOf(plaza, key).list(plaza.world.database.reader, { limit: 100 }, plaza.world);
+  expect(rows.find((row) => row.id === id)).toEqual(await findEntry(plaza, key, id));
+  await changeEntry(plaza, key, id, changes);
+  expect(await findEntry(plaza, key, id)).toMatchObject({ ...entry, ...changes });
+  expect(await removeEntry(plaza, key, id)).toBe(true);
+  expect(await removeEntry(plaza, key, id)).toBe(false);
+  expect(await findEntry(plaza, key, id)).toBeUndefined();
+  expect(await insertEntry(plaza, key, entry)).toBe(true);
+}
+
+/** An exported world is the same when it is loaded into an empty one. */
+export async function expectRoundTrip(plaza: TestPlaza): Promise<void> {
+  const file = await exportWorld(plaza.world, plaza.registry);
+  const again = await openPlaza({ database: plaza.world.database.dialect });
+  await importWorld(again.world, again.registry, JSON.stringify(file), { isMerge: false });
+  const { clock: _, ...loaded } = await exportWorld(again.world, again.registry);
+  const { clock: __, ...saved } = file;
+  expect(loaded).toEqual(saved);
+}
