@@ -2,7 +2,7 @@
  * A world in the test's own process, called without a socket. Every answer is checked against its contract, undeclared
  * errors fail the test, and each world is looked over for leaks when it closes.
  */
-import { afterEach, describe, expect } from "bun:test";
+import { describe, expect } from "bun:test";
 import { Compile } from "typebox/compile";
 import type { Token } from "#auth/token";
 import { hashOf } from "#auth/tokens";
@@ -21,6 +21,7 @@ import { ReaderRegistry } from "#kernel/readers";
 import { buildRegistry } from "#main";
 import { randomSecret, SeededIds, TimeOrderedIds, traceId } from "#system";
 import { GuardedClient } from "#webhooks/guarded-client";
+import { afterThisTest } from "./cleanup.ts";
 import { sharedPostgres } from "./postgres-cluster.ts";
 
 export type DatabaseKind = "sqlite" | "postgres";
@@ -60,12 +61,6 @@ export function onEachDatabase(title: string, body: (kind: DatabaseKind) => void
   for (const kind of databaseKinds) describe(`${title} (${kind})`, () => body(kind));
 }
 
-const open: TestPlaza[] = [];
-
-afterEach(async () => {
-  for (const plaza of open.splice(0)) await plaza.close();
-});
-
 let schemaCount = 0;
 
 export async function openPlaza(options: PlazaOptions = {}): Promise<TestPlaza> {
@@ -93,7 +88,7 @@ export async function openPlaza(options: PlazaOptions = {}): Promise<TestPlaza> 
   });
   if (options.world !== undefined) await importWorld(world, registry, JSON.stringify(options.world), { isMerge: false });
   const plaza = new TestPlaza(world, registry, time);
-  open.push(plaza);
+  afterThisTest(() => plaza.close());
   return plaza;
 }
 
@@ -132,10 +127,13 @@ export class TestPlaza {
     return value;
   }
 
-  /** Every row of some tables, for looking at what is stored. */
-  async dump(tables: readonly string[]): Promise<unknown[]> {
+  /** What stands in some columns (`table.column`), for looking at what is stored. */
+  async dump(columns: readonly string[]): Promise<unknown[]> {
     const rows: unknown[] = [];
-    for (const table of tables) rows.push(await this.world.database.reader.all({ query: { text: `SELECT * FROM ${table}` }, values: [] }));
+    for (const column of columns) {
+      const text = `SELECT ${column} AS value FROM ${column.split(".")[0]}`;
+      rows.push(...(await this.world.database.reader.all({ query: { text }, values: [] })));
+    }
     return rows;
   }
 

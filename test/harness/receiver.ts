@@ -1,5 +1,5 @@
 /** A callback on loopback: answers handshakes and keeps what it is sent. */
-import { afterEach } from "bun:test";
+import { afterThisTest } from "./cleanup.ts";
 
 export interface Receiver {
   readonly url: string;
@@ -7,11 +7,6 @@ export interface Receiver {
   readonly handshakes: { mode: string | null; verifyToken: string | null }[];
   readonly posts: { body: string; headers: Record<string, string> }[];
 }
-
-const servers: { stop(force: boolean): unknown }[] = [];
-afterEach(() => {
-  for (const server of servers.splice(0)) server.stop(true);
-});
 
 /** `answer` says what a handshake is answered; by default the challenge. */
 export function startReceiver(answer: (challenge: string) => Response | Promise<Response> = (challenge) => new Response(challenge)): Receiver {
@@ -30,6 +25,6 @@ export function startReceiver(answer: (challenge: string) => Response | Promise<
       return answer(searchParams.get("hub.challenge") ?? "");
     },
   });
-  servers.push(server);
+  afterThisTest(() => server.stop(true));
   return { url: `http://127.0.0.1:${server.port}/hook`, handshakes, posts };
 }

@@ -1,8 +1,9 @@
 /** A Plaza in a process of its own, started as a user starts it; ended, or killed, by the test. */
-import { afterAll } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+
+import { afterThisTest } from "./cleanup.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
 
@@ -26,19 +27,10 @@ export interface Server extends Ready {
   stop(): Promise<number>;
 }
 
-const running = new Set<Bun.Subprocess>();
-const folders: string[] = [];
-
-afterAll(async () => {
-  for (const child of running) child.kill("SIGKILL");
-  for (const child of running) await child.exited;
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
-
-/** A folder of its own, removed after the tests of the file. */
+/** A folder of its own, removed after the test. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "plaza-test-"));
-  folders.push(folder);
+  afterThisTest(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
@@ -59,15 +51,16 @@ export async function startServer(options: readonly string[], environment: Recor
     stdout: "pipe",
     stderr: "pipe",
   });
-  running.add(child);
+  afterThisTest(async () => {
+    child.kill("SIGKILL");
+    await child.exited;
+  });
   const stderr = new Response(child.stderr).text();
   const line = await firstLine(child.stdout);
   if (line === undefined) throw new Error(`plaza start ended with ${await child.exited}: ${await stderr}`);
-  const end = async (signal: "SIGKILL" | "SIGTERM") => {
+  const end = (signal: "SIGKILL" | "SIGTERM") => {
     child.kill(signal);
-    const code = await child.exited;
-    running.delete(child);
-    return code;
+    return child.exited;
   };
   return {
     ...(JSON.parse(line) as Ready),

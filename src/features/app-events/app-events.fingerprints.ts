@@ -53,10 +53,10 @@ export class CallTable {
     }
   }
 
-  forEach(visit: (fingerprint: number, call: number) => void): void {
+  visit(look: (fingerprint: number, call: number) => void): void {
     for (let at = 0; at < this.#fingerprints.length; at++) {
       const fingerprint = this.#fingerprints[at] as number;
-      if (fingerprint !== 0) visit(fingerprint, this.#calls[at] as number);
+      if (fingerprint !== 0) look(fingerprint, this.#calls[at] as number);
     }
   }
 
@@ -148,13 +148,13 @@ export const pageOf = (fingerprint: number, pageBits: number): number => (pageBi
 /** Splits entries into the pages of a run: `[fingerprint, call, fingerprint, call, …]` each. */
 export function pagesOf(table: CallTable, pageBits: number): Float64Array[] {
   const sizes = new Uint32Array(2 ** pageBits);
-  table.forEach((fingerprint) => {
+  table.visit((fingerprint) => {
     const page = pageOf(fingerprint, pageBits);
     sizes[page] = (sizes[page] as number) + 2;
   });
   const pages = Array.from(sizes, (size) => new Float64Array(size));
   const filled = new Uint32Array(pages.length);
-  table.forEach((fingerprint, call) => {
+  table.visit((fingerprint, call) => {
     const page = pageOf(fingerprint, pageBits);
     const values = pages[page] as Float64Array;
     const at = filled[page] as number;

@@ -135,7 +135,7 @@ export class RunIndex implements LogIndex {
     const { pending, pendingTimes: times, lastCall: last_call } = index;
     const page_bits = pageBitsFor(pending.size);
     const filter = Filter.of(pending.size);
-    pending.forEach((fingerprint) => filter.add(fingerprint));
+    pending.visit((fingerprint) => filter.add(fingerprint));
     await tx.run(sql`
       INSERT INTO app_event_runs (app, last_call, entries, page_bits, first_time, last_time, filter)
       VALUES (${app}, ${last_call}, ${pending.size}, ${page_bits}, ${times.first}, ${times.last}, ${filter.bytes})`);

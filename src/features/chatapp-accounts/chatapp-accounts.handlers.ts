@@ -8,6 +8,6 @@ export const handleListSubscribedApps = (call: ListCall, reader: Reader) => page
 
 export async function handleUnsubscribeApp({ node, caller, world }: Call, tx: Transaction) {
   await unsubscribeApp(tx, node.id, caller.app.id);
-  await world.readers.of("webhook_override").removeAll(tx, node.id, caller.app.id);
+  await world.readers.of("override_store").removeAll(tx, node.id, caller.app.id);
   return { success: true };
 }

@@ -43,14 +43,14 @@ const rowOf = ({ id, name, business = undefined }: AccountEntry): AccountRow => 
 async function saveSubscriptions(tx: Transaction, { id, subscribed_apps }: AccountEntry, world: World): Promise<void> {
   for (const { app, override_callback_uri } of subscribed_apps) {
     await subscribeApp(tx, id, app);
-    if (override_callback_uri !== undefined) await world.readers.of("webhook_override").save(tx, id, app, undefined, override_callback_uri);
+    if (override_callback_uri !== undefined) await world.readers.of("override_store").save(tx, id, app, undefined, override_callback_uri);
   }
 }
 
 async function accountEntryOf(reader: Reader, { id, name, business }: AccountRow, world: World): Promise<WorldEntry> {
   const subscribed_apps = [];
   for (const app of await listSubscribedApps(reader, nodeId(id))) {
-    const uri = await world.readers.of("webhook_override").find(reader, nodeId(id), app, undefined);
+    const uri = await world.readers.of("override_store").find(reader, nodeId(id), app, undefined);
     subscribed_apps.push(uri === undefined ? { app } : { app, override_callback_uri: uri });
   }
   return { id, name, ...(business === null ? {} : { business }), subscribed_apps };
@@ -83,7 +83,7 @@ export const chatappAccountSection: WorldSection = {
   },
   async replace(tx, given, world) {
     const entry = given as AccountEntry;
-    const overrides = world.readers.of("webhook_override");
+    const overrides = world.readers.of("override_store");
     await updateAccount(tx, rowOf(entry));
     for (const app of await listSubscribedApps(tx, entry.id)) {
       const isKept = entry.subscribed_apps.some((wanted) => wanted.app === app);
@@ -121,13 +121,13 @@ const numberRowOf = ({ id, account, display_phone_number, verified_name }: Numbe
 
 async function numberEntryOf(reader: Reader, row: NumberRow, world: World): Promise<WorldEntry> {
   const { account, id, display_phone_number, verified_name } = row;
-  const overrides = await world.readers.of("webhook_override").listOfNumber(reader, nodeId(account), nodeId(id));
+  const overrides = await world.readers.of("override_store").listOfNumber(reader, nodeId(account), nodeId(id));
   return { id, account, display_phone_number, verified_name, overrides };
 }
 
 async function saveOverrides(tx: Transaction, { account, id, overrides }: NumberEntry, world: World): Promise<void> {
   for (const { app, override_callback_uri } of overrides)
-    await world.readers.of("webhook_override").save(tx, account, app, id, override_callback_uri);
+    await world.readers.of("override_store").save(tx, account, app, id, override_callback_uri);
 }
 
 async function numberOf(reader: Reader, id: string): Promise<{ row: NumberRow; account: NodeId } | undefined> {
@@ -163,7 +163,7 @@ export const phoneNumberSection: WorldSection = {
   },
   async replace(tx, given, world) {
     const entry = given as NumberEntry;
-    const overrides = world.readers.of("webhook_override");
+    const overrides = world.readers.of("override_store");
     await updateNumber(tx, numberRowOf(entry));
     for (const { app } of await overrides.listOfNumber(tx, entry.account, entry.id)) await overrides.remove(tx, entry.account, app, entry.id);
     await saveOverrides(tx, entry, world);

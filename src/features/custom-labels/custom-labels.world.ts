@@ -1,15 +1,16 @@
 import { type Static, Type } from "typebox";
 import { findNode } from "#graph/nodes.store";
 import type { WorldEntry, WorldSection } from "#graph/room";
-import { worldId } from "#graph/world-words";
-import { nodeId } from "#kernel/ids";
-import type { Reader } from "#storage/database";
+import { WorldProblem, worldId } from "#graph/world-words";
+import { type NodeId, nodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
 import { LABEL_NAME_CHARACTERS_MAX } from "./custom-labels.contract.ts";
 import {
   attachLabel,
   deleteLabel,
   detachLabel,
   findLabel,
+  findLabelsByName,
   insertLabel,
   type LabelRow,
   listAllLabels,
@@ -35,6 +36,12 @@ const entryOf = async (reader: Reader, row: LabelRow): Promise<WorldEntry> => ({
   users: await listUsersOfLabel(reader, nodeId(row.page), row.id),
 });
 
+/** D-40: names are unique on their page, however a label comes to be. */
+async function requireFreeName(tx: Transaction, page: NodeId, id: string, name: string): Promise<void> {
+  const namesake = (await findLabelsByName(tx, page, name)).find((label) => label.name === name && label.id !== id);
+  if (namesake !== undefined) throw new WorldProblem("name", `is already used by the label ${namesake.id} of this page`);
+}
+
 export const labelSection: WorldSection = {
   key: "labels",
   entry,
@@ -47,6 +54,7 @@ export const labelSection: WorldSection = {
   },
   async insert(tx, given) {
     const { id, page, name, users = [] } = given as Entry;
+    await requireFreeName(tx, page, id, name);
     if (!(await insertLabel(tx, page, id, name))) return false;
     for (const psid of users) await attachLabel(tx, page, id, psid);
     return true;
@@ -62,6 +70,7 @@ export const labelSection: WorldSection = {
   },
   async replace(tx, given) {
     const { id, page, name, users = [] } = given as Entry;
+    await requireFreeName(tx, page, id, name);
     await renameLabel(tx, page, id, name);
     for (const psid of await listUsersOfLabel(tx, page, id)) if (!users.includes(nodeId(psid))) await detachLabel(tx, page, id, psid);
     for (const psid of users) await attachLabel(tx, page, id, psid);

@@ -25,6 +25,12 @@ export const webhookOverrides: Room = {
   forgetOwner: deleteOverridesOfOwner,
   registerReaders(readers) {
     readers.register("webhook_override", {
+      overridesOf: async (reader, app, account, phone) => ({
+        account: await findOverride(reader, account, app, undefined),
+        phone: phone === undefined ? undefined : await findOverride(reader, account, app, phone),
+      }),
+    });
+    readers.register("override_store", {
       find: findOverride,
       listOfNumber: listOverridesOfNumber,
       save: saveOverride,

@@ -74,7 +74,7 @@ export const webhookConfiguration: Field = {
   }),
   policy: "chatappAccount",
   async load({ node, caller, world }, reader) {
-    const overrides = world.readers.of("webhook_override");
+    const overrides = world.readers.of("override_store");
     const configuration: Record<string, string> = {};
     const number = await overrides.find(reader, node.owner, caller.app.id, node.id as NodeId);
     const account = await overrides.find(reader, node.owner, caller.app.id, undefined);

@@ -1,0 +1,9 @@
+/** What a test opened is closed after it. Hooks of a module would run for the first file alone, so `preload.ts` has the one hook. */
+const cleanups: (() => unknown)[] = [];
+
+/** Runs after the test in which it was called, last first. */
+export const afterThisTest = (cleanup: () => unknown): void => void cleanups.push(cleanup);
+
+export async function runCleanups(): Promise<void> {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+}
