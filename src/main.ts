@@ -13,12 +13,16 @@ import { microblogInsights } from "#features/microblog-insights";
 import { migrationIntents } from "#features/migration-intents";
 import { pages } from "#features/pages";
 import { personas } from "#features/personas";
+import { productCatalogs } from "#features/product-catalogs";
+import { productFeeds } from "#features/product-feeds";
 import { requiredActions } from "#features/required-actions";
+import { selfMessaging } from "#features/self-messaging";
 import { socialAccounts } from "#features/social-accounts";
 import { taggedMedia } from "#features/tagged-media";
 import { tokenInspection } from "#features/token-inspection";
 import { users } from "#features/users";
 import { webhookOverrides } from "#features/webhook-overrides";
+import { webhookSubscriptions } from "#features/webhook-subscriptions";
 import { standardCalendar } from "#graph/calendar";
 import { climb } from "#graph/ladder";
 import { type OpenWorld, openWorld } from "#graph/open-world";
@@ -36,6 +40,7 @@ import { randomKey, randomSecret, realNowMs, SeededIds, TimeOrderedIds, tokenVal
 import { CallFigures } from "#telemetry/figures";
 import { errorFields, type Log } from "#telemetry/log";
 import type { FiguresSource } from "#telemetry/merged-figures";
+import { workLog } from "#telemetry/work-log";
 import { GuardedClient } from "#webhooks/guarded-client";
 import { beginWorld, type Demo } from "./first-world.ts";
 
@@ -53,8 +58,12 @@ export const rooms: readonly Room[] = [
   requiredActions,
   taggedMedia,
   microblogInsights,
+  productCatalogs,
+  productFeeds,
   chatappAccounts,
   webhookOverrides,
+  webhookSubscriptions,
+  selfMessaging,
   migrationIntents,
   appEvents,
 ];
@@ -124,6 +133,7 @@ export async function startPlaza(config: Config, log: Log, { part, readFigures }
             port: config.control_port,
           });
     if (control !== undefined) listeners.push(control);
+    world.work.start();
     return {
       ready: readyInfo(config, graph?.port ?? config.port, control?.port ?? config.control_port, key),
       demo,
@@ -131,13 +141,13 @@ export async function startPlaza(config: Config, log: Log, { part, readFigures }
       world,
       figures,
       stop: async () => {
-        await Promise.all(listeners.map((listener) => listener.stop(STOP_WITHIN_MS)));
-        await world.database.close();
+        await Promise.all([...listeners.map((listener) => listener.stop(STOP_WITHIN_MS)), world.work.stop()]);
+        await world.close();
       },
     };
   } catch (error) {
     await Promise.all(listeners.map((listener) => listener.stop(0)));
-    await world.database.close();
+    await world.close();
     throw error;
   }
 }
@@ -202,6 +212,7 @@ async function openDefaultWorld(config: Config, registry: Registry, log: Log): P
     rateLimits: { app_calls_per_hour: config.app_calls_per_hour, page_calls_per_hour: config.page_calls_per_hour },
     randomSecret,
     outbound: new GuardedClient({ rules: { isSandbox: config.sandbox, allowed: config.allow_callback } }),
+    observer: workLog(log),
     masterKey: masterKeyOf(config, randomKey),
     realNowMs,
     timeOrderedIds: (processNumber) => new TimeOrderedIds(processNumber),
@@ -216,7 +227,7 @@ const parseYaml = (text: string): unknown => Bun.YAML.parse(text);
 function controlOf(log: Log, world: OpenWorld, registry: Registry, key: string, readFigures: () => FiguresSource): ControlAppOptions {
   return {
     key,
-    house: { registry, worlds: new Map([[world.name, world]]), parseYaml, mintTokenValue: tokenValue, onTimeMoved: [] },
+    house: { registry, worlds: new Map([[world.name, world]]), parseYaml, mintTokenValue: tokenValue, onTimeMoved: [(moved) => moved.work.runDue()] },
     readFigures,
     onUnexpected: (error, operation) => log.error({ operation, ...errorFields(error) }, "a control call failed unexpectedly"),
   };
@@ -235,7 +246,7 @@ export async function openControl(config: Config, log: Log): Promise<ControlWith
   const app = controlApp(controlOf(log, world, registry, key, () => new CallFigures()));
   return {
     request: async (path, init) => app.request(path, { ...init, headers: { ...init.headers, authorization: `Bearer ${key}` } }),
-    close: () => world.database.close(),
+    close: () => world.close(),
   };
 }
 

@@ -31,7 +31,7 @@ export interface TidyReport {
 }
 
 export function tidy(files: readonly RepositoryFile[]): TidyReport {
-  const clauses = clauseReport(files, exceptions.areasNotBuilt);
+  const clauses = clauseReport(files, exceptions.areasUnderWay);
   const areas = [...clauses.byArea].filter(([, { covered }]) => covered > 0).map(([area, { covered, total }]) => `  ${area}: ${covered} of ${total}`);
   const coverage = [`clauses: ${clauses.covered} of ${clauses.total} have an operation and a case`, ...areas];
   return {

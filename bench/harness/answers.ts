@@ -9,7 +9,7 @@ export interface Answer {
 }
 
 export async function ask(server: Server, call: Call, number = 0): Promise<Answer> {
-  const put = (text: string): string => text.replace("{number}", String((call.number?.first ?? 0) + number).padStart(8, "0"));
+  const put = (text: string): string => text.replaceAll("{number}", String((call.number?.first ?? 0) + number).padStart(8, "0"));
   const response = await fetch(`http://127.0.0.1:${server.port}${put(call.target)}`, {
     method: call.method,
     headers: call.headers,

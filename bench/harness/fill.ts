@@ -26,7 +26,7 @@ function fill(file: string, amounts: Amounts): void {
   const database = new Database(file, { readwrite: true, create: false });
   database.run("PRAGMA synchronous = OFF");
   const node = database.prepare("INSERT INTO nodes (id, type, owner) VALUES (?, ?, ?)");
-  const label = database.prepare("INSERT INTO labels (page, id, name, name_folded) VALUES (?, ?, ?, ?)");
+  const label = database.prepare("INSERT INTO labels (page, id, name) VALUES (?, ?, ?)");
   const persona = database.prepare("INSERT INTO personas (page, id, name, profile_picture_url) VALUES (?, ?, ?, ?)");
   const person = database.prepare("INSERT INTO page_people (page, psid, name) VALUES (?, ?, ?)");
   const attached = database.prepare("INSERT INTO label_users (page, label, psid) VALUES (?, ?, ?)");

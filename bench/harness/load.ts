@@ -11,7 +11,7 @@ const ANSWER_WITHIN = "30s";
 
 export interface Call {
   readonly method: "GET" | "POST";
-  /** With the query. The mark `{number}`, here or in the body, becomes eight digits. */
+  /** With the query. Each mark `{number}`, here or in the body, becomes the call's eight digits. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -24,7 +24,7 @@ export interface Call {
 export interface Load {
   readonly connections: number;
   readonly seconds?: number;
-  /** Instead of `seconds`: ends after so many answers. */
+  /** Instead of `seconds`: ends after so many answers; the sample then has no percentiles. */
   readonly calls?: number;
 }
 
@@ -49,7 +49,7 @@ interface Told {
 
 /** The request as it goes over the wire. */
 export function rawRequest({ method, target, headers, body }: Call, port: number): string {
-  const length = body === undefined ? {} : { "Content-Length": String(Buffer.byteLength(body.replace("{number}", "00000000"))) };
+  const length = body === undefined ? {} : { "Content-Length": String(Buffer.byteLength(body.replaceAll("{number}", "00000000"))) };
   const lines = Object.entries({ Host: `127.0.0.1:${port}`, ...headers, ...length }).map(([name, value]) => `${name}: ${value}\r\n`);
   return `${method} ${target} HTTP/1.1\r\n${lines.join("")}\r\n${body ?? ""}`;
 }

@@ -12,6 +12,7 @@ import { catalogPolicies } from "./policies-catalogs.ts";
 import { chatappPolicies } from "./policies-chatapp.ts";
 import { microblogPolicies } from "./policies-microblog.ts";
 import { socialPolicies } from "./policies-social.ts";
+import { webhookPolicies } from "./policies-webhooks.ts";
 import type { Policy, Question } from "./policy.ts";
 
 /** A page token of that page, or a person (or system user) with any role on it. */
@@ -58,6 +59,7 @@ export const policies = {
   },
 
   ...socialPolicies,
+  ...webhookPolicies,
   ...chatappPolicies,
   ...catalogPolicies,
   ...microblogPolicies,

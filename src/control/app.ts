@@ -7,6 +7,7 @@ import { parametersReader } from "#graph/parameters";
 import { sectionsOf } from "#graph/world-file";
 import { GraphError } from "#kernel/errors";
 import type { FiguresSource } from "#telemetry/merged-figures";
+import { appEventRoutes } from "./app-events.routes.ts";
 import { clockRoutes } from "./clock.routes.ts";
 import { badRequest, bodyOf, ControlError, controlCodes, controlErrorOf, notFound } from "./errors.ts";
 import { METRICS_TYPE, metricsText } from "./metrics.ts";
@@ -17,7 +18,14 @@ import type { ControlCall, ControlHouse, ControlRoute } from "./routes.ts";
 import { tokenRoutes } from "./tokens.routes.ts";
 import { worldRoutes } from "./worlds.routes.ts";
 
-export const controlRoutes: readonly ControlRoute[] = [...worldRoutes, ...nodeRoutes, ...tokenRoutes, ...clockRoutes, ...requestRoutes];
+export const controlRoutes: readonly ControlRoute[] = [
+  ...worldRoutes,
+  ...nodeRoutes,
+  ...tokenRoutes,
+  ...clockRoutes,
+  ...requestRoutes,
+  ...appEventRoutes,
+];
 
 /** A node with its longest list: a page with 10,000 people is some 600 kB. */
 const JSON_BYTES_MAX = 16 * 1024 * 1024;
@@ -90,8 +98,10 @@ function handlerOf(route: ControlRoute, house: ControlHouse): (c: Context) => Pr
       query: queryOf(readQuery, c.req.query()),
       body: await readBody(route.body, c.req.raw),
       url: url.origin + url.pathname,
+      header: (name) => c.req.header(name),
     };
-    return c.json(await route.handle(call), route.status ?? 200);
+    const answer = await route.handle(call);
+    return answer instanceof Response ? answer : c.json(answer, route.status ?? 200);
   };
 }
 

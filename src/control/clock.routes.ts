@@ -29,7 +29,9 @@ function inTurn<T>(world: OpenWorld, move: () => Promise<T>): Promise<T> {
 }
 
 async function moveTo(house: ControlHouse, world: OpenWorld, ms: number, isFrozen: boolean): Promise<Static<typeof clockState>> {
-  await world.clock.set(ms, isFrozen);
+  // Forward, time passes by whatever falls due on the way: a retry, and the next one after it.
+  if (ms > world.clock.nowMs()) await world.work.runUntil(ms, (atMs) => world.clock.set(atMs, isFrozen));
+  else await world.clock.set(ms, isFrozen);
   for (const settle of house.onTimeMoved) await settle(world);
   return stateOf(world);
 }

@@ -34,7 +34,9 @@ export async function answerList<T>(
   if (found.hasNext && found.lastKey !== undefined) {
     // One column whatever the list's order has, so that the key's length need not be known to read it.
     const after = world.cursors.sign(`control ${list}`, [JSON.stringify(found.lastKey)]);
-    paging.next = `${url}?limit=${limit}&after=${after}`;
+    const filters = Object.entries(query).filter(([name, value]) => name !== "limit" && name !== "after" && value !== undefined);
+    const kept = new URLSearchParams(filters.map(([name, value]): [string, string] => [name, String(value)]));
+    paging.next = `${url}?${filters.length === 0 ? "" : `${kept}&`}limit=${limit}&after=${after}`;
   }
   return { data: found.rows.map(show), paging };
 }

@@ -57,7 +57,9 @@ export function openapiOf(routes: readonly ControlRoute[], sections: readonly Wo
 }
 
 function operationOf(route: ControlRoute, key: string | undefined, path: string): Record<string, unknown> {
-  const responses: Record<string, unknown> = { [route.status ?? 200]: { description: "done", ...json(answerOf(route, key)) } };
+  const streams = Object.fromEntries((route.streams ?? []).map((type) => [type, { schema: { type: "string" } }]));
+  const { content } = json(answerOf(route, key));
+  const responses: Record<string, unknown> = { [route.status ?? 200]: { description: "done", content: { ...content, ...streams } } };
   for (const status of [400, 401, ...(route.errors ?? [])]) {
     responses[status] = { description: DESCRIPTIONS[status], ...json({ $ref: "#/components/schemas/Error" }) };
   }

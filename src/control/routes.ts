@@ -27,6 +27,8 @@ export interface ControlCall<Q = unknown, B = unknown> {
   readonly body: B;
   /** The address of the call without its query, for links. */
   readonly url: string;
+  /** Lower-case name; undefined when it was not sent. */
+  header(name: string): string | undefined;
 }
 
 export interface ControlRoute {
@@ -41,6 +43,8 @@ export interface ControlRoute {
   readonly status?: 200 | 201;
   /** `entry` and `entries`: what the section of `{key}` says of its nodes. */
   readonly answer: TSchema | "entry" | "entries";
+  /** Media types that it answers as a stream, beside or in place of JSON: the handler then returns the `Response` itself. */
+  readonly streams?: readonly string[];
   /** Beside 400 and 401, which any call may meet. */
   readonly errors?: readonly (404 | 409 | 413 | 422)[];
   handle(call: ControlCall): Promise<unknown>;

@@ -1,17 +1,20 @@
 /** Opens a world on a database: migrations, clock, ids, caches. */
 import { authMigrations } from "#auth/auth.migrations";
+import { jobMigrations } from "#jobs/jobs.migrations";
 import type { IdMinter } from "#kernel/ids";
 import type { ReaderRegistry } from "#kernel/readers";
 import type { RoomMigrations } from "#storage/database";
 import { openDatabase } from "#storage/open";
 import type { GuardedClient } from "#webhooks/guarded-client";
+import { silentObserver } from "#webhooks/observer";
+import { webhookMigrations } from "#webhooks/webhooks.migrations";
 import type { VersionCalendar } from "./calendar.ts";
 import { graphMigrations } from "./graph.migrations.ts";
 import { type RateLimitConfig, RateLimits } from "./rate-limits.ts";
 import type { Registry } from "./registry.ts";
 import { RequestLog } from "./request-log.ts";
-import { findSetting, saveSetting } from "./settings.store.ts";
-import { type Profile, World, type WorldLimits } from "./world.ts";
+import { findSetting, saveSetting, settingFact } from "./settings.store.ts";
+import { type Profile, type WorkObserver, World, type WorldLimits } from "./world.ts";
 import { WorldClock } from "./world-clock.ts";
 
 export interface WorldOptions {
@@ -26,6 +29,9 @@ export interface WorldOptions {
   readonly limits: WorldLimits;
   readonly rateLimits: RateLimitConfig;
   readonly outbound: GuardedClient;
+  /** Nobody unless it is given. */
+  readonly observer?: WorkObserver;
+  readonly deliveriesPerSecondMax?: number;
   readonly randomSecret: (byteCount: number) => string;
   readonly masterKey: Uint8Array;
   readonly realNowMs: () => number;
@@ -44,6 +50,8 @@ const SEEDED_IDS_PER_START = 1_000_000_000n;
 export const migrationsOf = (registry: Registry): RoomMigrations[] => [
   graphMigrations,
   authMigrations,
+  jobMigrations,
+  webhookMigrations,
   ...registry.rooms.filter((room) => room.migrations.length > 0).map((room) => ({ room: room.name, migrations: room.migrations })),
 ];
 
@@ -52,7 +60,7 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
   const database = await openDatabase({ data: options.data, world: name, migrations: migrationsOf(registry) });
   const clock = await WorldClock.open(database, options.realNowMs);
   const ids = seed === undefined ? options.timeOrderedIds(() => database.processNumber) : options.seededIds(await nextSeededId(database, seed));
-  return new World({
+  const world = new World({
     name,
     database,
     clock,
@@ -65,10 +73,21 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
     rateLimits: new RateLimits(options.rateLimits),
     requests: new RequestLog(),
     outbound: options.outbound,
+    jobKinds: registry.rooms.flatMap(({ jobs }) => jobs ?? []),
+    observer: options.observer ?? nobody,
+    realNowMs: options.realNowMs,
+    deliveriesPerSecondMax: options.deliveriesPerSecondMax ?? 0,
     randomSecret: options.randomSecret,
     masterKey: options.masterKey,
   }) as OpenWorld;
+  // A clock that was moved, here or by another process, may have made something due.
+  database.onInvalidate((kind) => {
+    if (kind === undefined || kind === settingFact) world.work.wake();
+  });
+  return world;
 }
+
+const nobody: WorkObserver = { ...silentObserver, jobFailed: () => {}, workFailed: () => {} };
 
 /** The first start of a seeded world begins at a place that the seed decides; each later one in a fresh stretch of its own. */
 async function nextSeededId(database: World["database"], seed: number): Promise<bigint> {

@@ -1,5 +1,6 @@
 /** What a room gives to the house through its door (`index.ts`). */
 import type { TObject } from "typebox";
+import type { JobKind } from "#jobs/job-kind";
 import type { NodeId } from "#kernel/ids";
 import type { ReaderRegistry } from "#kernel/readers";
 import type { Migration, Reader, Transaction } from "#storage/database";
@@ -51,6 +52,8 @@ export interface Room {
   readonly fields?: readonly { readonly on: string; readonly name: string; readonly field: Field }[];
   readonly changes?: readonly VersionChange[];
   readonly sections?: readonly WorldSection[];
+  /** What the room has done later, or without a caller. */
+  readonly jobs?: readonly JobKind<World>[];
   registerReaders?(readers: ReaderRegistry): void;
   /** Removes all that the room keeps below a page, app or account that is being removed by the control API. */
   forgetOwner?(tx: Transaction, owner: NodeId): Promise<void>;

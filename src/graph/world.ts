@@ -5,13 +5,19 @@
 import type { FactsOf } from "#auth/facts-of";
 import type { NodeRef } from "#auth/node-ref";
 import { Tokens } from "#auth/tokens";
+import type { JobKind } from "#jobs/job-kind";
+import { Jobs } from "#jobs/jobs";
+import { WorkLoop } from "#jobs/work-loop";
 import type { Clock } from "#kernel/clock";
 import type { IdMinter, NodeId } from "#kernel/ids";
 import type { ReaderRegistry } from "#kernel/readers";
 import type { Database } from "#storage/database";
 import { FactCache } from "#storage/facts";
 import { deriveKey, Sealer } from "#storage/sealing";
+import { webhookJobs } from "#webhooks/callback-jobs";
 import type { GuardedClient } from "#webhooks/guarded-client";
+import type { WebhookObserver } from "#webhooks/observer";
+import { Webhooks } from "#webhooks/webhooks";
 import type { VersionCalendar } from "./calendar.ts";
 import { Cursors } from "./cursors.ts";
 import { findNode, nodeFact } from "./nodes.store.ts";
@@ -23,6 +29,14 @@ export type Profile = "strict" | "clients";
 export interface WorldLimits {
   /** D-40. */
   readonly labels_per_page_max: number;
+}
+
+/** Who is told what goes on in the background: log and metrics. */
+export interface WorkObserver extends WebhookObserver {
+  /** A job threw; it comes again. */
+  jobFailed(kind: string, key: string, error: unknown): void;
+  /** The loop itself failed, e.g. because the database is away; it tries again. */
+  workFailed(error: unknown): void;
 }
 
 export interface WorldParts {
@@ -40,6 +54,12 @@ export interface WorldParts {
   readonly requests: RequestLog;
   /** The only way out (D-64). */
   readonly outbound: GuardedClient;
+  /** What the rooms have done later. */
+  readonly jobKinds: readonly JobKind<World>[];
+  readonly observer: WorkObserver;
+  readonly realNowMs: () => number;
+  /** Webhook deliveries a second and callback; 0: as many as it takes. */
+  readonly deliveriesPerSecondMax: number;
   /** Random text of so many bytes, for secrets that the world makes itself. */
   readonly randomSecret: (byteCount: number) => string;
   /** 32 bytes from which the keys of cursors and sealed secrets are derived. */
@@ -60,6 +80,10 @@ export class World {
   readonly requests: RequestLog;
   readonly outbound: GuardedClient;
   readonly randomSecret: (byteCount: number) => string;
+  /** What happens later or without a caller; it runs in the background once it is started. */
+  readonly work: WorkLoop;
+  readonly jobs: Jobs<World>;
+  readonly webhooks: Webhooks;
   readonly cursors: Cursors;
   readonly sealer: Sealer;
   readonly tokens: Tokens;
@@ -84,6 +108,22 @@ export class World {
     this.sealer = new Sealer(deriveKey(parts.masterKey, "sealed secrets"));
     this.tokens = new Tokens(parts.database, parts.readers, this.sealer);
     this.#nodes = new FactCache(parts.database, nodeFact);
+    const { database, clock, realNowMs, observer } = parts;
+    this.work = new WorkLoop({ database, clock, realNowMs, onError: (error) => observer.workFailed(error) });
+    this.jobs = new Jobs<World>({
+      ...{ database, loop: this.work, kinds: [...webhookJobs, ...parts.jobKinds], world: () => this },
+      onFailure: (kind, key, error) => observer.jobFailed(kind, key, error),
+    });
+    this.webhooks = new Webhooks({
+      ...{ database, clock, realNowMs, observer, ids: parts.ids, readers: parts.readers, sealer: this.sealer, client: parts.outbound },
+      ...{ loop: this.work, jobs: this.jobs, perSecondMax: parts.deliveriesPerSecondMax },
+    });
+  }
+
+  /** Background work ends, then the store is closed. */
+  async close(): Promise<void> {
+    await this.work.stop();
+    await this.database.close();
   }
 
   /** The world's cache for one kind of fact, made when first asked for. */

@@ -79,20 +79,15 @@ export class Calls {
     record(head, taken.body, answer, durationMs);
   }
 
-  #climb({ place }: Head, request: GraphRequest): GraphResponse | Promise<GraphResponse> {
+  async #climb({ place }: Head, request: GraphRequest): Promise<GraphResponse> {
     const { stairs, figures, limits } = this.#options;
     if (this.isStopping || figures.inFlight >= limits.callsMax) {
       figures.turnedAway++;
       return refusal(stairs, place.world, place.surface, overloaded(1), formOf(stairs, request));
     }
-    return this.#climbCounted(place, request);
-  }
-
-  async #climbCounted({ world }: Place, request: GraphRequest): Promise<GraphResponse> {
-    const { figures } = this.#options;
     figures.inFlight++;
     try {
-      return await this.#options.climb(this.#options.stairs, world, request);
+      return await this.#options.climb(stairs, place.world, request);
     } finally {
       figures.inFlight--;
     }

@@ -1,11 +1,10 @@
 /** D-04: every origin may call; no cookie is ever read, so there is nothing to protect by refusing one. */
 
-export const CORS_HEADERS: readonly string[] = [
-  "access-control-allow-origin",
-  "*",
-  "access-control-expose-headers",
-  "x-pf-trace-id, pf-api-version, x-app-usage, x-business-use-case-usage, x-ad-api-version-warning, etag, retry-after, www-authenticate",
-];
+export const CORS_HEADERS = {
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers":
+    "x-pf-trace-id, pf-api-version, x-app-usage, x-business-use-case-usage, x-ad-api-version-warning, etag, retry-after, www-authenticate",
+} as const;
 
 export const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = {
   allow: "GET, POST, DELETE, HEAD, OPTIONS",

@@ -42,9 +42,8 @@ export function requestOf(method: string, place: RoutePlace, queryText: string, 
 
 /** Streams the body, no faster than the caller reads it. */
 export async function writeResponse(response: ServerResponse, answer: Response, isHead: boolean): Promise<void> {
-  const list = [...CORS_HEADERS];
-  for (const [name, value] of answer.headers) if (!name.startsWith("access-control-")) list.push(name, value);
-  response.writeHead(answer.status, list);
+  const headers: Record<string, string> = { ...Object.fromEntries(answer.headers), ...CORS_HEADERS };
+  response.writeHead(answer.status, headers);
   if (!isHead && answer.body !== null) {
     for await (const chunk of answer.body) {
       if (response.destroyed) return;

@@ -231,12 +231,3 @@ test("a port in use is said", async () => {
     await expect(serveEcho({ port })).rejects.toThrow();
   });
 });
-
-test("several servers share one port where that is asked", async () => {
-  const first = await serveEcho({ reusePort: true });
-  const second = await serveEcho({ reusePort: true, port: first.port });
-  expect(second.port).toBe(first.port);
-  await first.stop(0);
-  expect((await exchange(second.port, ["GET /1 HTTP/1.1\r\nHost: h\r\n\r\n"])).answers[0]?.status).toBe(200);
-  await second.stop(0);
-});

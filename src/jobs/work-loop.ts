@@ -40,6 +40,8 @@ interface Runner {
   /** Asked for while a turn ran. */
   isWoken: boolean;
   nextDueMs: number | undefined;
+  /** Monotonic time at which the source wants to be asked again. */
+  wakeAtMs: number;
   /** Monotonic time before which no turn is made; after a failure. */
   notBeforeMs: number;
 }
@@ -61,7 +63,7 @@ export class WorkLoop {
   }
 
   add(source: WorkSource): void {
-    this.#runners.push({ source, running: undefined, isWoken: false, nextDueMs: undefined, notBeforeMs: 0 });
+    this.#runners.push({ source, running: undefined, isWoken: false, nextDueMs: undefined, wakeAtMs: Number.POSITIVE_INFINITY, notBeforeMs: 0 });
   }
 
   /** Takes up what an ended process left, and works from now on. */
@@ -79,11 +81,12 @@ export class WorkLoop {
     for (const runner of this.#runners) if (source === undefined || runner.source === source) this.#wake(runner);
   }
 
-  /** A source learned of work that falls due at `dueMs`. */
-  wakeAt(source: WorkSource, dueMs: number): void {
+  /** In so many ms of real time, for what the world's clock has no say in: a receiver that is spared for a moment. */
+  wakeIn(source: WorkSource, ms: number): void {
     const runner = this.#runners.find((one) => one.source === source);
-    if (runner === undefined || (runner.nextDueMs !== undefined && runner.nextDueMs <= dueMs)) return;
-    runner.nextDueMs = dueMs;
+    const atMs = performance.now() + ms;
+    if (runner === undefined || runner.wakeAtMs <= atMs) return;
+    runner.wakeAtMs = atMs;
     this.#arm();
   }
 
@@ -187,6 +190,7 @@ export class WorkLoop {
   }
 
   async #ask(runner: Runner, kind: TurnKind): Promise<TurnEnd> {
+    runner.wakeAtMs = Number.POSITIVE_INFINITY;
     try {
       const nowMs = this.#options.clock.nowMs();
       const end = await runner.source.turn({ nowMs, session: this.session, isHurried: kind === "hurried", isLast: kind === "last" });
@@ -203,10 +207,10 @@ export class WorkLoop {
     const monotonicMs = performance.now();
     const worldMs = this.#options.clock.nowMs();
     let delayMs = SLEEP_MS_MAX;
-    for (const { running, nextDueMs, notBeforeMs } of this.#runners) {
-      if (running === undefined && nextDueMs !== undefined) {
-        delayMs = Math.min(delayMs, Math.max(nextDueMs - worldMs, notBeforeMs - monotonicMs, 1));
-      }
+    for (const { running, nextDueMs, wakeAtMs, notBeforeMs } of this.#runners) {
+      if (running !== undefined) continue;
+      const nextMs = Math.min(wakeAtMs - monotonicMs, (nextDueMs ?? Number.POSITIVE_INFINITY) - worldMs);
+      delayMs = Math.min(delayMs, Math.max(nextMs, notBeforeMs - monotonicMs, 1));
     }
     if (this.session.isShared) delayMs = Math.min(delayMs, Math.max(Math.min(this.#beatAtMs, this.#pollAtMs) - monotonicMs, 1));
     this.#sleep(monotonicMs + delayMs);
@@ -230,7 +234,8 @@ export class WorkLoop {
     if (this.session.isShared && monotonicMs >= this.#beatAtMs) void this.#beat();
     let hasDue = false;
     for (const runner of this.#runners) {
-      if (!isPoll && (runner.nextDueMs === undefined || runner.nextDueMs > worldMs)) continue;
+      const isDue = runner.wakeAtMs <= monotonicMs || (runner.nextDueMs !== undefined && runner.nextDueMs <= worldMs);
+      if (!isPoll && !isDue) continue;
       hasDue = true;
       this.#wake(runner);
     }

@@ -70,15 +70,32 @@ export function findFirsts(tx: Reader, lane: string, limit: number): Promise<Wai
     WHERE d.first_lane = ${lane} ORDER BY d.id LIMIT ${limit}`);
 }
 
+/**
+ * The first of each entity in the order of a lane, from the entity after `after` on: the index is hopped through, entity by
+ * entity, however much waits for one of them. Some may be under way.
+ */
+export function findHeads(tx: Reader, lane: string, after: string, limit: number): Promise<WaitingRow[]> {
+  return tx.all<WaitingRow>(sql`
+    WITH RECURSIVE entities (entity) AS (
+      SELECT MIN(d.queue_entity) FROM webhook_deliveries d WHERE d.lane = ${lane} AND d.queue_entity > ${after}
+      UNION ALL
+      SELECT (SELECT MIN(d.queue_entity) FROM webhook_deliveries d WHERE d.lane = ${lane} AND d.queue_entity > entities.entity)
+      FROM entities WHERE entities.entity IS NOT NULL)
+    SELECT CAST(entities.entity AS TEXT) AS entity, CAST((
+      SELECT MIN(d.id) FROM webhook_deliveries d WHERE d.lane = ${lane} AND d.queue_entity = entities.entity) AS TEXT) AS id
+    FROM entities WHERE entities.entity IS NOT NULL LIMIT ${limit}`);
+}
+
 export function findDueRetries(tx: Reader, lane: string, nowMs: number, limit: number): Promise<{ id: string }[]> {
   return tx.all<{ id: string }>(sql`
     SELECT CAST(d.id AS TEXT) AS id FROM webhook_deliveries d
     WHERE d.lane = ${lane} AND d.retry_due_ms <= ${nowMs} ORDER BY d.retry_due_ms, d.id LIMIT ${limit}`);
 }
 
-export async function findNextRetryTime(tx: Reader, lane: string): Promise<number | undefined> {
+/** The first that is due after `nowMs`. */
+export async function findNextRetryTime(tx: Reader, lane: string, nowMs: number): Promise<number | undefined> {
   const row = await tx.get<{ due_ms: number | null }>(
-    sql`SELECT MIN(d.retry_due_ms) AS due_ms FROM webhook_deliveries d WHERE d.lane = ${lane} AND d.retry_due_ms IS NOT NULL`,
+    sql`SELECT MIN(d.retry_due_ms) AS due_ms FROM webhook_deliveries d WHERE d.lane = ${lane} AND d.retry_due_ms > ${nowMs}`,
   );
   return row?.due_ms ?? undefined;
 }
@@ -153,9 +170,15 @@ export async function saveRetry(tx: Transaction, id: string, fence: number, atte
   return changed > 0;
 }
 
-/** Its route changed before it was sent: it waits in another lane for the same attempt. */
-export async function saveMove(tx: Transaction, { id, entity, tries }: ClaimedRow, fence: number, lane: string, nowMs: number): Promise<boolean> {
-  const isFirst = tries === 0;
+/** It was not sent after all: it waits for the same attempt, perhaps in another lane. */
+export async function saveMove(
+  tx: Transaction,
+  { id, entity }: ClaimedRow,
+  isFirst: boolean,
+  fence: number,
+  lane: string,
+  nowMs: number,
+): Promise<boolean> {
   const changed = await tx.run(sql`
     UPDATE webhook_deliveries SET status = 0, fence = 0, lane = ${lane}, first_lane = ${isFirst ? lane : null},
       queue_entity = ${isFirst ? entity : null}, retry_due_ms = ${isFirst ? null : nowMs}

@@ -100,7 +100,7 @@ export class GuardedClient {
     const request = requestText(target, call);
     for (;;) {
       const connection = this.#pool.take(endpoint) ?? (await deadline.open(this.#pool.open(endpoint)));
-      const reader = new ResponseReader(call.answerBytesMax);
+      const reader = new ResponseReader(call.answerBytesMax, call.takeBody);
       deadline.connection = connection;
       try {
         await connection.exchange(request, reader);

@@ -7,7 +7,7 @@
  */
 
 /** Calls at once, at first and at most: it grows with each success, and is halved when no answer came in time. */
-const WINDOW_START = 8;
+const WINDOW_START = 4;
 const WINDOW_MAX = 64;
 /** Failures in a row after which a callback is spared. */
 const FAILURES_MAX = 5;
@@ -24,18 +24,25 @@ const AHEAD = 3;
 export class Lane {
   /** Something may wait for its first attempt. */
   hasFirsts = false;
+  /** Something does, behind a delivery of the same entity that is under way. */
+  hasBlocked = false;
+  /** Where the last look at its entities ended. */
+  nextEntity = "0";
   /** World time; undefined: no retry waits, as far as is known. */
   nextRetryMs: number | undefined;
-  /** Entities whose first attempts are claimed here. */
+  /** Entities whose first attempts are claimed here, until their ends are stored. */
   readonly entities = new Set<string>();
+  /** Claimed and not ended, in flight or queued here. */
   firsts = 0;
   retries = 0;
-  isPaused = false;
+  /** Calls that are out. */
+  inFlight = 0;
   #window = WINDOW_START;
   #failures = 0;
   #sparedMs = SPARED_MS_MIN;
   #sparedUntilMs = 0;
-  #latencyMs = 0;
+  /** Unknown until the first answer. */
+  #latencyMs = Number.POSITIVE_INFINITY;
   #isSlow = false;
   #tokens: number;
   #tokensAtMs = 0;
@@ -48,22 +55,9 @@ export class Lane {
     this.#tokens = perSecondMax;
   }
 
-  get window(): number {
-    return this.#window;
-  }
-
-  get underWay(): number {
-    return this.firsts + this.retries;
-  }
-
   /** No answer came in time at its last try: such lanes share a small part of the house. */
   get isSlow(): boolean {
     return this.#isSlow;
-  }
-
-  /** Monotonic time until which it is spared; it may have passed. */
-  get sparedUntilMs(): number {
-    return this.#sparedUntilMs;
   }
 
   /** Failed often in a row, and not yet well again: one call at a time finds out. */
@@ -71,31 +65,37 @@ export class Lane {
     return this.#failures >= FAILURES_MAX;
   }
 
-  /** First attempts that may be claimed now, beside retries, which never take their room. */
+  get hasFreeCall(): boolean {
+    return this.inFlight < this.#window;
+  }
+
+  /** Nothing is known of it that a new one would not assume. */
+  get isForgettable(): boolean {
+    return this.firsts + this.retries === 0 && !this.hasFirsts && this.nextRetryMs === undefined && this.#failures === 0;
+  }
+
+  /** First attempts that may be claimed now; retries never take their room. */
   roomForFirsts(monotonicMs: number, isHurried: boolean): number {
-    if (isHurried) return this.#window - this.firsts;
-    if (this.isProbing) return this.#probeRoom(monotonicMs);
     const ahead = this.#latencyMs <= QUICK_MS ? AHEAD * this.#window : 0;
-    return Math.min(this.#window + ahead - this.firsts, this.#allowance(monotonicMs));
+    const room = this.#window + ahead - this.firsts;
+    return isHurried ? room : Math.min(room, this.#probeRoom(monotonicMs), this.#allowance(monotonicMs));
   }
 
   roomForRetries(monotonicMs: number, isHurried: boolean): number {
     const room = Math.max(1, this.#window >> 1) - this.retries;
-    if (isHurried) return room;
-    if (this.isProbing) return this.#probeRoom(monotonicMs);
-    return Math.min(room, this.#allowance(monotonicMs));
+    return isHurried ? room : Math.min(room, this.#probeRoom(monotonicMs), this.#allowance(monotonicMs));
   }
 
-  /** Of its rate; when that is used up, `waitMs` says for how long. */
-  take(count: number): void {
-    if (this.perSecondMax > 0) this.#tokens -= count;
-  }
-
-  /** Until it may be asked again, for reasons of its own; 0: now. */
+  /** Real time until it may be asked again, for reasons of its own; 0: now. */
   waitMs(monotonicMs: number): number {
-    if (this.isProbing) return Math.max(0, this.#sparedUntilMs - monotonicMs);
+    if (this.isProbing && monotonicMs < this.#sparedUntilMs) return this.#sparedUntilMs - monotonicMs;
     if (this.perSecondMax === 0 || this.#allowance(monotonicMs) >= 1) return 0;
     return Math.ceil(((1 - this.#tokens) * 1_000) / this.perSecondMax);
+  }
+
+  /** So many were claimed, of its rate. */
+  take(count: number): void {
+    if (this.perSecondMax > 0) this.#tokens -= count;
   }
 
   succeeded(latencyMs: number): void {
@@ -103,20 +103,27 @@ export class Lane {
     this.#sparedMs = SPARED_MS_MIN;
     this.#isSlow = false;
     this.#window = Math.min(WINDOW_MAX, this.#window + 1);
-    this.#latencyMs += (latencyMs - this.#latencyMs) * LATENCY_SHARE;
+    this.#note(latencyMs);
   }
 
   failed(isTimeout: boolean, latencyMs: number, monotonicMs: number): void {
-    this.#latencyMs += (latencyMs - this.#latencyMs) * LATENCY_SHARE;
+    this.#note(latencyMs);
     this.#isSlow = isTimeout;
     if (isTimeout) this.#window = Math.max(1, this.#window >> 1);
-    if (++this.#failures < FAILURES_MAX) return;
+    // Calls that were out together count as one failure once it is spared.
+    if (++this.#failures < FAILURES_MAX || monotonicMs < this.#sparedUntilMs) return;
     this.#sparedUntilMs = monotonicMs + this.#sparedMs;
     this.#sparedMs = Math.min(SPARED_MS_MAX, this.#sparedMs * 2);
   }
 
+  #note(latencyMs: number): void {
+    const known = this.#latencyMs;
+    this.#latencyMs = Number.isFinite(known) ? known + (latencyMs - known) * LATENCY_SHARE : latencyMs;
+  }
+
   #probeRoom(monotonicMs: number): number {
-    return monotonicMs < this.#sparedUntilMs || this.underWay > 0 ? 0 : 1;
+    if (!this.isProbing) return Number.POSITIVE_INFINITY;
+    return monotonicMs < this.#sparedUntilMs || this.firsts + this.retries > 0 ? 0 : 1;
   }
 
   #allowance(monotonicMs: number): number {

@@ -12,7 +12,12 @@ export interface OutboundCall {
   readonly deadlineMs: number;
   /** What is kept of the answer; a longer one is cut there. */
   readonly answerBytesMax: number;
+  /** Given the body of a 200 as it comes, which is then not kept; while it is busy, the other side has to wait. */
+  readonly takeBody?: TakeBody;
 }
+
+/** The bytes are its own. A throw ends the call. */
+export type TakeBody = (part: Buffer) => Promise<void>;
 
 export interface OutboundAnswer {
   readonly status: number;

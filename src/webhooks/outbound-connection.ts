@@ -37,7 +37,7 @@ export class CallFailed extends Error {
 interface Exchange {
   readonly reader: ResponseReader;
   readonly resolve: () => void;
-  readonly reject: (error: CallFailed) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 type Socket = Bun.Socket<Connection>;
@@ -130,7 +130,25 @@ export class Connection {
       this.#malformed(error);
       return;
     }
-    if (exchange.reader.isDone) this.#done(exchange);
+    if (exchange.reader.taking !== undefined) this.#pause(exchange, exchange.reader.taking);
+    else if (exchange.reader.isDone) this.#done(exchange);
+  }
+
+  /** Until what came was taken; what the system had read already may still come. */
+  #pause(exchange: Exchange, taking: Promise<void>): void {
+    this.#socket?.pause();
+    const goOn = () => {
+      if (exchange.reader.taking !== undefined) return;
+      this.#socket?.resume();
+      if (exchange.reader.isDone && this.#exchange === exchange) this.#done(exchange);
+    };
+    const giveUp = (error: unknown) => {
+      if (this.#exchange === exchange) this.#exchange = undefined;
+      this.isOpen = false;
+      exchange.reject(error);
+      this.#socket?.terminate();
+    };
+    taking.then(goOn, giveUp);
   }
 
   onDrain(): void {
@@ -146,7 +164,12 @@ export class Connection {
     if (exchange?.reader.hasBegun === true) {
       try {
         exchange.reader.end();
-        this.#done(exchange);
+        const { taking } = exchange.reader;
+        if (taking === undefined) this.#done(exchange);
+        else {
+          this.#exchange = undefined;
+          taking.then(exchange.resolve, exchange.reject);
+        }
       } catch (error) {
         this.#malformed(error);
       }

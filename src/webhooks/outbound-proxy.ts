@@ -32,22 +32,25 @@ export async function callByProxy(
         ? {}
         : { tls: { ...(tls.serverName === undefined ? {} : { serverName: tls.serverName }), ...(tls.ca === undefined ? {} : { ca: tls.ca }) } }),
     });
-    return { status: response.status, ...(await readStart(response, call.answerBytesMax)) };
+    return { status: response.status, ...(await readStart(response, call)) };
   } catch (error) {
     throw failureOf(error);
   }
 }
 
-async function readStart(response: Response, bytesMax: number): Promise<{ body: Buffer; isCut: boolean }> {
+async function readStart(response: Response, { answerBytesMax, takeBody }: OutboundCall): Promise<{ body: Buffer; isCut: boolean }> {
   const parts: Uint8Array[] = [];
-  let room = bytesMax;
+  const isTaken = takeBody !== undefined && response.status === 200;
+  let room = answerBytesMax;
   let isCut = false;
   const reader = response.body?.getReader();
   while (reader !== undefined && !isCut) {
     const { done, value } = await reader.read();
     if (done) break;
     if (value.length > room) isCut = true;
-    parts.push(value.subarray(0, room));
+    const part = value.subarray(0, room);
+    if (isTaken) await takeBody(Buffer.from(part));
+    else parts.push(part);
     room -= Math.min(room, value.length);
   }
   if (isCut) await reader?.cancel();

@@ -3,6 +3,8 @@
  * bytes see different answers; the answer's body is cut at a limit, and a body that was cut ends the connection.
  */
 
+import type { TakeBody } from "./outbound-call.ts";
+
 /** A status line and headers above this are no answer to a webhook. */
 const HEAD_BYTES_MAX = 32 * 1024;
 /** 1xx answers before the one that counts. */
@@ -29,6 +31,8 @@ export class ResponseReader {
   #interim = 0;
   readonly #bodyBytesMax: number;
   readonly #body: Buffer[] = [];
+  readonly #takeBody: TakeBody | undefined;
+  #taking: Promise<void> | undefined;
   #bodyBytes = 0;
   /** The chunked coding's place: bytes of the chunk that are still to come, or a line. */
   #chunkLeft = 0;
@@ -40,8 +44,14 @@ export class ResponseReader {
   /** The connection may serve another call once this one is done. */
   isReusable = false;
 
-  constructor(bodyBytesMax: number) {
+  constructor(bodyBytesMax: number, takeBody?: TakeBody) {
     this.#bodyBytesMax = bodyBytesMax;
+    this.#takeBody = takeBody;
+  }
+
+  /** What came so far is being taken; no more should be fed until then. It rejects with what the taker threw. */
+  get taking(): Promise<void> | undefined {
+    return this.#taking;
   }
 
   /** What of the body was kept. */
@@ -173,8 +183,19 @@ export class ResponseReader {
     }
     const kept = part.subarray(0, room);
     if (kept.length === 0) return;
-    this.#body.push(Buffer.from(kept));
+    const own = Buffer.from(kept);
     this.#bodyBytes += kept.length;
+    const take = this.#takeBody;
+    if (take === undefined || this.status !== 200) {
+      this.#body.push(own);
+      return;
+    }
+    const taking = (this.#taking ?? Promise.resolve()).then(() => take(own));
+    this.#taking = taking;
+    const end = () => {
+      if (this.#taking === taking) this.#taking = undefined;
+    };
+    taking.then(end, () => {});
   }
 }
 

@@ -20,8 +20,8 @@ export interface EventFacts {
 }
 
 export interface WebhookSubscribers {
-  /** The apps that get the event now: subscribed to its field, and allowed to. Each once, in any order. */
-  subscribersOf(reader: Reader, event: EventFacts): Promise<readonly NodeId[]>;
+  /** The apps that get the event at `nowMs` (world time): subscribed to its field, and allowed to. Each once, in any order. */
+  subscribersOf(reader: Reader, event: EventFacts, nowMs: number): Promise<readonly NodeId[]>;
 }
 
 /** An app as the post office sees it. The room says `tx.invalidate(appFact, id)` when anything of it changes. */
@@ -69,8 +69,8 @@ export class WebhookFacts {
     this.#apps = new FactCache(database, appFact);
   }
 
-  subscribersOf(reader: Reader, event: EventFacts): Promise<readonly NodeId[]> {
-    return this.#readers.of(`${event.object}_subscribers`).subscribersOf(reader, event);
+  subscribersOf(reader: Reader, event: EventFacts, nowMs: number): Promise<readonly NodeId[]> {
+    return this.#readers.of(`${event.object}_subscribers`).subscribersOf(reader, event, nowMs);
   }
 
   /** On the hot path: what is known, without a promise. */
@@ -90,7 +90,9 @@ export class WebhookFacts {
 
   /** D-63. */
   async routeOf(reader: Reader, app: NodeId, of: WebhookApp | undefined, event: EventFacts, honoursOverrides: boolean): Promise<Route> {
-    const overrides = honoursOverrides ? await this.#readers.of("webhook_override").overridesOf(reader, app, event.entity, event.phone) : NO_OVERRIDES;
+    const overrides = honoursOverrides
+      ? await this.#readers.of("webhook_override").overridesOf(reader, app, event.entity, event.phone)
+      : NO_OVERRIDES;
     return routeOf({
       honoursOverrides,
       phoneOverride: overrides.phone,

@@ -1,5 +1,5 @@
 /**
- * Clauses of the interface: which have an operation and a conformance case. A clause of an area that is built has both, or
+ * Clauses of the interface: which have an operation and a conformance case. A clause of a finished area has both, or
  * stands in `spec/uncovered.md` with the reason.
  */
 import { parse } from "yaml";
@@ -28,7 +28,7 @@ export interface ClauseReport {
   readonly byArea: ReadonlyMap<string, { readonly total: number; readonly covered: number }>;
 }
 
-export function clauseReport(files: readonly RepositoryFile[], areasNotBuilt: readonly string[]): ClauseReport {
+export function clauseReport(files: readonly RepositoryFile[], areasUnderWay: readonly string[]): ClauseReport {
   const clauses = parse(files.find(({ path }) => path === CLAUSES)?.text ?? "[]") as Clause[];
   const known = new Set(clauses.map(({ id }) => id));
   const ofTheStairs = clauses.filter(({ area }) => OF_THE_STAIRS.has(area)).map(({ id }) => id);
@@ -41,10 +41,10 @@ export function clauseReport(files: readonly RepositoryFile[], areasNotBuilt: re
   const areas = Map.groupBy(showable, ({ area }) => area);
   return {
     problems: [
-      ...lacking(showable, { served, shown, excused, areasNotBuilt }),
+      ...lacking(showable, { served, shown, excused, areasUnderWay }),
       ...excused.filter(({ id }) => !known.has(id)).map(({ id, line }) => row(line, `${id} is no clause`)),
       ...excused.filter(({ id }) => served.has(id) && shown.has(id)).map(({ id, line }) => row(line, `${id} has an operation and a case`)),
-      ...areasNotBuilt.filter((area) => !areas.has(area)).map((area) => exception(`there is no area ${area}`)),
+      ...areasUnderWay.filter((area) => !areas.has(area)).map((area) => exception(`there is no area ${area}`)),
     ],
     total: showable.length,
     covered: showable.filter(isCovered).length,
@@ -53,17 +53,17 @@ export function clauseReport(files: readonly RepositoryFile[], areasNotBuilt: re
 }
 
 const row = (line: number, what: string): Problem => ({ path: UNCOVERED, line, what, mend: "delete the row" });
-const exception = (what: string): Problem => ({ path: "tools/tidy-exceptions.json", line: 1, what, mend: "delete it from areasNotBuilt" });
+const exception = (what: string): Problem => ({ path: "tools/tidy-exceptions.json", line: 1, what, mend: "delete it from areasUnderWay" });
 
 interface Evidence {
   readonly served: ReadonlySet<string>;
   readonly shown: ReadonlySet<string>;
   readonly excused: readonly { readonly id: string }[];
-  readonly areasNotBuilt: readonly string[];
+  readonly areasUnderWay: readonly string[];
 }
 
-function lacking(showable: readonly Clause[], { served, shown, excused, areasNotBuilt }: Evidence): Problem[] {
-  const due = showable.filter(({ id, area }) => !areasNotBuilt.includes(area) && !excused.some((one) => one.id === id));
+function lacking(showable: readonly Clause[], { served, shown, excused, areasUnderWay }: Evidence): Problem[] {
+  const due = showable.filter(({ id, area }) => !areasUnderWay.includes(area) && !excused.some((one) => one.id === id));
   const lack = (id: string, what: string, mend: string): Problem => ({ path: CLAUSES, line: 1, what: `${id} has no ${what}`, mend });
   return due.flatMap(({ id }) => [
     ...(served.has(id)

@@ -90,6 +90,9 @@ const isLater = (one: Touch, other: Touch): boolean =>
 
 const APP_OBJECTIVES: ReadonlySet<string> = new Set(["APP_INSTALLS", "APP_ENGAGEMENT"]);
 
+/** Whether the ad may claim events of the app at all. */
+export const isClaimable = (ad: Ad, app: string): boolean => claimOf(ad, app) !== undefined;
+
 /** ATTR-7: a campaign for the app itself claims it; one with another objective where the ad tracks the app's events. */
 function claimOf(ad: Ad, app: string): "own" | "cross-campaign" | undefined {
   if (APP_OBJECTIVES.has(ad.objective)) return ad.app === app ? "own" : undefined;

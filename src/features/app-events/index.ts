@@ -20,3 +20,18 @@ export const appEvents: Room = {
     await deleteAdsOfApp(tx, owner);
   },
 };
+
+/** For the control API. */
+export type { Touch } from "./app-events.attribution.ts";
+export { type TestEvent, testEventsOf } from "./app-events.test-view.ts";
+export {
+  deactivateEventName,
+  exportLog,
+  identitiesOfTouch,
+  listDaySums,
+  listEventNames,
+  listLog,
+  logEntry,
+  recordTouch,
+} from "./log.handlers.ts";
+export { reportOf } from "./report.handlers.ts";

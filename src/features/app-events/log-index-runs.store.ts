@@ -55,8 +55,10 @@ const pageInsertion = rowStatement(4);
 
 export class RunIndex implements LogIndex {
   readonly #apps = new Map<NodeId, AppIndex>();
+  readonly #runEntriesMin: number;
 
-  constructor(database: Database) {
+  constructor(database: Database, runEntriesMin = RUN_ENTRIES_MIN) {
+    this.#runEntriesMin = runEntriesMin;
     // Another state of the world was put in its place: what is known of this one is void.
     database.onInvalidate((kind) => {
       if (kind === undefined) this.#apps.clear();
@@ -106,7 +108,7 @@ export class RunIndex implements LogIndex {
   #runSize({ runs, pendingTimes }: AppIndex): number {
     // Runs whose events are older than two windows of deduplication are hardly asked, so they do not count.
     const inUse = runs.filter(({ times }) => times.last > pendingTimes.last - IN_USE_SECONDS);
-    return Math.max(RUN_ENTRIES_MIN, inUse.reduce((sum, { entries }) => sum + entries, 0) / RUN_PART);
+    return Math.max(this.#runEntriesMin, inUse.reduce((sum, { entries }) => sum + entries, 0) / RUN_PART);
   }
 
   #indexOf(reader: Reader, app: NodeId): AppIndex {

@@ -6,14 +6,6 @@ import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, type Sql, sql } from "#storage/sql";
 
-/** An app as stored: the facts of each call, and what webhooks need. */
-export interface AppRecord extends AppFacts {
-  /** JSON of `{url, sealed_verify_token, verified}`; undefined when none was set. */
-  readonly callback: string | undefined;
-  /** JSON of `[{object, fields}]`. */
-  readonly subscriptions: string;
-}
-
 export interface RoleRow extends Row {
   person: string;
   role: string;
@@ -36,8 +28,6 @@ export interface AppRow extends Row {
   messaging_access: number;
   event_name_limit: number;
   migrations: string;
-  callback: string | null;
-  subscriptions: string;
 }
 
 const flag = (value: boolean): number => (value ? 1 : 0);
@@ -46,51 +36,45 @@ function selectApps(least: string, most: string): Sql {
   return sql`
     SELECT CAST(a.id AS TEXT) AS id, a.name, a.secret_hash, a.sealed_secret, a.mode, a.created_time, a.marketing_first_used_time, a.auto_upgrade,
       a.require_appsecret_proof, a.allow_tokenless_events, a.automatic_event_logging, a.access_level, a.messaging_access, a.event_name_limit,
-      a.migrations, a.callback, a.subscriptions
+      a.migrations
     FROM apps a WHERE a.id BETWEEN ${least} AND ${most}`;
 }
 
 const LARGEST_ID = "9223372036854775807";
 
-export async function findApp(reader: Reader, id: string): Promise<AppRecord | undefined> {
+export async function findApp(reader: Reader, id: string): Promise<AppFacts | undefined> {
   const row = await reader.get<AppRow>(selectApps(id, id));
   return row === undefined ? undefined : recordOf(row);
 }
 
 export const findAppRow = (reader: Reader, id: string): Promise<AppRow | undefined> => reader.get<AppRow>(selectApps(id, id));
 
-export async function callbackOf(reader: Reader, id: NodeId): Promise<string | undefined> {
-  const row = await reader.get<{ callback: string | null }>(sql`SELECT a.callback FROM apps a WHERE a.id = ${id}`);
-  return row?.callback == null ? undefined : (JSON.parse(row.callback) as { url: string }).url;
-}
-
 const byId = { columns: ["a.id"], direction: "ascending", keyOf: (row: AppRow) => [row.id] } as const;
 
-export async function listApps(reader: Reader, page: PageRequest): Promise<ListPage<AppRecord>> {
+export async function listApps(reader: Reader, page: PageRequest): Promise<ListPage<AppFacts>> {
   const found = await readPage<AppRow>(reader, selectApps("1", LARGEST_ID), byId, page);
   return { ...found, rows: found.rows.map(recordOf) };
 }
 
-export async function insertApp(tx: Transaction, app: AppRecord): Promise<boolean> {
+export async function insertApp(tx: Transaction, app: AppFacts): Promise<boolean> {
   if (!(await insertNode(tx, { id: app.id, type: "app", owner: app.id }))) return false;
   await saveApp(tx, app);
   return true;
 }
 
-export async function saveApp(tx: Transaction, app: AppRecord): Promise<void> {
+export async function saveApp(tx: Transaction, app: AppFacts): Promise<void> {
   await tx.run(sql`
     INSERT INTO apps (id, name, secret_hash, sealed_secret, mode, created_time, marketing_first_used_time, auto_upgrade, require_appsecret_proof,
-      allow_tokenless_events, automatic_event_logging, access_level, messaging_access, event_name_limit, migrations, callback, subscriptions)
+      allow_tokenless_events, automatic_event_logging, access_level, messaging_access, event_name_limit, migrations)
     VALUES (${app.id}, ${app.name}, ${app.secret_hash}, ${app.sealed_secret}, ${app.mode}, ${app.created_time}, ${app.marketing_first_used_time},
       ${flag(app.auto_upgrade)}, ${flag(app.require_appsecret_proof)}, ${flag(app.allow_tokenless_events)}, ${flag(app.automatic_event_logging)},
-      ${app.access_level}, ${flag(app.messaging_access)}, ${app.event_name_limit}, ${JSON.stringify(app.migrations)}, ${app.callback ?? null},
-      ${app.subscriptions})
+      ${app.access_level}, ${flag(app.messaging_access)}, ${app.event_name_limit}, ${JSON.stringify(app.migrations)})
     ON CONFLICT (id) DO UPDATE SET name = excluded.name, secret_hash = excluded.secret_hash, sealed_secret = excluded.sealed_secret,
       mode = excluded.mode, created_time = excluded.created_time, marketing_first_used_time = excluded.marketing_first_used_time,
       auto_upgrade = excluded.auto_upgrade, require_appsecret_proof = excluded.require_appsecret_proof,
       allow_tokenless_events = excluded.allow_tokenless_events, automatic_event_logging = excluded.automatic_event_logging,
       access_level = excluded.access_level, messaging_access = excluded.messaging_access, event_name_limit = excluded.event_name_limit,
-      migrations = excluded.migrations, callback = excluded.callback, subscriptions = excluded.subscriptions`);
+      migrations = excluded.migrations`);
   tx.invalidate(appFact, app.id);
 }
 
@@ -133,7 +117,7 @@ export async function rolesOf(reader: Reader, app: NodeId, person: NodeId): Prom
   return rows.map(({ role }) => role);
 }
 
-function recordOf(row: AppRow): AppRecord {
+function recordOf(row: AppRow): AppFacts {
   return {
     id: nodeId(row.id),
     name: row.name,
@@ -150,7 +134,5 @@ function recordOf(row: AppRow): AppRecord {
     migrations: JSON.parse(row.migrations),
     secret_hash: row.secret_hash,
     sealed_secret: row.sealed_secret,
-    callback: row.callback ?? undefined,
-    subscriptions: row.subscriptions,
   };
 }

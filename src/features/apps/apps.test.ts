@@ -39,7 +39,9 @@ onEachDatabase("apps", (database) => {
   test("no secret stands in the database as it is", async () => {
     const plaza = await open();
     await changeEntry(plaza, "apps", "1001", { callback: app.callback, secret: app.secret });
-    const rows = JSON.stringify(await plaza.dump(["apps.secret_hash", "apps.sealed_secret", "apps.callback", "tokens.hash"]));
+    const rows = JSON.stringify(
+      await plaza.dump(["apps.secret_hash", "apps.sealed_secret", "webhook_subscriptions.sealed_verify_token", "tokens.hash"]),
+    );
     for (const secret of [app.secret, "verify me", "no-scope", "0ther"]) expect(rows).not.toContain(secret);
   });
 

@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import type { AppFacts } from "#auth/app-facts";
 import { hashOf } from "#auth/tokens";
 import type { Reference, WorldEntry, WorldSection } from "#graph/room";
 import type { World } from "#graph/world";
@@ -6,10 +7,14 @@ import { secondsOf, worldId, worldTime } from "#graph/world-words";
 import { unixSeconds } from "#kernel/clock";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { type AppRecord, deleteApp, deleteRoles, findApp, insertApp, insertRole, listApps, listRoles, saveApp } from "./apps.store.ts";
+import { webhookObjects } from "#webhooks/field-catalogue";
+import { deleteApp, deleteRoles, findApp, insertApp, insertRole, listApps, listRoles, saveApp } from "./apps.store.ts";
 
 const closed = { additionalProperties: false };
 const flag = Type.Optional(Type.Boolean());
+
+const callback = Type.Object({ url: Type.String({ minLength: 1 }), verify_token: Type.Optional(Type.String()), verified: flag }, closed);
+const object = Type.Union(webhookObjects.map((one) => Type.Literal(one)));
 
 const entry = Type.Object(
   {
@@ -25,8 +30,9 @@ const entry = Type.Object(
     automatic_event_logging: flag,
     access_level: Type.Optional(Type.Union([Type.Literal("standard"), Type.Literal("advanced")])),
     messaging_access: flag,
-    callback: Type.Optional(Type.Object({ url: Type.String(), verify_token: Type.Optional(Type.String()), verified: flag }, closed)),
-    subscriptions: Type.Optional(Type.Array(Type.Object({ object: Type.String(), fields: Type.Array(Type.String()) }, closed))),
+    /** For every object that has none of its own. */
+    callback: Type.Optional(callback),
+    subscriptions: Type.Array(Type.Object({ object, fields: Type.Array(Type.String()), callback: Type.Optional(callback) }, closed), { default: [] }),
     roles: Type.Optional(
       Type.Array(
         Type.Object(
@@ -57,9 +63,8 @@ const EVENT_NAME_LIMIT = 1_000;
 /** As long as the secrets of such platforms: 128 bits. */
 const SECRET_BYTES = 16;
 
-function recordOf(given: Entry, world: World): AppRecord {
+function recordOf(given: Entry, world: World): AppFacts {
   const secret = given.secret ?? world.randomSecret(SECRET_BYTES);
-  const { callback } = given;
   return {
     id: nodeId(String(given.id)),
     name: given.name ?? "",
@@ -77,33 +82,27 @@ function recordOf(given: Entry, world: World): AppRecord {
     migrations: given.migrations ?? {},
     secret_hash: hashOf(secret),
     sealed_secret: world.sealer.seal(secret),
-    callback:
-      callback === undefined
-        ? undefined
-        : JSON.stringify({
-            url: callback.url,
-            sealed_verify_token: world.sealer.seal(callback.verify_token ?? ""),
-            verified: callback.verified ?? true,
-          }),
-    subscriptions: JSON.stringify(given.subscriptions ?? []),
   };
 }
 
-async function entryOf(reader: Reader, app: AppRecord, world: World): Promise<WorldEntry> {
-  const { secret_hash: _, sealed_secret, callback, subscriptions, ...facts } = app;
+async function entryOf(reader: Reader, app: AppFacts, world: World): Promise<WorldEntry> {
+  const { secret_hash: _, sealed_secret, ...facts } = app;
   const roles = (await listRoles(reader, app.id)).map(({ person, role, is_microblog_user }) =>
     is_microblog_user === 1 ? { microblog_user: person, role } : { user: person, role },
   );
-  const stored = callback === undefined ? undefined : (JSON.parse(callback) as { url: string; sealed_verify_token: string; verified: boolean });
+  const webhooks = await world.readers.of("webhook_subscription_store").findOfApp(reader, app.id, world);
   return {
     ...facts,
     secret: world.sealer.open(sealed_secret),
-    ...(stored === undefined
-      ? {}
-      : { callback: { url: stored.url, verify_token: world.sealer.open(stored.sealed_verify_token), verified: stored.verified } }),
-    subscriptions: JSON.parse(subscriptions),
+    ...webhooks,
     roles,
   };
+}
+
+/** What other tables hold of an app. */
+async function saveBelongings(tx: Transaction, given: Entry, app: NodeId, world: World): Promise<void> {
+  await world.readers.of("webhook_subscription_store").saveOfApp(tx, app, given, world);
+  await saveRoles(tx, app, given.roles);
 }
 
 async function saveRoles(tx: Transaction, app: NodeId, roles: Entry["roles"]): Promise<void> {
@@ -126,7 +125,7 @@ export const appSection: WorldSection = {
   async insert(tx, given, world) {
     const app = recordOf(given as Entry, world);
     if (!(await insertApp(tx, app))) return false;
-    await saveRoles(tx, app.id, (given as Entry).roles);
+    await saveBelongings(tx, given as Entry, app.id, world);
     return true;
   },
   async find(reader, id, world) {
@@ -139,9 +138,13 @@ export const appSection: WorldSection = {
   },
   async replace(tx, given, world) {
     const app = recordOf(given as Entry, world);
+    const before = await findApp(tx, app.id);
     await saveApp(tx, app);
     await deleteRoles(tx, app.id);
-    await saveRoles(tx, app.id, (given as Entry).roles);
+    await saveBelongings(tx, given as Entry, app.id, world);
+    if (before !== undefined && before.secret_hash !== app.secret_hash) {
+      await world.readers.of("webhook_subscription_store").retireSecret(tx, app.id, before.sealed_secret, world);
+    }
   },
   remove: (tx, id) => deleteApp(tx, nodeId(id)),
 };

@@ -4,7 +4,7 @@ import { nodeType, type Room } from "#graph/room";
 import { appNode, readApp, updateApp } from "./apps.contract.ts";
 import { handleUpdateApp } from "./apps.handlers.ts";
 import { appMigrations } from "./apps.migrations.ts";
-import { type AppRow, callbackOf, findApp, findAppRow, recordMarketingUse, rolesOf } from "./apps.store.ts";
+import { type AppRow, findApp, findAppRow, recordMarketingUse, rolesOf } from "./apps.store.ts";
 import { appSection } from "./apps.world.ts";
 
 export const apps: Room = {
@@ -20,6 +20,11 @@ export const apps: Room = {
   operations: [serveWrite(updateApp, handleUpdateApp)],
   sections: [appSection],
   registerReaders(readers) {
-    readers.register("app", { findFacts: findApp, rolesOf, recordMarketingUse, callbackOf });
+    readers.register("app", {
+      findFacts: findApp,
+      rolesOf,
+      recordMarketingUse,
+      callbackOf: (reader, app) => readers.of("webhook_subscription_store").findCallbackUrl(reader, app, "chatapp_business_account"),
+    });
   },
 };

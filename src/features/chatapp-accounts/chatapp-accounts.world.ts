@@ -126,8 +126,7 @@ async function numberEntryOf(reader: Reader, row: NumberRow, world: World): Prom
 }
 
 async function saveOverrides(tx: Transaction, { account, id, overrides }: NumberEntry, world: World): Promise<void> {
-  for (const { app, override_callback_uri } of overrides)
-    await world.readers.of("override_store").save(tx, account, app, id, override_callback_uri);
+  for (const { app, override_callback_uri } of overrides) await world.readers.of("override_store").save(tx, account, app, id, override_callback_uri);
 }
 
 async function numberOf(reader: Reader, id: string): Promise<{ row: NumberRow; account: NodeId } | undefined> {

@@ -44,10 +44,10 @@ export function listLabelsOfPerson(reader: Reader, page: NodeId, psid: NodeId, r
 }
 
 /** The labels of a page whose names are the same but for case. */
-export function findLabelsByName(reader: Reader, page: NodeId, name: string): Promise<LabelRow[]> {
-  return reader.all<LabelRow>(sql`
-    SELECT CAST(l.id AS TEXT) AS id, CAST(l.page AS TEXT) AS page, l.name FROM labels l
-    WHERE l.page = ${page} AND l.name_folded = ${foldName(name)} ORDER BY l.id`);
+export function findLabelsByName(reader: Reader, page: NodeId, name: string): Promise<{ id: string; name: string }[]> {
+  return reader.all(sql`
+    SELECT CAST(n.label AS TEXT) AS id, n.name FROM label_names n
+    WHERE n.page = ${page} AND n.name_folded = ${foldName(name)} ORDER BY n.label`);
 }
 
 export async function countLabels(reader: Reader, page: NodeId): Promise<number> {
@@ -57,19 +57,35 @@ export async function countLabels(reader: Reader, page: NodeId): Promise<number>
 /** Answers whether the id was free. */
 export async function insertLabel(tx: Transaction, page: NodeId, id: NodeId, name: string): Promise<boolean> {
   if (!(await insertNode(tx, { id, type: "label", owner: page }))) return false;
-  await tx.run(sql`INSERT INTO labels (page, id, name, name_folded) VALUES (${page}, ${id}, ${name}, ${foldName(name)})`);
+  await tx.run(sql`INSERT INTO labels (page, id, name) VALUES (${page}, ${id}, ${name})`);
+  await insertName(tx, page, id, name);
   await tx.run(sql`INSERT INTO label_counts (page, labels) VALUES (${page}, 1) ON CONFLICT (page) DO UPDATE SET labels = label_counts.labels + 1`);
   return true;
 }
 
+const insertName = (tx: Transaction, page: NodeId, id: string, name: string): Promise<number> =>
+  tx.run(sql`INSERT INTO label_names (page, name_folded, label, name) VALUES (${page}, ${foldName(name)}, ${id}, ${name})`);
+
+/** The name by which the label is found. */
+async function deleteName(tx: Transaction, page: NodeId, id: string): Promise<boolean> {
+  const label = await findLabel(tx, page, id);
+  if (label === undefined) return false;
+  await tx.run(sql`DELETE FROM label_names WHERE page = ${page} AND name_folded = ${foldName(label.name)} AND label = ${id}`);
+  return true;
+}
+
 export async function renameLabel(tx: Transaction, page: NodeId, id: string, name: string): Promise<void> {
-  await tx.run(sql`UPDATE labels SET name = ${name}, name_folded = ${foldName(name)} WHERE page = ${page} AND id = ${id}`);
+  if (!(await deleteName(tx, page, id))) return;
+  await tx.run(sql`UPDATE labels SET name = ${name} WHERE page = ${page} AND id = ${id}`);
+  await insertName(tx, page, id, name);
 }
 
 /** Detaches it from everybody, too (D-40). Answers whether it was there. */
 export async function deleteLabel(tx: Transaction, page: NodeId, id: string): Promise<boolean> {
+  // Of two deletions at once, one finds the row.
+  await deleteName(tx, page, id);
   if ((await tx.run(sql`DELETE FROM labels WHERE page = ${page} AND id = ${id}`)) === 0) return false;
-  await tx.run(sql`DELETE FROM label_users WHERE page = ${page} AND label = ${id}`);
+  await tx.run(sql`DELETE FROM label_users WHERE label = ${id}`);
   await tx.run(sql`UPDATE label_counts SET labels = labels - 1 WHERE page = ${page}`);
   await deleteNode(tx, nodeId(id));
   return true;
@@ -84,9 +100,9 @@ export async function detachLabel(tx: Transaction, page: NodeId, label: string, 
   await tx.run(sql`DELETE FROM label_users WHERE page = ${page} AND label = ${label} AND psid = ${psid}`);
 }
 
-export async function listUsersOfLabel(reader: Reader, page: NodeId, label: string): Promise<string[]> {
+export async function listUsersOfLabel(reader: Reader, label: string): Promise<string[]> {
   const rows = await reader.all<{ psid: string }>(
-    sql`SELECT CAST(u.psid AS TEXT) AS psid FROM label_users u WHERE u.page = ${page} AND u.label = ${label} ORDER BY u.psid`,
+    sql`SELECT CAST(u.psid AS TEXT) AS psid FROM label_users u WHERE u.label = ${label} ORDER BY u.psid`,
   );
   return rows.map(({ psid }) => psid);
 }

@@ -33,7 +33,7 @@ const entryOf = async (reader: Reader, row: LabelRow): Promise<WorldEntry> => ({
   id: row.id,
   page: row.page,
   name: row.name,
-  users: await listUsersOfLabel(reader, nodeId(row.page), row.id),
+  users: await listUsersOfLabel(reader, row.id),
 });
 
 /** D-40: names are unique on their page, however a label comes to be. */
@@ -72,7 +72,7 @@ export const labelSection: WorldSection = {
     const { id, page, name, users = [] } = given as Entry;
     await requireFreeName(tx, page, id, name);
     await renameLabel(tx, page, id, name);
-    for (const psid of await listUsersOfLabel(tx, page, id)) if (!users.includes(nodeId(psid))) await detachLabel(tx, page, id, psid);
+    for (const psid of await listUsersOfLabel(tx, id)) if (!users.includes(nodeId(psid))) await detachLabel(tx, page, id, psid);
     for (const psid of users) await attachLabel(tx, page, id, psid);
   },
   async remove(tx, id) {

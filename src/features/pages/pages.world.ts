@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { pageTasks } from "#auth/page-tasks";
 import type { WorldEntry, WorldSection } from "#graph/room";
+import type { World } from "#graph/world";
 import { worldId } from "#graph/world-words";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
@@ -37,14 +38,19 @@ const entry = Type.Object(
         ),
       ),
     ),
+    /** The apps that get the page's webhooks (D-60). */
+    subscribed_apps: Type.Array(Type.Object({ app: worldId, subscribed_fields: Type.Array(Type.String()) }, { additionalProperties: false }), {
+      default: [],
+    }),
   },
   { additionalProperties: false },
 );
 type Entry = Static<typeof entry>;
 
-async function entryOf(reader: Reader, row: PageRow): Promise<WorldEntry> {
+async function entryOf(reader: Reader, row: PageRow, world: World): Promise<WorldEntry> {
   const id = nodeId(row.id);
-  return { id, name: row.name, people: await listPeople(reader, id), roles: await listRoles(reader, id) };
+  const subscribed_apps = await world.readers.of("webhook_subscription_store").listOfPage(reader, id);
+  return { id, name: row.name, people: await listPeople(reader, id), roles: await listRoles(reader, id), subscribed_apps };
 }
 
 async function saveRoles(tx: Transaction, page: NodeId, roles: Entry["roles"]): Promise<void> {
@@ -52,17 +58,18 @@ async function saveRoles(tx: Transaction, page: NodeId, roles: Entry["roles"]): 
     await saveRole(tx, page, { user: String(user), tasks: [...tasks], via_business });
 }
 
-async function insert(tx: Transaction, given: WorldEntry): Promise<boolean> {
-  const { id, name = "", people, roles } = given as Entry;
+async function insert(tx: Transaction, given: WorldEntry, world: World): Promise<boolean> {
+  const { id, name = "", people, roles, subscribed_apps } = given as Entry;
   const page = nodeId(String(id));
   if (!(await insertPage(tx, page, name))) return false;
   for (const person of people ?? []) if (!(await insertPerson(tx, page, nodeId(String(person.psid)), person.name ?? ""))) return false;
   await saveRoles(tx, page, roles);
+  if (subscribed_apps.length > 0) await world.readers.of("webhook_subscription_store").saveOfPage(tx, page, subscribed_apps);
   return true;
 }
 
-async function replace(tx: Transaction, given: WorldEntry): Promise<void> {
-  const { id, name = "", people = [], roles } = given as Entry;
+async function replace(tx: Transaction, given: WorldEntry, world: World): Promise<void> {
+  const { id, name = "", people = [], roles, subscribed_apps } = given as Entry;
   const page = nodeId(String(id));
   await renamePage(tx, page, name);
   const wanted = new Map(people.map((person) => [String(person.psid), person.name ?? ""]));
@@ -74,22 +81,28 @@ async function replace(tx: Transaction, given: WorldEntry): Promise<void> {
   }
   for (const { user } of await listRoles(tx, page)) await deleteRole(tx, page, user);
   await saveRoles(tx, page, roles);
+  await world.readers.of("webhook_subscription_store").saveOfPage(tx, page, subscribed_apps);
 }
 
 export const pageSection: WorldSection = {
   key: "pages",
   entry,
-  references: (given) =>
-    ((given as Entry).roles ?? []).map(({ user }, index) => ({ path: `roles[${index}].user`, types: ["user"], id: String(user) })),
+  references: (given) => {
+    const { roles = [], subscribed_apps } = given as Entry;
+    return [
+      ...roles.map(({ user }, index) => ({ path: `roles[${index}].user`, types: ["user"], id: String(user) })),
+      ...subscribed_apps.map(({ app }, index) => ({ path: `subscribed_apps[${index}].app`, types: ["app"], id: app })),
+    ];
+  },
   insert,
   replace,
-  async find(reader, id) {
+  async find(reader, id, world) {
     const row = await findPage(reader, id);
-    return row === undefined ? undefined : entryOf(reader, row);
+    return row === undefined ? undefined : entryOf(reader, row, world);
   },
-  async list(reader, page) {
+  async list(reader, page, world) {
     const found = await listPages(reader, page);
-    return { ...found, rows: await Promise.all(found.rows.map((row) => entryOf(reader, row))) };
+    return { ...found, rows: await Promise.all(found.rows.map((row) => entryOf(reader, row, world))) };
   },
   remove: (tx, id) => deletePage(tx, nodeId(id)),
 };

@@ -1,0 +1,57 @@
+/**
+ * Floor of `events-1` and `events-50`: the rows that Plaza keeps in its log, by one prepared insert; what arrives in one turn of
+ * the event loop shares a durable commit. No checks, no duplicates looked for, no names, no sums.
+ */
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
+import { APP } from "../harness/data.ts";
+
+const [folder = ""] = Bun.argv.slice(2);
+const database = new Database(join(folder, "floor.sqlite"));
+database.run("PRAGMA journal_mode = WAL");
+database.run("PRAGMA synchronous = FULL");
+database.run(`CREATE TABLE app_events (
+  app BIGINT, call BIGINT, position INTEGER, received BIGINT, time BIGINT, name TEXT, event_id TEXT, value BIGINT, currency TEXT, parameters TEXT,
+  tracking INTEGER, device TEXT, PRIMARY KEY (app, call, position)) WITHOUT ROWID`);
+const [begin, commit] = ["BEGIN IMMEDIATE", "COMMIT"].map((text) => database.prepare(text));
+const insert = database.prepare("INSERT INTO app_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+const headers = { "content-type": "application/json; charset=UTF-8" };
+
+interface Body {
+  readonly advertiser_id: string;
+  readonly custom_events: readonly { _eventName: string; event_id: string; _valueToSum?: number; pf_currency?: string }[];
+}
+
+let waiting: { readonly body: Body; answer(response: Response): void }[] = [];
+let calls = 0;
+
+function commitAll(): void {
+  const group = waiting;
+  waiting = [];
+  const now = Math.floor(Date.now() / 1000);
+  begin?.run();
+  for (const { body } of group) {
+    const call = ++calls;
+    let position = 0;
+    for (const { _eventName, event_id, _valueToSum, ...parameters } of body.custom_events) {
+      const value = _valueToSum === undefined ? null : Math.round(_valueToSum * 1e6);
+      const device = position === 0 ? JSON.stringify({ advertiser_id: body.advertiser_id }) : null;
+      const text = JSON.stringify(parameters);
+      insert.run(APP, call, position++, now, now, _eventName, event_id, value, parameters.pf_currency ?? "", text, 1, device);
+    }
+  }
+  commit?.run();
+  for (const { answer } of group) answer(new Response('{"success":true}', { headers }));
+}
+
+const server = Bun.serve({
+  port: 0,
+  hostname: "127.0.0.1",
+  async fetch(request) {
+    const body = (await request.json()) as Body;
+    return new Promise<Response>((answer) => {
+      if (waiting.push({ body, answer }) === 1) setImmediate(commitAll);
+    });
+  },
+});
+console.log(JSON.stringify({ ready: true, base_url: server.url.origin, pid: process.pid }));

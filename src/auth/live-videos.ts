@@ -1,0 +1,14 @@
+/** Live videos, as the policies see them. The live-videos room registers the reader. */
+import type { NodeId } from "#kernel/ids";
+import type { Reader } from "#storage/database";
+
+export interface LiveVideoReader {
+  /** LIVE-25: the pages, beside the original one, that show the video. */
+  crosspostedPages(reader: Reader, originalPage: NodeId, video: NodeId): Promise<readonly NodeId[]>;
+}
+
+declare module "#kernel/readers" {
+  interface Readers {
+    live_video: LiveVideoReader;
+  }
+}

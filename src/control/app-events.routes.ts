@@ -1,0 +1,301 @@
+/** App events as the operator sees them: log, export, names, sums, test events, report; and touches of ads told. */
+import { type Static, Type } from "typebox";
+import {
+  deactivateEventName,
+  exportLog,
+  identitiesOfTouch,
+  listDaySums,
+  listEventNames,
+  listLog,
+  logEntry,
+  recordTouch,
+  reportOf,
+  type TestEvent,
+  type Touch,
+  testEventsOf,
+} from "#features/app-events";
+import type { OpenWorld } from "#graph/open-world";
+import { secondsOf, worldId, worldTime } from "#graph/world-words";
+import { unixSeconds } from "#kernel/clock";
+import { isNodeId, type NodeId } from "#kernel/ids";
+import { badRequest, notFound, unprocessable } from "./errors.ts";
+import { answerList, listOf, pageQuery } from "./lists.ts";
+import { type ControlCall, type ControlRoute, route } from "./routes.ts";
+
+const APP = "/v1/worlds/{w}/app-events/{app}";
+
+const time = { ...worldTime, description: "Unix seconds or ISO 8601" };
+const flag = Type.Union([Type.Literal(0), Type.Literal(1)]);
+const seconds = Type.Integer({ description: "Unix seconds" });
+const decimal = Type.String({ description: "decimal" });
+const sums = Type.Record(Type.String(), decimal, { description: "by currency, empty for none" });
+const event = Type.String({ description: "MOBILE_APP_INSTALL, CUSTOM_APP_EVENTS or DEFERRED_APP_LINK" });
+
+const logged = Type.Object({
+  id: Type.String(),
+  event,
+  event_name: Type.Optional(Type.String({ description: "of custom events" })),
+  event_id: Type.Optional(Type.String()),
+  event_time: seconds,
+  received_time: seconds,
+  value_to_sum: Type.Optional(decimal),
+  parameters: Type.Record(Type.String(), Type.Unknown()),
+  advertiser_id: Type.Optional(Type.String()),
+  attribution: Type.Optional(Type.String()),
+  ip: Type.Optional(Type.String()),
+  extinfo: Type.Optional(Type.Array(Type.String())),
+  application_tracking_enabled: flag,
+  advertiser_tracking_enabled: flag,
+  ud: Type.Record(Type.String(), Type.String()),
+  dropped_user_data: Type.Integer({ description: "values of user data that were not hashed" }),
+});
+
+const testEvent = Type.Object({
+  channel: Type.Literal("App"),
+  app: Type.String(),
+  received_time: seconds,
+  event,
+  event_name: Type.Optional(Type.String()),
+  event_id: Type.Optional(Type.String()),
+  verdict: Type.Union([Type.Literal("accepted"), Type.Literal("duplicate"), Type.Literal("refused")]),
+  reason: Type.Optional(Type.String({ description: "why it was refused" })),
+  dropped_user_data: Type.Integer(),
+});
+
+const eventName = Type.Object({
+  name: Type.String(),
+  standard: Type.Boolean(),
+  active: Type.Boolean(),
+  count: Type.Integer(),
+  sums,
+  first_time: seconds,
+  last_time: seconds,
+});
+
+const daySum = Type.Object({
+  day: Type.String({ format: "date", description: "UTC" }),
+  event,
+  event_name: Type.Optional(Type.String()),
+  currency: Type.String({ description: "empty for none" }),
+  count: Type.Integer(),
+  sum: Type.Optional(decimal),
+});
+
+const reportRow = Type.Object({
+  ad_id: Type.String(),
+  campaign_id: Type.String(),
+  event,
+  event_name: Type.Optional(Type.String()),
+  click_through: Type.Integer({ description: "events due to a click of the 28 days before" }),
+  view_through: Type.Integer({ description: "events due to an impression of the day before, where there was no click" }),
+  cross_campaign: Type.Integer(),
+  cross_device: Type.Integer(),
+  sums,
+});
+
+const logFilter = {
+  name: Type.Optional(Type.String({ description: "of the event" })),
+  since: Type.Optional({ ...time, description: "arrived since: Unix seconds or ISO 8601" }),
+};
+const logQuery = Type.Object({ ...logFilter, ...pageQuery.properties });
+const exportQuery = Type.Object(logFilter);
+const spanQuery = Type.Object({ since: Type.Optional(time), until: Type.Optional(time) });
+
+const toldTouch = Type.Object(
+  {
+    ad: worldId,
+    advertiser_id: Type.Optional(Type.String({ minLength: 1 })),
+    attribution: Type.Optional(Type.String({ minLength: 1, description: "mobile cookie" })),
+    ud: Type.Optional(Type.Record(Type.String(), Type.String(), { description: "hashed person keys: em, ph, external_id" })),
+    time: Type.Optional(time),
+  },
+  { additionalProperties: false },
+);
+
+/** The app of the path. Throws 404. */
+async function appOf({ world, path }: ControlCall): Promise<NodeId> {
+  const id = path.app ?? "";
+  if (!isNodeId(id) || (await world.findNode(id))?.type !== "app") throw notFound(`app ${id}`);
+  return id;
+}
+
+const timeOf = (value: unknown, parameter: string): number | undefined => (value === undefined ? undefined : secondsOf(value, parameter));
+
+const filterOf = ({ name, since }: Static<typeof exportQuery>) => ({ name, since: timeOf(since, "since") });
+
+async function listAppEvents(call: ControlCall<Static<typeof logQuery>>): Promise<unknown> {
+  const app = await appOf(call);
+  return answerList(call, `app events ${app}`, (page, world) => listLog(world, app, filterOf(call.query), page), logEntry);
+}
+
+async function exportAppEvents(call: ControlCall<Static<typeof exportQuery>>): Promise<Response> {
+  const lines = exportLog(call.world, await appOf(call), filterOf(call.query));
+  return new Response(streamOf(lines), { headers: { "content-type": "application/x-ndjson" } });
+}
+
+/** Reads on only as fast as the caller takes it. */
+function streamOf(texts: AsyncGenerator<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await texts.next();
+      if (done === true) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+    cancel: async () => void (await texts.return(undefined)),
+  });
+}
+
+async function deactivateName(call: ControlCall): Promise<unknown> {
+  const app = await appOf(call);
+  const name = call.path.name ?? "";
+  if (!(await deactivateEventName(call.world, app, name))) throw notFound(`event name ${name} of app ${app}`);
+  return { success: true };
+}
+
+async function readTestEvents(call: ControlCall): Promise<unknown> {
+  const app = await appOf(call);
+  if (call.header("accept")?.includes("text/event-stream") !== true) return { data: testEventsOf(call.world).list(app), paging: {} };
+  return new Response(liveTestEvents(call.world, app), { headers: { "content-type": "text/event-stream", "cache-control": "no-store" } });
+}
+
+/** Shorter than the 60 s after which common proxies close a connection on which nothing comes. */
+const HEARTBEAT_MS = 25_000;
+
+/** Server-sent events: one for each app event, from now on. */
+function liveTestEvents(world: OpenWorld, app: NodeId): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let stop = () => {};
+  return new ReadableStream({
+    start(controller) {
+      const write = (text: string) => controller.enqueue(encoder.encode(text));
+      const show = (events: readonly TestEvent[]) => write(events.map((one) => `event: ${one.verdict}\ndata: ${JSON.stringify(one)}\n\n`).join(""));
+      const unfollow = testEventsOf(world).follow(app, show);
+      // timer: only that shows a proxy, and this server, that somebody still listens.
+      const heartbeat = setInterval(() => write(": still here\n\n"), HEARTBEAT_MS);
+      stop = () => {
+        clearInterval(heartbeat);
+        unfollow();
+      };
+      write(": listening\n\n");
+    },
+    cancel: () => stop(),
+  });
+}
+
+/** From `since` (the beginning of the world) to `until` (now). Throws 400 where they are the wrong way round. */
+function spanOf({ world, query }: ControlCall<Static<typeof spanQuery>>): { since: number; until: number } {
+  const since = timeOf(query.since, "since") ?? 0;
+  const until = timeOf(query.until, "until") ?? unixSeconds(world.clock);
+  if (since > until) throw badRequest("since must not be after until", "since");
+  return { since, until };
+}
+
+async function readReport(call: ControlCall<Static<typeof spanQuery>>): Promise<unknown> {
+  const app = await appOf(call);
+  const { since, until } = spanOf(call);
+  return { since, until, data: await reportOf(call.world, app, since, until) };
+}
+
+async function readSums(call: ControlCall<Static<typeof spanQuery>>): Promise<unknown> {
+  const app = await appOf(call);
+  const { since, until } = spanOf(call);
+  return { data: await listDaySums(call.world, app, since, until), paging: {} };
+}
+
+const tellTouch =
+  (kind: Touch["kind"]) =>
+  async ({ world, body }: ControlCall<unknown, Static<typeof toldTouch>>): Promise<unknown> => {
+    if ((await world.findNode(body.ad))?.type !== "ad") throw unprocessable(`ad refers to ${body.ad}, which is no ad of this world`, "ad");
+    const touch = { ...body, time: body.time ?? unixSeconds(world.clock) };
+    if (identitiesOfTouch(touch).length === 0)
+      throw badRequest("advertiser_id, attribution or a hashed em, ph or external_id in ud is needed", "advertiser_id");
+    return { id: await recordTouch(world, kind, touch) };
+  };
+
+const touchRoute = (kind: Touch["kind"], edge: string, operation: string): ControlRoute =>
+  route({
+    method: "POST",
+    path: `/v1/worlds/{w}/attribution/${edge}`,
+    operation,
+    summary: `Tells of ${kind === "click" ? "a click on" : "an impression of"} an ad; the time is now unless said otherwise`,
+    body: toldTouch,
+    status: 201,
+    answer: Type.Object({ id: Type.String() }),
+    errors: [404, 422],
+    handle: tellTouch(kind),
+  });
+
+export const appEventRoutes: readonly ControlRoute[] = [
+  route({
+    method: "GET",
+    path: APP,
+    operation: "listAppEvents",
+    summary: "The log of an app's events, newest first. With a filter a page may be short and still have a next one",
+    query: logQuery,
+    answer: listOf(logged),
+    errors: [404],
+    handle: listAppEvents,
+  }),
+  route({
+    method: "GET",
+    path: `${APP}/export`,
+    operation: "exportAppEvents",
+    summary: "The log as JSON lines, newest first",
+    query: exportQuery,
+    answer: logged,
+    streams: ["application/x-ndjson"],
+    errors: [404],
+    handle: exportAppEvents,
+  }),
+  {
+    method: "GET",
+    path: `${APP}/names`,
+    operation: "listEventNames",
+    summary: "The distinct event names of an app, with counts and exact sums",
+    answer: listOf(eventName),
+    errors: [404],
+    handle: async (call) => ({ data: await listEventNames(call.world, await appOf(call)), paging: {} }),
+  },
+  {
+    method: "POST",
+    path: `${APP}/names/{name}/deactivate`,
+    operation: "deactivateEventName",
+    summary: "Deactivates an event name: its place is free at once, and its events are refused from now on",
+    answer: Type.Object({ success: Type.Boolean() }),
+    errors: [404],
+    handle: deactivateName,
+  },
+  route({
+    method: "GET",
+    path: `${APP}/sums`,
+    operation: "listEventSums",
+    summary: "Counts and exact sums of an app's events by day, name and currency",
+    query: spanQuery,
+    answer: listOf(daySum),
+    errors: [404],
+    handle: readSums,
+  }),
+  {
+    method: "GET",
+    path: `${APP}/test-events`,
+    operation: "readTestEvents",
+    summary: "What this process took in lately on the App channel, with a verdict on each event; with Accept: text/event-stream, live from now on",
+    answer: listOf(testEvent),
+    streams: ["text/event-stream"],
+    errors: [404],
+    handle: readTestEvents,
+  },
+  route({
+    method: "GET",
+    path: `${APP}/report`,
+    operation: "readAttributionReport",
+    summary: "Events due to ads by the model of ads reporting: 1-day view through 28-day click",
+    query: spanQuery,
+    answer: Type.Object({ since: seconds, until: seconds, data: Type.Array(reportRow) }),
+    errors: [404],
+    handle: readReport,
+  }),
+  touchRoute("click", "clicks", "recordClick"),
+  touchRoute("impression", "impressions", "recordImpression"),
+];

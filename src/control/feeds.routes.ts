@@ -1,0 +1,196 @@
+/** Feed files: taken in, and what came of them (operating.md: feeds/{id}/uploads). */
+import { type Static, Type } from "typebox";
+import {
+  FeedFileProblem,
+  FILE_BYTES_MAX,
+  feedFormats,
+  findReport,
+  hasFeed,
+  listReports,
+  receiveFile,
+  receiveUrl,
+  uploadStatuses,
+} from "#features/product-feeds";
+import { entryReader } from "#graph/entry-reader";
+import { isNodeId } from "#kernel/ids";
+import { monotonicMs, sleepMs } from "#system";
+import { CallbackRefused } from "#webhooks/callback-address";
+import { badRequest, ControlError, notFound, unprocessable } from "./errors.ts";
+import { answerList, listOf, pageQuery } from "./lists.ts";
+import { multipartFile } from "./multipart-file.ts";
+import { type ControlCall, type ControlRoute, route } from "./routes.ts";
+
+const format = Type.Unsafe<(typeof feedFormats)[number]>({ enum: [...feedFormats] });
+const rowCount = (description: string) => Type.Integer({ minimum: 0, description });
+
+const rowError = Type.Object({
+  line: Type.Integer({ description: "of the file, unpacked; the first is 1" }),
+  retailer_id: Type.Optional(Type.String()),
+  field: Type.Optional(Type.String()),
+  reason: Type.String(),
+});
+
+const upload = Type.Object({
+  feed: Type.String(),
+  n: Type.Integer({ description: "counts the uploads of the feed from 1" }),
+  status: Type.Unsafe<string>({ enum: [...uploadStatuses], description: "done: the feed holds these items alone; failed: it is as it was" }),
+  source: Type.Unsafe<string>({ enum: ["file", "url"] }),
+  url: Type.Optional(Type.String()),
+  file_name: Type.Optional(Type.String()),
+  format: Type.Optional(format),
+  bytes: Type.Integer({ description: "as sent or fetched" }),
+  created_time: Type.Integer({ description: "Unix seconds" }),
+  started_time: Type.Optional(Type.Integer({ description: "Unix seconds" })),
+  ended_time: Type.Optional(Type.Integer({ description: "Unix seconds" })),
+  rows: rowCount("all rows so far, good and bad"),
+  items: rowCount("items that came of them"),
+  items_added: rowCount("whose retailer_id is new to the feed"),
+  items_replaced: rowCount("whose retailer_id the feed had"),
+  items_removed: rowCount("that the feed had and the file has not"),
+  bad_rows: rowCount("rows that are no items"),
+  duplicates: rowCount("rows that replaced an earlier row of the file"),
+  problem: Type.Optional(Type.String({ description: "why the file as a whole was of no use" })),
+  errors: Type.Array(rowError, { description: "bad rows and duplicates, the first hundred" }),
+});
+
+const byUrl = Type.Object(
+  { url: Type.String({ minLength: 1, maxLength: 2_048, description: "http or https; redirects are not followed" }), format: Type.Optional(format) },
+  { additionalProperties: false },
+);
+
+const uploadQuery = Type.Object({ format: Type.Optional({ ...format, description: "told by how the file begins unless it is given" }) });
+
+/** Long enough for a file of a million rows; a call does not hold a connection for longer. */
+const WITHIN_MS_MAX = 60_000;
+const LOOK_MS = 25;
+const readQuery = Type.Object({
+  within_ms: Type.Integer({ minimum: 0, maximum: WITHIN_MS_MAX, default: 0, description: "how long to wait for the upload's end, in real time" }),
+});
+
+/** A JSON body with an address is some hundred bytes. */
+const URL_BODY_BYTES_MAX = 65_536;
+
+async function feedOf({ world, path }: ControlCall): Promise<string> {
+  const id = path.id as string;
+  if (!isNodeId(id) || !(await hasFeed(world.database.reader, id))) throw notFound(`product feed ${id}`);
+  return id;
+}
+
+async function uploadFile(call: ControlCall<Static<typeof uploadQuery>, Request>): Promise<unknown> {
+  const { world, body: request, query } = call;
+  const feed = await feedOf(call);
+  const n = await receive(call, feed, request, query.format);
+  const report = n === undefined ? undefined : await findReport(world.database.reader, feed, n);
+  if (report === undefined) throw notFound(`product feed ${feed}`);
+  return report;
+}
+
+async function receive(
+  { world }: ControlCall,
+  feed: string,
+  request: Request,
+  asked: Static<typeof format> | undefined,
+): Promise<number | undefined> {
+  const contentType = request.headers.get("content-type") ?? "";
+  const { body } = request;
+  if (body === null) throw badRequest("the body is a feed file, or JSON that holds its url");
+  if (Number(request.headers.get("content-length") ?? 0) > FILE_BYTES_MAX) throw tooLarge();
+  if (/^application\/json\b/i.test(contentType)) {
+    const { url, format: named } = entryReader(byUrl)(await jsonOf(body)) as Static<typeof byUrl>;
+    checkUrl(world, url);
+    return receiveUrl(world, feed, url, named ?? asked);
+  }
+  try {
+    if (!/^multipart\//i.test(contentType)) return await receiveFile(world, feed, body, { format: asked });
+    const { file_name, bytes } = await multipartFile(contentType, body);
+    return await receiveFile(world, feed, bytes, { file_name, format: asked });
+  } catch (error) {
+    throw error instanceof FeedFileProblem ? tooLarge() : error;
+  }
+}
+
+const tooLarge = () => new ControlError("body_too_large", `a feed file may have ${FILE_BYTES_MAX} bytes`);
+
+/** D-64: told at once where the address itself says so; where it leads is looked at when it is fetched. */
+function checkUrl({ outbound }: ControlCall["world"], url: string): void {
+  try {
+    outbound.check(url);
+  } catch (error) {
+    throw error instanceof CallbackRefused ? unprocessable(error.message, "url") : error;
+  }
+}
+
+async function jsonOf(body: AsyncIterable<Uint8Array>): Promise<unknown> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of body) {
+    bytes += part.length;
+    if (bytes > URL_BODY_BYTES_MAX)
+      throw new ControlError("body_too_large", `the body is larger than ${URL_BODY_BYTES_MAX} bytes; send JSON lines as application/x-ndjson`);
+    parts.push(part);
+  }
+  try {
+    return JSON.parse(Buffer.concat(parts).toString());
+  } catch {
+    throw badRequest("the body is not valid JSON; send JSON lines as application/x-ndjson");
+  }
+}
+
+async function readUpload(call: ControlCall<Static<typeof readQuery>>): Promise<unknown> {
+  const { world, path, query } = call;
+  const feed = await feedOf(call);
+  const n = path.n as string;
+  const until = monotonicMs() + query.within_ms;
+  for (;;) {
+    const report = /^[1-9]\d{0,14}$/.test(n) ? await findReport(world.database.reader, feed, Number(n)) : undefined;
+    if (report === undefined) throw notFound(`upload ${n} of the product feed ${feed}`);
+    if (report.status === "done" || report.status === "failed" || monotonicMs() >= until) return report;
+    await sleepMs(Math.min(LOOK_MS, Math.max(1, until - monotonicMs())));
+  }
+}
+
+const UPLOADS = "/v1/worlds/{w}/feeds/{id}/uploads";
+
+export const feedRoutes: readonly ControlRoute[] = [
+  route({
+    method: "POST",
+    path: UPLOADS,
+    operation: "uploadFeed",
+    summary:
+      "Takes a feed file (CSV, TSV, RSS or Atom XML, JSON lines; gzip of each), sent or by its address, and reads it in the background. The feed's items become those of the file, all at once",
+    query: uploadQuery,
+    body: "file",
+    status: 201,
+    answer: upload,
+    errors: [404, 413, 422],
+    handle: (call) => uploadFile(call as ControlCall<Static<typeof uploadQuery>, Request>),
+  }),
+  route({
+    method: "GET",
+    path: UPLOADS,
+    operation: "listFeedUploads",
+    summary: "Lists the last hundred uploads of a feed, the newest first",
+    query: pageQuery,
+    answer: listOf(upload),
+    errors: [404],
+    handle: async (call) => {
+      const feed = await feedOf(call);
+      return answerList(
+        call,
+        `uploads ${feed}`,
+        (page, world) => listReports(world.database.reader, feed, page),
+        (report) => report,
+      );
+    },
+  }),
+  route({
+    method: "GET",
+    path: `${UPLOADS}/{n}`,
+    operation: "readFeedUpload",
+    summary: "What came of an upload, so far or in the end",
+    query: readQuery,
+    answer: upload,
+    errors: [404],
+    handle: readUpload,
+  }),
+];

@@ -1,0 +1,251 @@
+import { type TProperties, type TSchema, Type } from "typebox";
+import { type Access, type Field, type FieldSet, listOperation, type ReadCall, writeOperation } from "#graph/contract";
+import { nodeId } from "#kernel/ids";
+import { embedHtml, playerUrl, shownTo } from "./live-videos.addresses.ts";
+import { CROSSPOSTED_PAGES_MAX, DESCRIPTION_CHARACTERS_MAX, TITLE_CHARACTERS_MAX } from "./live-videos.limits.ts";
+import { statuses, statusOf } from "./live-videos.states.ts";
+import type { LiveVideoRow } from "./live-videos.store.ts";
+import { targetingOf } from "./live-videos.targeting.ts";
+
+const access = {
+  surfaces: ["base"],
+  versions: "platform",
+  scheme: "anywhere",
+  policy: "liveVideo",
+  errorForm: "wrapped",
+} as const satisfies Partial<Access>;
+
+const plain = (schema: TSchema): Field<LiveVideoRow> => ({ schema, policy: "liveVideoReading" });
+const text = plain(Type.String());
+
+/** D-113: ISO 8601 in UTC, as such platforms write times. */
+export const timeText = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}+0000`;
+
+const time = (secondsOf: (row: LiveVideoRow) => number | null): Field<LiveVideoRow> => ({
+  ...text,
+  of: (row) => {
+    const seconds = secondsOf(row);
+    return seconds === null ? undefined : timeText(seconds);
+  },
+});
+
+const broadcastStart = time(({ broadcast_start_ms }) => (broadcast_start_ms === null ? null : Math.floor(broadcast_start_ms / 1000)));
+
+const pageSet: FieldSet = {
+  fields: { id: { schema: Type.String(), policy: "liveVideoReading" }, name: { schema: Type.String(), policy: "liveVideoReading" } },
+  defaults: ["id", "name"],
+};
+
+/** The page where the video began; in the list of a page that shares it this is another one. */
+const page: Field<LiveVideoRow> = {
+  schema: Type.Object({ id: Type.String(), name: Type.Optional(Type.String()) }),
+  policy: "liveVideoReading",
+  nested: {
+    set: () => pageSet,
+    load: async ({ world }, reader, row) => {
+      const id = nodeId((row as LiveVideoRow).page);
+      return { id, name: (await world.readers.of("page").findName(reader, id)) ?? null };
+    },
+  },
+};
+
+const stream = (name: "stream_url" | "secure_stream_url" | "stream_key"): Field<LiveVideoRow> => ({
+  ...text,
+  load: async ({ request }) => shownTo(request)?.[name],
+});
+
+const target = Type.Object({
+  geo_locations: Type.Optional(Type.Object({ countries: Type.Array(Type.String()) })),
+  excluded_countries: Type.Optional(Type.Array(Type.String())),
+});
+
+const point = Type.Object({ latitude: Type.Number(), longitude: Type.Number() });
+const placeSchema = Type.Object({ id: Type.Optional(Type.String()), location: Type.Optional(point) });
+
+const placeField: Field<LiveVideoRow> = { ...plain(placeSchema), of: (row) => (row.place === null ? undefined : JSON.parse(row.place)) };
+
+const crosspostedPages = async ({ world }: ReadCall, reader: Parameters<NonNullable<Field["load"]>>[1], row: LiveVideoRow) => {
+  const ids = await world.readers.of("live_video").crosspostedPages(reader, nodeId(row.page), nodeId(row.id));
+  return ids.length === 0 ? undefined : { data: ids.map((id) => ({ id })) };
+};
+
+/** LIVE-2 to LIVE-6, D-113. Of what the document leaves open, what people expect of such platforms. */
+export const liveVideoNode: FieldSet<LiveVideoRow> = {
+  fields: {
+    id: text,
+    title: text,
+    description: text,
+    status: { ...plain(Type.Union(statuses.map((status) => Type.Literal(status)))), of: ({ state }) => statusOf[state] },
+    embeddable: { ...plain(Type.Boolean()), of: ({ embeddable }) => embeddable === 1 },
+    // LIVE-4, LIVE-5: asked for by name, and only where embedding is enabled.
+    embed_html: { ...text, load: async ({ request }, _reader, row) => (row.embeddable === 1 ? embedHtml(request.baseUrl, row.id) : undefined) },
+    place: placeField,
+    targeting: { ...plain(target), of: targetingOf },
+    planned_start_time: time((row) => row.planned_start_time),
+    creation_time: time((row) => row.creation_time),
+    broadcast_start_time: broadcastStart,
+    permalink_url: { ...text, load: async ({ request }, _reader, row) => playerUrl(request.baseUrl, row.id) },
+    page,
+    crossposted_pages: { ...plain(Type.Object({ data: Type.Array(Type.Object({ id: Type.String() })) })), load: crosspostedPages },
+    stream_url: stream("stream_url"),
+    secure_stream_url: stream("secure_stream_url"),
+    stream_key: stream("stream_key"),
+  },
+  defaults: ["id", "title", "description", "status", "embeddable", "creation_time"],
+};
+
+export const readLiveVideo = {
+  ...access,
+  policy: "liveVideoReading",
+  operation: "readLiveVideo",
+  clauses: ["C2-1", "C2-2", "LIVE-2", "LIVE-3", "LIVE-4", "LIVE-5", "LIVE-18", "AUTH-7"],
+  errors: [],
+} as const satisfies Access & { operation: string };
+
+export const listLiveVideos = listOperation({
+  ...access,
+  operation: "listLiveVideos",
+  summary: "Lists the live videos of a page, and those that other pages share with it, newest first (D-51).",
+  clauses: ["LIVE-2", "LIVE-18", "AUTH-7"],
+  on: "page",
+  edge: "live_videos",
+  params: Type.Object({}),
+  items: liveVideoNode,
+  errors: [],
+});
+
+const onMapSet: FieldSet<LiveVideoRow> = {
+  fields: {
+    id: text,
+    title: text,
+    place: placeField,
+    page,
+    permalink_url: liveVideoNode.fields.permalink_url as Field<LiveVideoRow>,
+    broadcast_start_time: broadcastStart,
+  },
+  defaults: ["id", "title", "place", "broadcast_start_time"],
+};
+
+export const listLiveMap = listOperation({
+  ...access,
+  policy: "liveMap",
+  operation: "listLiveMap",
+  summary:
+    "The live map: what is live now and has a place, newest first. With country, as seen from there; without, what is shown everywhere (D-114).",
+  clauses: ["C1-3", "LIVE-18", "LIM-9", "AUTH-7"],
+  on: null,
+  edge: "live_map",
+  params: Type.Object({ country: Type.Optional(Type.String()) }),
+  items: onMapSet,
+  errors: ["invalidParameter"],
+});
+
+/** LIVE-19, LIVE-20, D-51: boosting, and ads of third parties wherever they would stand, are refused whatever their value. */
+export const refusedParams = [
+  "ad_break",
+  "ad_breaks",
+  "ad_break_config",
+  "ad_break_start_now",
+  "ad_break_time_offset",
+  "bumper",
+  "bumpers",
+  "pre_roll",
+  "mid_roll",
+  "post_roll",
+  "third_party_ads",
+  "boost",
+  "boosted",
+  "is_boosted",
+  "boost_budget",
+] as const;
+
+const refused = Object.fromEntries(refusedParams.map((name) => [name, Type.Optional(Type.Unknown())])) as TProperties;
+
+/** What is not read here is seen by the handler, which refuses it: no gate is left open by a misspelling. */
+const open = { additionalProperties: true };
+
+const common = {
+  title: Type.Optional(Type.String({ maxLength: TITLE_CHARACTERS_MAX })),
+  description: Type.Optional(Type.String({ maxLength: DESCRIPTION_CHARACTERS_MAX })),
+  /** Unix seconds or ISO 8601. */
+  planned_start_time: Type.Optional(Type.String()),
+  embeddable: Type.Optional(Type.Boolean()),
+  /** C1-6, D-51: the id of a place, or `{id}` or `{location{latitude,longitude}}`; empty text takes it away. */
+  place: Type.Optional(Type.Unknown()),
+  targeting: Type.Optional(
+    Type.Object(
+      {
+        geo_locations: Type.Optional(Type.Object({ countries: Type.Optional(Type.Array(Type.String())) }, open)),
+        excluded_countries: Type.Optional(Type.Array(Type.String())),
+      },
+      open,
+    ),
+  ),
+  crossposting_actions: Type.Optional(
+    Type.Array(
+      Type.Object({
+        page_id: Type.String(),
+        action: Type.Optional(Type.Union([Type.Literal("enable_crossposting"), Type.Literal("disable_crossposting")])),
+      }),
+      { maxItems: CROSSPOSTED_PAGES_MAX },
+    ),
+  ),
+  ...refused,
+};
+
+/** `LIVE` and `LIVE_NOW` both publish. */
+const publishing = ["LIVE_NOW", "LIVE", "SCHEDULED_UNPUBLISHED", "SCHEDULED_LIVE"] as const;
+
+const streamAddress = {
+  stream_url: Type.Optional(Type.String()),
+  secure_stream_url: Type.Optional(Type.String()),
+  stream_key: Type.Optional(Type.String()),
+};
+
+export const createLiveVideo = writeOperation({
+  ...access,
+  operation: "createLiveVideo",
+  summary: "Creates a live video on a page. The address and key for the encoder are shown in this answer alone (D-51).",
+  clauses: ["LIVE-2", "LIVE-18", "LIVE-12", "AUTH-7"],
+  on: "page",
+  method: "POST",
+  edge: "live_videos",
+  params: Type.Object({ ...common, status: Type.Optional(Type.Union(["UNPUBLISHED", ...publishing].map((one) => Type.Literal(one)))) }),
+  returns: Type.Object({ id: Type.String(), ...streamAddress }),
+  readBack: { type: "live_video", set: liveVideoNode as FieldSet },
+  errors: ["invalidParameter"],
+});
+
+export const updateLiveVideo = writeOperation({
+  ...access,
+  operation: "updateLiveVideo",
+  summary: "Changes a live video: embedding, place, targeting, plan; publishes it, ends it, or gives it a new stream key (C1).",
+  clauses: ["C1-1", "C1-2", "C1-3", "C1-4", "C1-5", "LIVE-7", "LIVE-8", "LIVE-9", "LIVE-10", "LIM-8", "LIVE-18", "AUTH-7"],
+  on: "live_video",
+  method: "POST",
+  edge: null,
+  seenBy: "liveVideo",
+  params: Type.Object({
+    ...common,
+    status: Type.Optional(Type.Union([...publishing, "SCHEDULED_CANCELED"].map((one) => Type.Literal(one)))),
+    end_live_video: Type.Optional(Type.Boolean()),
+    regenerate_stream_key: Type.Optional(Type.Boolean()),
+  }),
+  returns: Type.Object({ id: Type.String(), success: Type.Boolean(), ...streamAddress }),
+  readBack: { type: "live_video", set: liveVideoNode as FieldSet },
+  errors: ["invalidParameter"],
+});
+
+export const deleteLiveVideo = writeOperation({
+  ...access,
+  operation: "deleteLiveVideo",
+  summary: "Deletes a live video for good (LIVE-13, LIVE-14).",
+  clauses: ["LIVE-13", "LIVE-14", "ERR-38", "LIVE-18", "AUTH-7"],
+  on: "live_video",
+  method: "DELETE",
+  edge: null,
+  seenBy: "liveVideo",
+  params: Type.Object({}),
+  returns: Type.Object({ success: Type.Boolean() }),
+  errors: [],
+});

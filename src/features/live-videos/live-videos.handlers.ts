@@ -1,0 +1,174 @@
+import type { Static } from "typebox";
+import type { Call, ListCall } from "#graph/contract";
+import { parseJsonParameter } from "#graph/json";
+import { notFoundNode } from "#graph/matching";
+import { secondsOf, WorldProblem } from "#graph/world-words";
+import { unixSeconds } from "#kernel/clock";
+import { invalidParameter } from "#kernel/errors";
+import { isNodeId, type NodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import { showOnce, streamAddressOf } from "./live-videos.addresses.ts";
+import { type createLiveVideo, type listLiveMap, refusedParams, type updateLiveVideo } from "./live-videos.contract.ts";
+import { countryOf } from "./live-videos.countries.ts";
+import { advertisingRefused, wrongPage, wrongStatus } from "./live-videos.errors.ts";
+import { CROSSPOSTED_PAGES_MAX, START_DELAY_MS } from "./live-videos.limits.ts";
+import { hashOfKey, holdVideo, mintKey, moveVideo, newVideo, onMap } from "./live-videos.moves.ts";
+import { readPlace } from "./live-videos.place.ts";
+import { isHidden, type LiveEvent, type State, statusOf } from "./live-videos.states.ts";
+import {
+  insertVideo,
+  type LiveVideoRow,
+  listCrosspostedPages,
+  listVideosOfPage,
+  listVideosOnMap,
+  saveCrosspostedPages,
+  updateVideo,
+} from "./live-videos.store.ts";
+import { bordersOf } from "./live-videos.targeting.ts";
+
+type Create = Call<Static<typeof createLiveVideo.params>>;
+type Update = Call<Static<typeof updateLiveVideo.params>>;
+
+export const handleListLiveVideos = (call: ListCall, reader: Reader) => listVideosOfPage(reader, call.node.id, call.page);
+
+/** LIM-9: a video appears some seconds after going live. */
+export function handleListLiveMap({ params, page, world }: ListCall<Static<typeof listLiveMap.params>>, reader: Reader) {
+  const country = params.country === undefined ? undefined : countryOf(params.country);
+  if (params.country !== undefined && country === undefined) throw invalidParameter("country", "is no country code of ISO 3166-1, such as DE");
+  return listVideosOnMap(reader, country, world.clock.nowMs() - START_DELAY_MS, page);
+}
+
+export async function handleCreateLiveVideo(call: Create, tx: Transaction) {
+  const { node, params, world, request } = call;
+  refuseAdvertising(params);
+  const plan = readPlan(call);
+  const crossposted = await crosspostedAfter(call, tx, node.id, []);
+  const key = mintKey(world);
+  const id = world.ids.mint();
+  const row = withFields(newVideo(node.id, id, unixSeconds(world.clock)), params);
+  const created: LiveVideoRow = { ...row, stream_key_hash: hashOfKey(key), planned_start_time: plan.time ?? null };
+  await insertVideo(tx, created, crossposted);
+  if (plan.event !== undefined) await moveVideo(tx, world, created, plan.event);
+  return { id, ...showOnce(request, await streamAddressOf(tx, request.baseUrl, key)) };
+}
+
+export async function handleUpdateLiveVideo(call: Update, tx: Transaction) {
+  const { node, params, world, request } = call;
+  refuseAdvertising(params);
+  const { end_live_video: ends = false, regenerate_stream_key: regenerates = false } = params;
+  for (const name of ["regenerate_stream_key", "status"] as const) {
+    if (ends && params[name] !== undefined && params[name] !== false) throw invalidParameter(name, "cannot be combined with end_live_video");
+  }
+  const plan = readPlan(call);
+  let row = await holdShown(call, tx);
+  if (params.crossposting_actions !== undefined) {
+    await saveCrosspostedPages(tx, row, await crosspostedAfter(call, tx, node.owner, await listCrosspostedPages(tx, row.page, row.id)));
+  }
+  row = onMap({ ...withFields(row, params), ...(plan.time === undefined ? {} : { planned_start_time: plan.time }) });
+  await updateVideo(tx, row);
+  if (plan.event !== undefined) row = await moved(call, tx, row, plan.event, params.status === undefined ? "planned_start_time" : "status");
+  if (ends) await moved(call, tx, row, "end_signalled", "end_live_video");
+  if (!regenerates) return { id: node.id, success: true };
+  const key = mintKey(world);
+  await moved(call, tx, { ...row, stream_key_hash: hashOfKey(key) }, "key_regenerated", "regenerate_stream_key");
+  return { id: node.id, success: true, ...showOnce(request, await streamAddressOf(tx, request.baseUrl, key)) };
+}
+
+export async function handleDeleteLiveVideo(call: Call, tx: Transaction) {
+  const row = await holdShown(call, tx);
+  if ((await moveVideo(tx, call.world, row, "deleted")) === undefined) throw notFoundNode(call);
+  return { success: true };
+}
+
+/** One that is taken down answers like a missing one, as one does that was deleted a moment ago. */
+export async function holdShown(call: Call, tx: Transaction): Promise<LiveVideoRow> {
+  const row = await holdVideo(tx, call.node.id);
+  if (row === undefined || isHidden(row.state)) throw notFoundNode(call);
+  return row;
+}
+
+async function moved({ world }: Update, tx: Transaction, row: LiveVideoRow, event: LiveEvent, parameter: string): Promise<LiveVideoRow> {
+  const after = await moveVideo(tx, world, row, event);
+  if (after === undefined) throw wrongStatus(parameter, statusOf[row.state as State]);
+  return after;
+}
+
+function refuseAdvertising(params: Readonly<Record<string, unknown>>): void {
+  const name = refusedParams.find((one) => params[one] !== undefined);
+  if (name !== undefined) throw advertisingRefused(name);
+}
+
+const eventOf = {
+  LIVE_NOW: "published",
+  LIVE: "published",
+  SCHEDULED_UNPUBLISHED: "planned_unpublished",
+  SCHEDULED_LIVE: "planned_live",
+  SCHEDULED_CANCELED: "canceled",
+  UNPUBLISHED: undefined,
+} as const satisfies Record<string, LiveEvent | undefined>;
+
+interface Plan {
+  readonly event: LiveEvent | undefined;
+  /** Unix seconds. */
+  readonly time: number | undefined;
+}
+
+/** What `status` and `planned_start_time` ask together (D-111). A time alone plans a broadcast that somebody publishes. */
+function readPlan({ params, world }: Create | Update): Plan {
+  const time = params.planned_start_time === undefined ? undefined : futureSeconds(params.planned_start_time, unixSeconds(world.clock));
+  const { status } = params as { status?: keyof typeof eventOf };
+  if (status === undefined) return { event: time === undefined ? undefined : "planned_unpublished", time };
+  const isPlan = status === "SCHEDULED_UNPUBLISHED" || status === "SCHEDULED_LIVE";
+  if (isPlan && time === undefined) throw invalidParameter("planned_start_time", `is required for the status ${status}`);
+  if (!isPlan && time !== undefined) throw invalidParameter("planned_start_time", `does not go with the status ${status}`);
+  return { event: eventOf[status], time };
+}
+
+function futureSeconds(text: string, now: number): number {
+  const seconds = readSeconds(text);
+  if (seconds <= now) throw invalidParameter("planned_start_time", "must lie in the future");
+  return seconds;
+}
+
+function readSeconds(text: string): number {
+  try {
+    return secondsOf(/^\d{1,15}$/.test(text) ? Number(text) : text, "planned_start_time");
+  } catch (error) {
+    throw error instanceof WorldProblem ? invalidParameter("planned_start_time", error.problem) : error;
+  }
+}
+
+/** The row with what the call says of it; what it does not say stays. */
+function withFields(row: LiveVideoRow, params: Create["params"]): LiveVideoRow {
+  const { title, description, embeddable, place, targeting } = params;
+  const placed = place === undefined ? undefined : readPlace(place, (text) => parseJsonParameter(text, "place"));
+  return {
+    ...row,
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    ...(embeddable === undefined ? {} : { embeddable: embeddable ? 1 : 0 }),
+    ...(place === undefined ? {} : { place: placed === undefined ? null : JSON.stringify(placed) }),
+    ...(targeting === undefined ? {} : bordersOf(targeting)),
+  };
+}
+
+/** LIVE-25: the pages that share the video once the call's actions are done. */
+async function crosspostedAfter(call: Create | Update, tx: Transaction, original: NodeId, before: readonly NodeId[]): Promise<readonly NodeId[]> {
+  const pages = new Set<NodeId>(before);
+  for (const [index, { page_id, action = "enable_crossposting" }] of (call.params.crossposting_actions ?? []).entries()) {
+    const name = `crossposting_actions[${index}].page_id`;
+    if (!isNodeId(page_id) || page_id === original) throw wrongPage(name);
+    if (action === "disable_crossposting") pages.delete(page_id);
+    else if (pages.has(page_id) || (await mayPublishOn(call, tx, page_id))) pages.add(page_id);
+    else throw wrongPage(name);
+  }
+  if (pages.size > CROSSPOSTED_PAGES_MAX) throw invalidParameter("crossposting_actions", `leads to more than ${CROSSPOSTED_PAGES_MAX} pages`);
+  return [...pages];
+}
+
+/** The person behind the token has the task there; a page token has one only where somebody stands behind it. */
+async function mayPublishOn({ caller, world }: Create | Update, tx: Transaction, page: NodeId): Promise<boolean> {
+  const { user } = caller.token;
+  if (user === undefined) return false;
+  return (await world.readers.of("page").findRole(tx, page, user))?.tasks.includes("CREATE_CONTENT") === true;
+}

@@ -1,0 +1,38 @@
+import type { Migration } from "#storage/database";
+
+export const liveVideoMigrations: readonly Migration[] = [
+  {
+    name: "live_videos",
+    statements: [
+      `CREATE TABLE live_videos (
+        page BIGINT NOT NULL, id BIGINT NOT NULL, title TEXT, description TEXT, state TEXT NOT NULL, embeddable INTEGER NOT NULL, place TEXT,
+        countries TEXT NOT NULL, excluded_countries TEXT NOT NULL, planned_start_time BIGINT, creation_time BIGINT NOT NULL,
+        broadcast_start_ms BIGINT, stream_key_hash TEXT, has_feed INTEGER NOT NULL, feed_session BIGINT NOT NULL, deadline_ms BIGINT,
+        sealing_fails INTEGER NOT NULL, sealing_tries INTEGER NOT NULL, is_on_map INTEGER NOT NULL, PRIMARY KEY (page, id)
+      ) WITHOUT ROWID`,
+      // An encoder brings the key alone.
+      "CREATE INDEX live_videos_by_key ON live_videos (stream_key_hash) WHERE stream_key_hash IS NOT NULL",
+      // C1-3: the map is of all pages, so it has an order of its own.
+      "CREATE INDEX live_videos_on_map ON live_videos (id) WHERE is_on_map = 1",
+      // LIVE-25: which pages show which videos, the original page among them, so that a page's list is read in order.
+      `CREATE TABLE live_video_pages (
+        page BIGINT NOT NULL, video BIGINT NOT NULL, original_page BIGINT NOT NULL, PRIMARY KEY (page, video)
+      ) WITHOUT ROWID`,
+      "CREATE INDEX live_video_pages_by_video ON live_video_pages (original_page, video, page)",
+    ],
+  },
+  {
+    name: "live_audience",
+    statements: [
+      `CREATE TABLE live_comments (
+        page BIGINT NOT NULL, video BIGINT NOT NULL, id BIGINT NOT NULL, actor BIGINT NOT NULL, actor_type TEXT NOT NULL, message TEXT NOT NULL,
+        created_time BIGINT NOT NULL, PRIMARY KEY (page, video, id)
+      ) WITHOUT ROWID`,
+      `CREATE TABLE live_reactions (
+        page BIGINT NOT NULL, video BIGINT NOT NULL, actor BIGINT NOT NULL, actor_type TEXT NOT NULL, type TEXT NOT NULL, reacted_ms BIGINT NOT NULL,
+        PRIMARY KEY (page, video, actor)
+      ) WITHOUT ROWID`,
+      "CREATE INDEX live_reactions_by_time ON live_reactions (page, video, reacted_ms, actor)",
+    ],
+  },
+];

@@ -1,0 +1,150 @@
+import { deleteNode, findNode, insertNode } from "#graph/nodes.store";
+import { type NodeId, nodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { append, type Row, sql } from "#storage/sql";
+import { deleteAudience } from "./audience.store.ts";
+import type { State } from "./live-videos.states.ts";
+
+export interface LiveVideoRow extends Row {
+  page: string;
+  id: string;
+  title: string | null;
+  description: string | null;
+  state: State;
+  embeddable: number;
+  /** JSON `{id?, location?{latitude, longitude}}`. */
+  place: string | null;
+  /** Codes between blanks, ` DE FR `: that is how SQL finds one in it. Empty: everywhere. */
+  countries: string;
+  excluded_countries: string;
+  /** Unix seconds. */
+  planned_start_time: number | null;
+  creation_time: number;
+  broadcast_start_ms: number | null;
+  /** SHA-256 in hex; null: no key opens it. */
+  stream_key_hash: string | null;
+  /** An encoder sends at the moment. */
+  has_feed: number;
+  /** Counts the feeds, so that the end of an old one is told from that of the present one. */
+  feed_session: number;
+  /** When the timer of the state rings; null: it has none, or none was declared. */
+  deadline_ms: number | null;
+  sealing_fails: number;
+  sealing_tries: number;
+  /** It has a place and its broadcast goes on. */
+  is_on_map: number;
+}
+
+/** All columns, for each of the selects below. */
+const COLUMNS = `CAST(v.page AS TEXT) AS page, CAST(v.id AS TEXT) AS id, v.title, v.description, v.state, v.embeddable, v.place, v.countries,
+  v.excluded_countries, v.planned_start_time, v.creation_time, v.broadcast_start_ms, v.stream_key_hash, v.has_feed, v.feed_session,
+  v.deadline_ms, v.sealing_fails, v.sealing_tries, v.is_on_map`;
+const select = append(sql`SELECT`, COLUMNS);
+
+export const findVideo = (reader: Reader, page: NodeId, id: string): Promise<LiveVideoRow | undefined> =>
+  reader.get<LiveVideoRow>(append(select, "FROM live_videos v WHERE v.page = ? AND v.id = ?", [page, id]));
+
+/** By its id alone, for the control API and for jobs. */
+export async function findVideoById(reader: Reader, id: NodeId): Promise<LiveVideoRow | undefined> {
+  const node = await findNode(reader, id);
+  return node?.type === "live_video" ? findVideo(reader, node.owner, id) : undefined;
+}
+
+export const findVideoByKey = (reader: Reader, hash: string): Promise<LiveVideoRow | undefined> =>
+  reader.get<LiveVideoRow>(append(select, "FROM live_videos v WHERE v.stream_key_hash = ?", [hash]));
+
+const newestOfPage = { columns: ["p.video"], direction: "descending", keyOf: (row: LiveVideoRow) => [row.id] } as const;
+
+/** Its own and those that other pages share with it (LIVE-25). */
+export function listVideosOfPage(reader: Reader, page: NodeId, request: PageRequest): Promise<ListPage<LiveVideoRow>> {
+  const ofPage = append(
+    select,
+    `FROM live_video_pages p JOIN live_videos v ON v.page = p.original_page AND v.id = p.video
+     WHERE p.page = ? AND v.state <> 'taken_down' AND v.state <> 'lapsed'`,
+    [page],
+  );
+  return readPage<LiveVideoRow>(reader, ofPage, newestOfPage, request);
+}
+
+const newestFirst = { columns: ["v.id"], direction: "descending", keyOf: (row: LiveVideoRow) => [row.id] } as const;
+
+/**
+ * C1-3: live videos that have a place and have begun before `startedMs`. Seen from `country`; where that is not known, the
+ * videos that are shown in every country (LIVE-24).
+ */
+export function listVideosOnMap(
+  reader: Reader,
+  country: string | undefined,
+  startedMs: number,
+  request: PageRequest,
+): Promise<ListPage<LiveVideoRow>> {
+  const onMap = append(select, "FROM live_videos v WHERE v.is_on_map = 1 AND v.broadcast_start_ms <= ?", [startedMs]);
+  const code = `% ${country} %`;
+  const watchable =
+    country === undefined
+      ? append(onMap, "AND v.countries = '' AND v.excluded_countries = ''")
+      : append(onMap, "AND (v.countries = '' OR v.countries LIKE ?) AND v.excluded_countries NOT LIKE ?", [code, code]);
+  return readPage<LiveVideoRow>(reader, watchable, newestFirst, request);
+}
+
+const oldestFirst = { columns: ["v.page", "v.id"], direction: "ascending", keyOf: (row: LiveVideoRow) => [row.page, row.id] } as const;
+
+/** Every live video of the world, for the control API. */
+export const listAllVideos = (reader: Reader, request: PageRequest): Promise<ListPage<LiveVideoRow>> =>
+  readPage<LiveVideoRow>(reader, append(select, "FROM live_videos v WHERE v.page > 0"), oldestFirst, request);
+
+/** Answers whether the id was free. */
+export async function insertVideo(tx: Transaction, row: LiveVideoRow, crossposted: readonly string[]): Promise<boolean> {
+  if (!(await insertNode(tx, { id: nodeId(row.id), type: "live_video", owner: nodeId(row.page) }))) return false;
+  await tx.run(sql`
+    INSERT INTO live_videos (page, id, title, description, state, embeddable, place, countries, excluded_countries, planned_start_time, creation_time,
+      broadcast_start_ms, stream_key_hash, has_feed, feed_session, deadline_ms, sealing_fails, sealing_tries, is_on_map)
+    VALUES (${row.page}, ${row.id}, ${row.title}, ${row.description}, ${row.state}, ${row.embeddable}, ${row.place}, ${row.countries},
+      ${row.excluded_countries}, ${row.planned_start_time}, ${row.creation_time}, ${row.broadcast_start_ms}, ${row.stream_key_hash}, ${row.has_feed},
+      ${row.feed_session}, ${row.deadline_ms}, ${row.sealing_fails}, ${row.sealing_tries}, ${row.is_on_map})`);
+  await insertPages(tx, row, [row.page, ...crossposted]);
+  return true;
+}
+
+export async function updateVideo(tx: Transaction, row: LiveVideoRow): Promise<void> {
+  await tx.run(sql`
+    UPDATE live_videos SET title = ${row.title}, description = ${row.description}, state = ${row.state}, embeddable = ${row.embeddable},
+      place = ${row.place}, countries = ${row.countries}, excluded_countries = ${row.excluded_countries}, planned_start_time = ${row.planned_start_time},
+      creation_time = ${row.creation_time}, broadcast_start_ms = ${row.broadcast_start_ms}, stream_key_hash = ${row.stream_key_hash},
+      has_feed = ${row.has_feed}, feed_session = ${row.feed_session}, deadline_ms = ${row.deadline_ms}, sealing_fails = ${row.sealing_fails},
+      sealing_tries = ${row.sealing_tries}, is_on_map = ${row.is_on_map}
+    WHERE page = ${row.page} AND id = ${row.id}`);
+}
+
+/** LIVE-14: nothing of it stays, so nothing can bring it back. */
+export async function deleteVideo(tx: Transaction, { page, id }: Pick<LiveVideoRow, "page" | "id">): Promise<void> {
+  await deleteAudience(tx, page, id);
+  await tx.run(sql`DELETE FROM live_video_pages WHERE original_page = ${page} AND video = ${id}`);
+  await tx.run(sql`DELETE FROM live_videos WHERE page = ${page} AND id = ${id}`);
+  await deleteNode(tx, nodeId(id));
+}
+
+export async function deleteVideosOfPage(tx: Transaction, page: NodeId): Promise<void> {
+  const own = await tx.all<{ id: string }>(sql`SELECT CAST(v.id AS TEXT) AS id FROM live_videos v WHERE v.page = ${page}`);
+  for (const { id } of own) await deleteVideo(tx, { page, id });
+  await tx.run(sql`DELETE FROM live_video_pages WHERE page = ${page}`);
+}
+
+async function insertPages(tx: Transaction, { page, id }: LiveVideoRow, pages: readonly string[]): Promise<void> {
+  for (const one of new Set(pages))
+    await tx.run(sql`INSERT INTO live_video_pages (page, video, original_page) VALUES (${one}, ${id}, ${page}) ON CONFLICT DO NOTHING`);
+}
+
+/** The other pages that show the video (LIVE-25). */
+export async function listCrosspostedPages(reader: Reader, page: string, id: string): Promise<NodeId[]> {
+  const rows = await reader.all<{ page: string }>(sql`
+    SELECT CAST(p.page AS TEXT) AS page FROM live_video_pages p
+    WHERE p.original_page = ${page} AND p.video = ${id} AND p.page <> ${page} ORDER BY p.page`);
+  return rows.map((row) => nodeId(row.page));
+}
+
+export async function saveCrosspostedPages(tx: Transaction, row: LiveVideoRow, pages: readonly string[]): Promise<void> {
+  await tx.run(sql`DELETE FROM live_video_pages WHERE original_page = ${row.page} AND video = ${row.id} AND page <> ${row.page}`);
+  await insertPages(tx, row, pages);
+}

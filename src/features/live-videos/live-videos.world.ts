@@ -1,0 +1,222 @@
+import { type Static, Type } from "typebox";
+import type { WorldEntry, WorldSection } from "#graph/room";
+import type { World } from "#graph/world";
+import { WorldProblem, worldId, worldTime } from "#graph/world-words";
+import { unixSeconds } from "#kernel/clock";
+import { nodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import { DESCRIPTION_CHARACTERS_MAX, TITLE_CHARACTERS_MAX } from "./live-videos.limits.ts";
+import { DEADLINE_JOB, deadlineOf, hashOfKey, holdVideo, onMap, setTimer } from "./live-videos.moves.ts";
+import { readPlace } from "./live-videos.place.ts";
+import { isLive, type State, type Status, statuses, statusOf, takesFeed } from "./live-videos.states.ts";
+import {
+  deleteVideo,
+  findVideoById,
+  findVideoByKey,
+  insertVideo,
+  type LiveVideoRow,
+  listAllVideos,
+  listCrosspostedPages,
+  saveCrosspostedPages,
+  updateVideo,
+} from "./live-videos.store.ts";
+import { bordersOf, NO_BORDERS, targetingOf } from "./live-videos.targeting.ts";
+
+const closed = { additionalProperties: false };
+
+/** What the status alone does not say. The first three show as LIVE; of the last two the status is the one it had, VOD. */
+const conditions = ["reconnecting", "key_dead", "ending", "taken_down", "lapsed"] as const satisfies readonly State[];
+
+const entry = Type.Object(
+  {
+    id: worldId,
+    page: worldId,
+    title: Type.Optional(Type.String({ maxLength: TITLE_CHARACTERS_MAX })),
+    description: Type.Optional(Type.String({ maxLength: DESCRIPTION_CHARACTERS_MAX })),
+    status: Type.Unsafe<Status>({ enum: [...statuses], default: "UNPUBLISHED" }),
+    condition: Type.Optional(Type.Unsafe<(typeof conditions)[number]>({ enum: [...conditions] })),
+    deadline: Type.Optional(worldTime),
+    embeddable: Type.Boolean({ default: false }),
+    place: Type.Optional(
+      Type.Union([
+        worldId,
+        Type.Object(
+          { id: Type.Optional(worldId), location: Type.Optional(Type.Object({ latitude: Type.Number(), longitude: Type.Number() }, closed)) },
+          closed,
+        ),
+      ]),
+    ),
+    targeting: Type.Optional(
+      Type.Object(
+        {
+          geo_locations: Type.Optional(Type.Object({ countries: Type.Array(Type.String()) }, closed)),
+          excluded_countries: Type.Optional(Type.Array(Type.String())),
+        },
+        closed,
+      ),
+    ),
+    crossposted_pages: Type.Array(worldId, { default: [] }),
+    planned_start_time: Type.Optional(worldTime),
+    creation_time: Type.Optional(worldTime),
+    broadcast_start_time: Type.Optional(worldTime),
+    stream_key: Type.Optional(Type.String({ minLength: 16, maxLength: 200 })),
+    stream_key_sha256: Type.Optional(Type.String({ pattern: "^[0-9a-f]{64}$" })),
+    sealing_fails: Type.Boolean({ default: false }),
+  },
+  closed,
+);
+type Entry = Static<typeof entry>;
+
+const plainStates: Readonly<Record<Status, State>> = {
+  UNPUBLISHED: "unpublished",
+  LIVE: "live",
+  LIVE_STOPPED: "stopped",
+  PROCESSING: "processing",
+  VOD: "vod",
+  SCHEDULED_UNPUBLISHED: "scheduled_unpublished",
+  SCHEDULED_LIVE: "scheduled_live",
+  SCHEDULED_EXPIRED: "scheduled_expired",
+  SCHEDULED_CANCELED: "scheduled_canceled",
+};
+
+const conditionOf = (state: State): Entry["condition"] => conditions.find((condition) => condition === state);
+/** Of a video that shows none: that of its recording. */
+const shownStatus = (state: State): Status => statusOf[state] ?? "VOD";
+
+function stateOf({ status, condition }: Entry): State {
+  if (condition === undefined) return plainStates[status];
+  if (shownStatus(condition) !== status) throw new WorldProblem("condition", `${condition} goes with the status ${shownStatus(condition)}`);
+  return condition;
+}
+
+function keyOf({ stream_key, stream_key_sha256 }: Entry, state: State): string | null {
+  if (stream_key !== undefined && stream_key_sha256 !== undefined) throw new WorldProblem("stream_key_sha256", "does not go with stream_key");
+  const hash = stream_key === undefined ? (stream_key_sha256 ?? null) : hashOfKey(stream_key);
+  if (hash !== null && !takesFeed(state)) throw new WorldProblem("stream_key", "would open nothing in that status");
+  return hash;
+}
+
+function rowOf(given: WorldEntry, world: World): LiveVideoRow {
+  const one = given as Entry;
+  const now = unixSeconds(world.clock);
+  const state = stateOf(one);
+  const place = one.place === undefined ? undefined : readPlace(one.place, () => undefined);
+  const started = one.broadcast_start_time ?? (isLive(state) ? now : undefined);
+  const row: LiveVideoRow = {
+    page: one.page,
+    id: one.id,
+    title: one.title ?? null,
+    description: one.description ?? null,
+    state,
+    embeddable: one.embeddable ? 1 : 0,
+    place: place === undefined ? null : JSON.stringify(place),
+    ...(one.targeting === undefined ? NO_BORDERS : bordersOf(one.targeting, (path, problem) => new WorldProblem(`targeting.${path}`, problem))),
+    planned_start_time: one.planned_start_time ?? null,
+    creation_time: one.creation_time ?? now,
+    broadcast_start_ms: started === undefined ? null : started * 1000,
+    stream_key_hash: keyOf(one, state),
+    // D-51: one that is declared LIVE has no feed, and so no timer of one.
+    has_feed: 0,
+    feed_session: 0,
+    deadline_ms: null,
+    sealing_fails: one.sealing_fails ? 1 : 0,
+    sealing_tries: 0,
+    is_on_map: 0,
+  };
+  return onMap({ ...row, deadline_ms: deadlineFor(row, one, world) });
+}
+
+/** D-110: what is declared LIVE_STOPPED or PROCESSING stays so; every other timer runs, from now where no deadline is given. */
+function deadlineFor(row: LiveVideoRow, { deadline }: Entry, world: World): number | null {
+  if (row.state === "stopped" || row.state === "processing") return null;
+  const own = deadlineOf(row, undefined, world.clock.nowMs());
+  const isPlanned = row.state === "scheduled_live" || row.state === "scheduled_unpublished";
+  if (deadline === undefined || own === null || isPlanned) return own;
+  return deadline * 1000;
+}
+
+async function entryOf(reader: Reader, row: LiveVideoRow): Promise<WorldEntry> {
+  const condition = conditionOf(row.state);
+  const targeting = targetingOf(row);
+  return {
+    id: row.id,
+    page: row.page,
+    ...(row.title === null ? {} : { title: row.title }),
+    ...(row.description === null ? {} : { description: row.description }),
+    status: shownStatus(row.state),
+    ...(condition === undefined ? {} : { condition }),
+    ...(condition === undefined || row.deadline_ms === null ? {} : { deadline: Math.ceil(row.deadline_ms / 1000) }),
+    embeddable: row.embeddable === 1,
+    ...(row.place === null ? {} : { place: JSON.parse(row.place) }),
+    ...(targeting === undefined ? {} : { targeting }),
+    crossposted_pages: await listCrosspostedPages(reader, row.page, row.id),
+    ...(row.planned_start_time === null ? {} : { planned_start_time: row.planned_start_time }),
+    creation_time: row.creation_time,
+    ...(row.broadcast_start_ms === null ? {} : { broadcast_start_time: Math.floor(row.broadcast_start_ms / 1000) }),
+    ...(row.stream_key_hash === null ? {} : { stream_key_sha256: row.stream_key_hash }),
+    sealing_fails: row.sealing_fails === 1,
+  };
+}
+
+async function requireFreeKey(tx: Transaction, { id, stream_key_hash }: LiveVideoRow): Promise<void> {
+  const holder = stream_key_hash === null ? undefined : await findVideoByKey(tx, stream_key_hash);
+  if (holder !== undefined && holder.id !== id) throw new WorldProblem("stream_key", `is the key of the live video ${holder.id}`);
+}
+
+/** A change that leaves the state alone leaves its timer and its feed alone too. */
+function keptRunning(next: LiveVideoRow, stored: LiveVideoRow, given: WorldEntry): LiveVideoRow {
+  if (next.state !== stored.state) return next;
+  const { has_feed, feed_session, sealing_tries } = stored;
+  const isSameDeadline = (given as Entry).deadline === (stored.deadline_ms === null ? undefined : Math.ceil(stored.deadline_ms / 1000));
+  const isPlanned = next.planned_start_time !== stored.planned_start_time;
+  const deadline_ms = isPlanned || (conditionOf(next.state) !== undefined && !isSameDeadline) ? next.deadline_ms : stored.deadline_ms;
+  const isSameStart = (given as Entry).broadcast_start_time === secondsOf(stored.broadcast_start_ms);
+  return { ...next, has_feed, feed_session, sealing_tries, deadline_ms, ...(isSameStart ? { broadcast_start_ms: stored.broadcast_start_ms } : {}) };
+}
+
+const secondsOf = (ms: number | null): number | undefined => (ms === null ? undefined : Math.floor(ms / 1000));
+
+const pagesOf = (given: WorldEntry): string[] => (given as Entry).crossposted_pages.filter((page) => page !== (given as Entry).page);
+
+export const liveVideoSection: WorldSection = {
+  key: "live_videos",
+  entry,
+  references: (given) => {
+    const { page, crossposted_pages } = given as Entry;
+    return [
+      { path: "page", types: ["page"], id: page },
+      ...crossposted_pages.map((id, index) => ({ path: `crossposted_pages[${index}]`, types: ["page"], id })),
+    ];
+  },
+  async insert(tx, given, world) {
+    const row = rowOf(given, world);
+    await requireFreeKey(tx, row);
+    if (!(await insertVideo(tx, row, pagesOf(given)))) return false;
+    await setTimer(tx, world, row);
+    return true;
+  },
+  async find(reader, id) {
+    const row = await findVideoById(reader, nodeId(id));
+    return row === undefined ? undefined : entryOf(reader, row);
+  },
+  async list(reader, page) {
+    const found = await listAllVideos(reader, page);
+    return { ...found, rows: await Promise.all(found.rows.map((row) => entryOf(reader, row))) };
+  },
+  async replace(tx, given, world) {
+    const stored = await holdVideo(tx, nodeId((given as Entry).id));
+    if (stored === undefined || stored.page !== (given as Entry).page) throw new WorldProblem("page", "cannot change");
+    const next = keptRunning(rowOf(given, world), stored, given);
+    await requireFreeKey(tx, next);
+    await updateVideo(tx, next);
+    await saveCrosspostedPages(tx, next, pagesOf(given));
+    await setTimer(tx, world, next);
+  },
+  async remove(tx, id, world) {
+    const row = await holdVideo(tx, nodeId(id));
+    if (row === undefined) return false;
+    await world.jobs.cancel(tx, DEADLINE_JOB, row.id);
+    await deleteVideo(tx, row);
+    return true;
+  },
+};

@@ -1,0 +1,31 @@
+/** The door of the product-feeds room: G2, and the files that feeds are filled from. */
+import { serveList } from "#graph/contract";
+import type { Room } from "#graph/room";
+import { listArticlesAndPublications } from "./product-feeds.contract.ts";
+import { handleListArticles } from "./product-feeds.handlers.ts";
+import { feedIngestion } from "./product-feeds.jobs.ts";
+import { productFeedMigrations } from "./product-feeds.migrations.ts";
+import { deleteFeed, listFeedsOfCatalog } from "./product-feeds.store.ts";
+import { feedSection } from "./product-feeds.world.ts";
+
+export { FILE_BYTES_MAX } from "./product-feeds.limits.ts";
+export { FeedFileProblem, type FeedFormat, feedFormats } from "./product-feeds.rows.ts";
+export { findReport, hasFeed, listReports, receiveFile, receiveUrl, type UploadReport } from "./product-feeds.uploads.ts";
+export { uploadStatuses } from "./uploads.store.ts";
+
+async function deleteFeedsOfCatalog(...[tx, catalog]: Parameters<NonNullable<Room["forgetOwner"]>>): Promise<void> {
+  for (const feed of await listFeedsOfCatalog(tx, catalog)) await deleteFeed(tx, feed);
+}
+
+export const productFeeds: Room = {
+  name: "product-feeds",
+  migrations: productFeedMigrations,
+  nodeTypes: [{ type: "product_feed", policy: "catalogAccess" }],
+  operations: [serveList(listArticlesAndPublications, handleListArticles)],
+  sections: [feedSection],
+  jobs: [feedIngestion],
+  registerReaders(readers) {
+    readers.register("product_feed", { deleteFeedsOfCatalog });
+  },
+  forgetOwner: deleteFeedsOfCatalog,
+};

@@ -1,0 +1,117 @@
+import type { NodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { append, placeholders, type Row, type SqlValue, sql } from "#storage/sql";
+
+/** An item as G2 reads it: its fields side by side. */
+export interface ItemRow extends Row {
+  id: string;
+  retailer_id: string;
+}
+
+/** An item of a file, to be stored. */
+export interface NewItem {
+  readonly id: NodeId;
+  readonly retailer_id: string;
+  readonly line: number;
+  /** Counts the rows of the file from 1: two items may stand on one line. */
+  readonly row_number: number;
+  /** The other fields, as JSON. */
+  readonly item: string;
+}
+
+interface StoredRow extends Row {
+  id: string;
+  retailer_id: string;
+  item: string;
+}
+
+const itemOf = ({ id, retailer_id, item }: StoredRow): ItemRow => ({ id, retailer_id, ...(JSON.parse(item) as Record<string, string | number>) });
+
+const newestFirst = { columns: ["i.id"], direction: "descending", keyOf: (row: StoredRow) => [row.id] } as const;
+
+/** Of the generation that is shown at that moment, in one statement, so that no page mixes two. */
+export async function listItems(reader: Reader, feed: string, page: PageRequest): Promise<ListPage<ItemRow>> {
+  const found = await readPage<StoredRow>(
+    reader,
+    sql`
+    SELECT CAST(i.id AS TEXT) AS id, i.retailer_id, i.item
+    FROM product_feeds f JOIN feed_items i ON i.feed = f.id AND i.generation = f.generation
+    WHERE f.id = ${feed}`,
+    newestFirst,
+    page,
+  );
+  return { ...found, rows: found.rows.map(itemOf) };
+}
+
+/** All of them, for the control API; the oldest first. */
+export async function listAllItems(reader: Reader, feed: string, generation: number): Promise<ItemRow[]> {
+  const rows = await reader.all<StoredRow>(sql`
+    SELECT CAST(i.id AS TEXT) AS id, i.retailer_id, i.item FROM feed_items i WHERE i.feed = ${feed} AND i.generation = ${generation} ORDER BY i.id`);
+  return rows.map(itemOf);
+}
+
+/** Sizes of statements: few texts, so that all of them stay prepared. */
+const GROUP_SIZES = [100, 10, 1] as const;
+
+function* groupsOf<T>(rows: readonly T[]): Generator<readonly T[]> {
+  let at = 0;
+  for (const size of GROUP_SIZES) {
+    for (; at + size <= rows.length; at += size) yield rows.slice(at, at + size);
+  }
+}
+
+/** Answers how many of them were new to the generation; no two of `items` have one retailer_id. */
+export async function insertItems(tx: Transaction, feed: string, generation: number, items: readonly NewItem[]): Promise<number> {
+  let inserted = 0;
+  for (const group of groupsOf(items)) {
+    const values: SqlValue[] = [];
+    for (const { id, retailer_id, line, row_number, item } of group) values.push(feed, generation, id, retailer_id, line, row_number, item);
+    inserted += await tx.run(
+      append(sql`INSERT INTO feed_items (feed, generation, id, retailer_id, line, row_number, item)`, tailOf(group.length), values),
+    );
+  }
+  return inserted;
+}
+
+const tailOf = (rows: number): string => `VALUES ${new Array(rows).fill("(?, ?, ?, ?, ?, ?, ?)").join(", ")} ON CONFLICT DO NOTHING`;
+
+export interface KnownItem extends Row {
+  id: string;
+  retailer_id: string;
+  line: number;
+  row_number: number;
+}
+
+/** Those of a generation that have one of these ids. */
+export async function findItems(reader: Reader, feed: string, generation: number, retailerIds: readonly string[]): Promise<KnownItem[]> {
+  const known: KnownItem[] = [];
+  for (const group of groupsOf(retailerIds)) {
+    const select = sql`
+      SELECT CAST(i.id AS TEXT) AS id, i.retailer_id, i.line, i.row_number FROM feed_items i
+      WHERE i.feed = ${feed} AND i.generation = ${generation}`;
+    known.push(...(await reader.all<KnownItem>(append(select, `AND i.retailer_id IN ${placeholders(group.length)}`, group))));
+  }
+  return known;
+}
+
+/** The later of two rows with one retailer_id. */
+export async function overwriteItem(tx: Transaction, feed: string, generation: number, item: NewItem): Promise<void> {
+  await tx.run(sql`
+    UPDATE feed_items SET line = ${item.line}, row_number = ${item.row_number}, item = ${item.item}
+    WHERE feed = ${feed} AND generation = ${generation} AND retailer_id = ${item.retailer_id}`);
+}
+
+/** The oldest generation of a feed that still has items, below `before`. */
+export async function findStaleGeneration(reader: Reader, feed: string, before: number): Promise<number | undefined> {
+  const row = await reader.get<{ generation: number }>(sql`
+    SELECT i.generation FROM feed_items i WHERE i.feed = ${feed} AND i.generation < ${before} ORDER BY i.generation LIMIT 1`);
+  return row?.generation;
+}
+
+/** Answers how many were deleted: `limit`, as long as there are more. */
+export function deleteItems(tx: Transaction, feed: string, generation: number, limit: number): Promise<number> {
+  return tx.run(sql`
+    DELETE FROM feed_items WHERE feed = ${feed} AND generation = ${generation} AND id IN (
+      SELECT i.id FROM feed_items i WHERE i.feed = ${feed} AND i.generation = ${generation} ORDER BY i.id LIMIT ${limit})`);
+}

@@ -1,0 +1,61 @@
+import { Type } from "typebox";
+import { type Field, type FieldSet, listOperation } from "#graph/contract";
+import type { ItemRow } from "./items.store.ts";
+
+const text: Field<ItemRow> = { schema: Type.String(), policy: "productFeed" };
+const number: Field<ItemRow> = { schema: Type.Number(), policy: "productFeed" };
+const count: Field<ItemRow> = { schema: Type.Integer(), policy: "productFeed" };
+
+/** D-56. The document gives no fields; by default an item answers what every item has. */
+export const articleOrPublication: FieldSet<ItemRow> = {
+  fields: {
+    id: text,
+    retailer_id: text,
+    name: text,
+    image_url: text,
+    url: text,
+    description: text,
+    /** Decimals, as text: no price passes through a binary float. */
+    price: text,
+    sale_price: text,
+    currency: text,
+    brand: text,
+    publication_category: text,
+    /** ISO 8601, as the feed has it. */
+    date_published: text,
+    author: text,
+    genre: text,
+    in_language: text,
+    user_rating: number,
+    rating_count: count,
+    availability: text,
+    custom_label_0: text,
+    custom_label_1: text,
+    custom_label_2: text,
+    custom_label_3: text,
+    custom_label_4: text,
+  },
+  defaults: ["id", "retailer_id", "name", "image_url", "url"],
+};
+
+export const listArticlesAndPublications = listOperation({
+  operation: "listArticlesAndPublications",
+  summary: "Lists the article and publication items that a product feed ingested, newest first.",
+  clauses: [
+    ...["G2-1", "G2-4", "G2-5", "G2-6", "G2-7", "G2-8", "G2-9", "G2-10", "G2-11", "G2-12", "G2-13"],
+    // The edge has this one method; whatever else is asked of it is unsupported.
+    ...["G2-14", "G2-15", "G2-16"],
+    "AUTH-19",
+  ],
+  surfaces: ["base"],
+  versions: "marketing",
+  scheme: "anywhere",
+  policy: "productFeed",
+  errorForm: "wrapped",
+  on: "product_feed",
+  edge: "articles_and_publications",
+  params: Type.Object({ summary: Type.Optional(Type.Boolean()) }),
+  items: articleOrPublication,
+  extras: Type.Object({ summary: Type.Object({ total_count: Type.Integer() }, { additionalProperties: false }) }),
+  errors: [],
+});

@@ -1,0 +1,16 @@
+import type { Static } from "typebox";
+import type { ListAnswer, ListCall } from "#graph/contract";
+import type { Reader } from "#storage/database";
+import { type ItemRow, listItems } from "./items.store.ts";
+import type { listArticlesAndPublications } from "./product-feeds.contract.ts";
+import { findFeed } from "./product-feeds.store.ts";
+
+type ListArticles = ListCall<Static<typeof listArticlesAndPublications.params>>;
+
+export async function handleListArticles({ node, page, params }: ListArticles, reader: Reader): Promise<ListAnswer<ItemRow>> {
+  const found = await listItems(reader, node.id, page);
+  if (params.summary !== true) return found;
+  // The count is kept with the feed: a summary costs the same for ten items and for a million.
+  const total_count = (await findFeed(reader, node.id))?.item_count ?? 0;
+  return { ...found, extras: { summary: { total_count } } };
+}

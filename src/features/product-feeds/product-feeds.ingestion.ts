@@ -1,0 +1,171 @@
+/**
+ * One run of an upload: from stored bytes to the items of a generation of its own, which is shown at its end, whole or not
+ * at all. Whoever is killed in the middle leaves rows that nobody sees; the next run begins anew under another number.
+ */
+import type { World } from "#graph/world";
+import { unixSeconds } from "#kernel/clock";
+import type { Transaction } from "#storage/database";
+import { findItems, insertItems, type NewItem, overwriteItem } from "./items.store.ts";
+import { type Bytes, textOf } from "./product-feeds.bytes.ts";
+import { FeedTextReader } from "./product-feeds.formats.ts";
+import { BadItem, type ItemField, type RawItem, readItem, textOfItem } from "./product-feeds.items.ts";
+import { BAD_ROWS_KEPT_MAX, ROWS_MAX, ROWS_PER_WRITE } from "./product-feeds.limits.ts";
+import { FeedFileProblem, type FeedFormat, type RowSink } from "./product-feeds.rows.ts";
+import { showGeneration } from "./product-feeds.store.ts";
+import { endUpload, type RunningUpload, saveCounts, type UploadCounts } from "./uploads.store.ts";
+
+/** Another run took the upload over, or it was deleted: this one has nothing to say any more. */
+export class UploadLost extends Error {}
+
+/** A row as the report names it. */
+export interface RowError {
+  readonly line: number;
+  readonly retailer_id?: string;
+  readonly field?: ItemField;
+  readonly reason: string;
+}
+
+/** What the feed shows while the run goes on. */
+export interface ShownItems {
+  readonly generation: number;
+  readonly item_count: number;
+}
+
+export class Ingestion implements RowSink {
+  readonly #world: World;
+  readonly #upload: RunningUpload;
+  readonly #shown: ShownItems;
+  readonly #counts: { -readonly [count in keyof UploadCounts]: number } = {
+    ...{ rows: 0, items: 0, items_added: 0, items_replaced: 0, items_removed: 0, bad_rows: 0, duplicates: 0 },
+  };
+  readonly #errors: RowError[] = [];
+  /** By retailer_id: read, not written yet. */
+  #waiting = new Map<string, NewItem>();
+
+  constructor(world: World, upload: RunningUpload, shown: ShownItems) {
+    this.#world = world;
+    this.#upload = upload;
+    this.#shown = shown;
+  }
+
+  /** Reads the file to its end and shows what is in it. Throws `UploadLost`, and what the store throws; all else is in the report. */
+  async run(file: Bytes, asked: FeedFormat | undefined): Promise<void> {
+    const reader = new FeedTextReader(asked, this);
+    try {
+      for await (const text of textOf(file)) {
+        reader.push(text);
+        while (this.#waiting.size >= ROWS_PER_WRITE) await this.#write();
+      }
+      reader.end();
+      while (this.#waiting.size > 0) await this.#write();
+      // A file of another kind must not empty a shop.
+      if (this.#counts.items === 0 && this.#counts.rows > 0) throw new FeedFileProblem("none of its rows is an item");
+    } catch (error) {
+      if (!(error instanceof FeedFileProblem)) throw error;
+      await this.#end("failed", reader.format, error.message);
+      return;
+    }
+    await this.#end("done", reader.format, undefined);
+  }
+
+  /** The file never came, e.g. because its address does not answer. */
+  fail(problem: string): Promise<void> {
+    return this.#end("failed", undefined, problem);
+  }
+
+  row(line: number, raw: RawItem): void {
+    this.#countRow();
+    const item = readItem(raw);
+    const text = item instanceof BadItem ? item : textOfItem(item);
+    if (item instanceof BadItem || text instanceof BadItem) {
+      const { field, reason } = (item instanceof BadItem ? item : text) as BadItem;
+      this.#refuse({ line, ...idOf(raw), ...(field === undefined ? {} : { field }), reason });
+      return;
+    }
+    const earlier = this.#waiting.get(item.retailer_id);
+    if (earlier !== undefined) this.#replace(line, item.retailer_id, earlier.line);
+    const id = this.#world.ids.mint();
+    this.#waiting.set(item.retailer_id, { id, retailer_id: item.retailer_id, line, row_number: this.#counts.rows, item: text });
+  }
+
+  bad(line: number, reason: string): void {
+    this.#countRow();
+    this.#refuse({ line, reason });
+  }
+
+  #countRow(): void {
+    if (++this.#counts.rows > ROWS_MAX) throw new FeedFileProblem(`the file has more than ${ROWS_MAX} rows`);
+  }
+
+  #refuse(error: RowError): void {
+    this.#counts.bad_rows++;
+    if (this.#errors.length < BAD_ROWS_KEPT_MAX) this.#errors.push(error);
+  }
+
+  /** D-56: the same retailer_id again replaces, also within a file; the report says so. */
+  #replace(line: number, retailer_id: string, earlier: number): void {
+    this.#counts.duplicates++;
+    if (this.#errors.length < BAD_ROWS_KEPT_MAX)
+      this.#errors.push({ line, retailer_id, field: "retailer_id", reason: `replaces the row of line ${earlier}, which has it too` });
+  }
+
+  async #write(): Promise<void> {
+    const items = [...this.#waiting.values()].slice(0, ROWS_PER_WRITE);
+    for (const { retailer_id } of items) this.#waiting.delete(retailer_id);
+    const { added, replaced, overwritten } = await this.#world.database.write((tx) => this.#save(tx, items));
+    this.#counts.items += added + replaced;
+    this.#counts.items_added += added;
+    this.#counts.items_replaced += replaced;
+    for (const { line, retailer_id, earlier } of overwritten) this.#replace(line, retailer_id, earlier);
+  }
+
+  async #save(tx: Transaction, items: readonly NewItem[]) {
+    const { feed, generation } = this.#upload;
+    // Progress for whoever asks, and the question whether this run may still write.
+    if (!(await saveCounts(tx, this.#upload, this.#counts))) throw new UploadLost();
+    const retailerIds = items.map(({ retailer_id }) => retailer_id);
+    const shown = this.#shown.item_count === 0 ? [] : await findItems(tx, feed, this.#shown.generation, retailerIds);
+    // An item keeps its id for as long as its retailer_id stays in the feed.
+    const idsShown = new Map(shown.map(({ retailer_id, id }) => [retailer_id, id]));
+    const rows = items.map((item) => ({ ...item, id: (idsShown.get(item.retailer_id) ?? item.id) as NewItem["id"] }));
+    const inserted = await insertItems(tx, feed, generation, rows);
+    const overwritten: { line: number; retailer_id: string; earlier: number }[] = [];
+    if (inserted < rows.length) {
+      const stored = new Map((await findItems(tx, feed, generation, retailerIds)).map((item) => [item.retailer_id, item]));
+      for (const row of rows) {
+        const earlier = stored.get(row.retailer_id);
+        if (earlier === undefined || earlier.row_number === row.row_number) continue;
+        await overwriteItem(tx, feed, generation, row);
+        overwritten.push({ line: row.line, retailer_id: row.retailer_id, earlier: earlier.line });
+      }
+    }
+    // An item that was overwritten was counted with its first row.
+    const replaced = rows.filter(({ retailer_id }) => idsShown.has(retailer_id)).length;
+    const replacedTwice = overwritten.filter(({ retailer_id }) => idsShown.has(retailer_id)).length;
+    return { added: inserted - (replaced - replacedTwice), replaced: replaced - replacedTwice, overwritten };
+  }
+
+  async #end(status: "done" | "failed", format: FeedFormat | undefined, problem: string | undefined): Promise<void> {
+    const { feed, generation } = this.#upload;
+    const isDone = status === "done";
+    const counts = isDone
+      ? { ...this.#counts, items_removed: this.#shown.item_count - this.#counts.items_replaced }
+      : // Of a file that is of no use nothing is in the feed.
+        { ...this.#counts, items: 0, items_added: 0, items_replaced: 0 };
+    this.#errors.sort((one, other) => one.line - other.line);
+    await this.#world.database.write(async (tx) => {
+      if (!(await saveCounts(tx, this.#upload, counts))) throw new UploadLost();
+      const ended_time = unixSeconds(this.#world.clock);
+      await endUpload(tx, this.#upload, { status, ended_time, format, problem, errors: JSON.stringify(this.#errors) });
+      if (isDone) await showGeneration(tx, feed, generation, this.#counts.items);
+    });
+  }
+}
+
+/** Of a row that is wrong elsewhere, so that it can be found. */
+const RETAILER_ID_SHOWN_MAX = 100;
+
+function idOf({ retailer_id }: RawItem): { retailer_id?: string } {
+  const text = retailer_id?.trim().slice(0, RETAILER_ID_SHOWN_MAX).toWellFormed().replaceAll("\u0000", "\uFFFD");
+  return text === undefined || text === "" ? {} : { retailer_id: text };
+}

@@ -1,0 +1,35 @@
+import type { Migration } from "#storage/database";
+
+export const productFeedMigrations: readonly Migration[] = [
+  {
+    name: "product_feeds",
+    statements: [
+      // `generation` is the one that is shown: each ingestion writes its items under a number of its own, beside those.
+      `CREATE TABLE product_feeds (
+        id BIGINT PRIMARY KEY, catalog BIGINT NOT NULL, name TEXT NOT NULL, generation BIGINT NOT NULL, next_generation BIGINT NOT NULL,
+        next_upload BIGINT NOT NULL, item_count BIGINT NOT NULL
+      ) WITHOUT ROWID`,
+      "CREATE INDEX product_feeds_by_catalog ON product_feeds (catalog, id)",
+      // `item` is JSON: most items say half of what they may.
+      `CREATE TABLE feed_items (
+        feed BIGINT NOT NULL, generation BIGINT NOT NULL, id BIGINT NOT NULL, retailer_id TEXT NOT NULL, line BIGINT NOT NULL,
+        row_number BIGINT NOT NULL, item TEXT NOT NULL, PRIMARY KEY (feed, generation, id)
+      ) WITHOUT ROWID`,
+      "CREATE UNIQUE INDEX feed_items_by_retailer_id ON feed_items (feed, generation, retailer_id)",
+    ],
+  },
+  {
+    name: "feed_uploads",
+    statements: [
+      `CREATE TABLE feed_uploads (
+        feed BIGINT NOT NULL, n BIGINT NOT NULL, status TEXT NOT NULL, source TEXT NOT NULL, url TEXT, file_name TEXT, format TEXT,
+        is_complete INTEGER NOT NULL, bytes BIGINT NOT NULL, generation BIGINT NOT NULL, created_time BIGINT NOT NULL,
+        started_time BIGINT NOT NULL, ended_time BIGINT NOT NULL, rows BIGINT NOT NULL, items BIGINT NOT NULL, items_added BIGINT NOT NULL,
+        items_replaced BIGINT NOT NULL, items_removed BIGINT NOT NULL, bad_rows BIGINT NOT NULL, duplicates BIGINT NOT NULL, problem TEXT,
+        errors TEXT NOT NULL, PRIMARY KEY (feed, n)
+      ) WITHOUT ROWID`,
+      // Files as they came, until they are ingested: whoever is killed in the middle begins anew from here.
+      "CREATE TABLE feed_upload_parts (feed BIGINT NOT NULL, n BIGINT NOT NULL, part BIGINT NOT NULL, bytes BYTEA NOT NULL, PRIMARY KEY (feed, n, part))",
+    ],
+  },
+];

@@ -1,0 +1,88 @@
+/**
+ * Which app gets which webhook of an account (SELF-4 to SELF-19, D-52). An app gets an event when all of these hold:
+ *
+ * | what | where it is said |
+ * | --- | --- |
+ * | the account is professional and connected to the app | SELF-17 |
+ * | the app has messaging access | SELF-18 |
+ * | its access level is advanced, or the person behind the account has a role on it | SELF-4, SELF-5 |
+ * | it is subscribed to the field for the object `social` | SELF-15, SELF-16, SELF-19 |
+ * | it holds a live token of either flow with that flow's scopes for the field | SELF-6 to SELF-14 |
+ */
+import { type AccountToken, findLiveTokensOfAccount } from "#auth/account-tokens.store";
+import type { AppFacts } from "#auth/app-facts";
+import { BUSINESS_ROLE_SCOPES, flows, isCovered, missingForSelfMessaging, type SelfMessagingField, selfMessagingFields } from "#auth/self-messaging";
+import type { SocialAccountFacts } from "#auth/social-accounts";
+import { type NodeId, nodeId } from "#kernel/ids";
+import type { ReaderRegistry } from "#kernel/readers";
+import type { Reader } from "#storage/database";
+import type { EventFacts } from "#webhooks/readers";
+
+export interface HeldToken extends Pick<AccountToken, "type" | "scopes"> {
+  /** The person of a page token has that page's role through the business management tool. */
+  readonly isRoleViaBusiness: boolean;
+}
+
+export interface OnboardingFacts {
+  readonly field: SelfMessagingField;
+  readonly account: Pick<SocialAccountFacts, "professional" | "app_connections">;
+  readonly app: Pick<AppFacts, "id" | "messaging_access" | "access_level">;
+  readonly isPersonOnApp: boolean;
+  readonly isSubscribed: boolean;
+  /** The app's live tokens of the account and of its page. */
+  readonly tokens: readonly HeldToken[];
+}
+
+/** Total: any combination of facts has an answer. */
+export function getsWebhook({ field, account, app, isPersonOnApp, isSubscribed, tokens }: OnboardingFacts): boolean {
+  return isSubscribed && missingForSelfMessaging(account, app, isPersonOnApp) === undefined && tokens.some((token) => suffices(token, field));
+}
+
+function suffices({ type, scopes, isRoleViaBusiness }: HeldToken, field: SelfMessagingField): boolean {
+  // SELF-14.
+  const besides = type === "page" && field !== "messages" && isRoleViaBusiness ? BUSINESS_ROLE_SCOPES : [];
+  return [...flows[type][field], ...besides].every((scope) => scopes.includes(scope));
+}
+
+const isField = (field: string): field is SelfMessagingField => selfMessagingFields.some((one) => one === field);
+
+export async function subscribersOfSocialAccount(reader: Reader, readers: ReaderRegistry, event: EventFacts, nowMs: number): Promise<NodeId[]> {
+  const { field, entity } = event;
+  const account = await readers.of("social_account").findAccount(reader, entity);
+  if (account === undefined || !isField(field)) return [];
+  const subscribers: NodeId[] = [];
+  for (const id of account.app_connections) {
+    const facts = await factsOf(reader, readers, nodeId(id), account, field, Math.floor(nowMs / 1000));
+    if (facts !== undefined && getsWebhook(facts)) subscribers.push(facts.app.id);
+  }
+  return subscribers;
+}
+
+async function factsOf(
+  reader: Reader,
+  readers: ReaderRegistry,
+  id: NodeId,
+  account: SocialAccountFacts,
+  field: SelfMessagingField,
+  nowSeconds: number,
+): Promise<OnboardingFacts | undefined> {
+  const isSubscribed = await readers.of("webhook_subscription_store").isSubscribed(reader, id, "social", field);
+  // Most connected apps that get nothing are just not subscribed.
+  const app = isSubscribed ? await readers.of("app").findFacts(reader, id) : undefined;
+  if (app === undefined) return undefined;
+  const tokens: HeldToken[] = [];
+  for (const token of await findLiveTokensOfAccount(reader, id, account, nowSeconds)) {
+    tokens.push({ ...token, isRoleViaBusiness: await isRoleViaBusiness(reader, readers, account, token) });
+  }
+  return { field, account, app, isSubscribed, isPersonOnApp: await isCovered(reader, readers, account, app), tokens };
+}
+
+async function isRoleViaBusiness(
+  reader: Reader,
+  readers: ReaderRegistry,
+  { page }: SocialAccountFacts,
+  { type, user }: AccountToken,
+): Promise<boolean> {
+  if (type !== "page" || page === undefined || user === undefined) return false;
+  return (await readers.of("page").findRole(reader, page, user))?.via_business === true;
+}

@@ -1,0 +1,47 @@
+/** What the webhooks of self messaging carry (HOOK-4 to HOOK-18). Times are Unix milliseconds (D-52). */
+import type { SocialAccountFacts } from "#auth/social-accounts";
+import type { NodeId } from "#kernel/ids";
+
+/** An account that can be written to. */
+export type Recipient = SocialAccountFacts & { readonly social_scoped_id: NodeId };
+
+/** HOOK-6, HOOK-7: the account is the sender, and the recipient by its social-scoped id, which D1 takes. */
+export const echoPayload = (account: Recipient, mid: string, text: string, timestamp: number) => ({
+  sender: { id: account.id },
+  recipient: { id: account.social_scoped_id },
+  timestamp,
+  message: { mid, text, is_echo: true, is_self: true },
+});
+
+export interface Postback {
+  readonly title: string;
+  readonly payload: string;
+  /** The message whose button was pressed. */
+  readonly mid: string;
+}
+
+/** HOOK-12, HOOK-13: here the account is the person who pressed, by its social-scoped id. */
+export const postbackPayload = (account: Recipient, { title, payload, mid }: Postback, timestamp: number) => ({
+  sender: { id: account.social_scoped_id },
+  recipient: { id: account.id },
+  timestamp,
+  is_self: true,
+  postback: { title, payload, mid },
+});
+
+export interface CommentedMedia {
+  readonly id: NodeId;
+  readonly owner: NodeId;
+  readonly media_product_type: string;
+}
+
+/** HOOK-17, HOOK-18: only a comment on one's own post carries the social-scoped id. */
+export function commentPayload(from: SocialAccountFacts, media: CommentedMedia, id: NodeId, text: string) {
+  const isOwn = from.id === media.owner && from.social_scoped_id !== undefined;
+  return {
+    from: { id: from.id, username: from.username, ...(isOwn ? { self_social_scoped_id: from.social_scoped_id } : {}) },
+    id,
+    text,
+    media: { id: media.id, media_product_type: media.media_product_type },
+  };
+}

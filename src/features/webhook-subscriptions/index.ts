@@ -1,0 +1,56 @@
+/** The door of the webhook-subscriptions room: who gets which webhooks, and where (D-60). */
+import { serveList, serveWrite } from "#graph/contract";
+import type { Room } from "#graph/room";
+import type { ReaderRegistry } from "#kernel/readers";
+import {
+  listAppsOfPage,
+  listSubscriptionsOperation,
+  subscribeApp,
+  subscribeToPage,
+  unsubscribeApp,
+  unsubscribeFromPage,
+} from "./webhook-subscriptions.contract.ts";
+import {
+  handleListAppsOfPage,
+  handleListSubscriptions,
+  handleSubscribeApp,
+  handleSubscribeToPage,
+  handleUnsubscribeApp,
+  handleUnsubscribeFromPage,
+  prepareSubscribeApp,
+} from "./webhook-subscriptions.handlers.ts";
+import { webhookSubscriptionMigrations } from "./webhook-subscriptions.migrations.ts";
+import "./webhook-subscriptions.reader.ts";
+import { deleteAllOf, isSubscribed, listPageSubscriptions, subscribersOfPage } from "./webhook-subscriptions.store.ts";
+import { findWebhookApp, subscribersOfAccount } from "./webhook-subscriptions.subscribers.ts";
+import { findCallbackUrl, findOfApp, retireSecret, saveOfApp, saveOfPage } from "./webhook-subscriptions.world.ts";
+
+function registerReaders(readers: ReaderRegistry): void {
+  readers.register("webhook_subscription_store", {
+    findOfApp,
+    saveOfApp,
+    findCallbackUrl,
+    isSubscribed,
+    listOfPage: listPageSubscriptions,
+    saveOfPage,
+    retireSecret,
+  });
+  readers.register("webhook_app", { find: (reader, app) => findWebhookApp(reader, readers, app) });
+  readers.register("page_subscribers", { subscribersOf: (reader, { entity, field }) => subscribersOfPage(reader, entity, field) });
+  readers.register("chatapp_business_account_subscribers", { subscribersOf: (reader, event) => subscribersOfAccount(reader, readers, event) });
+}
+
+export const webhookSubscriptions: Room = {
+  name: "webhook-subscriptions",
+  migrations: webhookSubscriptionMigrations,
+  operations: [
+    serveList(listSubscriptionsOperation, handleListSubscriptions),
+    serveWrite(subscribeApp, handleSubscribeApp, prepareSubscribeApp),
+    serveWrite(unsubscribeApp, handleUnsubscribeApp),
+    serveList(listAppsOfPage, handleListAppsOfPage),
+    serveWrite(subscribeToPage, handleSubscribeToPage),
+    serveWrite(unsubscribeFromPage, handleUnsubscribeFromPage),
+  ],
+  forgetOwner: deleteAllOf,
+  registerReaders,
+};

@@ -1,0 +1,112 @@
+import { Type } from "typebox";
+import { type Access, type FieldSet, listOperation, writeOperation } from "#graph/contract";
+import { nodeId } from "#kernel/ids";
+import type { PageSubscriptionRow, ShownSubscriptionRow } from "./webhook-subscriptions.store.ts";
+
+/** As long as addresses that servers still take. */
+const CALLBACK_URL_CHARACTERS_MAX = 2_048;
+
+const access = { surfaces: ["base"], versions: "platform", scheme: "anywhere", errorForm: "wrapped" } as const satisfies Partial<Access>;
+const ofApp = { ...access, policy: "appSubscriptions", on: "app", edge: "subscriptions" } as const;
+const ofPage = { ...access, policy: "pageSubscriptions", on: "page", edge: "subscribed_apps" } as const;
+
+/** D-60. */
+const object = Type.Union([Type.Literal("social"), Type.Literal("chatapp_business_account"), Type.Literal("page")]);
+const names = Type.Array(Type.String());
+const someNames = Type.Unsafe<string[]>({ ...Type.Array(Type.String(), { minItems: 1 }), commaSeparated: true });
+const success = Type.Object({ success: Type.Boolean() });
+
+const subscription: FieldSet<ShownSubscriptionRow> = {
+  fields: {
+    object: { schema: Type.String(), policy: "appSubscriptions" },
+    callback_url: { schema: Type.String(), policy: "appSubscriptions" },
+    /** Whether its callback was verified, so that events go there. */
+    active: { schema: Type.Boolean(), policy: "appSubscriptions", of: (row) => row.is_verified === 1 },
+    fields: { schema: names, policy: "appSubscriptions", of: (row) => JSON.parse(row.fields) },
+  },
+  defaults: ["object", "callback_url", "active", "fields"],
+  required: ["object"],
+};
+
+export const listSubscriptionsOperation = listOperation({
+  ...ofApp,
+  operation: "listSubscriptions",
+  summary: "Lists what the app is subscribed to, by object (D-60).",
+  clauses: [],
+  params: Type.Object({}),
+  items: subscription,
+  errors: [],
+});
+
+export const subscribeApp = writeOperation({
+  ...ofApp,
+  operation: "subscribeApp",
+  summary: "Subscribes the app to fields of an object: the callback is verified and replaces the one before, the fields are added (D-60, D-61).",
+  clauses: ["HOOK-1", "SELF-19"],
+  method: "POST",
+  params: Type.Object({
+    object,
+    callback_url: Type.String({ minLength: 1, maxLength: CALLBACK_URL_CHARACTERS_MAX }),
+    fields: someNames,
+    verify_token: Type.String({ minLength: 1 }),
+  }),
+  returns: success,
+  errors: ["invalidParameter", "handshakeFailed", "challengeMismatch"],
+});
+
+export const unsubscribeApp = writeOperation({
+  ...ofApp,
+  operation: "endSubscription",
+  summary: "Ends subscriptions: of the fields named, of the object where none is named, of all where no object is named (D-60).",
+  clauses: [],
+  method: "DELETE",
+  params: Type.Object({ object: Type.Optional(object), fields: Type.Optional(someNames) }),
+  returns: success,
+  errors: ["invalidParameter"],
+});
+
+const subscribedApp: FieldSet<PageSubscriptionRow> = {
+  fields: {
+    id: { schema: Type.String(), policy: "pageSubscriptions", of: (row) => row.app },
+    name: {
+      schema: Type.String(),
+      policy: "pageSubscriptions",
+      load: async ({ world }, _reader, row) => (await world.tokens.findApp(nodeId(row.app)))?.name,
+    },
+    link: { schema: Type.String(), policy: "pageSubscriptions", load: async ({ request }, _reader, row) => `${request.baseUrl}/${row.app}` },
+    subscribed_fields: { schema: names, policy: "pageSubscriptions", of: (row) => JSON.parse(row.subscribed_fields) },
+  },
+  defaults: ["id", "name", "link", "subscribed_fields"],
+};
+
+export const listAppsOfPage = listOperation({
+  ...ofPage,
+  operation: "listAppsOfPage",
+  summary: "Lists the apps that get the page's webhooks (D-60).",
+  clauses: [],
+  params: Type.Object({}),
+  items: subscribedApp,
+  errors: [],
+});
+
+export const subscribeToPage = writeOperation({
+  ...ofPage,
+  operation: "subscribeToPage",
+  summary: "Subscribes the calling app to exactly these fields of the page (D-60). The app itself must be subscribed to them for pages as well.",
+  clauses: [],
+  method: "POST",
+  params: Type.Object({ subscribed_fields: someNames }),
+  returns: success,
+  errors: ["invalidParameter"],
+});
+
+export const unsubscribeFromPage = writeOperation({
+  ...ofPage,
+  operation: "unsubscribeFromPage",
+  summary: "Ends the calling app's subscription to the page (D-60).",
+  clauses: [],
+  method: "DELETE",
+  params: Type.Object({}),
+  returns: success,
+  errors: [],
+});

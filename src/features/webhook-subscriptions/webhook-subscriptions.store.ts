@@ -1,0 +1,141 @@
+import { appFact } from "#auth/tokens";
+import { type NodeId, nodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { type Row, sql } from "#storage/sql";
+
+/** The object of the row that holds the callback of every object without one of its own. */
+export const ANY_OBJECT = "*";
+
+export interface SubscriptionRow extends Row {
+  object: string;
+  /** null: the app's, for any object, serves. */
+  callback_url: string | null;
+  sealed_verify_token: string | null;
+  is_verified: number;
+  /** JSON list. */
+  fields: string;
+}
+
+/** As `GET /{app_id}/subscriptions` shows it: with the callback that serves. */
+export interface ShownSubscriptionRow extends Row {
+  object: string;
+  callback_url: string | null;
+  is_verified: number;
+  fields: string;
+}
+
+export interface PageSubscriptionRow extends Row {
+  app: string;
+  subscribed_fields: string;
+}
+
+/** Names are the catalogue's, so in a JSON list of them one stands in quotes or not at all. */
+const holds = (fields: string, field: string): boolean => fields.includes(`"${field}"`);
+
+export function listSubscriptions(reader: Reader, app: NodeId): Promise<SubscriptionRow[]> {
+  return reader.all<SubscriptionRow>(sql`
+    SELECT s.object, s.callback_url, s.sealed_verify_token, s.is_verified, s.fields FROM webhook_subscriptions s WHERE s.app = ${app} ORDER BY s.object`);
+}
+
+export function findSubscription(reader: Reader, app: NodeId, object: string): Promise<SubscriptionRow | undefined> {
+  return reader.get<SubscriptionRow>(sql`
+    SELECT s.object, s.callback_url, s.sealed_verify_token, s.is_verified, s.fields FROM webhook_subscriptions s
+    WHERE s.app = ${app} AND s.object = ${object}`);
+}
+
+const byObject = { columns: ["s.object"], direction: "ascending", keyOf: (row: ShownSubscriptionRow) => [row.object] } as const;
+
+export function pageSubscriptions(reader: Reader, app: NodeId, page: PageRequest): Promise<ListPage<ShownSubscriptionRow>> {
+  return readPage<ShownSubscriptionRow>(
+    reader,
+    sql`
+    SELECT s.object, COALESCE(s.callback_url, d.callback_url) AS callback_url, s.fields,
+      CASE WHEN s.callback_url IS NULL THEN COALESCE(d.is_verified, 0) ELSE s.is_verified END AS is_verified
+    FROM webhook_subscriptions s LEFT JOIN webhook_subscriptions d ON d.app = s.app AND d.object = ${ANY_OBJECT}
+    WHERE s.app = ${app} AND s.object <> ${ANY_OBJECT}`,
+    byObject,
+    page,
+  );
+}
+
+export async function saveSubscription(tx: Transaction, app: NodeId, row: SubscriptionRow): Promise<void> {
+  await tx.run(sql`
+    INSERT INTO webhook_subscriptions (app, object, callback_url, sealed_verify_token, is_verified, fields)
+    VALUES (${app}, ${row.object}, ${row.callback_url}, ${row.sealed_verify_token}, ${row.is_verified}, ${row.fields})
+    ON CONFLICT (app, object) DO UPDATE SET callback_url = excluded.callback_url, sealed_verify_token = excluded.sealed_verify_token,
+      is_verified = excluded.is_verified, fields = excluded.fields`);
+  tx.invalidate(appFact, app);
+}
+
+export async function deleteSubscription(tx: Transaction, app: NodeId, object: string): Promise<void> {
+  await tx.run(sql`DELETE FROM webhook_subscriptions WHERE app = ${app} AND object = ${object}`);
+  tx.invalidate(appFact, app);
+}
+
+export async function isSubscribed(reader: Reader, app: NodeId, object: string, field: string): Promise<boolean> {
+  const row = await reader.get<{ fields: string }>(sql`SELECT s.fields FROM webhook_subscriptions s WHERE s.app = ${app} AND s.object = ${object}`);
+  return row !== undefined && holds(row.fields, field);
+}
+
+export async function listPageSubscriptions(reader: Reader, page: NodeId): Promise<{ app: NodeId; subscribed_fields: string[] }[]> {
+  const rows = await reader.all<PageSubscriptionRow>(
+    sql`SELECT CAST(p.app AS TEXT) AS app, p.subscribed_fields FROM page_subscribed_apps p WHERE p.page = ${page} ORDER BY p.app`,
+  );
+  return rows.map(({ app, subscribed_fields }) => ({ app: nodeId(app), subscribed_fields: JSON.parse(subscribed_fields) }));
+}
+
+const byApp = { columns: ["p.app"], direction: "ascending", keyOf: (row: PageSubscriptionRow) => [row.app] } as const;
+
+export function pagePageSubscriptions(reader: Reader, page: NodeId, request: PageRequest): Promise<ListPage<PageSubscriptionRow>> {
+  return readPage<PageSubscriptionRow>(
+    reader,
+    sql`SELECT CAST(p.app AS TEXT) AS app, p.subscribed_fields FROM page_subscribed_apps p WHERE p.page = ${page}`,
+    byApp,
+    request,
+  );
+}
+
+/** The apps that are subscribed to the field both on the page and for themselves. */
+export async function subscribersOfPage(reader: Reader, page: NodeId, field: string): Promise<NodeId[]> {
+  const rows = await reader.all<PageSubscriptionRow & { fields: string }>(sql`
+    SELECT CAST(p.app AS TEXT) AS app, p.subscribed_fields, s.fields
+    FROM page_subscribed_apps p JOIN webhook_subscriptions s ON s.app = p.app AND s.object = 'page' WHERE p.page = ${page}`);
+  return rows.filter(({ subscribed_fields, fields }) => holds(subscribed_fields, field) && holds(fields, field)).map(({ app }) => nodeId(app));
+}
+
+export async function savePageSubscription(tx: Transaction, page: NodeId, app: NodeId, fields: readonly string[]): Promise<void> {
+  await tx.run(sql`
+    INSERT INTO page_subscribed_apps (page, app, subscribed_fields) VALUES (${page}, ${app}, ${JSON.stringify(fields)})
+    ON CONFLICT (page, app) DO UPDATE SET subscribed_fields = excluded.subscribed_fields`);
+}
+
+export async function deletePageSubscription(tx: Transaction, page: NodeId, app: NodeId): Promise<void> {
+  await tx.run(sql`DELETE FROM page_subscribed_apps WHERE page = ${page} AND app = ${app}`);
+}
+
+/** Unix ms of real time until which a secret that was replaced still signs. */
+export interface RetiredSecretRow extends Row {
+  sealed_secret: string;
+  until_ms: number;
+}
+
+export function findRetiredSecret(reader: Reader, app: NodeId): Promise<RetiredSecretRow | undefined> {
+  return reader.get<RetiredSecretRow>(sql`SELECT r.sealed_secret, r.until_ms FROM retired_app_secrets r WHERE r.app = ${app}`);
+}
+
+export async function saveRetiredSecret(tx: Transaction, app: NodeId, { sealed_secret, until_ms }: RetiredSecretRow): Promise<void> {
+  await tx.run(sql`
+    INSERT INTO retired_app_secrets (app, sealed_secret, until_ms) VALUES (${app}, ${sealed_secret}, ${until_ms})
+    ON CONFLICT (app) DO UPDATE SET sealed_secret = excluded.sealed_secret, until_ms = excluded.until_ms`);
+  tx.invalidate(appFact, app);
+}
+
+/** For an app, or a page, that is being removed. */
+export async function deleteAllOf(tx: Transaction, owner: NodeId): Promise<void> {
+  await tx.run(sql`DELETE FROM webhook_subscriptions WHERE app = ${owner}`);
+  await tx.run(sql`DELETE FROM retired_app_secrets WHERE app = ${owner}`);
+  await tx.run(sql`DELETE FROM page_subscribed_apps WHERE app = ${owner}`);
+  await tx.run(sql`DELETE FROM page_subscribed_apps WHERE page = ${owner}`);
+  tx.invalidate(appFact, owner);
+}

@@ -1,0 +1,89 @@
+/** What a world file says of subscriptions, stored and read back (operating.md: World file, `apps` and `pages`). */
+import type { World } from "#graph/world";
+import { WorldProblem } from "#graph/world-words";
+import type { NodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import { findWebhookField, type WebhookObject } from "#webhooks/field-catalogue";
+import type { AppWebhooks, CallbackEntry, PageSubscription, SubscriptionEntry } from "./webhook-subscriptions.reader.ts";
+import {
+  ANY_OBJECT,
+  deletePageSubscription,
+  deleteSubscription,
+  findSubscription,
+  listPageSubscriptions,
+  listSubscriptions,
+  type SubscriptionRow,
+  savePageSubscription,
+  saveRetiredSecret,
+  saveSubscription,
+} from "./webhook-subscriptions.store.ts";
+
+function requireFields(object: WebhookObject, fields: readonly string[], path: string): void {
+  const at = fields.findIndex((field) => findWebhookField(object, field) === undefined);
+  if (at !== -1) throw new WorldProblem(`${path}[${at}]`, `is no field of ${object}`);
+}
+
+function callbackEntryOf({ callback_url, sealed_verify_token, is_verified }: SubscriptionRow, { sealer }: World): CallbackEntry | undefined {
+  if (callback_url === null) return undefined;
+  const verify_token = sealed_verify_token === null ? "" : sealer.open(sealed_verify_token);
+  return { url: callback_url, verify_token, verified: is_verified === 1 };
+}
+
+export async function findOfApp(reader: Reader, app: NodeId, world: World): Promise<AppWebhooks> {
+  const rows = await listSubscriptions(reader, app);
+  const anyObject = rows.find(({ object }) => object === ANY_OBJECT);
+  const callback = anyObject === undefined ? undefined : callbackEntryOf(anyObject, world);
+  const subscriptions: SubscriptionEntry[] = [];
+  for (const row of rows) {
+    if (row.object === ANY_OBJECT) continue;
+    const own = callbackEntryOf(row, world);
+    subscriptions.push({ object: row.object as WebhookObject, fields: JSON.parse(row.fields), ...(own === undefined ? {} : { callback: own }) });
+  }
+  return { ...(callback === undefined ? {} : { callback }), subscriptions };
+}
+
+function rowOf(object: string, fields: readonly string[], callback: CallbackEntry | undefined, { sealer }: World): SubscriptionRow {
+  return {
+    object,
+    callback_url: callback?.url ?? null,
+    sealed_verify_token: callback === undefined ? null : sealer.seal(callback.verify_token ?? ""),
+    is_verified: callback === undefined || callback.verified === false ? 0 : 1,
+    fields: JSON.stringify(fields),
+  };
+}
+
+export async function saveOfApp(tx: Transaction, app: NodeId, { callback, subscriptions }: AppWebhooks, world: World): Promise<void> {
+  const before = await listSubscriptions(tx, app);
+  for (const { object } of before) await deleteSubscription(tx, app, object);
+  if (callback !== undefined) await saveSubscription(tx, app, rowOf(ANY_OBJECT, [], callback, world));
+  const seen = new Set<string>();
+  for (const [index, { object, fields, callback: own }] of subscriptions.entries()) {
+    const path = `subscriptions[${index}]`;
+    if (seen.has(object)) throw new WorldProblem(`${path}.object`, `repeats ${object}`);
+    seen.add(object);
+    requireFields(object, fields, `${path}.fields`);
+    await saveSubscription(tx, app, rowOf(object, [...new Set(fields)], own, world));
+  }
+  // Of an app that is new, nothing waits.
+  if (before.length > 0) await world.webhooks.routesChanged(tx, app);
+}
+
+export async function findCallbackUrl(reader: Reader, app: NodeId, object: WebhookObject): Promise<string | undefined> {
+  const own = await findSubscription(reader, app, object);
+  return own?.callback_url ?? (await findSubscription(reader, app, ANY_OBJECT))?.callback_url ?? undefined;
+}
+
+export async function saveOfPage(tx: Transaction, page: NodeId, subscriptions: readonly PageSubscription[]): Promise<void> {
+  for (const { app } of await listPageSubscriptions(tx, page)) await deletePageSubscription(tx, page, app);
+  for (const [index, { app, subscribed_fields }] of subscriptions.entries()) {
+    requireFields("page", subscribed_fields, `subscribed_apps[${index}].subscribed_fields`);
+    await savePageSubscription(tx, page, app, [...new Set(subscribed_fields)]);
+  }
+}
+
+/** Time to bring a new secret to all of one's receivers, which read real clocks: a day. */
+const OVERLAP_MS = 24 * 60 * 60 * 1_000;
+
+export async function retireSecret(tx: Transaction, app: NodeId, sealed_secret: string, world: World): Promise<void> {
+  await saveRetiredSecret(tx, app, { sealed_secret, until_ms: world.webhooks.parts.realNowMs() + OVERLAP_MS });
+}

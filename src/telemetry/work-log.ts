@@ -1,0 +1,21 @@
+/** What goes on in the background, in the log: failures, and callbacks that somebody should look at. */
+import type { WorkObserver } from "#graph/world";
+import { errorFields, type Log } from "./log.ts";
+
+export const workLog = (log: Log): WorkObserver => ({
+  attempted({ row, updates, outcome }) {
+    if (outcome.kind === "moved" || outcome.kind === "back" || !log.shows("debug")) return;
+    const { status, latency_ms, error } = outcome.attempt;
+    const { id: delivery, app, field, lane: callback } = row;
+    log.debug({ delivery, app, field, callback, updates, status, latency_ms, error, outcome: outcome.kind }, "webhook attempt");
+  },
+  attemptBroke: (delivery, error) => log.error({ delivery, ...errorFields(error) }, "a webhook could not be attempted"),
+  callbackFails: ({ id, app, url }) => log.warn({ callback: id, app, url: withoutQuery(url) }, "a callback has failed for an hour"),
+  callbackPaused: ({ id, app, url }) =>
+    log.error({ callback: id, app, url: withoutQuery(url) }, "a callback has failed for five days and is paused; its events are kept"),
+  jobFailed: (kind, key, error) => log.error({ kind, key, ...errorFields(error) }, "a job failed and comes again"),
+  workFailed: (error) => log.error(errorFields(error), "background work failed and is tried again"),
+});
+
+/** Receivers put secrets there. */
+const withoutQuery = (url: string): string => url.split("?", 1)[0] ?? url;

@@ -1,0 +1,171 @@
+/** Claiming: which deliveries go out next, and what travels together. One transaction, run again when it was undone. */
+import type { Transaction } from "#storage/database";
+import {
+  type ClaimedRow,
+  claimFirsts,
+  claimRetries,
+  type EventRow,
+  findDueRetries,
+  findFirsts,
+  findFollowers,
+  findHeads,
+  findMembers,
+  findNextRetryTime,
+  joinMembers,
+  lockFirsts,
+  lockRetries,
+} from "./deliveries.store.ts";
+import { findWebhookField } from "./field-catalogue.ts";
+import type { Lane } from "./lane.ts";
+
+/** What a lane may take in this turn. */
+export interface Want {
+  readonly lane: Lane;
+  readonly firsts: number;
+  readonly retries: number;
+}
+
+export interface Claimed {
+  readonly lane: Lane;
+  readonly row: ClaimedRow;
+  readonly members: readonly EventRow[];
+  readonly isRetry: boolean;
+  readonly fence: number;
+  /** World time of its first attempt. */
+  readonly firstMs: number;
+}
+
+/** What was seen of a lane, to be believed once the transaction has committed. */
+export interface Seen {
+  readonly lane: Lane;
+  /** More waits than was taken. */
+  readonly hasFirsts: boolean;
+  /** Something waits behind a delivery of its entity. */
+  readonly hasBlocked: boolean;
+  readonly nextRetryMs: number | undefined;
+  readonly nextEntity: string;
+}
+
+/** D-62: updates in a POST. */
+const UPDATES_MAX = 1_000;
+/** And their size, so that a receiver with a usual limit on bodies takes them. */
+const BATCH_CHARACTERS_MAX = 512 * 1024;
+/** Looked at beyond what a lane may take, since some may wait behind their entity. */
+const LOOK_AHEAD = 32;
+
+interface Found {
+  readonly want: Want;
+  readonly heads: readonly string[];
+  /** Heads with something of their entity behind them. */
+  readonly followed: ReadonlySet<string>;
+  readonly seen: Seen;
+  readonly dueRetries: readonly string[];
+}
+
+export async function claim(tx: Transaction, wants: readonly Want[], fence: number, nowMs: number): Promise<{ claimed: Claimed[]; seen: Seen[] }> {
+  // Side by side, so that on PostgreSQL their statements travel together.
+  const found = await Promise.all(wants.map((want) => look(tx, want, nowMs)));
+  const lanes = new Map(wants.map(({ lane }) => [lane.id, lane]));
+  const firstIds = found.flatMap(({ heads }) => heads);
+  const retryIds = found.flatMap(({ dueRetries }) => dueRetries);
+  const firsts = firstIds.length === 0 ? [] : await lockFirsts(tx, firstIds);
+  const retries = retryIds.length === 0 ? [] : await lockRetries(tx, retryIds);
+  if (firsts.length > 0)
+    await claimFirsts(
+      tx,
+      firsts.map(({ id }) => id),
+      fence,
+      nowMs,
+    );
+  if (retries.length > 0)
+    await claimRetries(
+      tx,
+      retries.map(({ id }) => id),
+      fence,
+    );
+
+  const followed = new Set(found.flatMap((one) => [...one.followed]));
+  const claimed: Claimed[] = [];
+  for (const row of firsts) {
+    const lane = lanes.get(row.lane) as Lane;
+    // A batch is formed once (D-62): one that came back unsent keeps what joined it.
+    const members = row.members > 0 ? await findMembers(tx, row.id) : followed.has(row.id) ? await join(tx, row) : [];
+    claimed.push({ lane, row, members, isRetry: false, fence, firstMs: nowMs });
+  }
+  for (const row of retries) {
+    const lane = lanes.get(row.lane) as Lane;
+    const members = row.members > 0 ? await findMembers(tx, row.id) : [];
+    claimed.push({ lane, row, members, isRetry: true, fence, firstMs: row.first_attempt_ms ?? nowMs });
+  }
+  return { claimed, seen: found.map(({ seen }) => seen) };
+}
+
+async function look(tx: Transaction, want: Want, nowMs: number): Promise<Found> {
+  const { lane } = want;
+  const limit = want.firsts + LOOK_AHEAD;
+  const waiting = want.firsts > 0 ? await findFirsts(tx, lane.id, limit) : [];
+  const headOf = new Map<string, string>();
+  const followed = new Set<string>();
+  let hasBlocked = false;
+  let isFull = waiting.length === limit;
+  for (const { id, entity } of waiting) {
+    const head = headOf.get(entity);
+    if (lane.entities.has(entity)) hasBlocked = true;
+    else if (head !== undefined) followed.add(head);
+    else if (headOf.size < want.firsts) headOf.set(entity, id);
+    else isFull = true;
+  }
+  // Much waits behind a few entities: those of the others are looked up one by one.
+  const nextEntity = isFull && headOf.size < want.firsts ? await lookFurther(tx, want, headOf, followed) : lane.nextEntity;
+  const due = want.retries > 0 ? await findDueRetries(tx, lane.id, nowMs, want.retries) : [];
+  const dueRetries = due.map(({ id }) => id);
+  // With a full list the next one is due as well; otherwise the first that is not in the list.
+  const nextRetryMs =
+    want.retries === 0 ? lane.nextRetryMs : dueRetries.length === want.retries ? nowMs : await findNextRetryTime(tx, lane.id, nowMs);
+  const hasFirsts = want.firsts === 0 ? lane.hasFirsts : isFull;
+  return {
+    want,
+    heads: [...headOf.values()],
+    followed,
+    dueRetries,
+    seen: { lane, hasFirsts, hasBlocked: want.firsts === 0 ? lane.hasBlocked : hasBlocked, nextRetryMs, nextEntity },
+  };
+}
+
+/** Adds heads of other entities, beginning where the last look ended. Answers where this one did. */
+async function lookFurther(tx: Transaction, { lane, firsts }: Want, headOf: Map<string, string>, followed: Set<string>): Promise<string> {
+  const limit = firsts + LOOK_AHEAD;
+  const heads = await findHeads(tx, lane.id, lane.nextEntity, limit);
+  for (const { entity, id } of heads) {
+    if (headOf.size >= firsts) return entity;
+    if (lane.entities.has(entity) || headOf.has(entity)) continue;
+    headOf.set(entity, id);
+    followed.add(id);
+  }
+  return heads.length < limit ? "0" : (heads.at(-1)?.entity ?? "0");
+}
+
+/** D-62, D-63: those behind it in the order of its entity, as far as they go by the same route whatever is set or removed. */
+async function join(tx: Transaction, head: ClaimedRow): Promise<readonly EventRow[]> {
+  const followers = await findFollowers(tx, head, UPDATES_MAX - 1);
+  const members: EventRow[] = [];
+  let characters = head.payload.length;
+  for (const follower of followers) {
+    characters += follower.payload.length;
+    if (!isSameRoute(head, follower) || characters > BATCH_CHARACTERS_MAX) break;
+    members.push(follower);
+  }
+  if (members.length > 0) {
+    await joinMembers(
+      tx,
+      head.id,
+      members.map(({ id }) => id),
+    );
+  }
+  return members;
+}
+
+const isSameRoute = (one: EventRow, other: EventRow): boolean =>
+  one.object === other.object && one.phone === other.phone && honours(one) === honours(other);
+
+const honours = ({ object, field }: EventRow): boolean => findWebhookField(object, field)?.honoursOverrides === true;

@@ -1,0 +1,108 @@
+/** What people read of deliveries, and send again. A delivery that travels in another's POST is part of that one. */
+import type { Reader, Transaction } from "#storage/database";
+import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { append, type Row, type SqlValue, sql } from "#storage/sql";
+
+export interface DeliveryRow extends Row {
+  id: string;
+  app: string;
+  lane: string;
+  /** Null where it leads nowhere. */
+  url: string | null;
+  status: number;
+  members: number;
+  retry_due_ms: number | null;
+  attempts: string;
+  ended_ms: number | null;
+  paused_ms: number | null;
+  object: string;
+  field: string;
+  entity: string;
+  phone: string | null;
+  time_ms: number;
+}
+
+const newestFirst = { columns: ["d.id"], direction: "descending", keyOf: (row: DeliveryRow) => [row.id] } as const;
+
+const deliveries = sql`
+  SELECT CAST(d.id AS TEXT) AS id, CAST(d.app AS TEXT) AS app, CAST(d.lane AS TEXT) AS lane, c.url, d.status, d.members, d.retry_due_ms, d.attempts,
+    d.ended_ms, c.paused_ms, e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone, e.time_ms
+  FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event LEFT JOIN webhook_callbacks c ON c.id = d.lane
+  WHERE d.head IS NULL`;
+
+export interface DeliveryFilter {
+  readonly statuses?: readonly number[] | undefined;
+  /** The callback's id. */
+  readonly callback?: string | undefined;
+  /** Of the delivery's first event. */
+  readonly field?: string | undefined;
+}
+
+export function listDeliveries(reader: Reader, { statuses, callback, field }: DeliveryFilter, page: PageRequest): Promise<ListPage<DeliveryRow>> {
+  let select = deliveries;
+  const narrow = (tail: string, ...values: SqlValue[]) => {
+    select = append(select, tail, values);
+  };
+  // Numbers of the program's own, not the caller's.
+  if (statuses !== undefined) narrow(`AND d.status IN (${statuses.join(", ")})`);
+  if (callback !== undefined) narrow("AND d.lane = ?", callback);
+  if (field !== undefined) narrow("AND e.field = ?", field);
+  return readPage<DeliveryRow>(reader, select, newestFirst, page);
+}
+
+export function findDelivery(reader: Reader, id: string): Promise<DeliveryRow | undefined> {
+  return reader.get<DeliveryRow>(append(deliveries, "AND d.id = ?", [id]));
+}
+
+export interface SentEventRow extends Row {
+  id: string;
+  field: string;
+  time_ms: number;
+  payload: string;
+}
+
+/** What the POST of a delivery holds, in its order. */
+export function listEventsOf(reader: Reader, delivery: string): Promise<SentEventRow[]> {
+  return reader.all<SentEventRow>(sql`
+    SELECT CAST(e.id AS TEXT) AS id, e.field, e.time_ms, e.payload FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event
+    WHERE d.id = ${delivery} OR d.head = ${delivery} ORDER BY d.id`);
+}
+
+export interface ReplayableRow extends Row {
+  id: string;
+  lane: string;
+  is_paused: number;
+}
+
+const replayable = sql`
+  SELECT CAST(d.id AS TEXT) AS id, CAST(d.lane AS TEXT) AS lane, CASE WHEN c.paused_ms IS NULL THEN 0 ELSE 1 END AS is_paused
+  FROM webhook_deliveries d LEFT JOIN webhook_callbacks c ON c.id = d.lane
+  WHERE d.head IS NULL`;
+
+export function findReplayable(reader: Reader, id: string): Promise<ReplayableRow | undefined> {
+  return reader.get<ReplayableRow>(append(replayable, "AND d.id = ?", [id]));
+}
+
+/** By id, from `after` on. */
+export function listReplayable(
+  reader: Reader,
+  after: string,
+  sinceMs: number,
+  callback: string | undefined,
+  limit: number,
+): Promise<ReplayableRow[]> {
+  const since = append(replayable, "AND d.id > ? AND d.event IN (SELECT e.id FROM webhook_events e WHERE e.id = d.event AND e.time_ms >= ?)", [
+    after,
+    sinceMs,
+  ]);
+  const of = callback === undefined ? since : append(since, "AND d.lane = ?", [callback]);
+  return reader.all<ReplayableRow>(append(of, "ORDER BY d.id LIMIT ?", [limit]));
+}
+
+/** What has ended begins its retry table anew; a retry that waits is due at once; what is under way or waits for its first attempt is let be. */
+export async function saveReplay(tx: Transaction, id: string, nowMs: number): Promise<void> {
+  await tx.run(sql`
+    UPDATE webhook_deliveries SET status = 0, retry_due_ms = ${nowMs}, first_attempt_ms = ${nowMs}, tries = 0, ended_ms = NULL
+    WHERE id = ${id} AND status IN (2, 3)`);
+  await tx.run(sql`UPDATE webhook_deliveries SET retry_due_ms = ${nowMs} WHERE id = ${id} AND retry_due_ms > ${nowMs}`);
+}

@@ -1,0 +1,55 @@
+/** An event enters the outbox in the transaction of its cause, once, with a delivery for each app that gets it (D-62). */
+import type { Clock } from "#kernel/clock";
+import type { IdMinter } from "#kernel/ids";
+import type { Transaction } from "#storage/database";
+import type { Callbacks } from "./callbacks.ts";
+import { type EventRow, insertDelivery, insertEvent, NO_LANE } from "./deliveries.store.ts";
+import { asciiJson } from "./envelope.ts";
+import { checkedField } from "./field-catalogue.ts";
+import type { EventFacts, WebhookFacts } from "./readers.ts";
+
+export interface WebhookEvent extends Omit<EventFacts, "phone"> {
+  readonly phone?: EventFacts["phone"];
+  /** By the contract of its field; without what belongs to the envelope. */
+  readonly payload: object;
+}
+
+export interface Outbox {
+  readonly clock: Clock;
+  readonly ids: IdMinter;
+  readonly facts: WebhookFacts;
+  readonly callbacks: Callbacks;
+}
+
+/**
+ * Answers the lanes that have something new, to be woken after the commit. Throws `PayloadBroken`, and so undoes the cause,
+ * when the event breaks its contract: an event that nobody can send must not be made.
+ */
+export async function storeEvent(outbox: Outbox, tx: Transaction, given: WebhookEvent): Promise<readonly string[]> {
+  const { facts, callbacks, ids } = outbox;
+  const { honoursOverrides } = checkedField(given.object, given.field, given.payload);
+  const event: EventFacts = { object: given.object, field: given.field, entity: given.entity, phone: given.phone };
+  const nowMs = outbox.clock.nowMs();
+  const apps = await facts.subscribersOf(tx, event, nowMs);
+  if (apps.length === 0) return apps;
+  const row: EventRow = {
+    id: ids.mint(),
+    object: event.object,
+    field: event.field,
+    entity: event.entity,
+    phone: event.phone ?? null,
+    time_ms: nowMs,
+    payload: asciiJson(given.payload),
+  };
+  await insertEvent(tx, row, apps.length);
+  const lanes: string[] = [];
+  for (const app of apps) {
+    // The route is decided at each attempt (D-63); this one only says in which lane it waits.
+    const of = facts.peekApp(app) ?? (await facts.findAppIn(tx, app));
+    const route = await facts.routeOf(tx, app, of, event, honoursOverrides);
+    const lane = route.to === "nowhere" ? NO_LANE : await callbacks.idFor(tx, app, route.url);
+    await insertDelivery(tx, ids.mint(), row, app, lane);
+    lanes.push(lane);
+  }
+  return lanes;
+}

@@ -1,0 +1,136 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { newRooms, officeMigrations, openOffice, startReceiver, valuesAt } from "#harness/post-office";
+import { newWorkStore } from "#harness/work-database";
+import { Lane } from "./lane.ts";
+
+describe("a lane", () => {
+  test("begins small, grows with success, shrinks when no answer comes in time", () => {
+    const lane = new Lane("1", 0);
+    expect(lane.roomForFirsts(0, false)).toBe(4);
+    for (let n = 0; n < 100; n++) lane.succeeded(200);
+    expect(lane.roomForFirsts(0, false)).toBe(64);
+    lane.failed(true, 15_000, 0);
+    expect([lane.roomForFirsts(0, false), lane.isSlow]).toEqual([32, true]);
+    for (let n = 0; n < 3; n++) lane.failed(true, 15_000, 0);
+    expect(lane.roomForFirsts(0, false)).toBe(4);
+  });
+
+  test("one that answers quickly has more claimed than is out", () => {
+    const lane = new Lane("1", 0);
+    lane.succeeded(2);
+    expect(lane.roomForFirsts(0, false)).toBe(4 * 5);
+  });
+
+  test("first attempts have room of their own beside retries, and the reverse", () => {
+    const lane = new Lane("1", 0);
+    lane.retries = 2;
+    expect([lane.roomForFirsts(0, false), lane.roomForRetries(0, false)]).toEqual([4, 0]);
+    lane.retries = 0;
+    lane.firsts = 4;
+    expect([lane.roomForFirsts(0, false), lane.roomForRetries(0, false)]).toEqual([0, 2]);
+  });
+
+  test("after five failures in a row it is spared, then one call at a time finds out; each time longer, up to 30 s", () => {
+    const lane = new Lane("1", 0);
+    let now = 0;
+    for (let n = 0; n < 4; n++) lane.failed(false, 1, now);
+    expect(lane.waitMs(now)).toBe(0);
+    lane.failed(false, 1, now);
+    for (const spared of [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]) {
+      expect([lane.waitMs(now), lane.roomForFirsts(now, false), lane.roomForRetries(now, false)]).toEqual([spared, 0, 0]);
+      expect(lane.roomForFirsts(now, true)).toBeGreaterThan(0);
+      now += spared;
+      expect([lane.waitMs(now), lane.roomForFirsts(now, false)]).toEqual([0, 1]);
+      lane.firsts = 1;
+      expect([lane.roomForFirsts(now, false), lane.roomForRetries(now, false)]).toEqual([0, 0]);
+      lane.firsts = 0;
+      lane.failed(false, 1, now);
+    }
+    lane.succeeded(1);
+    expect(lane.roomForFirsts(now, false)).toBeGreaterThan(1);
+  });
+
+  test("a rate is never passed, whatever is asked when", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 50 }), fc.array(fc.nat(300), { maxLength: 60 }), (rate, waits) => {
+        const lane = new Lane("1", rate);
+        let now = 0;
+        let taken = 0;
+        for (const wait of waits) {
+          now += wait;
+          const room = Math.max(0, lane.roomForFirsts(now, false));
+          lane.take(room);
+          taken += room;
+        }
+        expect(taken).toBeLessThanOrEqual(rate + (now * rate) / 1_000 + 1);
+      }),
+    );
+  });
+});
+
+describe("lanes beside each other", () => {
+  test("a callback that hangs, and one that fails, slow nobody else, and do not take more than their share", async () => {
+    const [hanging, failing, well] = [startReceiver(), startReceiver(), startReceiver()];
+    const release: (() => void)[] = [];
+    hanging.answer = () => new Promise((resolve) => release.push(() => resolve(new Response("late"))));
+    failing.answer = () => new Response(null, { status: 500 });
+    const rooms = newRooms(well.url);
+    rooms.apps.set("1002", { url: hanging.url, secret: "h" }).set("1003", { url: failing.url, secret: "f" });
+    rooms.subscribers = () => ["1001", "1002", "1003"];
+    const office = openOffice(await (await newWorkStore("sqlite", officeMigrations)).open(), { rooms });
+    office.loop.start();
+    for (let n = 0; n < 500; n++) await office.emit(`${40_000 + n}`, { n });
+    const startMs = performance.now();
+    while (valuesAt(well).length < 500) await Bun.sleep(2);
+    expect(performance.now() - startMs).toBeLessThan(3_000);
+    expect(hanging.received.length).toBe(4);
+    // Five failures in a row, those that were out with the fifth, and a probe each time it is due.
+    expect(failing.received.length).toBeLessThan(30);
+    for (let n = 0; n < 500; n++) for (const end of release.splice(0)) end();
+  });
+
+  test("an entity whose delivery hangs holds up its own order alone", async () => {
+    const receiver = startReceiver();
+    const release: (() => void)[] = [];
+    receiver.answer = ({ body }) =>
+      body.entry[0].id === "4001" ? new Promise((resolve) => release.push(() => resolve(new Response("late")))) : new Response("ok");
+    const office = openOffice(await (await newWorkStore("sqlite", officeMigrations)).open(), { rooms: newRooms(receiver.url) });
+    office.loop.start();
+    await office.emit("4001", { n: 0 });
+    while (receiver.received.length === 0) await Bun.sleep(1);
+    for (let n = 1; n <= 200; n++) await office.emit("4001", { n });
+    for (let n = 1; n <= 20; n++) await office.emit(`${40_000 + n}`, { n });
+    const startMs = performance.now();
+    while (receiver.received.length < 21 && performance.now() - startMs < 3_000) await Bun.sleep(2);
+    expect(receiver.received.filter(({ body }) => body.entry[0].id !== "4001")).toHaveLength(20);
+    release.pop()?.();
+    while (release.length === 0) await Bun.sleep(1);
+    expect(receiver.received.at(-1)?.values).toHaveLength(200);
+    release.pop()?.();
+  });
+
+  test("new events go out while a night's failures are tried again", async () => {
+    const receiver = startReceiver();
+    let isWell = false;
+    receiver.answer = async ({ values }) => {
+      if (!isWell) return new Response(null, { status: 500 });
+      await Bun.sleep((values[0] as { n: number }).n < 1_000 ? 200 : 1);
+      return new Response("ok");
+    };
+    const office = openOffice(await (await newWorkStore("sqlite", officeMigrations)).open(), { rooms: newRooms(receiver.url) });
+    for (let n = 0; n < 300; n++) await office.emit(`${40_000 + n}`, { n });
+    await office.loop.runDue();
+    isWell = true;
+    office.clock.ms += 15_000;
+    office.loop.start();
+    await Bun.sleep(20);
+    const startMs = performance.now();
+    for (let n = 1_000; n < 1_050; n++) await office.emit(`${40_000 + n}`, { n });
+    const news = () => valuesAt(receiver).filter((value) => (value as { n: number }).n >= 1_000).length;
+    while (news() < 50) await Bun.sleep(2);
+    expect(performance.now() - startMs).toBeLessThan(1_500);
+    const retried = receiver.received.length - 300 - 50;
+    expect(retried).toBeLessThan(300);
+  });
+});

@@ -1,0 +1,40 @@
+import type { Reader, Transaction } from "#storage/database";
+import { type Row, sql } from "#storage/sql";
+
+export interface WaitingDelivery extends Row {
+  id: string;
+  object: string;
+  field: string;
+  entity: string;
+  phone: string | null;
+}
+
+export function listPausedCallbacks(reader: Reader, app: string): Promise<{ id: string; url: string }[]> {
+  return reader.all<{ id: string; url: string }>(sql`
+    SELECT CAST(c.id AS TEXT) AS id, c.url FROM webhook_callbacks c WHERE c.app = ${app} AND c.paused_ms IS NOT NULL ORDER BY c.id`);
+}
+
+/** Waiting for a first attempt or a retry, by id. */
+export function listWaiting(reader: Reader, lane: string, after: string, limit: number): Promise<WaitingDelivery[]> {
+  return reader.all<WaitingDelivery>(sql`
+    SELECT CAST(d.id AS TEXT) AS id, e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone
+    FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event
+    WHERE d.id > ${after} AND d.id IN (
+      SELECT f.id FROM webhook_deliveries f WHERE f.first_lane = ${lane}
+      UNION ALL SELECT r.id FROM webhook_deliveries r WHERE r.lane = ${lane} AND r.retry_due_ms IS NOT NULL)
+    ORDER BY d.id LIMIT ${limit}`);
+}
+
+/** A first attempt stays one; a retry is due at once. Left alone when it is under way by now. */
+export async function saveLane(tx: Transaction, id: string, from: string, to: string, nowMs: number): Promise<void> {
+  await tx.run(sql`UPDATE webhook_deliveries SET lane = ${to}, first_lane = ${to} WHERE id = ${id} AND first_lane = ${from}`);
+  await tx.run(sql`
+    UPDATE webhook_deliveries SET lane = ${to}, retry_due_ms = ${nowMs} WHERE id = ${id} AND lane = ${from} AND retry_due_ms IS NOT NULL`);
+}
+
+/** Retries of an app's deliveries that led nowhere. */
+export async function hastenUnrouted(tx: Transaction, lane: string, app: string, nowMs: number): Promise<void> {
+  await tx.run(sql`
+    UPDATE webhook_deliveries SET retry_due_ms = ${nowMs}
+    WHERE lane = ${lane} AND retry_due_ms > ${nowMs} AND app = ${app}`);
+}

@@ -1,0 +1,97 @@
+/**
+ * The post office of a world (D-60 to D-64): handlers emit events in their transaction, the loop delivers them, people look
+ * at what was sent and send it again.
+ */
+import type { Jobs } from "#jobs/jobs";
+import type { WorkLoop } from "#jobs/work-loop";
+import type { Clock } from "#kernel/clock";
+import type { IdMinter } from "#kernel/ids";
+import type { ReaderRegistry } from "#kernel/readers";
+import type { Database, Transaction } from "#storage/database";
+import type { Sealer } from "#storage/sealing";
+import { alertJob, pauseJob, rerouteJob } from "./callback-jobs.ts";
+import { findCallbackId, markWorking } from "./callbacks.store.ts";
+import { Callbacks } from "./callbacks.ts";
+import { Deliveries } from "./deliveries.ts";
+import { type Outbox, storeEvent, type WebhookEvent } from "./emit.ts";
+import type { GuardedClient } from "./guarded-client.ts";
+import { verifyCallback } from "./handshake.ts";
+import type { WebhookObserver } from "./observer.ts";
+import { WebhookFacts } from "./readers.ts";
+import { type Replayed, replayDeliveries, replayDelivery, type Span } from "./replay.ts";
+import { rerouteApp } from "./reroute.ts";
+
+export interface WebhookParts {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly realNowMs: () => number;
+  readonly ids: IdMinter;
+  readonly readers: ReaderRegistry;
+  readonly sealer: Sealer;
+  readonly client: GuardedClient;
+  readonly loop: WorkLoop;
+  // biome-ignore lint/suspicious/noExplicitAny: whatever world the jobs work on, here they are only scheduled.
+  readonly jobs: Jobs<any>;
+  readonly observer: WebhookObserver;
+  /** Deliveries a second and callback; 0: as many as it takes. */
+  readonly perSecondMax: number;
+}
+
+export class Webhooks {
+  readonly parts: WebhookParts;
+  readonly deliveries: Deliveries;
+  readonly #outbox: Outbox;
+
+  constructor(parts: WebhookParts) {
+    this.parts = parts;
+    const facts = new WebhookFacts(parts.database, parts.readers);
+    const callbacks = new Callbacks(parts.database, parts.ids);
+    this.#outbox = { clock: parts.clock, ids: parts.ids, facts, callbacks };
+    this.deliveries = new Deliveries({ ...parts, facts, callbacks });
+  }
+
+  /** In the transaction of the event's cause. Throws `PayloadBroken` for an event that breaks its contract. */
+  async emit(tx: Transaction, event: WebhookEvent): Promise<void> {
+    const lanes = await storeEvent(this.#outbox, tx, event);
+    if (lanes.length > 0) tx.afterCommit(() => this.deliveries.arrived(lanes));
+  }
+
+  /** D-61, before a URL is set; outside transactions. Throws `handshakeFailed` or `challengeMismatch`. */
+  verify(url: string, verifyToken: string): Promise<void> {
+    return verifyCallback(this.parts.client, url, verifyToken);
+  }
+
+  /** The app's URL was verified anew: if it was paused, what waits for it goes out. */
+  async resumeUrl(tx: Transaction, app: string, url: string): Promise<void> {
+    const id = await findCallbackId(tx, app, url);
+    if (id !== undefined) await this.resumeCallback(tx, id);
+  }
+
+  readonly resumeCallback = async (tx: Transaction, id: string): Promise<void> => {
+    await markWorking(tx, id);
+    await this.parts.jobs.cancel(tx, alertJob, id);
+    await this.parts.jobs.cancel(tx, pauseJob, id);
+    tx.afterCommit(() => this.deliveries.lookAgain());
+  };
+
+  /** The app's callback or one of its overrides changed: what waits finds its new way, also from a callback that is paused. */
+  async routesChanged(tx: Transaction, app: string): Promise<void> {
+    await this.parts.jobs.schedule(tx, { kind: rerouteJob, key: app, dueMs: this.parts.clock.nowMs() });
+  }
+
+  /** What `routesChanged` has asked for. */
+  async reroute(app: string): Promise<void> {
+    await rerouteApp(this.parts, this.#outbox.facts, this.#outbox.callbacks, app);
+    this.deliveries.lookAgain();
+  }
+
+  /** Sends a delivery again as it was, with the same `webhook-id` and body; one that waits is due at once. False: there is none. */
+  replay(id: string): Promise<boolean> {
+    return replayDelivery(this, id);
+  }
+
+  /** The same for all that were made in a span of world time. */
+  replaySpan(span: Span): Promise<Replayed> {
+    return replayDeliveries(this, span);
+  }
+}

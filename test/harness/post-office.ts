@@ -1,0 +1,182 @@
+/** The post office on a bare database, with rooms that a test fills by hand, and receivers that do as they are told. */
+
+import { Jobs } from "#jobs/jobs";
+import { jobMigrations } from "#jobs/jobs.migrations";
+import { WorkLoop } from "#jobs/work-loop";
+import { type NodeId, nodeId } from "#kernel/ids";
+import { ReaderRegistry } from "#kernel/readers";
+import type { Database } from "#storage/database";
+import { deriveKey, Sealer } from "#storage/sealing";
+import { TimeOrderedIds } from "#system";
+import { webhookJobs } from "#webhooks/callback-jobs";
+import type { CallbackRow } from "#webhooks/callbacks.store";
+import { GuardedClient } from "#webhooks/guarded-client";
+import type { AttemptSeen } from "#webhooks/observer";
+import type { EventFacts, WebhookApp } from "#webhooks/readers";
+import { Webhooks } from "#webhooks/webhooks";
+import { webhookMigrations } from "#webhooks/webhooks.migrations";
+import { atTheEnd, movedClock } from "./work-database.ts";
+
+export const officeMigrations = [jobMigrations, webhookMigrations];
+
+/** What the rooms would answer; a test changes it at will (and says `routesChanged` where a room would). */
+export interface Rooms {
+  subscribers: (event: EventFacts) => readonly string[];
+  readonly apps: Map<string, { url?: string; isVerified?: boolean; secret: string; previous?: { secret: string; until_ms: number } }>;
+  /** By `app account` or `app phone`. */
+  readonly overrides: Map<string, string>;
+}
+
+export interface Office {
+  readonly database: Database;
+  readonly clock: ReturnType<typeof movedClock>;
+  readonly real: ReturnType<typeof movedClock>;
+  readonly loop: WorkLoop;
+  readonly webhooks: Webhooks;
+  readonly rooms: Rooms;
+  readonly attempts: AttemptSeen[];
+  readonly alerts: CallbackRow[];
+  readonly pauses: CallbackRow[];
+  readonly errors: unknown[];
+  /** One event of a business account, in a transaction of its own. */
+  emit(account: string, payload: object, more?: { field?: string; phone?: string }): Promise<void>;
+  /** Moves the clock as the control API does. */
+  advance(seconds: number): Promise<void>;
+}
+
+export const newRooms = (url?: string): Rooms => ({
+  subscribers: () => ["1001"],
+  apps: new Map([["1001", { ...(url === undefined ? {} : { url }), secret: "s3cret" }]]),
+  overrides: new Map(),
+});
+
+export interface OfficeOptions {
+  readonly rooms: Rooms;
+  readonly clock?: ReturnType<typeof movedClock>;
+  readonly real?: ReturnType<typeof movedClock>;
+  readonly perSecondMax?: number;
+  /** In place of one that may call loopback. */
+  readonly client?: GuardedClient;
+  /** Not stopped after the test: it stands for a process that was killed. */
+  readonly isKilled?: boolean;
+}
+
+let processes = 0;
+
+export function openOffice(database: Database, options: OfficeOptions): Office {
+  const { rooms, clock = movedClock(), real = movedClock() } = options;
+  const sealer = new Sealer(deriveKey(new Uint8Array(32).fill(7), "sealed secrets"));
+  const readers = readersOf(rooms, sealer);
+  const [attempts, alerts, pauses, errors]: [AttemptSeen[], CallbackRow[], CallbackRow[], unknown[]] = [[], [], [], []];
+  const loop = new WorkLoop({ database, clock, realNowMs: () => real.ms, onError: (error) => errors.push(error) });
+  const process = ++processes % 1_000;
+  const world: { webhooks: Webhooks } = {} as { webhooks: Webhooks };
+  const jobs = new Jobs({ database, loop, kinds: webhookJobs, world: () => world, onFailure: (_kind, _key, error) => errors.push(error) });
+  const client = options.client ?? new GuardedClient({ rules: { isSandbox: true, allowed: [] } });
+  const webhooks = new Webhooks({
+    ...{ database, clock, realNowMs: () => real.ms, ids: new TimeOrderedIds(() => process), readers, sealer, client, loop, jobs },
+    observer: {
+      attempted: (seen) => attempts.push(seen),
+      attemptBroke: (_delivery, error) => errors.push(error),
+      callbackFails: (callback) => alerts.push(callback),
+      callbackPaused: (callback) => pauses.push(callback),
+    },
+    perSecondMax: options.perSecondMax ?? 0,
+  });
+  world.webhooks = webhooks;
+  atTheEnd(async () => {
+    if (options.isKilled !== true) await loop.stop();
+    client.close();
+  });
+  return {
+    ...{ database, clock, real, loop, webhooks, rooms, attempts, alerts, pauses, errors },
+    emit: (account, payload, { field = "messages", phone } = {}) =>
+      database.write((tx) =>
+        webhooks.emit(tx, {
+          object: "chatapp_business_account",
+          field,
+          entity: nodeId(account),
+          payload,
+          ...(phone === undefined ? {} : { phone: nodeId(phone) }),
+        }),
+      ),
+    advance: (seconds) =>
+      loop.runUntil(clock.ms + seconds * 1_000, async (ms) => {
+        clock.ms = ms;
+      }),
+  };
+}
+
+function readersOf(rooms: Rooms, sealer: Sealer): ReaderRegistry {
+  const readers = new ReaderRegistry();
+  const subscribers = { subscribersOf: async (_reader: unknown, event: EventFacts) => rooms.subscribers(event) as readonly NodeId[] };
+  readers.register("chatapp_business_account_subscribers", subscribers);
+  readers.register("social_subscribers", subscribers);
+  readers.register("page_subscribers", subscribers);
+  readers.register("webhook_override", {
+    overridesOf: async (_reader, app, account, phone) => ({
+      account: rooms.overrides.get(`${app} ${account}`),
+      phone: phone === undefined ? undefined : rooms.overrides.get(`${app} ${phone}`),
+    }),
+  });
+  readers.register("webhook_app", {
+    async find(_reader, app): Promise<WebhookApp | undefined> {
+      const found = rooms.apps.get(app);
+      if (found === undefined) return undefined;
+      const callback = found.url === undefined ? undefined : { url: found.url, isVerified: found.isVerified ?? true };
+      return {
+        callbacks: callback === undefined ? {} : { social: callback, chatapp_business_account: callback, page: callback },
+        sealed_secret: sealer.seal(found.secret),
+        ...(found.previous === undefined
+          ? {}
+          : { previous_secret: { sealed: sealer.seal(found.previous.secret), until_ms: found.previous.until_ms } }),
+      };
+    },
+  });
+  return readers;
+}
+
+export interface Received {
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into any body.
+  readonly body: any;
+  /** Payloads in their order. */
+  readonly values: unknown[];
+}
+
+export interface Receiver {
+  readonly url: string;
+  readonly received: Received[];
+  /** Answers 200 unless told otherwise. */
+  answer: (received: Received, count: number) => Response | Promise<Response>;
+}
+
+export function startReceiver(): Receiver {
+  const received: Received[] = [];
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    maxRequestBodySize: 64 * 1024 * 1024,
+    idleTimeout: 0,
+    async fetch(request) {
+      const text = await request.text();
+      const body = JSON.parse(text);
+      const values = body.entry.flatMap((entry: { changes?: { value: unknown }[]; messaging?: unknown[] }) => [
+        ...(entry.changes ?? []).map(({ value }) => value),
+        ...(entry.messaging ?? []),
+      ]);
+      const one: Received = { path: new URL(request.url).pathname, headers: Object.fromEntries(request.headers), text, body, values };
+      received.push(one);
+      return receiver.answer(one, received.length);
+    },
+  });
+  const receiver: Receiver = { url: `http://127.0.0.1:${server.port}/hook`, received, answer: () => new Response("taken") };
+  atTheEnd(async () => {
+    await server.stop(true);
+  });
+  return receiver;
+}
+
+export const valuesAt = ({ received }: Receiver): unknown[] => received.flatMap(({ values }) => values);
