@@ -8,6 +8,7 @@ import { apps } from "#features/apps";
 import { businesses } from "#features/businesses";
 import { chatappAccounts } from "#features/chatapp-accounts";
 import { customLabels } from "#features/custom-labels";
+import { liveVideos } from "#features/live-videos";
 import { microblogAccounts } from "#features/microblog-accounts";
 import { microblogInsights } from "#features/microblog-insights";
 import { migrationIntents } from "#features/migration-intents";
@@ -24,6 +25,7 @@ import { users } from "#features/users";
 import { webhookOverrides } from "#features/webhook-overrides";
 import { webhookSubscriptions } from "#features/webhook-subscriptions";
 import { standardCalendar } from "#graph/calendar";
+import type { Stairs } from "#graph/ladder";
 import { climb } from "#graph/ladder";
 import { type OpenWorld, openWorld } from "#graph/open-world";
 import { Registry } from "#graph/registry";
@@ -31,6 +33,7 @@ import type { Room } from "#graph/room";
 import { newestVersion } from "#graph/versions";
 import { followSettings } from "#graph/world-settings";
 import { defaultLimits } from "#http/limits";
+import { openapiRoute } from "#http/openapi-route";
 import type { SurfaceAddress } from "#http/places";
 import { type GraphServer, serveGraph } from "#http/server";
 import { ReaderRegistry } from "#kernel/readers";
@@ -56,6 +59,7 @@ export const rooms: readonly Room[] = [
   personas,
   tokenInspection,
   requiredActions,
+  liveVideos,
   taggedMedia,
   microblogInsights,
   productCatalogs,
@@ -159,11 +163,13 @@ interface Listener {
 }
 
 function listenGraph(config: Config, log: Log, world: OpenWorld, registry: Registry, isPortShared: boolean): Promise<GraphServer> {
+  const onUnexpected: Stairs["onUnexpected"] = (error, trace_id) => log.error({ trace_id, ...errorFields(error) }, "a call failed unexpectedly");
+  const stairs: Stairs = { registry, traceId, onUnexpected };
   return serveGraph({
     hostname: config.host,
     port: config.port,
     reusePort: isPortShared,
-    stairs: { registry, traceId, onUnexpected: (error, trace_id) => log.error({ trace_id, ...errorFields(error) }, "a call failed unexpectedly") },
+    stairs,
     worlds: { default: world, find: (name) => (name === world.name ? world : undefined) },
     surfaces: surfaceAddresses(config),
     limits: {
@@ -176,6 +182,7 @@ function listenGraph(config: Config, log: Log, world: OpenWorld, registry: Regis
       callsMax: config.calls_max,
     },
     trustedProxies: config.trusted_proxies,
+    extraRoutes: new Map([["/openapi.json", openapiRoute(stairs, surfaceAddresses(config))]]),
     // A line for each call costs more than many a call, so it is not even asked for unless it is shown.
     ...(log.shows("debug") ? { climb: loggedClimb(log) } : {}),
   });

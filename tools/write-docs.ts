@@ -4,7 +4,12 @@
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { standardCalendar } from "#graph/calendar";
+import { openapiDocument } from "#graph/openapi";
+import { Registry } from "#graph/registry";
+import type { SurfaceName } from "#graph/request";
 import { rooms } from "#main";
+import { surfaces } from "#surfaces/surfaces";
 import { configurationPage } from "./write-docs/configuration-page.ts";
 import { controlApiPage } from "./write-docs/control-api-page.ts";
 import { errorsPage } from "./write-docs/errors-page.ts";
@@ -21,7 +26,16 @@ const pages: Readonly<Record<string, () => string>> = {
   "operations.md": () => operationsPage(rooms),
   "permissions.md": () => permissionsPage(rooms),
   "world-files.md": () => worldFilesPage(rooms),
+  "openapi.json": () => openapiText(),
 };
+
+/** The document that a running Plaza serves, with made-up addresses. */
+function openapiText(): string {
+  const base = "https://graph.plaza.test";
+  const addresses = Object.fromEntries(surfaces.map(({ name, mount }) => [name, `${base}${mount}`])) as Record<SurfaceName, string>;
+  const document = openapiDocument(new Registry(rooms), { profile: "strict", calendar: standardCalendar, addresses });
+  return `${JSON.stringify(document, null, 1)}\n`;
+}
 
 const isCheck = process.argv.includes("--check");
 const stale: string[] = [];

@@ -10,6 +10,7 @@ import { pageTasksOf } from "./page-tasks.ts";
 import { appEventPolicies } from "./policies-app-events.ts";
 import { catalogPolicies } from "./policies-catalogs.ts";
 import { chatappPolicies } from "./policies-chatapp.ts";
+import { livePolicies } from "./policies-live.ts";
 import { microblogPolicies } from "./policies-microblog.ts";
 import { socialPolicies } from "./policies-social.ts";
 import { webhookPolicies } from "./policies-webhooks.ts";
@@ -62,6 +63,7 @@ export const policies = {
   ...webhookPolicies,
   ...chatappPolicies,
   ...catalogPolicies,
+  ...livePolicies,
   ...microblogPolicies,
   ...appEventPolicies,
 

@@ -8,8 +8,12 @@ import { sectionsOf } from "#graph/world-file";
 import { GraphError } from "#kernel/errors";
 import type { FiguresSource } from "#telemetry/merged-figures";
 import { appEventRoutes } from "./app-events.routes.ts";
+import { bodyBytes } from "./body-bytes.ts";
 import { clockRoutes } from "./clock.routes.ts";
 import { badRequest, bodyOf, ControlError, controlCodes, controlErrorOf, notFound } from "./errors.ts";
+import { feedRoutes } from "./feeds.routes.ts";
+import { inAppRoutes } from "./in-app.routes.ts";
+import { liveVideoRoutes } from "./live-videos.routes.ts";
 import { METRICS_TYPE, metricsText } from "./metrics.ts";
 import { nodeRoutes } from "./nodes.routes.ts";
 import { openapiOf } from "./openapi.ts";
@@ -23,8 +27,11 @@ export const controlRoutes: readonly ControlRoute[] = [
   ...nodeRoutes,
   ...tokenRoutes,
   ...clockRoutes,
+  ...liveVideoRoutes,
   ...requestRoutes,
+  ...inAppRoutes,
   ...appEventRoutes,
+  ...feedRoutes,
 ];
 
 /** A node with its longest list: a page with 10,000 people is some 600 kB. */
@@ -116,14 +123,10 @@ function queryOf(read: (source: Record<string, unknown>) => unknown, source: Rec
   }
 }
 
-async function readBody(body: TSchema | "text" | "entry" | undefined, request: Request): Promise<unknown> {
+async function readBody(body: TSchema | "text" | "entry" | "file" | undefined, request: Request): Promise<unknown> {
   if (body === undefined) return undefined;
-  const limit = body === "text" ? WORLD_FILE_BYTES_MAX : JSON_BYTES_MAX;
-  const tooLarge = () => new ControlError("body_too_large", `the body is larger than ${limit} bytes`);
-  if (Number(request.headers.get("content-length") ?? 0) > limit) throw tooLarge();
-  const bytes = await request.arrayBuffer();
-  if (bytes.byteLength > limit) throw tooLarge();
-  const text = decode(bytes);
+  if (body === "file") return request;
+  const text = decode(await bodyBytes(request, body === "text" ? WORLD_FILE_BYTES_MAX : JSON_BYTES_MAX));
   if (body === "text") return text;
   let value: unknown;
   try {
@@ -134,7 +137,7 @@ async function readBody(body: TSchema | "text" | "entry" | undefined, request: R
   return body === "entry" ? value : entryReader(body)(value);
 }
 
-function decode(bytes: ArrayBuffer): string {
+function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {

@@ -15,6 +15,7 @@ import { entryReader } from "#graph/entry-reader";
 import { isNodeId } from "#kernel/ids";
 import { monotonicMs, sleepMs } from "#system";
 import { CallbackRefused } from "#webhooks/callback-address";
+import { bodyBytes } from "./body-bytes.ts";
 import { badRequest, ControlError, notFound, unprocessable } from "./errors.ts";
 import { answerList, listOf, pageQuery } from "./lists.ts";
 import { multipartFile } from "./multipart-file.ts";
@@ -96,7 +97,7 @@ async function receive(
   if (body === null) throw badRequest("the body is a feed file, or JSON that holds its url");
   if (Number(request.headers.get("content-length") ?? 0) > FILE_BYTES_MAX) throw tooLarge();
   if (/^application\/json\b/i.test(contentType)) {
-    const { url, format: named } = entryReader(byUrl)(await jsonOf(body)) as Static<typeof byUrl>;
+    const { url, format: named } = entryReader(byUrl)(await jsonOf(request)) as Static<typeof byUrl>;
     checkUrl(world, url);
     return receiveUrl(world, feed, url, named ?? asked);
   }
@@ -120,17 +121,10 @@ function checkUrl({ outbound }: ControlCall["world"], url: string): void {
   }
 }
 
-async function jsonOf(body: AsyncIterable<Uint8Array>): Promise<unknown> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of body) {
-    bytes += part.length;
-    if (bytes > URL_BODY_BYTES_MAX)
-      throw new ControlError("body_too_large", `the body is larger than ${URL_BODY_BYTES_MAX} bytes; send JSON lines as application/x-ndjson`);
-    parts.push(part);
-  }
+async function jsonOf(request: Request): Promise<unknown> {
+  const bytes = await bodyBytes(request, URL_BODY_BYTES_MAX);
   try {
-    return JSON.parse(Buffer.concat(parts).toString());
+    return JSON.parse(Buffer.from(bytes).toString());
   } catch {
     throw badRequest("the body is not valid JSON; send JSON lines as application/x-ndjson");
   }

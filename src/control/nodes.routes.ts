@@ -4,7 +4,7 @@ import { entryReader } from "#graph/entry-reader";
 import type { WorldEntry, WorldSection } from "#graph/room";
 import { checkReferences, hasIdentity, identityOf, sectionsOf } from "#graph/world-file";
 import { WorldProblem } from "#graph/world-words";
-import { isNodeId } from "#kernel/ids";
+import { isNodeId, nodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import { badRequest, conflict, notFound, unprocessable } from "./errors.ts";
 import { answerList, pageQuery } from "./lists.ts";
@@ -78,7 +78,14 @@ function updateNode(call: ControlCall): Promise<unknown> {
 
 async function deleteNode(call: ControlCall): Promise<unknown> {
   const section = sectionOf(call);
-  if (!(await call.world.database.write((tx) => section.remove(tx, idOf(call), call.world)))) throw missing(call);
+  const id = idOf(call);
+  const isRemoved = await call.world.database.write(async (tx) => {
+    if (!(await section.remove(tx, id, call.world))) return false;
+    // What other rooms keep below it. Ids that are no node's own have nothing below them.
+    if (section.identity === undefined) for (const room of call.house.registry.rooms) await room.forgetOwner?.(tx, nodeId(id));
+    return true;
+  });
+  if (!isRemoved) throw missing(call);
   return { success: true };
 }
 

@@ -83,10 +83,20 @@ function bodyOf({ body, method }: ControlRoute, key: string | undefined): unknow
   if (body === undefined) return undefined;
   const anyText = { schema: { type: "string" } };
   if (body === "text") return { content: { "application/yaml": anyText, "application/json": { schema: { type: "object" } } } };
+  if (body === "file") return { content: fileContent };
   if (body !== "entry") return json(publicSchema(body));
   // A change names only what changes, and null takes a key back.
   return json(method === "PATCH" ? { type: "object", description: `keys of ${key}` } : entryRef(key as string));
 }
+
+const anyBytes = { schema: { type: "string", format: "binary" } };
+
+/** A file as the body, in a form, or where it can be fetched. */
+const fileContent = {
+  "application/octet-stream": anyBytes,
+  "multipart/form-data": { schema: { type: "object", properties: { file: anyBytes.schema }, required: ["file"] } },
+  ...json({ type: "object", properties: { url: { type: "string", format: "uri" }, format: { type: "string" } }, required: ["url"] }).content,
+};
 
 const pathParameters = (path: string) =>
   [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({

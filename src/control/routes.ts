@@ -38,8 +38,8 @@ export interface ControlRoute {
   readonly operation: string;
   readonly summary: string;
   readonly query?: TObject;
-  /** A JSON body by its schema; `text`: the body as it is (a world file); `entry`: a node's entry, checked by its section. */
-  readonly body?: TSchema | "text" | "entry";
+  /** A JSON body by its schema; `text`: the body as it is (a world file); `entry`: a node's entry, checked by its section; `file`: the request, unread, whose body the handler takes as it comes. */
+  readonly body?: TSchema | "text" | "entry" | "file";
   readonly status?: 200 | 201;
   /** `entry` and `entries`: what the section of `{key}` says of its nodes. */
   readonly answer: TSchema | "entry" | "entries";

@@ -1,7 +1,8 @@
 /** The control API's listener, on a port of its own. */
 import type { Server } from "bun";
+import { FILE_BYTES_MAX } from "#features/product-feeds";
 import { sleepMs } from "#system";
-import { type ControlAppOptions, controlApp, WORLD_FILE_BYTES_MAX } from "./app.ts";
+import { type ControlAppOptions, controlApp } from "./app.ts";
 
 export interface ControlServerOptions extends ControlAppOptions {
   readonly host: string;
@@ -24,8 +25,8 @@ export function serveControl(options: ControlServerOptions): ControlServer {
     hostname: options.host,
     port: options.port,
     idleTimeout: IDLE_SECONDS_MAX,
-    // One byte more, so that the refusal of a larger body is the application's own.
-    maxRequestBodySize: WORLD_FILE_BYTES_MAX + 1,
+    // Of the largest body there is, a feed file; one byte more, so that refusing a larger one is the application's own.
+    maxRequestBodySize: FILE_BYTES_MAX + 1,
     fetch: (request) => app.fetch(request),
   });
   return {

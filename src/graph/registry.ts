@@ -14,6 +14,8 @@ export interface Endpoint {
   readonly served: Served | undefined;
   /** The node type whose declared fields answer, for a read of a node. */
   readonly reading: NonNullable<NodeType["reading"]> | undefined;
+  /** The node type that it hangs on; undefined for an address without an id. */
+  readonly nodeType: string | undefined;
   readonly readParams: ReadParameters;
   /** The parameters of its own, for `debug=all`. */
   readonly paramNames: readonly string[];
@@ -90,6 +92,7 @@ export class Registry {
       access: reading,
       served: undefined,
       reading,
+      nodeType: type.type,
       readParams: () => ({}),
       names: namesOf(reading, undefined),
       paramNames: [],
@@ -110,6 +113,7 @@ export class Registry {
       access: contract,
       served,
       reading: undefined,
+      nodeType: contract.on ?? undefined,
       readParams: parametersReader(contract.params),
       names: namesOf(contract, contract.edge ?? undefined),
       paramNames: Object.keys(contract.params.properties),

@@ -134,12 +134,19 @@ export async function claimRetries(tx: Transaction, ids: readonly string[], fenc
   await tx.run(withIds(sql`UPDATE webhook_deliveries SET status = 1, retry_due_ms = NULL, fence = ${fence} WHERE fence = 0`, "id", ids));
 }
 
-/** Those behind `head` in the order of its entity. */
+/** Those behind `head` in the order of its entity; the last ones may be under way, where they were seen before `head` was. */
 export function findFollowers(tx: Reader, head: ClaimedRow, limit: number): Promise<EventRow[]> {
   return tx.all<EventRow>(sql`
     SELECT CAST(d.id AS TEXT) AS id, e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone, e.time_ms, e.payload
     FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event
     WHERE d.lane = ${head.lane} AND d.queue_entity = ${head.entity} AND d.id > ${head.id} ORDER BY d.id LIMIT ${limit}`);
+}
+
+/** Those of `ids` that wait and that nobody else is claiming. */
+export async function lockWaiting(tx: Transaction, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const waiting = sql`SELECT CAST(d.id AS TEXT) AS id FROM webhook_deliveries d WHERE d.first_lane IS NOT NULL`;
+  const rows = await tx.all<{ id: string }>(withIds(waiting, "d.id", ids, tx.skipLocked("d")));
+  return new Set(rows.map(({ id }) => id));
 }
 
 export async function joinMembers(tx: Transaction, head: string, ids: readonly string[]): Promise<void> {

@@ -155,6 +155,20 @@ onBothDatabases("D-62: deliveries", (kind) => {
     }
   });
 
+  test("in the background a retry comes when its time has come, also where others succeed meanwhile", async () => {
+    const { office, receiver } = await open();
+    receiver.answer = ({ values }) =>
+      new Response(null, { status: (values[0] as { n: number }).n === 0 && receiver.received.length < 3 ? 500 : 200 });
+    office.loop.start();
+    for (let n = 0; n < 20; n++) await office.emit(`40${10 + n}`, { n });
+    while (receiver.received.length < 20) await Bun.sleep(2);
+    await office.webhooks.deliveries.settled();
+    office.clock.ms += 15_000;
+    office.loop.wake();
+    while (receiver.received.length < 21) await Bun.sleep(2);
+    expect(receiver.received.at(-1)?.values).toEqual([{ n: 0 }]);
+  });
+
   test("a batch keeps its body over its attempts, whatever came meanwhile; what came meanwhile does not wait for it", async () => {
     const { office, receiver } = await open();
     receiver.answer = (_one, count) => new Response(null, { status: count === 1 ? 500 : 200 });

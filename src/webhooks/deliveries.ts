@@ -92,8 +92,8 @@ export class Deliveries implements WorkSource {
       for (const { claimed } of ends) if (!claimed.isRetry) claimed.lane.entities.add(claimed.row.entity);
       throw error;
     }
-    for (const { end, movedTo } of stored) this.#forget(end, movedTo);
     for (const one of got.seen) this.#believe(one);
+    for (const { end, movedTo } of stored) this.#forget(end, movedTo);
     for (const one of got.claimed) this.#hold(one, isHurried);
     return { didWork: ends.length > 0 || got.claimed.length > 0, nextDueMs: this.#nextDueMs(nowMs) };
   }
@@ -194,10 +194,10 @@ export class Deliveries implements WorkSource {
     return next;
   }
 
-  #believe({ lane, hasFirsts, hasBlocked, nextRetryMs, nextEntity }: Seen): void {
+  #believe({ lane, hasFirsts, hasBlocked, retries, nextEntity }: Seen): void {
     lane.hasFirsts ||= hasFirsts;
     lane.hasBlocked = hasBlocked;
-    lane.nextRetryMs = nextRetryMs;
+    if (retries !== undefined) lane.nextRetryMs = retries.nextMs;
     lane.nextEntity = nextEntity;
   }
 

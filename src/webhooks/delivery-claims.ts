@@ -14,6 +14,7 @@ import {
   joinMembers,
   lockFirsts,
   lockRetries,
+  lockWaiting,
 } from "./deliveries.store.ts";
 import { findWebhookField } from "./field-catalogue.ts";
 import type { Lane } from "./lane.ts";
@@ -42,7 +43,8 @@ export interface Seen {
   readonly hasFirsts: boolean;
   /** Something waits behind a delivery of its entity. */
   readonly hasBlocked: boolean;
-  readonly nextRetryMs: number | undefined;
+  /** Undefined: it was not looked at. */
+  readonly retries: { readonly nextMs: number | undefined } | undefined;
   readonly nextEntity: string;
 }
 
@@ -68,21 +70,12 @@ export async function claim(tx: Transaction, wants: readonly Want[], fence: numb
   const lanes = new Map(wants.map(({ lane }) => [lane.id, lane]));
   const firstIds = found.flatMap(({ heads }) => heads);
   const retryIds = found.flatMap(({ dueRetries }) => dueRetries);
-  const firsts = firstIds.length === 0 ? [] : await lockFirsts(tx, firstIds);
-  const retries = retryIds.length === 0 ? [] : await lockRetries(tx, retryIds);
-  if (firsts.length > 0)
-    await claimFirsts(
-      tx,
-      firsts.map(({ id }) => id),
-      fence,
-      nowMs,
-    );
-  if (retries.length > 0)
-    await claimRetries(
-      tx,
-      retries.map(({ id }) => id),
-      fence,
-    );
+  // Between the look and the lock a delivery may have been moved to a lane that this turn does not serve.
+  const isHere = ({ lane }: ClaimedRow): boolean => lanes.has(lane);
+  const firsts = firstIds.length === 0 ? [] : (await lockFirsts(tx, firstIds)).filter(isHere);
+  const retries = retryIds.length === 0 ? [] : (await lockRetries(tx, retryIds)).filter(isHere);
+  if (firsts.length > 0) await claimFirsts(tx, idsOf(firsts), fence, nowMs);
+  if (retries.length > 0) await claimRetries(tx, idsOf(retries), fence);
 
   const followed = new Set(found.flatMap((one) => [...one.followed]));
   const claimed: Claimed[] = [];
@@ -120,15 +113,20 @@ async function look(tx: Transaction, want: Want, nowMs: number): Promise<Found> 
   const due = want.retries > 0 ? await findDueRetries(tx, lane.id, nowMs, want.retries) : [];
   const dueRetries = due.map(({ id }) => id);
   // With a full list the next one is due as well; otherwise the first that is not in the list.
-  const nextRetryMs =
-    want.retries === 0 ? lane.nextRetryMs : dueRetries.length === want.retries ? nowMs : await findNextRetryTime(tx, lane.id, nowMs);
+  const nextMs = want.retries === 0 || dueRetries.length === want.retries ? nowMs : await findNextRetryTime(tx, lane.id, nowMs);
   const hasFirsts = want.firsts === 0 ? lane.hasFirsts : isFull;
   return {
     want,
     heads: [...headOf.values()],
     followed,
     dueRetries,
-    seen: { lane, hasFirsts, hasBlocked: want.firsts === 0 ? lane.hasBlocked : hasBlocked, nextRetryMs, nextEntity },
+    seen: {
+      lane,
+      hasFirsts,
+      hasBlocked: want.firsts === 0 ? lane.hasBlocked : hasBlocked,
+      retries: want.retries === 0 ? undefined : { nextMs },
+      nextEntity,
+    },
   };
 }
 
@@ -147,23 +145,22 @@ async function lookFurther(tx: Transaction, { lane, firsts }: Want, headOf: Map<
 
 /** D-62, D-63: those behind it in the order of its entity, as far as they go by the same route whatever is set or removed. */
 async function join(tx: Transaction, head: ClaimedRow): Promise<readonly EventRow[]> {
-  const followers = await findFollowers(tx, head, UPDATES_MAX - 1);
-  const members: EventRow[] = [];
+  const sameRoute: EventRow[] = [];
   let characters = head.payload.length;
-  for (const follower of followers) {
+  for (const follower of await findFollowers(tx, head, UPDATES_MAX - 1)) {
     characters += follower.payload.length;
     if (!isSameRoute(head, follower) || characters > BATCH_CHARACTERS_MAX) break;
-    members.push(follower);
+    sameRoute.push(follower);
   }
-  if (members.length > 0) {
-    await joinMembers(
-      tx,
-      head.id,
-      members.map(({ id }) => id),
-    );
-  }
+  if (sameRoute.length === 0) return sameRoute;
+  const waiting = await lockWaiting(tx, idsOf(sameRoute));
+  const end = sameRoute.findIndex(({ id }) => !waiting.has(id));
+  const members = end < 0 ? sameRoute : sameRoute.slice(0, end);
+  if (members.length > 0) await joinMembers(tx, head.id, idsOf(members));
   return members;
 }
+
+const idsOf = (rows: readonly { readonly id: string }[]): string[] => rows.map(({ id }) => id);
 
 const isSameRoute = (one: EventRow, other: EventRow): boolean =>
   one.object === other.object && one.phone === other.phone && honours(one) === honours(other);

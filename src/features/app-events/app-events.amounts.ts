@@ -11,6 +11,8 @@ const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?$/;
 
 /** Millionths; or what is wrong, to follow the parameter's name. Digits count by value: `1.10000000` has one behind the point. */
 export function readAmount(text: string): bigint | string {
+  const plain = readPlain(text);
+  if (plain !== -1) return BigInt(plain);
   const match = DECIMAL.exec(text);
   const [, sign = "", whole = "", fraction = "", exponent = "0"] = match ?? [];
   if (match === null || whole.length + fraction.length === 0) return "must be a number";
@@ -23,6 +25,27 @@ export function readAmount(text: string): bigint | string {
   if (last + 1 - point > FRACTION_DIGITS_MAX) return `must have at most ${FRACTION_DIGITS_MAX} digits behind the point`;
   const scaled = BigInt(digits.slice(first, last + 1) + "0".repeat(FRACTION_DIGITS_MAX - (last + 1 - point)));
   return sign === "-" ? -scaled : scaled;
+}
+
+/** Up to this many characters of a plain decimal make a number of millionths below 2^53. */
+const PLAIN_CHARACTERS_MAX = 9;
+
+/** The usual `21.97` or `5`, without a regular expression; -1 for anything else. */
+function readPlain(text: string): number {
+  if (text.length === 0 || text.length > PLAIN_CHARACTERS_MAX) return -1;
+  let digits = 0;
+  let behind = -1;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit === 46 && behind === -1 && i > 0) behind = 0;
+    else if (unit < 48 || unit > 57) return -1;
+    else {
+      digits = digits * 10 + (unit - 48);
+      if (behind !== -1) behind++;
+    }
+  }
+  if (behind === 0 || behind > FRACTION_DIGITS_MAX) return -1;
+  return digits * 10 ** (FRACTION_DIGITS_MAX - Math.max(behind, 0));
 }
 
 function firstNonZero(digits: string): number {

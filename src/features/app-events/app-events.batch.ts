@@ -7,14 +7,14 @@ import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import type { SqlValue } from "#storage/sql";
 import type { EventKind } from "./app-events.contract.ts";
-import { fingerprintOf, keyText } from "./app-events.fingerprints.ts";
+import { fingerprintOf } from "./app-events.fingerprints.ts";
 import { DAY_SECONDS, DEDUP_WINDOW_SECONDS } from "./app-events.limits.ts";
 import { type KnownNames, NameRoom } from "./app-events.name-room.ts";
 import { type Device, deviceIdentities, deviceText, identitiesOf } from "./calls.reader.ts";
 import type { ReportedEvent } from "./events.reader.ts";
 import { findInstalled, insertInstalled } from "./installs.store.ts";
 import { findTimesOfKey, insertEvents, lastCallOf } from "./log.store.ts";
-import type { IndexEntry, LogIndex, Wanted } from "./log-index.store.ts";
+import type { IndexEntry, LogIndex } from "./log-index.store.ts";
 import { ALL_DAYS, addSums, type EventSum } from "./sums.store.ts";
 
 /** A call of I1 that was found right in itself. */
@@ -58,6 +58,12 @@ export async function storeBatch(tx: Transaction, reports: readonly Report[], in
   return outcomes;
 }
 
+interface KeyTimes {
+  readonly name: string;
+  readonly event_id: string;
+  readonly times: number[];
+}
+
 class AppBatch {
   readonly #tx: Transaction;
   readonly #app: NodeId;
@@ -65,10 +71,11 @@ class AppBatch {
   readonly #names: KnownNames;
   readonly #rows: SqlValue[] = [];
   readonly #entries: IndexEntry[] = [];
-  readonly #sums = new Map<string, EventSum>();
+  /** By name; an app has few days and currencies at a time. */
+  readonly #sums = new Map<string, EventSum[]>();
   readonly #times = { first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY };
-  /** Times of the events of a key: stored ones within the window, and those of this batch. */
-  #keyTimes = new Map<string, number[]>();
+  /** By fingerprint, keys with the times of their events: stored ones within the window, and those of this batch. */
+  readonly #keys = new Map<number, KeyTimes[]>();
   #installed: ReadonlySet<string> = new Set();
   readonly #newlyInstalled = new Set<string>();
   #call = 0;
@@ -90,7 +97,7 @@ class AppBatch {
     if (this.#newlyInstalled.size > 0) await insertInstalled(this.#tx, this.#app, [...this.#newlyInstalled]);
     if (this.#rows.length > 0) {
       await insertEvents(this.#tx, this.#rows);
-      await addSums(this.#tx, this.#app, withTotals(this.#sums.values()));
+      await addSums(this.#tx, this.#app, withTotals([...this.#sums.values()].flat()));
       await this.#index.add(this.#tx, this.#app, this.#entries, this.#times);
     }
     return outcomes;
@@ -98,28 +105,27 @@ class AppBatch {
 
   /** D-71: what stands in the log under the keys of these calls. */
   async #findKeys(reports: readonly Report[]): Promise<void> {
-    const wanted: Wanted[] = [];
-    const events = new Map<number, ReportedEvent[]>();
-    for (const { events: reported } of reports) {
-      for (const event of reported) {
-        if (event.event_id === undefined) continue;
-        const fingerprint = fingerprintOf(keyText(event.name, event.event_id));
-        wanted.push({ fingerprint, time: event.time });
-        const same = events.get(fingerprint);
-        if (same === undefined) events.set(fingerprint, [event]);
-        else same.push(event);
-      }
-    }
+    const wanted = reports.flatMap(({ events }) => events.filter(({ fingerprint }) => fingerprint !== 0));
     if (wanted.length === 0) return;
-    for (const [fingerprint, calls] of await this.#index.find(this.#tx, this.#app, wanted, DEDUP_WINDOW_SECONDS)) {
-      for (const { name, event_id = "" } of events.get(fingerprint) ?? []) {
-        const key = keyText(name, event_id);
-        if (this.#keyTimes.has(key)) continue;
-        const times: number[] = [];
-        for (const call of new Set(calls)) times.push(...(await findTimesOfKey(this.#tx, this.#app, call, name, event_id)));
-        this.#keyTimes.set(key, times);
-      }
+    const found = await this.#index.find(this.#tx, this.#app, wanted, DEDUP_WINDOW_SECONDS);
+    if (found.size === 0) return;
+    for (const { fingerprint, name, event_id } of wanted) {
+      const calls = found.get(fingerprint);
+      if (calls === undefined || event_id === undefined || this.#timesOf(fingerprint, name, event_id) !== undefined) continue;
+      const times: number[] = [];
+      for (const call of new Set(calls)) times.push(...(await findTimesOfKey(this.#tx, this.#app, call, name, event_id)));
+      this.#remember(fingerprint, { name, event_id, times });
     }
+  }
+
+  #timesOf(fingerprint: number, name: string, eventId: string): number[] | undefined {
+    return this.#keys.get(fingerprint)?.find((key) => key.event_id === eventId && key.name === name)?.times;
+  }
+
+  #remember(fingerprint: number, key: KeyTimes): void {
+    const same = this.#keys.get(fingerprint);
+    if (same === undefined) this.#keys.set(fingerprint, [key]);
+    else same.push(key);
   }
 
   async #findInstalls(reports: readonly Report[]): Promise<void> {
@@ -166,11 +172,10 @@ class AppBatch {
   }
 
   /** I1-32, D-71. The first one counts, so each that counts is remembered. */
-  #isDuplicate({ name, event_id, time }: ReportedEvent): boolean {
+  #isDuplicate({ name, event_id, fingerprint, time }: ReportedEvent): boolean {
     if (event_id === undefined) return false;
-    const key = keyText(name, event_id);
-    const times = this.#keyTimes.get(key);
-    if (times === undefined) this.#keyTimes.set(key, [time]);
+    const times = this.#timesOf(fingerprint, name, event_id);
+    if (times === undefined) this.#remember(fingerprint, { name, event_id, times: [time] });
     else if (times.some((known) => Math.abs(time - known) < DEDUP_WINDOW_SECONDS)) return true;
     else times.push(time);
     return false;
@@ -179,11 +184,11 @@ class AppBatch {
   #log({ device, received }: Report, events: readonly ReportedEvent[]): void {
     const call = ++this.#call;
     for (const [position, event] of events.entries()) {
-      const { name, event_id, time, value, currency, parameters, advertiser_tracking_enabled: tracking } = event;
+      const { name, event_id, fingerprint, time, value, currency, parameters, advertiser_tracking_enabled: tracking } = event;
       const text = value === undefined ? null : String(value);
       const said = position === 0 ? deviceText(device) : null;
       this.#rows.push(this.#app, call, position, received, time, name, event_id ?? null, text, currency, parameters, tracking, said);
-      if (event_id !== undefined) this.#entries.push({ fingerprint: fingerprintOf(keyText(name, event_id)), call });
+      if (fingerprint !== 0) this.#entries.push({ fingerprint, call });
       this.#count(event);
       if (time < this.#times.first) this.#times.first = time;
       if (time > this.#times.last) this.#times.last = time;
@@ -193,20 +198,20 @@ class AppBatch {
 
   #count({ name, time, value, currency }: ReportedEvent): void {
     const day = Math.floor(time / DAY_SECONDS);
-    const key = `${day} ${currency} ${name}`;
-    const known = this.#sums.get(key);
-    if (known === undefined) {
-      const valued = value === undefined ? 0 : 1;
-      this.#sums.set(key, { day, name, currency, count: 1, valued, sum: value ?? 0n, first_time: time, last_time: time });
-      return;
+    const ofName = this.#sums.get(name) ?? [];
+    if (ofName.length === 0) this.#sums.set(name, ofName);
+    let sum = ofName.find((one) => one.day === day && one.currency === currency);
+    if (sum === undefined) {
+      sum = { day, name, currency, count: 0, valued: 0, sum: 0n, first_time: time, last_time: time };
+      ofName.push(sum);
     }
-    known.count++;
+    sum.count++;
     if (value !== undefined) {
-      known.valued++;
-      known.sum += value;
+      sum.valued++;
+      sum.sum += value;
     }
-    if (time < known.first_time) known.first_time = time;
-    if (time > known.last_time) known.last_time = time;
+    if (time < sum.first_time) sum.first_time = time;
+    if (time > sum.last_time) sum.last_time = time;
   }
 }
 
@@ -214,6 +219,7 @@ class AppBatch {
 const linkOf = ({ kind, device, received }: Report): ReportedEvent => ({
   name: kindName(kind),
   event_id: undefined,
+  fingerprint: 0,
   time: received,
   value: undefined,
   currency: "",
@@ -222,8 +228,7 @@ const linkOf = ({ kind, device, received }: Report): ReportedEvent => ({
 });
 
 /** The sums of the days, and what they add to the totals. */
-function withTotals(sums: Iterable<EventSum>): EventSum[] {
-  const all = [...sums];
+function withTotals(all: readonly EventSum[]): EventSum[] {
   const totals = new Map<string, EventSum>();
   for (const sum of all) {
     const key = `${sum.currency} ${sum.name}`;

@@ -15,15 +15,16 @@ export function fingerprintOf(text: string): number {
   }
   one = Math.imul(one ^ (one >>> 16), 2246822507) ^ Math.imul(other ^ (other >>> 13), 3266489909);
   other = Math.imul(other ^ (other >>> 16), 2246822507) ^ Math.imul(one ^ (one >>> 13), 3266489909);
-  // 0 marks an empty place below.
-  return (2097151 & other) * 4294967296 + (one >>> 0) || 1;
+  // 22 bits above 31, because a double beyond 2^31 becomes an integer the slow way; 0 marks an empty place below.
+  return (other & 4194303) * HALF + (one & 2147483647) || 1;
 }
 
 /** An event's key: no name holds a line break (D-70). */
 export const keyText = (name: string, eventId: string): string => `${name}\n${eventId}`;
 
-const highOf = (fingerprint: number): number => Math.floor(fingerprint / 4294967296);
-const lowOf = (fingerprint: number): number => fingerprint >>> 0;
+const HALF = 2147483648;
+const highOf = (fingerprint: number): number => Math.floor(fingerprint / HALF);
+const lowOf = (fingerprint: number): number => fingerprint - highOf(fingerprint) * HALF;
 
 /** Above this share of places in use, searches in an open-addressed table grow long. */
 const LOAD_MAX = 0.6;
@@ -80,70 +81,80 @@ export class CallTable {
 
 /** 512 bits: one line of the processor's cache, so that a question costs one miss. */
 const BLOCK_WORDS = 16;
-/** With 6 bits set for each of them in its block, some 3 of 1,000 absent fingerprints look present. */
+const BLOCK_BITS = 512;
+/** At least; blocks are a power of two in number. With 6 bits set for each, 3 of 1,000 absent fingerprints look present at most. */
 const BITS_PER_ENTRY = 16;
 const PROBES = 6;
 
-/** A blocked Bloom filter: says of a fingerprint that it is absent, or that it may be there. 2 bytes an entry. */
-export class Filter {
-  readonly #words: Uint32Array;
-  readonly #blocks: number;
+/** A fingerprint made ready to be looked for in several filters. */
+export class Probe {
+  /** Chooses the block. */
+  low = 0;
+  /** The bits in it. */
+  readonly bits = new Uint16Array(PROBES);
 
-  constructor(words: Uint32Array) {
+  set(fingerprint: number): this {
+    const high = highOf(fingerprint);
+    this.low = lowOf(fingerprint);
+    // The low bits choose the block, so those inside it come from the others, mixed.
+    let mixed = Math.imul(high ^ (this.low >>> 9), 2654435761);
+    for (let i = 0; i < PROBES; i++) {
+      this.bits[i] = mixed >>> 23;
+      mixed = (Math.imul(mixed ^ (mixed >>> 15), 2246822519) + 3266489917) | 0;
+    }
+    return this;
+  }
+}
+
+/** A blocked Bloom filter: says of a fingerprint that it is absent, or that it may be there. 2 to 4 bytes an entry. */
+export class Filter {
+  readonly #words: Int32Array;
+  readonly #mask: number;
+
+  constructor(words: Int32Array) {
     this.#words = words;
-    this.#blocks = words.length / BLOCK_WORDS;
+    this.#mask = words.length / BLOCK_WORDS - 1;
   }
 
   static of(entryCount: number): Filter {
-    return new Filter(new Uint32Array(BLOCK_WORDS * Math.max(1, Math.ceil((entryCount * BITS_PER_ENTRY) / (BLOCK_WORDS * 32)))));
+    const blocks = 2 ** Math.max(0, Math.ceil(Math.log2((entryCount * BITS_PER_ENTRY) / BLOCK_BITS)));
+    return new Filter(new Int32Array(BLOCK_WORDS * blocks));
   }
 
   /** As stored; in the machine's byte order, which is little-endian on all that Bun runs on. */
   static fromBytes(bytes: Uint8Array): Filter {
-    return new Filter(new Uint32Array(bytes.slice().buffer));
+    return new Filter(new Int32Array(bytes.slice().buffer));
   }
 
   get bytes(): Uint8Array {
     return new Uint8Array(this.#words.buffer);
   }
 
-  add(fingerprint: number): void {
-    const start = this.#blockOf(fingerprint);
-    let bits = bitsOf(fingerprint);
+  add({ low, bits }: Probe): void {
+    const start = (low & this.#mask) * BLOCK_WORDS;
     for (let i = 0; i < PROBES; i++) {
-      const bit = bits & 511;
+      const bit = bits[i] as number;
       this.#words[start + (bit >>> 5)] = (this.#words[start + (bit >>> 5)] as number) | (1 << (bit & 31));
-      bits = next(bits);
     }
   }
 
-  mayHold(fingerprint: number): boolean {
-    const start = this.#blockOf(fingerprint);
-    let bits = bitsOf(fingerprint);
+  mayHold({ low, bits }: Probe): boolean {
+    const start = (low & this.#mask) * BLOCK_WORDS;
     for (let i = 0; i < PROBES; i++) {
-      const bit = bits & 511;
+      const bit = bits[i] as number;
       if (((this.#words[start + (bit >>> 5)] as number) & (1 << (bit & 31))) === 0) return false;
-      bits = next(bits);
     }
     return true;
   }
-
-  #blockOf(fingerprint: number): number {
-    return Math.floor((lowOf(fingerprint) / 4294967296) * this.#blocks) * BLOCK_WORDS;
-  }
 }
-
-/** The block is chosen by the low half, so the bits come from both, mixed. */
-const bitsOf = (fingerprint: number): number => Math.imul(highOf(fingerprint) ^ (lowOf(fingerprint) >>> 7), 2654435761) >>> 0;
-const next = (bits: number): number => (Math.imul(bits ^ (bits >>> 15), 2246822519) + 3266489917) >>> 0;
 
 /** Entries of one page of a run: at 16 bytes each it fits one row beside its key. */
 const PAGE_ENTRIES = 240;
 
-/** How many leading bits of the low half choose the page of a run. */
+/** How many leading bits of the low 31 choose the page of a run. */
 export const pageBitsFor = (entryCount: number): number => Math.max(0, Math.ceil(Math.log2(Math.max(1, entryCount) / PAGE_ENTRIES)));
 
-export const pageOf = (fingerprint: number, pageBits: number): number => (pageBits === 0 ? 0 : lowOf(fingerprint) >>> (32 - pageBits));
+export const pageOf = (fingerprint: number, pageBits: number): number => lowOf(fingerprint) >>> (31 - pageBits);
 
 /** Splits entries into the pages of a run: `[fingerprint, call, fingerprint, call, …]` each. */
 export function pagesOf(table: CallTable, pageBits: number): Float64Array[] {

@@ -46,11 +46,12 @@ function readForwardedFor(header: string | undefined): string {
   const [first = ""] = (header ?? "").split(",");
   const address = first.trim();
   if (address === "") throw invalidParameter("X-Forwarded-For", "is required: the header names the device's address");
-  // The strict forms: ipaddr.js would also read `1` and `0x7f.1`.
-  if (!ipaddr.IPv4.isValidFourPartDecimal(address) && !ipaddr.IPv6.isValid(address))
-    throw invalidParameter("X-Forwarded-For", "must begin with an IPv4 or IPv6 address");
+  if (!IPV4.test(address) && !ipaddr.IPv6.isValid(address)) throw invalidParameter("X-Forwarded-For", "must begin with an IPv4 or IPv6 address");
   return address;
 }
+
+/** Four numbers up to 255 without leading zeros, which some read as octal; ipaddr.js would also take `1` and `0x7f.1`. */
+const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 
 /** An empty one is none: forms send what their user left blank. */
 function readDeviceId(value: string | undefined, parameter: string): string | undefined {

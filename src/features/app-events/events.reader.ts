@@ -4,6 +4,7 @@ import { invalidParameter } from "#kernel/errors";
 import { isStorableText } from "#kernel/text";
 import { readAmount } from "./app-events.amounts.ts";
 import { eventPath } from "./app-events.errors.ts";
+import { fingerprintOf, keyText } from "./app-events.fingerprints.ts";
 import { LOG_TIME_MAX, PARAMETER_NAME_CHARACTERS_MAX, PARAMETERS_MAX } from "./app-events.limits.ts";
 import { parameterProblem, textProblem } from "./parameters.reader.ts";
 import { ACTIVATE_APP, isPriced } from "./standard-events.contract.ts";
@@ -12,6 +13,8 @@ import { ACTIVATE_APP, isPriced } from "./standard-events.contract.ts";
 export interface ReportedEvent {
   readonly name: string;
   readonly event_id: string | undefined;
+  /** Of its key; 0 without an `event_id`. */
+  readonly fingerprint: number;
   /** Unix seconds; when the call arrived, where the event does not say. */
   readonly time: number;
   /** Millionths. */
@@ -70,9 +73,11 @@ function readEvent(given: unknown, index: number, around: EventSurroundings): Re
   // EVT-43, D-76.
   if (value !== undefined && currency === "" && isPriced(_eventName))
     throw refuse("pf_currency", `is required: the _valueToSum of ${_eventName} is a price`);
+  const id = event_id === undefined || event_id === null ? undefined : readEventId(event_id, refuse);
   return {
     name: _eventName,
-    event_id: event_id === undefined || event_id === null ? undefined : readEventId(event_id, refuse),
+    event_id: id,
+    fingerprint: id === undefined ? 0 : fingerprintOf(keyText(_eventName, id)),
     time: _logTime === undefined || _logTime === null ? around.received : readTime(_logTime, refuse),
     value,
     currency,

@@ -9,7 +9,7 @@
 import type { NodeId } from "#kernel/ids";
 import type { Database, Reader, Transaction } from "#storage/database";
 import { type Row, sql } from "#storage/sql";
-import { CallTable, collectInPage, Filter, fingerprintOf, keyText, pageBitsFor, pageOf, pagesOf } from "./app-events.fingerprints.ts";
+import { CallTable, collectInPage, Filter, fingerprintOf, keyText, Probe, pageBitsFor, pageOf, pagesOf } from "./app-events.fingerprints.ts";
 import { identitiesOfText } from "./calls.reader.ts";
 import { readKeysAfter } from "./log.store.ts";
 import type { IndexEntry, LogIndex, TimeSpan, Wanted } from "./log-index.store.ts";
@@ -69,15 +69,19 @@ export class RunIndex implements LogIndex {
     const found = new Map<number, number[]>();
     const index = this.#indexOf(reader, app);
     await index.ready;
+    const probe = new Probe();
+    const calls: number[] = [];
     for (const { fingerprint, time } of wanted) {
-      const calls: number[] = [];
       index.pending.collect(fingerprint, calls);
+      probe.set(fingerprint);
       for (const run of index.runs) {
         if (time !== undefined && (run.times.last <= time - within || run.times.first >= time + within)) continue;
         const filter = run.filter ?? (await this.#readFilter(reader, app, index, run));
-        if (filter.mayHold(fingerprint)) await collectInRun(reader, app, run, fingerprint, calls);
+        if (filter.mayHold(probe)) await collectInRun(reader, app, run, fingerprint, calls);
       }
-      if (calls.length > 0) found.set(fingerprint, [...(found.get(fingerprint) ?? []), ...calls]);
+      if (calls.length === 0) continue;
+      found.set(fingerprint, [...(found.get(fingerprint) ?? []), ...calls]);
+      calls.length = 0;
     }
     return found;
   }
@@ -137,7 +141,8 @@ export class RunIndex implements LogIndex {
     const { pending, pendingTimes: times, lastCall: last_call } = index;
     const page_bits = pageBitsFor(pending.size);
     const filter = Filter.of(pending.size);
-    pending.visit((fingerprint) => filter.add(fingerprint));
+    const probe = new Probe();
+    pending.visit((fingerprint) => filter.add(probe.set(fingerprint)));
     await tx.run(sql`
       INSERT INTO app_event_runs (app, last_call, entries, page_bits, first_time, last_time, filter)
       VALUES (${app}, ${last_call}, ${pending.size}, ${page_bits}, ${times.first}, ${times.last}, ${filter.bytes})`);

@@ -17,14 +17,15 @@ export function rowStatement(columns: number, tail = ""): RowStatement {
   return { columns, tails: new Map(SIZES.map((size) => [size, `VALUES ${new Array(size).fill(row).join(", ")} ${tail}`])) };
 }
 
-/** `head` is `INSERT INTO table (columns)`; `values` are those of all rows, one after the other. */
+/** `head` is `INSERT INTO table (columns)`, without values of its own; `values` are those of all rows, one after the other. */
 export async function insertRows(tx: Transaction, head: Sql, { columns, tails }: RowStatement, values: readonly SqlValue[]): Promise<void> {
   let at = 0;
   let left = values.length / columns;
   for (const size of SIZES) {
     for (; left >= size; left -= size) {
       const end = at + size * columns;
-      await tx.run(append(head, tails.get(size) as string, at === 0 && end === values.length ? values : values.slice(at, end)));
+      const { query } = append(head, tails.get(size) as string);
+      await tx.run({ query, values: at === 0 && end === values.length ? values : values.slice(at, end) });
       at = end;
     }
   }

@@ -15,6 +15,7 @@ import {
   findLabel,
   findLabelsByName,
   insertLabel,
+  type LabelRow,
   listLabelsOfPage,
   listLabelsOfPerson,
 } from "./custom-labels.store.ts";
@@ -37,6 +38,7 @@ export async function handleCreateLabel(call: CreateLabel, tx: Transaction) {
   if ((await countLabels(tx, node.id)) >= most) throw tooManyLabels(most);
   const id = world.ids.mint();
   await insertLabel(tx, node.id, id, name);
+  await emitChange(call, tx, { action: "created", label: { id, name } });
   return world.profile === "clients" ? { id, name, page_label_name: name } : { id, name };
 }
 
@@ -52,30 +54,49 @@ function labelName({ params, world }: CreateLabel): string {
 }
 
 export async function handleDeleteLabel(call: Call, tx: Transaction) {
-  if (!(await deleteLabel(tx, call.node.owner, call.node.id))) throw notFoundNode(call);
+  const { node } = call;
+  const label = await findLabel(tx, node.owner, node.id);
+  if (label === undefined || !(await deleteLabel(tx, node.owner, node.id))) throw notFoundNode(call);
+  await emitChange(call, tx, { action: "deleted", label: { id: node.id, name: label.name } });
   return { success: true };
 }
 
 type LabelOfUser = Call<Static<typeof attachLabelOperation.params>>;
 
 export async function handleAttachLabel(call: LabelOfUser, tx: Transaction) {
-  await requirePerson(call, tx);
-  await attachLabel(tx, call.node.owner, call.node.id, call.params.user);
+  const { name } = await requirePerson(call, tx);
+  const { node, params } = call;
+  const isNew = await attachLabel(tx, node.owner, node.id, params.user);
+  if (isNew) await emitChange(call, tx, { action: "attached", label: { id: node.id, name }, user: { id: params.user } });
   return { success: true };
 }
 
 export async function handleDetachLabel(call: LabelOfUser, tx: Transaction) {
-  await requirePerson(call, tx);
-  await detachLabel(tx, call.node.owner, call.node.id, call.params.user);
+  const { name } = await requirePerson(call, tx);
+  const { node, params } = call;
+  const wasAttached = await detachLabel(tx, node.owner, node.id, params.user);
+  if (wasAttached) await emitChange(call, tx, { action: "detached", label: { id: node.id, name }, user: { id: params.user } });
   return { success: true };
 }
 
 /** A label that was deleted a moment ago is gone; a PSID is known to the label's page or to nobody (D-21). */
-async function requirePerson(call: LabelOfUser, tx: Transaction): Promise<void> {
+async function requirePerson(call: LabelOfUser, tx: Transaction): Promise<LabelRow> {
   const { node, params, world } = call;
   // The lock keeps a deletion of the label from passing between this look and the change.
   await tx.lock("labels", node.owner);
-  if ((await findLabel(tx, node.owner, node.id)) === undefined) throw notFoundNode(call);
+  const label = await findLabel(tx, node.owner, node.id);
+  if (label === undefined) throw notFoundNode(call);
   const isKnown = isNodeId(params.user) && (await world.readers.of("page").hasPerson(tx, node.owner, params.user));
   if (!isKnown) throw unknownUser("user");
+  return label;
 }
+
+interface LabelChange {
+  readonly action: "created" | "deleted" | "attached" | "detached";
+  readonly label: { readonly id: string; readonly name: string };
+  readonly user?: { readonly id: string };
+}
+
+/** The page's webhook field `custom_labels`. What changes nothing, such as attaching twice (D-40), is no event. */
+const emitChange = ({ node, world }: Pick<Call, "node" | "world">, tx: Transaction, payload: LabelChange): Promise<void> =>
+  world.webhooks.emit(tx, { object: "page", field: "custom_labels", entity: node.owner, payload });

@@ -91,13 +91,15 @@ export async function deleteLabel(tx: Transaction, page: NodeId, id: string): Pr
   return true;
 }
 
-/** Attaching twice changes nothing. */
-export async function attachLabel(tx: Transaction, page: NodeId, label: string, psid: string): Promise<void> {
-  await tx.run(sql`INSERT INTO label_users (page, label, psid) VALUES (${page}, ${label}, ${psid}) ON CONFLICT DO NOTHING`);
+/** Attaching twice changes nothing. Answers whether it was new. */
+export async function attachLabel(tx: Transaction, page: NodeId, label: string, psid: string): Promise<boolean> {
+  const changed = await tx.run(sql`INSERT INTO label_users (page, label, psid) VALUES (${page}, ${label}, ${psid}) ON CONFLICT DO NOTHING`);
+  return changed === 1;
 }
 
-export async function detachLabel(tx: Transaction, page: NodeId, label: string, psid: string): Promise<void> {
-  await tx.run(sql`DELETE FROM label_users WHERE page = ${page} AND label = ${label} AND psid = ${psid}`);
+/** Answers whether it was attached. */
+export async function detachLabel(tx: Transaction, page: NodeId, label: string, psid: string): Promise<boolean> {
+  return (await tx.run(sql`DELETE FROM label_users WHERE page = ${page} AND label = ${label} AND psid = ${psid}`)) === 1;
 }
 
 export async function listUsersOfLabel(reader: Reader, label: string): Promise<string[]> {

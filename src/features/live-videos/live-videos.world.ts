@@ -91,9 +91,9 @@ function stateOf({ status, condition }: Entry): State {
 
 function keyOf({ stream_key, stream_key_sha256 }: Entry, state: State): string | null {
   if (stream_key !== undefined && stream_key_sha256 !== undefined) throw new WorldProblem("stream_key_sha256", "does not go with stream_key");
-  const hash = stream_key === undefined ? (stream_key_sha256 ?? null) : hashOfKey(stream_key);
-  if (hash !== null && !takesFeed(state)) throw new WorldProblem("stream_key", "would open nothing in that status");
-  return hash;
+  if (takesFeed(state)) return stream_key === undefined ? (stream_key_sha256 ?? null) : hashOfKey(stream_key);
+  if (stream_key !== undefined) throw new WorldProblem("stream_key", "would open nothing in that status");
+  return null;
 }
 
 function rowOf(given: WorldEntry, world: World): LiveVideoRow {
@@ -192,7 +192,7 @@ export const liveVideoSection: WorldSection = {
     const row = rowOf(given, world);
     await requireFreeKey(tx, row);
     if (!(await insertVideo(tx, row, pagesOf(given)))) return false;
-    await setTimer(tx, world, row);
+    if (row.deadline_ms !== null) await setTimer(tx, world, row);
     return true;
   },
   async find(reader, id) {

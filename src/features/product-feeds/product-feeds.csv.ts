@@ -13,6 +13,7 @@ import { FeedFileProblem, type RowReader, type RowSink } from "./product-feeds.r
 const CAREFUL_CHARACTERS = 2_048;
 
 const UNCLOSED = "a quote is not closed";
+const TOO_LONG = `is longer than ${ROW_CHARACTERS_MAX} characters`;
 const TEXT_BEHIND_QUOTE = "text stands behind a closing quote";
 
 export class CsvReader implements RowReader {
@@ -48,7 +49,7 @@ export class CsvReader implements RowReader {
       const end = this.#endOfPiece(isLast);
       if (end === undefined) {
         if (this.#text.length <= ROW_CHARACTERS_MAX) return;
-        this.#badLine(`is longer than ${ROW_CHARACTERS_MAX} characters`);
+        this.#badLine(TOO_LONG);
         continue;
       }
       const hasMore = end < this.#text.length;
@@ -82,7 +83,9 @@ export class CsvReader implements RowReader {
     const error = errors.find(({ type }) => type === "Quotes");
     const whole = error?.row ?? data.length;
     const first = this.#line;
-    for (let at = 0; at < whole; at++) this.#takeRow(data[at] as string[]);
+    // Only a piece that had to be made longer for it can hold a row that is too long.
+    const isLong = piece.length > ROW_CHARACTERS_MAX;
+    for (let at = 0; at < whole; at++) this.#takeRow(data[at] as string[], isLong);
     if (error === undefined) {
       this.#text = this.#text.slice(piece.length + 1);
       this.#pieceCharacters = Math.min(this.#pieceCharacters * 2, PIECE_CHARACTERS);
@@ -118,18 +121,22 @@ export class CsvReader implements RowReader {
     return true;
   }
 
-  #takeRow(values: string[]): void {
+  /** Values are trimmed when they become an item, so that a carriage return before the line's end is of no matter. */
+  #takeRow(values: readonly string[], isLong: boolean): void {
     const line = this.#line++;
     for (const value of values) if (value.includes("\n")) this.#line += value.split("\n").length - 1;
     const last = values.length - 1;
-    if (values[last]?.endsWith("\r") === true) values[last] = values[last].slice(0, -1);
     if (last === 0 && values[0]?.trim() === "") return;
     if (this.#columns === undefined) {
       this.#columns = columnsOf(values);
       return;
     }
-    if (last >= this.#columns.length && values.slice(this.#columns.length).some((value) => value !== "")) {
+    if (last >= this.#columns.length && values.slice(this.#columns.length).some((value) => value.trim() !== "")) {
       this.#sink.bad(line, `has ${values.length} values for ${this.#columns.length} columns`);
+      return;
+    }
+    if (isLong && values.reduce((length, value) => length + value.length, 0) > ROW_CHARACTERS_MAX - last) {
+      this.#sink.bad(line, TOO_LONG);
       return;
     }
     const raw: RawItem = {};

@@ -73,10 +73,10 @@ export const fieldOf = (name: string): FieldMeaning | undefined =>
 /** Reads the trimmed text of a field that is not empty; a string of another kind than the value is the reason against it. */
 type ReadField = (text: string) => string | number | BadItem;
 
-function reader(reason: string, isValid: (text: string) => boolean, valueOf: (text: string) => string | number = (text) => text) {
+function reader(reason: string, isValid: (text: string) => boolean, toValue: (text: string) => string | number = (text) => text) {
   return (field: ItemField): ReadField => {
     const bad = new BadItem(field, reason);
-    return (text) => (isValid(text) ? valueOf(text) : bad);
+    return (text) => (isValid(text) ? toValue(text) : bad);
   };
 }
 

@@ -4,7 +4,7 @@ import { notFoundNode } from "#graph/matching";
 import { invalidParameter, tokenInvalid } from "#kernel/errors";
 import type { Transaction } from "#storage/database";
 import type { sendSelfMessage } from "./self-messaging.contract.ts";
-import { selfMessagingEvents } from "./self-messaging.events.ts";
+import { writeToSelf } from "./self-messaging.events.ts";
 
 type Send = Call<Static<typeof sendSelfMessage.params>>;
 
@@ -23,5 +23,5 @@ export async function handleSendSelfMessage(call: Send, tx: Transaction) {
   const account = await world.readers.of("social_account").findAccount(tx, node.owner);
   // It may have been removed, or given another social-scoped id, since the call began.
   if (account === undefined || account.social_scoped_id !== node.id) throw notFoundNode(call);
-  return { id: await selfMessagingEvents.writeToSelf(tx, world, { ...account, social_scoped_id: node.id }, text) };
+  return { id: await writeToSelf(tx, world, { ...account, social_scoped_id: node.id }, text) };
 }

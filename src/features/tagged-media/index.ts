@@ -4,7 +4,8 @@ import type { Room } from "#graph/room";
 import { listTags } from "./tagged-media.contract.ts";
 import { handleListTags } from "./tagged-media.handlers.ts";
 import { taggedMediaMigrations } from "./tagged-media.migrations.ts";
-import { deleteMediaOfAccount } from "./tagged-media.store.ts";
+import "./tagged-media.reader.ts";
+import { countComment, deleteMediaOfAccount, findMedia } from "./tagged-media.store.ts";
 import { mediaSection } from "./tagged-media.world.ts";
 
 export const taggedMedia: Room = {
@@ -14,4 +15,7 @@ export const taggedMedia: Room = {
   operations: [serveList(listTags, handleListTags)],
   sections: [mediaSection],
   forgetOwner: deleteMediaOfAccount,
+  registerReaders(readers) {
+    readers.register("media", { find: findMedia, countComment });
+  },
 };

@@ -91,6 +91,11 @@ export async function saveMedia(tx: Transaction, media: MediaRow, tagged: readon
   }
 }
 
+/** Somebody commented on it. */
+export async function countComment(tx: Transaction, owner: NodeId, id: NodeId): Promise<void> {
+  await tx.run(sql`UPDATE media SET comments_count = comments_count + 1 WHERE owner = ${owner} AND id = ${id}`);
+}
+
 export async function listTaggedAccounts(reader: Reader, owner: string, media: string): Promise<string[]> {
   const rows = await reader.all<{ account: string }>(
     sql`SELECT CAST(g.account AS TEXT) AS account FROM media_tags g WHERE g.owner = ${owner} AND g.media = ${media} ORDER BY g.account`,

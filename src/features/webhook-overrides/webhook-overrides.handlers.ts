@@ -40,6 +40,7 @@ export async function handleSetAccountOverride(call: AccountCall, tx: Transactio
   }
   if (wanted === undefined) await deleteOverride(tx, node.id, app, undefined);
   else await saveOverride(tx, node.id, app, undefined, wanted.uri);
+  await routeAnew(call, tx, wanted?.uri);
   return { success: true };
 }
 
@@ -64,7 +65,14 @@ export async function handleSetNumberOverride(call: NumberCall, tx: Transaction)
   if (!(await isSubscribed(call, tx))) throw notFoundNode(call);
   if (wanted === undefined) await deleteOverride(tx, node.owner, caller.app.id, node.id);
   else await saveOverride(tx, node.owner, caller.app.id, node.id, wanted.uri);
+  await routeAnew(call, tx, wanted?.uri);
   return { success: true };
+}
+
+/** D-63: what waits goes where it belongs now; a callback that was paused and has just answered a handshake gets it again. */
+async function routeAnew({ caller, world }: Pick<Call, "caller" | "world">, tx: Transaction, verified: string | undefined): Promise<void> {
+  if (verified !== undefined) await world.webhooks.resumeUrl(tx, caller.app.id, verified);
+  await world.webhooks.routesChanged(tx, caller.app.id);
 }
 
 const isSubscribed = (

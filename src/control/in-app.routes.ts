@@ -1,0 +1,160 @@
+/** What a person does in the app, and what happens to a business account: each yields its webhooks (operating.md: in-app). */
+import { type Static, Type } from "typebox";
+import type { SocialAccountFacts } from "#auth/social-accounts";
+import {
+  type CommentedMedia,
+  type CommentField,
+  comment,
+  pressButton,
+  type Recipient,
+  TEXT_CHARACTERS_MAX,
+  writeToSelf,
+} from "#features/self-messaging";
+import { findNode } from "#graph/nodes.store";
+import type { World } from "#graph/world";
+import { worldId } from "#graph/world-words";
+import type { NodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import { webhookFields } from "#webhooks/field-catalogue";
+import { unprocessable } from "./errors.ts";
+import { type ControlCall, type ControlRoute, route } from "./routes.ts";
+
+const closed = { additionalProperties: false };
+/** As long as the captions of such platforms. */
+const COMMENT_CHARACTERS_MAX = 2_200;
+
+const message = Type.Object({ social_account: worldId, text: Type.String({ minLength: 1, maxLength: TEXT_CHARACTERS_MAX }) }, closed);
+const postback = Type.Object(
+  {
+    social_account: worldId,
+    title: Type.String({ description: "of the button" }),
+    payload: Type.String({ description: "of the button" }),
+    mid: Type.String({ minLength: 1, description: "the message that the button stood in" }),
+  },
+  closed,
+);
+const newComment = Type.Object(
+  {
+    social_account: { ...worldId, description: "who comments" },
+    media: { ...worldId, description: "on whose owner's post" },
+    text: Type.String({ minLength: 1, maxLength: COMMENT_CHARACTERS_MAX }),
+  },
+  closed,
+);
+const chatappFields = webhookFields.filter(({ object }) => object === "chatapp_business_account").map(({ field }) => field);
+const chatappEvent = Type.Object(
+  {
+    account: worldId,
+    phone_number: Type.Optional({ ...worldId, description: "of the account, where the event belongs to one" }),
+    field: Type.Unsafe<string>({ enum: chatappFields }),
+    value: Type.Object({}, { additionalProperties: true, description: "what the webhook carries" }),
+  },
+  closed,
+);
+const made = Type.Object({ id: Type.String() });
+const success = Type.Object({ success: Type.Boolean() });
+
+async function accountOf(reader: Reader, world: World, id: NodeId): Promise<SocialAccountFacts> {
+  const account = await world.readers.of("social_account").findAccount(reader, id);
+  if (account === undefined) throw unprocessable(`there is no social account ${id}`, "social_account");
+  return account;
+}
+
+async function recipientOf(reader: Reader, world: World, id: NodeId): Promise<Recipient> {
+  const account = await accountOf(reader, world, id);
+  const { social_scoped_id } = account;
+  if (social_scoped_id === undefined)
+    throw unprocessable(`the social account ${id} has no social_scoped_id, so nobody can write to it`, "social_account");
+  return { ...account, social_scoped_id };
+}
+
+async function mediaOf(reader: Reader, world: World, id: NodeId): Promise<CommentedMedia> {
+  const node = await findNode(reader, id);
+  const media = node?.type === "media" ? await world.readers.of("media").find(reader, node.owner, id) : undefined;
+  if (node === undefined || media === undefined) throw unprocessable(`there is no media ${id}`, "media");
+  return { id, owner: node.owner, media_product_type: media.media_product_type };
+}
+
+const sendInApp = ({ world, body }: ControlCall<unknown, Static<typeof message>>) =>
+  world.database.write(async (tx) => ({ id: await writeToSelf(tx, world, await recipientOf(tx, world, body.social_account), body.text) }));
+
+const pressInApp = ({ world, body: { social_account, ...pressed } }: ControlCall<unknown, Static<typeof postback>>) =>
+  world.database.write(async (tx) => {
+    await pressButton(tx, world, await recipientOf(tx, world, social_account), pressed);
+    return { success: true };
+  });
+
+const commentInApp =
+  (field: CommentField) =>
+  ({ world, body }: ControlCall<unknown, Static<typeof newComment>>) =>
+    world.database.write(async (tx) => {
+      const from = await accountOf(tx, world, body.social_account);
+      return { id: await comment(tx, world, from, await mediaOf(tx, world, body.media), body.text, field) };
+    });
+
+async function emitChatapp(tx: Transaction, world: World, { account, phone_number, field, value }: Static<typeof chatappEvent>): Promise<void> {
+  if ((await findNode(tx, account))?.type !== "chatapp_account") throw unprocessable(`there is no business messaging account ${account}`, "account");
+  const number = phone_number === undefined ? undefined : await findNode(tx, phone_number);
+  if (phone_number !== undefined && (number?.type !== "phone_number" || number.owner !== account)) {
+    throw unprocessable(`${phone_number} is no phone number of the account ${account}`, "phone_number");
+  }
+  await world.webhooks.emit(tx, { object: "chatapp_business_account", field, entity: account, phone: phone_number, payload: value });
+}
+
+const IN_APP = "/v1/worlds/{w}/in-app";
+
+export const inAppRoutes: readonly ControlRoute[] = [
+  route({
+    method: "POST",
+    path: `${IN_APP}/self-message`,
+    operation: "sendInApp",
+    summary: "The account writes to itself in the app, which yields the echo",
+    body: message,
+    answer: made,
+    errors: [404, 413, 422],
+    handle: sendInApp,
+  }),
+  route({
+    method: "POST",
+    path: `${IN_APP}/postback`,
+    operation: "pressInApp",
+    summary: "The account presses a button in a message to itself",
+    body: postback,
+    answer: success,
+    errors: [404, 413, 422],
+    handle: pressInApp,
+  }),
+  route({
+    method: "POST",
+    path: `${IN_APP}/comment`,
+    operation: "commentInApp",
+    summary: "The account comments on a post, its own or another's",
+    body: newComment,
+    answer: made,
+    errors: [404, 413, 422],
+    handle: commentInApp("comments"),
+  }),
+  route({
+    method: "POST",
+    path: `${IN_APP}/live-comment`,
+    operation: "commentLiveInApp",
+    summary: "The account comments on a live video, its own or another's",
+    body: newComment,
+    answer: made,
+    errors: [404, 413, 422],
+    handle: commentInApp("live_comments"),
+  }),
+  route({
+    method: "POST",
+    path: `${IN_APP}/chatapp`,
+    operation: "emitChatappEvent",
+    summary: "Something happens to a business messaging account, or to one of its numbers: any field of the catalogue, with any value",
+    body: chatappEvent,
+    answer: success,
+    errors: [404, 413, 422],
+    handle: async ({ world, body }) => {
+      await world.database.write((tx) => emitChatapp(tx, world, body));
+      return { success: true };
+    },
+  }),
+];

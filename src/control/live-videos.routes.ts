@@ -1,0 +1,203 @@
+/** The live state of a video, and what happens to it from outside the interface: encoders, sealing, takedowns, restorations. */
+import { type Static, type TSchema, Type } from "typebox";
+import {
+  countryOf,
+  feedEnded,
+  feedLost,
+  feedStarted,
+  findRefusalToWatch,
+  type LiveEvent,
+  liveVideoStates,
+  liveVideoStatuses,
+  noAudio,
+  readLiveState,
+  refusalsToWatch,
+  type Steered,
+  setSealing,
+  steerLiveVideo,
+} from "#features/live-videos";
+import { isNodeId, type NodeId } from "#kernel/ids";
+import { badRequest, conflict, notFound } from "./errors.ts";
+import { type ControlCall, type ControlRoute, route } from "./routes.ts";
+
+const oneOf = (words: readonly string[]) => Type.Union(words.map((word) => Type.Literal(word)));
+const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()]);
+
+const liveState = Type.Object({
+  id: Type.String(),
+  page: Type.String(),
+  state: Type.Unsafe({ ...oneOf(liveVideoStates), description: "a finer status: reconnecting, key_dead and ending show as LIVE" }),
+  status: Type.Unsafe({ ...orNull(oneOf(liveVideoStatuses)), description: "as the interface shows it; null while the video is taken down" }),
+  feed: Type.Object({
+    is_sending: Type.Boolean({ description: "an encoder sends at the moment" }),
+    session: Type.Integer({ description: "counts the feeds; 0: there was none" }),
+  }),
+  stream_key: Type.Unsafe({ ...oneOf(["usable", "none"]), description: "whether an encoder can begin or come back" }),
+  next: Type.Unsafe({
+    ...orNull(Type.Object({ event: Type.String(), time: Type.Integer({ description: "Unix seconds" }) })),
+    description: "what happens by itself next",
+  }),
+  sealing: Type.Object({ fails: Type.Boolean(), tries: Type.Integer({ description: "that failed" }) }),
+  restore_notice: oneOf(["none", "open", "lapsed"]),
+});
+
+function idOf({ path }: ControlCall): NodeId {
+  const id = path.id as string;
+  if (!isNodeId(id)) throw missing(id);
+  return id;
+}
+
+const missing = (id: string) => notFound(`live video ${id}`);
+
+/** The state, once the move is made. */
+function stateAfter(id: NodeId, steered: Steered, what: string): unknown {
+  if (steered.is === "missing") throw missing(id);
+  if (steered.is === "refused") throw conflict(`a live video that is ${steered.state.state} cannot be ${what}`);
+  return steered.state;
+}
+
+const steering = (event: LiveEvent, what: string) => async (call: ControlCall) =>
+  stateAfter(idOf(call), await steerLiveVideo(call.world, idOf(call), event), what);
+
+async function readState(call: ControlCall): Promise<unknown> {
+  const id = idOf(call);
+  const state = await readLiveState(call.world, id);
+  if (state === undefined) throw missing(id);
+  return state;
+}
+
+const feedEvent = Type.Object(
+  {
+    event: Type.Union([Type.Literal("started"), Type.Literal("lost"), Type.Literal("ended"), Type.Literal("no_audio")], {
+      description: "what the encoder does; the last three are about the feed that sends at the moment",
+    }),
+    stream_key: Type.Optional(Type.String({ description: "for `started`, as the encoder sends it; without it the key is not checked" })),
+  },
+  { additionalProperties: false },
+);
+
+/** What an encoder does, without an encoder. */
+async function tellOfFeed(call: ControlCall<unknown, Static<typeof feedEvent>>): Promise<unknown> {
+  const { world, body } = call;
+  const id = idOf(call as ControlCall);
+  const before = await readLiveState(world, id);
+  if (before === undefined) throw missing(id);
+  if (body.event === "started") {
+    const hasStarted =
+      body.stream_key === undefined
+        ? (await steerLiveVideo(world, id, "feed_started")).is === "done"
+        : (await feedStarted(world, body.stream_key))?.video === id;
+    if (!hasStarted) throw conflict(`the stream key opens nothing: the live video is ${before.state}`, "stream_key");
+  } else {
+    const tell = { lost: feedLost, ended: feedEnded, no_audio: noAudio }[body.event];
+    if ((await tell(world, { video: id, session: before.feed.session })) === undefined) throw conflict("no encoder sends at the moment");
+  }
+  return readState(call as ControlCall);
+}
+
+const sealing = Type.Object({ fails: Type.Boolean() }, { additionalProperties: false });
+
+async function changeSealing(call: ControlCall<unknown, Static<typeof sealing>>): Promise<unknown> {
+  const id = idOf(call as ControlCall);
+  return stateAfter(id, await setSealing(call.world, id, call.body.fails), "sealed");
+}
+
+/** The notice goes out with the takedown; telling the people again does not give them more time (D-51). */
+async function repeatRestoreNotice(call: ControlCall): Promise<unknown> {
+  const id = idOf(call);
+  const state = await readLiveState(call.world, id);
+  if (state === undefined) throw missing(id);
+  if (state.restore_notice !== "open") throw conflict(`a live video that is ${state.state} has no open restore notice`);
+  return state;
+}
+
+const watchQuery = Type.Object({
+  country: Type.Optional(Type.String({ description: "the viewer's, ISO 3166-1 alpha-2; without it, a viewer from nobody knows where" })),
+  mobile_web: Type.Optional(Type.Boolean({ description: "in the browser of a phone or tablet" })),
+});
+
+const watchAnswer = Type.Object({
+  may_watch: Type.Boolean(),
+  reason: Type.Optional(oneOf(refusalsToWatch)),
+});
+
+async function checkViewer(call: ControlCall<Static<typeof watchQuery>>): Promise<unknown> {
+  const id = idOf(call as ControlCall);
+  const { country, mobile_web: isMobileWeb = false } = call.query;
+  const code = country === undefined ? undefined : countryOf(country);
+  if (country !== undefined && code === undefined) throw badRequest("country is no country code of ISO 3166-1, such as DE", "country");
+  const reason = await findRefusalToWatch(call.world, id, { country: code, isMobileWeb });
+  if (reason === undefined) throw missing(id);
+  return reason === null ? { may_watch: true } : { may_watch: false, reason };
+}
+
+const LIVE_VIDEO = "/v1/worlds/{w}/live-videos/{id}";
+
+export const liveVideoRoutes: readonly ControlRoute[] = [
+  {
+    method: "GET",
+    path: `${LIVE_VIDEO}/ingest`,
+    operation: "readLiveState",
+    summary: "The live state of a video: its feed, its key, and what happens by itself next",
+    answer: liveState,
+    errors: [404],
+    handle: readState,
+  },
+  route({
+    method: "POST",
+    path: `${LIVE_VIDEO}/ingest`,
+    operation: "tellOfFeed",
+    summary: "Does what an encoder would do: begin, break off, stop, or send no audio. 409 where there is no such feed, or the key opens nothing",
+    body: feedEvent,
+    answer: liveState,
+    errors: [404, 409],
+    handle: tellOfFeed,
+  }),
+  route({
+    method: "PUT",
+    path: `${LIVE_VIDEO}/sealing`,
+    operation: "setSealing",
+    summary: "Makes sealing fail on purpose, or work again; while it fails, a broadcast that was ended goes on showing as live",
+    body: sealing,
+    answer: liveState,
+    errors: [404],
+    handle: changeSealing,
+  }),
+  {
+    method: "POST",
+    path: `${LIVE_VIDEO}/takedown`,
+    operation: "takeDownLiveVideo",
+    summary: "Takes a live video or a VOD down, as for a copyright claim, and opens its restore notice of 7 days",
+    answer: liveState,
+    errors: [404, 409],
+    handle: steering("taken_down", "taken down"),
+  },
+  {
+    method: "POST",
+    path: `${LIVE_VIDEO}/restore-notice`,
+    operation: "repeatRestoreNotice",
+    summary: "Tells the page's people of the open restore notice again; its time stays as it is. 409 where none is open",
+    answer: liveState,
+    errors: [404, 409],
+    handle: repeatRestoreNotice,
+  },
+  {
+    method: "POST",
+    path: `${LIVE_VIDEO}/restore`,
+    operation: "restoreLiveVideo",
+    summary: "Acts on the restore notice: the video is back as VOD. 409 where no notice is open",
+    answer: liveState,
+    errors: [404, 409],
+    handle: steering("restored", "restored"),
+  },
+  route({
+    method: "GET",
+    path: `${LIVE_VIDEO}/viewer`,
+    operation: "checkViewer",
+    summary: "Whether somebody may watch a video from where they are, and if not, why",
+    query: watchQuery,
+    answer: watchAnswer,
+    errors: [404],
+    handle: checkViewer,
+  }),
+];

@@ -1,0 +1,71 @@
+/** The door of the live-videos room: C1, C2, and the life of a live video (D-51). */
+import { serveList, serveWrite } from "#graph/contract";
+import { nodeType, type Room } from "#graph/room";
+import { createComment, createReaction, listComments, listReactions } from "./audience.contract.ts";
+import { handleCreateComment, handleCreateReaction, handleListComments, handleListReactions } from "./audience.handlers.ts";
+import { commentSection, reactionSection } from "./audience.world.ts";
+import {
+  createLiveVideo,
+  deleteLiveVideo,
+  listLiveMap,
+  listLiveVideos,
+  liveVideoNode,
+  readLiveVideo,
+  updateLiveVideo,
+} from "./live-videos.contract.ts";
+import {
+  handleCreateLiveVideo,
+  handleDeleteLiveVideo,
+  handleListLiveMap,
+  handleListLiveVideos,
+  handleUpdateLiveVideo,
+} from "./live-videos.handlers.ts";
+import { liveVideoDeadlines } from "./live-videos.jobs.ts";
+import { liveVideoMigrations } from "./live-videos.migrations.ts";
+import { isHidden } from "./live-videos.states.ts";
+import { deleteVideosOfPage, findVideo, type LiveVideoRow, listCrosspostedPages } from "./live-videos.store.ts";
+import { liveVideoSection } from "./live-videos.world.ts";
+
+export { type IngestAddress, saveIngestAddress } from "./live-videos.addresses.ts";
+export { countryOf } from "./live-videos.countries.ts";
+export { type Feed, feedEnded, feedLost, feedStarted, noAudio } from "./live-videos.feed.ts";
+export { type LiveEvent, type State as LiveVideoState, states as liveVideoStates, statuses as liveVideoStatuses } from "./live-videos.states.ts";
+export { findRefusalToWatch, type LiveState, readLiveState, type Steered, setSealing, steerLiveVideo } from "./live-videos.steering.ts";
+export { type RefusalToWatch, refusalsToWatch, type Viewer } from "./live-videos.watching.ts";
+
+export const liveVideos: Room = {
+  name: "live-videos",
+  migrations: liveVideoMigrations,
+  nodeTypes: [
+    nodeType<LiveVideoRow>({
+      type: "live_video",
+      policy: "liveVideoReading",
+      reading: {
+        ...readLiveVideo,
+        set: liveVideoNode,
+        async find(_call, reader, node) {
+          const row = await findVideo(reader, node.owner, node.id);
+          return row === undefined || isHidden(row.state) ? undefined : row;
+        },
+      },
+    }),
+    { type: "live_comment", policy: "nobody" },
+  ],
+  operations: [
+    serveList(listLiveVideos, handleListLiveVideos),
+    serveList(listLiveMap, handleListLiveMap),
+    serveWrite(createLiveVideo, handleCreateLiveVideo),
+    serveWrite(updateLiveVideo, handleUpdateLiveVideo),
+    serveWrite(deleteLiveVideo, handleDeleteLiveVideo),
+    serveList(listComments, handleListComments),
+    serveWrite(createComment, handleCreateComment),
+    serveList(listReactions, handleListReactions),
+    serveWrite(createReaction, handleCreateReaction),
+  ],
+  jobs: [liveVideoDeadlines],
+  sections: [liveVideoSection, commentSection, reactionSection],
+  registerReaders(readers) {
+    readers.register("live_video", { crosspostedPages: listCrosspostedPages });
+  },
+  forgetOwner: deleteVideosOfPage,
+};

@@ -1,0 +1,309 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { callOfLink, onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { cafe } from "#harness/worlds";
+import { codePointCount, isStorableText } from "#kernel/text";
+
+const scopes = ["pages_manage_posts", "pages_read_engagement"];
+const onCafe = { app: "1001", page: "2001", scopes };
+
+export const studio = {
+  ...cafe,
+  pages: [
+    ...cafe.pages.map((page) => (page.id === "2001" ? { ...page, roles: [...page.roles, { user: "3003", tasks: ["MODERATE"] }] } : page)),
+    { id: "2003", name: "Club", roles: [{ user: "3001", tasks: ["CREATE_CONTENT"] }] },
+  ],
+  live_videos: [{ id: "5301", page: "2001", title: "Opening" }],
+  tokens: [
+    ...cafe.tokens,
+    { token: "author", type: "page", ...onCafe, user: "3001" },
+    { token: "lonely", type: "page", ...onCafe },
+    { token: "ada-live", type: "user", app: "1001", user: "3001", scopes },
+    { token: "cleo-live", type: "user", app: "1001", user: "3003", scopes },
+    { token: "bar-live", type: "page", app: "1001", page: "2002", scopes },
+    { token: "club-live", type: "page", app: "1001", page: "2003", scopes },
+    { token: "one-scope", type: "page", ...onCafe, scopes: ["pages_manage_posts"] },
+    { token: "past", type: "page", ...onCafe, expires_at: 1_700_000_000 },
+    { token: "system", type: "system_user", app: "1001", user: "3001", scopes },
+  ],
+};
+
+const bearer = "author";
+const ON_PAGE = "/v26.0/2001/live_videos";
+
+onEachDatabase("live videos", (database) => {
+  const open = (options = {}) => openPlaza({ database, world: studio, ...options });
+  const create = async (plaza: TestPlaza, body: Record<string, unknown> = {}): Promise<string> => {
+    const { status, body: made } = await plaza.post(ON_PAGE, { bearer, body });
+    expect([status, made.error?.message]).toEqual([200, undefined]);
+    return made.id;
+  };
+  const update = (plaza: TestPlaza, id: string, body: Record<string, unknown>) => plaza.post(`/v26.0/${id}`, { bearer, body });
+  const read = async (plaza: TestPlaza, id: string, fields?: string) =>
+    (await plaza.get(`/v26.0/${id}`, { bearer, query: fields === undefined ? {} : { fields } })).body;
+  const refusal = ({ status, body }: Awaited<ReturnType<typeof update>>) => [status, body.error?.code, body.error?.error_data?.parameter];
+
+  test("D-51: a created video shows its stream address once and is unpublished until it is published", async () => {
+    const plaza = await open();
+    const { body: made } = await plaza.post(ON_PAGE, { bearer, body: { title: "Launch", description: "Live from the cafe" } });
+    expect(Object.keys(made)).toEqual(["id", "stream_url", "secure_stream_url", "stream_key"]);
+    // 96 bits and more, in the alphabet of base64url.
+    expect(made.stream_key).toMatch(/^[\w-]{16,}$/);
+    expect([made.stream_url, made.secure_stream_url]).toEqual([
+      `rtmp://plaza.test:1935/live/${made.stream_key}`,
+      `rtmps://plaza.test:443/live/${made.stream_key}`,
+    ]);
+    const shown = { id: made.id, title: "Launch", description: "Live from the cafe", embeddable: false, creation_time: "2026-11-18T11:06:40+0000" };
+    expect(await read(plaza, made.id)).toEqual({ ...shown, status: "UNPUBLISHED" });
+    expect(await read(plaza, made.id, "stream_url,stream_key,secure_stream_url")).toEqual({ id: made.id });
+    expect((await update(plaza, made.id, { status: "LIVE_NOW" })).body).toEqual({ id: made.id, success: true });
+    expect(await read(plaza, made.id, "status,broadcast_start_time")).toEqual({
+      id: made.id,
+      status: "LIVE",
+      broadcast_start_time: "2026-11-18T11:06:40+0000",
+    });
+    expect(refusal(await update(plaza, made.id, { status: "LIVE" }))).toEqual([400, 100, "status"]);
+  });
+
+  test("D-51: keys are nowhere but in the answer that shows them, and no two are the same", async () => {
+    const plaza = await open();
+    const keys = new Set<string>();
+    for (let i = 0; i < 5; i++) {
+      const { body } = await plaza.post(ON_PAGE, { bearer, body: {} });
+      keys.add(body.stream_key);
+    }
+    expect(keys.size).toBe(5);
+    const stored = await plaza.stored("live_videos.stream_key_hash");
+    for (const key of keys) expect(stored.join()).not.toContain(key);
+  });
+
+  test("C2, LIVE-4, LIVE-5: embed_html is iframe markup, asked for by name, once embedding is enabled", async () => {
+    const plaza = await open();
+    expect(await read(plaza, "5301", "embed_html")).toEqual({ id: "5301" });
+    expect((await update(plaza, "5301", { embeddable: true })).status).toBe(200);
+    const { embed_html } = await read(plaza, "5301", "embed_html");
+    expect(embed_html).toMatch(/^<iframe src="http:\/\/plaza\.test\/player\/5301" .*><\/iframe>$/);
+    expect(await read(plaza, "5301")).not.toHaveProperty("embed_html");
+    await update(plaza, "5301", { embeddable: "false" });
+    expect(await read(plaza, "5301", "embed_html,embeddable")).toEqual({ id: "5301", embeddable: false });
+  });
+
+  test("C1, D-51: place is an id, a point, or an object of them; anything else is refused and changes nothing", async () => {
+    const plaza = await open();
+    const places: [unknown, unknown][] = [
+      ["991", { id: "991" }],
+      [991, { id: "991" }],
+      [{ id: "992" }, { id: "992" }],
+      ['{"location":{"latitude":52.5,"longitude":"-13.4"}}', { location: { latitude: 52.5, longitude: -13.4 } }],
+      [
+        { id: "7", location: { latitude: 0, longitude: 180 } },
+        { id: "7", location: { latitude: 0, longitude: 180 } },
+      ],
+      ["", undefined],
+    ];
+    for (const [given, stored] of places) {
+      expect((await update(plaza, "5301", { place: given })).status).toBe(200);
+      expect((await read(plaza, "5301", "place")).place).toEqual(stored);
+    }
+    await update(plaza, "5301", { place: "991" });
+    const wrong = ["here", {}, { location: {} }, { location: { latitude: 91, longitude: 0 } }, { location: { latitude: 1, longitude: "x" } }, [1], "{", { id: "0" }];
+    for (const place of wrong) expect((await update(plaza, "5301", { place, title: "no" })).body.error?.code).toBe(100);
+    expect(await read(plaza, "5301", "place,title")).toEqual({ id: "5301", place: { id: "991" }, title: "Opening" });
+  });
+
+  test("C1-3, LIM-9: the live map lists what is live and has a place, some seconds after it began", async () => {
+    const plaza = await open();
+    const map = async (query = {}) => (await plaza.get("/v26.0/live_map", { bearer, query })).body.data.map(({ id }: { id: string }) => id);
+    const id = await create(plaza, { status: "LIVE_NOW", place: "991", title: "Here" });
+    await create(plaza, { status: "LIVE_NOW" });
+    await create(plaza, { place: "991" });
+    expect(await map()).toEqual([]);
+    plaza.time.realMs += 4_000;
+    expect(await map()).toEqual([]);
+    plaza.time.realMs += 1_000;
+    expect(await map()).toEqual([id]);
+    expect((await plaza.get("/v26.0/live_map", { bearer: "bar-live", query: { fields: "title,place,page{name}" } })).body.data).toEqual([
+      { id, title: "Here", place: { id: "991" }, page: { id: "2001", name: "Cafe" } },
+    ]);
+    await update(plaza, id, { end_live_video: true });
+    expect(await map()).toEqual([]);
+    for (const token of ["app", "no-scope"]) expect((await plaza.get("/v26.0/live_map", { bearer: token })).status).toBeOneOf([401, 403]);
+  });
+
+  test("LIVE-24, D-51: targeting is checked, read back, and decides what the map shows to whom", async () => {
+    const plaza = await open();
+    const targeting = { geo_locations: { countries: ["de", "FR"] }, excluded_countries: ["FR"] };
+    const gated = await create(plaza, { status: "LIVE_NOW", place: "1", targeting });
+    const blocked = await create(plaza, { status: "LIVE_NOW", place: "1", targeting: JSON.stringify({ excluded_countries: ["US"] }) });
+    const free = await create(plaza, { status: "LIVE_NOW", place: "1" });
+    plaza.time.realMs += 10_000;
+    expect((await read(plaza, gated, "targeting")).targeting).toEqual({ geo_locations: { countries: ["DE", "FR"] }, excluded_countries: ["FR"] });
+    const seenFrom = async (country?: string) =>
+      (await plaza.get("/v26.0/live_map", { bearer, query: country === undefined ? {} : { country } })).body.data.map(({ id }: { id: string }) => id);
+    expect(await seenFrom("DE")).toEqual([free, blocked, gated]);
+    expect(await seenFrom("fr")).toEqual([free, blocked]);
+    expect(await seenFrom("US")).toEqual([free]);
+    expect(await seenFrom()).toEqual([free]);
+    expect((await plaza.get("/v26.0/live_map", { bearer, query: { country: "XX" } })).body.error.error_data.parameter).toBe("country");
+    for (const wrong of [{ excluded_countries: ["XX"] }, { geo_locations: { regions: ["1"] } }, { age_min: 18 }, "DE"]) {
+      expect((await update(plaza, gated, { targeting: wrong })).body.error.code).toBe(100);
+    }
+    await update(plaza, gated, { targeting: {} });
+    expect(await read(plaza, gated, "targeting")).toEqual({ id: gated });
+  });
+
+  test("D-51: planned broadcasts need a time in the future; a time alone plans one", async () => {
+    const plaza = await open();
+    const soon = 1_795_000_600;
+    const id = await create(plaza, { planned_start_time: soon });
+    expect(await read(plaza, id, "status,planned_start_time")).toEqual({
+      id,
+      status: "SCHEDULED_UNPUBLISHED",
+      planned_start_time: "2026-11-18T11:16:40+0000",
+    });
+    const auto = await create(plaza, { status: "SCHEDULED_LIVE", planned_start_time: "2026-11-18T11:16:40+0000" });
+    expect((await read(plaza, auto, "status")).status).toBe("SCHEDULED_LIVE");
+    const refused = async (body: Record<string, unknown>) => refusal(await plaza.post(ON_PAGE, { bearer, body }));
+    const aboutTime = [400, 100, "planned_start_time"];
+    expect(await refused({ status: "SCHEDULED_LIVE" })).toEqual(aboutTime);
+    expect(await refused({ planned_start_time: 1_795_000_000 })).toEqual(aboutTime);
+    expect(await refused({ planned_start_time: "soon" })).toEqual(aboutTime);
+    expect(await refused({ status: "LIVE_NOW", planned_start_time: soon })).toEqual(aboutTime);
+    expect(await refused({ status: "VOD" })).toEqual([400, 100, "status"]);
+    expect((await update(plaza, id, { status: "SCHEDULED_CANCELED" })).status).toBe(200);
+    expect(refusal(await update(plaza, id, { status: "LIVE_NOW" }))).toEqual([400, 100, "status"]);
+    expect(refusal(await update(plaza, id, { planned_start_time: soon }))).toEqual(aboutTime);
+    expect((await read(plaza, id, "status")).status).toBe("SCHEDULED_CANCELED");
+  });
+
+  test("LIVE-19, LIVE-20, D-51: boosting and ads are refused, whatever their value, and nothing is written", async () => {
+    const plaza = await open();
+    for (const name of ["boosted", "boost_budget", "ad_breaks", "ad_break_start_now", "pre_roll", "third_party_ads"]) {
+      expect(refusal(await update(plaza, "5301", { [name]: false, title: "no" }))).toEqual([400, 100, name]);
+      expect(refusal(await plaza.post(ON_PAGE, { bearer, body: { [name]: 1 } }))).toEqual([400, 100, name]);
+    }
+    for (const edge of ["ad_breaks", "boost", "captions"]) {
+      expect((await plaza.post(`/v26.0/5301/${edge}`, { bearer })).body.error.error_subcode).toBe(33);
+    }
+    expect((await plaza.get(ON_PAGE, { bearer })).body.data).toHaveLength(1);
+    expect((await read(plaza, "5301")).title).toBe("Opening");
+  });
+
+  test("D-51: end_live_video is taken only while live; it becomes a VOD", async () => {
+    const plaza = await open();
+    expect(refusal(await update(plaza, "5301", { end_live_video: true }))).toEqual([400, 100, "end_live_video"]);
+    expect((await update(plaza, "5301", { end_live_video: false })).status).toBe(200);
+    expect(refusal(await update(plaza, "5301", { end_live_video: "yes" }))).toEqual([400, 100, "end_live_video"]);
+    await update(plaza, "5301", { status: "LIVE_NOW" });
+    expect(refusal(await update(plaza, "5301", { end_live_video: true, regenerate_stream_key: true }))).toEqual([400, 100, "regenerate_stream_key"]);
+    expect((await update(plaza, "5301", { end_live_video: true })).body).toEqual({ id: "5301", success: true });
+    expect((await read(plaza, "5301", "status")).status).toBe("LIVE_STOPPED");
+    await plaza.world.work.runDue();
+    expect((await read(plaza, "5301", "status")).status).toBe("VOD");
+    expect(refusal(await update(plaza, "5301", { end_live_video: true }))).toEqual([400, 100, "end_live_video"]);
+  });
+
+  test("D-33: fields on a creation or a change answer the node, with the key of that very call", async () => {
+    const plaza = await open();
+    const { body } = await plaza.post(ON_PAGE, { bearer, query: { fields: "status,stream_url" }, body: { status: "LIVE_NOW" } });
+    expect([body.status, body.stream_url]).toEqual(["LIVE", expect.stringMatching(/^rtmp:/)]);
+    const renewed = await plaza.post(`/v26.0/${body.id}`, { bearer, query: { fields: "stream_key" }, body: { regenerate_stream_key: true } });
+    expect(body.stream_url).not.toContain(renewed.body.stream_key);
+    const plain = await plaza.post(`/v26.0/${body.id}`, { bearer, query: { fields: "stream_key,title" }, body: { title: "New" } });
+    expect(plain.body).toEqual({ id: body.id, title: "New" });
+  });
+
+  test("LIVE-13, LIVE-14: a deleted video is gone from everywhere", async () => {
+    const plaza = await open();
+    await update(plaza, "5301", { status: "LIVE_NOW", place: "1" });
+    await plaza.post("/v26.0/5301/comments", { bearer, body: { message: "hi" } });
+    expect((await plaza.delete("/v26.0/5301", { bearer })).body).toEqual({ success: true });
+    plaza.time.realMs += 10_000;
+    for (const path of ["/v26.0/5301", "/v26.0/5301/comments"]) expect((await plaza.get(path, { bearer })).body.error.error_subcode).toBe(33);
+    for (const path of [ON_PAGE, "/v26.0/live_map"]) expect((await plaza.get(path, { bearer })).body.data).toEqual([]);
+    expect((await plaza.delete("/v26.0/5301", { bearer })).body.error.error_subcode).toBe(33);
+    expect((await update(plaza, "5301", { status: "LIVE_NOW" })).body.error.error_subcode).toBe(33);
+  });
+
+  test("LIVE-25: a video is shared with pages on which the person may create content, and with no others", async () => {
+    const plaza = await open();
+    const share = (page_id: string, token = bearer, action?: string) =>
+      plaza.post("/v26.0/5301", { bearer: token, body: { crossposting_actions: [{ page_id, ...(action === undefined ? {} : { action }) }] } });
+    for (const page of ["2002", "2001", "9999", "x"]) expect(refusal(await share(page))).toEqual([400, 100, "crossposting_actions[0].page_id"]);
+    expect(refusal(await share("2003", "lonely"))).toEqual([400, 100, "crossposting_actions[0].page_id"]);
+    expect((await share("2003")).status).toBe(200);
+    expect((await read(plaza, "5301", "crossposted_pages")).crossposted_pages).toEqual({ data: [{ id: "2003" }] });
+    const onClub = (await plaza.get("/v26.0/2003/live_videos", { bearer: "club-live", query: { fields: "title,page" } })).body.data;
+    expect(onClub).toEqual([{ id: "5301", title: "Opening", page: { id: "2001", name: "Cafe" } }]);
+    expect((await plaza.get("/v26.0/5301", { bearer: "club-live" })).status).toBe(200);
+    for (const token of ["bar-live", "cleo-live"]) expect((await plaza.get("/v26.0/5301", { bearer: token })).status).toBeOneOf([400, 403]);
+    // Reading is all that the other page may do.
+    expect((await plaza.post("/v26.0/5301", { bearer: "club-live", body: { title: "x" } })).body.error.error_subcode).toBe(33);
+    expect((await plaza.delete("/v26.0/5301", { bearer: "club-live" })).body.error.error_subcode).toBe(33);
+    expect((await share("2003", bearer, "disable_crossposting")).status).toBe(200);
+    expect((await plaza.get("/v26.0/5301", { bearer: "club-live" })).body.error.error_subcode).toBe(33);
+    expect((await plaza.get("/v26.0/2003/live_videos", { bearer: "club-live" })).body.data).toEqual([]);
+  });
+
+  test("AUTH-7, D-13, D-14: who may, in any place; whoever may not changes nothing", async () => {
+    const plaza = await open();
+    const codes = async (token: string) => {
+      const calls = [
+        plaza.post(ON_PAGE, { bearer: token, body: { title: "never" } }),
+        plaza.get(ON_PAGE, { bearer: token }),
+        plaza.get("/v26.0/5301", { bearer: token }),
+        plaza.post("/v26.0/5301", { bearer: token, body: { title: "never" } }),
+        plaza.delete("/v26.0/5301", { bearer: token }),
+        plaza.get("/v26.0/5301/comments", { bearer: token }),
+        plaza.post("/v26.0/5301/comments", { bearer: token, body: { message: "never" } }),
+        plaza.get("/v26.0/5301/reactions", { bearer: token }),
+        plaza.post("/v26.0/5301/reactions", { bearer: token, body: { type: "LIKE" } }),
+      ];
+      const found = new Set<string>();
+      for (const { status, body } of await Promise.all(calls)) found.add(`${status} ${body.error?.code} ${body.error?.error_subcode ?? ""}`);
+      return [...found].join("; ");
+    };
+    expect(await codes("one-scope")).toBe("403 10 ");
+    expect(await codes("no-scope")).toBe("403 10 ");
+    expect(await codes("cleo-live")).toBe("403 200 ");
+    expect(await codes("past")).toBe("401 190 463");
+    expect(await codes("unheard-of")).toBe("401 190 ");
+    expect(await codes("bar-live")).toBe("400 100 33");
+    expect(await codes("app")).toBe("400 100 33");
+    expect(await codes("system")).toBe("401 190 ; 400 100 33");
+    expect(await plaza.get("/v26.0/5301")).toMatchObject({ status: 401, body: { error: { code: 104 } } });
+    expect((await read(plaza, "5301")).title).toBe("Opening");
+    expect((await plaza.get(ON_PAGE, { bearer })).body.data).toHaveLength(1);
+    for (const call of [{ bearer: "ada-live" }, { query: { access_token: "author" } }]) expect((await plaza.get("/v26.0/5301", call)).status).toBe(200);
+    expect((await plaza.post("/v26.0/5301", { body: { access_token: "ada-live", title: "Ada's" } })).status).toBe(200);
+    const twice = await plaza.get("/v26.0/5301", { bearer: "ada-live", query: { access_token: "author" } });
+    expect([twice.status, twice.body.error.code]).toEqual([400, 100]);
+  });
+
+  test("D-30, D-96: a page's videos are paged newest first, each once", async () => {
+    const plaza = await open();
+    const made = ["5301"];
+    for (let i = 0; i < 6; i++) made.unshift(await create(plaza));
+    const seen: string[] = [];
+    let link: { path: string; query: Record<string, string> } | undefined = { path: ON_PAGE, query: { limit: "3" } };
+    while (link !== undefined) {
+      const { body }: Awaited<ReturnType<TestPlaza["get"]>> = await plaza.get(link.path, { bearer, query: link.query });
+      seen.push(...body.data.map(({ id }: { id: string }) => id));
+      link = body.paging.next === undefined ? undefined : callOfLink(body.paging.next);
+    }
+    expect(seen).toEqual(made);
+  });
+
+  test("D-113: any title of storable text comes back as it was sent; longer ones are refused", async () => {
+    const plaza = await open();
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: "binary", maxLength: 60 }), async (title) => {
+        fc.pre(isStorableText(title) && codePointCount(title) <= 255);
+        expect((await update(plaza, "5301", { title })).status).toBe(200);
+        expect((await read(plaza, "5301", "title")).title).toBe(title);
+      }),
+      { numRuns: 30 },
+    );
+    expect(refusal(await update(plaza, "5301", { title: "😀".repeat(256) }))).toEqual([400, 100, "title"]);
+  });
+});

@@ -1,0 +1,285 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { onEachDatabase, openPlaza, type TestCall, type TestPlaza } from "#harness/plaza";
+import { cafe } from "#harness/worlds";
+
+const scopes = ["catalog_management", "pages_manage_metadata"];
+const MANAGE = "240588526848665";
+const ADVERTISE = "2015469438531460";
+
+const world = {
+  ...cafe,
+  apps: [...cafe.apps, { id: "1003", name: "Draft", secret: "d", mode: "development", created_time: 1780000000 }],
+  users: [...cafe.users, { id: "3004" }, { id: "3005" }],
+  businesses: [
+    { id: "3501", name: "Owner", people: [{ user: "3004" }] },
+    { id: "3502", name: "Agency", people: [{ user: "3005" }] },
+  ],
+  tokens: [
+    ...cafe.tokens,
+    { token: "maker", type: "user", app: "1001", user: "3001", scopes },
+    { token: "maker-of-other-app", type: "user", app: "1002", user: "3001", scopes },
+    { token: "maker-in-development", type: "user", app: "1003", user: "3001", scopes },
+    { token: "one-scope", type: "user", app: "1001", user: "3001", scopes: scopes.slice(0, 1) },
+    { token: "no-task", type: "user", app: "1001", user: "3002", scopes },
+    { token: "stranger", type: "user", app: "1001", user: "3003", scopes },
+    { token: "machine", type: "system_user", app: "1001", user: "3001", scopes },
+    { token: "page-with-scopes", type: "page", app: "1001", page: "2001", user: "3001", scopes },
+    { token: "expired-maker", type: "user", app: "1001", user: "3001", scopes, expires_at: 1790000000 },
+    { token: "feed-reader-of-owner", type: "user", app: "1001", user: "3004", scopes: ["catalog_management"] },
+    { token: "feed-reader-of-agency", type: "user", app: "1001", user: "3005", scopes: ["catalog_management"] },
+  ],
+};
+
+const EDGE = "/v25.0/2001/owned_product_catalogs";
+const create = (plaza: TestPlaza, body: Record<string, unknown>, call: TestCall = {}, path = EDGE) =>
+  plaza.post(path, { surface: "ads", bearer: "maker", body, ...call });
+
+const sectionOf = (plaza: TestPlaza, key: string) => {
+  const section = plaza.registry.rooms.flatMap((room) => room.sections ?? []).find((one) => one.key === key);
+  if (section === undefined) throw new Error(`no section ${key}`);
+  return section;
+};
+// biome-ignore lint/suspicious/noExplicitAny: entries have any keys.
+const entryOf = async (plaza: TestPlaza, id: string, key = "catalogs"): Promise<any> =>
+  sectionOf(plaza, key).find(plaza.world.database.reader, id, plaza.world);
+const countCatalogs = async (plaza: TestPlaza) =>
+  (await sectionOf(plaza, "catalogs").list(plaza.world.database.reader, { limit: 100 }, plaza.world)).rows.length;
+
+/** A feed of the catalog, and whether a token may read it. */
+async function addFeed(plaza: TestPlaza, catalog: string): Promise<(token: string) => Promise<number>> {
+  const id = plaza.world.ids.mint();
+  const entry = { id, catalog, name: "", items: [] };
+  await plaza.world.database.write((tx) => sectionOf(plaza, "product_feeds").insert(tx, entry, plaza.world));
+  return async (token) => (await plaza.get(`/v25.0/${id}/articles_and_publications`, { bearer: token })).status;
+}
+
+onEachDatabase("product catalogs", (database) => {
+  const open = (options = {}) => openPlaza({ database, world, ...options });
+
+  test("G1: a catalog is made for a page, under both addresses, with a version and without", async () => {
+    const plaza = await open();
+    for (const path of [EDGE, "/v25.0/pages/2001/owned_product_catalogs", "/2001/owned_product_catalogs", "/pages/2001/owned_product_catalogs"]) {
+      const { status, body, headers } = await create(plaza, { name: " Books " }, {}, path);
+      expect(status).toBe(200);
+      expect(Object.keys(body)).toEqual(["id"]);
+      expect(headers["pf-api-version"]).toBe("v25.0");
+      expect(await entryOf(plaza, body.id)).toEqual({ id: body.id, page: "2001", name: "Books", vertical: "commerce", agencies: [] });
+    }
+  });
+
+  test("G1, D-03: v26.0 is no marketing version yet, and other surfaces do not have the edge", async () => {
+    const plaza = await open();
+    const { status, body } = await create(plaza, { name: "Books" }, {}, "/v26.0/2001/owned_product_catalogs");
+    expect([status, body.error.code]).toEqual([400, 2635]);
+    const elsewhere = await plaza.post(EDGE, { bearer: "maker", body: { name: "Books" } });
+    expect([elsewhere.status, elsewhere.body.error.code, elsewhere.body.error.error_subcode]).toEqual([400, 100, 33]);
+    expect(await countCatalogs(plaza)).toBe(0);
+  });
+
+  test("ERR-32: a vertical other than commerce fails, and so do names that are none", async () => {
+    const plaza = await open();
+    expect((await create(plaza, { name: "Books", vertical: "commerce" })).status).toBe(200);
+    for (const [body, parameter] of [
+      [{ name: "Books", vertical: "hotels" }, "vertical"],
+      [{ name: "Books", vertical: "" }, "vertical"],
+      [{ name: "Books", vertical: "Commerce" }, "vertical"],
+      [{}, "name"],
+      [{ name: "  " }, "name"],
+      [{ name: "x".repeat(201) }, "name"],
+      [{ name: ["x"] }, "name"],
+      [{ name: "x", business_metadata: "y" }, "business_metadata"],
+      [{ name: "x", business_metadata: { external_business_id: "x".repeat(256) } }, "business_metadata.external_business_id"],
+    ] as const) {
+      const answer = await create(plaza, body);
+      expect([answer.status, answer.body.error.code, answer.body.error.error_data]).toEqual([400, 100, { parameter }]);
+    }
+    expect(await countCatalogs(plaza)).toBe(1);
+  });
+
+  test("G1-13, G1-15: a business is linked, and may have another id with the partner", async () => {
+    const plaza = await open();
+    const { body } = await create(plaza, { name: "Books", business_id: 3501, business_metadata: { external_business_id: "ext-1" } });
+    expect(await entryOf(plaza, body.id)).toMatchObject({ business: "3501", external_business_id: "ext-1", agencies: [] });
+  });
+
+  test("ERR-33, D-56: an agency needs both its id and at least one of the two tasks, and businesses exist", async () => {
+    const plaza = await open();
+    const agency = { business_id: "3502", permitted_tasks: [MANAGE] };
+    const at = "business_metadata.agency";
+    for (const [given, parameter] of [
+      [{ business_id: "3599" }, "business_id"],
+      [{ business_id: "2001" }, "business_id"],
+      [{ business_id: "x" }, "business_id"],
+      [{ business_metadata: { agency: {} } }, `${at}.business_id`],
+      [{ business_metadata: { agency: { business_id: "3502" } } }, `${at}.permitted_tasks`],
+      [{ business_metadata: { agency: { permitted_tasks: [MANAGE] } } }, `${at}.business_id`],
+      [{ business_metadata: { agency: { ...agency, permitted_tasks: [] } } }, `${at}.permitted_tasks`],
+      [{ business_metadata: { agency: { ...agency, permitted_tasks: [MANAGE, "1"] } } }, `${at}.permitted_tasks[1]`],
+      [{ business_metadata: { agency: { ...agency, business_id: "3599" } } }, `${at}.business_id`],
+      [{ business_metadata: { agency: "3502" } }, at],
+    ] as const) {
+      const answer = await create(plaza, { name: "Books", ...given });
+      expect([answer.status, answer.body.error.code, answer.body.error.error_data]).toEqual([400, 100, { parameter }]);
+    }
+    expect(await countCatalogs(plaza)).toBe(0);
+  });
+
+  test("G1-22: with business and agency the catalog is shared, and the agency then has it", async () => {
+    const plaza = await open();
+    const agency = { business_id: "3502", permitted_tasks: [ADVERTISE, MANAGE, ADVERTISE] };
+    const { body } = await create(plaza, { name: "Books", business_id: "3501", business_metadata: { agency } });
+    expect((await entryOf(plaza, body.id)).agencies).toEqual([{ business: "3502", permitted_tasks: [ADVERTISE, MANAGE] }]);
+    const read = await addFeed(plaza, body.id);
+    expect(await read("feed-reader-of-owner")).toBe(200);
+    expect(await read("feed-reader-of-agency")).toBe(200);
+    expect(await read("stranger")).toBe(400);
+
+    // G1-12: without a business it is the page's alone, whatever is said of an agency.
+    const alone = (await create(plaza, { name: "Books", business_metadata: { agency } })).body.id;
+    expect(await entryOf(plaza, alone)).toMatchObject({ agencies: [] });
+    const readAlone = await addFeed(plaza, alone);
+    expect(await readAlone("feed-reader-of-agency")).toBe(400);
+    expect(await readAlone("maker")).toBe(200);
+  });
+
+  test("D-13: who leaves the business, or loses the share, has the catalog no more", async () => {
+    const plaza = await open();
+    const agency = { business_id: "3502", permitted_tasks: [MANAGE] };
+    const catalog = (await create(plaza, { name: "Books", business_id: "3501", business_metadata: { agency } })).body.id;
+    const read = await addFeed(plaza, catalog);
+    expect([await read("feed-reader-of-owner"), await read("feed-reader-of-agency")]).toEqual([200, 200]);
+    await plaza.world.database.write((tx) => sectionOf(plaza, "businesses").replace(tx, { id: "3501", name: "Owner", people: [] }, plaza.world));
+    const entry = await entryOf(plaza, catalog);
+    await plaza.world.database.write((tx) => sectionOf(plaza, "catalogs").replace(tx, { ...entry, agencies: [] }, plaza.world));
+    expect([await read("feed-reader-of-owner"), await read("feed-reader-of-agency")]).toEqual([400, 400]);
+    expect(await plaza.world.database.write((tx) => sectionOf(plaza, "catalogs").remove(tx, catalog, plaza.world))).toBe(true);
+    expect(await read("maker")).toBe(400);
+  });
+
+  test("AUTH-17, AUTH-18, D-13: who may make a catalog, and a refused call makes none", async () => {
+    const plaza = await open();
+    const as = async (call: TestCall, path = EDGE) => {
+      const { status, body } = await create(plaza, { name: "Books" }, call, path);
+      return [status, body.error?.code, body.error?.error_subcode];
+    };
+    expect(await as({ bearer: "one-scope" })).toEqual([403, 10, undefined]);
+    expect(await as({ bearer: "no-task" })).toEqual([403, 200, undefined]);
+    expect(await as({ bearer: "stranger" })).toEqual([400, 100, 33]);
+    expect(await as({ bearer: "maker" }, "/v25.0/2002/owned_product_catalogs")).toEqual([400, 100, 33]);
+    expect(await as({ bearer: "machine" })).toEqual([401, 190, undefined]);
+    expect(await as({ bearer: "page-with-scopes" })).toEqual([401, 190, undefined]);
+    expect(await as({ bearer: "app" })).toEqual([400, 100, 33]);
+    expect(await as({ bearer: "expired-maker" })).toEqual([401, 190, 463]);
+    expect(await as({ bearer: "nobody" })).toEqual([401, 190, undefined]);
+    const revoked = await plaza.mint({ type: "user", app: plaza.world.ids.mint(), revoked_at: 5 });
+    expect(await as({ bearer: revoked })).toEqual([401, 190, 466]);
+    const none = await plaza.post(EDGE, { surface: "ads", body: { name: "Books" } });
+    expect([none.status, none.body.error.code, none.headers["www-authenticate"]]).toEqual([401, 104, expect.any(String)]);
+    const byQuery = (access_token: string) => plaza.post(EDGE, { surface: "ads", query: { access_token }, body: { name: "Books" } });
+    expect((await byQuery("maker")).body.error.code).toBe(104);
+    expect(await countCatalogs(plaza)).toBe(0);
+    expect((await byQuery("maker-in-development")).status).toBe(200);
+    // A person's token of another app has the same page: the app is not what owns a catalog.
+    expect((await create(plaza, { name: "Books" }, { bearer: "maker-of-other-app" })).status).toBe(200);
+  });
+
+  test("G1: reading, deleting and listing are not part of the interface", async () => {
+    const plaza = await open();
+    const { id } = (await create(plaza, { name: "Books" })).body;
+    for (const [method, path] of [
+      ["GET", EDGE],
+      ["DELETE", EDGE],
+      ["GET", `/v25.0/${id}`],
+      ["DELETE", `/v25.0/${id}`],
+    ] as const) {
+      const { status, body } = await plaza.call(method, path, { surface: "ads", bearer: "maker" });
+      expect([status, body.error.code]).toEqual(path === EDGE || method === "DELETE" ? [400, 100] : [status, body.error.code]);
+      expect(status).toBeGreaterThanOrEqual(400);
+    }
+  });
+
+  test("the world file says all of a catalog, and of a business's people", async () => {
+    const catalogs = [
+      { id: "8001", page: "2001", name: "Books", vertical: "commerce", agencies: [] },
+      {
+        id: "8002",
+        page: "2001",
+        name: "More",
+        vertical: "commerce",
+        business: "3501",
+        external_business_id: "e",
+        agencies: [{ business: "3502", permitted_tasks: [MANAGE] }],
+      },
+    ];
+    const plaza = await open({ world: { ...world, catalogs } });
+    const listed = await sectionOf(plaza, "catalogs").list(plaza.world.database.reader, { limit: 10 }, plaza.world);
+    expect(listed.rows as unknown[]).toEqual(catalogs);
+    expect(await entryOf(plaza, "3501", "businesses")).toEqual(world.businesses[0]);
+    for (const wrong of [
+      { catalogs: [{ id: "8001", page: "2099" }] },
+      { catalogs: [{ id: "8001", page: "2001", vertical: "hotels" }] },
+      { catalogs: [{ id: "8001", page: "2001", business: "2001" }] },
+      { catalogs: [{ id: "8001", page: "2001", agencies: [{ business: "3502", permitted_tasks: [] }] }] },
+      { businesses: [{ id: "3503", people: [{ user: "2001" }] }] },
+    ])
+      expect(open({ world: { ...world, ...wrong } })).rejects.toThrow();
+  });
+});
+
+/** A world drawn at random: who works where, who has which task, and whom a catalog belongs to. */
+const drawn = fc.record({
+  tasks: fc.array(fc.tuple(fc.nat(3), fc.nat(1), fc.subarray(["MANAGE", "ADVERTISE", "CREATE_CONTENT", "MODERATE", "MESSAGING", "ANALYZE"])), {
+    maxLength: 6,
+  }),
+  people: fc.array(fc.tuple(fc.nat(2), fc.nat(3)), { maxLength: 6 }),
+  catalogs: fc.array(fc.record({ page: fc.nat(1), business: fc.option(fc.nat(2)), agencies: fc.uniqueArray(fc.nat(2), { maxLength: 2 }) }), {
+    minLength: 1,
+    maxLength: 4,
+  }),
+});
+
+test("D-13: over random worlds, a catalog's feed is seen by exactly those who have the catalog, and for others it does not exist", async () => {
+  await fc.assert(
+    fc.asyncProperty(drawn, async ({ tasks, people, catalogs }) => {
+      const user = (at: number) => `300${at}`;
+      const roles = new Map(tasks.map(([who, page, list]) => [`${page} ${who}`, list]));
+      const plaza = await openPlaza({
+        world: {
+          apps: cafe.apps,
+          users: [0, 1, 2, 3].map((at) => ({ id: user(at) })),
+          pages: [0, 1].map((page) => ({
+            id: `200${page}`,
+            roles: [...roles].filter(([key]) => key.startsWith(`${page} `)).map(([key, list]) => ({ user: user(Number(key.slice(2))), tasks: list })),
+          })),
+          businesses: [0, 1, 2].map((at) => ({
+            id: `350${at}`,
+            people: [...new Set(people.filter(([business]) => business === at).map(([, who]) => who))].map((who) => ({ user: user(who) })),
+          })),
+          catalogs: catalogs.map(({ page, business, agencies }, at) => ({
+            id: `80${at}0`,
+            page: `200${page}`,
+            ...(business === null ? {} : { business: `350${business}` }),
+            agencies: agencies.map((one) => ({ business: `350${one}`, permitted_tasks: [ADVERTISE] })),
+          })),
+          product_feeds: catalogs.map((_, at) => ({ id: `80${at}1`, catalog: `80${at}0` })),
+          tokens: [0, 1, 2, 3].map((at) => ({ token: `user${at}`, type: "user", app: "1001", user: user(at), scopes: ["catalog_management"] })),
+        },
+      });
+      const unknown = await plaza.get("/v25.0/80991/articles_and_publications", { bearer: "user0" });
+      for (const [at, { page, business, agencies }] of catalogs.entries()) {
+        for (const who of [0, 1, 2, 3]) {
+          const has =
+            roles.get(`${page} ${who}`)?.some((task) => ["MANAGE", "ADVERTISE", "CREATE_CONTENT"].includes(task)) === true ||
+            people.some(([where, one]) => one === who && (where === business || agencies.includes(where)));
+          const answer = await plaza.get(`/v25.0/80${at}1/articles_and_publications`, { bearer: `user${who}` });
+          expect(answer.status).toBe(has ? 200 : 400);
+          const hidden = ({ error }: TestPlaza extends never ? never : { error: Record<string, unknown> }) => ({ ...error, pftrace_id: "" });
+          if (!has) expect(JSON.stringify(hidden(answer.body))).toBe(JSON.stringify(hidden(unknown.body)).replace("80991", `80${at}1`));
+        }
+      }
+      await plaza.close();
+    }),
+    { numRuns: 25 },
+  );
+}, 30_000);

@@ -1,0 +1,49 @@
+import { expect, test } from "bun:test";
+import { controlRoutes } from "#control/app";
+import { openapiOf } from "#control/openapi";
+import { standardCalendar } from "#graph/calendar";
+import { openapiDocument } from "#graph/openapi";
+import type { SurfaceName } from "#graph/request";
+import { sectionsOf } from "#graph/world-file";
+import { buildRegistry } from "#main";
+import { surfaces } from "#surfaces/surfaces";
+import { problemsOf } from "./lint.ts";
+
+const registry = buildRegistry();
+const addresses = Object.fromEntries(surfaces.map(({ name, mount }) => [name, `https://graph.plaza.test${mount}`])) as Record<SurfaceName, string>;
+const documentOf = (profile: "strict" | "clients", type?: string) =>
+  openapiDocument(registry, { profile, calendar: standardCalendar, addresses, ...(type === undefined ? {} : { type }) });
+
+/** One address serves many node types whose shapes overlap: `oneOf` is what operating.md promises there. */
+const OVERLAP = "no-illogical-composition-keywords";
+
+test("the document of all surfaces passes the recommended rules", async () => {
+  for (const profile of ["strict", "clients"] as const) {
+    expect((await problemsOf(documentOf(profile))).filter((problem) => !problem.includes(OVERLAP))).toEqual([]);
+  }
+});
+
+test("the document of each node type passes them without exception", async () => {
+  for (const { type } of registry.types) expect([type, await problemsOf(documentOf("strict", type))]).toEqual([type, []]);
+});
+
+test("the control API's document passes them", async () => {
+  const document = openapiOf(controlRoutes, sectionsOf(registry), "https://control.plaza.test");
+  expect((await problemsOf(document)).filter((problem) => !problem.includes(OVERLAP))).toEqual([]);
+});
+
+test("every operation stands in the document, and nothing else", () => {
+  const { paths } = documentOf("strict") as { paths: Record<string, Record<string, { description?: string }>> };
+  const text = JSON.stringify(paths);
+  for (const { access, served } of registry.endpoints) {
+    if (served !== undefined)
+      expect([access.operation, text.includes(JSON.stringify(served.contract.summary).slice(1, -1))]).toEqual([access.operation, true]);
+  }
+  for (const [path, item] of Object.entries(paths)) {
+    const edge = path.split("/").at(-1) as string;
+    for (const method of Object.keys(item).filter((key) => key !== "servers" && key !== "parameters")) {
+      const isKnown = edge === "{id}" || registry.isEdge(edge) || registry.isLiteral(edge);
+      expect([path, method, isKnown]).toEqual([path, method, true]);
+    }
+  }
+});
