@@ -44,10 +44,13 @@ export function openapiOf(routes: readonly ControlRoute[], sections: readonly Wo
     info: {
       title: "Plaza control API",
       version: "1",
+      contact: { name: "Plaza's developers" },
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       description: "Steers a running Plaza: its worlds, nodes, tokens and time. Times are Unix seconds.",
     },
     servers: [{ url: serverUrl }],
     security: [{ controlKey: [] }],
+    tags: [...new Set(Object.keys(paths).map(tagOf))].map((name) => ({ name, description: `What concerns ${name}.` })),
     paths,
     components: {
       securitySchemes: { controlKey: { type: "http", scheme: "bearer" } },
@@ -67,10 +70,18 @@ function operationOf(route: ControlRoute, key: string | undefined, path: string)
   return {
     operationId: key === undefined ? route.operation : `${route.operation}_${key}`,
     summary: route.summary,
+    description: route.summary,
+    tags: [tagOf(path)],
     parameters: [...pathParameters(path), ...queryParameters(route)],
     ...(body === undefined ? {} : { requestBody: { required: true, ...body } }),
     responses,
   };
+}
+
+/** What a path is about: the word behind the world's name, or its first. */
+function tagOf(path: string): string {
+  const words = path.split("/").filter((word) => word !== "" && word !== "v1" && !word.startsWith("{"));
+  return (words[0] === "worlds" ? words[1] : words[0]) ?? "worlds";
 }
 
 function answerOf({ answer }: ControlRoute, key: string | undefined): unknown {

@@ -46,5 +46,5 @@ export const createCatalog = writeOperation({
     ),
   }),
   returns: Type.Object({ id: Type.String() }),
-  errors: ["invalidParameter"],
+  errors: ["invalidParameter", "versionDeprecated"],
 });

@@ -187,15 +187,14 @@ onEachDatabase("product catalogs", (database) => {
   test("G1: reading, deleting and listing are not part of the interface", async () => {
     const plaza = await open();
     const { id } = (await create(plaza, { name: "Books" })).body;
-    for (const [method, path] of [
-      ["GET", EDGE],
-      ["DELETE", EDGE],
-      ["GET", `/v25.0/${id}`],
-      ["DELETE", `/v25.0/${id}`],
+    for (const [method, path, status, code] of [
+      ["GET", EDGE, 400, 100],
+      ["DELETE", EDGE, 400, 100],
+      ["DELETE", `/v25.0/${id}`, 400, 100],
+      ["GET", `/v25.0/${id}`, 400, 100],
     ] as const) {
-      const { status, body } = await plaza.call(method, path, { surface: "ads", bearer: "maker" });
-      expect([status, body.error.code]).toEqual(path === EDGE || method === "DELETE" ? [400, 100] : [status, body.error.code]);
-      expect(status).toBeGreaterThanOrEqual(400);
+      const answer = await plaza.call(method, path, { surface: "ads", bearer: "maker" });
+      expect([method, path, answer.status, answer.body.error.code]).toEqual([method, path, status, code]);
     }
   });
 
@@ -223,7 +222,7 @@ onEachDatabase("product catalogs", (database) => {
       { catalogs: [{ id: "8001", page: "2001", agencies: [{ business: "3502", permitted_tasks: [] }] }] },
       { businesses: [{ id: "3503", people: [{ user: "2001" }] }] },
     ])
-      expect(open({ world: { ...world, ...wrong } })).rejects.toThrow();
+      await expect(open({ world: { ...world, ...wrong } })).rejects.toThrow();
   });
 });
 
@@ -274,7 +273,7 @@ test("D-13: over random worlds, a catalog's feed is seen by exactly those who ha
             people.some(([where, one]) => one === who && (where === business || agencies.includes(where)));
           const answer = await plaza.get(`/v25.0/80${at}1/articles_and_publications`, { bearer: `user${who}` });
           expect(answer.status).toBe(has ? 200 : 400);
-          const hidden = ({ error }: TestPlaza extends never ? never : { error: Record<string, unknown> }) => ({ ...error, pftrace_id: "" });
+          const hidden = ({ error }: { error: Record<string, unknown> }) => ({ ...error, pftrace_id: "" });
           if (!has) expect(JSON.stringify(hidden(answer.body))).toBe(JSON.stringify(hidden(unknown.body)).replace("80991", `80${at}1`));
         }
       }

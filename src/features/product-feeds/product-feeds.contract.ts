@@ -57,5 +57,5 @@ export const listArticlesAndPublications = listOperation({
   params: Type.Object({ summary: Type.Optional(Type.Boolean()) }),
   items: articleOrPublication,
   extras: Type.Object({ summary: Type.Object({ total_count: Type.Integer() }, { additionalProperties: false }) }),
-  errors: [],
+  errors: ["versionDeprecated"],
 });
