@@ -10,6 +10,9 @@ export const monotonicMs = (): number => performance.now();
 
 export const randomSecret = (byteCount: number): string => randomBytes(byteCount).toString("base64url");
 
+/** From 0 to below 1, for chances that need no secrecy. */
+export const randomFraction = (): number => Math.random();
+
 export const randomKey = (byteCount: number): Uint8Array => randomBytes(byteCount);
 
 /** 2026-01-01: 41 bits of milliseconds from here last until 2095. */

@@ -11,6 +11,7 @@ import { appEventRoutes } from "./app-events.routes.ts";
 import { bodyBytes } from "./body-bytes.ts";
 import { clockRoutes } from "./clock.routes.ts";
 import { badRequest, bodyOf, ControlError, controlCodes, controlErrorOf, notFound } from "./errors.ts";
+import { faultRoutes } from "./faults.routes.ts";
 import { feedRoutes } from "./feeds.routes.ts";
 import { inAppRoutes } from "./in-app.routes.ts";
 import { liveVideoRoutes } from "./live-videos.routes.ts";
@@ -29,6 +30,7 @@ export const controlRoutes: readonly ControlRoute[] = [
   ...clockRoutes,
   ...liveVideoRoutes,
   ...requestRoutes,
+  ...faultRoutes,
   ...inAppRoutes,
   ...appEventRoutes,
   ...feedRoutes,

@@ -98,6 +98,7 @@ async function ascend(stairs: Stairs, world: World, request: GraphRequest, step:
 
   step.form = endpoint.access.errorForm;
   step.endpoint = endpoint;
+  if (!world.faults.isEmpty) await world.faults.meet(endpoint.access.operation);
   Object.assign(step.headers, endpoint.access.headers);
   const scheme = schemeFor(endpoint.access.scheme, world.profile);
   if (credentials.length === 0) credentials.push(...(await withoutToken(world, endpoint, node)));

@@ -9,6 +9,7 @@ import type { GuardedClient } from "#webhooks/guarded-client";
 import { silentObserver } from "#webhooks/observer";
 import { webhookMigrations } from "#webhooks/webhooks.migrations";
 import type { VersionCalendar } from "./calendar.ts";
+import { Faults, type FaultTools } from "./faults.ts";
 import { graphMigrations } from "./graph.migrations.ts";
 import { type RateLimitConfig, RateLimits } from "./rate-limits.ts";
 import type { Registry } from "./registry.ts";
@@ -28,6 +29,7 @@ export interface WorldOptions {
   readonly calendar: VersionCalendar;
   readonly limits: WorldLimits;
   readonly rateLimits: RateLimitConfig;
+  readonly faults: FaultTools;
   readonly outbound: GuardedClient;
   /** Nobody unless it is given. */
   readonly observer?: WorkObserver;
@@ -72,6 +74,7 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
     limits: options.limits,
     rateLimits: new RateLimits(options.rateLimits),
     requests: new RequestLog(),
+    faults: new Faults(options.faults),
     outbound: options.outbound,
     jobKinds: registry.rooms.flatMap(({ jobs }) => jobs ?? []),
     observer: options.observer ?? nobody,

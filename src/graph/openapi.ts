@@ -140,7 +140,9 @@ function operationOf({ path, method, endpoints }: Served, options: OpenapiOption
   const summaries = endpoints.map(summaryOf);
   const operation: Document = {
     operationId:
-      endpoints.length === 1 && !path.includes("/pages/") ? first.access.operation : `${method.toLowerCase()}${path.replace(/[^a-z_]/gi, "_")}`,
+      endpoints.length === 1 && pathsOf(first, first.access.surfaces[0] as SurfaceName)[0] === path
+        ? first.access.operation
+        : `${method.toLowerCase()}${path.replace(/[^a-z_]/gi, "_")}`,
     summary: summaries.length === 1 ? summaries[0] : `${method} for ${endpoints.map(typeOf).join(", ")}`,
     description: `${summaries.join("\n\n")}\n\nClauses: ${endpoints.flatMap(({ access }) => access.clauses).join(", ") || "none"}.`,
     tags: [...new Set(endpoints.map(tagOf))],

@@ -20,6 +20,7 @@ import type { WebhookObserver } from "#webhooks/observer";
 import { Webhooks } from "#webhooks/webhooks";
 import type { VersionCalendar } from "./calendar.ts";
 import { Cursors } from "./cursors.ts";
+import type { Faults } from "./faults.ts";
 import { findNode, nodeFact } from "./nodes.store.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import type { RequestLog } from "./request-log.ts";
@@ -52,6 +53,7 @@ export interface WorldParts {
   readonly limits: WorldLimits;
   readonly rateLimits: RateLimits;
   readonly requests: RequestLog;
+  readonly faults: Faults;
   /** The only way out (D-64). */
   readonly outbound: GuardedClient;
   /** What the rooms have done later. */
@@ -78,6 +80,7 @@ export class World {
   readonly limits: WorldLimits;
   readonly rateLimits: RateLimits;
   readonly requests: RequestLog;
+  readonly faults: Faults;
   readonly outbound: GuardedClient;
   readonly randomSecret: (byteCount: number) => string;
   /** What happens later or without a caller; it runs in the background once it is started. */
@@ -102,6 +105,7 @@ export class World {
     this.limits = parts.limits;
     this.rateLimits = parts.rateLimits;
     this.requests = parts.requests;
+    this.faults = parts.faults;
     this.outbound = parts.outbound;
     this.randomSecret = parts.randomSecret;
     this.cursors = new Cursors(deriveKey(parts.masterKey, "cursors"));

@@ -105,7 +105,7 @@ export interface ErrorDetails {
 }
 
 export class GraphError extends Error {
-  readonly entry: ErrorEntry;
+  entry: ErrorEntry;
   constructor(
     readonly errorName: ErrorName,
     message: string,

@@ -19,7 +19,7 @@ import { catalogue, type ErrorName } from "#kernel/errors";
 import { nodeId } from "#kernel/ids";
 import { ReaderRegistry } from "#kernel/readers";
 import { buildRegistry } from "#main";
-import { randomSecret, SeededIds, TimeOrderedIds, traceId } from "#system";
+import { randomFraction, randomSecret, SeededIds, sleepMs, TimeOrderedIds, traceId } from "#system";
 import { GuardedClient } from "#webhooks/guarded-client";
 import { afterThisTest } from "./cleanup.ts";
 import { sharedPostgres } from "./postgres-cluster.ts";
@@ -80,6 +80,7 @@ export async function openPlaza(options: PlazaOptions = {}): Promise<TestPlaza> 
     limits: { labels_per_page_max: options.labelsPerPageMax ?? 5_000 },
     rateLimits: { app_calls_per_hour: 0, page_calls_per_hour: 0 },
     randomSecret,
+    faults: { sleepMs, randomFraction },
     outbound: new GuardedClient({ rules: { isSandbox: true, allowed: [] } }),
     masterKey: new Uint8Array(32).fill(7),
     realNowMs: () => time.realMs,

@@ -14,7 +14,7 @@ import { type Device, deviceIdentities, deviceText, identitiesOf } from "./calls
 import type { ReportedEvent } from "./events.reader.ts";
 import { findInstalled, insertInstalled } from "./installs.store.ts";
 import { findTimesOfKey, insertEvents, lastCallOf } from "./log.store.ts";
-import type { IndexEntry, LogIndex } from "./log-index.store.ts";
+import type { LogIndex } from "./log-index.store.ts";
 import { ALL_DAYS, addSums, type EventSum } from "./sums.store.ts";
 
 /** A call of I1 that was found right in itself. */
@@ -58,11 +58,7 @@ export async function storeBatch(tx: Transaction, reports: readonly Report[], in
   return outcomes;
 }
 
-interface KeyTimes {
-  readonly name: string;
-  readonly event_id: string;
-  readonly times: number[];
-}
+type KnownEvent = Pick<ReportedEvent, "name" | "event_id" | "time">;
 
 class AppBatch {
   readonly #tx: Transaction;
@@ -70,12 +66,12 @@ class AppBatch {
   readonly #index: LogIndex;
   readonly #names: KnownNames;
   readonly #rows: SqlValue[] = [];
-  readonly #entries: IndexEntry[] = [];
+  readonly #entries: number[] = [];
   /** By name; an app has few days and currencies at a time. */
   readonly #sums = new Map<string, EventSum[]>();
   readonly #times = { first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY };
-  /** By fingerprint, keys with the times of their events: stored ones within the window, and those of this batch. */
-  readonly #keys = new Map<number, KeyTimes[]>();
+  /** By fingerprint, events with an `event_id`: stored ones within the window, and those of this batch. Nearly always one. */
+  readonly #known = new Map<number, KnownEvent | KnownEvent[]>();
   #installed: ReadonlySet<string> = new Set();
   readonly #newlyInstalled = new Set<string>();
   #call = 0;
@@ -111,21 +107,19 @@ class AppBatch {
     if (found.size === 0) return;
     for (const { fingerprint, name, event_id } of wanted) {
       const calls = found.get(fingerprint);
-      if (calls === undefined || event_id === undefined || this.#timesOf(fingerprint, name, event_id) !== undefined) continue;
-      const times: number[] = [];
-      for (const call of new Set(calls)) times.push(...(await findTimesOfKey(this.#tx, this.#app, call, name, event_id)));
-      this.#remember(fingerprint, { name, event_id, times });
+      if (calls === undefined || event_id === undefined) continue;
+      for (const call of new Set(calls)) {
+        const times = await findTimesOfKey(this.#tx, this.#app, call, name, event_id);
+        for (const time of times) this.#remember(fingerprint, { name, event_id, time });
+      }
     }
   }
 
-  #timesOf(fingerprint: number, name: string, eventId: string): number[] | undefined {
-    return this.#keys.get(fingerprint)?.find((key) => key.event_id === eventId && key.name === name)?.times;
-  }
-
-  #remember(fingerprint: number, key: KeyTimes): void {
-    const same = this.#keys.get(fingerprint);
-    if (same === undefined) this.#keys.set(fingerprint, [key]);
-    else same.push(key);
+  #remember(fingerprint: number, event: KnownEvent): void {
+    const known = this.#known.get(fingerprint);
+    if (known === undefined) this.#known.set(fingerprint, event);
+    else if (Array.isArray(known)) known.push(event);
+    else this.#known.set(fingerprint, [known, event]);
   }
 
   async #findInstalls(reports: readonly Report[]): Promise<void> {
@@ -172,12 +166,11 @@ class AppBatch {
   }
 
   /** I1-32, D-71. The first one counts, so each that counts is remembered. */
-  #isDuplicate({ name, event_id, fingerprint, time }: ReportedEvent): boolean {
-    if (event_id === undefined) return false;
-    const times = this.#timesOf(fingerprint, name, event_id);
-    if (times === undefined) this.#remember(fingerprint, { name, event_id, times: [time] });
-    else if (times.some((known) => Math.abs(time - known) < DEDUP_WINDOW_SECONDS)) return true;
-    else times.push(time);
+  #isDuplicate(event: ReportedEvent): boolean {
+    if (event.event_id === undefined) return false;
+    const known = this.#known.get(event.fingerprint);
+    if (known !== undefined && (Array.isArray(known) ? known.some((one) => isSame(one, event)) : isSame(known, event))) return true;
+    this.#remember(event.fingerprint, event);
     return false;
   }
 
@@ -185,15 +178,15 @@ class AppBatch {
     const call = ++this.#call;
     for (const [position, event] of events.entries()) {
       const { name, event_id, fingerprint, time, value, currency, parameters, advertiser_tracking_enabled: tracking } = event;
-      const text = value === undefined ? null : String(value);
+      const amount = value === undefined ? null : rowValue(value);
       const said = position === 0 ? deviceText(device) : null;
-      this.#rows.push(this.#app, call, position, received, time, name, event_id ?? null, text, currency, parameters, tracking, said);
-      if (fingerprint !== 0) this.#entries.push({ fingerprint, call });
+      this.#rows.push(this.#app, call, position, received, time, name, event_id ?? null, amount, currency, parameters, tracking, said);
+      if (fingerprint !== 0) this.#entries.push(fingerprint, call);
       this.#count(event);
       if (time < this.#times.first) this.#times.first = time;
       if (time > this.#times.last) this.#times.last = time;
     }
-    for (const identity of identitiesOf(device)) this.#entries.push({ fingerprint: fingerprintOf(identity), call });
+    for (const identity of identitiesOf(device)) this.#entries.push(fingerprintOf(identity), call);
   }
 
   #count({ name, time, value, currency }: ReportedEvent): void {
@@ -214,6 +207,14 @@ class AppBatch {
     if (time > sum.last_time) sum.last_time = time;
   }
 }
+
+/** A BIGINT as the drivers take it: a number where that is exact. */
+const rowValue = (value: bigint): number | string => (value <= MAX_SAFE && value >= -MAX_SAFE ? Number(value) : String(value));
+const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
+
+/** The whole key is compared: a fingerprint alone would lose the event of another key. */
+const isSame = (known: KnownEvent, { name, event_id, time }: ReportedEvent): boolean =>
+  known.event_id === event_id && known.name === name && Math.abs(time - known.time) < DEDUP_WINDOW_SECONDS;
 
 /** An install or a link as a row of the log. */
 const linkOf = ({ kind, device, received }: Report): ReportedEvent => ({

@@ -1,15 +1,16 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { CallTable, collectInPage, Filter, fingerprintOf, Probe, pageBitsFor, pageOf, pagesOf } from "./app-events.fingerprints.ts";
+import { CallTable, collectInPage, Filter, fingerprintOf, keyFingerprint, Probe, pageBitsFor, pageOf, pagesOf } from "./app-events.fingerprints.ts";
 
 const texts = fc.array(fc.string({ unit: "binary", maxLength: 60 }), { minLength: 300, maxLength: 1_500 });
 
 test("a fingerprint is a number of 53 bits above 0, the same for the same text", () => {
   fc.assert(
-    fc.property(fc.string({ unit: "binary" }), (text) => {
-      const fingerprint = fingerprintOf(text);
+    fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (name, id) => {
+      const text = `${name}\n${id}`;
+      const fingerprint = keyFingerprint(name, id);
       expect(Number.isSafeInteger(fingerprint) && fingerprint > 0).toBeTrue();
-      expect(fingerprintOf(`${text}`)).toBe(fingerprint);
+      expect(fingerprintOf(text)).toBe(fingerprint);
     }),
   );
 });

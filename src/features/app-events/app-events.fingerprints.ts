@@ -5,7 +5,12 @@
  */
 
 /** Two multiplicative hashes of 32 bits, mixed into each other (MurmurHash3's finalizer); 53 bits fit a number and a BIGINT. */
-export function fingerprintOf(text: string): number {
+export const fingerprintOf = (text: string): number => hashed(text, undefined);
+
+/** Of an event's key: of both texts with a line break between them, which no name holds (D-70). */
+export const keyFingerprint = (name: string, eventId: string): number => hashed(name, eventId);
+
+function hashed(text: string, more: string | undefined): number {
   let one = 0xdeadbeef;
   let other = 0x41c6ce57;
   for (let i = 0; i < text.length; i++) {
@@ -13,15 +18,22 @@ export function fingerprintOf(text: string): number {
     one = Math.imul(one ^ unit, 2654435761);
     other = Math.imul(other ^ unit, 1597334677);
   }
+  if (more !== undefined) {
+    one = Math.imul(one ^ LINE_BREAK, 2654435761);
+    other = Math.imul(other ^ LINE_BREAK, 1597334677);
+    for (let i = 0; i < more.length; i++) {
+      const unit = more.charCodeAt(i);
+      one = Math.imul(one ^ unit, 2654435761);
+      other = Math.imul(other ^ unit, 1597334677);
+    }
+  }
   one = Math.imul(one ^ (one >>> 16), 2246822507) ^ Math.imul(other ^ (other >>> 13), 3266489909);
   other = Math.imul(other ^ (other >>> 16), 2246822507) ^ Math.imul(one ^ (one >>> 13), 3266489909);
   // 22 bits above 31, because a double beyond 2^31 becomes an integer the slow way; 0 marks an empty place below.
   return (other & 4194303) * HALF + (one & 2147483647) || 1;
 }
 
-/** An event's key: no name holds a line break (D-70). */
-export const keyText = (name: string, eventId: string): string => `${name}\n${eventId}`;
-
+const LINE_BREAK = 10;
 const HALF = 2147483648;
 const highOf = (fingerprint: number): number => Math.floor(fingerprint / HALF);
 const lowOf = (fingerprint: number): number => fingerprint - highOf(fingerprint) * HALF;

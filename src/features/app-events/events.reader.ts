@@ -4,7 +4,7 @@ import { invalidParameter } from "#kernel/errors";
 import { isStorableText } from "#kernel/text";
 import { readAmount } from "./app-events.amounts.ts";
 import { eventPath } from "./app-events.errors.ts";
-import { fingerprintOf, keyText } from "./app-events.fingerprints.ts";
+import { keyFingerprint } from "./app-events.fingerprints.ts";
 import { LOG_TIME_MAX, PARAMETER_NAME_CHARACTERS_MAX, PARAMETERS_MAX } from "./app-events.limits.ts";
 import { parameterProblem, textProblem } from "./parameters.reader.ts";
 import { ACTIVATE_APP, isPriced } from "./standard-events.contract.ts";
@@ -77,7 +77,7 @@ function readEvent(given: unknown, index: number, around: EventSurroundings): Re
   return {
     name: _eventName,
     event_id: id,
-    fingerprint: id === undefined ? 0 : fingerprintOf(keyText(_eventName, id)),
+    fingerprint: id === undefined ? 0 : keyFingerprint(_eventName, id),
     time: _logTime === undefined || _logTime === null ? around.received : readTime(_logTime, refuse),
     value,
     currency,

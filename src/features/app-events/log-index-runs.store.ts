@@ -9,10 +9,10 @@
 import type { NodeId } from "#kernel/ids";
 import type { Database, Reader, Transaction } from "#storage/database";
 import { type Row, sql } from "#storage/sql";
-import { CallTable, collectInPage, Filter, fingerprintOf, keyText, Probe, pageBitsFor, pageOf, pagesOf } from "./app-events.fingerprints.ts";
+import { CallTable, collectInPage, Filter, fingerprintOf, keyFingerprint, Probe, pageBitsFor, pageOf, pagesOf } from "./app-events.fingerprints.ts";
 import { identitiesOfText } from "./calls.reader.ts";
 import { readKeysAfter } from "./log.store.ts";
-import type { IndexEntry, LogIndex, TimeSpan, Wanted } from "./log-index.store.ts";
+import type { IndexEntries, LogIndex, TimeSpan, Wanted } from "./log-index.store.ts";
 import { insertRows, rowStatement } from "./rows.store.ts";
 
 /** 1.3 MB of memory at the load of a table; written in some 10 ms. */
@@ -86,7 +86,7 @@ export class RunIndex implements LogIndex {
     return found;
   }
 
-  async add(tx: Transaction, app: NodeId, entries: readonly IndexEntry[], times: TimeSpan): Promise<void> {
+  async add(tx: Transaction, app: NodeId, entries: IndexEntries, times: TimeSpan): Promise<void> {
     const index = this.#indexOf(tx, app);
     await index.ready;
     if (index.pending.size >= this.#runSize(index)) await this.#writeRun(tx, app, index);
@@ -94,9 +94,9 @@ export class RunIndex implements LogIndex {
       // What stands in the map by now: the world's state may have been replaced meanwhile.
       const current = this.#apps.get(app);
       if (current === undefined) return;
-      for (const { fingerprint, call } of entries) current.pending.add(fingerprint, call);
+      for (let i = 0; i < entries.length; i += 2) current.pending.add(entries[i] as number, entries[i + 1] as number);
       current.pendingTimes = joined(current.pendingTimes, times);
-      current.lastCall = Math.max(current.lastCall, entries[entries.length - 1]?.call ?? 0);
+      current.lastCall = Math.max(current.lastCall, entries[entries.length - 1] ?? 0);
     });
   }
 
@@ -201,7 +201,7 @@ async function load(reader: Reader, app: NodeId, index: AppIndex): Promise<void>
   for (;;) {
     const rows = await readKeysAfter(reader, app, call, position, LOAD_ROWS);
     for (const row of rows) {
-      if (row.event_id !== null) index.pending.add(fingerprintOf(keyText(row.name, row.event_id)), row.call);
+      if (row.event_id !== null) index.pending.add(keyFingerprint(row.name, row.event_id), row.call);
       if (row.device !== null) for (const identity of identitiesOfText(row.device)) index.pending.add(fingerprintOf(identity), row.call);
       index.pendingTimes = joined(index.pendingTimes, { first: row.time, last: row.time });
     }

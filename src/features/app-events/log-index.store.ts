@@ -7,10 +7,8 @@ import type { Reader, Transaction } from "#storage/database";
 import { append, type Row, sql } from "#storage/sql";
 import { inLists, insertRows, rowStatement } from "./rows.store.ts";
 
-export interface IndexEntry {
-  readonly fingerprint: number;
-  readonly call: number;
-}
+/** `[fingerprint, call, fingerprint, call, …]`, in the order of calls: there are many, and objects would cost more than the rest. */
+export type IndexEntries = readonly number[];
 
 /** A fingerprint to look for. */
 export interface Wanted {
@@ -23,7 +21,7 @@ export interface LogIndex {
   /** Calls by fingerprint, in which it may stand; those that stand nowhere are left out. */
   find(reader: Reader, app: NodeId, wanted: readonly Wanted[], within?: number): Promise<Map<number, number[]>>;
   /** To be called in the transaction that writes the log. Times are those of the events. */
-  add(tx: Transaction, app: NodeId, entries: readonly IndexEntry[], times: TimeSpan): Promise<void>;
+  add(tx: Transaction, app: NodeId, entries: IndexEntries, times: TimeSpan): Promise<void>;
   /** The log has forgotten all calls up to `call`. */
   forgetUpTo(tx: Transaction, app: NodeId, call: number): Promise<void>;
 }
@@ -61,13 +59,10 @@ export class TableIndex implements LogIndex {
     return found;
   }
 
-  async add(tx: Transaction, app: NodeId, entries: readonly IndexEntry[]): Promise<void> {
-    await insertRows(
-      tx,
-      sql`INSERT INTO app_event_index (app, fingerprint, call)`,
-      insertion,
-      entries.flatMap(({ fingerprint, call }) => [app, fingerprint, call]),
-    );
+  async add(tx: Transaction, app: NodeId, entries: IndexEntries): Promise<void> {
+    const values: (string | number)[] = [];
+    for (let i = 0; i < entries.length; i += 2) values.push(app, entries[i] as number, entries[i + 1] as number);
+    await insertRows(tx, sql`INSERT INTO app_event_index (app, fingerprint, call)`, insertion, values);
   }
 
   async forgetUpTo(tx: Transaction, app: NodeId, call: number): Promise<void> {

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { onEachDatabase, openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import type { Database } from "#storage/database";
-import { fingerprintOf, keyText } from "./app-events.fingerprints.ts";
+import { keyFingerprint } from "./app-events.fingerprints.ts";
 import { deleteEventsUpTo, insertEvents } from "./log.store.ts";
 import { type LogIndex, TableIndex } from "./log-index.store.ts";
 import { RunIndex } from "./log-index-runs.store.ts";
@@ -23,7 +23,7 @@ async function addCall(database: Database, index: LogIndex, call: number, keys: 
   await database.write(async (tx) => {
     const rows = keys.flatMap(({ event_id, time }, position) => [app, call, position, time, time, "n", event_id, null, "", "", 1, null]);
     await insertEvents(tx, rows);
-    const entries = keys.map(({ event_id }) => ({ fingerprint: fingerprintOf(keyText("n", event_id)), call }));
+    const entries = keys.flatMap(({ event_id }) => [keyFingerprint("n", event_id), call]);
     const times = keys.map(({ time }) => time);
     await index.add(tx, app, entries, { first: Math.min(...times), last: Math.max(...times) });
   });
@@ -45,7 +45,7 @@ onEachDatabase("the index of the log", (kind) => {
         for (const one of [index, indexOn(database)]) {
           // On PostgreSQL the table is all there is; on SQLite the second index reads runs and the log's end.
           for (const { event_id, time } of probes) {
-            const fingerprint = fingerprintOf(keyText("n", event_id));
+            const fingerprint = keyFingerprint("n", event_id);
             const found = (await one.find(database.reader, app, [{ fingerprint, time }], within)).get(fingerprint) ?? [];
             const due = added.flatMap((keys, at) =>
               keys.some((other) => other.event_id === event_id && Math.abs(other.time - time) < within) ? [at + 1] : [],
@@ -66,7 +66,7 @@ onEachDatabase("the index of the log", (kind) => {
     for (let call = 1; call <= 100; call++) await addCall(database, index, call, [{ event_id: String(call % 50), time: 1_000_000 + call }]);
     await database.write((tx) => index.forgetUpTo(tx, app, 60));
     for (const one of [index, indexOn(database)]) {
-      const fingerprint = fingerprintOf(keyText("n", "20"));
+      const fingerprint = keyFingerprint("n", "20");
       const found = (await one.find(database.reader, app, [{ fingerprint }])).get(fingerprint) ?? [];
       // Runs go whole, so one that also holds newer calls may still know older ones.
       expect(found).toContain(70);

@@ -38,7 +38,8 @@ onEachDatabase("comments and reactions", (database) => {
       { id: first, message: "hello 😀", from: { id: "2001", name: "Cafe" }, created_time: "2026-11-18T11:06:40+0000" },
     ]);
     expect(await list(plaza, "5301/comments", { limit: "1", fields: "message" })).toEqual([{ id: second, message: "and I" }]);
-    for (const wrong of ["", "x".repeat(8_001), "a\u0000", { a: 1 }]) expect((await comment(plaza, wrong)).body.error.error_data.parameter).toBe("message");
+    for (const wrong of ["", "x".repeat(8_001), "a\u0000", { a: 1 }])
+      expect((await comment(plaza, wrong)).body.error.error_data.parameter).toBe("message");
   });
 
   test("D-51: each has one reaction; a later one takes its place", async () => {

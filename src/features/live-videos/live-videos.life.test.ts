@@ -86,7 +86,11 @@ onEachDatabase("the life of a live video", (database) => {
     const { body } = await plaza.post("/v26.0/2001/live_videos", { bearer, body: {} });
     const preview = await feedStarted(plaza.world, body.stream_key);
     await noAudio(plaza.world, preview as NonNullable<typeof preview>);
-    expect(await readLiveState(plaza.world, nodeId(body.id))).toMatchObject({ state: "unpublished", feed: { is_sending: false }, stream_key: "usable" });
+    expect(await readLiveState(plaza.world, nodeId(body.id))).toMatchObject({
+      state: "unpublished",
+      feed: { is_sending: false },
+      stream_key: "usable",
+    });
   });
 
   test("D-110: what is told of an old feed after a new one began counts no more", async () => {
@@ -110,7 +114,7 @@ onEachDatabase("the life of a live video", (database) => {
       await advance(plaza, 400);
       expect([await statusNow(plaza, id), await stateNow(plaza, id)]).toEqual(["LIVE", "ending"]);
     }
-    expect((await readLiveState(plaza.world, nodeId(id)))?.sealing).toEqual({ fails: true, tries: 6 });
+    expect((await readLiveState(plaza.world, nodeId(id)))?.sealing).toEqual({ fails: true, tries: 5 });
     expect(await feedStarted(plaza.world, key)).toBeUndefined();
     expect((await update(plaza, id, { end_live_video: true })).status).toBe(200);
     await setSealing(plaza.world, nodeId(id), false);
@@ -137,7 +141,8 @@ onEachDatabase("the life of a live video", (database) => {
     const missing = await plaza.get("/v26.0/999999", { bearer });
     const hidden = await plaza.get(`/v26.0/${id}`, { bearer });
     expect([hidden.status, hidden.body.error.message]).toEqual([missing.status, missing.body.error.message.replace("999999", id)]);
-    for (const path of [`/v26.0/${id}/comments`, `/v26.0/${id}/reactions`]) expect((await plaza.get(path, { bearer })).body.error.error_subcode).toBe(33);
+    for (const path of [`/v26.0/${id}/comments`, `/v26.0/${id}/reactions`])
+      expect((await plaza.get(path, { bearer })).body.error.error_subcode).toBe(33);
     expect((await plaza.delete(`/v26.0/${id}`, { bearer })).body.error.error_subcode).toBe(33);
     expect((await plaza.get("/v26.0/live_map", { bearer })).body.data).toEqual([]);
     expect(await feedStarted(plaza.world, key)).toBeUndefined();

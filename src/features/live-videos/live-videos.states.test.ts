@@ -1,7 +1,19 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
-import { events, isHidden, isLive, type LiveEvent, type State, states, statusOf, statuses, takesFeed, timers, transitions } from "./live-videos.states.ts";
+import {
+  events,
+  isHidden,
+  isLive,
+  type LiveEvent,
+  type State,
+  states,
+  statuses,
+  statusOf,
+  takesFeed,
+  timers,
+  transitions,
+} from "./live-videos.states.ts";
 
 /** The rows of a table in the prose above the data, as lists of cells. */
 function rowsOfProse(columns: number): string[][] {
@@ -14,7 +26,11 @@ function rowsOfProse(columns: number): string[][] {
 describe("the table of live videos", () => {
   test("says in prose what it holds as data", () => {
     const moves = states.flatMap((from) => Object.entries(transitions[from]).map(([event, to]) => `${from} ${event} ${to}`));
-    expect(rowsOfProse(3).map((cells) => cells.join(" ")).sort()).toEqual(moves.sort());
+    expect(
+      rowsOfProse(3)
+        .map((cells) => cells.join(" "))
+        .sort(),
+    ).toEqual(moves.sort());
     const shown: Record<string, string> = { ...Object.fromEntries(states.map((state) => [state, statusOf[state] ?? "none"])), deleted: "none" };
     expect(Object.fromEntries(rowsOfProse(2) as [string, string][])).toEqual(shown);
   });

@@ -106,7 +106,16 @@ onEachDatabase("live videos", (database) => {
       expect((await read(plaza, "5301", "place")).place).toEqual(stored);
     }
     await update(plaza, "5301", { place: "991" });
-    const wrong = ["here", {}, { location: {} }, { location: { latitude: 91, longitude: 0 } }, { location: { latitude: 1, longitude: "x" } }, [1], "{", { id: "0" }];
+    const wrong = [
+      "here",
+      {},
+      { location: {} },
+      { location: { latitude: 91, longitude: 0 } },
+      { location: { latitude: 1, longitude: "x" } },
+      [1],
+      "{",
+      { id: "0" },
+    ];
     for (const place of wrong) expect((await update(plaza, "5301", { place, title: "no" })).body.error?.code).toBe(100);
     expect(await read(plaza, "5301", "place,title")).toEqual({ id: "5301", place: { id: "991" }, title: "Opening" });
   });
@@ -274,7 +283,8 @@ onEachDatabase("live videos", (database) => {
     expect(await plaza.get("/v26.0/5301")).toMatchObject({ status: 401, body: { error: { code: 104 } } });
     expect((await read(plaza, "5301")).title).toBe("Opening");
     expect((await plaza.get(ON_PAGE, { bearer })).body.data).toHaveLength(1);
-    for (const call of [{ bearer: "ada-live" }, { query: { access_token: "author" } }]) expect((await plaza.get("/v26.0/5301", call)).status).toBe(200);
+    for (const call of [{ bearer: "ada-live" }, { query: { access_token: "author" } }])
+      expect((await plaza.get("/v26.0/5301", call)).status).toBe(200);
     expect((await plaza.post("/v26.0/5301", { body: { access_token: "ada-live", title: "Ada's" } })).status).toBe(200);
     const twice = await plaza.get("/v26.0/5301", { bearer: "ada-live", query: { access_token: "author" } });
     expect([twice.status, twice.body.error.code]).toEqual([400, 100]);

@@ -65,8 +65,12 @@ onEachDatabase("live videos of a world file", (database) => {
   test("a key of the file opens the door; two videos never share one", async () => {
     const plaza = await open([{ id: "5301", page: "2001", status: "LIVE", stream_key: KEY }]);
     expect((await feedStarted(plaza.world, KEY))?.video).toBe(nodeId("5301"));
-    await expect(insertEntry(plaza, "live_videos", { id: "5302", page: "2001", stream_key: KEY })).rejects.toThrow("is the key of the live video 5301");
-    await expect(insertEntry(plaza, "live_videos", { id: "5302", page: "2001", status: "VOD", stream_key: KEY })).rejects.toThrow("would open nothing");
+    await expect(insertEntry(plaza, "live_videos", { id: "5302", page: "2001", stream_key: KEY })).rejects.toThrow(
+      "is the key of the live video 5301",
+    );
+    await expect(insertEntry(plaza, "live_videos", { id: "5302", page: "2001", status: "VOD", stream_key: KEY })).rejects.toThrow(
+      "would open nothing",
+    );
   });
 
   test("a change that leaves the status alone leaves feed and windows alone; a removal takes the timer along", async () => {
@@ -87,7 +91,9 @@ onEachDatabase("live videos of a world file", (database) => {
   });
 
   test("a page that is left keeps nothing of its videos, and a comment goes with its video", async () => {
-    const plaza = await open([{ id: "5301", page: "2001", status: "LIVE" }], { live_comments: [{ id: "5401", live_video: "5301", from: "3001", message: "a" }] });
+    const plaza = await open([{ id: "5301", page: "2001", status: "LIVE" }], {
+      live_comments: [{ id: "5401", live_video: "5301", from: "3001", message: "a" }],
+    });
     const room = plaza.registry.rooms.find(({ name }) => name === "live-videos");
     await plaza.world.database.write(async (tx) => room?.forgetOwner?.(tx, nodeId("2001")));
     expect(await findEntry(plaza, "live_videos", "5301")).toBeUndefined();
@@ -100,9 +106,21 @@ describe("a live video of a world file is refused, naming the place:", () => {
   const video = { id: "5301", page: "2001" };
   const cases: [title: string, world: object, message: string][] = [
     ["a page that does not exist", { live_videos: [{ ...video, page: "9" }] }, "live_videos[0].page refers to 9"],
-    ["a crossposted page that is none", { live_videos: [{ ...video, crossposted_pages: ["3001"] }] }, "live_videos[0].crossposted_pages[0] refers to 3001"],
-    ["a condition of another status", { live_videos: [{ ...video, condition: "key_dead" }] }, "live_videos[0].condition key_dead goes with the status LIVE"],
-    ["a country that is none", { live_videos: [{ ...video, targeting: { excluded_countries: ["UK"] } }] }, "live_videos[0].targeting.excluded_countries[0]"],
+    [
+      "a crossposted page that is none",
+      { live_videos: [{ ...video, crossposted_pages: ["3001"] }] },
+      "live_videos[0].crossposted_pages[0] refers to 3001",
+    ],
+    [
+      "a condition of another status",
+      { live_videos: [{ ...video, condition: "key_dead" }] },
+      "live_videos[0].condition key_dead goes with the status LIVE",
+    ],
+    [
+      "a country that is none",
+      { live_videos: [{ ...video, targeting: { excluded_countries: ["UK"] } }] },
+      "live_videos[0].targeting.excluded_countries[0]",
+    ],
     ["a place beyond the pole", { live_videos: [{ ...video, place: { location: { latitude: 90.5, longitude: 0 } } }] }, "place.location.latitude"],
     ["an unknown status", { live_videos: [{ ...video, status: "LIVE_NOW" }] }, "live_videos[0].status must be one of"],
     [

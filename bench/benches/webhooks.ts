@@ -1,0 +1,57 @@
+import { type Latencies, latenciesAt, type Round, startSender, startSink } from "../harness/deliveries.ts";
+import type { Bench } from "../harness/report.ts";
+import { spreadOf } from "../harness/statistics.ts";
+
+const WARM_UP_SECONDS = 2;
+const us = 1e6;
+
+export const bench: Bench = {
+  summary:
+    "Events, each durable in a transaction of its own, delivered one a POST to a sink in another process, with the end of each delivery durable as well; the floor sends the same POSTs with the same signatures in a bare loop, without a database. Deliveries a second and core are counted by CPU time, since a commit waits for the disk and a bare loop never does.",
+  async run({ rounds, seconds }) {
+    const sink = await startSink();
+    const measured: { plaza: Round; floor: Round }[] = [];
+    let paced: Latencies;
+    try {
+      for (let at = 0; at < rounds; at++) {
+        // One at a time: Plaza's callers go on between rounds. Who goes first changes.
+        const sides: { plaza?: Round; floor?: Round } = {};
+        for (const side of at % 2 === 0 ? (["plaza", "floor"] as const) : (["floor", "plaza"] as const)) {
+          const sender = await startSender(side === "plaza" ? "engines" : "floors", "webhooks", sink);
+          await sender.round(WARM_UP_SECONDS);
+          sides[side] = await sender.round(seconds);
+          await sender.stop();
+        }
+        measured.push(sides as { plaza: Round; floor: Round });
+      }
+      const half = Math.floor(spreadOf(measured.map(({ plaza }) => plaza.per_second)).median / 2);
+      const sender = await startSender("engines", "webhooks", sink);
+      await latenciesAt(sink);
+      await fetch(`${sender.url}/pace?seconds=${seconds}&per_second=${half}`);
+      await Bun.sleep(500);
+      paced = await latenciesAt(sink);
+      await sender.stop();
+    } finally {
+      await sink.stop();
+    }
+    return {
+      figures: [
+        {
+          name: "deliveries a second and core, Plaza : floor",
+          ...spreadOf(measured.map(({ plaza, floor }) => floor.cpu_us / plaza.cpu_us)),
+          goal: { at_least: 0.4 },
+        },
+        { name: "deliveries a second and core", unit: "/s", ...spreadOf(measured.map(({ plaza }) => us / plaza.cpu_us)), goal: { at_least: 3_000 } },
+        { name: "deliveries/s by the clock, Plaza : floor", ...spreadOf(measured.map(({ plaza, floor }) => plaza.per_second / floor.per_second)) },
+      ],
+      absolute: [
+        { name: "Plaza: deliveries/s", unit: "/s", ...spreadOf(measured.map(({ plaza }) => plaza.per_second)) },
+        { name: "Plaza: CPU a delivery", unit: "µs", ...spreadOf(measured.map(({ plaza }) => plaza.cpu_us)) },
+        { name: "floor: POSTs/s", unit: "/s", ...spreadOf(measured.map(({ floor }) => floor.per_second)) },
+        { name: "floor: CPU a POST", unit: "µs", ...spreadOf(measured.map(({ floor }) => floor.cpu_us)) },
+        { name: "from event to arrival at half of that rate: p50", unit: "ms", ...spreadOf([paced.p50_ms]) },
+        { name: "from event to arrival at half of that rate: p99", unit: "ms", ...spreadOf([paced.p99_ms]) },
+      ],
+    };
+  },
+};

@@ -1,0 +1,45 @@
+/** Plaza's side of `webhooks`: events, each durable before its caller goes on, delivered to one callback. `/pace` sends so many a second. */
+import { message, openPostOffice, startCallers } from "./post-office.ts";
+
+const [sink = "", folder = ""] = Bun.argv.slice(2);
+const office = await openPostOffice(
+  folder,
+  () => "1001",
+  () => `${sink}/hook`,
+);
+let isBusy = false;
+
+async function round(seconds: number): Promise<object> {
+  if (!isBusy) startCallers(office);
+  isBusy = true;
+  const [posts, updates, cpu, from] = [office.taken.posts, office.taken.updates, process.cpuUsage(), performance.now()];
+  await Bun.sleep(seconds * 1_000);
+  const used = process.cpuUsage(cpu);
+  const made = office.taken.posts - posts;
+  const elapsed = (performance.now() - from) / 1_000;
+  return { per_second: made / elapsed, cpu_us: (used.user + used.system) / made, updates_per_post: (office.taken.updates - updates) / made };
+}
+
+/** In a process that has not been busy. */
+async function pace(perSecond: number, seconds: number): Promise<object> {
+  const from = performance.now();
+  let made = 0;
+  for (let elapsed = 0; elapsed < seconds * 1_000; elapsed = performance.now() - from) {
+    const due = Math.floor((elapsed / 1_000) * perSecond);
+    for (; made < due; made++) void office.emit(String(1_000_000 + made), message(performance.timeOrigin + performance.now()));
+    await Bun.sleep(1);
+  }
+  return { made };
+}
+
+const server = Bun.serve({
+  port: 0,
+  hostname: "127.0.0.1",
+  idleTimeout: 0,
+  async fetch(request) {
+    const { pathname, searchParams } = new URL(request.url);
+    const seconds = Number(searchParams.get("seconds"));
+    return Response.json(await (pathname === "/pace" ? pace(Number(searchParams.get("per_second")), seconds) : round(seconds)));
+  },
+});
+console.log(JSON.stringify({ base_url: server.url.origin }));

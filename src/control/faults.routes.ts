@@ -1,0 +1,58 @@
+/** Faults on purpose, by operation: set, listed, taken away. */
+import { Type } from "typebox";
+import { badRequest } from "./errors.ts";
+import { type ControlRoute, route } from "./routes.ts";
+
+/** Longer than any client waits. */
+const LATENCY_MS_MAX = 300_000;
+
+const words = {
+  operation: Type.String({ minLength: 1, description: "an operation's name, or * for all" }),
+  status: Type.Optional(Type.Integer({ minimum: 400, maximum: 599 })),
+  code: Type.Optional(Type.Integer()),
+  latency_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: LATENCY_MS_MAX })),
+  times: Type.Optional(Type.Integer({ minimum: 1 })),
+  probability: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+};
+const fault = Type.Object({ id: Type.String(), ...words, met: Type.Integer({ description: "how many calls it has met" }) });
+const FAULTS = "/v1/worlds/{w}/faults";
+
+export const faultRoutes: readonly ControlRoute[] = [
+  route({
+    method: "POST",
+    path: FAULTS,
+    operation: "createFault",
+    summary: "Makes an operation fail or answer late, so many times or with some probability",
+    body: Type.Object(words, { additionalProperties: false }),
+    status: 201,
+    answer: fault,
+    errors: [404],
+    handle: async ({ house, world, body }) => {
+      const isKnown = body.operation === "*" || house.registry.endpoints.some(({ access }) => access.operation === body.operation);
+      if (!isKnown) throw badRequest(`there is no operation ${body.operation}`, "operation");
+      if (body.status === undefined && body.latency_ms === undefined) throw badRequest("a fault has a status, a latency_ms, or both", "status");
+      return world.faults.add(body);
+    },
+  }),
+  {
+    method: "GET",
+    path: FAULTS,
+    operation: "listFaults",
+    summary: "The faults that are still to come",
+    answer: Type.Object({ data: Type.Array(fault), paging: Type.Object({}) }),
+    errors: [404],
+    handle: async ({ world }) => ({ data: world.faults.list(), paging: {} }),
+  },
+  {
+    method: "DELETE",
+    path: FAULTS,
+    operation: "deleteFaults",
+    summary: "Takes all faults away",
+    answer: Type.Object({ success: Type.Boolean() }),
+    errors: [404],
+    handle: async ({ world }) => {
+      world.faults.clear();
+      return { success: true };
+    },
+  },
+];

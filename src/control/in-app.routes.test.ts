@@ -1,0 +1,132 @@
+import { expect, test } from "bun:test";
+import { openControl } from "#harness/control";
+import { onEachDatabase } from "#harness/plaza";
+import { startReceiver } from "#harness/receiver";
+import { webhookFields } from "#webhooks/field-catalogue";
+
+const chatappFields = webhookFields.filter(({ object }) => object === "chatapp_business_account").map(({ field }) => field);
+const scopes = ["social_business_basic", "social_business_manage_messages", "social_business_manage_comments"];
+const worldAt = (url: string) => ({
+  users: [{ id: "3001" }],
+  apps: [
+    {
+      id: "1001",
+      secret: "s3cret",
+      callback: { url },
+      subscriptions: [
+        { object: "social", fields: ["messages", "comments", "live_comments"] },
+        { object: "chatapp_business_account", fields: chatappFields },
+      ],
+    },
+  ],
+  social_accounts: [
+    { id: "6001", username: "cafe", social_scoped_id: "6901", user: "3001", app_connections: ["1001"] },
+    { id: "6002", username: "guest", social_scoped_id: "6902" },
+    { id: "6003", username: "unreachable" },
+  ],
+  media: [{ id: "6101", owner: "6001", media_type: "IMAGE", media_product_type: "FEED", comments_count: 2 }],
+  chatapp_accounts: [{ id: "4001", subscribed_apps: [{ app: "1001" }] }, { id: "4002" }],
+  phone_numbers: [
+    { id: "4101", account: "4001" },
+    { id: "4102", account: "4002" },
+  ],
+  tokens: [{ token: "own", type: "social_user", app: "1001", social_account: "6001", scopes }],
+});
+
+onEachDatabase("in-app calls", (database) => {
+  async function open() {
+    const receiver = startReceiver();
+    const control = await openControl({ database, world: worldAt(receiver.url) });
+    const act = (what: string, body: object) => control.call("POST", `in-app/${what}`, body);
+    const received = async () => {
+      await control.plaza.world.work.runDue();
+      return receiver.posts.splice(0).flatMap(({ body }) => JSON.parse(body).entry);
+    };
+    return { ...control, act, received };
+  }
+
+  test("HOOK-19, HOOK-4 to HOOK-9: writing to oneself in the app yields the echo, with the id that D1 takes", async () => {
+    const { act, received } = await open();
+    const { status, body } = await act("self-message", { social_account: "6001", text: "hi" });
+    expect(status).toBe(200);
+    const messaging = [
+      {
+        sender: { id: "6001" },
+        recipient: { id: "6901" },
+        timestamp: 1_795_000_000_000,
+        message: { mid: body.id, text: "hi", is_echo: true, is_self: true },
+      },
+    ];
+    expect(await received()).toEqual([{ id: "6001", time: 1_795_000_000, messaging }]);
+  });
+
+  test("HOOK-10 to HOOK-13: a press on a button yields the postback, flagged is_self", async () => {
+    const { act, received } = await open();
+    const postback = { title: "Yes", payload: "YES_1", mid: "123" };
+    expect((await act("postback", { social_account: 6001, ...postback })).body).toEqual({ success: true });
+    const messaging = [{ sender: { id: "6901" }, recipient: { id: "6001" }, timestamp: 1_795_000_000_000, is_self: true, postback }];
+    expect(await received()).toEqual([{ id: "6001", time: 1_795_000_000, messaging }]);
+  });
+
+  test("HOOK-14 to HOOK-18, D-52: a comment on one's own post carries the social-scoped id, another's does not; it is counted", async () => {
+    const { act, received, call } = await open();
+    const media = { id: "6101", media_product_type: "FEED" };
+    for (const [what, field] of [
+      ["comment", "comments"],
+      ["live-comment", "live_comments"],
+    ] as const) {
+      const own = await act(what, { social_account: "6001", media: "6101", text: "mine" });
+      const others = await act(what, { social_account: "6002", media: "6101", text: "theirs" });
+      const change = (from: object, id: string, text: string) => ({ field, value: { from, id, text, media } });
+      expect((await received()).flatMap(({ changes }) => changes)).toEqual([
+        change({ id: "6001", username: "cafe", self_social_scoped_id: "6901" }, own.body.id, "mine"),
+        change({ id: "6002", username: "guest" }, others.body.id, "theirs"),
+      ]);
+    }
+    expect((await call("GET", "nodes/media/6101")).body.comments_count).toBe(6);
+  });
+
+  test("ROUTE-4 to ROUTE-24: an event of every field of a business account, with any value", async () => {
+    const { act, received } = await open();
+    for (const field of chatappFields) {
+      const value = { of: field, nested: [{ ü: 1.5 }, null] };
+      expect((await act("chatapp", { account: "4001", phone_number: "4101", field, value })).body).toEqual({ success: true });
+      expect(await received()).toEqual([{ id: "4001", time: 1_795_000_000, changes: [{ field, value }] }]);
+    }
+    await act("chatapp", { account: "4001", field: "account_update", value: {} });
+    expect(await received()).toHaveLength(1);
+  });
+
+  test("a revoked token ends an app's webhooks at once", async () => {
+    const { act, received, call } = await open();
+    const [token] = (await call("GET", "tokens")).body.data;
+    await call("DELETE", `tokens/${token.id}`);
+    await act("self-message", { social_account: "6001", text: "hi" });
+    expect(await received()).toEqual([]);
+  });
+
+  test("what cannot happen is refused, and nothing is sent", async () => {
+    const { act, received } = await open();
+    const refused: [string, object, number, string | undefined][] = [
+      ["self-message", { social_account: "6009", text: "x" }, 422, "social_account"],
+      ["self-message", { social_account: "6003", text: "x" }, 422, "social_account"],
+      ["self-message", { social_account: "6001", text: "" }, 400, "text"],
+      ["self-message", { social_account: "6001", text: "x".repeat(1_001) }, 400, "text"],
+      ["self-message", { social_account: "6001", text: "a\u0000b" }, 400, "text"],
+      ["self-message", { social_account: "6001" }, 400, "text"],
+      ["self-message", { social_account: "6001", text: "x", more: 1 }, 400, "more"],
+      ["postback", { social_account: "6001", title: "t", payload: "p" }, 400, "mid"],
+      ["comment", { social_account: "6001", media: "6901", text: "x" }, 422, "media"],
+      ["live-comment", { social_account: "6001", media: "6109", text: "x" }, 422, "media"],
+      ["chatapp", { account: "4001", field: "nothing", value: {} }, 400, "field"],
+      ["chatapp", { account: "4001", field: "messages", value: "x" }, 400, "value"],
+      ["chatapp", { account: "6001", field: "messages", value: {} }, 422, "account"],
+      ["chatapp", { account: "4001", phone_number: "4102", field: "messages", value: {} }, 422, "phone_number"],
+    ];
+    for (const [what, body, status, parameter] of refused) {
+      const answer = await act(what, body);
+      expect([what, body, answer.status, answer.body.error.parameter]).toEqual([what, body, status, parameter]);
+    }
+    expect(await received()).toEqual([]);
+  });
+});

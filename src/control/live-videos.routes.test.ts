@@ -1,0 +1,139 @@
+import { describe, expect, test } from "bun:test";
+import { openControl } from "#harness/control";
+import { onEachDatabase, type TestPlaza } from "#harness/plaza";
+import { cafe } from "#harness/worlds";
+
+const KEY = "a-key-that-scripts-know";
+const scopes = ["pages_manage_posts", "pages_read_engagement"];
+const world = {
+  ...cafe,
+  live_videos: [
+    { id: "5301", page: "2001", status: "LIVE", stream_key: KEY },
+    { id: "5302", page: "2001" },
+    { id: "5303", page: "2001", status: "VOD", targeting: { excluded_countries: ["US"] } },
+  ],
+  tokens: [{ token: "author", type: "page", app: "1001", page: "2001", scopes }],
+};
+
+const runDue = async ({ work }: TestPlaza["world"]) => work.runDue();
+const open = (options = {}) => openControl({ world, ...options }, { onTimeMoved: [runDue] });
+const statusOf = async (plaza: TestPlaza, id = "5301") =>
+  (await plaza.get(`/v26.0/${id}`, { bearer: "author", query: { fields: "status" } })).body.status;
+
+onEachDatabase("the live state of a video", (database) => {
+  test("shows what an encoder did and what comes next, and no key", async () => {
+    const { call, plaza } = await open({ database });
+    await call("PUT", "clock", { now: 1_795_000_000, frozen: true });
+    const begun = await call("POST", "live-videos/5301/ingest", { event: "started", stream_key: KEY });
+    expect(begun).toEqual({
+      status: 200,
+      body: {
+        id: "5301",
+        page: "2001",
+        state: "live",
+        status: "LIVE",
+        feed: { is_sending: true, session: 1 },
+        stream_key: "usable",
+        next: null,
+        sealing: { fails: false, tries: 0 },
+        restore_notice: "none",
+      },
+    });
+    const lost = await call("POST", "live-videos/5301/ingest", { event: "lost" });
+    expect(lost.body).toMatchObject({ state: "reconnecting", next: { event: "reconnect_window_closed", time: 1_795_000_150 } });
+    expect((await call("POST", "live-videos/5301/ingest", { event: "lost" })).status).toBe(409);
+    await call("POST", "clock/advance", { seconds: 150 });
+    expect((await call("GET", "live-videos/5301/ingest")).body).toMatchObject({ state: "key_dead", status: "LIVE", stream_key: "none" });
+    expect(await call("POST", "live-videos/5301/ingest", { event: "started", stream_key: KEY })).toMatchObject({
+      status: 409,
+      body: { error: { parameter: "stream_key" } },
+    });
+    await call("POST", "clock/advance", { seconds: 600 });
+    expect(await statusOf(plaza)).toBe("VOD");
+  });
+
+  test("both windows pass in one move of the clock", async () => {
+    const { call, plaza } = await open({ database });
+    await call("PUT", "clock", { frozen: true });
+    await call("POST", "live-videos/5301/ingest", { event: "started" });
+    await call("POST", "live-videos/5301/ingest", { event: "ended" });
+    await call("POST", "clock/advance", { seconds: 750 });
+    expect(await statusOf(plaza)).toBe("VOD");
+  });
+
+  test("ends where the encoder sends no audio", async () => {
+    const { call } = await open({ database });
+    await call("POST", "live-videos/5301/ingest", { event: "started" });
+    expect((await call("POST", "live-videos/5301/ingest", { event: "no_audio" })).body).toMatchObject({ state: "stopped", status: "LIVE_STOPPED" });
+    expect((await call("POST", "live-videos/5301/ingest", { event: "started" })).status).toBe(409);
+  });
+
+  test("goes on showing as live while sealing fails", async () => {
+    const { call, plaza } = await open({ database });
+    expect((await call("PUT", "live-videos/5301/sealing", { fails: true })).body.sealing).toEqual({ fails: true, tries: 0 });
+    await plaza.post("/v26.0/5301", { bearer: "author", body: { end_live_video: true } });
+    await call("POST", "clock/advance", { seconds: 3_600 });
+    expect((await call("GET", "live-videos/5301/ingest")).body).toMatchObject({ state: "ending", status: "LIVE" });
+    expect((await call("PUT", "live-videos/5301/sealing", { fails: false })).body.status).toBe("LIVE_STOPPED");
+    await call("POST", "clock/advance", { seconds: 0 });
+    expect(await statusOf(plaza)).toBe("VOD");
+  });
+
+  test("takedown, notice, restore; and a notice that lapsed", async () => {
+    const { call, plaza } = await open({ database });
+    await call("PUT", "clock", { frozen: true });
+    for (const path of ["restore-notice", "restore"]) expect((await call("POST", `live-videos/5301/${path}`)).status).toBe(409);
+    expect((await call("POST", "live-videos/5302/takedown")).status).toBe(409);
+    expect((await call("POST", "live-videos/5301/takedown")).body).toMatchObject({ status: null, restore_notice: "open" });
+    expect(await statusOf(plaza)).toBeUndefined();
+    await call("POST", "clock/advance", { seconds: 6 * 86_400 });
+    const noticed = await call("POST", "live-videos/5301/restore-notice");
+    expect([noticed.status, noticed.body.next.time]).toEqual([200, Math.ceil(plaza.world.clock.nowMs() / 1000) + 86_400]);
+    expect((await call("POST", "live-videos/5301/restore")).body).toMatchObject({ status: "VOD", restore_notice: "none" });
+    expect(await statusOf(plaza)).toBe("VOD");
+    await call("POST", "live-videos/5301/takedown");
+    await call("POST", "clock/advance", { seconds: 7 * 86_400 });
+    expect((await call("POST", "live-videos/5301/restore")).status).toBe(409);
+    expect((await call("GET", "live-videos/5301/ingest")).body).toMatchObject({ state: "lapsed", restore_notice: "lapsed" });
+  });
+
+  test("a deleted video is 404 everywhere", async () => {
+    const { call, plaza } = await open({ database });
+    await plaza.delete("/v26.0/5301", { bearer: "author" });
+    for (const [method, path, body] of [
+      ["GET", "ingest", undefined],
+      ["POST", "ingest", { event: "started" }],
+      ["PUT", "sealing", { fails: false }],
+      ["POST", "takedown", undefined],
+      ["POST", "restore-notice", undefined],
+      ["POST", "restore", undefined],
+      ["GET", "viewer", undefined],
+    ] as const) {
+      for (const id of ["5301", "2001", "abc", "99999999999999999999"]) {
+        expect([path, id, (await call(method, `live-videos/${id}/${path}`, body)).status]).toEqual([path, id, 404]);
+      }
+    }
+  });
+});
+
+describe("who may watch", () => {
+  test("LIVE-24, LIVE-27, LIVE-28: borders, the first seconds, and mobile web", async () => {
+    const { call, plaza } = await open();
+    const viewer = async (id: string, query = "") => {
+      const { body } = await call("GET", `live-videos/${id}/viewer${query}`);
+      return body.may_watch ? "may" : body.reason;
+    };
+    expect([await viewer("5302"), await viewer("5301")]).toEqual(["not_published", "starting"]);
+    await call("POST", "clock/advance", { seconds: 5 });
+    expect([await viewer("5301"), await viewer("5301", "?mobile_web=true")]).toEqual(["may", "not_on_mobile_web_until_vod"]);
+    expect([await viewer("5303", "?country=de&mobile_web=true"), await viewer("5303", "?country=US"), await viewer("5303")]).toEqual([
+      "may",
+      "not_in_this_country",
+      "not_in_this_country",
+    ]);
+    expect((await call("GET", "live-videos/5303/viewer?country=XX")).status).toBe(400);
+    await call("POST", "live-videos/5303/takedown");
+    expect(await viewer("5303", "?country=DE")).toBe("not_shown");
+    expect(await statusOf(plaza, "5303")).toBeUndefined();
+  });
+});

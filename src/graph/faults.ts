@@ -1,0 +1,79 @@
+/** Faults on purpose, by operation (operating.md: Control API): a late answer, a refusal, or both, so many times or so often. */
+import { GraphError } from "#kernel/errors";
+
+export interface FaultWords {
+  /** An operation, or `*` for all. */
+  readonly operation: string;
+  /** HTTP status of the refusal; without one the call is only late. */
+  readonly status?: number;
+  /** The error's code; 2 unless said otherwise. */
+  readonly code?: number;
+  readonly latency_ms?: number;
+  /** How many calls it meets; without a number, all until it is taken away. */
+  readonly times?: number;
+  /** Which share of the calls it meets, 0 to 1. */
+  readonly probability?: number;
+}
+
+export interface Fault extends FaultWords {
+  readonly id: string;
+  /** How many calls it has met. */
+  readonly met: number;
+}
+
+export interface FaultTools {
+  sleepMs(ms: number): Promise<void>;
+  /** From 0 to below 1. */
+  randomFraction(): number;
+}
+
+export class Faults {
+  readonly #tools: FaultTools;
+  #faults: { words: FaultWords; id: string; met: number }[] = [];
+  #count = 0;
+
+  constructor(tools: FaultTools) {
+    this.#tools = tools;
+  }
+
+  add(words: FaultWords): Fault {
+    const fault = { words, id: String(++this.#count), met: 0 };
+    this.#faults.push(fault);
+    return shown(fault);
+  }
+
+  list(): Fault[] {
+    return this.#faults.map(shown);
+  }
+
+  clear(): void {
+    this.#faults = [];
+  }
+
+  /** On every call: nothing to do is the usual case. */
+  get isEmpty(): boolean {
+    return this.#faults.length === 0;
+  }
+
+  /** Makes the call late, or throws, as the first fault that fits says. */
+  async meet(operation: string): Promise<void> {
+    const fault = this.#faults.find(({ words }) => words.operation === operation || words.operation === "*");
+    if (fault === undefined || this.#tools.randomFraction() >= (fault.words.probability ?? 1)) return;
+    fault.met++;
+    const { latency_ms, status, times, code = 2 } = fault.words;
+    if (times !== undefined && fault.met >= times) this.#faults = this.#faults.filter((other) => other !== fault);
+    if (latency_ms !== undefined) await this.#tools.sleepMs(latency_ms);
+    if (status !== undefined) throw new InjectedFault(status, code);
+  }
+}
+
+const shown = ({ words, id, met }: { words: FaultWords; id: string; met: number }): Fault => ({ id, ...words, met });
+
+/** A refusal that the control API asked for. 429 and 5xx pass, so they are transient (ERR-19). */
+class InjectedFault extends GraphError {
+  constructor(status: number, code: number) {
+    super("internalError", `(#${code}) A fault that was asked for`);
+    const isTransient = status === 429 || status >= 500;
+    this.entry = { status, code, type: "OAuthException", when: "", ...(isTransient ? { isTransient: true as const } : {}) };
+  }
+}
