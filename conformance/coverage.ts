@@ -27,7 +27,7 @@ export function wrongCitations(cases: readonly Case[], clauses: readonly Clause[
       .filter((id) => !known.has(id))
       .map((id) => `${testCase.file}: "${testCase.title}" cites ${id}, which is no clause`);
     const decisionsWrong = testCase.decisions
-      .filter((id) => !/^D-\d\d$/.test(id))
+      .filter((id) => !/^D-\d{2,3}$/.test(id))
       .map((id) => `${testCase.file}: "${testCase.title}" cites ${id}, which is no decision`);
     return [...clausesWrong, ...decisionsWrong];
   });

@@ -63,9 +63,9 @@ export async function openPostOffice(folder: string, appOf: (account: string) =>
   };
 }
 
-/** Runs at any moment: events are made by so many callers, each waiting until its own is durable. */
+/** Callers at any moment, each of which waits until its event is durable. */
 const CALLERS = 128;
-/** Events that wait while the sender catches up; beyond, callers pause. */
+/** Events that wait for their delivery; beyond, callers pause until half of them are through. */
 const BACKLOG_MAX = 2_000;
 /** So that each POST holds one event, as the floor's does. */
 const ACCOUNTS = 100_000;
@@ -79,12 +79,18 @@ export const message = (sent_ms: number): object => ({
   sent_ms,
 });
 
-export function startCallers({ emit, taken }: PostOffice): void {
+export function startCallers(office: PostOffice): void {
   let made = 0;
+  let paused: Promise<void> | undefined;
+  const pause = async (): Promise<void> => {
+    while (made - office.taken.updates > BACKLOG_MAX / 2) await Bun.sleep(5);
+    paused = undefined;
+  };
   const caller = async (): Promise<void> => {
     for (;;) {
-      if (made - taken.updates > BACKLOG_MAX) await Bun.sleep(1);
-      else await emit(String(1_000_000 + (made++ % ACCOUNTS)), message(performance.timeOrigin + performance.now()));
+      if (made - office.taken.updates > BACKLOG_MAX) paused ??= pause();
+      if (paused === undefined) await office.emit(String(1_000_000 + (made++ % ACCOUNTS)), message(performance.timeOrigin + performance.now()));
+      else await paused;
     }
   };
   for (let at = 0; at < CALLERS; at++) void caller();

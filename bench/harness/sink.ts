@@ -1,4 +1,5 @@
 export {};
+
 /** Takes webhooks: answers at once, and knows how old what it took was. A path that holds `hang` is never answered. */
 const latencies: number[] = [];
 

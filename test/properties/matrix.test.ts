@@ -1,0 +1,111 @@
+/**
+ * The matrix caller × operation: for every operation of the interface, tokens that must not serve are refused as declared, and
+ * refused calls changed nothing.
+ */
+import { describe, expect, test } from "bun:test";
+import { policyOf } from "#auth/policies";
+import { type TokenKind, tokenKinds } from "#auth/token";
+import type { Endpoint } from "#graph/registry";
+import { exportWorld } from "#graph/world-file";
+import { fullWorld, nodeOfType } from "#harness/full-world";
+import { databaseKinds, openPlaza, type TestAnswer, type TestPlaza } from "#harness/plaza";
+import { READ_SCOPES } from "#harness/scopes";
+import { nodeId } from "#kernel/ids";
+
+/** The call with one token in every place, so that what is refused is refused for the token itself. */
+function callWith(plaza: TestPlaza, endpoint: Endpoint, token: string): Promise<TestAnswer> {
+  const { access, served, nodeType } = endpoint;
+  const id = nodeType === undefined ? undefined : nodeOfType[nodeType];
+  if (nodeType !== undefined && id === undefined) throw new Error(`test/harness/full-world.ts has no node of the type ${nodeType}`);
+  const surface = access.surfaces[0] ?? "base";
+  const version = surface === "app" || surface === "microblog" ? "" : "/v25.0";
+  const edge = served?.contract.edge ?? undefined;
+  const path = `${version}${id === undefined ? "" : `/${id}`}${edge === undefined ? "" : `/${edge}`}`;
+  return plaza.call(served?.contract.method ?? "GET", path, { surface, token, headers: { "x-forwarded-for": "192.0.2.1" } });
+}
+
+const errorOf = ({ body }: TestAnswer) => body?.error ?? body;
+
+/** Refused for who calls, or answered as if nothing were there. */
+function expectRefusal(endpoint: Endpoint, who: string, answer: TestAnswer): void {
+  const { code, error_subcode } = errorOf(answer);
+  // D-52: sending to another account's id has an error of its own.
+  const isRefusal = [10, 104, 190, 200, 803].includes(code) || (code === 100 && [33, 2534014].includes(error_subcode));
+  expect([endpoint.access.operation, who, isRefusal, answer.status >= 400]).toEqual([endpoint.access.operation, who, true, true]);
+}
+
+const none = { user: undefined, page: undefined, social_account: undefined, microblog_user: undefined };
+const stranger = { user: nodeId("3002"), page: nodeId("2002"), social_account: nodeId("6002"), microblog_user: nodeId("7002") };
+const own = { user: nodeId("3001"), page: nodeId("2001"), social_account: nodeId("6001"), microblog_user: nodeId("7001") };
+
+function principal(kind: TokenKind, of: typeof own) {
+  if (kind === "user" || kind === "system_user") return { ...none, user: of.user };
+  if (kind === "page") return { ...none, page: of.page };
+  if (kind === "social_user") return { ...none, social_account: of.social_account };
+  if (kind === "microblog_user") return { ...none, microblog_user: of.microblog_user };
+  return none;
+}
+
+const mint = (plaza: TestPlaza, type: TokenKind, words: object) =>
+  plaza.mint({ type, app: nodeId("1001"), scopes: READ_SCOPES, ...principal(type, own), ...words } as Parameters<TestPlaza["mint"]>[0]);
+
+for (const database of databaseKinds) {
+  describe(`the matrix caller × operation (${database})`, () => {
+    const open = () => openPlaza({ database, world: fullWorld });
+
+    async function expectNothingChanged(act: (plaza: TestPlaza) => Promise<void>): Promise<void> {
+      const plaza = await open();
+      const before = await exportWorld(plaza.world, plaza.registry);
+      delete before.tokens;
+      await act(plaza);
+      const after = await exportWorld(plaza.world, plaza.registry);
+      delete after.tokens;
+      expect(after).toEqual(before);
+    }
+
+    test("dead tokens of every kind are refused by every operation", () =>
+      expectNothingChanged(async (plaza) => {
+        for (const endpoint of plaza.registry.endpoints) {
+          for (const kind of policyOf(endpoint.access.policy).kinds) {
+            expectRefusal(endpoint, `expired ${kind}`, await callWith(plaza, endpoint, await mint(plaza, kind, { expires_at: 1_700_000_000 })));
+            expectRefusal(endpoint, `revoked ${kind}`, await callWith(plaza, endpoint, await mint(plaza, kind, { revoked_at: 1_700_000_000 })));
+          }
+          expectRefusal(endpoint, "unknown", await callWith(plaza, endpoint, "nobody-knows-it"));
+        }
+      }));
+
+    test("tokens of a kind that an operation does not take are refused", () =>
+      expectNothingChanged(async (plaza) => {
+        for (const endpoint of plaza.registry.endpoints) {
+          const { kinds } = policyOf(endpoint.access.policy);
+          for (const kind of tokenKinds.filter((one) => !kinds.includes(one))) {
+            expectRefusal(endpoint, `a ${kind} token`, await callWith(plaza, endpoint, await mint(plaza, kind, {})));
+          }
+        }
+      }));
+
+    test("tokens without the permissions of an operation are refused with code 10", () =>
+      expectNothingChanged(async (plaza) => {
+        for (const endpoint of plaza.registry.endpoints) {
+          const { kinds, scopes } = policyOf(endpoint.access.policy);
+          for (const kind of kinds) {
+            for (const missing of scopes) {
+              const answer = await callWith(plaza, endpoint, await mint(plaza, kind, { scopes: READ_SCOPES.filter((scope) => scope !== missing) }));
+              expectRefusal(endpoint, `a ${kind} token without ${missing}`, answer);
+            }
+          }
+        }
+      }));
+
+    test("strangers, of another app and of another principal, find nothing there", () =>
+      expectNothingChanged(async (plaza) => {
+        for (const endpoint of plaza.registry.endpoints) {
+          if (endpoint.nodeType === undefined) continue;
+          for (const kind of policyOf(endpoint.access.policy).kinds) {
+            const token = await mint(plaza, kind, { app: nodeId("1002"), ...principal(kind, stranger) });
+            expectRefusal(endpoint, `a stranger's ${kind} token`, await callWith(plaza, endpoint, token));
+          }
+        }
+      }));
+  });
+}
