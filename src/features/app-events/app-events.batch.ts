@@ -66,7 +66,8 @@ class AppBatch {
   readonly #index: LogIndex;
   readonly #names: KnownNames;
   readonly #rows: SqlValue[] = [];
-  readonly #entries: number[] = [];
+  readonly #keyEntries: number[] = [];
+  readonly #identityEntries: number[] = [];
   /** By name; an app has few days and currencies at a time. */
   readonly #sums = new Map<string, EventSum[]>();
   readonly #times = { first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY };
@@ -94,7 +95,12 @@ class AppBatch {
     if (this.#rows.length > 0) {
       await insertEvents(this.#tx, this.#rows);
       await addSums(this.#tx, this.#app, withTotals([...this.#sums.values()].flat()));
-      await this.#index.add(this.#tx, this.#app, this.#entries, this.#times);
+      await this.#index.add(this.#tx, this.#app, {
+        keys: this.#keyEntries,
+        identities: this.#identityEntries,
+        lastCall: this.#call,
+        times: this.#times,
+      });
     }
     return outcomes;
   }
@@ -103,7 +109,7 @@ class AppBatch {
   async #findKeys(reports: readonly Report[]): Promise<void> {
     const wanted = reports.flatMap(({ events }) => events.filter(({ fingerprint }) => fingerprint !== 0));
     if (wanted.length === 0) return;
-    const found = await this.#index.find(this.#tx, this.#app, wanted, DEDUP_WINDOW_SECONDS);
+    const found = await this.#index.findKeys(this.#tx, this.#app, wanted, DEDUP_WINDOW_SECONDS);
     if (found.size === 0) return;
     for (const { fingerprint, name, event_id } of wanted) {
       const calls = found.get(fingerprint);
@@ -181,12 +187,12 @@ class AppBatch {
       const amount = value === undefined ? null : rowValue(value);
       const said = position === 0 ? deviceText(device) : null;
       this.#rows.push(this.#app, call, position, received, time, name, event_id ?? null, amount, currency, parameters, tracking, said);
-      if (fingerprint !== 0) this.#entries.push(fingerprint, call);
+      if (fingerprint !== 0) this.#keyEntries.push(fingerprint, call);
       this.#count(event);
       if (time < this.#times.first) this.#times.first = time;
       if (time > this.#times.last) this.#times.last = time;
     }
-    for (const identity of identitiesOf(device)) this.#entries.push(fingerprintOf(identity), call);
+    for (const identity of identitiesOf(device)) this.#identityEntries.push(fingerprintOf(identity), call);
   }
 
   #count({ name, time, value, currency }: ReportedEvent): void {

@@ -29,7 +29,7 @@ test("a table, its filter and its pages find every call that was put in", () => 
       const probe = new Probe();
       for (const fingerprint of expected.keys()) filter.add(probe.set(fingerprint));
       const stored = Filter.fromBytes(filter.bytes);
-      const pages = pagesOf(table, pageBits).map((values) => new Uint8Array(values.buffer));
+      const pages = pagesOf([table], pageBits).map((values) => new Uint8Array(values.buffer));
       for (const [fingerprint, calls] of expected) {
         const inTable: number[] = [];
         table.collect(fingerprint, inTable);
@@ -56,7 +56,7 @@ test("a filter takes few absent fingerprints for present ones, and pages are fil
   let wrong = 0;
   for (let i = 0; i < count; i++) if (filter.mayHold(probe.set(fingerprintOf(`absent ${i}`)))) wrong++;
   expect(wrong / count).toBeLessThan(0.01);
-  const bytes = pagesOf(table, pageBitsFor(count)).map((page) => page.byteLength);
+  const bytes = pagesOf([table], pageBitsFor(count)).map((page) => page.byteLength);
   expect(Math.max(...bytes)).toBeLessThan(8_192);
   expect(bytes.reduce((sum, each) => sum + each, 0)).toBe(count * 16);
 });

@@ -169,22 +169,24 @@ export const pageBitsFor = (entryCount: number): number => Math.max(0, Math.ceil
 export const pageOf = (fingerprint: number, pageBits: number): number => lowOf(fingerprint) >>> (31 - pageBits);
 
 /** Splits entries into the pages of a run: `[fingerprint, call, fingerprint, call, …]` each. */
-export function pagesOf(table: CallTable, pageBits: number): Float64Array[] {
+export function pagesOf(tables: readonly CallTable[], pageBits: number): Float64Array[] {
   const sizes = new Uint32Array(2 ** pageBits);
-  table.visit((fingerprint) => {
+  const count = (fingerprint: number) => {
     const page = pageOf(fingerprint, pageBits);
     sizes[page] = (sizes[page] as number) + 2;
-  });
+  };
+  for (const table of tables) table.visit(count);
   const pages = Array.from(sizes, (size) => new Float64Array(size));
   const filled = new Uint32Array(pages.length);
-  table.visit((fingerprint, call) => {
+  const put = (fingerprint: number, call: number) => {
     const page = pageOf(fingerprint, pageBits);
     const values = pages[page] as Float64Array;
     const at = filled[page] as number;
     values[at] = fingerprint;
     values[at + 1] = call;
     filled[page] = at + 2;
-  });
+  };
+  for (const table of tables) table.visit(put);
   return pages;
 }
 

@@ -68,8 +68,7 @@ export async function devicesOf(world: World, app: NodeId, persons: readonly str
 /** The newest calls that name one of these identities. */
 async function callsOf(world: World, app: NodeId, wanted: readonly string[]): Promise<LoggedCall[]> {
   const { reader } = world.database;
-  const fingerprints = wanted.map((identity) => ({ fingerprint: fingerprintOf(identity) }));
-  const found = await intakeOf(world).index.find(reader, app, fingerprints);
+  const found = await intakeOf(world).index.findIdentities(reader, app, wanted.map(fingerprintOf));
   const numbers = [...new Set([...found.values()].flat())].sort((a, b) => b - a);
   const calls: LoggedCall[] = [];
   let events = 0;

@@ -10,38 +10,54 @@ import type { NodeId } from "#kernel/ids";
 import type { Database, Reader, Transaction } from "#storage/database";
 import { type Row, sql } from "#storage/sql";
 import { CallTable, collectInPage, Filter, fingerprintOf, keyFingerprint, Probe, pageBitsFor, pageOf, pagesOf } from "./app-events.fingerprints.ts";
+import { DEDUP_WINDOW_SECONDS } from "./app-events.limits.ts";
 import { identitiesOfText } from "./calls.reader.ts";
 import { readKeysAfter } from "./log.store.ts";
-import type { IndexEntries, LogIndex, TimeSpan, Wanted } from "./log-index.store.ts";
+import type { FoundCalls, IndexEntries, LogIndex, NewEntries, TimeSpan, WantedKey } from "./log-index.store.ts";
 import { insertRows, rowStatement } from "./rows.store.ts";
 
-/** 1.3 MB of memory at the load of a table; written in some 10 ms. */
-const RUN_ENTRIES_MIN = 32_768;
-/** A new run is this part of what the runs in use hold: there are some 40 of them for 5 million entries, and memory stays small. */
+/** 2 to 4 MB of memory in open-addressed tables; written in some 20 ms. */
+const RUN_ENTRIES_MIN = 65_536;
+/** A new run is this part of what the runs in use hold: there are some 27 of them for 5 million entries, and memory stays small. */
 const RUN_PART = 8;
-/** Filters of old runs are read again when they are asked for: 64 MB are filters of 32 million entries. */
+/** Filters of old runs are read again when they are asked for: 64 MB are filters of 20 million keys. */
 const FILTER_BYTES_MAX = 64 * 1024 * 1024;
 /** Rows of the log read at once when the index is loaded. */
 const LOAD_ROWS = 5_000;
+/** Twice the window of D-71, in both directions: runs whose events are older are hardly asked. */
+const IN_USE_SECONDS = 4 * DEDUP_WINDOW_SECONDS;
 
 interface Run {
   readonly last_call: number;
   readonly entries: number;
   readonly page_bits: number;
   readonly times: TimeSpan;
+  /** Of the keys. Devices and persons are asked for so seldom that every run is looked at. */
   filter: Filter | undefined;
 }
 
-interface AppIndex {
-  pending: CallTable;
-  pendingTimes: TimeSpan;
+/** Entries that no run holds yet. */
+interface Pending {
+  readonly keys: CallTable;
+  readonly identities: CallTable;
+  times: TimeSpan;
   lastCall: number;
+}
+
+interface AppIndex {
+  pending: Pending;
   runs: Run[];
   readonly ready: Promise<void>;
 }
 
 const NO_TIMES: TimeSpan = { first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY };
 const joined = (one: TimeSpan, other: TimeSpan): TimeSpan => ({ first: Math.min(one.first, other.first), last: Math.max(one.last, other.last) });
+
+const nothingPending = (lastCall: number): Pending => ({ keys: new CallTable(), identities: new CallTable(), times: NO_TIMES, lastCall });
+
+function addTo(table: CallTable, entries: IndexEntries): void {
+  for (let i = 0; i < entries.length; i += 2) table.add(entries[i] as number, entries[i + 1] as number);
+}
 
 interface RunRow extends Row {
   last_call: number;
@@ -65,20 +81,18 @@ export class RunIndex implements LogIndex {
     });
   }
 
-  async find(reader: Reader, app: NodeId, wanted: readonly Wanted[], within = 0): Promise<Map<number, number[]>> {
-    const found = new Map<number, number[]>();
+  async findKeys(reader: Reader, app: NodeId, wanted: readonly WantedKey[], within: number): Promise<FoundCalls> {
     const index = this.#indexOf(reader, app);
     await index.ready;
+    const { keys } = index.pending;
+    const asked = await this.#runsFor(reader, app, index, wanted, within);
+    const found = new Map<number, number[]>();
     const probe = new Probe();
     const calls: number[] = [];
-    for (const { fingerprint, time } of wanted) {
-      index.pending.collect(fingerprint, calls);
+    for (const { fingerprint } of wanted) {
+      keys.collect(fingerprint, calls);
       probe.set(fingerprint);
-      for (const run of index.runs) {
-        if (time !== undefined && (run.times.last <= time - within || run.times.first >= time + within)) continue;
-        const filter = run.filter ?? (await this.#readFilter(reader, app, index, run));
-        if (filter.mayHold(probe)) await collectInRun(reader, app, run, fingerprint, calls);
-      }
+      for (const { run, filter } of asked) if (filter.mayHold(probe)) await collectInRun(reader, app, run, fingerprint, calls);
       if (calls.length === 0) continue;
       found.set(fingerprint, [...(found.get(fingerprint) ?? []), ...calls]);
       calls.length = 0;
@@ -86,17 +100,31 @@ export class RunIndex implements LogIndex {
     return found;
   }
 
-  async add(tx: Transaction, app: NodeId, entries: IndexEntries, times: TimeSpan): Promise<void> {
+  async findIdentities(reader: Reader, app: NodeId, fingerprints: readonly number[]): Promise<FoundCalls> {
+    const index = this.#indexOf(reader, app);
+    await index.ready;
+    const found = new Map<number, number[]>();
+    for (const fingerprint of fingerprints) {
+      const calls: number[] = [];
+      index.pending.identities.collect(fingerprint, calls);
+      for (const run of index.runs) await collectInRun(reader, app, run, fingerprint, calls);
+      if (calls.length > 0) found.set(fingerprint, calls);
+    }
+    return found;
+  }
+
+  async add(tx: Transaction, app: NodeId, { keys, identities, lastCall, times }: NewEntries): Promise<void> {
     const index = this.#indexOf(tx, app);
     await index.ready;
-    if (index.pending.size >= this.#runSize(index)) await this.#writeRun(tx, app, index);
+    if (index.pending.keys.size + index.pending.identities.size >= this.#runSize(index)) await this.#writeRun(tx, app, index);
     tx.afterCommit(() => {
       // What stands in the map by now: the world's state may have been replaced meanwhile.
-      const current = this.#apps.get(app);
-      if (current === undefined) return;
-      for (let i = 0; i < entries.length; i += 2) current.pending.add(entries[i] as number, entries[i + 1] as number);
-      current.pendingTimes = joined(current.pendingTimes, times);
-      current.lastCall = Math.max(current.lastCall, entries[entries.length - 1] ?? 0);
+      const pending = this.#apps.get(app)?.pending;
+      if (pending === undefined) return;
+      addTo(pending.keys, keys);
+      addTo(pending.identities, identities);
+      pending.times = joined(pending.times, times);
+      pending.lastCall = Math.max(pending.lastCall, lastCall);
     });
   }
 
@@ -109,22 +137,30 @@ export class RunIndex implements LogIndex {
     });
   }
 
-  #runSize({ runs, pendingTimes }: AppIndex): number {
-    // Runs whose events are older than two windows of deduplication are hardly asked, so they do not count.
-    const inUse = runs.filter(({ times }) => times.last > pendingTimes.last - IN_USE_SECONDS);
+  /** The runs that may hold one of the keys within its window, with their filters. */
+  async #runsFor(reader: Reader, app: NodeId, index: AppIndex, wanted: readonly WantedKey[], within: number) {
+    let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    for (const { time } of wanted) {
+      if (time < first) first = time;
+      if (time > last) last = time;
+    }
+    const asked: { readonly run: Run; readonly filter: Filter }[] = [];
+    for (const run of index.runs) {
+      if (run.times.last <= first - within || run.times.first >= last + within) continue;
+      asked.push({ run, filter: run.filter ?? (await this.#readFilter(reader, app, index, run)) });
+    }
+    return asked;
+  }
+
+  #runSize({ runs, pending }: AppIndex): number {
+    const inUse = runs.filter(({ times }) => times.last > pending.times.last - IN_USE_SECONDS);
     return Math.max(this.#runEntriesMin, inUse.reduce((sum, { entries }) => sum + entries, 0) / RUN_PART);
   }
 
   #indexOf(reader: Reader, app: NodeId): AppIndex {
     let index = this.#apps.get(app);
     if (index === undefined) {
-      const made: { -readonly [Key in keyof AppIndex]: AppIndex[Key] } = {
-        pending: new CallTable(),
-        pendingTimes: NO_TIMES,
-        lastCall: 0,
-        runs: [],
-        ready: Promise.resolve(),
-      };
+      const made: { -readonly [Key in keyof AppIndex]: AppIndex[Key] } = { pending: nothingPending(0), runs: [], ready: Promise.resolve() };
       // In the map at once, so that what is committed while it loads is added to it; found twice does no harm.
       this.#apps.set(app, made);
       made.ready = load(reader, app, made).catch((error) => {
@@ -138,20 +174,20 @@ export class RunIndex implements LogIndex {
 
   /** Writes what waits as a run; it stays in memory, too, until that is durable. */
   async #writeRun(tx: Transaction, app: NodeId, index: AppIndex): Promise<void> {
-    const { pending, pendingTimes: times, lastCall: last_call } = index;
-    const page_bits = pageBitsFor(pending.size);
-    const filter = Filter.of(pending.size);
+    const { keys, identities, times, lastCall: last_call } = index.pending;
+    const entries = keys.size + identities.size;
+    const page_bits = pageBitsFor(entries);
+    const filter = Filter.of(keys.size);
     const probe = new Probe();
-    pending.visit((fingerprint) => filter.add(probe.set(fingerprint)));
+    keys.visit((fingerprint) => filter.add(probe.set(fingerprint)));
     await tx.run(sql`
       INSERT INTO app_event_runs (app, last_call, entries, page_bits, first_time, last_time, filter)
-      VALUES (${app}, ${last_call}, ${pending.size}, ${page_bits}, ${times.first}, ${times.last}, ${filter.bytes})`);
-    const pages = pagesOf(pending, page_bits).flatMap((values, page) => [app, last_call, page, new Uint8Array(values.buffer)]);
+      VALUES (${app}, ${last_call}, ${entries}, ${page_bits}, ${times.first}, ${times.last}, ${filter.bytes})`);
+    const pages = pagesOf([keys, identities], page_bits).flatMap((values, page) => [app, last_call, page, new Uint8Array(values.buffer)]);
     await insertRows(tx, sql`INSERT INTO app_event_run_pages (app, last_call, page, entries)`, pageInsertion, pages);
     tx.afterCommit(() => {
-      index.pending = new CallTable();
-      index.pendingTimes = NO_TIMES;
-      index.runs = [...index.runs, { last_call, entries: pending.size, page_bits, times, filter }];
+      index.pending = nothingPending(last_call);
+      index.runs = [...index.runs, { last_call, entries, page_bits, times, filter }];
       forgetFilters(index);
     });
   }
@@ -167,9 +203,6 @@ export class RunIndex implements LogIndex {
     return run.filter;
   }
 }
-
-/** Twice the window of D-71, in both directions. */
-const IN_USE_SECONDS = 4 * 48 * 3600;
 
 /** The oldest go first, but not the one just read. */
 function forgetFilters({ runs }: AppIndex, kept?: Run): void {
@@ -196,18 +229,19 @@ async function load(reader: Reader, app: NodeId, index: AppIndex): Promise<void>
     sql`SELECT r.last_call, r.entries, r.page_bits, r.first_time, r.last_time FROM app_event_runs r WHERE r.app = ${app} ORDER BY r.last_call`,
   );
   index.runs = runs.map(({ first_time, last_time, ...run }) => ({ ...run, times: { first: first_time, last: last_time }, filter: undefined }));
+  const { pending } = index;
   let [call, position] = [runs[runs.length - 1]?.last_call ?? 0, Number.MAX_SAFE_INTEGER];
-  index.lastCall = Math.max(index.lastCall, call);
+  pending.lastCall = Math.max(pending.lastCall, call);
   for (;;) {
     const rows = await readKeysAfter(reader, app, call, position, LOAD_ROWS);
     for (const row of rows) {
-      if (row.event_id !== null) index.pending.add(keyFingerprint(row.name, row.event_id), row.call);
-      if (row.device !== null) for (const identity of identitiesOfText(row.device)) index.pending.add(fingerprintOf(identity), row.call);
-      index.pendingTimes = joined(index.pendingTimes, { first: row.time, last: row.time });
+      if (row.event_id !== null) pending.keys.add(keyFingerprint(row.name, row.event_id), row.call);
+      if (row.device !== null) for (const identity of identitiesOfText(row.device)) pending.identities.add(fingerprintOf(identity), row.call);
+      pending.times = joined(pending.times, { first: row.time, last: row.time });
     }
     const last = rows[rows.length - 1];
     if (last === undefined) return;
     ({ call, position } = last);
-    index.lastCall = Math.max(index.lastCall, call);
+    pending.lastCall = Math.max(pending.lastCall, call);
   }
 }

@@ -10,18 +10,34 @@ import { inLists, insertRows, rowStatement } from "./rows.store.ts";
 /** `[fingerprint, call, fingerprint, call, …]`, in the order of calls: there are many, and objects would cost more than the rest. */
 export type IndexEntries = readonly number[];
 
-/** A fingerprint to look for. */
-export interface Wanted {
+/** The key of an event to look for. */
+export interface WantedKey {
   readonly fingerprint: number;
-  /** Unix seconds, where it is an event's key: only events up to `within` seconds from it matter. */
-  readonly time?: number;
+  /** Unix seconds. */
+  readonly time: number;
 }
 
+/** What a batch adds. */
+export interface NewEntries {
+  readonly keys: IndexEntries;
+  /** Devices and persons. */
+  readonly identities: IndexEntries;
+  /** The newest call among them. */
+  readonly lastCall: number;
+  /** Of the events. */
+  readonly times: TimeSpan;
+}
+
+/** Calls by fingerprint, in which it may stand; what stands nowhere is left out. */
+export type FoundCalls = ReadonlyMap<number, readonly number[]>;
+
 export interface LogIndex {
-  /** Calls by fingerprint, in which it may stand; those that stand nowhere are left out. */
-  find(reader: Reader, app: NodeId, wanted: readonly Wanted[], within?: number): Promise<Map<number, number[]>>;
-  /** To be called in the transaction that writes the log. Times are those of the events. */
-  add(tx: Transaction, app: NodeId, entries: IndexEntries, times: TimeSpan): Promise<void>;
+  /** Calls with events of these keys, at least all those less than `within` seconds away. */
+  findKeys(reader: Reader, app: NodeId, wanted: readonly WantedKey[], within: number): Promise<FoundCalls>;
+  /** Calls that name these devices or persons. */
+  findIdentities(reader: Reader, app: NodeId, fingerprints: readonly number[]): Promise<FoundCalls>;
+  /** To be called in the transaction that writes the log. */
+  add(tx: Transaction, app: NodeId, entries: NewEntries): Promise<void>;
   /** The log has forgotten all calls up to `call`. */
   forgetUpTo(tx: Transaction, app: NodeId, call: number): Promise<void>;
 }
@@ -41,9 +57,13 @@ const insertion = rowStatement(3, "ON CONFLICT DO NOTHING");
 const SLICE = 2 ** 53 / 64;
 
 export class TableIndex implements LogIndex {
-  async find(reader: Reader, app: NodeId, wanted: readonly Wanted[]): Promise<Map<number, number[]>> {
-    const found = new Map<number, number[]>();
+  findKeys(reader: Reader, app: NodeId, wanted: readonly WantedKey[]): Promise<FoundCalls> {
     const fingerprints = wanted.map(({ fingerprint }) => fingerprint);
+    return this.findIdentities(reader, app, fingerprints);
+  }
+
+  async findIdentities(reader: Reader, app: NodeId, fingerprints: readonly number[]): Promise<FoundCalls> {
+    const found = new Map<number, number[]>();
     for (const { marks, values } of inLists(fingerprints)) {
       const statement = append(
         sql`SELECT i.fingerprint, i.call FROM app_event_index i WHERE i.app = ${app}`,
@@ -59,9 +79,10 @@ export class TableIndex implements LogIndex {
     return found;
   }
 
-  async add(tx: Transaction, app: NodeId, entries: IndexEntries): Promise<void> {
+  async add(tx: Transaction, app: NodeId, { keys, identities }: NewEntries): Promise<void> {
     const values: (string | number)[] = [];
-    for (let i = 0; i < entries.length; i += 2) values.push(app, entries[i] as number, entries[i + 1] as number);
+    for (const entries of [keys, identities])
+      for (let i = 0; i < entries.length; i += 2) values.push(app, entries[i] as number, entries[i + 1] as number);
     await insertRows(tx, sql`INSERT INTO app_event_index (app, fingerprint, call)`, insertion, values);
   }
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { onEachDatabase, openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import type { Database } from "#storage/database";
-import { keyFingerprint } from "./app-events.fingerprints.ts";
+import { fingerprintOf, keyFingerprint } from "./app-events.fingerprints.ts";
 import { deleteEventsUpTo, insertEvents } from "./log.store.ts";
 import { type LogIndex, TableIndex } from "./log-index.store.ts";
 import { RunIndex } from "./log-index-runs.store.ts";
@@ -25,7 +25,8 @@ async function addCall(database: Database, index: LogIndex, call: number, keys: 
     await insertEvents(tx, rows);
     const entries = keys.flatMap(({ event_id }) => [keyFingerprint("n", event_id), call]);
     const times = keys.map(({ time }) => time);
-    await index.add(tx, app, entries, { first: Math.min(...times), last: Math.max(...times) });
+    const span = { first: Math.min(...times), last: Math.max(...times) };
+    await index.add(tx, app, { keys: entries, identities: [fingerprintOf(`device:${call % 7}`), call], lastCall: call, times: span });
   });
 }
 
@@ -46,7 +47,7 @@ onEachDatabase("the index of the log", (kind) => {
           // On PostgreSQL the table is all there is; on SQLite the second index reads runs and the log's end.
           for (const { event_id, time } of probes) {
             const fingerprint = keyFingerprint("n", event_id);
-            const found = (await one.find(database.reader, app, [{ fingerprint, time }], within)).get(fingerprint) ?? [];
+            const found = (await one.findKeys(database.reader, app, [{ fingerprint, time }], within)).get(fingerprint) ?? [];
             const due = added.flatMap((keys, at) =>
               keys.some((other) => other.event_id === event_id && Math.abs(other.time - time) < within) ? [at + 1] : [],
             );
@@ -67,9 +68,12 @@ onEachDatabase("the index of the log", (kind) => {
     await database.write((tx) => index.forgetUpTo(tx, app, 60));
     for (const one of [index, indexOn(database)]) {
       const fingerprint = keyFingerprint("n", "20");
-      const found = (await one.find(database.reader, app, [{ fingerprint }])).get(fingerprint) ?? [];
+      const found = (await one.findKeys(database.reader, app, [{ fingerprint, time: 1_000_070 }], 172_800)).get(fingerprint) ?? [];
       // Runs go whole, so one that also holds newer calls may still know older ones.
       expect(found).toContain(70);
+      const device = fingerprintOf("device:3");
+      const calls = (await one.findIdentities(database.reader, app, [device])).get(device) ?? [];
+      expect(calls.filter((call) => call > 60)).toEqual([66, 73, 80, 87, 94]);
     }
   });
 });
