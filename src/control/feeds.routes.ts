@@ -65,7 +65,13 @@ const uploadQuery = Type.Object({ format: Type.Optional({ ...format, description
 const WITHIN_MS_MAX = 60_000;
 const LOOK_MS = 25;
 const readQuery = Type.Object({
-  within_ms: Type.Integer({ minimum: 0, maximum: WITHIN_MS_MAX, default: 0, description: "how long to wait for the upload's end, in real time" }),
+  within_ms: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: WITHIN_MS_MAX,
+      description: "how long to wait for the upload's end, in real time; not at all unless it is given",
+    }),
+  ),
 });
 
 /** A JSON body with an address is some hundred bytes. */
@@ -134,7 +140,7 @@ async function readUpload(call: ControlCall<Static<typeof readQuery>>): Promise<
   const { world, path, query } = call;
   const feed = await feedOf(call);
   const n = path.n as string;
-  const until = monotonicMs() + query.within_ms;
+  const until = monotonicMs() + (query.within_ms ?? 0);
   for (;;) {
     const report = /^[1-9]\d{0,14}$/.test(n) ? await findReport(world.database.reader, feed, Number(n)) : undefined;
     if (report === undefined) throw notFound(`upload ${n} of the product feed ${feed}`);

@@ -51,7 +51,8 @@ export class RequestLog {
 /** A copy, so that one small body does not keep a large one alive. */
 export const excerpt = (text: string): string => (text.length > BODY_CHARACTERS_MAX ? `${text.slice(0, BODY_CHARACTERS_MAX)}…` : text);
 
-const SECRET_NAMES = "access_token|oauth_token|input_token|appsecret_proof|verify_token|client_secret|app_secret|secret|stream_key|token";
+const SECRET_NAMES =
+  "access_token|oauth_token|input_token|appsecret_proof|verify_token|client_secret|app_secret|secret|stream_key|stream_url|secure_stream_url|token";
 const IN_FORM = new RegExp(`(^|[&?])((?:${SECRET_NAMES})|[^&=]*%5B(?:${SECRET_NAMES})%5D)=[^&]*`, "gi");
 const IN_JSON = new RegExp(`("(?:${SECRET_NAMES})"\\s*:\\s*)"(?:[^"\\\\]|\\\\.)*"?`, "gi");
 

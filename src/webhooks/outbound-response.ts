@@ -23,8 +23,6 @@ const NOTHING: Framing = { kind: "none" };
 
 export class ResponseReader {
   status = 0;
-  /** The head as sent, for `headerOf`. */
-  #head = "";
   #framing: Framing = NOTHING;
   #rest: Buffer | undefined;
   #hasHead = false;
@@ -57,11 +55,6 @@ export class ResponseReader {
   /** What of the body was kept. */
   body(): Buffer {
     return this.#body.length === 1 ? (this.#body[0] as Buffer) : Buffer.concat(this.#body);
-  }
-
-  /** The first header of that name; `name` in lower case. */
-  headerOf(name: string): string | undefined {
-    return headersIn(this.#head).find(([key]) => key === name)?.[1];
   }
 
   /** Throws `MalformedResponse`. After `isDone`, bytes that are left over make the connection unusable. */
@@ -109,13 +102,10 @@ export class ResponseReader {
     }
     this.#hasHead = true;
     this.status = status;
-    this.#head = head.slice(line[0].length);
-    const headers = headersIn(this.#head);
-    const connection = headers.filter(([name]) => name === "connection").map(([, value]) => value.toLowerCase());
-    this.#framing = framingOf(status, headers);
-    const isKept = line[1] === "1" ? !connection.some((value) => value.includes("close")) : false;
-    this.isReusable = isKept && this.#framing.kind !== "until-close";
-    if (this.#framing.kind === "none" || (this.#framing.kind === "length" && this.#framing.left === 0)) this.isDone = true;
+    const { framing, isClosing } = framingOf(status, head, line[0].length);
+    this.#framing = framing;
+    this.isReusable = line[1] === "1" && !isClosing && framing.kind !== "until-close";
+    if (framing.kind === "none" || (framing.kind === "length" && framing.left === 0)) this.isDone = true;
   }
 
   #readBody(given: Buffer): void {
@@ -199,29 +189,32 @@ export class ResponseReader {
   }
 }
 
-function headersIn(head: string): (readonly [name: string, value: string])[] {
-  const headers: (readonly [string, string])[] = [];
-  for (const line of head.split("\r\n")) {
-    if (line === "") continue;
-    const colon = line.indexOf(":");
+/** RFC 9112, 6.3: where the body ends. `head` holds the headers from `start` on, each with its line end. */
+function framingOf(status: number, head: string, start: number): { framing: Framing; isClosing: boolean } {
+  let length: string | undefined;
+  let coding: string | undefined;
+  let isClosing = false;
+  for (let at = start; at < head.length; ) {
+    const end = head.indexOf("\r\n", at);
+    const colon = head.indexOf(":", at);
     // A line that begins with a space continues the one before, which no sender may do any more.
-    if (colon <= 0 || /\s/.test(line.slice(0, colon))) throw new MalformedResponse("one of its headers is wrong");
-    headers.push([line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]);
+    if (colon <= at || colon > end || !NAME.test(head.slice(at, colon))) throw new MalformedResponse("one of its headers is wrong");
+    const name = head.slice(at, colon).toLowerCase();
+    const value = head.slice(colon + 1, end).trim();
+    if (name === "content-length") {
+      if ((length !== undefined && length !== value) || !/^\d{1,15}$/.test(value)) throw new MalformedResponse("its length is wrong");
+      length = value;
+    } else if (name === "transfer-encoding") {
+      if (coding !== undefined || value.toLowerCase() !== "chunked") throw new MalformedResponse("its transfer coding is not known");
+      coding = value;
+    } else if (name === "connection" && value.toLowerCase().includes("close")) isClosing = true;
+    at = end + 2;
   }
-  return headers;
+  if (coding !== undefined && length !== undefined) throw new MalformedResponse("it says in two ways how long it is");
+  if (status === 204 || status === 304) return { framing: NOTHING, isClosing };
+  if (coding !== undefined) return { framing: { kind: "chunked" }, isClosing };
+  return { framing: length === undefined ? { kind: "until-close" } : { kind: "length", left: Number(length) }, isClosing };
 }
 
-/** RFC 9112, 6.3. */
-function framingOf(status: number, headers: readonly (readonly [string, string])[]): Framing {
-  if (status === 204 || status === 304) return NOTHING;
-  const codings = headers.filter(([name]) => name === "transfer-encoding").map(([, value]) => value.toLowerCase());
-  const lengths = headers.filter(([name]) => name === "content-length").map(([, value]) => value);
-  if (codings.length > 0) {
-    if (lengths.length > 0 || codings.length > 1 || codings[0] !== "chunked") throw new MalformedResponse("it says in two ways how long it is");
-    return { kind: "chunked" };
-  }
-  const [length] = lengths;
-  if (length === undefined) return { kind: "until-close" };
-  if (lengths.some((other) => other !== length) || !/^\d{1,15}$/.test(length)) throw new MalformedResponse("its length is wrong");
-  return { kind: "length", left: Number(length) };
-}
+/** RFC 9110, 5.6.2. */
+const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;

@@ -67,7 +67,7 @@ interface RunRow extends Row {
   last_time: number;
 }
 
-const pageInsertion = rowStatement(4);
+const pageInsertion = rowStatement(4, "ON CONFLICT DO NOTHING");
 
 export class RunIndex implements LogIndex {
   readonly #apps = new Map<NodeId, AppIndex>();
@@ -182,7 +182,8 @@ export class RunIndex implements LogIndex {
     keys.visit((fingerprint) => filter.add(probe.set(fingerprint)));
     await tx.run(sql`
       INSERT INTO app_event_runs (app, last_call, entries, page_bits, first_time, last_time, filter)
-      VALUES (${app}, ${last_call}, ${entries}, ${page_bits}, ${times.first}, ${times.last}, ${filter.bytes})`);
+      VALUES (${app}, ${last_call}, ${entries}, ${page_bits}, ${times.first}, ${times.last}, ${filter.bytes})
+      ON CONFLICT DO NOTHING`);
     const pages = pagesOf([keys, identities], page_bits).flatMap((values, page) => [app, last_call, page, new Uint8Array(values.buffer)]);
     await insertRows(tx, sql`INSERT INTO app_event_run_pages (app, last_call, page, entries)`, pageInsertion, pages);
     tx.afterCommit(() => {

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { redact } from "#graph/request-log";
 import { callOfLink, onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 import { codePointCount, isStorableText } from "#kernel/text";
@@ -59,6 +60,8 @@ onEachDatabase("live videos", (database) => {
     for (let i = 0; i < 5; i++) {
       const { body } = await plaza.post(ON_PAGE, { bearer, body: {} });
       keys.add(body.stream_key);
+      // The request log is shown to whoever has the control key.
+      expect(redact(JSON.stringify(body))).not.toContain(body.stream_key);
     }
     expect(keys.size).toBe(5);
     const stored = JSON.stringify(await plaza.dump(["live_videos.stream_key_hash"]));

@@ -1,0 +1,112 @@
+/** Recording activity and reading it back, in one process: the room's own store against the bare upserts, and reads at two sizes. */
+import { Database } from "bun:sqlite";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { nodeId } from "#kernel/ids";
+import { openSqlite } from "#storage/sqlite/open";
+import { microblogInsightMigrations } from "../../src/features/microblog-insights/microblog-insights.migrations.ts";
+import { listDays, readTotals, recordActivity } from "../../src/features/microblog-insights/microblog-insights.store.ts";
+import type { Bench } from "../harness/report.ts";
+import { spreadOf } from "../harness/statistics.ts";
+
+const FEW = 10_000;
+const MANY = 5_000_000;
+/** As a world file or a busy group commit has them. */
+const PER_TRANSACTION = 1_000;
+const TARGETS = 1_000;
+const DAYS = 60;
+const METRICS = ["views", "likes", "replies", "reposts"] as const;
+
+const activity = (i: number) => ({
+  target: String(7_000_000 + (i % TARGETS)),
+  metric: METRICS[i % METRICS.length] as string,
+  day: 20_000 + ((i >> 4) % DAYS),
+});
+
+type Store = Awaited<ReturnType<typeof openSqlite>>;
+
+async function record(store: Store, from: number, count: number): Promise<number> {
+  const startMs = performance.now();
+  for (let at = from; at < from + count; at += PER_TRANSACTION) {
+    await store.write(async (tx) => {
+      for (let i = at; i < at + PER_TRANSACTION; i++) {
+        const { target, metric, day } = activity(i);
+        await recordActivity(tx, target, metric, day, 1, undefined);
+      }
+    });
+  }
+  return count / ((performance.now() - startMs) / 1000);
+}
+
+/** The floor: the same two rows counted up, nothing around them. */
+function floorOf(folder: string): (from: number, count: number) => number {
+  const database = new Database(join(folder, "floor.sqlite"));
+  for (const pragma of ["journal_mode = WAL", "synchronous = FULL"]) database.run(`PRAGMA ${pragma}`);
+  database.run("CREATE TABLE days (target BIGINT, metric TEXT, day INTEGER, value BIGINT, PRIMARY KEY (target, metric, day)) WITHOUT ROWID");
+  database.run("CREATE TABLE totals (target BIGINT, metric TEXT, value BIGINT, PRIMARY KEY (target, metric)) WITHOUT ROWID");
+  const addDay = database.prepare("INSERT INTO days VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET value = value + 1");
+  const addTotal = database.prepare("INSERT INTO totals VALUES (?, ?, 1) ON CONFLICT DO UPDATE SET value = value + 1");
+  return (from, count) => {
+    const startMs = performance.now();
+    for (let at = from; at < from + count; at += PER_TRANSACTION) {
+      database.run("BEGIN IMMEDIATE");
+      for (let i = at; i < at + PER_TRANSACTION; i++) {
+        const { target, metric, day } = activity(i);
+        addDay.run(target, metric, day);
+        addTotal.run(target, metric);
+      }
+      database.run("COMMIT");
+    }
+    return count / ((performance.now() - startMs) / 1000);
+  };
+}
+
+/** Microseconds for the two looks of a read: a month of one metric and all totals of one target. */
+async function timeReads(store: Store): Promise<number> {
+  const READS = 5_000;
+  const startMs = performance.now();
+  for (let i = 0; i < READS; i++) {
+    const target = nodeId(String(7_000_000 + (i % TARGETS)));
+    await listDays(store.reader, target, "views", 20_000, 20_030);
+    await readTotals(store.reader, target);
+  }
+  return ((performance.now() - startMs) / READS) * 1000;
+}
+
+export const bench: Bench = {
+  summary: `Recording ${MANY.toLocaleString("en")} activities, ${PER_TRANSACTION.toLocaleString("en")} a commit, against the bare upserts; reads with so many recorded against ${FEW.toLocaleString("en")}.`,
+  async run({ rounds }) {
+    const folder = mkdtempSync(join(tmpdir(), "plaza-bench-"));
+    const migrations = [{ room: "microblog-insights", migrations: microblogInsightMigrations }];
+    const few = await openSqlite({ folder: join(folder, "few"), migrations });
+    const many = await openSqlite({ folder: join(folder, "many"), migrations });
+    const floor = floorOf(folder);
+    try {
+      await record(few, 0, FEW);
+      const part = MANY / rounds / PER_TRANSACTION;
+      const size = Math.ceil(part) * PER_TRANSACTION;
+      const rates: { ours: number; bare: number }[] = [];
+      for (let round = 0; round < rounds; round++) {
+        const bare = floor(round * size, size);
+        rates.push({ bare, ours: await record(many, round * size, size) });
+      }
+      const reads: { few: number; many: number }[] = [];
+      for (let round = 0; round < rounds; round++) reads.push({ few: await timeReads(few), many: await timeReads(many) });
+      return {
+        figures: [
+          { name: "recorded/s, Plaza : floor", ...spreadOf(rates.map(({ ours, bare }) => ours / bare)), goal: { at_least: 0.5 } },
+          { name: "time of a read, many : few", ...spreadOf(reads.map((read) => read.many / read.few)), goal: { at_most: 1.3 } },
+        ],
+        absolute: [
+          { name: "Plaza: recorded/s", unit: "/s", ...spreadOf(rates.map(({ ours }) => ours)) },
+          { name: "floor: recorded/s", unit: "/s", ...spreadOf(rates.map(({ bare }) => bare)) },
+          { name: "read with many recorded", unit: "µs", ...spreadOf(reads.map((read) => read.many)) },
+        ],
+      };
+    } finally {
+      await Promise.all([few.close(), many.close()]);
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+};

@@ -1,0 +1,73 @@
+/** The bytes of a connection that have come and were not used yet. */
+
+const NONE = Buffer.alloc(0);
+
+export class Inbox {
+  #bytes: Buffer = NONE;
+  #start = 0;
+  #end = 0;
+  /** The buffer is the inbox's own: what comes may be written behind what is there. */
+  #isOwn = false;
+
+  get length(): number {
+    return this.#end - this.#start;
+  }
+
+  /** Keeps `bytes` as they are when it is empty, which is the rule: most calls come in one piece. */
+  append(bytes: Buffer): void {
+    if (this.#start === this.#end) {
+      this.#bytes = bytes;
+      this.#start = 0;
+      this.#end = bytes.length;
+      this.#isOwn = false;
+      return;
+    }
+    if (!this.#isOwn || this.#end + bytes.length > this.#bytes.length) this.#grow(this.length + bytes.length);
+    bytes.copy(this.#bytes, this.#end);
+    this.#end += bytes.length;
+  }
+
+  /** Twice the room, so that a caller who sends byte by byte costs no more than one who does not. */
+  #grow(needed: number): void {
+    const grown = Buffer.allocUnsafeSlow(2 * needed);
+    this.#bytes.copy(grown, 0, this.#start, this.#end);
+    this.#end -= this.#start;
+    this.#start = 0;
+    this.#bytes = grown;
+    this.#isOwn = true;
+  }
+
+  byteAt(index: number): number | undefined {
+    return index < this.length ? this.#bytes[this.#start + index] : undefined;
+  }
+
+  /** -1 when it is not there; `from` counts from the first unused byte, as the answer does. */
+  indexOf(text: string, from: number): number {
+    const found = this.#bytes.indexOf(text, this.#start + from, "latin1");
+    return found === -1 || found + text.length > this.#end ? -1 : found - this.#start;
+  }
+
+  /** As Latin-1, so that characters are bytes; they stay unused. */
+  text(from: number, to: number): string {
+    return this.#bytes.latin1Slice(this.#start + from, this.#start + Math.min(to, this.length));
+  }
+
+  skip(count: number): void {
+    this.#start += count;
+    if (this.#start === this.#end) this.clear();
+  }
+
+  /** Never overwritten later. */
+  take(count: number): Buffer {
+    const taken = this.#bytes.subarray(this.#start, this.#start + count);
+    this.skip(count);
+    return taken;
+  }
+
+  clear(): void {
+    this.#bytes = NONE;
+    this.#start = 0;
+    this.#end = 0;
+    this.#isOwn = false;
+  }
+}
