@@ -27,13 +27,15 @@ function fill(file: string, amounts: Amounts): void {
   database.run("PRAGMA synchronous = OFF");
   const node = database.prepare("INSERT INTO nodes (id, type, owner) VALUES (?, ?, ?)");
   const label = database.prepare("INSERT INTO labels (page, id, name) VALUES (?, ?, ?)");
+  const labelName = database.prepare("INSERT INTO label_names (page, name_folded, label, name) VALUES (?, ?, ?, ?)");
   const persona = database.prepare("INSERT INTO personas (page, id, name, profile_picture_url) VALUES (?, ?, ?, ?)");
   const person = database.prepare("INSERT INTO page_people (page, psid, name) VALUES (?, ?, ?)");
   const attached = database.prepare("INSERT INTO label_users (page, label, psid) VALUES (?, ?, ?)");
   database.transaction(() => {
     for (const { id, page, name } of labels(amounts.labels ?? 0)) {
       node.run(id, "label", page);
-      label.run(page, id, name, name);
+      label.run(page, id, name);
+      labelName.run(page, name, id, name);
     }
     database.run("INSERT INTO label_counts (page, labels) VALUES (?, ?)", [PAGE, amounts.labels ?? 0]);
     for (const { id, page, name, profile_picture_url } of personas(amounts.personas ?? 0)) {
@@ -46,7 +48,7 @@ function fill(file: string, amounts: Amounts): void {
       attached.run(page, attachedLabel, psid);
     }
   })();
-  for (const statement of [node, label, persona, person, attached]) statement.finalize();
+  for (const statement of [node, label, labelName, persona, person, attached]) statement.finalize();
   database.run("PRAGMA wal_checkpoint(TRUNCATE)");
   database.close();
 }

@@ -37,6 +37,8 @@ export interface Config {
   readonly page_calls_per_hour: number;
   /** D-40. */
   readonly labels_per_page_max: number;
+  /** Days that raw app events are kept; 0: for good. */
+  readonly app_event_days: number;
   /** D-21: a larger body is answered 413. */
   readonly body_bytes_max: number;
   /** Of the address and all headers. */

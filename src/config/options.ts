@@ -120,6 +120,14 @@ export const options: readonly Option[] = [
     default: 5000,
     summary: "labels that a page can have",
   },
+  {
+    name: "app_event_days",
+    value: "DAYS",
+    read: read.integer(0, Number.MAX_SAFE_INTEGER),
+    // A quarter: longer than the windows of attribution look back (LIM-10, LIM-12).
+    default: 90,
+    summary: "days that raw app events are kept; 0: for good. Counts and sums stay",
+  },
   // These defaults have their reasons in http/limits.ts.
   { name: "body_bytes_max", value: "BYTES", read: read.integer(1024, BODY_BYTES_LIMIT), default: 1_048_576, summary: "largest body of a graph call" },
   {

@@ -8,8 +8,10 @@ import {
   listEventNames,
   listLog,
   logEntry,
+  readRetentionDays,
   recordTouch,
   reportOf,
+  saveRetentionDays,
   type TestEvent,
   type Touch,
   testEventsOf,
@@ -203,6 +205,16 @@ async function readSums(call: ControlCall<Static<typeof spanQuery>>): Promise<un
   return { data: await listDaySums(call.world, app, since, until), paging: {} };
 }
 
+const retentionDays = Type.Object(
+  { days: Type.Integer({ minimum: 0, description: "that raw events are kept after they arrived; 0: for good" }) },
+  { additionalProperties: false },
+);
+
+async function setRetention({ world, body }: ControlCall<unknown, Static<typeof retentionDays>>): Promise<unknown> {
+  await saveRetentionDays(world, body.days);
+  return { days: body.days };
+}
+
 const tellTouch =
   (kind: Touch["kind"]) =>
   async ({ world, body }: ControlCall<unknown, Static<typeof toldTouch>>): Promise<unknown> => {
@@ -295,6 +307,25 @@ export const appEventRoutes: readonly ControlRoute[] = [
     answer: Type.Object({ since: seconds, until: seconds, data: Type.Array(reportRow) }),
     errors: [404],
     handle: readReport,
+  }),
+  {
+    method: "GET",
+    path: "/v1/worlds/{w}/app-events-retention",
+    operation: "readEventRetention",
+    summary: "How long raw events are kept; counts and sums stay for good",
+    answer: retentionDays,
+    errors: [404],
+    handle: async ({ world }) => ({ days: await readRetentionDays(world) }),
+  },
+  route({
+    method: "PUT",
+    path: "/v1/worlds/{w}/app-events-retention",
+    operation: "setEventRetention",
+    summary: "Says for this world how long raw events are kept; older ones go within a day",
+    body: retentionDays,
+    answer: retentionDays,
+    errors: [404],
+    handle: setRetention,
   }),
   touchRoute("click", "clicks", "recordClick"),
   touchRoute("impression", "impressions", "recordImpression"),

@@ -21,6 +21,7 @@ import { openapiOf } from "./openapi.ts";
 import { requestRoutes } from "./requests.routes.ts";
 import type { ControlCall, ControlHouse, ControlRoute } from "./routes.ts";
 import { tokenRoutes } from "./tokens.routes.ts";
+import { webhookRoutes } from "./webhooks.routes.ts";
 import { worldRoutes } from "./worlds.routes.ts";
 
 export const controlRoutes: readonly ControlRoute[] = [
@@ -32,6 +33,7 @@ export const controlRoutes: readonly ControlRoute[] = [
   ...requestRoutes,
   ...faultRoutes,
   ...inAppRoutes,
+  ...webhookRoutes,
   ...appEventRoutes,
   ...feedRoutes,
 ];

@@ -7,6 +7,7 @@ import type { OpenWorld } from "#graph/open-world";
 import { monotonicMs, sleepMs } from "#system";
 import { DURATION_EDGES_MS } from "#telemetry/figures";
 import type { FiguresSource } from "#telemetry/merged-figures";
+import { ATTEMPT_EDGES_MS } from "#webhooks/delivery-figures";
 
 export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -39,7 +40,9 @@ export async function metricsText(figures: FiguresSource, worlds: Iterable<OpenW
   const page = new Page();
   writeCalls(page, figures);
   await writeProcess(page);
-  await writeDatabases(page, worlds);
+  const all = [...worlds];
+  await writeDatabases(page, all);
+  writeWebhooks(page, all);
   return page.text();
 }
 
@@ -64,6 +67,37 @@ function writeCalls(page: Page, figures: FiguresSource): void {
   page.gauge("plaza_calls_in_flight", "Graph calls that run now.", figures.inFlight);
   page.metric("plaza_calls_turned_away_total", "counter", "Graph calls that were told to come back because too many ran.");
   page.sample("plaza_calls_turned_away_total", {}, figures.turnedAway);
+}
+
+/** D-62: what this process sent since its start, by callback and field. */
+function writeWebhooks(page: Page, worlds: readonly OpenWorld[]): void {
+  const sent = worlds.flatMap(({ name: world, webhooks }) =>
+    [...webhooks.figures.entries()].map((figures) => {
+      const { app, callback, object, field } = figures;
+      return { labels: { world, app, callback, object, field }, figures };
+    }),
+  );
+  const attempts = "plaza_webhook_attempts_total";
+  page.metric(attempts, "counter", "Webhook POSTs by callback and field; outcome: delivered, retried or failed.");
+  for (const { labels, figures } of sent) {
+    for (const outcome of ["delivered", "retried", "failed"] as const) page.sample(attempts, { ...labels, outcome }, figures[outcome]);
+  }
+  const updates = "plaza_webhook_updates_delivered_total";
+  page.metric(updates, "counter", "Events in the webhook POSTs that were taken.");
+  for (const { labels, figures } of sent) page.sample(updates, labels, figures.updates);
+  const duration = "plaza_webhook_attempt_duration_seconds";
+  page.metric(duration, "histogram", "How long webhook POSTs took, until their answer or its absence.");
+  for (const { labels, figures } of sent) {
+    let below = 0;
+    for (const [index, edgeMs] of ATTEMPT_EDGES_MS.entries()) {
+      below += figures.durations[index] ?? 0;
+      page.sample(`${duration}_bucket`, { ...labels, le: edgeMs / 1000 }, below);
+    }
+    const count = figures.delivered + figures.retried + figures.failed;
+    page.sample(`${duration}_bucket`, { ...labels, le: "+Inf" }, count);
+    page.sample(`${duration}_sum`, labels, figures.durationSumMs / 1000);
+    page.sample(`${duration}_count`, labels, count);
+  }
 }
 
 async function writeProcess(page: Page): Promise<void> {

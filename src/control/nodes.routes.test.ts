@@ -17,6 +17,16 @@ onEachDatabase("nodes", (database) => {
     expect((await labelsOf(plaza)).body.data).toHaveLength(3);
   });
 
+  test("what hangs on a page goes with it, in every room", async () => {
+    const { plaza, call } = await openControl({ database });
+    expect((await call("DELETE", "nodes/pages/2001")).status).toBe(200);
+    for (const key of ["labels", "personas"]) {
+      const { data } = (await call("GET", `nodes/${key}`)).body;
+      expect(data.filter(({ page }: { page: string }) => page === "2001")).toEqual([]);
+    }
+    expect(await plaza.dump(["labels.name", "label_names.name", "label_users.label", "page_people.name"])).not.toContainEqual({ value: "vip" });
+  });
+
   test("null takes a key back to what it is when not given", async () => {
     const { call } = await openControl({ database });
     expect((await call("PATCH", "nodes/labels/5001", { users: null })).body.users).toEqual([]);

@@ -78,14 +78,15 @@ function updateNode(call: ControlCall): Promise<unknown> {
 
 async function deleteNode(call: ControlCall): Promise<unknown> {
   const section = sectionOf(call);
+  const { world, house } = call;
   const id = idOf(call);
-  const isRemoved = await call.world.database.write(async (tx) => {
-    if (!(await section.remove(tx, id, call.world))) return false;
-    // What other rooms keep below it. Ids that are no node's own have nothing below them.
-    if (section.identity === undefined) for (const room of call.house.registry.rooms) await room.forgetOwner?.(tx, nodeId(id));
+  const isGone = await world.database.write(async (tx) => {
+    if (!(await section.remove(tx, id, world))) return false;
+    // What other rooms keep below a page, app or account goes with it.
+    for (const room of isNodeId(id) ? house.registry.rooms : []) await room.forgetOwner?.(tx, nodeId(id));
     return true;
   });
-  if (!isRemoved) throw missing(call);
+  if (!isGone) throw missing(call);
   return { success: true };
 }
 

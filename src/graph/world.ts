@@ -30,6 +30,8 @@ export type Profile = "strict" | "clients";
 export interface WorldLimits {
   /** D-40. */
   readonly labels_per_page_max: number;
+  /** Days that raw app events are kept; 0: for good. Left out: the room's own default. */
+  readonly app_event_days?: number;
 }
 
 /** Who is told what goes on in the background: log and metrics. */

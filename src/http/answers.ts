@@ -1,36 +1,60 @@
-/** Writes an answer to the socket. */
-import { type ServerResponse, STATUS_CODES } from "node:http";
+/** Writes answers to a connection. */
 import type { GraphResponse } from "#graph/request";
+import { realNowMs } from "#system";
+import type { Connection } from "./connection.ts";
 import { CORS_HEADERS } from "./cors.ts";
+import { reasonOf } from "./reasons.ts";
 
-export interface Writing {
-  readonly isHead: boolean;
-  /** The connection is not to be used again: what was left of the body is unread, or the server stops. */
-  readonly isLast: boolean;
+const CORS_LINES = linesOf(CORS_HEADERS);
+
+function linesOf(headers: Readonly<Record<string, string>>): string {
+  let lines = "";
+  for (const name in headers) lines += `${name}: ${headers[name]}\r\n`;
+  return lines;
 }
 
-function headersOf(answer: GraphResponse): Record<string, string> {
-  const headers: Record<string, string> = { ...answer.headers, ...CORS_HEADERS };
-  // RFC 9110, 8.6: neither 204 nor 304 has one here; HEAD has that of the GET.
-  if (hasContent(answer)) headers["content-length"] = String(Buffer.byteLength(answer.body));
-  return headers;
+/** Status line and headers up to and without the empty line; `isLast`: the connection ends with the answer. */
+export function headText(status: number, headers: Readonly<Record<string, string>>, isLast: boolean, isHttp10: boolean): string {
+  const connection = isLast ? "connection: close\r\n" : isHttp10 ? "connection: keep-alive\r\n" : "";
+  return `HTTP/1.1 ${status} ${reasonOf(status)}\r\n${linesOf(headers)}${CORS_LINES}${connection}date: ${httpDate(realNowMs())}\r\n`;
 }
 
-const hasContent = ({ status }: GraphResponse): boolean => status !== 204 && status !== 304;
+let dateSecond = 0;
+let dateText = "";
 
-export function writeAnswer(response: ServerResponse, answer: GraphResponse, { isHead, isLast }: Writing): void {
-  const headers = headersOf(answer);
-  if (isLast) headers.connection = "close";
-  // An object: measured 2 µs cheaper than the flat list that the runtime takes as well.
-  response.writeHead(answer.status, headers);
-  if (isHead || !hasContent(answer)) response.end();
-  else response.end(answer.body);
+/** RFC 9110, 5.6.7. Made once a second. */
+function httpDate(nowMs: number): string {
+  const second = Math.floor(nowMs / 1000);
+  if (second !== dateSecond) {
+    dateSecond = second;
+    dateText = new Date(nowMs).toUTCString();
+  }
+  return dateText;
 }
 
-/** For a socket on which no HTTP could be read. */
-export function rawAnswer(answer: GraphResponse): string {
-  const headers = headersOf(answer);
-  let head = `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ""}\r\nconnection: close\r\n`;
-  for (const name in headers) head += `${name}: ${headers[name]}\r\n`;
-  return `${head}\r\n${answer.body}`;
+/** RFC 9110, 8.6: neither 204 nor 304 has a length here; HEAD has that of the GET. */
+export const hasContent = (status: number): boolean => status !== 204 && status !== 304;
+
+export function writeAnswer(connection: Connection, { status, headers, body }: GraphResponse, isHead: boolean): void {
+  const { isLast, isHttp10 } = connection;
+  let text = headText(status, headers, isLast, isHttp10);
+  let size: number;
+  if (hasContent(status)) {
+    const bodySize = Buffer.byteLength(body);
+    text += `content-length: ${bodySize}\r\n\r\n`;
+    size = text.length;
+    if (!isHead) {
+      text += body;
+      size += bodySize;
+    }
+  } else {
+    text += "\r\n";
+    size = text.length;
+  }
+  connection.writeText(text, size);
+  connection.answered(isLast);
 }
+
+/** For what was no call, after which the connection ends. */
+export const lastAnswer = ({ status, headers, body }: GraphResponse): string =>
+  `${headText(status, headers, true, false)}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;

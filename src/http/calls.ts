@@ -1,5 +1,4 @@
 /** From a call on the socket to the stairs and back. */
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { climb, Stairs } from "#graph/ladder";
 import type { GraphRequest, GraphResponse } from "#graph/request";
 import { excerpt } from "#graph/request-log";
@@ -7,15 +6,16 @@ import { bodyTooLarge, type GraphError, headersTooLarge, internalError, malforme
 import { monotonicMs } from "#system";
 import type { CallFigures } from "#telemetry/figures";
 import { writeAnswer } from "./answers.ts";
-import { findHeader, headBytes, type RawHeaders, splitTarget, type Target } from "./arrived.ts";
+import { findHeader, headBytes, splitTarget, type Target } from "./arrived.ts";
 import { defectiveBody, NO_BODY, type ParsedBody, parseBody } from "./body.ts";
+import type { Connection } from "./connection.ts";
 import { PREFLIGHT_HEADERS } from "./cors.ts";
 import { type RouteHandler, type RouteTable, requestOf, writeResponse } from "./extra-routes.ts";
+import type { RequestHead } from "./head.ts";
 import type { HttpLimits } from "./limits.ts";
 import type { Origins } from "./origin.ts";
 import { type ParsedPairs, parsePairs } from "./pairs.ts";
 import type { Place, Places } from "./places.ts";
-import { receiveBody } from "./receive.ts";
 import { formOf, preflight, refusal } from "./refusals.ts";
 
 export interface CallsOptions {
@@ -28,22 +28,15 @@ export interface CallsOptions {
   readonly figures: CallFigures;
 }
 
-/** A call of which the head is read. */
-interface Head {
-  readonly method: string;
+/** A call of which the head is read and the place is known. */
+interface Call {
+  readonly head: RequestHead;
+  readonly connection: Connection;
   readonly target: Target;
-  readonly raw: RawHeaders;
   readonly place: Place;
   readonly baseUrl: string;
+  readonly startedMs: number;
 }
-
-/** Told of what is wrong with a call's body while the rest of it is unread, so that the connection ends with the answer. */
-interface Taken {
-  readonly body: ParsedBody;
-  readonly isUnread: boolean;
-}
-
-const NOTHING_TAKEN: Taken = { body: NO_BODY, isUnread: false };
 
 export class Calls {
   readonly #options: CallsOptions;
@@ -55,31 +48,30 @@ export class Calls {
   }
 
   /** Never rejects. */
-  async answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const startedMs = monotonicMs();
-    const head = this.#headOf(incoming);
+  async answer(head: RequestHead, connection: Connection): Promise<void> {
+    const call = this.#callOf(head, connection);
     try {
-      const route = this.#options.routes.find(head.method, head.place);
-      if (route !== undefined) await this.#answerRoute(route, head, response);
-      else if (head.method === "OPTIONS") this.#answerPreflight(head, response, startedMs);
-      else await this.#answerGraph(head, incoming, response, startedMs);
+      const route = this.#options.routes.find(head.method, call.place);
+      if (route !== undefined) await answerRoute(route, call);
+      else if (head.method === "OPTIONS") this.#answerPreflight(call);
+      else await this.#answerGraph(call);
     } catch (error) {
-      this.#fail(error, head, response, startedMs);
+      this.#fail(error, call);
     }
   }
 
-  async #answerGraph(head: Head, incoming: IncomingMessage, response: ServerResponse, startedMs: number): Promise<void> {
-    const taken = hasBody(head.raw) ? await this.#takeBody(head, incoming, response) : NOTHING_TAKEN;
-    if (taken === "gone") return;
-    const request = this.#requestOf(head, taken.body);
-    const answer = await this.#climb(head, request);
-    writeAnswer(response, answer, { isHead: head.method === "HEAD", isLast: taken.isUnread || this.isStopping });
-    const durationMs = monotonicMs() - startedMs;
+  async #answerGraph(call: Call): Promise<void> {
+    const { head, connection } = call;
+    const body = head.framing === 0 ? NO_BODY : await this.#takeBody(call);
+    if (body === "gone") return;
+    const answer = await this.#climb(call, this.#requestOf(call, body));
+    writeAnswer(connection, answer, head.method === "HEAD");
+    const durationMs = monotonicMs() - call.startedMs;
     this.#options.figures.record(answer.operation, answer.status, durationMs);
-    record(head, taken.body, answer, durationMs);
+    record(call, body, answer, durationMs);
   }
 
-  async #climb({ place }: Head, request: GraphRequest): Promise<GraphResponse> {
+  async #climb({ place }: Call, request: GraphRequest): Promise<GraphResponse> {
     const { stairs, figures, limits } = this.#options;
     if (this.isStopping || figures.inFlight >= limits.callsMax) {
       figures.turnedAway++;
@@ -93,16 +85,17 @@ export class Calls {
     }
   }
 
-  #headOf(incoming: IncomingMessage): Head {
-    const raw = incoming.rawHeaders;
-    const target = splitTarget(incoming.url ?? "/");
-    const origin = this.#options.origins.of(raw, target.authority, () => incoming.socket.remoteAddress);
+  #callOf(head: RequestHead, connection: Connection): Call {
+    const startedMs = monotonicMs();
+    const target = splitTarget(head.target);
+    const origin = this.#options.origins.of(head.raw, target.authority, connection);
     const place = this.#options.places.locate(origin.host, target.path);
-    return { method: incoming.method ?? "GET", target, raw, place, baseUrl: `${origin.scheme}://${origin.host}${place.mount}` };
+    return { head, connection, target, place, baseUrl: `${origin.scheme}://${origin.host}${place.mount}`, startedMs };
   }
 
-  #requestOf({ method, target, raw, place, baseUrl }: Head, body: ParsedBody): GraphRequest {
+  #requestOf({ head, target, place, baseUrl }: Call, body: ParsedBody): GraphRequest {
     const { limits } = this.#options;
+    const { method, raw } = head;
     const query = parsePairs(target.queryText, "The query", limits.parametersMax);
     return {
       surface: place.surface,
@@ -119,47 +112,42 @@ export class Calls {
     };
   }
 
-  async #takeBody({ raw, place }: Head, incoming: IncomingMessage, response: ServerResponse): Promise<Taken | "gone"> {
+  /** Where something is wrong with it the rest stays unread, and the connection ends with the answer. */
+  async #takeBody({ head, connection, place }: Call): Promise<ParsedBody | "gone"> {
     const { limits } = this.#options;
+    const { raw, framing } = head;
     const bytesMax = limits.bodyBytesMaxFor?.(place.surface, place.path) ?? limits.bodyBytesMax;
-    if (Number(findHeader(raw, "content-length") ?? 0) > bytesMax) return { body: defectiveBody(bodyTooLarge(bytesMax)), isUnread: true };
-    const encoding = findHeader(raw, "content-encoding")?.trim().toLowerCase();
+    if (framing !== "chunked" && framing > bytesMax) return defectiveBody(bodyTooLarge(bytesMax));
+    const encoding = findHeader(raw, "content-encoding")?.toLowerCase();
     if (encoding !== undefined && encoding !== "identity" && encoding !== "")
-      return { body: defectiveBody(malformedRequest(`The Content-Encoding ${encoding} is not supported; send the body as it is`)), isUnread: true };
-    if (findHeader(raw, "expect")?.toLowerCase() === "100-continue") response.writeContinue();
-    const received = await receiveBody(incoming, bytesMax, limits.bodyMsMax);
+      return defectiveBody(malformedRequest(`The Content-Encoding ${encoding} is not supported; send the body as it is`));
+    if (!head.isHttp10 && findHeader(raw, "expect")?.toLowerCase() === "100-continue") connection.writeContinue();
+    const received = await connection.receiveBody(bytesMax, limits.bodyMsMax);
     if (received === "gone") return received;
-    if ("defect" in received) return { body: defectiveBody(received.defect), isUnread: true };
-    return { body: parseBody(received.bytes, findHeader(raw, "content-type"), limits.parametersMax), isUnread: false };
+    if ("defect" in received) return defectiveBody(received.defect);
+    return parseBody(received.bytes, findHeader(raw, "content-type"), limits.parametersMax);
   }
 
-  #answerPreflight({ place, raw }: Head, response: ServerResponse, startedMs: number): void {
+  #answerPreflight({ connection, place, startedMs }: Call): void {
     const answer = preflight(this.#options.stairs, place.world, place.surface, PREFLIGHT_HEADERS);
-    writeAnswer(response, answer, { isHead: false, isLast: this.isStopping || hasBody(raw) });
+    writeAnswer(connection, answer, false);
     this.#options.figures.record("preflight", answer.status, monotonicMs() - startedMs);
   }
 
-  async #answerRoute(route: RouteHandler, head: Head, response: ServerResponse): Promise<void> {
-    const place = { ...head.place, baseUrl: head.baseUrl };
-    const answer = await route(requestOf(head.method, place, head.target.queryText, head.raw), place);
-    await writeResponse(response, answer, head.method === "HEAD");
-  }
-
   /** A mistake of this program, outside of the stairs. */
-  #fail(error: unknown, { place, method }: Head, response: ServerResponse, startedMs: number): void {
+  #fail(error: unknown, { head, connection, place, startedMs }: Call): void {
     const { stairs, figures } = this.#options;
     const answer = refusal(stairs, place.world, place.surface, internalError(), "wrapped");
     stairs.onUnexpected(error, answer.traceId);
     figures.record(answer.operation, answer.status, monotonicMs() - startedMs);
-    if (response.headersSent) response.destroy();
-    else writeAnswer(response, answer, { isHead: method === "HEAD", isLast: true });
+    if (connection.hasBegunAnswer) connection.cut();
+    else writeAnswer(connection, answer, head.method === "HEAD");
   }
 }
 
-/** RFC 9112, 6.3: a call has a body when it says its length or that it comes in chunks. */
-function hasBody(raw: RawHeaders): boolean {
-  const length = findHeader(raw, "content-length");
-  return length === undefined ? findHeader(raw, "transfer-encoding") !== undefined : length !== "0";
+async function answerRoute(route: RouteHandler, { head, connection, target, place, baseUrl }: Call): Promise<void> {
+  const answer = await route(requestOf(head.method, { ...place, baseUrl }, target.queryText, head.raw), { ...place, baseUrl });
+  await writeResponse(connection, answer, head.method === "HEAD");
 }
 
 function defectOf(bytes: number, limits: HttpLimits, query: ParsedPairs, body: ParsedBody): GraphError | undefined {
@@ -167,12 +155,12 @@ function defectOf(bytes: number, limits: HttpLimits, query: ParsedPairs, body: P
   return query.defect ?? body.defect;
 }
 
-function record({ method, target, place }: Head, body: ParsedBody, answer: GraphResponse, durationMs: number): void {
+function record({ head, target, place }: Call, body: ParsedBody, answer: GraphResponse, durationMs: number): void {
   const { world, surface, path } = place;
   world.requests.add({
     trace_id: answer.traceId,
     operation: answer.operation,
-    method,
+    method: head.method,
     surface,
     path,
     query: target.queryText,

@@ -58,6 +58,8 @@ export class Connection {
   /** The caller sends no more; he may still read. */
   #hasPeerEnded = false;
   isGone = false;
+  /** Part of the running call's answer is out. */
+  hasBegunAnswer = false;
 
   constructor(socket: Socket<unknown>, owner: ConnectionOwner) {
     this.#socket = socket;
@@ -71,7 +73,8 @@ export class Connection {
 
   /** The connection cannot be used after the call that is being answered. */
   get isLast(): boolean {
-    return this.#head?.isKept !== true || !this.#isBodyTaken || this.#hasPeerEnded || this.#owner.isStopping;
+    const isPeerDone = this.#hasPeerEnded && this.#inbox.length === 0;
+    return this.#head?.isKept !== true || !this.#isBodyTaken || isPeerDone || this.#owner.isStopping;
   }
 
   /** The caller of the running call cannot read chunks. */
@@ -87,18 +90,23 @@ export class Connection {
     this.#inbox.append(bytes);
     if (this.#state === "waiting") this.#readCalls();
     else if (this.#body !== undefined) this.#advanceBody();
-    else if (this.#inbox.length > AHEAD_MAX) this.#pause();
+    if (this.#body === undefined && this.#inbox.length > AHEAD_MAX) this.#pause();
   }
 
   drained(): void {
+    if (this.#outbox.isEmpty) return;
     if (this.#outbox.drain()) this.#sinceMs = monotonicMs();
-    if (this.#state === "ending" && this.#outbox.isEmpty) this.#finish();
+    if (!this.#outbox.isEmpty) return;
+    if (this.#state === "ending") this.#finish();
+    else if (this.#state === "waiting") this.#readOn();
   }
 
+  /** He may still read what he has asked for, but a body that breaks off was not meant. */
   peerEnded(): void {
     this.#hasPeerEnded = true;
-    this.#body?.settle("gone");
-    if (this.#state !== "answering") this.end();
+    if (this.#body !== undefined) this.cut();
+    else if (this.#state === "ending") this.#socket.end();
+    else if (this.#state === "waiting") this.#readOn();
   }
 
   closed(): void {
@@ -161,12 +169,16 @@ export class Connection {
 
   /** `size` is that of the text in UTF-8. */
   writeText(text: string, size: number): void {
-    if (!this.isGone) this.#outbox.writeText(text, size);
+    if (this.isGone) return;
+    this.#outbox.writeText(text, size);
+    if (!this.#outbox.isEmpty) this.#sinceMs = monotonicMs();
   }
 
   /** Resolves when the caller has room for more, or is gone. */
   writeBytes(bytes: Uint8Array): Promise<void> {
-    if (!this.isGone) this.#outbox.writeBytes(bytes);
+    if (this.isGone) return Promise.resolve();
+    this.#outbox.writeBytes(bytes);
+    if (!this.#outbox.isEmpty) this.#sinceMs = monotonicMs();
     return this.#outbox.emptied();
   }
 
@@ -175,15 +187,14 @@ export class Connection {
     if (this.isGone) return;
     this.#head = undefined;
     this.#hasServed = true;
+    this.hasBegunAnswer = false;
     if (isLast) {
       this.end();
       return;
     }
     this.#state = "waiting";
     this.#sinceMs = monotonicMs();
-    this.#resume();
-    if (this.#inbox.length > 0) this.#readCalls();
-    if (this.#hasPeerEnded) this.peerEnded();
+    this.#readOn();
   }
 
   /** After what is being written, the caller reads the end; what he still sends is thrown away until he closes, too. */
@@ -212,11 +223,16 @@ export class Connection {
     if (advance !== undefined) this.#body?.settle(advance);
   }
 
-  /** Call after call, as far as they are there and answered at once. */
+  #readOn(): void {
+    this.#resume();
+    if (this.#inbox.length > 0 || this.#hasPeerEnded) this.#readCalls();
+  }
+
+  /** Call after call, as far as they are there, are answered at once, and the answers are read. */
   #readCalls(): void {
     if (this.#isReading) return;
     this.#isReading = true;
-    while (this.#state === "waiting" && this.#inbox.length > 0) {
+    while (this.#state === "waiting" && this.#inbox.length > 0 && this.#outbox.isEmpty) {
       const head = this.#readHead();
       if (head === undefined) break;
       if (typeof head === "string") this.#refuse(malformedRequest(`The request is not valid HTTP: ${head}`));
@@ -229,6 +245,7 @@ export class Connection {
       }
     }
     this.#isReading = false;
+    if (this.#hasPeerEnded && this.#state === "waiting" && this.#outbox.isEmpty) this.end();
   }
 
   /** Undefined while it is not complete, or was refused for its size. */

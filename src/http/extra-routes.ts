@@ -1,7 +1,7 @@
 /** What stands on the graph's own address beside the graph: `/openapi.json`, `/player/…` (operating.md). */
-import { once } from "node:events";
-import type { ServerResponse } from "node:http";
+import { hasContent, headText } from "./answers.ts";
 import type { RawHeaders } from "./arrived.ts";
+import type { Connection } from "./connection.ts";
 import { CORS_HEADERS } from "./cors.ts";
 import type { Place } from "./places.ts";
 
@@ -41,14 +41,35 @@ export function requestOf(method: string, place: RoutePlace, queryText: string, 
 }
 
 /** Streams the body, no faster than the caller reads it. */
-export async function writeResponse(response: ServerResponse, answer: Response, isHead: boolean): Promise<void> {
-  const headers: Record<string, string> = { ...Object.fromEntries(answer.headers), ...CORS_HEADERS };
-  response.writeHead(answer.status, headers);
-  if (!isHead && answer.body !== null) {
-    for await (const chunk of answer.body) {
-      if (response.destroyed) return;
-      if (!response.write(chunk)) await Promise.race([once(response, "drain"), once(response, "close")]);
+export async function writeResponse(connection: Connection, answer: Response, isHead: boolean): Promise<void> {
+  const length = answer.headers.get("content-length");
+  const isBodyless = isHead || !hasContent(answer.status) || answer.body === null;
+  const isChunked = length === null && !isBodyless && !connection.isHttp10;
+  // Without a length and without chunks only the end of the connection says that the body is whole.
+  const isLast = connection.isLast || (length === null && !isBodyless && !isChunked);
+  const isEmpty = length === null && answer.body === null && !isHead && hasContent(answer.status);
+  const framing = isChunked ? "transfer-encoding: chunked\r\n" : isEmpty ? "content-length: 0\r\n" : "";
+  const head = `${headText(answer.status, ownHeaders(answer.headers), isLast, connection.isHttp10)}${framing}\r\n`;
+  connection.hasBegunAnswer = true;
+  await connection.writeBytes(Buffer.from(head, "latin1"));
+  if (!isBodyless) {
+    for await (const part of answer.body as ReadableStream<Uint8Array>) {
+      if (connection.isGone) return;
+      if (part.length > 0) await connection.writeBytes(isChunked ? chunkOf(part) : part);
     }
+    if (isChunked) await connection.writeBytes(LAST_CHUNK);
   }
-  response.end();
+  connection.answered(isLast);
 }
+
+/** Those that a handler may say; the others are the connection's. */
+function ownHeaders(given: Headers): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of given) if (!RESERVED.has(name)) headers[name] = value;
+  return headers;
+}
+
+const RESERVED = new Set([...Object.keys(CORS_HEADERS), "connection", "date", "keep-alive", "transfer-encoding"]);
+const LAST_CHUNK = Buffer.from("0\r\n\r\n");
+
+const chunkOf = (part: Uint8Array): Buffer => Buffer.concat([Buffer.from(`${part.length.toString(16)}\r\n`), part, Buffer.from("\r\n")]);

@@ -49,7 +49,7 @@ export class Inbox {
 
   /** As Latin-1, so that characters are bytes; they stay unused. */
   text(from: number, to: number): string {
-    return this.#bytes.latin1Slice(this.#start + from, this.#start + Math.min(to, this.length));
+    return this.#bytes.toString("latin1", this.#start + from, this.#start + Math.min(to, this.length));
   }
 
   skip(count: number): void {

@@ -94,11 +94,11 @@ class ChunkedBody implements IncomingBody {
   }
 }
 
-/** The next line without its end; undefined while it is not whole, `"broken"` when it is too long. */
+/** The next line without its end; undefined while it is not whole, `"broken"` when it is too long or ends in half a line break. */
 function lineOf(inbox: Inbox, bytesMax: number): string | undefined {
   const end = inbox.indexOf("\r\n", 0);
   if (end > bytesMax || (end === -1 && inbox.length > bytesMax + 1)) return "broken";
-  if (end === -1) return undefined;
+  if (end === -1) return inbox.indexOf("\n", 0) === -1 ? undefined : "broken";
   const line = inbox.text(0, end);
   inbox.skip(end + 2);
   return line;

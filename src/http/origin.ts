@@ -29,11 +29,11 @@ export class Origins {
     this.#configured = { scheme: "http", host: `${host}:${port}` };
   }
 
-  /** `remote` is asked only where proxies are trusted: looking up the address has a cost. */
-  of(raw: RawHeaders, authority: string | undefined, remote: () => string | undefined): Origin {
+  /** The address of `peer` is asked only where proxies are trusted: looking it up has a cost. */
+  of(raw: RawHeaders, authority: string | undefined, peer: { readonly remoteAddress: string | undefined }): Origin {
     const sent = authority ?? findHeader(raw, "host");
     const host = isHost(sent) ? sent : this.#configured.host;
-    if (this.#trusted.length === 0 || !this.#isTrusted(remote())) return { scheme: this.#configured.scheme, host };
+    if (this.#trusted.length === 0 || !this.#isTrusted(peer.remoteAddress)) return { scheme: this.#configured.scheme, host };
     const forwardedHost = firstOf(findHeader(raw, "x-forwarded-host"));
     const forwardedScheme = firstOf(findHeader(raw, "x-forwarded-proto"))?.toLowerCase();
     return {

@@ -71,7 +71,7 @@ describe("D-01: scheme and host as the caller used them", () => {
   const origins = new Origins(["10.0.0.0/8", "::1/128", "192.0.2.7"]);
   origins.configured("0.0.0.0", 4000);
   const from = (remote: string | undefined, raw: string[]) => {
-    const { scheme, host } = origins.of(raw, undefined, () => remote);
+    const { scheme, host } = origins.of(raw, undefined, { remoteAddress: remote });
     return `${scheme}://${host}`;
   };
 

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { atTheEnd, movedClock, newWorkStore, onBothDatabases } from "#harness/work-database";
+import { afterThisTest } from "#harness/cleanup";
+import { movedClock, newWorkStore, onBothDatabases } from "#harness/work-database";
 import type { Database, RoomMigrations } from "#storage/database";
 import { sql } from "#storage/sql";
 import { type JobKind, JobLost } from "./job-kind.ts";
@@ -48,7 +49,7 @@ function plantOn(database: Database, kinds: readonly JobKind<Plant>[] = [], real
     failures,
     jobs: new Jobs<Plant>({ database, loop, kinds: [noted, ...kinds], world: () => plant, onFailure: (_kind, _key, error) => failures.push(error) }),
   };
-  atTheEnd(() => loop.stop());
+  afterThisTest(() => loop.stop());
   return plant;
 }
 
@@ -275,7 +276,7 @@ onBothDatabases("jobs of a process that ended", (kind) => {
     const hanging: JobKind<Plant> = { kind: "hanging", run: () => new Promise((resolve) => (end = resolve)) };
     // Nothing that it does from now on reaches the database: as good as dead.
     const dead = plantOn(database, [hanging]);
-    atTheEnd(async () => end());
+    afterThisTest(async () => end());
     await database.write((tx) => dead.jobs.schedule(tx, { kind: "hanging", key: "k", dueMs: 0 }));
     dead.loop.start();
     while ((await dead.jobs.dueTimeOf(database.reader, "hanging", "k")) !== undefined && !(await isClaimed(database))) await Bun.sleep(1);

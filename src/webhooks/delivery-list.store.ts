@@ -32,11 +32,13 @@ const deliveries = sql`
 
 export interface DeliveryFilter {
   readonly statuses?: readonly number[] | undefined;
-  /** The callback's id. */
+  /** The callback's id, or its URL. */
   readonly callback?: string | undefined;
-  /** Of the delivery's first event. */
+  /** Of any of its events. */
   readonly field?: string | undefined;
 }
+
+const isCallbackId = (callback: string): boolean => /^\d{1,19}$/.test(callback);
 
 export function listDeliveries(reader: Reader, { statuses, callback, field }: DeliveryFilter, page: PageRequest): Promise<ListPage<DeliveryRow>> {
   let select = deliveries;
@@ -45,10 +47,12 @@ export function listDeliveries(reader: Reader, { statuses, callback, field }: De
   };
   // Numbers of the program's own, not the caller's.
   if (statuses !== undefined) narrow(`AND d.status IN (${statuses.join(", ")})`);
-  if (callback !== undefined) narrow("AND d.lane = ?", callback);
-  if (field !== undefined) narrow("AND e.field = ?", field);
+  if (callback !== undefined) narrow(isCallbackId(callback) ? "AND d.lane = ?" : "AND c.url = ?", callback);
+  if (field !== undefined) narrow(`AND (e.field = ? OR ${HAS_MEMBER_OF})`, field, field);
   return readPage<DeliveryRow>(reader, select, newestFirst, page);
 }
+
+const HAS_MEMBER_OF = "EXISTS (SELECT 1 FROM webhook_deliveries m JOIN webhook_events x ON x.id = m.event WHERE m.head = d.id AND x.field = ?)";
 
 export function findDelivery(reader: Reader, id: string): Promise<DeliveryRow | undefined> {
   return reader.get<DeliveryRow>(append(deliveries, "AND d.id = ?", [id]));
@@ -95,7 +99,7 @@ export function listReplayable(
     after,
     sinceMs,
   ]);
-  const of = callback === undefined ? since : append(since, "AND d.lane = ?", [callback]);
+  const of = callback === undefined ? since : append(since, isCallbackId(callback) ? "AND d.lane = ?" : "AND c.url = ?", [callback]);
   return reader.all<ReplayableRow>(append(of, "ORDER BY d.id LIMIT ?", [limit]));
 }
 

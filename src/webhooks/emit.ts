@@ -21,17 +21,26 @@ export interface Outbox {
   readonly callbacks: Callbacks;
 }
 
+/** What came of an event, for each app that gets it. */
+export interface Stored {
+  readonly deliveries: readonly string[];
+  /** Those that have something new, to be woken after the commit. */
+  readonly lanes: readonly string[];
+}
+
 /**
- * Answers the lanes that have something new, to be woken after the commit. Throws `PayloadBroken`, and so undoes the cause,
+ * Answers what was stored. Throws `PayloadBroken`, and so undoes the cause,
  * when the event breaks its contract: an event that nobody can send must not be made.
  */
-export async function storeEvent(outbox: Outbox, tx: Transaction, given: WebhookEvent): Promise<readonly string[]> {
+export async function storeEvent(outbox: Outbox, tx: Transaction, given: WebhookEvent): Promise<Stored> {
   const { facts, callbacks, ids } = outbox;
   const { honoursOverrides } = checkedField(given.object, given.field, given.payload);
   const event: EventFacts = { object: given.object, field: given.field, entity: given.entity, phone: given.phone };
   const nowMs = outbox.clock.nowMs();
   const apps = await facts.subscribersOf(tx, event, nowMs);
-  if (apps.length === 0) return apps;
+  const deliveries: string[] = [];
+  const lanes: string[] = [];
+  if (apps.length === 0) return { deliveries, lanes };
   const row: EventRow = {
     id: ids.mint(),
     object: event.object,
@@ -42,14 +51,15 @@ export async function storeEvent(outbox: Outbox, tx: Transaction, given: Webhook
     payload: asciiJson(given.payload),
   };
   await insertEvent(tx, row, apps.length);
-  const lanes: string[] = [];
   for (const app of apps) {
     // The route is decided at each attempt (D-63); this one only says in which lane it waits.
     const of = facts.peekApp(app) ?? (await facts.findAppIn(tx, app));
     const route = await facts.routeOf(tx, app, of, event, honoursOverrides);
     const lane = route.to === "nowhere" ? NO_LANE : await callbacks.idFor(tx, app, route.url);
-    await insertDelivery(tx, ids.mint(), row, app, lane);
+    const id = ids.mint();
+    await insertDelivery(tx, id, row, app, lane);
+    deliveries.push(id);
     lanes.push(lane);
   }
-  return lanes;
+  return { deliveries, lanes };
 }

@@ -129,7 +129,8 @@ describe("lanes beside each other", () => {
     for (let n = 1_000; n < 1_050; n++) await office.emit(`${40_000 + n}`, { n });
     const news = () => valuesAt(receiver).filter((value) => (value as { n: number }).n >= 1_000).length;
     while (news() < 50) await Bun.sleep(2);
-    expect(performance.now() - startMs).toBeLessThan(1_500);
+    // A second in which the receiver is still spared, one retry as probe, and some: far from the 10 s that all retries take.
+    expect(performance.now() - startMs).toBeLessThan(5_000);
     const retried = receiver.received.length - 300 - 50;
     expect(retried).toBeLessThan(300);
   });

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { afterThisTest } from "#harness/cleanup";
 import { newRooms, officeMigrations, openOffice, startReceiver, valuesAt } from "#harness/post-office";
-import { atTheEnd, movedClock, newWorkStore, onBothDatabases } from "#harness/work-database";
+import { movedClock, newWorkStore, onBothDatabases } from "#harness/work-database";
 import { LEASE_MS } from "#jobs/work-session";
 import { listDeliveries } from "./delivery-list.store.ts";
 
@@ -12,7 +13,7 @@ onBothDatabases("deliveries and processes", (kind) => {
     const receiver = startReceiver();
     const release: (() => void)[] = [];
     receiver.answer = () => new Promise((resolve) => release.push(() => resolve(new Response("too late"))));
-    atTheEnd(async () => {
+    afterThisTest(async () => {
       for (const end of release) end();
     });
     const store = await newWorkStore(kind, officeMigrations);

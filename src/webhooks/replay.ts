@@ -6,7 +6,7 @@ import type { Webhooks } from "./webhooks.ts";
 export interface Span {
   /** World time of the events. */
   readonly sinceMs: number;
-  /** Of this callback alone. */
+  /** Of this callback alone, by its id or URL. */
   readonly callback?: string | undefined;
 }
 

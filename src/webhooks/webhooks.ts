@@ -13,6 +13,7 @@ import { alertJob, pauseJob, rerouteJob } from "./callback-jobs.ts";
 import { findCallbackId, markWorking } from "./callbacks.store.ts";
 import { Callbacks } from "./callbacks.ts";
 import { Deliveries } from "./deliveries.ts";
+import { DeliveryFigures } from "./delivery-figures.ts";
 import { type Outbox, storeEvent, type WebhookEvent } from "./emit.ts";
 import type { GuardedClient } from "./guarded-client.ts";
 import { verifyCallback } from "./handshake.ts";
@@ -40,6 +41,8 @@ export interface WebhookParts {
 export class Webhooks {
   readonly parts: WebhookParts;
   readonly deliveries: Deliveries;
+  /** What this process has sent since its start. */
+  readonly figures = new DeliveryFigures();
   readonly #outbox: Outbox;
 
   constructor(parts: WebhookParts) {
@@ -47,13 +50,31 @@ export class Webhooks {
     const facts = new WebhookFacts(parts.database, parts.readers);
     const callbacks = new Callbacks(parts.database, parts.ids);
     this.#outbox = { clock: parts.clock, ids: parts.ids, facts, callbacks };
-    this.deliveries = new Deliveries({ ...parts, facts, callbacks });
+    const { observer } = parts;
+    const attempted: WebhookObserver["attempted"] = (seen) => {
+      this.figures.record(seen);
+      observer.attempted(seen);
+    };
+    // One by one: an observer may be an object of a class.
+    const counting: WebhookObserver = {
+      attempted,
+      attemptBroke: (delivery, error) => observer.attemptBroke(delivery, error),
+      callbackFails: (callback) => observer.callbackFails(callback),
+      callbackPaused: (callback) => observer.callbackPaused(callback),
+    };
+    this.deliveries = new Deliveries({ ...parts, observer: counting, facts, callbacks });
   }
 
   /** In the transaction of the event's cause. Throws `PayloadBroken` for an event that breaks its contract. */
   async emit(tx: Transaction, event: WebhookEvent): Promise<void> {
-    const lanes = await storeEvent(this.#outbox, tx, event);
+    await this.make(tx, event);
+  }
+
+  /** The same; answers the deliveries that it made, one for each app that gets the event. */
+  async make(tx: Transaction, event: WebhookEvent): Promise<readonly string[]> {
+    const { deliveries, lanes } = await storeEvent(this.#outbox, tx, event);
     if (lanes.length > 0) tx.afterCommit(() => this.deliveries.arrived(lanes));
+    return deliveries;
   }
 
   /** D-61, before a URL is set; outside transactions. Throws `handshakeFailed` or `challengeMismatch`. */

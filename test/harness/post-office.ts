@@ -15,7 +15,8 @@ import type { AttemptSeen } from "#webhooks/observer";
 import type { EventFacts, WebhookApp } from "#webhooks/readers";
 import { Webhooks } from "#webhooks/webhooks";
 import { webhookMigrations } from "#webhooks/webhooks.migrations";
-import { atTheEnd, movedClock } from "./work-database.ts";
+import { afterThisTest } from "./cleanup.ts";
+import { movedClock } from "./work-database.ts";
 
 export const officeMigrations = [jobMigrations, webhookMigrations];
 
@@ -84,7 +85,7 @@ export function openOffice(database: Database, options: OfficeOptions): Office {
     perSecondMax: options.perSecondMax ?? 0,
   });
   world.webhooks = webhooks;
-  atTheEnd(async () => {
+  afterThisTest(async () => {
     if (options.isKilled !== true) await loop.stop();
     client.close();
   });
@@ -173,7 +174,7 @@ export function startReceiver(): Receiver {
     },
   });
   const receiver: Receiver = { url: `http://127.0.0.1:${server.port}/hook`, received, answer: () => new Response("taken") };
-  atTheEnd(async () => {
+  afterThisTest(async () => {
     await server.stop(true);
   });
   return receiver;

@@ -1,7 +1,8 @@
 /** A database with some migrations and a clock that the test moves, for what works below the graph: jobs and webhooks. */
-import { afterEach, describe } from "bun:test";
+import { describe } from "bun:test";
 import type { Database, RoomMigrations } from "#storage/database";
 import { openDatabase } from "#storage/open";
+import { afterThisTest } from "./cleanup.ts";
 import { sharedPostgres } from "./postgres-cluster.ts";
 
 export type DatabaseKind = "sqlite" | "postgres";
@@ -12,17 +13,6 @@ export function onBothDatabases(title: string, body: (kind: DatabaseKind) => voi
 }
 
 let count = 0;
-const closings: (() => Promise<unknown>)[] = [];
-
-afterEach(async () => {
-  for (const close of closings.splice(0).reverse()) await close();
-});
-
-/** Called after the test, the last one first. */
-export function atTheEnd(close: () => Promise<unknown>): void {
-  closings.push(close);
-}
-
 export interface WorkStore {
   /** On PostgreSQL as often as processes are wanted; on SQLite `:memory:`, once. */
   open(): Promise<Database>;
@@ -34,7 +24,7 @@ export async function newWorkStore(kind: DatabaseKind, migrations: readonly Room
   return {
     async open() {
       const database = await openDatabase({ data, world, migrations });
-      atTheEnd(() => database.close());
+      afterThisTest(() => database.close());
       return database;
     },
   };

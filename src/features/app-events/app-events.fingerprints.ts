@@ -93,27 +93,34 @@ export class CallTable {
 
 /** 512 bits: one line of the processor's cache, so that a question costs one miss. */
 const BLOCK_WORDS = 16;
+const BLOCK_SHIFT = 4;
 const BLOCK_BITS = 512;
 /** At least; blocks are a power of two in number. With 6 bits set for each, 3 of 1,000 absent fingerprints look present at most. */
 const BITS_PER_ENTRY = 16;
 const PROBES = 6;
 
-/** A fingerprint made ready to be looked for in several filters. */
+/** A fingerprint made ready to be looked for in several filters: the block's bits, each as a word of the block and a bit in it. */
 export class Probe {
-  /** Chooses the block. */
   low = 0;
-  /** The bits in it. */
-  readonly bits = new Uint16Array(PROBES);
+  readonly words = new Uint8Array(PROBES);
+  readonly masks = new Int32Array(PROBES);
+  /** The first of them again, since it mostly settles the question. */
+  word = 0;
+  mask = 0;
 
   set(fingerprint: number): this {
     const high = highOf(fingerprint);
-    this.low = lowOf(fingerprint);
+    this.low = fingerprint - high * HALF;
     // The low bits choose the block, so those inside it come from the others, mixed.
     let mixed = Math.imul(high ^ (this.low >>> 9), 2654435761);
     for (let i = 0; i < PROBES; i++) {
-      this.bits[i] = mixed >>> 23;
+      const bit = mixed >>> 23;
+      this.words[i] = bit >>> 5;
+      this.masks[i] = 1 << (bit & 31);
       mixed = (Math.imul(mixed ^ (mixed >>> 15), 2246822519) + 3266489917) | 0;
     }
+    this.word = this.words[0] as number;
+    this.mask = this.masks[0] as number;
     return this;
   }
 }
@@ -121,11 +128,12 @@ export class Probe {
 /** A blocked Bloom filter: says of a fingerprint that it is absent, or that it may be there. 2 to 4 bytes an entry. */
 export class Filter {
   readonly #words: Int32Array;
+  /** Of the block's number, multiplied by its words. */
   readonly #mask: number;
 
   constructor(words: Int32Array) {
     this.#words = words;
-    this.#mask = words.length / BLOCK_WORDS - 1;
+    this.#mask = words.length - BLOCK_WORDS;
   }
 
   static of(entryCount: number): Filter {
@@ -142,19 +150,21 @@ export class Filter {
     return new Uint8Array(this.#words.buffer);
   }
 
-  add({ low, bits }: Probe): void {
-    const start = (low & this.#mask) * BLOCK_WORDS;
+  add({ low, words, masks }: Probe): void {
+    const start = (low << BLOCK_SHIFT) & this.#mask;
     for (let i = 0; i < PROBES; i++) {
-      const bit = bits[i] as number;
-      this.#words[start + (bit >>> 5)] = (this.#words[start + (bit >>> 5)] as number) | (1 << (bit & 31));
+      const at = start + (words[i] as number);
+      this.#words[at] = (this.#words[at] as number) | (masks[i] as number);
     }
   }
 
-  mayHold({ low, bits }: Probe): boolean {
-    const start = (low & this.#mask) * BLOCK_WORDS;
-    for (let i = 0; i < PROBES; i++) {
-      const bit = bits[i] as number;
-      if (((this.#words[start + (bit >>> 5)] as number) & (1 << (bit & 31))) === 0) return false;
+  mayHold(probe: Probe): boolean {
+    const held = this.#words;
+    const start = (probe.low << BLOCK_SHIFT) & this.#mask;
+    if (((held[start + probe.word] as number) & probe.mask) === 0) return false;
+    const { words, masks } = probe;
+    for (let i = 1; i < PROBES; i++) {
+      if (((held[start + (words[i] as number)] as number) & (masks[i] as number)) === 0) return false;
     }
     return true;
   }

@@ -6,11 +6,11 @@
  */
 import type { World } from "#graph/world";
 import { overloaded } from "#kernel/errors";
+import type { Transaction } from "#storage/database";
 import { type Outcome, type Report, storeBatch } from "./app-events.batch.ts";
+import { ensureRetention } from "./app-events.jobs.ts";
+import { logIndexOf } from "./app-events.log-index.ts";
 import type { KnownNames } from "./app-events.name-room.ts";
-import type { LogIndex } from "./log-index.store.ts";
-import { TableIndex } from "./log-index.store.ts";
-import { RunIndex } from "./log-index-runs.store.ts";
 import { eventNameFact } from "./names.store.ts";
 
 /** In one transaction: at some 5 µs each, SQLite's writer and the event loop are held for 25 ms. */
@@ -28,15 +28,14 @@ interface Waiting {
 export class Intake {
   readonly #world: World;
   readonly #names: KnownNames;
-  readonly index: LogIndex;
   #waiting: Waiting[] = [];
   #waitingEvents = 0;
   #isWriting = false;
+  #isRetentionSure = false;
 
   constructor(world: World) {
     this.#world = world;
     this.#names = world.facts(eventNameFact);
-    this.index = world.database.dialect === "sqlite" ? new RunIndex(world.database) : new TableIndex();
   }
 
   /** Asked before a call's events are read, so that refusing costs little. Throws `overloaded`. */
@@ -62,12 +61,8 @@ export class Intake {
         const outcomes = await this.#world.database.write((tx) => {
           // When the transaction begins, so that what came while it waited for its turn is in it; a second attempt is the same.
           batch ??= this.#take();
-          return storeBatch(
-            tx,
-            batch.map(({ report }) => report),
-            this.index,
-            this.#names,
-          );
+          const reports = batch.map(({ report }) => report);
+          return this.#store(tx, reports);
         });
         for (const [at, { resolve }] of (batch ?? []).entries()) resolve(outcomes[at] as Outcome);
       } catch (error) {
@@ -75,6 +70,16 @@ export class Intake {
       }
     }
     this.#isWriting = false;
+  }
+
+  async #store(tx: Transaction, reports: readonly Report[]): Promise<Outcome[]> {
+    if (!this.#isRetentionSure) {
+      await ensureRetention(tx, this.#world);
+      tx.afterCommit(() => {
+        this.#isRetentionSure = true;
+      });
+    }
+    return storeBatch(tx, reports, logIndexOf(this.#world), this.#names);
   }
 
   #take(): Waiting[] {

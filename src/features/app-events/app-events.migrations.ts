@@ -11,6 +11,8 @@ export const appEventMigrations: readonly Migration[] = [
         event_id TEXT, value BIGINT, currency TEXT NOT NULL, parameters TEXT NOT NULL, tracking INTEGER NOT NULL, device TEXT,
         PRIMARY KEY (app, call, position)
       ) WITHOUT ROWID`,
+      // The newest call that was ever logged, for an app whose log retention has emptied: numbers are never given twice.
+      "CREATE TABLE app_event_last_calls (app BIGINT PRIMARY KEY, call BIGINT NOT NULL) WITHOUT ROWID",
       "CREATE TABLE app_event_names (app BIGINT NOT NULL, name TEXT NOT NULL, active INTEGER NOT NULL, PRIMARY KEY (app, name)) WITHOUT ROWID",
       // A day in UTC, counted from 1970-01-01; -1 holds the total of all days. The sum is high * 10^18 + low millionths.
       `CREATE TABLE app_event_sums (

@@ -12,8 +12,8 @@ import type { AttributableEvent } from "./app-events.attribution.ts";
 import { kindName } from "./app-events.batch.ts";
 import { eventKinds } from "./app-events.contract.ts";
 import { fingerprintOf } from "./app-events.fingerprints.ts";
-import { intakeOf } from "./app-events.intake.ts";
 import { ATTRIBUTED_EVENTS_MAX } from "./app-events.limits.ts";
+import { logIndexOf } from "./app-events.log-index.ts";
 import { deviceIdentities, identitiesOfText, type LoggedDevice, readLoggedDevice } from "./calls.reader.ts";
 import { type EventRow, readEventsOfCall } from "./log.store.ts";
 
@@ -68,7 +68,7 @@ export async function devicesOf(world: World, app: NodeId, persons: readonly str
 /** The newest calls that name one of these identities. */
 async function callsOf(world: World, app: NodeId, wanted: readonly string[]): Promise<LoggedCall[]> {
   const { reader } = world.database;
-  const found = await intakeOf(world).index.findIdentities(reader, app, wanted.map(fingerprintOf));
+  const found = await logIndexOf(world).findIdentities(reader, app, wanted.map(fingerprintOf));
   const numbers = [...new Set([...found.values()].flat())].sort((a, b) => b - a);
   const calls: LoggedCall[] = [];
   let events = 0;

@@ -5,6 +5,7 @@ import { deleteAdsOfApp } from "./ads.store.ts";
 import { adSection } from "./ads.world.ts";
 import { readAttribution, reportAppEvents } from "./app-events.contract.ts";
 import { handleReport } from "./app-events.handlers.ts";
+import { readRetentionDays, retention, saveRetentionDays } from "./app-events.jobs.ts";
 import { appEventMigrations } from "./app-events.migrations.ts";
 import { handleReadAttribution } from "./attribution.handlers.ts";
 import { deleteEventsOfApp } from "./log.store.ts";
@@ -15,6 +16,7 @@ export const appEvents: Room = {
   nodeTypes: [{ type: "ad", policy: "nobody" }],
   operations: [serveIntake(reportAppEvents, handleReport), serveRead(readAttribution, handleReadAttribution)],
   sections: [adSection],
+  jobs: [retention],
   async forgetOwner(tx, owner) {
     await deleteEventsOfApp(tx, owner);
     await deleteAdsOfApp(tx, owner);
@@ -35,3 +37,4 @@ export {
   recordTouch,
 } from "./log.handlers.ts";
 export { reportOf } from "./report.handlers.ts";
+export { readRetentionDays, saveRetentionDays };

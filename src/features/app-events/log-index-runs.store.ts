@@ -9,11 +9,19 @@
 import type { NodeId } from "#kernel/ids";
 import type { Database, Reader, Transaction } from "#storage/database";
 import { type Row, sql } from "#storage/sql";
+import { type Cover, coverRun, IN_USE_SECONDS, joined, NO_TIMES, overlap, type Run, spanOf, uncovered } from "./app-events.covers.ts";
 import { CallTable, collectInPage, Filter, fingerprintOf, keyFingerprint, Probe, pageBitsFor, pageOf, pagesOf } from "./app-events.fingerprints.ts";
-import { DEDUP_WINDOW_SECONDS } from "./app-events.limits.ts";
 import { identitiesOfText } from "./calls.reader.ts";
 import { readKeysAfter } from "./log.store.ts";
-import type { FoundCalls, IndexEntries, LogIndex, NewEntries, TimeSpan, WantedKey } from "./log-index.store.ts";
+import {
+  type FoundCalls,
+  type IndexEntries,
+  type LogIndex,
+  logIndexFact,
+  type NewEntries,
+  type TimeSpan,
+  type WantedKey,
+} from "./log-index.store.ts";
 import { insertRows, rowStatement } from "./rows.store.ts";
 
 /** 2 to 4 MB of memory in open-addressed tables; written in some 20 ms. */
@@ -24,18 +32,6 @@ const RUN_PART = 8;
 const FILTER_BYTES_MAX = 64 * 1024 * 1024;
 /** Rows of the log read at once when the index is loaded. */
 const LOAD_ROWS = 5_000;
-/** Twice the window of D-71, in both directions: runs whose events are older are hardly asked. */
-const IN_USE_SECONDS = 4 * DEDUP_WINDOW_SECONDS;
-
-interface Run {
-  readonly last_call: number;
-  readonly entries: number;
-  readonly page_bits: number;
-  readonly times: TimeSpan;
-  /** Of the keys. Devices and persons are asked for so seldom that every run is looked at. */
-  filter: Filter | undefined;
-}
-
 /** Entries that no run holds yet. */
 interface Pending {
   readonly keys: CallTable;
@@ -46,12 +42,11 @@ interface Pending {
 
 interface AppIndex {
   pending: Pending;
-  runs: Run[];
+  runs: readonly Run[];
+  covers: readonly Cover[];
+  uncovered: readonly Run[];
   readonly ready: Promise<void>;
 }
-
-const NO_TIMES: TimeSpan = { first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY };
-const joined = (one: TimeSpan, other: TimeSpan): TimeSpan => ({ first: Math.min(one.first, other.first), last: Math.max(one.last, other.last) });
 
 const nothingPending = (lastCall: number): Pending => ({ keys: new CallTable(), identities: new CallTable(), times: NO_TIMES, lastCall });
 
@@ -75,9 +70,10 @@ export class RunIndex implements LogIndex {
 
   constructor(database: Database, runEntriesMin = RUN_ENTRIES_MIN) {
     this.#runEntriesMin = runEntriesMin;
-    // Another state of the world was put in its place: what is known of this one is void.
-    database.onInvalidate((kind) => {
+    // Another state of the world was put in its place, or the app was removed: what is known of it is void.
+    database.onInvalidate((kind, key) => {
       if (kind === undefined) this.#apps.clear();
+      else if (kind === logIndexFact) this.#apps.delete(key as NodeId);
     });
   }
 
@@ -85,14 +81,17 @@ export class RunIndex implements LogIndex {
     const index = this.#indexOf(reader, app);
     await index.ready;
     const { keys } = index.pending;
-    const asked = await this.#runsFor(reader, app, index, wanted, within);
+    const span = spanOf(wanted, within);
+    const covers = index.covers.filter(({ times }) => overlap(times, span));
+    const single = index.uncovered.filter(({ times }) => overlap(times, span));
     const found = new Map<number, number[]>();
     const probe = new Probe();
     const calls: number[] = [];
     for (const { fingerprint } of wanted) {
       keys.collect(fingerprint, calls);
       probe.set(fingerprint);
-      for (const { run, filter } of asked) if (filter.mayHold(probe)) await collectInRun(reader, app, run, fingerprint, calls);
+      for (const cover of covers) if (cover.filter.mayHold(probe)) await this.#collect(reader, app, index, cover.runs, fingerprint, calls);
+      if (single.length > 0) await this.#collect(reader, app, index, single, fingerprint, calls);
       if (calls.length === 0) continue;
       found.set(fingerprint, [...(found.get(fingerprint) ?? []), ...calls]);
       calls.length = 0;
@@ -133,23 +132,19 @@ export class RunIndex implements LogIndex {
     await tx.run(sql`DELETE FROM app_event_runs WHERE app = ${app} AND last_call <= ${call}`);
     tx.afterCommit(() => {
       const index = this.#apps.get(app);
-      if (index !== undefined) index.runs = index.runs.filter((run) => run.last_call > call);
+      if (index === undefined) return;
+      index.runs = index.runs.filter((run) => run.last_call > call);
+      index.covers = index.covers.filter(({ runs }) => runs.some((run) => index.runs.includes(run)));
+      index.uncovered = uncovered(index.runs, index.covers);
     });
   }
 
-  /** The runs that may hold one of the keys within its window, with their filters. */
-  async #runsFor(reader: Reader, app: NodeId, index: AppIndex, wanted: readonly WantedKey[], within: number) {
-    let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-    for (const { time } of wanted) {
-      if (time < first) first = time;
-      if (time > last) last = time;
+  async #collect(reader: Reader, app: NodeId, index: AppIndex, runs: readonly Run[], fingerprint: number, calls: number[]): Promise<void> {
+    const probe = new Probe().set(fingerprint);
+    for (const run of runs) {
+      const filter = run.filter ?? (await this.#readFilter(reader, app, index, run));
+      if (filter.mayHold(probe)) await collectInRun(reader, app, run, fingerprint, calls);
     }
-    const asked: { readonly run: Run; readonly filter: Filter }[] = [];
-    for (const run of index.runs) {
-      if (run.times.last <= first - within || run.times.first >= last + within) continue;
-      asked.push({ run, filter: run.filter ?? (await this.#readFilter(reader, app, index, run)) });
-    }
-    return asked;
   }
 
   #runSize({ runs, pending }: AppIndex): number {
@@ -160,7 +155,13 @@ export class RunIndex implements LogIndex {
   #indexOf(reader: Reader, app: NodeId): AppIndex {
     let index = this.#apps.get(app);
     if (index === undefined) {
-      const made: { -readonly [Key in keyof AppIndex]: AppIndex[Key] } = { pending: nothingPending(0), runs: [], ready: Promise.resolve() };
+      const made: { -readonly [Key in keyof AppIndex]: AppIndex[Key] } = {
+        pending: nothingPending(0),
+        runs: [],
+        covers: [],
+        uncovered: [],
+        ready: Promise.resolve(),
+      };
       // In the map at once, so that what is committed while it loads is added to it; found twice does no harm.
       this.#apps.set(app, made);
       made.ready = load(reader, app, made).catch((error) => {
@@ -188,7 +189,10 @@ export class RunIndex implements LogIndex {
     await insertRows(tx, sql`INSERT INTO app_event_run_pages (app, last_call, page, entries)`, pageInsertion, pages);
     tx.afterCommit(() => {
       index.pending = nothingPending(last_call);
-      index.runs = [...index.runs, { last_call, entries, page_bits, times, filter }];
+      const run: Run = { last_call, entries, page_bits, times, filter };
+      index.runs = [...index.runs, run];
+      index.covers = coverRun(index.covers, run, keys);
+      index.uncovered = uncovered(index.runs, index.covers);
       forgetFilters(index);
     });
   }
@@ -229,7 +233,8 @@ async function load(reader: Reader, app: NodeId, index: AppIndex): Promise<void>
   const runs = await reader.all<RunRow>(
     sql`SELECT r.last_call, r.entries, r.page_bits, r.first_time, r.last_time FROM app_event_runs r WHERE r.app = ${app} ORDER BY r.last_call`,
   );
-  index.runs = runs.map(({ first_time, last_time, ...run }) => ({ ...run, times: { first: first_time, last: last_time }, filter: undefined }));
+  index.uncovered = runs.map(({ first_time, last_time, ...run }) => ({ ...run, times: { first: first_time, last: last_time }, filter: undefined }));
+  index.runs = index.uncovered;
   const { pending } = index;
   let [call, position] = [runs[runs.length - 1]?.last_call ?? 0, Number.MAX_SAFE_INTEGER];
   pending.lastCall = Math.max(pending.lastCall, call);

@@ -10,6 +10,9 @@ import { inLists, insertRows, rowStatement } from "./rows.store.ts";
 /** `[fingerprint, call, fingerprint, call, …]`, in the order of calls: there are many, and objects would cost more than the rest. */
 export type IndexEntries = readonly number[];
 
+/** Changed, by app, when all that is known of its log is void. */
+export const logIndexFact = "app_event_log";
+
 /** The key of an event to look for. */
 export interface WantedKey {
   readonly fingerprint: number;

@@ -3,6 +3,8 @@ import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, type SqlValue, sql } from "#storage/sql";
+import { logIndexFact } from "./log-index.store.ts";
+import { eventNameFact, eventNameKey, listNames } from "./names.store.ts";
 import { insertRows, rowStatement } from "./rows.store.ts";
 
 export interface EventRow extends Row {
@@ -35,7 +37,9 @@ export function insertEvents(tx: Transaction, values: readonly SqlValue[]): Prom
 
 /** 0 before the first call. */
 export async function lastCallOf(reader: Reader, app: NodeId): Promise<number> {
-  return (await reader.get<{ call: number }>(sql`SELECT e.call FROM app_events e WHERE e.app = ${app} ORDER BY e.call DESC LIMIT 1`))?.call ?? 0;
+  const newest = await reader.get<{ call: number }>(sql`SELECT e.call FROM app_events e WHERE e.app = ${app} ORDER BY e.call DESC LIMIT 1`);
+  if (newest !== undefined) return newest.call;
+  return (await reader.get<{ call: number }>(sql`SELECT l.call FROM app_event_last_calls l WHERE l.app = ${app}`))?.call ?? 0;
 }
 
 /** The times of a call's events of that key; the whole key is compared, whatever a fingerprint said. */
@@ -128,8 +132,11 @@ export async function findExpired(reader: Reader, app: NodeId, received: number,
   return last;
 }
 
-export function deleteEventsUpTo(tx: Transaction, app: NodeId, call: number): Promise<number> {
-  return tx.run(sql`DELETE FROM app_events WHERE app = ${app} AND call <= ${call}`);
+/** The caller holds the app's lock. */
+export async function deleteEventsUpTo(tx: Transaction, app: NodeId, call: number): Promise<void> {
+  await tx.run(sql`DELETE FROM app_events WHERE app = ${app} AND call <= ${call}`);
+  if ((await lastCallOf(tx, app)) > call) return;
+  await tx.run(sql`INSERT INTO app_event_last_calls (app, call) VALUES (${app}, ${call}) ON CONFLICT (app) DO UPDATE SET call = excluded.call`);
 }
 
 /** Apps with events, for the retention job. */
@@ -145,9 +152,16 @@ export async function listAppsWithEvents(reader: Reader): Promise<NodeId[]> {
   }
 }
 
+/** All that the room keeps of an app; its ads have their own store. */
 export async function deleteEventsOfApp(tx: Transaction, app: NodeId): Promise<void> {
+  for (const { name } of await listNames(tx, app)) tx.invalidate(eventNameFact, eventNameKey(app, name));
+  tx.invalidate(logIndexFact, app);
   await tx.run(sql`DELETE FROM app_events WHERE app = ${app}`);
+  await tx.run(sql`DELETE FROM app_event_last_calls WHERE app = ${app}`);
   await tx.run(sql`DELETE FROM app_event_names WHERE app = ${app}`);
   await tx.run(sql`DELETE FROM app_event_sums WHERE app = ${app}`);
   await tx.run(sql`DELETE FROM app_installs WHERE app = ${app}`);
+  await tx.run(sql`DELETE FROM app_event_index WHERE app = ${app}`);
+  await tx.run(sql`DELETE FROM app_event_run_pages WHERE app = ${app}`);
+  await tx.run(sql`DELETE FROM app_event_runs WHERE app = ${app}`);
 }

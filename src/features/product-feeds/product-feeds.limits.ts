@@ -14,10 +14,10 @@ export const BAD_ROWS_KEPT_MAX = 100;
 export const COLUMNS_MAX = 1_000;
 
 /** Text handed to a parser at once: some 300 rows, a millisecond or two of the event loop. */
-export const PIECE_CHARACTERS = 65_536;
+export const PIECE_CHARACTERS = 16384;
 /** Rows of one write: some 10 ms in which no other write runs, and so many rows that the commit hardly counts. */
-export const ROWS_PER_WRITE = 1_000;
+export const ROWS_PER_WRITE = 500;
 /** Parts in which a file is kept: one durable write each. */
-export const PART_BYTES = 1024 * 1024;
+export const PART_BYTES = 262144;
 /** Finished uploads whose reports are kept, for each feed. */
 export const UPLOADS_KEPT_MAX = 100;

@@ -1,0 +1,59 @@
+import { type Latencies, latenciesAt, startSender, startSink } from "../harness/deliveries.ts";
+import type { Bench } from "../harness/report.ts";
+import { spreadOf } from "../harness/statistics.ts";
+
+/** Far below what a core delivers, so that waiting shows and not load. */
+const PER_SECOND = 1_000;
+const WARM_UP_SECONDS = 2;
+/** What is on its way when the round ends arrives within this time. */
+const REST_MS = 500;
+
+async function round(isHanging: boolean, seconds: number): Promise<Latencies> {
+  const sink = await startSink();
+  const sender = await startSender("engines", "lanes", sink, isHanging ? ["hangs"] : []);
+  const run = (length: number) => fetch(`${sender.url}/pace?per_second=${PER_SECOND}&seconds=${length}`);
+  try {
+    await run(WARM_UP_SECONDS);
+    await Bun.sleep(REST_MS);
+    await latenciesAt(sink);
+    await run(seconds);
+    await Bun.sleep(REST_MS);
+    return await latenciesAt(sink);
+  } finally {
+    await sender.stop();
+    await sink.stop();
+  }
+}
+
+export const bench: Bench = {
+  summary: `${PER_SECOND} events a second for 1,000 callbacks in turn, of which one never answers: from event to arrival at the others, beside the same without it.`,
+  async run({ rounds, seconds }) {
+    const pairs: { hanging: Latencies; well: Latencies }[] = [];
+    for (let at = 0; at < rounds; at++) {
+      const first = await round(at % 2 === 0, seconds);
+      const second = await round(at % 2 !== 0, seconds);
+      pairs.push(at % 2 === 0 ? { hanging: first, well: second } : { hanging: second, well: first });
+    }
+    const arrived = (one: Latencies, callbacks: number) => one.count / ((PER_SECOND * seconds * callbacks) / 1_000);
+    return {
+      figures: [
+        {
+          name: "p99 of the others, with the hanging one : without",
+          ...spreadOf(pairs.map(({ hanging, well }) => hanging.p99_ms / well.p99_ms)),
+          goal: { at_most: 1.5 },
+        },
+        {
+          name: "events for the others that arrived, of those made",
+          ...spreadOf(pairs.map(({ hanging }) => arrived(hanging, 999))),
+          goal: { at_least: 0.99 },
+        },
+      ],
+      absolute: [
+        { name: "with: p50", unit: "ms", ...spreadOf(pairs.map(({ hanging }) => hanging.p50_ms)) },
+        { name: "with: p99", unit: "ms", ...spreadOf(pairs.map(({ hanging }) => hanging.p99_ms)) },
+        { name: "without: p50", unit: "ms", ...spreadOf(pairs.map(({ well }) => well.p50_ms)) },
+        { name: "without: p99", unit: "ms", ...spreadOf(pairs.map(({ well }) => well.p99_ms)) },
+      ],
+    };
+  },
+};

@@ -1,0 +1,34 @@
+/** Plaza's side of `lanes`: as many callbacks as apps, all at the sink; `hangs` as third argument: the first of them never answers. */
+import { message, openPostOffice } from "./post-office.ts";
+
+const CALLBACKS = 1_000;
+const [sink = "", folder = "", first = ""] = Bun.argv.slice(2);
+const office = await openPostOffice(
+  folder,
+  (account) => String(1_000 + (Number(account) % CALLBACKS)),
+  (app) => (app === "1000" && first === "hangs" ? `${sink}/hang` : `${sink}/hook/${app}`),
+);
+let made = 0;
+
+/** Events for all callbacks in turn, evenly over the time. */
+async function pace(perSecond: number, seconds: number): Promise<void> {
+  const from = performance.now();
+  const before = made;
+  for (let elapsed = 0; elapsed < seconds * 1_000; elapsed = performance.now() - from) {
+    const due = before + Math.floor((elapsed / 1_000) * perSecond);
+    for (; made < due; made++) void office.emit(String(1_000_000 + made), message(performance.timeOrigin + performance.now()));
+    await Bun.sleep(1);
+  }
+}
+
+const server = Bun.serve({
+  port: 0,
+  hostname: "127.0.0.1",
+  idleTimeout: 0,
+  async fetch(request) {
+    const { searchParams } = new URL(request.url);
+    await pace(Number(searchParams.get("per_second")), Number(searchParams.get("seconds")));
+    return Response.json({ made });
+  },
+});
+console.log(JSON.stringify({ base_url: server.url.origin }));

@@ -1,0 +1,257 @@
+/** Webhooks as the operator sees them: what was sent, each attempt, again; callbacks; an example for trying a receiver out. */
+import { type Static, Type } from "typebox";
+import { secondsOf, worldId, worldTime } from "#graph/world-words";
+import { isNodeId, nodeId } from "#kernel/ids";
+import type { Attempt } from "#webhooks/attempts";
+import { type CallbackRow, findCallback, listCallbacks } from "#webhooks/callbacks.store";
+import { findDelivery, listDeliveries } from "#webhooks/delivery-list.store";
+import { contentOf, type DeliveryStatus, type DeliveryView, deliveryStatuses, viewOf } from "#webhooks/delivery-view";
+import { checkedField, findWebhookField, PayloadBroken, webhookFields, webhookObjects } from "#webhooks/field-catalogue";
+import { examplePayload } from "#webhooks/field-examples";
+import { badRequest, notFound, unprocessable } from "./errors.ts";
+import { answerList, listOf, pageQuery } from "./lists.ts";
+import { type ControlCall, type ControlRoute, route } from "./routes.ts";
+
+const closed = { additionalProperties: false };
+const time = Type.Number({ description: "world time in Unix seconds, with milliseconds as its fraction" });
+const statusNames = Object.keys(deliveryStatuses) as DeliveryStatus[];
+const statusName = Type.Unsafe<DeliveryStatus>({ enum: statusNames });
+
+const attempt = Type.Object({
+  time,
+  callback_id: Type.Optional(Type.String({ description: "where it went; left out where it led nowhere" })),
+  status: Type.Optional(Type.Integer({ description: "left out where no answer came" })),
+  latency_ms: Type.Optional(Type.Number()),
+  answer: Type.Optional(Type.String({ description: "its first 256 bytes" })),
+  error: Type.Optional(Type.String({ description: "why no answer came" })),
+});
+
+const delivery = Type.Object({
+  id: Type.String(),
+  webhook_id: Type.String({ description: "the header of its POSTs" }),
+  app: Type.String(),
+  callback: Type.Optional(Type.String({ description: "left out where it leads nowhere" })),
+  callback_id: Type.Optional(Type.String()),
+  object: Type.String(),
+  field: Type.String({ description: "of its first event" }),
+  entity: Type.String({ description: "the account or page" }),
+  phone_number: Type.Optional(Type.String()),
+  status: statusName,
+  reason: Type.Optional(Type.String({ description: "queued, retry, callback_paused, no_callback, callback_not_verified, gone or gave_up" })),
+  updates: Type.Integer({ description: "events in the POST" }),
+  time,
+  next_attempt_time: Type.Optional(time),
+  ended_time: Type.Optional(time),
+  attempts: Type.Array(attempt),
+});
+
+const content = Type.Object({
+  ...delivery.properties,
+  body: Type.String({ description: "the exact body of its POSTs" }),
+  events: Type.Array(Type.Object({ id: Type.String(), field: Type.String(), time })),
+});
+
+const callback = Type.Object({
+  id: Type.String(),
+  app: Type.String(),
+  url: Type.String(),
+  status: Type.Unsafe<string>({ enum: ["working", "failing", "paused"] }),
+  failing_since: Type.Optional(time),
+  alerted_time: Type.Optional(time),
+  paused_time: Type.Optional(time),
+});
+
+const deliveriesQuery = Type.Object({
+  status: Type.Optional(Type.String({ description: `${statusNames.join(", ")}; several with commas` })),
+  callback: Type.Optional(Type.String({ description: "its id or its URL" })),
+  field: Type.Optional(Type.String({ description: "of any of its events" })),
+  ...pageQuery.properties,
+});
+
+const seconds = (ms: number): number => ms / 1000;
+
+const shownAttempt = ({ time_ms, callback: callback_id, ...rest }: Attempt) => ({
+  time: seconds(time_ms),
+  ...(callback_id === undefined ? {} : { callback_id }),
+  ...rest,
+});
+
+const shown = ({ time_ms, next_attempt_ms, ended_ms, attempts, ...view }: DeliveryView) => ({
+  ...view,
+  time: seconds(time_ms),
+  ...(next_attempt_ms === undefined ? {} : { next_attempt_time: seconds(next_attempt_ms) }),
+  ...(ended_ms === undefined ? {} : { ended_time: seconds(ended_ms) }),
+  attempts: attempts.map(shownAttempt),
+});
+
+const shownCallback = ({ id, app, url, failing_since_ms, alerted_ms, paused_ms }: CallbackRow) => ({
+  id,
+  app,
+  url,
+  status: paused_ms !== null ? "paused" : failing_since_ms !== null ? "failing" : "working",
+  ...(failing_since_ms === null ? {} : { failing_since: seconds(failing_since_ms) }),
+  ...(alerted_ms === null ? {} : { alerted_time: seconds(alerted_ms) }),
+  ...(paused_ms === null ? {} : { paused_time: seconds(paused_ms) }),
+});
+
+function statusesOf(text: string | undefined): number[] | undefined {
+  return text?.split(",").map((name) => {
+    if (!statusNames.includes(name as DeliveryStatus)) throw badRequest(`status is one of ${statusNames.join(", ")}`, "status");
+    return deliveryStatuses[name as DeliveryStatus];
+  });
+}
+
+const list = (call: ControlCall<Static<typeof deliveriesQuery>>) => {
+  const { status, callback: of, field } = call.query;
+  const filter = { statuses: statusesOf(status), callback: of, field };
+  return answerList(
+    call,
+    "deliveries",
+    (page, { database }) => listDeliveries(database.reader, filter, page),
+    (row) => shown(viewOf(row)),
+  );
+};
+
+const idOf = ({ path }: ControlCall, what: string): string => {
+  const id = path.id ?? "";
+  if (!isNodeId(id)) throw notFound(`${what} ${id}`);
+  return id;
+};
+
+async function read(call: ControlCall): Promise<unknown> {
+  const id = idOf(call, "delivery");
+  const { reader } = call.world.database;
+  const row = await findDelivery(reader, id);
+  if (row === undefined) throw notFound(`delivery ${id}`);
+  const { body, events } = await contentOf(reader, row);
+  return { ...shown(viewOf(row)), body, events: events.map(({ time_ms, ...event }) => ({ ...event, time: seconds(time_ms) })) };
+}
+
+async function replay(call: ControlCall): Promise<unknown> {
+  const id = idOf(call, "delivery");
+  if (!(await call.world.webhooks.replay(id))) throw notFound(`delivery ${id}`);
+  return { success: true };
+}
+
+const span = Type.Object(
+  {
+    since: { ...worldTime, description: "events of this world time or later: Unix seconds or ISO 8601" },
+    callback: Type.Optional(Type.String({ description: "its id or its URL; all callbacks when left out" })),
+  },
+  closed,
+);
+
+const replaySpan = ({ world, body }: ControlCall<unknown, Static<typeof span>>) =>
+  world.webhooks.replaySpan({ sinceMs: secondsOf(body.since, "since") * 1000, callback: body.callback });
+
+async function resume(call: ControlCall): Promise<unknown> {
+  const id = idOf(call, "callback");
+  const { database, webhooks } = call.world;
+  return database.write(async (tx) => {
+    if ((await findCallback(tx, id)) === undefined) throw notFound(`callback ${id}`);
+    await webhooks.resumeCallback(tx, id);
+    return { success: true };
+  });
+}
+
+const trigger = Type.Object(
+  {
+    object: Type.Unsafe<(typeof webhookObjects)[number]>({ enum: [...webhookObjects] }),
+    field: Type.Unsafe<string>({ enum: [...new Set(webhookFields.map(({ field }) => field))] }),
+    entity: { ...worldId, description: "the account or page that the event is of" },
+    phone_number: Type.Optional(worldId),
+    value: Type.Optional(Type.Object({}, { additionalProperties: true, description: "what it carries; an example when left out" })),
+  },
+  closed,
+);
+
+async function triggerEvent({ world, body }: ControlCall<unknown, Static<typeof trigger>>): Promise<unknown> {
+  const { object, field, phone_number, value } = body;
+  const entity = nodeId(String(body.entity));
+  const phone = phone_number === undefined ? undefined : nodeId(String(phone_number));
+  if (findWebhookField(object, field) === undefined) throw unprocessable(`${object} has no field ${field}`, "field");
+  const payload = value ?? examplePayload({ object, field, entity, phone, nowMs: world.clock.nowMs() });
+  try {
+    checkedField(object, field, payload);
+  } catch (error) {
+    if (error instanceof PayloadBroken) throw unprocessable(error.message, "value");
+    throw error;
+  }
+  const deliveries = await world.database.write((tx) => world.webhooks.make(tx, { object, field, entity, phone, payload }));
+  if (deliveries.length === 0) throw unprocessable(`no app gets ${field} of ${entity}: none is subscribed, or none may see it`);
+  return { deliveries };
+}
+
+const DELIVERIES = "/v1/worlds/{w}/deliveries";
+const CALLBACKS = "/v1/worlds/{w}/callbacks";
+const success = Type.Object({ success: Type.Boolean() });
+
+export const webhookRoutes: readonly ControlRoute[] = [
+  route({
+    method: "GET",
+    path: DELIVERIES,
+    operation: "listDeliveries",
+    summary: "Webhooks that were made, the newest first, with each attempt",
+    query: deliveriesQuery,
+    answer: listOf(delivery),
+    errors: [404],
+    handle: list,
+  }),
+  route({
+    method: "GET",
+    path: `${DELIVERIES}/{id}`,
+    operation: "readDelivery",
+    summary: "One webhook with its body",
+    answer: content,
+    errors: [404],
+    handle: read,
+  }),
+  route({
+    method: "POST",
+    path: `${DELIVERIES}/replay`,
+    operation: "replayDeliveries",
+    summary: "Sends again what was made since a moment, to one callback or all, with the same ids and bodies; a paused callback is resumed",
+    body: span,
+    answer: Type.Object({ replayed: Type.Integer() }),
+    errors: [404],
+    handle: replaySpan,
+  }),
+  route({
+    method: "POST",
+    path: `${DELIVERIES}/trigger`,
+    operation: "triggerWebhook",
+    summary: "Makes an event as if it had happened, with an example's value unless one is given, for whoever is subscribed",
+    body: trigger,
+    answer: Type.Object({ deliveries: Type.Array(Type.String()) }),
+    errors: [404, 422],
+    handle: triggerEvent,
+  }),
+  route({
+    method: "POST",
+    path: `${DELIVERIES}/{id}/replay`,
+    operation: "replayDelivery",
+    summary: "Sends one again, with the same id and body; a paused callback is resumed",
+    answer: success,
+    errors: [404],
+    handle: replay,
+  }),
+  route({
+    method: "GET",
+    path: CALLBACKS,
+    operation: "listCallbacks",
+    summary: "Every callback that something was made for, and whether it works",
+    query: pageQuery,
+    answer: listOf(callback),
+    errors: [404],
+    handle: (call) => answerList(call, "callbacks", (page, { database }) => listCallbacks(database.reader, page), shownCallback),
+  }),
+  route({
+    method: "POST",
+    path: `${CALLBACKS}/{id}/resume`,
+    operation: "resumeCallback",
+    summary: "Ends a pause: what was kept goes out",
+    answer: success,
+    errors: [404],
+    handle: resume,
+  }),
+];

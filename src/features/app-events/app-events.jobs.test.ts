@@ -1,0 +1,72 @@
+import { expect, test } from "bun:test";
+import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { nodeId } from "#kernel/ids";
+import { readRetentionDays, saveRetentionDays } from "./app-events.jobs.ts";
+import { appEvents } from "./index.ts";
+import { listEventNames, listLog, recordTouch } from "./log.handlers.ts";
+
+const NOW = 1_795_000_000;
+const DAY = 86_400;
+const SHOP = nodeId("1001");
+const world = { clock: { now: NOW, frozen: true }, apps: [{ id: "1001", name: "Shop", secret: "s" }], ads: [{ id: "8501", app: "1001" }] };
+
+const send = (plaza: TestPlaza, event_id: string) =>
+  plaza.post("/v26.0/1001/activities", {
+    bearer: "1001|s",
+    headers: { "x-forwarded-for": "1.2.3.4" },
+    body: { event: "CUSTOM_APP_EVENTS", advertiser_id: "a", custom_events: [{ _eventName: "n", event_id }] },
+  });
+
+const idsOf = async (plaza: TestPlaza) =>
+  (await listLog(plaza.world, SHOP, { name: undefined, since: undefined }, { limit: 100 })).rows.map(({ event_id }) => event_id);
+
+async function advance(plaza: TestPlaza, days: number): Promise<void> {
+  await plaza.world.clock.set(plaza.world.clock.nowMs() + days * DAY * 1_000, true);
+  await plaza.world.work.runDue();
+}
+
+onEachDatabase("retention of app events", (database) => {
+  test("raw events go when their days are over; counts, sums and newer events stay", async () => {
+    const plaza = await openPlaza({ database, world });
+    await saveRetentionDays(plaza.world, 10);
+    await send(plaza, "old");
+    await advance(plaza, 6);
+    await send(plaza, "new");
+    expect(await idsOf(plaza)).toEqual(["new", "old"]);
+    await advance(plaza, 5);
+    expect(await idsOf(plaza)).toEqual(["new"]);
+    expect(await listEventNames(plaza.world, SHOP)).toMatchObject([{ name: "n", count: 2 }]);
+    await recordTouch(plaza.world, "click", { ad: "8501", advertiser_id: "a", time: NOW - 1 });
+    const { data } = (await plaza.get("/v26.0/1001/app_attribution", { bearer: "1001|s", query: { advertiser_id: "a" } })).body;
+    expect(data).toMatchObject([{ event_time: NOW + 6 * DAY }]);
+    await advance(plaza, 6);
+    expect(await idsOf(plaza)).toEqual([]);
+    // An emptied log goes on counting its calls, so that what the index knows of the old ones leads to none of the new.
+    await send(plaza, "after");
+    const { rows } = await listLog(plaza.world, SHOP, { name: undefined, since: undefined }, { limit: 100 });
+    expect(rows.map(({ call, event_id }) => [call, event_id])).toEqual([[3, "after"]]);
+  });
+
+  test("an app that is removed and made again begins anew", async () => {
+    const plaza = await openPlaza({ database, world });
+    await send(plaza, "e");
+    await plaza.world.database.write((tx) => appEvents.forgetOwner?.(tx, SHOP) ?? Promise.resolve());
+    expect(await idsOf(plaza)).toEqual([]);
+    expect(await listEventNames(plaza.world, SHOP)).toEqual([]);
+    await send(plaza, "e");
+    expect(await idsOf(plaza)).toEqual(["e"]);
+    expect(await listEventNames(plaza.world, SHOP)).toMatchObject([{ name: "n", active: true, count: 1 }]);
+  });
+
+  test("0 days keep them for good, and 90 is what a world does that says nothing", async () => {
+    const plaza = await openPlaza({ database, world });
+    expect(await readRetentionDays(plaza.world)).toBe(90);
+    await saveRetentionDays(plaza.world, 0);
+    await send(plaza, "e");
+    await advance(plaza, 1_000);
+    expect(await idsOf(plaza)).toEqual(["e"]);
+    await saveRetentionDays(plaza.world, 90);
+    await advance(plaza, 1);
+    expect(await idsOf(plaza)).toEqual([]);
+  });
+});

@@ -1,0 +1,64 @@
+/** Retention: raw events are kept so many days after they arrived; counts, sums and installs for good. */
+import { findSetting, saveSetting } from "#graph/settings.store";
+import type { World } from "#graph/world";
+import type { JobKind } from "#jobs/job-kind";
+import { unixSeconds } from "#kernel/clock";
+import type { NodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import { DAY_SECONDS, EVENT_DAYS_DEFAULT } from "./app-events.limits.ts";
+import { logIndexOf } from "./app-events.log-index.ts";
+import { deleteEventsUpTo, findExpired, listAppsWithEvents } from "./log.store.ts";
+
+const KIND = "app_event_retention";
+const KEY = "daily";
+const SETTING = "app_event_days";
+/** Rows deleted in one write: some 10 ms, so that calls wait no longer than for a batch of events. */
+const ROWS_PER_WRITE = 2_000;
+
+export const retention: JobKind<World> = {
+  kind: KIND,
+  async run(world, _key, _payload, job) {
+    await deleteExpired(world);
+    await world.database.write(async (tx) => {
+      await job.settle(tx);
+      await schedule(tx, world);
+    });
+  },
+};
+
+const schedule = (tx: Transaction, world: World): Promise<void> =>
+  world.jobs.schedule(tx, { kind: KIND, key: KEY, dueMs: world.clock.nowMs() + DAY_SECONDS * 1_000 });
+
+/** In the transaction of a world's first events; does nothing where the job is known already. */
+export async function ensureRetention(tx: Transaction, world: World): Promise<void> {
+  if ((await world.jobs.dueTimeOf(tx, KIND, KEY)) === undefined) await schedule(tx, world);
+}
+
+/** What the world itself says, else what the operator configured; 0: for good. */
+export async function readRetentionDays({ database, limits }: World, reader: Reader = database.reader): Promise<number> {
+  const setting = await findSetting(reader, SETTING);
+  return setting === undefined ? (limits.app_event_days ?? EVENT_DAYS_DEFAULT) : Number(setting);
+}
+
+export const saveRetentionDays = (world: World, days: number): Promise<void> => world.database.write((tx) => saveSetting(tx, SETTING, String(days)));
+
+async function deleteExpired(world: World): Promise<void> {
+  const days = await readRetentionDays(world);
+  if (days === 0) return;
+  const before = unixSeconds(world.clock) - days * DAY_SECONDS;
+  for (const app of await listAppsWithEvents(world.database.reader)) {
+    let forgotten: number | undefined;
+    for (let last = await deleteSome(world, app, before); last !== undefined; last = await deleteSome(world, app, before)) forgotten = last;
+    const upTo = forgotten;
+    if (upTo !== undefined) await world.database.write((tx) => logIndexOf(world).forgetUpTo(tx, app, upTo));
+  }
+}
+
+/** Answers the newest call that went; undefined where nothing is left to delete. */
+const deleteSome = (world: World, app: NodeId, before: number): Promise<number | undefined> =>
+  world.database.write(async (tx) => {
+    await tx.lock("app events", app);
+    const last = await findExpired(tx, app, before, ROWS_PER_WRITE);
+    if (last !== undefined) await deleteEventsUpTo(tx, app, last);
+    return last;
+  });

@@ -1,0 +1,62 @@
+/** What was sent, by callback and field, kept so cheaply that each attempt is counted. `/metrics` reads it. */
+import type { AttemptSeen } from "./observer.ts";
+
+/** Upper edges in ms: receivers answer in a few, and have 15 s (D-62). */
+export const ATTEMPT_EDGES_MS: readonly number[] = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 15_000];
+
+export interface AttemptFigures {
+  readonly app: string;
+  /** The callback's id; 0: it led nowhere. */
+  readonly callback: string;
+  readonly object: string;
+  readonly field: string;
+  delivered: number;
+  retried: number;
+  failed: number;
+  /** Events in the POSTs that were taken. */
+  updates: number;
+  /** Attempts per edge, not summed up; the last counts those above all edges. */
+  readonly durations: number[];
+  durationSumMs: number;
+}
+
+/** Callbacks times fields; those beyond share one entry, so that memory stays flat. */
+const ENTRIES_MAX = 5_000;
+
+export class DeliveryFigures {
+  readonly #entries = new Map<string, AttemptFigures>();
+
+  record({ row, updates, outcome }: AttemptSeen): void {
+    if (outcome.kind === "moved" || outcome.kind === "back") return;
+    const figures = this.#entryFor(row);
+    if (outcome.kind === "delivered") {
+      figures.delivered++;
+      figures.updates += updates;
+    } else if (outcome.kind === "retry") figures.retried++;
+    else figures.failed++;
+    const ms = outcome.attempt.latency_ms ?? 0;
+    figures.durationSumMs += ms;
+    let edge = 0;
+    while (edge < ATTEMPT_EDGES_MS.length && ms > (ATTEMPT_EDGES_MS[edge] as number)) edge++;
+    (figures.durations[edge] as number)++;
+  }
+
+  entries(): Iterable<Readonly<AttemptFigures>> {
+    return this.#entries.values();
+  }
+
+  #entryFor({ app, lane, object, field }: AttemptSeen["row"]): AttemptFigures {
+    const key = `${lane} ${object} ${field}`;
+    const known = this.#entries.get(key);
+    if (known !== undefined) return known;
+    if (this.#entries.size >= ENTRIES_MAX) return this.#add("", { app: "other", callback: "other", object: "other", field: "other" });
+    return this.#add(key, { app, callback: lane, object, field });
+  }
+
+  #add(key: string, labels: Pick<AttemptFigures, "app" | "callback" | "object" | "field">): AttemptFigures {
+    const durations = new Array<number>(ATTEMPT_EDGES_MS.length + 1).fill(0);
+    const figures = this.#entries.get(key) ?? { ...labels, delivered: 0, retried: 0, failed: 0, updates: 0, durations, durationSumMs: 0 };
+    this.#entries.set(key, figures);
+    return figures;
+  }
+}
