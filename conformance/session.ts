@@ -28,7 +28,13 @@ const PAGES_MAX = 500;
 
 /** Undefined when the case holds. */
 export async function runCase(testCase: Case, target: Target, receiver: Receiver): Promise<CaseFailure | undefined> {
-  const session = new Session(testCase, target, receiver);
+  let session: Session;
+  try {
+    session = new Session(testCase, target, receiver);
+  } catch (error) {
+    const got = error instanceof Error ? error.message : String(error);
+    return { step: 0, sent: "", answer: "", problems: [{ where: "the case's variables", expected: "to be filled in", got }] };
+  }
   for (const [index, step] of testCase.steps.entries()) {
     const failure = await session.take(step, index + 1);
     if (failure !== undefined) return failure;

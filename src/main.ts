@@ -39,7 +39,7 @@ import { type GraphServer, serveGraph } from "#http/server";
 import { ReaderRegistry } from "#kernel/readers";
 import { formatVersion } from "#kernel/versions";
 import { surfaces } from "#surfaces/surfaces";
-import { randomFraction, randomKey, randomSecret, realNowMs, SeededIds, sleepMs, TimeOrderedIds, tokenValue, traceId } from "#system";
+import { collectGarbage, randomFraction, randomKey, randomSecret, realNowMs, SeededIds, sleepMs, TimeOrderedIds, tokenValue, traceId } from "#system";
 import { CallFigures } from "#telemetry/figures";
 import { errorFields, type Log } from "#telemetry/log";
 import type { FiguresSource } from "#telemetry/merged-figures";
@@ -218,6 +218,7 @@ async function openDefaultWorld(config: Config, registry: Registry, log: Log): P
     limits: { labels_per_page_max: config.labels_per_page_max, app_event_days: config.app_event_days },
     rateLimits: { app_calls_per_hour: config.app_calls_per_hour, page_calls_per_hour: config.page_calls_per_hour },
     randomSecret,
+    collectGarbage,
     faults: { sleepMs, randomFraction },
     outbound: new GuardedClient({ rules: { isSandbox: config.sandbox, allowed: config.allow_callback } }),
     observer: workLog(log),

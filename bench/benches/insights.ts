@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nodeId } from "#kernel/ids";
+import { microblogInsightMigrations } from "#room/microblog-insights/microblog-insights.migrations";
+import { listDays, readTotals, recordActivity } from "#room/microblog-insights/microblog-insights.store";
 import { openSqlite } from "#storage/sqlite/open";
-import { microblogInsightMigrations } from "../../src/features/microblog-insights/microblog-insights.migrations.ts";
-import { listDays, readTotals, recordActivity } from "../../src/features/microblog-insights/microblog-insights.store.ts";
 import type { Bench } from "../harness/report.ts";
 import { spreadOf } from "../harness/statistics.ts";
 

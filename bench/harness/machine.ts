@@ -58,3 +58,9 @@ export function residentMegabytes(pid: number): number {
   const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
   return Number(kilobytes) / 1024;
 }
+
+/** The most that was resident since the start. */
+export function peakMegabytes(pid: number): number {
+  const kilobytes = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+  return Number(kilobytes) / 1024;
+}

@@ -1,4 +1,4 @@
-/** Step 8: may this token do this here (D-13, D-14, D-16). */
+/** Step 8: may this token do this here (D-13, D-14, D-16). What the caches know is decided without a promise. */
 import { permissionMissing, tokenInvalid, tokenOfOtherApp } from "#kernel/errors";
 import type { ReaderRegistry } from "#kernel/readers";
 import type { Reader } from "#storage/database";
@@ -16,47 +16,76 @@ export interface Surroundings {
   readonly profile: "strict" | "clients";
 }
 
-function ask(credential: Credential, app: AppFacts, node: NodeRef, around: Surroundings): Question {
-  return { token: credential.token, app, node, reader: around.reader, readers: around.readers, facts: around.facts, profile: around.profile };
+/** A credential with what the policies are asked of it. */
+export interface Asking {
+  readonly credential: Credential;
+  readonly question: Question;
 }
 
-/** Whether any of the tokens may know that the node exists. */
-export async function seesNode(
-  policy: Policy,
-  credentials: readonly Credential[],
-  app: AppFacts,
-  node: NodeRef,
-  around: Surroundings,
-): Promise<boolean> {
+/** One for each distinct token. */
+export function askingOf(credentials: readonly Credential[], app: AppFacts, node: NodeRef, around: Surroundings): Asking[] {
+  const { reader, readers, facts, profile } = around;
+  const asking: Asking[] = [];
   let seen: string | undefined;
   for (const credential of credentials) {
     if (credential.value === seen) continue;
     seen = credential.value;
-    if (policy.kinds.includes(credential.token.type) && (await policy.sees(ask(credential, app, node, around)))) return true;
+    asking.push({ credential, question: { token: credential.token, app, node, reader, readers, facts, profile } });
+  }
+  return asking;
+}
+
+/** Whether any of the tokens may know that the node exists. */
+export function seesNode(policy: Policy, asking: readonly Asking[]): boolean | Promise<boolean> {
+  for (const { question } of asking) {
+    const sees = policy.kinds.includes(question.token.type) && policy.sees(question);
+    if (sees === true) return true;
+    if (sees !== false) return anySees(policy, asking);
   }
   return false;
 }
 
-/** D-10: every token must be of the same app and good for the node. Throws what is missing. */
-export async function authorize(
-  policy: Policy,
-  credentials: readonly Credential[],
-  app: AppFacts,
-  node: NodeRef,
-  around: Surroundings,
-): Promise<void> {
-  let seen: string | undefined;
-  for (const credential of credentials) {
-    const { token, place, value } = credential;
-    if (value === seen) continue;
-    seen = value;
-    if (token.app !== app.id) throw tokenOfOtherApp(placeNames[place]);
-    if (!policy.kinds.includes(token.type)) throw tokenInvalid(placeNames[place], `a token of type ${token.type} does not serve here`);
-    const question = ask(credential, app, node, around);
-    if (!(await policy.sees(question))) throw tokenInvalid(placeNames[place], "it is not valid for the addressed object");
-    const missing = policy.scopes.filter((scope) => !token.scopes.includes(scope));
-    if (missing.length > 0) throw permissionMissing(missing);
-    const refusal = policy.refuses === undefined ? undefined : await policy.refuses(question);
+async function anySees(policy: Policy, asking: readonly Asking[]): Promise<boolean> {
+  for (const { question } of asking) if (policy.kinds.includes(question.token.type) && (await policy.sees(question))) return true;
+  return false;
+}
+
+/** D-10: every token must be of the same app and good for the node. Throws, or rejects with, what is missing. */
+export function authorize(policy: Policy, asking: readonly Asking[]): undefined | Promise<void> {
+  for (const { credential, question } of asking) {
+    requireKind(policy, credential, question);
+    const sees = policy.sees(question);
+    if (typeof sees !== "boolean") return authorizeAll(policy, asking);
+    requireSight(sees, credential);
+    requireScopes(policy, question);
+    const refusal = policy.refuses?.(question);
+    if (refusal instanceof Promise) return authorizeAll(policy, asking);
     if (refusal !== undefined) throw refusal;
+  }
+  return undefined;
+}
+
+async function authorizeAll(policy: Policy, asking: readonly Asking[]): Promise<void> {
+  for (const { credential, question } of asking) {
+    requireKind(policy, credential, question);
+    requireSight(await policy.sees(question), credential);
+    requireScopes(policy, question);
+    const refusal = await policy.refuses?.(question);
+    if (refusal !== undefined) throw refusal;
+  }
+}
+
+function requireKind(policy: Policy, { token, place }: Credential, { app }: Question): void {
+  if (token.app !== app.id) throw tokenOfOtherApp(placeNames[place]);
+  if (!policy.kinds.includes(token.type)) throw tokenInvalid(placeNames[place], `a token of type ${token.type} does not serve here`);
+}
+
+function requireSight(sees: boolean, { place }: Credential): void {
+  if (!sees) throw tokenInvalid(placeNames[place], "it is not valid for the addressed object");
+}
+
+function requireScopes(policy: Policy, { token }: Question): void {
+  for (const scope of policy.scopes) {
+    if (!token.scopes.includes(scope)) throw permissionMissing(policy.scopes.filter((one) => !token.scopes.includes(one)));
   }
 }

@@ -1,7 +1,7 @@
 /** Whose a catalog is. The product-catalogs room registers the reader. */
 import type { NodeId } from "#kernel/ids";
 import type { ReaderRegistry } from "#kernel/readers";
-import type { Reader, Transaction } from "#storage/database";
+import type { Reader } from "#storage/database";
 import type { FactsOf } from "./facts-of.ts";
 
 /** G1-20, G1-21: what an agency may do with a catalog that is shared with it. */
@@ -27,15 +27,9 @@ export interface CatalogReader {
   findCatalog(reader: Reader, catalog: NodeId): Promise<CatalogFacts | undefined>;
 }
 
-/** What hangs on a catalog. The product-feeds room registers it. */
-export interface FeedReader {
-  deleteFeedsOfCatalog(tx: Transaction, catalog: NodeId): Promise<void>;
-}
-
 declare module "#kernel/readers" {
   interface Readers {
     product_catalog: CatalogReader;
-    product_feed: FeedReader;
   }
 }
 

@@ -56,9 +56,19 @@ function textOf(value: unknown, place: Place): string | undefined {
 
 function bearerOf(header: string | undefined): string | undefined {
   if (header === undefined || header === "") return undefined;
+  if (header.startsWith("Bearer ") && isOneWord(header, 7)) return header.slice(7);
   const match = /^bearer +(\S+)$/i.exec(header);
   if (match === null) throw tokenInvalid("Authorization", "it is not a bearer token");
   return match[1];
+}
+
+/** Without a blank from `start` to the end: printable ASCII, as every token is. */
+function isOneWord(text: string, start: number): boolean {
+  for (let i = start; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit < 33 || unit > 126) return false;
+  }
+  return text.length > start;
 }
 
 /** Checks each distinct token once. The first that is not alive is thrown. */
@@ -66,11 +76,23 @@ export async function checkTokens(presented: readonly Presented[], tokens: Token
   const credentials: Credential[] = [];
   for (const { place, value } of presented) {
     const known = credentials.find((credential) => credential.value === value);
-    const token = known?.token ?? (await tokens.check(value, placeNames[place], nowSeconds));
+    const token = known?.token ?? tokens.alive(tokens.peek(value) ?? (await tokens.find(value)), placeNames[place], nowSeconds);
     if (token instanceof GraphError) throw token;
     credentials.push({ place, value, token });
   }
   return credentials;
+}
+
+/** The same for one token that stands in every place and is known, as most do: without a promise. Undefined where it is not so. */
+export function checkKnownToken(presented: readonly Presented[], tokens: Tokens, nowSeconds: number): Credential[] | undefined {
+  const first = presented[0];
+  if (first === undefined) return [];
+  const { value } = first;
+  const found = tokens.peek(value);
+  if (found === undefined || presented.some((other) => other.value !== value)) return undefined;
+  const token = tokens.alive(found, placeNames[first.place], nowSeconds);
+  if (token instanceof GraphError) throw token;
+  return presented.map(({ place }) => ({ place, value, token }));
 }
 
 /** The place that is needed and empty, as an error; undefined when nothing is missing. */

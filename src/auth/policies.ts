@@ -4,7 +4,7 @@
  * `sees` says whether the caller may know that the node exists; where it says no, the answer is that of a missing node
  * (D-14). `refuses` says what else is missing once the node is seen. Scopes are checked in between.
  */
-import { taskMissing } from "#kernel/errors";
+import { type GraphError, taskMissing } from "#kernel/errors";
 import type { PageTask } from "./page-tasks.ts";
 import { pageTasksOf } from "./page-tasks.ts";
 import { appEventPolicies } from "./policies-app-events.ts";
@@ -29,12 +29,14 @@ function onPage(summary: string, scopes: readonly string[], anyOf: readonly Page
     kinds: ["page", "user", "system_user"],
     scopes,
     sees: (question) => (question.token.type === "page" ? question.token.page === question.node.owner : seesPage(question)),
-    async refuses({ token, node, reader, readers, facts }) {
-      if (token.type === "page" || token.user === undefined) return undefined;
-      const role = await pageTasksOf(node.owner, token.user, reader, readers, facts);
-      return anyOf.some((task) => role?.tasks.includes(task)) ? undefined : taskMissing(`the page task ${anyOf.join(" or ")}`);
-    },
+    refuses: (question) => (question.token.type === "page" ? undefined : refusesPerson(question, anyOf)),
   };
+}
+
+async function refusesPerson({ token, node, reader, readers, facts }: Question, anyOf: readonly PageTask[]): Promise<GraphError | undefined> {
+  if (token.user === undefined) return undefined;
+  const role = await pageTasksOf(node.owner, token.user, reader, readers, facts);
+  return anyOf.some((task) => role?.tasks.includes(task)) ? undefined : taskMissing(`the page task ${anyOf.join(" or ")}`);
 }
 
 export const policies = {

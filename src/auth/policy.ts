@@ -24,5 +24,5 @@ export interface Policy {
   /** All of them are needed. */
   readonly scopes: readonly string[];
   sees(question: Question): boolean | Promise<boolean>;
-  refuses?(question: Question): Promise<GraphError | undefined>;
+  refuses?(question: Question): GraphError | undefined | Promise<GraphError | undefined>;
 }

@@ -1,8 +1,9 @@
 /** A world's tokens: looked up by hash, cached, minted, revoked (D-11). */
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import { type GraphError, invalidParameter, tokenExpired, tokenInvalid, tokenRevoked } from "#kernel/errors";
 import { isNodeId, type NodeId } from "#kernel/ids";
 import type { ReaderRegistry } from "#kernel/readers";
+import { detached } from "#kernel/text";
 import type { Database, Reader } from "#storage/database";
 import { FactCache } from "#storage/facts";
 import type { Sealer } from "#storage/sealing";
@@ -16,7 +17,10 @@ export const appFact = "app";
 /** Longer than any token that is minted, shorter than a header. */
 const TOKEN_CHARACTERS_MAX = 1_000;
 
-export const hashOf = (secret: string): string => createHash("sha256").update(secret).digest("hex");
+export const hashOf = (secret: string): string => hash("sha256", secret);
+
+/** Tokens in use at the same time, at some 200 bytes each. */
+const HASHES_MAX = 2_000;
 
 export class Tokens {
   readonly #database: Database;
@@ -24,6 +28,8 @@ export class Tokens {
   readonly #sealer: Sealer;
   readonly #tokens: FactCache<Token>;
   readonly #apps: FactCache<AppFacts>;
+  /** Hashes of tokens that were found: making one costs as much as everything else that the check of a known token does. */
+  readonly #hashes = new Map<string, string>();
 
   constructor(database: Database, readers: ReaderRegistry, sealer: Sealer) {
     this.#database = database;
@@ -31,6 +37,11 @@ export class Tokens {
     this.#sealer = sealer;
     this.#tokens = new FactCache(database, tokenFact);
     this.#apps = new FactCache(database, appFact);
+  }
+
+  /** On the hot path: what is known, without a promise. */
+  peekApp(id: NodeId): AppFacts | undefined {
+    return this.#apps.peek(id);
   }
 
   async findApp(id: NodeId): Promise<AppFacts | undefined> {
@@ -42,13 +53,26 @@ export class Tokens {
     if (value.length > TOKEN_CHARACTERS_MAX) return undefined;
     const bar = value.indexOf("|");
     if (bar !== -1) return this.#findByAppSecret(value.slice(0, bar), value.slice(bar + 1));
-    const hash = hashOf(value);
-    return this.#tokens.peek(hash) ?? (await this.#tokens.get(hash, () => findTokenByHash(this.#database.reader, hash)));
+    const hash = this.#hashes.get(value) ?? hashOf(value);
+    const token = this.#tokens.peek(hash) ?? (await this.#tokens.get(hash, () => findTokenByHash(this.#database.reader, hash)));
+    if (token !== undefined) this.#remember(value, hash);
+    return token;
+  }
+
+  /** On the hot path: what is known, without a promise. */
+  peek(value: string): Token | undefined {
+    const hash = this.#hashes.get(value);
+    return hash === undefined ? undefined : this.#tokens.peek(hash);
+  }
+
+  #remember(value: string, hash: string): void {
+    if (this.#hashes.has(value)) return;
+    if (this.#hashes.size >= HASHES_MAX) this.#hashes.delete(this.#hashes.keys().next().value as string);
+    this.#hashes.set(detached(value), hash);
   }
 
   /** A live token, or the error that says why it is not. `place` is where it stood, for the message. */
-  async check(value: string, place: string, nowSeconds: number): Promise<Token | GraphError> {
-    const token = await this.find(value);
+  alive(token: Token | undefined, place: string, nowSeconds: number): Token | GraphError {
     if (token === undefined) return tokenInvalid(place, "it is not known");
     if (token.revoked_at !== 0) return tokenRevoked(place);
     if (token.expires_at !== 0 && token.expires_at <= nowSeconds) return tokenExpired(place);

@@ -3,35 +3,31 @@ import { type Static, Type } from "typebox";
 import {
   deactivateEventName,
   exportLog,
-  identitiesOfTouch,
   listDaySums,
   listEventNames,
   listLog,
   logEntry,
   readRetentionDays,
-  recordTouch,
-  reportOf,
   saveRetentionDays,
   type TestEvent,
-  type Touch,
   testEventsOf,
 } from "#features/app-events";
 import type { OpenWorld } from "#graph/open-world";
-import { secondsOf, worldId, worldTime } from "#graph/world-words";
+import { secondsOf, worldTime } from "#graph/world-words";
 import { unixSeconds } from "#kernel/clock";
 import { isNodeId, type NodeId } from "#kernel/ids";
-import { badRequest, notFound, unprocessable } from "./errors.ts";
+import { badRequest, notFound } from "./errors.ts";
 import { answerList, listOf, pageQuery } from "./lists.ts";
 import { type ControlCall, type ControlRoute, route } from "./routes.ts";
 
-const APP = "/v1/worlds/{w}/app-events/{app}";
+export const APP = "/v1/worlds/{w}/app-events/{app}";
 
-const time = { ...worldTime, description: "Unix seconds or ISO 8601" };
+export const time = { ...worldTime, description: "Unix seconds or ISO 8601" };
 const flag = Type.Union([Type.Literal(0), Type.Literal(1)]);
-const seconds = Type.Integer({ description: "Unix seconds" });
+export const seconds = Type.Integer({ description: "Unix seconds" });
 const decimal = Type.String({ description: "decimal" });
-const sums = Type.Record(Type.String(), decimal, { description: "by currency, empty for none" });
-const event = Type.String({ description: "MOBILE_APP_INSTALL, CUSTOM_APP_EVENTS or DEFERRED_APP_LINK" });
+export const sums = Type.Record(Type.String(), decimal, { description: "by currency, empty for none" });
+export const event = Type.String({ description: "MOBILE_APP_INSTALL, CUSTOM_APP_EVENTS or DEFERRED_APP_LINK" });
 
 const logged = Type.Object({
   id: Type.String(),
@@ -83,39 +79,16 @@ const daySum = Type.Object({
   sum: Type.Optional(decimal),
 });
 
-const reportRow = Type.Object({
-  ad_id: Type.String(),
-  campaign_id: Type.String(),
-  event,
-  event_name: Type.Optional(Type.String()),
-  click_through: Type.Integer({ description: "events due to a click of the 28 days before" }),
-  view_through: Type.Integer({ description: "events due to an impression of the day before, where there was no click" }),
-  cross_campaign: Type.Integer(),
-  cross_device: Type.Integer(),
-  sums,
-});
-
 const logFilter = {
   name: Type.Optional(Type.String({ description: "of the event" })),
   since: Type.Optional({ ...time, description: "arrived since: Unix seconds or ISO 8601" }),
 };
 const logQuery = Type.Object({ ...logFilter, ...pageQuery.properties });
 const exportQuery = Type.Object(logFilter);
-const spanQuery = Type.Object({ since: Type.Optional(time), until: Type.Optional(time) });
-
-const toldTouch = Type.Object(
-  {
-    ad: worldId,
-    advertiser_id: Type.Optional(Type.String({ minLength: 1 })),
-    attribution: Type.Optional(Type.String({ minLength: 1, description: "mobile cookie" })),
-    ud: Type.Optional(Type.Record(Type.String(), Type.String(), { description: "hashed person keys: em, ph, external_id" })),
-    time: Type.Optional(time),
-  },
-  { additionalProperties: false },
-);
+export const spanQuery = Type.Object({ since: Type.Optional(time), until: Type.Optional(time) });
 
 /** The app of the path. Throws 404. */
-async function appOf({ world, path }: ControlCall): Promise<NodeId> {
+export async function appOf({ world, path }: ControlCall): Promise<NodeId> {
   const id = path.app ?? "";
   if (!isNodeId(id) || (await world.findNode(id))?.type !== "app") throw notFound(`app ${id}`);
   return id;
@@ -186,17 +159,11 @@ function liveTestEvents(world: OpenWorld, app: NodeId): ReadableStream<Uint8Arra
 }
 
 /** From `since` (the beginning of the world) to `until` (now). Throws 400 where they are the wrong way round. */
-function spanOf({ world, query }: ControlCall<Static<typeof spanQuery>>): { since: number; until: number } {
+export function spanOf({ world, query }: ControlCall<Static<typeof spanQuery>>): { since: number; until: number } {
   const since = timeOf(query.since, "since") ?? 0;
   const until = timeOf(query.until, "until") ?? unixSeconds(world.clock);
   if (since > until) throw badRequest("since must not be after until", "since");
   return { since, until };
-}
-
-async function readReport(call: ControlCall<Static<typeof spanQuery>>): Promise<unknown> {
-  const app = await appOf(call);
-  const { since, until } = spanOf(call);
-  return { since, until, data: await reportOf(call.world, app, since, until) };
 }
 
 async function readSums(call: ControlCall<Static<typeof spanQuery>>): Promise<unknown> {
@@ -214,29 +181,6 @@ async function setRetention({ world, body }: ControlCall<unknown, Static<typeof 
   await saveRetentionDays(world, body.days);
   return { days: body.days };
 }
-
-const tellTouch =
-  (kind: Touch["kind"]) =>
-  async ({ world, body }: ControlCall<unknown, Static<typeof toldTouch>>): Promise<unknown> => {
-    if ((await world.findNode(body.ad))?.type !== "ad") throw unprocessable(`ad refers to ${body.ad}, which is no ad of this world`, "ad");
-    const touch = { ...body, time: body.time ?? unixSeconds(world.clock) };
-    if (identitiesOfTouch(touch).length === 0)
-      throw badRequest("advertiser_id, attribution or a hashed em, ph or external_id in ud is needed", "advertiser_id");
-    return { id: await recordTouch(world, kind, touch) };
-  };
-
-const touchRoute = (kind: Touch["kind"], edge: string, operation: string): ControlRoute =>
-  route({
-    method: "POST",
-    path: `/v1/worlds/{w}/attribution/${edge}`,
-    operation,
-    summary: `Tells of ${kind === "click" ? "a click on" : "an impression of"} an ad; the time is now unless said otherwise`,
-    body: toldTouch,
-    status: 201,
-    answer: Type.Object({ id: Type.String() }),
-    errors: [404, 422],
-    handle: tellTouch(kind),
-  });
 
 export const appEventRoutes: readonly ControlRoute[] = [
   route({
@@ -298,16 +242,6 @@ export const appEventRoutes: readonly ControlRoute[] = [
     errors: [404],
     handle: readTestEvents,
   },
-  route({
-    method: "GET",
-    path: `${APP}/report`,
-    operation: "readAttributionReport",
-    summary: "Events due to ads by the model of ads reporting: 1-day view through 28-day click",
-    query: spanQuery,
-    answer: Type.Object({ since: seconds, until: seconds, data: Type.Array(reportRow) }),
-    errors: [404],
-    handle: readReport,
-  }),
   {
     method: "GET",
     path: "/v1/worlds/{w}/app-events-retention",
@@ -327,6 +261,4 @@ export const appEventRoutes: readonly ControlRoute[] = [
     errors: [404],
     handle: setRetention,
   }),
-  touchRoute("click", "clicks", "recordClick"),
-  touchRoute("impression", "impressions", "recordImpression"),
 ];

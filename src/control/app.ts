@@ -8,6 +8,7 @@ import { sectionsOf } from "#graph/world-file";
 import { GraphError } from "#kernel/errors";
 import type { FiguresSource } from "#telemetry/merged-figures";
 import { appEventRoutes } from "./app-events.routes.ts";
+import { attributionRoutes } from "./attribution.routes.ts";
 import { bodyBytes } from "./body-bytes.ts";
 import { clockRoutes } from "./clock.routes.ts";
 import { badRequest, bodyOf, ControlError, controlCodes, controlErrorOf, notFound } from "./errors.ts";
@@ -35,6 +36,7 @@ export const controlRoutes: readonly ControlRoute[] = [
   ...inAppRoutes,
   ...webhookRoutes,
   ...appEventRoutes,
+  ...attributionRoutes,
   ...feedRoutes,
 ];
 

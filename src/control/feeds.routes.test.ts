@@ -22,14 +22,14 @@ const csv = (...rows: string[]) => [HEADER, ...rows].join("\n");
 
 async function openFeeds(database: DatabaseKind) {
   const { plaza, app, call } = await openControl({ database, world });
-  const send = async (body: BodyInit, headers: Record<string, string> = {}, path = "feeds/8101/uploads") => {
+  const send = async (body: string | Uint8Array<ArrayBuffer> | FormData, headers: Record<string, string> = {}, path = "feeds/8101/uploads") => {
     const request = { method: "POST", body, headers: { authorization: `Bearer ${KEY}`, ...headers } };
     const response = await app.request(`/v1/worlds/default/${path}`, request);
     // biome-ignore lint/suspicious/noExplicitAny: a test looks into any answer.
     return { status: response.status, body: (await response.json()) as any };
   };
   /** Sends a file and answers its report when it was read. */
-  const upload = async (body: BodyInit, headers?: Record<string, string>, path?: string) => {
+  const upload = async (body: string | Uint8Array<ArrayBuffer> | FormData, headers?: Record<string, string>, path?: string) => {
     const sent = await send(body, headers, path);
     expect(sent.status).toBe(201);
     await plaza.world.work.runDue();
@@ -223,6 +223,16 @@ onEachDatabase("feed uploads", (database) => {
     await plaza.world.work.runDue();
     expect((await call("GET", "feeds/8101/uploads/1")).status).toBe(404);
     for (const column of ["feed_uploads.n", "feed_upload_parts.n", "feed_items.line", "jobs.key"]) expect(await plaza.dump([column])).toEqual([]);
+  });
+
+  test("a page that is deleted takes its catalogs, their feeds and what those hold", async () => {
+    const { plaza, upload, call, itemsOf } = await openFeeds(database);
+    await upload(csv(row("a")));
+    expect(await itemsOf()).toHaveLength(1);
+    expect((await call("DELETE", "nodes/pages/2001")).status).toBe(200);
+    await plaza.world.work.runDue();
+    for (const key of ["catalogs/8001", "product_feeds/8101", "product_feeds/8102"]) expect((await call("GET", `nodes/${key}`)).status).toBe(404);
+    for (const column of ["feed_items.line", "feed_uploads.n", "product_feeds.name", "jobs.key"]) expect(await plaza.dump([column])).toEqual([]);
   });
 
   test("wrong calls are refused and leave nothing behind", async () => {

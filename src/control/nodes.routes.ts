@@ -83,7 +83,7 @@ async function deleteNode(call: ControlCall): Promise<unknown> {
   const isGone = await world.database.write(async (tx) => {
     if (!(await section.remove(tx, id, world))) return false;
     // What other rooms keep below a page, app or account goes with it.
-    for (const room of isNodeId(id) ? house.registry.rooms : []) await room.forgetOwner?.(tx, nodeId(id));
+    for (const room of isNodeId(id) ? house.registry.rooms : []) await room.forgetOwner?.(tx, nodeId(id), world);
     return true;
   });
   if (!isGone) throw missing(call);

@@ -1,5 +1,5 @@
 /** Step 2: what a path says (D-02, D-03): version, id, edge. No regular expression and no URL object on this path. */
-import { unknownPath } from "#kernel/errors";
+import { type GraphError, unknownPath } from "#kernel/errors";
 import { isNodeId, type NodeId } from "#kernel/ids";
 import { parseVersion, type Version } from "#kernel/versions";
 
@@ -20,18 +20,16 @@ const SEGMENTS_MAX = 4;
 /** Repeated slashes count as one (D-02); a trailing one says nothing. */
 export function segmentsOf(path: string): string[] {
   const segments: string[] = [];
-  let start = 0;
-  for (let i = 0; i <= path.length; i++) {
-    if (i === path.length || path.charCodeAt(i) === 47) {
-      if (i > start) segments.push(path.slice(start, i));
-      start = i + 1;
-    }
+  for (let start = 0; start < path.length; ) {
+    const slash = path.indexOf("/", start);
+    const end = slash === -1 ? path.length : slash;
+    if (end > start) segments.push(path.slice(start, end));
+    start = end + 1;
   }
   return segments;
 }
 
 function decoded(segment: string): string {
-  if (!segment.includes("%")) return segment;
   try {
     return decodeURIComponent(segment);
   } catch {
@@ -50,9 +48,9 @@ export interface KnownWords {
 
 /** Throws `unknownPath` for what leads nowhere by its shape. */
 export function parseAddress(path: string, isVersioned: boolean, words: KnownWords): Address {
-  const segments = segmentsOf(path).map(decoded);
-  const unknown = () => unknownPath(`/${segments.join("/")}`);
-  if (segments.length > SEGMENTS_MAX) throw unknown();
+  const segments = segmentsOf(path);
+  if (path.includes("%")) for (let i = 0; i < segments.length; i++) segments[i] = decoded(segments[i] as string);
+  if (segments.length > SEGMENTS_MAX) throw unknown(segments);
   let at = 0;
   const version = isVersioned && segments[0] !== undefined ? parseVersion(segments[0]) : undefined;
   if (version !== undefined) at++;
@@ -64,9 +62,11 @@ export function parseAddress(path: string, isVersioned: boolean, words: KnownWor
   }
   if (word === undefined) return { version, id: undefined, edge: undefined, prefix };
   if (word === "me" || isNodeId(word)) {
-    if (segments.length > at + 2) throw unknown();
+    if (segments.length > at + 2) throw unknown(segments);
     return { version, id: word as NodeId | "me", edge: segments[at + 1], prefix };
   }
   if (segments.length === at + 1 && (words.isLiteral(word) || words.isEdge(word))) return { version, id: undefined, edge: word, prefix };
-  throw unknown();
+  throw unknown(segments);
 }
+
+const unknown = (segments: readonly string[]): GraphError => unknownPath(`/${segments.join("/")}`);

@@ -1,21 +1,23 @@
 /** Cursors (D-30): opaque, signed, URL-safe; they hold the sort key of a row and serve only the list that gave them. */
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import { invalidParameter } from "#kernel/errors";
 
 /** 72 bits of signature: a cursor reveals and permits nothing that its list does not, so guessing one gains nothing. */
 const SIGNATURE_BYTES = 9;
+/** Of the signature in base64url: 9 bytes are 12 characters without a rest, so that signature and text are encoded by themselves. */
+const SIGNATURE_CHARACTERS = 12;
 /** Longer than any sort key of the interface. */
 const CURSOR_CHARACTERS_MAX = 1_000;
 
 export class Cursors {
-  readonly #key: Uint8Array;
+  readonly #key: string;
   constructor(key: Uint8Array) {
-    this.#key = key;
+    this.#key = Buffer.from(key).toString("base64url");
   }
 
   sign(list: string, key: readonly string[]): string {
     const text = key.length === 1 ? (key[0] as string) : JSON.stringify(key);
-    return Buffer.concat([this.#signature(list, text), Buffer.from(text)]).toString("base64url");
+    return this.#signature(list, text) + Buffer.from(text).toString("base64url");
   }
 
   /** `parameter` is `before` or `after`, for the error. */
@@ -26,11 +28,13 @@ export class Cursors {
     // Decoding skips what is not in the alphabet: only the one spelling that was given out is taken back.
     if (bytes.length <= SIGNATURE_BYTES || bytes.toString("base64url") !== cursor) throw refused();
     const text = bytes.subarray(SIGNATURE_BYTES).toString();
-    if (!timingSafeEqual(bytes.subarray(0, SIGNATURE_BYTES), this.#signature(list, text))) throw refused();
+    const expected = Buffer.from(this.#signature(list, text), "base64url");
+    if (!timingSafeEqual(bytes.subarray(0, SIGNATURE_BYTES), expected)) throw refused();
     return columns === 1 ? [text] : (JSON.parse(text) as string[]);
   }
 
-  #signature(list: string, text: string): Buffer {
-    return createHmac("sha256", this.#key).update(`${list}\n${text}`).digest().subarray(0, SIGNATURE_BYTES);
+  /** BLAKE2 takes its key in front (unlike SHA-2, whose digests can be continued), at two thirds of what an HMAC costs. */
+  #signature(list: string, text: string): string {
+    return hash("blake2b512", `${this.#key}\n${list}\n${text}`, "base64url").slice(0, SIGNATURE_CHARACTERS);
   }
 }

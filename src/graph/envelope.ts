@@ -55,11 +55,18 @@ export function pagingOf(page: ListPage<unknown>, list: string, cursors: Cursors
 
 /** D-32: absolute, with every query parameter of the call; the caller's token stands in it only when it came in the query. */
 function linkTo(request: GraphRequest, parameter: "before" | "after", cursor: string): string {
-  const kept = request.queryText === "" ? [] : request.queryText.split("&").filter((pair) => pair !== "" && !isCursorPair(pair));
+  const { baseUrl, path, queryText } = request;
   // A cursor holds only URL-safe characters, so it needs no encoding.
-  kept.push(`${parameter}=${cursor}`);
-  return `${request.baseUrl}${request.path}?${kept.join("&")}`;
+  const own = `${parameter}=${cursor}`;
+  const kept = mayHoldCursor(queryText) ? queryText.split("&").filter((pair) => pair !== "" && !isCursorPair(pair)).join("&") : queryText;
+  return kept === "" ? `${baseUrl}${path}?${own}` : `${baseUrl}${path}?${kept}&${own}`;
 }
+
+/** Whether there is something to look at pair by pair: a cursor, or what may be one when it is decoded, or an empty pair. */
+const mayHoldCursor = (queryText: string): boolean =>
+  queryText.includes("before") || queryText.includes("after") || queryText.includes("%") || queryText.includes("&&") || isAmpersandAtEnd(queryText);
+
+const isAmpersandAtEnd = (queryText: string): boolean => queryText.startsWith("&") || queryText.endsWith("&");
 
 const isCursorPair = (pair: string): boolean => {
   const name = pair.slice(0, pair.indexOf("=") === -1 ? undefined : pair.indexOf("="));

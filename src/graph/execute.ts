@@ -1,6 +1,7 @@
 /** Steps 7 and 9 to 11: parameters, the handler, the version's changes, the fields. */
 import { invalidParameter } from "#kernel/errors";
 import { parseSelection, type Selection } from "#kernel/selection";
+import { detached } from "#kernel/text";
 import type { Reader } from "#storage/database";
 import type { Row } from "#storage/sql";
 import type { Call, FieldSet, ListAnswer, ListCall, ListOperation, NodeType, ReadCall, WriteOperation } from "./contract.ts";
@@ -29,9 +30,25 @@ function parametersOf(request: GraphRequest): Parameters {
 
 function selectionOf(fields: unknown): Selection | undefined {
   if (fields === undefined || fields === "") return undefined;
-  if (typeof fields === "string") return parseSelection(fields);
+  if (typeof fields === "string") return knownSelection(fields);
   if (Array.isArray(fields) && fields.every((field) => typeof field === "string")) return parseSelection(fields.join(","));
   throw invalidParameter("fields", "must be a comma-separated string");
+}
+
+/** Clients ask for the same fields again and again. At most 512 texts of 256 characters, and what they resolve to. */
+const SELECTIONS_MAX = 512;
+const SELECTION_CHARACTERS_MAX = 256;
+const selections = new Map<string, Selection>();
+
+function knownSelection(text: string): Selection {
+  const known = selections.get(text);
+  if (known !== undefined) return known;
+  const selection = parseSelection(text);
+  if (text.length <= SELECTION_CHARACTERS_MAX) {
+    if (selections.size >= SELECTIONS_MAX) selections.delete(selections.keys().next().value as string);
+    selections.set(detached(text), selection);
+  }
+  return selection;
 }
 
 function answerOf(registry: Registry, endpoint: Endpoint, call: ReadCall, source: Parameters, selection: Selection | undefined): Promise<unknown> {
@@ -44,11 +61,22 @@ function answerOf(registry: Registry, endpoint: Endpoint, call: ReadCall, source
     case "list":
       return list(served as HandlerOf<"list">, call, params, source, reader, selection);
     case "read":
-      return (served as HandlerOf<"read">).handle({ ...call, params }, reader);
+      return (served as HandlerOf<"read">).handle(withParams(call, params), reader);
     case "write":
-      return write(registry, served as HandlerOf<"write">, { ...call, params }, selection);
+      return write(registry, served as HandlerOf<"write">, withParams(call, params), selection);
   }
 }
+
+/** Written out: measured, a spread costs more than the rest of this step. */
+const withParams = ({ node, caller, version, world, request, isMigrated }: ReadCall, params: unknown): Call => ({
+  node,
+  params,
+  caller,
+  version,
+  world,
+  request,
+  isMigrated,
+});
 
 const isAsked = (flag: unknown): boolean => flag === "1" || flag === 1 || flag === "true" || flag === true;
 
@@ -83,7 +111,8 @@ async function list(
   const name = `${contract.operation} ${call.node.id}`;
   const projection = projectionOf(contract.items, selection, world.profile);
   const page = readPageRequest(source, name, world.cursors, contract.keyColumns ?? 1);
-  const listCall: ListCall = { ...call, params, page };
+  const { node, caller, version, isMigrated } = call;
+  const listCall: ListCall = { node, params, caller, version, world, request, isMigrated, page };
   const found: ListAnswer<Row> = await served.handle(listCall, reader);
   const data: Record<string, unknown>[] = [];
   for (const row of found.rows)

@@ -6,9 +6,10 @@
  *
  * **Invariant:** a node that the caller may not see and one that does not exist answer alike, byte for byte but the trace id.
  */
-import { createHash } from "node:crypto";
-import { authorize, seesNode } from "#auth/authorize";
-import { type Credential, checkTokens, missingCredential, presentedTokens, schemeFor } from "#auth/credentials";
+import { hash } from "node:crypto";
+import type { AppFacts } from "#auth/app-facts";
+import { askingOf, authorize, seesNode } from "#auth/authorize";
+import { type Credential, checkKnownToken, checkTokens, missingCredential, presentedTokens, schemeFor } from "#auth/credentials";
 import type { NodeRef } from "#auth/node-ref";
 import { policyOf } from "#auth/policies";
 import { clientsScheme, type Scheme } from "#auth/schemes";
@@ -24,7 +25,7 @@ import { withDebug } from "./debug.ts";
 import { renderError } from "./error-forms.ts";
 import { execute } from "./execute.ts";
 import { manyCalls, SubCallFailed } from "./many.ts";
-import { addressOf, effectiveMethod, formByShape, match, notFound } from "./matching.ts";
+import { addressOf, effectiveMethod, endpointOf, formByShape, notFound } from "./matching.ts";
 import { isMigrationOn, readMigrationsOverride } from "./migrations-switch.ts";
 import type { Endpoint, Registry } from "./registry.ts";
 import type { GraphRequest, GraphResponse } from "./request.ts";
@@ -43,15 +44,15 @@ export interface Stairs {
 
 export async function climb(stairs: Stairs, world: World, request: GraphRequest): Promise<GraphResponse> {
   const traceId = stairs.traceId();
-  const step: Progress = { form: "wrapped", endpoint: undefined, caller: undefined, version: undefined, owner: undefined, headers: {} };
+  const step: Progress = { form: "wrapped", endpoint: undefined, caller: undefined, version: undefined, owner: undefined, headers: undefined, tag: undefined };
   try {
     const answer = await ascend(stairs, world, request, step);
     const body = JSON.stringify(answer);
     const isUnchanged = request.method !== "POST" && request.method !== "DELETE" && isKnown(request, step, body);
-    return response(world, request, step, traceId, isUnchanged ? 304 : 200, {}, isUnchanged ? "" : body);
+    return response(world, request, step, traceId, isUnchanged ? 304 : 200, undefined, isUnchanged ? "" : body);
   } catch (thrown) {
     if (thrown instanceof SubCallFailed)
-      return { ...response(world, request, step, traceId, thrown.status, {}, JSON.stringify(thrown.answer)), headers: thrown.headers };
+      return { ...response(world, request, step, traceId, thrown.status, undefined, JSON.stringify(thrown.answer)), headers: thrown.headers };
     const error = thrown instanceof GraphError ? thrown : internalError();
     if (error !== thrown) stairs.onUnexpected(thrown, traceId);
     const { status, headers, body } = renderError(error, step.form, world.profile, traceId);
@@ -67,13 +68,19 @@ interface Progress {
   version: string | undefined;
   owner: string | undefined;
   /** What the answer carries beside the headers of every answer. */
-  headers: Record<string, string>;
+  headers: Record<string, string> | undefined;
+  /** Of an answer to a read. */
+  tag: string | undefined;
+}
+
+function addHeaders(step: Progress, headers: Readonly<Record<string, string>> | undefined): void {
+  if (headers !== undefined) step.headers = { ...step.headers, ...headers };
 }
 
 /** D-34: the entity tag of an answer to a read; true when the caller has that very answer. */
 function isKnown(request: GraphRequest, step: Progress, body: string): boolean {
-  const tag = `"${createHash("sha1").update(body).digest("base64url")}"`;
-  step.headers.etag = tag;
+  const tag = `"${hash("sha1", body, "base64url")}"`;
+  step.tag = tag;
   const known = request.header("if-none-match");
   return known?.split(",").some((one) => one.trim().replace(/^W\//, "") === tag) === true;
 }
@@ -84,59 +91,65 @@ async function ascend(stairs: Stairs, world: World, request: GraphRequest, step:
   const address = addressOf(request, registry, world);
   step.form = formByShape(request, address.edge, registry);
   const method = effectiveMethod(request);
-  Object.assign(step.headers, registry.headersOf(method, address.edge));
+  addHeaders(step, registry.headersOf(method, address.edge));
 
-  const credentials = await checkTokens(presentedTokens(request, everyPlace), world.tokens, unixSeconds(world.clock));
+  const now = unixSeconds(world.clock);
+  const presented = presentedTokens(request, everyPlace);
+  const credentials = checkKnownToken(presented, world.tokens, now) ?? (await checkTokens(presented, world.tokens, now));
   const id = address.id === "me" ? meOf(credentials) : address.id;
   // D-34: the root takes batches and `ids=`, which climb the stairs anew for each of their calls.
   if (address.id === undefined && registry.findLiteral(method, address.edge ?? "") === undefined) {
     const many = manyCalls((part) => climb(stairs, world, part), request, method, credentials.length > 0);
     if (many !== undefined) return many;
   }
-  const { endpoint, node } = await match(registry, world, request, method, address, id);
+  const node = id === undefined || id === "me" ? undefined : (world.peekNode(id) ?? (await world.findNode(id)));
+  const endpoint = node === undefined && id !== undefined ? undefined : endpointOf(registry, world, request, method, address, node);
   if (endpoint === undefined) throw refusalWithoutEndpoint(request, method, address, credentials, registry, world);
 
   step.form = endpoint.access.errorForm;
   step.endpoint = endpoint;
   if (!world.faults.isEmpty) await world.faults.meet(endpoint.access.operation);
-  Object.assign(step.headers, endpoint.access.headers);
+  addHeaders(step, endpoint.access.headers);
   const scheme = schemeFor(endpoint.access.scheme, world.profile);
   if (credentials.length === 0) credentials.push(...(await withoutToken(world, endpoint, node)));
   const first = credentials[0];
   if (first === undefined) throw missingCredential([], scheme) ?? tokenMissing("access_token");
-  const caller = await callerOf(world, first);
+  const caller = callerOf(world.tokens.peekApp(first.token.app) ?? (await world.tokens.findApp(first.token.app)), first);
   const subject = node ?? { id: caller.app.id, type: "app", owner: caller.app.id };
   step.caller = caller;
   step.owner = subject.owner;
 
   const around = { reader: world.database.reader, readers: world.readers, facts: world.facts, profile: world.profile };
-  if (node !== undefined && !(await seesNode(policyOf(endpoint.seenBy), credentials, caller.app, node, around))) {
-    step.form = formByShape(request, address.edge, registry);
-    throw notFound(request, method, address, world);
+  const asking = askingOf(credentials, caller.app, subject, around);
+  if (node !== undefined) {
+    const sees = seesNode(policyOf(endpoint.seenBy), asking);
+    if (sees !== true && !(await sees)) {
+      step.form = formByShape(request, address.edge, registry);
+      throw notFound(request, method, address, world);
+    }
   }
-  const version = versionOf(world, request, endpoint, address, caller, step);
+  const version = versionOf(world, request, endpoint, address, caller, step, now);
 
   const used = credentialsOf(scheme, endpoint.access.scheme === "pageMessaging", credentials, caller);
   for (const { value, token } of used)
     world.tokens.checkProof(request.query.appsecret_proof ?? request.body.appsecret_proof, value, token, caller.app);
-  await authorize(policyOf(endpoint.access.policy), used, caller.app, subject, around);
+  const authorizing = authorize(policyOf(endpoint.access.policy), used === credentials ? asking : askingOf(used, caller.app, subject, around));
+  if (authorizing !== undefined) await authorizing;
   const refused = world.rateLimits.take(caller.app.id, subject.owner, world.clock.nowMs());
   if (refused !== undefined) throw refused;
 
   if (request.defect !== undefined) throw request.defect;
   if (isMarketing(endpoint.access.versions) && caller.app.marketing_first_used_time === 0) await recordMarketingUse(world, caller);
-  const call: ReadCall = { node: subject, caller, version, world, request, isMigrated: migrationsOf(world, request, caller) };
+  const call: ReadCall = { node: subject, caller, version, world, request, isMigrated: migrationsOf(world, request, caller, now) };
   const answer = await execute(registry, endpoint, call);
-  return withDebug(answer, endpoint, call, address.version, step.headers);
+  return withDebug(answer, endpoint, call, address.version, step.headers ?? {});
 }
 
-function versionOf(world: World, request: GraphRequest, endpoint: Endpoint, address: Address, caller: Caller, step: Progress): Version {
+function versionOf(world: World, request: GraphRequest, endpoint: Endpoint, { version: asked }: Address, caller: Caller, step: Progress, now: number): Version {
   const { access, names } = endpoint;
-  const { asked, rule } = { asked: address.version, rule: access.versions };
-  const now = unixSeconds(world.clock);
-  const served = servedVersion({ rule, asked, app: caller.app, calendar: world.calendar, now, names, path: request.path });
+  const served = servedVersion({ rule: access.versions, asked, app: caller.app, calendar: world.calendar, now, names, path: request.path });
   step.version = formatVersion(served.version);
-  if (served.upgradedFrom !== undefined) step.headers["x-ad-api-version-warning"] = upgradeWarning(served.version, served.upgradedFrom);
+  if (served.upgradedFrom !== undefined) addHeaders(step, { "x-ad-api-version-warning": upgradeWarning(served.version, served.upgradedFrom) });
   return served.version;
 }
 
@@ -146,8 +159,7 @@ async function recordMarketingUse(world: World, { app }: Caller): Promise<void> 
 }
 
 /** VER-7h. The override is read, and a wrong one refused, whether or not the operation looks at a migration. */
-function migrationsOf(world: World, request: GraphRequest, { app }: Caller): (name: string) => boolean {
-  const now = unixSeconds(world.clock);
+function migrationsOf(world: World, request: GraphRequest, { app }: Caller, now: number): (name: string) => boolean {
   const override = readMigrationsOverride(request.query.migrations_override ?? request.body.migrations_override, world.calendar.migrations, now);
   return (name) => {
     const window = world.calendar.migrations.find((known) => known.name === name);
@@ -187,16 +199,16 @@ function refusalWithoutEndpoint(
     : tokenMissing("access_token");
 }
 
-async function callerOf(world: World, { token, place }: Credential): Promise<Caller> {
-  const app = await world.tokens.findApp(token.app);
+function callerOf(app: AppFacts | undefined, { token, place }: Credential): Caller {
   if (app === undefined) throw tokenInvalid(place, "its app is gone");
   return { token, app };
 }
 
 /** The credentials that count for the scheme. Throws what is missing, or the conflict of two places (D-12; for page messaging each is checked). */
-function credentialsOf(scheme: Scheme, isEachChecked: boolean, credentials: readonly Credential[], caller: Caller): Credential[] {
+function credentialsOf(scheme: Scheme, isEachChecked: boolean, credentials: readonly Credential[], caller: Caller): readonly Credential[] {
   const isOpen = (place: Credential["place"]) => scheme.developmentOnly?.includes(place) !== true || caller.app.mode === "development";
-  const used = credentials.filter(({ place }) => scheme.places.includes(place) && isOpen(place));
+  const counts = ({ place }: Credential) => scheme.places.includes(place) && isOpen(place);
+  const used = credentials.every(counts) ? credentials : credentials.filter(counts);
   const missing = missingCredential(used, scheme);
   if (missing !== undefined) throw missing;
   if (!isEachChecked && used.some(({ value }) => value !== used[0]?.value)) {
@@ -211,7 +223,7 @@ function response(
   step: Progress,
   traceId: string,
   status: number,
-  extra: Record<string, string>,
+  extra: Record<string, string> | undefined,
   body: string,
 ): GraphResponse {
   const { caller, owner } = step;
@@ -223,9 +235,10 @@ function response(
     "pf-api-version": fixedVersions[request.surface] ?? step.version ?? formatVersion(newestVersion(world.calendar)),
     "x-app-usage": usage(app === undefined ? 0 : world.rateLimits.appUsage(app)),
     "x-business-use-case-usage": usage(owner === undefined ? 0 : world.rateLimits.pageUsage(owner)),
-    ...step.headers,
-    ...extra,
   };
+  if (step.headers !== undefined) Object.assign(headers, step.headers);
+  if (step.tag !== undefined) headers.etag = step.tag;
+  if (extra !== undefined) Object.assign(headers, extra);
   return { status, headers, body, operation: step.endpoint?.access.operation ?? "unknown", traceId, app };
 }
 

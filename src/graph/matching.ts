@@ -29,27 +29,18 @@ export function addressOf(request: GraphRequest, registry: Registry, world: Worl
   return address;
 }
 
-export interface Match {
-  readonly endpoint: Endpoint | undefined;
-  readonly node: NodeRef | undefined;
-}
-
-/** `id` is the address's id with `me` resolved. An endpoint of another surface is none here. */
-export async function match(
+/** An endpoint of another surface is none here. */
+export function endpointOf(
   registry: Registry,
   world: World,
   request: GraphRequest,
   method: string,
-  address: Address,
-  id: Address["id"],
-): Promise<Match> {
-  if (id === undefined || id === "me") {
-    const endpoint = address.edge === undefined ? undefined : registry.findLiteral(method, address.edge);
-    return { endpoint: isShownOn(endpoint, request, world) ? endpoint : undefined, node: undefined };
-  }
-  const node = await world.findNode(id);
-  const endpoint = node === undefined ? undefined : registry.find(node.type, method, address.edge);
-  return { endpoint: isShownOn(endpoint, request, world) ? endpoint : undefined, node };
+  { edge }: Address,
+  node: NodeRef | undefined,
+): Endpoint | undefined {
+  const endpoint =
+    node !== undefined ? registry.find(node.type, method, edge) : edge === undefined ? undefined : registry.findLiteral(method, edge);
+  return isShownOn(endpoint, request, world) ? endpoint : undefined;
 }
 
 function isShownOn(endpoint: Endpoint | undefined, request: GraphRequest, world: World): boolean {

@@ -35,6 +35,8 @@ export interface WorldOptions {
   readonly observer?: WorkObserver;
   readonly deliveriesPerSecondMax?: number;
   readonly randomSecret: (byteCount: number) => string;
+  /** Left to the runtime unless it is given. */
+  readonly collectGarbage?: () => void;
   readonly masterKey: Uint8Array;
   readonly realNowMs: () => number;
   /** Given the database's process number, or the next id of a seeded world. */
@@ -81,6 +83,7 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
     realNowMs: options.realNowMs,
     deliveriesPerSecondMax: options.deliveriesPerSecondMax ?? 0,
     randomSecret: options.randomSecret,
+    collectGarbage: options.collectGarbage ?? (() => {}),
     masterKey: options.masterKey,
   }) as OpenWorld;
   // A clock that was moved, here or by another process, may have made something due.

@@ -20,23 +20,35 @@ export interface Projection {
   readonly needsReads: boolean;
 }
 
-const defaults = new WeakMap<FieldSet, Map<string, Projection>>();
+/** Of one field set: what selections resolve to in each profile. A selection that nobody keeps takes its projection along. */
+interface Resolved {
+  readonly strict: WeakMap<Selection, Projection>;
+  readonly clients: WeakMap<Selection, Projection>;
+}
+
+const resolved = new WeakMap<FieldSet, Resolved>();
+/** Stands for no selection: the default fields. */
+const DEFAULTS: Selection = new Map();
 
 /** Throws `invalidParameter` naming `fields` for a field that the set does not have. */
 export function projectionOf(set: FieldSet, selection: Selection | undefined, profile: "strict" | "clients"): Projection {
-  if (selection !== undefined) return resolve(set, selection, profile, true);
-  let known = defaults.get(set);
-  if (known === undefined) {
-    known = new Map();
-    defaults.set(set, known);
+  let ofSet = resolved.get(set);
+  if (ofSet === undefined) {
+    ofSet = { strict: new WeakMap(), clients: new WeakMap() };
+    resolved.set(set, ofSet);
   }
-  let projection = known.get(profile);
+  const key = selection ?? DEFAULTS;
+  let projection = ofSet[profile].get(key);
   if (projection === undefined) {
-    const names = (profile === "clients" ? set.clientsDefaults : undefined) ?? set.defaults;
-    projection = resolve(set, new Map(names.map((name) => [name, undefined])), profile, false);
-    known.set(profile, projection);
+    projection = resolve(set, selection ?? defaultsOf(set, profile), profile, selection !== undefined);
+    ofSet[profile].set(key, projection);
   }
   return projection;
+}
+
+function defaultsOf(set: FieldSet, profile: "strict" | "clients"): Selection {
+  const names = (profile === "clients" ? set.clientsDefaults : undefined) ?? set.defaults;
+  return new Map(names.map((name) => [name, undefined]));
 }
 
 function resolve(set: FieldSet, selection: Selection, profile: "strict" | "clients", isAsked: boolean): Projection {

@@ -32,12 +32,14 @@ export class Registry {
   readonly changes: ChangeLog;
   readonly endpoints: Endpoint[] = [];
   readonly #types = new Map<string, NodeType>();
-  readonly #byAddress = new Map<string, Endpoint>();
+  /** By type (empty for a literal), edge (empty for the node itself) and method. */
+  readonly #byAddress = new Map<string, Map<string, Map<string, Endpoint>>>();
   readonly #literals = new Set<string>();
   readonly #prefixes = new Map<string, Set<string>>();
   readonly #edges = new Set<string>();
   readonly #flatEdges = new Set<string>();
-  readonly #headers = new Map<string, Readonly<Record<string, string>>>();
+  /** By edge and method. */
+  readonly #headers = new Map<string, Map<string, Readonly<Record<string, string>>>>();
 
   constructor(rooms: readonly Room[]) {
     this.rooms = rooms;
@@ -56,11 +58,11 @@ export class Registry {
   }
 
   find(type: string, method: string, edge: string | undefined): Endpoint | undefined {
-    return this.#byAddress.get(addressKey(type, method, edge));
+    return this.#byAddress.get(type)?.get(edge ?? "")?.get(method);
   }
 
   findLiteral(method: string, literal: string): Endpoint | undefined {
-    return this.#byAddress.get(addressKey("", method, literal));
+    return this.find("", method, literal);
   }
 
   isLiteral = (word: string): boolean => this.#literals.has(word);
@@ -78,7 +80,8 @@ export class Registry {
   isFlatEdge = (edge: string | undefined): boolean => edge !== undefined && this.#flatEdges.has(edge);
 
   /** What every call of that shape carries in its answer, whatever it leads to: a header says nothing about ids (D-90). */
-  headersOf = (method: string, edge: string | undefined): Readonly<Record<string, string>> | undefined => this.#headers.get(`${method} ${edge}`);
+  headersOf = (method: string, edge: string | undefined): Readonly<Record<string, string>> | undefined =>
+    edge === undefined ? undefined : this.#headers.get(edge)?.get(method);
 
   #addType(type: NodeType): void {
     if (this.#types.has(type.type)) throw new Error(`two rooms declare the node type ${type.type}`);
@@ -88,7 +91,7 @@ export class Registry {
     if (reading === undefined) return;
     requirePolicy(reading.policy, `reads of ${type.type}`);
     checkFields(reading.set, type.type);
-    this.#claim(addressKey(type.type, "GET", undefined), {
+    this.#claim(type.type, "GET", "", {
       access: reading,
       served: undefined,
       reading,
@@ -109,7 +112,7 @@ export class Registry {
     if (contract.on !== null && type === undefined)
       throw new Error(`${contract.operation} hangs on a node type that no room declares: ${contract.on}`);
     this.#rememberWords(contract);
-    this.#claim(addressKey(contract.on ?? "", contract.method, contract.edge ?? undefined), {
+    this.#claim(contract.on ?? "", contract.method, contract.edge ?? "", {
       access: contract,
       served,
       reading: undefined,
@@ -127,22 +130,32 @@ export class Registry {
     if (contract.on === null) this.#literals.add(contract.edge);
     else this.#edges.add(contract.edge);
     if (contract.on !== null && contract.errorForm === "flat") this.#flatEdges.add(contract.edge);
-    if (contract.headers !== undefined) this.#headers.set(`${contract.method} ${contract.edge}`, contract.headers);
+    if (contract.headers !== undefined) innerOf(this.#headers, contract.edge).set(contract.method, contract.headers);
     if (contract.alsoUnder !== undefined) {
       const edges = this.#prefixes.get(contract.alsoUnder) ?? new Set();
       this.#prefixes.set(contract.alsoUnder, edges.add(contract.edge));
     }
   }
 
-  #claim(key: string, endpoint: Endpoint): void {
-    const holder = this.#byAddress.get(key);
-    if (holder !== undefined) throw new Error(`${endpoint.access.operation} and ${holder.access.operation} claim the same address: ${key}`);
-    this.#byAddress.set(key, endpoint);
+  #claim(type: string, method: Method, edge: string, endpoint: Endpoint): void {
+    const byMethod = innerOf(innerOf(this.#byAddress, type), edge);
+    const holder = byMethod.get(method);
+    if (holder !== undefined)
+      throw new Error(`${endpoint.access.operation} and ${holder.access.operation} claim the same address: ${method} ${type} ${edge}`);
+    byMethod.set(method, endpoint);
     this.endpoints.push(endpoint);
   }
 }
 
-const addressKey = (type: string, method: Method | string, edge: string | undefined): string => `${method} ${type} ${edge ?? ""}`;
+/** The inner map of a key, made when it is first asked for. */
+function innerOf<V>(outer: Map<string, Map<string, V>>, key: string): Map<string, V> {
+  let inner = outer.get(key);
+  if (inner === undefined) {
+    inner = new Map();
+    outer.set(key, inner);
+  }
+  return inner;
+}
 
 /** `G2-3` is a clause of the endpoint `G2`. */
 function namesOf(access: Endpoint["access"], edge: string | undefined): string[] {

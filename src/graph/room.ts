@@ -56,7 +56,7 @@ export interface Room {
   readonly jobs?: readonly JobKind<World>[];
   registerReaders?(readers: ReaderRegistry): void;
   /** Removes all that the room keeps below a page, app or account that is being removed by the control API. */
-  forgetOwner?(tx: Transaction, owner: NodeId): Promise<void>;
+  forgetOwner?(tx: Transaction, owner: NodeId, world: World): Promise<void>;
 }
 
 /** Keeps the row type of a node type inside its room. */

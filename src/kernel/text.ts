@@ -3,6 +3,9 @@
  */
 export const isStorableText = (text: string): boolean => !text.includes("\u0000") && text.isWellFormed();
 
+/** A copy for keeping: what is cut out of a text keeps all of that text in memory. */
+export const detached = (text: string): string => Buffer.from(text).toString();
+
 /** Length in code points, as limits on names are meant. */
 export function codePointCount(text: string): number {
   let count = 0;

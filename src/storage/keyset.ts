@@ -33,7 +33,8 @@ export interface ListPage<R> {
 export async function readPage<R extends Row>(reader: Reader, select: Sql, order: KeysetOrder<R>, page: PageRequest): Promise<ListPage<R>> {
   const isBackward = page.before !== undefined;
   const key = page.before ?? page.after;
-  const found = await reader.all<R>(append(select, tailOf(order, isBackward, key !== undefined), [...(key ?? []), page.limit + 1]));
+  const values = key === undefined ? [page.limit + 1] : [...key, page.limit + 1];
+  const found = await reader.all<R>(append(select, tailOf(order, isBackward, key !== undefined), values));
   const hasMore = found.length > page.limit;
   if (hasMore) found.pop();
   if (isBackward) found.reverse();
@@ -61,16 +62,16 @@ async function exists<R extends Row>(
   return (await reader.get(append(select, tailOf(order, isBackward, true), [...key, 1]))) !== undefined;
 }
 
-const tails = new WeakMap<object, Map<string, string>>();
+const tails = new WeakMap<object, (string | undefined)[]>();
 
 function tailOf(order: { columns: readonly string[]; direction: "ascending" | "descending" }, isBackward: boolean, hasKey: boolean): string {
   let known = tails.get(order);
   if (known === undefined) {
-    known = new Map();
+    known = [];
     tails.set(order, known);
   }
-  const variant = `${isBackward ? "b" : "f"}${hasKey ? "k" : ""}`;
-  let tail = known.get(variant);
+  const variant = (isBackward ? 2 : 0) + (hasKey ? 1 : 0);
+  let tail = known[variant];
   if (tail === undefined) {
     const isAscending = (order.direction === "ascending") !== isBackward;
     const { columns } = order;
@@ -79,7 +80,7 @@ function tailOf(order: { columns: readonly string[]; direction: "ascending" | "d
     const condition = columns.length === 1 ? `${list} ${isAscending ? ">" : "<"} ?` : `(${list}) ${isAscending ? ">" : "<"} (${marks})`;
     const sorted = columns.map((column) => `${column} ${isAscending ? "ASC" : "DESC"}`).join(", ");
     tail = `${hasKey ? `AND ${condition} ` : ""}ORDER BY ${sorted} LIMIT ?`;
-    known.set(variant, tail);
+    known[variant] = tail;
   }
   return tail;
 }

@@ -46,9 +46,11 @@ export async function insertDelivery(tx: Transaction, id: string, event: EventRo
     VALUES (${id}, ${event.id}, ${app}, ${lane}, 0, ${lane}, ${event.entity}, 0, 0, 0, '[]')`);
 }
 
+const paddedSize = (length: number): number => 2 ** Math.ceil(Math.log2(Math.max(length, 1)));
+
 /** Lists of many lengths share few statements: the last id fills up to the next power of two. */
 function amongIds(column: string, ids: readonly string[]): { readonly tail: string; readonly values: readonly string[] } {
-  const size = 2 ** Math.ceil(Math.log2(Math.max(ids.length, 1)));
+  const size = paddedSize(ids.length);
   const last = ids.at(-1) ?? "0";
   return { tail: `AND ${column} IN ${placeholders(size)}`, values: [...ids, ...new Array<string>(size - ids.length).fill(last)] };
 }
@@ -162,19 +164,32 @@ export function findMembers(reader: Reader, head: string): Promise<EventRow[]> {
     FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event WHERE d.head = ${head} ORDER BY d.id`);
 }
 
-/** Each of these answers false when the delivery is another session's by now. */
-export async function saveEnd(tx: Transaction, id: string, fence: number, status: number, attempts: string, endedMs: number): Promise<boolean> {
-  const changed = await tx.run(sql`
-    UPDATE webhook_deliveries SET status = ${status}, queue_entity = NULL, fence = 0, tries = tries + 1, attempts = ${attempts}, ended_ms = ${endedMs}
-    WHERE id = ${id} AND fence = ${fence}`);
-  return changed > 0;
+/** How an attempt ended: one of `due_ms` and `ended_ms` is null. */
+export interface EndRow {
+  readonly id: string;
+  readonly fence: number;
+  readonly status: number;
+  readonly attempts: string;
+  readonly due_ms: number | null;
+  readonly ended_ms: number | null;
 }
 
-export async function saveRetry(tx: Transaction, id: string, fence: number, attempts: string, dueMs: number): Promise<boolean> {
-  const changed = await tx.run(sql`
-    UPDATE webhook_deliveries SET status = 0, queue_entity = NULL, fence = 0, tries = tries + 1, attempts = ${attempts}, retry_due_ms = ${dueMs}
-    WHERE id = ${id} AND fence = ${fence}`);
-  return changed > 0;
+const ends = sql`WITH ended (id, fence, status, attempts, due_ms, ended_ms) AS`;
+/** PostgreSQL takes the types of the first row for all. */
+const FIRST_END = "(CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS INTEGER), CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS BIGINT))";
+
+/** Those of rows that another session has taken over are left as they are. */
+export async function saveEnds(tx: Transaction, rows: readonly EndRow[]): Promise<void> {
+  const [last] = rows.slice(-1);
+  if (last === undefined) return;
+  const filled = [...rows, ...new Array<EndRow>(paddedSize(rows.length) - rows.length).fill(last)];
+  const values = filled.flatMap(({ id, fence, status, attempts, due_ms, ended_ms }) => [id, fence, status, attempts, due_ms, ended_ms]);
+  const list = [FIRST_END, ...new Array<string>(filled.length - 1).fill(placeholders(6))].join(", ");
+  const update = `(VALUES ${list})
+    UPDATE webhook_deliveries SET status = ended.status, queue_entity = NULL, fence = 0, tries = tries + 1, attempts = ended.attempts,
+      retry_due_ms = ended.due_ms, ended_ms = ended.ended_ms
+    FROM ended WHERE webhook_deliveries.id = ended.id AND webhook_deliveries.fence = ended.fence`;
+  await tx.run(append(ends, update, values));
 }
 
 /** It was not sent after all: it waits for the same attempt, perhaps in another lane. */

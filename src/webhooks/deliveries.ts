@@ -1,29 +1,21 @@
 /**
- * The delivery of webhooks, as a source of the world's loop. A turn is one transaction: it stores how attempts ended and
- * claims the next ones. Between turns calls are out, and no transaction is open.
+ * The delivery of webhooks, as a source of the world's loop. A turn claims deliveries in one transaction; how attempts end is
+ * stored in others. While calls are out no transaction is open.
  */
 import type { Jobs } from "#jobs/jobs";
 import type { WorkLoop } from "#jobs/work-loop";
+import type { WorkSession } from "#jobs/work-session";
 import type { Turn, TurnEnd, WorkSource } from "#jobs/work-source";
 import type { Transaction } from "#storage/database";
 import { withAttempt } from "./attempts.ts";
-import { findLanesWithFirsts, findLanesWithRetries, findSending, NO_LANE, saveRetry } from "./deliveries.store.ts";
+import { findLanesWithFirsts, findLanesWithRetries, findSending, NO_LANE, saveEnds, WAITING } from "./deliveries.store.ts";
 import { attemptDelivery, type Outcome, type PostOffice } from "./delivery-attempt.ts";
 import { type Claimed, claim, type Seen, type Want } from "./delivery-claims.ts";
-import { type End, type EndStored, storeEnds } from "./delivery-ends.ts";
-import { Lane } from "./lane.ts";
+import { type EndStored, Ends } from "./delivery-ends.ts";
+import type { Lane } from "./lane.ts";
+import { CLAIMED_MAX, Lanes } from "./lanes.ts";
 import type { WebhookObserver } from "./observer.ts";
 
-/** Deliveries that this process holds: each some kB, and a socket once it is out. */
-const HELD_MAX = 2_048;
-/** Of them retries, so that a night's failures leave room for what is new. */
-const HELD_RETRIES_MAX = 512;
-/** Of them those to receivers that did not answer in time. */
-const HELD_SLOW_MAX = 256;
-/** Claimed in one transaction. */
-const CLAIMED_MAX = 512;
-/** Lanes that are remembered though nothing waits in them, for what is known of their receivers. */
-const LANES_KEPT_MAX = 10_000;
 /** How often a shared database is looked at for what other processes emitted or left. */
 const LOOK_MS = 1_000;
 /** An attempt that could not even be made, because the database was away or the program erred. */
@@ -39,27 +31,30 @@ export interface DeliveriesOptions extends PostOffice {
 
 export class Deliveries implements WorkSource {
   readonly #options: DeliveriesOptions;
-  readonly #lanes = new Map<string, Lane>();
+  readonly #lanes: Lanes;
   /** Claimed, and not out yet: their lane has as many calls out as it may. */
   readonly #queues = new Map<Lane, Claimed[]>();
-  #ends: End[] = [];
+  readonly #ends: Ends;
+  /** How many had been stored at the last turn. */
+  #endsSeen = 0;
+  #hasFailedEnds = false;
   #held = 0;
   #heldRetries = 0;
   #calls = 0;
   #whenSettled: (() => void)[] = [];
   #mustLook = true;
   #lookedAtMs = 0;
-  /** Who comes first in the next turn. */
-  #rotation = 0;
 
   constructor(options: DeliveriesOptions) {
     this.#options = options;
+    this.#lanes = new Lanes({ ...options, wakeIn: (ms) => options.loop.wakeIn(this, ms) });
+    this.#ends = new Ends({ ...options, onStored: (stored) => this.#stored(stored) });
     options.loop.add(this);
   }
 
   /** Something new waits in these lanes; called after the commit. */
   arrived(lanes: readonly string[]): void {
-    for (const id of lanes) this.#lane(id).hasFirsts = true;
+    for (const id of lanes) this.#lanes.get(id).hasFirsts = true;
     this.#options.loop.wake(this);
   }
 
@@ -70,45 +65,52 @@ export class Deliveries implements WorkSource {
   }
 
   async turn({ nowMs, session, isHurried, isLast }: Turn): Promise<TurnEnd> {
-    const { database, callbacks, jobs } = this.#options;
+    if (isHurried || isLast || this.#hasFailedEnds) await this.#flush();
     await this.#look(session.isShared, isHurried);
-    const wants = isLast ? [] : await this.#wants(nowMs, isHurried);
-    const ends = this.#ends;
-    if (ends.length === 0 && wants.length === 0) return { didWork: false, nextDueMs: this.#nextDueMs(nowMs) };
-    this.#ends = [];
-    // Believed at once, so that what arrives while the transaction runs is not overlooked.
-    for (const { lane, firsts } of wants) if (firsts > 0) lane.hasFirsts = false;
-    for (const end of ends) freePlace(end);
-    let stored: EndStored[] = [];
-    let got: { claimed: Claimed[]; seen: Seen[] } = { claimed: [], seen: [] };
-    try {
-      await database.write(async (tx) => {
-        stored = await storeEnds(tx, ends, callbacks, jobs);
-        if (wants.length > 0) got = await claim(tx, wants, await session.fenceFor(tx), nowMs);
-      });
-    } catch (error) {
-      this.#ends.unshift(...ends);
-      for (const { lane, firsts } of wants) if (firsts > 0) lane.hasFirsts = true;
-      for (const { claimed } of ends) if (!claimed.isRetry) claimed.lane.entities.add(claimed.row.entity);
-      throw error;
-    }
-    for (const one of got.seen) this.#believe(one);
-    for (const { end, movedTo } of stored) this.#forget(end, movedTo);
-    for (const one of got.claimed) this.#hold(one, isHurried);
-    return { didWork: ends.length > 0 || got.claimed.length > 0, nextDueMs: this.#nextDueMs(nowMs) };
+    const wants = isLast ? [] : await this.#lanes.wants({ nowMs, isHurried, held: this.#held, heldRetries: this.#heldRetries });
+    const claimed = wants.length === 0 ? 0 : await this.#claim(wants, session, nowMs, isHurried);
+    const hasStored = this.#ends.count > this.#endsSeen;
+    this.#endsSeen = this.#ends.count;
+    return { didWork: claimed > 0 || (isHurried && hasStored), nextDueMs: this.#lanes.nextDueMs(nowMs) };
   }
 
   async settled(): Promise<boolean> {
-    if (this.#calls === 0) return this.#ends.length > 0;
+    if (this.#calls === 0) return !this.#ends.isEmpty;
     await new Promise<void>((resolve) => this.#whenSettled.push(resolve));
     return true;
+  }
+
+  async #claim(wants: readonly Want[], session: WorkSession, nowMs: number, isHurried: boolean): Promise<number> {
+    // Believed at once, so that what arrives while the transaction runs is not overlooked.
+    for (const { lane, firsts } of wants) if (firsts > 0) lane.hasFirsts = false;
+    let got: { claimed: Claimed[]; seen: Seen[] };
+    try {
+      got = await this.#options.database.write(async (tx) => claim(tx, wants, await session.fenceFor(tx), nowMs));
+    } catch (error) {
+      for (const { lane, firsts } of wants) if (firsts > 0) lane.hasFirsts = true;
+      throw error;
+    }
+    for (const one of got.seen) this.#lanes.believe(one);
+    for (const one of got.claimed) this.#hold(one, isHurried);
+    return got.claimed.length;
+  }
+
+  async #flush(): Promise<void> {
+    this.#hasFailedEnds = true;
+    await this.#ends.flush();
+    this.#hasFailedEnds = false;
   }
 
   /** What an ended session was sending may have arrived or not: it is sent again, at once. */
   async release(tx: Transaction, fence: number): Promise<void> {
     const nowMs = this.#options.clock.nowMs();
-    for (const { id, attempts } of await findSending(tx, fence)) {
-      await saveRetry(tx, id, fence, withAttempt(attempts, { time_ms: nowMs, error: "interrupted" }), nowMs);
+    const sending = await findSending(tx, fence);
+    for (let at = 0; at < sending.length; at += CLAIMED_MAX) {
+      const rows = sending.slice(at, at + CLAIMED_MAX).map(({ id, attempts }) => {
+        const interrupted = withAttempt(attempts, { time_ms: nowMs, error: "interrupted" });
+        return { id, fence, status: WAITING, attempts: interrupted, due_ms: nowMs, ended_ms: null };
+      });
+      await saveEnds(tx, rows);
     }
     tx.afterCommit(() => this.lookAgain());
   }
@@ -121,84 +123,8 @@ export class Deliveries implements WorkSource {
     const { reader } = this.#options.database;
     const [firsts, retries] = await Promise.all([findLanesWithFirsts(reader), findLanesWithRetries(reader)]);
     this.#mustLook = false;
-    for (const id of firsts) this.#lane(id).hasFirsts = true;
-    for (const { lane, due_ms } of retries) this.#lane(lane).nextRetryMs = due_ms;
-  }
-
-  /** What each lane may take now, beginning with another one each time. */
-  async #wants(nowMs: number, isHurried: boolean): Promise<Want[]> {
-    // time: limits of lanes are real time.
-    const monotonicMs = performance.now();
-    const wants: Want[] = [];
-    let room = Math.min(CLAIMED_MAX, HELD_MAX - this.#held);
-    let retryRoom = HELD_RETRIES_MAX - this.#heldRetries;
-    let slowRoom = HELD_SLOW_MAX - this.#heldSlow();
-    const active = [...this.#lanes.values()].filter((lane) => lane.hasFirsts || (lane.nextRetryMs !== undefined && lane.nextRetryMs <= nowMs));
-    const start = active.length === 0 ? 0 : this.#rotation++ % active.length;
-    for (let at = 0; at < active.length && room > 0; at++) {
-      const lane = active[(start + at) % active.length] as Lane;
-      if (lane.id !== NO_LANE && (await this.#isPaused(lane.id))) continue;
-      const waitMs = isHurried ? 0 : lane.waitMs(monotonicMs);
-      if (waitMs > 0) {
-        this.#options.loop.wakeIn(this, waitMs);
-        continue;
-      }
-      const most = lane.isSlow ? Math.min(room, slowRoom) : room;
-      const firsts = lane.hasFirsts ? Math.max(0, Math.min(most, lane.roomForFirsts(monotonicMs, isHurried))) : 0;
-      const isDue = lane.nextRetryMs !== undefined && lane.nextRetryMs <= nowMs;
-      // A probe is one call, whichever it is.
-      const left = lane.isProbing && !isHurried ? 1 - firsts : most - firsts;
-      const retries = isDue ? Math.max(0, Math.min(left, retryRoom, lane.roomForRetries(monotonicMs, isHurried))) : 0;
-      if (firsts + retries === 0) continue;
-      wants.push({ lane, firsts, retries });
-      room -= firsts + retries;
-      retryRoom -= retries;
-      if (lane.isSlow) slowRoom -= firsts + retries;
-    }
-    return wants;
-  }
-
-  async #isPaused(lane: string): Promise<boolean> {
-    const { callbacks } = this.#options;
-    const callback = callbacks.peek(lane) ?? (await callbacks.find(lane));
-    return callback !== undefined && callback.paused_ms !== null;
-  }
-
-  #heldSlow(): number {
-    let held = 0;
-    for (const lane of this.#lanes.values()) if (lane.isSlow) held += lane.firsts + lane.retries;
-    return held;
-  }
-
-  #lane(id: string): Lane {
-    let lane = this.#lanes.get(id);
-    if (lane === undefined) {
-      if (this.#lanes.size >= LANES_KEPT_MAX) this.#forgetLanes();
-      lane = new Lane(id, this.#options.perSecondMax);
-      this.#lanes.set(id, lane);
-    }
-    return lane;
-  }
-
-  #forgetLanes(): void {
-    for (const lane of this.#lanes.values()) if (lane.isForgettable) this.#lanes.delete(lane.id);
-  }
-
-  #nextDueMs(nowMs: number): number | undefined {
-    let next: number | undefined;
-    for (const { id, nextRetryMs } of this.#lanes.values()) {
-      // Those that are due and were not taken wait for a call to end, or for time of their own.
-      if (nextRetryMs === undefined || nextRetryMs <= nowMs || this.#options.callbacks.peek(id)?.paused_ms != null) continue;
-      if (next === undefined || nextRetryMs < next) next = nextRetryMs;
-    }
-    return next;
-  }
-
-  #believe({ lane, hasFirsts, hasBlocked, retries, nextEntity }: Seen): void {
-    lane.hasFirsts ||= hasFirsts;
-    lane.hasBlocked = hasBlocked;
-    if (retries !== undefined) lane.nextRetryMs = retries.nextMs;
-    lane.nextEntity = nextEntity;
+    for (const id of firsts) this.#lanes.get(id).hasFirsts = true;
+    for (const { lane, due_ms } of retries) this.#lanes.get(lane).nextRetryMs = due_ms;
   }
 
   #hold(one: Claimed, isHurried: boolean): void {
@@ -242,9 +168,14 @@ export class Deliveries implements WorkSource {
   }
 
   #end(claimed: Claimed, outcome: Outcome): void {
-    this.#ends.push({ claimed, outcome, atMs: this.#options.clock.nowMs() });
+    this.#ends.add({ claimed, outcome, atMs: this.#options.clock.nowMs() });
+    this.#ends.flush().catch((error: unknown) => {
+      // The database is away: the next turn tries again.
+      this.#hasFailedEnds = true;
+      this.#options.observer.attemptBroke(claimed.row.id, error);
+      this.#options.loop.wakeIn(this, AGAIN_MS);
+    });
     if (--this.#calls === 0) for (const resolve of this.#whenSettled.splice(0)) resolve();
-    this.#options.loop.wake(this);
   }
 
   async #attempt(one: Claimed): Promise<Outcome> {
@@ -274,24 +205,22 @@ export class Deliveries implements WorkSource {
   }
 
   /** Its end is stored: its place in the order is free. */
-  #forget({ claimed, outcome }: End, movedTo: string | undefined): void {
-    const { lane, isRetry } = claimed;
+  #stored({ end: { claimed, outcome }, movedTo }: EndStored): void {
+    const { lane, row, isRetry } = claimed;
     this.#held--;
+    lane.endCount++;
     if (isRetry) {
       lane.retries--;
       this.#heldRetries--;
     } else {
       lane.firsts--;
+      lane.entities.delete(row.entity);
       if (lane.hasBlocked) lane.hasFirsts = true;
     }
     if (outcome.kind === "retry") lane.nextRetryMs = Math.min(lane.nextRetryMs ?? outcome.dueMs, outcome.dueMs);
-    const waitsIn = outcome.kind === "back" ? lane : movedTo === undefined ? undefined : this.#lane(movedTo);
-    if (waitsIn !== undefined && isRetry) waitsIn.nextRetryMs = Math.min(waitsIn.nextRetryMs ?? 0, 0);
+    const waitsIn = movedTo === undefined ? undefined : this.#lanes.get(movedTo);
+    if (waitsIn !== undefined && isRetry) waitsIn.nextRetryMs = 0;
     else if (waitsIn !== undefined) waitsIn.hasFirsts = true;
+    this.#options.loop.wake(this);
   }
-}
-
-/** In the order of its entity, once its end is stored. */
-function freePlace({ claimed }: End): void {
-  if (!claimed.isRetry) claimed.lane.entities.delete(claimed.row.entity);
 }

@@ -46,6 +46,8 @@ export interface Seen {
   /** Undefined: it was not looked at. */
   readonly retries: { readonly nextMs: number | undefined } | undefined;
   readonly nextEntity: string;
+  /** Of the lane, before the look. */
+  readonly endCount: number;
 }
 
 /** D-62: updates in a POST. */
@@ -95,6 +97,7 @@ export async function claim(tx: Transaction, wants: readonly Want[], fence: numb
 
 async function look(tx: Transaction, want: Want, nowMs: number): Promise<Found> {
   const { lane } = want;
+  const { endCount } = lane;
   const limit = want.firsts + LOOK_AHEAD;
   const waiting = want.firsts > 0 ? await findFirsts(tx, lane.id, limit) : [];
   const headOf = new Map<string, string>();
@@ -126,6 +129,7 @@ async function look(tx: Transaction, want: Want, nowMs: number): Promise<Found> 
       hasBlocked: want.firsts === 0 ? lane.hasBlocked : hasBlocked,
       retries: want.retries === 0 ? undefined : { nextMs },
       nextEntity,
+      endCount,
     },
   };
 }

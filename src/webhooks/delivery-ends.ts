@@ -1,11 +1,14 @@
-/** How attempts ended, written down: many in one transaction. */
+/**
+ * How attempts ended, written down: as soon as they have, many in one transaction, beside the one that claims the next. The
+ * sooner an end is stored, the less a killed process sends twice.
+ */
 import type { Jobs } from "#jobs/jobs";
-import type { Transaction } from "#storage/database";
+import type { Database, Transaction } from "#storage/database";
 import { withAttempt } from "./attempts.ts";
 import { ALERT_AFTER_MS, alertJob, PAUSE_AFTER_MS, pauseJob } from "./callback-jobs.ts";
 import { type CallbackRow, findCallback, markFailing, markWorking } from "./callbacks.store.ts";
 import type { Callbacks } from "./callbacks.ts";
-import { DELIVERED, FAILED, NO_LANE, saveEnd, saveMove, saveRetry } from "./deliveries.store.ts";
+import { DELIVERED, type EndRow, FAILED, NO_LANE, saveEnds, saveMove, WAITING } from "./deliveries.store.ts";
 import type { Outcome } from "./delivery-attempt.ts";
 import type { Claimed } from "./delivery-claims.ts";
 
@@ -22,35 +25,85 @@ export interface EndStored {
   readonly movedTo: string | undefined;
 }
 
-export async function storeEnds(tx: Transaction, ends: readonly End[], callbacks: Callbacks, jobs: Jobs<unknown>): Promise<EndStored[]> {
-  const stored = await Promise.all(ends.map((end) => storeEnd(tx, end, callbacks)));
+export interface EndsOptions {
+  readonly database: Database;
+  readonly callbacks: Callbacks;
+  readonly jobs: Jobs<unknown>;
+  onStored(stored: EndStored): void;
+}
+
+export class Ends {
+  readonly #options: EndsOptions;
+  #waiting: End[] = [];
+  #running: Promise<void> | undefined;
+  /** Stored since the start. */
+  count = 0;
+
+  constructor(options: EndsOptions) {
+    this.#options = options;
+  }
+
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0 && this.#running === undefined;
+  }
+
+  add(end: End): void {
+    this.#waiting.push(end);
+  }
+
+  /** Stores what waits and what comes meanwhile. Rejects when the database is away; then all of it waits on. */
+  flush(): Promise<void> {
+    this.#running ??= this.#storeAll().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  async #storeAll(): Promise<void> {
+    const { database, callbacks, jobs, onStored } = this.#options;
+    while (this.#waiting.length > 0) {
+      const ends: End[] = [];
+      let stored: EndStored[];
+      try {
+        stored = await database.write((tx) => {
+          // Taken when the transaction runs, with all that came until then; run again, it takes the same and what came since.
+          ends.push(...this.#waiting.splice(0));
+          return storeEnds(tx, ends, callbacks, jobs);
+        });
+      } catch (error) {
+        this.#waiting.unshift(...ends);
+        throw error;
+      }
+      this.count += stored.length;
+      for (const one of stored) onStored(one);
+    }
+  }
+}
+
+async function storeEnds(tx: Transaction, ends: readonly End[], callbacks: Callbacks, jobs: Jobs<unknown>): Promise<EndStored[]> {
+  await saveEnds(tx, ends.flatMap(rowOf));
+  const stored: EndStored[] = [];
+  for (const end of ends) stored.push({ end, movedTo: await storeMove(tx, end, callbacks) });
   await noteHealth(tx, ends, callbacks, jobs);
   return stored;
 }
 
 /** Where the fence no longer fits, another session has taken the delivery over, and what this one saw is not written. */
-async function storeEnd(tx: Transaction, end: End, callbacks: Callbacks): Promise<EndStored> {
-  const { row, fence, isRetry } = end.claimed;
-  const { outcome } = end;
-  let movedTo: string | undefined;
-  switch (outcome.kind) {
-    case "delivered":
-    case "failed": {
-      const status = outcome.kind === "delivered" ? DELIVERED : FAILED;
-      await saveEnd(tx, row.id, fence, status, withAttempt(row.attempts, outcome.attempt), outcome.endedMs);
-      break;
-    }
-    case "retry":
-      await saveRetry(tx, row.id, fence, withAttempt(row.attempts, outcome.attempt), outcome.dueMs);
-      break;
-    case "moved":
-      movedTo = outcome.url === undefined ? NO_LANE : await callbacks.idFor(tx, row.app, outcome.url);
-      await saveMove(tx, row, !isRetry, fence, movedTo, end.atMs);
-      break;
-    case "back":
-      await saveMove(tx, row, !isRetry, fence, row.lane, end.atMs);
-  }
-  return { end, movedTo };
+function rowOf({ claimed, outcome }: End): EndRow[] {
+  const { row, fence } = claimed;
+  if (outcome.kind === "moved" || outcome.kind === "back") return [];
+  const attempts = withAttempt(row.attempts, outcome.attempt);
+  if (outcome.kind === "retry") return [{ id: row.id, fence, status: WAITING, attempts, due_ms: outcome.dueMs, ended_ms: null }];
+  const status = outcome.kind === "delivered" ? DELIVERED : FAILED;
+  return [{ id: row.id, fence, status, attempts, due_ms: null, ended_ms: outcome.endedMs }];
+}
+
+async function storeMove(tx: Transaction, { claimed, outcome, atMs }: End, callbacks: Callbacks): Promise<string | undefined> {
+  const { row, fence, isRetry } = claimed;
+  if (outcome.kind !== "moved" && outcome.kind !== "back") return undefined;
+  const lane = outcome.kind === "back" ? row.lane : outcome.url === undefined ? NO_LANE : await callbacks.idFor(tx, row.app, outcome.url);
+  await saveMove(tx, row, !isRetry, fence, lane, atMs);
+  return lane;
 }
 
 const wasSent = ({ kind }: Outcome): boolean => kind !== "moved" && kind !== "back";

@@ -32,6 +32,8 @@ export class Lane {
   nextRetryMs: number | undefined;
   /** Entities whose first attempts are claimed here, until their ends are stored. */
   readonly entities = new Set<string>();
+  /** Ends that were stored. */
+  endCount = 0;
   /** Claimed and not ended, in flight or queued here. */
   firsts = 0;
   retries = 0;

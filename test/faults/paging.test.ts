@@ -4,7 +4,7 @@ import { callOfLink, openPlaza, type TestPlaza } from "#harness/plaza";
 import { tries } from "#harness/proof";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
-import { insertLabel } from "../../src/features/custom-labels/custom-labels.store.ts";
+import { insertLabel } from "#room/custom-labels/custom-labels.store";
 
 const ROWS = tries(20_000, 1_000_000);
 const PAGE = nodeId("2001");

@@ -1,6 +1,7 @@
 /** I1 and the reading of attribution, as data. */
 import { Type } from "typebox";
 import { type Access, readOperation, writeOperation } from "#graph/contract";
+import { standardEvents } from "./standard-events.contract.ts";
 
 /** I1-6, D-70. */
 export const eventKinds = ["MOBILE_APP_INSTALL", "CUSTOM_APP_EVENTS", "DEFERRED_APP_LINK"] as const;
@@ -46,7 +47,13 @@ export const reportAppEvents = writeOperation({
   ...access,
   operation: "reportAppEvents",
   summary: "Reports an install, custom events or a deferred app link of one device. Discouraged for new integrations.",
-  clauses: ["I1-4", "I1-5", "I1-6", "I1-7", "I1-9", "I1-13", "I1-15", "I1-17", "I1-18", "I1-19", "I1-23", "I1-24", "I1-27", "AUTH-22", "ERR-34"],
+  clauses: [
+    ...["I1-4", "I1-5", "I1-6", "I1-7", "I1-8", "I1-9", "I1-10", "I1-11", "I1-12", "I1-13", "I1-14", "I1-15", "I1-16", "I1-17", "I1-18", "I1-19"],
+    ...["I1-20", "I1-21", "I1-22", "I1-23", "I1-24", "I1-25", "I1-26", "I1-27", "I1-30", "I1-31", "I1-32", "AUTH-22", "ERR-34"],
+    ...["EVT-1", "EVT-2", "EVT-3", "EVT-4", "EVT-5", "EVT-6", "EVT-8", "EVT-34", "EVT-35", "EVT-36", "EVT-38", "EVT-40", "EVT-43"],
+    ...Object.values(standardEvents).map(({ clause }) => clause),
+    ...["UD-1", "UD-2", "UD-3", "ATTR-1", "ATTR-9", "ATTR-10", "LIM-1", "LIM-2", "LIM-3", "LIM-13"],
+  ],
   on: "app",
   method: "POST",
   edge: "activities",

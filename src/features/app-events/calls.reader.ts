@@ -115,8 +115,14 @@ export function readEventList({ params, request }: ReportCall): EventList {
   const events = typeof given === "string" ? parseJson(given, `Param ${parameter}`) : given;
   if (!Array.isArray(events)) throw invalidParameter(parameter, "must be a JSON list of events");
   if (events.length === 0) throw invalidParameter(parameter, "must hold at least one event");
-  return { parameter, events };
+  return {
+    parameter,
+    events: events.some(isObjectText) ? events.map((event) => (isObjectText(event) ? parseJson(event, `Param ${parameter}`) : event)) : events,
+  };
 }
+
+/** In a form whose list was written by repeating the parameter, each event is JSON text of its own (D-34). */
+const isObjectText = (event: unknown): event is string => typeof event === "string" && event.trimStart().startsWith("{");
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 

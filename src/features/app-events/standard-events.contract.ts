@@ -2,6 +2,7 @@
 
 /** Means what the document says `_valueToSum` is; none: it is given no meaning. */
 interface StandardEvent {
+  readonly clause: string;
   readonly parameters: readonly StandardParameter[];
   readonly valueToSum?: string;
 }
@@ -11,20 +12,20 @@ type Form = "string" | "currency" | "content type" | "content ids" | "content li
 
 /** EVT-37 to EVT-51; D-76 for `pf_ad_type` and `pf_order_id`. */
 export const standardParameters = {
-  pf_ad_type: "string",
-  pf_content: "content list",
-  pf_content_id: "content ids",
-  pf_content_type: "content type",
-  pf_currency: "currency",
-  pf_description: "string",
-  pf_level: "string",
-  pf_max_rating_value: "integer",
-  pf_num_items: "integer",
-  pf_order_id: "string",
-  pf_payment_info_available: "boolean",
-  pf_registration_method: "string",
-  pf_search_string: "string",
-  pf_success: "boolean",
+  pf_ad_type: "string", // D-76
+  pf_content: "content list", // EVT-39
+  pf_content_id: "content ids", // EVT-37
+  pf_content_type: "content type", // EVT-41
+  pf_currency: "currency", // EVT-42
+  pf_description: "string", // EVT-44
+  pf_level: "string", // EVT-45
+  pf_max_rating_value: "integer", // EVT-46
+  pf_num_items: "integer", // EVT-47
+  pf_order_id: "string", // D-76
+  pf_payment_info_available: "boolean", // EVT-48
+  pf_registration_method: "string", // EVT-49
+  pf_search_string: "string", // EVT-50
+  pf_success: "boolean", // EVT-51
 } as const satisfies Record<string, Form>;
 
 export type StandardParameter = keyof typeof standardParameters;
@@ -35,33 +36,46 @@ export const contentTypes = ["product", "product_group"] as const;
 
 /** EVT-9 to EVT-32. */
 export const standardEvents: Readonly<Record<string, StandardEvent>> = {
-  AdClick: { parameters: ["pf_ad_type"] },
-  AdImpression: { parameters: ["pf_ad_type"], valueToSum: "revenue of a third-party platform's ads shown in the app" },
-  Contact: { parameters: [] },
-  CustomizeProduct: { parameters: [] },
-  Donate: { parameters: [] },
-  FindLocation: { parameters: [] },
-  Schedule: { parameters: [] },
-  StartTrial: { parameters: ["pf_order_id", "pf_currency"], valueToSum: "price of the subscription" },
-  SubmitApplication: { parameters: [] },
-  Subscribe: { parameters: ["pf_order_id", "pf_currency"], valueToSum: "price of the subscription" },
-  pf_mobile_achievement_unlocked: { parameters: ["pf_description"] },
-  pf_mobile_activate_app: { parameters: [] },
-  pf_mobile_add_payment_info: { parameters: ["pf_success"] },
-  pf_mobile_add_to_cart: { parameters: ["pf_content_type", "pf_content_id", "pf_currency"], valueToSum: "price of the item added" },
-  pf_mobile_add_to_wishlist: { parameters: ["pf_content_type", "pf_content_id", "pf_currency"], valueToSum: "price of the item added" },
-  pf_mobile_complete_registration: { parameters: ["pf_registration_method"] },
-  pf_mobile_content_view: { parameters: ["pf_content_type", "pf_content_id", "pf_currency"], valueToSum: "price of the item viewed, if it has one" },
+  AdClick: { clause: "EVT-9", parameters: ["pf_ad_type"] },
+  AdImpression: { clause: "EVT-10", parameters: ["pf_ad_type"], valueToSum: "revenue of a third-party platform's ads shown in the app" },
+  Contact: { clause: "EVT-11", parameters: [] },
+  CustomizeProduct: { clause: "EVT-12", parameters: [] },
+  Donate: { clause: "EVT-13", parameters: [] },
+  FindLocation: { clause: "EVT-28", parameters: [] },
+  Schedule: { clause: "EVT-29", parameters: [] },
+  StartTrial: { clause: "EVT-30", parameters: ["pf_order_id", "pf_currency"], valueToSum: "price of the subscription" },
+  SubmitApplication: { clause: "EVT-31", parameters: [] },
+  Subscribe: { clause: "EVT-32", parameters: ["pf_order_id", "pf_currency"], valueToSum: "price of the subscription" },
+  pf_mobile_achievement_unlocked: { clause: "EVT-14", parameters: ["pf_description"] },
+  pf_mobile_activate_app: { clause: "EVT-15", parameters: [] },
+  pf_mobile_add_payment_info: { clause: "EVT-16", parameters: ["pf_success"] },
+  pf_mobile_add_to_cart: { clause: "EVT-17", parameters: ["pf_content_type", "pf_content_id", "pf_currency"], valueToSum: "price of the item added" },
+  pf_mobile_add_to_wishlist: {
+    clause: "EVT-18",
+    parameters: ["pf_content_type", "pf_content_id", "pf_currency"],
+    valueToSum: "price of the item added",
+  },
+  pf_mobile_complete_registration: { clause: "EVT-19", parameters: ["pf_registration_method"] },
+  pf_mobile_content_view: {
+    clause: "EVT-20",
+    parameters: ["pf_content_type", "pf_content_id", "pf_currency"],
+    valueToSum: "price of the item viewed, if it has one",
+  },
   pf_mobile_initiated_checkout: {
+    clause: "EVT-21",
     parameters: ["pf_content_type", "pf_content_id", "pf_num_items", "pf_payment_info_available", "pf_currency"],
     valueToSum: "total price of what is in the cart",
   },
-  pf_mobile_level_achieved: { parameters: ["pf_level"] },
-  pf_mobile_purchase: { parameters: ["pf_num_items", "pf_content_type", "pf_content_id", "pf_currency"], valueToSum: "price of the purchase" },
-  pf_mobile_rate: { parameters: ["pf_content_type", "pf_content_id", "pf_max_rating_value"], valueToSum: "the rating" },
-  pf_mobile_search: { parameters: ["pf_content_type", "pf_search_string", "pf_success"] },
-  pf_mobile_spent_credits: { parameters: ["pf_content_type", "pf_content_id"], valueToSum: "total value of the credits spent" },
-  pf_mobile_tutorial_completion: { parameters: ["pf_success", "pf_content_id"] },
+  pf_mobile_level_achieved: { clause: "EVT-22", parameters: ["pf_level"] },
+  pf_mobile_purchase: {
+    clause: "EVT-23",
+    parameters: ["pf_num_items", "pf_content_type", "pf_content_id", "pf_currency"],
+    valueToSum: "price of the purchase",
+  },
+  pf_mobile_rate: { clause: "EVT-24", parameters: ["pf_content_type", "pf_content_id", "pf_max_rating_value"], valueToSum: "the rating" },
+  pf_mobile_search: { clause: "EVT-25", parameters: ["pf_content_type", "pf_search_string", "pf_success"] },
+  pf_mobile_spent_credits: { clause: "EVT-26", parameters: ["pf_content_type", "pf_content_id"], valueToSum: "total value of the credits spent" },
+  pf_mobile_tutorial_completion: { clause: "EVT-27", parameters: ["pf_success", "pf_content_id"] },
 };
 
 /** EVT-34: reported by the device itself while the app logs events automatically. */

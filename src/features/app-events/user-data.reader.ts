@@ -1,5 +1,5 @@
 /**
- * User data (`ud[…]`): how values are brought to their normal form before they are hashed, and which of those that arrive are
+ * User data (`ud[…]`, UD-1): how values are brought to their normal form before they are hashed, and which of those that arrive are
  * kept. This file imports nothing, so that a client library can carry it as it is.
  */
 
@@ -14,17 +14,17 @@ const lower = (text: string): string => text.trim().toLowerCase();
 const digitsOf = (text: string): string => text.replace(/\D/g, "");
 
 const normalForms: Readonly<Record<UserDataKey, (text: string) => string>> = {
-  em: lower,
-  fn: (text) => lower(text).replace(/[^\p{L}\p{M}]/gu, ""),
-  ln: (text) => lower(text).replace(/[^\p{L}\p{M}]/gu, ""),
-  ph: digitsOf,
-  external_id: (text) => text,
-  ge: (text) => (/^[fm]/.test(lower(text)) ? lower(text).slice(0, 1) : ""),
-  db: digitsOf,
-  ct: (text) => lower(text).replace(/\s/g, ""),
-  st: lower,
-  zp: digitsOf,
-  cn: lower,
+  em: lower, // UD-4
+  fn: (text) => lower(text).replace(/[^\p{L}\p{M}]/gu, ""), // UD-5
+  ln: (text) => lower(text).replace(/[^\p{L}\p{M}]/gu, ""), // UD-6
+  ph: digitsOf, // UD-7
+  external_id: (text) => text, // UD-8
+  ge: (text) => (/^[fm]/.test(lower(text)) ? lower(text).slice(0, 1) : ""), // UD-9
+  db: digitsOf, // UD-10
+  ct: (text) => lower(text).replace(/\s/g, ""), // UD-11
+  st: lower, // UD-12
+  zp: digitsOf, // UD-13
+  cn: lower, // UD-14
 };
 
 /**

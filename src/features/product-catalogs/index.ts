@@ -4,7 +4,7 @@ import type { Room } from "#graph/room";
 import { createCatalog } from "./product-catalogs.contract.ts";
 import { handleCreateCatalog } from "./product-catalogs.handlers.ts";
 import { productCatalogMigrations } from "./product-catalogs.migrations.ts";
-import { deleteCatalogsOfPage, findCatalog } from "./product-catalogs.store.ts";
+import { deleteCatalog, findCatalog, listCatalogsOfPage } from "./product-catalogs.store.ts";
 import { catalogSection } from "./product-catalogs.world.ts";
 
 export const productCatalogs: Room = {
@@ -16,5 +16,10 @@ export const productCatalogs: Room = {
   registerReaders(readers) {
     readers.register("product_catalog", { findCatalog });
   },
-  forgetOwner: deleteCatalogsOfPage,
+  async forgetOwner(tx, page, world) {
+    for (const catalog of await listCatalogsOfPage(tx, page)) {
+      await deleteCatalog(tx, catalog);
+      await world.readers.of("product_feed").deleteFeedsOfCatalog(tx, catalog, world);
+    }
+  },
 };

@@ -96,7 +96,7 @@ export async function deleteCatalog(tx: Transaction, id: NodeId): Promise<boolea
   return true;
 }
 
-export async function deleteCatalogsOfPage(tx: Transaction, page: NodeId): Promise<void> {
-  const own = await tx.all<{ id: string }>(sql`SELECT CAST(c.id AS TEXT) AS id FROM product_catalogs c WHERE c.page = ${page}`);
-  for (const { id } of own) await deleteCatalog(tx, nodeId(id));
+export async function listCatalogsOfPage(reader: Reader, page: NodeId): Promise<NodeId[]> {
+  const own = await reader.all<{ id: string }>(sql`SELECT CAST(c.id AS TEXT) AS id FROM product_catalogs c WHERE c.page = ${page} ORDER BY c.id`);
+  return own.map(({ id }) => nodeId(id));
 }

@@ -153,6 +153,7 @@ onEachDatabase("product catalogs", (database) => {
     const entry = await entryOf(plaza, catalog);
     await plaza.world.database.write((tx) => sectionOf(plaza, "catalogs").replace(tx, { ...entry, agencies: [] }, plaza.world));
     expect([await read("feed-reader-of-owner"), await read("feed-reader-of-agency")]).toEqual([400, 400]);
+    expect(await read("maker")).toBe(200);
     expect(await plaza.world.database.write((tx) => sectionOf(plaza, "catalogs").remove(tx, catalog, plaza.world))).toBe(true);
     expect(await read("maker")).toBe(400);
   });

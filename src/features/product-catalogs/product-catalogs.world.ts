@@ -62,10 +62,6 @@ export const catalogSection: WorldSection = {
     return { ...found, rows: found.rows.map(entryOf) };
   },
   replace: (tx, given) => saveCatalog(tx, catalogOf(given)),
-  async remove(tx, id, world) {
-    const catalog = nodeId(id);
-    if (!(await deleteCatalog(tx, catalog))) return false;
-    await world.readers.of("product_feed").deleteFeedsOfCatalog(tx, catalog);
-    return true;
-  },
+  // Feeds hang on it by its id, and go as whatever is below a removed node does.
+  remove: (tx, id) => deleteCatalog(tx, nodeId(id)),
 };

@@ -3,8 +3,9 @@ import { serveList } from "#graph/contract";
 import type { Room } from "#graph/room";
 import { listArticlesAndPublications } from "./product-feeds.contract.ts";
 import { handleListArticles } from "./product-feeds.handlers.ts";
-import { feedIngestion } from "./product-feeds.jobs.ts";
+import { feedIngestion, scheduleIngestion } from "./product-feeds.jobs.ts";
 import { productFeedMigrations } from "./product-feeds.migrations.ts";
+import type { FeedReader } from "./product-feeds.reader.ts";
 import { deleteFeed, listFeedsOfCatalog } from "./product-feeds.store.ts";
 import { feedSection } from "./product-feeds.world.ts";
 
@@ -13,9 +14,12 @@ export { FeedFileProblem, type FeedFormat, feedFormats } from "./product-feeds.r
 export { findReport, hasFeed, listReports, receiveFile, receiveUrl, type UploadReport } from "./product-feeds.uploads.ts";
 export { uploadStatuses } from "./uploads.store.ts";
 
-async function deleteFeedsOfCatalog(...[tx, catalog]: Parameters<NonNullable<Room["forgetOwner"]>>): Promise<void> {
-  for (const feed of await listFeedsOfCatalog(tx, catalog)) await deleteFeed(tx, feed);
-}
+const deleteFeedsOfCatalog: FeedReader["deleteFeedsOfCatalog"] = async (tx, catalog, world) => {
+  for (const feed of await listFeedsOfCatalog(tx, catalog)) {
+    await deleteFeed(tx, feed);
+    await scheduleIngestion(tx, world, feed);
+  }
+};
 
 export const productFeeds: Room = {
   name: "product-feeds",

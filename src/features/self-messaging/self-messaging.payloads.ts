@@ -1,4 +1,4 @@
-/** What the webhooks of self messaging carry (HOOK-4 to HOOK-18). Times are Unix milliseconds (D-52). */
+/** What the webhooks of self messaging carry (HOOK-4 to HOOK-18), in the envelope of HOOK-2 and HOOK-3. Times are Unix milliseconds (D-52). */
 import type { SocialAccountFacts } from "#auth/social-accounts";
 import type { NodeId } from "#kernel/ids";
 

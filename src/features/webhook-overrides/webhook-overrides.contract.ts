@@ -65,7 +65,7 @@ export const setNumberOverride = writeOperation({
   errors: ["invalidParameter", "handshakeFailed", "challengeMismatch"],
 });
 
-/** H5: the caller's own overrides, and its default callback (D-57). */
+/** H5-1 to H5-7: the caller's own overrides, and its default callback (D-57). */
 export const webhookConfiguration: Field = {
   schema: Type.Object({
     phone_number: Type.Optional(Type.String()),

@@ -1,0 +1,75 @@
+/** What ads did for an app: touches told, and the report that counts them. */
+import { type Static, Type } from "typebox";
+import { identitiesOfTouch, recordTouch, reportOf, type Touch } from "#features/app-events";
+import { worldId } from "#graph/world-words";
+import { unixSeconds } from "#kernel/clock";
+import { APP, appOf, event, seconds, spanOf, spanQuery, sums, time } from "./app-events.routes.ts";
+import { badRequest, unprocessable } from "./errors.ts";
+import { type ControlCall, type ControlRoute, route } from "./routes.ts";
+
+const reportRow = Type.Object({
+  ad_id: Type.String(),
+  campaign_id: Type.String(),
+  event,
+  event_name: Type.Optional(Type.String()),
+  click_through: Type.Integer({ description: "events due to a click of the 28 days before" }),
+  view_through: Type.Integer({ description: "events due to an impression of the day before, where there was no click" }),
+  cross_campaign: Type.Integer(),
+  cross_device: Type.Integer(),
+  sums,
+});
+
+const toldTouch = Type.Object(
+  {
+    ad: worldId,
+    advertiser_id: Type.Optional(Type.String({ minLength: 1 })),
+    attribution: Type.Optional(Type.String({ minLength: 1, description: "mobile cookie" })),
+    ud: Type.Optional(Type.Record(Type.String(), Type.String(), { description: "hashed person keys: em, ph, external_id" })),
+    time: Type.Optional(time),
+  },
+  { additionalProperties: false },
+);
+
+async function readReport(call: ControlCall<Static<typeof spanQuery>>): Promise<unknown> {
+  const app = await appOf(call);
+  const { since, until } = spanOf(call);
+  return { since, until, data: await reportOf(call.world, app, since, until) };
+}
+
+const tellTouch =
+  (kind: Touch["kind"]) =>
+  async ({ world, body }: ControlCall<unknown, Static<typeof toldTouch>>): Promise<unknown> => {
+    if ((await world.findNode(body.ad))?.type !== "ad") throw unprocessable(`ad refers to ${body.ad}, which is no ad of this world`, "ad");
+    const touch = { ...body, time: body.time ?? unixSeconds(world.clock) };
+    if (identitiesOfTouch(touch).length === 0)
+      throw badRequest("advertiser_id, attribution or a hashed em, ph or external_id in ud is needed", "advertiser_id");
+    return { id: await recordTouch(world, kind, touch) };
+  };
+
+const touchRoute = (kind: Touch["kind"], edge: string, operation: string): ControlRoute =>
+  route({
+    method: "POST",
+    path: `/v1/worlds/{w}/attribution/${edge}`,
+    operation,
+    summary: `Tells of ${kind === "click" ? "a click on" : "an impression of"} an ad; the time is now unless said otherwise`,
+    body: toldTouch,
+    status: 201,
+    answer: Type.Object({ id: Type.String() }),
+    errors: [404, 422],
+    handle: tellTouch(kind),
+  });
+
+export const attributionRoutes: readonly ControlRoute[] = [
+  route({
+    method: "GET",
+    path: `${APP}/report`,
+    operation: "readAttributionReport",
+    summary: "Events due to ads by the model of ads reporting: 1-day view through 28-day click",
+    query: spanQuery,
+    answer: Type.Object({ since: seconds, until: seconds, data: Type.Array(reportRow) }),
+    errors: [404],
+    handle: readReport,
+  }),
+  touchRoute("click", "clicks", "recordClick"),
+  touchRoute("impression", "impressions", "recordImpression"),
+];

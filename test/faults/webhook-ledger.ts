@@ -1,0 +1,118 @@
+/** What was acknowledged and what arrived: the two sides of at-least-once (D-62). */
+import { expect } from "bun:test";
+import { afterThisTest } from "#harness/cleanup";
+import type { Server } from "#harness/server";
+import type { LogEntry } from "./webhook-receiver.ts";
+
+export const SECRET = "s3cret";
+export const ACCOUNTS = Array.from({ length: 50 }, (_, at) => String(4_001 + at));
+
+export interface ReceiverProcess {
+  readonly url: string;
+  /** What it took since the last time. */
+  log(): Promise<LogEntry[]>;
+  fail(share: number): Promise<void>;
+}
+
+export async function startReceiverProcess(failingShare: number): Promise<ReceiverProcess> {
+  const child = Bun.spawn([process.execPath, `${import.meta.dir}/webhook-receiver.ts`, SECRET, String(failingShare)], {
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  afterThisTest(async () => {
+    child.kill("SIGKILL");
+    await child.exited;
+  });
+  const { value } = await child.stdout.getReader().read();
+  const origin = new TextDecoder().decode(value).trim();
+  return {
+    url: `${origin}/hook`,
+    async log() {
+      const { log, wrong } = (await (await fetch(`${origin}/log`)).json()) as { log: LogEntry[]; wrong: string[] };
+      expect(wrong).toEqual([]);
+      return log;
+    },
+    fail: async (share) => void (await fetch(`${origin}/share?failing=${share}`)),
+  };
+}
+
+export const worldOf = (receiver: ReceiverProcess) => ({
+  apps: [
+    { id: "1001", secret: SECRET, callback: { url: receiver.url }, subscriptions: [{ object: "chatapp_business_account", fields: ["messages"] }] },
+  ],
+  chatapp_accounts: ACCOUNTS.map((id) => ({ id, subscribed_apps: [{ app: "1001" }] })),
+});
+
+export class Ledger {
+  /** Events whose cause was acknowledged. */
+  readonly acknowledged = new Set<number>();
+  readonly #taken = new Map<number, number>();
+  readonly #ids = new Map<number, Set<string>>();
+  #made = 0;
+
+  /** One writer, until `isOver` says so or the server is gone. Anything but a lost connection or a busy database fails the test. */
+  async write(server: Server, isOver: () => boolean): Promise<void> {
+    while (!isOver()) {
+      const n = this.#made++;
+      const account = ACCOUNTS[n % ACCOUNTS.length];
+      let response: Response;
+      try {
+        response = await fetch(`${server.control_url}/v1/worlds/default/in-app/chatapp`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${server.control_key}`, "content-type": "application/json" },
+          body: JSON.stringify({ account, field: "messages", value: { n, text: "Grüße" } }),
+        });
+      } catch {
+        return;
+      }
+      if (response.ok) this.acknowledged.add(n);
+      else if (response.status !== 503) throw new Error(`${response.status} ${await response.text()}`);
+      else await Bun.sleep(20);
+    }
+  }
+
+  read(log: readonly LogEntry[]): void {
+    for (const { numbers, webhook_id, is_taken } of log) {
+      for (const n of numbers) {
+        if (is_taken) this.#taken.set(n, (this.#taken.get(n) ?? 0) + 1);
+        this.#ids.set(n, (this.#ids.get(n) ?? new Set()).add(webhook_id));
+      }
+    }
+  }
+
+  missing(): number[] {
+    return [...this.acknowledged].filter((n) => !this.#taken.has(n));
+  }
+
+  /** D-62: each acknowledged event arrived; each kept its `webhook-id`; at most one in a hundred arrived twice. */
+  check(): { events: number; twice: number } {
+    expect(this.missing()).toEqual([]);
+    expect([...this.#ids].filter(([, ids]) => ids.size !== 1)).toEqual([]);
+    const twice = [...this.#taken.values()].filter((times) => times > 1).length;
+    if (process.env.DEBUG_LEDGER)
+      console.log({ events: this.acknowledged.size, twice, posts: new Set([...this.#ids.values()].flatMap((s) => [...s])).size });
+    expect(twice / this.acknowledged.size).toBeLessThanOrEqual(0.01);
+    return { events: this.acknowledged.size, twice };
+  }
+}
+
+export async function control(server: Server, path: string, body: object): Promise<unknown> {
+  const response = await fetch(`${server.control_url}/v1/worlds/default/${path}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${server.control_key}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return response.json();
+}
+
+/** Until everything that was acknowledged has arrived; the clock is moved on, so that retries need not be waited for. */
+export async function settle(server: Server, ledger: Ledger, receiver: ReceiverProcess, withinMs = 20_000): Promise<void> {
+  const endMs = performance.now() + withinMs;
+  for (;;) {
+    await control(server, "clock/advance", { seconds: 3_600 });
+    ledger.read(await receiver.log());
+    if (ledger.missing().length === 0 || performance.now() > endMs) return;
+    await Bun.sleep(200);
+  }
+}
