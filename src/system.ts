@@ -27,6 +27,7 @@ const SEQUENCE_MAX = 4095;
 export class TimeOrderedIds implements IdMinter {
   #lastMs = 0;
   #sequence = 0;
+  #first: FirstId = firstId(1, 0);
   /** Asked at each mint: after an outage the database may give this process another number. */
   readonly #processNumber: () => number;
   constructor(processNumber: () => number) {
@@ -42,8 +43,30 @@ export class TimeOrderedIds implements IdMinter {
       this.#lastMs++;
       this.#sequence = 0;
     }
-    return nodeId(String((BigInt(this.#lastMs) << 22n) | (BigInt(this.#processNumber()) << 12n) | BigInt(this.#sequence)));
+    const process = this.#processNumber();
+    if (this.#first.ms !== this.#lastMs || this.#first.process !== process) this.#first = firstId(this.#lastMs, process);
+    const { head, tail, value } = this.#first;
+    const last = tail + this.#sequence;
+    return nodeId(head !== "" && last < TAIL ? head + String(last).padStart(TAIL_DIGITS, "0") : String(value + BigInt(this.#sequence)));
   }
+}
+
+/** Ids of one millisecond differ in their last digits alone: counting those spares big integers, and two thirds of the time. */
+interface FirstId {
+  readonly ms: number;
+  readonly process: number;
+  readonly value: bigint;
+  readonly head: string;
+  readonly tail: number;
+}
+
+const TAIL_DIGITS = 9;
+const TAIL = 10 ** TAIL_DIGITS;
+
+function firstId(ms: number, process: number): FirstId {
+  const value = (BigInt(ms) << 22n) | (BigInt(process) << 12n);
+  const text = String(value);
+  return { ms, process, value, head: text.slice(0, -TAIL_DIGITS), tail: Number(text.slice(-TAIL_DIGITS)) };
 }
 
 /** `--seed`: ids count up from `next`, which the world keeps from start to start, so that a script sees the same ids each time. */

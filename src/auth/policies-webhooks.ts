@@ -11,7 +11,7 @@ export const webhookPolicies = {
   /** D-60: the calling app is subscribed, or lists who is. */
   pageSubscriptions: { summary: "a token of the page", kinds: ["page"], scopes: [], sees: ({ token, node }) => token.page === node.owner },
 
-  /** D-13, D-52, SELF-4 to SELF-11, SELF-17, SELF-18. */
+  /** D-13, D-52, D-133, SELF-4 to SELF-11, SELF-17, SELF-18. */
   selfMessaging: {
     summary:
       "a token of the account, or of its page; the account is professional and connected to the app, and the app has messaging access and, at access level standard, a role for the person behind the account",

@@ -38,6 +38,8 @@ export class Deliveries implements WorkSource {
   /** How many had been stored at the last turn. */
   #endsSeen = 0;
   #hasFailedEnds = false;
+  /** Sent, and their ends not stored. */
+  readonly #out = new Set<Claimed>();
   #held = 0;
   #heldRetries = 0;
   #calls = 0;
@@ -149,20 +151,29 @@ export class Deliveries implements WorkSource {
   }
 
   async #send(one: Claimed): Promise<void> {
-    const { lane } = one;
-    lane.inFlight++;
-    const outcome = await this.#attempt(one);
-    lane.inFlight--;
-    this.#end(one, outcome);
-    const next = this.#queues.get(lane)?.shift();
-    if (next === undefined) this.#queues.delete(lane);
-    else if (lane.isProbing || this.#options.loop.isStopped) this.#giveBack(lane, next);
-    else void this.#send(next);
+    one.lane.inDoubt++;
+    this.#out.add(one);
+    this.#end(one, await this.#attempt(one));
+  }
+
+  /** A call's end is stored, so that its lane may have another one out. */
+  #sendNext(lane: Lane): void {
+    const queue = this.#queues.get(lane);
+    if (queue === undefined) return;
+    if (lane.isProbing || this.#options.loop.isStopped) {
+      this.#giveBack(lane);
+      return;
+    }
+    for (let next = queue[0]; next !== undefined && lane.hasFreeCall; next = queue[0]) {
+      queue.shift();
+      void this.#send(next);
+    }
+    if (queue.length === 0) this.#queues.delete(lane);
   }
 
   /** A receiver that has begun to fail gets nothing of what was claimed ahead. */
-  #giveBack(lane: Lane, first: Claimed): void {
-    const queue = [first, ...(this.#queues.get(lane) ?? [])];
+  #giveBack(lane: Lane): void {
+    const queue = this.#queues.get(lane) ?? [];
     this.#queues.delete(lane);
     for (const one of queue) this.#end(one, { kind: "back" });
   }
@@ -209,6 +220,7 @@ export class Deliveries implements WorkSource {
     const { lane, row, isRetry } = claimed;
     this.#held--;
     lane.endCount++;
+    if (this.#out.delete(claimed)) lane.inDoubt--;
     if (isRetry) {
       lane.retries--;
       this.#heldRetries--;
@@ -221,6 +233,7 @@ export class Deliveries implements WorkSource {
     const waitsIn = movedTo === undefined ? undefined : this.#lanes.get(movedTo);
     if (waitsIn !== undefined && isRetry) waitsIn.nextRetryMs = 0;
     else if (waitsIn !== undefined) waitsIn.hasFirsts = true;
+    this.#sendNext(lane);
     this.#options.loop.wake(this);
   }
 }

@@ -54,6 +54,8 @@ export interface Seen {
 const UPDATES_MAX = 1_000;
 /** And their size, so that a receiver with a usual limit on bodies takes them. */
 const BATCH_CHARACTERS_MAX = 512 * 1024;
+/** In all batches of a turn, so that a backlog is not taken into memory at once. */
+const JOINED_MAX = 4_000;
 /** Looked at beyond what a lane may take, since some may wait behind their entity. */
 const LOOK_AHEAD = 32;
 
@@ -80,19 +82,20 @@ export async function claim(tx: Transaction, wants: readonly Want[], fence: numb
   if (retries.length > 0) await claimRetries(tx, idsOf(retries), fence);
 
   const followed = new Set(found.flatMap((one) => [...one.followed]));
-  const claimed: Claimed[] = [];
-  for (const row of firsts) {
-    const lane = lanes.get(row.lane) as Lane;
-    // A batch is formed once (D-62): one that came back unsent keeps what joined it.
-    const members = row.members > 0 ? await findMembers(tx, row.id) : followed.has(row.id) ? await join(tx, row) : [];
-    claimed.push({ lane, row, members, isRetry: false, fence, firstMs: nowMs });
-  }
-  for (const row of retries) {
-    const lane = lanes.get(row.lane) as Lane;
-    const members = row.members > 0 ? await findMembers(tx, row.id) : [];
-    claimed.push({ lane, row, members, isRetry: true, fence, firstMs: row.first_attempt_ms ?? nowMs });
-  }
-  return { claimed, seen: found.map(({ seen }) => seen) };
+  // A batch is formed once (D-62): one that came back unsent keeps what joined it.
+  const joined = await joinAll(
+    tx,
+    firsts.filter(({ id, members }) => members === 0 && followed.has(id)),
+  );
+  const formed = await Promise.all(
+    [...firsts, ...retries].map(async (row) => [row.id, row.members > 0 ? await findMembers(tx, row.id) : (joined.get(row.id) ?? [])] as const),
+  );
+  const members = new Map<string, readonly EventRow[]>(formed);
+  const claimedAs = (isRetry: boolean) => (row: ClaimedRow) => ({
+    ...{ lane: lanes.get(row.lane) as Lane, row, members: members.get(row.id) ?? [], isRetry, fence },
+    firstMs: (isRetry ? row.first_attempt_ms : undefined) ?? nowMs,
+  });
+  return { claimed: [...firsts.map(claimedAs(false)), ...retries.map(claimedAs(true))], seen: found.map(({ seen }) => seen) };
 }
 
 async function look(tx: Transaction, want: Want, nowMs: number): Promise<Found> {
@@ -147,21 +150,32 @@ async function lookFurther(tx: Transaction, { lane, firsts }: Want, headOf: Map<
   return heads.length < limit ? "0" : (heads.at(-1)?.entity ?? "0");
 }
 
-/** D-62, D-63: those behind it in the order of its entity, as far as they go by the same route whatever is set or removed. */
-async function join(tx: Transaction, head: ClaimedRow): Promise<readonly EventRow[]> {
-  const sameRoute: EventRow[] = [];
+/** D-62, D-63: those behind each head in the order of its entity, as far as they go by the same route whatever is set or removed. */
+async function joinAll(tx: Transaction, heads: readonly ClaimedRow[]): Promise<ReadonlyMap<string, readonly EventRow[]>> {
+  const limit = Math.min(UPDATES_MAX - 1, Math.ceil(JOINED_MAX / Math.max(heads.length, 1)));
+  const behind = await Promise.all(heads.map(async (head) => ({ head, rows: alike(head, await findFollowers(tx, head, limit)) })));
+  const ids = behind.flatMap(({ rows }) => idsOf(rows));
+  const waiting = ids.length === 0 ? new Set<string>() : await lockWaiting(tx, ids);
+  const joined = new Map<string, readonly EventRow[]>();
+  for (const { head, rows } of behind) {
+    // Up to the first that another process has claimed: what is behind that one goes after it.
+    const end = rows.findIndex(({ id }) => !waiting.has(id));
+    const members = end < 0 ? rows : rows.slice(0, end);
+    if (members.length > 0) joined.set(head.id, members);
+  }
+  await Promise.all([...joined].map(([head, members]) => joinMembers(tx, head, idsOf(members))));
+  return joined;
+}
+
+function alike(head: ClaimedRow, followers: readonly EventRow[]): EventRow[] {
+  const rows: EventRow[] = [];
   let characters = head.payload.length;
-  for (const follower of await findFollowers(tx, head, UPDATES_MAX - 1)) {
+  for (const follower of followers) {
     characters += follower.payload.length;
     if (!isSameRoute(head, follower) || characters > BATCH_CHARACTERS_MAX) break;
-    sameRoute.push(follower);
+    rows.push(follower);
   }
-  if (sameRoute.length === 0) return sameRoute;
-  const waiting = await lockWaiting(tx, idsOf(sameRoute));
-  const end = sameRoute.findIndex(({ id }) => !waiting.has(id));
-  const members = end < 0 ? sameRoute : sameRoute.slice(0, end);
-  if (members.length > 0) await joinMembers(tx, head.id, idsOf(members));
-  return members;
+  return rows;
 }
 
 const idsOf = (rows: readonly { readonly id: string }[]): string[] => rows.map(({ id }) => id);

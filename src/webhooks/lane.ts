@@ -6,11 +6,20 @@
  * **Invariant:** a lane never takes more of the house than its own limits, so a callback that hangs slows nobody else.
  */
 
-/** Calls at once, at first and at most: it grows with each success, and is halved when no answer came in time. */
+/** Calls at once at first: it grows with each success, and is halved when no answer came in time. */
 const WINDOW_START = 4;
-const WINDOW_MAX = 64;
-/** Failures in a row after which a callback is spared. */
-const FAILURES_MAX = 5;
+/**
+ * And at most: four for each millisecond that the receiver takes, so that one that is quick and one that is far away both
+ * get some thousand calls a second, and what is in doubt when the process is killed stays small.
+ */
+const WINDOW_MAX_MIN = 16;
+const WINDOW_MAX_MAX = 128;
+const WINDOW_PER_MS = 4;
+/** Of the share of calls that succeed, each new one counts for a tenth; one that was not answered in time for three. */
+const HEALTH_SHARE = 0.1;
+const HEALTH_SHARE_OF_TIMEOUT = 0.3;
+/** Below this share a callback is spared: after some 22 failures in a row, never where three in ten fail. */
+const HEALTH_MIN = 0.1;
 /** How long it is spared, then twice that, and so on. */
 const SPARED_MS_MIN = 1_000;
 const SPARED_MS_MAX = 30_000;
@@ -18,8 +27,8 @@ const SPARED_MS_MAX = 30_000;
 const QUICK_MS = 50;
 /** Of the last latencies each new one counts for a fifth. */
 const LATENCY_SHARE = 0.2;
-/** Claimed beyond the window, as a multiple of it: covers the time of a commit. */
-const AHEAD = 3;
+/** So many: they cover the time of a commit. */
+const AHEAD = 256;
 
 export class Lane {
   /** Something may wait for its first attempt. */
@@ -37,10 +46,11 @@ export class Lane {
   /** Claimed and not ended, in flight or queued here. */
   firsts = 0;
   retries = 0;
-  /** Calls that are out. */
-  inFlight = 0;
+  /** Calls that are out, or whose end is not stored: a killed process would make them twice. */
+  inDoubt = 0;
   #window = WINDOW_START;
-  #failures = 0;
+  /** 1: every call succeeds. */
+  #health = 1;
   #sparedMs = SPARED_MS_MIN;
   #sparedUntilMs = 0;
   /** Unknown until the first answer. */
@@ -62,24 +72,23 @@ export class Lane {
     return this.#isSlow;
   }
 
-  /** Failed often in a row, and not yet well again: one call at a time finds out. */
+  /** Nearly every call failed, and none has succeeded since: one call at a time finds out. */
   get isProbing(): boolean {
-    return this.#failures >= FAILURES_MAX;
+    return this.#health < HEALTH_MIN;
   }
 
   get hasFreeCall(): boolean {
-    return this.inFlight < this.#window;
+    return this.inDoubt < this.#window;
   }
 
   /** Nothing is known of it that a new one would not assume. */
   get isForgettable(): boolean {
-    return this.firsts + this.retries === 0 && !this.hasFirsts && this.nextRetryMs === undefined && this.#failures === 0;
+    return this.firsts + this.retries === 0 && !this.hasFirsts && this.nextRetryMs === undefined && !this.isProbing;
   }
 
   /** First attempts that may be claimed now; retries never take their room. */
   roomForFirsts(monotonicMs: number, isHurried: boolean): number {
-    const ahead = this.#latencyMs <= QUICK_MS ? AHEAD * this.#window : 0;
-    const room = this.#window + ahead - this.firsts;
+    const room = (this.#latencyMs <= QUICK_MS ? AHEAD : this.#window) - this.firsts;
     return isHurried ? room : Math.min(room, this.#probeRoom(monotonicMs), this.#allowance(monotonicMs));
   }
 
@@ -101,19 +110,21 @@ export class Lane {
   }
 
   succeeded(latencyMs: number): void {
-    this.#failures = 0;
+    this.#health += (1 - this.#health) * HEALTH_SHARE;
     this.#sparedMs = SPARED_MS_MIN;
     this.#isSlow = false;
-    this.#window = Math.min(WINDOW_MAX, this.#window + 1);
     this.#note(latencyMs);
+    const most = Math.min(WINDOW_MAX_MAX, Math.max(WINDOW_MAX_MIN, WINDOW_PER_MS * this.#latencyMs));
+    if (this.#window < most) this.#window++;
   }
 
   failed(isTimeout: boolean, latencyMs: number, monotonicMs: number): void {
     this.#note(latencyMs);
     this.#isSlow = isTimeout;
     if (isTimeout) this.#window = Math.max(1, this.#window >> 1);
+    this.#health *= 1 - (isTimeout ? HEALTH_SHARE_OF_TIMEOUT : HEALTH_SHARE);
     // Calls that were out together count as one failure once it is spared.
-    if (++this.#failures < FAILURES_MAX || monotonicMs < this.#sparedUntilMs) return;
+    if (!this.isProbing || monotonicMs < this.#sparedUntilMs) return;
     this.#sparedUntilMs = monotonicMs + this.#sparedMs;
     this.#sparedMs = Math.min(SPARED_MS_MAX, this.#sparedMs * 2);
   }

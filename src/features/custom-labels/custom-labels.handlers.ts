@@ -97,6 +97,6 @@ interface LabelChange {
   readonly user?: { readonly id: string };
 }
 
-/** The page's webhook field `custom_labels`. What changes nothing, such as attaching twice (D-40), is no event. */
+/** D-135: what changes nothing, such as attaching twice (D-40), is no event. */
 const emitChange = ({ node, world }: Pick<Call, "node" | "world">, tx: Transaction, payload: LabelChange): Promise<void> =>
   world.webhooks.emit(tx, { object: "page", field: "custom_labels", entity: node.owner, payload });

@@ -68,13 +68,15 @@ export async function insertItems(tx: Transaction, feed: string, generation: num
     const values: SqlValue[] = [];
     for (const { id, retailer_id, line, row_number, item } of group) values.push(feed, generation, id, retailer_id, line, row_number, item);
     inserted += await tx.run(
-      append(sql`INSERT INTO feed_items (feed, generation, id, retailer_id, line, row_number, item)`, tailOf(group.length), values),
+      append(sql`INSERT INTO feed_items (feed, generation, id, retailer_id, line, row_number, item)`, tails.get(group.length) as string, values),
     );
   }
   return inserted;
 }
 
-const tailOf = (rows: number): string => `VALUES ${new Array(rows).fill("(?, ?, ?, ?, ?, ?, ?)").join(", ")} ON CONFLICT DO NOTHING`;
+const tails = new Map<number, string>(
+  GROUP_SIZES.map((rows) => [rows, `VALUES ${new Array(rows).fill("(?, ?, ?, ?, ?, ?, ?)").join(", ")} ON CONFLICT DO NOTHING`]),
+);
 
 export interface KnownItem extends Row {
   id: string;

@@ -85,7 +85,13 @@ export class CsvReader implements RowReader {
     const first = this.#line;
     // Only a piece that had to be made longer for it can hold a row that is too long.
     const isLong = piece.length > ROW_CHARACTERS_MAX;
-    for (let at = 0; at < whole; at++) this.#takeRow(data[at] as string[], isLong);
+    const isEachOnALine = error === undefined && linesIn(piece) === data.length;
+    for (let at = 0; at < whole; at++) {
+      const values = data[at] as string[];
+      const line = this.#line;
+      this.#line += isEachOnALine ? 1 : linesOf(values);
+      this.#takeRow(line, values, isLong);
+    }
     if (error === undefined) {
       this.#text = this.#text.slice(piece.length + 1);
       this.#pieceCharacters = Math.min(this.#pieceCharacters * 2, PIECE_CHARACTERS);
@@ -122,9 +128,7 @@ export class CsvReader implements RowReader {
   }
 
   /** Values are trimmed when they become an item, so that a carriage return before the line's end is of no matter. */
-  #takeRow(values: readonly string[], isLong: boolean): void {
-    const line = this.#line++;
-    for (const value of values) if (value.includes("\n")) this.#line += value.split("\n").length - 1;
+  #takeRow(line: number, values: readonly string[], isLong: boolean): void {
     const last = values.length - 1;
     if (last === 0 && values[0]?.trim() === "") return;
     if (this.#columns === undefined) {
@@ -147,6 +151,15 @@ export class CsvReader implements RowReader {
     this.#sink.row(line, raw);
   }
 }
+
+function linesIn(text: string): number {
+  let lines = 1;
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) lines++;
+  return lines;
+}
+
+/** Line breaks in quotes are part of a value. */
+const linesOf = (values: readonly string[]): number => values.reduce((lines, value) => lines + linesIn(value) - 1, 1);
 
 /** Where the line `count` lines below the first begins. */
 function startOfLine(text: string, count: number): number {

@@ -135,7 +135,7 @@ export class Ingestion implements RowSink {
     const shown = this.#shown.item_count === 0 ? [] : await findItems(tx, feed, this.#shown.generation, retailerIds);
     // An item keeps its id for as long as its retailer_id stays in the feed.
     const idsShown = new Map(shown.map(({ retailer_id, id }) => [retailer_id, id]));
-    const rows = items.map((item) => ({ ...item, id: (idsShown.get(item.retailer_id) ?? item.id) as NewItem["id"] }));
+    const rows = shown.length === 0 ? items : items.map((item) => ({ ...item, id: (idsShown.get(item.retailer_id) ?? item.id) as NewItem["id"] }));
     const inserted = await insertItems(tx, feed, generation, rows);
     const overwritten: { line: number; retailer_id: string; earlier: number }[] = [];
     if (inserted < rows.length) {

@@ -33,8 +33,12 @@ export const neededFields = ["retailer_id", "name", "image_url", "url"] as const
 /** As a file says it: text, untrimmed; an empty text says nothing. */
 export type RawItem = { [field in ItemField]?: string };
 
-/** As it is stored: checked text, but for the two figures. */
-export type Item = { retailer_id: string } & { [field in Exclude<ItemField, "retailer_id">]?: string | number };
+/** Checked text, but for the two figures. */
+export interface Item {
+  readonly retailer_id: string;
+  /** All the others. */
+  readonly fields: { readonly [field in ItemField]?: string | number };
+}
 
 /** Why a row is no item. The texts are few, so that a report can be read at a glance. */
 export class BadItem {
@@ -104,7 +108,8 @@ const RATING_MAX = 5;
 const COUNT_DIGITS_MAX = 10;
 
 const AVAILABILITY = new Set(["in stock", "out of stock", "preorder", "backorder", "available for order", "discontinued"]);
-const availabilityOf = (given: string): string => given.toLowerCase().replaceAll("_", " ");
+/** `In_Stock` is `in stock`. */
+const availabilityOf = (given: string): string => (AVAILABILITY.has(given) ? given : given.toLowerCase().replaceAll("_", " "));
 
 const short = text(SHORT_CHARACTERS_MAX);
 
@@ -137,39 +142,51 @@ const makers: Readonly<Record<ItemField, (field: ItemField) => ReadField>> = {
   custom_label_4: short,
 };
 
-const readers = itemFields.map((field) => ({ field, read: makers[field](field) }));
-const missing = new Map<ItemField, BadItem>(neededFields.map((field) => [field, new BadItem(field, "is missing")]));
+const readers = Object.fromEntries(itemFields.map((field) => [field, makers[field](field)])) as Readonly<Record<ItemField, ReadField>>;
+const missing = Object.fromEntries(neededFields.map((field) => [field, new BadItem(field, "is missing")])) as Readonly<
+  Record<(typeof neededFields)[number], BadItem>
+>;
+
+/** Fields that are not known are no part of `raw`; empty ones say nothing. */
+export function readItem(raw: RawItem): Item | BadItem {
+  const given = withCurrency(raw);
+  if (given === undefined) return twoCurrencies;
+  let retailer_id: string | undefined;
+  const fields: { [field in ItemField]?: string | number } = {};
+  for (const name in given) {
+    const field = name as ItemField;
+    const trimmed = given[field]?.trim();
+    if (trimmed === undefined || trimmed === "") continue;
+    const value = readers[field](trimmed);
+    if (value instanceof BadItem) return value;
+    if (field === "retailer_id") retailer_id = trimmed;
+    else fields[field] = value;
+  }
+  if (retailer_id === undefined) return missing.retailer_id;
+  if (fields.name === undefined) return missing.name;
+  if (fields.image_url === undefined) return missing.image_url;
+  if (fields.url === undefined) return missing.url;
+  return { retailer_id, fields };
+}
 
 /** `12.50 EUR` says both. */
 const PRICE_WITH_CURRENCY = /^(\S+) +([A-Z]{3})$/;
 const twoCurrencies = new BadItem("currency", "differs from that of the price");
 
-export function readItem(raw: RawItem): Item | BadItem {
-  const given = splitPrice(splitPrice(raw, "price"), "sale_price");
-  if (given === undefined) return twoCurrencies;
-  const item: Record<string, string | number> = {};
-  for (const { field, read } of readers) {
-    const trimmed = given[field]?.trim();
-    if (trimmed === undefined || trimmed === "") {
-      const absent = missing.get(field);
-      if (absent !== undefined) return absent;
-      continue;
-    }
-    const value = read(trimmed);
-    if (value instanceof BadItem) return value;
-    item[field] = value;
-  }
-  return item as Item;
+/** Undefined: the currencies differ. */
+function withCurrency(raw: RawItem): RawItem | undefined {
+  let read: RawItem | undefined = raw;
+  if (raw.price?.includes(" ") === true) read = splitPrice(read, "price");
+  if (raw.sale_price?.includes(" ") === true) read = read === undefined ? undefined : splitPrice(read, "sale_price");
+  return read;
 }
 
-function splitPrice(raw: RawItem | undefined, field: "price" | "sale_price"): RawItem | undefined {
-  const given = raw?.[field];
-  if (given === undefined || !given.includes(" ")) return raw;
-  const match = PRICE_WITH_CURRENCY.exec(given.trim());
+function splitPrice(raw: RawItem, field: "price" | "sale_price"): RawItem | undefined {
+  const match = PRICE_WITH_CURRENCY.exec(raw[field]?.trim() ?? "");
   if (match === null) return raw;
   const [, amount = "", currency = ""] = match;
-  const stated = raw?.currency?.trim();
-  return stated === undefined || stated === "" || stated === currency ? { ...raw, [field]: amount, currency } : undefined;
+  const stated = raw.currency?.trim() ?? "";
+  return stated === "" || stated === currency ? { ...raw, [field]: amount, currency } : undefined;
 }
 
 const ISO_DATE = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
@@ -191,12 +208,12 @@ function dateOf(given: string): string | undefined {
 const notUtf8 = new BadItem(undefined, "has bytes that are not UTF-8, or U+FFFD in their place");
 const notStorable = new BadItem(undefined, "has U+0000 or a lone surrogate");
 
-/** The item without its retailer_id, as it is kept: JSON. */
-export function textOfItem({ retailer_id, ...rest }: Item): string | BadItem {
-  const json = JSON.stringify(rest);
+/** The fields as they are kept: JSON. */
+export function textOfItem({ retailer_id, fields }: Item): string | BadItem {
+  const json = JSON.stringify(fields);
   // JSON escapes what no store may hold, and a backslash itself, so that few rows are looked at twice.
   if (json.includes("\\u") || json.includes("\uFFFD") || retailer_id.includes("\uFFFD") || !isStorableText(retailer_id)) {
-    const all = [retailer_id, ...Object.values(rest)].join(" ");
+    const all = [retailer_id, ...Object.values(fields)].join(" ");
     if (all.includes("\uFFFD")) return notUtf8;
     if (!isStorableText(all)) return notStorable;
   }

@@ -291,7 +291,10 @@ describe("D-56: bytes", () => {
 });
 
 describe("D-56: items", () => {
-  const item = (more: RawItem) => readItem({ ...row("a"), ...more });
+  const item = (more: RawItem) => {
+    const read = readItem({ ...row("a"), ...more });
+    return read instanceof BadItem ? read : { retailer_id: read.retailer_id, ...read.fields };
+  };
   const reasonOf = (more: RawItem) => {
     const read = item(more);
     return read instanceof BadItem ? `${read.field} ${read.reason}` : "no reason";

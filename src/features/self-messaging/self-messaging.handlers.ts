@@ -8,7 +8,7 @@ import { writeToSelf } from "./self-messaging.events.ts";
 
 type Send = Call<Static<typeof sendSelfMessage.params>>;
 
-/** SELF-8, SELF-9: which token each of the two hosts is for. */
+/** SELF-8, SELF-9, D-133: which token each of the two hosts is for. */
 const kindOf = { base: "page", social_login: "social_user" } as const;
 
 export async function handleSendSelfMessage(call: Send, tx: Transaction) {

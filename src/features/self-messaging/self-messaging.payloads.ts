@@ -20,7 +20,7 @@ export interface Postback {
   readonly mid: string;
 }
 
-/** HOOK-12, HOOK-13: here the account is the person who pressed, by its social-scoped id. */
+/** HOOK-12, HOOK-13, D-134: here the account is the person who pressed, by its social-scoped id. */
 export const postbackPayload = (account: Recipient, { title, payload, mid }: Postback, timestamp: number) => ({
   sender: { id: account.social_scoped_id },
   recipient: { id: account.id },
@@ -35,7 +35,7 @@ export interface CommentedMedia {
   readonly media_product_type: string;
 }
 
-/** HOOK-17, HOOK-18: only a comment on one's own post carries the social-scoped id. */
+/** HOOK-17, HOOK-18, D-134: only a comment on one's own post carries the social-scoped id. */
 export function commentPayload(from: SocialAccountFacts, media: CommentedMedia, id: NodeId, text: string) {
   const isOwn = from.id === media.owner && from.social_scoped_id !== undefined;
   return {

@@ -41,7 +41,8 @@ export const listSubscriptionsOperation = listOperation({
 export const subscribeApp = writeOperation({
   ...ofApp,
   operation: "subscribeApp",
-  summary: "Subscribes the app to fields of an object: the callback is verified and replaces the one before, the fields are added (D-60, D-61).",
+  summary:
+    "Subscribes the app to fields of an object: the callback is verified and replaces the one before, the fields are added (D-60, D-61, D-130).",
   clauses: ["HOOK-1", "SELF-19"],
   method: "POST",
   params: Type.Object({
@@ -92,7 +93,8 @@ export const listAppsOfPage = listOperation({
 export const subscribeToPage = writeOperation({
   ...ofPage,
   operation: "subscribeToPage",
-  summary: "Subscribes the calling app to exactly these fields of the page (D-60). The app itself must be subscribed to them for pages as well.",
+  summary:
+    "Subscribes the calling app to exactly these fields of the page (D-60, D-131). The app itself must be subscribed to them for pages as well.",
   clauses: [],
   method: "POST",
   params: Type.Object({ subscribed_fields: someNames }),

@@ -96,12 +96,18 @@ export function pagePageSubscriptions(reader: Reader, page: NodeId, request: Pag
   );
 }
 
-/** The apps that are subscribed to the field both on the page and for themselves. */
+/** D-131: the apps that are subscribed to the field both on the page and for themselves. */
 export async function subscribersOfPage(reader: Reader, page: NodeId, field: string): Promise<NodeId[]> {
-  const rows = await reader.all<PageSubscriptionRow & { fields: string }>(sql`
-    SELECT CAST(p.app AS TEXT) AS app, p.subscribed_fields, s.fields
-    FROM page_subscribed_apps p JOIN webhook_subscriptions s ON s.app = p.app AND s.object = 'page' WHERE p.page = ${page}`);
-  return rows.filter(({ subscribed_fields, fields }) => holds(subscribed_fields, field) && holds(fields, field)).map(({ app }) => nodeId(app));
+  // Not joined: most pages have no subscriber, and each change of a label asks.
+  const rows = await reader.all<PageSubscriptionRow>(
+    sql`SELECT CAST(p.app AS TEXT) AS app, p.subscribed_fields FROM page_subscribed_apps p WHERE p.page = ${page}`,
+  );
+  const subscribers: NodeId[] = [];
+  for (const { app, subscribed_fields } of rows) {
+    const id = nodeId(app);
+    if (holds(subscribed_fields, field) && (await isSubscribed(reader, id, "page", field))) subscribers.push(id);
+  }
+  return subscribers;
 }
 
 export async function savePageSubscription(tx: Transaction, page: NodeId, app: NodeId, fields: readonly string[]): Promise<void> {

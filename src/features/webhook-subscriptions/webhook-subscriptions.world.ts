@@ -81,7 +81,7 @@ export async function saveOfPage(tx: Transaction, page: NodeId, subscriptions: r
   }
 }
 
-/** Time to bring a new secret to all of one's receivers, which read real clocks: a day. */
+/** D-132: time to bring a new secret to all of one's receivers, which read real clocks: a day. */
 const OVERLAP_MS = 24 * 60 * 60 * 1_000;
 
 export async function retireSecret(tx: Transaction, app: NodeId, sealed_secret: string, world: World): Promise<void> {

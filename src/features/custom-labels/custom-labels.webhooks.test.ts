@@ -1,0 +1,70 @@
+import { expect, test } from "bun:test";
+import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { startReceiver } from "#harness/receiver";
+import { changeEntry, insertEntry, removeEntry } from "#harness/sections";
+import { cafe } from "#harness/worlds";
+
+const token = "page";
+const onPage = "/v26.0/2001/custom_labels";
+
+onEachDatabase("webhooks of labels", (database) => {
+  async function open() {
+    const plaza = await openPlaza({ database, world: cafe });
+    const receiver = startReceiver();
+    await changeEntry(plaza, "apps", "1001", { callback: { url: receiver.url }, subscriptions: [{ object: "page", fields: ["custom_labels"] }] });
+    await changeEntry(plaza, "pages", "2001", { subscribed_apps: [{ app: "1001", subscribed_fields: ["custom_labels"] }] });
+    const received = async () => {
+      await plaza.world.work.runDue();
+      return receiver.posts.splice(0).flatMap(({ body }) => JSON.parse(body).entry);
+    };
+    return { plaza, received };
+  }
+  const values = (entries: { changes: { value: unknown }[] }[]) => entries.flatMap(({ changes }) => changes.map(({ value }) => value));
+
+  test("D-135: each change is one event, in its order, and what changes nothing is none", async () => {
+    const { plaza, received } = await open();
+    const { body } = await plaza.post(onPage, { token, body: { page_label_name: " später " } });
+    for (let i = 0; i < 2; i++) await plaza.post(`/v26.0/${body.id}/label`, { token, body: { user: 9001 } });
+    for (let i = 0; i < 2; i++) await plaza.delete(`/v26.0/${body.id}/label`, { token, query: { user: "9001" } });
+    await plaza.post(`/v26.0/${body.id}/label`, { token, body: { user: "9002" } });
+    await plaza.delete(`/v26.0/${body.id}`, { token });
+    const label = { id: body.id, name: "später" };
+    const entries = await received();
+    expect(new Set(entries.map(({ id }) => id))).toEqual(new Set(["2001"]));
+    expect(values(entries)).toEqual([
+      { action: "created", label },
+      { action: "attached", label, user: { id: "9001" } },
+      { action: "detached", label, user: { id: "9001" } },
+      { action: "attached", label, user: { id: "9002" } },
+      { action: "deleted", label },
+    ]);
+  });
+
+  test("D-62: a call that is refused makes no event, whichever step refuses it", async () => {
+    const { plaza, received } = await open();
+    const refused = [
+      await plaza.post(onPage, { token, body: { page_label_name: "vip" } }),
+      await plaza.post(onPage, { token: "no-scope", body: { page_label_name: "x" } }),
+      await plaza.post("/v26.0/5001/label", { token, body: { user: "9999" } }),
+      await plaza.delete("/v26.0/5001", { token: "bar" }),
+      await plaza.delete("/v26.0/5999", { token }),
+    ];
+    for (const { status } of refused) expect(status).toBeGreaterThanOrEqual(400);
+    expect(await received()).toEqual([]);
+  });
+
+  test("D-135: the other page's labels, and what the control API changes, send nothing", async () => {
+    const { plaza, received } = await open();
+    await plaza.post("/v26.0/2002/custom_labels", { token: "bar", body: { page_label_name: "theirs" } });
+    await insertEntry(plaza, "labels", { id: "5009", page: "2001", name: "made by hand", users: ["9001"] });
+    await changeEntry(plaza, "labels", "5009", { users: [] });
+    await removeEntry(plaza, "labels", "5009");
+    expect(await received()).toEqual([]);
+  });
+
+  test("D-62: of 20 deletions of one label at once, one is an event", async () => {
+    const { plaza, received } = await open();
+    await Promise.all(Array.from({ length: 20 }, () => plaza.delete("/v26.0/5001", { token })));
+    expect(values(await received())).toEqual([{ action: "deleted", label: { id: "5001", name: "vip" } }]);
+  });
+});
