@@ -3,8 +3,8 @@ import { Database } from "bun:sqlite";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { microblogInsights } from "#features/microblog-insights";
 import { nodeId } from "#kernel/ids";
-import { microblogInsightMigrations } from "#room/microblog-insights/microblog-insights.migrations";
 import { listDays, readTotals, recordActivity } from "#room/microblog-insights/microblog-insights.store";
 import { openSqlite } from "#storage/sqlite/open";
 import type { Bench } from "../harness/report.ts";
@@ -78,7 +78,7 @@ export const bench: Bench = {
   summary: `Recording ${MANY.toLocaleString("en")} activities, ${PER_TRANSACTION.toLocaleString("en")} a commit, against the bare upserts; reads with so many recorded against ${FEW.toLocaleString("en")}.`,
   async run({ rounds }) {
     const folder = mkdtempSync(join(tmpdir(), "plaza-bench-"));
-    const migrations = [{ room: "microblog-insights", migrations: microblogInsightMigrations }];
+    const migrations = [{ room: "microblog-insights", migrations: microblogInsights.migrations }];
     const few = await openSqlite({ folder: join(folder, "few"), migrations });
     const many = await openSqlite({ folder: join(folder, "many"), migrations });
     const floor = floorOf(folder);

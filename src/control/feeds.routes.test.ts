@@ -195,7 +195,7 @@ onEachDatabase("feed uploads", (database) => {
     plaza.time.realMs += 60_000;
     await plaza.world.work.runDue();
     expect((await call("GET", "feeds/8101/uploads/1")).body).toMatchObject({ status: "done", items: 3_000, items_added: 3_000, duplicates: 0 });
-    expect(await plaza.dump(["feed_items.line"])).toHaveLength(3_000);
+    expect(await plaza.dump(["feed_items.position"])).toHaveLength(3_000);
   });
 
   test("while a file is read the feed shows the one before, whole", async () => {
@@ -222,7 +222,7 @@ onEachDatabase("feed uploads", (database) => {
     expect((await call("DELETE", "nodes/product_feeds/8101")).status).toBe(200);
     await plaza.world.work.runDue();
     expect((await call("GET", "feeds/8101/uploads/1")).status).toBe(404);
-    for (const column of ["feed_uploads.n", "feed_upload_parts.n", "feed_items.line", "jobs.key"]) expect(await plaza.dump([column])).toEqual([]);
+    for (const column of ["feed_uploads.n", "feed_upload_parts.n", "feed_items.position", "jobs.key"]) expect(await plaza.dump([column])).toEqual([]);
   });
 
   test("a page that is deleted takes its catalogs, their feeds and what those hold", async () => {
@@ -232,7 +232,7 @@ onEachDatabase("feed uploads", (database) => {
     expect((await call("DELETE", "nodes/pages/2001")).status).toBe(200);
     await plaza.world.work.runDue();
     for (const key of ["catalogs/8001", "product_feeds/8101", "product_feeds/8102"]) expect((await call("GET", `nodes/${key}`)).status).toBe(404);
-    for (const column of ["feed_items.line", "feed_uploads.n", "product_feeds.name", "jobs.key"]) expect(await plaza.dump([column])).toEqual([]);
+    for (const column of ["feed_items.position", "feed_uploads.n", "product_feeds.name", "jobs.key"]) expect(await plaza.dump([column])).toEqual([]);
   });
 
   test("wrong calls are refused and leave nothing behind", async () => {
@@ -287,7 +287,7 @@ onEachDatabase("feed uploads", (database) => {
       }),
       { numRuns: database === "sqlite" ? 30 : 8 },
     );
-    expect(await plaza.dump(["feed_items.line"])).toHaveLength((await idsOf()).length);
+    expect(await plaza.dump(["feed_items.position"])).toHaveLength((await idsOf()).length);
   }, 30_000);
 });
 

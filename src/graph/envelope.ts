@@ -58,7 +58,12 @@ function linkTo(request: GraphRequest, parameter: "before" | "after", cursor: st
   const { baseUrl, path, queryText } = request;
   // A cursor holds only URL-safe characters, so it needs no encoding.
   const own = `${parameter}=${cursor}`;
-  const kept = mayHoldCursor(queryText) ? queryText.split("&").filter((pair) => pair !== "" && !isCursorPair(pair)).join("&") : queryText;
+  const kept = mayHoldCursor(queryText)
+    ? queryText
+        .split("&")
+        .filter((pair) => pair !== "" && !isCursorPair(pair))
+        .join("&")
+    : queryText;
   return kept === "" ? `${baseUrl}${path}?${own}` : `${baseUrl}${path}?${kept}&${own}`;
 }
 

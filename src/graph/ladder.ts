@@ -44,7 +44,15 @@ export interface Stairs {
 
 export async function climb(stairs: Stairs, world: World, request: GraphRequest): Promise<GraphResponse> {
   const traceId = stairs.traceId();
-  const step: Progress = { form: "wrapped", endpoint: undefined, caller: undefined, version: undefined, owner: undefined, headers: undefined, tag: undefined };
+  const step: Progress = {
+    form: "wrapped",
+    endpoint: undefined,
+    caller: undefined,
+    version: undefined,
+    owner: undefined,
+    headers: undefined,
+    tag: undefined,
+  };
   try {
     const answer = await ascend(stairs, world, request, step);
     const body = JSON.stringify(answer);
@@ -145,7 +153,15 @@ async function ascend(stairs: Stairs, world: World, request: GraphRequest, step:
   return withDebug(answer, endpoint, call, address.version, step.headers ?? {});
 }
 
-function versionOf(world: World, request: GraphRequest, endpoint: Endpoint, { version: asked }: Address, caller: Caller, step: Progress, now: number): Version {
+function versionOf(
+  world: World,
+  request: GraphRequest,
+  endpoint: Endpoint,
+  { version: asked }: Address,
+  caller: Caller,
+  step: Progress,
+  now: number,
+): Version {
   const { access, names } = endpoint;
   const served = servedVersion({ rule: access.versions, asked, app: caller.app, calendar: world.calendar, now, names, path: request.path });
   step.version = formatVersion(served.version);

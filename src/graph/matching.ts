@@ -38,8 +38,7 @@ export function endpointOf(
   { edge }: Address,
   node: NodeRef | undefined,
 ): Endpoint | undefined {
-  const endpoint =
-    node !== undefined ? registry.find(node.type, method, edge) : edge === undefined ? undefined : registry.findLiteral(method, edge);
+  const endpoint = node !== undefined ? registry.find(node.type, method, edge) : edge === undefined ? undefined : registry.findLiteral(method, edge);
   return isShownOn(endpoint, request, world) ? endpoint : undefined;
 }
 

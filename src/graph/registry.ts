@@ -58,7 +58,10 @@ export class Registry {
   }
 
   find(type: string, method: string, edge: string | undefined): Endpoint | undefined {
-    return this.#byAddress.get(type)?.get(edge ?? "")?.get(method);
+    return this.#byAddress
+      .get(type)
+      ?.get(edge ?? "")
+      ?.get(method);
   }
 
   findLiteral(method: string, literal: string): Endpoint | undefined {

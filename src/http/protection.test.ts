@@ -164,7 +164,15 @@ test.each([
 
 test("broken chunks are refused in the call's error form, and the connection ends", async () => {
   await using({}, async ({ port }) => {
-    for (const chunks of ["zz\r\n", "-1\r\n", "1\r\nabc\r\n0\r\n\r\n", "1\na\n0\n\n", "0\r\nA B\r\n\r\n", "fffffffff\r\n", `1;${"x".repeat(300)}\r\n`]) {
+    for (const chunks of [
+      "zz\r\n",
+      "-1\r\n",
+      "1\r\nabc\r\n0\r\n\r\n",
+      "1\na\n0\n\n",
+      "0\r\nA B\r\n\r\n",
+      "fffffffff\r\n",
+      `1;${"x".repeat(300)}\r\n`,
+    ]) {
       const { answers, isClosedByServer } = await exchange(port, [post("Transfer-Encoding: chunked\r\n", "/1/personas") + chunks], { answers: 2 });
       expect([answers.length, answers[0]?.status, answers[0]?.headers.connection, isClosedByServer]).toEqual([1, 400, "close", true]);
       expect(JSON.parse(answers[0]?.body ?? "")).toMatchObject({ code: 100, message: "(#100) The request body is not in valid chunks" });

@@ -119,8 +119,8 @@ class Connections implements ConnectionOwner {
     if (this.#open.size === 0) this.#whenNone?.();
   }
 
-  /** A timer because only it can notice that nothing comes. */
   watch(): void {
+    // A timer because only it can notice that nothing comes.
     this.#checking = setInterval(() => this.#check(), CHECK_EVERY_MS);
   }
 

@@ -10,10 +10,10 @@ import { randomInt } from "node:crypto";
 import type { Database, Transaction } from "#storage/database";
 import { deleteSession, findEndedSessions, renewSession, saveSession } from "./work-sessions.store.ts";
 
-/** Longer than any stall of a living process; also how long the work of a killed one waits. */
-export const LEASE_MS = 10_000;
-/** Three beats may fail before the lease ends. */
-export const BEAT_MS = 2_500;
+/** Longer than the stalls of a living process, which would have its work done twice; also how long that of a killed one waits. */
+export const LEASE_MS = 5_000;
+/** Four beats may fail before the lease ends. */
+export const BEAT_MS = 1_000;
 /** Two processes draw the same number once in 2^47 pairs. */
 const FENCE_MAX = 2 ** 47;
 

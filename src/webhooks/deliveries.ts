@@ -118,7 +118,7 @@ export class Deliveries implements WorkSource {
   }
 
   async #look(isShared: boolean, isHurried: boolean): Promise<void> {
-    // time: of looks at the database, not of a world.
+    // The machine's clock: it times looks at the database, nothing of a world.
     const monotonicMs = performance.now();
     if (!this.#mustLook && !isHurried && !(isShared && monotonicMs - this.#lookedAtMs >= LOOK_MS)) return;
     this.#lookedAtMs = monotonicMs;
@@ -151,7 +151,7 @@ export class Deliveries implements WorkSource {
   }
 
   async #send(one: Claimed): Promise<void> {
-    one.lane.inDoubt++;
+    one.lane.goesOut(1 + one.members.length);
     this.#out.add(one);
     this.#end(one, await this.#attempt(one));
   }
@@ -205,7 +205,7 @@ export class Deliveries implements WorkSource {
       return { kind: "retry", attempt, dueMs: nowMs + AGAIN_MS, isTimeout: false };
     }
     if (outcome.kind === "moved" || outcome.kind === "back") return outcome;
-    // time: as above.
+    // The machine's clock, as above.
     const endMs = performance.now();
     // What leads nowhere has no receiver to be spared.
     if (one.lane.id === NO_LANE) return outcome;
@@ -220,7 +220,7 @@ export class Deliveries implements WorkSource {
     const { lane, row, isRetry } = claimed;
     this.#held--;
     lane.endCount++;
-    if (this.#out.delete(claimed)) lane.inDoubt--;
+    if (this.#out.delete(claimed)) lane.isStored(1 + claimed.members.length);
     if (isRetry) {
       lane.retries--;
       this.#heldRetries--;

@@ -15,6 +15,8 @@ const WINDOW_START = 4;
 const WINDOW_MAX_MIN = 16;
 const WINDOW_MAX_MAX = 128;
 const WINDOW_PER_MS = 4;
+/** Events in doubt, where POSTs hold many: one more POST only below that. */
+const DOUBTFUL_UPDATES_MAX = 256;
 /** Of the share of calls that succeed, each new one counts for a tenth; one that was not answered in time for three. */
 const HEALTH_SHARE = 0.1;
 const HEALTH_SHARE_OF_TIMEOUT = 0.3;
@@ -47,7 +49,9 @@ export class Lane {
   firsts = 0;
   retries = 0;
   /** Calls that are out, or whose end is not stored: a killed process would make them twice. */
-  inDoubt = 0;
+  #inDoubt = 0;
+  /** The events in them. */
+  #doubtfulUpdates = 0;
   #window = WINDOW_START;
   /** 1: every call succeeds. */
   #health = 1;
@@ -78,7 +82,17 @@ export class Lane {
   }
 
   get hasFreeCall(): boolean {
-    return this.inDoubt < this.#window;
+    return this.#inDoubt < this.#window && this.#doubtfulUpdates < DOUBTFUL_UPDATES_MAX;
+  }
+
+  goesOut(updates: number): void {
+    this.#inDoubt++;
+    this.#doubtfulUpdates += updates;
+  }
+
+  isStored(updates: number): void {
+    this.#inDoubt--;
+    this.#doubtfulUpdates -= updates;
   }
 
   /** Nothing is known of it that a new one would not assume. */

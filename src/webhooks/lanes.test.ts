@@ -21,8 +21,17 @@ describe("a lane", () => {
     for (let n = 0; n < 100; n++) lane.succeeded(1);
     expect(lane.roomForFirsts(0, false)).toBe(256);
     let out = 0;
-    for (; lane.hasFreeCall; out++) lane.inDoubt++;
+    for (; lane.hasFreeCall; out++) lane.goesOut(1);
     expect(out).toBe(16);
+    lane.isStored(1);
+    expect<boolean>(lane.hasFreeCall).toBe(true);
+    // POSTs that hold many events are fewer.
+    lane.goesOut(240);
+    lane.isStored(1);
+    expect<boolean>(lane.hasFreeCall).toBe(true);
+    lane.goesOut(10);
+    lane.isStored(1);
+    expect<boolean>(lane.hasFreeCall).toBe(false);
   });
 
   test("first attempts have room of their own beside retries, and the reverse", () => {

@@ -71,6 +71,12 @@ export class Ledger {
     }
   }
 
+  /** Until so many more were acknowledged. */
+  async grows(events: number): Promise<void> {
+    const wanted = this.acknowledged.size + events;
+    while (this.acknowledged.size < wanted) await Bun.sleep(1);
+  }
+
   read(log: readonly LogEntry[]): void {
     for (const { numbers, webhook_id, is_taken } of log) {
       for (const n of numbers) {

@@ -13,9 +13,8 @@ export interface ItemRow extends Row {
 export interface NewItem {
   readonly id: NodeId;
   readonly retailer_id: string;
-  readonly line: number;
-  /** Counts the rows of the file from 1: two items may stand on one line. */
-  readonly row_number: number;
+  /** No two rows of a file have one: its line, where rows have lines of their own, else its number. */
+  readonly position: number;
   /** The other fields, as JSON. */
   readonly item: string;
 }
@@ -36,7 +35,7 @@ export async function listItems(reader: Reader, feed: string, page: PageRequest)
     reader,
     sql`
     SELECT CAST(i.id AS TEXT) AS id, i.retailer_id, i.item
-    FROM product_feeds f JOIN feed_items i ON i.feed = f.id AND i.generation = f.generation
+    FROM product_feeds f JOIN feed_items i ON i.generation = f.generation
     WHERE f.id = ${feed}`,
     newestFirst,
     page,
@@ -45,9 +44,9 @@ export async function listItems(reader: Reader, feed: string, page: PageRequest)
 }
 
 /** All of them, for the control API; the oldest first. */
-export async function listAllItems(reader: Reader, feed: string, generation: number): Promise<ItemRow[]> {
+export async function listAllItems(reader: Reader, generation: number): Promise<ItemRow[]> {
   const rows = await reader.all<StoredRow>(sql`
-    SELECT CAST(i.id AS TEXT) AS id, i.retailer_id, i.item FROM feed_items i WHERE i.feed = ${feed} AND i.generation = ${generation} ORDER BY i.id`);
+    SELECT CAST(i.id AS TEXT) AS id, i.retailer_id, i.item FROM feed_items i WHERE i.generation = ${generation} ORDER BY i.id`);
   return rows.map(itemOf);
 }
 
@@ -61,59 +60,47 @@ function* groupsOf<T>(rows: readonly T[]): Generator<readonly T[]> {
   }
 }
 
+const tails = new Map<number, string>(
+  GROUP_SIZES.map((rows) => [rows, `VALUES ${new Array(rows).fill("(?, ?, ?, ?, ?)").join(", ")} ON CONFLICT DO NOTHING`]),
+);
+
 /** Answers how many of them were new to the generation; no two of `items` have one retailer_id. */
-export async function insertItems(tx: Transaction, feed: string, generation: number, items: readonly NewItem[]): Promise<number> {
+export async function insertItems(tx: Transaction, generation: number, items: readonly NewItem[]): Promise<number> {
   let inserted = 0;
   for (const group of groupsOf(items)) {
     const values: SqlValue[] = [];
-    for (const { id, retailer_id, line, row_number, item } of group) values.push(feed, generation, id, retailer_id, line, row_number, item);
-    inserted += await tx.run(
-      append(sql`INSERT INTO feed_items (feed, generation, id, retailer_id, line, row_number, item)`, tails.get(group.length) as string, values),
-    );
+    for (const { id, retailer_id, position, item } of group) values.push(generation, id, retailer_id, position, item);
+    const insert = sql`INSERT INTO feed_items (generation, id, retailer_id, position, item)`;
+    inserted += await tx.run(append(insert, tails.get(group.length) as string, values));
   }
   return inserted;
 }
 
-const tails = new Map<number, string>(
-  GROUP_SIZES.map((rows) => [rows, `VALUES ${new Array(rows).fill("(?, ?, ?, ?, ?, ?, ?)").join(", ")} ON CONFLICT DO NOTHING`]),
-);
-
 export interface KnownItem extends Row {
   id: string;
   retailer_id: string;
-  line: number;
-  row_number: number;
+  position: number;
 }
 
 /** Those of a generation that have one of these ids. */
-export async function findItems(reader: Reader, feed: string, generation: number, retailerIds: readonly string[]): Promise<KnownItem[]> {
+export async function findItems(reader: Reader, generation: number, retailerIds: readonly string[]): Promise<KnownItem[]> {
   const known: KnownItem[] = [];
   for (const group of groupsOf(retailerIds)) {
-    const select = sql`
-      SELECT CAST(i.id AS TEXT) AS id, i.retailer_id, i.line, i.row_number FROM feed_items i
-      WHERE i.feed = ${feed} AND i.generation = ${generation}`;
+    const select = sql`SELECT CAST(i.id AS TEXT) AS id, i.retailer_id, i.position FROM feed_items i WHERE i.generation = ${generation}`;
     known.push(...(await reader.all<KnownItem>(append(select, `AND i.retailer_id IN ${placeholders(group.length)}`, group))));
   }
   return known;
 }
 
 /** The later of two rows with one retailer_id. */
-export async function overwriteItem(tx: Transaction, feed: string, generation: number, item: NewItem): Promise<void> {
+export async function overwriteItem(tx: Transaction, generation: number, { retailer_id, position, item }: NewItem): Promise<void> {
   await tx.run(sql`
-    UPDATE feed_items SET line = ${item.line}, row_number = ${item.row_number}, item = ${item.item}
-    WHERE feed = ${feed} AND generation = ${generation} AND retailer_id = ${item.retailer_id}`);
-}
-
-/** The oldest generation of a feed that still has items, below `before`. */
-export async function findStaleGeneration(reader: Reader, feed: string, before: number): Promise<number | undefined> {
-  const row = await reader.get<{ generation: number }>(sql`
-    SELECT i.generation FROM feed_items i WHERE i.feed = ${feed} AND i.generation < ${before} ORDER BY i.generation LIMIT 1`);
-  return row?.generation;
+    UPDATE feed_items SET position = ${position}, item = ${item} WHERE generation = ${generation} AND retailer_id = ${retailer_id}`);
 }
 
 /** Answers how many were deleted: `limit`, as long as there are more. */
-export function deleteItems(tx: Transaction, feed: string, generation: number, limit: number): Promise<number> {
+export function deleteItems(tx: Transaction, generation: number, limit: number): Promise<number> {
   return tx.run(sql`
-    DELETE FROM feed_items WHERE feed = ${feed} AND generation = ${generation} AND id IN (
-      SELECT i.id FROM feed_items i WHERE i.feed = ${feed} AND i.generation = ${generation} ORDER BY i.id LIMIT ${limit})`);
+    DELETE FROM feed_items WHERE generation = ${generation} AND id IN (
+      SELECT i.id FROM feed_items i WHERE i.generation = ${generation} ORDER BY i.id LIMIT ${limit})`);
 }

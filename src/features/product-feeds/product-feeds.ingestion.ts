@@ -23,6 +23,29 @@ export class UploadLost extends Error {}
  */
 const WRITES_PER_COLLECTION = 20;
 
+/** An item that was read, with its line for the report. */
+interface ReadItem extends NewItem {
+  readonly line: number;
+}
+
+/** Items of one write: no two have one retailer_id. */
+class Group {
+  readonly items: ReadItem[] = [];
+  readonly #at = new Map<string, number>();
+
+  /** Answers the item in whose place it comes. */
+  put(item: ReadItem): ReadItem | undefined {
+    const at = this.#at.get(item.retailer_id);
+    if (at === undefined) {
+      this.#at.set(item.retailer_id, this.items.push(item) - 1);
+      return undefined;
+    }
+    const earlier = this.items[at];
+    this.items[at] = item;
+    return earlier;
+  }
+}
+
 /** A row as the report names it. */
 export interface RowError {
   readonly line: number;
@@ -46,8 +69,10 @@ export class Ingestion implements RowSink {
   };
   readonly #errors: RowError[] = [];
   #writes = 0;
-  /** By retailer_id: read, not written yet. */
-  #waiting = new Map<string, NewItem>();
+  #reader: FeedTextReader | undefined;
+  /** Read, not written yet: the last group is not full. */
+  #groups: Group[] = [];
+  #group = new Group();
 
   constructor(world: World, upload: RunningUpload, shown: ShownItems) {
     this.#world = world;
@@ -58,13 +83,15 @@ export class Ingestion implements RowSink {
   /** Reads the file to its end and shows what is in it. Throws `UploadLost`, and what the store throws; all else is in the report. */
   async run(file: Bytes, asked: FeedFormat | undefined): Promise<void> {
     const reader = new FeedTextReader(asked, this);
+    this.#reader = reader;
     try {
       for await (const text of textOf(file)) {
         reader.push(text);
-        while (this.#waiting.size >= ROWS_PER_WRITE) await this.#write();
+        await this.#writeGroups();
       }
       reader.end();
-      while (this.#waiting.size > 0) await this.#write();
+      if (this.#group.items.length > 0) this.#groups.push(this.#group);
+      await this.#writeGroups();
       // A file of another kind must not empty a shop.
       if (this.#counts.items === 0 && this.#counts.rows > 0) throw new FeedFileProblem("none of its rows is an item");
     } catch (error) {
@@ -89,10 +116,12 @@ export class Ingestion implements RowSink {
       this.#refuse({ line, ...idOf(raw), ...(field === undefined ? {} : { field }), reason });
       return;
     }
-    const earlier = this.#waiting.get(item.retailer_id);
-    if (earlier !== undefined) this.#replace(line, item.retailer_id, earlier.line);
-    const id = this.#world.ids.mint();
-    this.#waiting.set(item.retailer_id, { id, retailer_id: item.retailer_id, line, row_number: this.#counts.rows, item: text });
+    const position = this.#hasLines() ? line : this.#counts.rows;
+    const earlier = this.#group.put({ id: this.#world.ids.mint(), retailer_id: item.retailer_id, position, item: text, line });
+    if (earlier !== undefined) this.#replace(line, item.retailer_id, earlier.position);
+    if (this.#group.items.length < ROWS_PER_WRITE) return;
+    this.#groups.push(this.#group);
+    this.#group = new Group();
   }
 
   bad(line: number, reason: string): void {
@@ -109,16 +138,24 @@ export class Ingestion implements RowSink {
     if (this.#errors.length < BAD_ROWS_KEPT_MAX) this.#errors.push(error);
   }
 
+  /** Whether no two rows are on one line. */
+  #hasLines(): boolean {
+    return this.#reader?.format !== "xml";
+  }
+
   /** D-56: the same retailer_id again replaces, also within a file; the report says so. */
   #replace(line: number, retailer_id: string, earlier: number): void {
     this.#counts.duplicates++;
-    if (this.#errors.length < BAD_ROWS_KEPT_MAX)
-      this.#errors.push({ line, retailer_id, field: "retailer_id", reason: `replaces the row of line ${earlier}, which has it too` });
+    if (this.#errors.length >= BAD_ROWS_KEPT_MAX) return;
+    const what = this.#hasLines() ? `the row of line ${earlier}` : `item ${earlier} of the file`;
+    this.#errors.push({ line, retailer_id, field: "retailer_id", reason: `replaces ${what}, which has it too` });
   }
 
-  async #write(): Promise<void> {
-    const items = [...this.#waiting.values()].slice(0, ROWS_PER_WRITE);
-    for (const { retailer_id } of items) this.#waiting.delete(retailer_id);
+  async #writeGroups(): Promise<void> {
+    for (const { items } of this.#groups.splice(0)) await this.#write(items);
+  }
+
+  async #write(items: readonly ReadItem[]): Promise<void> {
     const { added, replaced, overwritten } = await this.#world.database.write((tx) => this.#save(tx, items));
     if (++this.#writes % WRITES_PER_COLLECTION === 0) this.#world.collectGarbage();
     this.#counts.items += added + replaced;
@@ -127,24 +164,24 @@ export class Ingestion implements RowSink {
     for (const { line, retailer_id, earlier } of overwritten) this.#replace(line, retailer_id, earlier);
   }
 
-  async #save(tx: Transaction, items: readonly NewItem[]) {
-    const { feed, generation } = this.#upload;
+  async #save(tx: Transaction, items: readonly ReadItem[]) {
+    const { generation } = this.#upload;
     // Progress for whoever asks, and the question whether this run may still write.
     if (!(await saveCounts(tx, this.#upload, this.#counts))) throw new UploadLost();
     const retailerIds = items.map(({ retailer_id }) => retailer_id);
-    const shown = this.#shown.item_count === 0 ? [] : await findItems(tx, feed, this.#shown.generation, retailerIds);
+    const shown = this.#shown.item_count === 0 ? [] : await findItems(tx, this.#shown.generation, retailerIds);
     // An item keeps its id for as long as its retailer_id stays in the feed.
     const idsShown = new Map(shown.map(({ retailer_id, id }) => [retailer_id, id]));
     const rows = shown.length === 0 ? items : items.map((item) => ({ ...item, id: (idsShown.get(item.retailer_id) ?? item.id) as NewItem["id"] }));
-    const inserted = await insertItems(tx, feed, generation, rows);
+    const inserted = await insertItems(tx, generation, rows);
     const overwritten: { line: number; retailer_id: string; earlier: number }[] = [];
     if (inserted < rows.length) {
-      const stored = new Map((await findItems(tx, feed, generation, retailerIds)).map((item) => [item.retailer_id, item]));
+      const stored = new Map((await findItems(tx, generation, retailerIds)).map((item) => [item.retailer_id, item]));
       for (const row of rows) {
         const earlier = stored.get(row.retailer_id);
-        if (earlier === undefined || earlier.row_number === row.row_number) continue;
-        await overwriteItem(tx, feed, generation, row);
-        overwritten.push({ line: row.line, retailer_id: row.retailer_id, earlier: earlier.line });
+        if (earlier === undefined || earlier.position === row.position) continue;
+        await overwriteItem(tx, generation, row);
+        overwritten.push({ line: row.line, retailer_id: row.retailer_id, earlier: earlier.position });
       }
     }
     // An item that was overwritten was counted with its first row.

@@ -7,13 +7,13 @@ import type { JobKind, RunningJob } from "#jobs/job-kind";
 import { unixSeconds } from "#kernel/clock";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
-import { deleteItems, findStaleGeneration } from "./items.store.ts";
+import { deleteItems } from "./items.store.ts";
 import type { Bytes } from "./product-feeds.bytes.ts";
 import { fetchFile } from "./product-feeds.fetching.ts";
 import { Ingestion, type ShownItems, UploadLost } from "./product-feeds.ingestion.ts";
 import { ROWS_PER_WRITE, UPLOADS_KEPT_MAX } from "./product-feeds.limits.ts";
 import type { FeedFormat } from "./product-feeds.rows.ts";
-import { findFeed, nextGeneration } from "./product-feeds.store.ts";
+import { beginGeneration, findFeed, findSpareGeneration, forgetGeneration } from "./product-feeds.store.ts";
 import {
   claimUpload,
   deleteOldUploads,
@@ -81,8 +81,8 @@ async function claimNext(tx: Transaction, world: World, feed: NodeId): Promise<C
   const now = unixSeconds(world.clock);
   await deleteOldUploads(tx, feed, UPLOADS_KEPT_MAX, now - RECEIVING_SECONDS_MAX);
   const upload = await findWaitingUpload(tx, feed);
-  const generation = upload === undefined ? undefined : await nextGeneration(tx, feed);
-  if (upload === undefined || generation === undefined) return undefined;
+  if (upload === undefined) return undefined;
+  const generation = await beginGeneration(tx, feed);
   await claimUpload(tx, feed, upload.n, generation, now);
   return { feed, n: upload.n, generation, upload, shown };
 }
@@ -109,10 +109,11 @@ async function* partsOf(world: World, feed: string, n: number): Bytes {
 async function clearAway(world: World, feed: NodeId): Promise<void> {
   const { database } = world;
   for (;;) {
-    const shown = await findFeed(database.reader, feed);
-    const generation = await findStaleGeneration(database.reader, feed, shown?.generation ?? Number.MAX_SAFE_INTEGER);
+    const generation = await findSpareGeneration(database.reader, feed);
     if (generation === undefined) break;
-    await database.write((tx) => deleteItems(tx, feed, generation, ROWS_PER_WRITE));
+    await database.write(async (tx) => {
+      if ((await deleteItems(tx, generation, ROWS_PER_WRITE)) < ROWS_PER_WRITE) await forgetGeneration(tx, feed, generation);
+    });
   }
   for (;;) {
     const spare = await findSparePart(database.reader, feed);

@@ -4,18 +4,22 @@ export const productFeedMigrations: readonly Migration[] = [
   {
     name: "product_feeds",
     statements: [
-      // `generation` is the one that is shown: each ingestion writes its items under a number of its own, beside those.
+      // `generation` is the one that is shown: each ingestion writes its items under a number of its own, beside those. 0: none yet.
       `CREATE TABLE product_feeds (
-        id BIGINT PRIMARY KEY, catalog BIGINT NOT NULL, name TEXT NOT NULL, generation BIGINT NOT NULL, next_generation BIGINT NOT NULL,
-        next_upload BIGINT NOT NULL, item_count BIGINT NOT NULL
+        id BIGINT PRIMARY KEY, catalog BIGINT NOT NULL, name TEXT NOT NULL, generation BIGINT NOT NULL, next_upload BIGINT NOT NULL,
+        item_count BIGINT NOT NULL
       ) WITHOUT ROWID`,
       "CREATE INDEX product_feeds_by_catalog ON product_feeds (catalog, id)",
+      "CREATE TABLE feed_generations (feed BIGINT NOT NULL, generation BIGINT NOT NULL, PRIMARY KEY (feed, generation)) WITHOUT ROWID",
+      // No number is given twice, so that a run that was overtaken writes where nobody looks.
+      "CREATE TABLE feed_generation_numbers (next_generation BIGINT NOT NULL)",
+      "INSERT INTO feed_generation_numbers (next_generation) VALUES (1)",
       // `item` is JSON: most items say half of what they may.
       `CREATE TABLE feed_items (
-        feed BIGINT NOT NULL, generation BIGINT NOT NULL, id BIGINT NOT NULL, retailer_id TEXT NOT NULL, line BIGINT NOT NULL,
-        row_number BIGINT NOT NULL, item TEXT NOT NULL, PRIMARY KEY (feed, generation, id)
+        generation BIGINT NOT NULL, id BIGINT NOT NULL, retailer_id TEXT NOT NULL, position BIGINT NOT NULL, item TEXT NOT NULL,
+        PRIMARY KEY (generation, id)
       ) WITHOUT ROWID`,
-      "CREATE UNIQUE INDEX feed_items_by_retailer_id ON feed_items (feed, generation, retailer_id)",
+      "CREATE UNIQUE INDEX feed_items_by_retailer_id ON feed_items (generation, retailer_id)",
     ],
   },
   {

@@ -34,8 +34,7 @@ export const listAllFeeds = (reader: Reader, page: PageRequest): Promise<ListPag
 export async function insertFeed(tx: Transaction, id: NodeId, catalog: NodeId, name: string): Promise<boolean> {
   if (!(await insertNode(tx, { id, type: "product_feed", owner: catalog }))) return false;
   await tx.run(sql`
-    INSERT INTO product_feeds (id, catalog, name, generation, next_generation, next_upload, item_count)
-    VALUES (${id}, ${catalog}, ${name}, 1, 2, 1, 0)`);
+    INSERT INTO product_feeds (id, catalog, name, generation, next_upload, item_count) VALUES (${id}, ${catalog}, ${name}, 0, 1, 0)`);
   return true;
 }
 
@@ -43,12 +42,29 @@ export async function renameFeed(tx: Transaction, id: string, name: string): Pro
   await tx.run(sql`UPDATE product_feeds SET name = ${name} WHERE id = ${id}`);
 }
 
-/** A number that no generation of the feed has; undefined: the feed is gone. */
-export async function nextGeneration(tx: Transaction, feed: string): Promise<number | undefined> {
+/** A generation of the feed, under a number that no other one has or had. */
+export async function beginGeneration(tx: Transaction, feed: string): Promise<number> {
   const row = await tx.get<{ next_generation: number }>(
-    sql`UPDATE product_feeds SET next_generation = next_generation + 1 WHERE id = ${feed} RETURNING next_generation`,
+    sql`UPDATE feed_generation_numbers SET next_generation = next_generation + 1 RETURNING next_generation`,
   );
-  return row === undefined ? undefined : row.next_generation - 1;
+  if (row === undefined) throw new Error("the number of the next generation is gone");
+  const generation = row.next_generation - 1;
+  await tx.run(sql`INSERT INTO feed_generations (feed, generation) VALUES (${feed}, ${generation})`);
+  return generation;
+}
+
+/** A generation that is neither shown nor being written: of a run that failed, was overtaken or killed, or was shown before. */
+export async function findSpareGeneration(reader: Reader, feed: string): Promise<number | undefined> {
+  const row = await reader.get<{ generation: number }>(sql`
+    SELECT g.generation FROM feed_generations g
+    LEFT JOIN product_feeds f ON f.id = g.feed AND f.generation = g.generation
+    LEFT JOIN feed_uploads u ON u.feed = g.feed AND u.generation = g.generation AND u.status = 'running'
+    WHERE g.feed = ${feed} AND f.id IS NULL AND u.feed IS NULL ORDER BY g.generation LIMIT 1`);
+  return row?.generation;
+}
+
+export async function forgetGeneration(tx: Transaction, feed: string, generation: number): Promise<void> {
+  await tx.run(sql`DELETE FROM feed_generations WHERE feed = ${feed} AND generation = ${generation}`);
 }
 
 /** From one moment to the next the feed's items are those of another generation. */

@@ -175,10 +175,10 @@ onEachDatabase("product feeds", (database) => {
     expect(data).toContainEqual({ ...kept, brand: "Acme" });
     expect([data.length, summary.total_count]).toEqual([2, 2]);
     await plaza.world.work.runDue();
-    expect((await plaza.dump(["feed_items.feed"])).length).toBe(3);
+    expect((await plaza.dump(["feed_items.generation"])).length).toBe(3);
     expect(await plaza.world.database.write((tx) => section.remove(tx, "8101", plaza.world))).toBe(true);
     await plaza.world.work.runDue();
-    expect((await plaza.dump(["feed_items.feed"])).length).toBe(1);
+    expect((await plaza.dump(["feed_items.generation"])).length).toBe(1);
     expect((await read(plaza)).status).toBe(400);
     expect(await plaza.world.database.write((tx) => section.remove(tx, "8101", plaza.world))).toBe(false);
   });

@@ -8,7 +8,7 @@ import type { Reader, Transaction } from "#storage/database";
 import { findItems, insertItems, listAllItems, type NewItem } from "./items.store.ts";
 import { BadItem, type ItemField, itemFields, neededFields, type RawItem, readItem, textOfItem } from "./product-feeds.items.ts";
 import { scheduleIngestion } from "./product-feeds.jobs.ts";
-import { deleteFeed, type FeedRow, findFeed, insertFeed, listAllFeeds, nextGeneration, renameFeed, showGeneration } from "./product-feeds.store.ts";
+import { beginGeneration, deleteFeed, type FeedRow, findFeed, insertFeed, listAllFeeds, renameFeed, showGeneration } from "./product-feeds.store.ts";
 
 const closed = { additionalProperties: false };
 
@@ -27,19 +27,18 @@ const entry = Type.Object(
 type Entry = Static<typeof entry>;
 
 async function entryOf(reader: Reader, { id, catalog, name, generation }: FeedRow): Promise<WorldEntry> {
-  return { id, catalog, name, items: await listAllItems(reader, id, generation) };
+  return { id, catalog, name, items: await listAllItems(reader, generation) };
 }
 
 /** Brings the feed's items to those of the entry; a retailer_id that stays keeps its id. */
 async function saveItems(tx: Transaction, given: WorldEntry, world: World): Promise<void> {
   const { id: feed, items } = given as Entry;
   const shown = await findFeed(tx, feed);
-  const generation = await nextGeneration(tx, feed);
-  if (shown === undefined || generation === undefined) return;
+  if (shown === undefined) return;
+  const generation = await beginGeneration(tx, feed);
   const read = items.map((item, index) => readEntry(item as ItemEntry, index));
   const known = await findItems(
     tx,
-    feed,
     shown.generation,
     read.map(({ retailer_id }) => retailer_id),
   );
@@ -50,13 +49,13 @@ async function saveItems(tx: Transaction, given: WorldEntry, world: World): Prom
     if (seen.has(retailer_id)) throw new WorldProblem(`items[${index}].retailer_id`, `repeats ${retailer_id}`);
     seen.add(retailer_id);
     if (id !== undefined && (await findNode(tx, id)) !== undefined) throw new WorldProblem(`items[${index}].id`, `${id} is taken`);
-    rows.push({ id: id ?? ids.get(retailer_id) ?? world.ids.mint(), retailer_id, line: index + 1, row_number: index + 1, item: text });
+    rows.push({ id: id ?? ids.get(retailer_id) ?? world.ids.mint(), retailer_id, position: index + 1, item: text });
   }
-  const inserted = await insertItems(tx, feed, generation, rows);
+  const inserted = await insertItems(tx, generation, rows);
   if (inserted < rows.length) throw new WorldProblem("items", "has an id twice");
   await showGeneration(tx, feed, generation, rows.length);
   // The items before are cleared away by the feed's job.
-  if (shown.item_count > 0) await scheduleIngestion(tx, world, feed);
+  if (shown.generation !== 0) await scheduleIngestion(tx, world, feed);
 }
 
 type ItemEntry = { readonly id?: NodeId } & { readonly [field in ItemField]?: string | number };
