@@ -53,8 +53,37 @@ SIGTERM and SIGINT end it when the running calls have ended, after 10 s at most.
     const { work } = await import("./worker.ts");
     process.exitCode = await work();
   });
+  addWebhookCommands(plaza);
   addTokenCommands(plaza.command("token").description("mints, lists and revokes tokens, and makes apps to mint them for"));
   return plaza;
+}
+
+function addWebhookCommands(plaza: Command): void {
+  const add = (name: string, description: string) =>
+    plaza
+      .command(name)
+      .description(description)
+      .option("--control-url <URL>", "of the running server (PLAZA_CONTROL_URL; http://127.0.0.1:4001)")
+      .option("--control-key <KEY>", "of the running server (PLAZA_CONTROL_KEY)")
+      .option("--world-name <NAME>", "the world", "default");
+  add("listen", "receives an app's webhooks, prints a line for each, and hands them on, signed as they came")
+    .option("--forward-to <URL>", "hands each on to this address; what it answers is what the world hears")
+    .option("--app <ID>", "whose webhooks; the world's only app when left out")
+    .option("--port <N>", "to receive them on; a free one when left out")
+    .option("--public-url <URL>", "how the server reaches this machine, where it is another one")
+    .action(async (given) => {
+      const { listen } = await import("./listen.ts");
+      process.exitCode = await listen(flagsGiven(given));
+    });
+  add("trigger", "makes an example event as if it had happened, and tells what became of it")
+    .argument("<event>", "a webhook field, e.g. messages or social.comments")
+    .option("--entity <ID>", "the account or page; the world's first when left out")
+    .option("--phone-number <ID>", "the business phone number, where the event belongs to one")
+    .option("--value <JSON>", "what it carries; an example when left out")
+    .action(async (event, given) => {
+      const { trigger } = await import("./trigger.ts");
+      process.exitCode = await trigger(String(event), flagsGiven(given));
+    });
 }
 
 function addTokenCommands(token: Command): void {

@@ -252,7 +252,10 @@ export class Connection {
   #readHead(): RequestHead | HeadProblem | undefined {
     const inbox = this.#inbox;
     // RFC 9112, 2.2: an empty line before a request is overlooked; old clients send one behind a body.
-    while (this.#searched === 0 && inbox.byteAt(0) === 13 && inbox.byteAt(1) === 10) inbox.skip(2);
+    while (inbox.byteAt(0) === 13 && inbox.byteAt(1) === 10) {
+      inbox.skip(2);
+      this.#searched = 0;
+    }
     const end = inbox.indexOf("\r\n\r\n", Math.max(0, this.#searched - 3));
     const bytesMax = parserHeaderBytesMax(this.#owner.limits);
     if (end > bytesMax || (end === -1 && inbox.length > bytesMax)) {

@@ -40,7 +40,7 @@ export const listLabels = listOperation({
   ...access,
   operation: "listLabels",
   summary: "Lists the custom labels of a page, newest first.",
-  clauses: ["A1-1", "A1-2", "A1-3", "A1-4", "A1-5", "A1-6", "A1-7", "A1-8", "A1-9", "A1-10", "A-1", "A-3", "A-4", "A-13", "A-14", "A-15"],
+  clauses: ["A1-1", "A1-2", "A1-3", "A1-4", "A1-5", "A1-6", "A1-7", "A1-8", "A1-9", "A1-10", "A-1", "A-3", "A-4", "A-13", "A-14", "A-15", "LIM-6"],
   on: "page",
   edge: "custom_labels",
   params: Type.Object({}),

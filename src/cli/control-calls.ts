@@ -1,0 +1,42 @@
+/** Calls of a running server's control API, for commands. */
+import { ConfigProblem } from "#config/config";
+import { environment } from "#config/environment";
+
+export interface ControlCalls {
+  /** Below the world's own path, e.g. `deliveries`. Rejects with the API's own message. */
+  // biome-ignore lint/suspicious/noExplicitAny: answers are JSON whose shape the caller knows.
+  call(method: string, path: string, body?: unknown): Promise<any>;
+}
+
+type Given = Readonly<Record<string, unknown>>;
+
+export function controlCalls(given: Given): ControlCalls {
+  const { PLAZA_CONTROL_URL, PLAZA_CONTROL_KEY } = environment();
+  const url = given.control_url ?? PLAZA_CONTROL_URL ?? "http://127.0.0.1:4001";
+  const key = given.control_key ?? PLAZA_CONTROL_KEY;
+  if (typeof url !== "string" || !URL.canParse(url)) throw new ConfigProblem("--control-url", `"${url}" is not an address`);
+  if (key === undefined) throw new ConfigProblem("--control-key", "is needed; PLAZA_CONTROL_KEY serves too");
+  const base = `${url.replace(/\/+$/, "").replace(/\/v1$/, "")}/v1/worlds/${encodeURIComponent(String(given.world_name ?? "default"))}`;
+  return {
+    async call(method, path, body) {
+      const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+      let response: Response;
+      try {
+        response = await fetch(`${base}/${path}`, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+      } catch (error) {
+        throw new ConfigProblem("--control-url", `${url} could not be reached: ${error instanceof Error ? error.message : error}`);
+      }
+      const answer = (await response.json()) as { error?: { message: string } };
+      if (!response.ok) throw new ControlRefusal(answer.error?.message ?? `the control API answered ${response.status}`);
+      return answer;
+    },
+  };
+}
+
+/** The control API said no, and why. */
+export class ControlRefusal extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "ControlRefusal";
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * `plaza listen`: becomes the callback of an app for a while, prints a line for each webhook, and hands it on as it came,
+ * bytes and signatures unchanged. What the receiver answers is what the world hears, so its retries can be seen working.
+ */
+import { listenForWebhooks, type ReceivedWebhook } from "#http/webhook-listener";
+import { webhookFields, webhookObjects } from "#webhooks/field-catalogue";
+import { type ControlCalls, ControlRefusal, controlCalls } from "./control-calls.ts";
+import { nextSignal } from "./process-end.ts";
+
+type Given = Readonly<Record<string, unknown>>;
+
+const FAILED = 1;
+const WRONG_USE = 2;
+/** What a webhook's sender gets where nobody answers behind. */
+const BAD_GATEWAY = 502;
+/** As long as the world itself waits (D-62). */
+const FORWARD_MS_MAX = 15_000;
+
+interface AppEntry {
+  readonly id: string;
+  readonly callback?: { readonly url: string; readonly verify_token?: string; readonly verified?: boolean };
+  readonly subscriptions?: readonly { readonly object: string; readonly fields: readonly string[] }[];
+}
+
+/** Resolves with the exit code when it was asked to end. */
+export async function listen(given: Given): Promise<number> {
+  const forwardTo = given.forward_to as string | undefined;
+  if (forwardTo !== undefined && !/^https?:\/\//.test(forwardTo)) return fail(`--forward-to: "${forwardTo}" is not an http address`, WRONG_USE);
+  try {
+    const control = controlCalls(given);
+    const app = await findApp(control, given.app as string | undefined);
+    const listener = listenForWebhooks(String(given.host ?? "127.0.0.1"), Number(given.port ?? 0), (webhook) => take(webhook, forwardTo));
+    const url = (given.public_url as string | undefined) ?? `http://127.0.0.1:${listener.port}/`;
+    const ended = nextSignal();
+    const restore = await becomeCallback(control, app, url);
+    say(`app ${app.id} calls ${url}${forwardTo === undefined ? "" : `, handed on to ${forwardTo}`}; Ctrl-C gives its callback back`);
+    await ended;
+    await restore();
+    await listener.stop();
+    return 0;
+  } catch (error) {
+    if (error instanceof ControlRefusal) return fail(error.message, FAILED);
+    if (error instanceof Error && error.name === "ConfigProblem") return fail(error.message, WRONG_USE);
+    throw error;
+  }
+}
+
+async function findApp(control: ControlCalls, id: string | undefined): Promise<AppEntry> {
+  if (id !== undefined) return (await control.call("GET", `nodes/apps/${encodeURIComponent(id)}`)) as AppEntry;
+  const { data } = (await control.call("GET", "nodes/apps?limit=2")) as { data: AppEntry[] };
+  const [only, second] = data;
+  if (only === undefined || second !== undefined)
+    throw new ControlRefusal(`the world has ${only === undefined ? "no" : "several"} apps: --app names the one`);
+  return only;
+}
+
+/** An app that is subscribed to nothing gets everything while it is listened to. Answers how to undo it. */
+async function becomeCallback(control: ControlCalls, { id, callback, subscriptions = [] }: AppEntry, url: string): Promise<() => Promise<void>> {
+  const path = `nodes/apps/${id}`;
+  const all = webhookObjects.map((object) => ({
+    object,
+    fields: webhookFields.filter((entry) => entry.object === object).map(({ field }) => field),
+  }));
+  await control.call("PATCH", path, { callback: { url, verified: true }, ...(subscriptions.length === 0 ? { subscriptions: all } : {}) });
+  return async () => {
+    await control.call("PATCH", path, { callback: callback ?? null, subscriptions });
+  };
+}
+
+async function take({ headers, body }: ReceivedWebhook, forwardTo: string | undefined): Promise<number> {
+  const status = forwardTo === undefined ? 200 : await handOn(forwardTo, headers, body);
+  say(`${new Date(Number(headers["webhook-timestamp"]) * 1000).toISOString()} ${summaryOf(body)} ${headers["webhook-id"]} → ${status}`);
+  return status;
+}
+
+/** Headers that belong to the connection, not to the webhook. */
+const OF_THE_CONNECTION = new Set(["host", "connection", "content-length", "transfer-encoding"]);
+
+async function handOn(url: string, headers: ReceivedWebhook["headers"], body: string): Promise<number> {
+  const kept = Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_THE_CONNECTION.has(name)));
+  try {
+    const response = await fetch(url, { method: "POST", headers: kept, body, redirect: "manual", signal: AbortSignal.timeout(FORWARD_MS_MAX) });
+    await response.body?.cancel();
+    return response.status;
+  } catch (error) {
+    say(`  ${url} did not answer: ${error instanceof Error ? error.message : error}`);
+    return BAD_GATEWAY;
+  }
+}
+
+/** `chatapp_business_account 4001 messages, calls (3)`. */
+function summaryOf(body: string): string {
+  const { object, entry } = JSON.parse(body) as { object: string; entry: { id: string; changes?: { field: string }[]; messaging?: unknown[] }[] };
+  const fields = new Set(entry.flatMap(({ changes }) => (changes === undefined ? ["messages"] : changes.map(({ field }) => field))));
+  const updates = entry.reduce((count, { changes, messaging }) => count + (changes ?? messaging ?? []).length, 0);
+  return `${object} ${[...new Set(entry.map(({ id }) => id))].join(", ")} ${[...fields].join(", ")}${updates > 1 ? ` (${updates})` : ""}`;
+}
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+function fail(message: string, code: number): number {
+  process.stderr.write(`plaza: ${message}\n`);
+  return code;
+}

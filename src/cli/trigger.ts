@@ -1,0 +1,87 @@
+/** `plaza trigger <event>`: makes an example event, and tells what became of it at each callback. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { type WebhookField, webhookFields } from "#webhooks/field-catalogue";
+import { type ControlCalls, ControlRefusal, controlCalls } from "./control-calls.ts";
+
+type Given = Readonly<Record<string, unknown>>;
+
+const FAILED = 1;
+const WRONG_USE = 2;
+/** A callback has 15 s for its answer (D-62). */
+const WAIT_MS_MAX = 17_000;
+const LOOK_MS = 50;
+
+/** Where an example of an object's event may happen: the world file's key. */
+const NODES = { social: "social_accounts", chatapp_business_account: "chatapp_accounts", page: "pages" } as const;
+
+interface Delivery {
+  readonly id: string;
+  readonly app: string;
+  readonly callback?: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly attempts: readonly { readonly status?: number; readonly latency_ms?: number; readonly error?: string }[];
+}
+
+/** Resolves with the exit code: 0 when every callback took it. */
+export async function trigger(event: string, given: Given): Promise<number> {
+  const field = fieldOf(event);
+  if (field === undefined) return fail(`there is no event ${event}; there are ${names().join(", ")}`, WRONG_USE);
+  try {
+    const control = controlCalls(given);
+    const entity = (given.entity as string | undefined) ?? (await anyOf(control, field.object));
+    const { deliveries } = (await control.call("POST", "deliveries/trigger", {
+      object: field.object,
+      field: field.field,
+      entity,
+      ...(given.phone_number === undefined ? {} : { phone_number: given.phone_number }),
+      ...(given.value === undefined ? {} : { value: JSON.parse(String(given.value)) }),
+    })) as { deliveries: string[] };
+    let hasFailed = false;
+    for (const id of deliveries) {
+      const delivery = await ended(control, id);
+      hasFailed ||= delivery.status !== "delivered";
+      process.stdout.write(`${lineOf(delivery)}\n`);
+    }
+    return hasFailed ? FAILED : 0;
+  } catch (error) {
+    if (error instanceof ControlRefusal) return fail(error.message, FAILED);
+    if (error instanceof SyntaxError) return fail(`--value is not JSON: ${error.message}`, WRONG_USE);
+    if (error instanceof Error && error.name === "ConfigProblem") return fail(error.message, WRONG_USE);
+    throw error;
+  }
+}
+
+/** `object.field`, or a field alone; where several objects have it, the first of the catalogue is meant. */
+const fieldOf = (event: string): WebhookField | undefined =>
+  webhookFields.find(({ object, field }) => event === `${object}.${field}`) ?? webhookFields.find(({ field }) => event === field);
+
+const names = (): string[] => webhookFields.map(({ object, field }) => `${object}.${field}`);
+
+async function anyOf(control: ControlCalls, object: WebhookField["object"]): Promise<string> {
+  const key = NODES[object];
+  const { data } = (await control.call("GET", `nodes/${key}?limit=1`)) as { data: { id: string }[] };
+  const [first] = data;
+  if (first === undefined) throw new ControlRefusal(`the world has no ${key}: --entity names the account or page`);
+  return first.id;
+}
+
+async function ended(control: ControlCalls, id: string): Promise<Delivery> {
+  for (let waited = 0; ; waited += LOOK_MS) {
+    const delivery = (await control.call("GET", `deliveries/${id}`)) as Delivery;
+    const isOver = delivery.status === "delivered" || delivery.status === "failed" || delivery.attempts.length > 0;
+    if (isOver || waited >= WAIT_MS_MAX) return delivery;
+    await sleep(LOOK_MS);
+  }
+}
+
+function lineOf({ id, app, callback, status, reason, attempts }: Delivery): string {
+  const last = attempts.at(-1);
+  const answer = last === undefined ? "" : ` ${last.status ?? last.error}${last.latency_ms === undefined ? "" : ` in ${last.latency_ms} ms`}`;
+  return `${id} app ${app} ${callback ?? "(no callback)"}: ${status}${reason === undefined ? "" : ` (${reason})`}${answer}`;
+}
+
+function fail(message: string, code: number): number {
+  process.stderr.write(`plaza: ${message}\n`);
+  return code;
+}
