@@ -198,7 +198,11 @@ const rules = [
     comment: "what the program's two entries do not reach is dead: use it or delete it",
     from: { path: "^src/(main|cli/plaza)\\.ts$" },
     // answer-schemas and common-errors are what contracts say to the documents and to the tests' check of every answer.
-    to: { path: "^src/", pathNot: `^src/(main|cli/plaza)\\.ts$|^src/graph/(answer-schemas|common-errors)\\.ts$|\\.d\\.ts$|${TEST}`, reachable: false },
+    to: {
+      path: "^src/",
+      pathNot: `^src/(main|cli/plaza)\\.ts$|^src/graph/(answer-schemas|common-errors)\\.ts$|\\.d\\.ts$|${TEST}`,
+      reachable: false,
+    },
   },
   {
     name: "nothing-circular",

@@ -23,8 +23,9 @@ interface Row {
 }
 const token = database.prepare<{ page: number }, [string]>("SELECT page FROM tokens WHERE token = ?");
 const node = database.prepare<{ type: string }, [string]>("SELECT type FROM nodes WHERE id = ?");
+// `+?` and not `?`: with ORDER BY, SQLite plans a statement anew whenever a bare parameter is bound, which costs 3 µs.
 const list = database.prepare<Row, [string]>(
-  "SELECT CAST(p.id AS TEXT) AS id, p.name, p.url FROM personas p WHERE p.page = ? ORDER BY p.id DESC LIMIT 6",
+  "SELECT CAST(p.id AS TEXT) AS id, p.name, p.url FROM personas p WHERE p.page = +? ORDER BY p.id DESC LIMIT 6",
 );
 const headers = { "content-type": "application/json; charset=UTF-8" };
 const cursorOf = (row: Row): string => `__________________${row.id}`;

@@ -44,6 +44,8 @@ export async function work(): Promise<number> {
   const log = new Log({ level: config.log_level, isPretty: config.pretty });
   // A terminal sends its signals to the whole group: the first process decides, and says so by the channel.
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
+  // The first process is gone, however it ended: nobody would end this one.
+  process.on("disconnect", () => process.exit(FAILED));
   try {
     const plaza = await startPlaza(config, log, { part: "graph" });
     send({ kind: "ready" });

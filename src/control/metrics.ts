@@ -7,6 +7,7 @@ import type { OpenWorld } from "#graph/open-world";
 import { monotonicMs, sleepMs } from "#system";
 import { DURATION_EDGES_MS } from "#telemetry/figures";
 import type { FiguresSource } from "#telemetry/merged-figures";
+import { countCallbacks } from "#webhooks/callbacks.store";
 import { ATTEMPT_EDGES_MS } from "#webhooks/delivery-figures";
 
 export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
@@ -43,6 +44,7 @@ export async function metricsText(figures: FiguresSource, worlds: Iterable<OpenW
   const all = [...worlds];
   await writeDatabases(page, all);
   writeWebhooks(page, all);
+  await writeCallbacks(page, all);
   return page.text();
 }
 
@@ -97,6 +99,15 @@ function writeWebhooks(page: Page, worlds: readonly OpenWorld[]): void {
     page.sample(`${duration}_bucket`, { ...labels, le: "+Inf" }, count);
     page.sample(`${duration}_sum`, labels, figures.durationSumMs / 1000);
     page.sample(`${duration}_count`, labels, count);
+  }
+}
+
+/** D-62: a callback that has failed for an hour is an alert; one that is paused gets nothing until somebody resumes it. */
+async function writeCallbacks(page: Page, worlds: readonly OpenWorld[]): Promise<void> {
+  page.metric("plaza_webhook_callbacks", "gauge", "Callbacks by state: failing, alerted (failing for an hour), paused (for five days).");
+  for (const { name: world, database } of worlds) {
+    const counts = await countCallbacks(database.reader).catch(() => undefined);
+    for (const [state, count] of Object.entries(counts ?? {})) page.sample("plaza_webhook_callbacks", { world, state }, count);
   }
 }
 

@@ -105,7 +105,7 @@ onEachDatabase("webhooks in the control API", (database) => {
   });
 
   test("a callback that failed for five days is shown as paused, and resumed by hand", async () => {
-    const { call, happen, due, receiver } = await open();
+    const { app, call, happen, due, receiver } = await open();
     expect((await call("GET", "callbacks")).body.data).toEqual([]);
     receiver.answer = () => new Response(null, { status: 500 });
     await happen("messages", 1);
@@ -113,6 +113,7 @@ onEachDatabase("webhooks in the control API", (database) => {
     const [failing] = (await call("GET", "callbacks")).body.data;
     expect(failing).toMatchObject({ app: "1001", url: receiver.url, status: "failing", failing_since: 1_795_000_000 });
     await call("POST", "clock/advance", { seconds: 5 * 86_400 });
+    expect(await (await app.request("/metrics")).text()).toMatch(/plaza_webhook_callbacks\{world="[^"]+",state="paused"\} 1\n/);
     expect((await call("GET", "callbacks")).body.data[0]).toMatchObject({ status: "paused", alerted_time: expect.any(Number) });
     receiver.answer = () => new Response("ok");
     await happen("messages", 2);

@@ -6,9 +6,9 @@ import { bodyTooLarge, type GraphError, headersTooLarge, internalError, malforme
 import { monotonicMs } from "#system";
 import type { CallFigures } from "#telemetry/figures";
 import { writeAnswer } from "./answers.ts";
-import { findHeader, headBytes, splitTarget, type Target } from "./arrived.ts";
+import { findHeader, headBytes, type RawHeaders, splitTarget, type Target } from "./arrived.ts";
 import { defectiveBody, NO_BODY, type ParsedBody, parseBody } from "./body.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection, Received } from "./connection.ts";
 import { PREFLIGHT_HEADERS } from "./cors.ts";
 import { type RouteHandler, type RouteTable, requestOf, writeResponse } from "./extra-routes.ts";
 import type { RequestHead } from "./head.ts";
@@ -62,7 +62,8 @@ export class Calls {
 
   async #answerGraph(call: Call): Promise<void> {
     const { head, connection } = call;
-    const body = head.framing === 0 ? NO_BODY : await this.#takeBody(call);
+    const taken = head.framing === 0 ? NO_BODY : this.#takeBody(call);
+    const body = taken instanceof Promise ? await taken : taken;
     if (body === "gone") return;
     const answer = await this.#climb(call, this.#requestOf(call, body));
     writeAnswer(connection, answer, head.method === "HEAD");
@@ -113,7 +114,7 @@ export class Calls {
   }
 
   /** Where something is wrong with it the rest stays unread, and the connection ends with the answer. */
-  async #takeBody({ head, connection, place }: Call): Promise<ParsedBody | "gone"> {
+  #takeBody({ head, connection, place }: Call): ParsedBody | "gone" | Promise<ParsedBody | "gone"> {
     const { limits } = this.#options;
     const { raw, framing } = head;
     const bytesMax = limits.bodyBytesMaxFor?.(place.surface, place.path) ?? limits.bodyBytesMax;
@@ -122,10 +123,14 @@ export class Calls {
     if (encoding !== undefined && encoding !== "identity" && encoding !== "")
       return defectiveBody(malformedRequest(`The Content-Encoding ${encoding} is not supported; send the body as it is`));
     if (!head.isHttp10 && findHeader(raw, "expect")?.toLowerCase() === "100-continue") connection.writeContinue();
-    const received = await connection.receiveBody(bytesMax, limits.bodyMsMax);
+    const received = connection.receiveBody(bytesMax, limits.bodyMsMax);
+    return received instanceof Promise ? received.then((later) => this.#bodyOf(later, raw)) : this.#bodyOf(received, raw);
+  }
+
+  #bodyOf(received: Received, raw: RawHeaders): ParsedBody | "gone" {
     if (received === "gone") return received;
     if ("defect" in received) return defectiveBody(received.defect);
-    return parseBody(received.bytes, findHeader(raw, "content-type"), limits.parametersMax);
+    return parseBody(received.bytes, findHeader(raw, "content-type"), this.#options.limits.parametersMax);
   }
 
   #answerPreflight({ connection, place, startedMs }: Call): void {

@@ -3,7 +3,7 @@
 export const CORS_HEADERS = {
   "access-control-allow-origin": "*",
   "access-control-expose-headers":
-    "x-pf-trace-id, pf-api-version, x-app-usage, x-business-use-case-usage, x-ad-api-version-warning, etag, retry-after, www-authenticate",
+    "x-pf-trace-id, pf-api-version, x-app-usage, x-business-use-case-usage, x-ad-api-version-warning, deprecation, link, etag, retry-after, www-authenticate",
 } as const;
 
 export const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = {

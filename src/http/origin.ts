@@ -15,6 +15,7 @@ export class Origins {
   readonly #trusted: readonly [ipaddr.IPv4 | ipaddr.IPv6, number][];
   readonly #known = new Map<string, boolean>();
   #configured: Origin;
+  #lastHost = "";
 
   /** `trustedProxies` are CIDR ranges, e.g. `10.0.0.0/8`. Throws for what is none. */
   constructor(trustedProxies: readonly string[]) {
@@ -32,7 +33,7 @@ export class Origins {
   /** The address of `peer` is asked only where proxies are trusted: looking it up has a cost. */
   of(raw: RawHeaders, authority: string | undefined, peer: { readonly remoteAddress: string | undefined }): Origin {
     const sent = authority ?? findHeader(raw, "host");
-    const host = isHost(sent) ? sent : this.#configured.host;
+    const host = this.#isHost(sent) ? sent : this.#configured.host;
     if (this.#trusted.length === 0 || !this.#isTrusted(peer.remoteAddress)) return { scheme: this.#configured.scheme, host };
     const forwardedHost = firstOf(findHeader(raw, "x-forwarded-host"));
     const forwardedScheme = firstOf(findHeader(raw, "x-forwarded-proto"))?.toLowerCase();
@@ -40,6 +41,14 @@ export class Origins {
       scheme: forwardedScheme === "https" || forwardedScheme === "http" ? forwardedScheme : this.#configured.scheme,
       host: isHost(forwardedHost) ? forwardedHost : host,
     };
+  }
+
+  /** Nearly every call names the same host as the one before. */
+  #isHost(text: string | undefined): text is string {
+    if (text !== undefined && text === this.#lastHost) return true;
+    if (!isHost(text)) return false;
+    this.#lastHost = text;
+    return true;
   }
 
   #isTrusted(remote: string | undefined): boolean {

@@ -76,8 +76,15 @@ export async function serveGraph(options: GraphServerOptions): Promise<GraphServ
   return { port: listener.port, hostname, figures, stop: (graceMs) => connections.stop(listener, graceMs) };
 }
 
-/** Bun's declarations know `reusePort` of clients and UDP alone; its listeners take it, too. */
-const listen = (options: TCPSocketListenOptions<Connection> & { readonly reusePort: boolean }): TCPSocketListener<Connection> => Bun.listen(options);
+/** Bun's declarations know `reusePort` of clients and UDP alone; its listeners take it, too. Its refusal does not name the port. */
+function listen(options: TCPSocketListenOptions<Connection> & { readonly reusePort: boolean }): TCPSocketListener<Connection> {
+  try {
+    return Bun.listen(options);
+  } catch (error) {
+    if (error instanceof Error) error.message += `:${options.port}`;
+    throw error;
+  }
+}
 
 class Connections implements ConnectionOwner {
   readonly limits: HttpLimits;

@@ -19,6 +19,8 @@ const SLEEP_MS_MAX = 60_000;
 const FAILED_MS = 1_000;
 /** Work that makes new work due at once without end is a programmer's mistake. */
 const PASSES_MAX = 10_000;
+/** In a world where events keep coming there is always something due: then whoever waits is let go, and the loop goes on. */
+const RUN_DUE_MS_MAX = 60_000;
 /** A long move of the clock takes steps of at least this share of the time moved so far: some 1,100 steps for a century. */
 const STEP_SHARE = 0.02;
 /** Calls to receivers take 15 s at most (D-62), and the program ends within 10 (operating.md: Commands). */
@@ -96,6 +98,7 @@ export class WorkLoop {
    */
   async runDue(): Promise<void> {
     await this.session.takeOver((tx, fence) => this.#release(tx, fence));
+    const endMs = performance.now() + RUN_DUE_MS_MAX;
     for (let pass = 0; pass < PASSES_MAX; pass++) {
       let didWork = false;
       for (const runner of this.#runners) {
@@ -104,7 +107,7 @@ export class WorkLoop {
         const hasWaited = await runner.source.settled();
         didWork ||= end.didWork || hasWaited;
       }
-      if (didWork) continue;
+      if (didWork && performance.now() < endMs) continue;
       // Somebody may have woken a source whose turn was this one's.
       this.wake();
       return;

@@ -1,6 +1,10 @@
-/** A callback that fails for long: somebody is told after an hour, and after five days nothing more is sent to it. */
+/**
+ * What the post office does by the clock: a callback that fails for an hour is told of, after five days nothing more is sent
+ * to it; what has ended is kept for a month.
+ */
 import type { JobKind } from "#jobs/job-kind";
 import { findCallback, markAlerted, markPaused } from "./callbacks.store.ts";
+import { deleteEnded } from "./retention.store.ts";
 import type { Webhooks } from "./webhooks.ts";
 
 const HOUR_MS = 3_600_000;
@@ -10,6 +14,15 @@ export const PAUSE_AFTER_MS = 5 * 24 * HOUR_MS;
 export const alertJob = "webhook_callback_alert";
 export const pauseJob = "webhook_callback_pause";
 export const rerouteJob = "webhook_reroute";
+export const retentionJob = "webhook_retention";
+/** There is one of it. */
+export const RETENTION_KEY = "world";
+
+/** How long what was delivered, or has failed, can be looked at and sent again, by the world's clock. What waits is kept. */
+export const RETENTION_MS = 30 * 24 * HOUR_MS;
+export const RETENTION_EVERY_MS = 24 * HOUR_MS;
+/** POSTs in one transaction. */
+const RETENTION_ROWS_MAX = 100;
 
 interface WithWebhooks {
   readonly webhooks: Webhooks;
@@ -49,5 +62,14 @@ export const webhookJobs: readonly JobKind<WithWebhooks>[] = [
     kind: rerouteJob,
     // Done twice it finds nothing more to move.
     run: ({ webhooks }, app) => webhooks.reroute(app),
+  },
+  {
+    kind: retentionJob,
+    async run({ webhooks }, key) {
+      const { database, clock, jobs } = webhooks.parts;
+      const beforeMs = clock.nowMs() - RETENTION_MS;
+      while ((await database.write((tx) => deleteEnded(tx, beforeMs, RETENTION_ROWS_MAX))) === RETENTION_ROWS_MAX);
+      await database.write((tx) => jobs.schedule(tx, { kind: retentionJob, key, dueMs: clock.nowMs() + RETENTION_EVERY_MS }));
+    },
   },
 ];

@@ -68,3 +68,10 @@ export async function markPaused(tx: Transaction, id: string, nowMs: number): Pr
   await tx.run(sql`UPDATE webhook_callbacks SET paused_ms = ${nowMs} WHERE id = ${id} AND paused_ms IS NULL`);
   tx.invalidate(callbackFact, id);
 }
+
+/** For metrics: how many fail, have failed for an hour, are paused. */
+export async function countCallbacks(reader: Reader): Promise<{ failing: number; alerted: number; paused: number }> {
+  const row = await reader.get<{ failing: number; alerted: number; paused: number }>(sql`
+    SELECT COUNT(c.failing_since_ms) AS failing, COUNT(c.alerted_ms) AS alerted, COUNT(c.paused_ms) AS paused FROM webhook_callbacks c`);
+  return row ?? { failing: 0, alerted: 0, paused: 0 };
+}

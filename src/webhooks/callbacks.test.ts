@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { newRooms, type Office, officeMigrations, openOffice, type Receiver, startReceiver, valuesAt } from "#harness/post-office";
 import { newWorkStore, onBothDatabases } from "#harness/work-database";
+import { sql } from "#storage/sql";
 import { listCallbacks } from "./callbacks.store.ts";
 import { listDeliveries, listEventsOf } from "./delivery-list.store.ts";
 
@@ -129,7 +130,7 @@ onBothDatabases("routes and callbacks", (kind) => {
     isWell = true;
     await office.emit("4001", { n: 2 });
     await office.emit("4002", { n: 3 });
-    await office.advance(30 * DAY);
+    await office.advance(20 * DAY);
     expect(receiver.received).toHaveLength(before);
     expect((await deliveries(office)).map(({ status, paused_ms }) => [status, paused_ms !== null])).toEqual([
       [0, true],
@@ -204,6 +205,31 @@ onBothDatabases("routes and callbacks", (kind) => {
     await office.loop.runDue();
     expect([valuesAt(receiver).length, valuesAt(other).length]).toEqual([7, 3]);
     expect(await office.webhooks.replay("123")).toBe(false);
+  });
+
+  test("what has ended is kept for thirty days, what waits for as long as it waits", async () => {
+    const { office, receiver } = await open();
+    await office.database.write(async (tx) => {
+      for (const n of [1, 2, 3]) {
+        await office.webhooks.emit(tx, { object: "chatapp_business_account", field: "messages", entity: "4001" as never, payload: { n } });
+      }
+    });
+    await office.advance(10);
+    receiver.answer = () => new Response(null, { status: 500 });
+    await office.emit("4001", { n: 4 });
+    await office.advance(29 * DAY);
+    await office.emit("4002", { n: 5 });
+    expect((await deliveries(office)).map(({ status, members }) => [status, members])).toEqual([
+      [0, 0],
+      [3, 0],
+      [2, 2],
+    ]);
+    await office.advance(3 * DAY);
+    expect((await deliveries(office)).map(({ status }) => status)).toEqual([0, 3]);
+    await office.advance(3 * DAY);
+    expect((await deliveries(office)).map(({ status }) => status)).toEqual([0]);
+    const { reader } = office.database;
+    expect(await reader.all(sql`SELECT CAST(e.payload AS TEXT) AS payload FROM webhook_events e`)).toEqual([{ payload: '{"n":5}' }]);
   });
 
   test("what was sent can be looked at: newest first, by state, callback and field, with its events and attempts", async () => {

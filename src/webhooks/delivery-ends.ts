@@ -3,9 +3,10 @@
  * sooner an end is stored, the less a killed process sends twice.
  */
 import type { Jobs } from "#jobs/jobs";
+import type { Clock } from "#kernel/clock";
 import type { Database, Transaction } from "#storage/database";
 import { withAttempt } from "./attempts.ts";
-import { ALERT_AFTER_MS, alertJob, PAUSE_AFTER_MS, pauseJob } from "./callback-jobs.ts";
+import { ALERT_AFTER_MS, alertJob, PAUSE_AFTER_MS, pauseJob, RETENTION_EVERY_MS, RETENTION_KEY, retentionJob } from "./callback-jobs.ts";
 import { type CallbackRow, findCallback, markFailing, markWorking } from "./callbacks.store.ts";
 import type { Callbacks } from "./callbacks.ts";
 import { DELIVERED, type EndRow, FAILED, NO_LANE, saveEnds, saveMove, WAITING } from "./deliveries.store.ts";
@@ -26,6 +27,7 @@ export interface EndStored {
 }
 
 export interface EndsOptions {
+  readonly clock: Clock;
   readonly database: Database;
   readonly callbacks: Callbacks;
   readonly jobs: Jobs<unknown>;
@@ -38,6 +40,7 @@ export class Ends {
   #running: Promise<void> | undefined;
   /** Stored since the start. */
   count = 0;
+  #hasRetention = false;
 
   constructor(options: EndsOptions) {
     this.#options = options;
@@ -65,9 +68,10 @@ export class Ends {
       const ends: End[] = [];
       let stored: EndStored[];
       try {
-        stored = await database.write((tx) => {
+        stored = await database.write(async (tx) => {
           // Taken when the transaction runs, with all that came until then; run again, it takes the same and what came since.
           ends.push(...this.#waiting.splice(0));
+          if (!this.#hasRetention) await this.#beginRetention(tx);
           return storeEnds(tx, ends, callbacks, jobs);
         });
       } catch (error) {
@@ -77,6 +81,17 @@ export class Ends {
       this.count += stored.length;
       for (const one of stored) onStored(one);
     }
+  }
+
+  /** With the first delivery of a world; from then on the job keeps itself going. */
+  async #beginRetention(tx: Transaction): Promise<void> {
+    const { jobs, clock } = this.#options;
+    if ((await jobs.dueTimeOf(tx, retentionJob, RETENTION_KEY)) === undefined) {
+      await jobs.schedule(tx, { kind: retentionJob, key: RETENTION_KEY, dueMs: clock.nowMs() + RETENTION_EVERY_MS });
+    }
+    tx.afterCommit(() => {
+      this.#hasRetention = true;
+    });
   }
 }
 

@@ -230,6 +230,12 @@ describe("answers", () => {
     expect(performance.now() - startMs).toBeWithin(140, 400);
   });
 
+  test("where the status is enough, a body that does not come in time takes nothing from it", async () => {
+    const port = await serveBytes(() => ["HTTP/1.1 202 Accepted\r\ncontent-length: 10\r\n\r\n12345"]);
+    const answer = await clientOf({ rules: sandbox }).call(get(`http://127.0.0.1:${port}/`, { deadlineMs: 100, isStatusEnough: true }));
+    expect([answer.status, textOf(answer), answer.isCut]).toEqual([202, "12345", true]);
+  });
+
   test.each([
     ["content-length", ["HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel", "lo"]],
     [

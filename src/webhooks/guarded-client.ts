@@ -107,6 +107,7 @@ export class GuardedClient {
       } catch (error) {
         // The other side closed a connection that had waited, as it may; without a single byte of answer it is asked anew.
         if (error instanceof CallFailed && error.kind === "closed" && connection.wasUsed && !reader.hasBegun) continue;
+        if (call.isStatusEnough === true && reader.status > 0) return { status: reader.status, body: reader.body(), isCut: true };
         throw error;
       } finally {
         deadline.connection = undefined;

@@ -14,6 +14,8 @@ export interface OutboundCall {
   readonly answerBytesMax: number;
   /** Given the body of a 200 as it comes, which is then not kept; while it is busy, the other side has to wait. */
   readonly takeBody?: TakeBody;
+  /** An answer whose status came in time is one, also when its body did not; it is cut then. */
+  readonly isStatusEnough?: true;
 }
 
 /** The bytes are its own. A throw ends the call. */

@@ -1,16 +1,21 @@
 import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import fc from "fast-check";
+import { Webhook } from "standardwebhooks";
 import { asciiJson, envelopeOf, type Update } from "./envelope.ts";
 import { signatureHeaders } from "./signing.ts";
 
-/** An independent reading of standardwebhooks.com, "Verifying signatures". */
+/** The standardwebhooks package as independent verifier; it takes only what was signed in the last minutes. */
 function isValid(secret: string, body: string, headers: Record<string, string>): boolean {
-  const expected = createHmac("sha256", Buffer.from(secret, "utf8"))
-    .update(Buffer.from(`${headers["webhook-id"]}.${headers["webhook-timestamp"]}.${body}`, "latin1"))
-    .digest("base64");
-  return (headers["webhook-signature"] ?? "").split(" ").some((signature) => signature === `v1,${expected}`);
+  try {
+    new Webhook(Buffer.from(secret, "utf8").toString("base64")).verify(body, headers);
+    return true;
+  } catch {
+    return false;
+  }
 }
+
+const nowSeconds = (): number => Math.floor(Date.now() / 1000);
 
 describe("signatures", () => {
   test("D-62: X-Hub-Signature-256 is the HMAC of the exact bytes; a known pair", () => {
@@ -23,9 +28,10 @@ describe("signatures", () => {
   });
 
   test("Standard Webhooks: valid for its secret, and for nothing that differs in a byte", () => {
-    const secret = fc.string({ unit: "binary", minLength: 1 });
+    const secret = fc.string({ unit: "grapheme", minLength: 1 });
     fc.assert(
-      fc.property(secret, secret, fc.json(), fc.nat(), (one, other, text, timestamp) => {
+      fc.property(secret, secret, fc.json(), (one, other, text) => {
+        const timestamp = nowSeconds();
         const body = asciiJson(JSON.parse(text));
         const headers = signatureHeaders([one], { webhookId: "msg_7", timestamp, body });
         expect(isValid(one, body, headers)).toBe(true);
@@ -38,7 +44,7 @@ describe("signatures", () => {
   });
 
   test("while an old secret overlaps a new one, receivers with either accept", () => {
-    const headers = signatureHeaders(["new", "old"], { webhookId: "msg_1", timestamp: 1, body: "{}" });
+    const headers = signatureHeaders(["new", "old"], { webhookId: "msg_1", timestamp: nowSeconds(), body: "{}" });
     expect(["new", "old", "older"].map((secret) => isValid(secret, "{}", headers))).toEqual([true, true, false]);
     expect(headers["X-Hub-Signature-256"]).toBe(`sha256=${createHmac("sha256", "new").update("{}").digest("hex")}`);
   });

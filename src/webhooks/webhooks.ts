@@ -16,7 +16,6 @@ import { Deliveries } from "./deliveries.ts";
 import { DeliveryFigures } from "./delivery-figures.ts";
 import { type Outbox, storeEvent, type WebhookEvent } from "./emit.ts";
 import type { GuardedClient } from "./guarded-client.ts";
-import { verifyCallback } from "./handshake.ts";
 import type { WebhookObserver } from "./observer.ts";
 import { WebhookFacts } from "./readers.ts";
 import { type Replayed, replayDeliveries, replayDelivery, type Span } from "./replay.ts";
@@ -75,11 +74,6 @@ export class Webhooks {
     const { deliveries, lanes } = await storeEvent(this.#outbox, tx, event);
     if (lanes.length > 0) tx.afterCommit(() => this.deliveries.arrived(lanes));
     return deliveries;
-  }
-
-  /** D-61, before a URL is set; outside transactions. Throws `handshakeFailed` or `challengeMismatch`. */
-  verify(url: string, verifyToken: string): Promise<void> {
-    return verifyCallback(this.parts.client, url, verifyToken);
   }
 
   /** The app's URL was verified anew: if it was paused, what waits for it goes out. */

@@ -9,11 +9,10 @@ import { type attachLabelOperation, type createLabel, LABEL_NAME_CHARACTERS_MAX 
 import { duplicateLabelName, tooManyLabels } from "./custom-labels.errors.ts";
 import {
   attachLabel,
-  countLabels,
   deleteLabel,
   detachLabel,
   findLabel,
-  findLabelsByName,
+  findRoomForName,
   insertLabel,
   type LabelRow,
   listLabelsOfPage,
@@ -30,12 +29,12 @@ export async function handleCreateLabel(call: CreateLabel, tx: Transaction) {
   const { node, world } = call;
   const name = labelName(call);
   await tx.lock("labels", node.id);
-  const namesakes = await findLabelsByName(tx, node.id, name);
+  const { count, namesakes } = await findRoomForName(tx, node.id, name);
   // D-82: with the migration on, names compare without case.
   const namesake = call.isMigrated("label_names_case_insensitive") ? namesakes[0] : namesakes.find((label) => label.name === name);
   if (namesake !== undefined) throw duplicateLabelName(namesake.id);
   const most = world.limits.labels_per_page_max;
-  if ((await countLabels(tx, node.id)) >= most) throw tooManyLabels(most);
+  if (count >= most) throw tooManyLabels(most);
   const id = world.ids.mint();
   await insertLabel(tx, node.id, id, name);
   await emitChange(call, tx, { action: "created", label: { id, name } });

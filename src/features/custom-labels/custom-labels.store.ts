@@ -50,8 +50,19 @@ export function findLabelsByName(reader: Reader, page: NodeId, name: string): Pr
     WHERE n.page = ${page} AND n.name_folded = ${foldName(name)} ORDER BY n.label`);
 }
 
-export async function countLabels(reader: Reader, page: NodeId): Promise<number> {
-  return (await reader.get<{ labels: number }>(sql`SELECT c.labels FROM label_counts c WHERE c.page = ${page}`))?.labels ?? 0;
+/** What a new label must be held against: how many the page has, and those of the same name but for case. In one look. */
+export async function findRoomForName(
+  reader: Reader,
+  page: NodeId,
+  name: string,
+): Promise<{ count: number; namesakes: { id: string; name: string }[] }> {
+  const rows = await reader.all<{ labels: number; id: string | null; name: string | null }>(sql`
+    SELECT c.labels, CAST(n.label AS TEXT) AS id, n.name
+    FROM label_counts c LEFT JOIN label_names n ON n.page = c.page AND n.name_folded = ${foldName(name)}
+    WHERE c.page = ${page} ORDER BY n.label`);
+  const namesakes: { id: string; name: string }[] = [];
+  for (const row of rows) if (row.id !== null && row.name !== null) namesakes.push({ id: row.id, name: row.name });
+  return { count: rows[0]?.labels ?? 0, namesakes };
 }
 
 /** Answers whether the id was free. */

@@ -5,7 +5,7 @@ export const feedFormats = ["csv", "tsv", "xml", "jsonl"] as const;
 export type FeedFormat = (typeof feedFormats)[number];
 
 export interface RowSink {
-  /** `line` counts from 1. */
+  /** `line` counts from 1; `raw` is used again for the next row. */
   row(line: number, raw: RawItem): void;
   /** A row that cannot even be read as one. */
   bad(line: number, reason: string): void;

@@ -9,6 +9,7 @@ const [secret = "", failingShare = "0"] = process.argv.slice(2);
 const verifier = new Webhook(Buffer.from(secret, "utf8").toString("base64"));
 
 export interface LogEntry {
+  readonly path: string;
   readonly webhook_id: string;
   readonly object: string;
   readonly fields: readonly string[];
@@ -65,6 +66,7 @@ const server = Bun.serve({
     const values = [...changes.map(({ value }) => value), ...entry.flatMap((one) => one.messaging ?? [])];
     const is_taken = roll() >= share;
     log.push({
+      path: url.pathname,
       webhook_id: headers["webhook-id"] ?? "",
       object,
       fields: changes.map(({ field }) => field),

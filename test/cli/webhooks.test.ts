@@ -1,0 +1,71 @@
+import { afterEach, expect, test } from "bun:test";
+import { createHmac } from "node:crypto";
+import { startReceiver } from "#harness/receiver";
+import { startServer, worldFile } from "#harness/server";
+import { endAll, spawnPlaza } from "./plaza-process.ts";
+
+afterEach(endAll);
+
+const world = {
+  apps: [{ id: "1001", secret: "s3cret" }],
+  chatapp_accounts: [{ id: "4001", subscribed_apps: [{ app: "1001" }] }],
+  pages: [{ id: "2001" }],
+};
+
+/** What a process prints, until `isEnough` says so or it has ended. */
+async function readUntil(
+  reader: { read(): Promise<{ done: boolean; value?: Uint8Array | undefined }> },
+  isEnough: (text: string) => boolean,
+): Promise<string> {
+  let text = "";
+  while (!isEnough(text)) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    text += new TextDecoder().decode(value);
+  }
+  return text;
+}
+
+test("plaza listen takes an app's webhooks, hands them on as they came, and gives the callback back; plaza trigger tells how it went", async () => {
+  const server = await startServer(["--data", ":memory:", "--world", worldFile(world)]);
+  const env = { PLAZA_CONTROL_URL: server.control_url, PLAZA_CONTROL_KEY: server.control_key };
+  const app = async () =>
+    (await fetch(`${server.control_url}/v1/worlds/default/nodes/apps/1001`, { headers: { authorization: `Bearer ${server.control_key}` } })).json();
+  const before = await app();
+  const receiver = startReceiver();
+  const listening = spawnPlaza(["listen", "--forward-to", receiver.url], { env });
+  const printed = listening.stdout.getReader();
+  expect(await readUntil(printed, (text) => text.includes("\n"))).toMatch(/^app 1001 calls http:\/\/127\.0\.0\.1:\d+\/, handed on to /);
+
+  const triggered = spawnPlaza(["trigger", "messages", "--value", '{"text":"Grüße"}'], { env });
+  expect(await triggered.exited).toBe(0);
+  expect(await new Response(triggered.stdout).text()).toMatch(/^\d+ app 1001 http:\/\/127\.0\.0\.1:\d+\/: delivered 200 in [\d.]+ ms\n$/);
+  const [post] = receiver.posts;
+  expect(JSON.parse(post?.body ?? "")).toMatchObject({ entry: [{ id: "4001", changes: [{ field: "messages", value: { text: "Grüße" } }] }] });
+  expect(post?.headers["x-hub-signature-256"]).toBe(
+    `sha256=${createHmac("sha256", "s3cret")
+      .update(post?.body ?? "")
+      .digest("hex")}`,
+  );
+  expect(post?.headers["webhook-signature"]).toStartWith("v1,");
+
+  listening.kill("SIGINT");
+  expect(await listening.exited).toBe(0);
+  expect(await readUntil(printed, () => false)).toMatch(/ chatapp_business_account 4001 messages msg_\d+ → 200\n/);
+  expect(await app()).toEqual(before);
+});
+
+test("what cannot be done is said, with its exit code", async () => {
+  const server = await startServer(["--data", ":memory:", "--world", worldFile(world)]);
+  const env = { PLAZA_CONTROL_URL: server.control_url, PLAZA_CONTROL_KEY: server.control_key };
+  const run = async (...args: string[]) => {
+    const process = spawnPlaza(args, { env });
+    return [await process.exited, await new Response(process.stderr).text()] as const;
+  };
+  expect(await run("trigger", "page.live_videos")).toEqual([1, expect.stringContaining("no app gets live_videos of 2001")]);
+  expect(await run("trigger", "unheard_of")).toEqual([2, expect.stringContaining("there is no event unheard_of")]);
+  expect(await run("trigger", "calls", "--value", "{")).toEqual([2, expect.stringContaining("--value is not JSON")]);
+  expect(await run("trigger", "social.comments")).toEqual([1, expect.stringContaining("the world has no social_accounts")]);
+  expect(await run("listen", "--app", "77")).toEqual([1, expect.stringContaining("77")]);
+  expect(await run("listen", "--forward-to", "localhost:3000")).toEqual([2, expect.stringContaining("is not an http address")]);
+});

@@ -1,0 +1,36 @@
+/** An independent receiver of webhooks, in a process of its own. */
+import { expect } from "bun:test";
+import { afterThisTest } from "./cleanup.ts";
+import type { LogEntry } from "./webhook-receiver.ts";
+
+/** Of the app whose webhooks it gets. */
+export const SECRET = "s3cret";
+
+export interface ReceiverProcess {
+  readonly url: string;
+  /** What it took since the last time. */
+  log(): Promise<LogEntry[]>;
+  fail(share: number): Promise<void>;
+}
+
+export async function startReceiverProcess(failingShare: number): Promise<ReceiverProcess> {
+  const child = Bun.spawn([process.execPath, `${import.meta.dir}/webhook-receiver.ts`, SECRET, String(failingShare)], {
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  afterThisTest(async () => {
+    child.kill("SIGKILL");
+    await child.exited;
+  });
+  const { value } = await child.stdout.getReader().read();
+  const origin = new TextDecoder().decode(value).trim();
+  return {
+    url: `${origin}/hook`,
+    async log() {
+      const { log, wrong } = (await (await fetch(`${origin}/log`)).json()) as { log: LogEntry[]; wrong: string[] };
+      expect(wrong).toEqual([]);
+      return log;
+    },
+    fail: async (share) => void (await fetch(`${origin}/share?failing=${share}`)),
+  };
+}
