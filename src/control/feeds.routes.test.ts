@@ -5,6 +5,7 @@ import { afterThisTest } from "#harness/cleanup";
 import { KEY, openControl } from "#harness/control";
 import { type DatabaseKind, onEachDatabase } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
+import { ROWS_PER_WRITE } from "#room/product-feeds/product-feeds.limits";
 
 const world = {
   ...cafe,
@@ -181,21 +182,26 @@ onEachDatabase("feed uploads", (database) => {
 
   test("a run that is taken up again begins anew: complete, and none twice", async () => {
     const { plaza, send, call, idsOf } = await openFeeds(database);
-    const rows = Array.from({ length: 3_000 }, (_, at) => row(`r${at}`));
+    const rows = Array.from({ length: 3 * ROWS_PER_WRITE }, (_, at) => row(`r${at}`));
     await send(csv(...rows));
     const { database: store } = plaza.world;
-    // The connection to the store breaks in the middle of the second thousand.
+    // The connection to the store breaks when two writes of rows are done.
     const { write } = store;
     let writes = 0;
     store.write = (body) => (++writes === 6 ? Promise.reject(new Error("gone")) : write.call(store, body)) as never;
     await plaza.world.work.runDue();
     store.write = write;
-    expect((await call("GET", "feeds/8101/uploads/1")).body).toMatchObject({ status: "running", items: 2_000 });
+    expect((await call("GET", "feeds/8101/uploads/1")).body).toMatchObject({ status: "running", items: 2 * ROWS_PER_WRITE });
     expect(await idsOf()).toEqual([]);
     plaza.time.realMs += 60_000;
     await plaza.world.work.runDue();
-    expect((await call("GET", "feeds/8101/uploads/1")).body).toMatchObject({ status: "done", items: 3_000, items_added: 3_000, duplicates: 0 });
-    expect(await plaza.dump(["feed_items.position"])).toHaveLength(3_000);
+    expect((await call("GET", "feeds/8101/uploads/1")).body).toMatchObject({
+      status: "done",
+      items: 3 * ROWS_PER_WRITE,
+      items_added: 3 * ROWS_PER_WRITE,
+      duplicates: 0,
+    });
+    expect(await plaza.dump(["feed_items.position"])).toHaveLength(3 * ROWS_PER_WRITE);
   });
 
   test("while a file is read the feed shows the one before, whole", async () => {

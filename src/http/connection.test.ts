@@ -300,12 +300,12 @@ describe("time", () => {
   const later = (ms: number): number => performance.now() + ms;
 
   test.each<[string, string[], number, string[], string]>([
-    ["an unused connection", [], 1_001, ["shutdown"], ""],
+    ["an unused connection", [], 1_001, ["end"], ""],
     ["an unused connection that may still become one", [], 900, [], ""],
     ["a head that does not end", ["GET / HT"], 1_001, ["shutdown"], "refused!"],
     ["a connection between calls", ["GET / HTTP/1.1\r\n\r\n"], 1_001, [], "!"],
-    ["a connection between calls for too long", ["GET / HTTP/1.1\r\n\r\n"], 5_001, ["shutdown"], "!"],
-    ["a last answer that nobody closes after", ["GET / HTTP/1.0\r\n\r\n"], 2_100, ["shutdown", "terminate"], "last!"],
+    ["a connection between calls for too long", ["GET / HTTP/1.1\r\n\r\n"], 5_001, ["end"], "!"],
+    ["a last answer that nobody closes after", ["GET / HTTP/1.0\r\n\r\nGET"], 2_100, ["shutdown", "terminate"], "last!"],
   ])("%s", async (_, parts, ms, said, written) => {
     const owner = new Owner({ headMsMax: 1_000, keepAliveMs: 5_000 });
     await owner.send(...parts);

@@ -55,6 +55,8 @@ export class Connection {
   #body: { readonly incoming: IncomingBody; settle(received: Received): void } | undefined;
   #isReading = false;
   #isPaused = false;
+  /** The caller may be sending what nobody reads. */
+  #isUnread = false;
   /** The caller sends no more; he may still read. */
   #hasPeerEnded = false;
   isGone = false;
@@ -105,8 +107,9 @@ export class Connection {
   peerEnded(): void {
     this.#hasPeerEnded = true;
     if (this.#body !== undefined) this.cut();
-    else if (this.#state === "ending") this.#socket.end();
-    else if (this.#state === "waiting") this.#readOn();
+    else if (this.#state === "ending") {
+      if (this.#outbox.isEmpty) this.#socket.end();
+    } else if (this.#state === "waiting") this.#readOn();
   }
 
   closed(): void {
@@ -197,19 +200,20 @@ export class Connection {
     this.#readOn();
   }
 
-  /** After what is being written, the caller reads the end; what he still sends is thrown away until he closes, too. */
+  /** After what is being written the connection ends. */
   end(): void {
     if (this.#state === "ending") return;
+    this.#isUnread ||= this.#inbox.length > 0 || !this.#isBodyTaken;
     this.#state = "ending";
-    this.#sinceMs = monotonicMs();
     this.#inbox.clear();
     this.#resume();
     if (this.#outbox.isEmpty) this.#finish();
   }
 
+  /** Where the caller may still be sending he reads the end first, and what comes is thrown away until he closes, too. */
   #finish(): void {
     this.#sinceMs = monotonicMs();
-    if (this.#hasPeerEnded) this.#socket.end();
+    if (this.#hasPeerEnded || !this.#isUnread) this.#socket.end();
     else this.#socket.shutdown();
   }
 
@@ -274,6 +278,7 @@ export class Connection {
   }
 
   #refuse(error: GraphError): void {
+    this.#isUnread = true;
     const text = this.#owner.refusal(error);
     this.#outbox.writeText(text, Buffer.byteLength(text));
     this.end();

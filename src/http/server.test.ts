@@ -197,6 +197,29 @@ test("routes beside the graph: by path, by beginning, on the base surface alone"
   await own.stop(0);
 });
 
+test("what a route answers is streamed whole, in chunks or to the end of the connection", async () => {
+  const part = "0123456789abcdef".repeat(4_096);
+  const stream = () =>
+    new ReadableStream<Uint8Array>({
+      async start(controller) {
+        for (let i = 0; i < 100; i++) {
+          await Promise.resolve();
+          controller.enqueue(Buffer.from(part));
+        }
+        controller.close();
+      },
+    });
+  const own = await serveEcho({ extraRoutes: new Map<string, RouteHandler>([["/stream", () => new Response(stream())]]) });
+  const url = `http://127.0.0.1:${own.port}/stream`;
+  expect((await Promise.all([fetch(url), fetch(url)].map(async (answer) => (await answer).text()))).map((text) => text === part.repeat(100))).toEqual(
+    [true, true],
+  );
+  const { text, isClosedByServer } = await exchange(own.port, ["GET /stream HTTP/1.0\r\n\r\n"], { answers: 2 });
+  expect([text.slice(text.indexOf("\r\n\r\n") + 4) === part.repeat(100), isClosedByServer]).toEqual([true, true]);
+  expect(text.toLowerCase()).not.toContain("transfer-encoding");
+  await own.stop(0);
+});
+
 test("each call is logged in its world and counted", async () => {
   const world = echoWorld("logged");
   const own = await serveEcho({ worlds: { default: world, find: () => undefined } });

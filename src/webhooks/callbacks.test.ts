@@ -139,7 +139,7 @@ onBothDatabases("routes and callbacks", (kind) => {
     ]);
     await office.database.write((tx) => office.webhooks.resumeUrl(tx, "1001", receiver.url));
     await office.loop.runDue();
-    expect(valuesAt(receiver).slice(before)).toEqual([{ n: 2 }, { n: 3 }]);
+    expect(valuesAt(receiver).slice(before)).toContainAllValues([{ n: 2 }, { n: 3 }]);
     expect((await callbacks(office))[0]).toMatchObject({ failing_since_ms: null, paused_ms: null });
   });
 
@@ -224,9 +224,9 @@ onBothDatabases("routes and callbacks", (kind) => {
       [3, 0],
       [2, 2],
     ]);
-    await office.advance(3 * DAY);
+    await office.advance(2 * DAY + HOUR);
     expect((await deliveries(office)).map(({ status }) => status)).toEqual([0, 3]);
-    await office.advance(3 * DAY);
+    await office.advance(2 * DAY);
     expect((await deliveries(office)).map(({ status }) => status)).toEqual([0]);
     const { reader } = office.database;
     expect(await reader.all(sql`SELECT CAST(e.payload AS TEXT) AS payload FROM webhook_events e`)).toEqual([{ payload: '{"n":5}' }]);

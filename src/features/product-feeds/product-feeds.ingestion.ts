@@ -21,7 +21,7 @@ export class UploadLost extends Error {}
  * Every 20,000 rows, which leave some 30 MB of garbage. Left to itself the runtime let it grow: 160 MB at the peak of a million
  * rows in place of 130, and as much time.
  */
-const WRITES_PER_COLLECTION = 20;
+const WRITES_PER_COLLECTION = 10;
 
 /** An item that was read, with its line for the report. */
 interface ReadItem extends NewItem {

@@ -30,8 +30,8 @@ const KIND = "feed_ingestion";
 
 /** A file whose parts stopped coming: its sender is gone, or its process was killed. */
 const RECEIVING_SECONDS_MAX = 86_400;
-/** Parts deleted in one write: 4 MB. */
-const PARTS_PER_WRITE = 16;
+/** Parts deleted in one write: 8 MB. */
+const PARTS_PER_WRITE = 8;
 
 export const feedIngestion: JobKind<World> = { kind: KIND, run: ingestFeed };
 

@@ -15,9 +15,9 @@ export const COLUMNS_MAX = 1_000;
 
 /** Text handed to a parser at once: some 150 rows, about a millisecond of the event loop. */
 export const PIECE_CHARACTERS = 32_768;
-/** Rows of one write: some 10 ms in which no other write runs, and so many rows that the commit hardly counts. */
+/** Rows of one write: some 15 ms in which no other write runs, and so many rows that the commit hardly counts. */
 export const ROWS_PER_WRITE = 2_000;
-/** Parts in which a file is kept: one durable write each. */
+/** Parts in which a file is kept: one durable write each, and few of them. */
 export const PART_BYTES = 1024 * 1024;
 /** Finished uploads whose reports are kept, for each feed. */
 export const UPLOADS_KEPT_MAX = 100;
