@@ -1,11 +1,12 @@
 /** Plaza's side of `webhooks`: events, each durable before its caller goes on, delivered to one callback. `/pace` sends so many a second. */
 import { message, openPostOffice, startCallers } from "./post-office.ts";
 
+const CALLBACKS = Number(process.env.CB ?? 16);
 const [sink = "", folder = ""] = Bun.argv.slice(2);
 const office = await openPostOffice(
   folder,
-  () => "1001",
-  () => `${sink}/hook`,
+  (account) => String(1_001 + (Number(account) % CALLBACKS)),
+  (app) => `${sink}/hook/${app}`,
 );
 let isBusy = false;
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
+import { ROWS_PER_WRITE } from "#features/product-feeds";
 import { afterThisTest } from "#harness/cleanup";
 import { KEY, openControl } from "#harness/control";
 import { type DatabaseKind, onEachDatabase } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
-import { ROWS_PER_WRITE } from "#room/product-feeds/product-feeds.limits";
 
 const world = {
   ...cafe,

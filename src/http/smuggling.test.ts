@@ -1,0 +1,69 @@
+import { describe, expect, test } from "bun:test";
+import { Owner } from "#harness/lone-connection";
+
+const smuggled = "GET /smuggled HTTP/1.1\r\n\r\n";
+describe("what two readers could understand differently is refused, and nothing behind it is read", () => {
+  test.each([
+    "POST / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
+    "POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\na",
+    "POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\na",
+    "POST / HTTP/1.1\r\nContent-Length: 1, 1\r\n\r\na",
+    "POST / HTTP/1.1\r\nContent-Length: +1\r\n\r\na",
+    "POST / HTTP/1.1\r\nContent-Length: 0x1\r\n\r\na",
+    "POST / HTTP/1.1\r\nContent-Length: 1 1\r\n\r\na",
+    "POST / HTTP/1.1\r\nContent-Length:\r\n\r\n",
+    "POST / HTTP/1.1\r\nContent-Length: 9999999999999999\r\n\r\n",
+    "POST / HTTP/1.1\r\nContent-Length : 1\r\n\r\na",
+    "POST / HTTP/1.1\r\nContent-Length\t: 1\r\n\r\na",
+    "POST / HTTP/1.1\r\nX: a\r\n Content-Length: 1\r\n\r\na",
+    "POST / HTTP/1.1\r\n Content-Length: 1\r\n\r\na",
+    "POST / HTTP/1.1\nContent-Length: 1\n\na",
+    "POST / HTTP/1.1\r\nX: a\nContent-Length: 1\r\n\r\na",
+    "POST / HTTP/1.1\r\nX: a\rContent-Length: 1\r\n\r\na",
+    "POST / HTTP/1.1\r\nX: a\0b\r\n\r\n",
+    "POST / HTTP/1.1\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+    "POST / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+    "POST / HTTP/1.1\r\nTransfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
+    "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "POST / HTTP/1.1\r\nTransfer-Encoding: \x0bchunked\r\n\r\n0\r\n\r\n",
+    "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "POST / HTTP/1.1\r\n: x\r\n\r\n",
+    "POST / HTTP/1.1\r\nno colon\r\n\r\n",
+    "POST /  HTTP/1.1\r\n\r\n",
+    "POST / HTTP/1.1 \r\n\r\n",
+    "POST / HTTP/2.0\r\n\r\n",
+    "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    " POST / HTTP/1.1\r\n\r\n",
+    "\x16\x03\x01\x02\x00",
+    `${"A".repeat(40)} / HTTP/1.1\r\n\r\n`,
+  ])("%j", async (text) => {
+    for (const parts of [[text + smuggled], [text, smuggled], [...text, smuggled]]) {
+      const owner = new Owner();
+      await owner.send(...parts);
+      expect([owner.seen, owner.refused.length, owner.line.written, owner.line.said]).toEqual([[], 1, "refused!", ["shutdown"]]);
+    }
+  });
+
+  test.each([
+    "Transfer-Encoding: chunked\r\n\r\n1\r\nab\r\n0\r\n\r\n",
+    "Transfer-Encoding: chunked\r\n\r\n1 1\r\n",
+    "Transfer-Encoding: chunked\r\n\r\n0x1\r\na\r\n0\r\n\r\n",
+    "Transfer-Encoding: chunked\r\n\r\n1\na\r\n0\r\n\r\n",
+    "Transfer-Encoding: chunked\r\n\r\n1;x\ny\r\na\r\n0\r\n\r\n",
+    "Transfer-Encoding: chunked\r\n\r\n\r\n",
+    "Transfer-Encoding: chunked\r\n\r\n100000000\r\n",
+    "Transfer-Encoding: chunked\r\n\r\n0\r\nX : y\r\n\r\n",
+    `Transfer-Encoding: chunked\r\n\r\n0\r\n${`X: ${"y".repeat(200)}\r\n`.repeat(50)}\r\n`,
+  ])("chunks: %j", async (text) => {
+    const owner = new Owner();
+    await owner.send(`POST / HTTP/1.1\r\n${text}`, smuggled);
+    expect([owner.seen.map(({ target }) => target), owner.line.written, owner.line.said]).toEqual([["/"], "last!", ["shutdown"]]);
+  });
+
+  test("a body that the call did not take ends the connection", async () => {
+    const owner = new Owner({ bodyBytesMax: 3 });
+    await owner.send(`POST /1 HTTP/1.1\r\nContent-Length: 4\r\n\r\n${smuggled}`, smuggled);
+    expect([owner.seen.length, owner.line.written, owner.line.said]).toEqual([1, "last!", ["shutdown"]]);
+  });
+});
