@@ -1,6 +1,6 @@
 /** What the outbox writes and claims. What people read of it is in `delivery-list.store.ts`. */
 import type { Reader, Transaction } from "#storage/database";
-import { append, placeholders, type Row, type Sql, sql } from "#storage/sql";
+import { append, placeholders, type Row, type Sql, type SqlValue, sql } from "#storage/sql";
 
 export const WAITING = 0;
 export const SENDING = 1;
@@ -49,16 +49,21 @@ export async function insertDelivery(tx: Transaction, id: string, event: EventRo
 const paddedSize = (length: number): number => 2 ** Math.ceil(Math.log2(Math.max(length, 1)));
 
 /** Lists of many lengths share few statements: the last id fills up to the next power of two. */
-function amongIds(column: string, ids: readonly string[]): { readonly tail: string; readonly values: readonly string[] } {
+function withIds(base: Sql, column: string, ids: readonly string[], rest = ""): Sql {
   const size = paddedSize(ids.length);
   const last = ids.at(-1) ?? "0";
-  return { tail: `AND ${column} IN ${placeholders(size)}`, values: [...ids, ...new Array<string>(size - ids.length).fill(last)] };
+  const tail = textOnce(`${column} ${size} ${rest}`, () => `AND ${column} IN ${placeholders(size)} ${rest}`);
+  return append(base, tail, [...ids, ...new Array<string>(size - ids.length).fill(last)]);
 }
 
-const withIds = (base: Sql, column: string, ids: readonly string[], rest = ""): Sql => {
-  const { tail, values } = amongIds(column, ids);
-  return append(base, `${tail} ${rest}`, values);
-};
+const texts = new Map<string, string>();
+
+/** Lists of hundreds of places are kilobytes of text, made once for each size. */
+function textOnce(key: string, make: () => string): string {
+  const known = texts.get(key) ?? make();
+  texts.set(key, known);
+  return known;
+}
 
 export interface WaitingRow extends Row {
   id: string;
@@ -182,14 +187,27 @@ const FIRST_END = "(CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS INTEGER), CA
 export async function saveEnds(tx: Transaction, rows: readonly EndRow[]): Promise<void> {
   const [last] = rows.slice(-1);
   if (last === undefined) return;
-  const filled = [...rows, ...new Array<EndRow>(paddedSize(rows.length) - rows.length).fill(last)];
-  const values = filled.flatMap(({ id, fence, status, attempts, due_ms, ended_ms }) => [id, fence, status, attempts, due_ms, ended_ms]);
-  const list = [FIRST_END, ...new Array<string>(filled.length - 1).fill(placeholders(6))].join(", ");
-  const update = `(VALUES ${list})
+  const size = paddedSize(rows.length);
+  const values: SqlValue[] = [];
+  for (let at = 0; at < size; at++) {
+    const { id, fence, status, attempts, due_ms, ended_ms } = rows[at] ?? last;
+    values.push(id, fence, status, attempts, due_ms, ended_ms);
+  }
+  await tx.run(
+    append(
+      ends,
+      textOnce(`ends ${size}`, () => endsText(size)),
+      values,
+    ),
+  );
+}
+
+function endsText(size: number): string {
+  const list = [FIRST_END, ...new Array<string>(size - 1).fill(placeholders(6))].join(", ");
+  return `(VALUES ${list})
     UPDATE webhook_deliveries SET status = ended.status, queue_entity = NULL, fence = 0, tries = tries + 1, attempts = ended.attempts,
       retry_due_ms = ended.due_ms, ended_ms = ended.ended_ms
     FROM ended WHERE webhook_deliveries.id = ended.id AND webhook_deliveries.fence = ended.fence`;
-  await tx.run(append(ends, update, values));
 }
 
 /** It was not sent after all: it waits for the same attempt, perhaps in another lane. */

@@ -57,7 +57,7 @@ const BATCH_CHARACTERS_MAX = 512 * 1024;
 /** In all batches of a turn, so that a backlog is not taken into memory at once. */
 const JOINED_MAX = 4_000;
 /** Looked at beyond what a lane may take, since some may wait behind their entity. */
-const LOOK_AHEAD = 32;
+const LOOK_AHEAD = 16;
 
 interface Found {
   readonly want: Want;

@@ -31,6 +31,8 @@ const QUICK_MS = 50;
 const LATENCY_SHARE = 0.2;
 /** So many: they cover the time of a commit. */
 const AHEAD = 256;
+/** And are claimed so many at a time. */
+const AHEAD_STEP = 64;
 
 export class Lane {
   /** Something may wait for its first attempt. */
@@ -102,7 +104,7 @@ export class Lane {
 
   /** First attempts that may be claimed now; retries never take their room. */
   roomForFirsts(monotonicMs: number, isHurried: boolean): number {
-    const room = (this.#latencyMs <= QUICK_MS ? AHEAD : this.#window) - this.firsts;
+    const room = this.#roomForFirsts();
     return isHurried ? room : Math.min(room, this.#probeRoom(monotonicMs), this.#allowance(monotonicMs));
   }
 
@@ -141,6 +143,13 @@ export class Lane {
     if (!this.isProbing || monotonicMs < this.#sparedUntilMs) return;
     this.#sparedUntilMs = monotonicMs + this.#sparedMs;
     this.#sparedMs = Math.min(SPARED_MS_MAX, this.#sparedMs * 2);
+  }
+
+  /** Many at a time, as long as there is enough to go on with: each claim looks at what it does not take, too. */
+  #roomForFirsts(): number {
+    if (this.#latencyMs > QUICK_MS) return this.#window - this.firsts;
+    const room = AHEAD - this.firsts;
+    return room < AHEAD_STEP && this.firsts > this.#window ? 0 : room;
   }
 
   #note(latencyMs: number): void {

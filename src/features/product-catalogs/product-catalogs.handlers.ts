@@ -27,7 +27,7 @@ export async function handleCreateCatalog(call: CreateCatalog, tx: Transaction) 
     name,
     business,
     external_business_id: business_metadata?.external_business_id,
-    // G1-22: it takes both to share a catalog; G1-12: without a business it is the page's alone.
+    // G1-22, D-144: it takes both to share a catalog; G1-12: without a business it is the page's alone.
     agencies: business === undefined || share === undefined ? [] : [share],
   });
   return { id };

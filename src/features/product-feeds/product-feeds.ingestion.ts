@@ -1,6 +1,6 @@
 /**
  * One run of an upload: from stored bytes to the items of a generation of its own, which is shown at its end, whole or not
- * at all. Whoever is killed in the middle leaves rows that nobody sees; the next run begins anew under another number.
+ * at all (D-140). Whoever is killed in the middle leaves rows that nobody sees; the next run begins anew under another number.
  */
 import type { World } from "#graph/world";
 import { unixSeconds } from "#kernel/clock";
@@ -21,7 +21,7 @@ export class UploadLost extends Error {}
  * Every 20,000 rows, which leave some 30 MB of garbage. Left to itself the runtime let it grow: 160 MB at the peak of a million
  * rows in place of 130, and as much time.
  */
-const WRITES_PER_COLLECTION = 10;
+const WRITES_PER_COLLECTION = 20;
 
 /** An item that was read, with its line for the report. */
 interface ReadItem extends NewItem {
@@ -92,7 +92,7 @@ export class Ingestion implements RowSink {
       reader.end();
       if (this.#group.items.length > 0) this.#groups.push(this.#group);
       await this.#writeGroups();
-      // A file of another kind must not empty a shop.
+      // D-140: a file of another kind must not empty a shop.
       if (this.#counts.items === 0 && this.#counts.rows > 0) throw new FeedFileProblem("none of its rows is an item");
     } catch (error) {
       if (!(error instanceof FeedFileProblem)) throw error;
@@ -143,7 +143,7 @@ export class Ingestion implements RowSink {
     return this.#reader?.format !== "xml";
   }
 
-  /** D-56: the same retailer_id again replaces, also within a file; the report says so. */
+  /** D-56, D-141: the same retailer_id again replaces, also within a file; the report says so. */
   #replace(line: number, retailer_id: string, earlier: number): void {
     this.#counts.duplicates++;
     if (this.#errors.length >= BAD_ROWS_KEPT_MAX) return;
@@ -170,7 +170,7 @@ export class Ingestion implements RowSink {
     if (!(await saveCounts(tx, this.#upload, this.#counts))) throw new UploadLost();
     const retailerIds = items.map(({ retailer_id }) => retailer_id);
     const shown = this.#shown.item_count === 0 ? [] : await findItems(tx, this.#shown.generation, retailerIds);
-    // An item keeps its id for as long as its retailer_id stays in the feed.
+    // D-140: an item keeps its id for as long as its retailer_id stays in the feed.
     const idsShown = new Map(shown.map(({ retailer_id, id }) => [retailer_id, id]));
     const rows = shown.length === 0 ? items : items.map((item) => ({ ...item, id: (idsShown.get(item.retailer_id) ?? item.id) as NewItem["id"] }));
     const inserted = await insertItems(tx, generation, rows);

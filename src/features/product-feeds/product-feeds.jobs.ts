@@ -1,6 +1,6 @@
 /**
  * The job of a feed: takes its uploads one after the other, in the order in which they came, and clears away what they leave
- * behind. One job for each feed, so that no two files of a feed are read at once.
+ * behind (D-142). One job for each feed, so that no two files of a feed are read at once.
  */
 import type { World } from "#graph/world";
 import type { JobKind, RunningJob } from "#jobs/job-kind";
