@@ -3,8 +3,9 @@
  * because it runs on Node before there is a Bun. Says nothing and takes some 10 ms when there is nothing to do.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { build, hasBun } from "./build.mjs";
 
 const root = join(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "..");
 const wantsAll = process.argv[2] === "all";
@@ -31,10 +32,9 @@ if (Object.entries(wanted).some(isMissing)) {
   }
 }
 
-/** Bun's package puts the real binary in place with an install script; where npm may not run those, it is run here. */
-const bun = join(root, "node_modules/bun/bin/bun.exe");
-// 1 MB: the placeholder is a few hundred bytes, the binary some 100 MB.
-if (!existsSync(bun) || statSync(bun).size < 1_000_000) {
+/** Where npm may not run the install script of Bun's package, it is run here. */
+if (!hasBun()) {
   const { status } = spawnSync(process.execPath, ["install.js"], { cwd: join(root, "node_modules/bun"), stdio: ["ignore", 2, 2] });
   if (status !== 0) process.exit(1);
 }
+build();

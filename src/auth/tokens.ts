@@ -1,5 +1,6 @@
 /** A world's tokens: looked up by hash, cached, minted, revoked (D-11). */
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
+import { BoundedMap } from "#kernel/bounded-map";
 import { type GraphError, invalidParameter, tokenExpired, tokenInvalid, tokenRevoked } from "#kernel/errors";
 import { isNodeId, type NodeId } from "#kernel/ids";
 import type { ReaderRegistry } from "#kernel/readers";
@@ -29,7 +30,7 @@ export class Tokens {
   readonly #tokens: FactCache<Token>;
   readonly #apps: FactCache<AppFacts>;
   /** Hashes of tokens that were found: making one costs as much as everything else that the check of a known token does. */
-  readonly #hashes = new Map<string, string>();
+  readonly #hashes = new BoundedMap<string, string>(HASHES_MAX);
 
   constructor(database: Database, readers: ReaderRegistry, sealer: Sealer) {
     this.#database = database;
@@ -66,9 +67,7 @@ export class Tokens {
   }
 
   #remember(value: string, hash: string): void {
-    if (this.#hashes.has(value)) return;
-    if (this.#hashes.size >= HASHES_MAX) this.#hashes.delete(this.#hashes.keys().next().value as string);
-    this.#hashes.set(detached(value), hash);
+    if (this.#hashes.get(value) === undefined) this.#hashes.set(detached(value), hash);
   }
 
   /** A live token, or the error that says why it is not. `place` is where it stood, for the message. */

@@ -1,13 +1,11 @@
 /** `bin/plaza`. What a command needs is loaded when it is asked for: `start` is ready in a quarter of a second. */
-import { readFileSync } from "node:fs";
 import { Command, CommanderError, Option } from "commander";
 import type { Option as ConfigOption } from "#config/options";
 import { flagOf, options, variableOf } from "#config/options";
+import { version } from "#package.json";
 
 /** A wrong option, or data that cannot be used so: nothing was started (operating.md: Commands). */
 const WRONG_USE = 2;
-
-const version = (): string => (JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string }).version;
 
 function addOptions(command: Command): Command {
   for (const option of options) for (const flag of flagsOf(option)) command.addOption(flag);
@@ -31,7 +29,7 @@ const flagsGiven = (given: Record<string, unknown>): Record<string, unknown> =>
 function program(): Command {
   const plaza = new Command("plaza")
     .description("A large platform's HTTP graph interface as a real server")
-    .version(version())
+    .version(version)
     .exitOverride()
     .showHelpAfterError("(plaza --help says more)");
   const secrets = options.filter(({ isSecret }) => isSecret === true).map(({ name, summary }) => `  ${variableOf(name)}  ${summary}`);

@@ -33,8 +33,8 @@ export class Cursors {
     return columns === 1 ? [text] : (JSON.parse(text) as string[]);
   }
 
-  /** BLAKE2 takes its key in front (unlike SHA-2, whose digests can be continued), at two thirds of what an HMAC costs. */
+  /** The key stands in front: a digest of which a quarter is shown cannot be continued, and it costs a fifth of an HMAC. */
   #signature(list: string, text: string): string {
-    return hash("blake2b512", `${this.#key}\n${list}\n${text}`, "base64url").slice(0, SIGNATURE_CHARACTERS);
+    return hash("sha256", `${this.#key}\n${list}\n${text}`, "base64url").slice(0, SIGNATURE_CHARACTERS);
   }
 }

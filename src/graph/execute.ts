@@ -1,4 +1,5 @@
 /** Steps 7 and 9 to 11: parameters, the handler, the version's changes, the fields. */
+import { BoundedMap } from "#kernel/bounded-map";
 import { invalidParameter } from "#kernel/errors";
 import { parseSelection, type Selection } from "#kernel/selection";
 import { detached } from "#kernel/text";
@@ -38,16 +39,13 @@ function selectionOf(fields: unknown): Selection | undefined {
 /** Clients ask for the same fields again and again. At most 512 texts of 256 characters, and what they resolve to. */
 const SELECTIONS_MAX = 512;
 const SELECTION_CHARACTERS_MAX = 256;
-const selections = new Map<string, Selection>();
+const selections = new BoundedMap<string, Selection>(SELECTIONS_MAX);
 
 function knownSelection(text: string): Selection {
   const known = selections.get(text);
   if (known !== undefined) return known;
   const selection = parseSelection(text);
-  if (text.length <= SELECTION_CHARACTERS_MAX) {
-    if (selections.size >= SELECTIONS_MAX) selections.delete(selections.keys().next().value as string);
-    selections.set(detached(text), selection);
-  }
+  if (text.length <= SELECTION_CHARACTERS_MAX) selections.set(detached(text), selection);
   return selection;
 }
 

@@ -5,6 +5,7 @@ import type { Reader, Transaction } from "#storage/database";
 import { type Row, sql } from "#storage/sql";
 
 interface NodeRow extends Row {
+  id: string;
   type: string;
   owner: string;
 }
@@ -12,8 +13,8 @@ interface NodeRow extends Row {
 export const nodeFact = "node";
 
 export async function findNode(reader: Reader, id: NodeId): Promise<NodeRef | undefined> {
-  const row = await reader.get<NodeRow>(sql`SELECT n.type, CAST(n.owner AS TEXT) AS owner FROM nodes n WHERE n.id = ${id}`);
-  return row === undefined ? undefined : { id, type: row.type, owner: nodeId(row.owner) };
+  const row = await reader.get<NodeRow>(sql`SELECT CAST(n.id AS TEXT) AS id, n.type, CAST(n.owner AS TEXT) AS owner FROM nodes n WHERE n.id = ${id}`);
+  return row === undefined ? undefined : { id: nodeId(row.id), type: row.type, owner: nodeId(row.owner) };
 }
 
 /** Answers whether the id was free. */

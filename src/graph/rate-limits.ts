@@ -1,4 +1,5 @@
 /** D-22: a token bucket per app and per page, off when no rate is set; the usage headers are always there. */
+import { BoundedMap } from "#kernel/bounded-map";
 import { appRateLimited, edgeRateLimited, type GraphError } from "#kernel/errors";
 
 export interface RateLimitConfig {
@@ -13,12 +14,12 @@ interface Bucket {
 }
 
 const HOUR_MS = 3_600_000;
-/** Buckets of apps and pages that were not seen for long are full again, so the oldest can go. */
+/** Buckets of apps and pages that were not seen for long are full again, so these can go. */
 const BUCKETS_MAX = 10_000;
 
 export class RateLimits {
   readonly #config: RateLimitConfig;
-  readonly #buckets = new Map<string, Bucket>();
+  readonly #buckets = new BoundedMap<string, Bucket>(BUCKETS_MAX);
 
   constructor(config: RateLimitConfig) {
     this.#config = config;
@@ -49,7 +50,6 @@ export class RateLimits {
   #takeOne(key: string, rate: number, nowMs: number): boolean {
     let bucket = this.#buckets.get(key);
     if (bucket === undefined) {
-      if (this.#buckets.size >= BUCKETS_MAX) this.#buckets.delete(this.#buckets.keys().next().value as string);
       bucket = { tokens: rate, filledMs: nowMs };
       this.#buckets.set(key, bucket);
     }

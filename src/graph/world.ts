@@ -9,9 +9,8 @@ import type { JobKind } from "#jobs/job-kind";
 import { Jobs } from "#jobs/jobs";
 import { WorkLoop } from "#jobs/work-loop";
 import type { Clock } from "#kernel/clock";
-import { type IdMinter, type NodeId, nodeId } from "#kernel/ids";
+import type { IdMinter, NodeId } from "#kernel/ids";
 import type { ReaderRegistry } from "#kernel/readers";
-import { detached } from "#kernel/text";
 import type { Database } from "#storage/database";
 import { FactCache } from "#storage/facts";
 import { deriveKey, Sealer } from "#storage/sealing";
@@ -71,6 +70,9 @@ export interface WorldParts {
   /** 32 bytes from which the keys of cursors and sealed secrets are derived. */
   readonly masterKey: Uint8Array;
 }
+
+/** Cut out of a call, an id would keep all of that call's text in memory; the store's own does not. */
+const idOf = ({ id }: NodeRef): string => id;
 
 export class World {
   readonly name: string;
@@ -152,8 +154,7 @@ export class World {
     return this.#nodes.peek(id);
   }
 
-  async findNode(asked: NodeId): Promise<NodeRef | undefined> {
-    const id = nodeId(detached(asked));
-    return this.#nodes.get(id, () => findNode(this.database.reader, id));
+  findNode(id: NodeId): Promise<NodeRef | undefined> {
+    return this.#nodes.get(id, () => findNode(this.database.reader, id), idOf);
   }
 }

@@ -101,6 +101,8 @@ export class WorkLoop {
     const endMs = performance.now() + RUN_DUE_MS_MAX;
     for (let pass = 0; pass < PASSES_MAX; pass++) {
       let didWork = false;
+      // What is claimed under a lease that ran out is given back, and claimed again, without end.
+      if (performance.now() >= this.#beatAtMs) await this.#beat();
       for (const runner of this.#runners) {
         while (runner.running !== undefined) await runner.running.catch(() => {});
         const end = await this.#turn(runner, "hurried");
@@ -153,6 +155,10 @@ export class WorkLoop {
       // The database is away: the lease runs out by itself.
       this.#options.onError(error);
     }
+  }
+
+  get isStarted(): boolean {
+    return this.#state === "started";
   }
 
   get isStopped(): boolean {

@@ -4,13 +4,14 @@
  * **Invariant:** absence is never cached.
  * **Invariant:** a fact read before an invalidation is never stored after it.
  */
+import { BoundedMap } from "#kernel/bounded-map";
 import type { Database } from "./database.ts";
 
 /** Entries per kind: at about 300 bytes each, 3 MB at most. */
 const ENTRIES_MAX = 10_000;
 
 export class FactCache<T> {
-  readonly #entries = new Map<string, T>();
+  readonly #entries = new BoundedMap<string, T>(ENTRIES_MAX);
   #generation = 0;
 
   constructor(database: Database, kind: string) {
@@ -27,16 +28,13 @@ export class FactCache<T> {
     return this.#entries.get(key);
   }
 
-  async get(key: string, load: () => Promise<T | undefined>): Promise<T | undefined> {
+  /** `keyOf` answers the key to keep, where `key` itself is better not kept. */
+  async get(key: string, load: () => Promise<T | undefined>, keyOf?: (fact: T) => string): Promise<T | undefined> {
     const known = this.#entries.get(key);
     if (known !== undefined) return known;
     const generation = this.#generation;
     const loaded = await load();
-    if (loaded !== undefined && generation === this.#generation) {
-      // The oldest entry goes: facts in use come back with one indexed read.
-      if (this.#entries.size >= ENTRIES_MAX) this.#entries.delete(this.#entries.keys().next().value as string);
-      this.#entries.set(key, loaded);
-    }
+    if (loaded !== undefined && generation === this.#generation) this.#entries.set(keyOf?.(loaded) ?? key, loaded);
     return loaded;
   }
 }

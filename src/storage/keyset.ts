@@ -33,10 +33,13 @@ export interface ListPage<R> {
 export async function readPage<R extends Row>(reader: Reader, select: Sql, order: KeysetOrder<R>, page: PageRequest): Promise<ListPage<R>> {
   const isBackward = page.before !== undefined;
   const key = page.before ?? page.after;
-  const values = key === undefined ? [page.limit + 1] : [...key, page.limit + 1];
-  const found = await reader.all<R>(append(select, tailOf(order, isBackward, key !== undefined), values));
+  // One row too many tells whether there are more, and the neighbour itself, where it is still there, that there is one.
+  const values = key === undefined ? [page.limit + 1] : [...key, page.limit + 2];
+  const found = await reader.all<R>(append(select, tailOf(order, isBackward, key === undefined ? "none" : "from"), values));
+  const isNeighbourThere = key !== undefined && found[0] !== undefined && isSame(order.keyOf(found[0]), key);
+  if (isNeighbourThere) found.shift();
   const hasMore = found.length > page.limit;
-  if (hasMore) found.pop();
+  if (hasMore) found.length = page.limit;
   if (isBackward) found.reverse();
 
   const first = found[0];
@@ -46,11 +49,12 @@ export async function readPage<R extends Row>(reader: Reader, select: Sql, order
   }
   const firstKey = order.keyOf(first);
   const lastKey = order.keyOf(last);
-  // The far side is known from the row too many; the near side must be looked at, because its rows may be gone by now.
-  const hasPrevious = isBackward ? hasMore : key !== undefined && (await exists(reader, select, order, firstKey, true));
-  const hasNext = isBackward ? await exists(reader, select, order, lastKey, false) : hasMore;
-  return { rows: found, hasPrevious, hasNext, firstKey, lastKey };
+  // Where the neighbour is gone by now, so may be all others on that side.
+  const hasNear = key !== undefined && (isNeighbourThere || (await exists(reader, select, order, isBackward ? lastKey : firstKey, !isBackward)));
+  return { rows: found, hasPrevious: isBackward ? hasMore : hasNear, hasNext: isBackward ? hasNear : hasMore, firstKey, lastKey };
 }
+
+const isSame = (one: readonly string[], other: readonly string[]): boolean => one.every((value, at) => value === other[at]);
 
 async function exists<R extends Row>(
   reader: Reader,
@@ -59,28 +63,34 @@ async function exists<R extends Row>(
   key: readonly SqlValue[],
   isBackward: boolean,
 ): Promise<boolean> {
-  return (await reader.get(append(select, tailOf(order, isBackward, true), [...key, 1]))) !== undefined;
+  return (await reader.get(append(select, tailOf(order, isBackward, "beyond"), [...key, 1]))) !== undefined;
 }
 
-const tails = new WeakMap<object, (string | undefined)[]>();
+/** Where a page begins: at the list's end, at the key itself, or behind it. */
+type Start = "none" | "from" | "beyond";
 
-function tailOf(order: { columns: readonly string[]; direction: "ascending" | "descending" }, isBackward: boolean, hasKey: boolean): string {
+const tails = new WeakMap<object, Map<string, string>>();
+
+function tailOf(order: { columns: readonly string[]; direction: "ascending" | "descending" }, isBackward: boolean, start: Start): string {
   let known = tails.get(order);
   if (known === undefined) {
-    known = [];
+    known = new Map();
     tails.set(order, known);
   }
-  const variant = (isBackward ? 2 : 0) + (hasKey ? 1 : 0);
-  let tail = known[variant];
+  const variant = isBackward ? `${start} backward` : start;
+  let tail = known.get(variant);
   if (tail === undefined) {
-    const isAscending = (order.direction === "ascending") !== isBackward;
-    const { columns } = order;
-    const marks = columns.map(() => "?").join(", ");
-    const list = columns.join(", ");
-    const condition = columns.length === 1 ? `${list} ${isAscending ? ">" : "<"} ?` : `(${list}) ${isAscending ? ">" : "<"} (${marks})`;
-    const sorted = columns.map((column) => `${column} ${isAscending ? "ASC" : "DESC"}`).join(", ");
-    tail = `${hasKey ? `AND ${condition} ` : ""}ORDER BY ${sorted} LIMIT ?`;
-    known[variant] = tail;
+    tail = makeTail(order.columns, (order.direction === "ascending") !== isBackward, start);
+    known.set(variant, tail);
   }
   return tail;
+}
+
+function makeTail(columns: readonly string[], isAscending: boolean, start: Start): string {
+  const list = columns.join(", ");
+  const operator = (isAscending ? ">" : "<") + (start === "from" ? "=" : "");
+  const marks = columns.map(() => "?").join(", ");
+  const condition = columns.length === 1 ? `${list} ${operator} ?` : `(${list}) ${operator} (${marks})`;
+  const sorted = columns.map((column) => `${column} ${isAscending ? "ASC" : "DESC"}`).join(", ");
+  return `${start === "none" ? "" : `AND ${condition} `}ORDER BY ${sorted} LIMIT ?`;
 }

@@ -4,9 +4,11 @@
  *
  * Errors: `CallbackRefused` (`callback-address.ts`) before anything is sent, `CallFailed` (`outbound-connection.ts`).
  */
+import { BoundedMap } from "#kernel/bounded-map";
 import { addressRefusal, CallbackRefused, type CallbackRules, type CallbackTarget, readCallback } from "./callback-address.ts";
 import type { OutboundAnswer, OutboundCall } from "./outbound-call.ts";
-import { CallFailed, type Connection, type Endpoint, type EndpointTls } from "./outbound-connection.ts";
+import { CallFailed, type Endpoint, type EndpointTls } from "./outbound-connection.ts";
+import { type Deadline, Deadlines } from "./outbound-deadline.ts";
 import { Names, type ResolveName, systemNames } from "./outbound-names.ts";
 import { ConnectionPool } from "./outbound-pool.ts";
 import { callByProxy } from "./outbound-proxy.ts";
@@ -31,7 +33,8 @@ export class GuardedClient {
   readonly #options: GuardedClientOptions;
   readonly #names: Names;
   readonly #pool = new ConnectionPool();
-  readonly #targets = new Map<string, CallbackTarget>();
+  readonly #deadlines = new Deadlines();
+  readonly #targets = new BoundedMap<string, CallbackTarget>(TARGETS_MAX);
 
   constructor(options: GuardedClientOptions) {
     this.#options = options;
@@ -43,24 +46,24 @@ export class GuardedClient {
     const known = this.#targets.get(url);
     if (known !== undefined) return known;
     const target = readCallback(url, this.#options.rules);
-    if (this.#targets.size >= TARGETS_MAX) this.#targets.delete(this.#targets.keys().next().value as string);
     this.#targets.set(url, target);
     return target;
   }
 
   async call(call: OutboundCall): Promise<OutboundAnswer> {
     const target = withQuery(this.check(call.url), call.moreQuery);
-    const deadline = new Deadline(call.deadlineMs);
+    const deadline = this.#deadlines.begin(call.deadlineMs);
     try {
       const addresses = target.isLiteral ? [target.host] : await this.#addressesOf(target, deadline);
       const tls = target.isTls ? { serverName: target.isLiteral ? undefined : target.host, ca: this.#options.ca } : undefined;
       return await this.#callOneOf(addresses, target, tls, call, deadline);
     } finally {
-      deadline.clear();
+      this.#deadlines.end(deadline);
     }
   }
 
   close(): void {
+    this.#deadlines.close();
     this.#pool.close();
   }
 
@@ -125,55 +128,4 @@ function requestText({ authority, path }: CallbackTarget, { method, headers, bod
   let text = `${method} ${path} HTTP/1.1\r\nHost: ${authority}\r\n`;
   for (const name in headers) text += `${name}: ${headers[name]}\r\n`;
   return body === undefined ? `${text}\r\n` : `${text}Content-Length: ${body.length}\r\n\r\n${body}`;
-}
-
-class Deadline {
-  readonly #endMs: number;
-  readonly #timer: ReturnType<typeof setTimeout>;
-  /** The one that carries the call now. */
-  connection: Connection | undefined;
-  #stop: ((error: CallFailed) => void) | undefined;
-
-  constructor(ms: number) {
-    // time: a receiver's time to answer is real time, also where the world's stands still.
-    this.#endMs = performance.now() + ms;
-    // timer: the same.
-    this.#timer = setTimeout(() => this.#end(), ms);
-  }
-
-  leftMs(): number {
-    // time: as above.
-    return this.#endMs - performance.now();
-  }
-
-  clear(): void {
-    clearTimeout(this.#timer);
-  }
-
-  race<T>(promise: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      this.#stop = reject;
-      promise.then(resolve, reject);
-    });
-  }
-
-  /** A connection that comes too late is closed. */
-  async open(opening: Promise<Connection>): Promise<Connection> {
-    let isLate = false;
-    opening.then(
-      (connection) => isLate && connection.close(),
-      () => {},
-    );
-    try {
-      return await this.race(opening);
-    } catch (error) {
-      isLate = true;
-      throw error;
-    }
-  }
-
-  #end(): void {
-    this.connection?.close("timeout");
-    this.#stop?.(new CallFailed("timeout", "no whole answer came in time"));
-  }
 }

@@ -1,5 +1,6 @@
 /** The addresses of a name, kept for a moment: thousands of deliveries a second go to few names. */
 import { lookup } from "node:dns/promises";
+import { BoundedMap } from "#kernel/bounded-map";
 import { CallFailed } from "./outbound-connection.ts";
 
 /** All addresses of a name, IPv4 and IPv6; rejects when it has none. */
@@ -18,7 +19,7 @@ interface Kept {
 
 export class Names {
   readonly #resolve: ResolveName;
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new BoundedMap<string, Kept>(NAMES_MAX);
 
   constructor(resolve: ResolveName) {
     this.#resolve = resolve;
@@ -31,7 +32,6 @@ export class Names {
     const kept = this.#kept.get(name);
     if (kept !== undefined && now < kept.untilMs) return kept.addresses;
     const addresses = this.#ask(name);
-    if (this.#kept.size >= NAMES_MAX) this.#kept.delete(this.#kept.keys().next().value as string);
     this.#kept.set(name, { addresses, untilMs: now + KEPT_MS });
     // A failure is asked again at once.
     addresses.catch(() => {

@@ -66,8 +66,7 @@ export class Ledger {
     expect(this.missing()).toEqual([]);
     expect([...this.#ids].filter(([, ids]) => ids.size !== 1)).toEqual([]);
     const twice = [...this.#taken.values()].filter((times) => times > 1).length;
-    if (process.env.DEBUG_LEDGER)
-      console.log({ events: this.acknowledged.size, twice, posts: new Set([...this.#ids.values()].flatMap((s) => [...s])).size });
+    if (isProving) console.log(`${this.acknowledged.size} events, ${twice} of them twice`);
     // Of few events on a busy machine more are under way at each kill: the share means something over many kills.
     expect(twice / this.acknowledged.size).toBeLessThanOrEqual(isProving ? 0.01 : 0.2);
     return { events: this.acknowledged.size, twice };

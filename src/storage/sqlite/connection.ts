@@ -1,5 +1,6 @@
 /** One SQLite connection with its prepared statements. Everything here is synchronous. */
 import { Database, type Statement } from "bun:sqlite";
+import { BoundedMap } from "#kernel/bounded-map";
 import { databaseUnreachable } from "#kernel/errors";
 import type { Reader, RoomMigrations } from "../database.ts";
 import type { Row, Sql, SqlText, SqlValue } from "../sql.ts";
@@ -16,16 +17,17 @@ export interface ConnectionOptions {
 
 export class Connection {
   readonly #handle: Database;
-  readonly #statements = new Map<SqlText, Statement<Row, SqlValue[]>>();
+  readonly #statements = new BoundedMap<SqlText, Statement<Row, SqlValue[]>>(STATEMENTS_MAX, (statement) => statement.finalize());
   readonly #kept: Statement[] = [];
 
   constructor(file: string, { role, synchronous }: ConnectionOptions) {
     this.#handle = role === "writer" ? new Database(file) : new Database(file, { readonly: true });
     // A tool that holds the file for a moment (a backup, the sqlite3 shell) is waited for; longer would stall every call.
     this.execute("PRAGMA busy_timeout = 1000");
-    // 4 MB each: the upper levels of every index. More, or a memory map, did not make look-ups faster among 300,000 rows
-    // (4.3 µs), since each commit empties the reader's cache and the system's cache is next.
+    // 4 MB each: the upper levels of every index. What lies below them is read where the system has it, without a call and a
+    // copy for each page (measured among 1,000,000 nodes at random: a call 11 µs in place of 14).
     this.execute("PRAGMA cache_size = -4000");
+    if (role === "reader") this.execute("PRAGMA mmap_size = 268435456");
     this.execute("PRAGMA temp_store = MEMORY");
     this.execute("PRAGMA foreign_keys = OFF");
     if (role === "writer") {
@@ -87,11 +89,6 @@ export class Connection {
   #prepared(query: SqlText): Statement<Row, SqlValue[]> {
     const known = this.#statements.get(query);
     if (known !== undefined) return known;
-    if (this.#statements.size >= STATEMENTS_MAX) {
-      const [oldest, statement] = this.#statements.entries().next().value as [SqlText, Statement];
-      this.#statements.delete(oldest);
-      statement.finalize();
-    }
     const made = this.#handle.prepare<Row, SqlValue[]>(withPlainMarks(query.text));
     this.#statements.set(query, made);
     return made;
@@ -151,5 +148,54 @@ export class ConnectionReader implements Reader {
     } catch (error) {
       throw translated(error);
     }
+  }
+}
+
+/**
+ * Reads of what is committed. A statement by itself takes a lock on the log and gives it back, which is most of what a look-up
+ * costs (measured: 2.6 µs against 0.5 inside a transaction). So the first read begins a transaction, and it lasts until the
+ * writer calls `letGo`, just before each commit: what a read sees is then always the last commit, and no log is held back.
+ */
+export class CommittedReader implements Reader {
+  readonly #connection: Connection;
+  readonly #begin: () => void;
+  readonly #end: () => void;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+    this.#begin = connection.prepare("BEGIN");
+    this.#end = connection.prepare("COMMIT");
+  }
+
+  async get<R extends Row>(statement: Sql): Promise<R | undefined> {
+    try {
+      if (!this.#connection.inTransaction) this.#begin();
+      return this.#connection.get<R>(statement);
+    } catch (error) {
+      throw this.#failed(error);
+    }
+  }
+
+  async all<R extends Row>(statement: Sql): Promise<R[]> {
+    try {
+      if (!this.#connection.inTransaction) this.#begin();
+      return this.#connection.all<R>(statement);
+    } catch (error) {
+      throw this.#failed(error);
+    }
+  }
+
+  letGo(): void {
+    if (this.#connection.inTransaction) this.#end();
+  }
+
+  /** A store that was away is looked at anew. */
+  #failed(error: unknown): unknown {
+    try {
+      this.letGo();
+    } catch {
+      // The read has failed, and is told so.
+    }
+    return translated(error);
   }
 }

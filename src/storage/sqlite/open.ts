@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Database, Reader, RoomMigrations, Transaction } from "../database.ts";
 import { sql } from "../sql.ts";
-import { Connection, ConnectionReader, translated } from "./connection.ts";
+import { CommittedReader, Connection, ConnectionReader, translated } from "./connection.ts";
 import { emptyFile, placeFile, syncFolder } from "./empty-file.ts";
 import { holdFolder } from "./folder-lock.ts";
 import { WriteQueue } from "./write-queue.ts";
@@ -96,7 +96,7 @@ class SqliteDatabase implements Database {
   readonly dialect = "sqlite";
   /** One process holds the folder, so there is no other number. */
   readonly processNumber = 0;
-  readonly reader: Reader;
+  readonly reader: CommittedReader;
   readonly #files: Files;
   readonly #queue: WriteQueue;
   readonly #listeners: ((kind: string | undefined, key: string | undefined) => void)[] = [];
@@ -107,14 +107,14 @@ class SqliteDatabase implements Database {
   constructor(files: Files, onCommit: ((writes: number) => void) | undefined) {
     this.#files = files;
     this.#snapshot = files.snapshot;
-    this.reader = new ConnectionReader(files.reader);
-    this.#queue = new WriteQueue(
-      files.writer,
-      (kind, key) => {
+    this.reader = new CommittedReader(files.reader);
+    this.#queue = new WriteQueue(files.writer, {
+      beforeCommit: () => this.reader.letGo(),
+      onFact: (kind, key) => {
         for (const listener of this.#listeners) listener(kind, key);
       },
       onCommit,
-    );
+    });
   }
 
   write<T>(body: (tx: Transaction) => Promise<T>): Promise<T> {

@@ -17,7 +17,13 @@ const GROUP_MAX = 1_000;
 /** Statements after which a group takes no further body, for bodies that write many rows. */
 const GROUP_STATEMENTS_MAX = 5_000;
 
-export type FactListener = (kind: string, key: string) => void;
+export interface WriteQueueEvents {
+  /** Readers let go of what they see: nobody reads an older state once a write was answered. */
+  beforeCommit(): void;
+  onFact(kind: string, key: string): void;
+  /** Told how many writes a commit served. */
+  readonly onCommit: ((writes: number) => void) | undefined;
+}
 
 interface Job {
   readonly body: (tx: Transaction) => Promise<unknown>;
@@ -35,8 +41,7 @@ interface Outcome {
 
 export class WriteQueue {
   readonly #connection: Connection;
-  readonly #onFact: FactListener;
-  readonly #onCommit: ((writes: number) => void) | undefined;
+  readonly #events: WriteQueueEvents;
   readonly #begin: () => void;
   readonly #commit: () => void;
   readonly #rollback: () => void;
@@ -49,10 +54,9 @@ export class WriteQueue {
   #stopOverdue: (() => void) | undefined;
   #watcher: ReturnType<typeof setImmediate> | undefined;
 
-  constructor(connection: Connection, onFact: FactListener, onCommit?: (writes: number) => void) {
+  constructor(connection: Connection, events: WriteQueueEvents) {
     this.#connection = connection;
-    this.#onFact = onFact;
-    this.#onCommit = onCommit;
+    this.#events = events;
     this.#begin = connection.prepare("BEGIN IMMEDIATE");
     this.#commit = connection.prepare("COMMIT");
     this.#rollback = connection.prepare("ROLLBACK");
@@ -108,6 +112,7 @@ export class WriteQueue {
         // On some failures (disk full) SQLite gives the whole transaction up; what is left of the group must not run outside one.
         if (!this.#connection.inTransaction) throw transaction.failure ?? outcome.result;
       }
+      this.#events.beforeCommit();
       this.#commit();
     } catch (error) {
       // Nothing of the group is stored: those that ran are told so, the others are tried again, a failed BEGIN fails all.
@@ -121,7 +126,7 @@ export class WriteQueue {
       clearImmediate(this.#watcher);
     }
     if (taken < group.length) this.#waiting = [...group.slice(taken), ...this.#waiting];
-    this.#onCommit?.(taken);
+    this.#events.onCommit?.(taken);
     this.#answer(outcomes);
   }
 
@@ -166,7 +171,7 @@ export class WriteQueue {
   #answer(outcomes: readonly Outcome[]): void {
     for (const { transaction, hasFailed } of outcomes) {
       if (hasFailed) continue;
-      for (const [kind, key] of transaction.facts) runAction(() => this.#onFact(kind, key));
+      for (const [kind, key] of transaction.facts) runAction(() => this.#events.onFact(kind, key));
     }
     for (const { job, transaction, hasFailed, result } of outcomes) {
       if (hasFailed) {

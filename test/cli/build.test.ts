@@ -1,0 +1,72 @@
+import { expect, test } from "bun:test";
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "#harness/server";
+
+const ROOT = join(import.meta.dir, "../..");
+
+/** A program of one source, in the place of Plaza's own. */
+function copyOfProgram(): string {
+  const root = temporaryFolder();
+  for (const folder of ["bin", "tools", "src/cli"]) mkdirSync(join(root, folder), { recursive: true });
+  copyFileSync(join(ROOT, "bin/plaza"), join(root, "bin/plaza"));
+  chmodSync(join(root, "bin/plaza"), 0o755);
+  copyFileSync(join(ROOT, "tools/build.mjs"), join(root, "tools/build.mjs"));
+  symlinkSync(join(ROOT, "node_modules"), join(root, "node_modules"));
+  writeFileSync(join(root, "package.json"), `{ "type": "module" }`);
+  writeFileSync(join(root, "package-lock.json"), "{}");
+  writeSource(root, "first");
+  return root;
+}
+
+const writeSource = (root: string, word: string): void =>
+  writeFileSync(join(root, "src/cli/plaza.ts"), `const place: string = import.meta.path; console.log("${word}", place.slice(${root.length}));`);
+
+function run(root: string, command: readonly string[]): string {
+  const { stdout, stderr, exitCode } = Bun.spawnSync([...command], { cwd: root });
+  expect({ exitCode, stderr: stderr.toString() }).toEqual({ exitCode: 0, stderr: "" });
+  return stdout.toString().trim();
+}
+
+const start = (root: string): string => run(root, [join(root, "bin/plaza")]);
+const build = (root: string): string => run(root, ["node", "tools/build.mjs"]);
+
+/** As if it had been changed later: file systems differ in how finely they tell times. */
+function changeLater(path: string): void {
+  const later = new Date(Date.now() + 5_000);
+  utimesSync(path, later, later);
+}
+
+test("it starts from the build, and from the sources where there is none or one is newer", () => {
+  const root = copyOfProgram();
+  expect(start(root)).toBe("first /src/cli/plaza.ts");
+  build(root);
+  expect(start(root)).toBe("first /build/plaza.js");
+  writeSource(root, "second");
+  changeLater(join(root, "src/cli/plaza.ts"));
+  expect(start(root)).toBe("second /src/cli/plaza.ts");
+});
+
+test("a build is made anew when a source or a dependency changed, and only then; nothing is left beside it", () => {
+  const root = copyOfProgram();
+  build(root);
+  writeFileSync(join(root, "build/plaza.js"), `console.log("kept")`);
+  changeLater(join(root, "build/plaza.js"));
+  build(root);
+  expect(start(root)).toBe("kept");
+  utimesSync(join(root, "package-lock.json"), new Date(Date.now() + 10_000), new Date(Date.now() + 10_000));
+  build(root);
+  expect(run(root, ["node_modules/bun/bin/bun.exe", "build/plaza.js"])).toBe("first /build/plaza.js");
+  expect(readdirSync(root).filter((name) => name.startsWith("build"))).toEqual(["build"]);
+});
+
+test("a source that cannot be put together is told, and keeps nothing from starting", () => {
+  const root = copyOfProgram();
+  build(root);
+  writeFileSync(join(root, "src/cli/plaza.ts"), `import { nothing } from "./nowhere.ts"; console.log(nothing);`);
+  changeLater(join(root, "src/cli/plaza.ts"));
+  const { exitCode, stderr } = Bun.spawnSync(["node", "tools/build.mjs"], { cwd: root });
+  expect(exitCode).toBe(0);
+  expect(stderr.toString()).toContain("nowhere.ts");
+  expect(readdirSync(root).filter((name) => name.startsWith("build"))).toEqual(["build"]);
+});
