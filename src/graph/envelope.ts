@@ -48,23 +48,21 @@ export function pagingOf(page: ListPage<unknown>, list: string, cursors: Cursors
     return { cursors: { ...(page.hasPrevious ? { before } : {}), ...(page.hasNext ? { after } : {}) } };
   }
   const paging: Paging = { cursors: { before, after } };
-  if (page.hasPrevious) paging.previous = linkTo(request, "before", before);
-  if (page.hasNext) paging.next = linkTo(request, "after", after);
+  if (!page.hasPrevious && !page.hasNext) return paging;
+  // D-32: absolute, with every query parameter of the call; the caller's token stands in it only when it came in the query.
+  const kept = withoutCursors(request.queryText);
+  const link = `${request.baseUrl}${request.path}?${kept === "" ? "" : `${kept}&`}`;
+  // A cursor holds only URL-safe characters, so it needs no encoding.
+  if (page.hasPrevious) paging.previous = `${link}before=${before}`;
+  if (page.hasNext) paging.next = `${link}after=${after}`;
   return paging;
 }
 
-/** D-32: absolute, with every query parameter of the call; the caller's token stands in it only when it came in the query. */
-function linkTo(request: GraphRequest, parameter: "before" | "after", cursor: string): string {
-  const { baseUrl, path, queryText } = request;
-  // A cursor holds only URL-safe characters, so it needs no encoding.
-  const own = `${parameter}=${cursor}`;
-  const kept = mayHoldCursor(queryText)
-    ? queryText
-        .split("&")
-        .filter((pair) => pair !== "" && !isCursorPair(pair))
-        .join("&")
-    : queryText;
-  return kept === "" ? `${baseUrl}${path}?${own}` : `${baseUrl}${path}?${kept}&${own}`;
+function withoutCursors(queryText: string): string {
+  if (!mayHoldCursor(queryText)) return queryText;
+  let kept = "";
+  for (const pair of queryText.split("&")) if (pair !== "" && !isCursorPair(pair)) kept += kept === "" ? pair : `&${pair}`;
+  return kept;
 }
 
 /** Whether there is something to look at pair by pair: a cursor, or what may be one when it is decoded, or an empty pair. */
@@ -73,10 +71,11 @@ const mayHoldCursor = (queryText: string): boolean =>
 
 const isAmpersandAtEnd = (queryText: string): boolean => queryText.startsWith("&") || queryText.endsWith("&");
 
-const isCursorPair = (pair: string): boolean => {
-  const name = pair.slice(0, pair.indexOf("=") === -1 ? undefined : pair.indexOf("="));
+function isCursorPair(pair: string): boolean {
+  const end = pair.indexOf("=");
+  const name = end === -1 ? pair : pair.slice(0, end);
   return name === "before" || name === "after" || (name.includes("%") && /^(?:before|after)$/.test(safeDecode(name)));
-};
+}
 
 const safeDecode = (text: string): string => {
   try {

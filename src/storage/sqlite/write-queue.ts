@@ -1,6 +1,6 @@
 /**
- * The one door for writes on SQLite (ARCHITECTURE.md, idea 5). Bodies run one at a time, each in its own savepoint; one
- * commit serves all that wait, because a durable commit costs a disk sync and a small body costs microseconds.
+ * The one door for writes on SQLite (ARCHITECTURE.md, idea 5). Bodies run one at a time; one commit serves all that wait,
+ * because a durable commit costs a disk sync and a small body costs microseconds.
  *
  * **Invariant:** nobody is answered, not even with a body's own error, before the commit of the group: a body may have
  * refused because of what an earlier one in the group wrote.
@@ -96,28 +96,22 @@ export class WriteQueue {
 
   async #runGroup(): Promise<void> {
     const group = this.#waiting.splice(0, GROUP_MAX);
-    const outcomes: Outcome[] = [];
-    let taken = 0;
-    let statements = 0;
+    let outcomes: Outcome[] = [];
     this.#watch();
     try {
       this.#begin();
-      for (const job of group) {
-        if (statements >= GROUP_STATEMENTS_MAX) break;
-        taken++;
-        const transaction = new SqliteTransaction(this.#connection);
-        const outcome = await this.#runBody(job, transaction);
-        outcomes.push(outcome);
-        statements += transaction.statements;
-        // On some failures (disk full) SQLite gives the whole transaction up; what is left of the group must not run outside one.
-        if (!this.#connection.inTransaction) throw transaction.failure ?? outcome.result;
+      if (!(await this.#runBodies(group, outcomes, false))) {
+        this.#rollback();
+        outcomes = [];
+        this.#begin();
+        await this.#runBodies(group, outcomes, true);
       }
       this.#events.beforeCommit();
       this.#commit();
     } catch (error) {
       // Nothing of the group is stored: those that ran are told so, the others are tried again, a failed BEGIN fails all.
       if (this.#connection.inTransaction) runAction(this.#rollback);
-      const refused = taken === 0 ? group.length : taken;
+      const refused = outcomes.length === 0 ? group.length : outcomes.length;
       this.#waiting = [...group.slice(refused), ...this.#waiting];
       const unreachable = Object.assign(databaseUnreachable(), { cause: error });
       for (const job of group.slice(0, refused)) job.reject(unreachable);
@@ -125,9 +119,34 @@ export class WriteQueue {
     } finally {
       clearImmediate(this.#watcher);
     }
+    const taken = outcomes.length;
     if (taken < group.length) this.#waiting = [...group.slice(taken), ...this.#waiting];
     this.#events.onCommit?.(taken);
     this.#answer(outcomes);
+  }
+
+  /**
+   * Bodies seldom fail once they have written, and a savepoint copies every page that is changed below it. So they run without,
+   * and when one has failed after a write, all of them again, each in a savepoint: a body has no effect but through its `tx`.
+   * Answers false for the group that has to run again.
+   */
+  async #runBodies(group: readonly Job[], outcomes: Outcome[], isEachGuarded: boolean): Promise<boolean> {
+    let statements = 0;
+    for (const job of group) {
+      if (statements >= GROUP_STATEMENTS_MAX) break;
+      const transaction = new SqliteTransaction(this.#connection);
+      if (isEachGuarded) this.#savepoint();
+      const outcome = await this.#runBody(job, transaction);
+      outcomes.push(outcome);
+      statements += transaction.statements;
+      // On some failures (disk full) SQLite gives the whole transaction up; what is left of the group must not run outside one.
+      if (!this.#connection.inTransaction) throw transaction.failure ?? outcome.result;
+      if (isEachGuarded) {
+        if (outcome.hasFailed) this.#rollbackTo();
+        this.#release();
+      } else if (outcome.hasFailed && transaction.hasWritten) return false;
+    }
+    return true;
   }
 
   /**
@@ -142,7 +161,6 @@ export class WriteQueue {
   }
 
   async #runBody(job: Job, transaction: SqliteTransaction): Promise<Outcome> {
-    this.#savepoint();
     let hasFailed = false;
     let result: unknown;
     try {
@@ -160,10 +178,6 @@ export class WriteQueue {
     if (transaction.failure !== undefined && !hasFailed) {
       hasFailed = true;
       result = transaction.failure;
-    }
-    if (this.#connection.inTransaction) {
-      if (hasFailed) this.#rollbackTo();
-      this.#release();
     }
     return { job, transaction, hasFailed, result };
   }
@@ -194,6 +208,7 @@ class SqliteTransaction implements Transaction {
   /** The first failed statement; after it the transaction does nothing more. */
   failure: unknown;
   statements = 0;
+  hasWritten = false;
 
   constructor(connection: Connection) {
     this.#connection = connection;
@@ -231,6 +246,7 @@ class SqliteTransaction implements Transaction {
 
   async run(statement: Sql): Promise<number> {
     this.#check();
+    this.hasWritten = true;
     try {
       return this.#connection.run(statement);
     } catch (error) {
