@@ -1,47 +1,70 @@
 import { CALLS_PER_ROUND, CONNECTIONS, eventsCall, eventsWorld } from "../harness/events.ts";
-import { applyLoad, type Sample } from "../harness/load.ts";
 import { residentMegabytes } from "../harness/machine.ts";
-import type { Bench } from "../harness/report.ts";
-import { startPlaza } from "../harness/server.ts";
+import { type Crowd, crowd } from "../harness/rate.ts";
+import type { Bench, Result } from "../harness/report.ts";
+import { type Server, startPlaza } from "../harness/server.ts";
 import { spreadOf } from "../harness/statistics.ts";
 
-const EVENTS_PER_CALL = 50;
-/** Senders that wait for their answer before they send again keep a server busy whose commits they fill; more only wait longer. */
 const TIMES = 3;
+/** By default so many calls are taken at once (`calls_max`) … */
+const CALLS_TAKEN = 2_048;
+/** … or fewer, of whose bodies the last one goes beyond this (`callBytesMax`). */
+const BYTES_TAKEN = 4_194_304;
 
 export const bench: Bench = {
-  summary: `\`POST /v26.0/{app}/activities\` with ${EVENTS_PER_CALL} events: what ${TIMES * CONNECTIONS} connections get done beside ${CONNECTIONS}, which keep the server busy already, and what it takes in memory.`,
+  summary: `\`POST /v26.0/{app}/activities\`: what gets done for ${TIMES} times as many senders as are taken at once, none of whom waits as \`Retry-After\` says, beside ${CONNECTIONS}, who keep the server busy and are never refused; and what it takes in memory.`,
   async run({ rounds, seconds }) {
-    const plaza = await startPlaza({ world: eventsWorld });
-    let used = 0;
-    const load = (connections: number) => applyLoad(plaza, eventsCall(EVENTS_PER_CALL, 1 + used++ * CALLS_PER_ROUND), { connections, seconds });
-    try {
-      await load(CONNECTIONS);
-      const pairs: { readonly usual: Sample; readonly crowded: Sample; readonly before: number; readonly after: number }[] = [];
-      for (let round = 0; round < rounds; round++) {
-        const usual = await load(CONNECTIONS);
-        const before = residentMegabytes(plaza.pid);
-        const crowded = await load(TIMES * CONNECTIONS);
-        pairs.push({ usual, crowded, before, after: residentMegabytes(plaza.pid) });
+    const results: Result[] = [];
+    for (const events of [1, 50]) {
+      const plaza = await startPlaza({ world: eventsWorld });
+      try {
+        results.push(await measure(plaza, events, rounds, seconds));
+      } finally {
+        await plaza.stop();
       }
-      return {
-        figures: [
-          {
-            name: `calls/s, ${TIMES * CONNECTIONS} connections : ${CONNECTIONS}`,
-            ...spreadOf(pairs.map(({ usual, crowded }) => crowded.calls_per_second / usual.calls_per_second)),
-            goal: { at_least: 0.9 },
-          },
-        ],
-        absolute: [
-          { name: `${CONNECTIONS} connections: calls/s`, unit: "/s", ...spreadOf(pairs.map(({ usual }) => usual.calls_per_second)) },
-          { name: `${TIMES * CONNECTIONS} connections: calls/s`, unit: "/s", ...spreadOf(pairs.map(({ crowded }) => crowded.calls_per_second)) },
-          { name: `${TIMES * CONNECTIONS} connections: p99`, unit: "ms", ...spreadOf(pairs.map(({ crowded }) => crowded.p99_ms)) },
-          { name: "memory before", unit: "MB", ...spreadOf(pairs.map(({ before }) => before)) },
-          { name: "memory after", unit: "MB", ...spreadOf(pairs.map(({ after }) => after)) },
-        ],
-      };
-    } finally {
-      await plaza.stop();
     }
+    return { figures: results.flatMap(({ figures }) => figures), absolute: results.flatMap(({ absolute }) => absolute) };
   },
 };
+
+interface Round {
+  readonly usual: Crowd;
+  readonly crowded: Crowd;
+  /** Resident, in MB, behind the crowd. */
+  readonly memory: number;
+}
+
+async function measure(plaza: Server, events: number, rounds: number, seconds: number): Promise<Result> {
+  const bytes = Buffer.byteLength(eventsCall(events, 1).body ?? "");
+  const senders = TIMES * Math.min(CALLS_TAKEN, Math.ceil(BYTES_TAKEN / bytes));
+  let used = 0;
+  const load = (connections: number) => crowd(plaza, eventsCall(events, 1 + used++ * CALLS_PER_ROUND), { connections, seconds });
+  const round = async (): Promise<Round> => {
+    const usual = await load(CONNECTIONS);
+    return { usual, crowded: await load(senders), memory: residentMegabytes(plaza.pid) };
+  };
+  // The first one warms up, and memory grows to what a crowd takes.
+  const first = await round();
+  const done: Round[] = [];
+  while (done.length < rounds) done.push(await round());
+  const over = (figure: (one: Round) => number) => spreadOf(done.map(figure));
+  const [of, crowdOf] = [`of ${events}`, `${senders} senders, calls of ${events}`];
+  return {
+    figures: [
+      {
+        name: `calls taken/s ${of}, ${senders} senders : ${CONNECTIONS}`,
+        ...over(({ usual, crowded }) => crowded.taken_per_second / usual.taken_per_second),
+        goal: { at_least: 0.9 },
+      },
+      { name: `CPU a call taken ${of}, ${CONNECTIONS} senders : ${senders}`, ...over(({ usual, crowded }) => usual.cpu_us / crowded.cpu_us) },
+      { name: `memory behind a crowd, calls ${of}, later : first`, ...over(({ memory }) => memory / first.memory), goal: { at_most: 1.2 } },
+    ],
+    absolute: [
+      { name: `${CONNECTIONS} senders, calls ${of}: taken`, unit: "/s", ...over(({ usual }) => usual.taken_per_second) },
+      { name: `${crowdOf}: taken`, unit: "/s", ...over(({ crowded }) => crowded.taken_per_second) },
+      { name: `${crowdOf}: refused`, unit: "/s", ...over(({ crowded }) => crowded.refused_per_second) },
+      { name: `${crowdOf}: p50`, unit: "ms", ...over(({ crowded }) => crowded.p50_ms) },
+      { name: `memory behind a crowd, calls ${of}`, unit: "MB", ...over(({ memory }) => memory) },
+    ],
+  };
+}

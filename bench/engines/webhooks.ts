@@ -1,7 +1,8 @@
 /** Plaza's side of `webhooks`: events, each durable before its caller goes on, delivered to one callback. `/pace` sends so many a second. */
 import { message, openPostOffice, startCallers } from "./post-office.ts";
 
-const CALLBACKS = Number(process.env.CB ?? 16);
+/** A few apps with much traffic; `lanes` has a thousand with little. */
+const CALLBACKS = 16;
 const [sink = "", folder = ""] = Bun.argv.slice(2);
 const office = await openPostOffice(
   folder,
@@ -21,7 +22,6 @@ async function round(seconds: number): Promise<object> {
   return { per_second: made / elapsed, cpu_us: (used.user + used.system) / made, updates_per_post: (office.taken.updates - updates) / made };
 }
 
-/** In a process that has not been busy. */
 async function pace(perSecond: number, seconds: number): Promise<object> {
   const from = performance.now();
   let made = 0;

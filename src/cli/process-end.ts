@@ -9,19 +9,54 @@ const FAILED = 1;
 /** Errors whose message says to a person what to change. */
 const WRONG_USES = ["ConfigProblem", "WorldFileProblem", "FolderInUse", "DataNotEmpty"];
 const PLAIN_FAILURES = ["UnknownMigration", "MigrationFailed"];
-const WRONG_USE_CODES = ["EADDRINUSE", "EACCES", "EADDRNOTAVAIL", "ENOTDIR", "EROFS"];
+
+/**
+ * What the system, SQLite and PostgreSQL (`3D000`: no such database; class 28: who asks is not let in) find wrong with what
+ * was asked for. A text is said behind the error's own message, which does not say it.
+ */
+const WRONG_USE_CODES: Readonly<Record<string, string>> = {
+  EADDRINUSE: "the port is in use",
+  EADDRNOTAVAIL: "this machine does not have the address",
+  EACCES: "not permitted",
+  ENOTFOUND: "there is no such address",
+  ENOENT: "",
+  ENOTDIR: "",
+  EEXIST: "",
+  EROFS: "",
+  SQLITE_NOTADB: "",
+  SQLITE_CANTOPEN: "",
+  SQLITE_READONLY: "",
+  "3D000": "",
+  "28000": "",
+  "28P01": "",
+};
 
 const codeOf = (error: unknown): string => (error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "");
 
+const isUnreached = (error: unknown): boolean => error instanceof Error && "errorName" in error && error.errorName === "databaseUnreachable";
+
+/** Bun gives some of them no code. */
+const isUnknownHost = (error: unknown): boolean => error instanceof Error && codeOf(error) === "" && error.message.startsWith("Failed to listen at ");
+
 const isWrongUse = (error: unknown): boolean =>
-  (error instanceof Error && WRONG_USES.includes(error.name)) || WRONG_USE_CODES.includes(codeOf(error));
+  (error instanceof Error && WRONG_USES.includes(error.name)) || codeOf(error) in WRONG_USE_CODES || isUnreached(error) || isUnknownHost(error);
 
 export const exitCodeOf = (error: unknown): number => (isWrongUse(error) ? WRONG_USE : FAILED);
 
+function messageOf(error: Error): string {
+  if (isUnreached(error)) return `--data: the database cannot be reached: ${error.cause instanceof Error ? error.cause.message : error.message}`;
+  if (isUnknownHost(error)) return `${error.message}: there is no such address`;
+  const reason = WRONG_USE_CODES[codeOf(error)] ?? "";
+  return reason === "" || error.message.includes(reason) ? error.message : `${error.message}: ${reason}`;
+}
+
+/** The address of a database may hold its password. */
+const withoutPasswords = (message: string): string => message.replace(/(postgres(?:ql)?:\/\/[^:@/\s]*):[^@/\s]*@/gi, "$1:…@");
+
 /** One line where the message is meant for a person; else the log says where it happened. */
 export function explain(error: unknown, log: Log): void {
-  if (isWrongUse(error) || (error instanceof Error && PLAIN_FAILURES.includes(error.name))) {
-    process.stderr.write(`plaza: ${(error as Error).message}\n`);
+  if (error instanceof Error && (isWrongUse(error) || PLAIN_FAILURES.includes(error.name))) {
+    process.stderr.write(`plaza: ${withoutPasswords(messageOf(error))}\n`);
   } else log.error(errorFields(error), "could not start");
 }
 

@@ -14,7 +14,6 @@ interface Control {
 }
 
 const FAILED = 1;
-const UNREACHED = "could not be reached";
 
 export async function runTokenCommand(command: string, given: Given): Promise<number> {
   const log = new Log({ level: "error", isPretty: true });
@@ -51,7 +50,7 @@ function controlAt(url: string, key: unknown): Control {
       try {
         return await fetch(base + path, { ...init, headers: { ...init.headers, authorization: `Bearer ${key}` } });
       } catch (error) {
-        throw new Error(`${base} ${UNREACHED}`, { cause: error });
+        throw new ConfigProblem("--control-url", `${base} could not be reached: ${error instanceof Error ? error.message : error}`);
       }
     },
     close: async () => {},

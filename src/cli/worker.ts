@@ -1,5 +1,6 @@
 /** `plaza worker`: one of several processes on the graph's port, which only the first process starts (`workers.ts`). */
 import type { Config } from "#config/config";
+import { type TestEvent, testEventsOf } from "#features/app-events";
 import type { RequestEntry } from "#graph/request-log";
 import { type RunningPlaza, startPlaza } from "#main";
 import { sleepMs } from "#system";
@@ -10,7 +11,12 @@ export const STOP = { kind: "stop" } as const;
 
 export type WorkerMessage =
   | { readonly kind: "ready" }
-  | { readonly kind: "served"; readonly figures: FiguresReport; readonly requests: readonly RequestEntry[] };
+  | {
+      readonly kind: "served";
+      readonly figures: FiguresReport;
+      readonly requests: readonly RequestEntry[];
+      readonly appEvents: readonly (readonly TestEvent[])[];
+    };
 
 interface SealedConfig {
   readonly kind: "config";
@@ -91,6 +97,6 @@ function reporter({ world, figures }: RunningPlaza): () => void {
     const requests = entries.slice(0, known === -1 ? undefined : known).reverse();
     callsTold = calls;
     lastTold = entries[0]?.trace_id;
-    send({ kind: "served", figures: told, requests });
+    send({ kind: "served", figures: told, requests, appEvents: testEventsOf(world).takeNew() });
   };
 }

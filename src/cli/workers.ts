@@ -5,6 +5,7 @@
  */
 import cluster, { type Worker } from "node:cluster";
 import type { Config } from "#config/config";
+import { testEventsOf } from "#features/app-events";
 import { reservePort } from "#http/reserved-port";
 import { type RunningPlaza, startPlaza } from "#main";
 import { monotonicMs, sleepMs } from "#system";
@@ -25,8 +26,9 @@ export async function startWithWorkers(asked: Config, log: Log): Promise<Running
   let first: RunningPlaza | undefined;
   try {
     first = await startPlaza(config, log, { part: "control", readFigures: () => merged(workers.figures) });
-    workers.onRequests = (entries) => {
-      for (const entry of entries) first?.world.requests.add(entry);
+    workers.onServed = ({ requests, appEvents }) => {
+      for (const entry of requests) first?.world.requests.add(entry);
+      if (first !== undefined) testEventsOf(first.world).addShown(appEvents);
     };
     await workers.start(config.workers);
     await reserved.release();
@@ -43,6 +45,8 @@ export async function startWithWorkers(asked: Config, log: Log): Promise<Running
   };
 }
 
+type ServedMessage = Extract<WorkerMessage, { kind: "served" }>;
+
 class Workers {
   readonly #config: Config;
   readonly #log: Log;
@@ -50,7 +54,7 @@ class Workers {
   /** Of workers that ended: counters never go back. */
   readonly #ended: FiguresReport[] = [];
   #isStopping = false;
-  onRequests: (entries: Extract<WorkerMessage, { kind: "served" }>["requests"]) => void = () => {};
+  onServed: (message: ServedMessage) => void = () => {};
 
   constructor(config: Config, log: Log) {
     this.#config = config;
@@ -100,9 +104,9 @@ class Workers {
     });
   }
 
-  #take(worker: Worker, { figures, requests }: Extract<WorkerMessage, { kind: "served" }>): void {
-    if (this.#running.has(worker)) this.#running.set(worker, figures);
-    this.onRequests(requests);
+  #take(worker: Worker, message: ServedMessage): void {
+    if (this.#running.has(worker)) this.#running.set(worker, message.figures);
+    this.onServed(message);
   }
 
   #forget(worker: Worker): void {

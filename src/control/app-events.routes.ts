@@ -2,7 +2,8 @@
 import { type Static, Type } from "typebox";
 import {
   deactivateEventName,
-  exportLog,
+  exportLines,
+  exportParquet,
   listDaySums,
   listEventNames,
   listLog,
@@ -19,6 +20,9 @@ import { isNodeId, type NodeId } from "#kernel/ids";
 import { badRequest, notFound } from "./errors.ts";
 import { answerList, listOf, pageQuery } from "./lists.ts";
 import { type ControlCall, type ControlRoute, route } from "./routes.ts";
+
+const NDJSON = "application/x-ndjson";
+const PARQUET = "application/vnd.apache.parquet";
 
 export const APP = "/v1/worlds/{w}/app-events/{app}";
 
@@ -84,7 +88,8 @@ const logFilter = {
   since: Type.Optional({ ...time, description: "arrived since: Unix seconds or ISO 8601" }),
 };
 const logQuery = Type.Object({ ...logFilter, ...pageQuery.properties });
-const exportQuery = Type.Object(logFilter);
+const format = Type.Union([Type.Literal("ndjson"), Type.Literal("parquet")], { description: "ndjson unless said otherwise" });
+const exportQuery = Type.Object({ ...logFilter, format: Type.Optional(format) });
 export const spanQuery = Type.Object({ since: Type.Optional(time), until: Type.Optional(time) });
 
 /** The app of the path. Throws 404. */
@@ -96,7 +101,7 @@ export async function appOf({ world, path }: ControlCall): Promise<NodeId> {
 
 const timeOf = (value: unknown, parameter: string): number | undefined => (value === undefined ? undefined : secondsOf(value, parameter));
 
-const filterOf = ({ name, since }: Static<typeof exportQuery>) => ({ name, since: timeOf(since, "since") });
+const filterOf = ({ name, since }: { name?: string; since?: unknown }) => ({ name, since: timeOf(since, "since") });
 
 async function listAppEvents(call: ControlCall<Static<typeof logQuery>>): Promise<unknown> {
   const app = await appOf(call);
@@ -104,20 +109,22 @@ async function listAppEvents(call: ControlCall<Static<typeof logQuery>>): Promis
 }
 
 async function exportAppEvents(call: ControlCall<Static<typeof exportQuery>>): Promise<Response> {
-  const lines = exportLog(call.world, await appOf(call), filterOf(call.query));
-  return new Response(streamOf(lines), { headers: { "content-type": "application/x-ndjson" } });
+  const app = await appOf(call);
+  const filter = filterOf(call.query);
+  return call.query.format === "parquet"
+    ? new Response(streamOf(exportParquet(call.world, app, filter)), { headers: { "content-type": PARQUET } })
+    : new Response(streamOf(exportLines(call.world, app, filter)), { headers: { "content-type": NDJSON } });
 }
 
 /** Reads on only as fast as the caller takes it. */
-function streamOf(texts: AsyncGenerator<string>): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
+function streamOf(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
   return new ReadableStream({
     async pull(controller) {
-      const { done, value } = await texts.next();
+      const { done, value } = await pieces.next();
       if (done === true) controller.close();
-      else controller.enqueue(encoder.encode(value));
+      else controller.enqueue(value);
     },
-    cancel: async () => void (await texts.return(undefined)),
+    cancel: async () => void (await pieces.return(undefined)),
   });
 }
 
@@ -197,10 +204,10 @@ export const appEventRoutes: readonly ControlRoute[] = [
     method: "GET",
     path: `${APP}/export`,
     operation: "exportAppEvents",
-    summary: "The log as JSON lines, newest first",
+    summary: "The log as JSON lines or as a Parquet file, newest first",
     query: exportQuery,
     answer: logged,
-    streams: ["application/x-ndjson"],
+    streams: [NDJSON, PARQUET],
     errors: [404],
     handle: exportAppEvents,
   }),
@@ -236,7 +243,7 @@ export const appEventRoutes: readonly ControlRoute[] = [
     method: "GET",
     path: `${APP}/test-events`,
     operation: "readTestEvents",
-    summary: "What this process took in lately on the App channel, with a verdict on each event; with Accept: text/event-stream, live from now on",
+    summary: "What came in lately on the App channel, with a verdict on each event; with Accept: text/event-stream, live from now on",
     answer: listOf(testEvent),
     streams: ["text/event-stream"],
     errors: [404],

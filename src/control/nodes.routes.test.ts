@@ -1,6 +1,27 @@
 import { describe, expect, test } from "bun:test";
+import { hasIdentity, sectionsOf } from "#graph/world-file";
 import { labelsOf, openControl } from "#harness/control";
+import { fullWorld } from "#harness/full-world";
 import { onEachDatabase } from "#harness/plaza";
+
+/** Everything that can refer to something does. */
+const busyWorld = {
+  ...fullWorld,
+  businesses: [{ id: "3501", name: "Agency", people: [{ user: "3001" }] }, { id: "3502" }],
+  pages: fullWorld.pages.map((page) => ({ ...page, subscribed_apps: [{ app: "1001", subscribed_fields: ["live_videos"] }] })),
+  live_videos: [{ id: "5301", page: "2001", status: "LIVE", crossposted_pages: ["2002"] }],
+  live_comments: [
+    { id: "5401", live_video: "5301", from: "3001", message: "hi" },
+    { id: "5402", live_video: "5301", from: "2001", message: "hi" },
+  ],
+  live_reactions: [{ live_video: "5301", from: "3001", type: "LOVE" }],
+  chatapp_accounts: fullWorld.chatapp_accounts.map(({ id, subscribed_apps = [] }) => ({ id, subscribed_apps })),
+  media: [...fullWorld.media, { id: "6102", owner: "6002", tagged: ["6001"], children: ["6101"] }],
+  catalogs: [
+    ...fullWorld.catalogs,
+    { id: "8002", page: "2002", business: "3501", agencies: [{ business: "3502", permitted_tasks: ["240588526848665"] }] },
+  ],
+};
 
 onEachDatabase("nodes", (database) => {
   test("a node is made, read, changed and deleted, and the graph shows each step", async () => {
@@ -25,6 +46,23 @@ onEachDatabase("nodes", (database) => {
       expect(data.filter(({ page }: { page: string }) => page === "2001")).toEqual([]);
     }
     expect(await plaza.dump(["labels.name", "label_names.name", "label_users.label", "page_people.name"])).not.toContainEqual({ value: "vip" });
+  });
+
+  test("what referred to a removed node goes on without it: nothing is left that leads nowhere", async () => {
+    const { tokens: _, ...world } = busyWorld;
+    const keys = ["users", "businesses", "apps", "pages", "social_accounts", "microblog_users", "media", "solutions", "chatapp_accounts"];
+    for (const removed of keys) {
+      const { plaza, call } = await openControl({ database, world });
+      for (const { id } of (await call("GET", `nodes/${removed}`)).body.data) {
+        expect(await call("DELETE", `nodes/${removed}/${id}`)).toMatchObject({ status: 200 });
+        for (const { key, identity = ["id"] } of sectionsOf(plaza.registry).filter(hasIdentity)) {
+          for (const entry of (await call("GET", `nodes/${key}?limit=100`)).body.data) {
+            const name = encodeURIComponent(identity.map((one) => entry[one]).join(" "));
+            expect(await call("PATCH", `nodes/${key}/${name}`, {})).toEqual({ status: 200, body: entry });
+          }
+        }
+      }
+    }
   });
 
   test("null takes a key back to what it is when not given", async () => {

@@ -16,7 +16,7 @@ import type { HttpLimits } from "./limits.ts";
 import type { Origins } from "./origin.ts";
 import { type ParsedPairs, parsePairs } from "./pairs.ts";
 import type { Place, Places } from "./places.ts";
-import { formOf, preflight, refusal } from "./refusals.ts";
+import { formOf, preflight, Resting, refusal } from "./refusals.ts";
 
 export interface CallsOptions {
   readonly stairs: Stairs;
@@ -36,12 +36,20 @@ interface Call {
   readonly place: Place;
   readonly baseUrl: string;
   readonly startedMs: number;
+  /** 0 until it is there. */
+  bodyBytes: number;
 }
+
+/** `unread`: it is off the connection, and not worth reading, because the call is turned away. */
+type TakenBody = ParsedBody | "gone" | "unread";
 
 export class Calls {
   readonly #options: CallsOptions;
   /** Set when the server stops: no new calls, and connections end with the answer. */
   isStopping = false;
+  /** Bodies of the calls that are on the stairs. */
+  #bytesInFlight = 0;
+  readonly #resting = new Resting();
 
   constructor(options: CallsOptions) {
     this.#options = options;
@@ -65,6 +73,10 @@ export class Calls {
     const taken = head.framing === 0 ? NO_BODY : this.#takeBody(call);
     const body = taken instanceof Promise ? await taken : taken;
     if (body === "gone") return;
+    if (body === "unread" || this.#isFull) {
+      this.#turnAway(call);
+      return;
+    }
     const answer = await this.#climb(call, this.#requestOf(call, body));
     writeAnswer(connection, answer, head.method === "HEAD");
     const durationMs = monotonicMs() - call.startedMs;
@@ -72,18 +84,34 @@ export class Calls {
     record(call, body, answer, durationMs);
   }
 
-  async #climb({ place }: Call, request: GraphRequest): Promise<GraphResponse> {
-    const { stairs, figures, limits } = this.#options;
-    if (this.isStopping || figures.inFlight >= limits.callsMax) {
-      figures.turnedAway++;
-      return refusal(stairs, place.world, place.surface, overloaded(1), formOf(stairs, request));
-    }
+  async #climb({ place, bodyBytes }: Call, request: GraphRequest): Promise<GraphResponse> {
+    const { stairs, figures } = this.#options;
     figures.inFlight++;
+    this.#bytesInFlight += bodyBytes;
     try {
       return await this.#options.climb(stairs, place.world, request);
     } finally {
       figures.inFlight--;
+      this.#bytesInFlight -= bodyBytes;
     }
+  }
+
+  get #isFull(): boolean {
+    const { figures, limits } = this.#options;
+    return this.isStopping || figures.inFlight >= limits.callsMax || this.#bytesInFlight >= limits.callBytesMax;
+  }
+
+  /** Costs a small part of what the call would: its body is not looked at, and its connection rests. */
+  #turnAway(call: Call): void {
+    const { stairs, figures } = this.#options;
+    const { head, connection, place, startedMs } = call;
+    figures.turnedAway++;
+    const seconds = this.#resting.seconds;
+    const answer = refusal(stairs, place.world, place.surface, overloaded(seconds), formOf(stairs, this.#requestOf(call, NO_BODY)));
+    this.#resting.write(connection, answer, head.method === "HEAD", seconds);
+    const durationMs = monotonicMs() - startedMs;
+    figures.record(answer.operation, answer.status, durationMs);
+    record(call, NO_BODY, answer, durationMs);
   }
 
   #callOf(head: RequestHead, connection: Connection): Call {
@@ -91,7 +119,7 @@ export class Calls {
     const target = splitTarget(head.target);
     const origin = this.#options.origins.of(head.raw, target.authority, connection);
     const place = this.#options.places.locate(origin.host, target.path);
-    return { head, connection, target, place, baseUrl: `${origin.scheme}://${origin.host}${place.mount}`, startedMs };
+    return { head, connection, target, place, baseUrl: `${origin.scheme}://${origin.host}${place.mount}`, startedMs, bodyBytes: 0 };
   }
 
   #requestOf({ head, target, place, baseUrl }: Call, body: ParsedBody): GraphRequest {
@@ -114,7 +142,8 @@ export class Calls {
   }
 
   /** Where something is wrong with it the rest stays unread, and the connection ends with the answer. */
-  #takeBody({ head, connection, place }: Call): ParsedBody | "gone" | Promise<ParsedBody | "gone"> {
+  #takeBody(call: Call): TakenBody | Promise<TakenBody> {
+    const { head, connection, place } = call;
     const { limits } = this.#options;
     const { raw, framing } = head;
     const bytesMax = limits.bodyBytesMaxFor?.(place.surface, place.path) ?? limits.bodyBytesMax;
@@ -124,12 +153,14 @@ export class Calls {
       return defectiveBody(malformedRequest(`The Content-Encoding ${encoding} is not supported; send the body as it is`));
     if (!head.isHttp10 && findHeader(raw, "expect")?.toLowerCase() === "100-continue") connection.writeContinue();
     const received = connection.receiveBody(bytesMax, limits.bodyMsMax);
-    return received instanceof Promise ? received.then((later) => this.#bodyOf(later, raw)) : this.#bodyOf(received, raw);
+    return received instanceof Promise ? received.then((later) => this.#bodyOf(later, raw, call)) : this.#bodyOf(received, raw, call);
   }
 
-  #bodyOf(received: Received, raw: RawHeaders): ParsedBody | "gone" {
+  #bodyOf(received: Received, raw: RawHeaders, call: Call): TakenBody {
     if (received === "gone") return received;
     if ("defect" in received) return defectiveBody(received.defect);
+    if (this.#isFull) return "unread";
+    call.bodyBytes = received.bytes.length;
     return parseBody(received.bytes, findHeader(raw, "content-type"), this.#options.limits.parametersMax);
   }
 

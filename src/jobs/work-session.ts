@@ -36,6 +36,11 @@ export class WorkSession {
     return this.#isShared;
   }
 
+  /** The fence once it is stored, where no other process can ever take it over: then rows may carry it from their beginning. */
+  get soleFence(): number | undefined {
+    return this.#isShared || !this.#isStored ? undefined : this.#fence;
+  }
+
   /** What is claimed in `tx` carries the answer. */
   async fenceFor(tx: Transaction): Promise<number> {
     if (!this.#isStored) {

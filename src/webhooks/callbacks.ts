@@ -11,7 +11,9 @@ export class Callbacks {
   readonly #database: Database;
   readonly #ids: IdMinter;
   readonly #rows: FactCache<CallbackRow>;
-  readonly #byUrl = new Map<string, string>();
+  /** By app, then by URL. */
+  readonly #byUrl = new Map<string, Map<string, string>>();
+  #idCount = 0;
 
   constructor(database: Database, ids: IdMinter) {
     this.#database = database;
@@ -21,15 +23,26 @@ export class Callbacks {
 
   /** The callback's id, which is that of its lane; made when it is new. */
   async idFor(tx: Transaction, app: string, url: string): Promise<string> {
-    const key = `${app} ${url}`;
-    const known = this.#byUrl.get(key);
+    const known = this.peekId(app, url);
     if (known !== undefined) return known;
     const id = (await findCallbackId(tx, app, url)) ?? (await insertCallback(tx, this.#ids.mint(), app, url));
-    tx.afterCommit(() => {
-      if (this.#byUrl.size >= IDS_KEPT_MAX) this.#byUrl.clear();
-      this.#byUrl.set(key, id);
-    });
+    tx.afterCommit(() => this.#keepId(app, url, id));
     return id;
+  }
+
+  /** On the hot path: what is known, without a promise. */
+  peekId(app: string, url: string): string | undefined {
+    return this.#byUrl.get(app)?.get(url);
+  }
+
+  #keepId(app: string, url: string, id: string): void {
+    if (this.#idCount >= IDS_KEPT_MAX) {
+      this.#byUrl.clear();
+      this.#idCount = 0;
+    }
+    const ids = this.#byUrl.get(app) ?? new Map<string, string>();
+    if (!ids.has(url)) this.#idCount++;
+    this.#byUrl.set(app, ids.set(url, id));
   }
 
   peek(id: string): CallbackRow | undefined {

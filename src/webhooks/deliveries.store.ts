@@ -46,6 +46,19 @@ export async function insertDelivery(tx: Transaction, id: string, event: EventRo
     VALUES (${id}, ${event.id}, ${app}, ${lane}, 0, ${lane}, ${event.entity}, 0, 0, 0, '[]')`);
 }
 
+/** Claimed from its beginning; see `Deliveries.fenceForNew`. */
+export async function insertSending(tx: Transaction, { id, event, app, lane, entity, first_attempt_ms }: ClaimedRow, fence: number): Promise<void> {
+  await tx.run(sql`
+    INSERT INTO webhook_deliveries (id, event, app, lane, status, queue_entity, members, fence, first_attempt_ms, tries, attempts)
+    VALUES (${id}, ${event}, ${app}, ${lane}, 1, ${entity}, 0, ${fence}, ${first_attempt_ms}, 0, '[]')`);
+}
+
+/** Whether an earlier first attempt of the entity waits there, or is under way. */
+export async function hasQueued(tx: Reader, lane: string, entity: string): Promise<boolean> {
+  const query = sql`SELECT 1 AS one FROM webhook_deliveries d WHERE d.lane = ${lane} AND d.queue_entity = ${entity} LIMIT 1`;
+  return (await tx.get(query)) !== undefined;
+}
+
 const paddedSize = (length: number): number => 2 ** Math.ceil(Math.log2(Math.max(length, 1)));
 
 /** Lists of many lengths share few statements: the last id fills up to the next power of two. */

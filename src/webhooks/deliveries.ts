@@ -12,6 +12,7 @@ import { findLanesWithFirsts, findLanesWithRetries, findSending, NO_LANE, saveEn
 import { attemptDelivery, type Outcome, type PostOffice } from "./delivery-attempt.ts";
 import { type Claimed, claim, type Seen, type Want } from "./delivery-claims.ts";
 import { type EndStored, Ends } from "./delivery-ends.ts";
+import type { Stored } from "./emit.ts";
 import type { Lane } from "./lane.ts";
 import { CLAIMED_MAX, Lanes } from "./lanes.ts";
 import type { WebhookObserver } from "./observer.ts";
@@ -20,6 +21,8 @@ import type { WebhookObserver } from "./observer.ts";
 const LOOK_MS = 1_000;
 /** An attempt that could not even be made, because the database was away or the program erred. */
 const AGAIN_MS = 1_000;
+
+const NOTHING: readonly never[] = [];
 
 export interface DeliveriesOptions extends PostOffice {
   readonly loop: WorkLoop;
@@ -54,10 +57,29 @@ export class Deliveries implements WorkSource {
     options.loop.add(this);
   }
 
-  /** Something new waits in these lanes; called after the commit. */
-  arrived(lanes: readonly string[]): void {
+  /**
+   * An event that is being stored may be claimed in the same transaction when its lane has room and nothing waits there: then it
+   * carries the answer, and no other transaction has to look for it. Only where no other process could take it over meanwhile.
+   */
+  fenceForNew(lane: string): number | undefined {
+    const { loop } = this.#options;
+    const fence = loop.session.soleFence;
+    // Until the first look nobody knows what waits.
+    if (fence === undefined || !loop.isStarted || this.#mustLook) return undefined;
+    return this.#lanes.promise(lane, this.#held) ? fence : undefined;
+  }
+
+  /** An event was stored; called after the commit. */
+  arrived({ atOnce, lanes }: Stored): void {
+    this.#lanes.forgetPromises();
+    const { loop } = this.#options;
     for (const id of lanes) this.#lanes.get(id).hasFirsts = true;
-    this.#options.loop.wake(this);
+    if (lanes.length > 0) loop.wake(this);
+    // A loop that has stopped meanwhile gives back what its session holds.
+    if (loop.isStopped) return;
+    for (const { row, fence } of atOnce) {
+      this.#hold({ lane: this.#lanes.get(row.lane), row, members: NOTHING, isRetry: false, fence, firstMs: row.first_attempt_ms ?? 0 }, false);
+    }
   }
 
   /** Something changed that is not known lane by lane: a replay, a callback that is resumed. */

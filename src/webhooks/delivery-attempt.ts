@@ -7,13 +7,13 @@ import type { Attempt } from "./attempts.ts";
 import { CallbackRefused } from "./callback-address.ts";
 import type { Callbacks } from "./callbacks.ts";
 import { type ClaimedRow, type EventRow, NO_LANE } from "./deliveries.store.ts";
+import { signatureHeaders } from "./delivery-signing.ts";
 import { envelopeOf, type Update } from "./envelope.ts";
 import { findWebhookField, type WebhookField, type WebhookObject } from "./field-catalogue.ts";
 import type { GuardedClient } from "./guarded-client.ts";
 import { CallFailed } from "./outbound-connection.ts";
 import type { WebhookApp, WebhookFacts } from "./readers.ts";
 import { nextRetryMs } from "./retry-table.ts";
-import { signatureHeaders } from "./signing.ts";
 
 /** D-62. */
 const DEADLINE_MS = 15_000;
@@ -71,7 +71,7 @@ export async function attemptDelivery(office: PostOffice, { row, members, firstM
 }
 
 async function send(office: PostOffice, { row, members, firstMs }: Sending, url: string, secrets: readonly string[]): Promise<Outcome> {
-  const body = envelopeOf(row.object, [row, ...members].map(updateOf));
+  const body = envelopeOf(row.object, members.length === 0 ? [updateOf(row)] : [row, ...members].map(updateOf));
   const headers = signatureHeaders(secrets, { webhookId: `msg_${row.id}`, timestamp: Math.floor(office.realNowMs() / 1000), body });
   // time: how long a receiver takes is real time.
   const startMs = performance.now();
@@ -87,7 +87,8 @@ async function send(office: PostOffice, { row, members, firstMs }: Sending, url:
       isStatusEnough: true,
     });
     const { status } = answer;
-    const whole = { ...attempt, status, latency_ms: since(startMs), ...(answer.body.length === 0 ? {} : { answer: startOf(answer.body) }) };
+    const sent = { ...attempt, status, latency_ms: since(startMs) };
+    const whole = answer.body.length === 0 ? sent : { ...sent, answer: startOf(answer.body) };
     if (status >= 200 && status < 300) return { kind: "delivered", attempt: whole, endedMs: office.clock.nowMs() };
     // 410: the receiver says that it wants this no more.
     if (status === GONE) return { kind: "failed", attempt: whole, endedMs: office.clock.nowMs() };

@@ -98,7 +98,10 @@ export class Ends {
 async function storeEnds(tx: Transaction, ends: readonly End[], callbacks: Callbacks, jobs: Jobs<unknown>): Promise<EndStored[]> {
   await saveEnds(tx, ends.flatMap(rowOf));
   const stored: EndStored[] = [];
-  for (const end of ends) stored.push({ end, movedTo: await storeMove(tx, end, callbacks) });
+  for (const end of ends) {
+    // Without a promise for most.
+    stored.push({ end, movedTo: wasSent(end.outcome) ? undefined : await storeMove(tx, end, callbacks) });
+  }
   await noteHealth(tx, ends, callbacks, jobs);
   return stored;
 }

@@ -3,7 +3,7 @@ import type { Clock } from "#kernel/clock";
 import type { IdMinter } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import type { Callbacks } from "./callbacks.ts";
-import { type EventRow, insertDelivery, insertEvent, NO_LANE } from "./deliveries.store.ts";
+import { type ClaimedRow, type EventRow, hasQueued, insertDelivery, insertEvent, insertSending, NO_LANE } from "./deliveries.store.ts";
 import { asciiJson } from "./envelope.ts";
 import { checkedField } from "./field-catalogue.ts";
 import type { EventFacts, WebhookFacts } from "./readers.ts";
@@ -19,12 +19,22 @@ export interface Outbox {
   readonly ids: IdMinter;
   readonly facts: WebhookFacts;
   readonly callbacks: Callbacks;
+  /** Given when this process may send one more to that lane at once: what it carries then. */
+  fenceForNew(lane: string): number | undefined;
+}
+
+/** Claimed by this process in the transaction that made it. */
+export interface SentAtOnce {
+  readonly row: ClaimedRow;
+  readonly fence: number;
 }
 
 /** What came of an event, for each app that gets it. */
 export interface Stored {
   readonly deliveries: readonly string[];
-  /** Those that have something new, to be woken after the commit. */
+  /** To be sent after the commit. */
+  readonly atOnce: readonly SentAtOnce[];
+  /** Those where something new waits, to be woken after the commit. */
   readonly lanes: readonly string[];
 }
 
@@ -40,7 +50,8 @@ export async function storeEvent(outbox: Outbox, tx: Transaction, given: Webhook
   const apps = await facts.subscribersOf(tx, event, nowMs);
   const deliveries: string[] = [];
   const lanes: string[] = [];
-  if (apps.length === 0) return { deliveries, lanes };
+  const atOnce: SentAtOnce[] = [];
+  if (apps.length === 0) return { deliveries, atOnce, lanes };
   const row: EventRow = {
     id: ids.mint(),
     object: event.object,
@@ -55,11 +66,19 @@ export async function storeEvent(outbox: Outbox, tx: Transaction, given: Webhook
     // The route is decided at each attempt (D-63); this one only says in which lane it waits.
     const of = facts.peekApp(app) ?? (await facts.findAppIn(tx, app));
     const route = await facts.routeOf(tx, app, of, event, honoursOverrides);
-    const lane = route.to === "nowhere" ? NO_LANE : await callbacks.idFor(tx, app, route.url);
+    const lane = route.to === "nowhere" ? NO_LANE : (callbacks.peekId(app, route.url) ?? (await callbacks.idFor(tx, app, route.url)));
     const id = ids.mint();
-    await insertDelivery(tx, id, row, app, lane);
+    const fence = lane === NO_LANE ? undefined : outbox.fenceForNew(lane);
+    // The order of an entity holds by what the database says of it, whatever this process remembers.
+    if (fence !== undefined && !(await hasQueued(tx, lane, row.entity))) {
+      const claimed = { ...row, id, event: row.id, app, lane, members: 0, first_attempt_ms: nowMs, tries: 0, attempts: "[]" };
+      await insertSending(tx, claimed, fence);
+      atOnce.push({ row: claimed, fence });
+    } else {
+      await insertDelivery(tx, id, row, app, lane);
+      lanes.push(lane);
+    }
     deliveries.push(id);
-    lanes.push(lane);
   }
-  return { deliveries, lanes };
+  return { deliveries, atOnce, lanes };
 }

@@ -108,11 +108,11 @@ export const webhookFields: readonly WebhookField[] = [
   },
 ];
 
-const keyOf = (object: string, field: string): string => `${object} ${field}`;
+const byName: ReadonlyMap<string, ReadonlyMap<string, WebhookField>> = new Map(
+  webhookObjects.map((object) => [object, new Map(webhookFields.filter((entry) => entry.object === object).map((entry) => [entry.field, entry]))]),
+);
 
-const byName: ReadonlyMap<string, WebhookField> = new Map(webhookFields.map((entry) => [keyOf(entry.object, entry.field), entry]));
-
-export const findWebhookField = (object: string, field: string): WebhookField | undefined => byName.get(keyOf(object, field));
+export const findWebhookField = (object: string, field: string): WebhookField | undefined => byName.get(object)?.get(field);
 
 /** An event that nobody could send: a mistake of the program, not of a caller. */
 export class PayloadBroken extends Error {

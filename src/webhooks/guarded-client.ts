@@ -10,7 +10,7 @@ import type { OutboundAnswer, OutboundCall } from "./outbound-call.ts";
 import { CallFailed, type Endpoint, type EndpointTls } from "./outbound-connection.ts";
 import { type Deadline, Deadlines } from "./outbound-deadline.ts";
 import { Names, type ResolveName, systemNames } from "./outbound-names.ts";
-import { ConnectionPool } from "./outbound-pool.ts";
+import { ConnectionPool, endpointOf } from "./outbound-pool.ts";
 import { callByProxy } from "./outbound-proxy.ts";
 import { ResponseReader } from "./outbound-response.ts";
 
@@ -58,12 +58,11 @@ export class GuardedClient {
       const tls = target.isTls ? { serverName: target.isLiteral ? undefined : target.host, ca: this.#options.ca } : undefined;
       return await this.#callOneOf(addresses, target, tls, call, deadline);
     } finally {
-      this.#deadlines.end(deadline);
+      deadline.leave();
     }
   }
 
   close(): void {
-    this.#deadlines.close();
     this.#pool.close();
   }
 
@@ -86,13 +85,14 @@ export class GuardedClient {
     deadline: Deadline,
   ): Promise<OutboundAnswer> {
     const { proxy } = this.#options;
-    const tried = addresses.slice(0, ADDRESSES_TRIED_MAX);
-    for (const [at, address] of tried.entries()) {
+    const count = Math.min(addresses.length, ADDRESSES_TRIED_MAX);
+    for (let at = 0; at < count; at++) {
+      const address = addresses[at] as string;
       try {
         if (proxy !== undefined) return await callByProxy(proxy, target, address, tls, call, deadline.leftMs());
-        return await this.#callAddress({ address, port: target.port, tls }, target, call, deadline);
+        return await this.#callAddress(endpointOf(address, target.port, tls), target, call, deadline);
       } catch (error) {
-        const hasNext = at + 1 < tried.length;
+        const hasNext = at + 1 < count;
         if (!hasNext || !(error instanceof CallFailed) || error.kind !== "connect") throw error;
       }
     }

@@ -50,6 +50,8 @@ export class Lane {
   /** Claimed and not ended, in flight or queued here. */
   firsts = 0;
   retries = 0;
+  /** Events that are being stored and may go out at once. */
+  promised = 0;
   /** Calls that are out, or whose end is not stored: a killed process would make them twice. */
   #inDoubt = 0;
   /** The events in them. */
@@ -106,6 +108,15 @@ export class Lane {
   roomForFirsts(monotonicMs: number, isHurried: boolean): number {
     const room = this.#roomForFirsts();
     return isHurried ? room : Math.min(room, this.#probeRoom(monotonicMs), this.#allowance(monotonicMs));
+  }
+
+  /** Room for one more first attempt before all that may wait: so only where nothing does. */
+  promise(monotonicMs: number): boolean {
+    if (this.hasFirsts || this.isSlow || this.isProbing) return false;
+    const most = this.#latencyMs > QUICK_MS ? this.#window : AHEAD;
+    if (this.firsts + this.promised >= most || this.promised >= this.#allowance(monotonicMs)) return false;
+    this.promised++;
+    return true;
   }
 
   roomForRetries(monotonicMs: number, isHurried: boolean): number {

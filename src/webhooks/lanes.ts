@@ -34,6 +34,8 @@ export interface Asked {
 export class Lanes {
   readonly #options: LanesOptions;
   readonly #lanes = new Map<string, Lane>();
+  /** One for each promise. */
+  readonly #promised: Lane[] = [];
   /** Who comes first in the next turn. */
   #rotation = 0;
 
@@ -49,6 +51,27 @@ export class Lanes {
       this.#lanes.set(id, lane);
     }
     return lane;
+  }
+
+  /**
+   * Whether an event that is being stored may go to the lane without waiting there. What was promised counts until
+   * `forgetPromises`: nobody knows yet whether the transaction will commit.
+   */
+  promise(id: string, held: number): boolean {
+    if (held + this.#promised.length >= HELD_MAX) return false;
+    const callback = this.#options.callbacks.peek(id);
+    if (callback === undefined || callback.paused_ms !== null) return false;
+    const lane = this.get(id);
+    // time: limits of lanes are real time.
+    if (!lane.promise(performance.now())) return false;
+    this.#promised.push(lane);
+    return true;
+  }
+
+  /** After a commit: what it stored is held by now, and bodies that it undid will not come back. */
+  forgetPromises(): void {
+    for (const lane of this.#promised) lane.promised = 0;
+    this.#promised.length = 0;
   }
 
   /** What each lane may take now, beginning with another one each time. */

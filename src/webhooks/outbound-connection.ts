@@ -5,6 +5,7 @@
  * `fetch` would do most of this, and measured 23 µs a call against 10 here; above 64 connections it opens a new one for each
  * call, and above 256 calls at once, of which one hanging receiver may be the cause, all others wait.
  */
+import type { RequestBurst, Writing } from "./outbound-burst.ts";
 import { MalformedResponse, type ResponseReader } from "./outbound-response.ts";
 
 export interface Endpoint {
@@ -12,6 +13,8 @@ export interface Endpoint {
   readonly address: string;
   readonly port: number;
   readonly tls: EndpointTls | undefined;
+  /** The same for endpoints that are alike, so that one's connections serve the other. */
+  readonly key: string;
 }
 
 export interface EndpointTls {
@@ -35,6 +38,7 @@ export class CallFailed extends Error {
 }
 
 interface Exchange {
+  readonly request: string;
   readonly reader: ResponseReader;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
@@ -42,26 +46,28 @@ interface Exchange {
 
 type Socket = Bun.Socket<Connection>;
 
-export class Connection {
+export class Connection implements Writing {
   #socket: Socket | undefined;
   #exchange: Exchange | undefined;
   /** What the system's buffer had no room for yet. */
   #unwritten: Buffer | undefined;
   #opened: { readonly resolve: () => void; readonly reject: (error: CallFailed) => void } | undefined;
   readonly #isTls: boolean;
+  readonly #burst: RequestBurst;
   isOpen = false;
   /** It has carried a call before, so the other side may have closed it unseen. */
   wasUsed = false;
   /** Monotonic time of its last call's end. */
   idleSinceMs = 0;
 
-  private constructor(isTls: boolean) {
+  private constructor(isTls: boolean, burst: RequestBurst) {
     this.#isTls = isTls;
+    this.#burst = burst;
   }
 
   /** Rejects with `CallFailed`, after minutes where nobody answers; the caller has a deadline of his own. */
-  static async open({ address, port, tls }: Endpoint): Promise<Connection> {
-    const connection = new Connection(tls !== undefined);
+  static async open({ address, port, tls }: Omit<Endpoint, "key">, burst: RequestBurst): Promise<Connection> {
+    const connection = new Connection(tls !== undefined, burst);
     const opened = new Promise<void>((resolve, reject) => {
       connection.#opened = { resolve, reject };
     });
@@ -81,16 +87,18 @@ export class Connection {
   /** Rejects with `CallFailed`. `request` is the whole request, all ASCII. */
   exchange(request: string, reader: ResponseReader): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#exchange = { reader, resolve, reject };
-      const socket = this.#socket;
-      if (socket === undefined || !this.isOpen) {
-        this.#fail("closed", "the connection was closed");
-        return;
-      }
-      const written = socket.write(request);
-      if (written < 0) this.#fail("closed", "the connection was closed");
-      else if (written < request.length) this.#unwritten = Buffer.from(request.slice(written), "latin1");
+      this.#exchange = { request, reader, resolve, reject };
+      this.#burst.add(this);
     });
+  }
+
+  write(): void {
+    const request = this.#exchange?.request;
+    // Given up meanwhile.
+    if (request === undefined) return;
+    const written = this.isOpen && this.#socket !== undefined ? this.#socket.write(request) : -1;
+    if (written < 0) this.#fail("closed", "the connection was closed");
+    else if (written < request.length) this.#unwritten = Buffer.from(request.slice(written), "latin1");
   }
 
   /** At once, whatever it is doing. */

@@ -1,26 +1,38 @@
 /** Connections that wait for their next call, by where they lead. */
-import { Connection, type Endpoint } from "./outbound-connection.ts";
+import { RequestBurst } from "./outbound-burst.ts";
+import { Connection, type Endpoint, type EndpointTls } from "./outbound-connection.ts";
 
 /** Receivers close after 5 s and more (Node's default); a connection that is younger is very likely still there. */
 const IDLE_MS_MAX = 4_000;
-/** As many as one callback has calls at once. */
-const IDLE_PER_ENDPOINT_MAX = 64;
+/**
+ * Many callbacks may lead to one host, each with its calls at once. Where more are given back than are kept, each call opens a
+ * connection and closes it, which measured a third of a delivery's cost.
+ */
+const IDLE_PER_ENDPOINT_MAX = 512;
 /** In all, at some kB each; well below the usual limit of open files. */
 const IDLE_MAX = 2_048;
 const SWEEP_MS = 1_000;
 
-const keyOf = ({ address, port, tls }: Endpoint): string =>
+export const endpointOf = (address: string, port: number, tls: EndpointTls | undefined): Endpoint => ({
+  address,
+  port,
+  tls,
+  key: keyOf(address, port, tls),
+});
+
+const keyOf = (address: string, port: number, tls: EndpointTls | undefined): string =>
   tls === undefined ? `${address} ${port}` : `${address} ${port} ${tls.serverName ?? ""} ${tls.ca === undefined ? "" : Bun.hash(tls.ca)}`;
 
 export class ConnectionPool {
   readonly #idle = new Map<string, Connection[]>();
+  readonly #burst = new RequestBurst();
   #count = 0;
   #sweeper: ReturnType<typeof setInterval> | undefined;
   #isClosed = false;
 
   /** One that has waited, the last used first; else undefined. */
-  take(endpoint: Endpoint): Connection | undefined {
-    const waiting = this.#idle.get(keyOf(endpoint));
+  take({ key }: Endpoint): Connection | undefined {
+    const waiting = this.#idle.get(key);
     while (waiting !== undefined) {
       const connection = waiting.pop();
       if (connection === undefined) return undefined;
@@ -33,12 +45,11 @@ export class ConnectionPool {
   }
 
   open(endpoint: Endpoint): Promise<Connection> {
-    return Connection.open(endpoint);
+    return Connection.open(endpoint, this.#burst);
   }
 
-  give(endpoint: Endpoint, connection: Connection): void {
+  give({ key }: Endpoint, connection: Connection): void {
     if (!connection.isOpen) return;
-    const key = keyOf(endpoint);
     const waiting = this.#idle.get(key);
     if (this.#isClosed || this.#count >= IDLE_MAX || (waiting?.length ?? 0) >= IDLE_PER_ENDPOINT_MAX) {
       connection.close();

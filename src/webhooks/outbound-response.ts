@@ -60,20 +60,20 @@ export class ResponseReader {
   /** Throws `MalformedResponse`. After `isDone`, bytes that are left over make the connection unusable. */
   feed(given: Buffer): void {
     this.hasBegun = true;
-    let bytes = this.#rest === undefined ? given : Buffer.concat([this.#rest, given]);
+    const bytes = this.#rest === undefined ? given : Buffer.concat([this.#rest, given]);
     this.#rest = undefined;
+    let at = 0;
     while (!this.#hasHead) {
-      const end = bytes.indexOf("\r\n\r\n");
+      const end = bytes.indexOf("\r\n\r\n", at);
+      if ((end < 0 ? bytes.length : end) - at > HEAD_BYTES_MAX) throw new MalformedResponse("its headers are too long");
       if (end < 0) {
-        if (bytes.length > HEAD_BYTES_MAX) throw new MalformedResponse("its headers are too long");
-        this.#keep(bytes);
+        this.#keep(bytes.subarray(at));
         return;
       }
-      if (end > HEAD_BYTES_MAX) throw new MalformedResponse("its headers are too long");
-      this.#readHead(bytes.toString("latin1", 0, end + 2));
-      bytes = bytes.subarray(end + 4);
+      this.#readHead(bytes.toString("latin1", at, end + 2));
+      at = end + 4;
     }
-    this.#readBody(bytes);
+    this.#readBody(bytes, at);
   }
 
   /** The other side closed. Throws `MalformedResponse` when the answer was not whole. */
@@ -87,7 +87,7 @@ export class ResponseReader {
   }
 
   #keep(bytes: Buffer): void {
-    // A copy: the runtime uses the memory of a chunk again.
+    // A copy, as in #take.
     if (bytes.length > 0) this.#rest = Buffer.from(bytes);
   }
 
@@ -108,22 +108,22 @@ export class ResponseReader {
     if (framing.kind === "none" || (framing.kind === "length" && framing.left === 0)) this.isDone = true;
   }
 
-  #readBody(given: Buffer): void {
-    let bytes = given;
+  #readBody(bytes: Buffer, from: number): void {
     const framing = this.#framing;
     if (framing.kind === "until-close") {
-      this.#take(bytes);
+      this.#take(bytes, from, bytes.length);
       return;
     }
+    let left = bytes.length - from;
     if (framing.kind === "length" && !this.isDone) {
-      const part = bytes.subarray(0, framing.left);
-      framing.left -= part.length;
-      bytes = bytes.subarray(part.length);
-      this.#take(part);
+      const length = Math.min(framing.left, left);
+      framing.left -= length;
+      left -= length;
+      this.#take(bytes, from, from + length);
       if (framing.left === 0) this.isDone = true;
     }
-    if (framing.kind === "chunked") bytes = this.#readChunks(bytes);
-    if (this.isDone && bytes.length > 0) this.isReusable = false;
+    if (framing.kind === "chunked") left = this.#readChunks(bytes.subarray(from)).length;
+    if (this.isDone && left > 0) this.isReusable = false;
   }
 
   /** Answers what is left behind the last chunk. */
@@ -134,7 +134,7 @@ export class ResponseReader {
         const part = bytes.subarray(0, this.#chunkLeft);
         this.#chunkLeft -= part.length;
         bytes = bytes.subarray(part.length);
-        this.#take(part);
+        this.#take(part, 0, part.length);
         if (this.isDone) break;
         if (this.#chunkLeft > 0) return bytes;
         this.#chunkState = "end";
@@ -164,17 +164,19 @@ export class ResponseReader {
     } else if (line === "") this.isDone = true;
   }
 
-  #take(part: Buffer): void {
+  #take(bytes: Buffer, from: number, to: number): void {
     const room = this.#bodyBytesMax - this.#bodyBytes;
-    if (part.length > room) {
+    if (to - from > room) {
       this.isCut = true;
       this.isDone = true;
       this.isReusable = false;
     }
-    const kept = part.subarray(0, room);
-    if (kept.length === 0) return;
-    const own = Buffer.from(kept);
-    this.#bodyBytes += kept.length;
+    const length = Math.min(to - from, room);
+    if (length === 0) return;
+    // A copy: the runtime uses the memory of a chunk again.
+    const own = Buffer.allocUnsafe(length);
+    bytes.copy(own, 0, from, from + length);
+    this.#bodyBytes += length;
     const take = this.#takeBody;
     if (take === undefined || this.status !== 200) {
       this.#body.push(own);
@@ -189,17 +191,21 @@ export class ResponseReader {
   }
 }
 
-/** RFC 9112, 6.3: where the body ends. `head` holds the headers from `start` on, each with its line end. */
-function framingOf(status: number, head: string, start: number): { framing: Framing; isClosing: boolean } {
+/** RFC 9112, 6.3: where the body ends. `head` holds the headers from `first` on, each with its line end. */
+function framingOf(status: number, head: string, first: number): { framing: Framing; isClosing: boolean } {
   let length: string | undefined;
   let coding: string | undefined;
   let isClosing = false;
-  for (let at = start; at < head.length; ) {
+  for (let at = first; at < head.length; ) {
     const end = head.indexOf("\r\n", at);
     const colon = head.indexOf(":", at);
     // A line that begins with a space continues the one before, which no sender may do any more.
-    if (colon <= at || colon > end || !NAME.test(head.slice(at, colon))) throw new MalformedResponse("one of its headers is wrong");
-    const name = head.slice(at, colon).toLowerCase();
+    if (colon <= at || colon > end || !isName(head, at, colon)) throw new MalformedResponse("one of its headers is wrong");
+    const start = at;
+    at = end + 2;
+    // Most headers say nothing of this, and are not taken apart.
+    if (!LENGTHS.has(colon - start)) continue;
+    const name = head.slice(start, colon).toLowerCase();
     const value = head.slice(colon + 1, end).trim();
     if (name === "content-length") {
       if ((length !== undefined && length !== value) || !/^\d{1,15}$/.test(value)) throw new MalformedResponse("its length is wrong");
@@ -208,7 +214,6 @@ function framingOf(status: number, head: string, start: number): { framing: Fram
       if (coding !== undefined || value.toLowerCase() !== "chunked") throw new MalformedResponse("its transfer coding is not known");
       coding = value;
     } else if (name === "connection" && value.toLowerCase().includes("close")) isClosing = true;
-    at = end + 2;
   }
   if (coding !== undefined && length !== undefined) throw new MalformedResponse("it says in two ways how long it is");
   if (status === 204 || status === 304) return { framing: NOTHING, isClosing };
@@ -216,5 +221,12 @@ function framingOf(status: number, head: string, start: number): { framing: Fram
   return { framing: length === undefined ? { kind: "until-close" } : { kind: "length", left: Number(length) }, isClosing };
 }
 
-/** RFC 9110, 5.6.2. */
-const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const LENGTHS = new Set(["content-length", "transfer-encoding", "connection"].map(({ length }) => length));
+
+/** RFC 9110, 5.6.2; by code unit. */
+const IN_NAME = Array.from({ length: 256 }, (_, unit) => /[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(String.fromCharCode(unit)));
+
+function isName(head: string, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) if (IN_NAME[head.charCodeAt(at)] !== true) return false;
+  return true;
+}

@@ -57,6 +57,12 @@ declare module "#kernel/readers" {
   }
 }
 
+const subscribersReaders = {
+  social: "social_subscribers",
+  chatapp_business_account: "chatapp_business_account_subscribers",
+  page: "page_subscribers",
+} as const;
+
 const NO_OVERRIDES = { account: undefined, phone: undefined } as const;
 
 /** Asks the readers, and keeps what apps say of themselves until it changes. */
@@ -70,7 +76,7 @@ export class WebhookFacts {
   }
 
   subscribersOf(reader: Reader, event: EventFacts, nowMs: number): Promise<readonly NodeId[]> {
-    return this.#readers.of(`${event.object}_subscribers`).subscribersOf(reader, event, nowMs);
+    return this.#readers.of(subscribersReaders[event.object]).subscribersOf(reader, event, nowMs);
   }
 
   /** On the hot path: what is known, without a promise. */

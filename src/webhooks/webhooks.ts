@@ -48,7 +48,6 @@ export class Webhooks {
     this.parts = parts;
     const facts = new WebhookFacts(parts.database, parts.readers);
     const callbacks = new Callbacks(parts.database, parts.ids);
-    this.#outbox = { clock: parts.clock, ids: parts.ids, facts, callbacks };
     const { observer } = parts;
     const attempted: WebhookObserver["attempted"] = (seen) => {
       this.figures.record(seen);
@@ -61,7 +60,9 @@ export class Webhooks {
       callbackFails: (callback) => observer.callbackFails(callback),
       callbackPaused: (callback) => observer.callbackPaused(callback),
     };
-    this.deliveries = new Deliveries({ ...parts, observer: counting, facts, callbacks });
+    const deliveries = new Deliveries({ ...parts, observer: counting, facts, callbacks });
+    this.deliveries = deliveries;
+    this.#outbox = { clock: parts.clock, ids: parts.ids, facts, callbacks, fenceForNew: (lane) => deliveries.fenceForNew(lane) };
   }
 
   /** In the transaction of the event's cause. Throws `PayloadBroken` for an event that breaks its contract. */
@@ -71,9 +72,9 @@ export class Webhooks {
 
   /** The same; answers the deliveries that it made, one for each app that gets the event. */
   async make(tx: Transaction, event: WebhookEvent): Promise<readonly string[]> {
-    const { deliveries, lanes } = await storeEvent(this.#outbox, tx, event);
-    if (lanes.length > 0) tx.afterCommit(() => this.deliveries.arrived(lanes));
-    return deliveries;
+    const stored = await storeEvent(this.#outbox, tx, event);
+    if (stored.deliveries.length > 0) tx.afterCommit(() => this.deliveries.arrived(stored));
+    return stored.deliveries;
   }
 
   /** The app's URL was verified anew: if it was paused, what waits for it goes out. */

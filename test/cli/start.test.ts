@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { sharedPostgres } from "#harness/postgres-cluster";
 import { endAll, newFolder, runPlaza, spawnPlaza, startPlaza } from "./plaza-process.ts";
 
 afterEach(endAll);
@@ -184,8 +185,28 @@ describe("a wrong option is one line on stderr and exit code 2", () => {
     const plaza = await startPlaza(["--data", ":memory:"]);
     const { port } = new URL(plaza.ready.base_url);
     const { code, stderr } = await runPlaza(["start", "--data", ":memory:", "--port", port, "--control-port", "0"]);
-    expect(code).toBe(2);
-    expect(stderr).toContain(port);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(new RegExp(`^plaza: .*:${port}: the port is in use\n$`)) });
+  });
+
+  test("what cannot be reached or used outside, without a password of its address", async () => {
+    const file = fileWith("users: []");
+    const url = await (await sharedPostgres()).newDatabase();
+    const withPassword = url.replace("postgres@", "postgres:hidden@");
+    expect(withPassword).toContain(":hidden@");
+    await (await startPlaza(["--data", url])).end();
+    const cases: [args: string[], said: string][] = [
+      [["--data", "postgres://nobody:hidden@127.0.0.1:1/none"], "the database cannot be reached"],
+      [["--data", url.replace(/test_\d+/, "nowhere")], 'database "nowhere" does not exist'],
+      [["--data", withPassword, "--world", file], "--import merges"],
+      [["--data", file], file],
+      [["--data", ":memory:", "--host", ".."], "..:0: there is no such address"],
+    ];
+    for (const [args, said] of cases) {
+      const { code, stdout, stderr } = await runPlaza(["start", "--json", "--port", "0", "--control-port", "0", ...args]);
+      expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: "", stderr: expect.stringMatching(/^plaza: [^\n]+\n$/) });
+      expect(stderr).toContain(said);
+      expect(stderr).not.toContain("hidden");
+    }
   });
 
   test("also from the environment and the config file", async () => {

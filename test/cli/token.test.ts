@@ -59,6 +59,12 @@ describe("plaza token", () => {
     expect(await runPlaza(["token", "list", "--control-url", url, "--control-key", "wrong"])).toMatchObject({ code: 1, stdout: "" });
     expect(await runPlaza(["token", "list", "--control-url", url])).toMatchObject({ code: 2, stdout: "" });
     expect(await runPlaza(["token", "mint", "--app", "1"])).toMatchObject({ code: 2, stdout: "" });
+    const unreached = await runPlaza(["token", "list", "--control-url", "http://127.0.0.1:1", "--control-key", "any"]);
+    expect(unreached).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringMatching(/^plaza: --control-url: .* could not be reached[^\n]*\n$/),
+    });
     const missing = await runPlaza([
       "token",
       "mint",

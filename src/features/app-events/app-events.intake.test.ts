@@ -14,7 +14,7 @@ test("what waits is bounded: calls beyond it are told when to come back, and wha
       headers: { "x-forwarded-for": "1.2.3.4" },
       body: { event: "CUSTOM_APP_EVENTS", advertiser_id: "a", custom_events },
     });
-  const answers = await Promise.all(Array.from({ length: 700 }, send));
+  const answers = await Promise.all(Array.from({ length: 1_300 }, send));
   const taken = answers.filter(({ status }) => status === 200);
   const refused = answers.filter(({ status }) => status !== 200);
   expect(refused.length).toBeGreaterThan(0);

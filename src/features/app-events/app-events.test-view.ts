@@ -1,4 +1,7 @@
-/** I1-35: the test events view: what came in lately on the App channel, event by event, with a verdict. In memory, and live. */
+/**
+ * I1-35: the test events view: what came in lately on the App channel, event by event, with a verdict. In memory, and live. Where
+ * several processes serve the graph, each tells the one that shows the view (`--workers`).
+ */
 import type { World } from "#graph/world";
 import type { NodeId } from "#kernel/ids";
 
@@ -37,16 +40,32 @@ const CALLS_MAX = 200;
 /** Of one call, so that a large one does not keep its memory. */
 const EVENTS_SHOWN_MAX = 100;
 
+/** Of those told to another process at a time, which is ten times a second: a sample, where more come in than anybody reads. */
+const TOLD_CALLS_MAX = 20;
+
+/** Its events as they are shown: of one app, at least one. */
+type ShownCall = readonly TestEvent[];
+
 export class TestEvents {
-  readonly #calls: SeenCall[] = [];
-  readonly #listeners = new Set<(events: readonly TestEvent[]) => void>();
+  readonly #calls: { readonly app: NodeId; shown(): ShownCall }[] = [];
+  readonly #listeners = new Set<(events: ShownCall) => void>();
+  #untold = 0;
 
   add(call: SeenCall): void {
     const kept = call.events.length > EVENTS_SHOWN_MAX ? { ...call, events: call.events.slice(0, EVENTS_SHOWN_MAX) } : call;
-    if (this.#calls.push(kept) > CALLS_MAX) this.#calls.shift();
-    if (this.#listeners.size === 0) return;
-    const shown = eventsOf(kept);
-    for (const listener of this.#listeners) listener(shown);
+    this.#untold = Math.min(TOLD_CALLS_MAX, this.#untold + 1);
+    this.#keep(call.app, () => eventsOf(kept));
+  }
+
+  /** What came in since the last time, the newest calls of it, in their order; for `addShown` of another process. */
+  takeNew(): ShownCall[] {
+    const calls = this.#calls.slice(this.#calls.length - this.#untold).map((call) => call.shown());
+    this.#untold = 0;
+    return calls;
+  }
+
+  addShown(calls: readonly ShownCall[]): void {
+    for (const events of calls) if (events[0] !== undefined) this.#keep(events[0].app, () => events);
   }
 
   /** Newest call first. */
@@ -54,16 +73,23 @@ export class TestEvents {
     return this.#calls
       .filter((call) => call.app === app)
       .reverse()
-      .flatMap(eventsOf);
+      .flatMap((call) => call.shown());
   }
 
   /** Tells of each call of the app from now on; the answer ends it. */
-  follow(app: NodeId, listener: (events: readonly TestEvent[]) => void): () => void {
-    const own = (events: readonly TestEvent[]) => {
+  follow(app: NodeId, listener: (events: ShownCall) => void): () => void {
+    const own = (events: ShownCall) => {
       if (events[0]?.app === app) listener(events);
     };
     this.#listeners.add(own);
     return () => this.#listeners.delete(own);
+  }
+
+  #keep(app: NodeId, shown: () => ShownCall): void {
+    if (this.#calls.push({ app, shown }) > CALLS_MAX) this.#calls.shift();
+    if (this.#listeners.size === 0) return;
+    const events = shown();
+    for (const listener of this.#listeners) listener(events);
   }
 }
 

@@ -25,10 +25,11 @@ export const appEvents: Room = {
 
 /** For the control API. */
 export type { Touch } from "./app-events.attribution.ts";
+export { exportParquet } from "./app-events.parquet.ts";
 export { type TestEvent, testEventsOf } from "./app-events.test-view.ts";
 export {
   deactivateEventName,
-  exportLog,
+  exportLines,
   identitiesOfTouch,
   listDaySums,
   listEventNames,

@@ -68,15 +68,21 @@ export const listLog = (world: World, app: NodeId, filter: LogFilter, page: Page
 /** Rows of one page of an export. */
 const EXPORT_ROWS = 1_000;
 
-/** The log as JSON lines, newest first; what arrives meanwhile is left out. Each piece holds whole lines. */
-export async function* exportLog(world: World, app: NodeId, filter: LogFilter): AsyncGenerator<string> {
+/** Newest first; what arrives meanwhile is left out. */
+export async function* exportPages(world: World, app: NodeId, filter: LogFilter): AsyncGenerator<readonly EventRow[]> {
   let after: readonly string[] | undefined;
   for (;;) {
     const page = await listLog(world, app, filter, { limit: EXPORT_ROWS, after });
-    if (page.rows.length > 0) yield `${page.rows.map((row) => JSON.stringify(logEntry(row))).join("\n")}\n`;
+    if (page.rows.length > 0) yield page.rows;
     if (!page.hasNext) return;
     after = page.lastKey;
   }
+}
+
+/** The log as JSON lines. Each piece holds whole lines. */
+export async function* exportLines(world: World, app: NodeId, filter: LogFilter): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder();
+  for await (const rows of exportPages(world, app, filter)) yield encoder.encode(`${rows.map((row) => JSON.stringify(logEntry(row))).join("\n")}\n`);
 }
 
 export interface NameEntry {

@@ -106,6 +106,11 @@ export async function deleteRoles(tx: Transaction, app: NodeId): Promise<void> {
   await tx.run(sql`DELETE FROM app_roles WHERE app = ${app}`);
 }
 
+/** For a user, or a microblog user, who is being removed. */
+export async function deleteRolesOfPerson(tx: Transaction, person: NodeId): Promise<void> {
+  await tx.run(sql`DELETE FROM app_roles WHERE person = ${person}`);
+}
+
 export function listRoles(reader: Reader, app: NodeId): Promise<RoleRow[]> {
   return reader.all<RoleRow>(
     sql`SELECT CAST(r.person AS TEXT) AS person, r.role, r.is_microblog_user FROM app_roles r WHERE r.app = ${app} ORDER BY r.person, r.role`,

@@ -4,7 +4,7 @@ import { nodeType, type Room } from "#graph/room";
 import { appNode, readApp, updateApp } from "./apps.contract.ts";
 import { handleUpdateApp } from "./apps.handlers.ts";
 import { appMigrations } from "./apps.migrations.ts";
-import { type AppRow, findApp, findAppRow, recordMarketingUse, rolesOf } from "./apps.store.ts";
+import { type AppRow, deleteRolesOfPerson, findApp, findAppRow, recordMarketingUse, rolesOf } from "./apps.store.ts";
 import { appSection } from "./apps.world.ts";
 
 export const apps: Room = {
@@ -19,6 +19,7 @@ export const apps: Room = {
   ],
   operations: [serveWrite(updateApp, handleUpdateApp)],
   sections: [appSection],
+  forgetOwner: deleteRolesOfPerson,
   registerReaders(readers) {
     readers.register("app", {
       findFacts: findApp,

@@ -51,9 +51,18 @@ export async function listPeople(reader: Reader, business: string): Promise<stri
 /** Brings the people to these. */
 export async function savePeople(tx: Transaction, business: string, users: readonly string[]): Promise<void> {
   for (const user of await listPeople(tx, business)) {
-    if (users.includes(user)) continue;
-    await tx.run(sql`DELETE FROM business_people WHERE business = ${business} AND user_id = ${user}`);
-    tx.invalidate(businessPersonFact, businessPersonKey(business, user));
+    if (!users.includes(user)) await deletePerson(tx, business, user);
   }
   for (const user of users) await tx.run(sql`INSERT INTO business_people (business, user_id) VALUES (${business}, ${user}) ON CONFLICT DO NOTHING`);
+}
+
+async function deletePerson(tx: Transaction, business: string, user: string): Promise<void> {
+  await tx.run(sql`DELETE FROM business_people WHERE business = ${business} AND user_id = ${user}`);
+  tx.invalidate(businessPersonFact, businessPersonKey(business, user));
+}
+
+/** For a user who is being removed. */
+export async function leaveBusinesses(tx: Transaction, user: NodeId): Promise<void> {
+  const own = await tx.all<{ business: string }>(sql`SELECT CAST(p.business AS TEXT) AS business FROM business_people p WHERE p.user_id = ${user}`);
+  for (const { business } of own) await deletePerson(tx, business, user);
 }

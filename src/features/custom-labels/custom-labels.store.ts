@@ -113,6 +113,11 @@ export async function detachLabel(tx: Transaction, page: NodeId, label: string, 
   return (await tx.run(sql`DELETE FROM label_users WHERE page = ${page} AND label = ${label} AND psid = ${psid}`)) === 1;
 }
 
+/** For a person who leaves the page. */
+export async function detachAll(tx: Transaction, page: NodeId, psid: string): Promise<void> {
+  await tx.run(sql`DELETE FROM label_users WHERE page = ${page} AND psid = ${psid}`);
+}
+
 export async function listUsersOfLabel(reader: Reader, label: string): Promise<string[]> {
   const rows = await reader.all<{ psid: string }>(
     sql`SELECT CAST(u.psid AS TEXT) AS psid FROM label_users u WHERE u.label = ${label} ORDER BY u.psid`,

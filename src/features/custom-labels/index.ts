@@ -20,7 +20,8 @@ import {
   handleListLabelsOfUser,
 } from "./custom-labels.handlers.ts";
 import { customLabelMigrations } from "./custom-labels.migrations.ts";
-import { deleteLabelsOfPage, findLabel, type LabelRow } from "./custom-labels.store.ts";
+import "./custom-labels.reader.ts";
+import { deleteLabelsOfPage, detachAll, findLabel, type LabelRow } from "./custom-labels.store.ts";
 import { labelSection } from "./custom-labels.world.ts";
 
 export const customLabels: Room = {
@@ -43,4 +44,7 @@ export const customLabels: Room = {
   ],
   sections: [labelSection],
   forgetOwner: deleteLabelsOfPage,
+  registerReaders(readers) {
+    readers.register("label", { detachAll });
+  },
 };

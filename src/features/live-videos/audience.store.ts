@@ -114,3 +114,10 @@ export async function deleteAudience(tx: Transaction, page: string, video: strin
   for (const { id } of comments) await deleteNode(tx, nodeId(id));
   await tx.run(sql`DELETE FROM live_reactions WHERE page = ${page} AND video = ${video}`);
 }
+
+/** For a person or a page that is being removed. */
+export async function deleteActor(tx: Transaction, actor: NodeId): Promise<void> {
+  const comments = await tx.all<CommentRow>(append(selectComments, "WHERE c.actor = ?", [actor]));
+  for (const comment of comments) await deleteComment(tx, comment);
+  await tx.run(sql`DELETE FROM live_reactions WHERE actor = ${actor}`);
+}

@@ -3,6 +3,7 @@ import { serveList, serveWrite } from "#graph/contract";
 import { nodeType, type Room } from "#graph/room";
 import { createComment, createReaction, listComments, listReactions } from "./audience.contract.ts";
 import { handleCreateComment, handleCreateReaction, handleListComments, handleListReactions } from "./audience.handlers.ts";
+import { deleteActor } from "./audience.store.ts";
 import { commentSection, reactionSection } from "./audience.world.ts";
 import {
   createLiveVideo,
@@ -67,5 +68,8 @@ export const liveVideos: Room = {
   registerReaders(readers) {
     readers.register("live_video", { crosspostedPages: listCrosspostedPages });
   },
-  forgetOwner: deleteVideosOfPage,
+  async forgetOwner(tx, owner) {
+    await deleteVideosOfPage(tx, owner);
+    await deleteActor(tx, owner);
+  },
 };

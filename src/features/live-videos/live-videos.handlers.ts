@@ -66,7 +66,8 @@ export async function handleUpdateLiveVideo(call: Update, tx: Transaction) {
   }
   row = onMap({ ...withFields(row, params), ...(plan.time === undefined ? {} : { planned_start_time: plan.time }) });
   await updateVideo(tx, row);
-  if (plan.event !== undefined) row = await moved(call, tx, row, plan.event, params.status === undefined ? "planned_start_time" : "status");
+  const event = plan.event === "planned_unpublished" && params.status === undefined ? movedPlanOf(row) : plan.event;
+  if (event !== undefined) row = await moved(call, tx, row, event, params.status === undefined ? "planned_start_time" : "status");
   if (ends) await moved(call, tx, row, "end_signalled", "end_live_video");
   if (!regenerates) return { id: node.id, success: true };
   const key = mintKey(world);
@@ -123,6 +124,9 @@ function readPlan({ params, world }: Create | Update): Plan {
   if (!isPlan && time !== undefined) throw invalidParameter("planned_start_time", `does not go with the status ${status}`);
   return { event: eventOf[status], time };
 }
+
+/** A plan whose time alone is changed stays what it was: one that goes live by itself still does (D-111). */
+const movedPlanOf = ({ state }: LiveVideoRow): LiveEvent => (state === "scheduled_live" ? "planned_live" : "planned_unpublished");
 
 function futureSeconds(text: string, now: number): number {
   const seconds = readSeconds(text);

@@ -35,4 +35,9 @@ export const liveVideoMigrations: readonly Migration[] = [
       "CREATE INDEX live_reactions_by_time ON live_reactions (page, video, reacted_ms, actor)",
     ],
   },
+  {
+    // For a person or a page that is removed.
+    name: "live_audience_by_actor",
+    statements: ["CREATE INDEX live_comments_by_actor ON live_comments (actor)", "CREATE INDEX live_reactions_by_actor ON live_reactions (actor)"],
+  },
 ];

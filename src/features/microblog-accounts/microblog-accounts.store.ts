@@ -41,3 +41,8 @@ export async function deleteMicroblogUser(tx: Transaction, id: string): Promise<
   await deleteNode(tx, nodeId(id));
   return true;
 }
+
+/** For a user who is being removed: the accounts stay, and nobody is known behind them. */
+export async function forgetUser(tx: Transaction, user: NodeId): Promise<void> {
+  await tx.run(sql`UPDATE microblog_users SET user_id = NULL WHERE user_id = ${user}`);
+}

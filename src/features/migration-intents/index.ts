@@ -6,7 +6,7 @@ import { nodeId } from "#kernel/ids";
 import { intentNode, readIntent, setSolutionMigrationIntent } from "./migration-intents.contract.ts";
 import { handleSetSolutionMigrationIntent } from "./migration-intents.handlers.ts";
 import { migrationIntentMigrations } from "./migration-intents.migrations.ts";
-import { deleteIntentsOfAccount, findIntent, findSolution, type IntentRow } from "./migration-intents.store.ts";
+import { findIntent, findSolution, forgetParty, type IntentRow } from "./migration-intents.store.ts";
 import { migrationIntentSection, solutionSection } from "./migration-intents.world.ts";
 
 export const migrationIntents: Room = {
@@ -22,7 +22,7 @@ export const migrationIntents: Room = {
   ],
   operations: [serveWrite(setSolutionMigrationIntent, handleSetSolutionMigrationIntent)],
   sections: [solutionSection, migrationIntentSection],
-  forgetOwner: deleteIntentsOfAccount,
+  forgetOwner: forgetParty,
   registerReaders(readers) {
     readers.register("migration_intent", {
       async findParties(reader, id) {

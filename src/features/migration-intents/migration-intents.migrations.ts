@@ -9,4 +9,13 @@ export const migrationIntentMigrations: readonly Migration[] = [
         PRIMARY KEY (waba, id)) WITHOUT ROWID`,
     ],
   },
+  {
+    // For an account, a solution or an app that is removed.
+    name: "migration_intents_by_party",
+    statements: [
+      "CREATE INDEX solutions_by_owner_app ON solutions (owner_app)",
+      "CREATE INDEX migration_intents_by_destination ON migration_intents (destination_waba) WHERE destination_waba IS NOT NULL",
+      "CREATE INDEX migration_intents_by_solution ON migration_intents (solution) WHERE solution IS NOT NULL",
+    ],
+  },
 ];

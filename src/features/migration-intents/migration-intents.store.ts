@@ -61,9 +61,17 @@ export async function deleteIntent(tx: Transaction, waba: NodeId, id: string): P
   return true;
 }
 
-export async function deleteIntentsOfAccount(tx: Transaction, waba: NodeId): Promise<void> {
-  const intents = await tx.all<{ id: string }>(sql`SELECT CAST(i.id AS TEXT) AS id FROM migration_intents i WHERE i.waba = ${waba}`);
-  for (const { id } of intents) await deleteIntent(tx, waba, id);
+/** For an account, a solution or an app that is being removed: an intent goes with its source account alone, a solution with its app. */
+export async function forgetParty(tx: Transaction, party: NodeId): Promise<void> {
+  const intents = await tx.all<{ id: string }>(sql`SELECT CAST(i.id AS TEXT) AS id FROM migration_intents i WHERE i.waba = ${party}`);
+  for (const { id } of intents) await deleteIntent(tx, party, id);
+  await tx.run(sql`UPDATE migration_intents SET destination_waba = NULL WHERE destination_waba = ${party}`);
+  await tx.run(sql`UPDATE migration_intents SET solution = NULL WHERE solution = ${party}`);
+  const solutions = await tx.all<{ id: string }>(sql`SELECT CAST(s.id AS TEXT) AS id FROM solutions s WHERE s.owner_app = ${party}`);
+  for (const { id } of solutions) {
+    await deleteSolution(tx, id);
+    await tx.run(sql`UPDATE migration_intents SET solution = NULL WHERE solution = ${id}`);
+  }
 }
 
 function selectSolutions(least: string, most: string): Sql {

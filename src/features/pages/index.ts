@@ -1,7 +1,7 @@
 /** The door of the pages room. */
 import type { Room } from "#graph/room";
 import { pageMigrations } from "./pages.migrations.ts";
-import { findPage, findRole, hasPerson } from "./pages.store.ts";
+import { deleteRolesOfUser, findPage, findRole, hasPerson } from "./pages.store.ts";
 import { pageSection } from "./pages.world.ts";
 
 export const pages: Room = {
@@ -12,6 +12,7 @@ export const pages: Room = {
     { type: "page_person", policy: "pageMessaging" },
   ],
   sections: [pageSection],
+  forgetOwner: deleteRolesOfUser,
   registerReaders(readers) {
     readers.register("page", { findRole, hasPerson, findName: async (reader, page) => (await findPage(reader, page))?.name });
   },

@@ -91,6 +91,12 @@ export async function deleteRole(tx: Transaction, page: NodeId, user: string): P
   tx.invalidate(pageRoleFact, pageRoleKey(page, user));
 }
 
+/** For a user who is being removed. */
+export async function deleteRolesOfUser(tx: Transaction, user: NodeId): Promise<void> {
+  const own = await tx.all<{ page: string }>(sql`SELECT CAST(r.page AS TEXT) AS page FROM page_roles r WHERE r.user_id = ${user}`);
+  for (const { page } of own) await deleteRole(tx, nodeId(page), user);
+}
+
 export async function listRoles(reader: Reader, page: NodeId): Promise<UserRole[]> {
   const rows = await reader.all<RoleRow>(
     sql`SELECT CAST(r.user_id AS TEXT) AS user_id, r.tasks, r.via_business FROM page_roles r WHERE r.page = ${page} ORDER BY r.user_id`,

@@ -35,6 +35,7 @@ onEachDatabase("pages", (database) => {
 
   test("people come and go; those who stay keep their labels", async () => {
     const plaza = await open();
+    await changeEntry(plaza, "labels", "5001", { users: ["9001", "9002"] });
     await changeEntry(plaza, "pages", "2001", { people: [{ psid: "9001", name: "Guest, renamed" }, { psid: "9003" }] });
     expect((await findEntry(plaza, "pages", "2001"))?.people).toEqual([
       { psid: "9001", name: "Guest, renamed" },
@@ -43,6 +44,7 @@ onEachDatabase("pages", (database) => {
     expect((await plaza.get("/v26.0/9001/custom_labels", { token: "page" })).body.data).toHaveLength(1);
     expect((await plaza.get("/v26.0/9002/custom_labels", { token: "page" })).body.error_subcode).toBe(33);
     expect((await plaza.get("/v26.0/9003/custom_labels", { token: "page" })).body.data).toEqual([]);
+    expect((await findEntry(plaza, "labels", "5001"))?.users).toEqual(["9001"]);
   });
 
   test("D-21: the interface reads no page by id, and a removed page is gone with its people", async () => {

@@ -74,7 +74,11 @@ async function replace(tx: Transaction, given: WorldEntry, world: World): Promis
   await renamePage(tx, page, name);
   const wanted = new Map(people.map((person) => [String(person.psid), person.name ?? ""]));
   const known = new Set((await listPeople(tx, page)).map(({ psid }) => psid));
-  for (const psid of known) if (!wanted.has(psid)) await deletePerson(tx, page, psid);
+  for (const psid of known) {
+    if (wanted.has(psid)) continue;
+    await world.readers.of("label").detachAll(tx, page, psid);
+    await deletePerson(tx, page, psid);
+  }
   for (const [psid, personName] of wanted) {
     if (known.has(psid)) await renamePerson(tx, page, psid, personName);
     else await insertPerson(tx, page, nodeId(psid), personName);

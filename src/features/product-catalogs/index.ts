@@ -4,7 +4,7 @@ import type { Room } from "#graph/room";
 import { createCatalog } from "./product-catalogs.contract.ts";
 import { handleCreateCatalog } from "./product-catalogs.handlers.ts";
 import { productCatalogMigrations } from "./product-catalogs.migrations.ts";
-import { deleteCatalog, findCatalog, listCatalogsOfPage } from "./product-catalogs.store.ts";
+import { deleteCatalog, findCatalog, forgetBusiness, listCatalogsOfPage } from "./product-catalogs.store.ts";
 import { catalogSection } from "./product-catalogs.world.ts";
 
 export const productCatalogs: Room = {
@@ -16,8 +16,9 @@ export const productCatalogs: Room = {
   registerReaders(readers) {
     readers.register("product_catalog", { findCatalog });
   },
-  async forgetOwner(tx, page, world) {
-    for (const catalog of await listCatalogsOfPage(tx, page)) {
+  async forgetOwner(tx, owner, world) {
+    await forgetBusiness(tx, owner);
+    for (const catalog of await listCatalogsOfPage(tx, owner)) {
       await deleteCatalog(tx, catalog);
       await world.readers.of("product_feed").deleteFeedsOfCatalog(tx, catalog, world);
     }

@@ -10,4 +10,12 @@ export const productCatalogMigrations: readonly Migration[] = [
         PRIMARY KEY (catalog, business)) WITHOUT ROWID`,
     ],
   },
+  {
+    // For a business that is removed.
+    name: "product_catalogs_by_business",
+    statements: [
+      "CREATE INDEX product_catalogs_by_business ON product_catalogs (business) WHERE business IS NOT NULL",
+      "CREATE INDEX product_catalog_agencies_by_business ON product_catalog_agencies (business, catalog)",
+    ],
+  },
 ];

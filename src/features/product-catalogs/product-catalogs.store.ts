@@ -100,3 +100,13 @@ export async function listCatalogsOfPage(reader: Reader, page: NodeId): Promise<
   const own = await reader.all<{ id: string }>(sql`SELECT CAST(c.id AS TEXT) AS id FROM product_catalogs c WHERE c.page = ${page} ORDER BY c.id`);
   return own.map(({ id }) => nodeId(id));
 }
+
+/** For a business that is being removed: what it had, or shared in, stays with the page. */
+export async function forgetBusiness(tx: Transaction, business: NodeId): Promise<void> {
+  const touched = await tx.all<{ id: string }>(sql`
+    SELECT CAST(c.id AS TEXT) AS id FROM product_catalogs c WHERE c.business = ${business}
+    UNION SELECT CAST(a.catalog AS TEXT) AS id FROM product_catalog_agencies a WHERE a.business = ${business}`);
+  await tx.run(sql`UPDATE product_catalogs SET business = NULL WHERE business = ${business}`);
+  await tx.run(sql`DELETE FROM product_catalog_agencies WHERE business = ${business}`);
+  for (const { id } of touched) tx.invalidate(catalogFact, id);
+}

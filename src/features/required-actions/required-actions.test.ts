@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { openControl } from "#harness/control";
 import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 import { type Status, statusAt, statuses, transitions } from "./required-actions.states.ts";
@@ -42,6 +43,19 @@ const move = (plaza: TestPlaza, id: string, status: Status) =>
 
 onEachDatabase("required actions", (database) => {
   const open = (options = {}) => openPlaza({ database, world, ...options });
+
+  test("D-02: an action that is made without an id gets one below 2^53, also beside others of the same moment", async () => {
+    const { plaza, call } = await openControl({ database, world });
+    const made: string[] = [];
+    for (const title of ["a", "b", "c"]) {
+      const { status, body } = await call("POST", "nodes/required_actions", { app: "1001", title });
+      expect(status).toBe(201);
+      made.push(body.id);
+    }
+    expect(new Set(made).size).toBe(3);
+    const listed = (await list(plaza)).body.required_action.map(({ id }: { id: number }) => String(id));
+    expect(listed).toEqual(expect.arrayContaining(made));
+  });
 
   test("B1: an app's actions come by due date, then id", async () => {
     const { status, body } = await list(await open());

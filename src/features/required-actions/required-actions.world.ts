@@ -5,6 +5,7 @@ import type { World } from "#graph/world";
 import { WorldProblem, worldId, worldTime } from "#graph/world-words";
 import { unixSeconds } from "#kernel/clock";
 import { nodeId } from "#kernel/ids";
+import type { Transaction } from "#storage/database";
 import { ACTION_ID_MAX, status } from "./required-actions.contract.ts";
 import { statusAt, transitions } from "./required-actions.states.ts";
 import { type ActionRow, deleteAction, findAction, insertAction, listAllActions, saveAction } from "./required-actions.store.ts";
@@ -37,6 +38,16 @@ const entryOf = ({ id, app, title, description, due_date, ...facts }: ActionRow,
   status: statusAt({ ...facts, due_date }, now),
 });
 
+/** Minted ids may have 63 bits. Without their last ten they still grow with time, and are below 2^53 (D-02). */
+const SURPLUS_BITS = 10n;
+
+async function mintId(tx: Transaction, world: World): Promise<string> {
+  const minted = BigInt(world.ids.mint());
+  let id = minted > ACTION_ID_MAX ? minted >> SURPLUS_BITS : minted;
+  while ((await findNode(tx, nodeId(String(id)))) !== undefined) id++;
+  return String(id);
+}
+
 /** A status that is given with the action counts from before its due date, so the clock alone makes it past due. */
 const SINCE_EVER = 0;
 
@@ -55,6 +66,7 @@ async function replace(tx: Parameters<WorldSection["replace"]>[0], given: WorldE
 export const requiredActionSection: WorldSection = {
   key: "required_actions",
   entry,
+  mintId,
   references: (given) => [{ path: "app", types: ["app"], id: (given as Entry).app }],
   insert: (tx, given) => insertAction(tx, rowOf(given, SINCE_EVER)),
   async find(reader, id, world) {

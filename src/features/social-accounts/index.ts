@@ -1,7 +1,7 @@
 /** The door of the social-accounts room. */
 import type { Room } from "#graph/room";
 import { socialAccountMigrations } from "./social-accounts.migrations.ts";
-import { findSocialAccount } from "./social-accounts.store.ts";
+import { findSocialAccount, forgetHolder } from "./social-accounts.store.ts";
 import { socialAccountSection } from "./social-accounts.world.ts";
 
 export const socialAccounts: Room = {
@@ -12,6 +12,7 @@ export const socialAccounts: Room = {
     { type: "social_scoped_account", policy: "socialAccount" },
   ],
   sections: [socialAccountSection],
+  forgetOwner: forgetHolder,
   registerReaders(readers) {
     readers.register("social_account", { findAccount: findSocialAccount });
   },

@@ -10,4 +10,12 @@ export const socialAccountMigrations: readonly Migration[] = [
       ) WITHOUT ROWID`,
     ],
   },
+  {
+    // For a page or a user that is removed.
+    name: "social_accounts_by_holder",
+    statements: [
+      "CREATE INDEX social_accounts_by_page ON social_accounts (page) WHERE page IS NOT NULL",
+      "CREATE INDEX social_accounts_by_user ON social_accounts (user_id) WHERE user_id IS NOT NULL",
+    ],
+  },
 ];

@@ -58,6 +58,16 @@ export async function deleteSocialAccount(tx: Transaction, id: NodeId): Promise<
   return true;
 }
 
+/** For a page, or a user, that is being removed: the accounts stay, without it. */
+export async function forgetHolder(tx: Transaction, holder: NodeId): Promise<void> {
+  const own = await tx.all<{ id: string }>(
+    sql`SELECT CAST(a.id AS TEXT) AS id FROM social_accounts a WHERE a.page = ${holder} OR a.user_id = ${holder}`,
+  );
+  await tx.run(sql`UPDATE social_accounts SET page = NULL WHERE page = ${holder}`);
+  await tx.run(sql`UPDATE social_accounts SET user_id = NULL WHERE user_id = ${holder}`);
+  for (const { id } of own) tx.invalidate(socialAccountFact, id);
+}
+
 function accountOf(row: AccountRow): SocialAccountFacts {
   const optional = (value: string | null) => (value === null ? undefined : nodeId(value));
   return {

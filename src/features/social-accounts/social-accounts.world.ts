@@ -1,8 +1,10 @@
 import { type Static, Type } from "typebox";
 import type { SocialAccountFacts } from "#auth/social-accounts";
+import { findNode } from "#graph/nodes.store";
 import type { Reference, WorldEntry, WorldSection } from "#graph/room";
 import { worldId } from "#graph/world-words";
 import { nodeId } from "#kernel/ids";
+import type { Reader } from "#storage/database";
 import { deleteSocialAccount, findSocialAccount, insertSocialAccount, listSocialAccounts } from "./social-accounts.store.ts";
 
 const entry = Type.Object(
@@ -42,13 +44,25 @@ function references(given: WorldEntry): Reference[] {
   ];
 }
 
+/** An app that was removed since is connected no more. */
+async function entryOf(reader: Reader, account: SocialAccountFacts): Promise<WorldEntry> {
+  const known = await Promise.all(account.app_connections.map(async (app) => (await findNode(reader, nodeId(app)))?.type === "app"));
+  return { ...account, app_connections: account.app_connections.filter((_, index) => known[index]) };
+}
+
 export const socialAccountSection: WorldSection = {
   key: "social_accounts",
   entry,
   references,
   insert: (tx, given) => insertSocialAccount(tx, accountOf(given)),
-  find: async (reader, id) => (await findSocialAccount(reader, id)) as unknown as WorldEntry | undefined,
-  list: async (reader, page) => (await listSocialAccounts(reader, page)) as unknown as Awaited<ReturnType<WorldSection["list"]>>,
+  async find(reader, id) {
+    const account = await findSocialAccount(reader, id);
+    return account === undefined ? undefined : entryOf(reader, account);
+  },
+  async list(reader, page) {
+    const found = await listSocialAccounts(reader, page);
+    return { ...found, rows: await Promise.all(found.rows.map((account) => entryOf(reader, account))) };
+  },
   async replace(tx, given) {
     await deleteSocialAccount(tx, accountOf(given).id);
     await insertSocialAccount(tx, accountOf(given));

@@ -45,12 +45,16 @@ const taggedBy = (given: WorldEntry): string[] => (given as Entry).tagged.filter
 async function entryOf(reader: Reader, row: MediaRow): Promise<WorldEntry> {
   const { is_private, children, timestamp, ...rest } = row;
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
+  // One that was removed since is a child no more.
+  const isThere = async (child: string) => (await findNode(reader, nodeId(child)))?.type === "media";
+  const listed: string[] = [];
+  for (const child of JSON.parse(children) as string[]) if (await isThere(child)) listed.push(child);
   return {
     ...given,
     timestamp: timestampText(timestamp),
     private: is_private === 1,
     tagged: await listTaggedAccounts(reader, row.owner, row.id),
-    children: JSON.parse(children),
+    children: listed,
   };
 }
 

@@ -1,0 +1,38 @@
+import { expect, test } from "bun:test";
+import type { NodeId } from "#kernel/ids";
+import { type TestEvent, TestEvents } from "./app-events.test-view.ts";
+
+const [one, other] = ["1001", "1002"] as unknown as [NodeId, NodeId];
+const seen = (app: NodeId, name: string) => ({
+  app,
+  received: 1,
+  kind: "CUSTOM_APP_EVENTS",
+  events: [{ name }],
+  duplicates: new Set<number>(),
+  refusal: undefined,
+  dropped: 0,
+});
+const namesOf = (events: readonly TestEvent[]) => events.map(({ event_name }) => event_name);
+
+test("what a process took in is told once, in its order, and the other one shows it", () => {
+  const [own, shown] = [new TestEvents(), new TestEvents()];
+  const live: (string | undefined)[] = [];
+  shown.follow(one, (events) => live.push(...namesOf(events)));
+  own.add(seen(one, "a"));
+  own.add(seen(other, "b"));
+  shown.addShown(own.takeNew());
+  own.add(seen(one, "c"));
+  shown.addShown(own.takeNew());
+  shown.addShown(own.takeNew());
+  expect(namesOf(shown.list(one))).toEqual(["c", "a"]);
+  expect(shown.list(one)).toEqual(own.list(one));
+  expect(namesOf(shown.list(other))).toEqual(["b"]);
+  expect(live).toEqual(["a", "c"]);
+});
+
+test("of very many only the newest are told", () => {
+  const own = new TestEvents();
+  for (let i = 0; i < 500; i++) own.add(seen(one, String(i)));
+  expect(own.takeNew().flatMap(namesOf)).toEqual(Array.from({ length: 20 }, (_, i) => String(480 + i)));
+  expect(own.takeNew()).toEqual([]);
+});

@@ -1,0 +1,111 @@
+import { expect, test } from "bun:test";
+import type { GraphResponse } from "#graph/request";
+import { type EchoGraph, echo, serveEcho } from "#harness/echo-graph";
+import { exchange } from "#harness/raw-http";
+import type { Connection } from "./connection.ts";
+import type { HttpLimits } from "./limits.ts";
+import { Resting } from "./refusals.ts";
+
+interface Occupied {
+  readonly graph: EchoGraph;
+  /** One more call stays on the stairs; answers a function that awaits its status. */
+  hold(body: string): Promise<() => Promise<number>>;
+  release(): void;
+}
+
+async function occupied(limits: Partial<HttpLimits>): Promise<Occupied> {
+  const gate = Promise.withResolvers<void>();
+  const graph = await serveEcho({
+    limits,
+    climb: async (_stairs, world, request) => {
+      if (request.path === "/held") await gate.promise;
+      return echo(world, request);
+    },
+  });
+  const hold = async (body: string) => {
+    const before = graph.figures.inFlight;
+    const running = fetch(`http://127.0.0.1:${graph.port}/held`, { method: "POST", body });
+    while (graph.figures.inFlight === before) await Bun.sleep(1);
+    return async () => (await running).status;
+  };
+  return { graph, hold, release: () => gate.resolve() };
+}
+
+const get = "GET /1 HTTP/1.1\r\nHost: h\r\n\r\n";
+const post = (body: string): string =>
+  `POST /1/personas HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+const chunked = (body: string): string =>
+  `POST /1 HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+
+test("D-97: a call that is turned away is not read, and what follows it on its connection is", async () => {
+  const { graph, hold, release } = await occupied({ callsMax: 1 });
+  const held = await hold("a=1");
+  // Neither of the bodies is a call, though the first looks like one.
+  const answers = exchange(graph.port, [post(get), chunked("{broken"), post('{"name":"c"}')], { answers: 3 });
+  while (graph.figures.turnedAway < 2) await Bun.sleep(5);
+  release();
+  expect(await held()).toBe(200);
+  const [first, second, third] = (await answers).answers;
+  expect([first?.status, first?.headers["retry-after"], first?.headers.connection]).toEqual([503, "1", undefined]);
+  expect(JSON.parse(first?.body ?? "")).toMatchObject({ code: 2, is_transient: true, pftrace_id: "Aecho0000000" });
+  expect([second?.status, JSON.parse(second?.body ?? "").error.code]).toEqual([503, 2]);
+  expect([third?.status, JSON.parse(third?.body ?? "").body]).toEqual([200, { name: "c" }]);
+  expect(graph.figures.turnedAway).toBe(2);
+  expect(graph.unexpected).toEqual([]);
+  await graph.stop(0);
+});
+
+test("D-97: a call that is turned away is answered at once, and its connection rests", async () => {
+  const done: string[] = [];
+  const rested = Promise.withResolvers<void>();
+  const connection = {
+    isLast: false,
+    isHttp10: false,
+    writeText: (text: string) => done.push(text),
+    answered: (isLast: boolean) => rested.resolve(void done.push(`answered ${isLast}`)),
+  } as unknown as Connection;
+  new Resting().write(connection, { status: 503, headers: {}, body: "ü" } as GraphResponse, true, 1);
+  expect(done).toEqual([expect.stringMatching(/^HTTP\/1.1 503 [\s\S]*content-length: 2\r\n\r\n$/)]);
+  await rested.promise;
+  expect(done.slice(1)).toEqual(["answered false"]);
+});
+
+test("the bodies of running calls are bounded together, and the one that goes beyond it is the last one taken", async () => {
+  const { graph, hold, release } = await occupied({ callBytesMax: 100 });
+  const statusOf = async (text: string) => (await exchange(graph.port, [text])).answers[0]?.status;
+  const first = await hold("a".repeat(99));
+  expect(await statusOf(post('{"a":1}'))).toBe(200);
+  const second = await hold("a".repeat(50));
+  expect([await statusOf(post('{"a":1}')), await statusOf(chunked("a=1")), await statusOf(get)]).toEqual([503, 503, 503]);
+  release();
+  expect([await first(), await second()]).toEqual([200, 200]);
+  expect([await statusOf(post('{"a":1}')), await statusOf(chunked("a=1")), await statusOf(get)]).toEqual([200, 200, 200]);
+  await graph.stop(0);
+});
+
+test("a server that stops does not wait for resting connections longer than they rest", async () => {
+  const { graph, hold, release } = await occupied({ callsMax: 1 });
+  const held = await hold("a=1");
+  const resting = exchange(graph.port, [get], { answers: 2 });
+  while (graph.figures.turnedAway < 1) await Bun.sleep(1);
+  const stopped = graph.stop(60_000);
+  release();
+  await held();
+  await stopped;
+  const { answers, isClosedByServer } = await resting;
+  expect([answers.map(({ status }) => status), isClosedByServer]).toEqual([[503], true]);
+});
+
+test("D-97: the more connections rest, the later the next one is told to come back", () => {
+  const resting = new Resting();
+  const connection = { isLast: false, isHttp10: false, writeText() {}, answered() {} } as unknown as Connection;
+  const answer = { status: 503, headers: {}, body: "{}" } as GraphResponse;
+  const told = Array.from({ length: 12_000 }, () => {
+    const { seconds } = resting;
+    resting.write(connection, answer, false, seconds);
+    return seconds;
+  });
+  expect([0, 999, 1_000, 5_500, 9_000, 11_999].map((at) => told[at])).toEqual([1, 1, 2, 6, 10, 10]);
+  resting.write({ ...connection, isLast: true } as Connection, answer, false, 1);
+  expect(resting.seconds).toBe(10);
+});
