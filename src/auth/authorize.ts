@@ -1,5 +1,5 @@
 /** Step 8: may this token do this here (D-13, D-14, D-16). What the caches know is decided without a promise. */
-import { permissionMissing, tokenInvalid, tokenOfOtherApp } from "#kernel/errors";
+import { type GraphError, permissionMissing, tokenInvalid, tokenOfOtherApp } from "#kernel/errors";
 import type { ReaderRegistry } from "#kernel/readers";
 import type { Reader } from "#storage/database";
 import type { AppFacts } from "./app-facts.ts";
@@ -36,43 +36,47 @@ export function askingOf(credentials: readonly Credential[], app: AppFacts, node
 }
 
 /** Whether any of the tokens may know that the node exists. */
-export function seesNode(policy: Policy, asking: readonly Asking[]): boolean | Promise<boolean> {
-  for (const { question } of asking) {
+export function seesNode(policy: Policy, asking: readonly Asking[], from = 0): boolean | Promise<boolean> {
+  for (let i = from; i < asking.length; i++) {
+    const { question } = asking[i] as Asking;
     const sees = policy.kinds.includes(question.token.type) && policy.sees(question);
-    if (sees === true) return true;
-    if (sees !== false) return anySees(policy, asking);
+    if (typeof sees !== "boolean") return sees.then((later) => later || seesNode(policy, asking, i + 1));
+    if (sees) return true;
   }
   return false;
 }
 
-async function anySees(policy: Policy, asking: readonly Asking[]): Promise<boolean> {
-  for (const { question } of asking) if (policy.kinds.includes(question.token.type) && (await policy.sees(question))) return true;
-  return false;
-}
-
 /** D-10: every token must be of the same app and good for the node. Throws, or rejects with, what is missing. */
-export function authorize(policy: Policy, asking: readonly Asking[]): undefined | Promise<void> {
-  for (const { credential, question } of asking) {
+export function authorize(policy: Policy, asking: readonly Asking[], from = 0): undefined | Promise<void> {
+  for (let i = from; i < asking.length; i++) {
+    const { credential, question } = asking[i] as Asking;
     requireKind(policy, credential, question);
     const sees = policy.sees(question);
-    if (typeof sees !== "boolean") return authorizeAll(policy, asking);
+    // A promise that was made is the one that is waited for: one left behind would end the program if it failed.
+    if (typeof sees !== "boolean") return authorizeLater(policy, asking, i, sees);
     requireSight(sees, credential);
     requireScopes(policy, question);
     const refusal = policy.refuses?.(question);
-    if (refusal instanceof Promise) return authorizeAll(policy, asking);
+    if (refusal instanceof Promise) return authorizeLater(policy, asking, i, sees, refusal);
     if (refusal !== undefined) throw refusal;
   }
   return undefined;
 }
 
-async function authorizeAll(policy: Policy, asking: readonly Asking[]): Promise<void> {
-  for (const { credential, question } of asking) {
-    requireKind(policy, credential, question);
-    requireSight(await policy.sees(question), credential);
-    requireScopes(policy, question);
-    const refusal = await policy.refuses?.(question);
-    if (refusal !== undefined) throw refusal;
-  }
+/** The rest of `authorize`, from the first answer that is not known yet. */
+async function authorizeLater(
+  policy: Policy,
+  asking: readonly Asking[],
+  at: number,
+  sees: boolean | Promise<boolean>,
+  refusing?: Promise<GraphError | undefined>,
+): Promise<void> {
+  const { credential, question } = asking[at] as Asking;
+  requireSight(await sees, credential);
+  if (refusing === undefined) requireScopes(policy, question);
+  const refusal = await (refusing ?? policy.refuses?.(question));
+  if (refusal !== undefined) throw refusal;
+  await authorize(policy, asking, at + 1);
 }
 
 function requireKind(policy: Policy, { token, place }: Credential, { app }: Question): void {
