@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { KEY, openControl } from "#harness/control";
+import { onEachDatabase } from "#harness/plaza";
 import { controlRoutes } from "./app.ts";
 
 describe("the control key", () => {
@@ -20,6 +21,16 @@ describe("the control key", () => {
     await plaza.world.database.close();
     expect((await call("GET", "/readyz", undefined, "")).status).toBe(503);
     expect((await call("GET", "/healthz", undefined, "")).status).toBe(200);
+  });
+});
+
+onEachDatabase("addresses", (database) => {
+  test("with what no text of a database holds lead nowhere, whatever they stand in", async () => {
+    const { call } = await openControl({ database });
+    for (const route of controlRoutes.filter(({ path }) => /\{(?!w\})/.test(path))) {
+      const path = route.path.replace("{w}", "default").replace(/\{\w+\}/g, "%00");
+      expect((await call(route.method, path, route.method === "GET" || route.method === "DELETE" ? undefined : {})).status).toBe(404);
+    }
   });
 });
 

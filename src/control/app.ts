@@ -6,6 +6,7 @@ import { entryReader } from "#graph/entry-reader";
 import { parametersReader } from "#graph/parameters";
 import { sectionsOf } from "#graph/world-file";
 import { GraphError } from "#kernel/errors";
+import { isStorableText } from "#kernel/text";
 import type { FiguresSource } from "#telemetry/merged-figures";
 import { appEventRoutes } from "./app-events.routes.ts";
 import { attributionRoutes } from "./attribution.routes.ts";
@@ -103,6 +104,8 @@ function handlerOf(route: ControlRoute, house: ControlHouse): (c: Context) => Pr
     const path = c.req.param() as Record<string, string>;
     const world = house.worlds.get(path.w ?? "default");
     if (world === undefined) throw notFound(`world called ${path.w}`);
+    // Nothing is called so, and not every database can be asked.
+    if (!Object.values(path).every(isStorableText)) throw notFound(`${c.req.method} ${new URL(c.req.url).pathname}`);
     const url = new URL(c.req.url);
     const call: ControlCall = {
       house,

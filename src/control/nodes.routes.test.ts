@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { hasIdentity, sectionsOf } from "#graph/world-file";
+import { entryReader } from "#graph/entry-reader";
+import type { WorldEntry } from "#graph/room";
+import { checkReferences, exportWorld, sectionsOf } from "#graph/world-file";
 import { labelsOf, openControl } from "#harness/control";
 import { fullWorld } from "#harness/full-world";
 import { onEachDatabase } from "#harness/plaza";
@@ -48,20 +50,78 @@ onEachDatabase("nodes", (database) => {
     expect(await plaza.dump(["labels.name", "label_names.name", "label_users.label", "page_people.name"])).not.toContainEqual({ value: "vip" });
   });
 
-  test("what referred to a removed node goes on without it: nothing is left that leads nowhere", async () => {
-    const { tokens: _, ...world } = busyWorld;
-    const keys = ["users", "businesses", "apps", "pages", "social_accounts", "microblog_users", "media", "solutions", "chatapp_accounts"];
-    for (const removed of keys) {
-      const { plaza, call } = await openControl({ database, world });
-      for (const { id } of (await call("GET", `nodes/${removed}`)).body.data) {
-        expect(await call("DELETE", `nodes/${removed}/${id}`)).toMatchObject({ status: 200 });
-        for (const { key, identity = ["id"] } of sectionsOf(plaza.registry).filter(hasIdentity)) {
-          for (const entry of (await call("GET", `nodes/${key}?limit=100`)).body.data) {
-            const name = encodeURIComponent(identity.map((one) => entry[one]).join(" "));
-            expect(await call("PATCH", `nodes/${key}/${name}`, {})).toEqual({ status: 200, body: entry });
+  // In this order each of them is still referred to when its turn comes.
+  const removals = [
+    ["media", "solutions", "chatapp_accounts", "businesses", "users"],
+    ["microblog_users", "social_accounts", "pages", "apps"],
+  ];
+  for (const keys of removals) {
+    test(`what referred to removed ${keys.join(", ")} goes on without them: nothing is left that leads nowhere`, async () => {
+      const { plaza, call } = await openControl({ database, world: busyWorld });
+      const sections = sectionsOf(plaza.registry);
+      for (const removed of keys) {
+        for (const { id } of (await call("GET", `nodes/${removed}`)).body.data) {
+          expect((await call("DELETE", `nodes/${removed}/${id}`)).status).toBe(200);
+          const file = await exportWorld(plaza.world, plaza.registry);
+          for (const { key, entry, references } of sections) {
+            for (const given of (file[key] ?? []) as object[])
+              await checkReferences(
+                plaza.world.database.reader,
+                references(entryReader(entry)(given) as WorldEntry),
+                `${key} after ${removed}/${id}`,
+              );
           }
         }
       }
+    });
+  }
+
+  test("what a node hangs on cannot be changed, and a call that tries changes nothing", async () => {
+    const { call } = await openControl({ database, world: busyWorld });
+    const tries: [path: string, body: Record<string, unknown>, parameter: string][] = [
+      ["labels/5001", { page: "2002", users: [], name: "x" }, "page"],
+      ["personas/5101", { page: "2002", name: "x" }, "page"],
+      ["media/6101", { owner: "6002", caption: "x" }, "owner"],
+      ["microblog_media/7101", { owner: "7002", text: "x" }, "owner"],
+    ];
+    for (const [path, body, parameter] of tries) {
+      const before = await call("GET", `nodes/${path}`);
+      expect(await call("PATCH", `nodes/${path}`, body)).toMatchObject({ status: 400, body: { error: { parameter } } });
+      expect(await call("GET", `nodes/${path}`)).toEqual(before);
+      const [key, id] = path.split("/");
+      expect((await call("GET", `nodes/${key}`)).body.data.filter((entry: { id: string }) => entry.id === id)).toHaveLength(1);
+    }
+  });
+
+  test("D-120: an activity that its target has no metric for is 422", async () => {
+    const { call } = await openControl({ database, world: fullWorld });
+    const record = async (body: Record<string, unknown>) => (await call("POST", "nodes/activity", body)).status;
+    expect(await record({ target: "7001", metric: "shares" })).toBe(422);
+    expect(await record({ target: "7101", metric: "clicks", link_url: "https://example.com" })).toBe(422);
+    expect(await record({ target: "7101", metric: "shares" })).toBe(201);
+    expect(await record({ target: "7001", metric: "clicks", link_url: "https://example.com" })).toBe(201);
+  });
+
+  test("D-40, D-41: labels and personas are held to the rules of the calls that make them", async () => {
+    const { call } = await openControl({ database });
+    expect(await call("POST", "nodes/labels", { page: "2001", name: "  spaced " })).toMatchObject({ status: 201, body: { name: "spaced" } });
+    const refused = async (path: string, body: Record<string, unknown>) => {
+      const { status, body: answer } = await call(path.includes("/") ? "PATCH" : "POST", `nodes/${path}`, body);
+      return [status, answer.error?.parameter];
+    };
+    expect(await refused("labels", { page: "2001", name: "spaced  " })).toEqual([400, "name"]);
+    expect(await refused("labels", { page: "2001", name: "  " })).toEqual([400, "name"]);
+    expect(await refused("labels/5001", { name: " " })).toEqual([400, "name"]);
+    expect(await refused("personas", { page: "2001", name: " " })).toEqual([400, "name"]);
+    expect(await refused("personas", { page: "2001", profile_picture_url: "picture" })).toEqual([400, "profile_picture_url"]);
+  });
+
+  test("a role of an app names a user or a microblog user, and not both", async () => {
+    const { call } = await openControl({ database, world: fullWorld });
+    const role = "developer";
+    for (const one of [{ role }, { role, user: "3001", microblog_user: "7001" }]) {
+      const { status, body } = await call("PATCH", "nodes/apps/1001", { roles: [{ role, user: "3001" }, one] });
+      expect([status, body.error.parameter]).toEqual([400, "roles[1]"]);
     }
   });
 

@@ -2,7 +2,7 @@
 import type { climb, Stairs } from "#graph/ladder";
 import type { GraphRequest, GraphResponse } from "#graph/request";
 import { excerpt } from "#graph/request-log";
-import { bodyTooLarge, type GraphError, headersTooLarge, internalError, malformedRequest, overloaded } from "#kernel/errors";
+import { bodyTooLarge, type GraphError, headersTooLarge, internalError, malformedRequest } from "#kernel/errors";
 import { monotonicMs } from "#system";
 import type { CallFigures } from "#telemetry/figures";
 import { writeAnswer } from "./answers.ts";
@@ -16,7 +16,7 @@ import type { HttpLimits } from "./limits.ts";
 import type { Origins } from "./origin.ts";
 import { type ParsedPairs, parsePairs } from "./pairs.ts";
 import type { Place, Places } from "./places.ts";
-import { formOf, preflight, Resting, refusal } from "./refusals.ts";
+import { preflight, Resting, refusal, turnedAway } from "./refusals.ts";
 
 export interface CallsOptions {
   readonly stairs: Stairs;
@@ -107,7 +107,7 @@ export class Calls {
     const { head, connection, place, startedMs } = call;
     figures.turnedAway++;
     const seconds = this.#resting.seconds;
-    const answer = refusal(stairs, place.world, place.surface, overloaded(seconds), formOf(stairs, this.#requestOf(call, NO_BODY)));
+    const answer = turnedAway(stairs, place.world, this.#requestOf(call, NO_BODY), seconds);
     this.#resting.write(connection, answer, head.method === "HEAD", seconds);
     const durationMs = monotonicMs() - startedMs;
     figures.record(answer.operation, answer.status, durationMs);

@@ -8,7 +8,7 @@ import type { GraphRequest, GraphResponse, SurfaceName } from "#graph/request";
 import { fixedVersions } from "#graph/surface-versions";
 import { newestVersion } from "#graph/versions";
 import type { World } from "#graph/world";
-import type { GraphError } from "#kernel/errors";
+import { type GraphError, overloaded } from "#kernel/errors";
 import { formatVersion } from "#kernel/versions";
 import { headText } from "./answers.ts";
 import type { Connection } from "./connection.ts";
@@ -42,8 +42,12 @@ export function refusal(stairs: Stairs, world: World, surface: SurfaceName, erro
 export const preflight = (stairs: Stairs, world: World, surface: SurfaceName, headers: Readonly<Record<string, string>>): GraphResponse =>
   unreached(stairs, world, surface, 204, headers, "");
 
-/** D-20: the form for a call that is not looked at any further than this. */
-export const formOf = (stairs: Stairs, request: GraphRequest): ErrorForm => formByShape(request, segmentsOf(request.path).at(-1), stairs.registry);
+/** D-97: in the form (D-20), and with the headers, of every call of its shape; it is not looked at any further than that. */
+export function turnedAway(stairs: Stairs, world: World, request: GraphRequest, seconds: number): GraphResponse {
+  const edge = segmentsOf(request.path).at(-1);
+  const answer = refusal(stairs, world, request.surface, overloaded(seconds), formByShape(request, edge, stairs.registry));
+  return { ...answer, headers: { ...answer.headers, ...stairs.registry.headersOf(request.method, edge) } };
+}
 
 /** Turning a call away takes some 30 µs, most of them the system's: so many in a second take 3 % of a core. */
 const COMING_BACK_PER_SECOND = 1_000;

@@ -83,6 +83,17 @@ test("the bodies of running calls are bounded together, and the one that goes be
   await graph.stop(0);
 });
 
+test("D-97: a call that is turned away has the headers that every answer to its like has", async () => {
+  const { graph, hold, release } = await occupied({ callsMax: 1 });
+  const held = await hold("a=1");
+  const headersOf = async (text: string) => (await exchange(graph.port, [text])).answers[0]?.headers;
+  expect(await headersOf("POST /1/old HTTP/1.1\r\nHost: h\r\n\r\n")).toMatchObject({ deprecation: "@1", "retry-after": "1" });
+  expect((await headersOf(post("{}")))?.deprecation).toBeUndefined();
+  release();
+  await held();
+  await graph.stop(0);
+});
+
 test("a server that stops does not wait for resting connections longer than they rest", async () => {
   const { graph, hold, release } = await occupied({ callsMax: 1 });
   const held = await hold("a=1");

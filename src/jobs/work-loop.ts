@@ -102,7 +102,7 @@ export class WorkLoop {
     for (let pass = 0; pass < PASSES_MAX; pass++) {
       let didWork = false;
       // What is claimed under a lease that ran out is given back, and claimed again, without end.
-      if (performance.now() >= this.#beatAtMs) await this.#beat();
+      if (this.session.needsBeat) await this.#beat();
       for (const runner of this.#runners) {
         while (runner.running !== undefined) await runner.running.catch(() => {});
         const end = await this.#turn(runner, "hurried");

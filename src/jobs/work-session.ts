@@ -59,6 +59,11 @@ export class WorkSession {
     return fence === this.#fence && (!this.#isShared || this.#realNowMs() < this.#leaseUntilMs);
   }
 
+  /** By its own clock, so that it also shows on a machine that slept, whose timers did as well. */
+  get needsBeat(): boolean {
+    return this.#isShared && this.#isStored && this.#realNowMs() >= this.#leaseUntilMs - LEASE_MS + BEAT_MS;
+  }
+
   /** Every `BEAT_MS`. A process that has claimed nothing yet has nothing to renew. */
   async beat(): Promise<void> {
     if (!this.#isShared || !this.#isStored) return;

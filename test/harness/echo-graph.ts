@@ -58,7 +58,10 @@ export interface EchoGraph extends GraphServer {
 export async function serveEcho(options: Partial<Omit<GraphServerOptions, "limits">> & { limits?: Partial<HttpLimits> } = {}): Promise<EchoGraph> {
   const world = echoWorld("default");
   const unexpected: unknown[] = [];
-  const registry = { isFlatEdge: (edge: string | undefined) => edge === "personas" };
+  const registry = {
+    isFlatEdge: (edge: string | undefined) => edge === "personas",
+    headersOf: (method: string, edge: string | undefined) => (method === "POST" && edge === "old" ? { deprecation: "@1" } : undefined),
+  };
   const server = await serveGraph({
     hostname: "127.0.0.1",
     port: 0,

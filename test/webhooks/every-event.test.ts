@@ -28,16 +28,20 @@ const worldOf = (receiver: ReceiverProcess) => ({
     { id: "4103", account: "4002" },
     { id: "4104", account: "4001", overrides: [{ app: "1001", override_callback_uri: receiver.url.replace("/hook", "/phone") }] },
   ],
-  tokens: [{ token: "own", type: "social_user", app: "1001", social_account: "6001", scopes }],
+  tokens: [
+    { token: "own", type: "social_user", app: "1001", social_account: "6001", scopes },
+    { token: "author", type: "page", app: "1001", page: "2001", scopes: ["pages_manage_posts", "pages_read_engagement"] },
+  ],
 });
 
-async function call(server: Server, path: string, body: object): Promise<void> {
-  const response = await fetch(`${server.control_url}/v1/worlds/default/${path}`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${server.control_key}`, "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
-  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+const call = (server: Server, path: string, body: object) =>
+  answerOf(`${server.control_url}/v1/worlds/default/${path}`, server.control_key, { method: "POST", body: JSON.stringify(body) });
+
+// biome-ignore lint/suspicious/noExplicitAny: a test looks into any answer.
+async function answerOf(url: string, bearer: string, init: { method: string; body?: string } = { method: "GET" }): Promise<any> {
+  const response = await fetch(url, { ...init, headers: { authorization: `Bearer ${bearer}`, "content-type": "application/json" } });
+  if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
+  return response.json();
 }
 
 async function open() {
@@ -74,4 +78,24 @@ test("the routing table of the document, row by row", async () => {
       expect(log.map(({ path, fields }) => [object, field, path, fields])).toEqual([[object, field, honoursOverrides ? place : "/hook", [field]]]);
     }
   }
+}, 30_000);
+
+test("D-62: a live video's changes of status arrive at the page's app, in their order; its removal is none", async () => {
+  const { receiver, server } = await open();
+  const graph = (method: string, path: string, body: object) =>
+    answerOf(`${server.base_url}/v26.0/${path}`, "author", { method, body: JSON.stringify(body) });
+  const { id } = await graph("POST", "2001/live_videos", { status: "LIVE_NOW" });
+  await graph("POST", id, { end_live_video: true });
+  await call(server, "clock/advance", { seconds: 1 });
+  await graph("DELETE", id, {});
+  await call(server, "clock/advance", { seconds: 1 });
+  const log = await receiver.log();
+  expect(log.flatMap(({ object, fields }) => fields.map((field) => `${object} ${field}`))).toEqual(new Array(4).fill("page live_videos"));
+  const { data } = await answerOf(`${server.control_url}/v1/worlds/default/deliveries`, server.control_key);
+  const bodies: string[] = [];
+  for (const delivery of data.reverse()) {
+    bodies.push((await answerOf(`${server.control_url}/v1/worlds/default/deliveries/${delivery.id}`, server.control_key)).body);
+  }
+  const changes = bodies.flatMap((body) => JSON.parse(body).entry.flatMap((entry: { changes: unknown[] }) => entry.changes));
+  expect(changes).toEqual(["LIVE", "LIVE_STOPPED", "PROCESSING", "VOD"].map((status) => ({ field: "live_videos", value: { id, status } })));
 }, 30_000);

@@ -3,7 +3,7 @@ import type { AppFacts } from "#auth/app-facts";
 import { hashOf } from "#auth/tokens";
 import type { Reference, WorldEntry, WorldSection } from "#graph/room";
 import type { World } from "#graph/world";
-import { secondsOf, worldId, worldTime } from "#graph/world-words";
+import { secondsOf, WorldProblem, worldId, worldTime } from "#graph/world-words";
 import { unixSeconds } from "#kernel/clock";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
@@ -106,16 +106,16 @@ async function saveBelongings(tx: Transaction, given: Entry, app: NodeId, world:
 }
 
 async function saveRoles(tx: Transaction, app: NodeId, roles: Entry["roles"]): Promise<void> {
-  for (const { user, microblog_user, role } of roles ?? []) {
+  for (const [index, { user, microblog_user, role }] of (roles ?? []).entries()) {
+    if ((user === undefined) === (microblog_user === undefined)) throw new WorldProblem(`roles[${index}]`, "must name a user or a microblog_user");
     await insertRole(tx, app, { person: String(user ?? microblog_user), role, is_microblog_user: user === undefined ? 1 : 0 });
   }
 }
 
-/** Exactly one of the two persons must be named, so a role that names none refers to a person that cannot exist. */
 function roleReference({ user, microblog_user }: NonNullable<Entry["roles"]>[number], index: number): Reference {
   return user !== undefined
     ? { path: `roles[${index}].user`, types: ["user"], id: String(user) }
-    : { path: `roles[${index}].microblog_user`, types: ["microblog_user"], id: String(microblog_user ?? "") };
+    : { path: `roles[${index}].microblog_user`, types: ["microblog_user"], id: String(microblog_user) };
 }
 
 export const appSection: WorldSection = {

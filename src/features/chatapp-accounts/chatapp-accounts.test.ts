@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { startReceiver, valuesAt } from "#harness/post-office";
 import { changeEntry, expectLifeOfEntry, expectRoundTrip, removeEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
+import { nodeId } from "#kernel/ids";
 
 const scopes = ["chatapp_business_management"];
 const world = {
@@ -55,6 +57,39 @@ onEachDatabase("chatapp accounts", (database) => {
     expect([await status("wa"), await status("wa2")]).toEqual([200, 400]);
     await changeEntry(plaza, "chatapp_accounts", "4001", { subscribed_apps: [{ app: "1002" }] });
     expect([await status("wa"), await status("wa2")]).toEqual([400, 200]);
+  });
+
+  test("D-63: an override that the control API sets or removes leads what waits to its new way", async () => {
+    const receiver = startReceiver();
+    const override_callback_uri = receiver.url;
+    const subscribed = { ...world.apps[0], subscriptions: [{ object: "chatapp_business_account", fields: ["messages"] }] };
+    const plaza = await openPlaza({
+      database,
+      world: {
+        ...world,
+        apps: [subscribed, world.apps[1]],
+        chatapp_accounts: [{ id: "4001", subscribed_apps: [{ app: "1001" }] }],
+        phone_numbers: [{ id: "4101", account: "4001" }],
+      },
+    });
+    const happen = async (n: number) => {
+      const event = { object: "chatapp_business_account", field: "messages", entity: nodeId("4001"), phone: nodeId("4101"), payload: { n } } as const;
+      await plaza.world.database.write((tx) => plaza.world.webhooks.emit(tx, event));
+      await plaza.world.work.runDue();
+    };
+    const arrived = async () => {
+      await plaza.world.work.runDue();
+      return valuesAt(receiver);
+    };
+    await happen(1);
+    expect(await arrived()).toEqual([]);
+    await changeEntry(plaza, "phone_numbers", "4101", { overrides: [{ app: "1001", override_callback_uri }] });
+    expect(await arrived()).toEqual([{ n: 1 }]);
+    await changeEntry(plaza, "phone_numbers", "4101", { overrides: [] });
+    await happen(2);
+    expect(await arrived()).toEqual([{ n: 1 }]);
+    await changeEntry(plaza, "chatapp_accounts", "4001", { subscribed_apps: [{ app: "1001", override_callback_uri }] });
+    expect(await arrived()).toEqual([{ n: 1 }, { n: 2 }]);
   });
 
   test("a removed account is gone with its numbers", async () => {

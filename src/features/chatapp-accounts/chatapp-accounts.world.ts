@@ -56,6 +56,11 @@ async function accountEntryOf(reader: Reader, { id, name, business }: AccountRow
   return { id, name, ...(business === null ? {} : { business }), subscribed_apps };
 }
 
+/** D-63: an override may have been set or removed, and what waits goes where it belongs now. */
+async function routeAnew(tx: Transaction, apps: readonly string[], world: World): Promise<void> {
+  for (const app of new Set(apps)) await world.webhooks.routesChanged(tx, app);
+}
+
 export const chatappAccountSection: WorldSection = {
   key: "chatapp_accounts",
   entry: accountEntry,
@@ -85,7 +90,8 @@ export const chatappAccountSection: WorldSection = {
     const entry = given as AccountEntry;
     const overrides = world.readers.of("override_store");
     await updateAccount(tx, rowOf(entry));
-    for (const app of await listSubscribedApps(tx, entry.id)) {
+    const subscribed = await listSubscribedApps(tx, entry.id);
+    for (const app of subscribed) {
       const isKept = entry.subscribed_apps.some((wanted) => wanted.app === app);
       if (isKept) await overrides.remove(tx, entry.id, app, undefined);
       else {
@@ -94,6 +100,7 @@ export const chatappAccountSection: WorldSection = {
       }
     }
     await saveSubscriptions(tx, entry, world);
+    await routeAnew(tx, [...subscribed, ...entry.subscribed_apps.map(({ app }) => app)], world);
   },
   remove: (tx, id) => deleteAccount(tx, nodeId(id)),
 };
@@ -164,8 +171,14 @@ export const phoneNumberSection: WorldSection = {
     const entry = given as NumberEntry;
     const overrides = world.readers.of("override_store");
     await updateNumber(tx, numberRowOf(entry));
-    for (const { app } of await overrides.listOfNumber(tx, entry.account, entry.id)) await overrides.remove(tx, entry.account, app, entry.id);
+    const before = await overrides.listOfNumber(tx, entry.account, entry.id);
+    for (const { app } of before) await overrides.remove(tx, entry.account, app, entry.id);
     await saveOverrides(tx, entry, world);
+    await routeAnew(
+      tx,
+      [...before, ...entry.overrides].map(({ app }) => app),
+      world,
+    );
   },
   async remove(tx, id) {
     const found = await numberOf(tx, id);

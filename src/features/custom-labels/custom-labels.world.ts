@@ -36,6 +36,13 @@ const entryOf = async (reader: Reader, row: LabelRow): Promise<WorldEntry> => ({
   users: await listUsersOfLabel(reader, row.id),
 });
 
+/** D-40: as A2 would keep it. */
+function nameOf(given: WorldEntry): string {
+  const name = (given as Entry).name.trim();
+  if (name === "") throw new WorldProblem("name", "must not be empty");
+  return name;
+}
+
 /** D-40: names are unique on their page, however a label comes to be. */
 async function requireFreeName(tx: Transaction, page: NodeId, id: string, name: string): Promise<void> {
   const namesake = (await findLabelsByName(tx, page, name)).find((label) => label.name === name && label.id !== id);
@@ -53,7 +60,8 @@ export const labelSection: WorldSection = {
     ];
   },
   async insert(tx, given) {
-    const { id, page, name, users = [] } = given as Entry;
+    const { id, page, users = [] } = given as Entry;
+    const name = nameOf(given);
     await requireFreeName(tx, page, id, name);
     if (!(await insertLabel(tx, page, id, name))) return false;
     for (const psid of users) await attachLabel(tx, page, id, psid);
@@ -69,7 +77,9 @@ export const labelSection: WorldSection = {
     return { ...found, rows: await Promise.all(found.rows.map((row) => entryOf(reader, row))) };
   },
   async replace(tx, given) {
-    const { id, page, name, users = [] } = given as Entry;
+    const { id, page, users = [] } = given as Entry;
+    const name = nameOf(given);
+    if ((await findLabel(tx, page, id)) === undefined) throw new WorldProblem("page", "cannot change");
     await requireFreeName(tx, page, id, name);
     await renameLabel(tx, page, id, name);
     for (const psid of await listUsersOfLabel(tx, id)) if (!users.includes(nodeId(psid))) await detachLabel(tx, page, id, psid);

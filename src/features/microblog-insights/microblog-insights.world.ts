@@ -4,7 +4,7 @@ import type { WorldEntry, WorldSection } from "#graph/room";
 import { WorldProblem, worldId, worldTime } from "#graph/world-words";
 import { unixSeconds } from "#kernel/clock";
 import { nodeId } from "#kernel/ids";
-import { DAY_SECONDS, dayOf, recordedMetrics } from "./microblog-insights.metrics.ts";
+import { DAY_SECONDS, dayOf, mediaMetrics, type RecordedMetric, recordedMetrics, userMetrics } from "./microblog-insights.metrics.ts";
 import {
   deleteMedia,
   findMedia,
@@ -33,8 +33,11 @@ export const microblogMediaSection: WorldSection = {
     return node?.type === "microblog_media" ? findMedia(reader, node.owner, id) : undefined;
   },
   list: listAllMedia,
-  replace: (tx, given, world) =>
-    updateMedia(tx, { ...(given as MediaEntry), timestamp: (given as MediaEntry).timestamp ?? unixSeconds(world.clock) }),
+  async replace(tx, given, world) {
+    const { owner, id, timestamp = unixSeconds(world.clock) } = given as MediaEntry;
+    if ((await findMedia(tx, owner, id)) === undefined) throw new WorldProblem("owner", "cannot change");
+    await updateMedia(tx, { ...(given as MediaEntry), timestamp });
+  },
   async remove(tx, id) {
     const node = await findNode(tx, nodeId(id));
     return node?.type === "microblog_media" && (await deleteMedia(tx, node.owner, id));
@@ -66,11 +69,19 @@ const recordsOnly = {
   remove: async () => false,
 } as const satisfies Partial<WorldSection>;
 
+/** A metric that its target does not have would be counted, and no call would ever show it. */
+function targetTypes(metric: RecordedMetric): string[] {
+  const types: string[] = [];
+  if ((mediaMetrics as readonly string[]).includes(metric)) types.push("microblog_media");
+  if ((userMetrics as readonly string[]).includes(metric)) types.push("microblog_user");
+  return types;
+}
+
 export const activitySection: WorldSection = {
   ...recordsOnly,
   key: "activity",
   entry: activityEntry,
-  references: (given) => [{ path: "target", types: ["microblog_media", "microblog_user"], id: (given as ActivityEntry).target }],
+  references: (given) => [{ path: "target", types: targetTypes((given as ActivityEntry).metric), id: (given as ActivityEntry).target }],
   async insert(tx, given, world) {
     const { target, metric, time = unixSeconds(world.clock), value, link_url } = given as ActivityEntry;
     if (link_url !== undefined && metric !== "clicks") throw new WorldProblem("link_url", "belongs to the metric clicks");

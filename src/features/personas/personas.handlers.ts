@@ -22,7 +22,7 @@ export async function handleCreatePersona(call: Call<Static<typeof createPersona
 }
 
 /** D-41: kept as sent; it only has to be an absolute http(s) address. */
-function isWebAddress(text: string): boolean {
+export function isWebAddress(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text);
 }
 

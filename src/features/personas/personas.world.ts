@@ -1,9 +1,10 @@
 import { type Static, Type } from "typebox";
 import { findNode } from "#graph/nodes.store";
-import type { WorldSection } from "#graph/room";
-import { worldId } from "#graph/world-words";
+import type { WorldEntry, WorldSection } from "#graph/room";
+import { WorldProblem, worldId } from "#graph/world-words";
 import { nodeId } from "#kernel/ids";
 import { PERSONA_NAME_CHARACTERS_MAX, PICTURE_URL_CHARACTERS_MAX } from "./personas.contract.ts";
+import { isWebAddress } from "./personas.handlers.ts";
 import { deletePersona, findPersona, insertPersona, listAllPersonas, updatePersona } from "./personas.store.ts";
 
 const entry = Type.Object(
@@ -17,22 +18,31 @@ const entry = Type.Object(
 );
 type Entry = Required<Static<typeof entry>>;
 
+/** D-41: as A8 would keep it. */
+function wordsOf(given: WorldEntry): { name: string; profile_picture_url: string } {
+  const { name, profile_picture_url } = given as Entry;
+  if (name.trim() === "") throw new WorldProblem("name", "must not be empty");
+  if (!isWebAddress(profile_picture_url)) throw new WorldProblem("profile_picture_url", "must be an http or https address");
+  return { name: name.trim(), profile_picture_url };
+}
+
 export const personaSection: WorldSection = {
   key: "personas",
   entry,
   references: (given) => [{ path: "page", types: ["page"], id: (given as Entry).page }],
-  insert: (tx, given) => {
-    const { id, page, name, profile_picture_url } = given as Entry;
-    return insertPersona(tx, page, id, { name, profile_picture_url });
+  async insert(tx, given) {
+    const { id, page } = given as Entry;
+    return insertPersona(tx, page, id, wordsOf(given));
   },
   async find(reader, id) {
     const node = await findNode(reader, nodeId(id));
     return node?.type === "persona" ? findPersona(reader, node.owner, id) : undefined;
   },
   list: listAllPersonas,
-  replace: (tx, given) => {
-    const { id, page, name, profile_picture_url } = given as Entry;
-    return updatePersona(tx, page, id, { name, profile_picture_url });
+  async replace(tx, given) {
+    const { id, page } = given as Entry;
+    if ((await findPersona(tx, page, id)) === undefined) throw new WorldProblem("page", "cannot change");
+    await updatePersona(tx, page, id, wordsOf(given));
   },
   async remove(tx, id) {
     const node = await findNode(tx, nodeId(id));

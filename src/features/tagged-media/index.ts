@@ -5,7 +5,7 @@ import { listTags } from "./tagged-media.contract.ts";
 import { handleListTags } from "./tagged-media.handlers.ts";
 import { taggedMediaMigrations } from "./tagged-media.migrations.ts";
 import "./tagged-media.reader.ts";
-import { countComment, deleteMediaOfAccount, findMedia } from "./tagged-media.store.ts";
+import { countComment, deleteMediaOfAccount, findMedia, publicChildren } from "./tagged-media.store.ts";
 import { mediaSection } from "./tagged-media.world.ts";
 
 export const taggedMedia: Room = {
@@ -16,6 +16,6 @@ export const taggedMedia: Room = {
   sections: [mediaSection],
   forgetOwner: deleteMediaOfAccount,
   registerReaders(readers) {
-    readers.register("media", { find: findMedia, countComment });
+    readers.register("media", { find: findMedia, publicChildren, countComment });
   },
 };

@@ -38,8 +38,8 @@ export const mediaItem: FieldSet<MediaRow> = {
     },
     children: {
       ...plain(Type.Object({ data: Type.Array(Type.Object({ id: Type.String() })) })),
-      of: (row) => {
-        const ids = JSON.parse(row.children) as string[];
+      async load({ world }, reader, row) {
+        const ids = await world.readers.of("media").publicChildren(reader, JSON.parse(row.children) as string[]);
         return ids.length === 0 ? undefined : { data: ids.map((id) => ({ id })) };
       },
     },

@@ -1,9 +1,11 @@
-/** What comments ask of media. */
+/** What comments, and the fields of media, ask of media. */
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 
 export interface MediaReader {
   find(reader: Reader, owner: NodeId, media: NodeId): Promise<{ readonly media_product_type: string } | undefined>;
+  /** The ids of a medium's children, in their order, but for those that are private or gone. */
+  publicChildren(reader: Reader, children: readonly string[]): Promise<string[]>;
   /** One more comment in `comments_count`. */
   countComment(tx: Transaction, owner: NodeId, media: NodeId): Promise<void>;
 }

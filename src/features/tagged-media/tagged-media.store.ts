@@ -1,4 +1,4 @@
-import { deleteNode, insertNode } from "#graph/nodes.store";
+import { deleteNode, findNode, insertNode } from "#graph/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
@@ -94,6 +94,17 @@ export async function saveMedia(tx: Transaction, media: MediaRow, tagged: readon
 /** Somebody commented on it. */
 export async function countComment(tx: Transaction, owner: NodeId, id: NodeId): Promise<void> {
   await tx.run(sql`UPDATE media SET comments_count = comments_count + 1 WHERE owner = ${owner} AND id = ${id}`);
+}
+
+/** Private media are never returned (E1), not even as a child of a public one. */
+export async function publicChildren(reader: Reader, children: readonly string[]): Promise<string[]> {
+  const listed: string[] = [];
+  for (const child of children) {
+    const node = await findNode(reader, nodeId(child));
+    const row = node?.type === "media" ? await findMedia(reader, node.owner, child) : undefined;
+    if (row?.is_private === 0) listed.push(child);
+  }
+  return listed;
 }
 
 export async function listTaggedAccounts(reader: Reader, owner: string, media: string): Promise<string[]> {

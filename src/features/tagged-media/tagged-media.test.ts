@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { changeEntry, expectRoundTrip, removeEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
 
 const scopes = ["social_basic", "social_manage_comments", "pages_read_engagement"];
@@ -47,6 +48,16 @@ onEachDatabase("tagged media", (database) => {
     const { status, body } = await tags(await open());
     expect(status).toBe(200);
     expect(body).toEqual({ data: [{ id: "6102" }, { id: "6105" }, { id: "6101" }], paging: { cursors: {} } });
+  });
+
+  test("E1: a private medium is not named as a child of a public one, nor one that was removed", async () => {
+    const plaza = await open();
+    await changeEntry(plaza, "media", "6101", { children: ["6103", "6102", "6105"] });
+    const children = async () => (await tags(plaza, { fields: "children" })).body.data.find(({ id }: { id: string }) => id === "6101").children;
+    expect(await children()).toEqual({ data: [{ id: "6102" }, { id: "6105" }] });
+    await removeEntry(plaza, "media", "6102");
+    expect(await children()).toEqual({ data: [{ id: "6105" }] });
+    await expectRoundTrip(plaza);
   });
 
   test("E1, D-53: every field can be selected", async () => {

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { findNode } from "#graph/nodes.store";
 import type { WorldEntry, WorldSection } from "#graph/room";
-import { worldId, worldTime } from "#graph/world-words";
+import { WorldProblem, worldId, worldTime } from "#graph/world-words";
 import { nodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
 import { timestampText } from "./tagged-media.contract.ts";
@@ -79,7 +79,11 @@ export const mediaSection: WorldSection = {
     const found = await listAllMedia(reader, page);
     return { ...found, rows: await Promise.all(found.rows.map((row) => entryOf(reader, row))) };
   },
-  replace: (tx, given, world) => saveMedia(tx, rowOf(given, Math.floor(world.clock.nowMs() / 1000)), taggedBy(given)),
+  async replace(tx, given, world) {
+    const row = rowOf(given, Math.floor(world.clock.nowMs() / 1000));
+    if ((await findMedia(tx, nodeId(row.owner), row.id)) === undefined) throw new WorldProblem("owner", "cannot change");
+    await saveMedia(tx, row, taggedBy(given));
+  },
   async remove(tx, id) {
     const node = await findNode(tx, nodeId(id));
     return node?.type === "media" && (await deleteMedia(tx, node.owner, id));

@@ -1,0 +1,83 @@
+/** Events that are sent without waiting to be claimed. */
+import { expect, test } from "bun:test";
+import { newRooms, type Office, officeMigrations, openOffice, startReceiver, valuesAt } from "#harness/post-office";
+import { movedClock, newWorkStore, onBothDatabases } from "#harness/work-database";
+import { LEASE_MS } from "#jobs/work-session";
+import { nodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import { DELIVERED, SENDING, WAITING } from "./deliveries.store.ts";
+import { listDeliveries } from "./delivery-list.store.ts";
+
+const statusesIn = async (reader: Reader): Promise<number[]> =>
+  (await listDeliveries(reader, {}, { limit: 100 })).rows.map(({ status }) => status).reverse();
+
+const emitIn = (office: Office, tx: Transaction, account: string, n: number) =>
+  office.webhooks.emit(tx, { object: "chatapp_business_account", field: "messages", entity: nodeId(account), payload: { n } });
+
+const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
+  while (!(await isSo())) await Bun.sleep(1);
+};
+
+onBothDatabases("events that are sent at once", (kind) => {
+  /** Has delivered one event to each account, so that its session and its lane are known. */
+  async function open() {
+    const receiver = startReceiver();
+    const store = await newWorkStore(kind, officeMigrations);
+    const database = await store.open();
+    const office = openOffice(database, { rooms: newRooms(receiver.url) });
+    office.loop.start();
+    await office.emit("4001", { n: 0 });
+    await office.loop.runDue();
+    return { receiver, store, database, office };
+  }
+  // Where another process could take the session over meanwhile, all events are claimed.
+  const AT_ONCE = kind === "sqlite" ? SENDING : WAITING;
+
+  test("what nothing is before is claimed where it is stored; the next of its entity waits for its end", async () => {
+    const { receiver, database, office } = await open();
+    const seen = await database.write(async (tx) => {
+      for (const [account, n] of [["4001", 1] as const, ["4001", 2] as const, ["4002", 3] as const]) await emitIn(office, tx, account, n);
+      return statusesIn(tx);
+    });
+    expect(seen).toEqual([DELIVERED, AT_ONCE, WAITING, AT_ONCE]);
+    await until(async () => (await statusesIn(database.reader)).every((status) => status !== WAITING && status !== SENDING));
+    const first = receiver.received.filter(({ body }) => body.entry[0].id === "4001").flatMap(({ values }) => values);
+    expect(first).toEqual([{ n: 0 }, { n: 1 }, { n: 2 }]);
+    expect(valuesAt(receiver)).toHaveLength(4);
+  });
+
+  test("a cause that is undone sends nothing, and holds nothing up", async () => {
+    const { receiver, database, office } = await open();
+    const undone = database.write(async (tx) => {
+      await emitIn(office, tx, "4001", 1);
+      throw new Error("undone");
+    });
+    await expect(undone).rejects.toThrow("undone");
+    for (const n of [2, 3]) await office.emit("4001", { n });
+    await until(() => receiver.received.length >= 3);
+    await office.loop.runDue();
+    expect(valuesAt(receiver)).toEqual([{ n: 0 }, { n: 2 }, { n: 3 }]);
+  });
+
+  test("what is stored after the loop has stopped waits for the next process", async () => {
+    const { receiver, database, store, office } = await open();
+    await office.loop.stop();
+    await office.emit("4001", { n: 1 });
+    expect(await statusesIn(database.reader)).toEqual([DELIVERED, WAITING]);
+    const next = openOffice(kind === "postgres" ? await store.open() : database, { rooms: office.rooms });
+    await next.loop.runDue();
+    expect(valuesAt(receiver)).toEqual([{ n: 0 }, { n: 1 }]);
+  });
+
+  test("what is due happens also when the lease has run out meanwhile, on a machine that slept", async () => {
+    const receiver = startReceiver();
+    const real = movedClock();
+    const office = openOffice(await (await newWorkStore(kind, officeMigrations)).open(), { rooms: newRooms(receiver.url), real });
+    for (const n of [1, 2]) {
+      await office.emit("4001", { n });
+      await office.loop.runDue();
+      real.ms += LEASE_MS + 1;
+    }
+    expect(valuesAt(receiver)).toEqual([{ n: 1 }, { n: 2 }]);
+  });
+});
