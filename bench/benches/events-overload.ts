@@ -1,5 +1,5 @@
 import { CALLS_PER_ROUND, CONNECTIONS, eventsCall, eventsWorld } from "../harness/events.ts";
-import { residentMegabytes } from "../harness/machine.ts";
+import { peakMegabytes } from "../harness/machine.ts";
 import { type Crowd, crowd } from "../harness/rate.ts";
 import type { Bench, Result } from "../harness/report.ts";
 import { type Server, startPlaza } from "../harness/server.ts";
@@ -27,11 +27,12 @@ export const bench: Bench = {
   },
 };
 
+/** What is bounded: the calls taken, parsed, some ten times their bytes, and as much again until it is collected, beside 250 MB without a crowd. */
+const MEGABYTES_MAX = 640;
+
 interface Round {
   readonly usual: Crowd;
   readonly crowded: Crowd;
-  /** Resident, in MB, behind the crowd. */
-  readonly memory: number;
 }
 
 async function measure(plaza: Server, events: number, rounds: number, seconds: number): Promise<Result> {
@@ -41,10 +42,10 @@ async function measure(plaza: Server, events: number, rounds: number, seconds: n
   const load = (connections: number) => crowd(plaza, eventsCall(events, 1 + used++ * CALLS_PER_ROUND), { connections, seconds });
   const round = async (): Promise<Round> => {
     const usual = await load(CONNECTIONS);
-    return { usual, crowded: await load(senders), memory: residentMegabytes(plaza.pid) };
+    return { usual, crowded: await load(senders) };
   };
-  // The first one warms up, and memory grows to what a crowd takes.
-  const first = await round();
+  // The first one warms up.
+  await round();
   const done: Round[] = [];
   while (done.length < rounds) done.push(await round());
   const over = (figure: (one: Round) => number) => spreadOf(done.map(figure));
@@ -57,14 +58,13 @@ async function measure(plaza: Server, events: number, rounds: number, seconds: n
         goal: { at_least: 0.9 },
       },
       { name: `CPU a call taken ${of}, ${CONNECTIONS} senders : ${senders}`, ...over(({ usual, crowded }) => usual.cpu_us / crowded.cpu_us) },
-      { name: `memory behind a crowd, calls ${of}, later : first`, ...over(({ memory }) => memory / first.memory), goal: { at_most: 1.2 } },
+      { name: `memory at its peak, calls ${of}`, unit: "MB", ...spreadOf([peakMegabytes(plaza.pid)]), goal: { at_most: MEGABYTES_MAX } },
     ],
     absolute: [
       { name: `${CONNECTIONS} senders, calls ${of}: taken`, unit: "/s", ...over(({ usual }) => usual.taken_per_second) },
       { name: `${crowdOf}: taken`, unit: "/s", ...over(({ crowded }) => crowded.taken_per_second) },
       { name: `${crowdOf}: refused`, unit: "/s", ...over(({ crowded }) => crowded.refused_per_second) },
       { name: `${crowdOf}: p50`, unit: "ms", ...over(({ crowded }) => crowded.p50_ms) },
-      { name: `memory behind a crowd, calls ${of}`, unit: "MB", ...over(({ memory }) => memory) },
     ],
   };
 }

@@ -1,6 +1,7 @@
 /** Loads for which a server is not made: calls at a given rate, whatever it does meanwhile, and more senders than it takes. */
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Socket } from "bun";
 import { type Call, rawRequest } from "./load.ts";
 import { chooseCores, cpuMicroseconds, onCore } from "./machine.ts";
 import type { Server } from "./server.ts";
@@ -19,34 +20,95 @@ export interface RateSample {
 /** A timer comes this late at best, so calls are sent in small groups. */
 const TICK_MS = 2;
 
-/** Throws when a call is not answered 200. A call's time begins when it is due, so that a stall counts for all that wait in it. */
+/**
+ * Throws when a call is not answered 200. A call's time begins when it is due, so that a stall counts for all that wait in it. It
+ * writes to sockets itself: an HTTP client costs more than the server that it would measure.
+ */
 export async function atRate(server: Server, call: Call, { callsPerSecond, seconds }: Rate): Promise<RateSample> {
   const total = Math.floor(callsPerSecond * seconds);
-  const times: number[] = [];
-  const open: Promise<void>[] = [];
+  const senders = new Senders(server, call);
   const startedAt = performance.now();
   for (let sent = 0; sent < total; ) {
     const due = Math.min(total, Math.ceil(((performance.now() - startedAt) / 1000) * callsPerSecond));
-    for (; sent < due; sent++) open.push(send(server, call, sent, startedAt + (sent / callsPerSecond) * 1000, times));
+    for (; sent < due; sent++) senders.send(sent, startedAt + (sent / callsPerSecond) * 1000);
     await Bun.sleep(TICK_MS);
   }
-  await Promise.all(open);
-  times.sort((a, b) => a - b);
+  await senders.end(total);
+  const times = senders.times.sort((a, b) => a - b);
   const at = (share: number): number => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
   return { calls: times.length, p50_ms: at(0.5), p99_ms: at(0.99) };
 }
 
-async function send(server: Server, call: Call, index: number, dueMs: number, times: number[]): Promise<void> {
-  const number = String((call.number?.first ?? 0) + index).padStart(8, "0");
-  const put = (text: string): string => text.replaceAll("{number}", number);
-  const response = await fetch(`http://127.0.0.1:${server.port}${put(call.target)}`, {
-    method: call.method,
-    headers: call.headers,
-    ...(call.body === undefined ? {} : { body: put(call.body) }),
-  });
-  if (response.status !== 200) throw new Error(`${server.name} answered ${response.status}: ${await response.text()}`);
-  await response.arrayBuffer();
-  times.push(performance.now() - dueMs);
+const OK = Buffer.from("HTTP/1.1 200 ");
+const TICKS_MAX = 15_000;
+/** A sender has some at most; what is due when all are in use waits for one, and its time runs. */
+const LINES_MAX = 1_000;
+
+interface Line {
+  dueMs: number;
+}
+
+/** Connections, each for one call at a time; a call goes over one that is free, or opens one. */
+class Senders {
+  readonly #server: Server;
+  readonly #parts: readonly string[];
+  readonly #first: number;
+  readonly #free: Socket<Line>[] = [];
+  readonly #lines: Promise<Socket<Line>>[] = [];
+  readonly #waiting: { readonly text: string; readonly dueMs: number }[] = [];
+  #problem: Error | undefined;
+  readonly times: number[] = [];
+
+  constructor(server: Server, call: Call) {
+    this.#server = server;
+    this.#parts = rawRequest(call, server.port).split("{number}");
+    this.#first = call.number?.first ?? 0;
+  }
+
+  send(index: number, dueMs: number): void {
+    this.#waiting.push({ text: this.#parts.join(String(this.#first + index).padStart(8, "0")), dueMs });
+    const free = this.#free.pop();
+    if (free !== undefined) this.#sendNext(free);
+    else if (this.#lines.length < LINES_MAX) this.#lines.push(this.#open());
+  }
+
+  /** Throws when a call broke, or not all were answered in half a minute. */
+  async end(total: number): Promise<void> {
+    for (let ticks = 0; this.times.length < total && this.#problem === undefined && ticks < TICKS_MAX; ticks++) await Bun.sleep(TICK_MS);
+    for (const line of this.#lines) (await line).end();
+    if (this.#problem !== undefined) throw this.#problem;
+    if (this.times.length < total) throw new Error(`${this.#server.name}: of ${total} calls ${this.times.length} were answered`);
+  }
+
+  #sendNext(line: Socket<Line>): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) {
+      this.#free.push(line);
+      return;
+    }
+    line.data.dueMs = next.dueMs;
+    line.write(next.text);
+  }
+
+  #open(): Promise<Socket<Line>> {
+    return Bun.connect<Line>({
+      hostname: "127.0.0.1",
+      port: this.#server.port,
+      data: { dueMs: 0 },
+      socket: {
+        open: (line) => this.#sendNext(line),
+        // The answers are some hundred bytes, and come in one piece.
+        data: (line, bytes) => {
+          if (!bytes.subarray(0, OK.length).equals(OK)) this.#problem ??= new Error(`${this.#server.name}: ${bytes.toString("latin1")}`);
+          this.times.push(performance.now() - line.data.dueMs);
+          this.#sendNext(line);
+        },
+        error: (_line, error) => {
+          this.#problem ??= error;
+        },
+      },
+    });
+  }
 }
 
 export interface Crowd {

@@ -1,4 +1,4 @@
-import { nodeId } from "#kernel/ids";
+import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, sql } from "#storage/sql";
@@ -60,6 +60,13 @@ export async function markTokenRevoked(tx: Transaction, id: string, revokedAt: n
   if (row === undefined) return undefined;
   await tx.run(sql`UPDATE tokens SET revoked_at = ${revokedAt} WHERE id = ${id} AND revoked_at = 0`);
   return row.hash;
+}
+
+/** All that name a node as their app or whom they speak for. Answers their hashes. It is a rare thing, so there is no index for it. */
+export async function deleteTokensNaming(tx: Transaction, id: NodeId): Promise<string[]> {
+  const rows = await tx.all<{ hash: string }>(sql`
+    DELETE FROM tokens WHERE app = ${id} OR user_id = ${id} OR page = ${id} OR social_account = ${id} OR microblog_user = ${id} RETURNING hash`);
+  return rows.map(({ hash }) => hash);
 }
 
 function tokenOf(row: TokenRow): Token {

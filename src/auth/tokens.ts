@@ -5,12 +5,12 @@ import { type GraphError, invalidParameter, tokenExpired, tokenInvalid, tokenRev
 import { isNodeId, type NodeId } from "#kernel/ids";
 import type { ReaderRegistry } from "#kernel/readers";
 import { detached } from "#kernel/text";
-import type { Database, Reader } from "#storage/database";
+import type { Database, Reader, Transaction } from "#storage/database";
 import { FactCache } from "#storage/facts";
 import type { Sealer } from "#storage/sealing";
 import type { AppFacts } from "./app-facts.ts";
 import type { Token } from "./token.ts";
-import { findTokenByHash } from "./tokens.store.ts";
+import { deleteTokensNaming, findTokenByHash } from "./tokens.store.ts";
 
 export const tokenFact = "token";
 export const appFact = "app";
@@ -68,6 +68,11 @@ export class Tokens {
 
   #remember(value: string, hash: string): void {
     if (this.#hashes.get(value) === undefined) this.#hashes.set(detached(value), hash);
+  }
+
+  /** The tokens of a node that is being removed go with it. */
+  async forgetNode(tx: Transaction, id: NodeId): Promise<void> {
+    for (const hash of await deleteTokensNaming(tx, id)) tx.invalidate(tokenFact, hash);
   }
 
   /** A live token, or the error that says why it is not. `place` is where it stood, for the message. */

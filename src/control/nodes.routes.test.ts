@@ -63,6 +63,8 @@ onEachDatabase("nodes", (database) => {
         for (const { id } of (await call("GET", `nodes/${removed}`)).body.data) {
           expect((await call("DELETE", `nodes/${removed}/${id}`)).status).toBe(200);
           const file = await exportWorld(plaza.world, plaza.registry);
+          // Its tokens went with it.
+          expect((file.tokens ?? []).flatMap((token) => Object.values(token as object))).not.toContain(id);
           for (const { key, entry, references } of sections) {
             for (const given of (file[key] ?? []) as object[])
               await checkReferences(

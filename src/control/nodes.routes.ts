@@ -4,7 +4,7 @@ import { entryReader } from "#graph/entry-reader";
 import type { WorldEntry, WorldSection } from "#graph/room";
 import { checkReferences, hasIdentity, identityOf, sectionsOf } from "#graph/world-file";
 import { WorldProblem } from "#graph/world-words";
-import { isNodeId, nodeId } from "#kernel/ids";
+import { isNodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import { badRequest, conflict, notFound, unprocessable } from "./errors.ts";
 import { answerList, pageQuery } from "./lists.ts";
@@ -83,7 +83,9 @@ async function deleteNode(call: ControlCall): Promise<unknown> {
   const isGone = await world.database.write(async (tx) => {
     if (!(await section.remove(tx, id, world))) return false;
     // What other rooms keep below a page, app or account goes with it.
-    for (const room of isNodeId(id) ? house.registry.rooms : []) await room.forgetOwner?.(tx, nodeId(id), world);
+    if (!isNodeId(id)) return true;
+    for (const room of house.registry.rooms) await room.forgetOwner?.(tx, id, world);
+    await world.tokens.forgetNode(tx, id);
     return true;
   });
   if (!isGone) throw missing(call);

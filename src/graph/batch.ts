@@ -1,5 +1,7 @@
 /** D-34: a batch of up to 50 calls, with `depends_on`, names, and JSONPath references to earlier answers. */
 import { invalidParameter } from "#kernel/errors";
+import { parseVersion } from "#kernel/versions";
+import { segmentsOf } from "./address.ts";
 import { parseJson, parseJsonParameter } from "./json.ts";
 import { jsonPath } from "./json-path.ts";
 import type { Climb } from "./many.ts";
@@ -109,7 +111,7 @@ function requestFor(call: BatchCall, batch: GraphRequest, results: ReadonlyMap<s
   return {
     ...batch,
     method: call.method,
-    path: path.startsWith("/") ? path : `/${path}`,
+    path: versionedPath(path, batch.path),
     queryText,
     query: bringsToken ? own : { ...tokensOf(batch.query), ...own },
     body: bringsToken ? body : { ...tokensOf(batch.body), ...body },
@@ -117,6 +119,15 @@ function requestFor(call: BatchCall, batch: GraphRequest, results: ReadonlyMap<s
     header: (name) => (name === "if-none-match" || (bringsToken && name === "authorization") ? undefined : batch.header(name)),
     batchDepth: batch.batchDepth + 1,
   };
+}
+
+/** A call without a version of its own is of the version that the batch was sent to. */
+function versionedPath(path: string, batchPath: string): string {
+  const [first] = segmentsOf(batchPath);
+  const rooted = path.startsWith("/") ? path : `/${path}`;
+  const own = segmentsOf(rooted)[0];
+  const isVersioned = own !== undefined && parseVersion(own) !== undefined;
+  return isVersioned || first === undefined || parseVersion(first) === undefined ? rooted : `/${first}${rooted}`;
 }
 
 const jsonText = (value: string): string => JSON.stringify(value).slice(1, -1);

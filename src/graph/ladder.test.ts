@@ -102,6 +102,10 @@ onEachDatabase("the stairs", (database) => {
       const { status, body } = await plaza.get(`/${segment}/2001/custom_labels`, { token: "page" });
       expect([status, body.code, body.message]).toEqual([400, 2500, `Unknown path components: /${segment}`]);
     }
+    // Refused calls name the version that they asked for.
+    for (const path of ["/v21.0/999", "/v21.0/2001/nothing"])
+      expect((await plaza.get(path, { token: "page" })).headers["pf-api-version"]).toBe("v21.0");
+    expect((await plaza.get("/v21.0/2001/custom_labels")).headers["pf-api-version"]).toBe("v21.0");
     expect((await plaza.get("/2001/custom_labels", { token: "page" })).headers["pf-api-version"]).toBe("v25.0");
     expect((await plaza.get("/2001/custom_labels", { token: "other-app" })).headers["pf-api-version"]).toBe("v21.0");
   });
@@ -135,6 +139,10 @@ onEachDatabase("the stairs", (database) => {
       expect([status, body.code, body.error_subcode]).toEqual([400, 100, 33]);
       expect(body.message).toStartWith(`Unsupported ${method.toLowerCase()} request.`);
     }
+    const literal = await plaza.post("/debug_token", { surface: "microblog", query: { access_token: "page" } });
+    expect([literal.status, literal.body.error.code, literal.body.error.error_subcode]).toEqual([400, 100, 33]);
+    expect((await plaza.post("/debug_token", { surface: "microblog" })).status).toBe(401);
+    expect((await plaza.post("/debug_token", { bearer: "page" })).body.error.code).toBe(2500);
     expect((await plaza.post(labels, { token: "page", query: { method: "get", access_token: "page", oauth_token: "page" } })).body.data).toHaveLength(
       1,
     );

@@ -25,7 +25,7 @@ import { withDebug } from "./debug.ts";
 import { renderError } from "./error-forms.ts";
 import { execute } from "./execute.ts";
 import { manyCalls, SubCallFailed } from "./many.ts";
-import { addressOf, effectiveMethod, endpointOf, formByShape, notFound } from "./matching.ts";
+import { addressOf, effectiveMethod, endpointOf, formByShape, isLiteralOn, notFound } from "./matching.ts";
 import { isMigrationOn, readMigrationsOverride } from "./migrations-switch.ts";
 import type { Endpoint, Registry } from "./registry.ts";
 import type { GraphRequest, GraphResponse } from "./request.ts";
@@ -90,7 +90,7 @@ function isKnown(request: GraphRequest, step: Progress, body: string): boolean {
   const tag = `"${hash("sha1", body, "base64url")}"`;
   step.tag = tag;
   const known = request.header("if-none-match");
-  return known?.split(",").some((one) => one.trim().replace(/^W\//, "") === tag) === true;
+  return known !== undefined && (known.trim() === "*" || known.split(",").some((one) => one.trim().replace(/^W\//, "") === tag));
 }
 
 async function ascend(stairs: Stairs, world: World, request: GraphRequest, step: Progress): Promise<unknown> {
@@ -98,6 +98,7 @@ async function ascend(stairs: Stairs, world: World, request: GraphRequest, step:
   step.form = formByShape(request, undefined, registry);
   const address = addressOf(request, registry, world);
   step.form = formByShape(request, address.edge, registry);
+  if (address.version !== undefined) step.version = formatVersion(address.version);
   const method = effectiveMethod(request);
   addHeaders(step, registry.headersOf(method, address.edge));
 
@@ -208,7 +209,7 @@ function refusalWithoutEndpoint(
   registry: Registry,
   world: World,
 ): GraphError {
-  if (address.id === undefined) return unknownPath(request.path);
+  if (address.id === undefined && !isLiteralOn(registry, world, request, address)) return unknownPath(request.path);
   if (credentials.length > 0) return notFound(request, method, address, world);
   return registry.isFlatEdge(address.edge)
     ? (missingCredential([], schemeFor("pageMessaging", world.profile)) as GraphError)
@@ -247,7 +248,7 @@ function response(
   const headers: Record<string, string> = {
     "content-type": "application/json; charset=UTF-8",
     "x-pf-trace-id": traceId,
-    // D-83: the version that served the answer; the newest where a call did not come that far.
+    // D-83: the version that served the answer; where a call did not come that far the one it asked for, or else the newest.
     "pf-api-version": fixedVersions[request.surface] ?? step.version ?? formatVersion(newestVersion(world.calendar)),
     "x-app-usage": usage(app === undefined ? 0 : world.rateLimits.appUsage(app)),
     "x-business-use-case-usage": usage(owner === undefined ? 0 : world.rateLimits.pageUsage(owner)),

@@ -38,6 +38,19 @@ onEachDatabase("several calls in one", (database) => {
     expect(body[1].headers.find(({ name }: { name: string }) => name === "pf-api-version").value).toBe("v26.0");
   });
 
+  test("D-34, D-03: a call of a batch without a version is of the version that the batch was sent to", async () => {
+    const plaza = await open();
+    const batch = ["2001/custom_labels", "/v21.0/2001/custom_labels"].map((relative_url) => ({ method: "GET", relative_url }));
+    const versions = async (path: string) => {
+      const { body } = await plaza.post(path, { ...three, body: { batch } });
+      return body.map(
+        (answer: { headers: { name: string; value: string }[] }) => answer.headers.find(({ name }) => name === "pf-api-version")?.value,
+      );
+    };
+    expect(await versions("/v23.0/")).toEqual(["v23.0", "v21.0"]);
+    expect(await versions("/")).toEqual(["v25.0", "v21.0"]);
+  });
+
   test("D-34: a call whose dependency failed is not run", async () => {
     const plaza = await open();
     const batch = [
@@ -81,6 +94,7 @@ onEachDatabase("several calls in one", (database) => {
     const tag = headers.etag as string;
     const again = await plaza.get("/v26.0/5001", { ...three, headers: { ...three.headers, "if-none-match": `"x", W/${tag}` } });
     expect([again.status, again.body]).toEqual([304, undefined]);
+    expect((await plaza.get("/v26.0/5001", { ...three, headers: { ...three.headers, "if-none-match": "*" } })).status).toBe(304);
     expect((await plaza.get("/v26.0/5001", { ...three, headers: { ...three.headers, "if-none-match": '"x"' } })).status).toBe(200);
   });
 

@@ -10,6 +10,8 @@ import { fixedVersions } from "./surface-versions.ts";
 import { isListed } from "./versions.ts";
 import type { World } from "./world.ts";
 
+const methods = ["GET", "POST", "DELETE"] as const;
+
 /** D-04: `method=` on a POST overrides the verb; HEAD is GET without a body. */
 export function effectiveMethod(request: GraphRequest): string {
   if (request.method === "HEAD") return "GET";
@@ -42,6 +44,10 @@ export function endpointOf(
   return isShownOn(endpoint, request, world) ? endpoint : undefined;
 }
 
+/** D-04: an address without an id that this surface serves, by whatever method. */
+export const isLiteralOn = (registry: Registry, world: World, request: GraphRequest, { id, edge }: Address): boolean =>
+  id === undefined && edge !== undefined && methods.some((method) => isShownOn(registry.findLiteral(method, edge), request, world));
+
 function isShownOn(endpoint: Endpoint | undefined, request: GraphRequest, world: World): boolean {
   if (endpoint === undefined) return false;
   const { surfaces, clientsSurfaces } = endpoint.access;
@@ -54,7 +60,7 @@ export const formByShape = (request: GraphRequest, edge: string | undefined, reg
 
 /** D-20, D-21: the one answer for what does not exist, may not be seen, or does not support the method. */
 export function notFound(request: GraphRequest, method: string, address: Address, world: World): GraphError {
-  const id = address.id ?? "";
+  const id = address.id ?? address.edge ?? "";
   const isBearerAlone =
     request.query.access_token === undefined && request.query.oauth_token === undefined && request.body.access_token === undefined;
   const isIntentVersion = address.version !== undefined && world.calendar.migrationIntents.includes(address.version);

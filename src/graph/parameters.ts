@@ -127,9 +127,12 @@ function arrayReader(words: Words): Read {
   const readItem = readerOf(words.items ?? {});
   return (value, name) => {
     const list = listOf(value, name, words.commaSeparated === true);
-    if (words.minItems !== undefined && list.length < words.minItems) throw invalidParameter(name, `must hold at least ${words.minItems} items`);
-    if (words.maxItems !== undefined && list.length > words.maxItems) throw invalidParameter(name, `must hold at most ${words.maxItems} items`);
-    return list.map((item, index) => readItem(item, `${name}[${index}]`));
+    const { minItems = 0, maxItems = Number.POSITIVE_INFINITY } = words;
+    if (list.length < minItems) throw invalidParameter(name, minItems === 1 ? "must not be empty" : `must hold at least ${minItems} items`);
+    if (list.length > maxItems) throw invalidParameter(name, `must hold at most ${maxItems} items`);
+    // What was written `a,b` has no places that a caller could know.
+    const isText = typeof value === "string" && !value.trimStart().startsWith("[");
+    return list.map((item, index) => readItem(item, isText ? name : `${name}[${index}]`));
   };
 }
 

@@ -28,8 +28,14 @@ export class RateLimits {
   /** Takes one call off both buckets, or answers the error of the one that is empty. */
   take(app: string, owner: string, nowMs: number): GraphError | undefined {
     const { app_calls_per_hour, page_calls_per_hour } = this.#config;
-    if (app_calls_per_hour > 0 && !this.#takeOne(`app ${app}`, app_calls_per_hour, nowMs)) return appRateLimited();
-    if (page_calls_per_hour > 0 && !this.#takeOne(`page ${owner}`, page_calls_per_hour, nowMs)) return edgeRateLimited();
+    if (app_calls_per_hour > 0) {
+      const waitSeconds = this.#takeOne(`app ${app}`, app_calls_per_hour, nowMs);
+      if (waitSeconds > 0) return appRateLimited(waitSeconds);
+    }
+    if (page_calls_per_hour > 0) {
+      const waitSeconds = this.#takeOne(`page ${owner}`, page_calls_per_hour, nowMs);
+      if (waitSeconds > 0) return edgeRateLimited(waitSeconds);
+    }
     return undefined;
   }
 
@@ -47,7 +53,8 @@ export class RateLimits {
     return bucket === undefined ? 0 : Math.min(100, Math.ceil(100 - (100 * bucket.tokens) / rate));
   }
 
-  #takeOne(key: string, rate: number, nowMs: number): boolean {
+  /** Answers 0, or in how many seconds there is one to take. */
+  #takeOne(key: string, rate: number, nowMs: number): number {
     let bucket = this.#buckets.get(key);
     if (bucket === undefined) {
       bucket = { tokens: rate, filledMs: nowMs };
@@ -56,8 +63,8 @@ export class RateLimits {
     // A clock that was moved back fills nothing.
     bucket.tokens = Math.min(rate, bucket.tokens + (Math.max(0, nowMs - bucket.filledMs) * rate) / HOUR_MS);
     bucket.filledMs = nowMs;
-    if (bucket.tokens < 1) return false;
+    if (bucket.tokens < 1) return Math.ceil(((1 - bucket.tokens) * HOUR_MS) / rate / 1_000);
     bucket.tokens -= 1;
-    return true;
+    return 0;
   }
 }

@@ -37,17 +37,21 @@ export function parseHead(text: string): RequestHead | HeadProblem {
   let connection: string | undefined;
   let length: string | undefined;
   let coding: string | undefined;
+  let hosts = 0;
   for (let at = lineEnd + 2; at < text.length; ) {
     const end = endOfLine(text, at);
     const colon = text.indexOf(":", at);
     const name = text.slice(at, colon);
     const value = trimmed(text, colon + 1, end);
     raw.push(name, value);
-    if (name.length === 10 && name.toLowerCase() === "connection") connection = joined(connection, value);
+    if (name.length === 4 && name.toLowerCase() === "host") hosts++;
+    else if (name.length === 10 && name.toLowerCase() === "connection") connection = joined(connection, value);
     else if (name.length === 14 && name.toLowerCase() === "content-length") length = joined(length, value);
     else if (name.length === 17 && name.toLowerCase() === "transfer-encoding") coding = joined(coding, value);
     at = end + 2;
   }
+  // RFC 9112, 3.2: where a proxy before us read another host than we do, it let a call through that was not meant.
+  if (hosts > 1) return "it names several hosts";
   const framing = framingOf(length, coding, isHttp10);
   if (framing === undefined) return "it does not say clearly where its body ends";
   const isKept = connection === undefined ? !isHttp10 : isKeptBy(connection, isHttp10);

@@ -17,7 +17,10 @@ export function openapiRoute(stairs: Stairs, surfaces: readonly SurfaceAddress[]
     const { openapiDocument } = await import("#graph/openapi");
     const addresses = Object.fromEntries(surfaces.map((surface) => [surface.name, addressOf(surface, baseUrl)])) as Record<SurfaceName, string>;
     const { profile, calendar } = world;
-    return Response.json(openapiDocument(stairs.registry, { profile, calendar, addresses, ...(type === undefined ? {} : { type }) }));
+    const document = openapiDocument(stairs.registry, { profile, calendar, addresses, ...(type === undefined ? {} : { type }) });
+    return new Response(JSON.stringify(document), {
+      headers: { "content-type": "application/json; charset=UTF-8", "x-pf-trace-id": stairs.traceId() },
+    });
   };
 }
 

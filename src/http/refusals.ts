@@ -10,6 +10,7 @@ import { newestVersion } from "#graph/versions";
 import type { World } from "#graph/world";
 import { type GraphError, overloaded } from "#kernel/errors";
 import { formatVersion } from "#kernel/versions";
+import { monotonicMs } from "#system";
 import { headText } from "./answers.ts";
 import type { Connection } from "./connection.ts";
 
@@ -52,17 +53,28 @@ export function turnedAway(stairs: Stairs, world: World, request: GraphRequest, 
 /** Turning a call away takes some 30 µs, most of them the system's: so many in a second take 3 % of a core. */
 const COMING_BACK_PER_SECOND = 1_000;
 const REST_SECONDS_MAX = 10;
+const LOOK_EVERY_MS = 100;
+/** That go on sooner, to see whether there is room again: twice as many each time, as long as there is. */
+const SOONER_MIN = 50;
+
+interface Rest {
+  readonly connection: Connection;
+  readonly untilMs: number;
+}
 
 /**
- * D-97: connections whose last call was turned away. Nothing is read from them before the time that the answer said is over: who comes
- * back sooner costs nothing until then, and the work that is taken gets done, however many there are.
+ * D-97: connections whose last call was turned away. Nothing is read from them before the time that the answer said is over, or
+ * there is room again: who comes back sooner costs nothing until then, and the work that is taken gets done, however many there are.
  */
 export class Resting {
-  #count = 0;
+  #rests: Rest[] = [];
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #isFull = false;
+  #sooner = 0;
 
-  /** How long the next one rests. */
+  /** How long the next one rests at most. */
   get seconds(): number {
-    return Math.min(REST_SECONDS_MAX, 1 + Math.floor(this.#count / COMING_BACK_PER_SECOND));
+    return Math.min(REST_SECONDS_MAX, 1 + Math.floor(this.#rests.length / COMING_BACK_PER_SECOND));
   }
 
   /** The answer is written at once. */
@@ -71,15 +83,33 @@ export class Resting {
     const size = Buffer.byteLength(body);
     const head = `${headText(status, headers, isLast, isHttp10)}content-length: ${size}\r\n\r\n`;
     connection.writeText(isHead ? head : head + body, isHead ? head.length : head.length + size);
+    this.#isFull = true;
     if (isLast) {
       connection.answered(true);
       return;
     }
-    this.#count++;
-    // timer: nothing else happens on the connection meanwhile.
-    setTimeout(() => {
-      this.#count--;
-      connection.answered(connection.isLast);
-    }, seconds * 1_000);
+    this.#rests.push({ connection, untilMs: monotonicMs() + seconds * 1_000 });
+    // timer: nothing else happens on the connections meanwhile.
+    this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS);
+  }
+
+  #look(): void {
+    this.#sooner = this.#isFull ? 0 : Math.max(SOONER_MIN, 2 * this.#sooner);
+    this.#isFull = false;
+    const nowMs = monotonicMs();
+    const [kept, rested]: [Rest[], Connection[]] = [[], []];
+    for (const rest of this.#rests) {
+      const { connection, untilMs } = rest;
+      if (connection.isGone) continue;
+      if (untilMs <= nowMs || connection.isLast || rested.length < this.#sooner) rested.push(connection);
+      else kept.push(rest);
+    }
+    this.#rests = kept;
+    if (kept.length === 0) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    }
+    // The next call may have come already, and may be turned away as well.
+    for (const connection of rested) connection.answered(connection.isLast);
   }
 }

@@ -59,7 +59,7 @@ describe("D-01: addresses", () => {
   });
 
   test("a missing or malformed Host falls back to where the server listens", async () => {
-    for (const headers of ["", "Host: a b\r\n", "Host: a/../b\r\n", "Host: a\r\nHost: b\r\n"])
+    for (const headers of ["", "Host: a b\r\n", "Host: a/../b\r\n"])
       expect((await seen(get("/1", headers))).baseUrl).toBe(`http://127.0.0.1:${graph.port}`);
     expect((await seen("GET /1 HTTP/1.0\r\n\r\n")).baseUrl).toBe(`http://127.0.0.1:${graph.port}`);
   });

@@ -28,6 +28,8 @@ describe("what two readers could understand differently is refused, and nothing 
     "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     "POST / HTTP/1.1\r\nTransfer-Encoding: \x0bchunked\r\n\r\n0\r\n\r\n",
     "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "POST / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+    "POST / HTTP/1.1\r\nhost: a\r\nHOST: a\r\n\r\n",
     "POST / HTTP/1.1\r\n: x\r\n\r\n",
     "POST / HTTP/1.1\r\nno colon\r\n\r\n",
     "POST /  HTTP/1.1\r\n\r\n",

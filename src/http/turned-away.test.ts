@@ -109,7 +109,7 @@ test("a server that stops does not wait for resting connections longer than they
 
 test("D-97: the more connections rest, the later the next one is told to come back", () => {
   const resting = new Resting();
-  const connection = { isLast: false, isHttp10: false, writeText() {}, answered() {} } as unknown as Connection;
+  const connection = { isLast: false, isHttp10: false, isGone: false, writeText() {}, answered() {} } as unknown as Connection;
   const answer = { status: 503, headers: {}, body: "{}" } as GraphResponse;
   const told = Array.from({ length: 12_000 }, () => {
     const { seconds } = resting;
@@ -119,4 +119,18 @@ test("D-97: the more connections rest, the later the next one is told to come ba
   expect([0, 999, 1_000, 5_500, 9_000, 11_999].map((at) => told[at])).toEqual([1, 1, 2, 6, 10, 10]);
   resting.write({ ...connection, isLast: true } as Connection, answer, false, 1);
   expect(resting.seconds).toBe(10);
+});
+
+test("D-97: connections that are gone, and those that went on, count no more", async () => {
+  const answer = { status: 503, headers: {}, body: "{}" } as GraphResponse;
+  for (const isGone of [true, false]) {
+    const resting = new Resting();
+    let answered = 0;
+    const connection = { isLast: false, isHttp10: false, isGone, writeText() {}, answered: () => answered++ } as unknown as Connection;
+    for (let i = 0; i < 4_000; i++) resting.write(connection, answer, false, 10);
+    expect(resting.seconds).toBe(5);
+    // Nobody else is turned away: there is room again, and nobody waits for the end of the ten seconds.
+    while (resting.seconds > 1) await Bun.sleep(20);
+    expect(answered > 0).toBe(!isGone);
+  }
 });

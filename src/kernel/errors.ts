@@ -178,9 +178,13 @@ export const headersTooLarge = (limitBytes: number): GraphError =>
 export const requestTooSlow = (limitMs: number): GraphError =>
   new GraphError("requestTooSlow", `(#100) The request did not arrive within ${limitMs} ms`);
 
-export const appRateLimited = (): GraphError => new GraphError("appRateLimited", "(#4) Application request limit reached");
+export const appRateLimited = (retryAfterSeconds: number): GraphError =>
+  new GraphError("appRateLimited", "(#4) Application request limit reached", { headers: { "retry-after": String(retryAfterSeconds) } });
 
-export const edgeRateLimited = (): GraphError => new GraphError("edgeRateLimited", "(#613) Calls to this object have exceeded the rate limit");
+export const edgeRateLimited = (retryAfterSeconds: number): GraphError =>
+  new GraphError("edgeRateLimited", "(#613) Calls to this object have exceeded the rate limit", {
+    headers: { "retry-after": String(retryAfterSeconds) },
+  });
 
 export const overloaded = (retryAfterSeconds: number): GraphError =>
   new GraphError("overloaded", "(#2) The service is busy; please retry", { headers: { "retry-after": String(retryAfterSeconds) } });

@@ -74,7 +74,7 @@ describe("group commit", () => {
 
   test("any mix of bodies leaves what they would leave one after the other", async () => {
     const { database } = await openCounting();
-    const step = fc.record({ id: fc.integer({ min: 0, max: 5 }), kind: fc.constantFrom("insert", "delete", "throw", "duplicate") });
+    const step = fc.record({ id: fc.integer({ min: 0, max: 5 }), kind: fc.constantFrom("insert", "delete", "take", "throw", "duplicate") });
     await fc.assert(
       fc.asyncProperty(fc.array(fc.array(step, { maxLength: 4 }), { maxLength: 12 }), async (bodies) => {
         await database.write((tx) => tx.run(sql`DELETE FROM notes`));
@@ -84,6 +84,7 @@ describe("group commit", () => {
               for (const { id, kind } of steps) {
                 if (kind === "throw") throw new Error("refused");
                 if (kind === "delete") await tx.run(sql`DELETE FROM notes WHERE id = ${id}`);
+                else if (kind === "take") await tx.get(sql`DELETE FROM notes WHERE id = ${id} RETURNING id`);
                 else if (kind === "duplicate") await tx.run(insert(id));
                 else await tx.run(sql`INSERT INTO notes (id, list) VALUES (${id}, ${"a"}) ON CONFLICT (id) DO NOTHING`);
               }
@@ -94,7 +95,7 @@ describe("group commit", () => {
         for (const [index, steps] of bodies.entries()) {
           const after = new Set(model);
           const isRefused = steps.some(({ id, kind }) => {
-            if (kind === "delete") after.delete(id);
+            if (kind === "delete" || kind === "take") after.delete(id);
             else if (kind === "throw" || (kind === "duplicate" && after.has(id))) return true;
             else after.add(id);
             return false;

@@ -27,6 +27,21 @@ describeDrivers("writes", (driver) => {
     expect(await database.reader.get(count)).toEqual({ count: 0 });
   });
 
+  test("nor does one that has written with a statement that hands out rows", async () => {
+    const database = await openNew(driver);
+    const returning = (id: number) => sql`INSERT INTO notes (id, list) VALUES (${id}, ${"a"}) RETURNING list`;
+    const answers = await Promise.allSettled([
+      database.write((tx) => tx.get(returning(1))),
+      database.write(async (tx) => {
+        await tx.all(returning(2));
+        throw new Error("refused");
+      }),
+      database.write((tx) => tx.run(insert(3))),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(await database.reader.get(count)).toEqual({ count: 2 });
+  });
+
   test("bodies started together succeed and fail each for itself", async () => {
     const database = await openNew(driver);
     const answers = await Promise.allSettled(

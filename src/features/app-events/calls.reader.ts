@@ -136,9 +136,19 @@ function textOf(bytes: Uint8Array): string {
 
 /** What of a device is kept in the log, as JSON (D-73, D-76: without tracking by the app, nothing of the person). */
 export function deviceText(device: Device): string {
-  const { application_tracking_enabled, user_data, ip, ...rest } = device;
-  const kept = application_tracking_enabled === 1 ? { ip, ud: user_data.kept } : {};
-  return JSON.stringify({ ...rest, application_tracking_enabled, ...kept, dropped_user_data: user_data.dropped });
+  const { advertiser_id, attribution, extinfo, application_tracking_enabled, advertiser_tracking_enabled, user_data } = device;
+  const isKept = application_tracking_enabled === 1;
+  // JSON leaves out what is undefined.
+  return JSON.stringify({
+    advertiser_id,
+    attribution,
+    extinfo,
+    application_tracking_enabled,
+    advertiser_tracking_enabled,
+    ip: isKept ? device.ip : undefined,
+    ud: isKept ? user_data.kept : undefined,
+    dropped_user_data: user_data.dropped,
+  });
 }
 
 /** The device's own ids, as they stand in the index and in touches. */

@@ -15,10 +15,20 @@ export interface ConnectionOptions {
   readonly synchronous: "FULL" | "OFF";
 }
 
+interface Prepared {
+  readonly statement: Statement<Row, SqlValue[]>;
+  /** One that hands out rows may write as well (RETURNING). */
+  readonly mayWrite: boolean;
+}
+
+const WRITING = /\b(?:INSERT|UPDATE|DELETE)\b/i;
+
 export class Connection {
   readonly #handle: Database;
-  readonly #statements = new BoundedMap<SqlText, Statement<Row, SqlValue[]>>(STATEMENTS_MAX, (statement) => statement.finalize());
+  readonly #statements = new BoundedMap<SqlText, Prepared>(STATEMENTS_MAX, ({ statement }) => statement.finalize());
   readonly #kept: Statement[] = [];
+  /** A statement that may write was run since this was set back. */
+  hasWritten = false;
 
   constructor(file: string, { role, synchronous }: ConnectionOptions) {
     this.#handle = role === "writer" ? new Database(file) : new Database(file, { readonly: true });
@@ -81,17 +91,20 @@ export class Connection {
 
   /** A statement left would keep the file open, and the log from being folded into it. */
   close(): void {
-    for (const statement of [...this.#kept, ...this.#statements.values()]) statement.finalize();
+    for (const statement of this.#kept) statement.finalize();
+    for (const { statement } of this.#statements.values()) statement.finalize();
     this.#statements.clear();
     this.#handle.close();
   }
 
-  #prepared(query: SqlText): Statement<Row, SqlValue[]> {
-    const known = this.#statements.get(query);
-    if (known !== undefined) return known;
-    const made = this.#handle.prepare<Row, SqlValue[]>(withPlainMarks(query.text));
-    this.#statements.set(query, made);
-    return made;
+  #prepared(query: SqlText): Prepared["statement"] {
+    let prepared = this.#statements.get(query);
+    if (prepared === undefined) {
+      prepared = { statement: this.#handle.prepare<Row, SqlValue[]>(withPlainMarks(query.text)), mayWrite: WRITING.test(query.text) };
+      this.#statements.set(query, prepared);
+    }
+    this.hasWritten ||= prepared.mayWrite;
+    return prepared.statement;
   }
 }
 

@@ -136,6 +136,7 @@ export class WriteQueue {
       if (statements >= GROUP_STATEMENTS_MAX) break;
       const transaction = new SqliteTransaction(this.#connection);
       if (isEachGuarded) this.#savepoint();
+      this.#connection.hasWritten = false;
       const outcome = await this.#runBody(job, transaction);
       outcomes.push(outcome);
       statements += transaction.statements;
@@ -144,7 +145,7 @@ export class WriteQueue {
       if (isEachGuarded) {
         if (outcome.hasFailed) this.#rollbackTo();
         this.#release();
-      } else if (outcome.hasFailed && transaction.hasWritten) return false;
+      } else if (outcome.hasFailed && this.#connection.hasWritten) return false;
     }
     return true;
   }
@@ -208,7 +209,6 @@ class SqliteTransaction implements Transaction {
   /** The first failed statement; after it the transaction does nothing more. */
   failure: unknown;
   statements = 0;
-  hasWritten = false;
 
   constructor(connection: Connection) {
     this.#connection = connection;
@@ -246,7 +246,6 @@ class SqliteTransaction implements Transaction {
 
   async run(statement: Sql): Promise<number> {
     this.#check();
-    this.hasWritten = true;
     try {
       return this.#connection.run(statement);
     } catch (error) {
