@@ -64,7 +64,7 @@ onEachDatabase("nodes", (database) => {
           expect((await call("DELETE", `nodes/${removed}/${id}`)).status).toBe(200);
           const file = await exportWorld(plaza.world, plaza.registry);
           // Its tokens went with it.
-          expect((file.tokens ?? []).flatMap((token) => Object.values(token as object))).not.toContain(id);
+          expect(((file.tokens ?? []) as object[]).flatMap((token) => Object.values(token))).not.toContain(id);
           for (const { key, entry, references } of sections) {
             for (const given of (file[key] ?? []) as object[])
               await checkReferences(
