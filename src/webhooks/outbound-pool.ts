@@ -8,7 +8,7 @@ const IDLE_MS_MAX = 4_000;
  * Many callbacks may lead to one host, each with its calls at once. Where more are given back than are kept, each call opens a
  * connection and closes it, which measured a third of a delivery's cost.
  */
-const IDLE_PER_ENDPOINT_MAX = 1_024;
+const IDLE_PER_ENDPOINT_MAX = 512;
 /** In all, at some kB each; well below the usual limit of open files. */
 const IDLE_MAX = 2_048;
 const SWEEP_MS = 1_000;
