@@ -6,6 +6,8 @@ import { type Server, startPlaza } from "../harness/server.ts";
 import { spreadOf } from "../harness/statistics.ts";
 
 const TIMES = 3;
+/** So much longer than other benches, since thousands of connections are opened in each run, which is no part of a lasting crowd. */
+const LONGER = 3;
 /** By default so many calls are taken at once (`calls_max`) … */
 const CALLS_TAKEN = 2_048;
 /** … or fewer, of whose bodies the last one goes beyond this (`callBytesMax`). */
@@ -39,7 +41,7 @@ async function measure(plaza: Server, events: number, rounds: number, seconds: n
   const bytes = Buffer.byteLength(eventsCall(events, 1).body ?? "");
   const senders = TIMES * Math.min(CALLS_TAKEN, Math.ceil(BYTES_TAKEN / bytes));
   let used = 0;
-  const load = (connections: number) => crowd(plaza, eventsCall(events, 1 + used++ * CALLS_PER_ROUND), { connections, seconds });
+  const load = (connections: number) => crowd(plaza, eventsCall(events, 1 + used++ * CALLS_PER_ROUND), { connections, seconds: LONGER * seconds });
   const round = async (): Promise<Round> => {
     const usual = await load(CONNECTIONS);
     return { usual, crowded: await load(senders) };
