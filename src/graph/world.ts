@@ -21,7 +21,7 @@ import { Webhooks } from "#webhooks/webhooks";
 import type { VersionCalendar } from "./calendar.ts";
 import { Cursors } from "./cursors.ts";
 import type { Faults } from "./faults.ts";
-import { findNode, nodeFact } from "./nodes.store.ts";
+import { findNode, findNodeAtOnce, nodeFact } from "./nodes.store.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import type { RequestLog } from "./request-log.ts";
 
@@ -151,7 +151,7 @@ export class World {
 
   /** Step 3: what an id is, where it is known: the hot path asks this first and so spares a promise. */
   peekNode(id: NodeId): NodeRef | undefined {
-    return this.#nodes.peek(id);
+    return this.#nodes.getAtOnce(id, () => findNodeAtOnce(this.database.reader, id), idOf);
   }
 
   findNode(id: NodeId): Promise<NodeRef | undefined> {

@@ -11,6 +11,8 @@ import type { Row, Sql } from "./sql.ts";
 export interface Reader {
   get<R extends Row>(statement: Sql): Promise<R | undefined>;
   all<R extends Row>(statement: Sql): Promise<R[]>;
+  /** The same as `get` without a promise, where the store answers at once (SQLite): for the hot path. Throws what `get` rejects with. */
+  getAtOnce?<R extends Row>(statement: Sql): R | undefined;
 }
 
 /** A statement that fails ends the transaction, also when the body swallows the error: for expected conflicts, `ON CONFLICT`. */
