@@ -4,7 +4,7 @@ import { environment } from "#config/environment";
 import { readConfig } from "#config/read-config";
 import { type RunningPlaza, startPlaza } from "#main";
 import { Log } from "#telemetry/log";
-import { endWhenAsked, exitCodeOf, explain, nextSignal } from "./process-end.ts";
+import { endWhenAsked, exitCodeOf, explain, nextSignal, outliveStrayFailures } from "./process-end.ts";
 
 /** Resolves with the exit code when the server has ended. */
 export async function start(flags: Readonly<Record<string, unknown>>): Promise<number> {
@@ -13,6 +13,7 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
   try {
     const config = readConfig(flags, environment(), await findConfigFile());
     log = new Log({ level: config.log_level, isPretty: config.pretty });
+    outliveStrayFailures(log);
     const plaza = config.workers > 1 ? await (await import("./workers.ts")).startWithWorkers(config, log) : await startPlaza(config, log);
     if (config.json) process.stdout.write(`${JSON.stringify(plaza.ready)}\n`);
     else if (config.sandbox) process.stdout.write((await import("./announce.ts")).announcement(plaza));

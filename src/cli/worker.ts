@@ -6,6 +6,7 @@ import { type RunningPlaza, startPlaza } from "#main";
 import { sleepMs } from "#system";
 import { errorFields, Log } from "#telemetry/log";
 import { type FiguresReport, reportOf } from "#telemetry/merged-figures";
+import { outliveStrayFailures } from "./process-end.ts";
 
 export const STOP = { kind: "stop" } as const;
 
@@ -48,6 +49,7 @@ export async function work(): Promise<number> {
   const stopped = messageOf("stop");
   const config = openConfig((await messageOf("config")) as unknown as SealedConfig);
   const log = new Log({ level: config.log_level, isPretty: config.pretty });
+  outliveStrayFailures(log);
   // A terminal sends its signals to the whole group: the first process decides, and says so by the channel.
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
   // The first process is gone, however it ended: nobody would end this one.

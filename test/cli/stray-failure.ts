@@ -1,0 +1,10 @@
+/** A program that leaves a failing promise behind, and is still there a moment later. */
+import { Log } from "#telemetry/log";
+import { outliveStrayFailures } from "../../src/cli/process-end.ts";
+
+const log = new Log({ level: "info", isPretty: false });
+outliveStrayFailures(log);
+void Promise.reject(new Error("nobody waits for me"));
+await Bun.sleep(5);
+await log.flush();
+process.stdout.write("still here\n");
