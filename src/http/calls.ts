@@ -49,6 +49,8 @@ export class Calls {
   isStopping = false;
   /** Bodies of the calls that are on the stairs. */
   #bytesInFlight = 0;
+  /** What the bodies that are on their way may come to. */
+  #bytesArriving = 0;
   readonly #resting = new Resting();
 
   constructor(options: CallsOptions) {
@@ -152,8 +154,14 @@ export class Calls {
     if (encoding !== undefined && encoding !== "identity" && encoding !== "")
       return defectiveBody(malformedRequest(`The Content-Encoding ${encoding} is not supported; send the body as it is`));
     if (!head.isHttp10 && findHeader(raw, "expect")?.toLowerCase() === "100-continue") connection.writeContinue();
-    const received = connection.receiveBody(bytesMax, limits.bodyMsMax);
-    return received instanceof Promise ? received.then((later) => this.#bodyOf(later, raw, call)) : this.#bodyOf(received, raw, call);
+    const bytes = framing === "chunked" ? bytesMax : framing;
+    const received = connection.receiveBody(bytesMax, limits.bodyMsMax, this.#bytesArriving + bytes <= limits.arrivingBytesMax);
+    if (!(received instanceof Promise)) return this.#bodyOf(received, raw, call);
+    this.#bytesArriving += bytes;
+    return received.then((later) => {
+      this.#bytesArriving -= bytes;
+      return this.#bodyOf(later, raw, call);
+    });
   }
 
   #bodyOf(received: Received, raw: RawHeaders, call: Call): TakenBody {

@@ -5,7 +5,7 @@
  * that was not taken, a head that two readers could understand differently) nothing more is read: no request can be smuggled.
  */
 import type { Socket } from "bun";
-import { type GraphError, headersTooLarge, malformedRequest, requestTooSlow } from "#kernel/errors";
+import { type GraphError, headersTooLarge, malformedRequest, overloaded, requestTooSlow } from "#kernel/errors";
 import { monotonicMs } from "#system";
 import { type HeadProblem, isHopeless, parseHead, type RequestHead } from "./head.ts";
 import { Inbox } from "./inbox.ts";
@@ -148,12 +148,13 @@ export class Connection {
 
   // What the running call does.
 
-  /** Its body, whole. At once where it has come with the head, as most do. */
-  receiveBody(bytesMax: number, msMax: number): Received | Promise<Received> {
+  /** Its body, whole. At once where it has come with the head, as most do; else it is refused where the call may not wait for it. */
+  receiveBody(bytesMax: number, msMax: number, mayWait: boolean): Received | Promise<Received> {
     const incoming = incomingBody(this.#head?.framing ?? 0, bytesMax);
     const atOnce = incoming.advance(this.#inbox);
     if (atOnce !== undefined) return this.#taken(atOnce);
     if (this.#hasPeerEnded || this.isGone) return "gone";
+    if (!mayWait) return this.#taken({ defect: overloaded(1) });
     return new Promise((resolve) => {
       const settle = (received: Received): void => {
         clearTimeout(timer);

@@ -20,6 +20,8 @@ export interface HttpLimits {
   readonly callsMax: number;
   /** Of their bodies together, in bytes; the call that goes beyond it is the last one taken. */
   readonly callBytesMax: number;
+  /** Of the bodies that are still arriving, on all connections together, in bytes; one in chunks counts as `bodyBytesMax`. */
+  readonly arrivingBytesMax: number;
 }
 
 export const defaultLimits: HttpLimits = {
@@ -37,6 +39,8 @@ export const defaultLimits: HttpLimits = {
   callsMax: 2_048,
   // At 40 ns a byte, measured with 50 app events a call, this is 0.2 s of work; parsed, a body takes some ten times its bytes.
   callBytesMax: 4_194_304,
+  // Memory that senders can hold by being slow, at most twice this. A body that comes with its head, as small ones do, needs none of it.
+  arrivingBytesMax: 134_217_728,
 };
 
 /** The deepest `a[b][c]` of the interface has three brackets. */

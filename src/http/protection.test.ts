@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { connect } from "node:net";
 import { type EchoGraph, echo, serveEcho } from "#harness/echo-graph";
-import { exchange } from "#harness/raw-http";
+import { exchange, type RawAnswer } from "#harness/raw-http";
 import type { HttpLimits } from "#http/limits";
 import { Inbox } from "./inbox.ts";
 import { incomingBody } from "./incoming-body.ts";
@@ -100,6 +101,30 @@ describe("slow calls", () => {
       expect([unused.isClosedByServer, used.isClosedByServer, used.answers[0]?.status]).toEqual([true, true, 200]);
     });
   }, 10_000);
+
+  test("bodies on their way may hold so much memory together; those that come at once need none of it", async () => {
+    await using({ arrivingBytesMax: 100 }, async ({ port }) => {
+      const body = '{"a":1}'.padEnd(80);
+      const head = post("Content-Type: application/json\r\nContent-Length: 80\r\n");
+      const slow = connect(port, "127.0.0.1");
+      try {
+        slow.write(head + body.slice(0, 10));
+        let others: RawAnswer[] = [];
+        // Until the slow one has come to the server.
+        while (others[0]?.status !== 503) others = [...(await exchange(port, [head + body.slice(0, 10)], { waitMs: 200 })).answers];
+        expect(errorOf(others[0]?.body ?? "")).toMatchObject({ code: 2, is_transient: true });
+        expect(others[0]?.headers).toMatchObject({ connection: "close" });
+        expect((await exchange(port, [post("Transfer-Encoding: chunked\r\n")])).answers[0]?.status).toBe(503);
+        expect((await exchange(port, [head + body])).answers[0]?.status).toBe(200);
+      } finally {
+        const closed = new Promise((resolve) => slow.once("close", resolve));
+        slow.destroy();
+        await closed;
+      }
+      let status: number | undefined;
+      while (status !== 200) status = (await exchange(port, [head, body], { gapMs: 20 })).answers[0]?.status;
+    });
+  });
 
   test("who hangs up within the body leaves nothing behind", async () => {
     await using({}, async ({ port, figures, world }) => {

@@ -51,7 +51,7 @@ export class Owner implements ConnectionOwner {
   }
 
   take(head: RequestHead, connection: Connection): void {
-    const received = head.framing === 0 ? { bytes: new Uint8Array() } : connection.receiveBody(this.limits.bodyBytesMax, this.limits.bodyMsMax);
+    const received = head.framing === 0 ? { bytes: new Uint8Array() } : connection.receiveBody(this.limits.bodyBytesMax, this.limits.bodyMsMax, true);
     if (this.#isLate || received instanceof Promise) void this.#answerLater(head, received);
     else this.#answer(head, received);
   }
