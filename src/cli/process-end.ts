@@ -76,14 +76,6 @@ export async function endWhenAsked(asked: Promise<string>, plaza: Pick<RunningPl
   return process.exit(code);
 }
 
-/**
- * A promise that failed while nobody waited for it is a programmer's mistake and is logged as one. It is no reason to break off
- * the calls that are under way: what they change stands in transactions, not in this process.
- */
-export function outliveStrayFailures(log: Log): void {
-  process.on("unhandledRejection", (error) => log.error(errorFields(error), "a failure that nobody waited for"));
-}
-
 /** SIGTERM or SIGINT. Listened for before anybody learns that the program runs. */
 export const nextSignal = (): Promise<string> =>
   new Promise((resolve) => {

@@ -4,7 +4,8 @@ import { environment } from "#config/environment";
 import { readConfig } from "#config/read-config";
 import { type RunningPlaza, startPlaza } from "#main";
 import { Log } from "#telemetry/log";
-import { endWhenAsked, exitCodeOf, explain, nextSignal, outliveStrayFailures } from "./process-end.ts";
+import { outliveStrayFailures } from "#telemetry/stray-failures";
+import { endWhenAsked, exitCodeOf, explain, nextSignal } from "./process-end.ts";
 
 /** Resolves with the exit code when the server has ended. */
 export async function start(flags: Readonly<Record<string, unknown>>): Promise<number> {

@@ -6,7 +6,7 @@ import { type RunningPlaza, startPlaza } from "#main";
 import { sleepMs } from "#system";
 import { errorFields, Log } from "#telemetry/log";
 import { type FiguresReport, reportOf } from "#telemetry/merged-figures";
-import { outliveStrayFailures } from "./process-end.ts";
+import { outliveStrayFailures } from "#telemetry/stray-failures";
 
 export const STOP = { kind: "stop" } as const;
 

@@ -1,6 +1,6 @@
 /** A program that leaves a failing promise behind, and is still there a moment later. */
 import { Log } from "#telemetry/log";
-import { outliveStrayFailures } from "../../src/cli/process-end.ts";
+import { outliveStrayFailures } from "#telemetry/stray-failures";
 
 const log = new Log({ level: "info", isPretty: false });
 outliveStrayFailures(log);
