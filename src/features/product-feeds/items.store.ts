@@ -76,22 +76,24 @@ export async function insertItems(tx: Transaction, generation: number, items: re
   return inserted;
 }
 
-export interface KnownItem extends Row {
+export interface KnownItem {
   id: string;
   retailer_id: string;
   position: number;
 }
 
 /**
- * A look-up for each id, in one statement. With `IN` SQLite, which keeps no figures of tables that grow, reads the whole
- * generation; CROSS JOIN tells it where to begin.
+ * A look-up for each id, in one statement, as a subquery, which has one plan alone. With `IN` SQLite, and with a join PostgreSQL,
+ * whose figures are behind while a table grows, would read the whole generation.
  */
 const lookUps = new Map<number, string>(
   GROUP_SIZES.map((ids) => [
     ids,
     `(VALUES ${new Array(ids).fill("(?)").join(", ")})
-    SELECT CAST(i.id AS TEXT) AS id, i.retailer_id, i.position FROM wanted w CROSS JOIN feed_items i
-    WHERE i.generation = ? AND i.retailer_id = w.retailer_id`,
+    SELECT w.retailer_id, (
+      SELECT CAST(i.position AS TEXT) || ' ' || CAST(i.id AS TEXT) FROM feed_items i
+      WHERE i.generation = ? AND i.retailer_id = w.retailer_id) AS found
+    FROM wanted w`,
   ]),
 );
 
@@ -100,7 +102,11 @@ export async function findItems(reader: Reader, generation: number, retailerIds:
   const known: KnownItem[] = [];
   for (const group of groupsOf(retailerIds)) {
     const statement = append(sql`WITH wanted (retailer_id) AS`, lookUps.get(group.length) as string, [...group, generation]);
-    known.push(...(await reader.all<KnownItem>(statement)));
+    for (const { retailer_id, found } of await reader.all<{ retailer_id: string; found: string | null }>(statement)) {
+      if (found === null) continue;
+      const space = found.indexOf(" ");
+      known.push({ retailer_id, position: Number(found.slice(0, space)), id: found.slice(space + 1) });
+    }
   }
   return known;
 }
@@ -114,6 +120,6 @@ export async function overwriteItem(tx: Transaction, generation: number, { retai
 /** Answers how many were deleted: `limit`, as long as there are more. */
 export function deleteItems(tx: Transaction, generation: number, limit: number): Promise<number> {
   return tx.run(sql`
-    DELETE FROM feed_items WHERE generation = ${generation} AND id IN (
-      SELECT i.id FROM feed_items i WHERE i.generation = ${generation} ORDER BY i.id LIMIT ${limit})`);
+    DELETE FROM feed_items WHERE generation = ${generation} AND id <= COALESCE((
+      SELECT i.id FROM feed_items i WHERE i.generation = ${generation} ORDER BY i.id LIMIT 1 OFFSET ${limit - 1}), 9223372036854775807)`);
 }
