@@ -29,14 +29,16 @@ const itemOf = ({ id, retailer_id, item }: StoredRow): ItemRow => ({ id, retaile
 
 const newestFirst = { columns: ["i.id"], direction: "descending", keyOf: (row: StoredRow) => [row.id] } as const;
 
-/** Of the generation that is shown at that moment, in one statement, so that no page mixes two. */
+/**
+ * Of the generation that is shown at that moment, in one statement, so that no page mixes two. As a subquery it is one value, by
+ * which the index gives the order; behind a join PostgreSQL would sort the whole generation for each page.
+ */
 export async function listItems(reader: Reader, feed: string, page: PageRequest): Promise<ListPage<ItemRow>> {
   const found = await readPage<StoredRow>(
     reader,
     sql`
     SELECT CAST(i.id AS TEXT) AS id, i.retailer_id, i.item
-    FROM product_feeds f JOIN feed_items i ON i.generation = f.generation
-    WHERE f.id = ${feed}`,
+    FROM feed_items i WHERE i.generation = (SELECT f.generation FROM product_feeds f WHERE f.id = ${feed})`,
     newestFirst,
     page,
   );
