@@ -17,7 +17,10 @@ const busyWorld = {
     { id: "5402", live_video: "5301", from: "2001", message: "hi" },
   ],
   live_reactions: [{ live_video: "5301", from: "3001", type: "LOVE" }],
-  chatapp_accounts: fullWorld.chatapp_accounts.map(({ id, subscribed_apps = [] }) => ({ id, subscribed_apps })),
+  ads: [
+    { id: "8501", app: "1001", tracked_apps: ["1002"] },
+    { id: "8503", app: "1002", tracked_apps: ["1001"] },
+  ],
   media: [...fullWorld.media, { id: "6102", owner: "6002", tagged: ["6001"], children: ["6101"] }],
   catalogs: [
     ...fullWorld.catalogs,
@@ -85,6 +88,7 @@ onEachDatabase("nodes", (database) => {
       ["personas/5101", { page: "2002", name: "x" }, "page"],
       ["media/6101", { owner: "6002", caption: "x" }, "owner"],
       ["microblog_media/7101", { owner: "7002", text: "x" }, "owner"],
+      ["phone_numbers/4101", { account: "4002", overrides: [] }, "account"],
     ];
     for (const [path, body, parameter] of tries) {
       const before = await call("GET", `nodes/${path}`);

@@ -49,6 +49,12 @@ export async function saveAd(tx: Transaction, ad: Ad): Promise<void> {
     WHERE id = ${ad.id}`);
 }
 
+/** For an app that is being removed. */
+export async function untrackApp(tx: Transaction, app: NodeId): Promise<void> {
+  const ads = await tx.all<AdRow>(append(selectAds("1", LARGEST_ID), "AND a.tracked_apps LIKE ?", [`%"${app}"%`]));
+  for (const ad of ads.map(adOf)) await saveAd(tx, { ...ad, tracked_apps: ad.tracked_apps.filter((tracked) => tracked !== app) });
+}
+
 /** Its touches go with it. */
 export async function deleteAd(tx: Transaction, id: string): Promise<boolean> {
   if ((await tx.run(sql`DELETE FROM ads WHERE id = ${id}`)) === 0) return false;

@@ -1,7 +1,7 @@
 /** The door of the app-events room: I1, and the attribution of what it reports. */
 import { serveIntake, serveRead } from "#graph/contract";
 import type { Room } from "#graph/room";
-import { deleteAdsOfApp } from "./ads.store.ts";
+import { deleteAdsOfApp, untrackApp } from "./ads.store.ts";
 import { adSection } from "./ads.world.ts";
 import { readAttribution, reportAppEvents } from "./app-events.contract.ts";
 import { handleReport } from "./app-events.handlers.ts";
@@ -20,6 +20,7 @@ export const appEvents: Room = {
   async forgetOwner(tx, owner) {
     await deleteEventsOfApp(tx, owner);
     await deleteAdsOfApp(tx, owner);
+    await untrackApp(tx, owner);
   },
 };
 

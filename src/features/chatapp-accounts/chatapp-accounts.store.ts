@@ -48,6 +48,11 @@ export async function updateAccount(tx: Transaction, { id, name, business }: Acc
   await tx.run(sql`UPDATE chatapp_accounts SET name = ${name}, business = ${business} WHERE id = ${id}`);
 }
 
+/** For a business that is being removed. */
+export async function forgetBusiness(tx: Transaction, business: NodeId): Promise<void> {
+  await tx.run(sql`UPDATE chatapp_accounts SET business = NULL WHERE business = ${business}`);
+}
+
 export async function deleteAccount(tx: Transaction, id: NodeId): Promise<boolean> {
   if ((await tx.run(sql`DELETE FROM chatapp_accounts WHERE id = ${id}`)) === 0) return false;
   for (const app of await listSubscribedApps(tx, id)) await unsubscribeApp(tx, id, app);

@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { findNode } from "#graph/nodes.store";
 import type { WorldEntry, WorldSection } from "#graph/room";
 import type { World } from "#graph/world";
-import { worldId } from "#graph/world-words";
+import { WorldProblem, worldId } from "#graph/world-words";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import {
@@ -102,7 +102,12 @@ export const chatappAccountSection: WorldSection = {
     await saveSubscriptions(tx, entry, world);
     await routeAnew(tx, [...subscribed, ...entry.subscribed_apps.map(({ app }) => app)], world);
   },
-  remove: (tx, id) => deleteAccount(tx, nodeId(id)),
+  async remove(tx, id, world) {
+    const subscribed = await listSubscribedApps(tx, nodeId(id));
+    if (!(await deleteAccount(tx, nodeId(id)))) return false;
+    await routeAnew(tx, subscribed, world);
+    return true;
+  },
 };
 
 const numberEntry = Type.Object(
@@ -170,6 +175,7 @@ export const phoneNumberSection: WorldSection = {
   async replace(tx, given, world) {
     const entry = given as NumberEntry;
     const overrides = world.readers.of("override_store");
+    if ((await numberOf(tx, entry.id))?.account !== entry.account) throw new WorldProblem("account", "cannot change");
     await updateNumber(tx, numberRowOf(entry));
     const before = await overrides.listOfNumber(tx, entry.account, entry.id);
     for (const { app } of before) await overrides.remove(tx, entry.account, app, entry.id);
@@ -180,8 +186,16 @@ export const phoneNumberSection: WorldSection = {
       world,
     );
   },
-  async remove(tx, id) {
+  async remove(tx, id, world) {
     const found = await numberOf(tx, id);
-    return found !== undefined && (await deleteNumber(tx, found.account, id));
+    if (found === undefined) return false;
+    const overrides = await world.readers.of("override_store").listOfNumber(tx, found.account, nodeId(id));
+    if (!(await deleteNumber(tx, found.account, id))) return false;
+    await routeAnew(
+      tx,
+      overrides.map(({ app }) => app),
+      world,
+    );
+    return true;
   },
 };

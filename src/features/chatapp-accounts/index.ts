@@ -16,6 +16,7 @@ import {
   type AccountRow,
   findAccount,
   findNumber,
+  forgetBusiness,
   isSubscribed,
   listSubscribedApps,
   type NumberRow,
@@ -45,7 +46,10 @@ export const chatappAccounts: Room = {
     serveWrite(unsubscribeAppOperation, handleUnsubscribeApp),
   ],
   sections: [chatappAccountSection, phoneNumberSection],
-  forgetOwner: unsubscribeEverywhere,
+  async forgetOwner(tx, owner) {
+    await unsubscribeEverywhere(tx, owner);
+    await forgetBusiness(tx, owner);
+  },
   registerReaders(readers) {
     readers.register("chatapp_account", { isSubscribed, subscribedApps: listSubscribedApps, subscribe: subscribeApp });
   },
