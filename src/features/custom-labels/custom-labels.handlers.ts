@@ -12,11 +12,12 @@ import {
   deleteLabel,
   detachLabel,
   findLabel,
-  findRoomForName,
+  findLabelsByName,
   insertLabel,
   type LabelRow,
   listLabelsOfPage,
   listLabelsOfPerson,
+  takePlace,
 } from "./custom-labels.store.ts";
 
 export const handleListLabels = (call: ListCall, reader: Reader) => listLabelsOfPage(reader, call.node.id, call.page);
@@ -29,12 +30,12 @@ export async function handleCreateLabel(call: CreateLabel, tx: Transaction) {
   const { node, world } = call;
   const name = labelName(call);
   await tx.lock("labels", node.id);
-  const { count, namesakes } = await findRoomForName(tx, node.id, name);
+  const namesakes = await findLabelsByName(tx, node.id, name);
   // D-82: with the migration on, names compare without case.
   const namesake = call.isMigrated("label_names_case_insensitive") ? namesakes[0] : namesakes.find((label) => label.name === name);
   if (namesake !== undefined) throw duplicateLabelName(namesake.id);
   const most = world.limits.labels_per_page_max;
-  if (count >= most) throw tooManyLabels(most);
+  if (!(await takePlace(tx, node.id, most))) throw tooManyLabels(most);
   const id = world.ids.mint();
   await insertLabel(tx, node.id, id, name);
   await emitChange(call, tx, { action: "created", label: { id, name } });

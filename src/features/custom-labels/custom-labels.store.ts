@@ -50,27 +50,18 @@ export function findLabelsByName(reader: Reader, page: NodeId, name: string): Pr
     WHERE n.page = ${page} AND n.name_folded = ${foldName(name)} ORDER BY n.label`);
 }
 
-/** What a new label must be held against: how many the page has, and those of the same name but for case. In one look. */
-export async function findRoomForName(
-  reader: Reader,
-  page: NodeId,
-  name: string,
-): Promise<{ count: number; namesakes: { id: string; name: string }[] }> {
-  const rows = await reader.all<{ labels: number; id: string | null; name: string | null }>(sql`
-    SELECT c.labels, CAST(n.label AS TEXT) AS id, n.name
-    FROM label_counts c LEFT JOIN label_names n ON n.page = c.page AND n.name_folded = ${foldName(name)}
-    WHERE c.page = ${page} ORDER BY n.label`);
-  const namesakes: { id: string; name: string }[] = [];
-  for (const row of rows) if (row.id !== null && row.name !== null) namesakes.push({ id: row.id, name: row.name });
-  return { count: rows[0]?.labels ?? 0, namesakes };
+/** Counts one more label of the page; false, and nothing is written, where it has `most` already. */
+export async function takePlace(tx: Transaction, page: NodeId, most: number): Promise<boolean> {
+  if ((await tx.run(sql`UPDATE label_counts SET labels = labels + 1 WHERE page = ${page} AND labels < CAST(${most} AS BIGINT)`)) === 1) return true;
+  // The page's first label finds no count.
+  return most > 0 && (await tx.run(sql`INSERT INTO label_counts (page, labels) VALUES (${page}, 1) ON CONFLICT DO NOTHING`)) === 1;
 }
 
-/** Answers whether the id was free. */
+/** Its place has been taken. Answers whether the id was free. */
 export async function insertLabel(tx: Transaction, page: NodeId, id: NodeId, name: string): Promise<boolean> {
   if (!(await insertNode(tx, { id, type: "label", owner: page }))) return false;
   await tx.run(sql`INSERT INTO labels (page, id, name) VALUES (${page}, ${id}, ${name})`);
   await insertName(tx, page, id, name);
-  await tx.run(sql`INSERT INTO label_counts (page, labels) VALUES (${page}, 1) ON CONFLICT (page) DO UPDATE SET labels = label_counts.labels + 1`);
   return true;
 }
 

@@ -16,6 +16,7 @@ import {
   listAllLabels,
   listUsersOfLabel,
   renameLabel,
+  takePlace,
 } from "./custom-labels.store.ts";
 
 const entry = Type.Object(
@@ -64,6 +65,7 @@ export const labelSection: WorldSection = {
     const name = nameOf(given);
     await requireFreeName(tx, page, id, name);
     if (!(await insertLabel(tx, page, id, name))) return false;
+    await takePlace(tx, page, Number.MAX_SAFE_INTEGER);
     for (const psid of users) await attachLabel(tx, page, id, psid);
     return true;
   },

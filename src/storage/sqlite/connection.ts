@@ -27,7 +27,7 @@ export class Connection {
   readonly #handle: Database;
   readonly #statements = new BoundedMap<SqlText, Prepared>(STATEMENTS_MAX, ({ statement }) => statement.finalize());
   readonly #kept: Statement[] = [];
-  /** A statement that may write was run since this was set back. */
+  /** Rows were changed since this was set back. */
   hasWritten = false;
 
   constructor(file: string, { role, synchronous }: ConnectionOptions) {
@@ -74,19 +74,25 @@ export class Connection {
   }
 
   get<R extends Row>(statement: Sql): R | undefined {
-    const row = this.#prepared(statement.query).get(...statement.values);
+    const { statement: prepared, mayWrite } = this.#prepared(statement.query);
+    const row = prepared.get(...statement.values);
     if (row === null) return undefined;
+    this.hasWritten ||= mayWrite;
     return checked(row) as R;
   }
 
   all<R extends Row>(statement: Sql): R[] {
-    const rows = this.#prepared(statement.query).all(...statement.values);
+    const { statement: prepared, mayWrite } = this.#prepared(statement.query);
+    const rows = prepared.all(...statement.values);
+    if (rows.length > 0) this.hasWritten ||= mayWrite;
     for (const row of rows) checked(row);
     return rows as R[];
   }
 
   run(statement: Sql): number {
-    return this.#prepared(statement.query).run(...statement.values).changes;
+    const { changes } = this.#prepared(statement.query).statement.run(...statement.values);
+    if (changes > 0) this.hasWritten = true;
+    return changes;
   }
 
   /** A statement left would keep the file open, and the log from being folded into it. */
@@ -97,14 +103,13 @@ export class Connection {
     this.#handle.close();
   }
 
-  #prepared(query: SqlText): Prepared["statement"] {
+  #prepared(query: SqlText): Prepared {
     let prepared = this.#statements.get(query);
     if (prepared === undefined) {
       prepared = { statement: this.#handle.prepare<Row, SqlValue[]>(withPlainMarks(query.text)), mayWrite: WRITING.test(query.text) };
       this.#statements.set(query, prepared);
     }
-    this.hasWritten ||= prepared.mayWrite;
-    return prepared.statement;
+    return prepared;
   }
 }
 
