@@ -1,4 +1,4 @@
-/** `bin/plaza`. What a command needs is loaded when it is asked for: `start` is ready in a quarter of a second. */
+/** `bin/plaza`. What a command needs is loaded when it is asked for: `start` is ready in a tenth of a second. */
 import { Command, CommanderError, Option } from "commander";
 import type { Option as ConfigOption } from "#config/options";
 import { flagOf, options, variableOf } from "#config/options";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { type EchoGraph, echo, serveEcho } from "#harness/echo-graph";
+import { type EchoGraph, serveEcho, serveHeld } from "#harness/echo-graph";
 import { exchange, type RawAnswer } from "#harness/raw-http";
 import type { HttpLimits } from "#http/limits";
 import { Inbox } from "./inbox.ts";
@@ -205,21 +205,8 @@ test("broken chunks are refused in the call's error form, and the connection end
   });
 });
 
-/** Stairs on which calls wait until they are let go. */
-async function held(limits: Partial<HttpLimits>) {
-  const gate = Promise.withResolvers<void>();
-  const graph = await serveEcho({
-    limits,
-    climb: async (_stairs, world, request) => {
-      if (request.path === "/held") await gate.promise;
-      return echo(world, request);
-    },
-  });
-  return { graph, release: () => gate.resolve() };
-}
-
 test("too many calls at once: 503 with Retry-After, in the call's error form", async () => {
-  const { graph, release } = await held({ callsMax: 2 });
+  const { graph, release } = await serveHeld({ callsMax: 2 });
   const url = `http://127.0.0.1:${graph.port}`;
   const running = [fetch(`${url}/held`), fetch(`${url}/held`)];
   while (graph.figures.inFlight < 2) await Bun.sleep(1);
@@ -236,7 +223,7 @@ test("too many calls at once: 503 with Retry-After, in the call's error form", a
 
 describe("stopping", () => {
   test("running calls end, idle connections close, new ones are not taken", async () => {
-    const { graph, release } = await held({});
+    const { graph, release } = await serveHeld({});
     const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: h\r\n\r\n`;
     const running = exchange(graph.port, [get("/held")], { answers: 2 });
     const idle = exchange(graph.port, [get("/1")], { answers: 2 });
@@ -251,7 +238,7 @@ describe("stopping", () => {
   });
 
   test("what does not end in time is cut off", async () => {
-    const { graph, release } = await held({});
+    const { graph, release } = await serveHeld({});
     const running = exchange(graph.port, ["GET /held HTTP/1.1\r\nHost: h\r\n\r\n"]);
     while (graph.figures.inFlight < 1) await Bun.sleep(1);
     const startedMs = performance.now();

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { GraphResponse } from "#graph/request";
-import { type EchoGraph, echo, serveEcho } from "#harness/echo-graph";
+import { type EchoGraph, serveHeld } from "#harness/echo-graph";
 import { exchange } from "#harness/raw-http";
 import type { Connection } from "./connection.ts";
 import type { HttpLimits } from "./limits.ts";
@@ -14,21 +14,14 @@ interface Occupied {
 }
 
 async function occupied(limits: Partial<HttpLimits>): Promise<Occupied> {
-  const gate = Promise.withResolvers<void>();
-  const graph = await serveEcho({
-    limits,
-    climb: async (_stairs, world, request) => {
-      if (request.path === "/held") await gate.promise;
-      return echo(world, request);
-    },
-  });
+  const { graph, release } = await serveHeld(limits);
   const hold = async (body: string) => {
     const before = graph.figures.inFlight;
     const running = fetch(`http://127.0.0.1:${graph.port}/held`, { method: "POST", body });
     while (graph.figures.inFlight === before) await Bun.sleep(1);
     return async () => (await running).status;
   };
-  return { graph, hold, release: () => gate.resolve() };
+  return { graph, hold, release };
 }
 
 const get = "GET /1 HTTP/1.1\r\nHost: h\r\n\r\n";

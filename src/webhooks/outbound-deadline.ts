@@ -26,9 +26,12 @@ export class Deadlines {
   #sweep(): void {
     const nowMs = performance.now();
     let nextMs = Number.POSITIVE_INFINITY;
-    for (let deadline = this.#ring.next; deadline !== this.#ring; deadline = deadline.next) {
+    for (let deadline = this.#ring.next; deadline !== this.#ring; ) {
+      // One that has passed may leave the ring at once.
+      const { next } = deadline;
       if (deadline.endMs > nowMs) nextMs = Math.min(nextMs, deadline.endMs);
       else deadline.pass();
+      deadline = next;
     }
     this.#timerAtMs = Number.POSITIVE_INFINITY;
     if (nextMs !== Number.POSITIVE_INFINITY) this.#arm(nextMs);

@@ -79,3 +79,16 @@ export async function serveEcho(options: Partial<Omit<GraphServerOptions, "limit
   });
   return { ...server, world, unexpected };
 }
+
+/** Stairs on which calls of `/held` wait until they are let go. */
+export async function serveHeld(limits: Partial<HttpLimits>): Promise<{ readonly graph: EchoGraph; release(): void }> {
+  const gate = Promise.withResolvers<void>();
+  const graph = await serveEcho({
+    limits,
+    climb: async (_stairs, world, request) => {
+      if (request.path === "/held") await gate.promise;
+      return echo(world, request);
+    },
+  });
+  return { graph, release: () => gate.resolve() };
+}
