@@ -45,7 +45,8 @@ export function append(base: Sql, tail: string, values: readonly SqlValue[] = []
     query = { text: `${base.query.text} ${tail}` };
     tails.set(tail, query);
   }
-  return { query, values: values.length === 0 ? base.values : [...base.values, ...values] };
+  if (values.length === 0) return { query, values: base.values };
+  return { query, values: base.values.length === 0 ? values : [...base.values, ...values] };
 }
 
 /** `(?, ?, ?)` for an IN list of `count` values; sizes are rounded up by the caller where many sizes occur. */

@@ -2,6 +2,7 @@ import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, type SqlValue, sql } from "#storage/sql";
+import { fieldsOfText } from "./product-feeds.items.ts";
 
 /** An item as G2 reads it: its fields side by side. D-143: it is in no directory, because nothing else leads to it. */
 export interface ItemRow extends Row {
@@ -15,7 +16,7 @@ export interface NewItem {
   readonly retailer_id: string;
   /** No two rows of a file have one: its line, where rows have lines of their own, else its number. */
   readonly position: number;
-  /** The other fields, as JSON. */
+  /** Of `textOfItem`. */
   readonly item: string;
 }
 
@@ -25,7 +26,7 @@ interface StoredRow extends Row {
   item: string;
 }
 
-const itemOf = ({ id, retailer_id, item }: StoredRow): ItemRow => ({ id, retailer_id, ...(JSON.parse(item) as Record<string, string | number>) });
+const itemOf = ({ id, retailer_id, item }: StoredRow): ItemRow => ({ ...fieldsOfText(item), id, retailer_id });
 
 const newestFirst = { columns: ["i.id"], direction: "descending", keyOf: (row: StoredRow) => [row.id] } as const;
 
@@ -66,7 +67,7 @@ const tails = new Map<number, string>(
   GROUP_SIZES.map((rows) => [rows, `VALUES ${new Array(rows).fill("(?, ?, ?, ?, ?)").join(", ")} ON CONFLICT DO NOTHING`]),
 );
 
-/** Answers how many of them were new to the generation; no two of `items` have one retailer_id. */
+/** Answers how many of them were new to the generation; of those with one retailer_id the first. */
 export async function insertItems(tx: Transaction, generation: number, items: readonly NewItem[]): Promise<number> {
   let inserted = 0;
   for (const group of groupsOf(items)) {

@@ -21,29 +21,11 @@ export class UploadLost extends Error {}
  * Every 20,000 rows, which leave some 30 MB of garbage. Left to itself the runtime let it grow: 160 MB at the peak of a million
  * rows in place of 130, and as much time.
  */
-const WRITES_PER_COLLECTION = 20;
+const WRITES_PER_COLLECTION = 10;
 
 /** An item that was read, with its line for the report. */
 interface ReadItem extends NewItem {
   readonly line: number;
-}
-
-/** Items of one write: no two have one retailer_id. */
-class Group {
-  readonly items: ReadItem[] = [];
-  readonly #at = new Map<string, number>();
-
-  /** Answers the item in whose place it comes. */
-  put(item: ReadItem): ReadItem | undefined {
-    const at = this.#at.get(item.retailer_id);
-    if (at === undefined) {
-      this.#at.set(item.retailer_id, this.items.push(item) - 1);
-      return undefined;
-    }
-    const earlier = this.items[at];
-    this.items[at] = item;
-    return earlier;
-  }
 }
 
 /** A row as the report names it. */
@@ -70,9 +52,9 @@ export class Ingestion implements RowSink {
   readonly #errors: RowError[] = [];
   #writes = 0;
   #reader: FeedTextReader | undefined;
-  /** Read, not written yet: the last group is not full. */
-  #groups: Group[] = [];
-  #group = new Group();
+  /** Read, not written yet: full groups, and one that is filled. */
+  #groups: ReadItem[][] = [];
+  #group: ReadItem[] = [];
 
   constructor(world: World, upload: RunningUpload, shown: ShownItems) {
     this.#world = world;
@@ -90,7 +72,7 @@ export class Ingestion implements RowSink {
         await this.#writeGroups();
       }
       reader.end();
-      if (this.#group.items.length > 0) this.#groups.push(this.#group);
+      if (this.#group.length > 0) this.#groups.push(this.#group);
       await this.#writeGroups();
       // D-140: a file of another kind must not empty a shop.
       if (this.#counts.items === 0 && this.#counts.rows > 0) throw new FeedFileProblem("none of its rows is an item");
@@ -117,11 +99,10 @@ export class Ingestion implements RowSink {
       return;
     }
     const position = this.#hasLines() ? line : this.#counts.rows;
-    const earlier = this.#group.put({ id: this.#world.ids.mint(), retailer_id: item.retailer_id, position, item: text, line });
-    if (earlier !== undefined) this.#replace(line, item.retailer_id, earlier.position);
-    if (this.#group.items.length < ROWS_PER_WRITE) return;
+    this.#group.push({ id: this.#world.ids.mint(), retailer_id: item.retailer_id, position, item: text, line });
+    if (this.#group.length < ROWS_PER_WRITE) return;
     this.#groups.push(this.#group);
-    this.#group = new Group();
+    this.#group = [];
   }
 
   bad(line: number, reason: string): void {
@@ -152,7 +133,7 @@ export class Ingestion implements RowSink {
   }
 
   async #writeGroups(): Promise<void> {
-    for (const { items } of this.#groups.splice(0)) await this.#write(items);
+    for (const items of this.#groups.splice(0)) await this.#write(items);
   }
 
   async #write(items: readonly ReadItem[]): Promise<void> {
@@ -168,26 +149,15 @@ export class Ingestion implements RowSink {
     const { generation } = this.#upload;
     // Progress for whoever asks, and the question whether this run may still write.
     if (!(await saveCounts(tx, this.#upload, this.#counts))) throw new UploadLost();
-    const retailerIds = items.map(({ retailer_id }) => retailer_id);
-    const shown = this.#shown.item_count === 0 ? [] : await findItems(tx, this.#shown.generation, retailerIds);
+    const shown = this.#shown.item_count === 0 ? [] : await findItems(tx, this.#shown.generation, idsOf(items));
     // D-140: an item keeps its id for as long as its retailer_id stays in the feed.
     const idsShown = new Map(shown.map(({ retailer_id, id }) => [retailer_id, id]));
     const rows = shown.length === 0 ? items : items.map((item) => ({ ...item, id: (idsShown.get(item.retailer_id) ?? item.id) as NewItem["id"] }));
     const inserted = await insertItems(tx, generation, rows);
-    const overwritten: { line: number; retailer_id: string; earlier: number }[] = [];
-    if (inserted < rows.length) {
-      const stored = new Map((await findItems(tx, generation, retailerIds)).map((item) => [item.retailer_id, item]));
-      for (const row of rows) {
-        const earlier = stored.get(row.retailer_id);
-        if (earlier === undefined || earlier.position === row.position) continue;
-        await overwriteItem(tx, generation, row);
-        overwritten.push({ line: row.line, retailer_id: row.retailer_id, earlier: earlier.position });
-      }
-    }
+    const overwritten = inserted === rows.length ? [] : await overwriteEarlier(tx, generation, rows);
     // An item that was overwritten was counted with its first row.
-    const replaced = rows.filter(({ retailer_id }) => idsShown.has(retailer_id)).length;
-    const replacedTwice = overwritten.filter(({ retailer_id }) => idsShown.has(retailer_id)).length;
-    return { added: inserted - (replaced - replacedTwice), replaced: replaced - replacedTwice, overwritten };
+    const replaced = countIn(idsShown, rows) - countIn(idsShown, overwritten);
+    return { added: inserted - replaced, replaced, overwritten };
   }
 
   async #end(status: "done" | "failed", format: FeedFormat | undefined, problem: string | undefined): Promise<void> {
@@ -206,6 +176,33 @@ export class Ingestion implements RowSink {
     });
   }
 }
+
+interface Overwritten {
+  readonly line: number;
+  readonly retailer_id: string;
+  /** The position of the row that was there. */
+  readonly earlier: number;
+}
+
+/** Of rows of which some were not inserted, because an earlier one, of this write or another, has their retailer_id. */
+async function overwriteEarlier(tx: Transaction, generation: number, rows: readonly ReadItem[]): Promise<Overwritten[]> {
+  const positions = new Map((await findItems(tx, generation, idsOf(rows))).map(({ retailer_id, position }) => [retailer_id, position]));
+  const overwritten: Overwritten[] = [];
+  for (const row of rows) {
+    const { line, retailer_id, position } = row;
+    const earlier = positions.get(retailer_id);
+    if (earlier === undefined || earlier === position) continue;
+    await overwriteItem(tx, generation, row);
+    positions.set(retailer_id, position);
+    overwritten.push({ line, retailer_id, earlier });
+  }
+  return overwritten;
+}
+
+const idsOf = (items: readonly ReadItem[]): string[] => items.map(({ retailer_id }) => retailer_id);
+
+const countIn = (known: ReadonlyMap<string, string>, rows: readonly { readonly retailer_id: string }[]): number =>
+  known.size === 0 ? 0 : rows.filter(({ retailer_id }) => known.has(retailer_id)).length;
 
 /** Of a row that is wrong elsewhere, so that it can be found. */
 const RETAILER_ID_SHOWN_MAX = 100;

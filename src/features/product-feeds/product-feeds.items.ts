@@ -30,15 +30,22 @@ export type ItemField = (typeof itemFields)[number];
 /** D-56: these are needed. */
 export const neededFields = ["retailer_id", "name", "image_url", "url"] as const satisfies readonly ItemField[];
 
+export const isNeeded = (field: ItemField): boolean => (neededFields as readonly ItemField[]).includes(field);
+
 /** As a file says it: text, untrimmed; an empty text says nothing. */
 export type RawItem = { [field in ItemField]?: string };
 
 /** Checked text, but for the two figures. */
 export interface Item {
   readonly retailer_id: string;
-  /** All the others. */
-  readonly fields: { readonly [field in ItemField]?: string | number };
+  /** By `keptFields`; null: the item does not say. The last one is said. */
+  readonly values: readonly ItemValue[];
 }
+
+type ItemValue = string | number | null;
+
+/** An item is kept as the list of its values in this order: new fields come at the end. */
+const keptFields = itemFields.filter((field) => field !== "retailer_id");
 
 /** Why a row is no item. The texts are few, so that a report can be read at a glance. */
 export class BadItem {
@@ -142,31 +149,32 @@ const makers: Readonly<Record<ItemField, (field: ItemField) => ReadField>> = {
   custom_label_4: short,
 };
 
-const readers = Object.fromEntries(itemFields.map((field) => [field, makers[field](field)])) as Readonly<Record<ItemField, ReadField>>;
-const missing = Object.fromEntries(neededFields.map((field) => [field, new BadItem(field, "is missing")])) as Readonly<
-  Record<(typeof neededFields)[number], BadItem>
->;
+const readRetailerId = makers.retailer_id("retailer_id");
+const keptReaders = keptFields.map((field) => ({ field, read: makers[field](field), lack: isNeeded(field) ? new BadItem(field, "is missing") : undefined }));
+const lackingId = new BadItem("retailer_id", "is missing");
 
 /** Fields that are not known are no part of `raw`; empty ones say nothing. */
 export function readItem(raw: RawItem): Item | BadItem {
   const given = withCurrency(raw);
   if (given === undefined) return twoCurrencies;
-  let retailer_id: string | undefined;
-  const fields: { [field in ItemField]?: string | number } = {};
-  for (const name in given) {
-    const field = name as ItemField;
-    const trimmed = given[field]?.trim();
-    if (trimmed === undefined || trimmed === "") continue;
-    const value = readers[field](trimmed);
+  const id = given.retailer_id?.trim() ?? "";
+  const retailer_id = id === "" ? lackingId : readRetailerId(id);
+  if (retailer_id instanceof BadItem) return retailer_id;
+  const values: ItemValue[] = [];
+  let unsaid = 0;
+  for (const { field, read, lack } of keptReaders) {
+    const trimmed = given[field]?.trim() ?? "";
+    if (trimmed === "") {
+      if (lack !== undefined) return lack;
+      unsaid++;
+      continue;
+    }
+    const value = read(trimmed);
     if (value instanceof BadItem) return value;
-    if (field === "retailer_id") retailer_id = trimmed;
-    else fields[field] = value;
+    for (; unsaid > 0; unsaid--) values.push(null);
+    values.push(value);
   }
-  if (retailer_id === undefined) return missing.retailer_id;
-  if (fields.name === undefined) return missing.name;
-  if (fields.image_url === undefined) return missing.image_url;
-  if (fields.url === undefined) return missing.url;
-  return { retailer_id, fields };
+  return { retailer_id: id, values };
 }
 
 /** `12.50 EUR` says both. */
@@ -208,14 +216,26 @@ function dateOf(given: string): string | undefined {
 const notUtf8 = new BadItem(undefined, "has bytes that are not UTF-8, or U+FFFD in their place");
 const notStorable = new BadItem(undefined, "has U+0000 or a lone surrogate");
 
-/** The fields as they are kept: JSON. */
-export function textOfItem({ retailer_id, fields }: Item): string | BadItem {
-  const json = JSON.stringify(fields);
+/** The values as they are kept: JSON. */
+export function textOfItem({ retailer_id, values }: Item): string | BadItem {
+  const json = JSON.stringify(values);
   // JSON escapes what no store may hold, and a backslash itself, so that few rows are looked at twice.
   if (json.includes("\\u") || json.includes("\uFFFD") || retailer_id.includes("\uFFFD") || !isStorableText(retailer_id)) {
-    const all = [retailer_id, ...Object.values(fields)].join(" ");
+    const all = [retailer_id, ...values].join(" ");
     if (all.includes("\uFFFD")) return notUtf8;
     if (!isStorableText(all)) return notStorable;
   }
   return json;
 }
+
+/** What `textOfItem` made, by name. */
+export function fieldsOfText(text: string): { readonly [field in ItemField]?: string | number } {
+  const values = JSON.parse(text) as readonly ItemValue[] | { readonly [field in ItemField]?: string | number };
+  // Databases hold items that were kept by name.
+  if (!isList(values)) return values;
+  const fields: { [field in ItemField]?: string | number } = {};
+  for (const [at, value] of values.entries()) if (value !== null) fields[keptFields[at] as ItemField] = value;
+  return fields;
+}
+
+const isList = (given: unknown): given is readonly ItemValue[] => Array.isArray(given);

@@ -14,7 +14,7 @@ export const productFeedMigrations: readonly Migration[] = [
       // No number is given twice, so that a run that was overtaken writes where nobody looks.
       "CREATE TABLE feed_generation_numbers (next_generation BIGINT NOT NULL)",
       "INSERT INTO feed_generation_numbers (next_generation) VALUES (1)",
-      // `item` is JSON: most items say half of what they may.
+      // `item` is JSON, a list without names (product-feeds.items.ts): a third less to write and to keep.
       `CREATE TABLE feed_items (
         generation BIGINT NOT NULL, id BIGINT NOT NULL, retailer_id TEXT NOT NULL, position BIGINT NOT NULL, item TEXT NOT NULL,
         PRIMARY KEY (generation, id)

@@ -6,13 +6,12 @@ import { WorldProblem, worldId } from "#graph/world-words";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { findItems, insertItems, listAllItems, type NewItem } from "./items.store.ts";
-import { BadItem, type ItemField, itemFields, neededFields, type RawItem, readItem, textOfItem } from "./product-feeds.items.ts";
+import { BadItem, type ItemField, isNeeded, itemFields, type RawItem, readItem, textOfItem } from "./product-feeds.items.ts";
 import { scheduleIngestion } from "./product-feeds.jobs.ts";
 import { beginGeneration, deleteFeed, type FeedRow, findFeed, insertFeed, listAllFeeds, renameFeed, showGeneration } from "./product-feeds.store.ts";
 
 const closed = { additionalProperties: false };
 
-const isNeeded = (field: ItemField): boolean => (neededFields as readonly ItemField[]).includes(field);
 /** Figures may be written as figures; what a field takes beyond that is the same as in a feed file. */
 const value = Type.Union([Type.String(), Type.Number()]);
 const itemEntry = Type.Object(

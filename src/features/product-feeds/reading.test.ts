@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { type Bytes, textOf } from "./product-feeds.bytes.ts";
 import { FeedTextReader } from "./product-feeds.formats.ts";
-import { BadItem, type RawItem, readItem } from "./product-feeds.items.ts";
+import { BadItem, fieldsOfText, type RawItem, readItem, textOfItem } from "./product-feeds.items.ts";
 import { ROW_CHARACTERS_MAX } from "./product-feeds.limits.ts";
 import type { FeedFormat } from "./product-feeds.rows.ts";
 
@@ -293,7 +293,7 @@ describe("D-56: bytes", () => {
 describe("D-56: items", () => {
   const item = (more: RawItem) => {
     const read = readItem({ ...row("a"), ...more });
-    return read instanceof BadItem ? read : { retailer_id: read.retailer_id, ...read.fields };
+    return read instanceof BadItem ? read : { retailer_id: read.retailer_id, ...fieldsOfText(textOfItem(read) as string) };
   };
   const reasonOf = (more: RawItem) => {
     const read = item(more);
@@ -303,6 +303,11 @@ describe("D-56: items", () => {
   test("the four needed fields are needed, and an empty text is none", () => {
     for (const field of ["retailer_id", "name", "url", "image_url"] as const) expect(reasonOf({ [field]: "  " })).toBe(`${field} is missing`);
     expect(item({ brand: " ", description: "" })).toEqual(row("a"));
+  });
+
+  test("an item that was kept by name is read as one that is kept as a list", () => {
+    expect(fieldsOfText('{"name":"N","user_rating":4.5}')).toEqual({ name: "N", user_rating: 4.5 });
+    expect(fieldsOfText('["N",null,"u"]')).toEqual({ name: "N", url: "u" });
   });
 
   test("fields are read as what they are", () => {
