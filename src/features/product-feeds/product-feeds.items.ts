@@ -150,7 +150,11 @@ const makers: Readonly<Record<ItemField, (field: ItemField) => ReadField>> = {
 };
 
 const readRetailerId = makers.retailer_id("retailer_id");
-const keptReaders = keptFields.map((field) => ({ field, read: makers[field](field), lack: isNeeded(field) ? new BadItem(field, "is missing") : undefined }));
+const keptReaders = keptFields.map((field) => ({
+  field,
+  read: makers[field](field),
+  lack: isNeeded(field) ? new BadItem(field, "is missing") : undefined,
+}));
 const lackingId = new BadItem("retailer_id", "is missing");
 
 /** Fields that are not known are no part of `raw`; empty ones say nothing. */
