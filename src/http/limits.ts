@@ -37,8 +37,8 @@ export const defaultLimits: HttpLimits = {
   keepAliveMs: 65_000,
   // At 50 µs a call this is 0.1 s of work: who waits longer than that is better told to come back.
   callsMax: 2_048,
-  // At 40 ns a byte, measured with 50 app events a call, this is 0.2 s of work; parsed, a body takes some ten times its bytes.
-  callBytesMax: 4_194_304,
+  // At 40 ns a byte, measured with 50 app events a call, this is 0.1 s of work; parsed, a body takes some ten times its bytes.
+  callBytesMax: 2_097_152,
   // Memory that senders can hold by being slow, at most twice this. A body that comes with its head, as small ones do, needs none of it.
   arrivingBytesMax: 134_217_728,
 };
