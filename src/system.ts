@@ -47,7 +47,7 @@ export class TimeOrderedIds implements IdMinter {
     if (this.#first.ms !== this.#lastMs || this.#first.process !== process) this.#first = firstId(this.#lastMs, process);
     const { head, tail, value } = this.#first;
     const last = tail + this.#sequence;
-    return nodeId(head !== "" && last < TAIL ? head + String(last).padStart(TAIL_DIGITS, "0") : String(value + BigInt(this.#sequence)));
+    return (head !== "" && last < TAIL ? head + String(last).padStart(TAIL_DIGITS, "0") : String(value + BigInt(this.#sequence))) as NodeId;
   }
 }
 

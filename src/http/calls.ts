@@ -1,7 +1,6 @@
 /** From a call on the socket to the stairs and back. */
 import type { climb, Stairs } from "#graph/ladder";
 import type { GraphRequest, GraphResponse } from "#graph/request";
-import { excerpt } from "#graph/request-log";
 import { bodyTooLarge, type GraphError, headersTooLarge, internalError, malformedRequest } from "#kernel/errors";
 import { monotonicMs } from "#system";
 import type { CallFigures } from "#telemetry/figures";
@@ -33,6 +32,7 @@ interface Call {
   readonly head: RequestHead;
   readonly connection: Connection;
   readonly target: Target;
+  readonly query: ParsedPairs;
   readonly place: Place;
   readonly baseUrl: string;
   readonly startedMs: number;
@@ -64,26 +64,15 @@ export class Calls {
       const route = this.#options.routes.find(head.method, call.place);
       if (route !== undefined) await answerRoute(route, call);
       else if (head.method === "OPTIONS") this.#answerPreflight(call);
-      else await this.#answerGraph(call);
+      else {
+        const taken = head.framing === 0 ? NO_BODY : this.#takeBody(call);
+        const body = taken instanceof Promise ? await taken : taken;
+        if (body === "unread" || (body !== "gone" && this.#isFull)) this.#turnAway(call);
+        else if (body !== "gone") this.#answered(call, body, await this.#climb(call, this.#requestOf(call, body)));
+      }
     } catch (error) {
       this.#fail(error, call);
     }
-  }
-
-  async #answerGraph(call: Call): Promise<void> {
-    const { head, connection } = call;
-    const taken = head.framing === 0 ? NO_BODY : this.#takeBody(call);
-    const body = taken instanceof Promise ? await taken : taken;
-    if (body === "gone") return;
-    if (body === "unread" || this.#isFull) {
-      this.#turnAway(call);
-      return;
-    }
-    const answer = await this.#climb(call, this.#requestOf(call, body));
-    writeAnswer(connection, answer, head.method === "HEAD");
-    const durationMs = monotonicMs() - call.startedMs;
-    this.#options.figures.record(answer.operation, answer.status, durationMs);
-    record(call, body, answer, durationMs);
   }
 
   async #climb({ place, bodyBytes }: Call, request: GraphRequest): Promise<GraphResponse> {
@@ -96,6 +85,13 @@ export class Calls {
       figures.inFlight--;
       this.#bytesInFlight -= bodyBytes;
     }
+  }
+
+  #answered(call: Call, body: ParsedBody, answer: GraphResponse): void {
+    writeAnswer(call.connection, answer, call.head.method === "HEAD");
+    const durationMs = monotonicMs() - call.startedMs;
+    this.#options.figures.record(answer.operation, answer.status, durationMs);
+    record(call, body, answer, durationMs);
   }
 
   get #isFull(): boolean {
@@ -118,16 +114,21 @@ export class Calls {
 
   #callOf(head: RequestHead, connection: Connection): Call {
     const startedMs = monotonicMs();
-    const target = splitTarget(head.target);
+    head.asked ??= this.#read(head.target);
+    const { target, query } = head.asked;
     const origin = this.#options.origins.of(head.raw, target.authority, connection);
     const place = this.#options.places.locate(origin.host, target.path);
-    return { head, connection, target, place, baseUrl: `${origin.scheme}://${origin.host}${place.mount}`, startedMs, bodyBytes: 0 };
+    return { head, connection, target, query, place, baseUrl: `${origin.scheme}://${origin.host}${place.mount}`, startedMs, bodyBytes: 0 };
   }
 
-  #requestOf({ head, target, place, baseUrl }: Call, body: ParsedBody): GraphRequest {
+  #read(text: string): NonNullable<RequestHead["asked"]> {
+    const target = splitTarget(text);
+    return { target, query: parsePairs(target.queryText, "The query", this.#options.limits.parametersMax) };
+  }
+
+  #requestOf({ head, target, query, place, baseUrl }: Call, body: ParsedBody): GraphRequest {
     const { limits } = this.#options;
     const { method, raw } = head;
-    const query = parsePairs(target.queryText, "The query", limits.parametersMax);
     return {
       surface: place.surface,
       method,
@@ -212,7 +213,7 @@ function record({ head, target, place }: Call, body: ParsedBody, answer: GraphRe
     time: world.clock.nowMs(),
     duration_ms: durationMs,
     app: answer.app,
-    request_body: excerpt(body.text),
-    response_body: excerpt(answer.body),
+    request_body: body.text,
+    response_body: answer.body,
   });
 }

@@ -1,5 +1,6 @@
 /** The head of a request (RFC 9112, 2 to 7), read strictly: what two readers could take for different things is refused. */
-import type { RawHeaders } from "./arrived.ts";
+import type { RawHeaders, Target } from "./arrived.ts";
+import type { ParsedPairs } from "./pairs.ts";
 
 export interface RequestHead {
   readonly method: string;
@@ -11,6 +12,8 @@ export interface RequestHead {
   readonly isKept: boolean;
   /** Knows neither chunks nor that connections are kept. */
   readonly isHttp10: boolean;
+  /** What the target says, once somebody has read it: many calls have the same head. */
+  asked: { readonly target: Target; readonly query: ParsedPairs } | undefined;
 }
 
 /** What is wrong with it, as a clause of a sentence. */
@@ -55,7 +58,7 @@ export function parseHead(text: string): RequestHead | HeadProblem {
   const framing = framingOf(length, coding, isHttp10);
   if (framing === undefined) return "it does not say clearly where its body ends";
   const isKept = connection === undefined ? !isHttp10 : isKeptBy(connection, isHttp10);
-  return { method: text.slice(0, methodEnd), target: text.slice(methodEnd + 1, targetEnd), raw, framing, isKept, isHttp10 };
+  return { method: text.slice(0, methodEnd), target: text.slice(methodEnd + 1, targetEnd), raw, framing, isKept, isHttp10, asked: undefined };
 }
 
 function problemOf(text: string): HeadProblem {
