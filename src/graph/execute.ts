@@ -25,8 +25,13 @@ export async function execute(registry: Registry, endpoint: Endpoint, call: Read
 
 /** D-34, D-41: bodies carry parameters on every method, and the body wins over the query. */
 function parametersOf(request: GraphRequest): Parameters {
-  for (const _ in request.body) return { ...request.query, ...request.body };
-  return request.query;
+  if (isEmpty(request.body)) return request.query;
+  return isEmpty(request.query) ? request.body : { ...request.query, ...request.body };
+}
+
+function isEmpty(parameters: Parameters): boolean {
+  for (const _ in parameters) return false;
+  return true;
 }
 
 function selectionOf(fields: unknown): Selection | undefined {

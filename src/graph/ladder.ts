@@ -76,13 +76,13 @@ interface Progress {
   version: string | undefined;
   owner: string | undefined;
   /** What the answer carries beside the headers of every answer. */
-  headers: Record<string, string> | undefined;
+  headers: Readonly<Record<string, string>> | undefined;
   /** Of an answer to a read. */
   tag: string | undefined;
 }
 
 function addHeaders(step: Progress, headers: Readonly<Record<string, string>> | undefined): void {
-  if (headers !== undefined) step.headers = { ...step.headers, ...headers };
+  if (headers !== undefined) step.headers = step.headers === undefined ? headers : { ...step.headers, ...headers };
 }
 
 /** D-34: the entity tag of an answer to a read; true when the caller has that very answer. */

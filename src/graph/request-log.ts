@@ -93,11 +93,18 @@ export class RequestLog {
     const start = this.#starts[slot] as number;
     const text = this.#bytes?.toString("utf8", start, start + (this.#sizes[slot] as number)) ?? "";
     let end = 0;
-    const texts = Array.from(this.#lengths.subarray(slot * TEXTS, (slot + 1) * TEXTS), (length) => text.slice(end, (end += length)));
-    const [trace_id, operation, method, surface, path, query, app, request_body, response_body] = texts as [string, string, string, string, string, string, string, string, string];
+    let nth = slot * TEXTS;
+    const next = (): string => {
+      const start = end;
+      end += this.#lengths[nth++] as number;
+      return text.slice(start, end);
+    };
     const [status, time, duration_ms] = this.#numbers.subarray(slot * NUMBERS) as unknown as [number, number, number];
-    const calledBy = app === "" ? undefined : app;
-    return { trace_id, operation, method, surface, path, query, status, time, duration_ms, app: calledBy, request_body, response_body };
+    return {
+      ...{ trace_id: next(), operation: next(), method: next(), surface: next(), path: next(), query: next() },
+      app: next() || undefined,
+      ...{ request_body: next(), response_body: next(), status, time, duration_ms },
+    };
   }
 
   /** Resolves at the next call. */

@@ -71,6 +71,15 @@ describe("calls are the same however their bytes are cut", () => {
     );
   });
 
+  test("a head that comes again is a call of its own, with its own body", async () => {
+    const post = (target: string, body: string): string => `POST ${target} HTTP/1.1\r\nX: y\r\nContent-Length: 3\r\n\r\n${body}`;
+    const owner = new Owner();
+    await owner.send(post("/a", "one"), post("/a", "two"), post("/b", "six"), `${post("/a", "ten")}${post("/a", "one")}`);
+    expect(owner.seen.map(({ target, body }) => `${target} ${body}`)).toEqual(["/a one", "/a two", "/b six", "/a ten", "/a one"]);
+    await owner.send("POST /a HTTP/1.1\r\nX: y\r\nContent-Length: 3 4\r\n\r\n");
+    expect([owner.seen.length, owner.refused.length]).toEqual([5, 1]);
+  });
+
   test("any bytes at all: answered, refused or waited for, never thrown", async () => {
     const noise = fc.array(
       fc.oneof(

@@ -7,7 +7,7 @@
 import type { Socket } from "bun";
 import { type GraphError, headersTooLarge, malformedRequest, overloaded, requestTooSlow } from "#kernel/errors";
 import { monotonicMs } from "#system";
-import { type HeadProblem, isHopeless, parseHead, type RequestHead } from "./head.ts";
+import { type HeadProblem, HeadReader, isHopeless, type RequestHead } from "./head.ts";
 import { Inbox } from "./inbox.ts";
 import { type Advance, type IncomingBody, incomingBody } from "./incoming-body.ts";
 import { type HttpLimits, parserHeaderBytesMax } from "./limits.ts";
@@ -29,8 +29,6 @@ export type Received = NonNullable<Advance> | "gone";
 /** `waiting` for a call, `answering` one, or `ending`: the last answer is out and what still comes is thrown away. */
 type State = "waiting" | "answering" | "ending";
 
-/** Characters of a head that is remembered; thousands of connections may be open. */
-const KNOWN_MAX = 1_024;
 /** Bytes of further calls that are taken in while one is answered; then the caller waits. */
 const AHEAD_MAX = 65_536;
 /**
@@ -53,8 +51,7 @@ export class Connection {
   /** Of a head that is not complete: how far it was searched. */
   #searched = 0;
   #head: RequestHead | undefined;
-  /** Who keeps a connection mostly sends the same head again: it is compared, and not read anew. */
-  #known: { readonly text: string; readonly head: RequestHead } | undefined;
+  readonly #heads = new HeadReader();
   #isBodyTaken = true;
   #body: { readonly incoming: IncomingBody; settle(received: Received): void } | undefined;
   #isReading = false;
@@ -279,10 +276,7 @@ export class Connection {
     const text = inbox.text(0, end);
     inbox.skip(end + 4);
     this.#searched = 0;
-    if (this.#known?.text === text) return this.#known.head;
-    const head = parseHead(text);
-    if (typeof head !== "string" && text.length <= KNOWN_MAX) this.#known = { text, head };
-    return head;
+    return this.#heads.read(text);
   }
 
   #refuse(error: GraphError): void {

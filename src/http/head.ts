@@ -27,8 +27,27 @@ const REQUEST_LINE = /^[A-Z-]+ [\x21-\x7e]+ HTTP\/1\.[01](?:\r\n|$)/;
 /** No blank before a colon, no folded lines, no line that ends without a carriage return. Linear: no character fits in two ways. */
 const WHOLE = /^[A-Z-]+ [\x21-\x7e]+ HTTP\/1\.[01](?:\r\n[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*)*$/;
 
-/** `text` is Latin-1 and ends before the empty line. */
-export function parseHead(text: string): RequestHead | HeadProblem {
+/** Characters of a head that is remembered; thousands of connections may be open. */
+const KNOWN_MAX = 1_024;
+
+/** The heads of one connection. Who keeps it mostly sends the same one again: it is compared, and not read anew. */
+export class HeadReader {
+  #knownText = "";
+  #known: RequestHead | undefined;
+
+  /** `text` is Latin-1 and ends before the empty line. */
+  read(text: string): RequestHead | HeadProblem {
+    if (this.#known !== undefined && text === this.#knownText) return this.#known;
+    const head = parseHead(text);
+    if (typeof head !== "string" && text.length <= KNOWN_MAX) {
+      this.#knownText = text;
+      this.#known = head;
+    }
+    return head;
+  }
+}
+
+function parseHead(text: string): RequestHead | HeadProblem {
   if (!WHOLE.test(text)) return problemOf(text);
   const methodEnd = text.indexOf(" ");
   if (methodEnd > 32) return problemOf(text);

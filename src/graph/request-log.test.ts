@@ -1,0 +1,69 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { type RequestEntry, RequestLog } from "./request-log.ts";
+
+const entry = (more: Partial<RequestEntry> = {}): RequestEntry => ({
+  trace_id: "A1",
+  operation: "createLabel",
+  method: "POST",
+  surface: "base",
+  path: "/v26.0/2001/custom_labels",
+  query: "limit=5",
+  status: 200,
+  time: 1_795_000_000_500,
+  duration_ms: 1.5,
+  app: "1001",
+  request_body: '{"a":1}',
+  response_body: '{"id":"1"}',
+  ...more,
+});
+
+test("what went in comes out, whatever the bodies hold", () => {
+  const body = fc.string({ unit: "binary", maxLength: 60 });
+  fc.assert(
+    fc.property(
+      fc.array(
+        fc.record({ request_body: body, response_body: body, app: fc.option(fc.string({ unit: "grapheme", minLength: 1 }), { nil: undefined }) }),
+      ),
+      (given) => {
+        const log = new RequestLog();
+        const entries = given.map((more, at) => entry({ ...more, trace_id: `A${at}`, status: 200 + at }));
+        for (const one of entries) log.add(one);
+        expect(log.entries()).toEqual(entries.reverse());
+      },
+    ),
+  );
+});
+
+test("the last thousand calls are kept", () => {
+  const log = new RequestLog();
+  for (let at = 0; at < 2_500; at++) log.add(entry({ trace_id: `A${at}` }));
+  const kept = log.entries().map(({ trace_id }) => trace_id);
+  expect([kept.length, kept[0], kept[999]]).toEqual([1_000, "A2499", "A1500"]);
+});
+
+test("of calls with long bodies fewer are kept, always the newest, and each is whole", () => {
+  const log = new RequestLog();
+  // Three bytes a character: 24 kB a call, and 8 MB are kept.
+  const long = "あ".repeat(4_096);
+  const lengths = [4_096, 10, 2_000, 4_000, 1];
+  for (let at = 0; at < 3_000; at++) {
+    const request_body = long.slice(0, lengths[at % lengths.length]);
+    log.add(entry({ trace_id: `A${at}`, request_body, response_body: request_body }));
+    if (at % 100 > 0) continue;
+    const kept = log.entries();
+    expect(kept.length).toBeGreaterThan(Math.min(at, 300));
+    for (const [back, one] of kept.entries()) {
+      const body = long.slice(0, lengths[(at - back) % lengths.length]);
+      expect([one.trace_id, one.request_body === body, one.response_body === body]).toEqual([`A${at - back}`, true, true]);
+    }
+  }
+});
+
+test("a long body is cut, between two characters or within one", () => {
+  const log = new RequestLog();
+  log.add(entry({ request_body: "x".repeat(5_000), response_body: `${"x".repeat(4_095)}😀` }));
+  const [kept] = log.entries();
+  expect(kept?.request_body).toBe(`${"x".repeat(4_096)}…`);
+  expect(kept?.response_body).toBe(`${"x".repeat(4_095)}\uFFFD…`);
+});
