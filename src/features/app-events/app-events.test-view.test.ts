@@ -36,3 +36,14 @@ test("of very many only the newest are told", () => {
   expect(own.takeNew().flatMap(namesOf)).toEqual(Array.from({ length: 20 }, (_, i) => String(480 + i)));
   expect(own.takeNew()).toEqual([]);
 });
+
+test("the newest calls are kept, up to 500 events, and always the last one", () => {
+  const own = new TestEvents();
+  const call = (name: string, count: number) => ({ ...seen(one, name), events: Array.from({ length: count }, () => ({ name })) });
+  for (const name of ["a", "b", "c", "d", "e", "f"]) own.add(call(name, 90));
+  expect(new Set(namesOf(own.list(one)))).toEqual(new Set(["b", "c", "d", "e", "f"]));
+  expect(own.takeNew().flatMap(namesOf)).toHaveLength(450);
+  for (let i = 0; i < 250; i++) own.add(seen(one, String(i)));
+  expect(own.list(one)).toHaveLength(200);
+  expect(namesOf(own.list(one)).at(-1)).toBe("50");
+});
