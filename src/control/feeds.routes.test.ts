@@ -112,6 +112,9 @@ onEachDatabase("feed uploads", (database) => {
     expect(await idsOf()).toEqual(["a", "c"]);
     const many = await upload(csv(row("a"), ...Array.from({ length: 250 }, (_, at) => `bad${at}`)));
     expect([many.bad_rows, many.errors.length, many.errors[99].line]).toEqual([250, 100, 102]);
+    const mixed = await upload(csv(row("a"), row("a"), ...Array.from({ length: 150 }, (_, at) => `bad${at}`), row("a")));
+    expect([mixed.bad_rows, mixed.duplicates, mixed.errors.length, mixed.errors[99].line]).toEqual([150, 2, 100, 102]);
+    expect(mixed.errors[0]).toMatchObject({ line: 3, retailer_id: "a" });
   });
 
   test("D-56: duplicates are found however far apart they are, and the last one counts", async () => {

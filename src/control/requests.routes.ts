@@ -118,7 +118,7 @@ export const requestRoutes: readonly ControlRoute[] = [
     method: "GET",
     path: "/v1/worlds/{w}/requests",
     operation: "listRequests",
-    summary: "The last 1,000 calls, the newest first",
+    summary: "The last 1,000 calls, or as many as 8 MB hold, the newest first",
     query: requestsQuery,
     answer: listOf(seenRequest),
     errors: [404],

@@ -26,13 +26,13 @@ export class Deadlines {
   #sweep(): void {
     const nowMs = performance.now();
     let nextMs = Number.POSITIVE_INFINITY;
-    for (let deadline = this.#ring.next; deadline !== this.#ring; ) {
-      // One that has passed may leave the ring at once.
-      const { next } = deadline;
+    const late: Deadline[] = [];
+    for (let deadline = this.#ring.next; deadline !== this.#ring; deadline = deadline.next) {
       if (deadline.endMs > nowMs) nextMs = Math.min(nextMs, deadline.endMs);
-      else deadline.pass();
-      deadline = next;
+      else late.push(deadline);
     }
+    // One that passes may leave the ring at once.
+    for (const deadline of late) deadline.pass();
     this.#timerAtMs = Number.POSITIVE_INFINITY;
     if (nextMs !== Number.POSITIVE_INFINITY) this.#arm(nextMs);
   }

@@ -16,7 +16,7 @@ import { eventNameFact } from "./names.store.ts";
 /** In one transaction: at some 5 µs each, SQLite's writer and the event loop are held for 25 ms. */
 const BATCH_EVENTS_MAX = 5_000;
 /**
- * More than the bodies of running calls hold (`callBytesMax` of src/http/limits.ts) unless events are shorter than 42 bytes: mostly
+ * More than the bodies of running calls hold (`callBytesMax` of src/http/limits.ts) unless events are shorter than 21 bytes: mostly
  * callers are told to come back there, before anything is read. Some 50 MB.
  */
 const WAITING_EVENTS_MAX = 100_000;

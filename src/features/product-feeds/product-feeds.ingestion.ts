@@ -49,7 +49,9 @@ export class Ingestion implements RowSink {
   readonly #counts: { -readonly [count in keyof UploadCounts]: number } = {
     ...{ rows: 0, items: 0, items_added: 0, items_replaced: 0, items_removed: 0, bad_rows: 0, duplicates: 0 },
   };
-  readonly #errors: RowError[] = [];
+  /** The first ones of each: a duplicate is found when it is written, which is after later rows were read. */
+  readonly #badRows: RowError[] = [];
+  readonly #duplicates: RowError[] = [];
   #writes = 0;
   #reader: FeedTextReader | undefined;
   /** Read, not written yet: full groups, and one that is filled. */
@@ -116,7 +118,7 @@ export class Ingestion implements RowSink {
 
   #refuse(error: RowError): void {
     this.#counts.bad_rows++;
-    if (this.#errors.length < BAD_ROWS_KEPT_MAX) this.#errors.push(error);
+    if (this.#badRows.length < BAD_ROWS_KEPT_MAX) this.#badRows.push(error);
   }
 
   /** Whether no two rows are on one line. */
@@ -127,9 +129,9 @@ export class Ingestion implements RowSink {
   /** D-56, D-141: the same retailer_id again replaces, also within a file; the report says so. */
   #replace(line: number, retailer_id: string, earlier: number): void {
     this.#counts.duplicates++;
-    if (this.#errors.length >= BAD_ROWS_KEPT_MAX) return;
+    if (this.#duplicates.length >= BAD_ROWS_KEPT_MAX) return;
     const what = this.#hasLines() ? `the row of line ${earlier}` : `item ${earlier} of the file`;
-    this.#errors.push({ line, retailer_id, field: "retailer_id", reason: `replaces ${what}, which has it too` });
+    this.#duplicates.push({ line, retailer_id, field: "retailer_id", reason: `replaces ${what}, which has it too` });
   }
 
   async #writeGroups(): Promise<void> {
@@ -167,11 +169,12 @@ export class Ingestion implements RowSink {
       ? { ...this.#counts, items_removed: this.#shown.item_count - this.#counts.items_replaced }
       : // Of a file that is of no use nothing is in the feed.
         { ...this.#counts, items: 0, items_added: 0, items_replaced: 0 };
-    this.#errors.sort((one, other) => one.line - other.line);
+    const found = [...this.#badRows, ...this.#duplicates].sort((one, other) => one.line - other.line);
+    const errors = JSON.stringify(found.slice(0, BAD_ROWS_KEPT_MAX));
     await this.#world.database.write(async (tx) => {
       if (!(await saveCounts(tx, this.#upload, counts))) throw new UploadLost();
       const ended_time = unixSeconds(this.#world.clock);
-      await endUpload(tx, this.#upload, { status, ended_time, format, problem, errors: JSON.stringify(this.#errors) });
+      await endUpload(tx, this.#upload, { status, ended_time, format, problem, errors });
       if (isDone) await showGeneration(tx, feed, generation, this.#counts.items);
     });
   }
@@ -188,14 +191,16 @@ interface Overwritten {
 async function overwriteEarlier(tx: Transaction, generation: number, rows: readonly ReadItem[]): Promise<Overwritten[]> {
   const positions = new Map((await findItems(tx, generation, idsOf(rows))).map(({ retailer_id, position }) => [retailer_id, position]));
   const overwritten: Overwritten[] = [];
+  const last = new Map<string, ReadItem>();
   for (const row of rows) {
     const { line, retailer_id, position } = row;
     const earlier = positions.get(retailer_id);
     if (earlier === undefined || earlier === position) continue;
-    await overwriteItem(tx, generation, row);
     positions.set(retailer_id, position);
+    last.set(retailer_id, row);
     overwritten.push({ line, retailer_id, earlier });
   }
+  for (const row of last.values()) await overwriteItem(tx, generation, row);
   return overwritten;
 }
 
