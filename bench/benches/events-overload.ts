@@ -9,7 +9,7 @@ const TIMES = 3;
 /** So much longer than other benches, since thousands of connections are opened in each run, which is no part of a lasting crowd. */
 const LONGER = 4;
 /** By default so many calls are taken at once (`calls_max`) … */
-const CALLS_TAKEN = 2_048;
+const CALLS_TAKEN = 1_024;
 /** … or fewer, of whose bodies the last one goes beyond this (`callBytesMax`). */
 const BYTES_TAKEN = 2_097_152;
 

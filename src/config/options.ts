@@ -144,7 +144,7 @@ export const options: readonly Option[] = [
     name: "calls_max",
     value: "N",
     read: read.integer(1, Number.MAX_SAFE_INTEGER),
-    default: 2_048,
+    default: 1_024,
     summary: "graph calls that run at the same time; one more is told to come back",
   },
   {

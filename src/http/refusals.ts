@@ -50,8 +50,8 @@ export function turnedAway(stairs: Stairs, world: World, request: GraphRequest, 
   return { ...answer, headers: { ...answer.headers, ...stairs.registry.headersOf(request.method, edge) } };
 }
 
-/** Turning a call away takes some 30 µs, most of them the system's: so many in a second take 3 % of a core. */
-const COMING_BACK_PER_SECOND = 1_000;
+/** Turning a call away takes some 50 µs where thousands of connections wait, most of them the system's: so many in a second take 2.5 % of a core. */
+const COMING_BACK_PER_SECOND = 500;
 const REST_SECONDS_MAX = 10;
 const LOOK_EVERY_MS = 100;
 /** That go on sooner, to see whether there is room again: twice as many each time, as long as there is. */
