@@ -27,7 +27,7 @@ const UTF8_BYTES_MAX = 3;
 
 /**
  * A ring of bytes. Objects kept for a thousand calls would outlive what the collector takes for short lives, and each of its rounds
- * would carry them along: measured, an eighth of what a write costs.
+ * would carry them along.
  */
 export class RequestLog {
   /** The texts of each entry in a row, where there is still nothing older, or room was made. */
