@@ -7,8 +7,8 @@ const WRONG_USE = 2;
 const FAILED = 1;
 
 /** Errors whose message says to a person what to change. */
-const WRONG_USES = ["ConfigProblem", "WorldFileProblem", "FolderInUse", "DataNotEmpty"];
-const PLAIN_FAILURES = ["UnknownMigration", "MigrationFailed"];
+const WRONG_USES = ["ConfigProblem", "WorldFileProblem", "FolderInUse", "DataNotEmpty", "UnknownMigration"];
+const PLAIN_FAILURES = ["MigrationFailed"];
 
 /**
  * What the system, SQLite and PostgreSQL (`3D000`: no such database; class 28: who asks is not let in) find wrong with what

@@ -21,7 +21,9 @@ export class UnknownMigration extends Error {
     readonly room: string,
     readonly migration: string,
   ) {
-    super(`the data has the migration ${room}/${migration}, which this program does not know: a newer version of the program wrote it`);
+    super(
+      `the data has the migration ${room}/${migration}, which this program does not know: a newer version wrote it. Start that version, or a newer one`,
+    );
     this.name = "UnknownMigration";
   }
 }

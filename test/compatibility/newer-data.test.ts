@@ -1,0 +1,49 @@
+/** Data that a newer program wrote is refused before anything in it changes. */
+import { Database } from "bun:sqlite";
+import { afterEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { Client } from "pg";
+import { endAll, runPlaza } from "../cli/plaza-process.ts";
+import { fixtures } from "./fixtures.ts";
+import type { Place } from "./places.ts";
+
+afterEach(endAll);
+
+/** Each statement in its turn; the rows of the last one. */
+async function execute({ data }: Place, statements: readonly string[]): Promise<unknown[]> {
+  let rows: unknown[] = [];
+  if (data.startsWith("postgres")) {
+    const client = new Client({ connectionString: data });
+    await client.connect();
+    for (const statement of ["SET search_path = plaza_default", ...statements]) rows = (await client.query(statement)).rows;
+    await client.end();
+  } else {
+    const database = new Database(join(data, "default.sqlite"));
+    for (const statement of statements) rows = database.query(statement).all();
+    database.close();
+  }
+  return rows;
+}
+
+const MIGRATIONS = "SELECT room, name FROM migrations ORDER BY room, name";
+
+describe.each([...fixtures])("data of $version on $database, with a migration of a newer program", ({ open }) => {
+  test("is refused with exit code 2, naming what is unknown and what to do, and stays as it is", async () => {
+    const place = await open();
+    const newer = "INSERT INTO migrations (room, name, applied_time) VALUES ('later-feature', 'things', 1900000000)";
+    const before = await execute(place, [newer, MIGRATIONS]);
+    const commands = [
+      ["start", "--json", "--port", "0", "--control-port", "0", "--rtmp-port", "off"],
+      ["token", "list"],
+    ];
+    for (const command of commands) {
+      expect(await runPlaza([...command, "--data", place.data], { env: place.env })).toEqual({
+        code: 2,
+        stdout: "",
+        stderr:
+          "plaza: the data has the migration later-feature/things, which this program does not know: a newer version wrote it. Start that version, or a newer one\n",
+      });
+    }
+    expect(await execute(place, [MIGRATIONS])).toEqual(before);
+  });
+});
