@@ -55,6 +55,24 @@ onEachDatabase("who may use live videos", (database) => {
     expect((await plaza.get("/v26.0/2003/live_videos", { bearer: "club-live" })).body.data).toEqual([]);
   });
 
+  test("D-16, D-113, D-114: a page that shares a video lists every field of it; the live map shows all of its fields to other pages", async () => {
+    const plaza = await open();
+    const made = await plaza.post(ON_PAGE, {
+      bearer,
+      body: { title: "Here", description: "Now", status: "LIVE_NOW", place: "991", embeddable: true, crossposting_actions: [{ page_id: "2003" }] },
+    });
+    plaza.time.realMs += 5_000;
+    const shown = async (path: string, token: string, fields: string) => {
+      const { body } = await plaza.get(path, { bearer: token, query: fields === "" ? {} : { fields } });
+      return Object.keys(body.data.find(({ id }: { id: string }) => id === made.body.id)).join();
+    };
+    const names = "id,title,description,status,embeddable,embed_html,place,creation_time,broadcast_start_time,permalink_url,page,crossposted_pages";
+    const onMap = "id,title,place,page,permalink_url,broadcast_start_time";
+    expect(await shown("/v26.0/2003/live_videos", "club-live", names)).toBe(names);
+    expect(await shown("/v26.0/live_map", "bar-live", onMap)).toBe(onMap);
+    expect(await shown("/v26.0/live_map", "bar-live", "")).toBe("id,title,place,broadcast_start_time");
+  });
+
   test("AUTH-7, D-13, D-14: who may, in any place; whoever may not changes nothing", async () => {
     const plaza = await open();
     const codes = async (token: string) => {

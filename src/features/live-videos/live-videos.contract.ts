@@ -15,44 +15,8 @@ const access = {
   errorForm: "wrapped",
 } as const satisfies Partial<Access>;
 
-const plain = (schema: TSchema): Field<LiveVideoRow> => ({ schema, policy: "liveVideoReading" });
-const text = plain(Type.String());
-
 /** D-113: ISO 8601 in UTC, as such platforms write times. */
 export const timeText = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}+0000`;
-
-const time = (secondsOf: (row: LiveVideoRow) => number | null): Field<LiveVideoRow> => ({
-  ...text,
-  of: (row) => {
-    const seconds = secondsOf(row);
-    return seconds === null ? undefined : timeText(seconds);
-  },
-});
-
-const broadcastStart = time(({ broadcast_start_ms }) => (broadcast_start_ms === null ? null : Math.floor(broadcast_start_ms / 1000)));
-
-const pageSet: FieldSet = {
-  fields: { id: { schema: Type.String(), policy: "liveVideoReading" }, name: { schema: Type.String(), policy: "liveVideoReading" } },
-  defaults: ["id", "name"],
-};
-
-/** The page where the video began; in the list of a page that shares it this is another one. */
-const page: Field<LiveVideoRow> = {
-  schema: Type.Object({ id: Type.String(), name: Type.Optional(Type.String()) }),
-  policy: "liveVideoReading",
-  nested: {
-    set: () => pageSet,
-    load: async ({ world }, reader, row) => {
-      const id = nodeId((row as LiveVideoRow).page);
-      return { id, name: (await world.readers.of("page").findName(reader, id)) ?? null };
-    },
-  },
-};
-
-const stream = (name: "stream_url" | "secure_stream_url" | "stream_key"): Field<LiveVideoRow> => ({
-  ...text,
-  load: async ({ request }) => shownTo(request)?.[name],
-});
 
 const target = Type.Object({
   geo_locations: Type.Optional(Type.Object({ countries: Type.Array(Type.String()) })),
@@ -62,16 +26,44 @@ const target = Type.Object({
 const point = Type.Object({ latitude: Type.Number(), longitude: Type.Number() });
 const placeSchema = Type.Object({ id: Type.Optional(Type.String()), location: Type.Optional(point) });
 
-const placeField: Field<LiveVideoRow> = { ...plain(placeSchema), of: (row) => (row.place === null ? undefined : JSON.parse(row.place)) };
-
 const crosspostedPages = async ({ world }: ReadCall, reader: Parameters<NonNullable<Field["load"]>>[1], row: LiveVideoRow) => {
   const ids = await world.readers.of("live_video").crosspostedPages(reader, nodeId(row.page), nodeId(row.id));
   return ids.length === 0 ? undefined : { data: ids.map((id) => ({ id })) };
 };
 
+/** The page where the video began; in the list of a page that shares it this is another one. */
+function pageOf(policy: Field["policy"]): Field<LiveVideoRow> {
+  const name = { schema: Type.String(), policy };
+  const set: FieldSet = { fields: { id: name, name }, defaults: ["id", "name"] };
+  return {
+    schema: Type.Object({ id: Type.String(), name: Type.Optional(Type.String()) }),
+    policy,
+    nested: {
+      set: () => set,
+      load: async ({ world }, reader, row) => {
+        const id = nodeId((row as LiveVideoRow).page);
+        return { id, name: (await world.readers.of("page").findName(reader, id)) ?? null };
+      },
+    },
+  };
+}
+
 /** LIVE-2 to LIVE-6, D-113. Of what the document leaves open, what people expect of such platforms. */
-export const liveVideoNode: FieldSet<LiveVideoRow> = {
-  fields: {
+function videoFields(policy: Field["policy"]) {
+  const plain = (schema: TSchema): Field<LiveVideoRow> => ({ schema, policy });
+  const text = plain(Type.String());
+  const time = (secondsOf: (row: LiveVideoRow) => number | null): Field<LiveVideoRow> => ({
+    ...text,
+    of: (row) => {
+      const seconds = secondsOf(row);
+      return seconds === null ? undefined : timeText(seconds);
+    },
+  });
+  const stream = (name: "stream_url" | "secure_stream_url" | "stream_key"): Field<LiveVideoRow> => ({
+    ...text,
+    load: async ({ request }) => shownTo(request)?.[name],
+  });
+  return {
     id: text,
     title: text,
     description: text,
@@ -79,20 +71,28 @@ export const liveVideoNode: FieldSet<LiveVideoRow> = {
     embeddable: { ...plain(Type.Boolean()), of: ({ embeddable }) => embeddable === 1 },
     // LIVE-4, LIVE-5: asked for by name, and only where embedding is enabled.
     embed_html: { ...text, load: async ({ request }, _reader, row) => (row.embeddable === 1 ? embedHtml(request.baseUrl, row.id) : undefined) },
-    place: placeField,
+    place: { ...plain(placeSchema), of: (row) => (row.place === null ? undefined : JSON.parse(row.place)) },
     targeting: { ...plain(target), of: targetingOf },
     planned_start_time: time((row) => row.planned_start_time),
     creation_time: time((row) => row.creation_time),
-    broadcast_start_time: broadcastStart,
+    broadcast_start_time: time(({ broadcast_start_ms }) => (broadcast_start_ms === null ? null : Math.floor(broadcast_start_ms / 1000))),
     permalink_url: { ...text, load: async ({ request }, _reader, row) => playerUrl(request.baseUrl, row.id) },
-    page,
+    page: pageOf(policy),
     crossposted_pages: { ...plain(Type.Object({ data: Type.Array(Type.Object({ id: Type.String() })) })), load: crosspostedPages },
     stream_url: stream("stream_url"),
     secure_stream_url: stream("secure_stream_url"),
     stream_key: stream("stream_key"),
-  },
+  } satisfies Record<string, Field<LiveVideoRow>>;
+}
+
+const videoSet = (policy: Field["policy"]): FieldSet<LiveVideoRow> => ({
+  fields: videoFields(policy),
   defaults: ["id", "title", "description", "status", "embeddable", "creation_time"],
-};
+});
+
+export const liveVideoNode = videoSet("liveVideoReading");
+/** As its page lists and changes it: who may do that may read it, and so is asked once (D-16). */
+const liveVideoOfPage = videoSet("liveVideo");
 
 export const readLiveVideo = {
   ...access,
@@ -110,19 +110,14 @@ export const listLiveVideos = listOperation({
   on: "page",
   edge: "live_videos",
   params: Type.Object({}),
-  items: liveVideoNode,
+  items: liveVideoOfPage,
   errors: [],
 });
 
+/** D-114: what a passer-by sees of a video. */
+const { id, title, place, page, permalink_url, broadcast_start_time } = videoFields("liveMap");
 const onMapSet: FieldSet<LiveVideoRow> = {
-  fields: {
-    id: text,
-    title: text,
-    place: placeField,
-    page,
-    permalink_url: liveVideoNode.fields.permalink_url as Field<LiveVideoRow>,
-    broadcast_start_time: broadcastStart,
-  },
+  fields: { id, title, place, page, permalink_url, broadcast_start_time },
   defaults: ["id", "title", "place", "broadcast_start_time"],
 };
 
@@ -212,7 +207,7 @@ export const createLiveVideo = writeOperation({
   edge: "live_videos",
   params: Type.Object({ ...common, status: Type.Optional(Type.Union(["UNPUBLISHED", ...publishing].map((one) => Type.Literal(one)))) }),
   returns: Type.Object({ id: Type.String(), ...streamAddress }),
-  readBack: { type: "live_video", set: liveVideoNode as FieldSet },
+  readBack: { type: "live_video", set: liveVideoOfPage as FieldSet },
   errors: ["invalidParameter"],
 });
 
@@ -232,7 +227,7 @@ export const updateLiveVideo = writeOperation({
     regenerate_stream_key: Type.Optional(Type.Boolean()),
   }),
   returns: Type.Object({ id: Type.String(), success: Type.Boolean(), ...streamAddress }),
-  readBack: { type: "live_video", set: liveVideoNode as FieldSet },
+  readBack: { type: "live_video", set: liveVideoOfPage as FieldSet },
   errors: ["invalidParameter"],
 });
 
