@@ -88,8 +88,26 @@ function requireSight(sees: boolean, { place }: Credential): void {
   if (!sees) throw tokenInvalid(placeNames[place], "it is not valid for the addressed object");
 }
 
-function requireScopes(policy: Policy, { token }: Question): void {
-  for (const scope of policy.scopes) {
-    if (!token.scopes.includes(scope)) throw permissionMissing(policy.scopes.filter((one) => !token.scopes.includes(one)));
+function requireScopes(policy: Policy, question: Question): void {
+  const refusal = scopesRefusal(policy, question);
+  if (refusal !== undefined) throw refusal;
+}
+
+function scopesRefusal({ scopes }: Policy, { token }: Question): GraphError | undefined {
+  for (const scope of scopes) if (!token.scopes.includes(scope)) return permissionMissing(scopes.filter((one) => !token.scopes.includes(one)));
+  return undefined;
+}
+
+/**
+ * D-16: why a field of the node stays back from a caller who has passed the operation's policy; undefined where it does not.
+ * `unseen` is as though the field had no value: also for a token of a kind that the policy does not serve.
+ */
+export async function fieldRefusal(policy: Policy, asking: readonly Asking[], node: NodeRef): Promise<"unseen" | GraphError | undefined> {
+  let refusal: GraphError | undefined;
+  for (const { question: asked } of asking) {
+    const question: Question = { ...asked, node };
+    if (!policy.kinds.includes(question.token.type) || !(await policy.sees(question))) return "unseen";
+    refusal ??= scopesRefusal(policy, question) ?? (await policy.refuses?.(question));
   }
+  return refusal;
 }

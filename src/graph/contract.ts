@@ -23,11 +23,14 @@ export type ErrorForm = "flat" | "wrapped";
 /** One field of a node or of a list's items. */
 export interface Field<R = Row> {
   readonly schema: TSchema;
-  /** D-16: who may read it. */
+  /** D-16: who may read it. Where this is not the operation's policy it is asked of the node for each call (`field-policies.ts`). */
   readonly policy: PolicyName;
   /** The value in a row; the row's column of the field's own name when left out. Undefined leaves the field out. */
   of?(row: R): unknown;
-  /** For a field that is itself an object with fields: how to get its row, and what can be selected of it. */
+  /**
+   * For a field that is itself an object with fields: how to get its row, and what can be selected of it. Fields of it with
+   * another policy than the object's are asked of the node that holds the object.
+   */
   readonly nested?: { readonly set: () => FieldSet; load(call: ReadCall, reader: Reader, row: R): Promise<Row | undefined> };
   /** For a value that needs another look at the database, only when it is selected. */
   load?(call: ReadCall, reader: Reader, row: R): Promise<unknown>;
@@ -98,6 +101,8 @@ export interface ListOperation<P extends TObject = TObject, R extends Row = Row>
   readonly method: "GET";
   readonly params: P;
   readonly items: FieldSet<R>;
+  /** Which node an item is: needed where a field of the items has a policy other than the operation's (D-16). */
+  nodeOf?(row: R): NodeRef;
   /** D-35: cursors alone, neither next nor previous. */
   readonly cursorsOnly?: true;
   /** How many columns its sort key has: 1 unless said otherwise. */

@@ -1,4 +1,6 @@
 /** Steps 7 and 9 to 11: parameters, the handler, the version's changes, the fields. */
+import type { Asking } from "#auth/authorize";
+import type { NodeRef } from "#auth/node-ref";
 import { BoundedMap } from "#kernel/bounded-map";
 import { invalidParameter } from "#kernel/errors";
 import { parseSelection, type Selection } from "#kernel/selection";
@@ -7,6 +9,7 @@ import type { Reader } from "#storage/database";
 import type { Row } from "#storage/sql";
 import type { Call, FieldSet, ListAnswer, ListCall, ListOperation, NodeType, ReadCall, WriteOperation } from "./contract.ts";
 import { pagingOf, readPageRequest } from "./envelope.ts";
+import { type FieldAccess, readableOf } from "./field-policies.ts";
 import { notFoundNode } from "./matching.ts";
 import { metadataOf } from "./metadata.ts";
 import { type Projection, projectionOf, projectRow, projectRowWithReads } from "./project.ts";
@@ -15,11 +18,11 @@ import type { GraphRequest, Parameters } from "./request.ts";
 
 type HandlerOf<Kind> = Extract<NonNullable<Endpoint["served"]>, { contract: { kind: Kind } }>;
 
-export async function execute(registry: Registry, endpoint: Endpoint, call: ReadCall): Promise<unknown> {
-  const { operation } = endpoint.access;
+export async function execute(registry: Registry, endpoint: Endpoint, call: ReadCall, asking: readonly Asking[]): Promise<unknown> {
+  const { operation, policy } = endpoint.access;
   const source = registry.changes.upParams(operation, call.version, parametersOf(call.request));
   const selection = selectionOf(source.fields);
-  const answer = await answerOf(registry, endpoint, call, source, selection);
+  const answer = await answerOf(registry, endpoint, call, source, selection, { policy, asking });
   return registry.changes.downAnswer(operation, call.version, answer);
 }
 
@@ -54,19 +57,26 @@ function knownSelection(text: string): Selection {
   return selection;
 }
 
-function answerOf(registry: Registry, endpoint: Endpoint, call: ReadCall, source: Parameters, selection: Selection | undefined): Promise<unknown> {
+function answerOf(
+  registry: Registry,
+  endpoint: Endpoint,
+  call: ReadCall,
+  source: Parameters,
+  selection: Selection | undefined,
+  access: FieldAccess,
+): Promise<unknown> {
   const { reader } = call.world.database;
-  if (endpoint.reading !== undefined) return readNode(registry, endpoint.reading, call, reader, selection, isAsked(source.metadata));
+  if (endpoint.reading !== undefined) return readNode(registry, endpoint.reading, call, reader, selection, access, isAsked(source.metadata));
   const { served } = endpoint;
   if (served === undefined) throw new Error(`${endpoint.access.operation} has neither a handler nor declared fields`);
   const params = endpoint.readParams(source);
   switch (served.contract.kind) {
     case "list":
-      return list(served as HandlerOf<"list">, call, params, source, reader, selection);
+      return list(served as HandlerOf<"list">, call, params, source, reader, selection, access);
     case "read":
       return (served as HandlerOf<"read">).handle(withParams(call, params), reader);
     case "write":
-      return write(registry, served as HandlerOf<"write">, withParams(call, params), selection);
+      return write(registry, served as HandlerOf<"write">, withParams(call, params), selection, access);
   }
 }
 
@@ -89,13 +99,15 @@ async function readNode(
   call: ReadCall,
   reader: Reader,
   selection: Selection | undefined,
+  access: FieldAccess,
   hasMetadata: boolean,
 ): Promise<Record<string, unknown>> {
   const projection = projectionOf(reading.set, selection, call.world.profile);
   const row = await reading.find(call, reader, call.node);
   if (row === undefined) throw notFoundNode(call);
-  const answer = await projectOne(call, reader, row, projection);
-  return hasMetadata ? { ...answer, metadata: metadataOf(registry, reading.set, call) } : answer;
+  const shown = projection.policy === access.policy ? projection : await readableOf(projection, access, call.node, "refused");
+  const answer = await projectOne(call, reader, row, shown);
+  return hasMetadata ? { ...answer, metadata: await metadataOf(registry, reading.set, call, access) } : answer;
 }
 
 const projectOne = (call: ReadCall, reader: Reader, row: Row, projection: Projection) =>
@@ -108,6 +120,7 @@ async function list(
   source: Parameters,
   reader: Reader,
   selection: Selection | undefined,
+  access: FieldAccess,
 ): Promise<unknown> {
   const contract: ListOperation = served.contract;
   const { world, request } = call;
@@ -118,13 +131,22 @@ async function list(
   const listCall: ListCall = { node, params, caller, version, world, request, isMigrated, page };
   const found: ListAnswer<Row> = await served.handle(listCall, reader);
   const data: Record<string, unknown>[] = [];
-  for (const row of found.rows)
-    data.push(projection.needsReads ? await projectRowWithReads(call, reader, row, projection) : projectRow(row, projection));
+  const isOpen = projection.policy === access.policy;
+  for (const row of found.rows) {
+    const shown = isOpen ? projection : await readableOf(projection, access, contract.nodeOf?.(row) ?? node, "refused");
+    data.push(shown.needsReads ? await projectRowWithReads(call, reader, row, shown) : projectRow(row, shown));
+  }
   const paging = pagingOf(found, name, world.cursors, request, contract.cursorsOnly === true);
   return found.extras === undefined ? { data, paging } : { data, paging, ...found.extras };
 }
 
-async function write(registry: Registry, served: HandlerOf<"write">, call: Call, selection: Selection | undefined): Promise<unknown> {
+async function write(
+  registry: Registry,
+  served: HandlerOf<"write">,
+  call: Call,
+  selection: Selection | undefined,
+  access: FieldAccess,
+): Promise<unknown> {
   const contract: WriteOperation = served.contract;
   if (served.submit !== undefined) return served.submit(call);
   const readBack = selection === undefined ? undefined : contract.readBack;
@@ -136,8 +158,12 @@ async function write(registry: Registry, served: HandlerOf<"write">, call: Call,
   if (readBack === undefined || projection === undefined) return answer;
   const id = (answer as { id?: Call["node"]["id"] }).id ?? call.node.id;
   const reading = registry.types.find(({ type }) => type === readBack.type)?.reading;
-  const row = await reading?.find(call, database.reader, { id, type: readBack.type, owner: call.node.owner });
-  return row === undefined ? answer : projectOne(call, database.reader, row, projection);
+  const node: NodeRef = { id, type: readBack.type, owner: call.node.owner };
+  const row = await reading?.find(call, database.reader, node);
+  if (row === undefined) return answer;
+  // What is written is written: a field that is refused does not make an error of it.
+  const shown = projection.policy === access.policy ? projection : await readableOf(projection, access, node, "left out");
+  return projectOne(call, database.reader, row, shown);
 }
 
 export type { FieldSet };

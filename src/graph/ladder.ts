@@ -142,7 +142,8 @@ async function ascend(stairs: Stairs, world: World, request: GraphRequest, step:
   const used = credentialsOf(scheme, endpoint.access.scheme === "pageMessaging", credentials, caller);
   for (const { value, token } of used)
     world.tokens.checkProof(request.query.appsecret_proof ?? request.body.appsecret_proof, value, token, caller.app);
-  const authorizing = authorize(policyOf(endpoint.access.policy), used === credentials ? asking : askingOf(used, caller.app, subject, around));
+  const usedAsking = used === credentials ? asking : askingOf(used, caller.app, subject, around);
+  const authorizing = authorize(policyOf(endpoint.access.policy), usedAsking);
   if (authorizing !== undefined) await authorizing;
   const refused = world.rateLimits.take(caller.app.id, subject.owner, world.clock.nowMs());
   if (refused !== undefined) throw refused;
@@ -150,7 +151,7 @@ async function ascend(stairs: Stairs, world: World, request: GraphRequest, step:
   if (request.defect !== undefined) throw request.defect;
   if (isMarketing(endpoint.access.versions) && caller.app.marketing_first_used_time === 0) await recordMarketingUse(world, caller);
   const call: ReadCall = { node: subject, caller, version, world, request, isMigrated: migrationsOf(world, request, caller, now) };
-  const answer = await execute(registry, endpoint, call);
+  const answer = await execute(registry, endpoint, call, usedAsking);
   return withDebug(answer, endpoint, call, address.version, step.headers ?? {});
 }
 

@@ -1,6 +1,7 @@
 /** D-34: what `metadata=1` tells of a node: its type, its fields, and where its edges are. */
 import { formatVersion } from "#kernel/versions";
 import type { FieldSet, ReadCall } from "./contract.ts";
+import { type FieldAccess, refusalsOn } from "./field-policies.ts";
 import type { Registry } from "./registry.ts";
 
 export interface Metadata {
@@ -10,10 +11,16 @@ export interface Metadata {
   readonly connections: Readonly<Record<string, string>>;
 }
 
-export function metadataOf(registry: Registry, set: FieldSet, { node, version, world, request }: ReadCall): Metadata {
-  const fields = Object.entries(set.fields)
-    .filter(([, { onlyIn }]) => onlyIn === undefined || onlyIn === world.profile)
-    .map(([name, { schema }]) => ({ name, type: String((schema as { type?: unknown }).type ?? "mixed") }));
+export async function metadataOf(registry: Registry, set: FieldSet, call: ReadCall, access: FieldAccess): Promise<Metadata> {
+  const { node, version, world, request } = call;
+  const refusalOf = refusalsOn(node, access);
+  const fields: { name: string; type: string }[] = [];
+  for (const [name, { schema, onlyIn, policy }] of Object.entries(set.fields)) {
+    if (onlyIn !== undefined && onlyIn !== world.profile) continue;
+    // D-16: what the caller may not read is not promised.
+    if ((await refusalOf(policy)) !== undefined) continue;
+    fields.push({ name, type: String((schema as { type?: unknown }).type ?? "mixed") });
+  }
   const edges = registry
     .operationsOn(node.type)
     .filter(({ served, access }) => served?.contract.method === "GET" && access.surfaces.includes(request.surface))

@@ -1,4 +1,5 @@
 /** Step 11: the fields of an answer (D-33, D-37). */
+import type { PolicyName } from "#auth/policies";
 import { fieldUnavailable, invalidParameter } from "#kernel/errors";
 import type { Selection } from "#kernel/selection";
 import type { Reader } from "#storage/database";
@@ -16,6 +17,8 @@ export interface Projection {
   readonly chosen: readonly Chosen[];
   /** The caller named the fields. */
   readonly isAsked: boolean;
+  /** The policy of all that is chosen, at every depth; undefined where there is more than one. */
+  readonly policy: PolicyName | undefined;
   /** Some field needs another look at the database. */
   readonly needsReads: boolean;
 }
@@ -68,7 +71,17 @@ function resolve(set: FieldSet, selection: Selection, profile: "strict" | "clien
     const field = set.fields[name];
     if (field !== undefined && !selection.has(name)) chosen.push({ name, field, inner: undefined });
   }
-  return { chosen, isAsked, needsReads: chosen.some(({ field }) => field.nested !== undefined || field.load !== undefined) };
+  return {
+    chosen,
+    isAsked,
+    policy: onePolicyOf(chosen),
+    needsReads: chosen.some(({ field }) => field.nested !== undefined || field.load !== undefined),
+  };
+}
+
+function onePolicyOf(chosen: readonly Chosen[]): PolicyName | undefined {
+  const policy = chosen[0]?.field.policy;
+  return chosen.every(({ field, inner }) => field.policy === policy && (inner === undefined || inner.policy === policy)) ? policy : undefined;
 }
 
 /** For projections without reads: the hot path, no promise. */

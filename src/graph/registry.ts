@@ -2,9 +2,10 @@
  * (type, method, edge) → operation. Built once at start from the rooms; refuses a double claim, a node type without a
  * policy, and a field without one (D-16).
  */
-import { policies } from "#auth/policies";
+import { type PolicyName, policies } from "#auth/policies";
 import { ChangeLog } from "./changes.ts";
-import type { Access, ErrorForm, Field, FieldSet, Method, NodeType, Operation, Served } from "./contract.ts";
+import type { Access, ErrorForm, Field, FieldSet, ListOperation, Method, NodeType, Operation, Served } from "./contract.ts";
+import { fieldsBeyond } from "./field-policies.ts";
 import { parametersReader, type ReadParameters } from "./parameters.ts";
 import type { Room } from "./room.ts";
 
@@ -93,7 +94,7 @@ export class Registry {
     const { reading } = type;
     if (reading === undefined) return;
     requirePolicy(reading.policy, `reads of ${type.type}`);
-    checkFields(reading.set, type.type);
+    checkFields(reading.set, reading.policy, type.type);
     this.#claim(type.type, "GET", "", {
       access: reading,
       served: undefined,
@@ -110,7 +111,8 @@ export class Registry {
   #addOperation(served: Served): void {
     const { contract } = served;
     requirePolicy(contract.policy, contract.operation);
-    if (contract.kind === "list") checkFields(contract.items, contract.operation);
+    if (contract.kind === "list") checkItems(contract);
+    if (contract.kind === "write" && contract.readBack !== undefined) checkFields(contract.readBack.set, contract.policy, contract.operation);
     const type = contract.on === null ? undefined : this.#types.get(contract.on);
     if (contract.on !== null && type === undefined)
       throw new Error(`${contract.operation} hangs on a node type that no room declares: ${contract.on}`);
@@ -182,8 +184,24 @@ function requirePolicy(policy: string, holder: string): void {
   if (!Object.hasOwn(policies, policy)) throw new Error(`${holder} has no policy`);
 }
 
-function checkFields(set: FieldSet, holder: string): void {
-  for (const [name, field] of Object.entries(set.fields) as [string, Field][]) requirePolicy(field.policy, `field ${name} of ${holder}`);
+/** D-16: a field with a policy of its own is asked of the node that the item is. */
+function checkItems({ items, policy, operation, nodeOf }: ListOperation): void {
+  checkFields(items, policy, operation);
+  const [beyond] = nodeOf === undefined ? fieldsBeyond(policy, items) : [];
+  if (beyond !== undefined)
+    throw new Error(`${operation} has the field ${beyond.path} with a policy of its own and does not say which node an item is`);
+}
+
+function checkFields(set: FieldSet, policy: PolicyName, holder: string): void {
+  for (const [name, field] of Object.entries(set.fields) as [string, Field][]) {
+    requirePolicy(field.policy, `field ${name} of ${holder}`);
+    if (field.nested !== undefined) checkFields(field.nested.set(), field.policy, `${name} of ${holder}`);
+  }
+  // D-37: they are in every answer, so nobody who gets one may be kept from them.
+  for (const name of set.required ?? ["id"]) {
+    const field = set.fields[name];
+    if (field !== undefined && field.policy !== policy) throw new Error(`${holder} always answers ${name}, but it has a policy of its own`);
+  }
   for (const name of [...set.defaults, ...(set.clientsDefaults ?? []), ...(set.required ?? [])]) {
     if (!Object.hasOwn(set.fields, name)) throw new Error(`${holder} answers a field by default that it does not have: ${name}`);
   }

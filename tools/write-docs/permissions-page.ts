@@ -1,6 +1,8 @@
 import { type PolicyName, policyOf } from "#auth/policies";
 import { placeNames, type Scheme, type SchemeName, schemes } from "#auth/schemes";
 import type { FieldSet } from "#graph/contract";
+import { fieldsBeyond } from "#graph/field-policies";
+import { Registry } from "#graph/registry";
 import type { Room } from "#graph/room";
 import { code, codes, page, table } from "./markdown.ts";
 import { addressOf } from "./operations-page.ts";
@@ -13,7 +15,8 @@ interface Entry {
 }
 
 export function permissionsPage(rooms: readonly Room[]): string {
-  const entries = rooms.flatMap(entriesOf);
+  const registry = new Registry(rooms);
+  const entries = rooms.flatMap((room) => entriesOf(room, registry));
   const types = rooms.flatMap(({ nodeTypes }) => nodeTypes ?? []);
   return page("Permissions", "`src/auth/policies.ts`, `src/auth/schemes.ts` and the rooms' contracts", [
     "Who may call what. First comes whether the caller may know that the node exists: where not, the answer is that of a node that is missing. Then " +
@@ -32,20 +35,23 @@ export function permissionsPage(rooms: readonly Room[]): string {
   ]);
 }
 
-function entriesOf({ nodeTypes, operations }: Room): Entry[] {
+function entriesOf({ nodeTypes, operations }: Room, registry: Registry): Entry[] {
   const calls = (operations ?? []).map(({ contract }): Entry => {
     const entry = { call: `${contract.method} ${addressOf(contract)}`, scheme: contract.scheme, policy: contract.policy };
-    return contract.kind === "list" ? { ...entry, set: contract.items } : entry;
+    const set = contract.kind === "list" ? contract.items : contract.kind === "write" ? contract.readBack?.set : undefined;
+    return set === undefined ? entry : { ...entry, set };
   });
-  const reads = (nodeTypes ?? []).flatMap(({ type, reading }): Entry[] =>
-    reading === undefined ? [] : [{ call: `GET /{${type}_id}`, scheme: reading.scheme, policy: reading.policy, set: reading.set }],
-  );
+  const reads = (nodeTypes ?? []).flatMap(({ type }): Entry[] => {
+    // The registry's has the fields that other rooms give to it.
+    const reading = registry.find(type, "GET", undefined)?.reading;
+    return reading === undefined ? [] : [{ call: `GET /{${type}_id}`, scheme: reading.scheme, policy: reading.policy, set: reading.set }];
+  });
   return [...calls, ...reads];
 }
 
 function fieldPart(entries: readonly Entry[]): string[] {
   const rows = entries.flatMap(({ call, policy, set }) => fieldRows(call, policy, set));
-  return rows.length === 0 ? [] : ["Fields with a policy of their own:", table(["field", "who"], rows)];
+  return rows.length === 0 ? [] : ["Fields that not all of these callers may read (D-16):", table(["field", "who"], rows)];
 }
 
 function policyCells(name: PolicyName): string[] {
@@ -63,7 +69,6 @@ function schemeText({ places, need, developmentOnly }: Scheme): string {
 
 /** Only what differs from the call's own policy. */
 function fieldRows(call: string, policy: PolicyName, set: FieldSet | undefined): string[][] {
-  return Object.entries(set?.fields ?? {})
-    .filter(([, field]) => field.policy !== policy)
-    .map(([name, field]) => [code(`${call}: ${name}`), policyOf(field.policy).summary]);
+  if (set === undefined) return [];
+  return fieldsBeyond(policy, set).map(({ path, field }) => [code(`${call}: ${path}`), policyOf(field.policy).summary]);
 }
