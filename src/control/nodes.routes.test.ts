@@ -21,7 +21,7 @@ const busyWorld = {
     { id: "8501", app: "1001", tracked_apps: ["1002"] },
     { id: "8503", app: "1002", tracked_apps: ["1001"] },
   ],
-  media: [...fullWorld.media, { id: "6102", owner: "6002", tagged: ["6001"], children: ["6101"] }],
+  media: [...fullWorld.media, { id: "6102", owner: "6002", tagged: ["6001"] }, { id: "6103", owner: "6001", children: ["6101"] }],
   catalogs: [
     ...fullWorld.catalogs,
     { id: "8002", page: "2002", business: "3501", agencies: [{ business: "3502", permitted_tasks: ["240588526848665"] }] },
@@ -153,6 +153,30 @@ onEachDatabase("nodes", (database) => {
     const changed = await call("PATCH", "nodes/labels/5001", { users: ["9001", "3001"] });
     expect(changed).toMatchObject({ status: 422, body: { error: { parameter: "users[1]" } } });
     expect((await call("GET", "nodes/labels/5001")).body.users).toEqual(["9001"]);
+  });
+
+  test("a reference to what belongs to another is 422 and stores nothing, on creation and on change", async () => {
+    const { call } = await openControl({ database, world: fullWorld });
+    await call("PATCH", "nodes/pages/2002", { people: [{ psid: "9002" }] });
+    const refusal = (parameter: string, rest: string) => ({ status: 422, body: { error: { parameter, message: `${parameter} ${rest}` } } });
+    const stranger = refusal("users[1]", "refers to 9002, which belongs to 2002 and not to 2001");
+    const users = ["9001", "9002"];
+    expect(await call("POST", "nodes/labels", { id: "77", page: "2001", name: "x", users })).toMatchObject(stranger);
+    expect((await call("GET", "nodes/labels/77")).status).toBe(404);
+    expect(await call("PATCH", "nodes/labels/5001", { users })).toMatchObject(stranger);
+    expect((await call("GET", "nodes/labels/5001")).body.users).toEqual(["9001"]);
+    const album = await call("POST", "nodes/media", { id: "78", owner: "6002", children: ["6101"] });
+    expect(album).toMatchObject(refusal("children[0]", "refers to 6101, which belongs to 6001 and not to 6002"));
+    expect((await call("GET", "nodes/media/78")).status).toBe(404);
+  });
+
+  test("a person who leaves a page for another leaves its labels too", async () => {
+    const { call } = await openControl({ database, world: fullWorld });
+    await call("PATCH", "nodes/pages/2001", { people: null });
+    await call("PATCH", "nodes/pages/2002", { people: [{ psid: "9001" }] });
+    expect((await call("GET", "nodes/labels/5001")).body.users).toEqual([]);
+    expect((await call("PATCH", "nodes/labels/5001", { users: ["9001"] })).status).toBe(422);
+    expect((await call("POST", "nodes/labels", { page: "2002", name: "x", users: ["9001"] })).status).toBe(201);
   });
 
   test("what is no such node is 404, also where the id is none", async () => {

@@ -31,7 +31,7 @@ export interface WorldSection {
   readonly identity?: readonly string[];
   /** For ids that are not the world's own kind, e.g. below 2^53: the id of an entry that the control API is given without one. */
   mintId?(tx: Transaction, world: World): Promise<string>;
-  /** The ids that must exist once everything is loaded. */
+  /** The ids that must exist, be of their types and belong to their owner once everything is loaded. */
   references(entry: WorldEntry): readonly Reference[];
   /** Inserts; answers false when the identity is taken. Called inside one transaction for a whole file. */
   insert(tx: Transaction, entry: WorldEntry, world: World): Promise<boolean>;

@@ -136,6 +136,16 @@ describe("a world file is refused, naming place and line:", () => {
       "users:\n- {id: 3001}\nlabels:\n- {id: 5001, page: 3001, name: vip}",
       "labels[0].page refers to 3001, which is a user and not a page (line 4)",
     ],
+    [
+      "a label of another page's person",
+      "pages:\n- {id: 2001}\n- {id: 2002, people: [{psid: 9001}]}\nlabels:\n- {id: 5001, page: 2001, name: vip, users: [9001]}",
+      "labels[0].users[0] refers to 9001, which belongs to 2002 and not to 2001 (line 5)",
+    ],
+    [
+      "an album that holds another account's medium",
+      "social_accounts: [{id: 6001}, {id: 6002}]\nmedia:\n- {id: 6101, owner: 6001}\n- {id: 6102, owner: 6002, children: [6101]}",
+      "media[1].children[0] refers to 6101, which belongs to 6001 and not to 6002 (line 4)",
+    ],
     ["an unknown key", "pges: []", "pges is not known here (line 1)"],
     ["an unknown key of an entry", "pages:\n- {id: 1}\n- id: 2\n  nmae: x", "pages[1].nmae is not known here (line 4)"],
     [
@@ -186,6 +196,11 @@ describe("a world file is refused, naming place and line:", () => {
       expect((await refusal(text)).message).toContain(message);
     });
   }
+
+  test("a label of a person who belongs to another page since before", async () => {
+    const more = "pages: [{id: 2002}]\nlabels: [{id: 5002, page: 2002, name: vip, users: [9001]}]";
+    expect((await refusal(more, CAFE)).message).toContain("labels[0].users[0] refers to 9001, which belongs to 2001 and not to 2002");
+  });
 
   test("an id that the world has already", async () => {
     expect((await refusal("labels:\n- {id: 5001, page: 2001, name: again}", CAFE)).message).toBe("labels[0].id 5001 is taken (line 2)");

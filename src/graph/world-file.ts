@@ -4,19 +4,22 @@
  * **Invariant:** a file is loaded whole or not at all, in one transaction, and loading sends no webhooks.
  */
 import { type TSchema, Type } from "typebox";
+import type { NodeRef } from "#auth/node-ref";
 import { insertToken, listTokens } from "#auth/tokens.store";
 import { unixSeconds } from "#kernel/clock";
 import { GraphError } from "#kernel/errors";
+import { nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { calendarWith, standardCalendar, type VersionCalendar, type VersionsEntry } from "./calendar.ts";
 import { entryReader, suggestion } from "./entry-reader.ts";
+import { findNode } from "./nodes.store.ts";
 import type { OpenWorld } from "./open-world.ts";
 import type { Registry } from "./registry.ts";
 import type { Reference, WorldEntry, WorldSection } from "./room.ts";
 import type { Profile } from "./world.ts";
 import { atItsLine, type ParseYaml, parseWorldFile } from "./world-file-text.ts";
 import { entryOf, ownSchemas, saveSettings, useSettings, type WorldSettings } from "./world-settings.ts";
-import { findNodeType, findTokenHash, hasAnything } from "./world-state.store.ts";
+import { findTokenHash, hasAnything } from "./world-state.store.ts";
 import { type TokenEntry, tokenEntry, tokenHashOf, tokenOf, tokenReferences, tokenToEntry } from "./world-tokens.ts";
 import { WorldProblem } from "./world-words.ts";
 
@@ -108,15 +111,15 @@ function below(error: unknown, place: string): unknown {
 }
 
 async function load(tx: Transaction, world: OpenWorld, file: WorldFile, isMerge: boolean): Promise<void> {
-  const types = new Map<string, string>();
+  const nodes = new Map<string, NodeRef>();
   for (const { section, entries } of file.sections) await insertAll(tx, world, section, entries, isMerge);
   // Forward references work because everything is in by now.
   for (const { section, entries } of file.sections) {
-    for (const [index, entry] of entries.entries()) await checkReferences(tx, section.references(entry), `${section.key}[${index}]`, types);
+    for (const [index, entry] of entries.entries()) await checkReferences(tx, section.references(entry), `${section.key}[${index}]`, nodes);
   }
   for (const [index, entry] of file.tokens.entries()) {
     const place = `tokens[${index}]`;
-    await checkReferences(tx, tokenReferences(entry), place, types);
+    await checkReferences(tx, tokenReferences(entry), place, nodes);
     await insertTokenEntry(tx, world, entry, place, isMerge);
   }
   await saveSettings(tx, file.settings);
@@ -149,19 +152,22 @@ export const hasIdentity = (section: WorldSection): boolean => section.identity?
 
 const nameOfIdentity = (section: WorldSection): string => (section.identity ?? ["id"]).join(" and ");
 
-/** Every reference leads to a node of one of its types. `types` remembers what was looked up. Throws `WorldProblem`. */
+/** Every reference leads to a node of one of its types, and of its owner. `nodes` remembers what was looked up. Throws `WorldProblem`. */
 export async function checkReferences(
   reader: Reader,
   references: readonly Reference[],
   place: string,
-  types: Map<string, string> = new Map(),
+  nodes: Map<string, NodeRef> = new Map(),
 ): Promise<void> {
-  for (const { path, types: allowed, id } of references) {
-    const type = types.get(id) ?? (await findNodeType(reader, id));
+  for (const { path, types, id, owner } of references) {
+    const node = nodes.get(id) ?? (await findNode(reader, nodeId(id)));
     const where = place === "" ? path : `${place}.${path}`;
-    if (type === undefined) throw new WorldProblem(where, `refers to ${id}, which does not exist`);
-    types.set(id, type);
-    if (!allowed.includes(type)) throw new WorldProblem(where, `refers to ${id}, which is a ${type} and not a ${allowed.join(" or ")}`);
+    if (node === undefined) throw new WorldProblem(where, `refers to ${id}, which does not exist`);
+    nodes.set(id, node);
+    if (!types.includes(node.type)) throw new WorldProblem(where, `refers to ${id}, which is a ${node.type} and not a ${types.join(" or ")}`);
+    if (owner !== undefined && node.owner !== owner) {
+      throw new WorldProblem(where, `refers to ${id}, which belongs to ${node.owner} and not to ${owner}`);
+    }
   }
 }
 

@@ -1,14 +1,10 @@
-/** Whether a world holds anything, and which of many ids exist. */
+/** Whether a world holds anything, and what an export says of a token. */
 import type { Reader } from "#storage/database";
 import { sql } from "#storage/sql";
 
 export async function hasAnything(reader: Reader): Promise<boolean> {
   const node = await reader.get(sql`SELECT 1 AS one FROM nodes LIMIT 1`);
   return node !== undefined || (await reader.get(sql`SELECT 1 AS one FROM tokens LIMIT 1`)) !== undefined;
-}
-
-export async function findNodeType(reader: Reader, id: string): Promise<string | undefined> {
-  return (await reader.get<{ type: string }>(sql`SELECT n.type FROM nodes n WHERE n.id = ${id}`))?.type;
 }
 
 /** Hex SHA-256 of a token's value, by the token's id. */

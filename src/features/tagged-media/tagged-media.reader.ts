@@ -4,8 +4,8 @@ import type { Reader, Transaction } from "#storage/database";
 
 export interface MediaReader {
   find(reader: Reader, owner: NodeId, media: NodeId): Promise<{ readonly media_product_type: string } | undefined>;
-  /** The ids of a medium's children, in their order, but for those that are private or gone. */
-  publicChildren(reader: Reader, children: readonly string[]): Promise<string[]>;
+  /** The ids of a medium's children, in their order, but for those that are private or gone. All are its owner's. */
+  publicChildren(reader: Reader, owner: NodeId, children: readonly string[]): Promise<string[]>;
   /** One more comment in `comments_count`. */
   countComment(tx: Transaction, owner: NodeId, media: NodeId): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import { deleteNode, findNode, insertNode } from "#graph/nodes.store";
+import { deleteNode, insertNode } from "#graph/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
@@ -97,13 +97,9 @@ export async function countComment(tx: Transaction, owner: NodeId, id: NodeId): 
 }
 
 /** Private media are never returned (E1), not even as a child of a public one. */
-export async function publicChildren(reader: Reader, children: readonly string[]): Promise<string[]> {
+export async function publicChildren(reader: Reader, owner: NodeId, children: readonly string[]): Promise<string[]> {
   const listed: string[] = [];
-  for (const child of children) {
-    const node = await findNode(reader, nodeId(child));
-    const row = node?.type === "media" ? await findMedia(reader, node.owner, child) : undefined;
-    if (row?.is_private === 0) listed.push(child);
-  }
+  for (const child of children) if ((await findMedia(reader, owner, child))?.is_private === 0) listed.push(child);
   return listed;
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
-import { changeEntry, expectRoundTrip, removeEntry } from "#harness/sections";
+import { changeEntry, expectRoundTrip, insertEntry, removeEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
 
 const scopes = ["social_basic", "social_manage_comments", "pages_read_engagement"];
@@ -57,6 +57,16 @@ onEachDatabase("tagged media", (database) => {
     expect(await children()).toEqual({ data: [{ id: "6102" }, { id: "6105" }] });
     await removeEntry(plaza, "media", "6102");
     expect(await children()).toEqual({ data: [{ id: "6105" }] });
+    await expectRoundTrip(plaza);
+  });
+
+  test("E1: an album holds its owner's media alone, also where another's took the id of one that was removed", async () => {
+    const plaza = await open();
+    const children = async () => (await tags(plaza, { fields: "children" })).body.data.find(({ id }: { id: string }) => id === "6101").children;
+    expect(await children()).toEqual({ data: [{ id: "6102" }] });
+    await removeEntry(plaza, "media", "6102");
+    await insertEntry(plaza, "media", { id: "6102", owner: "6003" });
+    expect(await children()).toBeUndefined();
     await expectRoundTrip(plaza);
   });
 

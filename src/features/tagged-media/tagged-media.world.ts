@@ -45,10 +45,9 @@ const taggedBy = (given: WorldEntry): string[] => (given as Entry).tagged.filter
 async function entryOf(reader: Reader, row: MediaRow): Promise<WorldEntry> {
   const { is_private, children, timestamp, ...rest } = row;
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
-  // One that was removed since is a child no more.
-  const isThere = async (child: string) => (await findNode(reader, nodeId(child)))?.type === "media";
   const listed: string[] = [];
-  for (const child of JSON.parse(children) as string[]) if (await isThere(child)) listed.push(child);
+  // One that was removed since is a child no more, even if another account's has its id now.
+  for (const child of JSON.parse(children) as string[]) if ((await findMedia(reader, nodeId(row.owner), child)) !== undefined) listed.push(child);
   return {
     ...given,
     timestamp: timestampText(timestamp),
@@ -66,7 +65,7 @@ export const mediaSection: WorldSection = {
     return [
       { path: "owner", types: ["social_account"], id: owner },
       ...tagged.map((id, index) => ({ path: `tagged[${index}]`, types: ["social_account"], id })),
-      ...children.map((id, index) => ({ path: `children[${index}]`, types: ["media"], id })),
+      ...children.map((id, index) => ({ path: `children[${index}]`, types: ["media"], id, owner })),
     ];
   },
   insert: (tx, given, world) => insertMedia(tx, rowOf(given, Math.floor(world.clock.nowMs() / 1000)), taggedBy(given)),
