@@ -170,6 +170,19 @@ onEachDatabase("nodes", (database) => {
     expect((await call("GET", "nodes/media/78")).status).toBe(404);
   });
 
+  test("an id inside an entry that is another node's is 400 and changes nothing", async () => {
+    const { call } = await openControl({ database, world: fullWorld });
+    const refused = async (method: string, path: string, body: Record<string, unknown>, parameter: string) => {
+      const before = (await call("GET", "export")).body;
+      const message = `${parameter} 9001 is taken`;
+      expect(await call(method, `nodes/${path}`, body)).toMatchObject({ status: 400, body: { error: { parameter, message } } });
+      expect((await call("GET", "export")).body).toEqual(before);
+    };
+    await refused("PATCH", "pages/2002", { people: [{ psid: "9002" }, { psid: "9001" }] }, "people[1].psid");
+    await refused("POST", "pages", { id: "2003", people: [{ psid: "9001" }] }, "people[0].psid");
+    await refused("PATCH", "social_accounts/6001", { social_scoped_id: "9001" }, "social_scoped_id");
+  });
+
   test("a person who leaves a page for another leaves its labels too", async () => {
     const { call } = await openControl({ database, world: fullWorld });
     await call("PATCH", "nodes/pages/2001", { people: null });

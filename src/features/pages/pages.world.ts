@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { pageTasks } from "#auth/page-tasks";
 import type { WorldEntry, WorldSection } from "#graph/room";
 import type { World } from "#graph/world";
-import { worldId } from "#graph/world-words";
+import { WorldProblem, worldId } from "#graph/world-words";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import {
@@ -58,11 +58,15 @@ async function saveRoles(tx: Transaction, page: NodeId, roles: Entry["roles"]): 
     await saveRole(tx, page, { user: String(user), tasks: [...tasks], via_business });
 }
 
+async function addPerson(tx: Transaction, page: NodeId, psid: NodeId, name: string, index: number): Promise<void> {
+  if (!(await insertPerson(tx, page, psid, name))) throw new WorldProblem(`people[${index}].psid`, `${psid} is taken`);
+}
+
 async function insert(tx: Transaction, given: WorldEntry, world: World): Promise<boolean> {
   const { id, name = "", people, roles, subscribed_apps } = given as Entry;
   const page = nodeId(String(id));
   if (!(await insertPage(tx, page, name))) return false;
-  for (const person of people ?? []) if (!(await insertPerson(tx, page, nodeId(String(person.psid)), person.name ?? ""))) return false;
+  for (const [index, { psid, name: personName = "" }] of (people ?? []).entries()) await addPerson(tx, page, psid, personName, index);
   await saveRoles(tx, page, roles);
   if (subscribed_apps.length > 0) await world.readers.of("webhook_subscription_store").saveOfPage(tx, page, subscribed_apps);
   return true;
@@ -72,16 +76,16 @@ async function replace(tx: Transaction, given: WorldEntry, world: World): Promis
   const { id, name = "", people = [], roles, subscribed_apps } = given as Entry;
   const page = nodeId(String(id));
   await renamePage(tx, page, name);
-  const wanted = new Map(people.map((person) => [String(person.psid), person.name ?? ""]));
+  const wanted = new Set<string>(people.map(({ psid }) => psid));
   const known = new Set((await listPeople(tx, page)).map(({ psid }) => psid));
   for (const psid of known) {
     if (wanted.has(psid)) continue;
     await world.readers.of("label").detachAll(tx, page, psid);
     await deletePerson(tx, page, psid);
   }
-  for (const [psid, personName] of wanted) {
+  for (const [index, { psid, name: personName = "" }] of people.entries()) {
     if (known.has(psid)) await renamePerson(tx, page, psid, personName);
-    else await insertPerson(tx, page, nodeId(psid), personName);
+    else await addPerson(tx, page, psid, personName, index);
   }
   for (const { user } of await listRoles(tx, page)) await deleteRole(tx, page, user);
   await saveRoles(tx, page, roles);

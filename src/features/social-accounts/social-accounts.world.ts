@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import type { SocialAccountFacts } from "#auth/social-accounts";
 import { findNode } from "#graph/nodes.store";
 import type { Reference, WorldEntry, WorldSection } from "#graph/room";
-import { worldId } from "#graph/world-words";
+import { WorldProblem, worldId } from "#graph/world-words";
 import { nodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
 import { deleteSocialAccount, findSocialAccount, insertSocialAccount, listSocialAccounts } from "./social-accounts.store.ts";
@@ -64,8 +64,10 @@ export const socialAccountSection: WorldSection = {
     return { ...found, rows: await Promise.all(found.rows.map((account) => entryOf(reader, account))) };
   },
   async replace(tx, given) {
-    await deleteSocialAccount(tx, accountOf(given).id);
-    await insertSocialAccount(tx, accountOf(given));
+    const account = accountOf(given);
+    await deleteSocialAccount(tx, account.id);
+    // Its own id has just become free.
+    if (!(await insertSocialAccount(tx, account))) throw new WorldProblem("social_scoped_id", `${account.social_scoped_id} is taken`);
   },
   remove: (tx, id) => deleteSocialAccount(tx, nodeId(id)),
 };
