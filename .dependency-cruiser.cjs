@@ -152,10 +152,10 @@ const rules = [
     to: { path: "^bun(:|$)" },
   },
   {
-    name: "log-and-metrics",
-    comment: "pino and prom-client are telemetry's choice",
+    name: "log",
+    comment: "pino is telemetry's choice",
     from: { path: "^src/", pathNot: "^src/telemetry/" },
-    to: { path: "^node_modules/(pino|pino-pretty|prom-client)/" },
+    to: { path: "^node_modules/(pino|pino-pretty)/" },
   },
   {
     name: "no-development-packages",

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { parseStep, type Step } from "./step-format.ts";
 
-export type Profile = "strict" | "clients";
+type Profile = "strict" | "clients";
 
 export interface Case {
   readonly area: string;
@@ -31,7 +31,7 @@ type Raw = Record<string, unknown>;
 const FILE_KEYS = ["area", "world", "profile", "vars", "defaults", "blocks", "cases"];
 const CASE_KEYS = ["title", "clauses", "decisions", "profile", "world", "base_world", "alone", "vars", "defaults", "examples", "steps"];
 
-export class CaseFormatError extends Error {}
+class CaseFormatError extends Error {}
 
 export function loadCases(folder = join(HERE, "cases")): Case[] {
   const files = readdirSync(folder).filter((name) => name.endsWith(".yaml"));

@@ -11,7 +11,7 @@ export interface Problem {
 
 type Check = (value: unknown, argument: unknown, where: string) => Problem[];
 
-export const show = (value: unknown): string => {
+const show = (value: unknown): string => {
   if (value === undefined) return "nothing";
   const text = JSON.stringify(value);
   return text.length > 2000 ? `${text.slice(0, 2000)}… (${text.length} characters)` : text;
@@ -130,7 +130,7 @@ function contains(value: unknown, argument: unknown, where: string): Problem[] {
   return wanted.filter((item) => !has(item)).map((item) => problem(where, `to contain ${show(item)}`, value));
 }
 
-export const isOperators = (matcher: unknown): matcher is Record<string, unknown> =>
+const isOperators = (matcher: unknown): matcher is Record<string, unknown> =>
   typeof matcher === "object" && matcher !== null && !Array.isArray(matcher);
 
 /** The unmet expectations of `matcher` on `value`; `undefined` stands for a value that is not there. */

@@ -46,11 +46,7 @@ function encodePairs(pairs: Readonly<Record<string, unknown>>): string {
     .join("&");
 }
 
-export function compose(
-  step: RequestStep,
-  addresses: Readonly<Record<string, string>>,
-  extraHeaders: Readonly<Record<string, string>> = {},
-): WireRequest {
+function compose(step: RequestStep, addresses: Readonly<Record<string, string>>, extraHeaders: Readonly<Record<string, string>> = {}): WireRequest {
   const places = placesOf(step.token);
   const query = encodePairs({
     ...step.query,

@@ -30,12 +30,12 @@ export interface ReceiveStep extends StepEnd {
   readonly within_ms: number;
 }
 
-export interface SetStep extends StepEnd {
+interface SetStep extends StepEnd {
   readonly kind: "set";
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-export interface WaitStep extends StepEnd {
+interface WaitStep extends StepEnd {
   readonly kind: "wait";
   readonly wait_ms: number;
 }

@@ -2,7 +2,7 @@
 import { APP } from "./data.ts";
 import type { Call } from "./load.ts";
 
-export const EVENTS_TOKEN = "PLZeventseventseventseventseventseventsevent";
+const EVENTS_TOKEN = "PLZeventseventseventseventseventseventsevent";
 
 export const eventsWorld = {
   apps: [{ id: APP, name: "Bench", secret: "bench-secret" }],

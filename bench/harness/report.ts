@@ -31,7 +31,7 @@ export interface Bench {
   run(options: BenchOptions): Promise<Result>;
 }
 
-export interface BenchOptions {
+interface BenchOptions {
   readonly rounds: number;
   readonly seconds: number;
 }

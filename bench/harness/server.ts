@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { chooseCores, onCore } from "./machine.ts";
 
 const HERE = import.meta.dir;
-export const PROGRAM = join(HERE, "..", "..", "bin", "plaza");
+const PROGRAM = join(HERE, "..", "..", "bin", "plaza");
 const FLOORS = join(HERE, "..", "floors");
 /** Data is put below this folder; set it to compare disks. */
 const ROOT = process.env.BENCH_TMP ?? tmpdir();
@@ -40,7 +40,7 @@ export interface PlazaOptions extends StartOptions {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-export const makeFolder = (): string => mkdtempSync(join(ROOT, "plaza-bench-"));
+const makeFolder = (): string => mkdtempSync(join(ROOT, "plaza-bench-"));
 
 export async function startPlaza(options: PlazaOptions): Promise<Server> {
   const folder = options.folder ?? makeFolder();

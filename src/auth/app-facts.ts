@@ -26,11 +26,7 @@ export interface AppFacts {
   readonly sealed_secret: string;
 }
 
-export interface AppRole {
-  readonly role: string;
-}
-
-export interface AppReader {
+interface AppReader {
   findFacts(reader: Reader, app: NodeId): Promise<AppFacts | undefined>;
   /** The roles of a person (`user` or `microblog_user` id) on the app, e.g. `administrator`, `microblog_tester`. */
   rolesOf(reader: Reader, app: NodeId, person: NodeId): Promise<readonly string[]>;

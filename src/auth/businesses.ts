@@ -4,7 +4,7 @@ import type { ReaderRegistry } from "#kernel/readers";
 import type { Reader } from "#storage/database";
 import type { FactsOf } from "./facts-of.ts";
 
-export interface BusinessReader {
+interface BusinessReader {
   exists(reader: Reader, business: NodeId): Promise<boolean>;
   hasPerson(reader: Reader, business: NodeId, user: NodeId): Promise<boolean>;
 }

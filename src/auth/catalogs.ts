@@ -5,10 +5,10 @@ import type { Reader } from "#storage/database";
 import type { FactsOf } from "./facts-of.ts";
 
 /** G1-20, G1-21: what an agency may do with a catalog that is shared with it. */
-export const MANAGE_CATALOG_TASK = "240588526848665";
-export const ADVERTISE_WITH_CATALOG_TASK = "2015469438531460";
+const MANAGE_CATALOG_TASK = "240588526848665";
+const ADVERTISE_WITH_CATALOG_TASK = "2015469438531460";
 export const catalogTasks = [MANAGE_CATALOG_TASK, ADVERTISE_WITH_CATALOG_TASK] as const;
-export type CatalogTask = (typeof catalogTasks)[number];
+type CatalogTask = (typeof catalogTasks)[number];
 
 export interface AgencyShare {
   readonly business: NodeId;
@@ -23,7 +23,7 @@ export interface CatalogFacts {
   readonly agencies: readonly AgencyShare[];
 }
 
-export interface CatalogReader {
+interface CatalogReader {
   findCatalog(reader: Reader, catalog: NodeId): Promise<CatalogFacts | undefined>;
 }
 

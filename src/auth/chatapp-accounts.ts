@@ -4,7 +4,7 @@ import type { ReaderRegistry } from "#kernel/readers";
 import type { Reader, Transaction } from "#storage/database";
 import type { FactsOf } from "./facts-of.ts";
 
-export interface ChatappAccountReader {
+interface ChatappAccountReader {
   /** Whether the app is subscribed to the account's webhooks (AUTH-21). */
   isSubscribed(reader: Reader, account: NodeId, app: NodeId): Promise<boolean>;
   /** Subscribes the app; twice changes nothing. */
@@ -14,7 +14,7 @@ export interface ChatappAccountReader {
 }
 
 /** Who has to do with a migration intent (D-58). The migration-intents room registers the reader. */
-export interface MigrationIntentReader {
+interface MigrationIntentReader {
   /** The accounts that it moves between, and the app that owns its solution. */
   findParties(
     reader: Reader,

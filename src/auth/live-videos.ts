@@ -2,7 +2,7 @@
 import type { NodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
 
-export interface LiveVideoReader {
+interface LiveVideoReader {
   /** LIVE-25: the pages, beside the original one, that show the video. */
   crosspostedPages(reader: Reader, originalPage: NodeId, video: NodeId): Promise<readonly NodeId[]>;
 }

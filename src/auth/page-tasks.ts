@@ -13,7 +13,7 @@ export interface PageRole {
   readonly via_business: boolean;
 }
 
-export interface PageReader {
+interface PageReader {
   findRole(reader: Reader, page: NodeId, user: NodeId): Promise<PageRole | undefined>;
   findName(reader: Reader, page: NodeId): Promise<string | undefined>;
   /** Whether the page knows a person by that page-scoped id. */

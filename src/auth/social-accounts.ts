@@ -18,7 +18,7 @@ export interface SocialAccountFacts {
   readonly app_connections: readonly string[];
 }
 
-export interface SocialAccountReader {
+interface SocialAccountReader {
   findAccount(reader: Reader, account: NodeId): Promise<SocialAccountFacts | undefined>;
 }
 

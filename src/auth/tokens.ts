@@ -5,7 +5,7 @@ import { type GraphError, invalidParameter, tokenExpired, tokenInvalid, tokenRev
 import { isNodeId, type NodeId } from "#kernel/ids";
 import type { ReaderRegistry } from "#kernel/readers";
 import { detached } from "#kernel/text";
-import type { Database, Reader, Transaction } from "#storage/database";
+import type { Database, Transaction } from "#storage/database";
 import { FactCache } from "#storage/facts";
 import type { Sealer } from "#storage/sealing";
 import type { AppFacts } from "./app-facts.ts";
@@ -116,6 +116,3 @@ function isSameHex(one: string, other: string): boolean {
   const b = Buffer.from(other);
   return a.length === b.length && timingSafeEqual(a, b);
 }
-
-/** The store's reader is asked again by whoever must not trust a cache (inspection). */
-export const findTokenUncached = (reader: Reader, value: string): Promise<Token | undefined> => findTokenByHash(reader, hashOf(value));

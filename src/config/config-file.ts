@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { ConfigProblem } from "./config.ts";
 import type { ConfigFile } from "./read-config.ts";
 
-export const CONFIG_FILE = "plaza.config.yaml";
+const CONFIG_FILE = "plaza.config.yaml";
 
 /** The config file of the working folder; undefined when there is none. Throws `ConfigProblem`. */
 export async function findConfigFile(): Promise<ConfigFile | undefined> {

@@ -50,7 +50,7 @@ export interface Config {
 }
 
 export const logLevels = ["silent", "error", "warn", "info", "debug"] as const;
-export type LogLevel = (typeof logLevels)[number];
+type LogLevel = (typeof logLevels)[number];
 
 /** An option that is wrong: one line for a person, and the program ends with exit code 2. */
 export class ConfigProblem extends Error {

@@ -1,7 +1,7 @@
 /** Flags win over the environment, that over `plaza.config.yaml`, that over the defaults. */
 import { type Config, ConfigProblem } from "./config.ts";
 import { isStrongControlKey, ValueProblem } from "./option-readers.ts";
-import { flagOf, type Option, type OptionName, options, variableOf } from "./options.ts";
+import { flagOf, type Option, options, variableOf } from "./options.ts";
 
 export type Values = Readonly<Record<string, unknown>>;
 
@@ -68,5 +68,3 @@ function checkTogether(config: Config): Config {
   if (config.import && config.world === undefined) throw new ConfigProblem("--import", "needs --world FILE");
   return config;
 }
-
-export const optionNames: readonly OptionName[] = options.map(({ name }) => name);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type Config, ConfigProblem } from "./config.ts";
 import { SECRET_KEY_BYTES } from "./option-readers.ts";
 
-export const SECRET_KEY_FILE = "secret.key";
+const SECRET_KEY_FILE = "secret.key";
 
 /**
  * The configured key; else the data folder's own, made at the first start and readable by its owner alone. Data that is gone

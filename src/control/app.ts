@@ -44,7 +44,7 @@ export const controlRoutes: readonly ControlRoute[] = [
 /** A node with its longest list: a page with 10,000 people is some 600 kB. */
 const JSON_BYTES_MAX = 16 * 1024 * 1024;
 /** A world file of some millions of labels. */
-export const WORLD_FILE_BYTES_MAX = 256 * 1024 * 1024;
+const WORLD_FILE_BYTES_MAX = 256 * 1024 * 1024;
 
 export interface ControlAppOptions {
   readonly house: ControlHouse;

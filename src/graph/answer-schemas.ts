@@ -6,7 +6,7 @@ import type { Endpoint } from "./registry.ts";
 const closed = { additionalProperties: false };
 
 /** LIST-2 to LIST-9; the tagged-media edge has cursors alone (LIST-14). */
-export const pagingSchema = (isCursorsOnly: boolean): TObject =>
+const pagingSchema = (isCursorsOnly: boolean): TObject =>
   Type.Object(
     {
       cursors: Type.Object({ before: Type.Optional(Type.String()), after: Type.Optional(Type.String()) }, closed),
@@ -16,7 +16,7 @@ export const pagingSchema = (isCursorsOnly: boolean): TObject =>
   );
 
 /** What a selection may answer: every field that the profile has, none of them certain but the required ones. */
-export function fieldSetSchema(set: FieldSet, profile: "strict" | "clients"): TObject {
+function fieldSetSchema(set: FieldSet, profile: "strict" | "clients"): TObject {
   const required = set.required ?? ["id"];
   const properties: Record<string, TSchema> = {};
   for (const [name, field] of Object.entries(set.fields)) {

@@ -48,7 +48,7 @@ const marketing = (version: Version, released: string, until?: string): Marketin
 });
 
 /** D-82: the one migration with a visible effect. */
-export const labelNamesMigration = "label_names_case_insensitive";
+const labelNamesMigration = "label_names_case_insensitive";
 
 /** D-80. */
 export const standardCalendar: VersionCalendar = {

@@ -7,7 +7,6 @@ import type { NodeRef } from "#auth/node-ref";
 import type { PolicyName } from "#auth/policies";
 import type { SchemeName } from "#auth/schemes";
 import type { ErrorName } from "#kernel/errors";
-import type { NodeId } from "#kernel/ids";
 import type { Version } from "#kernel/versions";
 import type { Reader, Transaction } from "#storage/database";
 import type { ListPage, PageRequest } from "#storage/keyset";
@@ -210,6 +209,3 @@ export const writeOperation = <P extends TObject, A extends TSchema>(words: Omit
   kind: "write",
   ...words,
 });
-
-/** Who created what, for the caller of `POST …`: every creation answers at least the id. */
-export type CreatedId = { id: NodeId };

@@ -7,7 +7,7 @@ import { parseSelection, type Selection } from "#kernel/selection";
 import { detached } from "#kernel/text";
 import type { Reader } from "#storage/database";
 import type { Row } from "#storage/sql";
-import type { Call, FieldSet, ListAnswer, ListCall, ListOperation, NodeType, ReadCall, WriteOperation } from "./contract.ts";
+import type { Call, ListAnswer, ListCall, ListOperation, NodeType, ReadCall, WriteOperation } from "./contract.ts";
 import { pagingOf, readPageRequest } from "./envelope.ts";
 import { type FieldAccess, readableOf } from "./field-policies.ts";
 import { notFoundNode } from "./matching.ts";
@@ -165,5 +165,3 @@ async function write(
   const shown = projection.policy === access.policy ? projection : await readableOf(projection, access, node, "left out");
   return projectOne(call, database.reader, row, shown);
 }
-
-export type { FieldSet };

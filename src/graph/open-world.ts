@@ -51,7 +51,7 @@ export interface OpenWorld extends World {
 /** Room for as many mints as one run of a script needs before the next start of a seeded world. */
 const SEEDED_IDS_PER_START = 1_000_000_000n;
 
-export const migrationsOf = (registry: Registry): RoomMigrations[] => [
+const migrationsOf = (registry: Registry): RoomMigrations[] => [
   graphMigrations,
   authMigrations,
   jobMigrations,

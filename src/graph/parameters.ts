@@ -2,7 +2,7 @@
  * Step 7: parameters against the contract. Values arrive as strings (query, form) or as JSON; each is read as its schema's
  * kind, or refused with an error that names it (D-21). Unknown keys are ignored (D-34).
  */
-import type { TObject, TSchema } from "typebox";
+import type { TObject } from "typebox";
 import { type GraphError, invalidParameter } from "#kernel/errors";
 import { codePointCount, isStorableText } from "#kernel/text";
 import { parseJsonParameter } from "./json.ts";
@@ -52,8 +52,6 @@ export function parametersReader(schema: TObject): ReadParameters {
     return params;
   };
 }
-
-export const valueReader = (schema: TSchema): Read => readerOf(schema as unknown as Words);
 
 function readerOf(words: Words): Read {
   if (words.anyOf !== undefined || words.enum !== undefined || words.const !== undefined) return oneOf(words);

@@ -4,7 +4,7 @@
  */
 import { type PolicyName, policies } from "#auth/policies";
 import { ChangeLog } from "./changes.ts";
-import type { Access, ErrorForm, Field, FieldSet, ListOperation, Method, NodeType, Operation, Served } from "./contract.ts";
+import type { Access, Field, FieldSet, ListOperation, Method, NodeType, Operation, Served } from "./contract.ts";
 import { fieldsBeyond } from "./field-policies.ts";
 import { parametersReader, type ReadParameters } from "./parameters.ts";
 import type { Room } from "./room.ts";
@@ -206,5 +206,3 @@ function checkFields(set: FieldSet, policy: PolicyName, holder: string): void {
     if (!Object.hasOwn(set.fields, name)) throw new Error(`${holder} answers a field by default that it does not have: ${name}`);
   }
 }
-
-export type { ErrorForm };

@@ -65,7 +65,7 @@ export function servedVersion(question: VersionQuestion): ServedVersion {
 }
 
 /** VER-2a: the newest marketing version at a moment; the oldest for a moment before the calendar. */
-export function newestAt(versions: readonly MarketingVersion[], moment: number): MarketingVersion {
+function newestAt(versions: readonly MarketingVersion[], moment: number): MarketingVersion {
   let chosen = versions[0] as MarketingVersion;
   for (const version of versions) if (version.released <= moment) chosen = version;
   return chosen;
@@ -75,7 +75,7 @@ export function newestAt(versions: readonly MarketingVersion[], moment: number):
  * VER-5, D-81: below this an app's calls fail, without upgrade. VER-5c: what counts is the newest version at the app's
  * first marketing call, which is this one for an app that has made none; it is never older than the one at its creation.
  */
-export const floorOf = ({ calendar, app, now }: Pick<VersionQuestion, "calendar" | "app" | "now">): Version =>
+const floorOf = ({ calendar, app, now }: Pick<VersionQuestion, "calendar" | "app" | "now">): Version =>
   newestAt(calendar.marketing, Math.max(app.created_time, app.marketing_first_used_time === 0 ? now : app.marketing_first_used_time)).version;
 
 function marketingVersion(question: VersionQuestion, asked: Version): ServedVersion {

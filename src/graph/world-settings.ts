@@ -7,7 +7,7 @@ import { findSetting, saveSetting, settingFact } from "./settings.store.ts";
 import type { Profile, World } from "./world.ts";
 import { worldTime } from "./world-words.ts";
 
-export const clockEntry = Type.Object(
+const clockEntry = Type.Object(
   { now: Type.Optional({ ...worldTime, description: "Unix seconds or ISO 8601" }), frozen: Type.Boolean({ default: false }) },
   { additionalProperties: false },
 );

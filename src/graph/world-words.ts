@@ -2,9 +2,12 @@
  * The words in which a room says what a world file holds of its nodes (operating.md: World file). An entry arrives in a
  * section read: ids as strings, times as Unix seconds, `default`s of the schema filled in, no unknown keys.
  *
- *     const entry = entryOf({ id: worldId, page: worldId, name: Type.String() }, { users: Type.Array(worldId, { default: [] }) });
+ *     const entry = Type.Object(
+ *       { id: worldId, page: worldId, name: Type.String(), users: Type.Array(worldId, { default: [] }) },
+ *       { additionalProperties: false },
+ *     );
  */
-import { type TObject, type TProperties, type TSchema, Type } from "typebox";
+import { Type } from "typebox";
 import { isNodeId, type NodeId } from "#kernel/ids";
 
 /** What is wrong with a world file or a control call's entry. `path` is where, e.g. `labels[0].name`. */
@@ -35,13 +38,6 @@ export const worldTime = Type.Unsafe<number>({ anyOf: [{ type: "integer", minimu
 
 /** An optional moment that is `seconds` where the entry says nothing. */
 export const worldTimeOr = (seconds: number): typeof worldTime => Type.Unsafe<number>({ ...worldTime, default: seconds });
-
-/** Of one entry: `needed` must be there, `optional` may be left out; unknown keys are errors. */
-export function entryOf<Needed extends TProperties>(needed: Needed, optional: TProperties = {}): TObject {
-  const properties: Record<string, TSchema> = { ...needed };
-  for (const [name, schema] of Object.entries(optional)) properties[name] = Type.Optional(schema);
-  return Type.Object(properties, { additionalProperties: false });
-}
 
 /** Date, time, fraction and offset; a bare date is its first second in UTC. */
 const ISO = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i;

@@ -12,7 +12,7 @@ export interface DatabaseOptions {
 /** Names a file and, with `plaza_` before it, a schema (63 bytes at most); a dot or slash would lead out of the folder. */
 const WORLD = /^[A-Za-z0-9_-]{1,57}$/;
 
-export const isPostgres = (data: string): boolean => /^postgres(ql)?:\/\//.test(data);
+const isPostgres = (data: string): boolean => /^postgres(ql)?:\/\//.test(data);
 
 /**
  * Errors: `FolderInUse` (`sqlite/folder-lock.ts`), `UnknownMigration` and `MigrationFailed` (`migrator.ts`),

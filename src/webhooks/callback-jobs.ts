@@ -19,7 +19,7 @@ export const retentionJob = "webhook_retention";
 export const RETENTION_KEY = "world";
 
 /** How long what was delivered, or has failed, can be looked at and sent again, by the world's clock. What waits is kept. */
-export const RETENTION_MS = 30 * 24 * HOUR_MS;
+const RETENTION_MS = 30 * 24 * HOUR_MS;
 export const RETENTION_EVERY_MS = 24 * HOUR_MS;
 /** POSTs in one transaction. */
 const RETENTION_ROWS_MAX = 100;

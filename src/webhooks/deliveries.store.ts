@@ -6,8 +6,6 @@ export const WAITING = 0;
 export const SENDING = 1;
 export const DELIVERED = 2;
 export const FAILED = 3;
-/** Travels in another delivery's POST. */
-export const MEMBER = 4;
 
 /** The lane of events that lead nowhere yet. */
 export const NO_LANE = "0";
@@ -170,6 +168,7 @@ export async function lockWaiting(tx: Transaction, ids: readonly string[]): Prom
 }
 
 export async function joinMembers(tx: Transaction, head: string, ids: readonly string[]): Promise<void> {
+  // 4: it travels in another delivery's POST.
   const join = sql`UPDATE webhook_deliveries SET status = 4, first_lane = NULL, queue_entity = NULL, head = ${head} WHERE fence = 0`;
   await tx.run(withIds(join, "id", ids));
   await tx.run(sql`UPDATE webhook_deliveries SET members = ${ids.length} WHERE id = ${head}`);

@@ -10,7 +10,7 @@ export const deliveryStatuses = { waiting: 0, sending: SENDING, delivered: DELIV
 export type DeliveryStatus = keyof typeof deliveryStatuses;
 
 /** Why it waits, or did not arrive. */
-export type DeliveryReason = "queued" | "retry" | "callback_paused" | "no_callback" | "callback_not_verified" | "gone" | "gave_up";
+type DeliveryReason = "queued" | "retry" | "callback_paused" | "no_callback" | "callback_not_verified" | "gone" | "gave_up";
 
 export interface DeliveryView {
   readonly id: string;

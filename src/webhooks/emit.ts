@@ -24,7 +24,7 @@ export interface Outbox {
 }
 
 /** Claimed by this process in the transaction that made it. */
-export interface SentAtOnce {
+interface SentAtOnce {
   readonly row: ClaimedRow;
   readonly fence: number;
 }

@@ -19,7 +19,7 @@ export interface EventFacts {
   readonly phone: NodeId | undefined;
 }
 
-export interface WebhookSubscribers {
+interface WebhookSubscribers {
   /** The apps that get the event at `nowMs` (world time): subscribed to its field, and allowed to. Each once, in any order. */
   subscribersOf(reader: Reader, event: EventFacts, nowMs: number): Promise<readonly NodeId[]>;
 }
@@ -33,11 +33,11 @@ export interface WebhookApp {
   readonly previous_secret?: { readonly sealed: string; readonly until_ms: number };
 }
 
-export interface WebhookAppReader {
+interface WebhookAppReader {
   find(reader: Reader, app: NodeId): Promise<WebhookApp | undefined>;
 }
 
-export interface WebhookOverrideReader {
+interface WebhookOverrideReader {
   /** D-57: the app's own alternate URLs for the account and for the number. */
   overridesOf(
     reader: Reader,

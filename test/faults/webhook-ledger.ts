@@ -5,7 +5,7 @@ import { type ReceiverProcess, SECRET } from "#harness/receiver-process";
 import type { Server } from "#harness/server";
 import type { LogEntry } from "#harness/webhook-receiver";
 
-export const ACCOUNTS = Array.from({ length: 50 }, (_, at) => String(4_001 + at));
+const ACCOUNTS = Array.from({ length: 50 }, (_, at) => String(4_001 + at));
 
 export const worldOf = (receiver: ReceiverProcess) => ({
   apps: [
@@ -73,7 +73,7 @@ export class Ledger {
   }
 }
 
-export async function control(server: Server, path: string, body: object): Promise<unknown> {
+async function control(server: Server, path: string, body: object): Promise<unknown> {
   const response = await fetch(`${server.control_url}/v1/worlds/default/${path}`, {
     method: "POST",
     headers: { authorization: `Bearer ${server.control_key}`, "content-type": "application/json" },

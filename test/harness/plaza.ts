@@ -16,7 +16,6 @@ import type { Endpoint, Registry } from "#graph/registry";
 import type { GraphRequest, SurfaceName } from "#graph/request";
 import { importWorld } from "#graph/world-file";
 import { catalogue, type ErrorName } from "#kernel/errors";
-import { nodeId } from "#kernel/ids";
 import { ReaderRegistry } from "#kernel/readers";
 import { buildRegistry } from "#main";
 import { randomFraction, randomSecret, SeededIds, sleepMs, TimeOrderedIds, traceId } from "#system";
@@ -207,5 +206,3 @@ export function callOfLink(link: string): { path: string; query: Record<string, 
   const url = new URL(link);
   return { path: url.pathname, query: Object.fromEntries(url.searchParams) };
 }
-
-export { nodeId };

@@ -137,7 +137,7 @@ function readersOf(rooms: Rooms, sealer: Sealer): ReaderRegistry {
   return readers;
 }
 
-export interface Received {
+interface Received {
   readonly path: string;
   readonly headers: Record<string, string>;
   readonly text: string;

@@ -10,7 +10,7 @@ import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { Client } from "pg";
 
-export type StopMode = "smart" | "fast" | "immediate";
+type StopMode = "smart" | "fast" | "immediate";
 
 export interface PostgresCluster {
   /** Of the database `postgres`, by TCP on the loopback address, as superuser. */

@@ -5,7 +5,7 @@ import type { WorldEntry, WorldSection } from "#graph/room";
 import { exportWorld, importWorld, sectionsOf } from "#graph/world-file";
 import { openPlaza, type TestPlaza } from "./plaza.ts";
 
-export function sectionOf(plaza: TestPlaza, key: string): WorldSection {
+function sectionOf(plaza: TestPlaza, key: string): WorldSection {
   const section = sectionsOf(plaza.registry).find((one) => one.key === key);
   if (section === undefined) throw new Error(`no room has the key ${key}`);
   return section;

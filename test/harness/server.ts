@@ -7,7 +7,7 @@ import { afterThisTest } from "./cleanup.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
 
-export interface Ready {
+interface Ready {
   readonly base_url: string;
   readonly app_base_url: string;
   readonly microblog_base_url: string;

@@ -23,7 +23,7 @@ export const notes: RoomMigrations = {
 };
 
 /** Where a database lives; it may be opened again, and on PostgreSQL several times at once. */
-export interface Store {
+interface Store {
   open(migrations?: readonly RoomMigrations[]): Promise<Database>;
 }
 
@@ -63,7 +63,7 @@ export const sqlite: Driver = {
 
 let schemas = 0;
 
-export const postgres: Driver = {
+const postgres: Driver = {
   name: "postgres",
   newStore: async () => {
     const { url } = await sharedPostgres();

@@ -5,7 +5,7 @@ import { type Check, isDocument, matchesIn, type Problem, type RepositoryFile } 
 const DECISIONS = "spec/decisions/";
 
 /** Each decision has a heading `### D-nn Title` of its own. */
-export function decisionsOf(files: readonly RepositoryFile[]): { id: string; path: string; line: number }[] {
+function decisionsOf(files: readonly RepositoryFile[]): { id: string; path: string; line: number }[] {
   return files
     .filter(({ path }) => path.startsWith(DECISIONS))
     .flatMap(({ path, text }) => matchesIn(text, /^### (D-\d+)\b/g).map(({ match, line }) => ({ id: match[1] ?? "", path, line })));

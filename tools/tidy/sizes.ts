@@ -2,8 +2,8 @@
 import ts from "typescript";
 import { type Check, eachNode, isCode, lineOf, type Problem, type RepositoryFile, treeOf } from "./repository.ts";
 
-export const FILE_LINES_MAX = 300;
-export const FUNCTION_LINES_MAX = 70;
+const FILE_LINES_MAX = 300;
+const FUNCTION_LINES_MAX = 70;
 
 /** `tools/tidy-exceptions.json`: what may be longer, each with its reason. */
 export interface SizeExceptions {
@@ -51,7 +51,7 @@ interface LongFunction {
   readonly lines: number;
 }
 
-export function longFunctions(file: RepositoryFile): LongFunction[] {
+function longFunctions(file: RepositoryFile): LongFunction[] {
   const long: LongFunction[] = [];
   eachNode(file, (node) => {
     if (!isFunctionWithBody(node) || isGroupOfTests(node)) return;

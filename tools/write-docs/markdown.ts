@@ -14,5 +14,3 @@ const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll(/\
 export const code = (text: string): string => `\`${text}\``;
 
 export const codes = (texts: readonly string[]): string => texts.map(code).join(", ");
-
-export const sorted = (texts: Iterable<string>): string[] => [...texts].sort((a, b) => (a < b ? -1 : 1));

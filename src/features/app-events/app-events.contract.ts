@@ -19,7 +19,7 @@ const access = {
  * I1-2, I1-3: discouraged for new integrations, kept for those that exist. `Deprecation` (RFC 9745) gives the day on which
  * the oldest version that is served came out: the interface was discouraged in every one of them.
  */
-export const discouraged = {
+const discouraged = {
   deprecation: "@1716249600",
   link: '</openapi.json>; rel="deprecation"; type="application/json"',
 } as const;

@@ -1,5 +1,4 @@
 import type { Static } from "typebox";
-import type { Call } from "#graph/contract";
 import { unixSeconds } from "#kernel/clock";
 import { invalidParameter } from "#kernel/errors";
 import type { Outcome, Report } from "./app-events.batch.ts";
@@ -80,5 +79,3 @@ function sentEvents(call: ReportCall): readonly unknown[] {
 }
 
 const droppedOf = (ud: unknown): number => (typeof ud === "object" && ud !== null ? readUserData(ud as Record<string, unknown>).dropped : 0);
-
-export type { Call };

@@ -5,7 +5,7 @@
 import type { World } from "#graph/world";
 import type { NodeId } from "#kernel/ids";
 
-export type Verdict = "accepted" | "duplicate" | "refused";
+type Verdict = "accepted" | "duplicate" | "refused";
 
 export interface TestEvent {
   readonly channel: "App";

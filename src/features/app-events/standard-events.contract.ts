@@ -28,7 +28,7 @@ export const standardParameters = {
   pf_success: "boolean", // EVT-51
 } as const satisfies Record<string, Form>;
 
-export type StandardParameter = keyof typeof standardParameters;
+type StandardParameter = keyof typeof standardParameters;
 export type ParameterForm = Form;
 
 /** EVT-41. */

@@ -8,7 +8,7 @@ export const userDataKeys = ["em", "fn", "ln", "ph", "external_id", "ge", "db", 
 export type UserDataKey = (typeof userDataKeys)[number];
 
 /** The keys that name one person. A first name or a city is shared by many, so equal ones say nothing. */
-export const personKeys = ["em", "ph", "external_id"] as const satisfies readonly UserDataKey[];
+const personKeys = ["em", "ph", "external_id"] as const satisfies readonly UserDataKey[];
 
 const lower = (text: string): string => text.trim().toLowerCase();
 const digitsOf = (text: string): string => text.replace(/\D/g, "");

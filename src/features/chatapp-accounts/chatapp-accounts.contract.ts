@@ -41,7 +41,7 @@ const overrideCallbackUri: Field<SubscribedAppRow> = {
   load: ({ world }, reader, row) => world.readers.of("override_store").find(reader, nodeId(row.account), nodeId(row.app), undefined),
 };
 
-export const subscribedAppEntry: FieldSet<SubscribedAppRow> = {
+const subscribedAppEntry: FieldSet<SubscribedAppRow> = {
   fields: { chatapp_business_api_data: chatappBusinessApiData, override_callback_uri: overrideCallbackUri },
   defaults: ["chatapp_business_api_data", "override_callback_uri"],
   required: ["chatapp_business_api_data"],

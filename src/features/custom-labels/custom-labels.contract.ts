@@ -19,7 +19,7 @@ const name: Field<LabelRow> = { schema: Type.String(), policy: "pageMessaging" }
 const pageLabelName: Field<LabelRow> = { schema: Type.String(), policy: "pageMessaging", of: (row) => row.name };
 
 /** D-36: in a page's list and in A2's answer a label has `id, name`. */
-export const labelInList: FieldSet<LabelRow> = {
+const labelInList: FieldSet<LabelRow> = {
   fields: { id, name, page: pageField("pageMessaging"), page_label_name: { ...pageLabelName, onlyIn: "clients" } },
   defaults: ["id", "name"],
   clientsDefaults: ["id", "name", "page_label_name"],

@@ -2,7 +2,7 @@
 import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 
-export interface LabelReader {
+interface LabelReader {
   /** Takes every label off a person who leaves the page. */
   detachAll(tx: Transaction, page: NodeId, psid: string): Promise<void>;
 }

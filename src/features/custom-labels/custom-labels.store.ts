@@ -11,7 +11,7 @@ export interface LabelRow extends Row {
 }
 
 /** Names that differ only in case share a folded name. */
-export const foldName = (name: string): string => name.toLowerCase();
+const foldName = (name: string): string => name.toLowerCase();
 
 export function findLabel(reader: Reader, page: NodeId, id: string): Promise<LabelRow | undefined> {
   return reader.get<LabelRow>(sql`

@@ -40,7 +40,7 @@ const commentSet: FieldSet<CommentRow> = {
 
 /** The reactions that people expect of such platforms (D-113). */
 export const reactionTypes = ["LIKE", "LOVE", "CARE", "HAHA", "WOW", "SAD", "ANGRY"] as const;
-export const reactionType = Type.Union(reactionTypes.map((type) => Type.Literal(type)));
+const reactionType = Type.Union(reactionTypes.map((type) => Type.Literal(type)));
 
 /** The id of a reaction is that of whoever reacts: each has one. */
 const reactionSet: FieldSet<ReactionRow> = {

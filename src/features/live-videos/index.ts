@@ -27,12 +27,11 @@ import { isHidden } from "./live-videos.states.ts";
 import { deleteVideosOfPage, findVideo, type LiveVideoRow, listCrosspostedPages } from "./live-videos.store.ts";
 import { liveVideoSection } from "./live-videos.world.ts";
 
-export { type IngestAddress, saveIngestAddress } from "./live-videos.addresses.ts";
 export { countryOf } from "./live-videos.countries.ts";
-export { type Feed, feedEnded, feedLost, feedStarted, noAudio } from "./live-videos.feed.ts";
-export { type LiveEvent, type State as LiveVideoState, states as liveVideoStates, statuses as liveVideoStatuses } from "./live-videos.states.ts";
-export { findRefusalToWatch, type LiveState, readLiveState, type Steered, setSealing, steerLiveVideo } from "./live-videos.steering.ts";
-export { type RefusalToWatch, refusalsToWatch, type Viewer } from "./live-videos.watching.ts";
+export { feedEnded, feedLost, feedStarted, noAudio } from "./live-videos.feed.ts";
+export { type LiveEvent, states as liveVideoStates, statuses as liveVideoStatuses } from "./live-videos.states.ts";
+export { findRefusalToWatch, readLiveState, type Steered, setSealing, steerLiveVideo } from "./live-videos.steering.ts";
+export { refusalsToWatch } from "./live-videos.watching.ts";
 
 export const liveVideos: Room = {
   name: "live-videos",

@@ -49,7 +49,7 @@ export async function handleCreateLiveVideo(call: Create, tx: Transaction) {
   const created: LiveVideoRow = { ...row, stream_key_hash: hashOfKey(key), planned_start_time: plan.time ?? null };
   await insertVideo(tx, created, crossposted);
   if (plan.event !== undefined) await moveVideo(tx, world, created, plan.event);
-  return { id, ...showOnce(request, await streamAddressOf(tx, request.baseUrl, key)) };
+  return { id, ...showOnce(request, streamAddressOf(request.baseUrl, key)) };
 }
 
 export async function handleUpdateLiveVideo(call: Update, tx: Transaction) {
@@ -72,7 +72,7 @@ export async function handleUpdateLiveVideo(call: Update, tx: Transaction) {
   if (!regenerates) return { id: node.id, success: true };
   const key = mintKey(world);
   await moved(call, tx, { ...row, stream_key_hash: hashOfKey(key) }, "key_regenerated", "regenerate_stream_key");
-  return { id: node.id, success: true, ...showOnce(request, await streamAddressOf(tx, request.baseUrl, key)) };
+  return { id: node.id, success: true, ...showOnce(request, streamAddressOf(request.baseUrl, key)) };
 }
 
 export async function handleDeleteLiveVideo(call: Call, tx: Transaction) {

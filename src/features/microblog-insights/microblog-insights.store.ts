@@ -19,13 +19,6 @@ export interface DayRow extends Row {
   value: number;
 }
 
-export interface LinkRow extends Row {
-  target: string;
-  day: number;
-  link_url: string;
-  value: number;
-}
-
 export interface FollowerRow extends Row {
   microblog_user: string;
   time: number;

@@ -10,8 +10,8 @@ import { deleteFeed, listFeedsOfCatalog } from "./product-feeds.store.ts";
 import { feedSection } from "./product-feeds.world.ts";
 
 export { FILE_BYTES_MAX, ROWS_PER_WRITE } from "./product-feeds.limits.ts";
-export { FeedFileProblem, type FeedFormat, feedFormats } from "./product-feeds.rows.ts";
-export { findReport, hasFeed, listReports, receiveFile, receiveUrl, type UploadReport } from "./product-feeds.uploads.ts";
+export { FeedFileProblem, feedFormats } from "./product-feeds.rows.ts";
+export { findReport, hasFeed, listReports, receiveFile, receiveUrl } from "./product-feeds.uploads.ts";
 export { uploadStatuses } from "./uploads.store.ts";
 
 const deleteFeedsOfCatalog: FeedReader["deleteFeedsOfCatalog"] = async (tx, catalog, world) => {

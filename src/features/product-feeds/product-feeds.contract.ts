@@ -7,7 +7,7 @@ const number: Field<ItemRow> = { schema: Type.Number(), policy: "productFeed" };
 const count: Field<ItemRow> = { schema: Type.Integer(), policy: "productFeed" };
 
 /** D-56. The document gives no fields; by default an item answers what every item has. */
-export const articleOrPublication: FieldSet<ItemRow> = {
+const articleOrPublication: FieldSet<ItemRow> = {
   fields: {
     id: text,
     retailer_id: text,

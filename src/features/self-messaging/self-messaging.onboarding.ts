@@ -18,7 +18,7 @@ import type { ReaderRegistry } from "#kernel/readers";
 import type { Reader } from "#storage/database";
 import type { EventFacts } from "#webhooks/readers";
 
-export interface HeldToken extends Pick<AccountToken, "type" | "scopes"> {
+interface HeldToken extends Pick<AccountToken, "type" | "scopes"> {
   /** The person of a page token has that page's role through the business management tool. */
   readonly isRoleViaBusiness: boolean;
 }

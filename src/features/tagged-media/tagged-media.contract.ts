@@ -15,7 +15,7 @@ export const timestampText = (seconds: number): string => `${new Date(seconds * 
 const idOnly: FieldSet = { fields: { id: { schema: Type.String(), policy: "taggedMedia" } }, defaults: ["id"] };
 
 /** D-53. */
-export const mediaItem: FieldSet<MediaRow> = {
+const mediaItem: FieldSet<MediaRow> = {
   fields: {
     id: text,
     caption: text,

@@ -3,7 +3,7 @@ import { type Access, type Field, writeOperation } from "#graph/contract";
 import type { NodeId } from "#kernel/ids";
 
 /** H1-4, H4-4. */
-export const OVERRIDE_URI_CHARACTERS_MAX = 200;
+const OVERRIDE_URI_CHARACTERS_MAX = 200;
 
 const access = {
   surfaces: ["base"],

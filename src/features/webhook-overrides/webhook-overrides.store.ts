@@ -6,7 +6,7 @@ import { sql } from "#storage/sql";
 const ACCOUNT_ITSELF = "0";
 
 /** Cached for routing; the key is the account's id, whatever changed below it. */
-export const webhookOverrideFact = "webhook_override";
+const webhookOverrideFact = "webhook_override";
 
 const keyOf = (number: NodeId | undefined): string => number ?? ACCOUNT_ITSELF;
 

@@ -28,7 +28,7 @@ export interface PageSubscription {
   readonly subscribed_fields: readonly string[];
 }
 
-export interface SubscriptionStoreReader {
+interface SubscriptionStoreReader {
   findOfApp(reader: Reader, app: NodeId, world: World): Promise<AppWebhooks>;
   /** Brings the app's callbacks and subscriptions to exactly these. Throws `WorldProblem` for a field that its object does not have. */
   saveOfApp(tx: Transaction, app: NodeId, webhooks: AppWebhooks, world: World): Promise<void>;
