@@ -24,8 +24,6 @@ export interface Endpoint {
   readonly names: readonly string[];
   /** Who may know that the node exists. */
   readonly seenBy: Access["policy"];
-  /** Figures, counted where the call ends. */
-  readonly figures: { calls: number; errors: number; totalMs: number };
 }
 
 export class Registry {
@@ -104,7 +102,6 @@ export class Registry {
       names: namesOf(reading, undefined),
       paramNames: [],
       seenBy: type.policy,
-      figures: { calls: 0, errors: 0, totalMs: 0 },
     });
   }
 
@@ -126,7 +123,6 @@ export class Registry {
       names: namesOf(contract, contract.edge ?? undefined),
       paramNames: Object.keys(contract.params.properties),
       seenBy: contract.seenBy ?? type?.policy ?? contract.policy,
-      figures: { calls: 0, errors: 0, totalMs: 0 },
     });
   }
 
