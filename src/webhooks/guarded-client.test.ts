@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { connect, createServer, type Server } from "node:net";
+import { createServer, type Server } from "node:net";
 import { authority, receiverCertificate, receiverKey } from "#harness/certificates";
 import type { CallbackRules } from "./callback-address.ts";
 import { GuardedClient, type GuardedClientOptions } from "./guarded-client.ts";
@@ -299,57 +299,5 @@ describe("answers", () => {
       .call(get(`http://127.0.0.1:${port}/`))
       .catch((error) => error);
     expect(failure).toMatchObject({ name: "CallFailed", kind: "connect" });
-  });
-});
-
-describe("by a forward proxy", () => {
-  /** Knows CONNECT and absolute addresses; notes what it was asked for. */
-  async function startProxy(asked: string[]): Promise<string> {
-    const server = createServer((socket) => {
-      socket.on("error", () => {});
-      socket.once("data", (data) => {
-        const [line = ""] = data.toString("latin1").split("\r\n");
-        asked.push(line);
-        const target = /^CONNECT ([\d.]+):(\d+)/.exec(line) ?? /^\w+ http:\/\/([\d.]+):(\d+)/.exec(line);
-        const onward = connect(Number(target?.[2]), target?.[1] ?? "", () => {
-          if (line.startsWith("CONNECT")) socket.write("HTTP/1.1 200 OK\r\n\r\n");
-          else onward.write(data);
-          socket.pipe(onward);
-          onward.pipe(socket);
-        });
-        onward.on("error", () => socket.destroy());
-      });
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    closings.push(() => server.close());
-    return `http://127.0.0.1:${(server.address() as { port: number }).port}`;
-  }
-
-  test("the proxy is asked for the checked address; the certificate is verified for the name", async () => {
-    const asked: string[] = [];
-    const proxy = await startProxy(asked);
-    const port = serve((request) => new Response(request.headers.get("host")), { key: receiverKey, cert: receiverCertificate });
-    const rules: CallbackRules = { isSandbox: false, allowed: ["127.0.0.0/8"] };
-    const client = clientOf({ rules, resolve: async () => ["127.0.0.1"], ca: authority, proxy });
-    expect(textOf(await client.call(get(`https://receiver.example:${port}/`)))).toBe(`receiver.example:${port}`);
-    expect(asked).toEqual([`CONNECT 127.0.0.1:${port} HTTP/1.1`]);
-    await expect(client.call(get(`https://other.example:${port}/`))).rejects.toMatchObject({ kind: "tls" });
-    const refused = clientOf({ rules: outside, resolve: async () => ["10.0.0.1"], proxy });
-    await expect(refused.call(get("https://hooks.example.com/"))).rejects.toMatchObject({ name: "CallbackRefused" });
-    await Bun.sleep(20);
-  });
-
-  test("plain http, the limit of the answer, redirects and the deadline hold as well", async () => {
-    const proxy = await startProxy([]);
-    const port = serve(async (request) => {
-      if (request.url.endsWith("/slow")) await Bun.sleep(2_000);
-      return request.url.endsWith("/away") ? Response.redirect("http://127.0.0.1:1/") : new Response("x".repeat(100_000));
-    });
-    const client = clientOf({ rules: sandbox, proxy });
-    const answer = await client.call(get(`http://127.0.0.1:${port}/`));
-    expect([answer.body.length, answer.isCut]).toEqual([65_536, true]);
-    expect((await client.call(get(`http://127.0.0.1:${port}/away`))).status).toBe(302);
-    await expect(client.call(get(`http://127.0.0.1:${port}/slow`, { deadlineMs: 100 }))).rejects.toMatchObject({ kind: "timeout" });
-    await Bun.sleep(150);
   });
 });

@@ -11,7 +11,6 @@ import { CallFailed, type Endpoint, type EndpointTls } from "./outbound-connecti
 import { type Deadline, Deadlines } from "./outbound-deadline.ts";
 import { Names, type ResolveName, systemNames } from "./outbound-names.ts";
 import { ConnectionPool, endpointOf } from "./outbound-pool.ts";
-import { callByProxy } from "./outbound-proxy.ts";
 import { ResponseReader } from "./outbound-response.ts";
 
 export interface GuardedClientOptions {
@@ -20,8 +19,6 @@ export interface GuardedClientOptions {
   readonly resolve?: ResolveName;
   /** Certificates (PEM) to trust in place of the system's. */
   readonly ca?: string;
-  /** `http://host:port` of a forward proxy. */
-  readonly proxy?: string;
 }
 
 /** Parsed addresses that are kept: each callback's is needed again with its next delivery. */
@@ -84,12 +81,10 @@ export class GuardedClient {
     call: OutboundCall,
     deadline: Deadline,
   ): Promise<OutboundAnswer> {
-    const { proxy } = this.#options;
     const count = Math.min(addresses.length, ADDRESSES_TRIED_MAX);
     for (let at = 0; at < count; at++) {
       const address = addresses[at] as string;
       try {
-        if (proxy !== undefined) return await callByProxy(proxy, target, address, tls, call, deadline.leftMs());
         return await this.#callAddress(endpointOf(address, target.port, tls), target, call, deadline);
       } catch (error) {
         const hasNext = at + 1 < count;

@@ -64,10 +64,6 @@ export class Deadline {
     this.#previous = this;
   }
 
-  leftMs(): number {
-    return this.endMs - performance.now();
-  }
-
   race<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#stop = reject;
