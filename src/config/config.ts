@@ -35,6 +35,8 @@ export interface Config {
   /** D-22; 0: off. */
   readonly app_calls_per_hour: number;
   readonly page_calls_per_hour: number;
+  /** Webhook calls a second and callback, of each process; 0: as many as it takes. */
+  readonly deliveries_per_second: number;
   /** D-40. */
   readonly labels_per_page_max: number;
   /** Days that raw app events are kept; 0: for good. */

@@ -113,6 +113,13 @@ export const options: readonly Option[] = [
     summary: "rate limit of a page; 0: none",
   },
   {
+    name: "deliveries_per_second",
+    value: "N",
+    read: read.integer(0, Number.MAX_SAFE_INTEGER),
+    default: 0,
+    summary: "webhook calls a second to one callback, from each process; 0: as many as it takes",
+  },
+  {
     name: "labels_per_page_max",
     value: "N",
     read: read.integer(1, Number.MAX_SAFE_INTEGER),

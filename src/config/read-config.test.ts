@@ -37,6 +37,7 @@ describe("where a value comes from", () => {
       rtmp_port: 1935,
       labels_per_page_max: 5000,
       app_calls_per_hour: 0,
+      deliveries_per_second: 0,
     });
   });
 

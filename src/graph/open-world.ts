@@ -33,7 +33,7 @@ export interface WorldOptions {
   readonly outbound: GuardedClient;
   /** Nobody unless it is given. */
   readonly observer?: WorkObserver;
-  readonly deliveriesPerSecondMax?: number;
+  readonly deliveriesPerSecondMax: number;
   readonly randomSecret: (byteCount: number) => string;
   /** Left to the runtime unless it is given. */
   readonly collectGarbage?: () => void;
@@ -81,7 +81,7 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
     jobKinds: registry.rooms.flatMap(({ jobs }) => jobs ?? []),
     observer: options.observer ?? nobody,
     realNowMs: options.realNowMs,
-    deliveriesPerSecondMax: options.deliveriesPerSecondMax ?? 0,
+    deliveriesPerSecondMax: options.deliveriesPerSecondMax,
     randomSecret: options.randomSecret,
     collectGarbage: options.collectGarbage ?? (() => {}),
     masterKey: options.masterKey,

@@ -55,6 +55,29 @@ test("plaza listen takes an app's webhooks, hands them on as they came, and give
   expect(await app()).toEqual(before);
 });
 
+test("--deliveries-per-second holds back what a callback is sent, and everything arrives", async () => {
+  const receiver = startReceiver();
+  const accounts = Array.from({ length: 100 }, (_, at) => String(4_001 + at));
+  const busy = {
+    apps: [{ id: "1001", callback: { url: receiver.url }, subscriptions: [{ object: "chatapp_business_account", fields: ["messages"] }] }],
+    chatapp_accounts: accounts.map((id) => ({ id, subscribed_apps: [{ app: "1001" }] })),
+  };
+  const { control_url, control_key } = await startServer(["--data", ":memory:", "--world", worldFile(busy), "--deliveries-per-second", "1"]);
+  const post = (path: string, body: object) =>
+    fetch(`${control_url}/v1/worlds/default/${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${control_key}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  for (const account of accounts) expect((await post("in-app/chatapp", { account, field: "messages", value: {} })).status).toBe(200);
+  while (receiver.posts.length === 0) await Bun.sleep(5);
+  // At that rate the hundred take a minute and a half.
+  expect(receiver.posts.length).toBeLessThan(accounts.length);
+  // What comes due because the clock is moved does not wait.
+  await post("clock/advance", { seconds: 1 });
+  while (receiver.posts.length < accounts.length) await Bun.sleep(5);
+});
+
 test("what cannot be done is said, with its exit code", async () => {
   const server = await startServer(["--data", ":memory:", "--world", worldFile(world)]);
   const env = { PLAZA_CONTROL_URL: server.control_url, PLAZA_CONTROL_KEY: server.control_key };

@@ -78,6 +78,7 @@ export async function openPlaza(options: PlazaOptions = {}): Promise<TestPlaza> 
     calendar: options.calendar ?? standardCalendar,
     limits: { labels_per_page_max: options.labelsPerPageMax ?? 5_000 },
     rateLimits: { app_calls_per_hour: 0, page_calls_per_hour: 0 },
+    deliveriesPerSecondMax: 0,
     randomSecret,
     faults: { sleepMs, randomFraction },
     outbound: new GuardedClient({ rules: { isSandbox: true, allowed: [] } }),
