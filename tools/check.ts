@@ -6,6 +6,8 @@ const checks = {
   format: { name: "format and lint (npm run format mends what can be mended)", command: ["node_modules/.bin/biome", "ci", "--colors=off", "."] },
   types: { name: "types", command: ["node", "node_modules/typescript-native/bin/tsc", "--noEmit", "-p", "."] },
   dependencies: { name: "dependency rules", command: [BUN, "tools/dependency-rules.ts"] },
+  // Started with Bun: on Node it asks for 20.19.
+  unused: { name: "what nobody uses (knip.jsonc)", command: [BUN, "node_modules/knip/bin/knip.js", "--no-progress"] },
   tidy: { name: "tidy", command: [BUN, "tools/tidy.ts"] },
   docs: { name: "reference pages (npm run docs writes them)", command: [BUN, "tools/write-docs.ts", "--check"] },
 } as const satisfies Record<string, Step>;
