@@ -1,4 +1,5 @@
 /** The post office of Plaza alone, on a folder as in production: rooms that answer from memory, everything else as it is. */
+import { chatappAccounts } from "#features/chatapp-accounts";
 import { Jobs } from "#jobs/jobs";
 import { jobMigrations } from "#jobs/jobs.migrations";
 import { WorkLoop } from "#jobs/work-loop";
@@ -9,6 +10,7 @@ import { openDatabase } from "#storage/open";
 import { deriveKey, Sealer } from "#storage/sealing";
 import { TimeOrderedIds } from "#system";
 import { webhookJobs } from "#webhooks/callback-jobs";
+import { FieldCatalogue } from "#webhooks/field-catalogue";
 import { GuardedClient } from "#webhooks/guarded-client";
 import { silentObserver } from "#webhooks/observer";
 import { Webhooks } from "#webhooks/webhooks";
@@ -42,8 +44,10 @@ export async function openPostOffice(folder: string, appOf: (account: string) =>
   const jobs = new Jobs({ database, loop, kinds: webhookJobs, world: () => world, onFailure: (_kind, _key, error) => fail(error) });
   const taken = { posts: 0, updates: 0 };
   const client = new GuardedClient({ rules: { isSandbox: true, allowed: [] } });
+  const fields = new FieldCatalogue(chatappAccounts.webhookFields ?? []);
+  const messages = fields.read("chatapp_business_account", "messages");
   const webhooks = new Webhooks({
-    ...{ database, clock, realNowMs, ids: new TimeOrderedIds(() => 1), readers, sealer, client, loop, jobs, perSecondMax: 0 },
+    ...{ database, clock, realNowMs, ids: new TimeOrderedIds(() => 1), readers, sealer, client, loop, jobs, fields, perSecondMax: 0 },
     observer: {
       ...silentObserver,
       attemptBroke: (_delivery, error) => fail(error),
@@ -58,8 +62,7 @@ export async function openPostOffice(folder: string, appOf: (account: string) =>
   loop.start();
   return {
     ...{ database, webhooks, taken },
-    emit: (account, payload) =>
-      database.write((tx) => webhooks.emit(tx, { object: "chatapp_business_account", field: "messages", entity: nodeId(account), payload })),
+    emit: (account, payload) => database.write((tx) => webhooks.emit(tx, messages, { entity: nodeId(account), payload })),
   };
 }
 

@@ -3,7 +3,8 @@
  * bytes and signatures unchanged. What the receiver answers is what the world hears, so its retries can be seen working.
  */
 import { listenForWebhooks, type ReceivedWebhook } from "#http/webhook-listener";
-import { webhookFields, webhookObjects } from "#webhooks/field-catalogue";
+import { buildRegistry } from "#main";
+import { webhookObjects } from "#webhooks/webhook-field";
 import { type ControlCalls, ControlRefusal, controlCalls } from "./control-calls.ts";
 import { nextSignal } from "./process-end.ts";
 
@@ -57,10 +58,8 @@ async function findApp(control: ControlCalls, id: string | undefined): Promise<A
 /** An app that is subscribed to nothing gets everything while it is listened to. Answers how to undo it. */
 async function becomeCallback(control: ControlCalls, { id, callback, subscriptions = [] }: AppEntry, url: string): Promise<() => Promise<void>> {
   const path = `nodes/apps/${id}`;
-  const all = webhookObjects.map((object) => ({
-    object,
-    fields: webhookFields.filter((entry) => entry.object === object).map(({ field }) => field),
-  }));
+  const { webhookFields } = buildRegistry();
+  const all = webhookObjects.map((object) => ({ object, fields: webhookFields.namesOf(object) }));
   await control.call("PATCH", path, { callback: { url, verified: true }, ...(subscriptions.length === 0 ? { subscriptions: all } : {}) });
   return async () => {
     await control.call("PATCH", path, { callback: callback ?? null, subscriptions });

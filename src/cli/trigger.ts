@@ -1,6 +1,7 @@
 /** `plaza trigger <event>`: makes an example event, and tells what became of it at each callback. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type WebhookField, webhookFields } from "#webhooks/field-catalogue";
+import { buildRegistry } from "#main";
+import type { WebhookField } from "#webhooks/webhook-field";
 import { type ControlCalls, ControlRefusal, controlCalls } from "./control-calls.ts";
 
 type Given = Readonly<Record<string, unknown>>;
@@ -22,6 +23,8 @@ interface Delivery {
   readonly reason?: string;
   readonly attempts: readonly { readonly status?: number; readonly latency_ms?: number; readonly error?: string }[];
 }
+
+const { all } = buildRegistry().webhookFields;
 
 /** Resolves with the exit code: 0 when every callback took it. */
 export async function trigger(event: string, given: Given): Promise<number> {
@@ -54,9 +57,9 @@ export async function trigger(event: string, given: Given): Promise<number> {
 
 /** `object.field`, or a field alone; where several objects have it, the first of the catalogue is meant. */
 const fieldOf = (event: string): WebhookField | undefined =>
-  webhookFields.find(({ object, field }) => event === `${object}.${field}`) ?? webhookFields.find(({ field }) => event === field);
+  all.find(({ object, field }) => event === `${object}.${field}`) ?? all.find(({ field }) => event === field);
 
-const names = (): string[] => webhookFields.map(({ object, field }) => `${object}.${field}`);
+const names = (): string[] => all.map(({ object, field }) => `${object}.${field}`);
 
 async function anyOf(control: ControlCalls, object: WebhookField["object"]): Promise<string> {
   const key = NODES[object];

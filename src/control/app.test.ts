@@ -1,12 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { KEY, openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/plaza";
+import { buildRegistry } from "#main";
 import { controlRoutes } from "./app.ts";
 
 describe("the control key", () => {
   test("is needed everywhere below /v1 but for the API's own document", async () => {
     const { call } = await openControl();
-    for (const route of controlRoutes) {
+    for (const route of controlRoutes(buildRegistry())) {
       const path = route.path.replace("{w}", "default").replace("{key}", "labels").replace("{id}", "5001");
       for (const key of ["", "another", `${KEY}x`]) expect((await call(route.method, path, undefined, key)).status).toBe(401);
     }
@@ -27,7 +28,7 @@ describe("the control key", () => {
 onEachDatabase("addresses", (database) => {
   test("with what no text of a database holds lead nowhere, whatever they stand in", async () => {
     const { call } = await openControl({ database });
-    for (const route of controlRoutes.filter(({ path }) => /\{(?!w\})/.test(path))) {
+    for (const route of controlRoutes(buildRegistry()).filter(({ path }) => /\{(?!w\})/.test(path))) {
       const path = route.path.replace("{w}", "default").replace(/\{\w+\}/g, "%00");
       expect((await call(route.method, path, route.method === "GET" || route.method === "DELETE" ? undefined : {})).status).toBe(404);
     }
@@ -41,7 +42,7 @@ describe("the API's own document", () => {
     expect(body.openapi).toBe("3.1.0");
     const all = plaza.registry.rooms.flatMap((room) => room.sections ?? []);
     const sections = all.map(({ key }) => key);
-    for (const route of controlRoutes) {
+    for (const route of controlRoutes(buildRegistry())) {
       const addressed = route.path.includes("{id}") ? all.filter(({ identity }) => identity?.length !== 0).map(({ key }) => key) : sections;
       for (const key of addressed) expect(body.paths[route.path.replace("{key}", key)]).toHaveProperty(route.method.toLowerCase());
     }

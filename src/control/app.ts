@@ -4,6 +4,7 @@ import { type Context, Hono } from "hono";
 import type { TSchema } from "typebox";
 import { entryReader } from "#graph/entry-reader";
 import { parametersReader } from "#graph/parameters";
+import type { Registry } from "#graph/registry";
 import { sectionsOf } from "#graph/world-file";
 import { GraphError } from "#kernel/errors";
 import { isStorableText } from "#kernel/text";
@@ -23,10 +24,11 @@ import { openapiOf } from "./openapi.ts";
 import { requestRoutes } from "./requests.routes.ts";
 import type { ControlCall, ControlHouse, ControlRoute } from "./routes.ts";
 import { tokenRoutes } from "./tokens.routes.ts";
+import { triggerRoutes } from "./trigger.routes.ts";
 import { webhookRoutes } from "./webhooks.routes.ts";
 import { worldRoutes } from "./worlds.routes.ts";
 
-export const controlRoutes: readonly ControlRoute[] = [
+export const controlRoutes = ({ webhookFields }: Registry): readonly ControlRoute[] => [
   ...worldRoutes,
   ...nodeRoutes,
   ...tokenRoutes,
@@ -34,8 +36,9 @@ export const controlRoutes: readonly ControlRoute[] = [
   ...liveVideoRoutes,
   ...requestRoutes,
   ...faultRoutes,
-  ...inAppRoutes,
+  ...inAppRoutes(webhookFields),
   ...webhookRoutes,
+  ...triggerRoutes(webhookFields),
   ...appEventRoutes,
   ...attributionRoutes,
   ...feedRoutes,
@@ -57,12 +60,13 @@ export interface ControlAppOptions {
 export function controlApp(options: ControlAppOptions): Hono {
   const { house } = options;
   const app = new Hono();
+  const routes = controlRoutes(house.registry);
   const keyHash = sha256(options.key);
 
   app.get("/healthz", (c) => c.json({ status: "ok" }));
   app.get("/readyz", (c) => ready(c, house));
   app.get("/metrics", async (c) => c.body(await metricsText(options.readFigures(), house.worlds.values()), 200, { "content-type": METRICS_TYPE }));
-  app.get("/v1/openapi.json", (c) => c.json(openapiOf(controlRoutes, sectionsOf(house.registry), new URL(c.req.url).origin)));
+  app.get("/v1/openapi.json", (c) => c.json(openapiOf(routes, sectionsOf(house.registry), new URL(c.req.url).origin)));
 
   app.use("/v1/*", async (c, next) => {
     const given = /^bearer +(\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1];
@@ -73,7 +77,7 @@ export function controlApp(options: ControlAppOptions): Hono {
     }
     return next();
   });
-  for (const route of controlRoutes) {
+  for (const route of routes) {
     const serve = handlerOf(route, house);
     app.on(route.method, route.path.replaceAll(/\{(\w+)\}/g, ":$1"), serve);
   }

@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/plaza";
 import { startReceiver } from "#harness/receiver";
-import { webhookFields } from "#webhooks/field-catalogue";
+import { buildRegistry } from "#main";
 
-const chatappFields = webhookFields.filter(({ object }) => object === "chatapp_business_account").map(({ field }) => field);
+const chatappFields = buildRegistry().webhookFields.namesOf("chatapp_business_account");
 const scopes = ["social_business_basic", "social_business_manage_messages", "social_business_manage_comments"];
 const worldAt = (url: string) => ({
   users: [{ id: "3001" }],

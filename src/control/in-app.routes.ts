@@ -15,9 +15,10 @@ import type { World } from "#graph/world";
 import { worldId } from "#graph/world-words";
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { webhookFields } from "#webhooks/field-catalogue";
+import type { FieldCatalogue } from "#webhooks/field-catalogue";
 import { unprocessable } from "./errors.ts";
 import { type ControlCall, type ControlRoute, route } from "./routes.ts";
+import { requireValue } from "./trigger.routes.ts";
 
 const closed = { additionalProperties: false };
 /** As long as the captions of such platforms. */
@@ -41,16 +42,17 @@ const newComment = Type.Object(
   },
   closed,
 );
-const chatappFields = webhookFields.filter(({ object }) => object === "chatapp_business_account").map(({ field }) => field);
-const chatappEvent = Type.Object(
-  {
-    account: worldId,
-    phone_number: Type.Optional({ ...worldId, description: "of the account, where the event belongs to one" }),
-    field: Type.Unsafe<string>({ enum: chatappFields }),
-    value: Type.Object({}, { additionalProperties: true, description: "what the webhook carries" }),
-  },
-  closed,
-);
+const CHATAPP = "chatapp_business_account";
+const chatappEvent = (fields: FieldCatalogue) =>
+  Type.Object(
+    {
+      account: worldId,
+      phone_number: Type.Optional({ ...worldId, description: "of the account, where the event belongs to one" }),
+      field: Type.Unsafe<string>({ enum: fields.namesOf(CHATAPP) }),
+      value: Type.Object({}, { additionalProperties: true, description: "what the webhook carries" }),
+    },
+    closed,
+  );
 const made = Type.Object({ id: Type.String() });
 const success = Type.Object({ success: Type.Boolean() });
 
@@ -92,18 +94,22 @@ const commentInApp =
       return { id: await comment(tx, world, from, await mediaOf(tx, world, body.media), body.text, field) };
     });
 
-async function emitChatapp(tx: Transaction, world: World, { account, phone_number, field, value }: Static<typeof chatappEvent>): Promise<void> {
+type ChatappEvent = Static<ReturnType<typeof chatappEvent>>;
+
+async function emitChatapp(tx: Transaction, world: World, { account, phone_number, field: name, value }: ChatappEvent): Promise<void> {
   if ((await findNode(tx, account))?.type !== "chatapp_account") throw unprocessable(`there is no business messaging account ${account}`, "account");
   const number = phone_number === undefined ? undefined : await findNode(tx, phone_number);
   if (phone_number !== undefined && (number?.type !== "phone_number" || number.owner !== account)) {
     throw unprocessable(`${phone_number} is no phone number of the account ${account}`, "phone_number");
   }
-  await world.webhooks.emit(tx, { object: "chatapp_business_account", field, entity: account, phone: phone_number, payload: value });
+  const field = world.webhooks.fields.read(CHATAPP, name);
+  requireValue(field, value);
+  await world.webhooks.emit(tx, field, { entity: account, phone: phone_number, payload: value });
 }
 
 const IN_APP = "/v1/worlds/{w}/in-app";
 
-export const inAppRoutes: readonly ControlRoute[] = [
+export const inAppRoutes = (fields: FieldCatalogue): readonly ControlRoute[] => [
   route({
     method: "POST",
     path: `${IN_APP}/self-message`,
@@ -149,7 +155,7 @@ export const inAppRoutes: readonly ControlRoute[] = [
     path: `${IN_APP}/chatapp`,
     operation: "emitChatappEvent",
     summary: "Something happens to a business messaging account, or to one of its numbers: any field of the catalogue, with any value",
-    body: chatappEvent,
+    body: chatappEvent(fields),
     answer: success,
     errors: [404, 413, 422],
     handle: async ({ world, body }) => {

@@ -1,8 +1,13 @@
 import { expect, test } from "bun:test";
+import { Type } from "typebox";
+import { Registry } from "#graph/registry";
+import type { Room } from "#graph/room";
 import { openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/plaza";
 import { startReceiver } from "#harness/post-office";
+import { rooms } from "#main";
 import { RETRY_OFFSETS_MS } from "#webhooks/retry-table";
+import { defineWebhookField } from "#webhooks/webhook-field";
 
 const worldAt = (url: string) => ({
   clock: { now: 1_795_000_000, frozen: true },
@@ -141,6 +146,41 @@ onEachDatabase("webhooks in the control API", (database) => {
     expect((await trigger({ object: "page", field: "live_videos", entity: "2001", value: { id: 1 } })).status).toBe(422);
     expect((await trigger({ object: "page", field: "calls", entity: "2001" })).status).toBe(422);
     expect((await trigger({ object: "nobody", field: "calls", entity: "2001" })).status).toBe(400);
+  });
+
+  test("the example of a field, and the path of what is wrong in a value, come from the room's own definition", async () => {
+    const receiver = startReceiver();
+    const notes: Room = {
+      name: "notes",
+      migrations: [],
+      webhookFields: [
+        defineWebhookField({
+          object: "page",
+          field: "notes",
+          payload: Type.Object({ note: Type.Object({ text: Type.String() }) }),
+          example: ({ entity, nowMs }) => ({ note: { text: `of ${entity} at ${nowMs}` } }),
+          summary: "a note",
+        }),
+      ],
+    };
+    const world = {
+      clock: { now: 1_795_000_000, frozen: true },
+      apps: [{ id: "1001", secret: "s3cret", callback: { url: receiver.url }, subscriptions: [{ object: "page", fields: ["notes"] }] }],
+      pages: [{ id: "2001", subscribed_apps: [{ app: "1001", subscribed_fields: ["notes"] }] }],
+    };
+    const { plaza, call } = await openControl({ database, world, registry: new Registry([...rooms, notes]) });
+    const trigger = (more: object = {}) => call("POST", "deliveries/trigger", { object: "page", field: "notes", entity: "2001", ...more });
+    expect((await trigger()).status).toBe(200);
+    expect((await trigger({ value: { note: { text: "mine" } } })).status).toBe(200);
+    await plaza.world.work.runDue();
+    expect(receiver.received.flatMap(({ values }) => values)).toEqual([{ note: { text: "of 2001 at 1795000000000" } }, { note: { text: "mine" } }]);
+    expect(await trigger({ value: { note: { text: 1 } } })).toEqual({
+      status: 422,
+      body: {
+        error: { code: "unprocessable", message: "value.note.text must be string, by the contract of notes of page", parameter: "value.note.text" },
+      },
+    });
+    expect((await trigger({ value: {} })).body.error.parameter).toBe("value");
   });
 
   test("metrics count attempts by callback and field", async () => {

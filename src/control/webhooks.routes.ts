@@ -1,14 +1,12 @@
-/** Webhooks as the operator sees them: what was sent, each attempt, again; callbacks; an example for trying a receiver out. */
+/** Webhooks as the operator sees them: what was sent, each attempt, again; callbacks. */
 import { type Static, Type } from "typebox";
-import { secondsOf, worldId, worldTime } from "#graph/world-words";
-import { isNodeId, nodeId } from "#kernel/ids";
+import { secondsOf, worldTime } from "#graph/world-words";
+import { isNodeId } from "#kernel/ids";
 import type { Attempt } from "#webhooks/attempts";
 import { type CallbackRow, findCallback, listCallbacks } from "#webhooks/callbacks.store";
 import { findDelivery, listDeliveries } from "#webhooks/delivery-list.store";
 import { contentOf, type DeliveryStatus, type DeliveryView, deliveryStatuses, viewOf } from "#webhooks/delivery-view";
-import { checkedField, findWebhookField, PayloadBroken, webhookFields, webhookObjects } from "#webhooks/field-catalogue";
-import { examplePayload } from "#webhooks/field-examples";
-import { badRequest, notFound, unprocessable } from "./errors.ts";
+import { badRequest, notFound } from "./errors.ts";
 import { answerList, listOf, pageQuery } from "./lists.ts";
 import { type ControlCall, type ControlRoute, route } from "./routes.ts";
 
@@ -120,10 +118,11 @@ const idOf = ({ path }: ControlCall, what: string): string => {
 
 async function read(call: ControlCall): Promise<unknown> {
   const id = idOf(call, "delivery");
-  const { reader } = call.world.database;
+  const { database, webhooks } = call.world;
+  const { reader } = database;
   const row = await findDelivery(reader, id);
   if (row === undefined) throw notFound(`delivery ${id}`);
-  const { body, events } = await contentOf(reader, row);
+  const { body, events } = await contentOf(reader, row, webhooks.fields);
   return { ...shown(viewOf(row)), body, events: events.map(({ time_ms, ...event }) => ({ ...event, time: seconds(time_ms) })) };
 }
 
@@ -152,34 +151,6 @@ async function resume(call: ControlCall): Promise<unknown> {
     await webhooks.resumeCallback(tx, id);
     return { success: true };
   });
-}
-
-const trigger = Type.Object(
-  {
-    object: Type.Unsafe<(typeof webhookObjects)[number]>({ enum: [...webhookObjects] }),
-    field: Type.Unsafe<string>({ enum: [...new Set(webhookFields.map(({ field }) => field))] }),
-    entity: { ...worldId, description: "the account or page that the event is of" },
-    phone_number: Type.Optional(worldId),
-    value: Type.Optional(Type.Object({}, { additionalProperties: true, description: "what it carries; an example when left out" })),
-  },
-  closed,
-);
-
-async function triggerEvent({ world, body }: ControlCall<unknown, Static<typeof trigger>>): Promise<unknown> {
-  const { object, field, phone_number, value } = body;
-  const entity = nodeId(String(body.entity));
-  const phone = phone_number === undefined ? undefined : nodeId(String(phone_number));
-  if (findWebhookField(object, field) === undefined) throw unprocessable(`${object} has no field ${field}`, "field");
-  const payload = value ?? examplePayload({ object, field, entity, phone, nowMs: world.clock.nowMs() });
-  try {
-    checkedField(object, field, payload);
-  } catch (error) {
-    if (error instanceof PayloadBroken) throw unprocessable(error.message, "value");
-    throw error;
-  }
-  const deliveries = await world.database.write((tx) => world.webhooks.make(tx, { object, field, entity, phone, payload }));
-  if (deliveries.length === 0) throw unprocessable(`no app gets ${field} of ${entity}: none is subscribed, or none may see it`);
-  return { deliveries };
 }
 
 const DELIVERIES = "/v1/worlds/{w}/deliveries";
@@ -215,16 +186,6 @@ export const webhookRoutes: readonly ControlRoute[] = [
     answer: Type.Object({ replayed: Type.Integer() }),
     errors: [404],
     handle: replaySpan,
-  }),
-  route({
-    method: "POST",
-    path: `${DELIVERIES}/trigger`,
-    operation: "triggerWebhook",
-    summary: "Makes an event as if it had happened, with an example's value unless one is given, for whoever is subscribed",
-    body: trigger,
-    answer: Type.Object({ deliveries: Type.Array(Type.String()) }),
-    errors: [404, 422],
-    handle: triggerEvent,
   }),
   route({
     method: "POST",

@@ -78,6 +78,7 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
     requests: new RequestLog(),
     faults: new Faults(options.faults),
     outbound: options.outbound,
+    webhookFields: registry.webhookFields,
     jobKinds: registry.rooms.flatMap(({ jobs }) => jobs ?? []),
     observer: options.observer ?? nobody,
     realNowMs: options.realNowMs,

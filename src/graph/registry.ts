@@ -1,8 +1,9 @@
 /**
  * (type, method, edge) → operation. Built once at start from the rooms; refuses a double claim, a node type without a
- * policy, and a field without one (D-16).
+ * policy, a field without one (D-16), and a webhook field that is defined twice.
  */
 import { type PolicyName, policies } from "#auth/policies";
+import { FieldCatalogue } from "#webhooks/field-catalogue";
 import { ChangeLog } from "./changes.ts";
 import type { Access, Field, FieldSet, ListOperation, Method, NodeType, Operation, Served } from "./contract.ts";
 import { fieldsBeyond } from "./field-policies.ts";
@@ -29,6 +30,7 @@ export interface Endpoint {
 export class Registry {
   readonly rooms: readonly Room[];
   readonly changes: ChangeLog;
+  readonly webhookFields: FieldCatalogue;
   readonly endpoints: Endpoint[] = [];
   readonly #types = new Map<string, NodeType>();
   /** By type (empty for a literal), edge (empty for the node itself) and method. */
@@ -45,6 +47,7 @@ export class Registry {
     for (const room of rooms) for (const type of room.nodeTypes ?? []) this.#addType(withGifts(type, rooms));
     for (const room of rooms) for (const served of room.operations ?? []) this.#addOperation(served);
     this.changes = new ChangeLog(rooms.flatMap((room) => room.changes ?? []));
+    this.webhookFields = new FieldCatalogue(rooms.flatMap((room) => room.webhookFields ?? []));
   }
 
   /** The operations that hang on a node type. */

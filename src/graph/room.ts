@@ -5,6 +5,7 @@ import type { NodeId } from "#kernel/ids";
 import type { ReaderRegistry } from "#kernel/readers";
 import type { Migration, Reader, Transaction } from "#storage/database";
 import type { ListPage, PageRequest } from "#storage/keyset";
+import type { WebhookField } from "#webhooks/webhook-field";
 import type { VersionChange } from "./changes.ts";
 import type { Field, NodeType, Served } from "./contract.ts";
 import type { World } from "./world.ts";
@@ -52,6 +53,8 @@ export interface Room {
   readonly fields?: readonly { readonly on: string; readonly name: string; readonly field: Field }[];
   readonly changes?: readonly VersionChange[];
   readonly sections?: readonly WorldSection[];
+  /** The webhook fields that apps may subscribe to, e.g. those that the room emits. */
+  readonly webhookFields?: readonly WebhookField[];
   /** What the room has done later, or without a caller. */
   readonly jobs?: readonly JobKind<World>[];
   registerReaders?(readers: ReaderRegistry): void;

@@ -15,6 +15,7 @@ import type { Database } from "#storage/database";
 import { FactCache } from "#storage/facts";
 import { deriveKey, Sealer } from "#storage/sealing";
 import { webhookJobs } from "#webhooks/callback-jobs";
+import type { FieldCatalogue } from "#webhooks/field-catalogue";
 import type { GuardedClient } from "#webhooks/guarded-client";
 import type { WebhookObserver } from "#webhooks/observer";
 import { Webhooks } from "#webhooks/webhooks";
@@ -58,6 +59,8 @@ export interface WorldParts {
   readonly faults: Faults;
   /** The only way out (D-64). */
   readonly outbound: GuardedClient;
+  /** What the rooms define. */
+  readonly webhookFields: FieldCatalogue;
   /** What the rooms have done later. */
   readonly jobKinds: readonly JobKind<World>[];
   readonly observer: WorkObserver;
@@ -129,7 +132,7 @@ export class World {
     });
     this.webhooks = new Webhooks({
       ...{ database, clock, realNowMs, observer, ids: parts.ids, readers: parts.readers, sealer: this.sealer, client: parts.outbound },
-      ...{ loop: this.work, jobs: this.jobs, perSecondMax: parts.deliveriesPerSecondMax },
+      ...{ loop: this.work, jobs: this.jobs, fields: parts.webhookFields, perSecondMax: parts.deliveriesPerSecondMax },
     });
   }
 

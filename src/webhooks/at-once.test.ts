@@ -1,6 +1,6 @@
 /** Events that are sent without waiting to be claimed. */
 import { expect, test } from "bun:test";
-import { newRooms, type Office, officeMigrations, openOffice, startReceiver, valuesAt } from "#harness/post-office";
+import { chatappField, newRooms, type Office, officeMigrations, openOffice, startReceiver, valuesAt } from "#harness/post-office";
 import { movedClock, newWorkStore, onBothDatabases } from "#harness/work-database";
 import { LEASE_MS } from "#jobs/work-session";
 import { nodeId } from "#kernel/ids";
@@ -12,7 +12,7 @@ const statusesIn = async (reader: Reader): Promise<number[]> =>
   (await listDeliveries(reader, {}, { limit: 100 })).rows.map(({ status }) => status).reverse();
 
 const emitIn = (office: Office, tx: Transaction, account: string, n: number) =>
-  office.webhooks.emit(tx, { object: "chatapp_business_account", field: "messages", entity: nodeId(account), payload: { n } });
+  office.webhooks.emit(tx, chatappField("messages"), { entity: nodeId(account), payload: { n } });
 
 const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
   while (!(await isSo())) await Bun.sleep(1);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { newRooms, type Office, officeMigrations, openOffice, type Receiver, startReceiver, valuesAt } from "#harness/post-office";
+import { chatappField, newRooms, type Office, officeMigrations, openOffice, type Receiver, startReceiver, valuesAt } from "#harness/post-office";
 import { newWorkStore, onBothDatabases } from "#harness/work-database";
 import { sql } from "#storage/sql";
 import { listCallbacks } from "./callbacks.store.ts";
@@ -211,7 +211,7 @@ onBothDatabases("routes and callbacks", (kind) => {
     const { office, receiver } = await open();
     await office.database.write(async (tx) => {
       for (const n of [1, 2, 3]) {
-        await office.webhooks.emit(tx, { object: "chatapp_business_account", field: "messages", entity: "4001" as never, payload: { n } });
+        await office.webhooks.emit(tx, chatappField("messages"), { entity: "4001" as never, payload: { n } });
       }
     });
     await office.advance(10);
@@ -237,7 +237,7 @@ onBothDatabases("routes and callbacks", (kind) => {
     receiver.answer = ({ values }) => new Response("x".repeat(1_000), { status: (values[0] as { n: number }).n === 3 ? 410 : 200 });
     await office.database.write(async (tx) => {
       for (const n of [1, 2]) {
-        await office.webhooks.emit(tx, { object: "chatapp_business_account", field: "messages", entity: "4001" as never, payload: { n, text: "ü" } });
+        await office.webhooks.emit(tx, chatappField("messages"), { entity: "4001" as never, payload: { n, text: "ü" } });
       }
     });
     await office.emit("4002", { n: 3 }, { field: "calls" });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
-import { newRooms, type Office, officeMigrations, openOffice, type Receiver, startReceiver, valuesAt } from "#harness/post-office";
+import { chatappField, newRooms, type Office, officeMigrations, openOffice, type Receiver, startReceiver, valuesAt } from "#harness/post-office";
 import { newWorkStore, onBothDatabases } from "#harness/work-database";
 import { listDeliveries } from "./delivery-list.store.ts";
 import { RETRY_OFFSETS_MS } from "./retry-table.ts";
@@ -42,11 +42,14 @@ onBothDatabases("D-62: deliveries", (kind) => {
   test("an event whose cause is rolled back never was; one that breaks its contract undoes its cause", async () => {
     const { office, receiver } = await open();
     const refused = office.database.write(async (tx) => {
-      await office.webhooks.emit(tx, { object: "chatapp_business_account", field: "messages", entity: "4001" as never, payload: {} });
+      await office.webhooks.emit(tx, chatappField("messages"), { entity: "4001" as never, payload: {} });
       throw new Error("refused");
     });
     await expect(refused).rejects.toThrow("refused");
-    await expect(office.emit("4001", {}, { field: "unheard_of" })).rejects.toThrow("breaks its contract");
+    const forgotten = office.database.write((tx) =>
+      office.webhooks.emit(tx, { ...chatappField("messages") }, { entity: "4001" as never, payload: {} }),
+    );
+    await expect(forgotten).rejects.toThrow("breaks its contract");
     await office.loop.runDue();
     expect(receiver.received).toEqual([]);
     expect(await states(office)).toEqual([]);
@@ -69,7 +72,7 @@ onBothDatabases("D-62: deliveries", (kind) => {
     const { office, receiver } = await open();
     await office.database.write(async (tx) => {
       for (let n = 0; n < 2_300; n++) {
-        await office.webhooks.emit(tx, { object: "chatapp_business_account", field: "messages", entity: "4001" as never, payload: { n } });
+        await office.webhooks.emit(tx, chatappField("messages"), { entity: "4001" as never, payload: { n } });
       }
     });
     await office.loop.runDue();
@@ -174,7 +177,7 @@ onBothDatabases("D-62: deliveries", (kind) => {
     receiver.answer = (_one, count) => new Response(null, { status: count === 1 ? 500 : 200 });
     await office.database.write(async (tx) => {
       for (let n = 1; n <= 3; n++) {
-        await office.webhooks.emit(tx, { object: "chatapp_business_account", field: "messages", entity: "4001" as never, payload: { n } });
+        await office.webhooks.emit(tx, chatappField("messages"), { entity: "4001" as never, payload: { n } });
       }
     });
     await office.loop.runDue();

@@ -108,8 +108,9 @@ export class Deliveries implements WorkSource {
     // Believed at once, so that what arrives while the transaction runs is not overlooked.
     for (const { lane, firsts } of wants) if (firsts > 0) lane.hasFirsts = false;
     let got: { claimed: Claimed[]; seen: Seen[] };
+    const { database, fields } = this.#options;
     try {
-      got = await this.#options.database.write(async (tx) => claim(tx, wants, await session.fenceFor(tx), nowMs));
+      got = await database.write(async (tx) => claim(tx, wants, { fence: await session.fenceFor(tx), nowMs, fields }));
     } catch (error) {
       for (const { lane, firsts } of wants) if (firsts > 0) lane.hasFirsts = true;
       throw error;

@@ -9,11 +9,12 @@ import type { Callbacks } from "./callbacks.ts";
 import { type ClaimedRow, type EventRow, NO_LANE } from "./deliveries.store.ts";
 import { signatureHeaders } from "./delivery-signing.ts";
 import { envelopeOf, type Update } from "./envelope.ts";
-import { findWebhookField, type WebhookField, type WebhookObject } from "./field-catalogue.ts";
+import type { FieldCatalogue } from "./field-catalogue.ts";
 import type { GuardedClient } from "./guarded-client.ts";
 import { CallFailed } from "./outbound-connection.ts";
 import type { WebhookApp, WebhookFacts } from "./readers.ts";
 import { nextRetryMs } from "./retry-table.ts";
+import type { WebhookObject } from "./webhook-field.ts";
 
 /** D-62. */
 const DEADLINE_MS = 15_000;
@@ -26,6 +27,7 @@ export interface PostOffice {
   readonly database: Database;
   readonly clock: Clock;
   readonly realNowMs: () => number;
+  readonly fields: FieldCatalogue;
   readonly facts: WebhookFacts;
   readonly callbacks: Callbacks;
   readonly client: GuardedClient;
@@ -49,9 +51,8 @@ export type Outcome =
   | { readonly kind: "back" };
 
 export async function attemptDelivery(office: PostOffice, { row, members, firstMs }: Sending): Promise<Outcome> {
-  const { facts, database, callbacks } = office;
+  const { fields, facts, database, callbacks } = office;
   const app = nodeId(row.app);
-  const field = findWebhookField(row.object, row.field);
   const of = facts.peekApp(app) ?? (await facts.findApp(database.reader, app));
   const event = {
     object: row.object as WebhookObject,
@@ -59,7 +60,7 @@ export async function attemptDelivery(office: PostOffice, { row, members, firstM
     entity: nodeId(row.entity),
     phone: row.phone === null ? undefined : nodeId(row.phone),
   };
-  const route = await facts.routeOf(database.reader, app, of, event, field?.honoursOverrides ?? false);
+  const route = await facts.routeOf(database.reader, app, of, event, fields.isHonouringOverrides(row));
   if (route.to === "nowhere" || of === undefined) {
     if (row.lane !== NO_LANE) return { kind: "moved", url: undefined };
     const reason = route.to === "nowhere" ? route.reason : "no_callback";
@@ -71,7 +72,10 @@ export async function attemptDelivery(office: PostOffice, { row, members, firstM
 }
 
 async function send(office: PostOffice, { row, members, firstMs }: Sending, url: string, secrets: readonly string[]): Promise<Outcome> {
-  const body = envelopeOf(row.object, members.length === 0 ? [updateOf(row)] : [row, ...members].map(updateOf));
+  const body = envelopeOf(
+    row.object,
+    (members.length === 0 ? [row] : [row, ...members]).map((event) => updateOf(office.fields, event)),
+  );
   const headers = signatureHeaders(secrets, { webhookId: `msg_${row.id}`, timestamp: Math.floor(office.realNowMs() / 1000), body });
   // time: how long a receiver takes is real time.
   const startMs = performance.now();
@@ -118,11 +122,11 @@ const since = (startMs: number): number => Math.round((performance.now() - start
 
 const startOf = (body: Buffer): string => body.toString("utf8", 0, ANSWER_KEPT_BYTES);
 
-const updateOf = ({ object, field, entity, time_ms, payload }: EventRow): Update => ({
+const updateOf = (fields: FieldCatalogue, { object, field, entity, time_ms, payload }: EventRow): Update => ({
   entity,
   timeMs: time_ms,
   field,
-  carriedIn: (findWebhookField(object, field) as WebhookField).carriedIn,
+  carriedIn: fields.carriedIn({ object, field }),
   payload,
 });
 

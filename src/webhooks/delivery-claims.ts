@@ -16,7 +16,7 @@ import {
   lockRetries,
   lockWaiting,
 } from "./deliveries.store.ts";
-import { findWebhookField } from "./field-catalogue.ts";
+import type { FieldCatalogue } from "./field-catalogue.ts";
 import type { Lane } from "./lane.ts";
 
 /** What a lane may take in this turn. */
@@ -59,6 +59,13 @@ const JOINED_MAX = 4_000;
 /** Looked at beyond what a lane may take, since some may wait behind their entity. */
 const LOOK_AHEAD = 16;
 
+export interface ClaimTurn {
+  readonly fence: number;
+  /** World time. */
+  readonly nowMs: number;
+  readonly fields: FieldCatalogue;
+}
+
 interface Found {
   readonly want: Want;
   readonly heads: readonly string[];
@@ -68,7 +75,8 @@ interface Found {
   readonly dueRetries: readonly string[];
 }
 
-export async function claim(tx: Transaction, wants: readonly Want[], fence: number, nowMs: number): Promise<{ claimed: Claimed[]; seen: Seen[] }> {
+export async function claim(tx: Transaction, wants: readonly Want[], turn: ClaimTurn): Promise<{ claimed: Claimed[]; seen: Seen[] }> {
+  const { fence, nowMs, fields } = turn;
   // Side by side, so that on PostgreSQL their statements travel together.
   const found = await Promise.all(wants.map((want) => look(tx, want, nowMs)));
   const lanes = new Map(wants.map(({ lane }) => [lane.id, lane]));
@@ -85,6 +93,7 @@ export async function claim(tx: Transaction, wants: readonly Want[], fence: numb
   // A batch is formed once (D-62): one that came back unsent keeps what joined it.
   const joined = await joinAll(
     tx,
+    fields,
     firsts.filter(({ id, members }) => members === 0 && followed.has(id)),
   );
   const formed = await Promise.all(
@@ -151,9 +160,9 @@ async function lookFurther(tx: Transaction, { lane, firsts }: Want, headOf: Map<
 }
 
 /** D-62, D-63: those behind each head in the order of its entity, as far as they go by the same route whatever is set or removed. */
-async function joinAll(tx: Transaction, heads: readonly ClaimedRow[]): Promise<ReadonlyMap<string, readonly EventRow[]>> {
+async function joinAll(tx: Transaction, fields: FieldCatalogue, heads: readonly ClaimedRow[]): Promise<ReadonlyMap<string, readonly EventRow[]>> {
   const limit = Math.min(UPDATES_MAX - 1, Math.ceil(JOINED_MAX / Math.max(heads.length, 1)));
-  const behind = await Promise.all(heads.map(async (head) => ({ head, rows: alike(head, await findFollowers(tx, head, limit)) })));
+  const behind = await Promise.all(heads.map(async (head) => ({ head, rows: alike(fields, head, await findFollowers(tx, head, limit)) })));
   const ids = behind.flatMap(({ rows }) => idsOf(rows));
   const waiting = ids.length === 0 ? new Set<string>() : await lockWaiting(tx, ids);
   const joined = new Map<string, readonly EventRow[]>();
@@ -167,12 +176,12 @@ async function joinAll(tx: Transaction, heads: readonly ClaimedRow[]): Promise<R
   return joined;
 }
 
-function alike(head: ClaimedRow, followers: readonly EventRow[]): EventRow[] {
+function alike(fields: FieldCatalogue, head: ClaimedRow, followers: readonly EventRow[]): EventRow[] {
   const rows: EventRow[] = [];
   let characters = head.payload.length;
   for (const follower of followers) {
     characters += follower.payload.length;
-    if (!isSameRoute(head, follower) || characters > BATCH_CHARACTERS_MAX) break;
+    if (!isSameRoute(fields, head, follower) || characters > BATCH_CHARACTERS_MAX) break;
     rows.push(follower);
   }
   return rows;
@@ -180,7 +189,5 @@ function alike(head: ClaimedRow, followers: readonly EventRow[]): EventRow[] {
 
 const idsOf = (rows: readonly { readonly id: string }[]): string[] => rows.map(({ id }) => id);
 
-const isSameRoute = (one: EventRow, other: EventRow): boolean =>
-  one.object === other.object && one.phone === other.phone && honours(one) === honours(other);
-
-const honours = ({ object, field }: EventRow): boolean => findWebhookField(object, field)?.honoursOverrides === true;
+const isSameRoute = (fields: FieldCatalogue, one: EventRow, other: EventRow): boolean =>
+  one.object === other.object && one.phone === other.phone && fields.isHonouringOverrides(one) === fields.isHonouringOverrides(other);

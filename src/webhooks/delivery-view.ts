@@ -4,7 +4,7 @@ import type { Attempt } from "./attempts.ts";
 import { DELIVERED, FAILED, NO_LANE, SENDING } from "./deliveries.store.ts";
 import { type DeliveryRow, listEventsOf } from "./delivery-list.store.ts";
 import { envelopeOf } from "./envelope.ts";
-import { findWebhookField } from "./field-catalogue.ts";
+import type { FieldCatalogue } from "./field-catalogue.ts";
 
 export const deliveryStatuses = { waiting: 0, sending: SENDING, delivered: DELIVERED, failed: FAILED } as const;
 export type DeliveryStatus = keyof typeof deliveryStatuses;
@@ -72,13 +72,14 @@ function reasonOf(row: DeliveryRow, status: DeliveryStatus, attempts: readonly A
 export async function contentOf(
   reader: Reader,
   row: DeliveryRow,
+  fields: FieldCatalogue,
 ): Promise<{ body: string; events: { id: string; field: string; time_ms: number }[] }> {
   const events = await listEventsOf(reader, row.id);
   const updates = events.map(({ field, time_ms, payload }) => ({
     entity: row.entity,
     timeMs: time_ms,
     field,
-    carriedIn: findWebhookField(row.object, field)?.carriedIn ?? ("changes" as const),
+    carriedIn: fields.carriedIn({ object: row.object, field }),
     payload,
   }));
   return { body: envelopeOf(row.object, updates), events: events.map(({ id, field, time_ms }) => ({ id, field, time_ms })) };

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { afterThisTest } from "#harness/cleanup";
-import { newRooms, officeMigrations, openOffice, startReceiver, valuesAt } from "#harness/post-office";
+import { chatappField, newRooms, officeMigrations, openOffice, startReceiver, valuesAt } from "#harness/post-office";
 import { movedClock, newWorkStore, onBothDatabases } from "#harness/work-database";
 import { LEASE_MS } from "#jobs/work-session";
 import { listDeliveries } from "./delivery-list.store.ts";
@@ -108,12 +108,7 @@ test("two processes on PostgreSQL share the deliveries: each goes out once, and 
       offices.map(({ database, webhooks }, half) =>
         database.write(async (tx) => {
           for (let at = n + half * 10; at < n + half * 10 + 10; at++) {
-            await webhooks.emit(tx, {
-              object: "chatapp_business_account",
-              field: "messages",
-              entity: `${40_000 + (at % 7)}` as never,
-              payload: { n: at, by: half },
-            });
+            await webhooks.emit(tx, chatappField("messages"), { entity: `${40_000 + (at % 7)}` as never, payload: { n: at, by: half } });
           }
         }),
       ),

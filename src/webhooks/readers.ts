@@ -7,8 +7,8 @@ import type { NodeId } from "#kernel/ids";
 import type { ReaderRegistry } from "#kernel/readers";
 import type { Database, Reader } from "#storage/database";
 import { FactCache } from "#storage/facts";
-import type { WebhookObject } from "./field-catalogue.ts";
 import { type AppCallback, type Route, routeOf } from "./routing.ts";
+import type { WebhookObject } from "./webhook-field.ts";
 
 export interface EventFacts {
   readonly object: WebhookObject;

@@ -3,17 +3,16 @@
  * attempt is made for: in the lane of a callback that is paused, and where there was no callback.
  */
 import { nodeId } from "#kernel/ids";
-import type { Callbacks } from "./callbacks.ts";
+import type { Database } from "#storage/database";
 import { NO_LANE } from "./deliveries.store.ts";
-import { findWebhookField, type WebhookObject } from "./field-catalogue.ts";
-import type { WebhookFacts } from "./readers.ts";
+import type { Outbox } from "./emit.ts";
 import { hastenUnrouted, listPausedCallbacks, listWaiting, saveLane, type WaitingDelivery } from "./reroute.store.ts";
-import type { WebhookParts } from "./webhooks.ts";
+import type { WebhookObject } from "./webhook-field.ts";
 
 /** In one transaction. */
 const ROWS_MAX = 200;
 
-export async function rerouteApp({ database, clock }: WebhookParts, facts: WebhookFacts, callbacks: Callbacks, app: string): Promise<void> {
+export async function rerouteApp({ clock, fields, facts, callbacks }: Outbox, database: Database, app: string): Promise<void> {
   await database.write((tx) => hastenUnrouted(tx, NO_LANE, app, clock.nowMs()));
   for (const callback of await listPausedCallbacks(database.reader, app)) {
     for (let after = "0"; ; ) {
@@ -37,8 +36,7 @@ export async function rerouteApp({ database, clock }: WebhookParts, facts: Webho
   async function urlOf({ object, field, entity, phone }: WaitingDelivery): Promise<string | undefined> {
     const of = await facts.findApp(database.reader, nodeId(app));
     const event = { object: object as WebhookObject, field, entity: nodeId(entity), phone: phone === null ? undefined : nodeId(phone) };
-    const honours = findWebhookField(object, field)?.honoursOverrides === true;
-    const route = await facts.routeOf(database.reader, nodeId(app), of, event, honours);
+    const route = await facts.routeOf(database.reader, nodeId(app), of, event, fields.isHonouringOverrides({ object, field }));
     return route.to === "nowhere" ? undefined : route.url;
   }
 }

@@ -2,6 +2,7 @@
  * The post office of a world (D-60 to D-64): handlers emit events in their transaction, the loop delivers them, people look
  * at what was sent and send it again.
  */
+import type { TSchema } from "typebox";
 import type { Jobs } from "#jobs/jobs";
 import type { WorkLoop } from "#jobs/work-loop";
 import type { Clock } from "#kernel/clock";
@@ -15,17 +16,21 @@ import { Callbacks } from "./callbacks.ts";
 import { Deliveries } from "./deliveries.ts";
 import { DeliveryFigures } from "./delivery-figures.ts";
 import { type Outbox, storeEvent, type WebhookEvent } from "./emit.ts";
+import type { FieldCatalogue } from "./field-catalogue.ts";
 import type { GuardedClient } from "./guarded-client.ts";
 import type { WebhookObserver } from "./observer.ts";
 import { WebhookFacts } from "./readers.ts";
 import { type Replayed, replayDeliveries, replayDelivery, type Span } from "./replay.ts";
 import { rerouteApp } from "./reroute.ts";
+import type { WebhookField } from "./webhook-field.ts";
 
 export interface WebhookParts {
   readonly database: Database;
   readonly clock: Clock;
   readonly realNowMs: () => number;
   readonly ids: IdMinter;
+  /** What the rooms define. */
+  readonly fields: FieldCatalogue;
   readonly readers: ReaderRegistry;
   readonly sealer: Sealer;
   readonly client: GuardedClient;
@@ -39,6 +44,7 @@ export interface WebhookParts {
 
 export class Webhooks {
   readonly parts: WebhookParts;
+  readonly fields: FieldCatalogue;
   readonly deliveries: Deliveries;
   /** What this process has sent since its start. */
   readonly figures = new DeliveryFigures();
@@ -46,33 +52,34 @@ export class Webhooks {
 
   constructor(parts: WebhookParts) {
     this.parts = parts;
+    this.fields = parts.fields;
     const facts = new WebhookFacts(parts.database, parts.readers);
     const callbacks = new Callbacks(parts.database, parts.ids);
     const { observer } = parts;
-    const attempted: WebhookObserver["attempted"] = (seen) => {
-      this.figures.record(seen);
-      observer.attempted(seen);
-    };
     // One by one: an observer may be an object of a class.
     const counting: WebhookObserver = {
-      attempted,
+      attempted: (seen) => {
+        this.figures.record(seen);
+        observer.attempted(seen);
+      },
       attemptBroke: (delivery, error) => observer.attemptBroke(delivery, error),
       callbackFails: (callback) => observer.callbackFails(callback),
       callbackPaused: (callback) => observer.callbackPaused(callback),
     };
     const deliveries = new Deliveries({ ...parts, observer: counting, facts, callbacks });
     this.deliveries = deliveries;
-    this.#outbox = { clock: parts.clock, ids: parts.ids, facts, callbacks, fenceForNew: (lane) => deliveries.fenceForNew(lane) };
+    const { clock, ids, fields } = parts;
+    this.#outbox = { clock, ids, fields, facts, callbacks, fenceForNew: (lane) => deliveries.fenceForNew(lane) };
   }
 
   /** In the transaction of the event's cause. Throws `PayloadBroken` for an event that breaks its contract. */
-  async emit(tx: Transaction, event: WebhookEvent): Promise<void> {
-    await this.make(tx, event);
+  async emit<S extends TSchema>(tx: Transaction, field: WebhookField<S>, event: WebhookEvent<S>): Promise<void> {
+    await this.make(tx, field, event);
   }
 
   /** The same; answers the deliveries that it made, one for each app that gets the event. */
-  async make(tx: Transaction, event: WebhookEvent): Promise<readonly string[]> {
-    const stored = await storeEvent(this.#outbox, tx, event);
+  async make<S extends TSchema>(tx: Transaction, field: WebhookField<S>, event: WebhookEvent<S>): Promise<readonly string[]> {
+    const stored = await storeEvent(this.#outbox, tx, field, event);
     if (stored.deliveries.length > 0) tx.afterCommit(() => this.deliveries.arrived(stored));
     return stored.deliveries;
   }
@@ -97,7 +104,7 @@ export class Webhooks {
 
   /** What `routesChanged` has asked for. */
   async reroute(app: string): Promise<void> {
-    await rerouteApp(this.parts, this.#outbox.facts, this.#outbox.callbacks, app);
+    await rerouteApp(this.#outbox, this.parts.database, app);
     this.deliveries.lookAgain();
   }
 

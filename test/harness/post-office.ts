@@ -1,5 +1,5 @@
 /** The post office on a bare database, with rooms that a test fills by hand, and receivers that do as they are told. */
-
+import { chatappAccounts } from "#features/chatapp-accounts";
 import { Jobs } from "#jobs/jobs";
 import { jobMigrations } from "#jobs/jobs.migrations";
 import { WorkLoop } from "#jobs/work-loop";
@@ -10,9 +10,11 @@ import { deriveKey, Sealer } from "#storage/sealing";
 import { TimeOrderedIds } from "#system";
 import { webhookJobs } from "#webhooks/callback-jobs";
 import type { CallbackRow } from "#webhooks/callbacks.store";
+import { FieldCatalogue } from "#webhooks/field-catalogue";
 import { GuardedClient } from "#webhooks/guarded-client";
 import type { AttemptSeen } from "#webhooks/observer";
 import type { EventFacts, WebhookApp } from "#webhooks/readers";
+import type { WebhookField } from "#webhooks/webhook-field";
 import { Webhooks } from "#webhooks/webhooks";
 import { webhookMigrations } from "#webhooks/webhooks.migrations";
 import { afterThisTest } from "./cleanup.ts";
@@ -45,6 +47,11 @@ export interface Office {
   advance(seconds: number): Promise<void>;
 }
 
+const chatappFields = chatappAccounts.webhookFields ?? [];
+const fieldsOfAccounts = new FieldCatalogue(chatappFields);
+/** A field of business accounts. */
+export const chatappField = (field: string) => fieldsOfAccounts.read("chatapp_business_account", field);
+
 export const newRooms = (url?: string): Rooms => ({
   subscribers: () => ["1001"],
   apps: new Map([["1001", { ...(url === undefined ? {} : { url }), secret: "s3cret" }]]),
@@ -56,6 +63,8 @@ export interface OfficeOptions {
   readonly clock?: ReturnType<typeof movedClock>;
   readonly real?: ReturnType<typeof movedClock>;
   readonly perSecondMax?: number;
+  /** Beside those of business accounts. */
+  readonly fields?: readonly WebhookField[];
   /** In place of one that may call loopback. */
   readonly client?: GuardedClient;
   /** Not stopped after the test: it stands for a process that was killed. */
@@ -76,6 +85,7 @@ export function openOffice(database: Database, options: OfficeOptions): Office {
   const client = options.client ?? new GuardedClient({ rules: { isSandbox: true, allowed: [] } });
   const webhooks = new Webhooks({
     ...{ database, clock, realNowMs: () => real.ms, ids: new TimeOrderedIds(() => process), readers, sealer, client, loop, jobs },
+    fields: new FieldCatalogue([...chatappFields, ...(options.fields ?? [])]),
     observer: {
       attempted: (seen) => attempts.push(seen),
       attemptBroke: (_delivery, error) => errors.push(error),
@@ -93,13 +103,7 @@ export function openOffice(database: Database, options: OfficeOptions): Office {
     ...{ database, clock, real, loop, webhooks, rooms, attempts, alerts, pauses, errors },
     emit: (account, payload, { field = "messages", phone } = {}) =>
       database.write((tx) =>
-        webhooks.emit(tx, {
-          object: "chatapp_business_account",
-          field,
-          entity: nodeId(account),
-          payload,
-          ...(phone === undefined ? {} : { phone: nodeId(phone) }),
-        }),
+        webhooks.emit(tx, chatappField(field), { entity: nodeId(account), phone: phone === undefined ? undefined : nodeId(phone), payload }),
       ),
     advance: (seconds) =>
       loop.runUntil(clock.ms + seconds * 1_000, async (ms) => {

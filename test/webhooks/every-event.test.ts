@@ -2,9 +2,10 @@
 import { expect, test } from "bun:test";
 import { type ReceiverProcess, SECRET, startReceiverProcess } from "#harness/receiver-process";
 import { type Server, startServer, worldFile } from "#harness/server";
-import { webhookFields, webhookObjects } from "#webhooks/field-catalogue";
+import { buildRegistry } from "#main";
+import { webhookObjects } from "#webhooks/webhook-field";
 
-const fieldsOf = (object: string) => webhookFields.filter((entry) => entry.object === object).map(({ field }) => field);
+const { webhookFields } = buildRegistry();
 const scopes = ["social_business_basic", "social_business_manage_messages", "social_business_manage_comments"];
 const ENTITY = { social: "6001", chatapp_business_account: "4001", page: "2001" } as const;
 
@@ -13,10 +14,10 @@ const worldOf = (receiver: ReceiverProcess) => ({
   apps: [
     {
       ...{ id: "1001", secret: SECRET, callback: { url: receiver.url } },
-      subscriptions: webhookObjects.map((object) => ({ object, fields: fieldsOf(object) })),
+      subscriptions: webhookObjects.map((object) => ({ object, fields: webhookFields.namesOf(object) })),
     },
   ],
-  pages: [{ id: "2001", subscribed_apps: [{ app: "1001", subscribed_fields: fieldsOf("page") }] }],
+  pages: [{ id: "2001", subscribed_apps: [{ app: "1001", subscribed_fields: webhookFields.namesOf("page") }] }],
   social_accounts: [{ id: "6001", username: "cafe", social_scoped_id: "6901", user: "3001", app_connections: ["1001"] }],
   chatapp_accounts: [
     { id: "4001", subscribed_apps: [{ app: "1001" }] },
@@ -52,11 +53,11 @@ async function open() {
 
 test("HOOK-1: every kind of event arrives at an independent receiver, with both signatures valid", async () => {
   const { receiver, server } = await open();
-  for (const { object, field } of webhookFields) await call(server, "deliveries/trigger", { object, field, entity: ENTITY[object] });
+  for (const { object, field } of webhookFields.all) await call(server, "deliveries/trigger", { object, field, entity: ENTITY[object] });
   await call(server, "clock/advance", { seconds: 1 });
   const log = await receiver.log();
   const seen = log.flatMap(({ object, fields }) => (fields.length === 0 ? [`${object} messages`] : fields.map((field) => `${object} ${field}`)));
-  expect(seen.sort()).toEqual(webhookFields.map(({ object, field }) => `${object} ${field}`).sort());
+  expect(seen.sort()).toEqual(webhookFields.all.map(({ object, field }) => `${object} ${field}`).sort());
 });
 
 test("the routing table of the document, row by row", async () => {
@@ -71,7 +72,7 @@ test("the routing table of the document, row by row", async () => {
     ["4001", undefined, "/hook"],
   ] as const;
   for (const [account, phone_number, place] of rows) {
-    for (const { object, field, honoursOverrides } of webhookFields.filter((entry) => entry.object === "chatapp_business_account")) {
+    for (const { object, field, honoursOverrides } of webhookFields.all.filter((entry) => entry.object === "chatapp_business_account")) {
       await call(server, "in-app/chatapp", { account, ...(phone_number === undefined ? {} : { phone_number }), field, value: { n: 1 } });
       await call(server, "clock/advance", { seconds: 1 });
       const log = await receiver.log();

@@ -23,7 +23,7 @@ export const names: Check = (files) =>
 const ROOMS = "src/features/";
 
 /** What may stand in a room, and how it is called in each (ARCHITECTURE.md: A room's furniture). */
-const FURNITURE = ["contract", "handlers", "store", "migrations", "changes", "states", "world", "errors", "reader", "limits", "test"];
+const FURNITURE = ["contract", "handlers", "store", "migrations", "changes", "states", "world", "webhooks", "errors", "reader", "limits", "test"];
 
 /** Also what only this room has, called after it: `microblog-insights.metrics.ts`. */
 const isFurniture = (path: string): boolean => {

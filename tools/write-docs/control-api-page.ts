@@ -1,5 +1,6 @@
 import { controlRoutes } from "#control/app";
 import type { ControlRoute } from "#control/routes";
+import { buildRegistry } from "#main";
 import { code, page, table } from "./markdown.ts";
 import { propertiesOf, type Schema, schemaText } from "./schema-text.ts";
 
@@ -8,7 +9,7 @@ export function controlApiPage(): string {
     "On its own port, JSON, with `Authorization: Bearer` and the control key. `{w}` is a world's name, `default` for the first; `{key}` a key of a " +
       "world file ([world-files.md](world-files.md)). Beside it and without a key: `/healthz`, `/readyz`, `/metrics`. The same as OpenAPI 3.1 is at " +
       "`/v1/openapi.json`.",
-    table(["call", "takes", "answers", "does"], controlRoutes.map(row)),
+    table(["call", "takes", "answers", "does"], controlRoutes(buildRegistry()).map(row)),
     "Errors are `{error: {code, message, parameter?}}`: 400 and 401 anywhere, 404, 409, 413 and 422 where they can happen.",
   ]);
 }

@@ -7,7 +7,7 @@ import { secondsOf, WorldProblem, worldId, worldTime } from "#graph/world-words"
 import { unixSeconds } from "#kernel/clock";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { webhookObjects } from "#webhooks/field-catalogue";
+import { webhookObjects } from "#webhooks/webhook-field";
 import { deleteApp, deleteRoles, findApp, insertApp, insertRole, listApps, listRoles, saveApp } from "./apps.store.ts";
 
 const closed = { additionalProperties: false };

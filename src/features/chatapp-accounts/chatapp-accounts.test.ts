@@ -73,8 +73,9 @@ onEachDatabase("chatapp accounts", (database) => {
       },
     });
     const happen = async (n: number) => {
-      const event = { object: "chatapp_business_account", field: "messages", entity: nodeId("4001"), phone: nodeId("4101"), payload: { n } } as const;
-      await plaza.world.database.write((tx) => plaza.world.webhooks.emit(tx, event));
+      const field = plaza.registry.webhookFields.read("chatapp_business_account", "messages");
+      const event = { entity: nodeId("4001"), phone: nodeId("4101"), payload: { n } };
+      await plaza.world.database.write((tx) => plaza.world.webhooks.emit(tx, field, event));
       await plaza.world.work.runDue();
     };
     const arrived = async () => {

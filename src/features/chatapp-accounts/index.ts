@@ -23,6 +23,7 @@ import {
   subscribeApp,
   unsubscribeEverywhere,
 } from "./chatapp-accounts.store.ts";
+import { chatappFields } from "./chatapp-accounts.webhooks.ts";
 import { chatappAccountSection, phoneNumberSection } from "./chatapp-accounts.world.ts";
 
 export const chatappAccounts: Room = {
@@ -45,6 +46,7 @@ export const chatappAccounts: Room = {
     serveList(listSubscribedAppsOperation, handleListSubscribedApps),
     serveWrite(unsubscribeAppOperation, handleUnsubscribeApp),
   ],
+  webhookFields: chatappFields,
   sections: [chatappAccountSection, phoneNumberSection],
   async forgetOwner(tx, owner) {
     await unsubscribeEverywhere(tx, owner);

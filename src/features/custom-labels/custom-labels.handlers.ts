@@ -19,6 +19,7 @@ import {
   listLabelsOfPerson,
   takePlace,
 } from "./custom-labels.store.ts";
+import { type LabelChange, labelWebhook } from "./custom-labels.webhooks.ts";
 
 export const handleListLabels = (call: ListCall, reader: Reader) => listLabelsOfPage(reader, call.node.id, call.page);
 
@@ -91,12 +92,6 @@ async function requirePerson(call: LabelOfUser, tx: Transaction): Promise<LabelR
   return label;
 }
 
-interface LabelChange {
-  readonly action: "created" | "deleted" | "attached" | "detached";
-  readonly label: { readonly id: string; readonly name: string };
-  readonly user?: { readonly id: string };
-}
-
 /** D-135: what changes nothing, such as attaching twice (D-40), is no event. */
 const emitChange = ({ node, world }: Pick<Call, "node" | "world">, tx: Transaction, payload: LabelChange): Promise<void> =>
-  world.webhooks.emit(tx, { object: "page", field: "custom_labels", entity: node.owner, payload });
+  world.webhooks.emit(tx, labelWebhook, { entity: node.owner, payload });

@@ -3,6 +3,10 @@ import { onEachDatabase, openPlaza } from "#harness/plaza";
 import { startReceiver } from "#harness/receiver";
 import { changeEntry, insertEntry, removeEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
+import { nodeId } from "#kernel/ids";
+import type { Transaction } from "#storage/database";
+import type { Webhooks } from "#webhooks/webhooks";
+import { labelWebhook } from "./custom-labels.webhooks.ts";
 
 const token = "page";
 const onPage = "/v26.0/2001/custom_labels";
@@ -67,4 +71,15 @@ onEachDatabase("webhooks of labels", (database) => {
     await Promise.all(Array.from({ length: 20 }, () => plaza.delete("/v26.0/5001", { token })));
     expect(values(await received())).toEqual([{ action: "deleted", label: { id: "5001", name: "vip" } }]);
   });
+});
+
+test("D-135: an action that is none, or a label without a name, does not compile", () => {
+  const label = { id: "5001", name: "vip" };
+  const wrong = (webhooks: Webhooks, tx: Transaction) => {
+    // @ts-expect-error: labels are not renamed.
+    webhooks.emit(tx, labelWebhook, { entity: nodeId("2001"), payload: { action: "renamed", label } });
+    // @ts-expect-error: the name is missing.
+    webhooks.emit(tx, labelWebhook, { entity: nodeId("2001"), payload: { action: "created", label: { id: "5001" } } });
+  };
+  expect(wrong).toBeFunction();
 });

@@ -22,6 +22,7 @@ import {
 import { customLabelMigrations } from "./custom-labels.migrations.ts";
 import "./custom-labels.reader.ts";
 import { deleteLabelsOfPage, detachAll, findLabel, type LabelRow } from "./custom-labels.store.ts";
+import { labelWebhook } from "./custom-labels.webhooks.ts";
 import { labelSection } from "./custom-labels.world.ts";
 
 export const customLabels: Room = {
@@ -42,6 +43,7 @@ export const customLabels: Room = {
     serveWrite(attachLabelOperation, handleAttachLabel),
     serveWrite(detachLabelOperation, handleDetachLabel),
   ],
+  webhookFields: [labelWebhook],
   sections: [labelSection],
   forgetOwner: deleteLabelsOfPage,
   registerReaders(readers) {

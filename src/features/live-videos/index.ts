@@ -25,6 +25,7 @@ import { liveVideoDeadlines } from "./live-videos.jobs.ts";
 import { liveVideoMigrations } from "./live-videos.migrations.ts";
 import { isHidden } from "./live-videos.states.ts";
 import { deleteVideosOfPage, findVideo, type LiveVideoRow, listCrosspostedPages } from "./live-videos.store.ts";
+import { liveVideoWebhook } from "./live-videos.webhooks.ts";
 import { liveVideoSection } from "./live-videos.world.ts";
 
 export { countryOf } from "./live-videos.countries.ts";
@@ -63,6 +64,7 @@ export const liveVideos: Room = {
     serveWrite(createReaction, handleCreateReaction),
   ],
   jobs: [liveVideoDeadlines],
+  webhookFields: [liveVideoWebhook],
   sections: [liveVideoSection, commentSection, reactionSection],
   registerReaders(readers) {
     readers.register("live_video", { crosspostedPages: listCrosspostedPages });

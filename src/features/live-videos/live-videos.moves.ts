@@ -7,6 +7,7 @@ import { SEALING_WAITS_MS, STREAM_KEY_BYTES } from "./live-videos.limits.ts";
 import { isLive, type LiveEvent, type State, statusOf, takesFeed, timers, transitions } from "./live-videos.states.ts";
 import { deleteVideo, findVideoById, type LiveVideoRow, updateVideo } from "./live-videos.store.ts";
 import { NO_BORDERS } from "./live-videos.targeting.ts";
+import { liveVideoWebhook } from "./live-videos.webhooks.ts";
 
 /** The kind of the one job that a live video has: the timer of its state. */
 export const DEADLINE_JOB = "live_video_deadline";
@@ -122,5 +123,5 @@ export async function passDeadline(tx: Transaction, world: World, row: LiveVideo
 async function announceStatus(tx: Transaction, world: World, { id, page, state }: LiveVideoRow): Promise<void> {
   const status = statusOf[state];
   if (status === undefined) return;
-  await world.webhooks.emit(tx, { object: "page", field: "live_videos", entity: nodeId(page), payload: { id, status } });
+  await world.webhooks.emit(tx, liveVideoWebhook, { entity: nodeId(page), payload: { id, status } });
 }

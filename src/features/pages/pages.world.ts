@@ -68,7 +68,7 @@ async function insert(tx: Transaction, given: WorldEntry, world: World): Promise
   if (!(await insertPage(tx, page, name))) return false;
   for (const [index, { psid, name: personName = "" }] of (people ?? []).entries()) await addPerson(tx, page, psid, personName, index);
   await saveRoles(tx, page, roles);
-  if (subscribed_apps.length > 0) await world.readers.of("webhook_subscription_store").saveOfPage(tx, page, subscribed_apps);
+  if (subscribed_apps.length > 0) await world.readers.of("webhook_subscription_store").saveOfPage(tx, page, subscribed_apps, world);
   return true;
 }
 
@@ -89,7 +89,7 @@ async function replace(tx: Transaction, given: WorldEntry, world: World): Promis
   }
   for (const { user } of await listRoles(tx, page)) await deleteRole(tx, page, user);
   await saveRoles(tx, page, roles);
-  await world.readers.of("webhook_subscription_store").saveOfPage(tx, page, subscribed_apps);
+  await world.readers.of("webhook_subscription_store").saveOfPage(tx, page, subscribed_apps, world);
 }
 
 export const pageSection: WorldSection = {

@@ -4,6 +4,7 @@ import type { Room } from "#graph/room";
 import { sendSelfMessage } from "./self-messaging.contract.ts";
 import { handleSendSelfMessage } from "./self-messaging.handlers.ts";
 import { subscribersOfSocialAccount } from "./self-messaging.onboarding.ts";
+import { commentWebhook, liveCommentWebhook, messageWebhook } from "./self-messaging.webhooks.ts";
 
 export { TEXT_CHARACTERS_MAX } from "./self-messaging.contract.ts";
 export { type CommentField, comment, pressButton, writeToSelf } from "./self-messaging.events.ts";
@@ -13,6 +14,7 @@ export const selfMessaging: Room = {
   name: "self-messaging",
   migrations: [],
   operations: [serveWrite(sendSelfMessage, handleSendSelfMessage)],
+  webhookFields: [messageWebhook, commentWebhook, liveCommentWebhook],
   registerReaders(readers) {
     readers.register("social_subscribers", {
       subscribersOf: (reader, event, nowMs) => subscribersOfSocialAccount(reader, readers, event, nowMs),

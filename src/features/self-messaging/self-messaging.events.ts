@@ -4,22 +4,21 @@ import type { World } from "#graph/world";
 import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import { type CommentedMedia, commentPayload, echoPayload, type Postback, postbackPayload, type Recipient } from "./self-messaging.payloads.ts";
-
-const emit = (tx: Transaction, world: World, field: string, entity: NodeId, payload: object): Promise<void> =>
-  world.webhooks.emit(tx, { object: "social", field, entity, payload });
+import { commentWebhook, liveCommentWebhook, messageWebhook } from "./self-messaging.webhooks.ts";
 
 /** HOOK-19. Answers the message's id. */
 export async function writeToSelf(tx: Transaction, world: World, account: Recipient, text: string): Promise<NodeId> {
   const mid = world.ids.mint();
-  await emit(tx, world, "messages", account.id, echoPayload(account, mid, text, world.clock.nowMs()));
+  await world.webhooks.emit(tx, messageWebhook, { entity: account.id, payload: echoPayload(account, mid, text, world.clock.nowMs()) });
   return mid;
 }
 
 /** HOOK-10. */
 export const pressButton = (tx: Transaction, world: World, account: Recipient, postback: Postback): Promise<void> =>
-  emit(tx, world, "messages", account.id, postbackPayload(account, postback, world.clock.nowMs()));
+  world.webhooks.emit(tx, messageWebhook, { entity: account.id, payload: postbackPayload(account, postback, world.clock.nowMs()) });
 
-export type CommentField = "comments" | "live_comments";
+const commentWebhooks = { comments: commentWebhook, live_comments: liveCommentWebhook };
+export type CommentField = keyof typeof commentWebhooks;
 
 /** HOOK-14, SELF-16: the event is the media's owner's. Answers the comment's id. */
 export async function comment(
@@ -32,6 +31,6 @@ export async function comment(
 ): Promise<NodeId> {
   const id = world.ids.mint();
   await world.readers.of("media").countComment(tx, media.owner, media.id);
-  await emit(tx, world, field, media.owner, commentPayload(from, media, id, text));
+  await world.webhooks.emit(tx, commentWebhooks[field], { entity: media.owner, payload: commentPayload(from, media, id, text) });
   return id;
 }

@@ -213,9 +213,9 @@ test("SELF-4 to SELF-19, D-52: in any world, exactly the onboarded apps get a de
           tokens: small.tokens.map(entryOfToken),
         },
       });
-      const { field } = small;
-      const event = { object: "social", field, entity: nodeId("6001"), payload: payloads[field] } as const;
-      await plaza.world.database.write((tx) => plaza.world.webhooks.emit(tx, event));
+      const field = plaza.registry.webhookFields.read("social", small.field);
+      const event = { entity: nodeId("6001"), payload: payloads[small.field] };
+      await plaza.world.database.write((tx) => plaza.world.webhooks.emit(tx, field, event));
       const got = (await plaza.dump(["webhook_deliveries.app"])).map((row) => String((row as { value: unknown }).value)).sort();
       delivered += got.length;
       expect(got).toEqual(expectedApps(small));

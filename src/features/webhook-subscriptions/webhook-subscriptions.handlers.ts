@@ -1,11 +1,12 @@
 import type { Static } from "typebox";
 import type { Call, ListCall } from "#graph/contract";
 import { notFoundNode } from "#graph/matching";
+import type { World } from "#graph/world";
 import { invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { findWebhookField, type WebhookObject } from "#webhooks/field-catalogue";
 import { verifyCallback } from "#webhooks/handshake";
+import type { WebhookObject } from "#webhooks/webhook-field";
 import type { subscribeApp, subscribeToPage, unsubscribeApp } from "./webhook-subscriptions.contract.ts";
 import {
   ANY_OBJECT,
@@ -24,15 +25,15 @@ export const handleListSubscriptions = (call: ListCall, reader: Reader) => pageS
 type Subscribe = Call<Static<typeof subscribeApp.params>>;
 
 /** Each once, in the order given. */
-function knownFields(object: WebhookObject, fields: readonly string[], parameter: string): string[] {
-  const unknown = fields.find((field) => findWebhookField(object, field) === undefined);
+function knownFields({ webhooks }: World, object: WebhookObject, fields: readonly string[], parameter: string): string[] {
+  const unknown = fields.find((field) => webhooks.fields.find(object, field) === undefined);
   if (unknown !== undefined) throw invalidParameter(parameter, `names a field that ${object} does not have: ${unknown}`, { field: unknown });
   return [...new Set(fields)];
 }
 
 /** D-61: nothing is sent to a URL that did not answer the handshake. */
 export async function prepareSubscribeApp({ params, world }: Subscribe): Promise<void> {
-  knownFields(params.object, params.fields, "fields");
+  knownFields(world, params.object, params.fields, "fields");
   await verifyCallback(world.outbound, params.callback_url, params.verify_token);
 }
 
@@ -43,7 +44,7 @@ export async function handleSubscribeApp(call: Subscribe, tx: Transaction) {
   // The app may have been removed while its callback was asked.
   if ((await world.readers.of("app").findFacts(tx, node.id)) === undefined) throw notFoundNode(call);
   const stored = await findSubscription(tx, node.id, object);
-  const fields = knownFields(object, [...(stored === undefined ? [] : (JSON.parse(stored.fields) as string[])), ...params.fields], "fields");
+  const fields = knownFields(world, object, [...(stored === undefined ? [] : (JSON.parse(stored.fields) as string[])), ...params.fields], "fields");
   const sealed_verify_token = world.sealer.seal(verify_token);
   await saveSubscription(tx, node.id, { object, callback_url, sealed_verify_token, is_verified: 1, fields: JSON.stringify(fields) });
   await world.webhooks.resumeUrl(tx, node.id, callback_url);
@@ -54,7 +55,7 @@ export async function handleSubscribeApp(call: Subscribe, tx: Transaction) {
 export async function handleUnsubscribeApp({ node, params, world }: Call<Static<typeof unsubscribeApp.params>>, tx: Transaction) {
   const { object, fields } = params;
   if (object === undefined && fields !== undefined) throw invalidParameter("object", "is required where fields are named");
-  if (object !== undefined && fields !== undefined) knownFields(object, fields, "fields");
+  if (object !== undefined && fields !== undefined) knownFields(world, object, fields, "fields");
   await tx.lock("app", node.id);
   for (const stored of await listSubscriptions(tx, node.id)) {
     if (stored.object === ANY_OBJECT || (object !== undefined && stored.object !== object)) continue;
@@ -71,7 +72,7 @@ export const handleListAppsOfPage = (call: ListCall, reader: Reader) => pagePage
 
 export async function handleSubscribeToPage(call: Call<Static<typeof subscribeToPage.params>>, tx: Transaction) {
   const { node, params, caller, world } = call;
-  const fields = knownFields("page", params.subscribed_fields, "subscribed_fields");
+  const fields = knownFields(world, "page", params.subscribed_fields, "subscribed_fields");
   await tx.lock("page", node.id);
   if ((await world.readers.of("page").findName(tx, node.id)) === undefined) throw notFoundNode(call);
   await savePageSubscription(tx, node.id, caller.app.id, fields);

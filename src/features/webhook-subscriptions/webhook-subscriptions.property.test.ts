@@ -3,7 +3,6 @@ import fc from "fast-check";
 import { onEachDatabase, openPlaza } from "#harness/plaza";
 import { startReceiver } from "#harness/receiver";
 import { cafe } from "#harness/worlds";
-import { webhookFields } from "#webhooks/field-catalogue";
 
 const onApp = "/v26.0/1001/subscriptions";
 
@@ -12,9 +11,10 @@ onEachDatabase("webhook subscriptions", (database) => {
     const plaza = await openPlaza({ database, world: cafe });
     const { url } = startReceiver();
     const model = new Map<string, Set<string>>();
-    const objects = [...new Set(webhookFields.map(({ object }) => object))];
+    const { webhookFields } = plaza.registry;
+    const objects = [...new Set(webhookFields.all.map(({ object }) => object))];
     const call = fc.constantFrom(...objects).chain((object) => {
-      const own = webhookFields.filter((field) => field.object === object).map(({ field }) => field);
+      const own = webhookFields.namesOf(object);
       return fc.record({
         object: fc.constant(object),
         isEnd: fc.boolean(),

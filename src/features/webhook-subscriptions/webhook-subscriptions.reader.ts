@@ -2,7 +2,7 @@
 import type { World } from "#graph/world";
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import type { WebhookObject } from "#webhooks/field-catalogue";
+import type { WebhookObject } from "#webhooks/webhook-field";
 
 /** A callback as a world file gives it: it counts as verified unless it says otherwise. */
 export interface CallbackEntry {
@@ -37,7 +37,7 @@ interface SubscriptionStoreReader {
   isSubscribed(reader: Reader, app: NodeId, object: WebhookObject, field: string): Promise<boolean>;
   listOfPage(reader: Reader, page: NodeId): Promise<readonly PageSubscription[]>;
   /** Throws `WorldProblem` for a field that pages do not have. */
-  saveOfPage(tx: Transaction, page: NodeId, subscriptions: readonly PageSubscription[]): Promise<void>;
+  saveOfPage(tx: Transaction, page: NodeId, subscriptions: readonly PageSubscription[], world: World): Promise<void>;
   /** The app has a new secret: the old one signs beside it for a while. */
   retireSecret(tx: Transaction, app: NodeId, sealedSecret: string, world: World): Promise<void>;
 }

@@ -2,9 +2,9 @@
 import type { NodeId } from "#kernel/ids";
 import type { ReaderRegistry } from "#kernel/readers";
 import type { Reader } from "#storage/database";
-import { type WebhookObject, webhookObjects } from "#webhooks/field-catalogue";
 import type { EventFacts, WebhookApp } from "#webhooks/readers";
 import type { AppCallback } from "#webhooks/routing";
+import { type WebhookObject, webhookObjects } from "#webhooks/webhook-field";
 import { ANY_OBJECT, findRetiredSecret, isSubscribed, listSubscriptions, type SubscriptionRow } from "./webhook-subscriptions.store.ts";
 
 /** AUTH-21, D-60: subscribed on the account, and to the field. */

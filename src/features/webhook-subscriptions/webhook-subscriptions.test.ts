@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { chatappField } from "#harness/post-office";
 import { startReceiver } from "#harness/receiver";
 import { changeEntry, expectRoundTrip, findEntry, insertEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
@@ -29,7 +30,7 @@ const problem = ({ status, body }: { status: number; body: { error: { code: numb
 ];
 
 const emitChatapp = (plaza: TestPlaza, field: string, payload: object = {}) =>
-  plaza.world.database.write((tx) => plaza.world.webhooks.emit(tx, { object: "chatapp_business_account", field, entity: nodeId("4001"), payload }));
+  plaza.world.database.write((tx) => plaza.world.webhooks.emit(tx, chatappField(field), { entity: nodeId("4001"), payload }));
 
 onEachDatabase("webhook subscriptions", (database) => {
   const open = (options = {}) => openPlaza({ database, world, ...options });

@@ -3,7 +3,7 @@ import type { World } from "#graph/world";
 import { WorldProblem } from "#graph/world-words";
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { findWebhookField, type WebhookObject } from "#webhooks/field-catalogue";
+import type { WebhookObject } from "#webhooks/webhook-field";
 import type { AppWebhooks, CallbackEntry, PageSubscription, SubscriptionEntry } from "./webhook-subscriptions.reader.ts";
 import {
   ANY_OBJECT,
@@ -18,8 +18,8 @@ import {
   saveSubscription,
 } from "./webhook-subscriptions.store.ts";
 
-function requireFields(object: WebhookObject, fields: readonly string[], path: string): void {
-  const at = fields.findIndex((field) => findWebhookField(object, field) === undefined);
+function requireFields({ webhooks }: World, object: WebhookObject, fields: readonly string[], path: string): void {
+  const at = fields.findIndex((field) => webhooks.fields.find(object, field) === undefined);
   if (at !== -1) throw new WorldProblem(`${path}[${at}]`, `is no field of ${object}`);
 }
 
@@ -61,7 +61,7 @@ export async function saveOfApp(tx: Transaction, app: NodeId, { callback, subscr
     const path = `subscriptions[${index}]`;
     if (seen.has(object)) throw new WorldProblem(`${path}.object`, `repeats ${object}`);
     seen.add(object);
-    requireFields(object, fields, `${path}.fields`);
+    requireFields(world, object, fields, `${path}.fields`);
     await saveSubscription(tx, app, rowOf(object, [...new Set(fields)], own, world));
   }
   // Of an app that is new, nothing waits.
@@ -73,10 +73,10 @@ export async function findCallbackUrl(reader: Reader, app: NodeId, object: Webho
   return own?.callback_url ?? (await findSubscription(reader, app, ANY_OBJECT))?.callback_url ?? undefined;
 }
 
-export async function saveOfPage(tx: Transaction, page: NodeId, subscriptions: readonly PageSubscription[]): Promise<void> {
+export async function saveOfPage(tx: Transaction, page: NodeId, subscriptions: readonly PageSubscription[], world: World): Promise<void> {
   for (const { app } of await listPageSubscriptions(tx, page)) await deletePageSubscription(tx, page, app);
   for (const [index, { app, subscribed_fields }] of subscriptions.entries()) {
-    requireFields("page", subscribed_fields, `subscribed_apps[${index}].subscribed_fields`);
+    requireFields(world, "page", subscribed_fields, `subscribed_apps[${index}].subscribed_fields`);
     await savePageSubscription(tx, page, app, [...new Set(subscribed_fields)]);
   }
 }

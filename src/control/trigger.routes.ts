@@ -1,0 +1,56 @@
+/** An example of a webhook, for trying a receiver out. */
+import { type Static, Type } from "typebox";
+import { worldId } from "#graph/world-words";
+import { nodeId } from "#kernel/ids";
+import type { FieldCatalogue } from "#webhooks/field-catalogue";
+import { findPayloadProblem, type WebhookField, type WebhookObject, webhookObjects } from "#webhooks/webhook-field";
+import { unprocessable } from "./errors.ts";
+import { type ControlCall, type ControlRoute, route } from "./routes.ts";
+
+const triggerBody = (fields: FieldCatalogue) =>
+  Type.Object(
+    {
+      object: Type.Unsafe<WebhookObject>({ enum: [...webhookObjects] }),
+      field: Type.Unsafe<string>({ enum: [...new Set(fields.all.map(({ field }) => field))] }),
+      entity: { ...worldId, description: "the account or page that the event is of" },
+      phone_number: Type.Optional(worldId),
+      value: Type.Optional(Type.Object({}, { additionalProperties: true, description: "what it carries; an example when left out" })),
+    },
+    { additionalProperties: false },
+  );
+
+/** A caller's value is refused where it breaks the contract of its field; the error names the place in it. */
+export function requireValue(field: WebhookField, value: unknown): void {
+  const broken = findPayloadProblem(field, value);
+  if (broken === undefined) return;
+  const at = broken.path === "" ? "value" : `value.${broken.path}`;
+  throw unprocessable(`${at} ${broken.problem}, by the contract of ${field.field} of ${field.object}`, at);
+}
+
+type Trigger = ControlCall<unknown, Static<ReturnType<typeof triggerBody>>>;
+
+async function triggerEvent({ world: { clock, database, webhooks }, body }: Trigger): Promise<unknown> {
+  const { object, phone_number, value } = body;
+  const entity = nodeId(String(body.entity));
+  const phone = phone_number === undefined ? undefined : nodeId(String(phone_number));
+  const field = webhooks.fields.find(object, body.field);
+  if (field === undefined) throw unprocessable(`${object} has no field ${body.field}`, "field");
+  if (value !== undefined) requireValue(field, value);
+  const payload = value ?? field.example({ entity, phone, nowMs: clock.nowMs() });
+  const deliveries = await database.write((tx) => webhooks.make(tx, field, { entity, phone, payload }));
+  if (deliveries.length === 0) throw unprocessable(`no app gets ${body.field} of ${entity}: none is subscribed, or none may see it`);
+  return { deliveries };
+}
+
+export const triggerRoutes = (fields: FieldCatalogue): readonly ControlRoute[] => [
+  route({
+    method: "POST",
+    path: "/v1/worlds/{w}/deliveries/trigger",
+    operation: "triggerWebhook",
+    summary: "Makes an event as if it had happened, with an example's value unless one is given, for whoever is subscribed",
+    body: triggerBody(fields),
+    answer: Type.Object({ deliveries: Type.Array(Type.String()) }),
+    errors: [404, 422],
+    handle: triggerEvent,
+  }),
+];

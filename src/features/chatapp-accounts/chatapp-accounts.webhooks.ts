@@ -1,0 +1,56 @@
+/** The webhook fields of business messaging accounts (ROUTE-4 to ROUTE-24). What they carry comes from the control API alone. */
+import { Type } from "typebox";
+import { defineWebhookField, type WebhookField } from "#webhooks/webhook-field";
+
+/** D-62: what the document does not show may hold anything that is an object. */
+const notShown = Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({}));
+
+type ChatappField = WebhookField<typeof notShown>;
+
+interface FieldWords {
+  readonly field: string;
+  readonly clause: string;
+  readonly summary: string;
+}
+
+const chatappField = ({ field, clause, summary }: FieldWords, honoursOverrides: boolean): ChatappField =>
+  defineWebhookField({
+    object: "chatapp_business_account",
+    field,
+    honoursOverrides,
+    payload: notShown,
+    example: ({ phone }) => ({
+      messaging_product: "chatapp",
+      ...(phone === undefined ? {} : { metadata: { phone_number_id: phone } }),
+      example: { field, text: "An example" },
+    }),
+    clauses: [clause],
+    summary,
+  });
+
+const honouring = (words: FieldWords): ChatappField => chatappField(words, true);
+const neverHonouring = (words: FieldWords): ChatappField => chatappField(words, false);
+
+export const chatappFields: readonly ChatappField[] = [
+  honouring({ field: "messages", clause: "ROUTE-4", summary: "a message from a person, or the state of one that was sent" }),
+  honouring({ field: "message_echoes", clause: "ROUTE-5", summary: "a message that was sent from elsewhere" }),
+  honouring({ field: "calls", clause: "ROUTE-6", summary: "a call" }),
+  honouring({ field: "consumer_profile", clause: "ROUTE-7", summary: "a person's profile" }),
+  honouring({ field: "messaging_handovers", clause: "ROUTE-8", summary: "a thread is handed over to another app" }),
+  honouring({ field: "group_lifecycle_update", clause: "ROUTE-9", summary: "a group is made or ended" }),
+  honouring({ field: "group_participants_update", clause: "ROUTE-10", summary: "somebody joins or leaves a group" }),
+  honouring({ field: "group_settings_update", clause: "ROUTE-11", summary: "the settings of a group" }),
+  honouring({ field: "group_status_update", clause: "ROUTE-12", summary: "the status of a group" }),
+  honouring({ field: "smb_message_echoes", clause: "ROUTE-13", summary: "a message sent with the app for small businesses" }),
+  honouring({ field: "smb_app_state_sync", clause: "ROUTE-14", summary: "the state of the app for small businesses" }),
+  honouring({ field: "history", clause: "ROUTE-15", summary: "messages of the past" }),
+  honouring({ field: "account_settings_update", clause: "ROUTE-16", summary: "the settings of the account" }),
+
+  neverHonouring({ field: "message_template_status_update", clause: "ROUTE-18", summary: "the status of a message template" }),
+  neverHonouring({ field: "message_template_quality_update", clause: "ROUTE-19", summary: "the quality of a message template" }),
+  neverHonouring({ field: "message_template_components_update", clause: "ROUTE-20", summary: "the components of a message template" }),
+  neverHonouring({ field: "template_category_update", clause: "ROUTE-21", summary: "the category of a message template" }),
+  neverHonouring({ field: "account_update", clause: "ROUTE-22", summary: "the account itself" }),
+  neverHonouring({ field: "account_review_update", clause: "ROUTE-23", summary: "the review of the account" }),
+  neverHonouring({ field: "account_alerts", clause: "ROUTE-24", summary: "an alert about the account" }),
+];

@@ -1,0 +1,85 @@
+/** The webhook fields of an account that is business and user at once (HOOK-4 to HOOK-18, SELF-16). */
+import { type Static, Type } from "typebox";
+import { defineWebhookField, EXAMPLE_ID, type ExampleEvent, payloadId } from "#webhooks/webhook-field";
+
+const exact = { additionalProperties: false };
+const holderOfId = Type.Object({ id: payloadId }, exact);
+/** D-52: milliseconds. */
+const timestamp = Type.Integer({ minimum: 0 });
+
+/** HOOK-5 to HOOK-9: the echo of a message that an account sent to itself. */
+const selfMessageEcho = Type.Object(
+  {
+    sender: holderOfId,
+    recipient: holderOfId,
+    timestamp,
+    message: Type.Object({ mid: Type.String(), text: Type.String(), is_echo: Type.Literal(true), is_self: Type.Literal(true) }, exact),
+  },
+  exact,
+);
+export type EchoPayload = Static<typeof selfMessageEcho>;
+
+/** HOOK-10 to HOOK-13: a press on a button of a message that the account sent to itself. */
+const selfPostback = Type.Object(
+  {
+    sender: holderOfId,
+    recipient: holderOfId,
+    timestamp,
+    is_self: Type.Literal(true),
+    postback: Type.Object({ title: Type.String(), payload: Type.String(), mid: Type.String() }, exact),
+  },
+  exact,
+);
+export type PostbackPayload = Static<typeof selfPostback>;
+
+/** HOOK-16 to HOOK-18. `self_social_scoped_id` stands there when the account commented on its own post. D-52: live comments too. */
+const comment = Type.Object(
+  {
+    from: Type.Object({ id: payloadId, username: Type.String(), self_social_scoped_id: Type.Optional(payloadId) }, exact),
+    id: payloadId,
+    text: Type.String(),
+    media: Type.Object({ id: payloadId, media_product_type: Type.String() }, exact),
+  },
+  exact,
+);
+export type CommentPayload = Static<typeof comment>;
+
+const exampleComment = ({ entity }: ExampleEvent): CommentPayload => ({
+  from: { id: entity, username: "example", self_social_scoped_id: entity },
+  id: EXAMPLE_ID,
+  text: "An example",
+  media: { id: EXAMPLE_ID, media_product_type: "FEED" },
+});
+
+export const messageWebhook = defineWebhookField({
+  object: "social",
+  field: "messages",
+  carriedIn: "messaging",
+  payload: Type.Union([selfMessageEcho, selfPostback]),
+  example: ({ entity, nowMs }): EchoPayload => ({
+    sender: { id: entity },
+    recipient: { id: entity },
+    timestamp: nowMs,
+    message: { mid: "m_example", text: "An example", is_echo: true, is_self: true },
+  }),
+  clauses: ["HOOK-4", "HOOK-6", "HOOK-10", "HOOK-12"],
+  summary: "an account's message to itself, or a press on one's button",
+});
+
+export const commentWebhook = defineWebhookField({
+  object: "social",
+  field: "comments",
+  payload: comment,
+  example: exampleComment,
+  clauses: ["HOOK-14", "HOOK-16", "HOOK-17", "HOOK-18"],
+  summary: "a comment on a post of the account",
+});
+
+export const liveCommentWebhook = defineWebhookField({
+  object: "social",
+  field: "live_comments",
+  payload: comment,
+  example: exampleComment,
+  clauses: ["SELF-16"],
+  summary: "a comment on a live video of the account",
+});
