@@ -84,6 +84,11 @@ function writeWebhooks(page: Page, worlds: readonly OpenWorld[]): void {
   for (const { labels, figures } of sent) {
     for (const outcome of ["delivered", "retried", "failed"] as const) page.sample(attempts, { ...labels, outcome }, figures[outcome]);
   }
+  const broken = "plaza_webhook_payloads_broken_total";
+  page.metric(broken, "counter", "Events whose payload broke the contract of its field: a mistake of the program, told of in the log.");
+  for (const { name: world, webhooks } of worlds) {
+    for (const { object, field, count } of webhooks.figures.brokenPayloads()) page.sample(broken, { world, object, field }, count);
+  }
   const updates = "plaza_webhook_updates_delivered_total";
   page.metric(updates, "counter", "Events in the webhook POSTs that were taken.");
   for (const { labels, figures } of sent) page.sample(updates, labels, figures.updates);

@@ -5,9 +5,10 @@ import type { Room } from "#graph/room";
 import { openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/plaza";
 import { startReceiver } from "#harness/post-office";
+import { nodeId } from "#kernel/ids";
 import { rooms } from "#main";
 import { RETRY_OFFSETS_MS } from "#webhooks/retry-table";
-import { defineWebhookField } from "#webhooks/webhook-field";
+import { defineWebhookField, type WebhookField } from "#webhooks/webhook-field";
 
 const worldAt = (url: string) => ({
   clock: { now: 1_795_000_000, frozen: true },
@@ -181,6 +182,17 @@ onEachDatabase("webhooks in the control API", (database) => {
       },
     });
     expect((await trigger({ value: {} })).body.error.parameter).toBe("value");
+  });
+
+  test("metrics count payloads that broke their contract", async () => {
+    const { app, plaza } = await open();
+    const { database: store, webhooks } = plaza.world;
+    const field: WebhookField = plaza.registry.webhookFields.read("page", "live_videos");
+    await store.write((tx) => webhooks.emit(tx, field, { entity: nodeId("2001"), payload: { id: 1 } }));
+    expect(plaza.brokenPayloads.splice(0)).toHaveLength(1);
+    expect(await (await app.request("/metrics")).text()).toMatch(
+      /plaza_webhook_payloads_broken_total\{world="[^"]+",object="page",field="live_videos"\} 1\n/,
+    );
   });
 
   test("metrics count attempts by callback and field", async () => {

@@ -3,6 +3,7 @@ import type { WorkObserver } from "#graph/world";
 import { errorFields, type Log } from "./log.ts";
 
 export const workLog = (log: Log): WorkObserver => ({
+  payloadBroken: (broken) => log.error({ ...broken }, "a webhook's payload breaks the contract of its field"),
   attempted({ row, updates, outcome }) {
     if (outcome.kind === "moved" || outcome.kind === "back" || !log.shows("debug")) return;
     const { status, latency_ms, error } = outcome.attempt;

@@ -1,5 +1,5 @@
 /** What was sent, by callback and field, kept so cheaply that each attempt is counted. `/metrics` reads it. */
-import type { AttemptSeen } from "./observer.ts";
+import type { AttemptSeen, BrokenPayload } from "./observer.ts";
 
 /** Upper edges in ms: receivers answer in a few, and have 15 s (D-62). */
 export const ATTEMPT_EDGES_MS: readonly number[] = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 15_000];
@@ -20,11 +20,19 @@ export interface AttemptFigures {
   durationSumMs: number;
 }
 
+export interface BrokenFigures {
+  readonly object: string;
+  readonly field: string;
+  count: number;
+}
+
 /** Callbacks times fields; those beyond share one entry, so that memory stays flat. */
 const ENTRIES_MAX = 5_000;
 
 export class DeliveryFigures {
   readonly #entries = new Map<string, AttemptFigures>();
+  /** There are only as many as the catalogue has fields. */
+  readonly #broken = new Map<string, BrokenFigures>();
 
   record({ row, updates, outcome }: AttemptSeen): void {
     if (outcome.kind === "moved" || outcome.kind === "back") return;
@@ -39,6 +47,18 @@ export class DeliveryFigures {
     let edge = 0;
     while (edge < ATTEMPT_EDGES_MS.length && ms > (ATTEMPT_EDGES_MS[edge] as number)) edge++;
     (figures.durations[edge] as number)++;
+  }
+
+  /** D-136. */
+  recordBroken({ object, field }: BrokenPayload): void {
+    const key = `${object} ${field}`;
+    const known = this.#broken.get(key);
+    if (known === undefined) this.#broken.set(key, { object, field, count: 1 });
+    else known.count++;
+  }
+
+  brokenPayloads(): Iterable<Readonly<BrokenFigures>> {
+    return this.#broken.values();
   }
 
   entries(): Iterable<Readonly<AttemptFigures>> {

@@ -7,8 +7,9 @@ import type { Callbacks } from "./callbacks.ts";
 import { type ClaimedRow, type EventRow, hasQueued, insertDelivery, insertEvent, insertSending, NO_LANE } from "./deliveries.store.ts";
 import { asciiJson } from "./envelope.ts";
 import type { FieldCatalogue } from "./field-catalogue.ts";
+import type { WebhookObserver } from "./observer.ts";
 import type { EventFacts, WebhookFacts } from "./readers.ts";
-import { findPayloadProblem, type WebhookField } from "./webhook-field.ts";
+import { findPayloadProblem, type PayloadProblem, type WebhookField } from "./webhook-field.ts";
 
 export interface WebhookEvent<S extends TSchema = TSchema> {
   /** The account or page that `entry[].id` names. */
@@ -24,6 +25,7 @@ export interface Outbox {
   readonly fields: FieldCatalogue;
   readonly facts: WebhookFacts;
   readonly callbacks: Callbacks;
+  readonly observer: Pick<WebhookObserver, "payloadBroken">;
   /** Given when this process may send one more to that lane at once: what it carries then. */
   fenceForNew(lane: string): number | undefined;
 }
@@ -45,25 +47,18 @@ export interface Stored {
 
 const NOTHING: Stored = { deliveries: [], atOnce: [], lanes: [] };
 
-/** Data that breaks the contract of its field, by a mistake of the program. */
-export class PayloadBroken extends Error {
-  constructor({ object, field }: WebhookField, problem: string) {
-    super(`a webhook ${field} of ${object} breaks its contract: ${problem}`);
-    this.name = "PayloadBroken";
-  }
-}
-
 /**
- * Answers what was stored. Throws `PayloadBroken`, and so undoes the cause,
- * when the event breaks its contract: an event that nobody can send must not be made.
+ * Answers what was stored. D-136: a payload that breaks its field's contract is sent and reported, one that cannot be sent is
+ * reported alone; neither undoes the cause.
  */
 export async function storeEvent(outbox: Outbox, tx: Transaction, field: WebhookField, given: WebhookEvent): Promise<Stored> {
   const { facts, callbacks, ids } = outbox;
-  checkPayload(outbox.fields, field, given.payload);
+  if (!isKnown(outbox, tx, field, given)) return NOTHING;
   const event: EventFacts = { object: field.object, field: field.field, entity: given.entity, phone: given.phone };
   const nowMs = outbox.clock.nowMs();
   const apps = await facts.subscribersOf(tx, event, nowMs);
-  if (apps.length === 0) return NOTHING;
+  const payload = apps.length === 0 ? undefined : payloadText(outbox, tx, field, given);
+  if (payload === undefined) return NOTHING;
   const deliveries: string[] = [];
   const lanes: string[] = [];
   const atOnce: SentAtOnce[] = [];
@@ -74,7 +69,7 @@ export async function storeEvent(outbox: Outbox, tx: Transaction, field: Webhook
     entity: event.entity,
     phone: event.phone ?? null,
     time_ms: nowMs,
-    payload: asciiJson(given.payload),
+    payload,
   };
   await insertEvent(tx, row, apps.length);
   for (const app of apps) {
@@ -98,9 +93,28 @@ export async function storeEvent(outbox: Outbox, tx: Transaction, field: Webhook
   return { deliveries, atOnce, lanes };
 }
 
-/** Throws `PayloadBroken`. */
-function checkPayload(fields: FieldCatalogue, field: WebhookField, payload: unknown): void {
-  if (!fields.has(field)) throw new PayloadBroken(field, "its field is none of the catalogue");
+/** After the commit: an event that is rolled back never was. */
+function report({ observer }: Outbox, tx: Transaction, { object, field }: WebhookField, entity: NodeId, { path, problem }: PayloadProblem): void {
+  tx.afterCommit(() => observer.payloadBroken({ object, field, entity, path, problem }));
+}
+
+/** False: the event cannot be sent, since nothing says how it stands in an entry. */
+function isKnown(outbox: Outbox, tx: Transaction, field: WebhookField, { entity, payload }: WebhookEvent): boolean {
+  if (!outbox.fields.has(field)) {
+    report(outbox, tx, field, entity, { path: "", problem: "is not sent: its field is none of the catalogue" });
+    return false;
+  }
   const broken = findPayloadProblem(field, payload);
-  if (broken !== undefined) throw new PayloadBroken(field, `${broken.path} ${broken.problem}`);
+  if (broken !== undefined) report(outbox, tx, field, entity, broken);
+  return true;
+}
+
+/** Undefined: the event cannot be sent. */
+function payloadText(outbox: Outbox, tx: Transaction, field: WebhookField, { entity, payload }: WebhookEvent): string | undefined {
+  try {
+    return asciiJson(payload);
+  } catch {
+    report(outbox, tx, field, entity, { path: "", problem: "is not sent: it is no JSON" });
+    return undefined;
+  }
 }

@@ -12,7 +12,8 @@ export interface Update {
 
 /** D-62: JSON with everything outside ASCII as `\uXXXX`, so that the bytes are the same in any encoding. */
 export function asciiJson(value: unknown): string {
-  const text = JSON.stringify(value);
+  const text: string | undefined = JSON.stringify(value);
+  if (text === undefined) throw new TypeError("not JSON");
   return isAscii(text) ? text : text.replace(/[\u0080-\uffff]/g, escaped);
 }
 

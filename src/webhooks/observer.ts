@@ -2,6 +2,7 @@
 import type { CallbackRow } from "./callbacks.store.ts";
 import type { ClaimedRow } from "./deliveries.store.ts";
 import type { Outcome } from "./delivery-attempt.ts";
+import type { PayloadProblem } from "./webhook-field.ts";
 
 export interface AttemptSeen {
   readonly row: ClaimedRow;
@@ -10,7 +11,16 @@ export interface AttemptSeen {
   readonly outcome: Outcome;
 }
 
+/** An event whose payload is not what its field promises (D-136). */
+export interface BrokenPayload extends PayloadProblem {
+  readonly object: string;
+  readonly field: string;
+  readonly entity: string;
+}
+
 export interface WebhookObserver {
+  /** A mistake of the program; what caused the event is committed all the same. */
+  payloadBroken(broken: BrokenPayload): void;
   attempted(seen: AttemptSeen): void;
   /** The attempt itself could not be made; it is tried again. */
   attemptBroke(delivery: string, error: unknown): void;
@@ -20,4 +30,10 @@ export interface WebhookObserver {
   callbackPaused(callback: CallbackRow): void;
 }
 
-export const silentObserver: WebhookObserver = { attempted: () => {}, attemptBroke: () => {}, callbackFails: () => {}, callbackPaused: () => {} };
+export const silentObserver: WebhookObserver = {
+  payloadBroken: () => {},
+  attempted: () => {},
+  attemptBroke: () => {},
+  callbackFails: () => {},
+  callbackPaused: () => {},
+};

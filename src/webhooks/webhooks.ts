@@ -58,6 +58,10 @@ export class Webhooks {
     const { observer } = parts;
     // One by one: an observer may be an object of a class.
     const counting: WebhookObserver = {
+      payloadBroken: (broken) => {
+        this.figures.recordBroken(broken);
+        observer.payloadBroken(broken);
+      },
       attempted: (seen) => {
         this.figures.record(seen);
         observer.attempted(seen);
@@ -69,10 +73,10 @@ export class Webhooks {
     const deliveries = new Deliveries({ ...parts, observer: counting, facts, callbacks });
     this.deliveries = deliveries;
     const { clock, ids, fields } = parts;
-    this.#outbox = { clock, ids, fields, facts, callbacks, fenceForNew: (lane) => deliveries.fenceForNew(lane) };
+    this.#outbox = { clock, ids, fields, facts, callbacks, observer: counting, fenceForNew: (lane) => deliveries.fenceForNew(lane) };
   }
 
-  /** In the transaction of the event's cause. Throws `PayloadBroken` for an event that breaks its contract. */
+  /** In the transaction of the event's cause, which no payload undoes (D-136). */
   async emit<S extends TSchema>(tx: Transaction, field: WebhookField<S>, event: WebhookEvent<S>): Promise<void> {
     await this.make(tx, field, event);
   }

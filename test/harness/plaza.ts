@@ -1,6 +1,6 @@
 /**
  * A world in the test's own process, called without a socket. Every answer is checked against its contract, undeclared
- * errors fail the test, and each world is looked over for leaks when it closes.
+ * errors fail the test, and so do webhooks that break their contract; each world is looked over for leaks when it closes.
  */
 import { describe, expect } from "bun:test";
 import { Compile } from "typebox/compile";
@@ -20,6 +20,7 @@ import { ReaderRegistry } from "#kernel/readers";
 import { buildRegistry } from "#main";
 import { randomFraction, randomSecret, SeededIds, sleepMs, TimeOrderedIds, traceId } from "#system";
 import { GuardedClient } from "#webhooks/guarded-client";
+import { type BrokenPayload, silentObserver } from "#webhooks/observer";
 import { afterThisTest } from "./cleanup.ts";
 import { sharedPostgres } from "./postgres-cluster.ts";
 
@@ -68,6 +69,7 @@ export async function openPlaza(options: PlazaOptions = {}): Promise<TestPlaza> 
   const readers = new ReaderRegistry();
   for (const room of registry.rooms) room.registerReaders?.(readers);
   const time = { realMs: 1_795_000_000_000 };
+  const brokenPayloads: BrokenPayload[] = [];
   const world = await openWorld({
     name: `t${process.pid}_${++schemaCount}`,
     data: options.database === "postgres" ? (await sharedPostgres()).url : ":memory:",
@@ -82,13 +84,14 @@ export async function openPlaza(options: PlazaOptions = {}): Promise<TestPlaza> 
     randomSecret,
     faults: { sleepMs, randomFraction },
     outbound: new GuardedClient({ rules: { isSandbox: true, allowed: [] } }),
+    observer: { ...silentObserver, payloadBroken: (broken) => brokenPayloads.push(broken), jobFailed: () => {}, workFailed: () => {} },
     masterKey: new Uint8Array(32).fill(7),
     realNowMs: () => time.realMs,
     timeOrderedIds: (processNumber) => new TimeOrderedIds(processNumber),
     seededIds: (next) => new SeededIds(next),
   });
   if (options.world !== undefined) await importWorld(world, registry, JSON.stringify(options.world), { isMerge: false });
-  const plaza = new TestPlaza(world, registry, time);
+  const plaza = new TestPlaza(world, registry, time, brokenPayloads);
   afterThisTest(() => plaza.close());
   return plaza;
 }
@@ -102,6 +105,8 @@ export class TestPlaza {
     readonly registry: Registry,
     /** Real time, as the world sees it. */
     readonly time: { realMs: number },
+    /** Of webhooks (D-136). A test that makes such takes them out; what is left fails it. */
+    readonly brokenPayloads: BrokenPayload[],
   ) {
     this.#stairs = { registry, traceId, onUnexpected: (error) => this.#unexpected.push(error) };
   }
@@ -141,6 +146,7 @@ export class TestPlaza {
   async close(): Promise<void> {
     this.world.outbound.close();
     await this.world.database.close();
+    expect(this.brokenPayloads).toEqual([]);
   }
 
   #check(answer: TestAnswer): void {

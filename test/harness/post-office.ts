@@ -1,4 +1,5 @@
 /** The post office on a bare database, with rooms that a test fills by hand, and receivers that do as they are told. */
+import { expect } from "bun:test";
 import { chatappAccounts } from "#features/chatapp-accounts";
 import { Jobs } from "#jobs/jobs";
 import { jobMigrations } from "#jobs/jobs.migrations";
@@ -12,7 +13,7 @@ import { webhookJobs } from "#webhooks/callback-jobs";
 import type { CallbackRow } from "#webhooks/callbacks.store";
 import { FieldCatalogue } from "#webhooks/field-catalogue";
 import { GuardedClient } from "#webhooks/guarded-client";
-import type { AttemptSeen } from "#webhooks/observer";
+import type { AttemptSeen, BrokenPayload } from "#webhooks/observer";
 import type { EventFacts, WebhookApp } from "#webhooks/readers";
 import type { WebhookField } from "#webhooks/webhook-field";
 import { Webhooks } from "#webhooks/webhooks";
@@ -41,6 +42,8 @@ export interface Office {
   readonly alerts: CallbackRow[];
   readonly pauses: CallbackRow[];
   readonly errors: unknown[];
+  /** A test that makes such takes them out; what is left fails it. */
+  readonly brokenPayloads: BrokenPayload[];
   /** One event of a business account, in a transaction of its own. */
   emit(account: string, payload: object, more?: { field?: string; phone?: string }): Promise<void>;
   /** Moves the clock as the control API does. */
@@ -78,6 +81,7 @@ export function openOffice(database: Database, options: OfficeOptions): Office {
   const sealer = new Sealer(deriveKey(new Uint8Array(32).fill(7), "sealed secrets"));
   const readers = readersOf(rooms, sealer);
   const [attempts, alerts, pauses, errors]: [AttemptSeen[], CallbackRow[], CallbackRow[], unknown[]] = [[], [], [], []];
+  const brokenPayloads: BrokenPayload[] = [];
   const loop = new WorkLoop({ database, clock, realNowMs: () => real.ms, onError: (error) => errors.push(error) });
   const process = ++processes % 1_000;
   const world: { webhooks: Webhooks } = {} as { webhooks: Webhooks };
@@ -87,6 +91,7 @@ export function openOffice(database: Database, options: OfficeOptions): Office {
     ...{ database, clock, realNowMs: () => real.ms, ids: new TimeOrderedIds(() => process), readers, sealer, client, loop, jobs },
     fields: new FieldCatalogue([...chatappFields, ...(options.fields ?? [])]),
     observer: {
+      payloadBroken: (broken) => brokenPayloads.push(broken),
       attempted: (seen) => attempts.push(seen),
       attemptBroke: (_delivery, error) => errors.push(error),
       callbackFails: (callback) => alerts.push(callback),
@@ -98,9 +103,10 @@ export function openOffice(database: Database, options: OfficeOptions): Office {
   afterThisTest(async () => {
     if (options.isKilled !== true) await loop.stop();
     client.close();
+    expect(brokenPayloads).toEqual([]);
   });
   return {
-    ...{ database, clock, real, loop, webhooks, rooms, attempts, alerts, pauses, errors },
+    ...{ database, clock, real, loop, webhooks, rooms, attempts, alerts, pauses, errors, brokenPayloads },
     emit: (account, payload, { field = "messages", phone } = {}) =>
       database.write((tx) =>
         webhooks.emit(tx, chatappField(field), { entity: nodeId(account), phone: phone === undefined ? undefined : nodeId(phone), payload }),

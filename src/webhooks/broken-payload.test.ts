@@ -1,0 +1,80 @@
+/** D-136: whatever an event carries, what caused it is committed. */
+import { expect, test } from "bun:test";
+import { Type } from "typebox";
+import { openPlaza } from "#harness/plaza";
+import { chatappField, newRooms, officeMigrations, openOffice, startReceiver, valuesAt } from "#harness/post-office";
+import { newWorkStore, onBothDatabases } from "#harness/work-database";
+import { nodeId } from "#kernel/ids";
+import { defineWebhookField, type WebhookField } from "./webhook-field.ts";
+
+/** Without its type, so that what does not fit compiles: only data can be so wrong. */
+const strict: WebhookField = defineWebhookField({
+  object: "page",
+  field: "strict",
+  payload: Type.Object({ name: Type.String() }),
+  example: () => ({ name: "An example" }),
+  summary: "a field with a contract",
+});
+
+const entity = nodeId("2001");
+
+onBothDatabases("a payload that breaks its contract", (kind) => {
+  async function open() {
+    const receiver = startReceiver();
+    const database = await (await newWorkStore(kind, officeMigrations)).open();
+    const office = openOffice(database, { rooms: newRooms(receiver.url), fields: [strict] });
+    /** A caller's write that emits it, and something that is right. */
+    const write = async (field: WebhookField, payload: unknown) => {
+      await database.write(async (tx) => {
+        await office.webhooks.emit(tx, field, { entity, payload });
+        await office.webhooks.emit(tx, chatappField("calls"), { entity: nodeId("4001"), payload: { is: "right" } });
+      });
+      await office.loop.runDue();
+      return valuesAt(receiver);
+    };
+    return { office, receiver, write };
+  }
+
+  test("is sent all the same, reported and counted", async () => {
+    const { office, write } = await open();
+    expect(await write(strict, { name: 7 })).toEqual(expect.arrayContaining([{ name: 7 }, { is: "right" }]));
+    expect(office.brokenPayloads.splice(0)).toEqual([{ object: "page", field: "strict", entity, path: "name", problem: "must be string" }]);
+    await write(strict, {});
+    office.brokenPayloads.splice(0);
+    expect([...office.webhooks.figures.brokenPayloads()]).toEqual([{ object: "page", field: "strict", count: 2 }]);
+  });
+
+  test("that cannot be sent is reported alone", async () => {
+    const { office, write } = await open();
+    const circle: Record<string, unknown> = { name: "around" };
+    circle.itself = circle;
+    for (const payload of [circle, { name: "big", size: 1n }, undefined]) {
+      expect(await write(strict, payload)).not.toContainEqual(expect.objectContaining({ name: expect.anything() }));
+      const report = { object: "page", field: "strict", entity, path: "", problem: "is not sent: it is no JSON" };
+      expect(office.brokenPayloads.splice(0)).toContainEqual(report);
+    }
+    // Nobody can be subscribed to what the catalogue does not name, and nothing says how it stands in an entry.
+    expect(await write({ ...strict, field: "forgotten" }, { name: "x" })).toHaveLength(4);
+    const report = { object: "page", field: "forgotten", entity, path: "", problem: "is not sent: its field is none of the catalogue" };
+    expect(office.brokenPayloads.splice(0)).toEqual([report]);
+  });
+
+  test("is not reported when its cause is rolled back, for then there is no event", async () => {
+    const { office } = await open();
+    const refused = office.database.write(async (tx) => {
+      await office.webhooks.emit(tx, strict, { entity, payload: { name: 7 } });
+      throw new Error("refused");
+    });
+    await expect(refused).rejects.toThrow("refused");
+    expect(office.brokenPayloads).toEqual([]);
+  });
+});
+
+test("a test in which it happens fails", async () => {
+  const plaza = await openPlaza();
+  const { database, webhooks } = plaza.world;
+  const field: WebhookField = plaza.registry.webhookFields.read("page", "custom_labels");
+  await database.write((tx) => webhooks.emit(tx, field, { entity, payload: { action: "renamed" } }));
+  await expect(plaza.close()).rejects.toThrow("custom_labels");
+  plaza.brokenPayloads.splice(0);
+});
