@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { prepareClient } from "./harness/load.ts";
 import { describeMachine } from "./harness/machine.ts";
-import { type Bench, figureLine, isMet, type KeptResult, keep } from "./harness/report.ts";
+import { type Bench, metricLine, isMet, type KeptResult, keep } from "./harness/report.ts";
 
 /** Five rounds are the least for a median that one disturbed round does not move. */
 const ROUNDS_DEFAULT = "5";
@@ -42,9 +42,9 @@ for (const name of positionals.length > 0 ? positionals : names) {
   const { bench } = (await import(`./benches/${name}.ts`)) as { bench: Bench };
   console.log(`${name}: ${bench.summary}`);
   const result = await bench.run(options);
-  for (const figure of result.figures) {
-    console.log(figureLine(figure));
-    if (isMet(figure) === false) missed++;
+  for (const metric of result.metrics) {
+    console.log(metricLine(metric));
+    if (isMet(metric) === false) missed++;
   }
   for (const { name: what, unit, median, min, max } of result.absolute)
     console.log(`  ${what}: ${median.toFixed(2)} ${unit} (${min.toFixed(2)} to ${max.toFixed(2)})`);

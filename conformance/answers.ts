@@ -3,7 +3,7 @@ import { checkFlatError, checkWrappedError, type ErrorExpectation } from "./erro
 import { matches, type Problem, problem } from "./matchers.ts";
 import { valueAt } from "./paths.ts";
 
-export interface Answer {
+export interface Response {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
   readonly text: string;
@@ -27,13 +27,13 @@ export interface Expectation {
   readonly wrapped_error?: ErrorExpectation;
   /** An error in either form, where the interface leaves it open which. */
   readonly any_error?: ErrorExpectation;
-  readonly same_answer_as?: SameAnswer;
+  readonly same_response_as?: SameResponse;
   readonly items?: unknown;
   readonly pages?: unknown;
 }
 
-interface SameAnswer {
-  readonly answer: string;
+interface SameResponse {
+  readonly response: string;
   /** Text of the earlier answer → what stands in its place here, e.g. the id that was asked for. */
   readonly replacing?: Readonly<Record<string, string>>;
 }
@@ -48,31 +48,31 @@ export function jsonOf(text: string): unknown {
 
 export interface CheckSurroundings {
   readonly profile: string;
-  /** Answers kept by `answer_as`. */
-  readonly kept: ReadonlyMap<string, Answer>;
+  /** Answers kept by `response_as`. */
+  readonly kept: ReadonlyMap<string, Response>;
 }
 
-export function checkAnswer(answer: Answer, expected: Expectation, around: CheckSurroundings): Problem[] {
+export function checkResponse(response: Response, expected: Expectation, around: CheckSurroundings): Problem[] {
   const problems: Problem[] = [];
-  if (expected.status !== undefined) problems.push(...matches(answer.status, expected.status, "status"));
+  if (expected.status !== undefined) problems.push(...matches(response.status, expected.status, "status"));
   for (const [name, matcher] of Object.entries(expected.headers ?? {})) {
-    problems.push(...matches(answer.headers.get(name.toLowerCase()), matcher, `header ${name}`));
+    problems.push(...matches(response.headers.get(name.toLowerCase()), matcher, `header ${name}`));
   }
   for (const [path, matcher] of Object.entries(expected.json ?? {})) {
-    if (answer.json === undefined) return [...problems, problem("the body", "JSON", answer.text)];
-    problems.push(...matches(valueAt(answer.json, path), matcher, path === "" ? "$" : path));
+    if (response.json === undefined) return [...problems, problem("the body", "JSON", response.text)];
+    problems.push(...matches(valueAt(response.json, path), matcher, path === "" ? "$" : path));
   }
-  problems.push(...checkKeys(answer.json, expected.keys ?? {}));
-  if (expected.text !== undefined) problems.push(...matches(answer.text, expected.text, "the body"));
-  if (expected.flat_error !== undefined) problems.push(...checkFlatError(answer, expected.flat_error, around.profile));
-  if (expected.wrapped_error !== undefined) problems.push(...checkWrappedError(answer, expected.wrapped_error));
+  problems.push(...checkKeys(response.json, expected.keys ?? {}));
+  if (expected.text !== undefined) problems.push(...matches(response.text, expected.text, "the body"));
+  if (expected.flat_error !== undefined) problems.push(...checkFlatError(response, expected.flat_error, around.profile));
+  if (expected.wrapped_error !== undefined) problems.push(...checkWrappedError(response, expected.wrapped_error));
   if (expected.any_error !== undefined) {
-    const isWrapped = valueAt(answer.json, "code") === undefined;
-    problems.push(...(isWrapped ? checkWrappedError(answer, expected.any_error) : checkFlatError(answer, expected.any_error, around.profile)));
+    const isWrapped = valueAt(response.json, "code") === undefined;
+    problems.push(...(isWrapped ? checkWrappedError(response, expected.any_error) : checkFlatError(response, expected.any_error, around.profile)));
   }
-  if (expected.same_answer_as !== undefined) problems.push(...checkSameAnswer(answer, expected.same_answer_as, around.kept));
-  if (expected.items !== undefined) problems.push(...matches(answer.items, expected.items, "items of all pages"));
-  if (expected.pages !== undefined) problems.push(...matches(answer.pages, expected.pages, "number of pages"));
+  if (expected.same_response_as !== undefined) problems.push(...checkSameResponse(response, expected.same_response_as, around.kept));
+  if (expected.items !== undefined) problems.push(...matches(response.items, expected.items, "items of all pages"));
+  if (expected.pages !== undefined) problems.push(...matches(response.pages, expected.pages, "number of pages"));
   return problems;
 }
 
@@ -88,24 +88,24 @@ function checkKeys(json: unknown, keys: NonNullable<Expectation["keys"]>): Probl
 /** Headers that differ between two answers whatever was asked: time, trace, and the usage that grows with each call. */
 const CHANGING_HEADERS = new Set(["date", "x-pf-trace-id", "x-app-usage", "x-business-use-case-usage", "content-length"]);
 
-function checkSameAnswer(answer: Answer, same: SameAnswer, kept: ReadonlyMap<string, Answer>): Problem[] {
-  const earlier = kept.get(same.answer);
-  if (earlier === undefined) throw new Error(`no earlier step keeps its answer as ${same.answer}`);
-  const headersOf = (of: Answer) => Object.fromEntries([...of.headers].filter(([name]) => !CHANGING_HEADERS.has(name)).sort());
+function checkSameResponse(response: Response, same: SameResponse, kept: ReadonlyMap<string, Response>): Problem[] {
+  const earlier = kept.get(same.response);
+  if (earlier === undefined) throw new Error(`no earlier step keeps its answer as ${same.response}`);
+  const headersOf = (of: Response) => Object.fromEntries([...of.headers].filter(([name]) => !CHANGING_HEADERS.has(name)).sort());
   return [
-    ...matches(answer.status, earlier.status, "status, as before"),
-    ...matches(headersOf(answer), { equals: headersOf(earlier) }, "headers, as before"),
+    ...matches(response.status, earlier.status, "status, as before"),
+    ...matches(headersOf(response), { equals: headersOf(earlier) }, "headers, as before"),
     ...matches(
-      withoutTrace(answer),
+      withoutTrace(response),
       substitute(withoutTrace(earlier), same.replacing ?? {}),
       "the body, byte for byte as before but for the trace id",
     ),
   ];
 }
 
-function withoutTrace(answer: Answer): string {
-  const trace = valueAt(answer.json, "pftrace_id") ?? valueAt(answer.json, "error.pftrace_id");
-  return typeof trace === "string" ? answer.text.replaceAll(trace, "TRACE") : answer.text;
+function withoutTrace(response: Response): string {
+  const trace = valueAt(response.json, "pftrace_id") ?? valueAt(response.json, "error.pftrace_id");
+  return typeof trace === "string" ? response.text.replaceAll(trace, "TRACE") : response.text;
 }
 
 const substitute = (text: string, replacing: Readonly<Record<string, string>>): string =>

@@ -1,5 +1,5 @@
 /** The two error objects of the interface (Resources: Error object, flat form and wrapped form; D-14, D-20, D-21). */
-import type { Answer } from "./answers.ts";
+import type { Response } from "./answers.ts";
 import { matches, type Problem, problem } from "./matchers.ts";
 import { valueAt } from "./paths.ts";
 
@@ -52,34 +52,34 @@ const places: Readonly<Record<keyof ErrorExpectation, string>> = {
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 
-export function checkFlatError(answer: Answer, expected: ErrorExpectation, profile: string): Problem[] {
-  if (!isObject(answer.json) || (answer.json.code === undefined && answer.json.message === undefined))
-    return [...checkStatus(answer, expected), problem("the body", "a flat error object", answer.json ?? answer.text)];
-  const { error, ...rest } = answer.json;
+export function checkFlatError(response: Response, expected: ErrorExpectation, profile: string): Problem[] {
+  if (!isObject(response.json) || (response.json.code === undefined && response.json.message === undefined))
+    return [...checkStatus(response, expected), problem("the body", "a flat error object", response.json ?? response.text)];
+  const { error, ...rest } = response.json;
   // D-20 [clients]: the flat fields plus `error` holding the same object.
   const twin = profile === "clients" ? matches(error, { equals: rest }, "error") : matches(error, { absent: true }, "error");
-  return [...checkStatus(answer, expected), ...twin, ...checkFields(rest, flat, expected, answer, "")];
+  return [...checkStatus(response, expected), ...twin, ...checkFields(rest, flat, expected, response, "")];
 }
 
-export function checkWrappedError(answer: Answer, expected: ErrorExpectation): Problem[] {
-  const error = valueAt(answer.json, "error");
-  if (!isObject(error)) return [...checkStatus(answer, expected), problem("error", "an error object", answer.json ?? answer.text)];
+export function checkWrappedError(response: Response, expected: ErrorExpectation): Problem[] {
+  const error = valueAt(response.json, "error");
+  if (!isObject(error)) return [...checkStatus(response, expected), problem("error", "an error object", response.json ?? response.text)];
   return [
-    ...checkStatus(answer, expected),
-    ...matches(answer.json, { keys: ["error"] }, "the body"),
-    ...checkFields(error, wrapped, expected, answer, "error."),
+    ...checkStatus(response, expected),
+    ...matches(response.json, { keys: ["error"] }, "the body"),
+    ...checkFields(error, wrapped, expected, response, "error."),
   ];
 }
 
-function checkStatus(answer: Answer, expected: ErrorExpectation): Problem[] {
-  const ownStatus = matches(answer.status, expected.status ?? { min: 400 }, "status");
+function checkStatus(response: Response, expected: ErrorExpectation): Problem[] {
+  const ownStatus = matches(response.status, expected.status ?? { min: 400 }, "status");
   // D-14: WWW-Authenticate accompanies every 401.
   const challenge =
-    answer.status === 401 ? matches(answer.headers.get("www-authenticate"), { matches: "^[A-Za-z]+ " }, "header www-authenticate") : [];
+    response.status === 401 ? matches(response.headers.get("www-authenticate"), { matches: "^[A-Za-z]+ " }, "header www-authenticate") : [];
   return [...ownStatus, ...challenge];
 }
 
-function checkFields(error: Record<string, unknown>, form: Form, expected: ErrorExpectation, answer: Answer, prefix: string): Problem[] {
+function checkFields(error: Record<string, unknown>, form: Form, expected: ErrorExpectation, response: Response, prefix: string): Problem[] {
   const problems: Problem[] = [];
   for (const [name, type] of Object.entries(form.required)) problems.push(...matches(error[name], { type }, prefix + name));
   for (const [name, type] of Object.entries(form.optional)) {
@@ -89,7 +89,7 @@ function checkFields(error: Record<string, unknown>, form: Form, expected: Error
     if (!(name in form.required) && !(name in form.optional)) problems.push(problem(prefix + name, "no such field in an error", error[name]));
   }
   // D-20: `pftrace_id` is also the header `x-pf-trace-id`.
-  problems.push(...matches(answer.headers.get("x-pf-trace-id"), { equals: error.pftrace_id }, "header x-pf-trace-id"));
+  problems.push(...matches(response.headers.get("x-pf-trace-id"), { equals: error.pftrace_id }, "header x-pf-trace-id"));
   for (const [name, matcher] of Object.entries(expected)) {
     const place = places[name as keyof ErrorExpectation];
     if (place === undefined) throw new Error(`no such expectation of an error: ${name} (${Object.keys(places).join(", ")})`);

@@ -4,10 +4,10 @@
  */
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Answer, jsonOf } from "./answers.ts";
+import { type Response, jsonOf } from "./answers.ts";
 
 export class Receiver {
-  readonly #arrived = new Map<string, Answer[]>();
+  readonly #arrived = new Map<string, Response[]>();
   readonly #server: Server;
   #waiting: (() => void)[] = [];
   #address = "";
@@ -40,7 +40,7 @@ export class Receiver {
   }
 
   /** The `count`-th webhook (from 1) that arrived at `path`, waiting for it; undefined when it does not come in time. */
-  async webhook(path: string, count: number, withinMs: number): Promise<Answer | undefined> {
+  async webhook(path: string, count: number, withinMs: number): Promise<Response | undefined> {
     const deadline = Date.now() + withinMs;
     for (;;) {
       const found = this.#arrived.get(path)?.[count - 1];

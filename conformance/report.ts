@@ -13,13 +13,13 @@ export interface CaseResult {
 
 const indented = (text: string, by: string): string => text.replaceAll(/^/gm, by);
 
-export function failureText({ step, sent, problems, answer }: CaseFailure): string {
+export function failureText({ step, sent, problems, response }: CaseFailure): string {
   const differences = problems.map(({ where, expected, got }) => `${where}\n  expected: ${expected}\n  got:      ${got}`).join("\n");
   const parts = [
     `in step ${step}`,
     differences,
     ...(sent === "" ? [] : [`sent:\n${indented(sent, "  ")}`]),
-    ...(answer === "" ? [] : [`came:\n${indented(answer, "  ")}`]),
+    ...(response === "" ? [] : [`came:\n${indented(response, "  ")}`]),
   ];
   return indented(parts.join("\n"), "    ");
 }

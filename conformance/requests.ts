@@ -1,5 +1,5 @@
 /** From a step of a case to the bytes that are sent: address, credentials, body. */
-import { send, type WireAnswer, type WireRequest } from "./wire.ts";
+import { send, type WireResponse, type WireRequest } from "./wire.ts";
 
 export interface RequestStep {
   readonly method: string;
@@ -26,7 +26,7 @@ interface TokenPlaces {
 
 export interface Sent {
   readonly request: WireRequest;
-  readonly answer: WireAnswer;
+  readonly response: WireResponse;
 }
 
 function placesOf(token: unknown): TokenPlaces {
@@ -120,11 +120,11 @@ export function curlLine(request: WireRequest): string {
   return parts.join(" ");
 }
 
-export async function call(
+export async function exchange(
   step: RequestStep,
   addresses: Readonly<Record<string, string>>,
   extraHeaders: Readonly<Record<string, string>> = {},
 ): Promise<Sent> {
   const request = compose(step, addresses, extraHeaders);
-  return { request, answer: await send(request) };
+  return { request, response: await send(request) };
 }

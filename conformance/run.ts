@@ -60,7 +60,7 @@ const failed = (testCase: Case, error: unknown): CaseResult => ({
   failure: {
     step: 0,
     sent: "",
-    answer: "",
+    response: "",
     problems: [{ where: "the server", expected: "to be ready", got: error instanceof Error ? error.message : String(error) }],
   },
   durationMs: 0,

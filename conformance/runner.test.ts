@@ -2,23 +2,23 @@
 import { describe, expect, test } from "bun:test";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
-import { checkAnswer, type Expectation, jsonOf } from "./answers.ts";
+import { checkResponse, type Expectation, jsonOf } from "./answers.ts";
 import type { Case } from "./cases.ts";
 import { matches } from "./matchers.ts";
 import { fill } from "./names.ts";
 import { valueAt } from "./paths.ts";
 import { Receiver } from "./receiver.ts";
-import { call } from "./requests.ts";
+import { exchange } from "./requests.ts";
 import { runCase } from "./session.ts";
 import { parseStep } from "./step-format.ts";
 
-const answerOf = (status: number, body: unknown, headers: Record<string, string> = {}) => {
+const responseOf = (status: number, body: unknown, headers: Record<string, string> = {}) => {
   const text = JSON.stringify(body);
   return { status, headers: new Map(Object.entries(headers)), text, json: jsonOf(text) };
 };
 
 const problemsOf = (body: unknown, expected: Expectation, profile = "strict", headers: Record<string, string> = { "x-pf-trace-id": "t" }) =>
-  checkAnswer(answerOf(400, body, headers), expected, { profile, kept: new Map() }).length;
+  checkResponse(responseOf(400, body, headers), expected, { profile, kept: new Map() }).length;
 
 test("each operator tells what satisfies it from what does not", () => {
   const table: [unknown, unknown, unknown][] = [
@@ -100,12 +100,12 @@ test("a call leaves byte for byte as it is written", async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const { answer } = await call({ method: "GET", target: "//v26.0///%zz?a=%", body: "body", token: { bearer: "t" }, query: { q: "ü&" } }, { base });
+  const { response } = await exchange({ method: "GET", target: "//v26.0///%zz?a=%", body: "body", token: { bearer: "t" }, query: { q: "ü&" } }, { base });
   server.close();
   expect(seen).toStartWith("GET //v26.0///%zz?a=%&q=%C3%BC%26 HTTP/1.1\r\n");
   expect(seen).toContain("\r\nAuthorization: Bearer t\r\n");
   expect(seen).toEndWith("\r\n\r\nbody");
-  expect(answer.text).toBe("{}");
+  expect(response.text).toBe("{}");
 });
 
 describe("the receiver", () => {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { Client } from "pg";
 import { type Case, HERE } from "./cases.ts";
 import { freshId } from "./names.ts";
-import { call } from "./requests.ts";
+import { exchange } from "./requests.ts";
 import type { Target } from "./session.ts";
 import { buildWorld, loadWorld } from "./worlds.ts";
 
@@ -147,10 +147,10 @@ export async function prepareGiven(target: Target, testCase: Case, receiver: str
   await loadWorld(target, buildWorld(testCase.world, testCase.fragment, new Map([["receiver", receiver]])));
   if (!testCase.isAlone) return { after: nothing };
   const post = async (path: string, json: unknown): Promise<boolean> => {
-    const { answer } = await call({ method: "POST", target: path, on: "world", json }, target.addresses, {
+    const { response } = await exchange({ method: "POST", target: path, on: "world", json }, target.addresses, {
       Authorization: `Bearer ${target.controlKey}`,
     });
-    return answer.status < 300;
+    return response.status < 300;
   };
   if (!(await post("/snapshots", { name: SNAPSHOT }))) return { obstacle: "must be alone, and the server makes no snapshot", after: nothing };
   return {

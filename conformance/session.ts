@@ -1,13 +1,13 @@
 /** One case against one server: its steps in their order, until the first that does not hold. */
-import { type Answer, checkAnswer, type Expectation, jsonOf } from "./answers.ts";
+import { type Response, checkResponse, type Expectation, jsonOf } from "./answers.ts";
 import type { Case } from "./cases.ts";
 import { type Problem, problem } from "./matchers.ts";
 import { fill, type Names, uniqueWord } from "./names.ts";
 import { valueAt } from "./paths.ts";
 import type { Receiver } from "./receiver.ts";
-import { call, curlLine, type RequestStep } from "./requests.ts";
-import type { CallStep, ReceiveStep, Step } from "./step-format.ts";
-import type { WireAnswer } from "./wire.ts";
+import { exchange, curlLine, type RequestStep } from "./requests.ts";
+import type { ExchangeStep, ReceiveStep, Step } from "./step-format.ts";
+import type { WireResponse } from "./wire.ts";
 
 export interface Target {
   /** By surface: base, app, microblog, ads, social_login, and control, world where the control API is at hand. */
@@ -20,7 +20,7 @@ export interface CaseFailure {
   /** What was sent, as a line for a shell. */
   readonly sent: string;
   readonly problems: readonly Problem[];
-  readonly answer: string;
+  readonly response: string;
 }
 
 /** A list that does not end is a failure of the server, not of the runner's patience. */
@@ -33,7 +33,7 @@ export async function runCase(testCase: Case, target: Target, receiver: Receiver
     session = new Session(testCase, target, receiver);
   } catch (error) {
     const got = error instanceof Error ? error.message : String(error);
-    return { step: 0, sent: "", answer: "", problems: [{ where: "the case's variables", expected: "to be filled in", got }] };
+    return { step: 0, sent: "", response: "", problems: [{ where: "the case's variables", expected: "to be filled in", got }] };
   }
   for (const [index, step] of testCase.steps.entries()) {
     const failure = await session.take(step, index + 1);
@@ -44,9 +44,9 @@ export async function runCase(testCase: Case, target: Target, receiver: Receiver
 
 class Session {
   readonly #names: Names;
-  readonly #kept = new Map<string, Answer>();
+  readonly #kept = new Map<string, Response>();
   #sent = "";
-  #answer: Answer | undefined;
+  #response: Response | undefined;
 
   constructor(
     readonly testCase: Case,
@@ -63,7 +63,7 @@ class Session {
 
   async take(step: Step, number: number): Promise<CaseFailure | undefined> {
     this.#sent = "";
-    this.#answer = undefined;
+    this.#response = undefined;
     let problems: Problem[];
     try {
       problems = await this.#perform(step);
@@ -71,7 +71,7 @@ class Session {
       problems = [{ where: "the step", expected: "to be carried out", got: error instanceof Error ? error.message : String(error) }];
     }
     if (problems.length === 0) return undefined;
-    return { step: number, sent: this.#sent, problems, answer: this.#answer === undefined ? "" : describe(this.#answer) };
+    return { step: number, sent: this.#sent, problems, response: this.#response === undefined ? "" : describe(this.#response) };
   }
 
   async #perform(step: Step): Promise<Problem[]> {
@@ -85,35 +85,35 @@ class Session {
       case "receive":
         return await this.#receive(step);
       case "call":
-        return await this.#calls(step);
+        return await this.#requests(step);
     }
   }
 
-  async #calls(step: CallStep): Promise<Problem[]> {
+  async #requests(step: ExchangeStep): Promise<Problem[]> {
     const times = Number(step.repeat === undefined ? 1 : fill(step.repeat, this.#names));
     for (let n = 1; n <= times; n++) {
       if (step.repeat !== undefined) this.#names.set("n", String(n));
-      const problems = await this.#call(step);
+      const problems = await this.#request(step);
       if (problems.length > 0) return problems;
     }
     return [];
   }
 
-  async #call(step: CallStep): Promise<Problem[]> {
-    const filled = addressed(fill({ ...step, expect: undefined, save: undefined }, this.#names) as CallStep);
-    const answer = step.follow === undefined ? await this.#send(filled) : await this.#follow(filled);
-    this.#answer = answer;
-    if (step.isControl && step.expect === undefined && (answer.status < 200 || answer.status > 299)) {
-      return [problem("the control API's status", "200 to 299", answer.status)];
+  async #request(step: ExchangeStep): Promise<Problem[]> {
+    const filled = addressed(fill({ ...step, expect: undefined, save: undefined }, this.#names) as ExchangeStep);
+    const response = step.follow === undefined ? await this.#send(filled) : await this.#follow(filled);
+    this.#response = response;
+    if (step.isControl && step.expect === undefined && (response.status < 200 || response.status > 299)) {
+      return [problem("the control API's status", "200 to 299", response.status)];
     }
     if (step.minted_as !== undefined) {
       // operating.md: the value is shown once, when it is minted.
-      const value = valueAt(answer.json, "token");
-      if (typeof value !== "string") return [problem("token", "the minted value", answer.json)];
+      const value = valueAt(response.json, "token");
+      if (typeof value !== "string") return [problem("token", "the minted value", response.json)];
       this.#names.set(step.minted_as, value);
-      this.#names.set(`${step.minted_as}_id`, valueAt(answer.json, "id"));
+      this.#names.set(`${step.minted_as}_id`, valueAt(response.json, "id"));
     }
-    return this.#conclude(step, answer);
+    return this.#conclude(step, response);
   }
 
   async #receive(step: ReceiveStep): Promise<Problem[]> {
@@ -124,55 +124,55 @@ class Session {
     const webhook = await this.receiver.webhook(path, Math.max(count, 1), step.within_ms);
     if (count === 0) return webhook === undefined ? [] : [problem(`webhooks at ${path}`, "none", webhook.text)];
     if (webhook === undefined) return [problem(`webhook ${count} at ${path}`, `to arrive within ${step.within_ms} ms`, undefined)];
-    this.#answer = webhook;
+    this.#response = webhook;
     return this.#conclude(step, webhook);
   }
 
-  #conclude(step: Step, answer: Answer): Problem[] {
-    if (step.answer_as !== undefined) this.#kept.set(step.answer_as, answer);
+  #conclude(step: Step, response: Response): Problem[] {
+    if (step.response_as !== undefined) this.#kept.set(step.response_as, response);
     if (step.expect !== undefined) {
       const expected = fill(step.expect, this.#names) as Expectation;
-      const problems = checkAnswer(answer, expected, { profile: this.testCase.profile, kept: this.#kept });
+      const problems = checkResponse(response, expected, { profile: this.testCase.profile, kept: this.#kept });
       if (problems.length > 0) return problems;
     }
     return Object.entries(step.save ?? {}).flatMap(([name, place]) => {
-      const value = placeIn(answer, String(fill(place, this.#names)));
+      const value = placeIn(response, String(fill(place, this.#names)));
       this.#names.set(String(fill(name, this.#names)), value);
       return value === undefined ? [problem(place, `something to save as ${name}`, value)] : [];
     });
   }
 
-  async #send(step: RequestStep): Promise<Answer> {
+  async #send(step: RequestStep): Promise<Response> {
     const isAdministrative = step.on === "control" || step.on === "world";
     const key: Record<string, string> =
       isAdministrative && this.target.controlKey !== undefined ? { Authorization: `Bearer ${this.target.controlKey}` } : {};
-    const { request, answer } = await call(step, this.target.addresses, key).catch((error: Error) => {
+    const { request, response } = await exchange(step, this.target.addresses, key).catch((error: Error) => {
       this.#sent = `${step.method} ${step.target}`;
       throw error;
     });
     this.#sent = curlLine(request);
-    return toAnswer(answer);
+    return toResponse(response);
   }
 
   /** Pages to the end: by the links (`next`, `previous`), or by cursors that are put into the query here (`after`, `before`). */
-  async #follow(step: CallStep): Promise<Answer> {
+  async #follow(step: ExchangeStep): Promise<Response> {
     let items: unknown[] = [];
-    let answer = await this.#send(step);
+    let response = await this.#send(step);
     for (let pages = 1; ; pages++) {
-      const data = valueAt(answer.json, "data");
-      if (answer.status !== 200 || !Array.isArray(data)) throw new Error(`page ${pages} is no list: ${describe(answer)}`);
+      const data = valueAt(response.json, "data");
+      if (response.status !== 200 || !Array.isArray(data)) throw new Error(`page ${pages} is no list: ${describe(response)}`);
       const found = data.map((item) => valueAt(item, step.take ?? "id"));
       // Going back, each page stands before those that were read: the result is in the order of the list.
       items = step.follow === "previous" || step.follow === "before" ? [...found, ...items] : [...items, ...found];
       if (pages > PAGES_MAX) throw new Error(`the list does not end after ${PAGES_MAX} pages`);
       const isLink = step.follow === "next" || step.follow === "previous";
-      const onward = valueAt(answer.json, isLink ? `paging.${step.follow}` : `paging.cursors.${step.follow}`);
-      if (typeof onward !== "string") return { ...answer, items, pages };
+      const onward = valueAt(response.json, isLink ? `paging.${step.follow}` : `paging.cursors.${step.follow}`);
+      if (typeof onward !== "string") return { ...response, items, pages };
       const { query, ...rest } = step;
       const following = isLink
         ? { ...rest, token: bearerOnly(step.token), target: onward }
         : { ...rest, query: { ...query, [step.follow ?? "after"]: onward } };
-      answer = await this.#send(following);
+      response = await this.#send(following);
     }
   }
 }
@@ -184,25 +184,25 @@ const bearerOnly = (token: unknown): unknown => {
 };
 
 /** `send: METHOD /path` in its two parts. */
-function addressed(step: CallStep): CallStep {
+function addressed(step: ExchangeStep): ExchangeStep {
   if (step.target !== "") return step;
   const space = step.method.indexOf(" ");
   if (space < 0) throw new Error(`"${step.method}" is no method and path`);
   return { ...step, method: step.method.slice(0, space), target: step.method.slice(space + 1) };
 }
 
-const toAnswer = (answer: WireAnswer): Answer => ({ ...answer, json: jsonOf(answer.text) });
+const toResponse = (response: WireResponse): Response => ({ ...response, json: jsonOf(response.text) });
 
-function placeIn(answer: Answer, place: string): unknown {
-  if (place.startsWith("header:")) return answer.headers.get(place.slice("header:".length).toLowerCase());
-  if (place === "status") return answer.status;
-  if (place === "items") return answer.items;
-  if (place === "text") return answer.text;
-  return valueAt(answer.json, place);
+function placeIn(response: Response, place: string): unknown {
+  if (place.startsWith("header:")) return response.headers.get(place.slice("header:".length).toLowerCase());
+  if (place === "status") return response.status;
+  if (place === "items") return response.items;
+  if (place === "text") return response.text;
+  return valueAt(response.json, place);
 }
 
-function describe(answer: Answer): string {
-  const headers = [...answer.headers].map(([name, value]) => `${name}: ${value}`).join("\n");
-  const text = answer.text.length > 4000 ? `${answer.text.slice(0, 4000)}… (${answer.text.length} characters)` : answer.text;
-  return `${answer.status}\n${headers}\n\n${text}`;
+function describe(response: Response): string {
+  const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`).join("\n");
+  const text = response.text.length > 4000 ? `${response.text.slice(0, 4000)}… (${response.text.length} characters)` : response.text;
+  return `${response.status}\n${headers}\n\n${text}`;
 }

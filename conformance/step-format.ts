@@ -8,11 +8,11 @@ interface StepEnd {
   readonly expect?: Expectation;
   /** Variable → JSON path, `header:name`, `status`, `items` or `text`. */
   readonly save?: Readonly<Record<string, string>>;
-  readonly answer_as?: string;
+  readonly response_as?: string;
   readonly isExpecting: boolean;
 }
 
-export interface CallStep extends StepEnd, RequestStep {
+export interface ExchangeStep extends StepEnd, RequestStep {
   readonly kind: "call";
   readonly repeat?: number | string;
   readonly follow?: "next" | "previous" | "after" | "before";
@@ -40,13 +40,13 @@ interface WaitStep extends StepEnd {
   readonly wait_ms: number;
 }
 
-export type Step = CallStep | ReceiveStep | SetStep | WaitStep;
+export type Step = ExchangeStep | ReceiveStep | SetStep | WaitStep;
 
 const VERBS = ["get", "post", "delete", "put", "patch", "head", "options"] as const;
 const REQUEST_KEYS = ["on", "query", "token", "headers", "json", "form", "multipart", "body", "body_hex"];
-const END_KEYS = ["expect", "save", "answer_as"];
+const END_KEYS = ["expect", "save", "response_as"];
 const CONTROL_VERBS = ["mint", "revoke", "create_node", "patch_node", "delete_node", "clock"] as const;
-const EXPECT_KEYS = ["status", "headers", "json", "keys", "text", "flat_error", "wrapped_error", "any_error", "same_answer_as", "items", "pages"];
+const EXPECT_KEYS = ["status", "headers", "json", "keys", "text", "flat_error", "wrapped_error", "any_error", "same_response_as", "items", "pages"];
 
 function refuseUnknown(raw: Raw, known: readonly string[], where: string): void {
   for (const key of Object.keys(raw)) if (!known.includes(key)) throw new Error(`${where}: unknown key ${key} (known: ${known.join(", ")})`);
@@ -62,7 +62,7 @@ export function parseStep(raw: Raw, defaults: Raw, where: string): Step {
   const end: StepEnd = {
     ...(expect === undefined ? {} : { expect }),
     ...(raw.save === undefined ? {} : { save: raw.save as Record<string, string> }),
-    ...(raw.answer_as === undefined ? {} : { answer_as: String(raw.answer_as) }),
+    ...(raw.response_as === undefined ? {} : { response_as: String(raw.response_as) }),
     isExpecting: expect !== undefined,
   };
   if (raw.set !== undefined) {
@@ -79,10 +79,10 @@ export function parseStep(raw: Raw, defaults: Raw, where: string): Step {
     const receive = { path: String(raw.receive), count: (raw.count ?? 1) as number | string, within_ms: Number(raw.within_ms ?? 5000) };
     return { kind: "receive", ...receive, ...end, isExpecting: true };
   }
-  return controlStep(raw, end, where) ?? callStep(raw, defaults, end, where);
+  return controlStep(raw, end, where) ?? exchangeStep(raw, defaults, end, where);
 }
 
-function callStep(raw: Raw, defaults: Raw, end: StepEnd, where: string): CallStep {
+function exchangeStep(raw: Raw, defaults: Raw, end: StepEnd, where: string): ExchangeStep {
   const verb = VERBS.find((name) => raw[name] !== undefined);
   refuseUnknown(raw, [verb ?? "send", ...REQUEST_KEYS, ...END_KEYS, "repeat", "follow", "take"], where);
   // `send` is split into method and target when its variables are filled in: they may hold both.
@@ -107,11 +107,11 @@ function callStep(raw: Raw, defaults: Raw, end: StepEnd, where: string): CallSte
 }
 
 /** The short forms of the control API's calls (operating.md: Control API). */
-function controlStep(raw: Raw, end: StepEnd, where: string): CallStep | undefined {
+function controlStep(raw: Raw, end: StepEnd, where: string): ExchangeStep | undefined {
   const verb = CONTROL_VERBS.find((name) => raw[name] !== undefined);
   if (verb === undefined) return undefined;
   refuseUnknown(raw, [verb, ...END_KEYS, ...(verb === "mint" ? ["as"] : [])], where);
-  const call = (method: string, target: string, json?: unknown): CallStep => ({
+  const exchange = (method: string, target: string, json?: unknown): ExchangeStep => ({
     kind: "call",
     method,
     target,
@@ -124,16 +124,16 @@ function controlStep(raw: Raw, end: StepEnd, where: string): CallStep | undefine
   const [key = "", content] = typeof argument === "object" && argument !== null ? (Object.entries(argument)[0] ?? []) : [];
   switch (verb) {
     case "mint":
-      return { ...call("POST", "/tokens", argument), minted_as: String(raw.as ?? "token") };
+      return { ...exchange("POST", "/tokens", argument), minted_as: String(raw.as ?? "token") };
     case "revoke":
-      return call("DELETE", `/tokens/${argument}`);
+      return exchange("DELETE", `/tokens/${argument}`);
     case "create_node":
-      return call("POST", `/nodes/${key}`, content);
+      return exchange("POST", `/nodes/${key}`, content);
     case "patch_node":
-      return call("PATCH", `/nodes/${key}`, content);
+      return exchange("PATCH", `/nodes/${key}`, content);
     case "delete_node":
-      return call("DELETE", `/nodes/${argument}`);
+      return exchange("DELETE", `/nodes/${argument}`);
     case "clock":
-      return key === "advance" ? call("POST", "/clock/advance", { seconds: content }) : call("PUT", "/clock", argument);
+      return key === "advance" ? exchange("POST", "/clock/advance", { seconds: content }) : exchange("PUT", "/clock", argument);
   }
 }

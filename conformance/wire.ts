@@ -14,7 +14,7 @@ export interface WireRequest {
   readonly body?: Uint8Array;
 }
 
-export interface WireAnswer {
+export interface WireResponse {
   readonly status: number;
   /** Names in lower case; values of repeated headers joined with `, `. */
   readonly headers: ReadonlyMap<string, string>;
@@ -26,7 +26,7 @@ const ANSWER_WITHIN_MS = 20_000;
 const BLANK_LINE = Buffer.from("\r\n\r\n");
 const LINE_END = Buffer.from("\r\n");
 
-export function send(request: WireRequest): Promise<WireAnswer> {
+export function send(request: WireRequest): Promise<WireResponse> {
   const origin = new URL(request.origin);
   const isSecure = origin.protocol === "https:";
   const host = origin.hostname.replace(/^\[|\]$/g, "");
@@ -35,7 +35,7 @@ export function send(request: WireRequest): Promise<WireAnswer> {
     const socket = isSecure ? tls.connect({ host, port, servername: host }) : net.connect({ host, port });
     let received: Buffer = Buffer.alloc(0);
     let isOver = false;
-    const finish = (outcome: WireAnswer | Error) => {
+    const finish = (outcome: WireResponse | Error) => {
       if (isOver) return;
       isOver = true;
       socket.destroy();
@@ -44,15 +44,15 @@ export function send(request: WireRequest): Promise<WireAnswer> {
     };
     const noteEnd = (problem?: Error) => {
       // A server that refuses a request early closes before it has read all of it; what it answered still counts.
-      const answer = parseAnswer(received, request.method, true);
-      finish(answer ?? problem ?? new Error(`the connection ended without an answer, after ${received.length} bytes`));
+      const response = parseResponse(received, request.method, true);
+      finish(response ?? problem ?? new Error(`the connection ended without an answer, after ${received.length} bytes`));
     };
     socket.setTimeout(ANSWER_WITHIN_MS, () => finish(new Error(`no answer within ${ANSWER_WITHIN_MS} ms`)));
     socket.on(isSecure ? "secureConnect" : "connect", () => socket.write(bytesOf(request, origin.host)));
     socket.on("data", (chunk: Buffer) => {
       received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
-      const answer = parseAnswer(received, request.method, false);
-      if (answer !== undefined) finish(answer);
+      const response = parseResponse(received, request.method, false);
+      if (response !== undefined) finish(response);
     });
     socket.on("error", noteEnd);
     socket.on("end", () => noteEnd());
@@ -72,13 +72,13 @@ function bytesOf(request: WireRequest, host: string): Buffer {
 }
 
 /** The answer in `bytes`, or undefined while it is not complete. */
-function parseAnswer(bytes: Buffer, method: string, isClosed: boolean): WireAnswer | undefined {
+function parseResponse(bytes: Buffer, method: string, isClosed: boolean): WireResponse | undefined {
   const headEnd = bytes.indexOf(BLANK_LINE);
   if (headEnd < 0) return undefined;
   const [statusLine = "", ...lines] = bytes.subarray(0, headEnd).toString("latin1").split("\r\n");
   const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(statusLine)?.[1]);
   const rest = bytes.subarray(headEnd + BLANK_LINE.length);
-  if (status >= 100 && status < 200) return parseAnswer(rest, method, isClosed);
+  if (status >= 100 && status < 200) return parseResponse(rest, method, isClosed);
   const headers = new Map<string, string>();
   for (const line of lines) {
     const colon = line.indexOf(":");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { HERE } from "./cases.ts";
 import { fill } from "./names.ts";
-import { call } from "./requests.ts";
+import { exchange } from "./requests.ts";
 import type { Target } from "./session.ts";
 
 export type World = Readonly<Record<string, unknown>>;
@@ -57,10 +57,10 @@ const KEYS_IN_ORDER = [
 /** Puts the entries that the server's default world lacks into it, one by one; 409 says that one is there. */
 export async function loadWorld(target: Target, world: World): Promise<void> {
   const post = async (path: string, json: unknown) => {
-    const { answer } = await call({ method: "POST", target: path, on: "world", json }, target.addresses, {
+    const { response } = await exchange({ method: "POST", target: path, on: "world", json }, target.addresses, {
       Authorization: `Bearer ${target.controlKey}`,
     });
-    if (answer.status >= 300 && answer.status !== 409) throw new Error(`loading the world: POST ${path} answered ${answer.status} ${answer.text}`);
+    if (response.status >= 300 && response.status !== 409) throw new Error(`loading the world: POST ${path} answered ${response.status} ${response.text}`);
   };
   for (const key of KEYS_IN_ORDER) for (const entry of (world[key] ?? []) as Entry[]) await post(`/nodes/${key}`, entry);
   for (const token of (world.tokens ?? []) as Entry[]) await post("/tokens", token);

@@ -25,30 +25,30 @@ import { users } from "#features/users";
 import { webhookOverrides } from "#features/webhook-overrides";
 import { webhookSubscriptions } from "#features/webhook-subscriptions";
 import { standardCalendar } from "#graph/calendar";
-import type { Stairs } from "#graph/ladder";
-import { climb } from "#graph/ladder";
+import type { RequestDeps } from "#graph/ladder";
+import { handleRequest } from "#graph/ladder";
 import { type OpenWorld, openWorld } from "#graph/open-world";
 import { Registry } from "#graph/registry";
-import type { Room } from "#graph/room";
+import type { Feature } from "#graph/room";
 import { newestVersion } from "#graph/versions";
 import { followSettings } from "#graph/world-settings";
 import { defaultLimits } from "#http/limits";
 import { openapiRoute } from "#http/openapi-route";
 import type { SurfaceAddress } from "#http/places";
 import { type GraphServer, serveGraph } from "#http/server";
-import { ReaderRegistry } from "#kernel/readers";
+import { PortRegistry } from "#kernel/readers";
 import { formatVersion } from "#kernel/versions";
 import { surfaces } from "#surfaces/surfaces";
 import { collectGarbage, randomFraction, randomKey, randomSecret, realNowMs, SeededIds, sleepMs, TimeOrderedIds, tokenValue, traceId } from "#system";
-import { CallFigures } from "#telemetry/figures";
+import { RequestMetrics } from "#telemetry/figures";
 import { errorFields, type Log } from "#telemetry/log";
-import type { FiguresSource } from "#telemetry/merged-figures";
+import type { MetricsSource } from "#telemetry/merged-figures";
 import { workLog } from "#telemetry/work-log";
 import { GuardedClient } from "#webhooks/guarded-client";
 import { beginWorld, type Demo } from "./first-world.ts";
 
 /** In the order in which a world file's sections are loaded. */
-export const rooms: readonly Room[] = [
+export const features: readonly Feature[] = [
   users,
   businesses,
   apps,
@@ -72,7 +72,7 @@ export const rooms: readonly Room[] = [
   appEvents,
 ];
 
-export const buildRegistry = (): Registry => new Registry(rooms);
+export const buildRegistry = (): Registry => new Registry(features);
 
 /** What is under way after this many ms is ended with the program (operating.md: Commands). */
 const STOP_WITHIN_MS = 10_000;
@@ -102,7 +102,7 @@ export interface RunningPlaza {
   /** As it stands in a path, e.g. `v26.0`. */
   readonly newestVersion: string;
   readonly world: OpenWorld;
-  readonly figures: FiguresSource;
+  readonly metrics: MetricsSource;
   /** No new calls; resolves when the running ones have ended, after 10 s at most. */
   stop(): Promise<void>;
 }
@@ -114,10 +114,10 @@ export interface StartOptions {
    */
   readonly part: "all" | "control" | "graph";
   /** For a process that serves no calls itself. */
-  readonly readFigures?: () => FiguresSource;
+  readonly readMetrics?: () => MetricsSource;
 }
 
-export async function startPlaza(config: Config, log: Log, { part, readFigures }: StartOptions = { part: "all" }): Promise<RunningPlaza> {
+export async function startPlaza(config: Config, log: Log, { part, readMetrics }: StartOptions = { part: "all" }): Promise<RunningPlaza> {
   const registry = buildRegistry();
   const world = await openDefaultWorld(config, registry, log);
   const listeners: Listener[] = [];
@@ -126,13 +126,13 @@ export async function startPlaza(config: Config, log: Log, { part, readFigures }
     if (config.profile !== undefined) world.profile = config.profile;
     const graph = part === "control" ? undefined : await listenGraph(config, log, world, registry, part === "graph");
     if (graph !== undefined) listeners.push(graph);
-    const figures = graph?.figures ?? new CallFigures();
+    const metrics = graph?.metrics ?? new RequestMetrics();
     const key = config.control_key ?? randomSecret(CONTROL_KEY_BYTES);
     const control =
       part === "graph"
         ? undefined
         : serveControl({
-            ...controlOf(log, world, registry, key, readFigures ?? (() => figures)),
+            ...controlOf(log, world, registry, key, readMetrics ?? (() => metrics)),
             host: config.control_host,
             port: config.control_port,
           });
@@ -143,7 +143,7 @@ export async function startPlaza(config: Config, log: Log, { part, readFigures }
       demo,
       newestVersion: formatVersion(newestVersion(world.calendar)),
       world,
-      figures,
+      metrics,
       stop: async () => {
         await Promise.all([...listeners.map((listener) => listener.stop(STOP_WITHIN_MS)), world.work.stop()]);
         await world.close();
@@ -163,13 +163,13 @@ interface Listener {
 }
 
 function listenGraph(config: Config, log: Log, world: OpenWorld, registry: Registry, isPortShared: boolean): Promise<GraphServer> {
-  const onUnexpected: Stairs["onUnexpected"] = (error, trace_id) => log.error({ trace_id, ...errorFields(error) }, "a call failed unexpectedly");
-  const stairs: Stairs = { registry, traceId, onUnexpected };
+  const onUnexpected: RequestDeps["onUnexpected"] = (error, trace_id) => log.error({ trace_id, ...errorFields(error) }, "a call failed unexpectedly");
+  const deps: RequestDeps = { registry, traceId, onUnexpected };
   return serveGraph({
     hostname: config.host,
     port: config.port,
     reusePort: isPortShared,
-    stairs,
+    deps,
     worlds: { default: world, find: (name) => (name === world.name ? world : undefined) },
     surfaces: surfaceAddresses(config),
     limits: {
@@ -179,12 +179,12 @@ function listenGraph(config: Config, log: Log, world: OpenWorld, registry: Regis
       bodyMsMax: config.body_ms_max,
       headMsMax: config.head_ms_max,
       keepAliveMs: config.keep_alive_ms,
-      callsMax: config.calls_max,
+      requestsMax: config.calls_max,
     },
     trustedProxies: config.trusted_proxies,
-    extraRoutes: new Map([["/openapi.json", openapiRoute(stairs, surfaceAddresses(config))]]),
+    extraRoutes: new Map([["/openapi.json", openapiRoute(deps, surfaceAddresses(config))]]),
     // A line for each call costs more than many a call, so it is not even asked for unless it is shown.
-    ...(log.shows("debug") ? { climb: loggedClimb(log) } : {}),
+    ...(log.shows("debug") ? { handleRequest: loggedRequests(log) } : {}),
   });
 }
 
@@ -195,23 +195,23 @@ const surfaceAddresses = ({ surface_hosts }: Config): SurfaceAddress[] =>
     return hostname === undefined ? { name, mount } : { name, mount: name === "microblog" ? "/v1.0" : "", hostname };
   });
 
-const loggedClimb =
-  (log: Log): typeof climb =>
-  async (stairs, world, request) => {
-    const answer = await climb(stairs, world, request);
-    const { traceId: trace_id, operation, status, app } = answer;
+const loggedRequests =
+  (log: Log): typeof handleRequest =>
+  async (deps, world, request) => {
+    const response = await handleRequest(deps, world, request);
+    const { traceId: trace_id, operation, status, app } = response;
     log.debug({ trace_id, operation, status, app, method: request.method, surface: request.surface }, "call");
-    return answer;
+    return response;
   };
 
 async function openDefaultWorld(config: Config, registry: Registry, log: Log): Promise<OpenWorld> {
-  const readers = new ReaderRegistry();
-  for (const room of registry.rooms) room.registerReaders?.(readers);
+  const ports = new PortRegistry();
+  for (const feature of registry.features) feature.registerPorts?.(ports);
   const world = await openWorld({
     name: "default",
     data: config.data,
     registry,
-    readers,
+    ports,
     profile: config.profile ?? "strict",
     seed: config.seed,
     calendar: standardCalendar,
@@ -234,11 +234,11 @@ async function openDefaultWorld(config: Config, registry: Registry, log: Log): P
 
 const parseYaml = (text: string): unknown => Bun.YAML.parse(text);
 
-function controlOf(log: Log, world: OpenWorld, registry: Registry, key: string, readFigures: () => FiguresSource): ControlAppOptions {
+function controlOf(log: Log, world: OpenWorld, registry: Registry, key: string, readMetrics: () => MetricsSource): ControlAppOptions {
   return {
     key,
-    house: { registry, worlds: new Map([[world.name, world]]), parseYaml, mintTokenValue: tokenValue, onTimeMoved: [(moved) => moved.work.runDue()] },
-    readFigures,
+    deps: { registry, worlds: new Map([[world.name, world]]), parseYaml, mintTokenValue: tokenValue, onTimeMoved: [(moved) => moved.work.runDue()] },
+    readMetrics,
     onUnexpected: (error, operation) => log.error({ operation, ...errorFields(error) }, "a control call failed unexpectedly"),
   };
 }
@@ -253,7 +253,7 @@ export async function openControl(config: Config, log: Log): Promise<ControlWith
   const registry = buildRegistry();
   const world = await openDefaultWorld(config, registry, log);
   const key = randomSecret(CONTROL_KEY_BYTES);
-  const app = controlApp(controlOf(log, world, registry, key, () => new CallFigures()));
+  const app = controlApp(controlOf(log, world, registry, key, () => new RequestMetrics()));
   return {
     request: async (path, init) => app.request(path, { ...init, headers: { ...init.headers, authorization: `Bearer ${key}` } }),
     close: () => world.close(),

@@ -7,7 +7,7 @@ import { cruise, ruleNames } from "./dependency-rules.ts";
 import { ROOT } from "./steps.ts";
 
 /** Path → what it imports. Types, where the name begins with `type `. */
-const house: Readonly<Record<string, readonly string[]>> = {
+const deps: Readonly<Record<string, readonly string[]>> = {
   "src/kernel/words.ts": ["node:fs", "#storage/sql"],
   "src/kernel/alone.ts": [],
   "src/storage/sql.ts": ["#auth/token"],
@@ -69,7 +69,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 const textOf = (imports: readonly string[]): string =>
   imports.map((name) => (name.startsWith("type ") ? `import type {} from "${name.slice(5)}";` : `import "${name}";`)).join("\n");
 
-for (const [path, imports] of Object.entries(house)) {
+for (const [path, imports] of Object.entries(deps)) {
   mkdirSync(dirname(join(root, path)), { recursive: true });
   writeFileSync(join(root, path), `${textOf(imports)}\nexport const here = "${path}";\n`);
 }

@@ -2,13 +2,13 @@ import { expect, test } from "bun:test";
 import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { inWordsOf, makeRoom } from "./new-feature.ts";
+import { renamedFor, makeFeature } from "./new-feature.ts";
 
 const ROOT = new URL("..", import.meta.url).pathname;
 
 test("the template's noun is replaced in every spelling", () => {
   const text = "gift-cards gift-card giftCards GiftCard gift_cards GIFT_CARD gift cards Gift card";
-  expect(inWordsOf(text, "book-entries", "book-entry")).toBe(
+  expect(renamedFor(text, "book-entries", "book-entry")).toBe(
     "book-entries book-entry bookEntries BookEntry book_entries BOOK_ENTRY book entries Book entry",
   );
 });
@@ -18,7 +18,7 @@ test("a new room compiles and its tests pass on both databases", () => {
   try {
     for (const path of ["src", "test/harness", "package.json", "tsconfig.json"]) cpSync(join(ROOT, path), join(copy, path), { recursive: true });
     symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
-    makeRoom(copy, "tea-rooms", "tea-room");
+    makeFeature(copy, "tea-rooms", "tea-room");
     expect(readdirSync(join(copy, "src/features/tea-rooms")).sort()).toEqual(
       ["README.md", "index.ts", ...["contract", "handlers", "migrations", "store", "test", "world"].map((piece) => `tea-rooms.${piece}.ts`)].sort(),
     );

@@ -19,54 +19,54 @@ const spoken = (name: string): string => name.replaceAll("-", " ");
 const capital = (name: string): string => spoken(name).replace(/^./, (letter) => letter.toUpperCase());
 
 /** The template's nouns in each spelling, the longer ones first, because they hold the shorter ones. */
-export function inWordsOf(text: string, room: string, noun: string): string {
+export function renamedFor(text: string, feature: string, noun: string): string {
   const spellings = [pascal, camel, snake, shout, capital, spoken, (name: string) => name];
   return spellings.reduce((changed, spelling) => {
-    const many = changed.replaceAll(spelling("gift-cards"), spelling(room));
+    const many = changed.replaceAll(spelling("gift-cards"), spelling(feature));
     return many.replaceAll(spelling("gift-card"), spelling(noun));
   }, text);
 }
 
 /** Writes the room below `root` and answers the paths of what was made or changed. */
-export function makeRoom(root: string, room: string, noun: string): string[] {
-  const folder = `src/features/${room}`;
+export function makeFeature(root: string, feature: string, noun: string): string[] {
+  const folder = `src/features/${feature}`;
   if (existsSync(join(root, folder))) throw new Error(`${folder} exists already`);
   mkdirSync(join(root, folder), { recursive: true });
   const written = readdirSync(TEMPLATE).map((name) => {
-    const path = `${folder}/${inWordsOf(name.replace(/\.txt$/, ""), room, noun)}`;
-    writeFileSync(join(root, path), inWordsOf(readFileSync(join(TEMPLATE, name), "utf8"), room, noun));
+    const path = `${folder}/${renamedFor(name.replace(/\.txt$/, ""), feature, noun)}`;
+    writeFileSync(join(root, path), renamedFor(readFileSync(join(TEMPLATE, name), "utf8"), feature, noun));
     return path;
   });
   const main = join(root, "src/main.ts");
-  writeFileSync(main, withRoom(readFileSync(main, "utf8"), room));
+  writeFileSync(main, withFeature(readFileSync(main, "utf8"), feature));
   return [...written, "src/main.ts"];
 }
 
 const IMPORTS = /(?:^import \{ \w+ \} from "#features\/[^"]+";\n)+/m;
 const ROOMS = /(export const rooms: readonly Room\[\] = \[)([^\]]*?),?\s*\]/;
 
-function withRoom(main: string, room: string): string {
+function withFeature(main: string, feature: string): string {
   if (!IMPORTS.test(main) || !ROOMS.test(main)) throw new Error("src/main.ts has another form than expected: add the room there by hand");
-  const added = `import { ${camel(room)} } from "#features/${room}";\n`;
+  const added = `import { ${camel(feature)} } from "#features/${feature}";\n`;
   const sortedWith = (imports: string): string => [...(imports.match(/^.+\n/gm) ?? []), added].sort().join("");
-  return main.replace(IMPORTS, sortedWith).replace(ROOMS, (_, head: string, list: string) => `${head}${list}, ${camel(room)}]`);
+  return main.replace(IMPORTS, sortedWith).replace(ROOMS, (_, head: string, list: string) => `${head}${list}, ${camel(feature)}]`);
 }
 
 if (import.meta.main) {
-  const [room = "", noun = singularOf(room)] = process.argv.slice(2);
+  const [feature = "", noun = singularOf(feature)] = process.argv.slice(2);
   const isName = (name: string): boolean => /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name);
-  if (!isName(room) || !isName(noun)) {
+  if (!isName(feature) || !isName(noun)) {
     console.error("usage: npm run new-feature NAME [-- NOUN]   names are lower case, words joined by -, e.g. gift-cards");
     process.exit(2);
   }
   const root = new URL("..", import.meta.url).pathname;
   try {
-    const written = makeRoom(root, room, noun);
+    const written = makeFeature(root, feature, noun);
     const { exitCode } = Bun.spawnSync(["node_modules/.bin/biome", "check", "--write", ...written.filter((path) => path.endsWith(".ts"))], {
       cwd: root,
     });
     console.log(written.join("\n"));
-    console.log(`\nThe room works as it is: bin/plaza serves it, npm test -- src/features/${room} tests it. Next: CONTRIBUTING.md, step 2.`);
+    console.log(`\nThe room works as it is: bin/plaza serves it, npm test -- src/features/${feature} tests it. Next: CONTRIBUTING.md, step 2.`);
     process.exit(exitCode);
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);

@@ -4,7 +4,7 @@ import { decisions, paths } from "./tidy/citations.ts";
 import { clauseReport } from "./tidy/clauses.ts";
 import { errorPage } from "./tidy/error-page.ts";
 import { markers, switchedOffTests, tracesOfMachines } from "./tidy/leftovers.ts";
-import { names, roomFurniture } from "./tidy/names.ts";
+import { names, featureFurniture } from "./tidy/names.ts";
 import { importsByName, placesOfThings } from "./tidy/places.ts";
 import { type Check, problemText, type RepositoryFile, readRepository } from "./tidy/repository.ts";
 import { sizes } from "./tidy/sizes.ts";
@@ -53,9 +53,9 @@ describe("names", () => {
 
   test("a room without door, README, test or contract is found, and a file that is no furniture", () => {
     const whole = ["index.ts", "README.md", "a.test.ts", "a.contract.ts", "a.handlers.ts"];
-    expect(found(roomFurniture, Object.fromEntries(whole.map((name) => [`src/features/a/${name}`, ""])))).toEqual([]);
-    expect(found(roomFurniture, { "src/features/a/a.handlers.ts": "" })).toHaveLength(4);
-    expect(found(roomFurniture, Object.fromEntries([...whole, "things.ts"].map((name) => [`src/features/a/${name}`, ""])))).toEqual([
+    expect(found(featureFurniture, Object.fromEntries(whole.map((name) => [`src/features/a/${name}`, ""])))).toEqual([]);
+    expect(found(featureFurniture, { "src/features/a/a.handlers.ts": "" })).toHaveLength(4);
+    expect(found(featureFurniture, Object.fromEntries([...whole, "things.ts"].map((name) => [`src/features/a/${name}`, ""])))).toEqual([
       "src/features/a/things.ts:1",
     ]);
   });

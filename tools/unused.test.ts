@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { BUN, ROOT } from "./steps.ts";
 
-const house: Readonly<Record<string, string>> = {
+const deps: Readonly<Record<string, string>> = {
   "src/cli/plaza.ts": 'import { used } from "#kernel/words";\nused();\n',
   "src/kernel/words.ts": "export const used = () => {};\nexport const unused = 1;\nexport type Unused = string;\n",
   "src/kernel/words.test.ts": 'import { ofTests } from "./of-tests.ts";\nofTests();\n',
@@ -20,7 +20,7 @@ interface Report {
 test("an unused file, export, type and package are found, and what a test uses is not", () => {
   const root = mkdtempSync(join(tmpdir(), "plaza-unused-"));
   try {
-    for (const [path, text] of Object.entries(house)) {
+    for (const [path, text] of Object.entries(deps)) {
       mkdirSync(dirname(join(root, path)), { recursive: true });
       writeFileSync(join(root, path), text);
     }

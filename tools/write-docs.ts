@@ -8,7 +8,7 @@ import { standardCalendar } from "#graph/calendar";
 import { openapiDocument } from "#graph/openapi";
 import { Registry } from "#graph/registry";
 import type { SurfaceName } from "#graph/request";
-import { rooms } from "#main";
+import { features } from "#main";
 import { surfaces } from "#surfaces/surfaces";
 import { configurationPage } from "./write-docs/configuration-page.ts";
 import { controlApiPage } from "./write-docs/control-api-page.ts";
@@ -23,9 +23,9 @@ const pages: Readonly<Record<string, () => string>> = {
   "configuration.md": configurationPage,
   "control-api.md": controlApiPage,
   "errors.md": errorsPage,
-  "operations.md": () => operationsPage(rooms),
-  "permissions.md": () => permissionsPage(rooms),
-  "world-files.md": () => worldFilesPage(rooms),
+  "operations.md": () => operationsPage(features),
+  "permissions.md": () => permissionsPage(features),
+  "world-files.md": () => worldFilesPage(features),
   "openapi.json": () => openapiText(),
 };
 
@@ -33,7 +33,7 @@ const pages: Readonly<Record<string, () => string>> = {
 function openapiText(): string {
   const base = "https://graph.plaza.test";
   const addresses = Object.fromEntries(surfaces.map(({ name, mount }) => [name, `${base}${mount}`])) as Record<SurfaceName, string>;
-  const document = openapiDocument(new Registry(rooms), { profile: "strict", calendar: standardCalendar, addresses });
+  const document = openapiDocument(new Registry(features), { profile: "strict", calendar: standardCalendar, addresses });
   return `${JSON.stringify(document, null, 1)}\n`;
 }
 

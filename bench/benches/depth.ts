@@ -22,9 +22,9 @@ async function walk(server: Server): Promise<string> {
   let after = "";
   let last: string | undefined;
   for (let row = 0; row < ROW; row += STEP) {
-    const answer = await ask(server, get(`${PAGE}/custom_labels?limit=${STEP}${after}`));
-    if (answer.status !== 200) throw new Error(`row ${row}: ${answer.status} ${answer.text}`);
-    const { data, paging } = JSON.parse(answer.text) as List;
+    const response = await ask(server, get(`${PAGE}/custom_labels?limit=${STEP}${after}`));
+    if (response.status !== 200) throw new Error(`row ${row}: ${response.status} ${response.text}`);
+    const { data, paging } = JSON.parse(response.text) as List;
     for (const { id } of data) {
       if (last !== undefined && BigInt(id) !== BigInt(last) - 1n) throw new Error(`row ${row}: ${id} follows ${last}`);
       last = id;
@@ -44,10 +44,10 @@ export const bench: Bench = {
       const deep = get(`${PAGE}/custom_labels?limit=25${await walk(server)}`);
       const { after } = (JSON.parse((await ask(server, first)).text) as List).paging.cursors;
       const second = get(`${PAGE}/custom_labels?limit=25&after=${after}`);
-      const pairs = await alternate({ server, callOf: () => first }, { server, callOf: () => deep }, { ...options, connections: CONNECTIONS });
-      const secondPairs = await alternate({ server, callOf: () => second }, { server, callOf: () => deep }, { ...options, connections: CONNECTIONS });
+      const pairs = await alternate({ server, requestOf: () => first }, { server, requestOf: () => deep }, { ...options, connections: CONNECTIONS });
+      const secondPairs = await alternate({ server, requestOf: () => second }, { server, requestOf: () => deep }, { ...options, connections: CONNECTIONS });
       return {
-        figures: [
+        metrics: [
           {
             name: "time a call, deep : first page",
             ...overRounds(pairs, ({ one, other }) => one.calls_per_second / other.calls_per_second),

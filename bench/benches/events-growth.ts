@@ -1,4 +1,4 @@
-import { CONNECTIONS, eventsCall, eventsWorld } from "../harness/events.ts";
+import { CONNECTIONS, eventsRequest, eventsWorld } from "../harness/events.ts";
 import { applyLoad, type Sample } from "../harness/load.ts";
 import type { Bench, Result } from "../harness/report.ts";
 import { type Server, startPlaza } from "../harness/server.ts";
@@ -8,8 +8,8 @@ const STORED = 5_000_000;
 const EVENTS_PER_CALL = 50;
 /** By number of calls and not by time, so that the server that began with none still holds few at the end: a million. */
 const STAGES = [
-  { events: 1, warmUpCalls: 50_000, calls: 20_000 },
-  { events: EVENTS_PER_CALL, warmUpCalls: 4_000, calls: 3_000 },
+  { events: 1, warmUpRequests: 50_000, requests: 20_000 },
+  { events: EVENTS_PER_CALL, warmUpRequests: 4_000, requests: 3_000 },
 ] as const;
 
 export const bench: Bench = {
@@ -19,26 +19,26 @@ export const bench: Bench = {
     const filled = await startPlaza({ world: eventsWorld });
     try {
       let first = 1;
-      const load = (server: Server, events: number, calls: number) => {
-        const call = eventsCall(events, first);
+      const load = (server: Server, events: number, requests: number) => {
+        const request = eventsRequest(events, first);
         // Some more are on their way when the last one that counts is answered.
-        first += calls + CONNECTIONS;
-        return applyLoad(server, call, { connections: CONNECTIONS, calls });
+        first += requests + CONNECTIONS;
+        return applyLoad(server, request, { connections: CONNECTIONS, requests });
       };
       await load(filled, EVENTS_PER_CALL, STORED / EVENTS_PER_CALL);
       const results: Result[] = [];
-      for (const { events, warmUpCalls, calls } of STAGES) {
-        for (const server of [filled, empty]) await load(server, events, warmUpCalls);
+      for (const { events, warmUpRequests, requests } of STAGES) {
+        for (const server of [filled, empty]) await load(server, events, warmUpRequests);
         const pairs: Pair[] = [];
         for (let round = 0; round < rounds; round++) {
           // Who goes first changes, so that neither always meets the warmer machine.
-          const early = round % 2 === 0 ? await load(filled, events, calls) : undefined;
-          const few = await load(empty, events, calls);
-          pairs.push({ many: early ?? (await load(filled, events, calls)), few });
+          const early = round % 2 === 0 ? await load(filled, events, requests) : undefined;
+          const few = await load(empty, events, requests);
+          pairs.push({ many: early ?? (await load(filled, events, requests)), few });
         }
         results.push(resultOf(pairs, events));
       }
-      return { figures: results.flatMap(({ figures }) => figures), absolute: results.flatMap(({ absolute }) => absolute) };
+      return { metrics: results.flatMap(({ metrics }) => metrics), absolute: results.flatMap(({ absolute }) => absolute) };
     } finally {
       await Promise.all([empty.stop(), filled.stop()]);
     }
@@ -52,7 +52,7 @@ interface Pair {
 
 /** A commit waits for the disk, which is another one at every moment on a shared machine; CPU time is the program's own. */
 const resultOf = (pairs: readonly Pair[], events: number): Result => ({
-  figures: [
+  metrics: [
     {
       name: `CPU a call of ${events}, ${STORED.toLocaleString("en")} stored : few`,
       ...spreadOf(pairs.map(({ many, few }) => many.server_cpu_us / few.server_cpu_us)),

@@ -1,4 +1,4 @@
-import { CALLS_PER_ROUND, CONNECTIONS, eventsCall, eventsWorld } from "../harness/events.ts";
+import { CALLS_PER_ROUND, CONNECTIONS, eventsRequest, eventsWorld } from "../harness/events.ts";
 import { peakMegabytes } from "../harness/machine.ts";
 import { type Crowd, crowd } from "../harness/rate.ts";
 import type { Bench, Result } from "../harness/report.ts";
@@ -25,7 +25,7 @@ export const bench: Bench = {
         await plaza.stop();
       }
     }
-    return { figures: results.flatMap(({ figures }) => figures), absolute: results.flatMap(({ absolute }) => absolute) };
+    return { metrics: results.flatMap(({ metrics }) => metrics), absolute: results.flatMap(({ absolute }) => absolute) };
   },
 };
 
@@ -41,10 +41,10 @@ interface Round {
 }
 
 async function measure(plaza: Server, events: number, rounds: number, seconds: number): Promise<Result> {
-  const bytes = Buffer.byteLength(eventsCall(events, 1).body ?? "");
+  const bytes = Buffer.byteLength(eventsRequest(events, 1).body ?? "");
   const senders = TIMES * Math.min(CALLS_TAKEN, Math.ceil(BYTES_TAKEN / bytes));
   let used = 0;
-  const load = (connections: number) => crowd(plaza, eventsCall(events, 1 + used++ * CALLS_PER_ROUND), { connections, seconds: LONGER * seconds });
+  const load = (connections: number) => crowd(plaza, eventsRequest(events, 1 + used++ * CALLS_PER_ROUND), { connections, seconds: LONGER * seconds });
   const round = async (): Promise<Round> => {
     const usual = await load(CONNECTIONS);
     return { usual, crowded: await load(senders) };
@@ -53,10 +53,10 @@ async function measure(plaza: Server, events: number, rounds: number, seconds: n
   await round();
   const done: Round[] = [];
   while (done.length < rounds) done.push(await round());
-  const over = (figure: (one: Round) => number) => spreadOf(done.map(figure));
+  const over = (metric: (one: Round) => number) => spreadOf(done.map(metric));
   const [of, crowdOf] = [`of ${events}`, `${senders} senders, calls of ${events}`];
   return {
-    figures: [
+    metrics: [
       {
         name: `calls taken/s ${of}, ${senders} senders : ${CONNECTIONS}`,
         ...over(({ usual, crowded }) => crowded.taken_per_second / usual.taken_per_second),

@@ -51,8 +51,8 @@ async function ingestByPlaza(file: string): Promise<Round> {
       const { n } = (await sent.json()) as { n: number };
       const until = performance.now() + WITHIN_MS;
       for (;;) {
-        const answer = await fetch(`${uploads}/${n}?within_ms=${LOOK_MS}`, { headers });
-        const { status, items, problem } = (await answer.json()) as { status: string; items: number; problem?: string };
+        const response = await fetch(`${uploads}/${n}?within_ms=${LOOK_MS}`, { headers });
+        const { status, items, problem } = (await response.json()) as { status: string; items: number; problem?: string };
         if (status === "done") return items;
         if (status === "failed" || performance.now() > until) throw new Error(`the upload is ${status}: ${problem}`);
       }
@@ -96,9 +96,9 @@ export const bench: Bench = {
           pairs.push({ plaza: await ingestByPlaza(file), floor });
         }
       }
-      const over = (figure: (pair: (typeof pairs)[number]) => number) => spreadOf(pairs.map(figure));
+      const over = (metric: (pair: (typeof pairs)[number]) => number) => spreadOf(pairs.map(metric));
       return {
-        figures: [
+        metrics: [
           { name: "rows/s, Plaza : floor", ...over(({ plaza, floor }) => plaza.rows_per_second / floor.rows_per_second), goal: { at_least: 0.5 } },
           { name: "CPU a row, floor : Plaza", ...over(({ plaza, floor }) => floor.cpu_us / plaza.cpu_us) },
           { name: "resident memory at its peak", unit: "MB", ...over(({ plaza }) => plaza.peak_mb), goal: { at_most: 150 } },

@@ -1,7 +1,7 @@
 import { ask } from "../harness/answers.ts";
 import { get, LABEL_IDS, PAGE, PEOPLE_IDS, PERSONA_IDS } from "../harness/data.ts";
 import { startFilledPlaza } from "../harness/fill.ts";
-import type { Call } from "../harness/load.ts";
+import type { LoadRequest } from "../harness/load.ts";
 import { absolutesOf, type Bench, type Result } from "../harness/report.ts";
 import { alternate, overRounds } from "../harness/rounds.ts";
 
@@ -12,15 +12,15 @@ const CONNECTIONS = 32;
 /** Half of the nodes are labels, half personas; each tenth label is on a person. */
 const amounts = (nodes: number) => ({ labels: nodes / 2, personas: nodes / 2, people: nodes / 20 });
 
-const among = (amount: number): NonNullable<Call["number"]> => ({ kind: "random", first: 0, amount });
+const among = (amount: number): NonNullable<LoadRequest["number"]> => ({ kind: "random", first: 0, amount });
 
 /** Every kind of read; where it names one of many nodes, one at random. */
-const reads: readonly { readonly name: string; callOf(nodes: number): Call }[] = [
-  { name: "list of labels", callOf: () => get(`${PAGE}/custom_labels?limit=25`) },
-  { name: "list of personas", callOf: () => get(`${PAGE}/personas?limit=25`) },
-  { name: "label", callOf: (nodes) => ({ ...get(`${LABEL_IDS}{number}`), number: among(amounts(nodes).labels) }) },
-  { name: "persona", callOf: (nodes) => ({ ...get(`${PERSONA_IDS}{number}`), number: among(amounts(nodes).personas) }) },
-  { name: "labels of a person", callOf: (nodes) => ({ ...get(`${PEOPLE_IDS}{number}/custom_labels`), number: among(amounts(nodes).people) }) },
+const reads: readonly { readonly name: string; requestOf(nodes: number): LoadRequest }[] = [
+  { name: "list of labels", requestOf: () => get(`${PAGE}/custom_labels?limit=25`) },
+  { name: "list of personas", requestOf: () => get(`${PAGE}/personas?limit=25`) },
+  { name: "label", requestOf: (nodes) => ({ ...get(`${LABEL_IDS}{number}`), number: among(amounts(nodes).labels) }) },
+  { name: "persona", requestOf: (nodes) => ({ ...get(`${PERSONA_IDS}{number}`), number: among(amounts(nodes).personas) }) },
+  { name: "labels of a person", requestOf: (nodes) => ({ ...get(`${PEOPLE_IDS}{number}/custom_labels`), number: among(amounts(nodes).people) }) },
 ];
 
 export const bench: Bench = {
@@ -30,19 +30,19 @@ export const bench: Bench = {
     const large = await startFilledPlaza(amounts(LARGE));
     const parts: Result[] = [];
     try {
-      for (const { name, callOf } of reads) {
-        const calls = { small: callOf(SMALL), large: callOf(LARGE) };
-        for (const [server, call] of [[small, calls.small] as const, [large, calls.large] as const]) {
-          const { status, text } = await ask(server, call);
+      for (const { name, requestOf } of reads) {
+        const requests = { small: requestOf(SMALL), large: requestOf(LARGE) };
+        for (const [server, request] of [[small, requests.small] as const, [large, requests.large] as const]) {
+          const { status, text } = await ask(server, request);
           if (status !== 200) throw new Error(`${name}: ${status} ${text}`);
         }
         const pairs = await alternate(
-          { server: small, callOf: () => calls.small },
-          { server: large, callOf: () => calls.large },
+          { server: small, requestOf: () => requests.small },
+          { server: large, requestOf: () => requests.large },
           { ...options, connections: CONNECTIONS },
         );
         parts.push({
-          figures: [
+          metrics: [
             {
               name: `${name}: time a call, large : small`,
               ...overRounds(pairs, ({ one, other }) => one.calls_per_second / other.calls_per_second),
@@ -56,6 +56,6 @@ export const bench: Bench = {
     } finally {
       await Promise.all([small.stop(), large.stop()]);
     }
-    return { figures: parts.flatMap(({ figures }) => figures), absolute: parts.flatMap(({ absolute }) => absolute) };
+    return { metrics: parts.flatMap(({ metrics }) => metrics), absolute: parts.flatMap(({ absolute }) => absolute) };
   },
 };

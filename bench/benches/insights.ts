@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { microblogInsights } from "#features/microblog-insights";
 import { nodeId } from "#kernel/ids";
-import { listDays, readTotals, recordActivity } from "#room/microblog-insights/microblog-insights.store";
+import { listDays, readTotals, recordActivity } from "#feature/microblog-insights/microblog-insights.store";
 import { openSqlite } from "#storage/sqlite/open";
 import type { Bench } from "../harness/report.ts";
 import { spreadOf } from "../harness/statistics.ts";
@@ -78,7 +78,7 @@ export const bench: Bench = {
   summary: `Recording ${MANY.toLocaleString("en")} activities, ${PER_TRANSACTION.toLocaleString("en")} a commit, against the bare upserts; reads with so many recorded against ${FEW.toLocaleString("en")}.`,
   async run({ rounds }) {
     const folder = mkdtempSync(join(tmpdir(), "plaza-bench-"));
-    const migrations = [{ room: "microblog-insights", migrations: microblogInsights.migrations }];
+    const migrations = [{ feature: "microblog-insights", migrations: microblogInsights.migrations }];
     const few = await openSqlite({ folder: join(folder, "few"), migrations });
     const many = await openSqlite({ folder: join(folder, "many"), migrations });
     const floor = floorOf(folder);
@@ -94,7 +94,7 @@ export const bench: Bench = {
       const reads: { few: number; many: number }[] = [];
       for (let round = 0; round < rounds; round++) reads.push({ few: await timeReads(few), many: await timeReads(many) });
       return {
-        figures: [
+        metrics: [
           { name: "recorded/s, Plaza : floor", ...spreadOf(rates.map(({ ours, bare }) => ours / bare)), goal: { at_least: 0.5 } },
           { name: "time of a read, many : few", ...spreadOf(reads.map((read) => read.many / read.few)), goal: { at_most: 1.3 } },
         ],

@@ -36,7 +36,7 @@ export const bench: Bench = {
     }
     const arrived = (one: Latencies, callbacks: number) => one.count / ((PER_SECOND * seconds * callbacks) / 1_000);
     return {
-      figures: [
+      metrics: [
         {
           name: "p99 of the others, with the hanging one : without",
           ...spreadOf(pairs.map(({ hanging, well }) => hanging.p99_ms / well.p99_ms)),

@@ -1,6 +1,6 @@
-import { checkSameAnswer } from "../harness/answers.ts";
+import { checkSameResponse } from "../harness/answers.ts";
 import { get, LABEL_IDS, labels, world } from "../harness/data.ts";
-import type { Call } from "../harness/load.ts";
+import type { LoadRequest } from "../harness/load.ts";
 import { againstFloor, type Bench } from "../harness/report.ts";
 import { alternate } from "../harness/rounds.ts";
 import { startFloor, startPlaza } from "../harness/server.ts";
@@ -15,10 +15,10 @@ export const bench: Bench = {
     const plaza = await startPlaza({ world: world({ labels: [...labels(LABELS)] }) });
     const floor = await startFloor("node", { given: LABELS });
     try {
-      const call: Call = { ...get(`${LABEL_IDS}{number}?fields=id,page_label_name`), number: { kind: "random", first: 0, amount: LABELS } };
-      await checkSameAnswer(plaza, floor, call);
-      const callOf = () => call;
-      const pairs = await alternate({ server: plaza, callOf }, { server: floor, callOf }, { ...options, connections: CONNECTIONS });
+      const request: LoadRequest = { ...get(`${LABEL_IDS}{number}?fields=id,page_label_name`), number: { kind: "random", first: 0, amount: LABELS } };
+      await checkSameResponse(plaza, floor, request);
+      const requestOf = () => request;
+      const pairs = await alternate({ server: plaza, requestOf }, { server: floor, requestOf }, { ...options, connections: CONNECTIONS });
       return againstFloor(pairs, 0.5);
     } finally {
       await Promise.all([plaza.stop(), floor.stop()]);

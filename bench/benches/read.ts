@@ -1,4 +1,4 @@
-import { checkSameAnswer } from "../harness/answers.ts";
+import { checkSameResponse } from "../harness/answers.ts";
 import { get, PAGE, personas, world } from "../harness/data.ts";
 import { againstFloor, type Bench } from "../harness/report.ts";
 import { alternate } from "../harness/rounds.ts";
@@ -13,10 +13,10 @@ export const bench: Bench = {
     const plaza = await startPlaza({ world: world({ personas: [...personas(PERSONAS)] }) });
     const floor = await startFloor("list", { given: PERSONAS });
     try {
-      const call = get(`${PAGE}/personas?limit=5`);
-      await checkSameAnswer(plaza, floor, call);
-      const callOf = () => call;
-      const pairs = await alternate({ server: plaza, callOf }, { server: floor, callOf }, { ...options, connections: CONNECTIONS });
+      const request = get(`${PAGE}/personas?limit=5`);
+      await checkSameResponse(plaza, floor, request);
+      const requestOf = () => request;
+      const pairs = await alternate({ server: plaza, requestOf }, { server: floor, requestOf }, { ...options, connections: CONNECTIONS });
       return againstFloor(pairs, 0.5);
     } finally {
       await Promise.all([plaza.stop(), floor.stop()]);

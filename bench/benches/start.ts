@@ -1,8 +1,8 @@
 import { ask } from "../harness/answers.ts";
 import { get, PAGE, personas, post, world } from "../harness/data.ts";
-import { applyLoad, type Call } from "../harness/load.ts";
+import { applyLoad, type LoadRequest } from "../harness/load.ts";
 import { residentMegabytes } from "../harness/machine.ts";
-import type { Bench, Figure } from "../harness/report.ts";
+import type { Bench, Metric } from "../harness/report.ts";
 import { LABELS_UNLIMITED, type Server, startFloor, startPlaza } from "../harness/server.ts";
 import { spreadOf } from "../harness/statistics.ts";
 
@@ -18,10 +18,10 @@ const list = get(`${PAGE}/personas?limit=5`);
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** From the start of the process to the first 200 of a real call, in ms. */
-async function startedAndAsked(start: () => Promise<Server>, call: Call): Promise<{ server: Server; first_ms: number }> {
+async function startedAndAsked(start: () => Promise<Server>, request: LoadRequest): Promise<{ server: Server; first_ms: number }> {
   const from = performance.now();
   const server = await start();
-  const { status, text } = await ask(server, call);
+  const { status, text } = await ask(server, request);
   if (status !== 200) throw new Error(`${server.name}: ${status} ${text}`);
   return { server, first_ms: performance.now() - from };
 }
@@ -39,11 +39,11 @@ async function memoryAfterLoad(): Promise<{ after: number; afterTenTimes: number
   try {
     let written = 0;
     const loadOnce = async (): Promise<void> => {
-      await applyLoad(server, list, { connections: CONNECTIONS, calls: CALLS / 2 });
-      const create: Call = { ...post(`${PAGE}/custom_labels`, '{"page_label_name":"label {number}"}'), number: { kind: "counted", first: written } };
+      await applyLoad(server, list, { connections: CONNECTIONS, requests: CALLS / 2 });
+      const create: LoadRequest = { ...post(`${PAGE}/custom_labels`, '{"page_label_name":"label {number}"}'), number: { kind: "counted", first: written } };
       // Calls on their way at the end use numbers too.
       written += CALLS;
-      await applyLoad(server, create, { connections: CONNECTIONS, calls: CALLS / 2 });
+      await applyLoad(server, create, { connections: CONNECTIONS, requests: CALLS / 2 });
     };
     await loadOnce();
     await wait(IDLE_MS);
@@ -71,17 +71,17 @@ export const bench: Bench = {
       floor.push({ first: other.first_ms, idle: await idleAndStop(other.server) });
     }
     const { after, afterTenTimes } = await memoryAfterLoad();
-    const limits: Figure[] = [
+    const limits: Metric[] = [
       { name: "start to the first 200", unit: "ms", ...spreadOf(plaza.map(({ first }) => first)), goal: { at_most: 250 } },
       { name: "resident memory, idle", unit: "MB", ...spreadOf(plaza.map(({ idle }) => idle)), goal: { at_most: 90 } },
       { name: "memory after ten times the load : after the load", ...spreadOf([afterTenTimes / after]), goal: { at_most: 1.2 } },
     ];
-    const ratios: Figure[] = [
+    const ratios: Metric[] = [
       { name: "start, Plaza : floor", ...spreadOf(plaza.map(({ first }, i) => first / (floor[i]?.first ?? Number.NaN))) },
       { name: "idle memory, Plaza : floor", ...spreadOf(plaza.map(({ idle }, i) => idle / (floor[i]?.idle ?? Number.NaN))) },
     ];
     return {
-      figures: [...limits, ...ratios],
+      metrics: [...limits, ...ratios],
       absolute: [
         { name: "Plaza: start to the ready line", unit: "ms", ...spreadOf(plaza.map(({ ready }) => ready)) },
         { name: "Plaza: start on data that is there to the first 200", unit: "ms", ...spreadOf(plaza.map(({ again }) => again)) },

@@ -40,7 +40,7 @@ export const bench: Bench = {
       await sink.stop();
     }
     return {
-      figures: [
+      metrics: [
         {
           name: "deliveries a second and core, Plaza : floor",
           ...spreadOf(measured.map(({ plaza, floor }) => floor.cpu_us / plaza.cpu_us)),

@@ -1,6 +1,6 @@
-import { checkSameAnswer } from "../harness/answers.ts";
+import { checkSameResponse } from "../harness/answers.ts";
 import { PAGE, post, world } from "../harness/data.ts";
-import type { Call } from "../harness/load.ts";
+import type { LoadRequest } from "../harness/load.ts";
 import { againstFloor, type Bench } from "../harness/report.ts";
 import { alternate } from "../harness/rounds.ts";
 import { LABELS_UNLIMITED, startFloor, startPlaza } from "../harness/server.ts";
@@ -9,7 +9,7 @@ const CONNECTIONS = 64;
 /** More names than a round can use up, so that none is used twice. */
 const NAMES_PER_ROUND = 4_000_000;
 
-const callOf = (round: number): Call => ({
+const requestOf = (round: number): LoadRequest => ({
   ...post(`${PAGE}/custom_labels`, '{"page_label_name":"label {number}"}'),
   number: { kind: "counted", first: 1 + round * NAMES_PER_ROUND },
 });
@@ -20,8 +20,8 @@ export const bench: Bench = {
     const plaza = await startPlaza({ world: world(), settings: LABELS_UNLIMITED });
     const floor = await startFloor("write");
     try {
-      await checkSameAnswer(plaza, floor, { ...callOf(0), number: { kind: "counted", first: 0 } });
-      const pairs = await alternate({ server: plaza, callOf }, { server: floor, callOf }, { ...options, connections: CONNECTIONS });
+      await checkSameResponse(plaza, floor, { ...requestOf(0), number: { kind: "counted", first: 0 } });
+      const pairs = await alternate({ server: plaza, requestOf }, { server: floor, requestOf }, { ...options, connections: CONNECTIONS });
       return againstFloor(pairs, 0.5);
     } finally {
       await Promise.all([plaza.stop(), floor.stop()]);

@@ -4,7 +4,7 @@ import { Jobs } from "#jobs/jobs";
 import { jobMigrations } from "#jobs/jobs.migrations";
 import { WorkLoop } from "#jobs/work-loop";
 import { type NodeId, nodeId } from "#kernel/ids";
-import { ReaderRegistry } from "#kernel/readers";
+import { PortRegistry } from "#kernel/readers";
 import type { Database } from "#storage/database";
 import { openDatabase } from "#storage/open";
 import { deriveKey, Sealer } from "#storage/sealing";
@@ -16,7 +16,7 @@ import { silentObserver } from "#webhooks/observer";
 import { Webhooks } from "#webhooks/webhooks";
 import { webhookMigrations } from "#webhooks/webhooks.migrations";
 
-export interface PostOffice {
+export interface DeliveryDeps {
   readonly database: Database;
   readonly webhooks: Webhooks;
   /** POSTs that were taken, and the events in them. */
@@ -26,14 +26,14 @@ export interface PostOffice {
 }
 
 /** `appOf`: who is subscribed to an account; `urlOf`: the app's callback. */
-export async function openPostOffice(folder: string, appOf: (account: string) => string, urlOf: (app: string) => string): Promise<PostOffice> {
+export async function openWebhookEngine(folder: string, appOf: (account: string) => string, urlOf: (app: string) => string): Promise<DeliveryDeps> {
   const database = await openDatabase({ data: folder, world: "bench", migrations: [jobMigrations, webhookMigrations] });
   const sealer = new Sealer(deriveKey(new Uint8Array(32).fill(7), "sealed secrets"));
   const sealed_secret = sealer.seal("s3cret");
-  const readers = new ReaderRegistry();
-  readers.register("chatapp_business_account_subscribers", { subscribersOf: async (_reader, { entity }) => [appOf(entity) as NodeId] });
-  readers.register("webhook_override", { overridesOf: async () => ({ account: undefined, phone: undefined }) });
-  readers.register("webhook_app", {
+  const ports = new PortRegistry();
+  ports.register("chatapp_business_account_subscribers", { subscribersOf: async (_reader, { entity }) => [appOf(entity) as NodeId] });
+  ports.register("webhook_override", { overridesOf: async () => ({ account: undefined, phone: undefined }) });
+  ports.register("webhook_app", {
     find: async (_reader, app) => ({ callbacks: { chatapp_business_account: { url: urlOf(app), isVerified: true } }, sealed_secret }),
   });
   const realNowMs = () => Date.now();
@@ -47,7 +47,7 @@ export async function openPostOffice(folder: string, appOf: (account: string) =>
   const fields = new FieldCatalogue(chatappAccounts.webhookFields ?? []);
   const messages = fields.read("chatapp_business_account", "messages");
   const webhooks = new Webhooks({
-    ...{ database, clock, realNowMs, ids: new TimeOrderedIds(() => 1), readers, sealer, client, loop, jobs, fields, perSecondMax: 0 },
+    ...{ database, clock, realNowMs, ids: new TimeOrderedIds(() => 1), ports, sealer, client, loop, jobs, fields, perSecondMax: 0 },
     observer: {
       ...silentObserver,
       attemptBroke: (_delivery, error) => fail(error),
@@ -82,17 +82,17 @@ export const message = (sent_ms: number): object => ({
   sent_ms,
 });
 
-export function startCallers(office: PostOffice): void {
+export function startCallers(fixture: DeliveryDeps): void {
   let made = 0;
   let paused: Promise<void> | undefined;
   const pause = async (): Promise<void> => {
-    while (made - office.taken.updates > BACKLOG_MAX / 2) await Bun.sleep(5);
+    while (made - fixture.taken.updates > BACKLOG_MAX / 2) await Bun.sleep(5);
     paused = undefined;
   };
   const caller = async (): Promise<void> => {
     for (;;) {
-      if (made - office.taken.updates > BACKLOG_MAX) paused ??= pause();
-      if (paused === undefined) await office.emit(String(1_000_000 + (made++ % ACCOUNTS)), message(performance.timeOrigin + performance.now()));
+      if (made - fixture.taken.updates > BACKLOG_MAX) paused ??= pause();
+      if (paused === undefined) await fixture.emit(String(1_000_000 + (made++ % ACCOUNTS)), message(performance.timeOrigin + performance.now()));
       else await paused;
     }
   };

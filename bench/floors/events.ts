@@ -22,8 +22,8 @@ interface Body {
   readonly custom_events: readonly { _eventName: string; event_id: string; _valueToSum?: number; pf_currency?: string }[];
 }
 
-let waiting: { readonly body: Body; answer(response: Response): void }[] = [];
-let calls = 0;
+let waiting: { readonly body: Body; response(response: Response): void }[] = [];
+let requests = 0;
 
 function commitAll(): void {
   const group = waiting;
@@ -31,17 +31,17 @@ function commitAll(): void {
   const now = Math.floor(Date.now() / 1000);
   begin?.run();
   for (const { body } of group) {
-    const call = ++calls;
+    const request = ++requests;
     let position = 0;
     for (const { _eventName, event_id, _valueToSum, ...parameters } of body.custom_events) {
       const value = _valueToSum === undefined ? null : Math.round(_valueToSum * 1e6);
       const device = position === 0 ? JSON.stringify({ advertiser_id: body.advertiser_id }) : null;
       const text = JSON.stringify(parameters);
-      insert.run(APP, call, position++, now, now, _eventName, event_id, value, parameters.pf_currency ?? "", text, 1, device);
+      insert.run(APP, request, position++, now, now, _eventName, event_id, value, parameters.pf_currency ?? "", text, 1, device);
     }
   }
   commit?.run();
-  for (const { answer } of group) answer(new Response('{"success":true}', { headers }));
+  for (const { response } of group) response(new Response('{"success":true}', { headers }));
 }
 
 const server = Bun.serve({
@@ -49,8 +49,8 @@ const server = Bun.serve({
   hostname: "127.0.0.1",
   async fetch(request) {
     const body = (await request.json()) as Body;
-    return new Promise<Response>((answer) => {
-      if (waiting.push({ body, answer }) === 1) setImmediate(commitAll);
+    return new Promise<Response>((response) => {
+      if (waiting.push({ body, response }) === 1) setImmediate(commitAll);
     });
   },
 });

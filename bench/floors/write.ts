@@ -13,7 +13,7 @@ const [begin, commit, savepoint, release] = ["BEGIN IMMEDIATE", "COMMIT", "SAVEP
 const insert = database.prepare("INSERT INTO labels VALUES (?, ?, ?)");
 const headers = { "content-type": "application/json; charset=UTF-8" };
 
-let waiting: { readonly name: string; answer(response: Response): void }[] = [];
+let waiting: { readonly name: string; response(response: Response): void }[] = [];
 let minted = 0;
 
 function commitAll(): void {
@@ -29,7 +29,7 @@ function commitAll(): void {
     ids.push(id);
   }
   commit?.run();
-  for (const [i, { name, answer }] of group.entries()) answer(new Response(`{"id":"${ids[i]}","name":"${name}"}`, { headers }));
+  for (const [i, { name, response }] of group.entries()) response(new Response(`{"id":"${ids[i]}","name":"${name}"}`, { headers }));
 }
 
 const server = Bun.serve({
@@ -37,8 +37,8 @@ const server = Bun.serve({
   hostname: "127.0.0.1",
   async fetch(request) {
     const { page_label_name: name } = (await request.json()) as { page_label_name: string };
-    return new Promise<Response>((answer) => {
-      if (waiting.push({ name, answer }) === 1) setImmediate(commitAll);
+    return new Promise<Response>((response) => {
+      if (waiting.push({ name, response }) === 1) setImmediate(commitAll);
     });
   },
 });

@@ -1,5 +1,5 @@
 /** The data that Plaza and the floors both hold, and the calls that are made on it. */
-import type { Call } from "./load.ts";
+import type { LoadRequest } from "./load.ts";
 
 export const APP = "1001";
 export const PAGE = "2001";
@@ -59,13 +59,13 @@ const credentials = `access_token=${TOKEN}&oauth_token=${TOKEN}`;
 const headers = { Authorization: `Bearer ${TOKEN}` };
 
 /** `path` below the version, with its own query or none. */
-export const get = (path: string): Call => ({
+export const get = (path: string): LoadRequest => ({
   method: "GET",
   target: `/v26.0/${path}${path.includes("?") ? "&" : "?"}${credentials}`,
   headers,
 });
 
-export const post = (path: string, body: string): Call => ({
+export const post = (path: string, body: string): LoadRequest => ({
   method: "POST",
   target: `/v26.0/${path}?${credentials}`,
   headers: { ...headers, "Content-Type": "application/json" },

@@ -1,6 +1,6 @@
 /** Calls with so many events each, against the floor; and how long a call takes when the server is half loaded. */
-import { checkSameAnswer } from "./answers.ts";
-import { CALLS_PER_ROUND, CONNECTIONS, eventsCall, eventsWorld } from "./events.ts";
+import { checkSameResponse } from "./answers.ts";
+import { CALLS_PER_ROUND, CONNECTIONS, eventsRequest, eventsWorld } from "./events.ts";
 import { atRate } from "./rate.ts";
 import { type Absolute, againstFloor, type Bench } from "./report.ts";
 import { alternate } from "./rounds.ts";
@@ -12,20 +12,20 @@ export const benchEvents = ({ events, goal }: { readonly events: number; readonl
   async run(options) {
     const plaza = await startPlaza({ world: eventsWorld });
     const floor = await startFloor("events");
-    const callOf = (round: number) => eventsCall(events, 1 + round * CALLS_PER_ROUND);
+    const requestOf = (round: number) => eventsRequest(events, 1 + round * CALLS_PER_ROUND);
     try {
-      await checkSameAnswer(plaza, floor, { ...callOf(0), number: { kind: "counted", first: 0 } });
-      const pairs = await alternate({ server: plaza, callOf }, { server: floor, callOf }, { ...options, connections: CONNECTIONS });
+      await checkSameResponse(plaza, floor, { ...requestOf(0), number: { kind: "counted", first: 0 } });
+      const pairs = await alternate({ server: plaza, requestOf }, { server: floor, requestOf }, { ...options, connections: CONNECTIONS });
       const result = againstFloor(pairs, goal);
       const full = spreadOf(pairs.map(({ one }) => one.calls_per_second)).median;
-      const half = await atRate(plaza, callOf(options.rounds + 1), { callsPerSecond: full / 2, seconds: options.seconds });
+      const half = await atRate(plaza, requestOf(options.rounds + 1), { requestsPerSecond: full / 2, seconds: options.seconds });
       const perEvent: Absolute[] = [
         { name: "Plaza: events/s", unit: "/s", ...spreadOf(pairs.map(({ one }) => one.calls_per_second * events)) },
         { name: "Plaza: server CPU an event", unit: "µs", ...spreadOf(pairs.map(({ one }) => one.server_cpu_us / events)) },
         { name: `Plaza: p50 at half load (${Math.round(full / 2)} calls/s)`, unit: "ms", ...spreadOf([half.p50_ms]) },
         { name: "Plaza: p99 at half load", unit: "ms", ...spreadOf([half.p99_ms]) },
       ];
-      return { figures: result.figures, absolute: [...perEvent, ...result.absolute] };
+      return { metrics: result.metrics, absolute: [...perEvent, ...result.absolute] };
     } finally {
       await Promise.all([plaza.stop(), floor.stop()]);
     }

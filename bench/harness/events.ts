@@ -1,6 +1,6 @@
 /** Calls of I1 as an advertiser's server makes them, for the benches of app events. */
 import { APP } from "./data.ts";
-import type { Call } from "./load.ts";
+import type { LoadRequest } from "./load.ts";
 
 const EVENTS_TOKEN = "PLZeventseventseventseventseventseventsevent";
 
@@ -30,7 +30,7 @@ function event(index: number): Record<string, unknown> {
 }
 
 /** Calls with `count` events each; `first` is the number of the first one. */
-export const eventsCall = (count: number, first: number): Call => ({
+export const eventsRequest = (count: number, first: number): LoadRequest => ({
   method: "POST",
   target: `/v26.0/${APP}/activities`,
   headers: { Authorization: `Bearer ${EVENTS_TOKEN}`, "Content-Type": "application/json", "X-Forwarded-For": "203.0.113.7" },

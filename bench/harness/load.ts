@@ -9,7 +9,7 @@ const SCRIPT = join(import.meta.dir, "load.lua");
 const SECONDS_MAX = 600;
 const ANSWER_WITHIN = "30s";
 
-export interface Call {
+export interface LoadRequest {
   readonly method: "GET" | "POST";
   /** With the query. Each mark `{number}`, here or in the body, becomes the call's eight digits. */
   readonly target: string;
@@ -25,11 +25,11 @@ export interface Load {
   readonly connections: number;
   readonly seconds?: number;
   /** Instead of `seconds`: ends after so many answers; the sample then has no percentiles. */
-  readonly calls?: number;
+  readonly requests?: number;
 }
 
 export interface Sample {
-  readonly calls: number;
+  readonly requests: number;
   readonly calls_per_second: number;
   /** CPU time of a process per call. */
   readonly server_cpu_us: number;
@@ -39,7 +39,7 @@ export interface Sample {
 }
 
 interface Told {
-  readonly calls: number;
+  readonly requests: number;
   readonly duration_us: number;
   readonly p50_us: number;
   readonly p99_us: number;
@@ -48,18 +48,18 @@ interface Told {
 }
 
 /** The request as it goes over the wire. */
-export function rawRequest({ method, target, headers, body }: Call, port: number): string {
+export function rawRequest({ method, target, headers, body }: LoadRequest, port: number): string {
   const length = body === undefined ? {} : { "Content-Length": String(Buffer.byteLength(body.replaceAll("{number}", "00000000"))) };
   const lines = Object.entries({ Host: `127.0.0.1:${port}`, ...headers, ...length }).map(([name, value]) => `${name}: ${value}\r\n`);
   return `${method} ${target} HTTP/1.1\r\n${lines.join("")}\r\n${body ?? ""}`;
 }
 
 /** Throws when any call was refused or broke: a server that answers errors is fast. */
-export async function applyLoad(server: Server, call: Call, load: Load): Promise<Sample> {
+export async function applyLoad(server: Server, request: LoadRequest, load: Load): Promise<Sample> {
   const file = join(server.folder, "request.txt");
-  writeFileSync(file, rawRequest(call, server.port));
-  const { number } = call;
-  const numbers = [number?.kind ?? "fixed", number?.first ?? 0, number?.kind === "random" ? number.amount : 0, load.calls ?? 0].map(String);
+  writeFileSync(file, rawRequest(request, server.port));
+  const { number } = request;
+  const numbers = [number?.kind ?? "fixed", number?.first ?? 0, number?.kind === "random" ? number.amount : 0, load.requests ?? 0].map(String);
   const times = ["-d", `${load.seconds ?? SECONDS_MAX}s`, "--timeout", ANSWER_WITHIN, "--latency"];
   const before = cpuMicroseconds(server.pid);
   const client = Bun.spawn(
@@ -75,13 +75,13 @@ export async function applyLoad(server: Server, call: Call, load: Load): Promise
   rmSync(file, { force: true });
   const told = readTold(err, out);
   if (told.refused > 0 || told.broken > 0) {
-    throw new Error(`${server.name}: of ${told.calls} calls ${told.refused} were refused and ${told.broken} broke`);
+    throw new Error(`${server.name}: of ${told.requests} calls ${told.refused} were refused and ${told.broken} broke`);
   }
   return {
-    calls: told.calls,
-    calls_per_second: told.calls / (told.duration_us / 1e6),
-    server_cpu_us: serverCpu / told.calls,
-    client_cpu_us: Number(client.resourceUsage()?.cpuTime.total ?? 0) / told.calls,
+    requests: told.requests,
+    calls_per_second: told.requests / (told.duration_us / 1e6),
+    server_cpu_us: serverCpu / told.requests,
+    client_cpu_us: Number(client.resourceUsage()?.cpuTime.total ?? 0) / told.requests,
     p50_ms: told.p50_us / 1000,
     p99_ms: told.p99_us / 1000,
   };

@@ -2,17 +2,17 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Socket } from "bun";
-import { type Call, rawRequest } from "./load.ts";
+import { type LoadRequest, rawRequest } from "./load.ts";
 import { chooseCores, cpuMicroseconds, onCore } from "./machine.ts";
 import type { Server } from "./server.ts";
 
 export interface Rate {
-  readonly callsPerSecond: number;
+  readonly requestsPerSecond: number;
   readonly seconds: number;
 }
 
 export interface RateSample {
-  readonly calls: number;
+  readonly requests: number;
   readonly p50_ms: number;
   readonly p99_ms: number;
 }
@@ -24,19 +24,19 @@ const TICK_MS = 2;
  * Throws when a call is not answered 200. A call's time begins when it is due, so that a stall counts for all that wait in it. It
  * writes to sockets itself: an HTTP client costs more than the server that it would measure.
  */
-export async function atRate(server: Server, call: Call, { callsPerSecond, seconds }: Rate): Promise<RateSample> {
-  const total = Math.floor(callsPerSecond * seconds);
-  const senders = new Senders(server, call);
+export async function atRate(server: Server, request: LoadRequest, { requestsPerSecond, seconds }: Rate): Promise<RateSample> {
+  const total = Math.floor(requestsPerSecond * seconds);
+  const senders = new Senders(server, request);
   const startedAt = performance.now();
   for (let sent = 0; sent < total; ) {
-    const due = Math.min(total, Math.ceil(((performance.now() - startedAt) / 1000) * callsPerSecond));
-    for (; sent < due; sent++) senders.send(sent, startedAt + (sent / callsPerSecond) * 1000);
+    const due = Math.min(total, Math.ceil(((performance.now() - startedAt) / 1000) * requestsPerSecond));
+    for (; sent < due; sent++) senders.send(sent, startedAt + (sent / requestsPerSecond) * 1000);
     await Bun.sleep(TICK_MS);
   }
   await senders.end(total);
   const times = senders.times.sort((a, b) => a - b);
   const at = (share: number): number => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
-  return { calls: times.length, p50_ms: at(0.5), p99_ms: at(0.99) };
+  return { requests: times.length, p50_ms: at(0.5), p99_ms: at(0.99) };
 }
 
 const OK = Buffer.from("HTTP/1.1 200 ");
@@ -59,10 +59,10 @@ class Senders {
   #problem: Error | undefined;
   readonly times: number[] = [];
 
-  constructor(server: Server, call: Call) {
+  constructor(server: Server, request: LoadRequest) {
     this.#server = server;
-    this.#parts = rawRequest(call, server.port).split("{number}");
-    this.#first = call.number?.first ?? 0;
+    this.#parts = rawRequest(request, server.port).split("{number}");
+    this.#first = request.number?.first ?? 0;
   }
 
   send(index: number, dueMs: number): void {
@@ -124,9 +124,9 @@ export interface Crowd {
 const ANSWER_WITHIN = "60s";
 
 /** Like `applyLoad`, but calls may be refused. Throws when one broke, or none was taken. */
-export async function crowd(server: Server, call: Call, { connections, seconds }: { connections: number; seconds: number }): Promise<Crowd> {
+export async function crowd(server: Server, request: LoadRequest, { connections, seconds }: { connections: number; seconds: number }): Promise<Crowd> {
   const file = join(server.folder, "crowd.txt");
-  writeFileSync(file, rawRequest(call, server.port));
+  writeFileSync(file, rawRequest(request, server.port));
   const script = join(import.meta.dir, "load.lua");
   const times = ["-d", `${seconds}s`, "--timeout", ANSWER_WITHIN, "--latency", "-s", script, `http://127.0.0.1:${server.port}/`];
   const before = cpuMicroseconds(server.pid);
@@ -142,7 +142,7 @@ export async function crowd(server: Server, call: Call, { connections, seconds }
       "--",
       file,
       "counted",
-      `${call.number?.first ?? 0}`,
+      `${request.number?.first ?? 0}`,
       "0",
       "0",
     ],
@@ -151,16 +151,16 @@ export async function crowd(server: Server, call: Call, { connections, seconds }
   const [told] = await Promise.all([client.stderr.text(), client.exited]);
   const cpu = cpuMicroseconds(server.pid) - before;
   rmSync(file, { force: true });
-  const { calls, duration_us, p50_us, refused, broken } = JSON.parse(told) as Told;
-  const taken = calls - refused;
-  if (broken > 0 || taken === 0) throw new Error(`${server.name}: of ${calls} calls ${refused} were refused and ${broken} broke`);
+  const { requests, duration_us, p50_us, refused, broken } = JSON.parse(told) as Told;
+  const taken = requests - refused;
+  if (broken > 0 || taken === 0) throw new Error(`${server.name}: of ${requests} calls ${refused} were refused and ${broken} broke`);
   const perSecond = 1e6 / duration_us;
   return { taken_per_second: taken * perSecond, refused_per_second: refused * perSecond, cpu_us: cpu / taken, p50_ms: p50_us / 1000 };
 }
 
 /** What `load.lua` says. */
 interface Told {
-  readonly calls: number;
+  readonly requests: number;
   readonly duration_us: number;
   readonly p50_us: number;
   readonly refused: number;

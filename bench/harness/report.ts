@@ -7,7 +7,7 @@ import { overRounds } from "./rounds.ts";
 import type { Spread } from "./statistics.ts";
 
 /** What counts: a ratio inside one run, or a limit, with its goal. */
-export interface Figure extends Spread {
+export interface Metric extends Spread {
   readonly name: string;
   /** Left out for a ratio. */
   readonly unit?: string;
@@ -21,7 +21,7 @@ export interface Absolute extends Spread {
 }
 
 export interface Result {
-  readonly figures: readonly Figure[];
+  readonly metrics: readonly Metric[];
   readonly absolute: readonly Absolute[];
 }
 
@@ -52,13 +52,13 @@ const FOLDER = join(import.meta.dir, "..");
 const JSON_FILE = join(FOLDER, "results.json");
 const PAGE_FILE = join(FOLDER, "RESULTS.md");
 
-export const isMet = ({ goal, median }: Figure): boolean | undefined =>
+export const isMet = ({ goal, median }: Metric): boolean | undefined =>
   goal === undefined ? undefined : "at_least" in goal ? median >= goal.at_least : median <= goal.at_most;
 
 /** Plaza against its floor: calls a second, and the server's CPU time per call, both so that 1 is the floor's own speed. */
 export function againstFloor(pairs: readonly Pair[], goal: number): Result {
   return {
-    figures: [
+    metrics: [
       {
         name: "calls/s, Plaza : floor",
         ...overRounds(pairs, ({ one, other }) => one.calls_per_second / other.calls_per_second),
@@ -83,17 +83,17 @@ export function absolutesOf(pairs: readonly Pair[], oneName: string, otherName: 
 
 const written = (value: number): string => (Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3))));
 
-function writtenGoal({ goal, unit }: Figure): string {
+function writtenGoal({ goal, unit }: Metric): string {
   if (goal === undefined) return "";
   const limit = "at_least" in goal ? `≥ ${written(goal.at_least)}` : `≤ ${written(goal.at_most)}`;
   return unit === undefined ? limit : `${limit} ${unit}`;
 }
 
-export function figureLine(figure: Figure): string {
-  const met = isMet(figure);
+export function metricLine(metric: Metric): string {
+  const met = isMet(metric);
   const verdict = met === undefined ? "" : met ? "met" : "**missed**";
-  const unit = figure.unit === undefined ? "" : ` ${figure.unit}`;
-  return `| ${figure.name} | ${written(figure.median)}${unit} | ${written(figure.min)} | ${written(figure.max)} | ${writtenGoal(figure)} | ${verdict} |`;
+  const unit = metric.unit === undefined ? "" : ` ${metric.unit}`;
+  return `| ${metric.name} | ${written(metric.median)}${unit} | ${written(metric.min)} | ${written(metric.max)} | ${writtenGoal(metric)} | ${verdict} |`;
 }
 
 const absoluteLine = ({ name, unit, median, min, max }: Absolute): string =>
@@ -109,7 +109,7 @@ function section(name: string, kept: KeptResult): string {
     "",
     "| figure | median | min | max | goal | |",
     "|---|---|---|---|---|---|",
-    ...kept.figures.map(figureLine),
+    ...kept.metrics.map(metricLine),
     "",
     "| for information | median | min | max |",
     "|---|---|---|---|",

@@ -1,5 +1,5 @@
 /** Rounds: both sides in turn, on the same machine in the same minute. */
-import type { Call, Load, Sample } from "./load.ts";
+import type { LoadRequest, Load, Sample } from "./load.ts";
 import { applyLoad } from "./load.ts";
 import type { Server } from "./server.ts";
 import { type Spread, spreadOf } from "./statistics.ts";
@@ -7,7 +7,7 @@ import { type Spread, spreadOf } from "./statistics.ts";
 export interface Side {
   readonly server: Server;
   /** What to send in a round; round 0 warms up. */
-  callOf(round: number): Call;
+  requestOf(round: number): LoadRequest;
 }
 
 export interface Pair {
@@ -27,10 +27,10 @@ const WARM_UP_CALLS = 100_000;
 /** Who goes first changes from round to round, so that neither always meets the warmer machine. */
 export async function alternate(one: Side, other: Side, options: RoundOptions): Promise<Pair[]> {
   const load: Load = { connections: options.connections, seconds: options.seconds };
-  const run = (side: Side, round: number): Promise<Sample> => applyLoad(side.server, side.callOf(round), load);
-  const warmUp: Load = { connections: options.connections, calls: WARM_UP_CALLS };
-  await applyLoad(one.server, one.callOf(0), warmUp);
-  await applyLoad(other.server, other.callOf(0), warmUp);
+  const run = (side: Side, round: number): Promise<Sample> => applyLoad(side.server, side.requestOf(round), load);
+  const warmUp: Load = { connections: options.connections, requests: WARM_UP_CALLS };
+  await applyLoad(one.server, one.requestOf(0), warmUp);
+  await applyLoad(other.server, other.requestOf(0), warmUp);
   const pairs: Pair[] = [];
   for (let round = 1; round <= options.rounds; round++) {
     if (round % 2 === 1) {
@@ -44,4 +44,4 @@ export async function alternate(one: Side, other: Side, options: RoundOptions): 
   return pairs;
 }
 
-export const overRounds = (pairs: readonly Pair[], figure: (pair: Pair) => number): Spread => spreadOf(pairs.map(figure));
+export const overRounds = (pairs: readonly Pair[], metric: (pair: Pair) => number): Spread => spreadOf(pairs.map(metric));

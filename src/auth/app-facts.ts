@@ -26,7 +26,7 @@ export interface AppFacts {
   readonly sealed_secret: string;
 }
 
-interface AppReader {
+interface AppPort {
   findFacts(reader: Reader, app: NodeId): Promise<AppFacts | undefined>;
   /** The roles of a person (`user` or `microblog_user` id) on the app, e.g. `administrator`, `microblog_tester`. */
   rolesOf(reader: Reader, app: NodeId, person: NodeId): Promise<readonly string[]>;
@@ -37,7 +37,7 @@ interface AppReader {
 }
 
 declare module "#kernel/readers" {
-  interface Readers {
-    app: AppReader;
+  interface Ports {
+    app: AppPort;
   }
 }

@@ -1,7 +1,7 @@
-import type { RoomMigrations } from "#storage/database";
+import type { FeatureMigrations } from "#storage/database";
 
-export const authMigrations: RoomMigrations = {
-  room: "auth",
+export const authMigrations: FeatureMigrations = {
+  feature: "auth",
   migrations: [
     {
       name: "tokens",

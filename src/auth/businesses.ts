@@ -1,17 +1,17 @@
 /** Who works for a business. The businesses room registers the reader. */
 import type { NodeId } from "#kernel/ids";
-import type { ReaderRegistry } from "#kernel/readers";
+import type { PortRegistry } from "#kernel/readers";
 import type { Reader } from "#storage/database";
 import type { FactsOf } from "./facts-of.ts";
 
-interface BusinessReader {
+interface BusinessPort {
   exists(reader: Reader, business: NodeId): Promise<boolean>;
   hasPerson(reader: Reader, business: NodeId, user: NodeId): Promise<boolean>;
 }
 
 declare module "#kernel/readers" {
-  interface Readers {
-    business: BusinessReader;
+  interface Ports {
+    business: BusinessPort;
   }
 }
 
@@ -19,7 +19,7 @@ declare module "#kernel/readers" {
 export const businessPersonFact = "business_person";
 export const businessPersonKey = (business: string, user: string): string => `${business} ${user}`;
 
-export async function worksFor(business: NodeId, user: NodeId, reader: Reader, readers: ReaderRegistry, facts: FactsOf): Promise<boolean> {
-  const load = async () => ((await readers.of("business").hasPerson(reader, business, user)) ? true : undefined);
+export async function worksFor(business: NodeId, user: NodeId, reader: Reader, ports: PortRegistry, facts: FactsOf): Promise<boolean> {
+  const load = async () => ((await ports.of("business").hasPerson(reader, business, user)) ? true : undefined);
   return (await facts<true>(businessPersonFact).get(businessPersonKey(business, user), load)) === true;
 }

@@ -1,6 +1,6 @@
 /** Whose a catalog is. The product-catalogs room registers the reader. */
 import type { NodeId } from "#kernel/ids";
-import type { ReaderRegistry } from "#kernel/readers";
+import type { PortRegistry } from "#kernel/readers";
 import type { Reader } from "#storage/database";
 import type { FactsOf } from "./facts-of.ts";
 
@@ -23,19 +23,19 @@ export interface CatalogFacts {
   readonly agencies: readonly AgencyShare[];
 }
 
-interface CatalogReader {
+interface CatalogPort {
   findCatalog(reader: Reader, catalog: NodeId): Promise<CatalogFacts | undefined>;
 }
 
 declare module "#kernel/readers" {
-  interface Readers {
-    product_catalog: CatalogReader;
+  interface Ports {
+    product_catalog: CatalogPort;
   }
 }
 
 /** The fact's key is the catalog's id; the product-catalogs room invalidates it when the catalog changes. */
 export const catalogFact = "product_catalog";
 
-export function catalogOf(catalog: NodeId, reader: Reader, readers: ReaderRegistry, facts: FactsOf): Promise<CatalogFacts | undefined> {
-  return facts<CatalogFacts>(catalogFact).get(catalog, () => readers.of("product_catalog").findCatalog(reader, catalog));
+export function catalogOf(catalog: NodeId, reader: Reader, ports: PortRegistry, facts: FactsOf): Promise<CatalogFacts | undefined> {
+  return facts<CatalogFacts>(catalogFact).get(catalog, () => ports.of("product_catalog").findCatalog(reader, catalog));
 }

@@ -1,10 +1,10 @@
 /** What policies and rooms ask of business messaging accounts. The chatapp-accounts room registers the reader. */
 import type { NodeId } from "#kernel/ids";
-import type { ReaderRegistry } from "#kernel/readers";
+import type { PortRegistry } from "#kernel/readers";
 import type { Reader, Transaction } from "#storage/database";
 import type { FactsOf } from "./facts-of.ts";
 
-interface ChatappAccountReader {
+interface ChatappAccountPort {
   /** Whether the app is subscribed to the account's webhooks (AUTH-21). */
   isSubscribed(reader: Reader, account: NodeId, app: NodeId): Promise<boolean>;
   /** Subscribes the app; twice changes nothing. */
@@ -14,7 +14,7 @@ interface ChatappAccountReader {
 }
 
 /** Who has to do with a migration intent (D-58). The migration-intents room registers the reader. */
-interface MigrationIntentReader {
+interface MigrationIntentPort {
   /** The accounts that it moves between, and the app that owns its solution. */
   findParties(
     reader: Reader,
@@ -23,9 +23,9 @@ interface MigrationIntentReader {
 }
 
 declare module "#kernel/readers" {
-  interface Readers {
-    chatapp_account: ChatappAccountReader;
-    migration_intent: MigrationIntentReader;
+  interface Ports {
+    chatapp_account: ChatappAccountPort;
+    migration_intent: MigrationIntentPort;
   }
 }
 
@@ -33,7 +33,7 @@ declare module "#kernel/readers" {
 export const chatappSubscriptionFact = "chatapp_subscription";
 export const chatappSubscriptionKey = (account: string, app: string): string => `${account} ${app}`;
 
-export async function isSubscribedApp(account: NodeId, app: NodeId, reader: Reader, readers: ReaderRegistry, facts: FactsOf): Promise<boolean> {
-  const load = async () => ((await readers.of("chatapp_account").isSubscribed(reader, account, app)) ? true : undefined);
+export async function isSubscribedApp(account: NodeId, app: NodeId, reader: Reader, ports: PortRegistry, facts: FactsOf): Promise<boolean> {
+  const load = async () => ((await ports.of("chatapp_account").isSubscribed(reader, account, app)) ? true : undefined);
   return (await facts<true>(chatappSubscriptionFact).get(chatappSubscriptionKey(account, app), load)) === true;
 }

@@ -22,10 +22,10 @@ interface Bringing {
 
 export const schemeFor = (name: SchemeName, profile: "strict" | "clients"): Scheme => (profile === "clients" ? clientsScheme : schemes[name]);
 
-export function presentedTokens(call: Bringing, scheme: Scheme): Presented[] {
+export function presentedTokens(request: Bringing, scheme: Scheme): Presented[] {
   const presented: Presented[] = [];
   for (const place of scheme.places) {
-    const value = tokenAt(call, place);
+    const value = tokenAt(request, place);
     if (value !== undefined) presented.push({ place, value });
   }
   // D-12: two places with different tokens are refused, but where all places are needed each is checked.
@@ -35,16 +35,16 @@ export function presentedTokens(call: Bringing, scheme: Scheme): Presented[] {
   return presented;
 }
 
-function tokenAt(call: Bringing, place: Place): string | undefined {
+function tokenAt(request: Bringing, place: Place): string | undefined {
   switch (place) {
     case "access_token":
-      return textOf(call.query.access_token, place);
+      return textOf(request.query.access_token, place);
     case "oauth_token":
-      return textOf(call.query.oauth_token, place);
+      return textOf(request.query.oauth_token, place);
     case "body":
-      return textOf(call.body.access_token, place);
+      return textOf(request.body.access_token, place);
     case "bearer":
-      return bearerOf(call.header("authorization"));
+      return bearerOf(request.header("authorization"));
   }
 }
 

@@ -2,13 +2,13 @@
 import type { NodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
 
-interface LiveVideoReader {
+interface LiveVideoPort {
   /** LIVE-25: the pages, beside the original one, that show the video. */
   crosspostedPages(reader: Reader, originalPage: NodeId, video: NodeId): Promise<readonly NodeId[]>;
 }
 
 declare module "#kernel/readers" {
-  interface Readers {
-    live_video: LiveVideoReader;
+  interface Ports {
+    live_video: LiveVideoPort;
   }
 }

@@ -1,6 +1,6 @@
 /** Page tasks: what a person may do on a page (D-13). The pages room registers the reader. */
 import type { NodeId } from "#kernel/ids";
-import type { ReaderRegistry } from "#kernel/readers";
+import type { PortRegistry } from "#kernel/readers";
 import type { Reader } from "#storage/database";
 import type { FactsOf } from "./facts-of.ts";
 
@@ -13,7 +13,7 @@ export interface PageRole {
   readonly via_business: boolean;
 }
 
-interface PageReader {
+interface PagePort {
   findRole(reader: Reader, page: NodeId, user: NodeId): Promise<PageRole | undefined>;
   findName(reader: Reader, page: NodeId): Promise<string | undefined>;
   /** Whether the page knows a person by that page-scoped id. */
@@ -21,8 +21,8 @@ interface PageReader {
 }
 
 declare module "#kernel/readers" {
-  interface Readers {
-    page: PageReader;
+  interface Ports {
+    page: PagePort;
   }
 }
 
@@ -30,6 +30,6 @@ declare module "#kernel/readers" {
 export const pageRoleFact = "page_role";
 export const pageRoleKey = (page: string, user: string): string => `${page} ${user}`;
 
-export function pageTasksOf(page: NodeId, user: NodeId, reader: Reader, readers: ReaderRegistry, facts: FactsOf): Promise<PageRole | undefined> {
-  return facts<PageRole>(pageRoleFact).get(pageRoleKey(page, user), () => readers.of("page").findRole(reader, page, user));
+export function pageTasksOf(page: NodeId, user: NodeId, reader: Reader, ports: PortRegistry, facts: FactsOf): Promise<PageRole | undefined> {
+  return facts<PageRole>(pageRoleFact).get(pageRoleKey(page, user), () => ports.of("page").findRole(reader, page, user));
 }

@@ -7,6 +7,6 @@ export const appEventPolicies = {
     summary: "the app's own app token",
     kinds: ["app"],
     scopes: [],
-    sees: ({ token, node }) => token.app === node.id,
+    canSee: ({ token, node }) => token.app === node.id,
   },
 } satisfies Record<string, Policy>;

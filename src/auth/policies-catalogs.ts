@@ -3,7 +3,7 @@ import { taskMissing } from "#kernel/errors";
 import { worksFor } from "./businesses.ts";
 import { catalogOf } from "./catalogs.ts";
 import { pageTasksOf } from "./page-tasks.ts";
-import type { Policy, Question } from "./policy.ts";
+import type { Policy, PolicyInput } from "./policy.ts";
 
 /** D-13: any of these tasks on the catalog's page gives access to the catalog. */
 const CATALOG_TASKS = ["MANAGE", "ADVERTISE", "CREATE_CONTENT"];
@@ -11,17 +11,17 @@ const CATALOG_TASKS = ["MANAGE", "ADVERTISE", "CREATE_CONTENT"];
 const kinds = ["page", "user", "system_user"] as const satisfies Policy["kinds"];
 
 /** D-13: by a page task, by the business that the catalog is linked to, or by the agency that it is shared with. */
-async function hasCatalog({ token, node, reader, readers, facts }: Question): Promise<boolean> {
+async function hasCatalog({ token, node, reader, ports, facts }: PolicyInput): Promise<boolean> {
   // A feed's owner is its catalog, and a catalog's is itself.
-  const catalog = await catalogOf(node.owner, reader, readers, facts);
+  const catalog = await catalogOf(node.owner, reader, ports, facts);
   if (catalog === undefined) return false;
   if (token.type === "page") return token.page === catalog.page;
   const { user } = token;
   if (user === undefined) return false;
-  const role = await pageTasksOf(catalog.page, user, reader, readers, facts);
+  const role = await pageTasksOf(catalog.page, user, reader, ports, facts);
   if (role !== undefined && CATALOG_TASKS.some((task) => role.tasks.includes(task))) return true;
   const businesses = [...(catalog.business === undefined ? [] : [catalog.business]), ...catalog.agencies.map(({ business }) => business)];
-  for (const business of businesses) if (await worksFor(business, user, reader, readers, facts)) return true;
+  for (const business of businesses) if (await worksFor(business, user, reader, ports, facts)) return true;
   return false;
 }
 
@@ -31,7 +31,7 @@ export const catalogPolicies = {
       "a token of the catalog's page, or of a person with task MANAGE, ADVERTISE or CREATE_CONTENT on it, of its business, or of an agency that it is shared with",
     kinds,
     scopes: [],
-    sees: hasCatalog,
+    canSee: hasCatalog,
   },
 
   /** AUTH-17, D-13. */
@@ -39,10 +39,10 @@ export const catalogPolicies = {
     summary: "a user token with task MANAGE on the page",
     kinds: ["user"],
     scopes: ["catalog_management", "pages_manage_metadata"],
-    sees: async ({ token, node, reader, readers, facts }) =>
-      token.user !== undefined && (await pageTasksOf(node.owner, token.user, reader, readers, facts)) !== undefined,
-    async refuses({ token, node, reader, readers, facts }) {
-      const role = token.user === undefined ? undefined : await pageTasksOf(node.owner, token.user, reader, readers, facts);
+    canSee: async ({ token, node, reader, ports, facts }) =>
+      token.user !== undefined && (await pageTasksOf(node.owner, token.user, reader, ports, facts)) !== undefined,
+    async deny({ token, node, reader, ports, facts }) {
+      const role = token.user === undefined ? undefined : await pageTasksOf(node.owner, token.user, reader, ports, facts);
       return role?.tasks.includes("MANAGE") === true ? undefined : taskMissing("the page task MANAGE");
     },
   },
@@ -52,6 +52,6 @@ export const catalogPolicies = {
     summary: "access to the feed's catalog: by a page task, by its business, or by an agency that it is shared with",
     kinds,
     scopes: ["catalog_management"],
-    sees: hasCatalog,
+    canSee: hasCatalog,
   },
 } satisfies Record<string, Policy>;

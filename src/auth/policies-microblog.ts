@@ -6,7 +6,7 @@ export const microblogPolicies = {
     summary: "the microblog user's own token",
     kinds: ["microblog_user"],
     scopes: [],
-    sees: ({ token, node }) => token.microblog_user === node.owner,
+    canSee: ({ token, node }) => token.microblog_user === node.owner,
   },
 
   /** AUTH-15, D-13. */
@@ -14,6 +14,6 @@ export const microblogPolicies = {
     summary: "the microblog user's own token",
     kinds: ["microblog_user"],
     scopes: ["microblog_basic", "microblog_manage_insights"],
-    sees: ({ token, node }) => token.microblog_user === node.owner,
+    canSee: ({ token, node }) => token.microblog_user === node.owner,
   },
 } satisfies Record<string, Policy>;

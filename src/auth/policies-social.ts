@@ -1,19 +1,19 @@
 /** Policies of professional social accounts: E1 (and whatever else hangs on an account). */
 import { permissionMissing, taskMissing } from "#kernel/errors";
 import { type PageRole, pageTasksOf } from "./page-tasks.ts";
-import type { Policy, Question } from "./policy.ts";
+import type { Policy, PolicyInput } from "./policy.ts";
 import { socialAccountOf } from "./social-accounts.ts";
 
-async function roleOnItsPage({ token, node, reader, readers, facts }: Question): Promise<PageRole | undefined> {
-  const account = await socialAccountOf(node.owner, reader, readers, facts);
+async function roleOnItsPage({ token, node, reader, ports, facts }: PolicyInput): Promise<PageRole | undefined> {
+  const account = await socialAccountOf(node.owner, reader, ports, facts);
   if (account?.page === undefined || token.user === undefined) return undefined;
-  return pageTasksOf(account.page, token.user, reader, readers, facts);
+  return pageTasksOf(account.page, token.user, reader, ports, facts);
 }
 
 /** The account's own token, a token of its page, the person behind it, or a person with a role on its page. */
-async function seesAccount(question: Question): Promise<boolean> {
-  const { token, node, reader, readers, facts } = question;
-  const account = await socialAccountOf(node.owner, reader, readers, facts);
+async function canSeeAccount(input: PolicyInput): Promise<boolean> {
+  const { token, node, reader, ports, facts } = input;
+  const account = await socialAccountOf(node.owner, reader, ports, facts);
   if (account === undefined) return false;
   switch (token.type) {
     case "social_user":
@@ -22,7 +22,7 @@ async function seesAccount(question: Question): Promise<boolean> {
       return account.page !== undefined && token.page === account.page;
     case "user":
     case "system_user":
-      return (token.user !== undefined && token.user === account.user) || (await roleOnItsPage(question)) !== undefined;
+      return (token.user !== undefined && token.user === account.user) || (await roleOnItsPage(input)) !== undefined;
     default:
       return false;
   }
@@ -38,7 +38,7 @@ export const socialPolicies = {
     summary: "a token of the account or of its page, or of a person with a role on that page",
     kinds: ["social_user", "page", "user", "system_user"],
     scopes: [],
-    sees: seesAccount,
+    canSee: canSeeAccount,
   },
 
   /** AUTH-9 to AUTH-14. */
@@ -47,12 +47,12 @@ export const socialPolicies = {
       "a user token with a task MANAGE, CREATE_CONTENT or MODERATE on the account's page; ads_management or ads_read besides, if the role is via business",
     kinds: ["user"],
     scopes: ["social_basic", "social_manage_comments", "pages_read_engagement"],
-    sees: seesAccount,
-    async refuses(question) {
-      const role = await roleOnItsPage(question);
+    canSee: canSeeAccount,
+    async deny(input) {
+      const role = await roleOnItsPage(input);
       if (role === undefined || !TAG_TASKS.some((task) => role.tasks.includes(task)))
         return taskMissing(`one of the page tasks ${TAG_TASKS.join(", ")}`);
-      const hasBusinessScope = BUSINESS_SCOPES.some((scope) => question.token.scopes.includes(scope));
+      const hasBusinessScope = BUSINESS_SCOPES.some((scope) => input.token.scopes.includes(scope));
       return role.via_business && !hasBusinessScope ? permissionMissing([BUSINESS_SCOPES.join(" or ")]) : undefined;
     },
   },

@@ -6,10 +6,10 @@ import { socialAccountOf } from "./social-accounts.ts";
 
 export const webhookPolicies = {
   /** D-60. */
-  appSubscriptions: { summary: "the app's own app token", kinds: ["app"], scopes: [], sees: ({ token, node }) => token.app === node.id },
+  appSubscriptions: { summary: "the app's own app token", kinds: ["app"], scopes: [], canSee: ({ token, node }) => token.app === node.id },
 
   /** D-60: the calling app is subscribed, or lists who is. */
-  pageSubscriptions: { summary: "a token of the page", kinds: ["page"], scopes: [], sees: ({ token, node }) => token.page === node.owner },
+  pageSubscriptions: { summary: "a token of the page", kinds: ["page"], scopes: [], canSee: ({ token, node }) => token.page === node.owner },
 
   /** D-13, D-52, D-133, SELF-4 to SELF-11, SELF-17, SELF-18. */
   selfMessaging: {
@@ -18,11 +18,11 @@ export const webhookPolicies = {
     kinds: ["page", "social_user"],
     scopes: flows.page.messages,
     // D-52: whoever sends to another account's id is told just that.
-    sees: () => true,
-    async refuses({ token, app, node, reader, readers, facts }) {
-      const account = await socialAccountOf(node.owner, reader, readers, facts);
+    canSee: () => true,
+    async deny({ token, app, node, reader, ports, facts }) {
+      const account = await socialAccountOf(node.owner, reader, ports, facts);
       if (account === undefined || !isOfFlow(token, account)) return otherRecipient();
-      const missing = missingForSelfMessaging(account, app, await isCovered(reader, readers, account, app));
+      const missing = missingForSelfMessaging(account, app, await isCovered(reader, ports, account, app));
       return missing === undefined ? undefined : taskMissing(missing);
     },
   },

@@ -14,13 +14,13 @@ import { livePolicies } from "./policies-live.ts";
 import { microblogPolicies } from "./policies-microblog.ts";
 import { socialPolicies } from "./policies-social.ts";
 import { webhookPolicies } from "./policies-webhooks.ts";
-import type { Policy, Question } from "./policy.ts";
+import type { Policy, PolicyInput } from "./policy.ts";
 
 /** A page token of that page, or a person (or system user) with any role on it. */
-async function seesPage({ token, node, reader, readers, facts }: Question): Promise<boolean> {
+async function canSeePage({ token, node, reader, ports, facts }: PolicyInput): Promise<boolean> {
   if (token.type === "page") return token.page === node.owner;
   if (token.type !== "user" && token.type !== "system_user") return false;
-  return token.user !== undefined && (await pageTasksOf(node.owner, token.user, reader, readers, facts)) !== undefined;
+  return token.user !== undefined && (await pageTasksOf(node.owner, token.user, reader, ports, facts)) !== undefined;
 }
 
 function onPage(summary: string, scopes: readonly string[], anyOf: readonly PageTask[]): Policy {
@@ -28,14 +28,14 @@ function onPage(summary: string, scopes: readonly string[], anyOf: readonly Page
     summary,
     kinds: ["page", "user", "system_user"],
     scopes,
-    sees: (question) => (question.token.type === "page" ? question.token.page === question.node.owner : seesPage(question)),
-    refuses: (question) => (question.token.type === "page" ? undefined : refusesPerson(question, anyOf)),
+    canSee: (input) => (input.token.type === "page" ? input.token.page === input.node.owner : canSeePage(input)),
+    deny: (input) => (input.token.type === "page" ? undefined : denyPerson(input, anyOf)),
   };
 }
 
-async function refusesPerson({ token, node, reader, readers, facts }: Question, anyOf: readonly PageTask[]): Promise<GraphError | undefined> {
+async function denyPerson({ token, node, reader, ports, facts }: PolicyInput, anyOf: readonly PageTask[]): Promise<GraphError | undefined> {
   if (token.user === undefined) return undefined;
-  const role = await pageTasksOf(node.owner, token.user, reader, readers, facts);
+  const role = await pageTasksOf(node.owner, token.user, reader, ports, facts);
   return anyOf.some((task) => role?.tasks.includes(task)) ? undefined : taskMissing(`the page task ${anyOf.join(" or ")}`);
 }
 
@@ -44,17 +44,17 @@ export const policies = {
   pageMessaging: onPage("a token of the page, or of a person with task MESSAGING on it", ["pages_messaging"], ["MESSAGING"]),
 
   /** AUTH-16, D-55: the tester rule is the operation's own; any live token may ask. */
-  inspection: { summary: "a microblog tester of the inspected token's app", kinds: ["microblog_user", "app"], scopes: [], sees: () => true },
+  inspection: { summary: "a microblog tester of the inspected token's app", kinds: ["microblog_user", "app"], scopes: [], canSee: () => true },
 
   /** The app itself: its own app token, or a person with a role on it. */
   ownApp: {
     summary: "a token of that app: an app token, or of one of its administrators or developers",
     kinds: ["app", "user", "system_user"],
     scopes: [],
-    sees: ({ token, node }) => token.app === node.id,
-    async refuses({ token, node, reader, readers }) {
+    canSee: ({ token, node }) => token.app === node.id,
+    async deny({ token, node, reader, ports }) {
       if (token.type === "app" || token.user === undefined) return undefined;
-      const roles = await readers.of("app").rolesOf(reader, node.id, token.user);
+      const roles = await ports.of("app").rolesOf(reader, node.id, token.user);
       return roles.some((role) => role === "administrator" || role === "developer")
         ? undefined
         : taskMissing("the role administrator or developer on the app");
@@ -70,7 +70,7 @@ export const policies = {
   ...appEventPolicies,
 
   /** For node types that the interface never shows as such. */
-  nobody: { summary: "nobody", kinds: [], scopes: [], sees: () => false },
+  nobody: { summary: "nobody", kinds: [], scopes: [], canSee: () => false },
 } satisfies Record<string, Policy>;
 
 export type PolicyName = keyof typeof policies;

@@ -1,18 +1,18 @@
 /** The words of a policy; the policies themselves stand in one table, `policies.ts` (D-16). */
 import type { GraphError } from "#kernel/errors";
-import type { ReaderRegistry } from "#kernel/readers";
+import type { PortRegistry } from "#kernel/readers";
 import type { Reader } from "#storage/database";
 import type { AppFacts } from "./app-facts.ts";
 import type { FactsOf } from "./facts-of.ts";
 import type { NodeRef } from "./node-ref.ts";
 import type { Token, TokenKind } from "./token.ts";
 
-export interface Question {
+export interface PolicyInput {
   readonly token: Token;
   readonly app: AppFacts;
   readonly node: NodeRef;
   readonly reader: Reader;
-  readonly readers: ReaderRegistry;
+  readonly ports: PortRegistry;
   readonly facts: FactsOf;
   readonly profile: "strict" | "clients";
 }
@@ -23,6 +23,6 @@ export interface Policy {
   readonly kinds: readonly TokenKind[];
   /** All of them are needed. */
   readonly scopes: readonly string[];
-  sees(question: Question): boolean | Promise<boolean>;
-  refuses?(question: Question): GraphError | undefined | Promise<GraphError | undefined>;
+  canSee(input: PolicyInput): boolean | Promise<boolean>;
+  deny?(input: PolicyInput): GraphError | undefined | Promise<GraphError | undefined>;
 }

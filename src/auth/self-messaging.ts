@@ -8,7 +8,7 @@
  * | messages | social_business_basic, social_business_manage_messages | the same |
  * | comments, live_comments | social_business_basic, social_business_manage_comments | social_basic, social_manage_comments, pages_read_engagement; ads_management and ads_read besides, if the role is via business |
  */
-import type { ReaderRegistry } from "#kernel/readers";
+import type { PortRegistry } from "#kernel/readers";
 import type { Reader } from "#storage/database";
 import type { AppFacts } from "./app-facts.ts";
 import type { SocialAccountFacts } from "./social-accounts.ts";
@@ -60,10 +60,10 @@ export function missingForSelfMessaging(
 /** Whether standard access covers the account. Where the level does not ask it, no role is looked up. */
 export async function isCovered(
   reader: Reader,
-  readers: ReaderRegistry,
+  ports: PortRegistry,
   account: Pick<SocialAccountFacts, "user">,
   app: Pick<AppFacts, "id" | "access_level">,
 ): Promise<boolean> {
   if (app.access_level === "advanced") return true;
-  return account.user !== undefined && (await readers.of("app").rolesOf(reader, app.id, account.user)).length > 0;
+  return account.user !== undefined && (await ports.of("app").rolesOf(reader, app.id, account.user)).length > 0;
 }

@@ -1,6 +1,6 @@
 /** What policies and rooms ask of a professional social account. The social-accounts room registers the reader. */
 import type { NodeId } from "#kernel/ids";
-import type { ReaderRegistry } from "#kernel/readers";
+import type { PortRegistry } from "#kernel/readers";
 import type { Reader } from "#storage/database";
 import type { FactsOf } from "./facts-of.ts";
 
@@ -18,19 +18,19 @@ export interface SocialAccountFacts {
   readonly app_connections: readonly string[];
 }
 
-interface SocialAccountReader {
+interface SocialAccountPort {
   findAccount(reader: Reader, account: NodeId): Promise<SocialAccountFacts | undefined>;
 }
 
 declare module "#kernel/readers" {
-  interface Readers {
-    social_account: SocialAccountReader;
+  interface Ports {
+    social_account: SocialAccountPort;
   }
 }
 
 /** The fact's key is the account's id; the social-accounts room invalidates it when the account changes. */
 export const socialAccountFact = "social_account";
 
-export function socialAccountOf(account: NodeId, reader: Reader, readers: ReaderRegistry, facts: FactsOf): Promise<SocialAccountFacts | undefined> {
-  return facts<SocialAccountFacts>(socialAccountFact).get(account, () => readers.of("social_account").findAccount(reader, account));
+export function socialAccountOf(account: NodeId, reader: Reader, ports: PortRegistry, facts: FactsOf): Promise<SocialAccountFacts | undefined> {
+  return facts<SocialAccountFacts>(socialAccountFact).get(account, () => ports.of("social_account").findAccount(reader, account));
 }

@@ -3,7 +3,7 @@ import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import { BoundedMap } from "#kernel/bounded-map";
 import { type GraphError, invalidParameter, tokenExpired, tokenInvalid, tokenRevoked } from "#kernel/errors";
 import { isNodeId, type NodeId } from "#kernel/ids";
-import type { ReaderRegistry } from "#kernel/readers";
+import type { PortRegistry } from "#kernel/readers";
 import { detached } from "#kernel/text";
 import type { Database, Transaction } from "#storage/database";
 import { FactCache } from "#storage/facts";
@@ -25,16 +25,16 @@ const HASHES_MAX = 2_000;
 
 export class Tokens {
   readonly #database: Database;
-  readonly #readers: ReaderRegistry;
+  readonly #ports: PortRegistry;
   readonly #sealer: Sealer;
   readonly #tokens: FactCache<Token>;
   readonly #apps: FactCache<AppFacts>;
   /** Hashes of tokens that were found: making one costs as much as everything else that the check of a known token does. */
   readonly #hashes = new BoundedMap<string, string>(HASHES_MAX);
 
-  constructor(database: Database, readers: ReaderRegistry, sealer: Sealer) {
+  constructor(database: Database, ports: PortRegistry, sealer: Sealer) {
     this.#database = database;
-    this.#readers = readers;
+    this.#ports = ports;
     this.#sealer = sealer;
     this.#tokens = new FactCache(database, tokenFact);
     this.#apps = new FactCache(database, appFact);
@@ -46,7 +46,7 @@ export class Tokens {
   }
 
   async findApp(id: NodeId): Promise<AppFacts | undefined> {
-    return this.#apps.peek(id) ?? (await this.#apps.get(id, () => this.#readers.of("app").findFacts(this.#database.reader, id)));
+    return this.#apps.peek(id) ?? (await this.#apps.get(id, () => this.#ports.of("app").findFacts(this.#database.reader, id)));
   }
 
   /** Whatever stands behind a token's text, dead or alive; undefined when it is unknown. */

@@ -17,13 +17,13 @@ export function announcement({ ready, demo, newestVersion }: RunningPlaza): stri
     lines.push("", "The demo world's tokens:", "");
     for (const { token, type } of demo.tokens) lines.push(`  ${type.padEnd(16)}${token}`);
     lines.push("", "Try:", "");
-    for (const call of calls(`${ready.base_url}/${newestVersion}/${demo.page}`, demo.page_token)) lines.push(`  ${call}`);
+    for (const request of requests(`${ready.base_url}/${newestVersion}/${demo.page}`, demo.page_token)) lines.push(`  ${request}`);
   }
   return `${lines.join("\n")}\n\n`;
 }
 
 /** Page messaging wants the token in all three places (D-10). */
-function calls(page: string, token: string): string[] {
+function requests(page: string, token: string): string[] {
   const credentials = `access_token=${token}&oauth_token=${token}`;
   const bearer = `-H 'Authorization: Bearer ${token}'`;
   return [

@@ -2,15 +2,15 @@
 import { ConfigProblem } from "#config/config";
 import { environment } from "#config/environment";
 
-export interface ControlCalls {
+export interface ControlRequests {
   /** Below the world's own path, e.g. `deliveries`. Rejects with the API's own message. */
   // biome-ignore lint/suspicious/noExplicitAny: answers are JSON whose shape the caller knows.
-  call(method: string, path: string, body?: unknown): Promise<any>;
+  request(method: string, path: string, body?: unknown): Promise<any>;
 }
 
 type Given = Readonly<Record<string, unknown>>;
 
-export function controlCalls(given: Given): ControlCalls {
+export function controlRequests(given: Given): ControlRequests {
   const { PLAZA_CONTROL_URL, PLAZA_CONTROL_KEY } = environment();
   const url = given.control_url ?? PLAZA_CONTROL_URL ?? "http://127.0.0.1:4001";
   const key = given.control_key ?? PLAZA_CONTROL_KEY;
@@ -18,7 +18,7 @@ export function controlCalls(given: Given): ControlCalls {
   if (key === undefined) throw new ConfigProblem("--control-key", "is needed; PLAZA_CONTROL_KEY serves too");
   const base = `${url.replace(/\/+$/, "").replace(/\/v1$/, "")}/v1/worlds/${encodeURIComponent(String(given.world_name ?? "default"))}`;
   return {
-    async call(method, path, body) {
+    async request(method, path, body) {
       const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
       let response: Response;
       try {
@@ -26,9 +26,9 @@ export function controlCalls(given: Given): ControlCalls {
       } catch (error) {
         throw new ConfigProblem("--control-url", `${url} could not be reached: ${error instanceof Error ? error.message : error}`);
       }
-      const answer = (await response.json()) as { error?: { message: string } };
-      if (!response.ok) throw new ControlRefusal(answer.error?.message ?? `the control API answered ${response.status}`);
-      return answer;
+      const responseBody = (await response.json()) as { error?: { message: string } };
+      if (!response.ok) throw new ControlRefusal(responseBody.error?.message ?? `the control API answered ${response.status}`);
+      return responseBody;
     },
   };
 }

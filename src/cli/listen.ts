@@ -5,7 +5,7 @@
 import { listenForWebhooks, type ReceivedWebhook } from "#http/webhook-listener";
 import { buildRegistry } from "#main";
 import { webhookObjects } from "#webhooks/webhook-field";
-import { type ControlCalls, ControlRefusal, controlCalls } from "./control-calls.ts";
+import { type ControlRequests, ControlRefusal, controlRequests } from "./control-calls.ts";
 import { nextSignal } from "./process-end.ts";
 
 type Given = Readonly<Record<string, unknown>>;
@@ -28,7 +28,7 @@ export async function listen(given: Given): Promise<number> {
   const forwardTo = given.forward_to as string | undefined;
   if (forwardTo !== undefined && !/^https?:\/\//.test(forwardTo)) return fail(`--forward-to: "${forwardTo}" is not an http address`, WRONG_USE);
   try {
-    const control = controlCalls(given);
+    const control = controlRequests(given);
     const app = await findApp(control, given.app as string | undefined);
     const listener = listenForWebhooks(String(given.host ?? "127.0.0.1"), Number(given.port ?? 0), (webhook) => take(webhook, forwardTo));
     const url = (given.public_url as string | undefined) ?? `http://127.0.0.1:${listener.port}/`;
@@ -46,9 +46,9 @@ export async function listen(given: Given): Promise<number> {
   }
 }
 
-async function findApp(control: ControlCalls, id: string | undefined): Promise<AppEntry> {
-  if (id !== undefined) return (await control.call("GET", `nodes/apps/${encodeURIComponent(id)}`)) as AppEntry;
-  const { data } = (await control.call("GET", "nodes/apps?limit=2")) as { data: AppEntry[] };
+async function findApp(control: ControlRequests, id: string | undefined): Promise<AppEntry> {
+  if (id !== undefined) return (await control.request("GET", `nodes/apps/${encodeURIComponent(id)}`)) as AppEntry;
+  const { data } = (await control.request("GET", "nodes/apps?limit=2")) as { data: AppEntry[] };
   const [only, second] = data;
   if (only === undefined || second !== undefined)
     throw new ControlRefusal(`the world has ${only === undefined ? "no" : "several"} apps: --app names the one`);
@@ -56,13 +56,13 @@ async function findApp(control: ControlCalls, id: string | undefined): Promise<A
 }
 
 /** An app that is subscribed to nothing gets everything while it is listened to. Answers how to undo it. */
-async function becomeCallback(control: ControlCalls, { id, callback, subscriptions = [] }: AppEntry, url: string): Promise<() => Promise<void>> {
+async function becomeCallback(control: ControlRequests, { id, callback, subscriptions = [] }: AppEntry, url: string): Promise<() => Promise<void>> {
   const path = `nodes/apps/${id}`;
   const { webhookFields } = buildRegistry();
   const all = webhookObjects.map((object) => ({ object, fields: webhookFields.namesOf(object) }));
-  await control.call("PATCH", path, { callback: { url, verified: true }, ...(subscriptions.length === 0 ? { subscriptions: all } : {}) });
+  await control.request("PATCH", path, { callback: { url, verified: true }, ...(subscriptions.length === 0 ? { subscriptions: all } : {}) });
   return async () => {
-    await control.call("PATCH", path, { callback: callback ?? null, subscriptions });
+    await control.request("PATCH", path, { callback: callback ?? null, subscriptions });
   };
 }
 

@@ -84,14 +84,14 @@ function tokenOf(given: Given): Record<string, unknown> {
 }
 
 async function show(response: Response): Promise<number> {
-  const answer = (await response.json()) as { error?: { message: string } };
-  if (!response.ok) return refuse(response, answer);
-  process.stdout.write(`${JSON.stringify(answer, undefined, 2)}\n`);
+  const body = (await response.json()) as { error?: { message: string } };
+  if (!response.ok) return refuse(response, body);
+  process.stdout.write(`${JSON.stringify(body, undefined, 2)}\n`);
   return 0;
 }
 
-function refuse(response: Response, answer: { error?: { message: string } }): number {
-  process.stderr.write(`plaza: ${answer.error?.message ?? `the control API answered ${response.status}`}\n`);
+function refuse(response: Response, body: { error?: { message: string } }): number {
+  process.stderr.write(`plaza: ${body.error?.message ?? `the control API answered ${response.status}`}\n`);
   return FAILED;
 }
 
@@ -99,10 +99,10 @@ function refuse(response: Response, answer: { error?: { message: string } }): nu
 async function listAll(control: Control, path: string): Promise<number> {
   for (let next: string | undefined = path; next !== undefined; ) {
     const response: Response = await control.request(next, { method: "GET" });
-    const answer = (await response.json()) as { data?: unknown[]; paging?: { next?: string }; error?: { message: string } };
-    if (!response.ok) return refuse(response, answer);
-    for (const token of answer.data ?? []) process.stdout.write(`${JSON.stringify(token)}\n`);
-    const link: string | undefined = answer.paging?.next;
+    const body = (await response.json()) as { data?: unknown[]; paging?: { next?: string }; error?: { message: string } };
+    if (!response.ok) return refuse(response, body);
+    for (const token of body.data ?? []) process.stdout.write(`${JSON.stringify(token)}\n`);
+    const link: string | undefined = body.paging?.next;
     next = link === undefined ? undefined : new URL(link).pathname + new URL(link).search;
   }
   return 0;

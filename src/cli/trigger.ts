@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { buildRegistry } from "#main";
 import type { WebhookField } from "#webhooks/webhook-field";
-import { type ControlCalls, ControlRefusal, controlCalls } from "./control-calls.ts";
+import { type ControlRequests, ControlRefusal, controlRequests } from "./control-calls.ts";
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -31,9 +31,9 @@ export async function trigger(event: string, given: Given): Promise<number> {
   const field = fieldOf(event);
   if (field === undefined) return fail(`there is no event ${event}; there are ${names().join(", ")}`, WRONG_USE);
   try {
-    const control = controlCalls(given);
+    const control = controlRequests(given);
     const entity = (given.entity as string | undefined) ?? (await anyOf(control, field.object));
-    const { deliveries } = (await control.call("POST", "deliveries/trigger", {
+    const { deliveries } = (await control.request("POST", "deliveries/trigger", {
       object: field.object,
       field: field.field,
       entity,
@@ -61,17 +61,17 @@ const fieldOf = (event: string): WebhookField | undefined =>
 
 const names = (): string[] => all.map(({ object, field }) => `${object}.${field}`);
 
-async function anyOf(control: ControlCalls, object: WebhookField["object"]): Promise<string> {
+async function anyOf(control: ControlRequests, object: WebhookField["object"]): Promise<string> {
   const key = NODES[object];
-  const { data } = (await control.call("GET", `nodes/${key}?limit=1`)) as { data: { id: string }[] };
+  const { data } = (await control.request("GET", `nodes/${key}?limit=1`)) as { data: { id: string }[] };
   const [first] = data;
   if (first === undefined) throw new ControlRefusal(`the world has no ${key}: --entity names the account or page`);
   return first.id;
 }
 
-async function ended(control: ControlCalls, id: string): Promise<Delivery> {
+async function ended(control: ControlRequests, id: string): Promise<Delivery> {
   for (let waited = 0; ; waited += LOOK_MS) {
-    const delivery = (await control.call("GET", `deliveries/${id}`)) as Delivery;
+    const delivery = (await control.request("GET", `deliveries/${id}`)) as Delivery;
     const isOver = delivery.status === "delivered" || delivery.status === "failed" || delivery.attempts.length > 0;
     if (isOver || waited >= WAIT_MS_MAX) return delivery;
     await sleep(LOOK_MS);
@@ -80,8 +80,8 @@ async function ended(control: ControlCalls, id: string): Promise<Delivery> {
 
 function lineOf({ id, app, callback, status, reason, attempts }: Delivery): string {
   const last = attempts.at(-1);
-  const answer = last === undefined ? "" : ` ${last.status ?? last.error}${last.latency_ms === undefined ? "" : ` in ${last.latency_ms} ms`}`;
-  return `${id} app ${app} ${callback ?? "(no callback)"}: ${status}${reason === undefined ? "" : ` (${reason})`}${answer}`;
+  const response = last === undefined ? "" : ` ${last.status ?? last.error}${last.latency_ms === undefined ? "" : ` in ${last.latency_ms} ms`}`;
+  return `${id} app ${app} ${callback ?? "(no callback)"}: ${status}${reason === undefined ? "" : ` (${reason})`}${response}`;
 }
 
 function fail(message: string, code: number): number {

@@ -5,7 +5,7 @@ import type { RequestEntry } from "#graph/request-log";
 import { type RunningPlaza, startPlaza } from "#main";
 import { sleepMs } from "#system";
 import { errorFields, Log } from "#telemetry/log";
-import { type FiguresReport, reportOf } from "#telemetry/merged-figures";
+import { type MetricsReport, reportOf } from "#telemetry/merged-figures";
 import { outliveStrayFailures } from "#telemetry/stray-failures";
 
 export const STOP = { kind: "stop" } as const;
@@ -14,7 +14,7 @@ export type WorkerMessage =
   | { readonly kind: "ready" }
   | {
       readonly kind: "served";
-      readonly figures: FiguresReport;
+      readonly metrics: MetricsReport;
       readonly requests: readonly RequestEntry[];
       readonly appEvents: readonly (readonly TestEvent[])[];
     };
@@ -87,18 +87,18 @@ const messageOf = (kind: string): Promise<{ kind: string }> =>
 const send = (message: WorkerMessage): void => void process.send?.(message);
 
 /** Tells of the calls since the last time, when there were any. */
-function reporter({ world, figures }: RunningPlaza): () => void {
-  let callsTold = 0;
+function reporter({ world, metrics }: RunningPlaza): () => void {
+  let reportedCount = 0;
   let lastTold: string | undefined;
   return () => {
-    const told = reportOf(figures);
-    const calls = told.operations.reduce((sum, [, operation]) => sum + operation.calls, 0);
-    if (calls === callsTold) return;
+    const told = reportOf(metrics);
+    const requestCount = told.operations.reduce((sum, [, operation]) => sum + operation.requests, 0);
+    if (requestCount === reportedCount) return;
     const entries = world.requests.entries();
     const known = entries.findIndex(({ trace_id }) => trace_id === lastTold);
     const requests = entries.slice(0, known === -1 ? undefined : known).reverse();
-    callsTold = calls;
+    reportedCount = requestCount;
     lastTold = entries[0]?.trace_id;
-    send({ kind: "served", figures: told, requests, appEvents: testEventsOf(world).takeNew() });
+    send({ kind: "served", metrics: told, requests, appEvents: testEventsOf(world).takeNew() });
   };
 }

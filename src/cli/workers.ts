@@ -10,7 +10,7 @@ import { reservePort } from "#http/reserved-port";
 import { type RunningPlaza, startPlaza } from "#main";
 import { monotonicMs, sleepMs } from "#system";
 import { errorFields, type Log } from "#telemetry/log";
-import { type FiguresReport, merged } from "#telemetry/merged-figures";
+import { type MetricsReport, merged } from "#telemetry/merged-figures";
 import { STOP, sealedConfig, type WorkerMessage } from "./worker.ts";
 
 /** A worker that dies sooner than this waits before it is started again, so that a lasting cause does not eat the machine. */
@@ -25,7 +25,7 @@ export async function startWithWorkers(asked: Config, log: Log): Promise<Running
   const workers = new Workers(config, log);
   let first: RunningPlaza | undefined;
   try {
-    first = await startPlaza(config, log, { part: "control", readFigures: () => merged(workers.figures) });
+    first = await startPlaza(config, log, { part: "control", readMetrics: () => merged(workers.metrics) });
     workers.onServed = ({ requests, appEvents }) => {
       for (const entry of requests) first?.world.requests.add(entry);
       if (first !== undefined) testEventsOf(first.world).addShown(appEvents);
@@ -50,9 +50,9 @@ type ServedMessage = Extract<WorkerMessage, { kind: "served" }>;
 class Workers {
   readonly #config: Config;
   readonly #log: Log;
-  readonly #running = new Map<Worker, FiguresReport | undefined>();
+  readonly #running = new Map<Worker, MetricsReport | undefined>();
   /** Of workers that ended: counters never go back. */
-  readonly #ended: FiguresReport[] = [];
+  readonly #ended: MetricsReport[] = [];
   #isStopping = false;
   onServed: (message: ServedMessage) => void = () => {};
 
@@ -62,7 +62,7 @@ class Workers {
     cluster.setupPrimary({ exec: process.argv[1] as string, args: ["worker"] });
   }
 
-  get figures(): FiguresReport[] {
+  get metrics(): MetricsReport[] {
     return [...this.#ended, ...[...this.#running.values()].filter((report) => report !== undefined)];
   }
 
@@ -105,7 +105,7 @@ class Workers {
   }
 
   #take(worker: Worker, message: ServedMessage): void {
-    if (this.#running.has(worker)) this.#running.set(worker, message.figures);
+    if (this.#running.has(worker)) this.#running.set(worker, message.metrics);
     this.onServed(message);
   }
 

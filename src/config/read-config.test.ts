@@ -49,7 +49,7 @@ describe("where a value comes from", () => {
       headMsMax: config.head_ms_max,
       bodyMsMax: config.body_ms_max,
       keepAliveMs: config.keep_alive_ms,
-      callsMax: config.calls_max,
+      requestsMax: config.calls_max,
     });
   });
 

@@ -25,26 +25,26 @@ async function open(database: "sqlite" | "postgres") {
 
 onEachDatabase("app events by the control API", (database) => {
   test("EVT-2: the log is paged, newest first, also with a filter", async () => {
-    const { call, send } = await open(database);
+    const { request, send } = await open(database);
     for (let i = 0; i < 5; i++) await send([{ _eventName: `n${i % 2}`, event_id: String(i) }, { _eventName: "other" }]);
     const ids: string[] = [];
     let path = "app-events/1001?limit=2&name=n0";
     for (let pages = 0; pages < 10 && path !== ""; pages++) {
-      const { body } = await call("GET", path);
+      const { body } = await request("GET", path);
       ids.push(...body.data.map((entry: { event_id: string }) => entry.event_id));
       path = body.paging.next === undefined ? "" : new URL(body.paging.next).pathname + new URL(body.paging.next).search;
     }
     expect(ids).toEqual(["4", "2", "0"]);
-    expect((await call("GET", "app-events/1001")).body.data.length).toBe(10);
-    expect((await call("GET", `app-events/1001?since=${NOW + 1}`)).body.data).toEqual([]);
-    expect((await call("GET", `app-events/1001?since=${NOW}`)).body.data.length).toBe(10);
-    expect((await call("GET", "app-events/1001?since=yesterday")).status).toBe(400);
-    expect((await call("GET", "app-events/3001")).status).toBe(404);
-    expect((await call("GET", "app-events/nothing")).status).toBe(404);
+    expect((await request("GET", "app-events/1001")).body.data.length).toBe(10);
+    expect((await request("GET", `app-events/1001?since=${NOW + 1}`)).body.data).toEqual([]);
+    expect((await request("GET", `app-events/1001?since=${NOW}`)).body.data.length).toBe(10);
+    expect((await request("GET", "app-events/1001?since=yesterday")).status).toBe(400);
+    expect((await request("GET", "app-events/3001")).status).toBe(404);
+    expect((await request("GET", "app-events/nothing")).status).toBe(404);
   });
 
   test("the export holds every entry of the log, a line each", async () => {
-    const { call, raw, send } = await open(database);
+    const { request, raw, send } = await open(database);
     await send(Array.from({ length: 1_500 }, (_, i) => ({ _eventName: "n", _valueToSum: i, text: "line\nbreak" })));
     const response = await raw("app-events/1001/export");
     expect(response.headers.get("content-type")).toBe("application/x-ndjson");
@@ -53,34 +53,34 @@ onEachDatabase("app events by the control API", (database) => {
       .split("\n")
       .map((line) => JSON.parse(line));
     expect(lines.length).toBe(1_500);
-    expect(lines.slice(0, 1_000)).toEqual((await call("GET", "app-events/1001?limit=1000")).body.data);
+    expect(lines.slice(0, 1_000)).toEqual((await request("GET", "app-events/1001?limit=1000")).body.data);
     expect(await (await raw("app-events/1001/export?name=none")).text()).toBe("");
   });
 
   test("LIM-3: names are listed with exact sums, and deactivated", async () => {
-    const { call, send } = await open(database);
+    const { request, send } = await open(database);
     await send([
       { _eventName: "my event", _valueToSum: 0.1, pf_currency: "EUR" },
       { _eventName: "my event", _valueToSum: 0.2, pf_currency: "EUR", _logTime: NOW - 86_400 },
       { _eventName: "AdClick" },
     ]);
     const times = { first_time: NOW, last_time: NOW };
-    expect((await call("GET", "app-events/1001/names")).body.data).toEqual([
+    expect((await request("GET", "app-events/1001/names")).body.data).toEqual([
       { name: "AdClick", standard: true, active: true, count: 1, sums: {}, ...times },
       { name: "my event", standard: false, active: true, count: 2, sums: { EUR: "0.3" }, ...times, first_time: NOW - 86_400 },
     ]);
-    expect((await call("POST", "app-events/1001/names/my%20event/deactivate")).body).toEqual({ success: true });
-    expect((await call("POST", "app-events/1001/names/unknown/deactivate")).status).toBe(404);
-    expect((await call("GET", "app-events/1001/names")).body.data[1].active).toBeFalse();
+    expect((await request("POST", "app-events/1001/names/my%20event/deactivate")).body).toEqual({ success: true });
+    expect((await request("POST", "app-events/1001/names/unknown/deactivate")).status).toBe(404);
+    expect((await request("GET", "app-events/1001/names")).body.data[1].active).toBeFalse();
     expect((await send([{ _eventName: "my event" }])).status).toBe(400);
-    expect((await call("GET", `app-events/1001/sums?since=${NOW}`)).body.data).toEqual([
+    expect((await request("GET", `app-events/1001/sums?since=${NOW}`)).body.data).toEqual([
       { day: "2026-11-18", event: "CUSTOM_APP_EVENTS", event_name: "AdClick", currency: "", count: 1 },
       { day: "2026-11-18", event: "CUSTOM_APP_EVENTS", event_name: "my event", currency: "EUR", count: 1, sum: "0.1" },
     ]);
   });
 
   test("I1-35: test events are listed, and told live as server-sent events", async () => {
-    const { call, raw, send } = await open(database);
+    const { request, raw, send } = await open(database);
     const response = await raw("app-events/1001/test-events", { accept: "text/event-stream" });
     expect(response.headers.get("content-type")).toBe("text/event-stream");
     const reader = (response.body as ReadableStream<Uint8Array>).getReader();
@@ -93,21 +93,21 @@ onEachDatabase("app events by the control API", (database) => {
     expect(await next()).toStartWith("event: duplicate\n");
     await reader.cancel();
     await send([{ _eventName: "a", pf_success: 5 }]);
-    const { data } = (await call("GET", "app-events/1001/test-events")).body;
+    const { data } = (await request("GET", "app-events/1001/test-events")).body;
     expect(data.map(({ verdict }: { verdict: string }) => verdict)).toEqual(["refused", "duplicate", "accepted"]);
     expect(JSON.parse(text.slice(text.indexOf("{")))).toEqual(data[2]);
     expect(data[0].reason).toContain("custom_events[0].pf_success");
   });
 
   test("D-74: touches are told, and reported on", async () => {
-    const { call, plaza, send } = await open(database);
+    const { request, plaza, send } = await open(database);
     await send([{ _eventName: "buy", _valueToSum: 3 }]);
-    expect((await call("POST", "attribution/clicks", { ad: "8501", advertiser_id: "a", time: NOW - 60 })).status).toBe(201);
-    expect((await call("POST", "attribution/impressions", { ad: "8501", attribution: "a".repeat(22) })).status).toBe(201);
-    expect((await call("POST", "attribution/clicks", { ad: "1001", advertiser_id: "a" })).status).toBe(422);
-    expect((await call("POST", "attribution/clicks", { ad: "8501" })).status).toBe(400);
-    expect((await call("POST", "attribution/clicks", { ad: "8501", ud: { em: "not hashed" } })).status).toBe(400);
-    expect((await call("GET", "app-events/1001/report")).body).toEqual({
+    expect((await request("POST", "attribution/clicks", { ad: "8501", advertiser_id: "a", time: NOW - 60 })).status).toBe(201);
+    expect((await request("POST", "attribution/impressions", { ad: "8501", attribution: "a".repeat(22) })).status).toBe(201);
+    expect((await request("POST", "attribution/clicks", { ad: "1001", advertiser_id: "a" })).status).toBe(422);
+    expect((await request("POST", "attribution/clicks", { ad: "8501" })).status).toBe(400);
+    expect((await request("POST", "attribution/clicks", { ad: "8501", ud: { em: "not hashed" } })).status).toBe(400);
+    expect((await request("GET", "app-events/1001/report")).body).toEqual({
       since: 0,
       until: NOW,
       data: [
@@ -124,8 +124,8 @@ onEachDatabase("app events by the control API", (database) => {
         },
       ],
     });
-    expect((await call("GET", "app-events/1001/report?since=2&until=1")).status).toBe(400);
-    expect((await call("DELETE", "nodes/ads/8501")).status).toBeLessThan(300);
+    expect((await request("GET", "app-events/1001/report?since=2&until=1")).status).toBe(400);
+    expect((await request("DELETE", "nodes/ads/8501")).status).toBeLessThan(300);
     expect((await plaza.get("/v26.0/1001/app_attribution", { bearer: "1001|s", query: { advertiser_id: "a" } })).body).toEqual({ data: [] });
   });
 });

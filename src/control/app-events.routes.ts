@@ -18,8 +18,8 @@ import { secondsOf, worldTime } from "#graph/world-words";
 import { unixSeconds } from "#kernel/clock";
 import { isNodeId, type NodeId } from "#kernel/ids";
 import { badRequest, notFound } from "./errors.ts";
-import { answerList, listOf, pageQuery } from "./lists.ts";
-import { type ControlCall, type ControlRoute, route } from "./routes.ts";
+import { respondWithList, listOf, pageQuery } from "./lists.ts";
+import { type ControlRequest, type ControlRoute, route } from "./routes.ts";
 
 const NDJSON = "application/x-ndjson";
 const PARQUET = "application/vnd.apache.parquet";
@@ -93,7 +93,7 @@ const exportQuery = Type.Object({ ...logFilter, format: Type.Optional(format) })
 export const spanQuery = Type.Object({ since: Type.Optional(time), until: Type.Optional(time) });
 
 /** The app of the path. Throws 404. */
-export async function appOf({ world, path }: ControlCall): Promise<NodeId> {
+export async function appOf({ world, path }: ControlRequest): Promise<NodeId> {
   const id = path.app ?? "";
   if (!isNodeId(id) || (await world.findNode(id))?.type !== "app") throw notFound(`app ${id}`);
   return id;
@@ -103,17 +103,17 @@ const timeOf = (value: unknown, parameter: string): number | undefined => (value
 
 const filterOf = ({ name, since }: { name?: string; since?: unknown }) => ({ name, since: timeOf(since, "since") });
 
-async function listAppEvents(call: ControlCall<Static<typeof logQuery>>): Promise<unknown> {
-  const app = await appOf(call);
-  return answerList(call, `app events ${app}`, (page, world) => listLog(world, app, filterOf(call.query), page), logEntry);
+async function listAppEvents(request: ControlRequest<Static<typeof logQuery>>): Promise<unknown> {
+  const app = await appOf(request);
+  return respondWithList(request, `app events ${app}`, (page, world) => listLog(world, app, filterOf(request.query), page), logEntry);
 }
 
-async function exportAppEvents(call: ControlCall<Static<typeof exportQuery>>): Promise<Response> {
-  const app = await appOf(call);
-  const filter = filterOf(call.query);
-  return call.query.format === "parquet"
-    ? new Response(streamOf(exportParquet(call.world, app, filter)), { headers: { "content-type": PARQUET } })
-    : new Response(streamOf(exportLines(call.world, app, filter)), { headers: { "content-type": NDJSON } });
+async function exportAppEvents(request: ControlRequest<Static<typeof exportQuery>>): Promise<Response> {
+  const app = await appOf(request);
+  const filter = filterOf(request.query);
+  return request.query.format === "parquet"
+    ? new Response(streamOf(exportParquet(request.world, app, filter)), { headers: { "content-type": PARQUET } })
+    : new Response(streamOf(exportLines(request.world, app, filter)), { headers: { "content-type": NDJSON } });
 }
 
 /** Reads on only as fast as the caller takes it. */
@@ -128,17 +128,17 @@ function streamOf(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array
   });
 }
 
-async function deactivateName(call: ControlCall): Promise<unknown> {
-  const app = await appOf(call);
-  const name = call.path.name ?? "";
-  if (!(await deactivateEventName(call.world, app, name))) throw notFound(`event name ${name} of app ${app}`);
+async function deactivateName(request: ControlRequest): Promise<unknown> {
+  const app = await appOf(request);
+  const name = request.path.name ?? "";
+  if (!(await deactivateEventName(request.world, app, name))) throw notFound(`event name ${name} of app ${app}`);
   return { success: true };
 }
 
-async function readTestEvents(call: ControlCall): Promise<unknown> {
-  const app = await appOf(call);
-  if (call.header("accept")?.includes("text/event-stream") !== true) return { data: testEventsOf(call.world).list(app), paging: {} };
-  return new Response(liveTestEvents(call.world, app), { headers: { "content-type": "text/event-stream", "cache-control": "no-store" } });
+async function readTestEvents(request: ControlRequest): Promise<unknown> {
+  const app = await appOf(request);
+  if (request.header("accept")?.includes("text/event-stream") !== true) return { data: testEventsOf(request.world).list(app), paging: {} };
+  return new Response(liveTestEvents(request.world, app), { headers: { "content-type": "text/event-stream", "cache-control": "no-store" } });
 }
 
 /** Shorter than the 60 s after which common proxies close a connection on which nothing comes. */
@@ -166,17 +166,17 @@ function liveTestEvents(world: OpenWorld, app: NodeId): ReadableStream<Uint8Arra
 }
 
 /** From `since` (the beginning of the world) to `until` (now). Throws 400 where they are the wrong way round. */
-export function spanOf({ world, query }: ControlCall<Static<typeof spanQuery>>): { since: number; until: number } {
+export function spanOf({ world, query }: ControlRequest<Static<typeof spanQuery>>): { since: number; until: number } {
   const since = timeOf(query.since, "since") ?? 0;
   const until = timeOf(query.until, "until") ?? unixSeconds(world.clock);
   if (since > until) throw badRequest("since must not be after until", "since");
   return { since, until };
 }
 
-async function readSums(call: ControlCall<Static<typeof spanQuery>>): Promise<unknown> {
-  const app = await appOf(call);
-  const { since, until } = spanOf(call);
-  return { data: await listDaySums(call.world, app, since, until), paging: {} };
+async function readSums(request: ControlRequest<Static<typeof spanQuery>>): Promise<unknown> {
+  const app = await appOf(request);
+  const { since, until } = spanOf(request);
+  return { data: await listDaySums(request.world, app, since, until), paging: {} };
 }
 
 const retentionDays = Type.Object(
@@ -184,7 +184,7 @@ const retentionDays = Type.Object(
   { additionalProperties: false },
 );
 
-async function setRetention({ world, body }: ControlCall<unknown, Static<typeof retentionDays>>): Promise<unknown> {
+async function setRetention({ world, body }: ControlRequest<unknown, Static<typeof retentionDays>>): Promise<unknown> {
   await saveRetentionDays(world, body.days);
   return { days: body.days };
 }
@@ -196,7 +196,7 @@ export const appEventRoutes: readonly ControlRoute[] = [
     operation: "listAppEvents",
     summary: "The log of an app's events, newest first. With a filter a page may be short and still have a next one",
     query: logQuery,
-    answer: listOf(logged),
+    response: listOf(logged),
     errors: [404],
     handle: listAppEvents,
   }),
@@ -206,7 +206,7 @@ export const appEventRoutes: readonly ControlRoute[] = [
     operation: "exportAppEvents",
     summary: "The log as JSON lines or as a Parquet file, newest first",
     query: exportQuery,
-    answer: logged,
+    response: logged,
     streams: [NDJSON, PARQUET],
     errors: [404],
     handle: exportAppEvents,
@@ -216,16 +216,16 @@ export const appEventRoutes: readonly ControlRoute[] = [
     path: `${APP}/names`,
     operation: "listEventNames",
     summary: "The distinct event names of an app, with counts and exact sums",
-    answer: listOf(eventName),
+    response: listOf(eventName),
     errors: [404],
-    handle: async (call) => ({ data: await listEventNames(call.world, await appOf(call)), paging: {} }),
+    handle: async (request) => ({ data: await listEventNames(request.world, await appOf(request)), paging: {} }),
   },
   {
     method: "POST",
     path: `${APP}/names/{name}/deactivate`,
     operation: "deactivateEventName",
     summary: "Deactivates an event name: its place is free at once, and its events are refused from now on",
-    answer: Type.Object({ success: Type.Boolean() }),
+    response: Type.Object({ success: Type.Boolean() }),
     errors: [404],
     handle: deactivateName,
   },
@@ -235,7 +235,7 @@ export const appEventRoutes: readonly ControlRoute[] = [
     operation: "listEventSums",
     summary: "Counts and exact sums of an app's events by day, name and currency",
     query: spanQuery,
-    answer: listOf(daySum),
+    response: listOf(daySum),
     errors: [404],
     handle: readSums,
   }),
@@ -244,7 +244,7 @@ export const appEventRoutes: readonly ControlRoute[] = [
     path: `${APP}/test-events`,
     operation: "readTestEvents",
     summary: "What came in lately on the App channel, with a verdict on each event; with Accept: text/event-stream, live from now on",
-    answer: listOf(testEvent),
+    response: listOf(testEvent),
     streams: ["text/event-stream"],
     errors: [404],
     handle: readTestEvents,
@@ -254,7 +254,7 @@ export const appEventRoutes: readonly ControlRoute[] = [
     path: "/v1/worlds/{w}/app-events-retention",
     operation: "readEventRetention",
     summary: "How long raw events are kept; counts and sums stay for good",
-    answer: retentionDays,
+    response: retentionDays,
     errors: [404],
     handle: async ({ world }) => ({ days: await readRetentionDays(world) }),
   },
@@ -264,7 +264,7 @@ export const appEventRoutes: readonly ControlRoute[] = [
     operation: "setEventRetention",
     summary: "Says for this world how long raw events are kept; older ones go within a day",
     body: retentionDays,
-    answer: retentionDays,
+    response: retentionDays,
     errors: [404],
     handle: setRetention,
   }),

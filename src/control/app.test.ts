@@ -6,41 +6,41 @@ import { controlRoutes } from "./app.ts";
 
 describe("the control key", () => {
   test("is needed everywhere below /v1 but for the API's own document", async () => {
-    const { call } = await openControl();
+    const { request } = await openControl();
     for (const route of controlRoutes(buildRegistry())) {
       const path = route.path.replace("{w}", "default").replace("{key}", "labels").replace("{id}", "5001");
-      for (const key of ["", "another", `${KEY}x`]) expect((await call(route.method, path, undefined, key)).status).toBe(401);
+      for (const key of ["", "another", `${KEY}x`]) expect((await request(route.method, path, undefined, key)).status).toBe(401);
     }
-    expect((await call("GET", "/v1/nothing", undefined, "")).status).toBe(401);
-    expect((await call("GET", "/v1/openapi.json", undefined, "")).status).toBe(200);
+    expect((await request("GET", "/v1/nothing", undefined, "")).status).toBe(401);
+    expect((await request("GET", "/v1/openapi.json", undefined, "")).status).toBe(200);
   });
 
   test("health and readiness need none, and readiness asks the database", async () => {
-    const { call, plaza } = await openControl();
-    expect((await call("GET", "/healthz", undefined, "")).status).toBe(200);
-    expect((await call("GET", "/readyz", undefined, "")).status).toBe(200);
+    const { request, plaza } = await openControl();
+    expect((await request("GET", "/healthz", undefined, "")).status).toBe(200);
+    expect((await request("GET", "/readyz", undefined, "")).status).toBe(200);
     await plaza.world.database.close();
-    expect((await call("GET", "/readyz", undefined, "")).status).toBe(503);
-    expect((await call("GET", "/healthz", undefined, "")).status).toBe(200);
+    expect((await request("GET", "/readyz", undefined, "")).status).toBe(503);
+    expect((await request("GET", "/healthz", undefined, "")).status).toBe(200);
   });
 });
 
 onEachDatabase("addresses", (database) => {
   test("with what no text of a database holds lead nowhere, whatever they stand in", async () => {
-    const { call } = await openControl({ database });
+    const { request } = await openControl({ database });
     for (const route of controlRoutes(buildRegistry()).filter(({ path }) => /\{(?!w\})/.test(path))) {
       const path = route.path.replace("{w}", "default").replace(/\{\w+\}/g, "%00");
-      expect((await call(route.method, path, route.method === "GET" || route.method === "DELETE" ? undefined : {})).status).toBe(404);
+      expect((await request(route.method, path, route.method === "GET" || route.method === "DELETE" ? undefined : {})).status).toBe(404);
     }
   });
 });
 
 describe("the API's own document", () => {
   test("names every route, and a schema for each kind of node", async () => {
-    const { call, plaza } = await openControl();
-    const { body } = await call("GET", "/v1/openapi.json");
+    const { request, plaza } = await openControl();
+    const { body } = await request("GET", "/v1/openapi.json");
     expect(body.openapi).toBe("3.1.0");
-    const all = plaza.registry.rooms.flatMap((room) => room.sections ?? []);
+    const all = plaza.registry.features.flatMap((feature) => feature.sections ?? []);
     const sections = all.map(({ key }) => key);
     for (const route of controlRoutes(buildRegistry())) {
       const addressed = route.path.includes("{id}") ? all.filter(({ identity }) => identity?.length !== 0).map(({ key }) => key) : sections;
@@ -55,8 +55,8 @@ describe("the API's own document", () => {
   });
 
   test("what is not served yet is 404", async () => {
-    const { call } = await openControl();
-    expect((await call("POST", "/v1/worlds", { name: "x" })).status).toBe(404);
-    expect((await call("POST", "snapshots", { name: "x" })).status).toBe(404);
+    const { request } = await openControl();
+    expect((await request("POST", "/v1/worlds", { name: "x" })).status).toBe(404);
+    expect((await request("POST", "snapshots", { name: "x" })).status).toBe(404);
   });
 });

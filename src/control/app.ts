@@ -8,7 +8,7 @@ import type { Registry } from "#graph/registry";
 import { sectionsOf } from "#graph/world-file";
 import { GraphError } from "#kernel/errors";
 import { isStorableText } from "#kernel/text";
-import type { FiguresSource } from "#telemetry/merged-figures";
+import type { MetricsSource } from "#telemetry/merged-figures";
 import { appEventRoutes } from "./app-events.routes.ts";
 import { attributionRoutes } from "./attribution.routes.ts";
 import { bodyBytes } from "./body-bytes.ts";
@@ -22,7 +22,7 @@ import { METRICS_TYPE, metricsText } from "./metrics.ts";
 import { nodeRoutes } from "./nodes.routes.ts";
 import { openapiOf } from "./openapi.ts";
 import { requestRoutes } from "./requests.routes.ts";
-import type { ControlCall, ControlHouse, ControlRoute } from "./routes.ts";
+import type { ControlRequest, ControlDeps, ControlRoute } from "./routes.ts";
 import { tokenRoutes } from "./tokens.routes.ts";
 import { triggerRoutes } from "./trigger.routes.ts";
 import { webhookRoutes } from "./webhooks.routes.ts";
@@ -50,23 +50,23 @@ const JSON_BYTES_MAX = 16 * 1024 * 1024;
 const WORLD_FILE_BYTES_MAX = 256 * 1024 * 1024;
 
 export interface ControlAppOptions {
-  readonly house: ControlHouse;
+  readonly deps: ControlDeps;
   readonly key: string;
   /** Of the graph's calls, in all processes. */
-  readFigures(): FiguresSource;
+  readMetrics(): MetricsSource;
   onUnexpected(error: unknown, operation: string): void;
 }
 
 export function controlApp(options: ControlAppOptions): Hono {
-  const { house } = options;
+  const { deps } = options;
   const app = new Hono();
-  const routes = controlRoutes(house.registry);
+  const routes = controlRoutes(deps.registry);
   const keyHash = sha256(options.key);
 
   app.get("/healthz", (c) => c.json({ status: "ok" }));
-  app.get("/readyz", (c) => ready(c, house));
-  app.get("/metrics", async (c) => c.body(await metricsText(options.readFigures(), house.worlds.values()), 200, { "content-type": METRICS_TYPE }));
-  app.get("/v1/openapi.json", (c) => c.json(openapiOf(routes, sectionsOf(house.registry), new URL(c.req.url).origin)));
+  app.get("/readyz", (c) => ready(c, deps));
+  app.get("/metrics", async (c) => c.body(await metricsText(options.readMetrics(), deps.worlds.values()), 200, { "content-type": METRICS_TYPE }));
+  app.get("/v1/openapi.json", (c) => c.json(openapiOf(routes, sectionsOf(deps.registry), new URL(c.req.url).origin)));
 
   app.use("/v1/*", async (c, next) => {
     const given = /^bearer +(\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1];
@@ -78,7 +78,7 @@ export function controlApp(options: ControlAppOptions): Hono {
     return next();
   });
   for (const route of routes) {
-    const serve = handlerOf(route, house);
+    const serve = handlerOf(route, deps);
     app.on(route.method, route.path.replaceAll(/\{(\w+)\}/g, ":$1"), serve);
   }
   app.notFound((c) => c.json(bodyOf(notFound(`${c.req.method} ${c.req.path}`)), 404));
@@ -93,7 +93,7 @@ export function controlApp(options: ControlAppOptions): Hono {
 const sha256 = (text: string): Buffer => createHash("sha256").update(text).digest();
 
 /** Each world's database answers: a load balancer may send calls. */
-async function ready(c: Context, { worlds }: ControlHouse): Promise<Response> {
+async function ready(c: Context, { worlds }: ControlDeps): Promise<Response> {
   try {
     for (const world of worlds.values()) await world.database.ping();
     return c.json({ status: "ready" });
@@ -102,17 +102,17 @@ async function ready(c: Context, { worlds }: ControlHouse): Promise<Response> {
   }
 }
 
-function handlerOf(route: ControlRoute, house: ControlHouse): (c: Context) => Promise<Response> {
+function handlerOf(route: ControlRoute, deps: ControlDeps): (c: Context) => Promise<Response> {
   const readQuery = route.query === undefined ? () => ({}) : parametersReader(route.query);
   return async (c) => {
     const path = c.req.param() as Record<string, string>;
-    const world = house.worlds.get(path.w ?? "default");
+    const world = deps.worlds.get(path.w ?? "default");
     if (world === undefined) throw notFound(`world called ${path.w}`);
     // Nothing is called so, and not every database can be asked.
     if (!Object.values(path).every(isStorableText)) throw notFound(`${c.req.method} ${new URL(c.req.url).pathname}`);
     const url = new URL(c.req.url);
-    const call: ControlCall = {
-      house,
+    const request: ControlRequest = {
+      deps,
       world,
       path,
       query: queryOf(readQuery, c.req.query()),
@@ -120,8 +120,8 @@ function handlerOf(route: ControlRoute, house: ControlHouse): (c: Context) => Pr
       url: url.origin + url.pathname,
       header: (name) => c.req.header(name),
     };
-    const answer = await route.handle(call);
-    return answer instanceof Response ? answer : c.json(answer, route.status ?? 200);
+    const response = await route.handle(request);
+    return response instanceof Response ? response : c.json(response, route.status ?? 200);
   };
 }
 

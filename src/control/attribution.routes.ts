@@ -5,7 +5,7 @@ import { worldId } from "#graph/world-words";
 import { unixSeconds } from "#kernel/clock";
 import { APP, appOf, event, seconds, spanOf, spanQuery, sums, time } from "./app-events.routes.ts";
 import { badRequest, unprocessable } from "./errors.ts";
-import { type ControlCall, type ControlRoute, route } from "./routes.ts";
+import { type ControlRequest, type ControlRoute, route } from "./routes.ts";
 
 const reportRow = Type.Object({
   ad_id: Type.String(),
@@ -19,7 +19,7 @@ const reportRow = Type.Object({
   sums,
 });
 
-const toldTouch = Type.Object(
+const touchInput = Type.Object(
   {
     ad: worldId,
     advertiser_id: Type.Optional(Type.String({ minLength: 1 })),
@@ -30,15 +30,15 @@ const toldTouch = Type.Object(
   { additionalProperties: false },
 );
 
-async function readReport(call: ControlCall<Static<typeof spanQuery>>): Promise<unknown> {
-  const app = await appOf(call);
-  const { since, until } = spanOf(call);
-  return { since, until, data: await reportOf(call.world, app, since, until) };
+async function readReport(request: ControlRequest<Static<typeof spanQuery>>): Promise<unknown> {
+  const app = await appOf(request);
+  const { since, until } = spanOf(request);
+  return { since, until, data: await reportOf(request.world, app, since, until) };
 }
 
 const tellTouch =
   (kind: Touch["kind"]) =>
-  async ({ world, body }: ControlCall<unknown, Static<typeof toldTouch>>): Promise<unknown> => {
+  async ({ world, body }: ControlRequest<unknown, Static<typeof touchInput>>): Promise<unknown> => {
     if ((await world.findNode(body.ad))?.type !== "ad") throw unprocessable(`ad refers to ${body.ad}, which is no ad of this world`, "ad");
     const touch = { ...body, time: body.time ?? unixSeconds(world.clock) };
     if (identitiesOfTouch(touch).length === 0)
@@ -52,9 +52,9 @@ const touchRoute = (kind: Touch["kind"], edge: string, operation: string): Contr
     path: `/v1/worlds/{w}/attribution/${edge}`,
     operation,
     summary: `Tells of ${kind === "click" ? "a click on" : "an impression of"} an ad; the time is now unless said otherwise`,
-    body: toldTouch,
+    body: touchInput,
     status: 201,
-    answer: Type.Object({ id: Type.String() }),
+    response: Type.Object({ id: Type.String() }),
     errors: [404, 422],
     handle: tellTouch(kind),
   });
@@ -66,7 +66,7 @@ export const attributionRoutes: readonly ControlRoute[] = [
     operation: "readAttributionReport",
     summary: "Events due to ads by the model of ads reporting: 1-day view through 28-day click",
     query: spanQuery,
-    answer: Type.Object({ since: seconds, until: seconds, data: Type.Array(reportRow) }),
+    response: Type.Object({ since: seconds, until: seconds, data: Type.Array(reportRow) }),
     errors: [404],
     handle: readReport,
   }),

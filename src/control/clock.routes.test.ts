@@ -4,14 +4,14 @@ import { onEachDatabase, type TestPlaza } from "#harness/plaza";
 
 onEachDatabase("the clock", (database) => {
   test("is set, stopped and moved on; two moves at once add up", async () => {
-    const { call, plaza } = await openControl({ database });
-    expect((await call("PUT", "clock", { now: "2026-11-01T10:00:00+0000", frozen: true })).body).toEqual({ now: 1_793_527_200, frozen: true });
+    const { request, plaza } = await openControl({ database });
+    expect((await request("PUT", "clock", { now: "2026-11-01T10:00:00+0000", frozen: true })).body).toEqual({ now: 1_793_527_200, frozen: true });
     plaza.time.realMs += 5_000;
-    expect((await call("GET", "clock")).body.now).toBe(1_793_527_200);
-    await Promise.all([call("POST", "clock/advance", { seconds: 10 }), call("POST", "clock/advance", { seconds: 20 })]);
-    expect((await call("PUT", "clock", { frozen: false })).body).toEqual({ now: 1_793_527_230, frozen: false });
+    expect((await request("GET", "clock")).body.now).toBe(1_793_527_200);
+    await Promise.all([request("POST", "clock/advance", { seconds: 10 }), request("POST", "clock/advance", { seconds: 20 })]);
+    expect((await request("PUT", "clock", { frozen: false })).body).toEqual({ now: 1_793_527_230, frozen: false });
     plaza.time.realMs += 5_000;
-    expect((await call("GET", "clock")).body.now).toBe(1_793_527_235);
+    expect((await request("GET", "clock")).body.now).toBe(1_793_527_235);
   });
 });
 
@@ -22,20 +22,20 @@ describe("when the clock is moved", () => {
       await Promise.resolve();
       happened.push(clock.nowMs());
     };
-    const { call } = await openControl({}, { onTimeMoved: [settle] });
-    await call("PUT", "clock", { now: 1_795_000_000, frozen: true });
-    await call("POST", "clock/advance", { seconds: 0.5 });
+    const { request } = await openControl({}, { onTimeMoved: [settle] });
+    await request("PUT", "clock", { now: 1_795_000_000, frozen: true });
+    await request("POST", "clock/advance", { seconds: 0.5 });
     expect(happened).toEqual([1_795_000_000_000, 1_795_000_000_500]);
   });
 
   test("a token expires with it", async () => {
-    const { call, plaza } = await openControl();
-    const now = (await call("PUT", "clock", { frozen: true })).body.now;
-    const { token } = (await call("POST", "tokens", { type: "page", app: "1001", page: "2001", scopes: ["pages_messaging"], expires_at: now + 60 }))
+    const { request, plaza } = await openControl();
+    const now = (await request("PUT", "clock", { frozen: true })).body.now;
+    const { token } = (await request("POST", "tokens", { type: "page", app: "1001", page: "2001", scopes: ["pages_messaging"], expires_at: now + 60 }))
       .body;
-    await call("POST", "clock/advance", { seconds: 59 });
+    await request("POST", "clock/advance", { seconds: 59 });
     expect((await labelsOf(plaza, token)).status).toBe(200);
-    await call("POST", "clock/advance", { seconds: 1 });
+    await request("POST", "clock/advance", { seconds: 1 });
     expect((await labelsOf(plaza, token)).body.error_subcode).toBe(463);
   });
 });

@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import type { OpenWorld } from "#graph/open-world";
 import { worldTime } from "#graph/world-words";
 import { unixSeconds } from "#kernel/clock";
-import { type ControlCall, type ControlHouse, type ControlRoute, route } from "./routes.ts";
+import { type ControlRequest, type ControlDeps, type ControlRoute, route } from "./routes.ts";
 
 const clockState = Type.Object({ now: Type.Integer({ description: "Unix seconds" }), frozen: Type.Boolean() });
 const clockChange = Type.Object(
@@ -28,19 +28,19 @@ function inTurn<T>(world: OpenWorld, move: () => Promise<T>): Promise<T> {
   return turn;
 }
 
-async function moveTo(house: ControlHouse, world: OpenWorld, ms: number, isFrozen: boolean): Promise<Static<typeof clockState>> {
+async function moveTo(deps: ControlDeps, world: OpenWorld, ms: number, isFrozen: boolean): Promise<Static<typeof clockState>> {
   // Forward, time passes by whatever falls due on the way: a retry, and the next one after it.
   if (ms > world.clock.nowMs()) await world.work.runUntil(ms, (atMs) => world.clock.set(atMs, isFrozen));
   else await world.clock.set(ms, isFrozen);
-  for (const settle of house.onTimeMoved) await settle(world);
+  for (const settle of deps.onTimeMoved) await settle(world);
   return stateOf(world);
 }
 
-const setClock = ({ house, world, body }: ControlCall<unknown, Static<typeof clockChange>>) =>
-  inTurn(world, () => moveTo(house, world, body.now === undefined ? world.clock.nowMs() : body.now * 1000, body.frozen ?? world.clock.isFrozen));
+const setClock = ({ deps, world, body }: ControlRequest<unknown, Static<typeof clockChange>>) =>
+  inTurn(world, () => moveTo(deps, world, body.now === undefined ? world.clock.nowMs() : body.now * 1000, body.frozen ?? world.clock.isFrozen));
 
-const advanceClock = ({ house, world, body }: ControlCall<unknown, Static<typeof advance>>) =>
-  inTurn(world, () => moveTo(house, world, world.clock.nowMs() + Math.round(body.seconds * 1000), world.clock.isFrozen));
+const advanceClock = ({ deps, world, body }: ControlRequest<unknown, Static<typeof advance>>) =>
+  inTurn(world, () => moveTo(deps, world, world.clock.nowMs() + Math.round(body.seconds * 1000), world.clock.isFrozen));
 
 const CLOCK = "/v1/worlds/{w}/clock";
 
@@ -50,7 +50,7 @@ export const clockRoutes: readonly ControlRoute[] = [
     path: CLOCK,
     operation: "readClock",
     summary: "The world's time",
-    answer: clockState,
+    response: clockState,
     errors: [404],
     handle: async ({ world }) => stateOf(world),
   },
@@ -60,7 +60,7 @@ export const clockRoutes: readonly ControlRoute[] = [
     operation: "setClock",
     summary: "Sets the time, stops it or lets it run; what is not given stays as it is. Whatever falls due has happened when it answers",
     body: clockChange,
-    answer: clockState,
+    response: clockState,
     errors: [404],
     handle: setClock,
   }),
@@ -70,7 +70,7 @@ export const clockRoutes: readonly ControlRoute[] = [
     operation: "advanceClock",
     summary: "Moves the time on. Whatever falls due has happened when it answers",
     body: advance,
-    answer: clockState,
+    response: clockState,
     errors: [404],
     handle: advanceClock,
   }),

@@ -25,10 +25,10 @@ export const faultRoutes: readonly ControlRoute[] = [
     summary: "Makes an operation fail or answer late, so many times or with some probability",
     body: Type.Object(words, { additionalProperties: false }),
     status: 201,
-    answer: fault,
+    response: fault,
     errors: [404],
-    handle: async ({ house, world, body }) => {
-      const isKnown = body.operation === "*" || house.registry.endpoints.some(({ access }) => access.operation === body.operation);
+    handle: async ({ deps, world, body }) => {
+      const isKnown = body.operation === "*" || deps.registry.endpoints.some(({ access }) => access.operation === body.operation);
       if (!isKnown) throw badRequest(`there is no operation ${body.operation}`, "operation");
       if (body.status === undefined && body.latency_ms === undefined) throw badRequest("a fault has a status, a latency_ms, or both", "status");
       return world.faults.add(body);
@@ -39,7 +39,7 @@ export const faultRoutes: readonly ControlRoute[] = [
     path: FAULTS,
     operation: "listFaults",
     summary: "The faults that are still to come",
-    answer: Type.Object({ data: Type.Array(fault), paging: Type.Object({}) }),
+    response: Type.Object({ data: Type.Array(fault), paging: Type.Object({}) }),
     errors: [404],
     handle: async ({ world }) => ({ data: world.faults.list(), paging: {} }),
   },
@@ -48,7 +48,7 @@ export const faultRoutes: readonly ControlRoute[] = [
     path: FAULTS,
     operation: "deleteFaults",
     summary: "Takes all faults away",
-    answer: Type.Object({ success: Type.Boolean() }),
+    response: Type.Object({ success: Type.Boolean() }),
     errors: [404],
     handle: async ({ world }) => {
       world.faults.clear();

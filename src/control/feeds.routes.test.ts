@@ -22,7 +22,7 @@ const row = (id: string, brand = "") => `${id},Book ${id},https://a.example/${id
 const csv = (...rows: string[]) => [HEADER, ...rows].join("\n");
 
 async function openFeeds(database: DatabaseKind) {
-  const { plaza, app, call } = await openControl({ database, world });
+  const { plaza, app, request } = await openControl({ database, world });
   const send = async (body: string | Uint8Array<ArrayBuffer> | FormData, headers: Record<string, string> = {}, path = "feeds/8101/uploads") => {
     const request = { method: "POST", body, headers: { authorization: `Bearer ${KEY}`, ...headers } };
     const response = await app.request(`/v1/worlds/default/${path}`, request);
@@ -34,7 +34,7 @@ async function openFeeds(database: DatabaseKind) {
     const sent = await send(body, headers, path);
     expect(sent.status).toBe(201);
     await plaza.world.work.runDue();
-    return (await call("GET", `feeds/${sent.body.feed}/uploads/${sent.body.n}`)).body;
+    return (await request("GET", `feeds/${sent.body.feed}/uploads/${sent.body.n}`)).body;
   };
   const itemsOf = async (fields = "retailer_id", feed = "8101") => {
     const { body } = await plaza.get(`/v25.0/${feed}/articles_and_publications`, {
@@ -45,17 +45,17 @@ async function openFeeds(database: DatabaseKind) {
     return body.data as Record<string, string>[];
   };
   const idsOf = async () => (await itemsOf()).map(({ retailer_id }) => retailer_id as string).sort();
-  return { plaza, app, call, send, upload, itemsOf, idsOf };
+  return { plaza, app, request, send, upload, itemsOf, idsOf };
 }
 
 onEachDatabase("feed uploads", (database) => {
   test("D-56: a file is stored, read, and reported", async () => {
-    const { plaza, send, call, idsOf } = await openFeeds(database);
+    const { plaza, send, request, idsOf } = await openFeeds(database);
     const sent = await send(csv(row("a"), row("b")), { "content-type": "text/csv" });
     expect(sent).toMatchObject({ status: 201, body: { feed: "8101", n: 1, status: "pending", source: "file", rows: 0 } });
     expect(await idsOf()).toEqual([]);
     await plaza.world.work.runDue();
-    const { status, body } = await call("GET", "feeds/8101/uploads/1");
+    const { status, body } = await request("GET", "feeds/8101/uploads/1");
     expect(status).toBe(200);
     const counts = { rows: 2, items: 2, items_added: 2, items_replaced: 0, items_removed: 0, bad_rows: 0, duplicates: 0 };
     expect(body).toMatchObject({ status: "done", format: "csv", ...counts, errors: [], started_time: 1_795_000_000, ended_time: 1_795_000_000 });
@@ -167,24 +167,24 @@ onEachDatabase("feed uploads", (database) => {
   });
 
   test("uploads of a feed are read in the order in which they came, and the last one stands", async () => {
-    const { plaza, send, call, idsOf } = await openFeeds(database);
+    const { plaza, send, request, idsOf } = await openFeeds(database);
     const sent = await Promise.all(["a", "b", "c", "d"].map((id) => send(csv(row(id)))));
     await plaza.world.work.runDue();
     const last = sent.find(({ body }) => body.n === 4)?.body;
-    const { body } = await call("GET", "feeds/8101/uploads?limit=3");
+    const { body } = await request("GET", "feeds/8101/uploads?limit=3");
     expect(body.data.map(({ n, status }: { n: number; status: string }) => [n, status])).toEqual([
       [4, "done"],
       [3, "done"],
       [2, "done"],
     ]);
-    const rest = await call("GET", new URL(body.paging.next).pathname + new URL(body.paging.next).search);
+    const rest = await request("GET", new URL(body.paging.next).pathname + new URL(body.paging.next).search);
     expect(rest.body).toMatchObject({ data: [{ n: 1, items_removed: 0 }], paging: {} });
     expect(body.data[0]).toMatchObject({ feed: last.feed, items_added: 1, items_removed: 1 });
     expect(await idsOf()).toHaveLength(1);
   });
 
   test("a run that is taken up again begins anew: complete, and none twice", async () => {
-    const { plaza, send, call, idsOf } = await openFeeds(database);
+    const { plaza, send, request, idsOf } = await openFeeds(database);
     const rows = Array.from({ length: 3 * ROWS_PER_WRITE }, (_, at) => row(`r${at}`));
     await send(csv(...rows));
     const { database: store } = plaza.world;
@@ -194,11 +194,11 @@ onEachDatabase("feed uploads", (database) => {
     store.write = (body) => (++writes === 6 ? Promise.reject(new Error("gone")) : write.call(store, body)) as never;
     await plaza.world.work.runDue();
     store.write = write;
-    expect((await call("GET", "feeds/8101/uploads/1")).body).toMatchObject({ status: "running", items: 2 * ROWS_PER_WRITE });
+    expect((await request("GET", "feeds/8101/uploads/1")).body).toMatchObject({ status: "running", items: 2 * ROWS_PER_WRITE });
     expect(await idsOf()).toEqual([]);
     plaza.time.realMs += 60_000;
     await plaza.world.work.runDue();
-    expect((await call("GET", "feeds/8101/uploads/1")).body).toMatchObject({
+    expect((await request("GET", "feeds/8101/uploads/1")).body).toMatchObject({
       status: "done",
       items: 3 * ROWS_PER_WRITE,
       items_added: 3 * ROWS_PER_WRITE,
@@ -226,31 +226,31 @@ onEachDatabase("feed uploads", (database) => {
   });
 
   test("a feed that is deleted while its file waits takes the file with it", async () => {
-    const { plaza, send, call } = await openFeeds(database);
+    const { plaza, send, request } = await openFeeds(database);
     await send(csv(row("a")));
-    expect((await call("DELETE", "nodes/product_feeds/8101")).status).toBe(200);
+    expect((await request("DELETE", "nodes/product_feeds/8101")).status).toBe(200);
     await plaza.world.work.runDue();
-    expect((await call("GET", "feeds/8101/uploads/1")).status).toBe(404);
+    expect((await request("GET", "feeds/8101/uploads/1")).status).toBe(404);
     for (const column of ["feed_uploads.n", "feed_upload_parts.n", "feed_items.position", "jobs.key"]) expect(await plaza.dump([column])).toEqual([]);
   });
 
   test("a page that is deleted takes its catalogs, their feeds and what those hold", async () => {
-    const { plaza, upload, call, itemsOf } = await openFeeds(database);
+    const { plaza, upload, request, itemsOf } = await openFeeds(database);
     await upload(csv(row("a")));
     expect(await itemsOf()).toHaveLength(1);
-    expect((await call("DELETE", "nodes/pages/2001")).status).toBe(200);
+    expect((await request("DELETE", "nodes/pages/2001")).status).toBe(200);
     await plaza.world.work.runDue();
-    for (const key of ["catalogs/8001", "product_feeds/8101", "product_feeds/8102"]) expect((await call("GET", `nodes/${key}`)).status).toBe(404);
+    for (const key of ["catalogs/8001", "product_feeds/8101", "product_feeds/8102"]) expect((await request("GET", `nodes/${key}`)).status).toBe(404);
     for (const column of ["feed_items.position", "feed_uploads.n", "product_feeds.name", "jobs.key"]) expect(await plaza.dump([column])).toEqual([]);
   });
 
   test("wrong calls are refused and leave nothing behind", async () => {
-    const { plaza, send, call } = await openFeeds(database);
+    const { plaza, send, request } = await openFeeds(database);
     for (const path of ["feeds/8199/uploads", "feeds/2001/uploads", "feeds/x/uploads"]) {
       expect((await send(csv(row("a")), {}, path)).status).toBe(404);
-      expect((await call("GET", path)).status).toBe(404);
+      expect((await request("GET", path)).status).toBe(404);
     }
-    for (const n of ["1", "0", "-1", "x", "99999999999999999999"]) expect((await call("GET", `feeds/8101/uploads/${n}`)).status).toBe(404);
+    for (const n of ["1", "0", "-1", "x", "99999999999999999999"]) expect((await request("GET", `feeds/8101/uploads/${n}`)).status).toBe(404);
     const json = { "content-type": "application/json" };
     for (const body of ["{", "{}", "[]", '{"url":""}', '{"url":"https://a.example","file":1}', '{"url":7}'])
       expect((await send(body, json)).body.error.code).toBe("bad_request");
@@ -266,7 +266,7 @@ onEachDatabase("feed uploads", (database) => {
       expect((await send(body, type)).body.error.code).toBe("bad_request");
     expect((await send("x", { "content-type": "multipart/form-data" })).body.error.code).toBe("bad_request");
     expect((await send("x", { "content-length": String(5 * 2 ** 30) })).body.error.code).toBe("body_too_large");
-    expect((await call("GET", "feeds/8101/uploads/1?within_ms=70000")).body.error.parameter).toBe("within_ms");
+    expect((await request("GET", "feeds/8101/uploads/1?within_ms=70000")).body.error.parameter).toBe("within_ms");
     await plaza.world.work.runDue();
     for (const column of ["feed_uploads.n", "feed_upload_parts.n", "jobs.key"]) expect(await plaza.dump([column])).toEqual([]);
   });
@@ -301,8 +301,8 @@ onEachDatabase("feed uploads", (database) => {
 });
 
 describe("feed files by address", () => {
-  const serve = (answer: (request: Request) => Response) => {
-    const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: answer });
+  const serve = (response: (request: Request) => Response) => {
+    const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: response });
     afterThisTest(() => server.stop(true));
     return `http://127.0.0.1:${server.port}`;
   };

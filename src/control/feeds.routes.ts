@@ -17,9 +17,9 @@ import { monotonicMs, sleepMs } from "#system";
 import { CallbackRefused } from "#webhooks/callback-address";
 import { bodyBytes } from "./body-bytes.ts";
 import { badRequest, ControlError, notFound, unprocessable } from "./errors.ts";
-import { answerList, listOf, pageQuery } from "./lists.ts";
+import { respondWithList, listOf, pageQuery } from "./lists.ts";
 import { multipartFile } from "./multipart-file.ts";
-import { type ControlCall, type ControlRoute, route } from "./routes.ts";
+import { type ControlRequest, type ControlRoute, route } from "./routes.ts";
 
 const format = Type.Unsafe<(typeof feedFormats)[number]>({ enum: [...feedFormats] });
 const rowCount = (description: string) => Type.Integer({ minimum: 0, description });
@@ -77,23 +77,23 @@ const readQuery = Type.Object({
 /** A JSON body with an address is some hundred bytes. */
 const URL_BODY_BYTES_MAX = 65_536;
 
-async function feedOf({ world, path }: ControlCall): Promise<string> {
+async function feedOf({ world, path }: ControlRequest): Promise<string> {
   const id = path.id as string;
   if (!isNodeId(id) || !(await hasFeed(world.database.reader, id))) throw notFound(`product feed ${id}`);
   return id;
 }
 
-async function uploadFile(call: ControlCall<Static<typeof uploadQuery>, Request>): Promise<unknown> {
-  const { world, body: request, query } = call;
-  const feed = await feedOf(call);
-  const n = await receive(call, feed, request, query.format);
+async function uploadFile(controlRequest: ControlRequest<Static<typeof uploadQuery>, Request>): Promise<unknown> {
+  const { world, body: request, query } = controlRequest;
+  const feed = await feedOf(controlRequest);
+  const n = await receive(controlRequest, feed, request, query.format);
   const report = n === undefined ? undefined : await findReport(world.database.reader, feed, n);
   if (report === undefined) throw notFound(`product feed ${feed}`);
   return report;
 }
 
 async function receive(
-  { world }: ControlCall,
+  { world }: ControlRequest,
   feed: string,
   request: Request,
   asked: Static<typeof format> | undefined,
@@ -119,7 +119,7 @@ async function receive(
 const tooLarge = () => new ControlError("body_too_large", `a feed file may have ${FILE_BYTES_MAX} bytes`);
 
 /** D-64: told at once where the address itself says so; where it leads is looked at when it is fetched. */
-function checkUrl({ outbound }: ControlCall["world"], url: string): void {
+function checkUrl({ outbound }: ControlRequest["world"], url: string): void {
   try {
     outbound.check(url);
   } catch (error) {
@@ -136,9 +136,9 @@ async function jsonOf(request: Request): Promise<unknown> {
   }
 }
 
-async function readUpload(call: ControlCall<Static<typeof readQuery>>): Promise<unknown> {
-  const { world, path, query } = call;
-  const feed = await feedOf(call);
+async function readUpload(controlRequest: ControlRequest<Static<typeof readQuery>>): Promise<unknown> {
+  const { world, path, query } = controlRequest;
+  const feed = await feedOf(controlRequest);
   const n = path.n as string;
   const until = monotonicMs() + (query.within_ms ?? 0);
   for (;;) {
@@ -161,9 +161,9 @@ export const feedRoutes: readonly ControlRoute[] = [
     query: uploadQuery,
     body: "file",
     status: 201,
-    answer: upload,
+    response: upload,
     errors: [404, 413, 422],
-    handle: (call) => uploadFile(call as ControlCall<Static<typeof uploadQuery>, Request>),
+    handle: (controlRequest) => uploadFile(controlRequest as ControlRequest<Static<typeof uploadQuery>, Request>),
   }),
   route({
     method: "GET",
@@ -171,12 +171,12 @@ export const feedRoutes: readonly ControlRoute[] = [
     operation: "listFeedUploads",
     summary: "Lists the last hundred uploads of a feed, the newest first",
     query: pageQuery,
-    answer: listOf(upload),
+    response: listOf(upload),
     errors: [404],
-    handle: async (call) => {
-      const feed = await feedOf(call);
-      return answerList(
-        call,
+    handle: async (controlRequest) => {
+      const feed = await feedOf(controlRequest);
+      return respondWithList(
+        controlRequest,
         `uploads ${feed}`,
         (page, world) => listReports(world.database.reader, feed, page),
         (report) => report,
@@ -189,7 +189,7 @@ export const feedRoutes: readonly ControlRoute[] = [
     operation: "readFeedUpload",
     summary: "What came of an upload, so far or in the end",
     query: readQuery,
-    answer: upload,
+    response: upload,
     errors: [404],
     handle: readUpload,
   }),

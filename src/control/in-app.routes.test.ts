@@ -37,7 +37,7 @@ onEachDatabase("in-app calls", (database) => {
   async function open() {
     const receiver = startReceiver();
     const control = await openControl({ database, world: worldAt(receiver.url) });
-    const act = (what: string, body: object) => control.call("POST", `in-app/${what}`, body);
+    const act = (what: string, body: object) => control.request("POST", `in-app/${what}`, body);
     const received = async () => {
       await control.plaza.world.work.runDue();
       return receiver.posts.splice(0).flatMap(({ body }) => JSON.parse(body).entry);
@@ -69,7 +69,7 @@ onEachDatabase("in-app calls", (database) => {
   });
 
   test("HOOK-14 to HOOK-18, D-52: a comment on one's own post carries the social-scoped id, another's does not; it is counted", async () => {
-    const { act, received, call } = await open();
+    const { act, received, request } = await open();
     const media = { id: "6101", media_product_type: "FEED" };
     for (const [what, field] of [
       ["comment", "comments"],
@@ -83,7 +83,7 @@ onEachDatabase("in-app calls", (database) => {
         change({ id: "6002", username: "guest" }, others.body.id, "theirs"),
       ]);
     }
-    expect((await call("GET", "nodes/media/6101")).body.comments_count).toBe(6);
+    expect((await request("GET", "nodes/media/6101")).body.comments_count).toBe(6);
   });
 
   test("ROUTE-4 to ROUTE-24: an event of every field of a business account, with any value", async () => {
@@ -98,9 +98,9 @@ onEachDatabase("in-app calls", (database) => {
   });
 
   test("a revoked token ends an app's webhooks at once", async () => {
-    const { act, received, call } = await open();
-    const [token] = (await call("GET", "tokens")).body.data;
-    await call("DELETE", `tokens/${token.id}`);
+    const { act, received, request } = await open();
+    const [token] = (await request("GET", "tokens")).body.data;
+    await request("DELETE", `tokens/${token.id}`);
     await act("self-message", { social_account: "6001", text: "hi" });
     expect(await received()).toEqual([]);
   });
@@ -124,8 +124,8 @@ onEachDatabase("in-app calls", (database) => {
       ["chatapp", { account: "4001", phone_number: "4102", field: "messages", value: {} }, 422, "phone_number"],
     ];
     for (const [what, body, status, parameter] of refused) {
-      const answer = await act(what, body);
-      expect([what, body, answer.status, answer.body.error.parameter]).toEqual([what, body, status, parameter]);
+      const response = await act(what, body);
+      expect([what, body, response.status, response.body.error.parameter]).toEqual([what, body, status, parameter]);
     }
     expect(await received()).toEqual([]);
   });

@@ -17,7 +17,7 @@ import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import type { FieldCatalogue } from "#webhooks/field-catalogue";
 import { unprocessable } from "./errors.ts";
-import { type ControlCall, type ControlRoute, route } from "./routes.ts";
+import { type ControlRequest, type ControlRoute, route } from "./routes.ts";
 import { requireValue } from "./trigger.routes.ts";
 
 const closed = { additionalProperties: false };
@@ -57,7 +57,7 @@ const made = Type.Object({ id: Type.String() });
 const success = Type.Object({ success: Type.Boolean() });
 
 async function accountOf(reader: Reader, world: World, id: NodeId): Promise<SocialAccountFacts> {
-  const account = await world.readers.of("social_account").findAccount(reader, id);
+  const account = await world.ports.of("social_account").findAccount(reader, id);
   if (account === undefined) throw unprocessable(`there is no social account ${id}`, "social_account");
   return account;
 }
@@ -72,15 +72,15 @@ async function recipientOf(reader: Reader, world: World, id: NodeId): Promise<Re
 
 async function mediaOf(reader: Reader, world: World, id: NodeId): Promise<CommentedMedia> {
   const node = await findNode(reader, id);
-  const media = node?.type === "media" ? await world.readers.of("media").find(reader, node.owner, id) : undefined;
+  const media = node?.type === "media" ? await world.ports.of("media").find(reader, node.owner, id) : undefined;
   if (node === undefined || media === undefined) throw unprocessable(`there is no media ${id}`, "media");
   return { id, owner: node.owner, media_product_type: media.media_product_type };
 }
 
-const sendInApp = ({ world, body }: ControlCall<unknown, Static<typeof message>>) =>
+const sendInApp = ({ world, body }: ControlRequest<unknown, Static<typeof message>>) =>
   world.database.write(async (tx) => ({ id: await writeToSelf(tx, world, await recipientOf(tx, world, body.social_account), body.text) }));
 
-const pressInApp = ({ world, body: { social_account, ...pressed } }: ControlCall<unknown, Static<typeof postback>>) =>
+const pressInApp = ({ world, body: { social_account, ...pressed } }: ControlRequest<unknown, Static<typeof postback>>) =>
   world.database.write(async (tx) => {
     await pressButton(tx, world, await recipientOf(tx, world, social_account), pressed);
     return { success: true };
@@ -88,7 +88,7 @@ const pressInApp = ({ world, body: { social_account, ...pressed } }: ControlCall
 
 const commentInApp =
   (field: CommentField) =>
-  ({ world, body }: ControlCall<unknown, Static<typeof newComment>>) =>
+  ({ world, body }: ControlRequest<unknown, Static<typeof newComment>>) =>
     world.database.write(async (tx) => {
       const from = await accountOf(tx, world, body.social_account);
       return { id: await comment(tx, world, from, await mediaOf(tx, world, body.media), body.text, field) };
@@ -116,7 +116,7 @@ export const inAppRoutes = (fields: FieldCatalogue): readonly ControlRoute[] => 
     operation: "sendInApp",
     summary: "The account writes to itself in the app, which yields the echo",
     body: message,
-    answer: made,
+    response: made,
     errors: [404, 413, 422],
     handle: sendInApp,
   }),
@@ -126,7 +126,7 @@ export const inAppRoutes = (fields: FieldCatalogue): readonly ControlRoute[] => 
     operation: "pressInApp",
     summary: "The account presses a button in a message to itself",
     body: postback,
-    answer: success,
+    response: success,
     errors: [404, 413, 422],
     handle: pressInApp,
   }),
@@ -136,7 +136,7 @@ export const inAppRoutes = (fields: FieldCatalogue): readonly ControlRoute[] => 
     operation: "commentInApp",
     summary: "The account comments on a post, its own or another's",
     body: newComment,
-    answer: made,
+    response: made,
     errors: [404, 413, 422],
     handle: commentInApp("comments"),
   }),
@@ -146,7 +146,7 @@ export const inAppRoutes = (fields: FieldCatalogue): readonly ControlRoute[] => 
     operation: "commentLiveInApp",
     summary: "The account comments on a live video, its own or another's",
     body: newComment,
-    answer: made,
+    response: made,
     errors: [404, 413, 422],
     handle: commentInApp("live_comments"),
   }),
@@ -156,7 +156,7 @@ export const inAppRoutes = (fields: FieldCatalogue): readonly ControlRoute[] => 
     operation: "emitChatappEvent",
     summary: "Something happens to a business messaging account, or to one of its numbers: any field of the catalogue, with any value",
     body: chatappEvent(fields),
-    answer: success,
+    response: success,
     errors: [404, 413, 422],
     handle: async ({ world, body }) => {
       await world.database.write((tx) => emitChatapp(tx, world, body));

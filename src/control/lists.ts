@@ -4,7 +4,7 @@ import type { OpenWorld } from "#graph/open-world";
 import { GraphError } from "#kernel/errors";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import { badRequest } from "./errors.ts";
-import type { ControlCall } from "./routes.ts";
+import type { ControlRequest } from "./routes.ts";
 
 const LIMIT_DEFAULT = 100;
 /** A page of labels of this many rows is some 200 kB. */
@@ -21,13 +21,13 @@ export const listOf = (item: TSchema): TSchema =>
 type PageQuery = { readonly limit?: number | undefined; readonly after?: string | undefined };
 
 /** `list` names the list, so that a cursor serves no other. */
-export async function answerList<T>(
-  call: ControlCall<PageQuery>,
+export async function respondWithList<T>(
+  request: ControlRequest<PageQuery>,
   list: string,
   read: (page: PageRequest, world: OpenWorld) => Promise<ListPage<T>>,
   show: (row: T) => unknown,
 ): Promise<unknown> {
-  const { world, query, url } = call;
+  const { world, query, url } = request;
   const limit = query.limit ?? LIMIT_DEFAULT;
   const found = await read(query.after === undefined ? { limit } : { limit, after: keyOf(world, list, query.after) }, world);
   const paging: { next?: string } = {};

@@ -22,9 +22,9 @@ const statusOf = async (plaza: TestPlaza, id = "5301") =>
 
 onEachDatabase("the live state of a video", (database) => {
   test("shows what an encoder did and what comes next, and no key", async () => {
-    const { call, plaza } = await open({ database });
-    await call("PUT", "clock", { now: 1_795_000_000, frozen: true });
-    const begun = await call("POST", "live-videos/5301/ingest", { event: "started", stream_key: KEY });
+    const { request, plaza } = await open({ database });
+    await request("PUT", "clock", { now: 1_795_000_000, frozen: true });
+    const begun = await request("POST", "live-videos/5301/ingest", { event: "started", stream_key: KEY });
     expect(begun).toEqual({
       status: 200,
       body: {
@@ -39,66 +39,66 @@ onEachDatabase("the live state of a video", (database) => {
         restore_notice: "none",
       },
     });
-    const lost = await call("POST", "live-videos/5301/ingest", { event: "lost" });
+    const lost = await request("POST", "live-videos/5301/ingest", { event: "lost" });
     expect(lost.body).toMatchObject({ state: "reconnecting", next: { event: "reconnect_window_closed", time: 1_795_000_150 } });
-    expect((await call("POST", "live-videos/5301/ingest", { event: "lost" })).status).toBe(409);
-    await call("POST", "clock/advance", { seconds: 150 });
-    expect((await call("GET", "live-videos/5301/ingest")).body).toMatchObject({ state: "key_dead", status: "LIVE", stream_key: "none" });
-    expect(await call("POST", "live-videos/5301/ingest", { event: "started", stream_key: KEY })).toMatchObject({
+    expect((await request("POST", "live-videos/5301/ingest", { event: "lost" })).status).toBe(409);
+    await request("POST", "clock/advance", { seconds: 150 });
+    expect((await request("GET", "live-videos/5301/ingest")).body).toMatchObject({ state: "key_dead", status: "LIVE", stream_key: "none" });
+    expect(await request("POST", "live-videos/5301/ingest", { event: "started", stream_key: KEY })).toMatchObject({
       status: 409,
       body: { error: { parameter: "stream_key" } },
     });
-    await call("POST", "clock/advance", { seconds: 600 });
+    await request("POST", "clock/advance", { seconds: 600 });
     expect(await statusOf(plaza)).toBe("VOD");
   });
 
   test("both windows pass in one move of the clock", async () => {
-    const { call, plaza } = await open({ database });
-    await call("PUT", "clock", { frozen: true });
-    await call("POST", "live-videos/5301/ingest", { event: "started" });
-    await call("POST", "live-videos/5301/ingest", { event: "ended" });
-    await call("POST", "clock/advance", { seconds: 750 });
+    const { request, plaza } = await open({ database });
+    await request("PUT", "clock", { frozen: true });
+    await request("POST", "live-videos/5301/ingest", { event: "started" });
+    await request("POST", "live-videos/5301/ingest", { event: "ended" });
+    await request("POST", "clock/advance", { seconds: 750 });
     expect(await statusOf(plaza)).toBe("VOD");
   });
 
   test("ends where the encoder sends no audio", async () => {
-    const { call } = await open({ database });
-    await call("POST", "live-videos/5301/ingest", { event: "started" });
-    expect((await call("POST", "live-videos/5301/ingest", { event: "no_audio" })).body).toMatchObject({ state: "stopped", status: "LIVE_STOPPED" });
-    expect((await call("POST", "live-videos/5301/ingest", { event: "started" })).status).toBe(409);
+    const { request } = await open({ database });
+    await request("POST", "live-videos/5301/ingest", { event: "started" });
+    expect((await request("POST", "live-videos/5301/ingest", { event: "no_audio" })).body).toMatchObject({ state: "stopped", status: "LIVE_STOPPED" });
+    expect((await request("POST", "live-videos/5301/ingest", { event: "started" })).status).toBe(409);
   });
 
   test("goes on showing as live while sealing fails", async () => {
-    const { call, plaza } = await open({ database });
-    expect((await call("PUT", "live-videos/5301/sealing", { fails: true })).body.sealing).toEqual({ fails: true, tries: 0 });
+    const { request, plaza } = await open({ database });
+    expect((await request("PUT", "live-videos/5301/sealing", { fails: true })).body.sealing).toEqual({ fails: true, tries: 0 });
     await plaza.post("/v26.0/5301", { bearer: "author", body: { end_live_video: true } });
-    await call("POST", "clock/advance", { seconds: 3_600 });
-    expect((await call("GET", "live-videos/5301/ingest")).body).toMatchObject({ state: "ending", status: "LIVE" });
-    expect((await call("PUT", "live-videos/5301/sealing", { fails: false })).body.status).toBe("LIVE_STOPPED");
-    await call("POST", "clock/advance", { seconds: 0 });
+    await request("POST", "clock/advance", { seconds: 3_600 });
+    expect((await request("GET", "live-videos/5301/ingest")).body).toMatchObject({ state: "ending", status: "LIVE" });
+    expect((await request("PUT", "live-videos/5301/sealing", { fails: false })).body.status).toBe("LIVE_STOPPED");
+    await request("POST", "clock/advance", { seconds: 0 });
     expect(await statusOf(plaza)).toBe("VOD");
   });
 
   test("takedown, notice, restore; and a notice that lapsed", async () => {
-    const { call, plaza } = await open({ database });
-    await call("PUT", "clock", { frozen: true });
-    for (const path of ["restore-notice", "restore"]) expect((await call("POST", `live-videos/5301/${path}`)).status).toBe(409);
-    expect((await call("POST", "live-videos/5302/takedown")).status).toBe(409);
-    expect((await call("POST", "live-videos/5301/takedown")).body).toMatchObject({ status: null, restore_notice: "open" });
+    const { request, plaza } = await open({ database });
+    await request("PUT", "clock", { frozen: true });
+    for (const path of ["restore-notice", "restore"]) expect((await request("POST", `live-videos/5301/${path}`)).status).toBe(409);
+    expect((await request("POST", "live-videos/5302/takedown")).status).toBe(409);
+    expect((await request("POST", "live-videos/5301/takedown")).body).toMatchObject({ status: null, restore_notice: "open" });
     expect(await statusOf(plaza)).toBeUndefined();
-    await call("POST", "clock/advance", { seconds: 6 * 86_400 });
-    const noticed = await call("POST", "live-videos/5301/restore-notice");
+    await request("POST", "clock/advance", { seconds: 6 * 86_400 });
+    const noticed = await request("POST", "live-videos/5301/restore-notice");
     expect([noticed.status, noticed.body.next.time]).toEqual([200, Math.ceil(plaza.world.clock.nowMs() / 1000) + 86_400]);
-    expect((await call("POST", "live-videos/5301/restore")).body).toMatchObject({ status: "VOD", restore_notice: "none" });
+    expect((await request("POST", "live-videos/5301/restore")).body).toMatchObject({ status: "VOD", restore_notice: "none" });
     expect(await statusOf(plaza)).toBe("VOD");
-    await call("POST", "live-videos/5301/takedown");
-    await call("POST", "clock/advance", { seconds: 7 * 86_400 });
-    expect((await call("POST", "live-videos/5301/restore")).status).toBe(409);
-    expect((await call("GET", "live-videos/5301/ingest")).body).toMatchObject({ state: "lapsed", restore_notice: "lapsed" });
+    await request("POST", "live-videos/5301/takedown");
+    await request("POST", "clock/advance", { seconds: 7 * 86_400 });
+    expect((await request("POST", "live-videos/5301/restore")).status).toBe(409);
+    expect((await request("GET", "live-videos/5301/ingest")).body).toMatchObject({ state: "lapsed", restore_notice: "lapsed" });
   });
 
   test("a deleted video is 404 everywhere", async () => {
-    const { call, plaza } = await open({ database });
+    const { request, plaza } = await open({ database });
     await plaza.delete("/v26.0/5301", { bearer: "author" });
     for (const [method, path, body] of [
       ["GET", "ingest", undefined],
@@ -110,7 +110,7 @@ onEachDatabase("the live state of a video", (database) => {
       ["GET", "viewer", undefined],
     ] as const) {
       for (const id of ["5301", "2001", "abc", "99999999999999999999"]) {
-        expect([path, id, (await call(method, `live-videos/${id}/${path}`, body)).status]).toEqual([path, id, 404]);
+        expect([path, id, (await request(method, `live-videos/${id}/${path}`, body)).status]).toEqual([path, id, 404]);
       }
     }
   });
@@ -118,21 +118,21 @@ onEachDatabase("the live state of a video", (database) => {
 
 describe("who may watch", () => {
   test("LIVE-24, LIVE-27, LIVE-28: borders, the first seconds, and mobile web", async () => {
-    const { call, plaza } = await open();
+    const { request, plaza } = await open();
     const viewer = async (id: string, query = "") => {
-      const { body } = await call("GET", `live-videos/${id}/viewer${query}`);
+      const { body } = await request("GET", `live-videos/${id}/viewer${query}`);
       return body.may_watch ? "may" : body.reason;
     };
     expect([await viewer("5302"), await viewer("5301")]).toEqual(["not_published", "starting"]);
-    await call("POST", "clock/advance", { seconds: 5 });
+    await request("POST", "clock/advance", { seconds: 5 });
     expect([await viewer("5301"), await viewer("5301", "?mobile_web=true")]).toEqual(["may", "not_on_mobile_web_until_vod"]);
     expect([await viewer("5303", "?country=de&mobile_web=true"), await viewer("5303", "?country=US"), await viewer("5303")]).toEqual([
       "may",
       "not_in_this_country",
       "not_in_this_country",
     ]);
-    expect((await call("GET", "live-videos/5303/viewer?country=XX")).status).toBe(400);
-    await call("POST", "live-videos/5303/takedown");
+    expect((await request("GET", "live-videos/5303/viewer?country=XX")).status).toBe(400);
+    await request("POST", "live-videos/5303/takedown");
     expect(await viewer("5303", "?country=DE")).toBe("not_shown");
     expect(await statusOf(plaza, "5303")).toBeUndefined();
   });

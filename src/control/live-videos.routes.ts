@@ -12,13 +12,13 @@ import {
   noAudio,
   readLiveState,
   refusalsToWatch,
-  type Steered,
+  type TransitionResult,
   setSealing,
-  steerLiveVideo,
+  transitionLiveVideo,
 } from "#features/live-videos";
 import { isNodeId, type NodeId } from "#kernel/ids";
 import { badRequest, conflict, notFound } from "./errors.ts";
-import { type ControlCall, type ControlRoute, route } from "./routes.ts";
+import { type ControlRequest, type ControlRoute, route } from "./routes.ts";
 
 const oneOf = (words: readonly string[]) => Type.Union(words.map((word) => Type.Literal(word)));
 const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()]);
@@ -41,7 +41,7 @@ const liveState = Type.Object({
   restore_notice: oneOf(["none", "open", "lapsed"]),
 });
 
-function idOf({ path }: ControlCall): NodeId {
+function idOf({ path }: ControlRequest): NodeId {
   const id = path.id as string;
   if (!isNodeId(id)) throw missing(id);
   return id;
@@ -50,18 +50,18 @@ function idOf({ path }: ControlCall): NodeId {
 const missing = (id: string) => notFound(`live video ${id}`);
 
 /** The state, once the move is made. */
-function stateAfter(id: NodeId, steered: Steered, what: string): unknown {
-  if (steered.is === "missing") throw missing(id);
-  if (steered.is === "refused") throw conflict(`a live video that is ${steered.state.state} cannot be ${what}`);
-  return steered.state;
+function stateAfter(id: NodeId, result: TransitionResult, what: string): unknown {
+  if (result.is === "missing") throw missing(id);
+  if (result.is === "refused") throw conflict(`a live video that is ${result.state.state} cannot be ${what}`);
+  return result.state;
 }
 
-const steering = (event: LiveEvent, what: string) => async (call: ControlCall) =>
-  stateAfter(idOf(call), await steerLiveVideo(call.world, idOf(call), event), what);
+const transition = (event: LiveEvent, what: string) => async (request: ControlRequest) =>
+  stateAfter(idOf(request), await transitionLiveVideo(request.world, idOf(request), event), what);
 
-async function readState(call: ControlCall): Promise<unknown> {
-  const id = idOf(call);
-  const state = await readLiveState(call.world, id);
+async function readState(request: ControlRequest): Promise<unknown> {
+  const id = idOf(request);
+  const state = await readLiveState(request.world, id);
   if (state === undefined) throw missing(id);
   return state;
 }
@@ -77,35 +77,35 @@ const feedEvent = Type.Object(
 );
 
 /** What an encoder does, without an encoder. */
-async function tellOfFeed(call: ControlCall<unknown, Static<typeof feedEvent>>): Promise<unknown> {
-  const { world, body } = call;
-  const id = idOf(call as ControlCall);
+async function tellOfFeed(request: ControlRequest<unknown, Static<typeof feedEvent>>): Promise<unknown> {
+  const { world, body } = request;
+  const id = idOf(request as ControlRequest);
   const before = await readLiveState(world, id);
   if (before === undefined) throw missing(id);
   if (body.event === "started") {
     const hasStarted =
       body.stream_key === undefined
-        ? (await steerLiveVideo(world, id, "feed_started")).is === "done"
+        ? (await transitionLiveVideo(world, id, "feed_started")).is === "done"
         : (await feedStarted(world, body.stream_key))?.video === id;
     if (!hasStarted) throw conflict(`the stream key opens nothing: the live video is ${before.state}`, "stream_key");
   } else {
     const tell = { lost: feedLost, ended: feedEnded, no_audio: noAudio }[body.event];
     if ((await tell(world, { video: id, session: before.feed.session })) === undefined) throw conflict("no encoder sends at the moment");
   }
-  return readState(call as ControlCall);
+  return readState(request as ControlRequest);
 }
 
 const sealing = Type.Object({ fails: Type.Boolean() }, { additionalProperties: false });
 
-async function changeSealing(call: ControlCall<unknown, Static<typeof sealing>>): Promise<unknown> {
-  const id = idOf(call as ControlCall);
-  return stateAfter(id, await setSealing(call.world, id, call.body.fails), "sealed");
+async function changeSealing(request: ControlRequest<unknown, Static<typeof sealing>>): Promise<unknown> {
+  const id = idOf(request as ControlRequest);
+  return stateAfter(id, await setSealing(request.world, id, request.body.fails), "sealed");
 }
 
 /** The notice goes out with the takedown; telling the people again does not give them more time (D-51). */
-async function repeatRestoreNotice(call: ControlCall): Promise<unknown> {
-  const id = idOf(call);
-  const state = await readLiveState(call.world, id);
+async function repeatRestoreNotice(request: ControlRequest): Promise<unknown> {
+  const id = idOf(request);
+  const state = await readLiveState(request.world, id);
   if (state === undefined) throw missing(id);
   if (state.restore_notice !== "open") throw conflict(`a live video that is ${state.state} has no open restore notice`);
   return state;
@@ -116,17 +116,17 @@ const watchQuery = Type.Object({
   mobile_web: Type.Optional(Type.Boolean({ description: "in the browser of a phone or tablet" })),
 });
 
-const watchAnswer = Type.Object({
+const watchResponse = Type.Object({
   may_watch: Type.Boolean(),
   reason: Type.Optional(oneOf(refusalsToWatch)),
 });
 
-async function checkViewer(call: ControlCall<Static<typeof watchQuery>>): Promise<unknown> {
-  const id = idOf(call as ControlCall);
-  const { country, mobile_web: isMobileWeb = false } = call.query;
+async function checkViewer(request: ControlRequest<Static<typeof watchQuery>>): Promise<unknown> {
+  const id = idOf(request as ControlRequest);
+  const { country, mobile_web: isMobileWeb = false } = request.query;
   const code = country === undefined ? undefined : countryOf(country);
   if (country !== undefined && code === undefined) throw badRequest("country is no country code of ISO 3166-1, such as DE", "country");
-  const reason = await findRefusalToWatch(call.world, id, { country: code, isMobileWeb });
+  const reason = await findRefusalToWatch(request.world, id, { country: code, isMobileWeb });
   if (reason === undefined) throw missing(id);
   return reason === null ? { may_watch: true } : { may_watch: false, reason };
 }
@@ -139,7 +139,7 @@ export const liveVideoRoutes: readonly ControlRoute[] = [
     path: `${LIVE_VIDEO}/ingest`,
     operation: "readLiveState",
     summary: "The live state of a video: its feed, its key, and what happens by itself next",
-    answer: liveState,
+    response: liveState,
     errors: [404],
     handle: readState,
   },
@@ -149,7 +149,7 @@ export const liveVideoRoutes: readonly ControlRoute[] = [
     operation: "tellOfFeed",
     summary: "Does what an encoder would do: begin, break off, stop, or send no audio. 409 where there is no such feed, or the key opens nothing",
     body: feedEvent,
-    answer: liveState,
+    response: liveState,
     errors: [404, 409],
     handle: tellOfFeed,
   }),
@@ -159,7 +159,7 @@ export const liveVideoRoutes: readonly ControlRoute[] = [
     operation: "setSealing",
     summary: "Makes sealing fail on purpose, or work again; while it fails, a broadcast that was ended goes on showing as live",
     body: sealing,
-    answer: liveState,
+    response: liveState,
     errors: [404],
     handle: changeSealing,
   }),
@@ -168,16 +168,16 @@ export const liveVideoRoutes: readonly ControlRoute[] = [
     path: `${LIVE_VIDEO}/takedown`,
     operation: "takeDownLiveVideo",
     summary: "Takes a live video or a VOD down, as for a copyright claim, and opens its restore notice of 7 days",
-    answer: liveState,
+    response: liveState,
     errors: [404, 409],
-    handle: steering("taken_down", "taken down"),
+    handle: transition("taken_down", "taken down"),
   },
   {
     method: "POST",
     path: `${LIVE_VIDEO}/restore-notice`,
     operation: "repeatRestoreNotice",
     summary: "Tells the page's people of the open restore notice again; its time stays as it is. 409 where none is open",
-    answer: liveState,
+    response: liveState,
     errors: [404, 409],
     handle: repeatRestoreNotice,
   },
@@ -186,9 +186,9 @@ export const liveVideoRoutes: readonly ControlRoute[] = [
     path: `${LIVE_VIDEO}/restore`,
     operation: "restoreLiveVideo",
     summary: "Acts on the restore notice: the video is back as VOD. 409 where no notice is open",
-    answer: liveState,
+    response: liveState,
     errors: [404, 409],
-    handle: steering("restored", "restored"),
+    handle: transition("restored", "restored"),
   },
   route({
     method: "GET",
@@ -196,7 +196,7 @@ export const liveVideoRoutes: readonly ControlRoute[] = [
     operation: "checkViewer",
     summary: "Whether somebody may watch a video from where they are, and if not, why",
     query: watchQuery,
-    answer: watchAnswer,
+    response: watchResponse,
     errors: [404],
     handle: checkViewer,
   }),

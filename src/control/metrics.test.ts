@@ -1,18 +1,18 @@
 import { expect, test } from "bun:test";
 import { openPlaza } from "#harness/plaza";
-import { CallFigures } from "#telemetry/figures";
+import { RequestMetrics } from "#telemetry/figures";
 import { merged, reportOf } from "#telemetry/merged-figures";
 import { metricsText } from "./metrics.ts";
 
-function figuresOf(...calls: [operation: string, status: number, ms: number][]): CallFigures {
-  const figures = new CallFigures();
-  for (const [operation, status, ms] of calls) figures.record(operation, status, ms);
-  return figures;
+function metricsOf(...requests: [operation: string, status: number, ms: number][]): RequestMetrics {
+  const metrics = new RequestMetrics();
+  for (const [operation, status, ms] of requests) metrics.record(operation, status, ms);
+  return metrics;
 }
 
 test("calls are shown by operation and status, their durations in seconds and summed up to each edge", async () => {
   const { world } = await openPlaza();
-  const text = await metricsText(figuresOf(["readLabel", 200, 0.2], ["readLabel", 200, 3], ["readLabel", 400, 20_000]), [world]);
+  const text = await metricsText(metricsOf(["readLabel", 200, 0.2], ["readLabel", 200, 3], ["readLabel", 400, 20_000]), [world]);
   for (const line of [
     'plaza_calls_total{operation="readLabel",status="200"} 2',
     'plaza_calls_total{operation="readLabel",status="400"} 1',
@@ -29,7 +29,7 @@ test("calls are shown by operation and status, their durations in seconds and su
 
 test("every line is one that Prometheus reads", async () => {
   const { world } = await openPlaza();
-  const text = await metricsText(figuresOf(['a"b\\c\n', 200, 1]), [world]);
+  const text = await metricsText(metricsOf(['a"b\\c\n', 200, 1]), [world]);
   expect(text).toEndWith("\n");
   for (const line of text.trimEnd().split("\n"))
     expect(line).toMatch(/^(?:# (?:HELP|TYPE) [a-z_]+ .+|[a-z_]+(?:\{(?:[a-z]+="[^"\\\n]*",?)+\})? [0-9.e+-]+)$/);
@@ -38,16 +38,16 @@ test("every line is one that Prometheus reads", async () => {
 test("a database that is gone is down, and the page is served all the same", async () => {
   const { world } = await openPlaza();
   await world.database.close();
-  expect(await metricsText(figuresOf(), [world])).toContain(`plaza_database_up{world="${world.name}"} 0`);
+  expect(await metricsText(metricsOf(), [world])).toContain(`plaza_database_up{world="${world.name}"} 0`);
 });
 
 test("the figures of several processes are one sum", () => {
-  const one = figuresOf(["a", 200, 1], ["b", 200, 1]);
-  const other = figuresOf(["a", 200, 1], ["a", 500, 100]);
+  const one = metricsOf(["a", 200, 1], ["b", 200, 1]);
+  const other = metricsOf(["a", 200, 1], ["a", 500, 100]);
   one.inFlight = 2;
   other.turnedAway = 3;
   const sum = merged(JSON.parse(JSON.stringify([reportOf(one), reportOf(other)])));
-  const whole = figuresOf(["a", 200, 1], ["b", 200, 1], ["a", 200, 1], ["a", 500, 100]);
+  const whole = metricsOf(["a", 200, 1], ["b", 200, 1], ["a", 200, 1], ["a", 500, 100]);
   expect([...sum.operations()]).toEqual([...whole.operations()]);
   expect(sum).toMatchObject({ inFlight: 2, turnedAway: 3 });
 });

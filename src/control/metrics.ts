@@ -6,7 +6,7 @@
 import type { OpenWorld } from "#graph/open-world";
 import { monotonicMs, sleepMs } from "#system";
 import { DURATION_EDGES_MS } from "#telemetry/figures";
-import type { FiguresSource } from "#telemetry/merged-figures";
+import type { MetricsSource } from "#telemetry/merged-figures";
 import { countCallbacks } from "#webhooks/callbacks.store";
 import { ATTEMPT_EDGES_MS } from "#webhooks/delivery-figures";
 
@@ -37,9 +37,9 @@ class Page {
   }
 }
 
-export async function metricsText(figures: FiguresSource, worlds: Iterable<OpenWorld>): Promise<string> {
+export async function metricsText(metrics: MetricsSource, worlds: Iterable<OpenWorld>): Promise<string> {
   const page = new Page();
-  writeCalls(page, figures);
+  writeRequests(page, metrics);
   await writeProcess(page);
   const all = [...worlds];
   await writeDatabases(page, all);
@@ -48,61 +48,61 @@ export async function metricsText(figures: FiguresSource, worlds: Iterable<OpenW
   return page.text();
 }
 
-function writeCalls(page: Page, figures: FiguresSource): void {
-  const operations = [...figures.operations()];
+function writeRequests(page: Page, metrics: MetricsSource): void {
+  const operations = [...metrics.operations()];
   page.metric("plaza_calls_total", "counter", "Graph calls by operation and HTTP status.");
   for (const [operation, { byStatus }] of operations) {
     for (const [status, count] of byStatus) page.sample("plaza_calls_total", { operation, status }, count);
   }
   const duration = "plaza_call_duration_seconds";
   page.metric(duration, "histogram", "How long graph calls took, from the end of their headers to their answer.");
-  for (const [operation, { durations, durationSumMs, calls }] of operations) {
+  for (const [operation, { durations, durationSumMs, requests }] of operations) {
     let below = 0;
     for (const [index, edgeMs] of DURATION_EDGES_MS.entries()) {
       below += durations[index] ?? 0;
       page.sample(`${duration}_bucket`, { operation, le: edgeMs / 1000 }, below);
     }
-    page.sample(`${duration}_bucket`, { operation, le: "+Inf" }, calls);
+    page.sample(`${duration}_bucket`, { operation, le: "+Inf" }, requests);
     page.sample(`${duration}_sum`, { operation }, durationSumMs / 1000);
-    page.sample(`${duration}_count`, { operation }, calls);
+    page.sample(`${duration}_count`, { operation }, requests);
   }
-  page.gauge("plaza_calls_in_flight", "Graph calls that run now.", figures.inFlight);
+  page.gauge("plaza_calls_in_flight", "Graph calls that run now.", metrics.inFlight);
   page.metric("plaza_calls_turned_away_total", "counter", "Graph calls that were told to come back because too many ran.");
-  page.sample("plaza_calls_turned_away_total", {}, figures.turnedAway);
+  page.sample("plaza_calls_turned_away_total", {}, metrics.turnedAway);
 }
 
 /** D-62: what this process sent since its start, by callback and field. */
 function writeWebhooks(page: Page, worlds: readonly OpenWorld[]): void {
   const sent = worlds.flatMap(({ name: world, webhooks }) =>
-    [...webhooks.figures.entries()].map((figures) => {
-      const { app, callback, object, field } = figures;
-      return { labels: { world, app, callback, object, field }, figures };
+    [...webhooks.metrics.entries()].map((metrics) => {
+      const { app, callback, object, field } = metrics;
+      return { labels: { world, app, callback, object, field }, metrics };
     }),
   );
   const attempts = "plaza_webhook_attempts_total";
   page.metric(attempts, "counter", "Webhook POSTs by callback and field; outcome: delivered, retried or failed.");
-  for (const { labels, figures } of sent) {
-    for (const outcome of ["delivered", "retried", "failed"] as const) page.sample(attempts, { ...labels, outcome }, figures[outcome]);
+  for (const { labels, metrics } of sent) {
+    for (const outcome of ["delivered", "retried", "failed"] as const) page.sample(attempts, { ...labels, outcome }, metrics[outcome]);
   }
   const broken = "plaza_webhook_payloads_broken_total";
   page.metric(broken, "counter", "Events whose payload broke the contract of its field: a mistake of the program, told of in the log.");
   for (const { name: world, webhooks } of worlds) {
-    for (const { object, field, count } of webhooks.figures.brokenPayloads()) page.sample(broken, { world, object, field }, count);
+    for (const { object, field, count } of webhooks.metrics.brokenPayloads()) page.sample(broken, { world, object, field }, count);
   }
   const updates = "plaza_webhook_updates_delivered_total";
   page.metric(updates, "counter", "Events in the webhook POSTs that were taken.");
-  for (const { labels, figures } of sent) page.sample(updates, labels, figures.updates);
+  for (const { labels, metrics } of sent) page.sample(updates, labels, metrics.updates);
   const duration = "plaza_webhook_attempt_duration_seconds";
   page.metric(duration, "histogram", "How long webhook POSTs took, until their answer or its absence.");
-  for (const { labels, figures } of sent) {
+  for (const { labels, metrics } of sent) {
     let below = 0;
     for (const [index, edgeMs] of ATTEMPT_EDGES_MS.entries()) {
-      below += figures.durations[index] ?? 0;
+      below += metrics.durations[index] ?? 0;
       page.sample(`${duration}_bucket`, { ...labels, le: edgeMs / 1000 }, below);
     }
-    const count = figures.delivered + figures.retried + figures.failed;
+    const count = metrics.delivered + metrics.retried + metrics.failed;
     page.sample(`${duration}_bucket`, { ...labels, le: "+Inf" }, count);
-    page.sample(`${duration}_sum`, labels, figures.durationSumMs / 1000);
+    page.sample(`${duration}_sum`, labels, metrics.durationSumMs / 1000);
     page.sample(`${duration}_count`, labels, count);
   }
 }

@@ -30,24 +30,24 @@ const busyWorld = {
 
 onEachDatabase("nodes", (database) => {
   test("a node is made, read, changed and deleted, and the graph shows each step", async () => {
-    const { plaza, call } = await openControl({ database });
-    const made = await call("POST", "nodes/labels", { page: "2001", name: "new", users: ["9001"] });
+    const { plaza, request } = await openControl({ database });
+    const made = await request("POST", "nodes/labels", { page: "2001", name: "new", users: ["9001"] });
     expect(made).toMatchObject({ status: 201, body: { page: "2001", name: "new", users: ["9001"] } });
     const { id } = made.body;
-    expect((await call("GET", `nodes/labels/${id}`)).body).toEqual(made.body);
+    expect((await request("GET", `nodes/labels/${id}`)).body).toEqual(made.body);
     expect((await labelsOf(plaza)).body.data[0]).toEqual({ id, name: "new" });
-    expect((await call("PATCH", `nodes/labels/${id}`, { name: "changed" })).body).toEqual({ ...made.body, name: "changed" });
+    expect((await request("PATCH", `nodes/labels/${id}`, { name: "changed" })).body).toEqual({ ...made.body, name: "changed" });
     expect((await labelsOf(plaza)).body.data[0]).toEqual({ id, name: "changed" });
-    expect((await call("DELETE", `nodes/labels/${id}`)).status).toBe(200);
-    expect((await call("GET", `nodes/labels/${id}`)).status).toBe(404);
+    expect((await request("DELETE", `nodes/labels/${id}`)).status).toBe(200);
+    expect((await request("GET", `nodes/labels/${id}`)).status).toBe(404);
     expect((await labelsOf(plaza)).body.data).toHaveLength(3);
   });
 
   test("what hangs on a page goes with it, in every room", async () => {
-    const { plaza, call } = await openControl({ database });
-    expect((await call("DELETE", "nodes/pages/2001")).status).toBe(200);
+    const { plaza, request } = await openControl({ database });
+    expect((await request("DELETE", "nodes/pages/2001")).status).toBe(200);
     for (const key of ["labels", "personas"]) {
-      const { data } = (await call("GET", `nodes/${key}`)).body;
+      const { data } = (await request("GET", `nodes/${key}`)).body;
       expect(data.filter(({ page }: { page: string }) => page === "2001")).toEqual([]);
     }
     expect(await plaza.dump(["labels.name", "label_names.name", "label_users.label", "page_people.name"])).not.toContainEqual({ value: "vip" });
@@ -60,11 +60,11 @@ onEachDatabase("nodes", (database) => {
   ];
   for (const keys of removals) {
     test(`what referred to removed ${keys.join(", ")} goes on without them: nothing is left that leads nowhere`, async () => {
-      const { plaza, call } = await openControl({ database, world: busyWorld });
+      const { plaza, request } = await openControl({ database, world: busyWorld });
       const sections = sectionsOf(plaza.registry);
       for (const removed of keys) {
-        for (const { id } of (await call("GET", `nodes/${removed}`)).body.data) {
-          expect((await call("DELETE", `nodes/${removed}/${id}`)).status).toBe(200);
+        for (const { id } of (await request("GET", `nodes/${removed}`)).body.data) {
+          expect((await request("DELETE", `nodes/${removed}/${id}`)).status).toBe(200);
           const file = await exportWorld(plaza.world, plaza.registry);
           // Its tokens went with it.
           expect(((file.tokens ?? []) as object[]).flatMap((token) => Object.values(token))).not.toContain(id);
@@ -82,7 +82,7 @@ onEachDatabase("nodes", (database) => {
   }
 
   test("what a node hangs on cannot be changed, and a call that tries changes nothing", async () => {
-    const { call } = await openControl({ database, world: busyWorld });
+    const { request } = await openControl({ database, world: busyWorld });
     const tries: [path: string, body: Record<string, unknown>, parameter: string][] = [
       ["labels/5001", { page: "2002", users: [], name: "x" }, "page"],
       ["personas/5101", { page: "2002", name: "x" }, "page"],
@@ -91,17 +91,17 @@ onEachDatabase("nodes", (database) => {
       ["phone_numbers/4101", { account: "4002", overrides: [] }, "account"],
     ];
     for (const [path, body, parameter] of tries) {
-      const before = await call("GET", `nodes/${path}`);
-      expect(await call("PATCH", `nodes/${path}`, body)).toMatchObject({ status: 400, body: { error: { parameter } } });
-      expect(await call("GET", `nodes/${path}`)).toEqual(before);
+      const before = await request("GET", `nodes/${path}`);
+      expect(await request("PATCH", `nodes/${path}`, body)).toMatchObject({ status: 400, body: { error: { parameter } } });
+      expect(await request("GET", `nodes/${path}`)).toEqual(before);
       const [key, id] = path.split("/");
-      expect((await call("GET", `nodes/${key}`)).body.data.filter((entry: { id: string }) => entry.id === id)).toHaveLength(1);
+      expect((await request("GET", `nodes/${key}`)).body.data.filter((entry: { id: string }) => entry.id === id)).toHaveLength(1);
     }
   });
 
   test("D-120: an activity that its target has no metric for is 422", async () => {
-    const { call } = await openControl({ database, world: fullWorld });
-    const record = async (body: Record<string, unknown>) => (await call("POST", "nodes/activity", body)).status;
+    const { request } = await openControl({ database, world: fullWorld });
+    const record = async (body: Record<string, unknown>) => (await request("POST", "nodes/activity", body)).status;
     expect(await record({ target: "7001", metric: "shares" })).toBe(422);
     expect(await record({ target: "7101", metric: "clicks", link_url: "https://example.com" })).toBe(422);
     expect(await record({ target: "7101", metric: "shares" })).toBe(201);
@@ -109,11 +109,11 @@ onEachDatabase("nodes", (database) => {
   });
 
   test("D-40, D-41: labels and personas are held to the rules of the calls that make them", async () => {
-    const { call } = await openControl({ database });
-    expect(await call("POST", "nodes/labels", { page: "2001", name: "  spaced " })).toMatchObject({ status: 201, body: { name: "spaced" } });
+    const { request } = await openControl({ database });
+    expect(await request("POST", "nodes/labels", { page: "2001", name: "  spaced " })).toMatchObject({ status: 201, body: { name: "spaced" } });
     const refused = async (path: string, body: Record<string, unknown>) => {
-      const { status, body: answer } = await call(path.includes("/") ? "PATCH" : "POST", `nodes/${path}`, body);
-      return [status, answer.error?.parameter];
+      const { status, body: response } = await request(path.includes("/") ? "PATCH" : "POST", `nodes/${path}`, body);
+      return [status, response.error?.parameter];
     };
     expect(await refused("labels", { page: "2001", name: "spaced  " })).toEqual([400, "name"]);
     expect(await refused("labels", { page: "2001", name: "  " })).toEqual([400, "name"]);
@@ -123,60 +123,60 @@ onEachDatabase("nodes", (database) => {
   });
 
   test("a role of an app names a user or a microblog user, and not both", async () => {
-    const { call } = await openControl({ database, world: fullWorld });
+    const { request } = await openControl({ database, world: fullWorld });
     const role = "developer";
     for (const one of [{ role }, { role, user: "3001", microblog_user: "7001" }]) {
-      const { status, body } = await call("PATCH", "nodes/apps/1001", { roles: [{ role, user: "3001" }, one] });
+      const { status, body } = await request("PATCH", "nodes/apps/1001", { roles: [{ role, user: "3001" }, one] });
       expect([status, body.error.parameter]).toEqual([400, "roles[1]"]);
     }
   });
 
   test("null takes a key back to what it is when not given", async () => {
-    const { call } = await openControl({ database });
-    expect((await call("PATCH", "nodes/labels/5001", { users: null })).body.users).toEqual([]);
+    const { request } = await openControl({ database });
+    expect((await request("PATCH", "nodes/labels/5001", { users: null })).body.users).toEqual([]);
   });
 
   test("a taken id is 409 and changes nothing", async () => {
-    const { call } = await openControl({ database });
-    expect((await call("POST", "nodes/labels", { id: "5001", page: "2001", name: "other" })).status).toBe(409);
-    expect((await call("POST", "nodes/labels", { id: "2001", page: "2001", name: "other" })).status).toBe(409);
-    expect((await call("GET", "nodes/labels/5001")).body.name).toBe("vip");
+    const { request } = await openControl({ database });
+    expect((await request("POST", "nodes/labels", { id: "5001", page: "2001", name: "other" })).status).toBe(409);
+    expect((await request("POST", "nodes/labels", { id: "2001", page: "2001", name: "other" })).status).toBe(409);
+    expect((await request("GET", "nodes/labels/5001")).body.name).toBe("vip");
   });
 
   test("a reference that leads nowhere is 422 and stores nothing, on creation and on change", async () => {
-    const { call } = await openControl({ database });
-    expect(await call("POST", "nodes/labels", { id: "77", page: "3", name: "x" })).toMatchObject({
+    const { request } = await openControl({ database });
+    expect(await request("POST", "nodes/labels", { id: "77", page: "3", name: "x" })).toMatchObject({
       status: 422,
       body: { error: { parameter: "page" } },
     });
-    expect((await call("GET", "nodes/labels/77")).status).toBe(404);
-    const changed = await call("PATCH", "nodes/labels/5001", { users: ["9001", "3001"] });
+    expect((await request("GET", "nodes/labels/77")).status).toBe(404);
+    const changed = await request("PATCH", "nodes/labels/5001", { users: ["9001", "3001"] });
     expect(changed).toMatchObject({ status: 422, body: { error: { parameter: "users[1]" } } });
-    expect((await call("GET", "nodes/labels/5001")).body.users).toEqual(["9001"]);
+    expect((await request("GET", "nodes/labels/5001")).body.users).toEqual(["9001"]);
   });
 
   test("a reference to what belongs to another is 422 and stores nothing, on creation and on change", async () => {
-    const { call } = await openControl({ database, world: fullWorld });
-    await call("PATCH", "nodes/pages/2002", { people: [{ psid: "9002" }] });
+    const { request } = await openControl({ database, world: fullWorld });
+    await request("PATCH", "nodes/pages/2002", { people: [{ psid: "9002" }] });
     const refusal = (parameter: string, rest: string) => ({ status: 422, body: { error: { parameter, message: `${parameter} ${rest}` } } });
     const stranger = refusal("users[1]", "refers to 9002, which belongs to 2002 and not to 2001");
     const users = ["9001", "9002"];
-    expect(await call("POST", "nodes/labels", { id: "77", page: "2001", name: "x", users })).toMatchObject(stranger);
-    expect((await call("GET", "nodes/labels/77")).status).toBe(404);
-    expect(await call("PATCH", "nodes/labels/5001", { users })).toMatchObject(stranger);
-    expect((await call("GET", "nodes/labels/5001")).body.users).toEqual(["9001"]);
-    const album = await call("POST", "nodes/media", { id: "78", owner: "6002", children: ["6101"] });
+    expect(await request("POST", "nodes/labels", { id: "77", page: "2001", name: "x", users })).toMatchObject(stranger);
+    expect((await request("GET", "nodes/labels/77")).status).toBe(404);
+    expect(await request("PATCH", "nodes/labels/5001", { users })).toMatchObject(stranger);
+    expect((await request("GET", "nodes/labels/5001")).body.users).toEqual(["9001"]);
+    const album = await request("POST", "nodes/media", { id: "78", owner: "6002", children: ["6101"] });
     expect(album).toMatchObject(refusal("children[0]", "refers to 6101, which belongs to 6001 and not to 6002"));
-    expect((await call("GET", "nodes/media/78")).status).toBe(404);
+    expect((await request("GET", "nodes/media/78")).status).toBe(404);
   });
 
   test("an id inside an entry that is another node's is 400 and changes nothing", async () => {
-    const { call } = await openControl({ database, world: fullWorld });
+    const { request } = await openControl({ database, world: fullWorld });
     const refused = async (method: string, path: string, body: Record<string, unknown>, parameter: string) => {
-      const before = (await call("GET", "export")).body;
+      const before = (await request("GET", "export")).body;
       const message = `${parameter} 9001 is taken`;
-      expect(await call(method, `nodes/${path}`, body)).toMatchObject({ status: 400, body: { error: { parameter, message } } });
-      expect((await call("GET", "export")).body).toEqual(before);
+      expect(await request(method, `nodes/${path}`, body)).toMatchObject({ status: 400, body: { error: { parameter, message } } });
+      expect((await request("GET", "export")).body).toEqual(before);
     };
     await refused("PATCH", "pages/2002", { people: [{ psid: "9002" }, { psid: "9001" }] }, "people[1].psid");
     await refused("POST", "pages", { id: "2003", people: [{ psid: "9001" }] }, "people[0].psid");
@@ -184,29 +184,29 @@ onEachDatabase("nodes", (database) => {
   });
 
   test("a person who leaves a page for another leaves its labels too", async () => {
-    const { call } = await openControl({ database, world: fullWorld });
-    await call("PATCH", "nodes/pages/2001", { people: null });
-    await call("PATCH", "nodes/pages/2002", { people: [{ psid: "9001" }] });
-    expect((await call("GET", "nodes/labels/5001")).body.users).toEqual([]);
-    expect((await call("PATCH", "nodes/labels/5001", { users: ["9001"] })).status).toBe(422);
-    expect((await call("POST", "nodes/labels", { page: "2002", name: "x", users: ["9001"] })).status).toBe(201);
+    const { request } = await openControl({ database, world: fullWorld });
+    await request("PATCH", "nodes/pages/2001", { people: null });
+    await request("PATCH", "nodes/pages/2002", { people: [{ psid: "9001" }] });
+    expect((await request("GET", "nodes/labels/5001")).body.users).toEqual([]);
+    expect((await request("PATCH", "nodes/labels/5001", { users: ["9001"] })).status).toBe(422);
+    expect((await request("POST", "nodes/labels", { page: "2002", name: "x", users: ["9001"] })).status).toBe(201);
   });
 
   test("what is no such node is 404, also where the id is none", async () => {
-    const { call } = await openControl({ database });
+    const { request } = await openControl({ database });
     for (const id of ["1", "2001", "abc", "0", "99999999999999999999"]) {
       for (const method of ["GET", "PATCH", "DELETE"])
-        expect((await call(method, `nodes/labels/${id}`, method === "PATCH" ? {} : undefined)).status).toBe(404);
+        expect((await request(method, `nodes/labels/${id}`, method === "PATCH" ? {} : undefined)).status).toBe(404);
     }
-    expect((await call("GET", "nodes/shelves")).status).toBe(404);
-    expect((await call("GET", "/v1/worlds/other/nodes/labels")).status).toBe(404);
+    expect((await request("GET", "nodes/shelves")).status).toBe(404);
+    expect((await request("GET", "/v1/worlds/other/nodes/labels")).status).toBe(404);
   });
 
   test("a list is paged, and its pages hold every node once", async () => {
-    const { call } = await openControl({ database });
+    const { request } = await openControl({ database });
     const seen: string[] = [];
     for (let path: string | undefined = "nodes/labels?limit=2"; path !== undefined; ) {
-      const { body } = await call("GET", path);
+      const { body } = await request("GET", path);
       expect(body.data.length).toBeLessThanOrEqual(2);
       seen.push(...body.data.map(({ id }: { id: string }) => id));
       path = body.paging.next === undefined ? undefined : new URL(body.paging.next).pathname + new URL(body.paging.next).search;
@@ -215,20 +215,20 @@ onEachDatabase("nodes", (database) => {
   });
 
   test("records without an id add up, and none can be addressed", async () => {
-    const { call } = await openControl({ database });
-    await call("POST", "nodes/microblog_users", { id: "7001", username: "cafe" });
+    const { request } = await openControl({ database });
+    await request("POST", "nodes/microblog_users", { id: "7001", username: "cafe" });
     const record = { target: "7001", metric: "views", time: 1_794_960_000, value: 2 };
-    for (let i = 0; i < 2; i++) expect(await call("POST", "nodes/activity", record)).toEqual({ status: 201, body: record });
-    expect((await call("POST", "import", { activity: [record, record] })).status).toBe(200);
-    expect((await call("GET", "nodes/activity")).body.data).toEqual([{ ...record, value: 8 }]);
-    expect((await call("GET", "nodes/activity/7001")).status).toBe(404);
+    for (let i = 0; i < 2; i++) expect(await request("POST", "nodes/activity", record)).toEqual({ status: 201, body: record });
+    expect((await request("POST", "import", { activity: [record, record] })).status).toBe(200);
+    expect((await request("GET", "nodes/activity")).body.data).toEqual([{ ...record, value: 8 }]);
+    expect((await request("GET", "nodes/activity/7001")).status).toBe(404);
   });
 
   test("every kind of node can be read and written back unchanged", async () => {
-    const { call, plaza } = await openControl({ database });
-    for (const section of plaza.registry.rooms.flatMap((room) => room.sections ?? []).filter(({ identity }) => identity?.length !== 0)) {
-      for (const entry of (await call("GET", `nodes/${section.key}`)).body.data) {
-        expect((await call("PATCH", `nodes/${section.key}/${entry.id}`, entry)).body).toEqual(entry);
+    const { request, plaza } = await openControl({ database });
+    for (const section of plaza.registry.features.flatMap((feature) => feature.sections ?? []).filter(({ identity }) => identity?.length !== 0)) {
+      for (const entry of (await request("GET", `nodes/${section.key}`)).body.data) {
+        expect((await request("PATCH", `nodes/${section.key}/${entry.id}`, entry)).body).toEqual(entry);
       }
     }
   });
@@ -251,16 +251,16 @@ describe("malformed bodies and queries are 400 and name the parameter", () => {
   ];
   for (const [method, path, body, parameter] of cases) {
     test(`${method} ${path} ${JSON.stringify(body)}`, async () => {
-      const { call } = await openControl();
-      const answer = await call(method, path, body);
-      expect(answer).toMatchObject({ status: 400, body: { error: { code: "bad_request" } } });
-      expect(answer.body.error.parameter).toBe(parameter);
+      const { request } = await openControl();
+      const response = await request(method, path, body);
+      expect(response).toMatchObject({ status: 400, body: { error: { code: "bad_request" } } });
+      expect(response.body.error.parameter).toBe(parameter);
     });
   }
 
   test("a cursor of another list", async () => {
-    const { call } = await openControl();
-    const { next } = (await call("GET", "nodes/labels?limit=1")).body.paging;
-    expect((await call("GET", `nodes/pages?after=${new URL(next).searchParams.get("after")}`)).status).toBe(400);
+    const { request } = await openControl();
+    const { next } = (await request("GET", "nodes/labels?limit=1")).body.paging;
+    expect((await request("GET", `nodes/pages?after=${new URL(next).searchParams.get("after")}`)).status).toBe(400);
   });
 });

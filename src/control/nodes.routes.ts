@@ -7,11 +7,11 @@ import { WorldProblem } from "#graph/world-words";
 import { isNodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import { badRequest, conflict, notFound, unprocessable } from "./errors.ts";
-import { answerList, pageQuery } from "./lists.ts";
-import { type ControlCall, type ControlRoute, route } from "./routes.ts";
+import { respondWithList, pageQuery } from "./lists.ts";
+import { type ControlRequest, type ControlRoute, route } from "./routes.ts";
 
-function sectionOf({ house, path }: ControlCall): WorldSection {
-  const section = sectionsOf(house.registry).find(({ key }) => key === path.key);
+function sectionOf({ deps, path }: ControlRequest): WorldSection {
+  const section = sectionsOf(deps.registry).find(({ key }) => key === path.key);
   if (section === undefined) throw notFound(`kind of node called ${path.key}`);
   return section;
 }
@@ -27,9 +27,9 @@ async function requireReferences(tx: Transaction, section: WorldSection, entry: 
   }
 }
 
-async function createNode(call: ControlCall): Promise<unknown> {
-  const section = sectionOf(call);
-  const { world, body } = call;
+async function createNode(request: ControlRequest): Promise<unknown> {
+  const section = sectionOf(request);
+  const { world, body } = request;
   if (!isMap(body)) throw badRequest("the body is one entry, a JSON object");
   const isMinted = section.identity === undefined && body.id === undefined;
   return world.database.write(async (tx) => {
@@ -42,32 +42,32 @@ async function createNode(call: ControlCall): Promise<unknown> {
   });
 }
 
-async function readNode(call: ControlCall): Promise<unknown> {
-  const section = sectionOf(call);
-  const found = await section.find(call.world.database.reader, idOf(call), call.world);
-  if (found === undefined) throw missing(call);
+async function readNode(request: ControlRequest): Promise<unknown> {
+  const section = sectionOf(request);
+  const found = await section.find(request.world.database.reader, idOf(request), request.world);
+  if (found === undefined) throw missing(request);
   return found;
 }
 
 /** What is no id at all is not asked of a database, which would refuse to compare it. */
-function idOf(call: ControlCall): string {
-  const id = call.path.id as string;
-  const section = sectionOf(call);
-  if (!hasIdentity(section) || (section.identity === undefined && !isNodeId(id))) throw missing(call);
+function idOf(request: ControlRequest): string {
+  const id = request.path.id as string;
+  const section = sectionOf(request);
+  if (!hasIdentity(section) || (section.identity === undefined && !isNodeId(id))) throw missing(request);
   return id;
 }
 
-const missing = ({ path }: ControlCall) => notFound(`node ${path.id} among ${path.key}`);
+const missing = ({ path }: ControlRequest) => notFound(`node ${path.id} among ${path.key}`);
 
 /** Keys that the body names are laid over the stored entry; null takes one back to what it is when not given. */
-function updateNode(call: ControlCall): Promise<unknown> {
-  const section = sectionOf(call);
-  const { world, body } = call;
-  const id = idOf(call);
+function updateNode(request: ControlRequest): Promise<unknown> {
+  const section = sectionOf(request);
+  const { world, body } = request;
+  const id = idOf(request);
   if (!isMap(body)) throw badRequest("the body is a JSON object with the keys to change");
   return world.database.write(async (tx) => {
     const stored = await section.find(tx, id, world);
-    if (stored === undefined) throw missing(call);
+    if (stored === undefined) throw missing(request);
     const entry = entryReader(section.entry)({ ...stored, ...body }) as WorldEntry;
     if (identityOf(section, entry) !== identityOf(section, stored)) throw badRequest("an id cannot be changed", section.identity?.[0] ?? "id");
     await section.replace(tx, entry, world);
@@ -76,19 +76,19 @@ function updateNode(call: ControlCall): Promise<unknown> {
   });
 }
 
-async function deleteNode(call: ControlCall): Promise<unknown> {
-  const section = sectionOf(call);
-  const { world, house } = call;
-  const id = idOf(call);
+async function deleteNode(request: ControlRequest): Promise<unknown> {
+  const section = sectionOf(request);
+  const { world, deps } = request;
+  const id = idOf(request);
   const isGone = await world.database.write(async (tx) => {
     if (!(await section.remove(tx, id, world))) return false;
     // What other rooms keep below a page, app or account goes with it.
     if (!isNodeId(id)) return true;
-    for (const room of house.registry.rooms) await room.forgetOwner?.(tx, id, world);
+    for (const feature of deps.registry.features) await feature.forgetOwner?.(tx, id, world);
     await world.tokens.forgetNode(tx, id);
     return true;
   });
-  if (!isGone) throw missing(call);
+  if (!isGone) throw missing(request);
   return { success: true };
 }
 
@@ -102,7 +102,7 @@ export const nodeRoutes: readonly ControlRoute[] = [
     summary: "Makes a node. An id is minted where none is given; every reference must exist (422)",
     body: "entry",
     status: 201,
-    answer: "entry",
+    response: "entry",
     errors: [404, 409, 413, 422],
     handle: createNode,
   },
@@ -112,12 +112,12 @@ export const nodeRoutes: readonly ControlRoute[] = [
     operation: "listNodes",
     summary: "Lists the nodes of one key",
     query: pageQuery,
-    answer: "entries",
+    response: "entries",
     errors: [404],
-    handle: (call) => {
-      const section = sectionOf(call);
-      return answerList(
-        call,
+    handle: (request) => {
+      const section = sectionOf(request);
+      return respondWithList(
+        request,
         section.key,
         (page, world) => section.list(world.database.reader, page, world),
         (entry) => entry,
@@ -129,7 +129,7 @@ export const nodeRoutes: readonly ControlRoute[] = [
     path: `${NODES}/{id}`,
     operation: "readNode",
     summary: "One node, as a world file would say it",
-    answer: "entry",
+    response: "entry",
     errors: [404],
     handle: readNode,
   },
@@ -139,7 +139,7 @@ export const nodeRoutes: readonly ControlRoute[] = [
     operation: "updateNode",
     summary: "Changes the keys that the body names; null takes a key back to what it is when not given",
     body: "entry",
-    answer: "entry",
+    response: "entry",
     errors: [404, 413, 422],
     handle: updateNode,
   },
@@ -148,7 +148,7 @@ export const nodeRoutes: readonly ControlRoute[] = [
     path: `${NODES}/{id}`,
     operation: "deleteNode",
     summary: "Deletes a node, and what hangs on it",
-    answer: Type.Object({ success: Type.Boolean() }),
+    response: Type.Object({ success: Type.Boolean() }),
     errors: [404],
     handle: deleteNode,
   },

@@ -61,7 +61,7 @@ export function openapiOf(routes: readonly ControlRoute[], sections: readonly Wo
 
 function operationOf(route: ControlRoute, key: string | undefined, path: string): Record<string, unknown> {
   const streams = Object.fromEntries((route.streams ?? []).map((type) => [type, { schema: { type: "string" } }]));
-  const { content } = json(answerOf(route, key));
+  const { content } = json(responseOf(route, key));
   const responses: Record<string, unknown> = { [route.status ?? 200]: { description: "done", content: { ...content, ...streams } } };
   for (const status of [400, 401, ...(route.errors ?? [])]) {
     responses[status] = { description: DESCRIPTIONS[status], ...json({ $ref: "#/components/schemas/Error" }) };
@@ -84,10 +84,10 @@ function tagOf(path: string): string {
   return (words[0] === "worlds" ? words[1] : words[0]) ?? "worlds";
 }
 
-function answerOf({ answer }: ControlRoute, key: string | undefined): unknown {
-  if (answer === "entry") return entryRef(key as string);
-  if (answer === "entries") return listOf(entryRef(key as string) as unknown as TSchema);
-  return publicSchema(answer);
+function responseOf({ response }: ControlRoute, key: string | undefined): unknown {
+  if (response === "entry") return entryRef(key as string);
+  if (response === "entries") return listOf(entryRef(key as string) as unknown as TSchema);
+  return publicSchema(response);
 }
 
 function bodyOf({ body, method }: ControlRoute, key: string | undefined): unknown {

@@ -19,19 +19,19 @@ const entry = (more: Record<string, unknown>) => ({
 
 describe("the last calls", () => {
   test("are listed by operation, status and time, without secrets", async () => {
-    const { call, plaza } = await openControl();
+    const { request, plaza } = await openControl();
     plaza.world.requests.add(entry({ trace_id: "A1" }));
     plaza.world.requests.add(entry({ trace_id: "A2", operation: "createLabel", status: 400, time: 1_795_000_010_000 }));
-    const all = (await call("GET", "requests")).body.data;
+    const all = (await request("GET", "requests")).body.data;
     expect(all.map(({ trace_id }: { trace_id: string }) => trace_id)).toEqual(["A2", "A1"]);
     expect(all[1]).toMatchObject({ time: 1_795_000_000.5, query: "access_token=…&limit=5" });
-    expect((await call("GET", "requests?operation=createLabel")).body.data).toHaveLength(1);
-    expect((await call("GET", "requests?status=200")).body.data).toHaveLength(1);
-    expect((await call("GET", "requests?since=1795000005")).body.data).toHaveLength(1);
+    expect((await request("GET", "requests?operation=createLabel")).body.data).toHaveLength(1);
+    expect((await request("GET", "requests?status=200")).body.data).toHaveLength(1);
+    expect((await request("GET", "requests?since=1795000005")).body.data).toHaveLength(1);
   });
 
   test("an expectation is met by what is there, and looks into bodies and queries", async () => {
-    const { call, plaza } = await openControl();
+    const { request, plaza } = await openControl();
     plaza.world.requests.add(entry({}));
     for (const match of [
       { status: 200 },
@@ -40,26 +40,26 @@ describe("the last calls", () => {
       { request_body: "vip" },
       { path: "/v26.0/2001/custom_labels" },
     ]) {
-      expect(await call("POST", "requests/expect", { operation: "listLabels", match })).toMatchObject({ status: 200, body: { count: 1 } });
+      expect(await request("POST", "requests/expect", { operation: "listLabels", match })).toMatchObject({ status: 200, body: { count: 1 } });
     }
     for (const match of [{ status: 201 }, { query: { limit: 6 } }, { request_body: { name: "gold" } }, { request_body: { users: [] } }]) {
-      const refused = await call("POST", "requests/expect", { operation: "listLabels", match });
+      const refused = await request("POST", "requests/expect", { operation: "listLabels", match });
       expect(refused).toMatchObject({ status: 422, body: { count: 0, data: [{ trace_id: "A1" }] } });
     }
   });
 
   test("an expectation waits for calls that are yet to come", async () => {
-    const { call, plaza } = await openControl();
-    const waiting = call("POST", "requests/expect", { operation: "listLabels", count: 2, within_ms: 5_000 });
+    const { request, plaza } = await openControl();
+    const waiting = request("POST", "requests/expect", { operation: "listLabels", count: 2, within_ms: 5_000 });
     plaza.world.requests.add(entry({ trace_id: "A1" }));
     plaza.world.requests.add(entry({ trace_id: "A2" }));
     expect(await waiting).toMatchObject({ status: 200, body: { count: 2 } });
   });
 
   test("none at all is expected for the whole time", async () => {
-    const { call, plaza } = await openControl();
-    expect((await call("POST", "requests/expect", { operation: "listLabels", count: 0, within_ms: 20 })).status).toBe(200);
-    const waiting = call("POST", "requests/expect", { operation: "listLabels", count: 0, within_ms: 5_000 });
+    const { request, plaza } = await openControl();
+    expect((await request("POST", "requests/expect", { operation: "listLabels", count: 0, within_ms: 20 })).status).toBe(200);
+    const waiting = request("POST", "requests/expect", { operation: "listLabels", count: 0, within_ms: 5_000 });
     plaza.world.requests.add(entry({}));
     expect(await waiting).toMatchObject({ status: 422, body: { count: 1 } });
   });

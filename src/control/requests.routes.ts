@@ -5,7 +5,7 @@ import { secondsOf, worldTime } from "#graph/world-words";
 import { monotonicMs, sleepMs } from "#system";
 import { unprocessable } from "./errors.ts";
 import { listOf } from "./lists.ts";
-import { type ControlCall, type ControlRoute, route } from "./routes.ts";
+import { type ControlRequest, type ControlRoute, route } from "./routes.ts";
 
 const seenRequest = Type.Object({
   trace_id: Type.String(),
@@ -48,7 +48,7 @@ type Expectation = Static<typeof expectation>;
 
 const shown = ({ time, ...entry }: RequestEntry) => ({ ...entry, time: time / 1000 });
 
-async function listRequests({ world, query }: ControlCall<Static<typeof requestsQuery>>): Promise<unknown> {
+async function listRequests({ world, query }: ControlRequest<Static<typeof requestsQuery>>): Promise<unknown> {
   const { operation, status } = query;
   const since = query.since === undefined ? 0 : secondsOf(query.since, "since") * 1000;
   const isAsked = (entry: RequestEntry) =>
@@ -56,7 +56,7 @@ async function listRequests({ world, query }: ControlCall<Static<typeof requests
   return { data: world.requests.entries().filter(isAsked).map(shown), paging: {} };
 }
 
-async function expectRequests({ world, body }: ControlCall<unknown, Expectation>): Promise<unknown> {
+async function expectRequests({ world, body }: ControlRequest<unknown, Expectation>): Promise<unknown> {
   const { operation, match, count, within_ms } = body;
   const until = monotonicMs() + within_ms;
   for (;;) {
@@ -120,7 +120,7 @@ export const requestRoutes: readonly ControlRoute[] = [
     operation: "listRequests",
     summary: "The last 1,000 calls, or as many as 8 MB hold, the newest first",
     query: requestsQuery,
-    answer: listOf(seenRequest),
+    response: listOf(seenRequest),
     errors: [404],
     handle: listRequests,
   }),
@@ -130,7 +130,7 @@ export const requestRoutes: readonly ControlRoute[] = [
     operation: "expectRequests",
     summary: "Waits until the last calls hold what is expected; 422 tells what was seen instead",
     body: expectation,
-    answer: Type.Object({ count: Type.Integer(), data: Type.Array(seenRequest) }),
+    response: Type.Object({ count: Type.Integer(), data: Type.Array(seenRequest) }),
     errors: [404, 422],
     handle: expectRequests,
   }),

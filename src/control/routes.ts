@@ -6,7 +6,7 @@ import type { ParseYaml } from "#graph/world-file-text";
 import type { NodeId } from "#kernel/ids";
 
 /** What the control API steers. */
-export interface ControlHouse {
+export interface ControlDeps {
   readonly registry: Registry;
   /** By name; `default` is the first. */
   readonly worlds: ReadonlyMap<string, OpenWorld>;
@@ -17,8 +17,8 @@ export interface ControlHouse {
   readonly onTimeMoved: readonly ((world: OpenWorld) => Promise<void>)[];
 }
 
-export interface ControlCall<Q = unknown, B = unknown> {
-  readonly house: ControlHouse;
+export interface ControlRequest<Q = unknown, B = unknown> {
+  readonly deps: ControlDeps;
   /** The world that the path names; the first one where it names none. */
   readonly world: OpenWorld;
   /** Segments of the path by name, e.g. `{id}`. */
@@ -42,20 +42,20 @@ export interface ControlRoute {
   readonly body?: TSchema | "text" | "entry" | "file";
   readonly status?: 200 | 201;
   /** `entry` and `entries`: what the section of `{key}` says of its nodes. */
-  readonly answer: TSchema | "entry" | "entries";
+  readonly response: TSchema | "entry" | "entries";
   /** Media types that it answers as a stream, beside or in place of JSON: the handler then returns the `Response` itself. */
   readonly streams?: readonly string[];
   /** Beside 400 and 401, which any call may meet. */
   readonly errors?: readonly (404 | 409 | 413 | 422)[];
-  handle(call: ControlCall): Promise<unknown>;
+  handle(request: ControlRequest): Promise<unknown>;
 }
 
-interface RouteWords<Q extends TObject, B extends TSchema> extends Omit<ControlRoute, "query" | "body" | "handle"> {
+interface RouteInput<Q extends TObject, B extends TSchema> extends Omit<ControlRoute, "query" | "body" | "handle"> {
   readonly query?: Q;
   readonly body?: B;
-  handle(call: ControlCall<Static<Q>, Static<B>>): Promise<unknown>;
+  handle(request: ControlRequest<Static<Q>, Static<B>>): Promise<unknown>;
 }
 
 /** Keeps the types of query and body inside the route. */
-export const route = <Q extends TObject = TObject, B extends TSchema = TSchema>(words: RouteWords<Q, B>): ControlRoute =>
+export const route = <Q extends TObject = TObject, B extends TSchema = TSchema>(words: RouteInput<Q, B>): ControlRoute =>
   words as unknown as ControlRoute;

@@ -4,30 +4,30 @@ import { onEachDatabase } from "#harness/plaza";
 
 onEachDatabase("tokens", (database) => {
   test("a minted token works until it is revoked, and then not once more", async () => {
-    const { plaza, call } = await openControl({ database });
-    const minted = await call("POST", "tokens", { type: "page", app: "1001", page: "2001", scopes: ["pages_messaging"] });
+    const { plaza, request } = await openControl({ database });
+    const minted = await request("POST", "tokens", { type: "page", app: "1001", page: "2001", scopes: ["pages_messaging"] });
     expect(minted.status).toBe(201);
     expect((await labelsOf(plaza, minted.body.token)).status).toBe(200);
-    expect((await call("DELETE", `tokens/${minted.body.id}`)).status).toBe(200);
+    expect((await request("DELETE", `tokens/${minted.body.id}`)).status).toBe(200);
     const refused = await labelsOf(plaza, minted.body.token);
     expect(refused).toMatchObject({ status: 403, body: { code: 190, error_subcode: 466 } });
-    expect((await call("DELETE", "tokens/1")).status).toBe(404);
+    expect((await request("DELETE", "tokens/1")).status).toBe(404);
   });
 
   test("the value is shown once", async () => {
-    const { call } = await openControl({ database });
-    const { token, ...rest } = (await call("POST", "tokens", { type: "app", app: "1001" })).body;
-    const listed = await call("GET", "tokens");
+    const { request } = await openControl({ database });
+    const { token, ...rest } = (await request("POST", "tokens", { type: "app", app: "1001" })).body;
+    const listed = await request("GET", "tokens");
     expect(listed.body.data[0]).toEqual(rest);
     expect(JSON.stringify(listed.body)).not.toContain(token);
-    expect(JSON.stringify((await call("GET", "export")).body)).not.toContain(token);
+    expect(JSON.stringify((await request("GET", "export")).body)).not.toContain(token);
   });
 
   test("a value can be brought, once", async () => {
-    const { call, plaza } = await openControl({ database });
+    const { request, plaza } = await openControl({ database });
     const entry = { token: "my-token", type: "page", app: "1001", page: "2001", scopes: ["pages_messaging"] };
-    expect((await call("POST", "tokens", entry)).status).toBe(201);
-    expect((await call("POST", "tokens", entry)).status).toBe(409);
+    expect((await request("POST", "tokens", entry)).status).toBe(201);
+    expect((await request("POST", "tokens", entry)).status).toBe(409);
     expect((await labelsOf(plaza, "my-token")).status).toBe(200);
   });
 });

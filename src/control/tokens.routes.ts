@@ -9,8 +9,8 @@ import { WorldProblem } from "#graph/world-words";
 import { unixSeconds } from "#kernel/clock";
 import { isNodeId } from "#kernel/ids";
 import { conflict, notFound, unprocessable } from "./errors.ts";
-import { answerList, listOf, pageQuery } from "./lists.ts";
-import { type ControlCall, type ControlRoute, route } from "./routes.ts";
+import { respondWithList, listOf, pageQuery } from "./lists.ts";
+import { type ControlRequest, type ControlRoute, route } from "./routes.ts";
 
 const text = Type.Optional(Type.String());
 const moment = (meaning: string) => Type.Integer({ description: `Unix seconds; 0: ${meaning}` });
@@ -36,10 +36,10 @@ const mintedToken = Type.Object({
 
 const shown = (token: Token): Record<string, unknown> => ({ ...token, scopes: [...token.scopes] });
 
-async function mintToken({ house, world, body: entry }: ControlCall<unknown, TokenEntry>): Promise<unknown> {
+async function mintToken({ deps, world, body: entry }: ControlRequest<unknown, TokenEntry>): Promise<unknown> {
   const id = world.ids.mint();
   const token = tokenOf(entry, id, unixSeconds(world.clock));
-  const value = entry.token ?? (entry.token_sha256 === undefined ? house.mintTokenValue(world.seed, id) : undefined);
+  const value = entry.token ?? (entry.token_sha256 === undefined ? deps.mintTokenValue(world.seed, id) : undefined);
   const hash = value === undefined ? (tokenHashOf(entry) as string) : hashOf(value);
   await world.database.write(async (tx) => {
     try {
@@ -52,7 +52,7 @@ async function mintToken({ house, world, body: entry }: ControlCall<unknown, Tok
   return value === undefined ? shown(token) : { ...shown(token), token: value };
 }
 
-async function revokeToken({ world, path }: ControlCall): Promise<unknown> {
+async function revokeToken({ world, path }: ControlRequest): Promise<unknown> {
   const id = path.id as string;
   const isKnown =
     isNodeId(id) &&
@@ -76,7 +76,7 @@ export const tokenRoutes: readonly ControlRoute[] = [
     summary: "Makes a token, of a random value or the one given. The answer shows the value, once",
     body: tokenEntry,
     status: 201,
-    answer: mintedToken,
+    response: mintedToken,
     errors: [404, 409, 413, 422],
     handle: mintToken,
   }),
@@ -86,16 +86,16 @@ export const tokenRoutes: readonly ControlRoute[] = [
     operation: "listTokens",
     summary: "Lists the tokens without their values, the newest first",
     query: pageQuery,
-    answer: listOf(tokenInList),
+    response: listOf(tokenInList),
     errors: [404],
-    handle: (call) => answerList(call, "tokens", (page, world) => listTokens(world.database.reader, page), shown),
+    handle: (request) => respondWithList(request, "tokens", (page, world) => listTokens(world.database.reader, page), shown),
   }),
   {
     method: "DELETE",
     path: `${TOKENS}/{id}`,
     operation: "revokeToken",
     summary: "Revokes a token: refused at once by this process, within a second by the others",
-    answer: Type.Object({ success: Type.Boolean() }),
+    response: Type.Object({ success: Type.Boolean() }),
     errors: [404],
     handle: revokeToken,
   },

@@ -5,7 +5,7 @@ import { nodeId } from "#kernel/ids";
 import type { FieldCatalogue } from "#webhooks/field-catalogue";
 import { findPayloadProblem, type WebhookField, type WebhookObject, webhookObjects } from "#webhooks/webhook-field";
 import { unprocessable } from "./errors.ts";
-import { type ControlCall, type ControlRoute, route } from "./routes.ts";
+import { type ControlRequest, type ControlRoute, route } from "./routes.ts";
 
 const triggerBody = (fields: FieldCatalogue) =>
   Type.Object(
@@ -27,7 +27,7 @@ export function requireValue(field: WebhookField, value: unknown): void {
   throw unprocessable(`${at} ${broken.problem}, by the contract of ${field.field} of ${field.object}`, at);
 }
 
-type Trigger = ControlCall<unknown, Static<ReturnType<typeof triggerBody>>>;
+type Trigger = ControlRequest<unknown, Static<ReturnType<typeof triggerBody>>>;
 
 async function triggerEvent({ world: { clock, database, webhooks }, body }: Trigger): Promise<unknown> {
   const { object, phone_number, value } = body;
@@ -49,7 +49,7 @@ export const triggerRoutes = (fields: FieldCatalogue): readonly ControlRoute[] =
     operation: "triggerWebhook",
     summary: "Makes an event as if it had happened, with an example's value unless one is given, for whoever is subscribed",
     body: triggerBody(fields),
-    answer: Type.Object({ deliveries: Type.Array(Type.String()) }),
+    response: Type.Object({ deliveries: Type.Array(Type.String()) }),
     errors: [404, 422],
     handle: triggerEvent,
   }),

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { Type } from "typebox";
 import { Registry } from "#graph/registry";
-import type { Room } from "#graph/room";
+import type { Feature } from "#graph/room";
 import { openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/plaza";
 import { startReceiver } from "#harness/post-office";
 import { nodeId } from "#kernel/ids";
-import { rooms } from "#main";
+import { features } from "#main";
 import { RETRY_OFFSETS_MS } from "#webhooks/retry-table";
 import { defineWebhookField, type WebhookField } from "#webhooks/webhook-field";
 
@@ -31,17 +31,17 @@ onEachDatabase("webhooks in the control API", (database) => {
   async function open() {
     const receiver = startReceiver();
     const control = await openControl({ database, world: worldAt(receiver.url) }, { onTimeMoved: [(world) => world.work.runDue()] });
-    const { plaza, call } = control;
-    const happen = (field: string, n: number) => call("POST", "in-app/chatapp", { account: "4001", field, value: { n } });
+    const { plaza, request } = control;
+    const happen = (field: string, n: number) => request("POST", "in-app/chatapp", { account: "4001", field, value: { n } });
     return { ...control, receiver, happen, due: () => plaza.world.work.runDue() };
   }
 
   test("what was sent: its state, attempts with status, latency and the first bytes of the answer, and its exact body", async () => {
-    const { call, happen, due, receiver } = await open();
-    receiver.answer = () => new Response("no thanks", { status: 410 });
+    const { request, happen, due, receiver } = await open();
+    receiver.response = () => new Response("no thanks", { status: 410 });
     await happen("messages", 1);
     await due();
-    const { body } = await call("GET", "deliveries");
+    const { body } = await request("GET", "deliveries");
     expect(body.data).toEqual([
       {
         ...{ id: expect.any(String), webhook_id: `msg_${body.data[0].id}`, app: "1001", callback: receiver.url, callback_id: expect.any(String) },
@@ -50,91 +50,91 @@ onEachDatabase("webhooks in the control API", (database) => {
         attempts: [{ time: 1_795_000_000, callback_id: body.data[0].callback_id, status: 410, latency_ms: expect.any(Number), answer: "no thanks" }],
       },
     ]);
-    const one = await call("GET", `deliveries/${body.data[0].id}`);
+    const one = await request("GET", `deliveries/${body.data[0].id}`);
     expect(one.body).toMatchObject({ ...body.data[0], body: receiver.received[0]?.text, events: [{ field: "messages", time: 1_795_000_000 }] });
-    expect((await call("GET", "deliveries/123")).status).toBe(404);
-    expect((await call("GET", "deliveries/x")).status).toBe(404);
+    expect((await request("GET", "deliveries/123")).status).toBe(404);
+    expect((await request("GET", "deliveries/x")).status).toBe(404);
   });
 
   test("lists by status, callback (id or URL) and field, page by page", async () => {
-    const { call, happen, due, receiver } = await open();
+    const { request, happen, due, receiver } = await open();
     await happen("messages", 1);
     await due();
-    receiver.answer = () => new Response(null, { status: 500 });
+    receiver.response = () => new Response(null, { status: 500 });
     await happen("calls", 2);
     await due();
-    const fieldsAt = async (query: string) => (await call("GET", `deliveries?${query}`)).body.data.map(({ field }: { field: string }) => field);
+    const fieldsAt = async (query: string) => (await request("GET", `deliveries?${query}`)).body.data.map(({ field }: { field: string }) => field);
     expect(await fieldsAt("")).toEqual(["calls", "messages"]);
     expect(await fieldsAt("status=delivered")).toEqual(["messages"]);
     expect(await fieldsAt("status=waiting,failed")).toEqual(["calls"]);
     expect(await fieldsAt("field=messages")).toEqual(["messages"]);
     expect(await fieldsAt(`callback=${encodeURIComponent(receiver.url)}`)).toEqual(["calls", "messages"]);
     expect(await fieldsAt("callback=https://elsewhere.example/")).toEqual([]);
-    expect((await call("GET", "deliveries?status=lost")).status).toBe(400);
-    const first = (await call("GET", "deliveries?limit=1")).body;
+    expect((await request("GET", "deliveries?status=lost")).status).toBe(400);
+    const first = (await request("GET", "deliveries?limit=1")).body;
     expect(first.data).toHaveLength(1);
-    const second = (await call("GET", first.paging.next.replace(/^https?:\/\/[^/]+/, ""))).body;
+    const second = (await request("GET", first.paging.next.replace(/^https?:\/\/[^/]+/, ""))).body;
     expect(second.data.map(({ field }: { field: string }) => field)).toEqual(["messages"]);
     expect(first.data[0]).toMatchObject({ status: "waiting", reason: "retry", next_attempt_time: expect.any(Number) });
   });
 
   test("moving the clock passes by every retry of the table, and a replay begins it anew", async () => {
-    const { call, happen, receiver } = await open();
-    receiver.answer = () => new Response(null, { status: 500 });
+    const { request, happen, receiver } = await open();
+    receiver.response = () => new Response(null, { status: 500 });
     await happen("messages", 1);
-    await call("POST", "clock/advance", { seconds: 36 * 3_600 });
+    await request("POST", "clock/advance", { seconds: 36 * 3_600 });
     expect(receiver.received).toHaveLength(1 + RETRY_OFFSETS_MS.length);
-    const [failed] = (await call("GET", "deliveries")).body.data;
+    const [failed] = (await request("GET", "deliveries")).body.data;
     expect(failed).toMatchObject({ status: "failed", reason: "gave_up" });
-    receiver.answer = () => new Response("ok");
-    expect(await call("POST", `deliveries/${failed.id}/replay`)).toMatchObject({ status: 200, body: { success: true } });
-    await call("POST", "clock/advance", { seconds: 0 });
-    expect((await call("GET", `deliveries/${failed.id}`)).body).toMatchObject({ status: "delivered" });
+    receiver.response = () => new Response("ok");
+    expect(await request("POST", `deliveries/${failed.id}/replay`)).toMatchObject({ status: 200, body: { success: true } });
+    await request("POST", "clock/advance", { seconds: 0 });
+    expect((await request("GET", `deliveries/${failed.id}`)).body).toMatchObject({ status: "delivered" });
     expect(receiver.received.at(-1)?.text).toBe(receiver.received[0]?.text as string);
-    expect((await call("POST", "deliveries/123/replay")).status).toBe(404);
+    expect((await request("POST", "deliveries/123/replay")).status).toBe(404);
   });
 
   test("replays a span, to one callback or all", async () => {
-    const { call, happen, due, receiver } = await open();
+    const { request, happen, due, receiver } = await open();
     for (const n of [1, 2]) {
       await happen("messages", n);
       await due();
-      await call("POST", "clock/advance", { seconds: 10 });
+      await request("POST", "clock/advance", { seconds: 10 });
     }
     const before = receiver.received.length;
-    expect((await call("POST", "deliveries/replay", { since: 1_795_000_005 })).body).toEqual({ replayed: 1 });
-    expect((await call("POST", "deliveries/replay", { since: 1_795_000_000, callback: receiver.url })).body).toEqual({ replayed: 2 });
-    expect((await call("POST", "deliveries/replay", { since: 1_795_000_000, callback: "https://elsewhere.example/" })).body).toEqual({ replayed: 0 });
+    expect((await request("POST", "deliveries/replay", { since: 1_795_000_005 })).body).toEqual({ replayed: 1 });
+    expect((await request("POST", "deliveries/replay", { since: 1_795_000_000, callback: receiver.url })).body).toEqual({ replayed: 2 });
+    expect((await request("POST", "deliveries/replay", { since: 1_795_000_000, callback: "https://elsewhere.example/" })).body).toEqual({ replayed: 0 });
     await due();
     expect(receiver.received).toHaveLength(before + 2);
-    expect((await call("POST", "deliveries/replay", {})).status).toBe(400);
+    expect((await request("POST", "deliveries/replay", {})).status).toBe(400);
   });
 
   test("a callback that failed for five days is shown as paused, and resumed by hand", async () => {
-    const { app, call, happen, due, receiver } = await open();
-    expect((await call("GET", "callbacks")).body.data).toEqual([]);
-    receiver.answer = () => new Response(null, { status: 500 });
+    const { app, request, happen, due, receiver } = await open();
+    expect((await request("GET", "callbacks")).body.data).toEqual([]);
+    receiver.response = () => new Response(null, { status: 500 });
     await happen("messages", 1);
     await due();
-    const [failing] = (await call("GET", "callbacks")).body.data;
+    const [failing] = (await request("GET", "callbacks")).body.data;
     expect(failing).toMatchObject({ app: "1001", url: receiver.url, status: "failing", failing_since: 1_795_000_000 });
-    await call("POST", "clock/advance", { seconds: 5 * 86_400 });
+    await request("POST", "clock/advance", { seconds: 5 * 86_400 });
     expect(await (await app.request("/metrics")).text()).toMatch(/plaza_webhook_callbacks\{world="[^"]+",state="paused"\} 1\n/);
-    expect((await call("GET", "callbacks")).body.data[0]).toMatchObject({ status: "paused", alerted_time: expect.any(Number) });
-    receiver.answer = () => new Response("ok");
+    expect((await request("GET", "callbacks")).body.data[0]).toMatchObject({ status: "paused", alerted_time: expect.any(Number) });
+    receiver.response = () => new Response("ok");
     await happen("messages", 2);
     await due();
-    expect((await call("GET", "deliveries?limit=1")).body.data[0]).toMatchObject({ status: "waiting", reason: "callback_paused", attempts: [] });
-    await call("POST", `callbacks/${failing.id}/resume`);
+    expect((await request("GET", "deliveries?limit=1")).body.data[0]).toMatchObject({ status: "waiting", reason: "callback_paused", attempts: [] });
+    await request("POST", `callbacks/${failing.id}/resume`);
     await due();
-    expect((await call("GET", "deliveries?limit=1")).body.data[0]).toMatchObject({ status: "delivered" });
-    expect((await call("GET", "callbacks")).body.data[0].status).toBe("working");
-    expect((await call("POST", "callbacks/123/resume")).status).toBe(404);
+    expect((await request("GET", "deliveries?limit=1")).body.data[0]).toMatchObject({ status: "delivered" });
+    expect((await request("GET", "callbacks")).body.data[0].status).toBe("working");
+    expect((await request("POST", "callbacks/123/resume")).status).toBe(404);
   });
 
   test("an example of a field goes to whoever is subscribed; its own value is checked", async () => {
-    const { call, due, receiver } = await open();
-    const trigger = (body: object) => call("POST", "deliveries/trigger", body);
+    const { request, due, receiver } = await open();
+    const trigger = (body: object) => request("POST", "deliveries/trigger", body);
     const made = await trigger({ object: "chatapp_business_account", field: "messages", entity: "4001", phone_number: "4101" });
     expect(made.body.deliveries).toHaveLength(1);
     await trigger({ object: "chatapp_business_account", field: "calls", entity: "4001", value: { mine: 1 } });
@@ -151,7 +151,7 @@ onEachDatabase("webhooks in the control API", (database) => {
 
   test("the example of a field, and the path of what is wrong in a value, come from the room's own definition", async () => {
     const receiver = startReceiver();
-    const notes: Room = {
+    const notes: Feature = {
       name: "notes",
       migrations: [],
       webhookFields: [
@@ -169,8 +169,8 @@ onEachDatabase("webhooks in the control API", (database) => {
       apps: [{ id: "1001", secret: "s3cret", callback: { url: receiver.url }, subscriptions: [{ object: "page", fields: ["notes"] }] }],
       pages: [{ id: "2001", subscribed_apps: [{ app: "1001", subscribed_fields: ["notes"] }] }],
     };
-    const { plaza, call } = await openControl({ database, world, registry: new Registry([...rooms, notes]) });
-    const trigger = (more: object = {}) => call("POST", "deliveries/trigger", { object: "page", field: "notes", entity: "2001", ...more });
+    const { plaza, request } = await openControl({ database, world, registry: new Registry([...features, notes]) });
+    const trigger = (more: object = {}) => request("POST", "deliveries/trigger", { object: "page", field: "notes", entity: "2001", ...more });
     expect((await trigger()).status).toBe(200);
     expect((await trigger({ value: { note: { text: "mine" } } })).status).toBe(200);
     await plaza.world.work.runDue();

@@ -7,8 +7,8 @@ import { type CallbackRow, findCallback, listCallbacks } from "#webhooks/callbac
 import { findDelivery, listDeliveries } from "#webhooks/delivery-list.store";
 import { contentOf, type DeliveryStatus, type DeliveryView, deliveryStatuses, viewOf } from "#webhooks/delivery-view";
 import { badRequest, notFound } from "./errors.ts";
-import { answerList, listOf, pageQuery } from "./lists.ts";
-import { type ControlCall, type ControlRoute, route } from "./routes.ts";
+import { respondWithList, listOf, pageQuery } from "./lists.ts";
+import { type ControlRequest, type ControlRoute, route } from "./routes.ts";
 
 const closed = { additionalProperties: false };
 const time = Type.Number({ description: "world time in Unix seconds, with milliseconds as its fraction" });
@@ -99,26 +99,26 @@ function statusesOf(text: string | undefined): number[] | undefined {
   });
 }
 
-const list = (call: ControlCall<Static<typeof deliveriesQuery>>) => {
-  const { status, callback: of, field } = call.query;
+const list = (request: ControlRequest<Static<typeof deliveriesQuery>>) => {
+  const { status, callback: of, field } = request.query;
   const filter = { statuses: statusesOf(status), callback: of, field };
-  return answerList(
-    call,
+  return respondWithList(
+    request,
     "deliveries",
     (page, { database }) => listDeliveries(database.reader, filter, page),
     (row) => shown(viewOf(row)),
   );
 };
 
-const idOf = ({ path }: ControlCall, what: string): string => {
+const idOf = ({ path }: ControlRequest, what: string): string => {
   const id = path.id ?? "";
   if (!isNodeId(id)) throw notFound(`${what} ${id}`);
   return id;
 };
 
-async function read(call: ControlCall): Promise<unknown> {
-  const id = idOf(call, "delivery");
-  const { database, webhooks } = call.world;
+async function read(request: ControlRequest): Promise<unknown> {
+  const id = idOf(request, "delivery");
+  const { database, webhooks } = request.world;
   const { reader } = database;
   const row = await findDelivery(reader, id);
   if (row === undefined) throw notFound(`delivery ${id}`);
@@ -126,9 +126,9 @@ async function read(call: ControlCall): Promise<unknown> {
   return { ...shown(viewOf(row)), body, events: events.map(({ time_ms, ...event }) => ({ ...event, time: seconds(time_ms) })) };
 }
 
-async function replay(call: ControlCall): Promise<unknown> {
-  const id = idOf(call, "delivery");
-  if (!(await call.world.webhooks.replay(id))) throw notFound(`delivery ${id}`);
+async function replay(request: ControlRequest): Promise<unknown> {
+  const id = idOf(request, "delivery");
+  if (!(await request.world.webhooks.replay(id))) throw notFound(`delivery ${id}`);
   return { success: true };
 }
 
@@ -140,12 +140,12 @@ const span = Type.Object(
   closed,
 );
 
-const replaySpan = ({ world, body }: ControlCall<unknown, Static<typeof span>>) =>
+const replaySpan = ({ world, body }: ControlRequest<unknown, Static<typeof span>>) =>
   world.webhooks.replaySpan({ sinceMs: secondsOf(body.since, "since") * 1000, callback: body.callback });
 
-async function resume(call: ControlCall): Promise<unknown> {
-  const id = idOf(call, "callback");
-  const { database, webhooks } = call.world;
+async function resume(request: ControlRequest): Promise<unknown> {
+  const id = idOf(request, "callback");
+  const { database, webhooks } = request.world;
   return database.write(async (tx) => {
     if ((await findCallback(tx, id)) === undefined) throw notFound(`callback ${id}`);
     await webhooks.resumeCallback(tx, id);
@@ -164,7 +164,7 @@ export const webhookRoutes: readonly ControlRoute[] = [
     operation: "listDeliveries",
     summary: "Webhooks that were made, the newest first, with each attempt",
     query: deliveriesQuery,
-    answer: listOf(delivery),
+    response: listOf(delivery),
     errors: [404],
     handle: list,
   }),
@@ -173,7 +173,7 @@ export const webhookRoutes: readonly ControlRoute[] = [
     path: `${DELIVERIES}/{id}`,
     operation: "readDelivery",
     summary: "One webhook with its body",
-    answer: content,
+    response: content,
     errors: [404],
     handle: read,
   }),
@@ -183,7 +183,7 @@ export const webhookRoutes: readonly ControlRoute[] = [
     operation: "replayDeliveries",
     summary: "Sends again what was made since a moment, to one callback or all, with the same ids and bodies; a paused callback is resumed",
     body: span,
-    answer: Type.Object({ replayed: Type.Integer() }),
+    response: Type.Object({ replayed: Type.Integer() }),
     errors: [404],
     handle: replaySpan,
   }),
@@ -192,7 +192,7 @@ export const webhookRoutes: readonly ControlRoute[] = [
     path: `${DELIVERIES}/{id}/replay`,
     operation: "replayDelivery",
     summary: "Sends one again, with the same id and body; a paused callback is resumed",
-    answer: success,
+    response: success,
     errors: [404],
     handle: replay,
   }),
@@ -202,16 +202,16 @@ export const webhookRoutes: readonly ControlRoute[] = [
     operation: "listCallbacks",
     summary: "Every callback that something was made for, and whether it works",
     query: pageQuery,
-    answer: listOf(callback),
+    response: listOf(callback),
     errors: [404],
-    handle: (call) => answerList(call, "callbacks", (page, { database }) => listCallbacks(database.reader, page), shownCallback),
+    handle: (request) => respondWithList(request, "callbacks", (page, { database }) => listCallbacks(database.reader, page), shownCallback),
   }),
   route({
     method: "POST",
     path: `${CALLBACKS}/{id}/resume`,
     operation: "resumeCallback",
     summary: "Ends a pause: what was kept goes out",
-    answer: success,
+    response: success,
     errors: [404],
     handle: resume,
   }),

@@ -3,17 +3,17 @@ import { openControl } from "#harness/control";
 
 describe("import and export", () => {
   test("an export can be imported; what was deleted in between is back", async () => {
-    const { call } = await openControl();
-    const before = (await call("GET", "export")).body;
-    await call("DELETE", "nodes/labels/5002");
-    expect(await call("POST", "import", before)).toEqual({ status: 200, body: { success: true } });
-    expect((await call("GET", "nodes/labels/5002")).body.name).toBe("regular");
+    const { request } = await openControl();
+    const before = (await request("GET", "export")).body;
+    await request("DELETE", "nodes/labels/5002");
+    expect(await request("POST", "import", before)).toEqual({ status: 200, body: { success: true } });
+    expect((await request("GET", "nodes/labels/5002")).body.name).toBe("regular");
   });
 
   test("YAML is taken too; a file that is refused names path and line", async () => {
-    const { call } = await openControl();
-    expect((await call("POST", "import", "labels:\n- {id: 77, page: 2001, name: q}")).status).toBe(200);
-    expect(await call("POST", "import", "labels:\n- {id: 78, page: 3, name: q}")).toMatchObject({
+    const { request } = await openControl();
+    expect((await request("POST", "import", "labels:\n- {id: 77, page: 2001, name: q}")).status).toBe(200);
+    expect(await request("POST", "import", "labels:\n- {id: 78, page: 3, name: q}")).toMatchObject({
       status: 422,
       body: { error: { parameter: "labels[0].page", message: "labels[0].page refers to 3, which does not exist (line 2)" } },
     });

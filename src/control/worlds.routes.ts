@@ -16,10 +16,10 @@ export const worldRoutes: readonly ControlRoute[] = [
     path: "/v1/worlds",
     operation: "listWorlds",
     summary: "Lists the worlds",
-    answer: listOf(worldInList),
-    handle: async ({ house }) => ({
+    response: listOf(worldInList),
+    handle: async ({ deps }) => ({
       data: await Promise.all(
-        [...house.worlds.values()].map(async (world) => ({ name: world.name, profile: world.profile, empty: await isEmpty(world) })),
+        [...deps.worlds.values()].map(async (world) => ({ name: world.name, profile: world.profile, empty: await isEmpty(world) })),
       ),
       paging: {},
     }),
@@ -31,10 +31,10 @@ export const worldRoutes: readonly ControlRoute[] = [
     summary:
       "Loads a world file, YAML or JSON, whole or not at all. An entry whose id is there already replaces what is stored; records without an id (activity, followers) add up",
     body: "text",
-    answer: Type.Object({ success: Type.Boolean() }),
+    response: Type.Object({ success: Type.Boolean() }),
     errors: [404, 413, 422],
-    handle: async ({ house, world, body }) => {
-      await importWorld(world, house.registry, body as string, { isMerge: true, parseYaml: house.parseYaml });
+    handle: async ({ deps, world, body }) => {
+      await importWorld(world, deps.registry, body as string, { isMerge: true, parseYaml: deps.parseYaml });
       return { success: true };
     },
   },
@@ -44,8 +44,8 @@ export const worldRoutes: readonly ControlRoute[] = [
     operation: "exportWorld",
     summary:
       "The world's state in the form of a world file. It holds the apps' secrets, and the SHA-256 of each token, so that importing it restores both",
-    answer: Type.Object({}, { additionalProperties: true }),
+    response: Type.Object({}, { additionalProperties: true }),
     errors: [404],
-    handle: ({ house, world }) => exportWorld(world, house.registry),
+    handle: ({ deps, world }) => exportWorld(world, deps.registry),
   },
 ];

@@ -37,7 +37,7 @@ function decoded(segment: string): string {
   }
 }
 
-export interface KnownWords {
+export interface KnownSegments {
   /** Literals of addresses without an id. */
   isLiteral(word: string): boolean;
   /** Edges of any node: they stand without an id where `ids=` names several (D-34). */
@@ -47,7 +47,7 @@ export interface KnownWords {
 }
 
 /** Throws `unknownPath` for what leads nowhere by its shape. */
-export function parseAddress(path: string, isVersioned: boolean, words: KnownWords): Address {
+export function parseAddress(path: string, isVersioned: boolean, words: KnownSegments): Address {
   const segments = segmentsOf(path);
   if (path.includes("%")) for (let i = 0; i < segments.length; i++) segments[i] = decoded(segments[i] as string);
   if (segments.length > SEGMENTS_MAX) throw unknown(segments);

@@ -27,7 +27,7 @@ function fieldSetSchema(set: FieldSet, profile: "strict" | "clients"): TObject {
   return Type.Object(properties, closed);
 }
 
-export function answerSchema(endpoint: Endpoint, profile: "strict" | "clients"): TSchema {
+export function responseSchema(endpoint: Endpoint, profile: "strict" | "clients"): TSchema {
   if (endpoint.reading !== undefined) return fieldSetSchema(endpoint.reading.set, profile);
   const contract = endpoint.served?.contract;
   if (contract === undefined) throw new Error(`${endpoint.access.operation} has neither a handler nor declared fields`);

@@ -4,12 +4,12 @@ import { parseVersion } from "#kernel/versions";
 import { segmentsOf } from "./address.ts";
 import { parseJson, parseJsonParameter } from "./json.ts";
 import { jsonPath } from "./json-path.ts";
-import type { Climb } from "./many.ts";
+import type { HandleRequest } from "./many.ts";
 import type { GraphRequest, GraphResponse, Parameters } from "./request.ts";
 
 const CALLS_MAX = 50;
 
-interface BatchCall {
+interface BatchRequest {
   readonly method: string;
   readonly relative_url: string;
   readonly body: string | undefined;
@@ -19,50 +19,50 @@ interface BatchCall {
   readonly omitOnSuccess: boolean | undefined;
 }
 
-interface BatchAnswer {
+interface BatchResponse {
   readonly code: number;
   readonly headers?: readonly { name: string; value: string }[];
   readonly body: string;
 }
 
 /** Null stands for a call that was left out: it succeeded for another's sake, or one that it depends on failed. */
-export async function runBatch(climb: Climb, request: GraphRequest, given: unknown): Promise<(BatchAnswer | null)[]> {
-  const calls = readCalls(given);
+export async function runBatch(handleRequest: HandleRequest, request: GraphRequest, given: unknown): Promise<(BatchResponse | null)[]> {
+  const parts = readParts(given);
   const hasHeaders = String(request.body.include_headers ?? request.query.include_headers ?? "true") !== "false";
-  const referred = new Set(calls.flatMap((call) => [...call.dependsOn, ...referencesIn(call)]));
+  const referred = new Set(parts.flatMap((part) => [...part.dependsOn, ...referencesIn(part)]));
   const results = new Map<string, GraphResponse>();
-  const answers: (BatchAnswer | null)[] = [];
-  for (const call of calls) {
-    const isBlocked = [...call.dependsOn, ...referencesIn(call)].some((name) => results.get(name)?.status !== 200);
-    const response = isBlocked ? undefined : await climb(requestFor(call, request, results));
-    if (response !== undefined && call.name !== undefined) results.set(call.name, response);
-    const isOmitted = response?.status === 200 && (call.omitOnSuccess ?? (call.name !== undefined && referred.has(call.name)));
-    answers.push(response === undefined || isOmitted ? null : answerOf(response, hasHeaders));
+  const responses: (BatchResponse | null)[] = [];
+  for (const part of parts) {
+    const isBlocked = [...part.dependsOn, ...referencesIn(part)].some((name) => results.get(name)?.status !== 200);
+    const response = isBlocked ? undefined : await handleRequest(requestFor(part, request, results));
+    if (response !== undefined && part.name !== undefined) results.set(part.name, response);
+    const isOmitted = response?.status === 200 && (part.omitOnSuccess ?? (part.name !== undefined && referred.has(part.name)));
+    responses.push(response === undefined || isOmitted ? null : responseOf(response, hasHeaders));
   }
-  return answers;
+  return responses;
 }
 
-function answerOf({ status, headers, body }: GraphResponse, hasHeaders: boolean): BatchAnswer {
+function responseOf({ status, headers, body }: GraphResponse, hasHeaders: boolean): BatchResponse {
   if (!hasHeaders) return { code: status, body };
   return { code: status, headers: Object.entries(headers).map(([name, value]) => ({ name, value })), body };
 }
 
-function readCalls(given: unknown): BatchCall[] {
+function readParts(given: unknown): BatchRequest[] {
   const list = typeof given === "string" ? parseJsonParameter(given, "batch") : given;
   if (!Array.isArray(list) || list.length === 0) throw invalidParameter("batch", "must be a list of calls");
   if (list.length > CALLS_MAX) throw invalidParameter("batch", `holds more than ${CALLS_MAX} calls`);
-  const calls = list.map(readCall);
-  const names = calls.map(({ name }) => name).filter((name) => name !== undefined);
+  const parts = list.map(readPart);
+  const names = parts.map(({ name }) => name).filter((name) => name !== undefined);
   if (new Set(names).size < names.length) throw invalidParameter("batch", "gives one name to two calls");
-  calls.forEach((call, index) => {
-    const earlier = calls.slice(0, index).map(({ name }) => name);
-    const stranger = [...call.dependsOn, ...referencesIn(call)].find((name) => !earlier.includes(name));
+  parts.forEach((part, index) => {
+    const earlier = parts.slice(0, index).map(({ name }) => name);
+    const stranger = [...part.dependsOn, ...referencesIn(part)].find((name) => !earlier.includes(name));
     if (stranger !== undefined) throw invalidParameter(`batch[${index}]`, `refers to ${stranger}, which is no earlier call`);
   });
-  return calls;
+  return parts;
 }
 
-function readCall(given: unknown, index: number): BatchCall {
+function readPart(given: unknown, index: number): BatchRequest {
   const wrong = (key: string, problem: string) => invalidParameter(`batch[${index}]${key}`, problem);
   if (typeof given !== "object" || given === null || Array.isArray(given)) throw wrong("", "must be an object");
   const { method = "GET", relative_url, body, name, depends_on, omit_response_on_success } = given as Record<string, unknown>;
@@ -84,7 +84,7 @@ function readCall(given: unknown, index: number): BatchCall {
 
 const REFERENCE = /\{result=([^:{}]+):(\$[^{}]*)\}/g;
 
-const referencesIn = ({ relative_url, body = "" }: BatchCall): string[] =>
+const referencesIn = ({ relative_url, body = "" }: BatchRequest): string[] =>
   [...`${relative_url} ${body}`.matchAll(REFERENCE)].map(([, name]) => name as string);
 
 /** What a reference stands for: the values that its path finds, joined by commas. */
@@ -96,13 +96,13 @@ function resolved(text: string, results: ReadonlyMap<string, GraphResponse>, enc
 }
 
 /** The call as if it had come by itself; the tokens of the batch serve where it brings none. */
-function requestFor(call: BatchCall, batch: GraphRequest, results: ReadonlyMap<string, GraphResponse>): GraphRequest {
-  const address = resolved(call.relative_url, results, encodeURIComponent);
+function requestFor(part: BatchRequest, batch: GraphRequest, results: ReadonlyMap<string, GraphResponse>): GraphRequest {
+  const address = resolved(part.relative_url, results, encodeURIComponent);
   const mark = address.indexOf("?");
   const path = mark === -1 ? address : address.slice(0, mark);
   const queryText = mark === -1 ? "" : address.slice(mark + 1);
   const own = formOf(queryText);
-  const text = call.body ?? "";
+  const text = part.body ?? "";
   const isJson = text.trimStart().startsWith("{") && !text.trimStart().startsWith("{result=");
   const body = isJson
     ? (parseJson(resolved(text, results, jsonText), "A batch body") as Parameters)
@@ -110,7 +110,7 @@ function requestFor(call: BatchCall, batch: GraphRequest, results: ReadonlyMap<s
   const bringsToken = own.access_token !== undefined || own.oauth_token !== undefined || body.access_token !== undefined;
   return {
     ...batch,
-    method: call.method,
+    method: part.method,
     path: versionedPath(path, batch.path),
     queryText,
     query: bringsToken ? own : { ...tokensOf(batch.query), ...own },

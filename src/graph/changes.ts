@@ -14,7 +14,7 @@ export interface VersionChange {
   /** From what the version before it sent to what handlers expect. */
   readonly upParams?: (params: Parameters) => Parameters;
   /** From what handlers answer to what the version before it answered. */
-  readonly downAnswer?: (answer: unknown) => unknown;
+  readonly downResponse?: (response: unknown) => unknown;
 }
 
 export class ChangeLog {
@@ -36,9 +36,9 @@ export class ChangeLog {
     return changes.reduceRight((current, change) => (change.introduced > version ? (change.upParams?.(current) ?? current) : current), params);
   }
 
-  downAnswer(operation: string, version: Version, answer: unknown): unknown {
+  downResponse(operation: string, version: Version, response: unknown): unknown {
     const changes = this.#byOperation.get(operation);
-    if (changes === undefined) return answer;
-    return changes.reduce((current, change) => (change.introduced > version && change.downAnswer ? change.downAnswer(current) : current), answer);
+    if (changes === undefined) return response;
+    return changes.reduce((current, change) => (change.introduced > version && change.downResponse ? change.downResponse(current) : current), response);
   }
 }

@@ -30,9 +30,9 @@ export interface Field<R = Row> {
    * For a field that is itself an object with fields: how to get its row, and what can be selected of it. Fields of it with
    * another policy than the object's are asked of the node that holds the object.
    */
-  readonly nested?: { readonly set: () => FieldSet; load(call: ReadCall, reader: Reader, row: R): Promise<Row | undefined> };
+  readonly nested?: { readonly set: () => FieldSet; load(request: ReadRequest, reader: Reader, row: R): Promise<Row | undefined> };
   /** For a value that needs another look at the database, only when it is selected. */
-  load?(call: ReadCall, reader: Reader, row: R): Promise<unknown>;
+  load?(request: ReadRequest, reader: Reader, row: R): Promise<unknown>;
   /** H7, D-21: asked for by name and without a value is a 422, not an answer without it. */
   readonly isRefusedWhenAbsent?: true;
   /** Present in this profile alone. */
@@ -75,11 +75,11 @@ export interface NodeType<R extends Row = Row> {
   readonly reading?: Access & {
     readonly operation: string;
     readonly set: FieldSet<R>;
-    find(call: ReadCall, reader: Reader, node: NodeRef): Promise<R | undefined>;
+    find(request: ReadRequest, reader: Reader, node: NodeRef): Promise<R | undefined>;
   };
 }
 
-interface OperationWords extends Access {
+interface OperationBase extends Access {
   /** Verb and noun, e.g. `createPersona`. */
   readonly operation: string;
   readonly method: Method;
@@ -88,14 +88,14 @@ interface OperationWords extends Access {
   /** The edge, or the literal for `on: null`; null for the node itself. */
   readonly edge: string | null;
   /** Who may know that the node exists, where that is wider for this operation than for its node type. */
-  readonly seenBy?: PolicyName;
+  readonly visibility?: PolicyName;
   /** A literal segment that may stand before the id (`/pages/{page_id}/…`, D-03). */
   readonly alsoUnder?: string;
   readonly params: TObject;
   readonly summary: string;
 }
 
-export interface ListOperation<P extends TObject = TObject, R extends Row = Row> extends OperationWords {
+export interface ListOperation<P extends TObject = TObject, R extends Row = Row> extends OperationBase {
   readonly kind: "list";
   readonly method: "GET";
   readonly params: P;
@@ -110,14 +110,14 @@ export interface ListOperation<P extends TObject = TObject, R extends Row = Row>
   readonly extras?: TSchema;
 }
 
-export interface ReadOperation<P extends TObject = TObject, A extends TSchema = TSchema> extends OperationWords {
+export interface ReadOperation<P extends TObject = TObject, A extends TSchema = TSchema> extends OperationBase {
   readonly kind: "read";
   readonly method: "GET";
   readonly params: P;
   readonly returns: A;
 }
 
-export interface WriteOperation<P extends TObject = TObject, A extends TSchema = TSchema> extends OperationWords {
+export interface WriteOperation<P extends TObject = TObject, A extends TSchema = TSchema> extends OperationBase {
   readonly kind: "write";
   readonly method: "POST" | "DELETE";
   readonly params: P;
@@ -129,7 +129,7 @@ export interface WriteOperation<P extends TObject = TObject, A extends TSchema =
 export type Operation = ListOperation | ReadOperation | WriteOperation;
 
 /** What every handler is given of a call, beside its database. */
-export interface Call<P = unknown> {
+export interface OperationRequest<P = unknown> {
   readonly node: NodeRef;
   readonly params: P;
   readonly caller: Caller;
@@ -137,40 +137,40 @@ export interface Call<P = unknown> {
   readonly world: World;
   /** D-82: whether a named migration is on for this call. */
   isMigrated(name: string): boolean;
-  readonly request: GraphRequest;
+  readonly graphRequest: GraphRequest;
   /** The `fields` asked, when the handler itself must know; the engine projects. */
 }
 
-export type ReadCall = Omit<Call, "params">;
+export type ReadRequest = Omit<OperationRequest, "params">;
 
-export interface ListCall<P = unknown> extends Call<P> {
+export interface ListRequest<P = unknown> extends OperationRequest<P> {
   readonly page: PageRequest;
 }
 
-export type ListAnswer<R extends Row> = ListPage<R> & { readonly extras?: Readonly<Record<string, unknown>> };
+export type ListResult<R extends Row> = ListPage<R> & { readonly extras?: Readonly<Record<string, unknown>> };
 
 /** An operation with its handler, as the registry takes it. */
 export type Served =
-  | { readonly contract: ListOperation; readonly handle: (call: ListCall, reader: Reader) => Promise<ListAnswer<Row>> }
-  | { readonly contract: ReadOperation; readonly handle: (call: Call, reader: Reader) => Promise<unknown> }
+  | { readonly contract: ListOperation; readonly handle: (request: ListRequest, reader: Reader) => Promise<ListResult<Row>> }
+  | { readonly contract: ReadOperation; readonly handle: (request: OperationRequest, reader: Reader) => Promise<unknown> }
   | {
       readonly contract: WriteOperation;
-      readonly handle: (call: Call, tx: Transaction, prepared: unknown) => Promise<unknown>;
-      readonly prepare?: (call: Call, reader: Reader) => Promise<unknown>;
+      readonly handle: (request: OperationRequest, tx: Transaction, prepared: unknown) => Promise<unknown>;
+      readonly prepare?: (request: OperationRequest, reader: Reader) => Promise<unknown>;
       readonly submit?: undefined;
     }
-  | { readonly contract: WriteOperation; readonly submit: (call: Call) => Promise<unknown> };
+  | { readonly contract: WriteOperation; readonly submit: (request: OperationRequest) => Promise<unknown> };
 
 export function serveList<P extends TObject, R extends Row>(
   contract: ListOperation<P, R>,
-  handle: (call: ListCall<Static<P>>, reader: Reader) => Promise<ListAnswer<R>>,
+  handle: (request: ListRequest<Static<P>>, reader: Reader) => Promise<ListResult<R>>,
 ): Served {
   return { contract, handle } as unknown as Served;
 }
 
 export function serveRead<P extends TObject, A extends TSchema>(
   contract: ReadOperation<P, A>,
-  handle: (call: Call<Static<P>>, reader: Reader) => Promise<Static<A>>,
+  handle: (request: OperationRequest<Static<P>>, reader: Reader) => Promise<Static<A>>,
 ): Served {
   return { contract, handle } as unknown as Served;
 }
@@ -181,8 +181,8 @@ export function serveRead<P extends TObject, A extends TSchema>(
  */
 export function serveWrite<P extends TObject, A extends TSchema, Prepared = undefined>(
   contract: WriteOperation<P, A>,
-  handle: (call: Call<Static<P>>, tx: Transaction, prepared: Prepared) => Promise<Static<A>>,
-  prepare?: (call: Call<Static<P>>, reader: Reader) => Promise<Prepared>,
+  handle: (request: OperationRequest<Static<P>>, tx: Transaction, prepared: Prepared) => Promise<Static<A>>,
+  prepare?: (request: OperationRequest<Static<P>>, reader: Reader) => Promise<Prepared>,
 ): Served {
   return (prepare === undefined ? { contract, handle } : { contract, handle, prepare }) as unknown as Served;
 }
@@ -190,7 +190,7 @@ export function serveWrite<P extends TObject, A extends TSchema, Prepared = unde
 /** A write of which several calls share a transaction: the room opens it, and answers each call when it is durable. */
 export const serveIntake = <P extends TObject, A extends TSchema>(
   contract: WriteOperation<P, A>,
-  submit: (call: Call<Static<P>>) => Promise<Static<A>>,
+  submit: (request: OperationRequest<Static<P>>) => Promise<Static<A>>,
 ): Served => ({ contract, submit }) as unknown as Served;
 
 export const listOperation = <P extends TObject, R extends Row>(words: Omit<ListOperation<P, R>, "kind" | "method">): ListOperation<P, R> => ({

@@ -1,7 +1,7 @@
 /** D-34: what `debug=all` tells beside the answer: what was ignored, and which version served. */
 import { invalidParameter } from "#kernel/errors";
 import { formatVersion, type Version } from "#kernel/versions";
-import type { ReadCall } from "./contract.ts";
+import type { ReadRequest } from "./contract.ts";
 import type { Endpoint } from "./registry.ts";
 
 interface DebugMessage {
@@ -32,21 +32,21 @@ const COMMON = new Set([
 ]);
 
 export function withDebug(
-  answer: unknown,
+  response: unknown,
   endpoint: Endpoint,
-  { request, version }: ReadCall,
+  { graphRequest, version }: ReadRequest,
   asked: Version | undefined,
   headers: Readonly<Record<string, string>>,
 ): unknown {
-  const level = request.query.debug ?? request.body.debug;
-  if (level === undefined) return answer;
+  const level = graphRequest.query.debug ?? graphRequest.body.debug;
+  if (level === undefined) return response;
   const shown = typeof level === "string" && Object.hasOwn(levels, level) ? levels[level] : undefined;
   if (shown === undefined) throw invalidParameter("debug", "must be one of all, info, warning");
   const messages: DebugMessage[] = [];
-  const ignored = Object.keys({ ...request.query, ...request.body }).filter((name) => !COMMON.has(name) && !endpoint.paramNames.includes(name));
+  const ignored = Object.keys({ ...graphRequest.query, ...graphRequest.body }).filter((name) => !COMMON.has(name) && !endpoint.paramNames.includes(name));
   for (const name of ignored) messages.push({ type: "warning", message: `The parameter ${name} is not known here and was ignored.` });
   if (asked === undefined) messages.push({ type: "info", message: `The call named no version; ${formatVersion(version)} served it.` });
   const upgrade = headers["x-ad-api-version-warning"];
   if (upgrade !== undefined) messages.push({ type: "warning", message: upgrade });
-  return { ...(answer as object), __debug__: { messages: messages.filter(({ type }) => shown.includes(type)) } };
+  return { ...(response as object), __debug__: { messages: messages.filter(({ type }) => shown.includes(type)) } };
 }

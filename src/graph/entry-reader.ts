@@ -8,11 +8,11 @@ import { codePointCount, isStorableText } from "#kernel/text";
 import { READ_AS, readId, secondsOf, WorldProblem } from "./world-words.ts";
 
 /** The JSON Schema words that entries use; another one keeps the server from starting. */
-interface Words {
+interface SchemaNode {
   type?: string;
   const?: unknown;
   enum?: readonly unknown[];
-  anyOf?: readonly Words[];
+  anyOf?: readonly SchemaNode[];
   minLength?: number;
   maxLength?: number;
   pattern?: string;
@@ -20,11 +20,11 @@ interface Words {
   maximum?: number;
   minItems?: number;
   maxItems?: number;
-  items?: Words;
-  properties?: Record<string, Words>;
+  items?: SchemaNode;
+  properties?: Record<string, SchemaNode>;
   required?: readonly string[];
-  additionalProperties?: boolean | Words;
-  patternProperties?: Record<string, Words>;
+  additionalProperties?: boolean | SchemaNode;
+  patternProperties?: Record<string, SchemaNode>;
   default?: unknown;
   [READ_AS]?: string;
 }
@@ -42,7 +42,7 @@ const made = new WeakMap<object, ReadEntry>();
 export function entryReader(schema: TSchema): ReadEntry {
   let read = made.get(schema);
   if (read === undefined) {
-    read = readerOf(schema as Words);
+    read = readerOf(schema as SchemaNode);
     made.set(schema, read);
   }
   return read;
@@ -58,7 +58,7 @@ function under(error: unknown, step: string | number): never {
   throw new WorldProblem(own + rest, error.problem);
 }
 
-function readerOf(words: Words): ReadEntry {
+function readerOf(words: SchemaNode): ReadEntry {
   for (const word of Object.keys(words)) if (!KNOWN.has(word)) throw new Error(`entries are not read by the schema word ${word}`);
   if (words[READ_AS] === "id") return (value) => readId(value, "");
   if (words[READ_AS] === "time") return (value) => secondsOf(value, "");
@@ -99,12 +99,12 @@ function constants(allowed: readonly unknown[]): ReadEntry {
   };
 }
 
-function alternatives(options: readonly Words[]): ReadEntry {
+function alternatives(options: readonly SchemaNode[]): ReadEntry {
   if (options.every((option) => option.const !== undefined)) return constants(options.map((option) => option.const));
-  const readers = options.map(readerOf);
+  const ports = options.map(readerOf);
   return (value) => {
     let problem: unknown;
-    for (const read of readers) {
+    for (const read of ports) {
       try {
         return read(value);
       } catch (error) {
@@ -120,7 +120,7 @@ function storable(value: string): string {
   return value;
 }
 
-function text({ minLength, maxLength, pattern }: Words): ReadEntry {
+function text({ minLength, maxLength, pattern }: SchemaNode): ReadEntry {
   const expression = pattern === undefined ? undefined : new RegExp(pattern, "u");
   return (value) => {
     if (typeof value !== "string") throw wrong(typeof value === "number" ? "must be a text; put it in quotes" : "must be a text");
@@ -132,7 +132,7 @@ function text({ minLength, maxLength, pattern }: Words): ReadEntry {
   };
 }
 
-function number({ type, minimum, maximum }: Words): ReadEntry {
+function number({ type, minimum, maximum }: SchemaNode): ReadEntry {
   return (value) => {
     if (typeof value !== "number" || !Number.isFinite(value)) throw wrong(`must be ${type === "integer" ? "an integer" : "a number"}`);
     if (type === "integer" && !Number.isSafeInteger(value)) throw wrong("must be an integer");
@@ -142,7 +142,7 @@ function number({ type, minimum, maximum }: Words): ReadEntry {
   };
 }
 
-function array({ items = {}, minItems, maxItems }: Words): ReadEntry {
+function array({ items = {}, minItems, maxItems }: SchemaNode): ReadEntry {
   const read = readerOf(items);
   return (value) => {
     if (!Array.isArray(value)) throw wrong("must be a list");
@@ -159,7 +159,7 @@ function array({ items = {}, minItems, maxItems }: Words): ReadEntry {
 }
 
 /** Keys that the schema does not name are errors, or are read by `additionalProperties` or the one pattern of a record. */
-function object({ properties = {}, required = [], additionalProperties = true, patternProperties }: Words): ReadEntry {
+function object({ properties = {}, required = [], additionalProperties = true, patternProperties }: SchemaNode): ReadEntry {
   const fields = Object.entries(properties).map(([name, words]) => ({
     name,
     isRequired: required.includes(name),

@@ -1,5 +1,5 @@
 /** Steps 7 and 9 to 11: parameters, the handler, the version's changes, the fields. */
-import type { Asking } from "#auth/authorize";
+import type { AuthorizationCheck } from "#auth/authorize";
 import type { NodeRef } from "#auth/node-ref";
 import { BoundedMap } from "#kernel/bounded-map";
 import { invalidParameter } from "#kernel/errors";
@@ -7,7 +7,7 @@ import { parseSelection, type Selection } from "#kernel/selection";
 import { detached } from "#kernel/text";
 import type { Reader } from "#storage/database";
 import type { Row } from "#storage/sql";
-import type { Call, ListAnswer, ListCall, ListOperation, NodeType, ReadCall, WriteOperation } from "./contract.ts";
+import type { OperationRequest, ListResult, ListRequest, ListOperation, NodeType, ReadRequest, WriteOperation } from "./contract.ts";
 import { pagingOf, readPageRequest } from "./envelope.ts";
 import { type FieldAccess, readableOf } from "./field-policies.ts";
 import { notFoundNode } from "./matching.ts";
@@ -18,12 +18,12 @@ import type { GraphRequest, Parameters } from "./request.ts";
 
 type HandlerOf<Kind> = Extract<NonNullable<Endpoint["served"]>, { contract: { kind: Kind } }>;
 
-export async function execute(registry: Registry, endpoint: Endpoint, call: ReadCall, asking: readonly Asking[]): Promise<unknown> {
+export async function execute(registry: Registry, endpoint: Endpoint, request: ReadRequest, check: readonly AuthorizationCheck[]): Promise<unknown> {
   const { operation, policy } = endpoint.access;
-  const source = registry.changes.upParams(operation, call.version, parametersOf(call.request));
+  const source = registry.changes.upParams(operation, request.version, parametersOf(request.graphRequest));
   const selection = selectionOf(source.fields);
-  const answer = await answerOf(registry, endpoint, call, source, selection, { policy, asking });
-  return registry.changes.downAnswer(operation, call.version, answer);
+  const response = await responseOf(registry, endpoint, request, source, selection, { policy, check });
+  return registry.changes.downResponse(operation, request.version, response);
 }
 
 /** D-34, D-41: bodies carry parameters on every method, and the body wins over the query. */
@@ -57,37 +57,37 @@ function knownSelection(text: string): Selection {
   return selection;
 }
 
-function answerOf(
+function responseOf(
   registry: Registry,
   endpoint: Endpoint,
-  call: ReadCall,
+  request: ReadRequest,
   source: Parameters,
   selection: Selection | undefined,
   access: FieldAccess,
 ): Promise<unknown> {
-  const { reader } = call.world.database;
-  if (endpoint.reading !== undefined) return readNode(registry, endpoint.reading, call, reader, selection, access, isAsked(source.metadata));
+  const { reader } = request.world.database;
+  if (endpoint.reading !== undefined) return readNode(registry, endpoint.reading, request, reader, selection, access, isAsked(source.metadata));
   const { served } = endpoint;
   if (served === undefined) throw new Error(`${endpoint.access.operation} has neither a handler nor declared fields`);
   const params = endpoint.readParams(source);
   switch (served.contract.kind) {
     case "list":
-      return list(served as HandlerOf<"list">, call, params, source, reader, selection, access);
+      return list(served as HandlerOf<"list">, request, params, source, reader, selection, access);
     case "read":
-      return (served as HandlerOf<"read">).handle(withParams(call, params), reader);
+      return (served as HandlerOf<"read">).handle(withParams(request, params), reader);
     case "write":
-      return write(registry, served as HandlerOf<"write">, withParams(call, params), selection, access);
+      return write(registry, served as HandlerOf<"write">, withParams(request, params), selection, access);
   }
 }
 
 /** Written out: measured, a spread costs more than the rest of this step. */
-const withParams = ({ node, caller, version, world, request, isMigrated }: ReadCall, params: unknown): Call => ({
+const withParams = ({ node, caller, version, world, graphRequest, isMigrated }: ReadRequest, params: unknown): OperationRequest => ({
   node,
   params,
   caller,
   version,
   world,
-  request,
+  graphRequest,
   isMigrated,
 });
 
@@ -96,26 +96,26 @@ const isAsked = (flag: unknown): boolean => flag === "1" || flag === 1 || flag =
 async function readNode(
   registry: Registry,
   reading: NonNullable<NodeType["reading"]>,
-  call: ReadCall,
+  request: ReadRequest,
   reader: Reader,
   selection: Selection | undefined,
   access: FieldAccess,
   hasMetadata: boolean,
 ): Promise<Record<string, unknown>> {
-  const projection = projectionOf(reading.set, selection, call.world.profile);
-  const row = await reading.find(call, reader, call.node);
-  if (row === undefined) throw notFoundNode(call);
-  const shown = projection.policy === access.policy ? projection : await readableOf(projection, access, call.node, "refused");
-  const answer = await projectOne(call, reader, row, shown);
-  return hasMetadata ? { ...answer, metadata: await metadataOf(registry, reading.set, call, access) } : answer;
+  const projection = projectionOf(reading.set, selection, request.world.profile);
+  const row = await reading.find(request, reader, request.node);
+  if (row === undefined) throw notFoundNode(request);
+  const shown = projection.policy === access.policy ? projection : await readableOf(projection, access, request.node, "refused");
+  const response = await projectOne(request, reader, row, shown);
+  return hasMetadata ? { ...response, metadata: await metadataOf(registry, reading.set, request, access) } : response;
 }
 
-const projectOne = (call: ReadCall, reader: Reader, row: Row, projection: Projection) =>
-  projection.needsReads ? projectRowWithReads(call, reader, row, projection) : projectRow(row, projection);
+const projectOne = (request: ReadRequest, reader: Reader, row: Row, projection: Projection) =>
+  projection.needsReads ? projectRowWithReads(request, reader, row, projection) : projectRow(row, projection);
 
 async function list(
   served: HandlerOf<"list">,
-  call: ReadCall,
+  request: ReadRequest,
   params: unknown,
   source: Parameters,
   reader: Reader,
@@ -123,45 +123,45 @@ async function list(
   access: FieldAccess,
 ): Promise<unknown> {
   const contract: ListOperation = served.contract;
-  const { world, request } = call;
-  const name = `${contract.operation} ${call.node.id}`;
+  const { world, graphRequest } = request;
+  const name = `${contract.operation} ${request.node.id}`;
   const projection = projectionOf(contract.items, selection, world.profile);
   const page = readPageRequest(source, name, world.cursors, contract.keyColumns ?? 1);
-  const { node, caller, version, isMigrated } = call;
-  const listCall: ListCall = { node, params, caller, version, world, request, isMigrated, page };
-  const found: ListAnswer<Row> = await served.handle(listCall, reader);
+  const { node, caller, version, isMigrated } = request;
+  const listRequest: ListRequest = { node, params, caller, version, world, graphRequest, isMigrated, page };
+  const found: ListResult<Row> = await served.handle(listRequest, reader);
   const data: Record<string, unknown>[] = [];
   const isOpen = projection.policy === access.policy;
   for (const row of found.rows) {
     const shown = isOpen ? projection : await readableOf(projection, access, contract.nodeOf?.(row) ?? node, "refused");
-    data.push(shown.needsReads ? await projectRowWithReads(call, reader, row, shown) : projectRow(row, shown));
+    data.push(shown.needsReads ? await projectRowWithReads(request, reader, row, shown) : projectRow(row, shown));
   }
-  const paging = pagingOf(found, name, world.cursors, request, contract.cursorsOnly === true);
+  const paging = pagingOf(found, name, world.cursors, graphRequest, contract.cursorsOnly === true);
   return found.extras === undefined ? { data, paging } : { data, paging, ...found.extras };
 }
 
 async function write(
   registry: Registry,
   served: HandlerOf<"write">,
-  call: Call,
+  request: OperationRequest,
   selection: Selection | undefined,
   access: FieldAccess,
 ): Promise<unknown> {
   const contract: WriteOperation = served.contract;
-  if (served.submit !== undefined) return served.submit(call);
+  if (served.submit !== undefined) return served.submit(request);
   const readBack = selection === undefined ? undefined : contract.readBack;
   // A wrong selection is refused before anything is written.
-  const projection = readBack === undefined ? undefined : projectionOf(readBack.set, selection, call.world.profile);
-  const { database } = call.world;
-  const prepared = await served.prepare?.(call, database.reader);
-  const answer = await database.write((tx) => served.handle(call, tx, prepared));
-  if (readBack === undefined || projection === undefined) return answer;
-  const id = (answer as { id?: Call["node"]["id"] }).id ?? call.node.id;
+  const projection = readBack === undefined ? undefined : projectionOf(readBack.set, selection, request.world.profile);
+  const { database } = request.world;
+  const prepared = await served.prepare?.(request, database.reader);
+  const response = await database.write((tx) => served.handle(request, tx, prepared));
+  if (readBack === undefined || projection === undefined) return response;
+  const id = (response as { id?: OperationRequest["node"]["id"] }).id ?? request.node.id;
   const reading = registry.types.find(({ type }) => type === readBack.type)?.reading;
-  const node: NodeRef = { id, type: readBack.type, owner: call.node.owner };
-  const row = await reading?.find(call, database.reader, node);
-  if (row === undefined) return answer;
+  const node: NodeRef = { id, type: readBack.type, owner: request.node.owner };
+  const row = await reading?.find(request, database.reader, node);
+  if (row === undefined) return response;
   // What is written is written: a field that is refused does not make an error of it.
   const shown = projection.policy === access.policy ? projection : await readableOf(projection, access, node, "left out");
-  return projectOne(call, database.reader, row, shown);
+  return projectOne(request, database.reader, row, shown);
 }

@@ -1,7 +1,7 @@
 /** Faults on purpose, by operation (operating.md: Control API): a late answer, a refusal, or both, so many times or so often. */
 import { GraphError } from "#kernel/errors";
 
-export interface FaultWords {
+export interface FaultInput {
   /** An operation, or `*` for all. */
   readonly operation: string;
   /** HTTP status of the refusal; without one the call is only late. */
@@ -15,7 +15,7 @@ export interface FaultWords {
   readonly probability?: number;
 }
 
-export interface Fault extends FaultWords {
+export interface Fault extends FaultInput {
   readonly id: string;
   /** How many calls it has met. */
   readonly met: number;
@@ -29,14 +29,14 @@ export interface FaultTools {
 
 export class Faults {
   readonly #tools: FaultTools;
-  #faults: { words: FaultWords; id: string; met: number }[] = [];
+  #faults: { words: FaultInput; id: string; met: number }[] = [];
   #count = 0;
 
   constructor(tools: FaultTools) {
     this.#tools = tools;
   }
 
-  add(words: FaultWords): Fault {
+  add(words: FaultInput): Fault {
     const fault = { words, id: String(++this.#count), met: 0 };
     this.#faults.push(fault);
     return shown(fault);
@@ -56,7 +56,7 @@ export class Faults {
   }
 
   /** Makes the call late, or throws, as the first fault that fits says. */
-  async meet(operation: string): Promise<void> {
+  async inject(operation: string): Promise<void> {
     const fault = this.#faults.find(({ words }) => words.operation === operation || words.operation === "*");
     if (fault === undefined || this.#tools.randomFraction() >= (fault.words.probability ?? 1)) return;
     fault.met++;
@@ -67,7 +67,7 @@ export class Faults {
   }
 }
 
-const shown = ({ words, id, met }: { words: FaultWords; id: string; met: number }): Fault => ({ id, ...words, met });
+const shown = ({ words, id, met }: { words: FaultInput; id: string; met: number }): Fault => ({ id, ...words, met });
 
 /** A refusal that the control API asked for. 429 and 5xx pass, so they are transient (ERR-19). */
 class InjectedFault extends GraphError {

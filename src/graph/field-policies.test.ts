@@ -4,10 +4,10 @@ import type { NodeRef } from "#auth/node-ref";
 import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
-import { rooms } from "#main";
+import { features } from "#main";
 import type { Field, FieldSet, ListOperation, Served } from "./contract.ts";
 import { Registry } from "./registry.ts";
-import type { Room } from "./room.ts";
+import type { Feature } from "./room.ts";
 
 const KEPT = "kept back";
 const kept: Field = { schema: Type.String(), policy: "nobody", of: () => KEPT };
@@ -44,17 +44,17 @@ const widenedOperation = ({ contract, ...handler }: Served): Served => {
 };
 
 /** The personas room with more fields, on every way that answers a persona. */
-const widenedRoom = (room: Room): Room => ({
-  ...room,
-  nodeTypes: (room.nodeTypes ?? []).map((type) =>
+const widenedFeature = (feature: Feature): Feature => ({
+  ...feature,
+  nodeTypes: (feature.nodeTypes ?? []).map((type) =>
     type.reading === undefined
       ? type
       : { ...type, reading: { ...type.reading, set: widened(type.reading.set), errors: [...type.reading.errors, "fieldUnavailable"] } },
   ),
-  operations: (room.operations ?? []).map(widenedOperation),
+  operations: (feature.operations ?? []).map(widenedOperation),
 });
 
-const registryWith = (change: (personas: Room) => Room) => new Registry(rooms.map((room) => (room.name === "personas" ? change(room) : room)));
+const registryWith = (change: (personas: Feature) => Feature) => new Registry(features.map((feature) => (feature.name === "personas" ? change(feature) : feature)));
 
 const liveScopes = ["pages_messaging", "pages_manage_posts", "pages_read_engagement"];
 const world = {
@@ -73,7 +73,7 @@ const plain = { id: "5101", name: "Bo", profile_picture_url: "https://example.co
 const NAMED = "name,kept,keptAndLoaded,box{label,kept},vault{kept}";
 
 onEachDatabase("policies of fields", (database) => {
-  const open = () => openPlaza({ database, world, registry: registryWith(widenedRoom) });
+  const open = () => openPlaza({ database, world, registry: registryWith(widenedFeature) });
   const read = async (plaza: TestPlaza, token: string, fields?: string, path = PERSONA) => {
     const { status, body } = await plaza.get(path, { token, query: fields === undefined ? {} : { fields } });
     return { status, body };
@@ -103,11 +103,11 @@ onEachDatabase("policies of fields", (database) => {
 
   test("D-16, D-34: nor by ids= or in a batch", async () => {
     const plaza = await open();
-    const call = { token: "page", query: { access_token: "page", oauth_token: "page" } };
-    const byIds = await plaza.get("/v26.0/", { ...call, query: { ...call.query, ids: "5101", fields: NAMED } });
+    const request = { token: "page", query: { access_token: "page", oauth_token: "page" } };
+    const byIds = await plaza.get("/v26.0/", { ...request, query: { ...request.query, ids: "5101", fields: NAMED } });
     expect(byIds.body).toEqual({ 5101: { id: "5101", name: "Bo", box: { label: "box" } } });
     const batch = [PERSONA, `${PERSONA}?fields=${NAMED}`, `${PERSONAS}?fields=${NAMED}`].map((relative_url) => ({ method: "GET", relative_url }));
-    const { body } = await plaza.post("/", { ...call, body: { batch } });
+    const { body } = await plaza.post("/", { ...request, body: { batch } });
     expect(body.map(({ code }: { code: number }) => code)).toEqual([200, 200, 200]);
     expect(JSON.stringify(body)).not.toContain(KEPT);
   });
@@ -144,9 +144,9 @@ onEachDatabase("policies of fields", (database) => {
   test("D-10, D-16: each of the tokens must be good for the field", async () => {
     const plaza = await open();
     const query = { access_token: "live", oauth_token: "page" };
-    const answer = (fields: string) => plaza.get(PERSONA, { query: { ...query, fields }, headers: { authorization: "Bearer live" } });
-    expect(await answer("forLive")).toMatchObject({ status: 403, body: { code: 10 } });
-    expect((await answer("name")).status).toBe(200);
+    const response = (fields: string) => plaza.get(PERSONA, { query: { ...query, fields }, headers: { authorization: "Bearer live" } });
+    expect(await response("forLive")).toMatchObject({ status: 403, body: { code: 10 } });
+    expect((await response("name")).status).toBe(200);
   });
 
   test("D-16: a write is done and answered without the field that its caller may not read", async () => {
@@ -167,9 +167,9 @@ onEachDatabase("policies of fields", (database) => {
 });
 
 const withList = (words: (contract: ListOperation) => Partial<ListOperation>) =>
-  registryWith((room) => ({
-    ...room,
-    operations: (room.operations ?? []).map((served) =>
+  registryWith((feature) => ({
+    ...feature,
+    operations: (feature.operations ?? []).map((served) =>
       served.contract.kind === "list" ? ({ ...served, contract: { ...served.contract, ...words(served.contract) } } as Served) : served,
     ),
   }));

@@ -2,7 +2,7 @@
  * Step 11, D-16: who may read which field. The operation's policy is asked once, in step 8; a field that names the same one
  * is decided with it. Any other policy is asked here, of the node whose field it is.
  */
-import { type Asking, fieldRefusal } from "#auth/authorize";
+import { type AuthorizationCheck, fieldRefusal } from "#auth/authorize";
 import type { NodeRef } from "#auth/node-ref";
 import { type PolicyName, policyOf } from "#auth/policies";
 import { fieldUnavailable } from "#kernel/errors";
@@ -12,16 +12,16 @@ import type { Projection } from "./project.ts";
 /** Who asks, and the policy that is passed: the operation's, or inside an object that of the object. */
 export interface FieldAccess {
   readonly policy: PolicyName;
-  readonly asking: readonly Asking[];
+  readonly check: readonly AuthorizationCheck[];
 }
 
 type Refusal = Awaited<ReturnType<typeof fieldRefusal>>;
 
 /** Asks each policy of the node once. Undefined where a field with that policy may be read. */
-export function refusalsOn(node: NodeRef, { policy: passed, asking }: FieldAccess): (policy: PolicyName) => Promise<Refusal> {
+export function refusalsOn(node: NodeRef, { policy: passed, check }: FieldAccess): (policy: PolicyName) => Promise<Refusal> {
   const known = new Map<PolicyName, Refusal>([[passed, undefined]]);
   return async (policy) => {
-    if (!known.has(policy)) known.set(policy, await fieldRefusal(policyOf(policy), asking, node));
+    if (!known.has(policy)) known.set(policy, await fieldRefusal(policyOf(policy), check, node));
     return known.get(policy);
   };
 }

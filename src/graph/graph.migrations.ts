@@ -1,7 +1,7 @@
-import type { RoomMigrations } from "#storage/database";
+import type { FeatureMigrations } from "#storage/database";
 
-export const graphMigrations: RoomMigrations = {
-  room: "graph",
+export const graphMigrations: FeatureMigrations = {
+  feature: "graph",
   migrations: [
     {
       name: "nodes",

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
-import { callOfLink, onEachDatabase, openPlaza } from "#harness/plaza";
+import { requestOfLink, onEachDatabase, openPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 
 const labels = "/v26.0/2001/custom_labels";
@@ -17,19 +17,19 @@ onEachDatabase("the stairs", (database) => {
       oauth_token: { ...three, query: { access_token: "page" } },
       Authorization: { query: three.query },
     };
-    for (const [place, call] of Object.entries(without)) {
-      const { status, body } = await plaza.get(labels, call);
+    for (const [place, request] of Object.entries(without)) {
+      const { status, body } = await plaza.get(labels, request);
       expect([status, body.code, body.error_data.parameter]).toEqual([403, 190, place]);
     }
     expect((await plaza.get(labels, three)).status).toBe(200);
     const clients = await open({ profile: "clients" });
-    for (const call of [
+    for (const request of [
       { query: { access_token: "page" } },
       { query: { oauth_token: "page" } },
       { bearer: "page" },
       { body: { access_token: "page" } },
     ]) {
-      expect((await clients.get(labels, call)).status).toBe(200);
+      expect((await clients.get(labels, request)).status).toBe(200);
     }
   });
 
@@ -54,8 +54,8 @@ onEachDatabase("the stairs", (database) => {
       ["cleo", 400, 100, 33],
     ];
     for (const [token, status, code, subcode] of expected) {
-      const answer = await plaza.get(labels, { token });
-      expect([token, answer.status, answer.body.code ?? 0, answer.body.error_subcode]).toEqual([token, status, code, subcode]);
+      const response = await plaza.get(labels, { token });
+      expect([token, response.status, response.body.code ?? 0, response.body.error_subcode]).toEqual([token, status, code, subcode]);
     }
     const mixed = await plaza.get(labels, { query: { access_token: "page", oauth_token: "page" }, bearer: "other-app" });
     expect([mixed.status, mixed.body.error_subcode]).toEqual([403, 458]);
@@ -66,9 +66,9 @@ onEachDatabase("the stairs", (database) => {
   test("D-15: a wrong appsecret_proof is refused, a right one serves", async () => {
     const plaza = await open();
     const proof = createHmac("sha256", "s3cret").update("page").digest("hex");
-    const call = (appsecret_proof: string) => ({ ...all("page"), query: { ...all("page").query, appsecret_proof } });
-    expect((await plaza.get(labels, call(proof))).status).toBe(200);
-    expect((await plaza.get(labels, call(proof.replace(/^./, (c) => (c === "0" ? "1" : "0"))))).body.error_data.parameter).toBe("appsecret_proof");
+    const request = (appsecret_proof: string) => ({ ...all("page"), query: { ...all("page").query, appsecret_proof } });
+    expect((await plaza.get(labels, request(proof))).status).toBe(200);
+    expect((await plaza.get(labels, request(proof.replace(/^./, (c) => (c === "0" ? "1" : "0"))))).body.error_data.parameter).toBe("appsecret_proof");
     const demanding = await open({ world: { ...cafe, apps: cafe.apps.map((app) => ({ ...app, require_appsecret_proof: true })) } });
     expect((await demanding.get(labels, all("page"))).body.error_data.parameter).toBe("appsecret_proof");
   });
@@ -135,7 +135,7 @@ onEachDatabase("the stairs", (database) => {
       ["GET", "/v26.0/2001/nothing"],
       ["GET", "/v26.0/2001"],
     ] as const) {
-      const { status, body } = await plaza.call(method, path, { token: "page" });
+      const { status, body } = await plaza.request(method, path, { token: "page" });
       expect([status, body.code, body.error_subcode]).toEqual([400, 100, 33]);
       expect(body.message).toStartWith(`Unsupported ${method.toLowerCase()} request.`);
     }
@@ -169,15 +169,15 @@ onEachDatabase("the stairs", (database) => {
     const query = { ...all("page").query, limit: "2", fields: "name", extra: "ü&=" };
     const first = await plaza.get(labels, { ...all("page"), query });
     expect(first.body.paging.previous).toBeUndefined();
-    const link = callOfLink(first.body.paging.next);
+    const link = requestOfLink(first.body.paging.next);
     expect(link.query).toMatchObject({ limit: "2", fields: "name", extra: "ü&=", access_token: "page" });
     const second = await plaza.get(link.path, { ...all("page"), query: link.query });
-    const third = await plaza.get(labels, { ...all("page"), query: callOfLink(second.body.paging.next).query });
+    const third = await plaza.get(labels, { ...all("page"), query: requestOfLink(second.body.paging.next).query });
     expect(third.body.data).toHaveLength(1);
     expect(third.body.paging.next).toBeUndefined();
-    const back = await plaza.get(labels, { ...all("page"), query: callOfLink(third.body.paging.previous).query });
+    const back = await plaza.get(labels, { ...all("page"), query: requestOfLink(third.body.paging.previous).query });
     expect(back.body.data).toEqual(second.body.data);
-    const front = await plaza.get(labels, { ...all("page"), query: callOfLink(back.body.paging.previous).query });
+    const front = await plaza.get(labels, { ...all("page"), query: requestOfLink(back.body.paging.previous).query });
     expect(front.body.data).toEqual(first.body.data);
     expect(front.body.paging.previous).toBeUndefined();
     const bearerOnly = await (await open({ profile: "clients" })).get(labels, { bearer: "page", query: { limit: "1" } });

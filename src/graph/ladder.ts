@@ -8,7 +8,7 @@
  */
 import { hash } from "node:crypto";
 import type { AppFacts } from "#auth/app-facts";
-import { askingOf, authorize, seesNode } from "#auth/authorize";
+import { authorizationCheck, authorize, canSeeNode } from "#auth/authorize";
 import { type Credential, checkKnownToken, checkTokens, missingCredential, presentedTokens, schemeFor } from "#auth/credentials";
 import type { NodeRef } from "#auth/node-ref";
 import { policyOf } from "#auth/policies";
@@ -20,11 +20,11 @@ import { GraphError, internalError, invalidParameter, tokenInvalid, tokenMissing
 import { formatVersion, type Version } from "#kernel/versions";
 import type { Address } from "./address.ts";
 import type { Caller } from "./caller.ts";
-import type { ErrorForm, ReadCall } from "./contract.ts";
+import type { ErrorForm, ReadRequest } from "./contract.ts";
 import { withDebug } from "./debug.ts";
 import { renderError } from "./error-forms.ts";
 import { execute } from "./execute.ts";
-import { manyCalls, SubCallFailed } from "./many.ts";
+import { dispatchMany, SubRequestFailed } from "./many.ts";
 import { addressOf, effectiveMethod, endpointOf, formByShape, isLiteralOn, notFound } from "./matching.ts";
 import { isMigrationOn, readMigrationsOverride } from "./migrations-switch.ts";
 import type { Endpoint, Registry } from "./registry.ts";
@@ -34,7 +34,7 @@ import { isMarketing } from "./version-rules.ts";
 import { newestVersion, servedVersion, upgradeWarning } from "./versions.ts";
 import type { World } from "./world.ts";
 
-export interface Stairs {
+export interface RequestDeps {
   readonly registry: Registry;
   /** Makes a trace id: 11 or more characters, unique in practice. */
   traceId(): string;
@@ -42,9 +42,9 @@ export interface Stairs {
   onUnexpected(error: unknown, traceId: string): void;
 }
 
-export async function climb(stairs: Stairs, world: World, request: GraphRequest): Promise<GraphResponse> {
-  const traceId = stairs.traceId();
-  const step: Progress = {
+export async function handleRequest(deps: RequestDeps, world: World, request: GraphRequest): Promise<GraphResponse> {
+  const traceId = deps.traceId();
+  const step: RequestState = {
     form: "wrapped",
     endpoint: undefined,
     caller: undefined,
@@ -54,22 +54,22 @@ export async function climb(stairs: Stairs, world: World, request: GraphRequest)
     tag: undefined,
   };
   try {
-    const answer = await ascend(stairs, world, request, step);
-    const body = JSON.stringify(answer);
+    const result = await runPipeline(deps, world, request, step);
+    const body = JSON.stringify(result);
     const isUnchanged = request.method !== "POST" && request.method !== "DELETE" && isKnown(request, step, body);
     return response(world, request, step, traceId, isUnchanged ? 304 : 200, undefined, isUnchanged ? "" : body);
   } catch (thrown) {
-    if (thrown instanceof SubCallFailed)
-      return { ...response(world, request, step, traceId, thrown.status, undefined, JSON.stringify(thrown.answer)), headers: thrown.headers };
+    if (thrown instanceof SubRequestFailed)
+      return { ...response(world, request, step, traceId, thrown.status, undefined, JSON.stringify(thrown.response)), headers: thrown.headers };
     const error = thrown instanceof GraphError ? thrown : internalError();
-    if (error !== thrown) stairs.onUnexpected(thrown, traceId);
+    if (error !== thrown) deps.onUnexpected(thrown, traceId);
     const { status, headers, body } = renderError(error, step.form, world.profile, traceId);
     return response(world, request, step, traceId, status, headers, JSON.stringify(body));
   }
 }
 
 /** How far a call has come: what the answer's headers and an error's form depend on. Only `ascend` writes it. */
-interface Progress {
+interface RequestState {
   form: ErrorForm;
   endpoint: Endpoint | undefined;
   caller: Caller | undefined;
@@ -81,43 +81,43 @@ interface Progress {
   tag: string | undefined;
 }
 
-function addHeaders(step: Progress, headers: Readonly<Record<string, string>> | undefined): void {
+function addHeaders(step: RequestState, headers: Readonly<Record<string, string>> | undefined): void {
   if (headers !== undefined) step.headers = step.headers === undefined ? headers : { ...step.headers, ...headers };
 }
 
 /** D-34: the entity tag of an answer to a read; true when the caller has that very answer. */
-function isKnown(request: GraphRequest, step: Progress, body: string): boolean {
+function isKnown(request: GraphRequest, step: RequestState, body: string): boolean {
   const tag = `"${hash("sha1", body, "base64url")}"`;
   step.tag = tag;
   const known = request.header("if-none-match");
   return known !== undefined && (known.trim() === "*" || known.split(",").some((one) => one.trim().replace(/^W\//, "") === tag));
 }
 
-async function ascend(stairs: Stairs, world: World, request: GraphRequest, step: Progress): Promise<unknown> {
-  const { registry } = stairs;
-  step.form = formByShape(request, undefined, registry);
-  const address = addressOf(request, registry, world);
-  step.form = formByShape(request, address.edge, registry);
+async function runPipeline(deps: RequestDeps, world: World, graphRequest: GraphRequest, step: RequestState): Promise<unknown> {
+  const { registry } = deps;
+  step.form = formByShape(graphRequest, undefined, registry);
+  const address = addressOf(graphRequest, registry, world);
+  step.form = formByShape(graphRequest, address.edge, registry);
   if (address.version !== undefined) step.version = formatVersion(address.version);
-  const method = effectiveMethod(request);
+  const method = effectiveMethod(graphRequest);
   addHeaders(step, registry.headersOf(method, address.edge));
 
   const now = unixSeconds(world.clock);
-  const presented = presentedTokens(request, everyPlace);
+  const presented = presentedTokens(graphRequest, everyPlace);
   const credentials = checkKnownToken(presented, world.tokens, now) ?? (await checkTokens(presented, world.tokens, now));
   const id = address.id === "me" ? meOf(credentials) : address.id;
   // D-34: the root takes batches and `ids=`, which climb the stairs anew for each of their calls.
   if (address.id === undefined && registry.findLiteral(method, address.edge ?? "") === undefined) {
-    const many = manyCalls((part) => climb(stairs, world, part), request, method, credentials.length > 0);
+    const many = dispatchMany((part) => handleRequest(deps, world, part), graphRequest, method, credentials.length > 0);
     if (many !== undefined) return many;
   }
   const node = id === undefined || id === "me" ? undefined : (world.peekNode(id) ?? (await world.findNode(id)));
-  const endpoint = node === undefined && id !== undefined ? undefined : endpointOf(registry, world, request, method, address, node);
-  if (endpoint === undefined) throw refusalWithoutEndpoint(request, method, address, credentials, registry, world);
+  const endpoint = node === undefined && id !== undefined ? undefined : endpointOf(registry, world, graphRequest, method, address, node);
+  if (endpoint === undefined) throw refusalWithoutEndpoint(graphRequest, method, address, credentials, registry, world);
 
   step.form = endpoint.access.errorForm;
   step.endpoint = endpoint;
-  if (!world.faults.isEmpty) await world.faults.meet(endpoint.access.operation);
+  if (!world.faults.isEmpty) await world.faults.inject(endpoint.access.operation);
   addHeaders(step, endpoint.access.headers);
   const scheme = schemeFor(endpoint.access.scheme, world.profile);
   if (credentials.length === 0) credentials.push(...(await withoutToken(world, endpoint, node)));
@@ -128,31 +128,31 @@ async function ascend(stairs: Stairs, world: World, request: GraphRequest, step:
   step.caller = caller;
   step.owner = subject.owner;
 
-  const around = { reader: world.database.reader, readers: world.readers, facts: world.facts, profile: world.profile };
-  const asking = askingOf(credentials, caller.app, subject, around);
+  const around = { reader: world.database.reader, ports: world.ports, facts: world.facts, profile: world.profile };
+  const check = authorizationCheck(credentials, caller.app, subject, around);
   if (node !== undefined) {
-    const sees = seesNode(policyOf(endpoint.seenBy), asking);
-    if (sees !== true && !(await sees)) {
-      step.form = formByShape(request, address.edge, registry);
-      throw notFound(request, method, address, world);
+    const canSee = canSeeNode(policyOf(endpoint.visibility), check);
+    if (canSee !== true && !(await canSee)) {
+      step.form = formByShape(graphRequest, address.edge, registry);
+      throw notFound(graphRequest, method, address, world);
     }
   }
-  const version = versionOf(world, request, endpoint, address, caller, step, now);
+  const version = versionOf(world, graphRequest, endpoint, address, caller, step, now);
 
   const used = credentialsOf(scheme, endpoint.access.scheme === "pageMessaging", credentials, caller);
   for (const { value, token } of used)
-    world.tokens.checkProof(request.query.appsecret_proof ?? request.body.appsecret_proof, value, token, caller.app);
-  const usedAsking = used === credentials ? asking : askingOf(used, caller.app, subject, around);
+    world.tokens.checkProof(graphRequest.query.appsecret_proof ?? graphRequest.body.appsecret_proof, value, token, caller.app);
+  const usedAsking = used === credentials ? check : authorizationCheck(used, caller.app, subject, around);
   const authorizing = authorize(policyOf(endpoint.access.policy), usedAsking);
   if (authorizing !== undefined) await authorizing;
   const refused = world.rateLimits.take(caller.app.id, subject.owner, world.clock.nowMs());
   if (refused !== undefined) throw refused;
 
-  if (request.defect !== undefined) throw request.defect;
+  if (graphRequest.defect !== undefined) throw graphRequest.defect;
   if (isMarketing(endpoint.access.versions) && caller.app.marketing_first_used_time === 0) await recordMarketingUse(world, caller);
-  const call: ReadCall = { node: subject, caller, version, world, request, isMigrated: migrationsOf(world, request, caller, now) };
-  const answer = await execute(registry, endpoint, call, usedAsking);
-  return withDebug(answer, endpoint, call, address.version, step.headers ?? {});
+  const operationRequest: ReadRequest = { node: subject, caller, version, world, graphRequest, isMigrated: migrationsOf(world, graphRequest, caller, now) };
+  const result = await execute(registry, endpoint, operationRequest, usedAsking);
+  return withDebug(result, endpoint, operationRequest, address.version, step.headers ?? {});
 }
 
 function versionOf(
@@ -161,7 +161,7 @@ function versionOf(
   endpoint: Endpoint,
   { version: asked }: Address,
   caller: Caller,
-  step: Progress,
+  step: RequestState,
   now: number,
 ): Version {
   const { access, names } = endpoint;
@@ -173,7 +173,7 @@ function versionOf(
 
 /** VER-5c: an app's first marketing call sets its floor for good. */
 async function recordMarketingUse(world: World, { app }: Caller): Promise<void> {
-  await world.database.write((tx) => world.readers.of("app").recordMarketingUse(tx, app.id, unixSeconds(world.clock)));
+  await world.database.write((tx) => world.ports.of("app").recordMarketingUse(tx, app.id, unixSeconds(world.clock)));
 }
 
 /** VER-7h. The override is read, and a wrong one refused, whether or not the operation looks at a migration. */
@@ -238,7 +238,7 @@ function credentialsOf(scheme: Scheme, isEachChecked: boolean, credentials: read
 function response(
   world: World,
   request: GraphRequest,
-  step: Progress,
+  step: RequestState,
   traceId: string,
   status: number,
   extra: Record<string, string> | undefined,

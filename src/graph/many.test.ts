@@ -44,7 +44,7 @@ onEachDatabase("several calls in one", (database) => {
     const versions = async (path: string) => {
       const { body } = await plaza.post(path, { ...three, body: { batch } });
       return body.map(
-        (answer: { headers: { name: string; value: string }[] }) => answer.headers.find(({ name }) => name === "pf-api-version")?.value,
+        (response: { headers: { name: string; value: string }[] }) => response.headers.find(({ name }) => name === "pf-api-version")?.value,
       );
     };
     expect(await versions("/v23.0/")).toEqual(["v23.0", "v21.0"]);
@@ -66,23 +66,23 @@ onEachDatabase("several calls in one", (database) => {
   test("D-34: what is no batch is refused, and a call in it may bring its own token", async () => {
     const plaza = await open();
     const send = (batch: unknown) => plaza.post("/v26.0/", { ...three, body: { batch } });
-    const call = { method: "GET", relative_url: "v26.0/5001" };
+    const request = { method: "GET", relative_url: "v26.0/5001" };
     const wrong = [
       "x",
       "{}",
       [],
       [1],
       [{}],
-      Array(51).fill(call),
+      Array(51).fill(request),
       [
-        { ...call, name: "a" },
-        { ...call, name: "a" },
+        { ...request, name: "a" },
+        { ...request, name: "a" },
       ],
-      [{ ...call, depends_on: "later" }],
+      [{ ...request, depends_on: "later" }],
     ];
     for (const batch of wrong) expect((await send(batch)).status).toBe(400);
-    expect((await plaza.post("/", { body: { batch: [call] } })).status).toBe(401);
-    const nested = await send([{ method: "POST", relative_url: "/", body: { batch: [call] } }]);
+    expect((await plaza.post("/", { body: { batch: [request] } })).status).toBe(401);
+    const nested = await send([{ method: "POST", relative_url: "/", body: { batch: [request] } }]);
     expect(nested.body[0].code).toBe(400);
     const own = await send([{ method: "GET", relative_url: "v26.0/5001?access_token=bar" }]);
     expect(own.body[0].code).toBe(400);

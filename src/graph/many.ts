@@ -6,13 +6,13 @@ import { runBatch } from "./batch.ts";
 import type { GraphRequest, GraphResponse, Parameters } from "./request.ts";
 
 /** The stairs, for a call that is part of this one. */
-export type Climb = (request: GraphRequest) => Promise<GraphResponse>;
+export type HandleRequest = (request: GraphRequest) => Promise<GraphResponse>;
 
 /** As many as a batch holds. */
 const IDS_MAX = 50;
 
 /** Undefined when the call is neither. A batch inside a batch is refused. */
-export function manyCalls(climb: Climb, request: GraphRequest, method: string, hasCredential: boolean): Promise<unknown> | undefined {
+export function dispatchMany(handleRequest: HandleRequest, request: GraphRequest, method: string, hasCredential: boolean): Promise<unknown> | undefined {
   const batch = request.body.batch ?? request.query.batch;
   const isBatch = method === "POST" && batch !== undefined;
   const ids = method === "GET" ? (request.query.ids ?? request.body.ids) : undefined;
@@ -20,11 +20,11 @@ export function manyCalls(climb: Climb, request: GraphRequest, method: string, h
   if (request.batchDepth > 0 && isBatch) throw invalidParameter("batch", "cannot stand inside a batch");
   if (!hasCredential) throw tokenMissing("access_token");
   if (request.defect !== undefined) throw request.defect;
-  return isBatch ? runBatch(climb, request, batch) : readMany(climb, request, ids);
+  return isBatch ? runBatch(handleRequest, request, batch) : readMany(handleRequest, request, ids);
 }
 
 /** An object of the answers by id; one that fails fails the call. */
-async function readMany(climb: Climb, request: GraphRequest, ids: unknown): Promise<Record<string, unknown>> {
+async function readMany(handleRequest: HandleRequest, request: GraphRequest, ids: unknown): Promise<Record<string, unknown>> {
   const list = typeof ids === "string" ? ids.split(",").map((id) => id.trim()) : Array.isArray(ids) ? ids.map(String) : [];
   if (list.length === 0 || list.some((id) => id === "")) throw invalidParameter("ids", "must be a comma-separated list of ids");
   if (list.length > IDS_MAX) throw invalidParameter("ids", `names more than ${IDS_MAX} ids`);
@@ -37,9 +37,9 @@ async function readMany(climb: Climb, request: GraphRequest, ids: unknown): Prom
     .split("&")
     .filter((pair) => !pair.startsWith("ids="))
     .join("&");
-  const answers: Record<string, unknown> = {};
+  const responses: Record<string, unknown> = {};
   for (const id of new Set(list)) {
-    const call = {
+    const partRequest = {
       ...request,
       header: withoutTag(request),
       method: "GET",
@@ -48,12 +48,12 @@ async function readMany(climb: Climb, request: GraphRequest, ids: unknown): Prom
       queryText,
       body: without(request.body, "ids"),
     };
-    const response = await climb(call);
-    const answer = JSON.parse(response.body);
-    if (response.status !== 200) throw new SubCallFailed(response.status, response.headers, answer);
-    answers[id] = answer;
+    const response = await handleRequest(partRequest);
+    const partResponse = JSON.parse(response.body);
+    if (response.status !== 200) throw new SubRequestFailed(response.status, response.headers, partResponse);
+    responses[id] = partResponse;
   }
-  return answers;
+  return responses;
 }
 
 const without = (parameters: Parameters, name: string): Parameters => Object.fromEntries(Object.entries(parameters).filter(([key]) => key !== name));
@@ -65,11 +65,11 @@ const withoutTag =
     name === "if-none-match" ? undefined : request.header(name);
 
 /** Carries a part's refusal out as the answer of the whole call. */
-export class SubCallFailed extends Error {
+export class SubRequestFailed extends Error {
   constructor(
     readonly status: number,
     readonly headers: Record<string, string>,
-    readonly answer: unknown,
+    readonly response: unknown,
   ) {
     super("a part of the call failed");
   }

@@ -3,7 +3,7 @@ import type { NodeRef } from "#auth/node-ref";
 import { type GraphError, invalidParameter, unknownObject404, unknownPath, unsupportedRequest } from "#kernel/errors";
 import { formatVersion, parseVersion } from "#kernel/versions";
 import { type Address, parseAddress, segmentsOf } from "./address.ts";
-import type { ErrorForm, ReadCall } from "./contract.ts";
+import type { ErrorForm, ReadRequest } from "./contract.ts";
 import type { Endpoint, Registry } from "./registry.ts";
 import type { GraphRequest } from "./request.ts";
 import { fixedVersions } from "./surface-versions.ts";
@@ -70,8 +70,8 @@ export function notFound(request: GraphRequest, method: string, address: Address
 }
 
 /** For a handler that finds its own node gone: deleted between the directory's look and its own. */
-export const notFoundNode = ({ request, node, world }: Pick<ReadCall, "request" | "node" | "world">): GraphError =>
-  notFound(request, effectiveMethod(request), addressOfNode(request, node.id), world);
+export const notFoundNode = ({ graphRequest, node, world }: Pick<ReadRequest, "graphRequest" | "node" | "world">): GraphError =>
+  notFound(graphRequest, effectiveMethod(graphRequest), addressOfNode(graphRequest, node.id), world);
 
 function addressOfNode(request: GraphRequest, id: NodeRef["id"]): Address {
   const segments = segmentsOf(request.path);

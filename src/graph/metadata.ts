@@ -1,6 +1,6 @@
 /** D-34: what `metadata=1` tells of a node: its type, its fields, and where its edges are. */
 import { formatVersion } from "#kernel/versions";
-import type { FieldSet, ReadCall } from "./contract.ts";
+import type { FieldSet, ReadRequest } from "./contract.ts";
 import { type FieldAccess, refusalsOn } from "./field-policies.ts";
 import type { Registry } from "./registry.ts";
 
@@ -11,8 +11,8 @@ export interface Metadata {
   readonly connections: Readonly<Record<string, string>>;
 }
 
-export async function metadataOf(registry: Registry, set: FieldSet, call: ReadCall, access: FieldAccess): Promise<Metadata> {
-  const { node, version, world, request } = call;
+export async function metadataOf(registry: Registry, set: FieldSet, request: ReadRequest, access: FieldAccess): Promise<Metadata> {
+  const { node, version, world, graphRequest } = request;
   const refusalOf = refusalsOn(node, access);
   const fields: { name: string; type: string }[] = [];
   for (const [name, { schema, onlyIn, policy }] of Object.entries(set.fields)) {
@@ -23,9 +23,9 @@ export async function metadataOf(registry: Registry, set: FieldSet, call: ReadCa
   }
   const edges = registry
     .operationsOn(node.type)
-    .filter(({ served, access }) => served?.contract.method === "GET" && access.surfaces.includes(request.surface))
+    .filter(({ served, access }) => served?.contract.method === "GET" && access.surfaces.includes(graphRequest.surface))
     .map(({ served }) => served?.contract.edge)
     .filter((edge) => edge !== null && edge !== undefined);
-  const connections = Object.fromEntries(edges.map((edge) => [edge, `${request.baseUrl}/${formatVersion(version)}/${node.id}/${edge}`]));
+  const connections = Object.fromEntries(edges.map((edge) => [edge, `${graphRequest.baseUrl}/${formatVersion(version)}/${node.id}/${edge}`]));
   return { type: node.type, fields, connections };
 }

@@ -2,8 +2,8 @@
 import { authMigrations } from "#auth/auth.migrations";
 import { jobMigrations } from "#jobs/jobs.migrations";
 import type { IdMinter } from "#kernel/ids";
-import type { ReaderRegistry } from "#kernel/readers";
-import type { RoomMigrations } from "#storage/database";
+import type { PortRegistry } from "#kernel/readers";
+import type { FeatureMigrations } from "#storage/database";
 import { openDatabase } from "#storage/open";
 import type { GuardedClient } from "#webhooks/guarded-client";
 import { silentObserver } from "#webhooks/observer";
@@ -23,7 +23,7 @@ export interface WorldOptions {
   /** A folder, `:memory:`, or `postgres://…`. */
   readonly data: string;
   readonly registry: Registry;
-  readonly readers: ReaderRegistry;
+  readonly ports: PortRegistry;
   readonly profile: Profile;
   readonly seed: number | undefined;
   readonly calendar: VersionCalendar;
@@ -51,12 +51,12 @@ export interface OpenWorld extends World {
 /** Room for as many mints as one run of a script needs before the next start of a seeded world. */
 const SEEDED_IDS_PER_START = 1_000_000_000n;
 
-const migrationsOf = (registry: Registry): RoomMigrations[] => [
+const migrationsOf = (registry: Registry): FeatureMigrations[] => [
   graphMigrations,
   authMigrations,
   jobMigrations,
   webhookMigrations,
-  ...registry.rooms.filter((room) => room.migrations.length > 0).map((room) => ({ room: room.name, migrations: room.migrations })),
+  ...registry.features.filter((feature) => feature.migrations.length > 0).map((feature) => ({ feature: feature.name, migrations: feature.migrations })),
 ];
 
 export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
@@ -70,7 +70,7 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
     clock,
     ids,
     seed,
-    readers: options.readers,
+    ports: options.ports,
     profile: options.profile,
     calendar: options.calendar,
     limits: options.limits,
@@ -79,7 +79,7 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
     faults: new Faults(options.faults),
     outbound: options.outbound,
     webhookFields: registry.webhookFields,
-    jobKinds: registry.rooms.flatMap(({ jobs }) => jobs ?? []),
+    jobKinds: registry.features.flatMap(({ jobs }) => jobs ?? []),
     observer: options.observer ?? nobody,
     realNowMs: options.realNowMs,
     deliveriesPerSecondMax: options.deliveriesPerSecondMax,

@@ -8,7 +8,7 @@ import { type TObject, type TSchema, Type } from "typebox";
 import { type Place, placeNames, schemes } from "#auth/schemes";
 import { catalogue, type ErrorName } from "#kernel/errors";
 import { formatVersion } from "#kernel/versions";
-import { answerSchema } from "./answer-schemas.ts";
+import { responseSchema } from "./answer-schemas.ts";
 import type { VersionCalendar } from "./calendar.ts";
 import { commonErrors } from "./common-errors.ts";
 import type { ErrorForm } from "./contract.ts";
@@ -188,7 +188,7 @@ function bodyOf(endpoints: readonly Endpoint[]): Document {
 }
 
 function responsesOf(endpoints: readonly Endpoint[], options: OpenapiOptions): Document {
-  const success = oneOf(endpoints, (endpoint) => publicSchema(answerSchema(endpoint, options.profile)));
+  const success = oneOf(endpoints, (endpoint) => publicSchema(responseSchema(endpoint, options.profile)));
   const responses: Document = { "200": { description: "Done.", headers: commonHeaders, content: { "application/json": { schema: success } } } };
   for (const [status, whens] of errorStatuses(endpoints)) {
     const schema = oneOfForms(endpoints);

@@ -9,11 +9,11 @@ import { parseJsonParameter } from "./json.ts";
 import { JsonNumber, type Parameters } from "./request.ts";
 
 /** The JSON Schema words that contracts use; anything else in a contract keeps the server from starting. */
-interface Words {
+interface SchemaNode {
   type?: "string" | "integer" | "number" | "boolean" | "object" | "array";
   enum?: readonly unknown[];
   const?: unknown;
-  anyOf?: readonly Words[];
+  anyOf?: readonly SchemaNode[];
   minLength?: number;
   maxLength?: number;
   pattern?: string;
@@ -21,8 +21,8 @@ interface Words {
   maximum?: number;
   minItems?: number;
   maxItems?: number;
-  items?: Words;
-  properties?: Record<string, Words>;
+  items?: SchemaNode;
+  properties?: Record<string, SchemaNode>;
   required?: readonly string[];
   /** A list may also be written `a,b` (D-50, F1). */
   commaSeparated?: boolean;
@@ -38,7 +38,7 @@ export type ReadParameters = (source: Parameters) => Record<string, unknown>;
 
 /** Made once per operation. */
 export function parametersReader(schema: TObject): ReadParameters {
-  const words = schema as unknown as Words;
+  const words = schema as unknown as SchemaNode;
   const required = new Set(words.required ?? []);
   const entries = Object.entries(words.properties ?? {}).map(([name, inner]) => ({ name, isRequired: required.has(name), read: readerOf(inner) }));
   return (source) => {
@@ -53,7 +53,7 @@ export function parametersReader(schema: TObject): ReadParameters {
   };
 }
 
-function readerOf(words: Words): Read {
+function readerOf(words: SchemaNode): Read {
   if (words.anyOf !== undefined || words.enum !== undefined || words.const !== undefined) return oneOf(words);
   switch (words.type) {
     case "string":
@@ -82,7 +82,7 @@ function textOf(value: unknown, name: string): string {
   return text;
 }
 
-function stringReader({ minLength, maxLength, pattern }: Words): Read {
+function stringReader({ minLength, maxLength, pattern }: SchemaNode): Read {
   const expression = pattern === undefined ? undefined : new RegExp(pattern, "u");
   return (value, name) => {
     const text = textOf(value, name);
@@ -95,7 +95,7 @@ function stringReader({ minLength, maxLength, pattern }: Words): Read {
   };
 }
 
-function integerReader({ minimum, maximum }: Words): Read {
+function integerReader({ minimum, maximum }: SchemaNode): Read {
   return (value, name) => {
     const isText = typeof value === "string" && value.length <= 16 && /^-?\d+$/.test(value);
     const number = typeof value === "number" ? value : isText ? Number(value) : Number.NaN;
@@ -121,7 +121,7 @@ const readBoolean: Read = (value, name) => {
   throw invalidParameter(name, "must be true or false");
 };
 
-function arrayReader(words: Words): Read {
+function arrayReader(words: SchemaNode): Read {
   const readItem = readerOf(words.items ?? {});
   return (value, name) => {
     const list = listOf(value, name, words.commaSeparated === true);
@@ -145,7 +145,7 @@ function listOf(value: unknown, name: string, isCommaSeparated: boolean): readon
   throw invalidParameter(name, "must be a list");
 }
 
-function objectReader(words: Words): Read {
+function objectReader(words: SchemaNode): Read {
   const required = words.required ?? [];
   const entries = Object.entries(words.properties ?? {}).map(([name, inner]) => ({ name, read: readerOf(inner) }));
   return (value, name) => {
@@ -164,7 +164,7 @@ function objectReader(words: Words): Read {
 }
 
 /** A closed set of strings or integers, or several readings of which the first that fits is taken. */
-function oneOf(words: Words): Read {
+function oneOf(words: SchemaNode): Read {
   const constants = words.const !== undefined ? [words.const] : (words.enum ?? words.anyOf?.map((option) => option.const));
   if (constants?.every((option) => typeof option === "string" || typeof option === "number") === true) {
     const byText = new Map(constants.map((option) => [String(option), option]));
@@ -174,10 +174,10 @@ function oneOf(words: Words): Read {
       return found;
     };
   }
-  const readers = (words.anyOf ?? []).map(readerOf);
+  const ports = (words.anyOf ?? []).map(readerOf);
   return (value, name) => {
     let problem: unknown;
-    for (const read of readers) {
+    for (const read of ports) {
       try {
         return read(value, name);
       } catch (error) {

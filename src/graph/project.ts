@@ -4,7 +4,7 @@ import { fieldUnavailable, invalidParameter } from "#kernel/errors";
 import type { Selection } from "#kernel/selection";
 import type { Reader } from "#storage/database";
 import type { Row } from "#storage/sql";
-import type { Field, FieldSet, ReadCall } from "./contract.ts";
+import type { Field, FieldSet, ReadRequest } from "./contract.ts";
 
 interface Chosen {
   readonly name: string;
@@ -86,31 +86,31 @@ function onePolicyOf(chosen: readonly Chosen[]): PolicyName | undefined {
 
 /** For projections without reads: the hot path, no promise. */
 export function projectRow(row: Row, { chosen, isAsked }: Projection): Record<string, unknown> {
-  const answer: Record<string, unknown> = {};
+  const response: Record<string, unknown> = {};
   for (const { name, field } of chosen) {
     const value = field.of === undefined ? row[name] : field.of(row);
-    if (value !== undefined && value !== null) answer[name] = value;
+    if (value !== undefined && value !== null) response[name] = value;
     else if (isAsked && field.isRefusedWhenAbsent === true) throw fieldUnavailable(name);
   }
-  return answer;
+  return response;
 }
 
 export async function projectRowWithReads(
-  call: ReadCall,
+  request: ReadRequest,
   reader: Reader,
   row: Row,
   { chosen, isAsked }: Projection,
 ): Promise<Record<string, unknown>> {
-  const answer: Record<string, unknown> = {};
+  const response: Record<string, unknown> = {};
   for (const { name, field, inner } of chosen) {
     let value: unknown;
     if (field.nested !== undefined && inner !== undefined) {
-      const nested = await field.nested.load(call, reader, row);
-      value = nested === undefined ? undefined : await projectRowWithReads(call, reader, nested, inner);
-    } else if (field.load !== undefined) value = await field.load(call, reader, row);
+      const nested = await field.nested.load(request, reader, row);
+      value = nested === undefined ? undefined : await projectRowWithReads(request, reader, nested, inner);
+    } else if (field.load !== undefined) value = await field.load(request, reader, row);
     else value = field.of === undefined ? row[name] : field.of(row);
-    if (value !== undefined && value !== null) answer[name] = value;
+    if (value !== undefined && value !== null) response[name] = value;
     else if (isAsked && field.isRefusedWhenAbsent === true) throw fieldUnavailable(name);
   }
-  return answer;
+  return response;
 }

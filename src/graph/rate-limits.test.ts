@@ -6,7 +6,7 @@ const HOUR_MS = 3_600_000;
 test("D-22: an app's calls run out, come back with time, and the refusal says when", () => {
   const limits = new RateLimits({ app_calls_per_hour: 4, page_calls_per_hour: 0 });
   const take = (nowMs: number, app = "1") => limits.take(app, "9", nowMs);
-  for (let call = 0; call < 4; call++) expect(take(0)).toBeUndefined();
+  for (let request = 0; request < 4; request++) expect(take(0)).toBeUndefined();
   expect(limits.appUsage("1")).toBe(100);
   expect(take(0)).toMatchObject({ details: { headers: { "retry-after": "900" } } });
   expect(take(450_000)?.details.headers).toEqual({ "retry-after": "450" });

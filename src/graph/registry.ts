@@ -8,7 +8,7 @@ import { ChangeLog } from "./changes.ts";
 import type { Access, Field, FieldSet, ListOperation, Method, NodeType, Operation, Served } from "./contract.ts";
 import { fieldsBeyond } from "./field-policies.ts";
 import { parametersReader, type ReadParameters } from "./parameters.ts";
-import type { Room } from "./room.ts";
+import type { Feature } from "./room.ts";
 
 /** An operation, ready to be called. */
 export interface Endpoint {
@@ -24,11 +24,11 @@ export interface Endpoint {
   /** How a version calendar's `affects` may call it: operation, edge, and the endpoint's number in the interface (`G2`). */
   readonly names: readonly string[];
   /** Who may know that the node exists. */
-  readonly seenBy: Access["policy"];
+  readonly visibility: Access["policy"];
 }
 
 export class Registry {
-  readonly rooms: readonly Room[];
+  readonly features: readonly Feature[];
   readonly changes: ChangeLog;
   readonly webhookFields: FieldCatalogue;
   readonly endpoints: Endpoint[] = [];
@@ -42,12 +42,12 @@ export class Registry {
   /** By edge and method. */
   readonly #headers = new Map<string, Map<string, Readonly<Record<string, string>>>>();
 
-  constructor(rooms: readonly Room[]) {
-    this.rooms = rooms;
-    for (const room of rooms) for (const type of room.nodeTypes ?? []) this.#addType(withGifts(type, rooms));
-    for (const room of rooms) for (const served of room.operations ?? []) this.#addOperation(served);
-    this.changes = new ChangeLog(rooms.flatMap((room) => room.changes ?? []));
-    this.webhookFields = new FieldCatalogue(rooms.flatMap((room) => room.webhookFields ?? []));
+  constructor(features: readonly Feature[]) {
+    this.features = features;
+    for (const feature of features) for (const type of feature.nodeTypes ?? []) this.#addType(withFieldExtensions(type, features));
+    for (const feature of features) for (const served of feature.operations ?? []) this.#addOperation(served);
+    this.changes = new ChangeLog(features.flatMap((feature) => feature.changes ?? []));
+    this.webhookFields = new FieldCatalogue(features.flatMap((feature) => feature.webhookFields ?? []));
   }
 
   /** The operations that hang on a node type. */
@@ -104,7 +104,7 @@ export class Registry {
       readParams: () => ({}),
       names: namesOf(reading, undefined),
       paramNames: [],
-      seenBy: type.policy,
+      visibility: type.policy,
     });
   }
 
@@ -125,7 +125,7 @@ export class Registry {
       readParams: parametersReader(contract.params),
       names: namesOf(contract, contract.edge ?? undefined),
       paramNames: Object.keys(contract.params.properties),
-      seenBy: contract.seenBy ?? type?.policy ?? contract.policy,
+      visibility: contract.visibility ?? type?.policy ?? contract.policy,
     });
   }
 
@@ -168,11 +168,11 @@ function namesOf(access: Endpoint["access"], edge: string | undefined): string[]
 }
 
 /** The type with the fields that other rooms give to its reads. Refuses a field that is there already. */
-function withGifts(type: NodeType, rooms: readonly Room[]): NodeType {
-  const gifts = rooms.flatMap((room) => room.fields ?? []).filter(({ on }) => on === type.type);
-  if (gifts.length === 0 || type.reading === undefined) return type;
+function withFieldExtensions(type: NodeType, features: readonly Feature[]): NodeType {
+  const extensions = features.flatMap((feature) => feature.fields ?? []).filter(({ on }) => on === type.type);
+  if (extensions.length === 0 || type.reading === undefined) return type;
   const fields: Record<string, Field> = { ...type.reading.set.fields };
-  for (const { name, field } of gifts) {
+  for (const { name, field } of extensions) {
     if (Object.hasOwn(fields, name)) throw new Error(`two rooms declare the field ${name} of ${type.type}`);
     fields[name] = field;
   }

@@ -2,7 +2,7 @@
 import type { TObject } from "typebox";
 import type { JobKind } from "#jobs/job-kind";
 import type { NodeId } from "#kernel/ids";
-import type { ReaderRegistry } from "#kernel/readers";
+import type { PortRegistry } from "#kernel/readers";
 import type { Migration, Reader, Transaction } from "#storage/database";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import type { WebhookField } from "#webhooks/webhook-field";
@@ -44,7 +44,7 @@ export interface WorldSection {
   remove(tx: Transaction, id: string, world: World): Promise<boolean>;
 }
 
-export interface Room {
+export interface Feature {
   readonly name: string;
   readonly migrations: readonly Migration[];
   readonly nodeTypes?: readonly NodeType[];
@@ -57,7 +57,7 @@ export interface Room {
   readonly webhookFields?: readonly WebhookField[];
   /** What the room has done later, or without a caller. */
   readonly jobs?: readonly JobKind<World>[];
-  registerReaders?(readers: ReaderRegistry): void;
+  registerPorts?(ports: PortRegistry): void;
   /** Removes all that the room keeps below a page, app or account that is being removed by the control API. */
   forgetOwner?(tx: Transaction, owner: NodeId, world: World): Promise<void>;
 }

@@ -56,9 +56,9 @@ describe("marketing versions", () => {
         (calendar, asked, app, now, operation) => {
           let served: number | "refused";
           try {
-            const answer = servedVersion({ rule: "marketing", asked, app, calendar, now, names: [operation], path: "/" });
-            served = answer.version;
-            expect(answer.upgradedFrom).toBe(answer.version === asked ? undefined : asked);
+            const response = servedVersion({ rule: "marketing", asked, app, calendar, now, names: [operation], path: "/" });
+            served = response.version;
+            expect(response.upgradedFrom).toBe(response.version === asked ? undefined : asked);
           } catch (error) {
             expect((error as GraphError).entry.code).toBe(2635);
             served = "refused";
@@ -110,14 +110,14 @@ describe("changes back from the newest", () => {
     summary: `renames a key in ${introduced}`,
     operations: ["thing"],
     upParams: ({ [`k${introduced - 1}`]: value, ...rest }) => ({ ...rest, [`k${introduced}`]: value }),
-    downAnswer: (answer) => [...(answer as number[]), introduced],
+    downResponse: (response) => [...(response as number[]), introduced],
   }));
 
   test("an answer goes down newest first, parameters come up oldest first", () => {
     const log = new ChangeLog([...changes].reverse());
-    expect(log.downAnswer("thing", 4, [])).toEqual([8, 5]);
-    expect(log.downAnswer("thing", 8, [])).toEqual([]);
-    expect(log.downAnswer("other", 1, [])).toEqual([]);
+    expect(log.downResponse("thing", 4, [])).toEqual([8, 5]);
+    expect(log.downResponse("thing", 8, [])).toEqual([]);
+    expect(log.downResponse("other", 1, [])).toEqual([]);
   });
 
   test("up then down is the identity", () => {
@@ -127,14 +127,14 @@ describe("changes back from the newest", () => {
         summary: "renames a key",
         operations: ["thing"],
         upParams: (params) => rename(params, `k${introduced - 1}`, `k${introduced}`),
-        downAnswer: (answer) => rename(answer as Record<string, unknown>, `k${introduced}`, `k${introduced - 1}`),
+        downResponse: (response) => rename(response as Record<string, unknown>, `k${introduced}`, `k${introduced - 1}`),
       }),
     );
     const log = new ChangeLog(renames);
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5 }), fc.string({ unit: "binary" }), (version, value) => {
         const sent = { [`k${Math.min(version, 4)}`]: value };
-        expect(log.downAnswer("thing", version, log.upParams("thing", version, sent))).toEqual(sent);
+        expect(log.downResponse("thing", version, log.upParams("thing", version, sent))).toEqual(sent);
       }),
     );
   });

@@ -29,7 +29,7 @@ export interface ServedVersion {
   readonly upgradedFrom?: Version;
 }
 
-export interface VersionQuestion {
+export interface VersionInput {
   readonly rule: VersionRule;
   /** Listed already; undefined when the path names none. */
   readonly asked: Version | undefined;
@@ -43,8 +43,8 @@ export interface VersionQuestion {
 }
 
 /** Throws `unknownPath` or `versionDeprecated` where the rule does not serve what was asked. */
-export function servedVersion(question: VersionQuestion): ServedVersion {
-  const { rule, asked, app, calendar, now, path } = question;
+export function servedVersion(input: VersionInput): ServedVersion {
+  const { rule, asked, app, calendar, now, path } = input;
   switch (rule) {
     case "platform":
       return { version: asked ?? defaultVersion(calendar, app.created_time) };
@@ -58,9 +58,9 @@ export function servedVersion(question: VersionQuestion): ServedVersion {
     case "marketing":
       // VER-4a.
       if (asked === undefined) throw versionDeprecated("A call to the marketing interface must name a version in its path");
-      return marketingVersion(question, asked);
+      return marketingVersion(input, asked);
     case "marketingOrCurrent":
-      return marketingVersion(question, asked ?? newestAt(calendar.marketing, now).version);
+      return marketingVersion(input, asked ?? newestAt(calendar.marketing, now).version);
   }
 }
 
@@ -75,16 +75,16 @@ function newestAt(versions: readonly MarketingVersion[], moment: number): Market
  * VER-5, D-81: below this an app's calls fail, without upgrade. VER-5c: what counts is the newest version at the app's
  * first marketing call, which is this one for an app that has made none; it is never older than the one at its creation.
  */
-const floorOf = ({ calendar, app, now }: Pick<VersionQuestion, "calendar" | "app" | "now">): Version =>
+const floorOf = ({ calendar, app, now }: Pick<VersionInput, "calendar" | "app" | "now">): Version =>
   newestAt(calendar.marketing, Math.max(app.created_time, app.marketing_first_used_time === 0 ? now : app.marketing_first_used_time)).version;
 
-function marketingVersion(question: VersionQuestion, asked: Version): ServedVersion {
-  const { calendar, app, now, names } = question;
+function marketingVersion(input: VersionInput, asked: Version): ServedVersion {
+  const { calendar, app, now, names } = input;
   const versions = calendar.marketing;
   const at = versions.findIndex(({ version }) => version === asked);
   const found = versions[at];
   if (found === undefined || found.released > now) throw versionDeprecated(`${formatVersion(asked)} is not a version of the marketing interface`);
-  const floor = floorOf(question);
+  const floor = floorOf(input);
   if (asked < floor)
     throw versionDeprecated(`${formatVersion(asked)} is not available to this app; the oldest version that it may call is ${formatVersion(floor)}`);
   const isAvailable = ({ released, until }: MarketingVersion) => released <= now && (until === undefined || until > now);

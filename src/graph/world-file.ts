@@ -40,7 +40,7 @@ interface WorldFile {
   readonly sections: readonly { readonly section: WorldSection; readonly entries: readonly WorldEntry[] }[];
 }
 
-export const sectionsOf = (registry: Registry): readonly WorldSection[] => registry.rooms.flatMap((room) => room.sections ?? []);
+export const sectionsOf = (registry: Registry): readonly WorldSection[] => registry.features.flatMap((feature) => feature.sections ?? []);
 
 export const isEmpty = async (world: OpenWorld): Promise<boolean> => !(await hasAnything(world.database.reader));
 

@@ -10,7 +10,7 @@ import { Jobs } from "#jobs/jobs";
 import { WorkLoop } from "#jobs/work-loop";
 import type { Clock } from "#kernel/clock";
 import type { IdMinter, NodeId } from "#kernel/ids";
-import type { ReaderRegistry } from "#kernel/readers";
+import type { PortRegistry } from "#kernel/readers";
 import type { Database } from "#storage/database";
 import { FactCache } from "#storage/facts";
 import { deriveKey, Sealer } from "#storage/sealing";
@@ -50,7 +50,7 @@ export interface WorldParts {
   readonly ids: IdMinter;
   /** `--seed`, for token values. */
   readonly seed: number | undefined;
-  readonly readers: ReaderRegistry;
+  readonly ports: PortRegistry;
   readonly profile: Profile;
   readonly calendar: VersionCalendar;
   readonly limits: WorldLimits;
@@ -83,7 +83,7 @@ export class World {
   readonly clock: Clock;
   readonly ids: IdMinter;
   readonly seed: number | undefined;
-  readonly readers: ReaderRegistry;
+  readonly ports: PortRegistry;
   profile: Profile;
   calendar: VersionCalendar;
   readonly limits: WorldLimits;
@@ -110,7 +110,7 @@ export class World {
     this.clock = parts.clock;
     this.ids = parts.ids;
     this.seed = parts.seed;
-    this.readers = parts.readers;
+    this.ports = parts.ports;
     this.profile = parts.profile;
     this.calendar = parts.calendar;
     this.limits = parts.limits;
@@ -122,7 +122,7 @@ export class World {
     this.collectGarbage = parts.collectGarbage;
     this.cursors = new Cursors(deriveKey(parts.masterKey, "cursors"));
     this.sealer = new Sealer(deriveKey(parts.masterKey, "sealed secrets"));
-    this.tokens = new Tokens(parts.database, parts.readers, this.sealer);
+    this.tokens = new Tokens(parts.database, parts.ports, this.sealer);
     this.#nodes = new FactCache(parts.database, nodeFact);
     const { database, clock, realNowMs, observer } = parts;
     this.work = new WorkLoop({ database, clock, realNowMs, onError: (error) => observer.workFailed(error) });
@@ -131,7 +131,7 @@ export class World {
       onFailure: (kind, key, error) => observer.jobFailed(kind, key, error),
     });
     this.webhooks = new Webhooks({
-      ...{ database, clock, realNowMs, observer, ids: parts.ids, readers: parts.readers, sealer: this.sealer, client: parts.outbound },
+      ...{ database, clock, realNowMs, observer, ids: parts.ids, ports: parts.ports, sealer: this.sealer, client: parts.outbound },
       ...{ loop: this.work, jobs: this.jobs, fields: parts.webhookFields, perSecondMax: parts.deliveriesPerSecondMax },
     });
   }

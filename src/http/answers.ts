@@ -35,7 +35,7 @@ function httpDate(nowMs: number): string {
 /** RFC 9110, 8.6: neither 204 nor 304 has a length here; HEAD has that of the GET. */
 export const hasContent = (status: number): boolean => status !== 204 && status !== 304;
 
-export function writeAnswer(connection: Connection, { status, headers, body }: GraphResponse, isHead: boolean): void {
+export function writeResponse(connection: Connection, { status, headers, body }: GraphResponse, isHead: boolean): void {
   const { isLast, isHttp10 } = connection;
   let text = headText(status, headers, isLast, isHttp10);
   let size: number;
@@ -52,9 +52,9 @@ export function writeAnswer(connection: Connection, { status, headers, body }: G
     size = text.length;
   }
   connection.writeText(text, size);
-  connection.answered(isLast);
+  connection.responded(isLast);
 }
 
 /** For what was no call, after which the connection ends. */
-export const lastAnswer = ({ status, headers, body }: GraphResponse): string =>
+export const lastResponse = ({ status, headers, body }: GraphResponse): string =>
   `${headText(status, headers, true, false)}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;

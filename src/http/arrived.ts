@@ -22,9 +22,9 @@ export function splitTarget(target: string): Target {
   }
   const hash = target.indexOf("#", start);
   const end = hash === -1 ? target.length : hash;
-  const question = target.indexOf("?", start);
-  if (question === -1 || question > end) return { path: rooted(target.slice(start, end)), queryText: "", authority };
-  return { path: rooted(target.slice(start, question)), queryText: target.slice(question + 1, end), authority };
+  const input = target.indexOf("?", start);
+  if (input === -1 || input > end) return { path: rooted(target.slice(start, end)), queryText: "", authority };
+  return { path: rooted(target.slice(start, input)), queryText: target.slice(input + 1, end), authority };
 }
 
 const rooted = (path: string): string => (path.charCodeAt(0) === 47 ? path : `/${path}`);

@@ -1,15 +1,15 @@
 /** From a call on the socket to the stairs and back. */
-import type { climb, Stairs } from "#graph/ladder";
+import type { handleRequest, RequestDeps } from "#graph/ladder";
 import type { GraphRequest, GraphResponse } from "#graph/request";
 import { bodyTooLarge, type GraphError, headersTooLarge, internalError, malformedRequest } from "#kernel/errors";
 import { monotonicMs } from "#system";
-import type { CallFigures } from "#telemetry/figures";
-import { writeAnswer } from "./answers.ts";
+import type { RequestMetrics } from "#telemetry/figures";
+import { writeResponse } from "./answers.ts";
 import { findHeader, headBytes, type RawHeaders, splitTarget, type Target } from "./arrived.ts";
 import { defectiveBody, NO_BODY, type ParsedBody, parseBody } from "./body.ts";
 import type { Connection, Received } from "./connection.ts";
 import { PREFLIGHT_HEADERS } from "./cors.ts";
-import { type RouteHandler, type RouteTable, requestOf, writeResponse } from "./extra-routes.ts";
+import { type RouteHandler, type RouteTable, requestOf, writeWebResponse } from "./extra-routes.ts";
 import type { RequestHead } from "./head.ts";
 import type { HttpLimits } from "./limits.ts";
 import type { Origins } from "./origin.ts";
@@ -17,18 +17,18 @@ import { type ParsedPairs, parsePairs } from "./pairs.ts";
 import type { Place, Places } from "./places.ts";
 import { preflight, Resting, refusal, turnedAway } from "./refusals.ts";
 
-export interface CallsOptions {
-  readonly stairs: Stairs;
-  readonly climb: typeof climb;
+export interface RequestDispatcherOptions {
+  readonly deps: RequestDeps;
+  readonly handleRequest: typeof handleRequest;
   readonly places: Places;
   readonly origins: Origins;
   readonly routes: RouteTable;
   readonly limits: HttpLimits;
-  readonly figures: CallFigures;
+  readonly metrics: RequestMetrics;
 }
 
 /** A call of which the head is read and the place is known. */
-interface Call {
+interface IncomingRequest {
   readonly head: RequestHead;
   readonly connection: Connection;
   readonly target: Target;
@@ -43,8 +43,8 @@ interface Call {
 /** `unread`: it is off the connection, and not worth reading, because the call is turned away. */
 type TakenBody = ParsedBody | "gone" | "unread";
 
-export class Calls {
-  readonly #options: CallsOptions;
+export class RequestDispatcher {
+  readonly #options: RequestDispatcherOptions;
   /** Set when the server stops: no new calls, and connections end with the answer. */
   isStopping = false;
   /** Bodies of the calls that are on the stairs. */
@@ -53,66 +53,66 @@ export class Calls {
   #bytesArriving = 0;
   readonly #resting = new Resting();
 
-  constructor(options: CallsOptions) {
+  constructor(options: RequestDispatcherOptions) {
     this.#options = options;
   }
 
   /** Never rejects. */
-  async answer(head: RequestHead, connection: Connection): Promise<void> {
-    const call = this.#callOf(head, connection);
+  async response(head: RequestHead, connection: Connection): Promise<void> {
+    const incoming = this.#incomingRequestOf(head, connection);
     try {
-      const route = this.#options.routes.find(head.method, call.place);
-      if (route !== undefined) await answerRoute(route, call);
-      else if (head.method === "OPTIONS") this.#answerPreflight(call);
+      const route = this.#options.routes.find(head.method, incoming.place);
+      if (route !== undefined) await respondTo(route, incoming);
+      else if (head.method === "OPTIONS") this.#respondToPreflight(incoming);
       else {
-        const taken = head.framing === 0 ? NO_BODY : this.#takeBody(call);
+        const taken = head.framing === 0 ? NO_BODY : this.#takeBody(incoming);
         const body = taken instanceof Promise ? await taken : taken;
-        if (body === "unread" || (body !== "gone" && this.#isFull)) this.#turnAway(call);
-        else if (body !== "gone") this.#answered(call, body, await this.#climb(call, this.#requestOf(call, body)));
+        if (body === "unread" || (body !== "gone" && this.#isFull)) this.#turnAway(incoming);
+        else if (body !== "gone") this.#responded(incoming, body, await this.#handleRequest(incoming, this.#requestOf(incoming, body)));
       }
     } catch (error) {
-      this.#fail(error, call);
+      this.#fail(error, incoming);
     }
   }
 
-  async #climb({ place, bodyBytes }: Call, request: GraphRequest): Promise<GraphResponse> {
-    const { stairs, figures } = this.#options;
-    figures.inFlight++;
+  async #handleRequest({ place, bodyBytes }: IncomingRequest, request: GraphRequest): Promise<GraphResponse> {
+    const { deps, metrics } = this.#options;
+    metrics.inFlight++;
     this.#bytesInFlight += bodyBytes;
     try {
-      return await this.#options.climb(stairs, place.world, request);
+      return await this.#options.handleRequest(deps, place.world, request);
     } finally {
-      figures.inFlight--;
+      metrics.inFlight--;
       this.#bytesInFlight -= bodyBytes;
     }
   }
 
-  #answered(call: Call, body: ParsedBody, answer: GraphResponse): void {
-    writeAnswer(call.connection, answer, call.head.method === "HEAD");
-    const durationMs = monotonicMs() - call.startedMs;
-    this.#options.figures.record(answer.operation, answer.status, durationMs);
-    record(call, body, answer, durationMs);
+  #responded(incoming: IncomingRequest, body: ParsedBody, graphResponse: GraphResponse): void {
+    writeResponse(incoming.connection, graphResponse, incoming.head.method === "HEAD");
+    const durationMs = monotonicMs() - incoming.startedMs;
+    this.#options.metrics.record(graphResponse.operation, graphResponse.status, durationMs);
+    record(incoming, body, graphResponse, durationMs);
   }
 
   get #isFull(): boolean {
-    const { figures, limits } = this.#options;
-    return this.isStopping || figures.inFlight >= limits.callsMax || this.#bytesInFlight >= limits.callBytesMax;
+    const { metrics, limits } = this.#options;
+    return this.isStopping || metrics.inFlight >= limits.requestsMax || this.#bytesInFlight >= limits.requestBytesMax;
   }
 
   /** Costs a small part of what the call would: its body is not looked at, and its connection rests. */
-  #turnAway(call: Call): void {
-    const { stairs, figures } = this.#options;
-    const { head, connection, place, startedMs } = call;
-    figures.turnedAway++;
+  #turnAway(incoming: IncomingRequest): void {
+    const { deps, metrics } = this.#options;
+    const { head, connection, place, startedMs } = incoming;
+    metrics.turnedAway++;
     const seconds = this.#resting.seconds;
-    const answer = turnedAway(stairs, place.world, this.#requestOf(call, NO_BODY), seconds);
-    this.#resting.write(connection, answer, head.method === "HEAD", seconds);
+    const graphResponse = turnedAway(deps, place.world, this.#requestOf(incoming, NO_BODY), seconds);
+    this.#resting.write(connection, graphResponse, head.method === "HEAD", seconds);
     const durationMs = monotonicMs() - startedMs;
-    figures.record(answer.operation, answer.status, durationMs);
-    record(call, NO_BODY, answer, durationMs);
+    metrics.record(graphResponse.operation, graphResponse.status, durationMs);
+    record(incoming, NO_BODY, graphResponse, durationMs);
   }
 
-  #callOf(head: RequestHead, connection: Connection): Call {
+  #incomingRequestOf(head: RequestHead, connection: Connection): IncomingRequest {
     const startedMs = monotonicMs();
     head.asked ??= this.#read(head.target);
     const { target, query } = head.asked;
@@ -126,7 +126,7 @@ export class Calls {
     return { target, query: parsePairs(target.queryText, "The query", this.#options.limits.parametersMax) };
   }
 
-  #requestOf({ head, target, query, place, baseUrl }: Call, body: ParsedBody): GraphRequest {
+  #requestOf({ head, target, query, place, baseUrl }: IncomingRequest, body: ParsedBody): GraphRequest {
     const { limits } = this.#options;
     const { method, raw } = head;
     return {
@@ -145,8 +145,8 @@ export class Calls {
   }
 
   /** Where something is wrong with it the rest stays unread, and the connection ends with the answer. */
-  #takeBody(call: Call): TakenBody | Promise<TakenBody> {
-    const { head, connection, place } = call;
+  #takeBody(incoming: IncomingRequest): TakenBody | Promise<TakenBody> {
+    const { head, connection, place } = incoming;
     const { limits } = this.#options;
     const { raw, framing } = head;
     const bytesMax = limits.bodyBytesMaxFor?.(place.surface, place.path) ?? limits.bodyBytesMax;
@@ -157,42 +157,42 @@ export class Calls {
     if (!head.isHttp10 && findHeader(raw, "expect")?.toLowerCase() === "100-continue") connection.writeContinue();
     const bytes = framing === "chunked" ? bytesMax : framing;
     const received = connection.receiveBody(bytesMax, limits.bodyMsMax, this.#bytesArriving + bytes <= limits.arrivingBytesMax);
-    if (!(received instanceof Promise)) return this.#bodyOf(received, raw, call);
+    if (!(received instanceof Promise)) return this.#bodyOf(received, raw, incoming);
     this.#bytesArriving += bytes;
     return received.then((later) => {
       this.#bytesArriving -= bytes;
-      return this.#bodyOf(later, raw, call);
+      return this.#bodyOf(later, raw, incoming);
     });
   }
 
-  #bodyOf(received: Received, raw: RawHeaders, call: Call): TakenBody {
+  #bodyOf(received: Received, raw: RawHeaders, incoming: IncomingRequest): TakenBody {
     if (received === "gone") return received;
     if ("defect" in received) return defectiveBody(received.defect);
     if (this.#isFull) return "unread";
-    call.bodyBytes = received.bytes.length;
+    incoming.bodyBytes = received.bytes.length;
     return parseBody(received.bytes, findHeader(raw, "content-type"), this.#options.limits.parametersMax);
   }
 
-  #answerPreflight({ connection, place, startedMs }: Call): void {
-    const answer = preflight(this.#options.stairs, place.world, place.surface, PREFLIGHT_HEADERS);
-    writeAnswer(connection, answer, false);
-    this.#options.figures.record("preflight", answer.status, monotonicMs() - startedMs);
+  #respondToPreflight({ connection, place, startedMs }: IncomingRequest): void {
+    const graphResponse = preflight(this.#options.deps, place.world, place.surface, PREFLIGHT_HEADERS);
+    writeResponse(connection, graphResponse, false);
+    this.#options.metrics.record("preflight", graphResponse.status, monotonicMs() - startedMs);
   }
 
   /** A mistake of this program, outside of the stairs. */
-  #fail(error: unknown, { head, connection, place, startedMs }: Call): void {
-    const { stairs, figures } = this.#options;
-    const answer = refusal(stairs, place.world, place.surface, internalError(), "wrapped");
-    stairs.onUnexpected(error, answer.traceId);
-    figures.record(answer.operation, answer.status, monotonicMs() - startedMs);
-    if (connection.hasBegunAnswer) connection.cut();
-    else writeAnswer(connection, answer, head.method === "HEAD");
+  #fail(error: unknown, { head, connection, place, startedMs }: IncomingRequest): void {
+    const { deps, metrics } = this.#options;
+    const graphResponse = refusal(deps, place.world, place.surface, internalError(), "wrapped");
+    deps.onUnexpected(error, graphResponse.traceId);
+    metrics.record(graphResponse.operation, graphResponse.status, monotonicMs() - startedMs);
+    if (connection.hasBegunResponse) connection.cut();
+    else writeResponse(connection, graphResponse, head.method === "HEAD");
   }
 }
 
-async function answerRoute(route: RouteHandler, { head, connection, target, place, baseUrl }: Call): Promise<void> {
-  const answer = await route(requestOf(head.method, { ...place, baseUrl }, target.queryText, head.raw), { ...place, baseUrl });
-  await writeResponse(connection, answer, head.method === "HEAD");
+async function respondTo(route: RouteHandler, { head, connection, target, place, baseUrl }: IncomingRequest): Promise<void> {
+  const graphResponse = await route(requestOf(head.method, { ...place, baseUrl }, target.queryText, head.raw), { ...place, baseUrl });
+  await writeWebResponse(connection, graphResponse, head.method === "HEAD");
 }
 
 function defectOf(bytes: number, limits: HttpLimits, query: ParsedPairs, body: ParsedBody): GraphError | undefined {
@@ -200,20 +200,20 @@ function defectOf(bytes: number, limits: HttpLimits, query: ParsedPairs, body: P
   return query.defect ?? body.defect;
 }
 
-function record({ head, target, place }: Call, body: ParsedBody, answer: GraphResponse, durationMs: number): void {
+function record({ head, target, place }: IncomingRequest, body: ParsedBody, graphResponse: GraphResponse, durationMs: number): void {
   const { world, surface, path } = place;
   world.requests.add({
-    trace_id: answer.traceId,
-    operation: answer.operation,
+    trace_id: graphResponse.traceId,
+    operation: graphResponse.operation,
     method: head.method,
     surface,
     path,
     query: target.queryText,
-    status: answer.status,
+    status: graphResponse.status,
     time: world.clock.nowMs(),
     duration_ms: durationMs,
-    app: answer.app,
+    app: graphResponse.app,
     request_body: body.text,
-    response_body: answer.body,
+    response_body: graphResponse.body,
   });
 }

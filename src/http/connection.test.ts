@@ -21,7 +21,7 @@ const chunked = (body: string, sizes: readonly number[]): string => {
 };
 
 /** A call with the bytes that say it. */
-const call = fc
+const request = fc
   .record({
     method: fc.constantFrom("GET", "POST", "DELETE", "M-SEARCH"),
     target: fc.stringMatching(/^\/[!-~]{0,30}$/),
@@ -49,12 +49,12 @@ describe("calls are the same however their bytes are cut", () => {
   test("several calls behind each other, cut anywhere, answered at once or later", async () => {
     const cuts = fc.array(fc.nat({ max: 2_000 }), { maxLength: 12 });
     await fc.assert(
-      fc.asyncProperty(fc.array(call, { minLength: 1, maxLength: 4 }), cuts, fc.boolean(), async (calls, places, isLate) => {
+      fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 4 }), cuts, fc.boolean(), async (requests, places, isLate) => {
         const owner = new Owner({}, isLate);
-        await owner.send(...pieces(calls.map(({ text }) => text).join(""), places));
+        await owner.send(...pieces(requests.map(({ text }) => text).join(""), places));
         await turns(30);
-        expect(owner.seen).toEqual(calls.map(({ seen }) => seen));
-        expect([owner.refused.length, owner.line.written, owner.line.said]).toEqual([0, "!".repeat(calls.length), []]);
+        expect(owner.seen).toEqual(requests.map(({ seen }) => seen));
+        expect([owner.refused.length, owner.line.written, owner.line.said]).toEqual([0, "!".repeat(requests.length), []]);
       }),
       { numRuns: 1_500 },
     );
@@ -62,10 +62,10 @@ describe("calls are the same however their bytes are cut", () => {
 
   test("byte by byte", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(call, { minLength: 1, maxLength: 3 }), async (calls) => {
+      fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 3 }), async (requests) => {
         const owner = new Owner();
-        await owner.send(...calls.map(({ text }) => text).join(""));
-        expect(owner.seen).toEqual(calls.map(({ seen }) => seen));
+        await owner.send(...requests.map(({ text }) => text).join(""));
+        expect(owner.seen).toEqual(requests.map(({ seen }) => seen));
       }),
       { numRuns: 100 },
     );
@@ -108,10 +108,10 @@ describe("how long a connection is kept", () => {
     ["GET / HTTP/1.0\r\n\r\n", "last!"],
     ["GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n", "!"],
     ["GET / HTTP/1.0\r\nConnection: keep-alive\r\nConnection: close\r\n\r\n", "last!"],
-  ])("%j", async (text, answer) => {
+  ])("%j", async (text, response) => {
     const owner = new Owner();
     await owner.send(text);
-    expect(owner.line.written).toBe(answer);
+    expect(owner.line.written).toBe(response);
   });
 
   test("who ends his side has his calls answered, but none that breaks off", async () => {
@@ -131,11 +131,11 @@ describe("how long a connection is kept", () => {
 
   test("a caller who does not read is not read either, and has everything later", async () => {
     const owner = new Owner();
-    owner.line.room = 3;
+    owner.line.feature = 3;
     const one = "GET / HTTP/1.1\r\n\r\n";
     await owner.send(one.repeat(10), one.repeat(5_000));
     expect([owner.seen.length, owner.line.written, owner.line.said]).toEqual([4, "!!!", ["pause"]]);
-    owner.line.room = Number.POSITIVE_INFINITY;
+    owner.line.feature = Number.POSITIVE_INFINITY;
     owner.connection.drained();
     expect([owner.seen.length, owner.line.written.length, owner.line.said]).toEqual([5_010, 5_010, ["pause", "resume"]]);
   });
@@ -168,7 +168,7 @@ describe("time", () => {
 
   test("an answer that nobody reads", async () => {
     const owner = new Owner({ keepAliveMs: 5_000 });
-    owner.line.room = 0;
+    owner.line.feature = 0;
     await owner.send("GET / HTTP/1.0\r\n\r\n");
     owner.connection.check(later(4_900));
     expect(owner.line.said).toEqual([]);

@@ -8,10 +8,10 @@ import type { Socket } from "bun";
 import { type GraphError, headersTooLarge, malformedRequest, overloaded, requestTooSlow } from "#kernel/errors";
 import { monotonicMs } from "#system";
 import { type HeadProblem, HeadReader, isHopeless, type RequestHead } from "./head.ts";
-import { Inbox } from "./inbox.ts";
+import { ReceiveBuffer } from "./inbox.ts";
 import { type Advance, type IncomingBody, incomingBody } from "./incoming-body.ts";
 import { type HttpLimits, parserHeaderBytesMax } from "./limits.ts";
-import { Outbox } from "./outbox.ts";
+import { SendBuffer } from "./outbox.ts";
 
 /** What a connection asks of the server that it belongs to. */
 export interface ConnectionOwner {
@@ -42,8 +42,8 @@ const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
 export class Connection {
   readonly #socket: Socket<unknown>;
   readonly #owner: ConnectionOwner;
-  readonly #inbox = new Inbox();
-  readonly #outbox: Outbox;
+  readonly #receiveBuffer = new ReceiveBuffer();
+  readonly #sendBuffer: SendBuffer;
   #state: State = "waiting";
   /** When the state, or a head's first byte, began; or when bytes last went out. */
   #sinceMs = monotonicMs();
@@ -62,12 +62,12 @@ export class Connection {
   #hasPeerEnded = false;
   isGone = false;
   /** Part of the running call's answer is out. */
-  hasBegunAnswer = false;
+  hasBegunResponse = false;
 
   constructor(socket: Socket<unknown>, owner: ConnectionOwner) {
     this.#socket = socket;
     this.#owner = owner;
-    this.#outbox = new Outbox(socket);
+    this.#sendBuffer = new SendBuffer(socket);
   }
 
   get remoteAddress(): string {
@@ -76,7 +76,7 @@ export class Connection {
 
   /** The connection cannot be used after the call that is being answered. */
   get isLast(): boolean {
-    const isPeerDone = this.#hasPeerEnded && this.#inbox.length === 0;
+    const isPeerDone = this.#hasPeerEnded && this.#receiveBuffer.length === 0;
     return this.#head?.isKept !== true || !this.#isBodyTaken || isPeerDone || this.#owner.isStopping;
   }
 
@@ -89,17 +89,17 @@ export class Connection {
 
   came(bytes: Buffer): void {
     if (this.#state === "ending") return;
-    if (this.#state === "waiting" && this.#inbox.length === 0) this.#sinceMs = monotonicMs();
-    this.#inbox.append(bytes);
-    if (this.#state === "waiting") this.#readCalls();
+    if (this.#state === "waiting" && this.#receiveBuffer.length === 0) this.#sinceMs = monotonicMs();
+    this.#receiveBuffer.append(bytes);
+    if (this.#state === "waiting") this.#readRequests();
     else if (this.#body !== undefined) this.#advanceBody();
-    if (this.#body === undefined && this.#inbox.length > AHEAD_MAX) this.#pause();
+    if (this.#body === undefined && this.#receiveBuffer.length > AHEAD_MAX) this.#pause();
   }
 
   drained(): void {
-    if (this.#outbox.isEmpty) return;
-    if (this.#outbox.drain()) this.#sinceMs = monotonicMs();
-    if (!this.#outbox.isEmpty) return;
+    if (this.#sendBuffer.isEmpty) return;
+    if (this.#sendBuffer.drain()) this.#sinceMs = monotonicMs();
+    if (!this.#sendBuffer.isEmpty) return;
     if (this.#state === "ending") this.#finish();
     else if (this.#state === "waiting") this.#readOn();
   }
@@ -109,15 +109,15 @@ export class Connection {
     this.#hasPeerEnded = true;
     if (this.#body !== undefined) this.cut();
     else if (this.#state === "ending") {
-      if (this.#outbox.isEmpty) this.#socket.end();
+      if (this.#sendBuffer.isEmpty) this.#socket.end();
     } else if (this.#state === "waiting") this.#readOn();
   }
 
   closed(): void {
     this.isGone = true;
     this.#state = "ending";
-    this.#inbox.clear();
-    this.#outbox.discard();
+    this.#receiveBuffer.clear();
+    this.#sendBuffer.discard();
     this.#body?.settle("gone");
     this.#owner.forget(this);
   }
@@ -127,11 +127,11 @@ export class Connection {
     const { headMsMax, keepAliveMs } = this.#owner.limits;
     const ms = nowMs - this.#sinceMs;
     if (this.#state === "ending") {
-      if (ms > LINGER_MS && (this.#outbox.isEmpty || ms > keepAliveMs)) this.cut();
-    } else if (!this.#outbox.isEmpty) {
+      if (ms > LINGER_MS && (this.#sendBuffer.isEmpty || ms > keepAliveMs)) this.cut();
+    } else if (!this.#sendBuffer.isEmpty) {
       if (ms > keepAliveMs) this.cut();
     } else if (this.#state === "waiting") {
-      if (this.#inbox.length > 0) {
+      if (this.#receiveBuffer.length > 0) {
         if (ms > headMsMax) this.#refuse(requestTooSlow(headMsMax));
       } else if (ms > (this.#hasServed ? keepAliveMs : headMsMax)) this.end();
     }
@@ -139,7 +139,7 @@ export class Connection {
 
   /** The server stops: who is between two calls is let go. */
   release(): void {
-    if (this.#state === "waiting" && this.#inbox.length === 0) this.end();
+    if (this.#state === "waiting" && this.#receiveBuffer.length === 0) this.end();
   }
 
   /** Whatever is under way. */
@@ -152,7 +152,7 @@ export class Connection {
   /** Its body, whole. At once where it has come with the head, as most do; else it is refused where the call may not wait for it. */
   receiveBody(bytesMax: number, msMax: number, mayWait: boolean): Received | Promise<Received> {
     const incoming = incomingBody(this.#head?.framing ?? 0, bytesMax);
-    const atOnce = incoming.advance(this.#inbox);
+    const atOnce = incoming.advance(this.#receiveBuffer);
     if (atOnce !== undefined) return this.#taken(atOnce);
     if (this.#hasPeerEnded || this.isGone) return "gone";
     if (!mayWait) return this.#taken({ defect: overloaded(1) });
@@ -169,30 +169,30 @@ export class Connection {
   }
 
   writeContinue(): void {
-    this.#outbox.writeText(CONTINUE, CONTINUE.length);
+    this.#sendBuffer.writeText(CONTINUE, CONTINUE.length);
   }
 
   /** `size` is that of the text in UTF-8. */
   writeText(text: string, size: number): void {
     if (this.isGone) return;
-    this.#outbox.writeText(text, size);
-    if (!this.#outbox.isEmpty) this.#sinceMs = monotonicMs();
+    this.#sendBuffer.writeText(text, size);
+    if (!this.#sendBuffer.isEmpty) this.#sinceMs = monotonicMs();
   }
 
   /** Resolves when the caller has room for more, or is gone. */
   writeBytes(bytes: Uint8Array): Promise<void> {
     if (this.isGone) return Promise.resolve();
-    this.#outbox.writeBytes(bytes);
-    if (!this.#outbox.isEmpty) this.#sinceMs = monotonicMs();
-    return this.#outbox.emptied();
+    this.#sendBuffer.writeBytes(bytes);
+    if (!this.#sendBuffer.isEmpty) this.#sinceMs = monotonicMs();
+    return this.#sendBuffer.emptied();
   }
 
   /** The answer is written; `isLast` is what its head says. */
-  answered(isLast: boolean): void {
+  responded(isLast: boolean): void {
     if (this.isGone) return;
     this.#head = undefined;
     this.#hasServed = true;
-    this.hasBegunAnswer = false;
+    this.hasBegunResponse = false;
     if (isLast) {
       this.end();
       return;
@@ -205,11 +205,11 @@ export class Connection {
   /** After what is being written the connection ends. */
   end(): void {
     if (this.#state === "ending") return;
-    this.#isUnread ||= this.#inbox.length > 0 || !this.#isBodyTaken;
+    this.#isUnread ||= this.#receiveBuffer.length > 0 || !this.#isBodyTaken;
     this.#state = "ending";
-    this.#inbox.clear();
+    this.#receiveBuffer.clear();
     this.#resume();
-    if (this.#outbox.isEmpty) this.#finish();
+    if (this.#sendBuffer.isEmpty) this.#finish();
   }
 
   /** Where the caller may still be sending he reads the end first, and what comes is thrown away until he closes, too. */
@@ -225,20 +225,20 @@ export class Connection {
   }
 
   #advanceBody(): void {
-    const advance = this.#body?.incoming.advance(this.#inbox);
+    const advance = this.#body?.incoming.advance(this.#receiveBuffer);
     if (advance !== undefined) this.#body?.settle(advance);
   }
 
   #readOn(): void {
     this.#resume();
-    if (this.#inbox.length > 0 || this.#hasPeerEnded) this.#readCalls();
+    if (this.#receiveBuffer.length > 0 || this.#hasPeerEnded) this.#readRequests();
   }
 
   /** Call after call, as far as they are there, are answered at once, and the answers are read. */
-  #readCalls(): void {
+  #readRequests(): void {
     if (this.#isReading) return;
     this.#isReading = true;
-    while (this.#state === "waiting" && this.#inbox.length > 0 && this.#outbox.isEmpty) {
+    while (this.#state === "waiting" && this.#receiveBuffer.length > 0 && this.#sendBuffer.isEmpty) {
       const head = this.#readHead();
       if (head === undefined) break;
       if (typeof head === "string") this.#refuse(malformedRequest(`The request is not valid HTTP: ${head}`));
@@ -251,30 +251,30 @@ export class Connection {
       }
     }
     this.#isReading = false;
-    if (this.#hasPeerEnded && this.#state === "waiting" && this.#outbox.isEmpty) this.end();
+    if (this.#hasPeerEnded && this.#state === "waiting" && this.#sendBuffer.isEmpty) this.end();
   }
 
   /** Undefined while it is not complete, or was refused for its size. */
   #readHead(): RequestHead | HeadProblem | undefined {
-    const inbox = this.#inbox;
+    const receiveBuffer = this.#receiveBuffer;
     // RFC 9112, 2.2: an empty line before a request is overlooked; old clients send one behind a body.
-    while (inbox.byteAt(0) === 13 && inbox.byteAt(1) === 10) {
-      inbox.skip(2);
+    while (receiveBuffer.byteAt(0) === 13 && receiveBuffer.byteAt(1) === 10) {
+      receiveBuffer.skip(2);
       this.#searched = 0;
     }
-    const end = inbox.indexOf("\r\n\r\n", Math.max(0, this.#searched - 3));
+    const end = receiveBuffer.indexOf("\r\n\r\n", Math.max(0, this.#searched - 3));
     const bytesMax = parserHeaderBytesMax(this.#owner.limits);
-    if (end > bytesMax || (end === -1 && inbox.length > bytesMax)) {
+    if (end > bytesMax || (end === -1 && receiveBuffer.length > bytesMax)) {
       this.#refuse(headersTooLarge(this.#owner.limits.headerBytesMax));
       return undefined;
     }
     if (end === -1) {
-      const isBroken = isHopeless(inbox.text(Math.max(0, this.#searched - 1), inbox.length));
-      this.#searched = inbox.length;
+      const isBroken = isHopeless(receiveBuffer.text(Math.max(0, this.#searched - 1), receiveBuffer.length));
+      this.#searched = receiveBuffer.length;
       return isBroken ? "it has characters that no head has" : undefined;
     }
-    const text = inbox.text(0, end);
-    inbox.skip(end + 4);
+    const text = receiveBuffer.text(0, end);
+    receiveBuffer.skip(end + 4);
     this.#searched = 0;
     return this.#heads.read(text);
   }
@@ -282,7 +282,7 @@ export class Connection {
   #refuse(error: GraphError): void {
     this.#isUnread = true;
     const text = this.#owner.refusal(error);
-    this.#outbox.writeText(text, Buffer.byteLength(text));
+    this.#sendBuffer.writeText(text, Buffer.byteLength(text));
     this.end();
   }
 

@@ -41,25 +41,25 @@ export function requestOf(method: string, place: RoutePlace, queryText: string, 
 }
 
 /** Streams the body, no faster than the caller reads it. */
-export async function writeResponse(connection: Connection, answer: Response, isHead: boolean): Promise<void> {
-  const length = answer.headers.get("content-length");
-  const isBodyless = isHead || !hasContent(answer.status) || answer.body === null;
+export async function writeWebResponse(connection: Connection, response: Response, isHead: boolean): Promise<void> {
+  const length = response.headers.get("content-length");
+  const isBodyless = isHead || !hasContent(response.status) || response.body === null;
   const isChunked = length === null && !isBodyless && !connection.isHttp10;
   // Without a length and without chunks only the end of the connection says that the body is whole.
   const isLast = connection.isLast || (length === null && !isBodyless && !isChunked);
-  const isEmpty = length === null && answer.body === null && !isHead && hasContent(answer.status);
+  const isEmpty = length === null && response.body === null && !isHead && hasContent(response.status);
   const framing = isChunked ? "transfer-encoding: chunked\r\n" : isEmpty ? "content-length: 0\r\n" : "";
-  const head = `${headText(answer.status, ownHeaders(answer.headers), isLast, connection.isHttp10)}${framing}\r\n`;
-  connection.hasBegunAnswer = true;
+  const head = `${headText(response.status, ownHeaders(response.headers), isLast, connection.isHttp10)}${framing}\r\n`;
+  connection.hasBegunResponse = true;
   await connection.writeBytes(Buffer.from(head, "latin1"));
   if (!isBodyless) {
-    for await (const part of answer.body as ReadableStream<Uint8Array>) {
+    for await (const part of response.body as ReadableStream<Uint8Array>) {
       if (connection.isGone) return;
       if (part.length > 0) await connection.writeBytes(isChunked ? chunkOf(part) : part);
     }
     if (isChunked) await connection.writeBytes(LAST_CHUNK);
   }
-  connection.answered(isLast);
+  connection.responded(isLast);
 }
 
 /** Those that a handler may say; the others are the connection's. */

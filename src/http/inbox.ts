@@ -2,7 +2,7 @@
 
 const NONE = Buffer.alloc(0);
 
-export class Inbox {
+export class ReceiveBuffer {
   #bytes: Buffer = NONE;
   #start = 0;
   #end = 0;

@@ -1,13 +1,13 @@
 /** A body on its way in: of a known length, or in chunks (RFC 9112, 7.1). Nothing above the limit is ever kept. */
 import { bodyTooLarge, type GraphError, malformedRequest } from "#kernel/errors";
 import type { RequestHead } from "./head.ts";
-import { Inbox } from "./inbox.ts";
+import { ReceiveBuffer } from "./inbox.ts";
 
 /** Undefined while more has to come. */
 export type Advance = { readonly bytes: Uint8Array } | { readonly defect: GraphError } | undefined;
 
 export interface IncomingBody {
-  advance(inbox: Inbox): Advance;
+  advance(receiveBuffer: ReceiveBuffer): Advance;
 }
 
 export const incomingBody = (framing: RequestHead["framing"], bytesMax: number): IncomingBody =>
@@ -22,9 +22,9 @@ class SizedBody implements IncomingBody {
     this.#bytesMax = bytesMax;
   }
 
-  advance(inbox: Inbox): Advance {
+  advance(receiveBuffer: ReceiveBuffer): Advance {
     if (this.#size > this.#bytesMax) return { defect: bodyTooLarge(this.#bytesMax) };
-    return inbox.length < this.#size ? undefined : { bytes: inbox.take(this.#size) };
+    return receiveBuffer.length < this.#size ? undefined : { bytes: receiveBuffer.take(this.#size) };
   }
 }
 
@@ -41,7 +41,7 @@ const malformed = (): Advance => ({ defect: malformedRequest("The request body i
 class ChunkedBody implements IncomingBody {
   readonly #bytesMax: number;
   /** One run of bytes, so that a body in chunks of one byte takes no more memory than another. */
-  readonly #taken = new Inbox();
+  readonly #taken = new ReceiveBuffer();
   /** Of the running chunk; undefined where a size line comes next. */
   #left: number | undefined;
   #isPastLast = false;
@@ -51,15 +51,15 @@ class ChunkedBody implements IncomingBody {
     this.#bytesMax = bytesMax;
   }
 
-  advance(inbox: Inbox): Advance {
+  advance(receiveBuffer: ReceiveBuffer): Advance {
     for (;;) {
-      const step = this.#isPastLast ? this.#readTrailer(inbox) : this.#left === undefined ? this.#readSize(inbox) : this.#readData(inbox, this.#left);
+      const step = this.#isPastLast ? this.#readTrailer(receiveBuffer) : this.#left === undefined ? this.#readSize(receiveBuffer) : this.#readData(receiveBuffer, this.#left);
       if (step !== "on") return step;
     }
   }
 
-  #readSize(inbox: Inbox): Advance | "on" {
-    const line = lineOf(inbox, SIZE_LINE_MAX);
+  #readSize(receiveBuffer: ReceiveBuffer): Advance | "on" {
+    const line = lineOf(receiveBuffer, SIZE_LINE_MAX);
     if (line === undefined) return undefined;
     const size = line === "broken" ? undefined : SIZE_LINE.exec(line)?.[1];
     if (size === undefined) return malformed();
@@ -69,23 +69,23 @@ class ChunkedBody implements IncomingBody {
     return "on";
   }
 
-  #readData(inbox: Inbox, left: number): Advance | "on" {
+  #readData(receiveBuffer: ReceiveBuffer, left: number): Advance | "on" {
     if (left > 0) {
-      const part = inbox.take(Math.min(left, inbox.length));
+      const part = receiveBuffer.take(Math.min(left, receiveBuffer.length));
       if (part.length === 0) return undefined;
       this.#taken.append(part);
       this.#left = left - part.length;
       return "on";
     }
-    if (inbox.length < 2) return undefined;
-    if (inbox.byteAt(0) !== 13 || inbox.byteAt(1) !== 10) return malformed();
-    inbox.skip(2);
+    if (receiveBuffer.length < 2) return undefined;
+    if (receiveBuffer.byteAt(0) !== 13 || receiveBuffer.byteAt(1) !== 10) return malformed();
+    receiveBuffer.skip(2);
     this.#left = undefined;
     return "on";
   }
 
-  #readTrailer(inbox: Inbox): Advance | "on" {
-    const line = lineOf(inbox, TRAILERS_MAX - this.#trailerBytes);
+  #readTrailer(receiveBuffer: ReceiveBuffer): Advance | "on" {
+    const line = lineOf(receiveBuffer, TRAILERS_MAX - this.#trailerBytes);
     if (line === undefined) return undefined;
     if (line === "") return { bytes: this.#taken.take(this.#taken.length) };
     if (line === "broken" || !TRAILER_LINE.test(line)) return malformed();
@@ -95,11 +95,11 @@ class ChunkedBody implements IncomingBody {
 }
 
 /** The next line without its end; undefined while it is not whole, `"broken"` when it is too long or ends in half a line break. */
-function lineOf(inbox: Inbox, bytesMax: number): string | undefined {
-  const end = inbox.indexOf("\r\n", 0);
-  if (end > bytesMax || (end === -1 && inbox.length > bytesMax + 1)) return "broken";
-  if (end === -1) return inbox.indexOf("\n", 0) === -1 ? undefined : "broken";
-  const line = inbox.text(0, end);
-  inbox.skip(end + 2);
+function lineOf(receiveBuffer: ReceiveBuffer, bytesMax: number): string | undefined {
+  const end = receiveBuffer.indexOf("\r\n", 0);
+  if (end > bytesMax || (end === -1 && receiveBuffer.length > bytesMax + 1)) return "broken";
+  if (end === -1) return receiveBuffer.indexOf("\n", 0) === -1 ? undefined : "broken";
+  const line = receiveBuffer.text(0, end);
+  receiveBuffer.skip(end + 2);
   return line;
 }

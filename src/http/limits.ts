@@ -17,9 +17,9 @@ export interface HttpLimits {
   /** How long a connection may stay open without a call. */
   readonly keepAliveMs: number;
   /** Calls that climb the stairs at the same time; one more is told to come back (D-97). */
-  readonly callsMax: number;
+  readonly requestsMax: number;
   /** Of their bodies together, in bytes; the call that goes beyond it is the last one taken. */
-  readonly callBytesMax: number;
+  readonly requestBytesMax: number;
   /** Of the bodies that are still arriving, on all connections together, in bytes; one in chunks counts as `bodyBytesMax`. */
   readonly arrivingBytesMax: number;
 }
@@ -36,9 +36,9 @@ export const defaultLimits: HttpLimits = {
   // Longer than the 60 s of common load balancers, so that they and not Plaza close first and no call is lost in between.
   keepAliveMs: 65_000,
   // At 50 µs a call this is 0.05 s of work. Twice as many at a time cost some 5 % more each, because less of what they need is at hand.
-  callsMax: 1_024,
+  requestsMax: 1_024,
   // At 40 ns a byte, measured with 50 app events a call, this is 0.1 s of work; parsed, a body takes some ten times its bytes.
-  callBytesMax: 2_097_152,
+  requestBytesMax: 2_097_152,
   // Memory that senders can hold by being slow, at most twice this. A body that comes with its head, as small ones do, needs none of it.
   arrivingBytesMax: 134_217_728,
 };

@@ -59,7 +59,7 @@ function takePart(head: Buffer, content: Buffer, { tree, files }: ParsedMultipar
   }
   const name = unescaped(disposition?.parameters.get("name"));
   if (disposition?.type !== "form-data" || name === undefined) return malformedRequest("The multipart body has a part without a name");
-  if (!tree.hasRoomFor(name)) return undefined;
+  if (!tree.hasCapacityFor(name)) return undefined;
   const filename = unescaped(disposition.parameters.get("filename"));
   if (filename !== undefined) {
     files.set(name, { filename, contentType: contentType ?? "application/octet-stream", bytes: content });

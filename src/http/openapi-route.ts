@@ -1,25 +1,25 @@
 /** `{base_url}/openapi.json`, with the addresses as the caller used them (operating.md). */
-import type { Stairs } from "#graph/ladder";
+import type { RequestDeps } from "#graph/ladder";
 import type { SurfaceName } from "#graph/request";
 import { unknownPath } from "#kernel/errors";
 import type { RouteHandler } from "./extra-routes.ts";
 import type { SurfaceAddress } from "./places.ts";
 import { refusal } from "./refusals.ts";
 
-export function openapiRoute(stairs: Stairs, surfaces: readonly SurfaceAddress[]): RouteHandler {
+export function openapiRoute(deps: RequestDeps, surfaces: readonly SurfaceAddress[]): RouteHandler {
   return async (request, { world, baseUrl }) => {
     const type = new URL(request.url).searchParams.get("type") ?? undefined;
-    if (type !== undefined && !stairs.registry.types.some((known) => known.type === type)) {
-      const { status, headers, body } = refusal(stairs, world, "base", unknownPath(`/openapi.json?type=${type}`), "wrapped");
+    if (type !== undefined && !deps.registry.types.some((known) => known.type === type)) {
+      const { status, headers, body } = refusal(deps, world, "base", unknownPath(`/openapi.json?type=${type}`), "wrapped");
       return new Response(body, { status, headers });
     }
     // Loaded when it is asked for: a start has no need of it.
     const { openapiDocument } = await import("#graph/openapi");
     const addresses = Object.fromEntries(surfaces.map((surface) => [surface.name, addressOf(surface, baseUrl)])) as Record<SurfaceName, string>;
     const { profile, calendar } = world;
-    const document = openapiDocument(stairs.registry, { profile, calendar, addresses, ...(type === undefined ? {} : { type }) });
+    const document = openapiDocument(deps.registry, { profile, calendar, addresses, ...(type === undefined ? {} : { type }) });
     return new Response(JSON.stringify(document), {
-      headers: { "content-type": "application/json; charset=UTF-8", "x-pf-trace-id": stairs.traceId() },
+      headers: { "content-type": "application/json; charset=UTF-8", "x-pf-trace-id": deps.traceId() },
     });
   };
 }

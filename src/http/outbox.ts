@@ -1,7 +1,7 @@
 /** What goes out on a connection: written at once, and kept only where the caller reads more slowly than it is answered. */
 import type { Socket } from "bun";
 
-export class Outbox {
+export class SendBuffer {
   readonly #socket: Socket<unknown>;
   #unsent: Buffer[] = [];
   #whenEmpty: (() => void)[] = [];

@@ -27,7 +27,7 @@ export function parsePairs(text: string, what: string, countMax: number): Parsed
     // Looked for again only once it is passed: a search for each pair would be quadratic on `a&a&a`.
     if (equals !== -1 && equals < start) equals = text.indexOf("=", start);
     const nameEnd = equals === -1 || equals > end ? end : equals;
-    if (end > start && tree.hasRoomFor(text.slice(start, nameEnd))) {
+    if (end > start && tree.hasCapacityFor(text.slice(start, nameEnd))) {
       const value = nameEnd === end ? "" : text.slice(nameEnd + 1, end);
       if (isPlain) tree.add(text.slice(start, nameEnd), value);
       else addDecoded(tree, text.slice(start, nameEnd), value, what);

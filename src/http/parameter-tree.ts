@@ -27,7 +27,7 @@ export class ParameterTree {
   }
 
   /** Counts one more parameter; false when there are too many for it to be taken in. */
-  hasRoomFor(name: string): boolean {
+  hasCapacityFor(name: string): boolean {
     if (++this.#count <= this.#countMax) return true;
     this.defect ??= malformedRequest(`More than ${this.#countMax} parameters`);
     return isCredential(name);

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { type EchoGraph, serveEcho, serveHeld } from "#harness/echo-graph";
-import { exchange, type RawAnswer } from "#harness/raw-http";
+import { exchange, type RawResponse } from "#harness/raw-http";
 import type { HttpLimits } from "#http/limits";
-import { Inbox } from "./inbox.ts";
+import { ReceiveBuffer } from "./inbox.ts";
 import { incomingBody } from "./incoming-body.ts";
 
 /** A server for one test. */
@@ -24,11 +24,11 @@ const KIB = 1_024;
 describe("bodies above the limit", () => {
   test("are refused by their length, before they are sent", async () => {
     await using({}, async ({ port }) => {
-      const { answers, text, isClosedByServer } = await exchange(port, [post("Content-Length: 1048577\r\nExpect: 100-continue\r\n")]);
+      const { responses, text, isClosedByServer } = await exchange(port, [post("Content-Length: 1048577\r\nExpect: 100-continue\r\n")]);
       expect(text).not.toContain("100 Continue");
-      expect(answers[0]?.status).toBe(413);
-      expect(errorOf(answers[0]?.body ?? "")).toMatchObject({ code: 100, message: "(#100) The request body is larger than 1048576 bytes" });
-      expect(answers[0]?.headers.connection).toBe("close");
+      expect(responses[0]?.status).toBe(413);
+      expect(errorOf(responses[0]?.body ?? "")).toMatchObject({ code: 100, message: "(#100) The request body is larger than 1048576 bytes" });
+      expect(responses[0]?.headers.connection).toBe("close");
       expect(isClosedByServer).toBe(false);
     });
   });
@@ -36,31 +36,31 @@ describe("bodies above the limit", () => {
   test("are refused while their chunks are counted", async () => {
     await using({ bodyBytesMax: 64 * KIB }, async ({ port }) => {
       const chunk = `4000\r\n${"a".repeat(16 * KIB)}\r\n`;
-      const { answers } = await exchange(port, [post("Transfer-Encoding: chunked\r\n", "/1/personas"), ...Array.from({ length: 500 }, () => chunk)]);
-      expect(answers[0]?.status).toBe(413);
-      expect(answers[0]?.headers.connection).toBe("close");
-      expect(JSON.parse(answers[0]?.body ?? "").message).toBe("(#100) The request body is larger than 65536 bytes");
+      const { responses } = await exchange(port, [post("Transfer-Encoding: chunked\r\n", "/1/personas"), ...Array.from({ length: 500 }, () => chunk)]);
+      expect(responses[0]?.status).toBe(413);
+      expect(responses[0]?.headers.connection).toBe("close");
+      expect(JSON.parse(responses[0]?.body ?? "").message).toBe("(#100) The request body is larger than 65536 bytes");
     });
   });
 
   test("are not kept when it is known that they are too large", () => {
     const body = incomingBody("chunked", 64 * KIB);
-    const inbox = new Inbox();
-    const answers = Array.from({ length: 5 }, () => {
-      inbox.append(Buffer.from(`4000\r\n${"a".repeat(16 * KIB)}\r\n`));
-      return body.advance(inbox);
+    const receiveBuffer = new ReceiveBuffer();
+    const responses = Array.from({ length: 5 }, () => {
+      receiveBuffer.append(Buffer.from(`4000\r\n${"a".repeat(16 * KIB)}\r\n`));
+      return body.advance(receiveBuffer);
     });
     // Four make the limit, the fifth exceeds it: by its size line, before its bytes are looked at.
-    expect(answers.slice(0, 4)).toEqual([undefined, undefined, undefined, undefined]);
-    expect(answers[4]).toMatchObject({ defect: { errorName: "bodyTooLarge" } });
-    expect(incomingBody(64 * KIB + 1, 64 * KIB).advance(new Inbox())).toMatchObject({ defect: { errorName: "bodyTooLarge" } });
+    expect(responses.slice(0, 4)).toEqual([undefined, undefined, undefined, undefined]);
+    expect(responses[4]).toMatchObject({ defect: { errorName: "bodyTooLarge" } });
+    expect(incomingBody(64 * KIB + 1, 64 * KIB).advance(new ReceiveBuffer())).toMatchObject({ defect: { errorName: "bodyTooLarge" } });
   });
 
   test("a body of just the limit is taken, and an address may have its own limit", async () => {
     const limits = { bodyBytesMax: 10, bodyBytesMaxFor: (surface: string, path: string) => (surface === "ads" && path === "/big" ? 20 : undefined) };
     await using(limits, async ({ port }) => {
       const statusOf = async (path: string, size: number) =>
-        (await exchange(port, [post(`Content-Length: ${size}\r\n`, path) + "a".repeat(size)])).answers[0]?.status;
+        (await exchange(port, [post(`Content-Length: ${size}\r\n`, path) + "a".repeat(size)])).responses[0]?.status;
       expect([await statusOf("/1", 10), await statusOf("/1", 11), await statusOf("/ads/big", 20), await statusOf("/ads/big", 21)]).toEqual([
         200, 413, 200, 413,
       ]);
@@ -72,22 +72,22 @@ describe("slow calls", () => {
   test("a body that does not come in time is refused in the call's error form", async () => {
     await using({ bodyMsMax: 150 }, async ({ port }) => {
       const slow = [post("Content-Length: 30\r\n", "/1/personas"), ..."abcdefghijklmnopqrstuvwxyz"];
-      const { answers, durationMs } = await exchange(port, slow, { gapMs: 30 });
-      expect(answers[0]?.status).toBe(408);
-      expect(JSON.parse(answers[0]?.body ?? "")).toMatchObject({ code: 100, is_transient: true, pftrace_id: "Aecho0000000" });
-      expect(answers[0]?.headers.connection).toBe("close");
+      const { responses, durationMs } = await exchange(port, slow, { gapMs: 30 });
+      expect(responses[0]?.status).toBe(408);
+      expect(JSON.parse(responses[0]?.body ?? "")).toMatchObject({ code: 100, is_transient: true, pftrace_id: "Aecho0000000" });
+      expect(responses[0]?.headers.connection).toBe("close");
       expect(durationMs).toBeLessThan(1_000);
     });
   });
 
   test("headers that do not come in time end the connection", async () => {
     await using({ headMsMax: 200 }, async ({ port }) => {
-      const { answers, isClosedByServer } = await exchange(port, ["GET /1 HTTP/1.1\r\n", ...Array.from({ length: 100 }, (_, i) => `X-${i}: 1\r\n`)], {
+      const { responses, isClosedByServer } = await exchange(port, ["GET /1 HTTP/1.1\r\n", ...Array.from({ length: 100 }, (_, i) => `X-${i}: 1\r\n`)], {
         gapMs: 40,
-        answers: 2,
+        responses: 2,
       });
-      expect(answers[0]?.status).toBe(408);
-      expect(errorOf(answers[0]?.body ?? "")).toMatchObject({ code: 100, pftrace_id: "Aecho0000000" });
+      expect(responses[0]?.status).toBe(408);
+      expect(errorOf(responses[0]?.body ?? "")).toMatchObject({ code: 100, pftrace_id: "Aecho0000000" });
       expect(isClosedByServer).toBe(true);
     });
   });
@@ -95,10 +95,10 @@ describe("slow calls", () => {
   test("a connection without a call is closed", async () => {
     await using({ headMsMax: 200, bodyMsMax: 200, keepAliveMs: 300 }, async ({ port }) => {
       const [unused, used] = await Promise.all([
-        exchange(port, [], { answers: 2, waitMs: 8_000 }),
-        exchange(port, ["GET /1 HTTP/1.1\r\nHost: h\r\n\r\n"], { answers: 2, waitMs: 8_000 }),
+        exchange(port, [], { responses: 2, waitMs: 8_000 }),
+        exchange(port, ["GET /1 HTTP/1.1\r\nHost: h\r\n\r\n"], { responses: 2, waitMs: 8_000 }),
       ]);
-      expect([unused.isClosedByServer, used.isClosedByServer, used.answers[0]?.status]).toEqual([true, true, 200]);
+      expect([unused.isClosedByServer, used.isClosedByServer, used.responses[0]?.status]).toEqual([true, true, 200]);
     });
   }, 10_000);
 
@@ -109,29 +109,29 @@ describe("slow calls", () => {
       const slow = connect(port, "127.0.0.1");
       try {
         slow.write(head + body.slice(0, 10));
-        let others: RawAnswer[] = [];
+        let others: RawResponse[] = [];
         // Until the slow one has come to the server.
-        while (others[0]?.status !== 503) others = [...(await exchange(port, [head + body.slice(0, 10)], { waitMs: 200 })).answers];
+        while (others[0]?.status !== 503) others = [...(await exchange(port, [head + body.slice(0, 10)], { waitMs: 200 })).responses];
         expect(errorOf(others[0]?.body ?? "")).toMatchObject({ code: 2, is_transient: true });
         expect(others[0]?.headers).toMatchObject({ connection: "close" });
-        expect((await exchange(port, [post("Transfer-Encoding: chunked\r\n")])).answers[0]?.status).toBe(503);
-        expect((await exchange(port, [head + body])).answers[0]?.status).toBe(200);
+        expect((await exchange(port, [post("Transfer-Encoding: chunked\r\n")])).responses[0]?.status).toBe(503);
+        expect((await exchange(port, [head + body])).responses[0]?.status).toBe(200);
       } finally {
         const closed = new Promise((resolve) => slow.once("close", resolve));
         slow.destroy();
         await closed;
       }
       let status: number | undefined;
-      while (status !== 200) status = (await exchange(port, [head, body], { gapMs: 20 })).answers[0]?.status;
+      while (status !== 200) status = (await exchange(port, [head, body], { gapMs: 20 })).responses[0]?.status;
     });
   });
 
   test("who hangs up within the body leaves nothing behind", async () => {
-    await using({}, async ({ port, figures, world }) => {
+    await using({}, async ({ port, metrics, world }) => {
       await exchange(port, [post("Content-Length: 30\r\n"), "abc"], { waitMs: 60 });
-      expect(figures.inFlight).toBe(0);
+      expect(metrics.inFlight).toBe(0);
       expect(world.requests.entries()).toEqual([]);
-      expect((await exchange(port, ["GET /1 HTTP/1.1\r\nHost: h\r\n\r\n"])).answers[0]?.status).toBe(200);
+      expect((await exchange(port, ["GET /1 HTTP/1.1\r\nHost: h\r\n\r\n"])).responses[0]?.status).toBe(200);
     });
   });
 });
@@ -141,11 +141,11 @@ describe("addresses and headers above the limit", () => {
 
   test("are refused in the call's error form", async () => {
     await using({}, async ({ port }) => {
-      const { answers } = await exchange(port, [sized(17 * KIB)]);
-      expect(answers[0]?.status).toBe(431);
-      expect(JSON.parse(answers[0]?.body ?? "")).toMatchObject({ code: 100, message: "(#100) The address and headers are larger than 16384 bytes" });
-      expect((await exchange(port, [`GET /${"a".repeat(17 * KIB)} HTTP/1.1\r\nHost: h\r\n\r\n`])).answers[0]?.status).toBe(431);
-      expect((await exchange(port, [sized(15 * KIB)])).answers[0]?.status).toBe(200);
+      const { responses } = await exchange(port, [sized(17 * KIB)]);
+      expect(responses[0]?.status).toBe(431);
+      expect(JSON.parse(responses[0]?.body ?? "")).toMatchObject({ code: 100, message: "(#100) The address and headers are larger than 16384 bytes" });
+      expect((await exchange(port, [`GET /${"a".repeat(17 * KIB)} HTTP/1.1\r\nHost: h\r\n\r\n`])).responses[0]?.status).toBe(431);
+      expect((await exchange(port, [sized(15 * KIB)])).responses[0]?.status).toBe(200);
     });
   });
 
@@ -153,9 +153,9 @@ describe("addresses and headers above the limit", () => {
     await using({}, async ({ port }) => {
       const many = `GET /1 HTTP/1.1\r\nHost: h\r\n${Array.from({ length: 5_000 }, (_, i) => `X${i}: 1\r\n`).join("")}\r\n`;
       for (const text of [sized(80 * KIB), many]) {
-        const { answers } = await exchange(port, [text]);
-        expect(answers[0]?.status).toBe(431);
-        expect(errorOf(answers[0]?.body ?? "")).toMatchObject({ code: 100, pftrace_id: "Aecho0000000" });
+        const { responses } = await exchange(port, [text]);
+        expect(responses[0]?.status).toBe(431);
+        expect(errorOf(responses[0]?.body ?? "")).toMatchObject({ code: 100, pftrace_id: "Aecho0000000" });
       }
     });
   });
@@ -174,15 +174,15 @@ test.each([
   "CONNECT h:1 HTTP/1.1\r\nHost: h\r\n\r\n",
 ])("D-20: what is not HTTP is a declared error too: %j", async (text) => {
   await using({}, async ({ port }) => {
-    const { answers, isClosedByServer } = await exchange(port, [text], { answers: 2 });
-    expect(answers.length).toBe(1);
-    expect(answers[0]?.status).toBe(400);
-    expect(answers[0]?.headers).toMatchObject({
+    const { responses, isClosedByServer } = await exchange(port, [text], { responses: 2 });
+    expect(responses.length).toBe(1);
+    expect(responses[0]?.status).toBe(400);
+    expect(responses[0]?.headers).toMatchObject({
       "content-type": "application/json; charset=UTF-8",
       "x-pf-trace-id": "Aecho0000000",
       "pf-api-version": "v26.0",
     });
-    expect(errorOf(answers[0]?.body ?? "")).toMatchObject({ code: 100, pftrace_id: "Aecho0000000" });
+    expect(errorOf(responses[0]?.body ?? "")).toMatchObject({ code: 100, pftrace_id: "Aecho0000000" });
     expect(isClosedByServer).toBe(true);
   });
 });
@@ -198,18 +198,18 @@ test("broken chunks are refused in the call's error form, and the connection end
       "fffffffff\r\n",
       `1;${"x".repeat(300)}\r\n`,
     ]) {
-      const { answers, isClosedByServer } = await exchange(port, [post("Transfer-Encoding: chunked\r\n", "/1/personas") + chunks], { answers: 2 });
-      expect([answers.length, answers[0]?.status, answers[0]?.headers.connection, isClosedByServer]).toEqual([1, 400, "close", true]);
-      expect(JSON.parse(answers[0]?.body ?? "")).toMatchObject({ code: 100, message: "(#100) The request body is not in valid chunks" });
+      const { responses, isClosedByServer } = await exchange(port, [post("Transfer-Encoding: chunked\r\n", "/1/personas") + chunks], { responses: 2 });
+      expect([responses.length, responses[0]?.status, responses[0]?.headers.connection, isClosedByServer]).toEqual([1, 400, "close", true]);
+      expect(JSON.parse(responses[0]?.body ?? "")).toMatchObject({ code: 100, message: "(#100) The request body is not in valid chunks" });
     }
   });
 });
 
 test("too many calls at once: 503 with Retry-After, in the call's error form", async () => {
-  const { graph, release } = await serveHeld({ callsMax: 2 });
+  const { graph, release } = await serveHeld({ requestsMax: 2 });
   const url = `http://127.0.0.1:${graph.port}`;
   const running = [fetch(`${url}/held`), fetch(`${url}/held`)];
-  while (graph.figures.inFlight < 2) await Bun.sleep(1);
+  while (graph.metrics.inFlight < 2) await Bun.sleep(1);
   const refused = await fetch(`${url}/1/personas`);
   expect([refused.status, refused.headers.get("retry-after"), refused.headers.get("pf-api-version")]).toEqual([503, "1", "v26.0"]);
   expect(await refused.json()).toMatchObject({ code: 2, is_transient: true, pftrace_id: "Aecho0000000" });
@@ -217,7 +217,7 @@ test("too many calls at once: 503 with Retry-After, in the call's error form", a
   release();
   expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200]);
   expect((await fetch(`${url}/1`)).status).toBe(200);
-  expect(graph.figures.turnedAway).toBe(2);
+  expect(graph.metrics.turnedAway).toBe(2);
   await graph.stop(0);
 });
 
@@ -225,26 +225,26 @@ describe("stopping", () => {
   test("running calls end, idle connections close, new ones are not taken", async () => {
     const { graph, release } = await serveHeld({});
     const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: h\r\n\r\n`;
-    const running = exchange(graph.port, [get("/held")], { answers: 2 });
-    const idle = exchange(graph.port, [get("/1")], { answers: 2 });
-    while (graph.figures.inFlight < 1 || graph.world.requests.entries().length < 1) await Bun.sleep(1);
+    const running = exchange(graph.port, [get("/held")], { responses: 2 });
+    const idle = exchange(graph.port, [get("/1")], { responses: 2 });
+    while (graph.metrics.inFlight < 1 || graph.world.requests.entries().length < 1) await Bun.sleep(1);
     const stopped = graph.stop(5_000);
     expect((await idle).isClosedByServer).toBe(true);
-    expect((await exchange(graph.port, [get("/1")])).answers).toEqual([]);
+    expect((await exchange(graph.port, [get("/1")])).responses).toEqual([]);
     release();
-    const { answers, isClosedByServer } = await running;
-    expect([answers[0]?.status, answers[0]?.headers.connection, isClosedByServer]).toEqual([200, "close", true]);
+    const { responses, isClosedByServer } = await running;
+    expect([responses[0]?.status, responses[0]?.headers.connection, isClosedByServer]).toEqual([200, "close", true]);
     await stopped;
   });
 
   test("what does not end in time is cut off", async () => {
     const { graph, release } = await serveHeld({});
     const running = exchange(graph.port, ["GET /held HTTP/1.1\r\nHost: h\r\n\r\n"]);
-    while (graph.figures.inFlight < 1) await Bun.sleep(1);
+    while (graph.metrics.inFlight < 1) await Bun.sleep(1);
     const startedMs = performance.now();
     await graph.stop(100);
     expect(performance.now() - startedMs).toBeLessThan(2_000);
-    expect((await running).answers).toEqual([]);
+    expect((await running).responses).toEqual([]);
     release();
   });
 });

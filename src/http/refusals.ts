@@ -2,7 +2,7 @@
 import { segmentsOf } from "#graph/address";
 import type { ErrorForm } from "#graph/contract";
 import { renderError } from "#graph/error-forms";
-import type { Stairs } from "#graph/ladder";
+import type { RequestDeps } from "#graph/ladder";
 import { formByShape } from "#graph/matching";
 import type { GraphRequest, GraphResponse, SurfaceName } from "#graph/request";
 import { fixedVersions } from "#graph/surface-versions";
@@ -15,14 +15,14 @@ import { headText } from "./answers.ts";
 import type { Connection } from "./connection.ts";
 
 function unreached(
-  stairs: Stairs,
+  deps: RequestDeps,
   world: World,
   surface: SurfaceName,
   status: number,
   extra: Readonly<Record<string, string>>,
   body: string,
 ): GraphResponse {
-  const traceId = stairs.traceId();
+  const traceId = deps.traceId();
   const headers = {
     "x-pf-trace-id": traceId,
     // D-83, D-22: on every answer.
@@ -34,20 +34,20 @@ function unreached(
   return { status, headers, body, operation: "unknown", traceId, app: undefined };
 }
 
-export function refusal(stairs: Stairs, world: World, surface: SurfaceName, error: GraphError, form: ErrorForm): GraphResponse {
-  const bare = unreached(stairs, world, surface, 0, { "content-type": "application/json; charset=UTF-8" }, "");
+export function refusal(deps: RequestDeps, world: World, surface: SurfaceName, error: GraphError, form: ErrorForm): GraphResponse {
+  const bare = unreached(deps, world, surface, 0, { "content-type": "application/json; charset=UTF-8" }, "");
   const { status, headers, body } = renderError(error, form, world.profile, bare.traceId);
   return { ...bare, status, headers: { ...bare.headers, ...headers }, body: JSON.stringify(body) };
 }
 
-export const preflight = (stairs: Stairs, world: World, surface: SurfaceName, headers: Readonly<Record<string, string>>): GraphResponse =>
-  unreached(stairs, world, surface, 204, headers, "");
+export const preflight = (deps: RequestDeps, world: World, surface: SurfaceName, headers: Readonly<Record<string, string>>): GraphResponse =>
+  unreached(deps, world, surface, 204, headers, "");
 
 /** D-97: in the form (D-20), and with the headers, of every call of its shape; it is not looked at any further than that. */
-export function turnedAway(stairs: Stairs, world: World, request: GraphRequest, seconds: number): GraphResponse {
+export function turnedAway(deps: RequestDeps, world: World, request: GraphRequest, seconds: number): GraphResponse {
   const edge = segmentsOf(request.path).at(-1);
-  const answer = refusal(stairs, world, request.surface, overloaded(seconds), formByShape(request, edge, stairs.registry));
-  return { ...answer, headers: { ...answer.headers, ...stairs.registry.headersOf(request.method, edge) } };
+  const response = refusal(deps, world, request.surface, overloaded(seconds), formByShape(request, edge, deps.registry));
+  return { ...response, headers: { ...response.headers, ...deps.registry.headersOf(request.method, edge) } };
 }
 
 /** Turning a call away takes some 50 µs where thousands of connections wait, most of them the system's: so many in a second take 2.5 % of a core. */
@@ -85,7 +85,7 @@ export class Resting {
     connection.writeText(isHead ? head : head + body, isHead ? head.length : head.length + size);
     this.#isFull = true;
     if (isLast) {
-      connection.answered(true);
+      connection.responded(true);
       return;
     }
     this.#rests.push({ connection, untilMs: monotonicMs() + seconds * 1_000 });
@@ -110,6 +110,6 @@ export class Resting {
       this.#timer = undefined;
     }
     // The next call may have come already, and may be turned away as well.
-    for (const connection of rested) connection.answered(connection.isLast);
+    for (const connection of rested) connection.responded(connection.isLast);
   }
 }

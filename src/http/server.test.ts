@@ -11,15 +11,15 @@ beforeAll(async () => {
 afterAll(() => graph.stop(0));
 
 const ask = async (text: string, port = graph.port) => {
-  const { answers } = await exchange(port, [text]);
-  const answer = answers[0];
-  if (answer === undefined) throw new Error("there was no answer");
-  return answer;
+  const { responses } = await exchange(port, [text]);
+  const response = responses[0];
+  if (response === undefined) throw new Error("there was no answer");
+  return response;
 };
 const seen = async (text: string, port = graph.port): Promise<Echo> => {
-  const answer = await ask(text, port);
-  expect(answer.status).toBe(200);
-  return JSON.parse(answer.body);
+  const response = await ask(text, port);
+  expect(response.status).toBe(200);
+  return JSON.parse(response.body);
 };
 const get = (path: string, headers = "Host: graph.test\r\n"): string => `GET ${path} HTTP/1.1\r\n${headers}\r\n`;
 const withBody = (method: string, path: string, type: string, body: string): string =>
@@ -80,8 +80,8 @@ describe("D-34: bodies", () => {
   });
 
   test("two calls in one packet are answered in their order", async () => {
-    const { answers } = await exchange(graph.port, [withBody("POST", "/1", "application/json", '{"a":1}') + get("/2")], { answers: 2 });
-    expect(answers.map(({ body }) => JSON.parse(body).path)).toEqual(["/1", "/2"]);
+    const { responses } = await exchange(graph.port, [withBody("POST", "/1", "application/json", '{"a":1}') + get("/2")], { responses: 2 });
+    expect(responses.map(({ body }) => JSON.parse(body).path)).toEqual(["/1", "/2"]);
   });
 
   test("what is wrong with it is said in the error form of the call", async () => {
@@ -105,12 +105,12 @@ describe("D-34: bodies", () => {
 
 describe("D-04: methods", () => {
   test("HEAD is GET without a body", async () => {
-    const { answers, text } = await exchange(graph.port, ["HEAD /1?a=b HTTP/1.1\r\nHost: graph.test\r\n\r\n"], { isHead: true });
+    const { responses, text } = await exchange(graph.port, ["HEAD /1?a=b HTTP/1.1\r\nHost: graph.test\r\n\r\n"], { isHead: true });
     const got = await ask(get("/1?a=b"));
     expect(text.endsWith("\r\n\r\n")).toBe(true);
     // One character more than the GET's: the echo says HEAD.
-    expect(Number(answers[0]?.headers["content-length"])).toBe(got.body.length + 1);
-    expect(answers[0]?.headers["content-type"]).toBe("application/json; charset=UTF-8");
+    expect(Number(responses[0]?.headers["content-length"])).toBe(got.body.length + 1);
+    expect(responses[0]?.headers["content-type"]).toBe("application/json; charset=UTF-8");
   });
 
   test("OPTIONS answers CORS, on every address", async () => {
@@ -142,7 +142,7 @@ describe("D-04: methods", () => {
 });
 
 test("304 and 204 have neither a body nor a length", async () => {
-  const own = await serveEcho({ climb: async (_stairs, world, request) => ({ ...(await echo(world, request)), status: 304 }) as GraphResponse });
+  const own = await serveEcho({ handleRequest: async (_deps, world, request) => ({ ...(await echo(world, request)), status: 304 }) as GraphResponse });
   const { status, body, headers } = await ask(get("/1"), own.port);
   expect([status, body, headers["content-length"], headers["transfer-encoding"]]).toEqual([304, "", undefined, undefined]);
   await own.stop(0);
@@ -153,7 +153,7 @@ test("what the stairs throw, and what a route throws, is a 500 with a trace id a
   const fail = () => {
     throw mistake;
   };
-  const own = await serveEcho({ climb: async () => fail(), extraRoutes: new Map([["/openapi.json", fail]]) });
+  const own = await serveEcho({ handleRequest: async () => fail(), extraRoutes: new Map([["/openapi.json", fail]]) });
   for (const path of ["/1", "/openapi.json"]) {
     const { status, body } = await ask(get(path), own.port);
     expect(status).toBe(500);
@@ -211,10 +211,10 @@ test("what a route answers is streamed whole, in chunks or to the end of the con
     });
   const own = await serveEcho({ extraRoutes: new Map<string, RouteHandler>([["/stream", () => new Response(stream())]]) });
   const url = `http://127.0.0.1:${own.port}/stream`;
-  expect((await Promise.all([fetch(url), fetch(url)].map(async (answer) => (await answer).text()))).map((text) => text === part.repeat(100))).toEqual(
+  expect((await Promise.all([fetch(url), fetch(url)].map(async (response) => (await response).text()))).map((text) => text === part.repeat(100))).toEqual(
     [true, true],
   );
-  const { text, isClosedByServer } = await exchange(own.port, ["GET /stream HTTP/1.0\r\n\r\n"], { answers: 2 });
+  const { text, isClosedByServer } = await exchange(own.port, ["GET /stream HTTP/1.0\r\n\r\n"], { responses: 2 });
   expect([text.slice(text.indexOf("\r\n\r\n") + 4) === part.repeat(100), isClosedByServer]).toEqual([true, true]);
   expect(text.toLowerCase()).not.toContain("transfer-encoding");
   await own.stop(0);
@@ -240,13 +240,13 @@ test("each call is logged in its world and counted", async () => {
   expect(first?.duration_ms).toBeGreaterThan(0);
   expect(first?.response_body).toContain('"surface":"app"');
   expect(latest?.status).toBe(400);
-  const figures = own.figures.operations().get("echo");
-  expect(figures).toMatchObject({ calls: 2, errors: 1 });
-  expect([...(figures?.byStatus ?? [])]).toEqual([
+  const metrics = own.metrics.operations().get("echo");
+  expect(metrics).toMatchObject({ requests: 2, errors: 1 });
+  expect([...(metrics?.byStatus ?? [])]).toEqual([
     [200, 1],
     [400, 1],
   ]);
-  expect(figures?.durations.reduce((sum, count) => sum + count, 0)).toBe(2);
-  expect(own.figures.inFlight).toBe(0);
+  expect(metrics?.durations.reduce((sum, count) => sum + count, 0)).toBe(2);
+  expect(own.metrics.inFlight).toBe(0);
   await own.stop(0);
 });

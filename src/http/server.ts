@@ -6,12 +6,12 @@
  * neither, but costs twice as much (measured on constant answers: 24 µs CPU a call against 11, and 9 of `Bun.serve`).
  */
 import type { Socket, TCPSocketListener, TCPSocketListenOptions } from "bun";
-import { climb, type Stairs } from "#graph/ladder";
+import { handleRequest, type RequestDeps } from "#graph/ladder";
 import type { GraphError } from "#kernel/errors";
 import { monotonicMs } from "#system";
-import { CallFigures } from "#telemetry/figures";
-import { lastAnswer } from "./answers.ts";
-import { Calls } from "./calls.ts";
+import { RequestMetrics } from "#telemetry/figures";
+import { lastResponse } from "./answers.ts";
+import { RequestDispatcher } from "./calls.ts";
 import { Connection, type ConnectionOwner } from "./connection.ts";
 import { type ExtraRoutes, RouteTable } from "./extra-routes.ts";
 import type { RequestHead } from "./head.ts";
@@ -24,7 +24,7 @@ export interface GraphServerOptions {
   readonly hostname: string;
   /** 0 picks a free one. */
   readonly port: number;
-  readonly stairs: Stairs;
+  readonly deps: RequestDeps;
   readonly worlds: WorldDirectory;
   readonly surfaces: readonly SurfaceAddress[];
   readonly limits: HttpLimits;
@@ -33,15 +33,15 @@ export interface GraphServerOptions {
   /** Several processes listen on one port. */
   readonly reusePort?: boolean;
   readonly extraRoutes?: ExtraRoutes;
-  readonly figures?: CallFigures;
+  readonly metrics?: RequestMetrics;
   /** The stairs themselves, for tests of what is around them. */
-  readonly climb?: typeof climb;
+  readonly handleRequest?: typeof handleRequest;
 }
 
 export interface GraphServer {
   readonly port: number;
   readonly hostname: string;
-  readonly figures: CallFigures;
+  readonly metrics: RequestMetrics;
   /** No new calls; running ones end, but after `graceMs` they are cut off. */
   stop(graceMs: number): Promise<void>;
 }
@@ -51,18 +51,18 @@ const CHECK_EVERY_MS = 1_000;
 
 /** Throws when the address cannot be listened on. */
 export async function serveGraph(options: GraphServerOptions): Promise<GraphServer> {
-  const { limits, stairs, worlds, hostname } = options;
-  const figures = options.figures ?? new CallFigures();
+  const { limits, deps, worlds, hostname } = options;
+  const metrics = options.metrics ?? new RequestMetrics();
   const origins = new Origins(options.trustedProxies);
   const places = new Places(worlds, options.surfaces);
   const routes = new RouteTable(options.extraRoutes ?? new Map());
-  const calls = new Calls({ stairs, climb: options.climb ?? climb, places, origins, routes, limits, figures });
+  const requests = new RequestDispatcher({ deps, handleRequest: options.handleRequest ?? handleRequest, places, origins, routes, limits, metrics });
   const refuse = (error: GraphError): string => {
-    const answer = refusal(stairs, worlds.default, "base", error, "wrapped");
-    figures.record(answer.operation, answer.status, 0);
-    return lastAnswer(answer);
+    const response = refusal(deps, worlds.default, "base", error, "wrapped");
+    metrics.record(response.operation, response.status, 0);
+    return lastResponse(response);
   };
-  const connections = new Connections(limits, calls, refuse);
+  const connections = new Connections(limits, requests, refuse);
   const listener = listen({
     hostname,
     port: options.port,
@@ -73,7 +73,7 @@ export async function serveGraph(options: GraphServerOptions): Promise<GraphServ
   });
   connections.watch();
   origins.configured(hostname, listener.port);
-  return { port: listener.port, hostname, figures, stop: (graceMs) => connections.stop(listener, graceMs) };
+  return { port: listener.port, hostname, metrics, stop: (graceMs) => connections.stop(listener, graceMs) };
 }
 
 /** Bun's declarations know `reusePort` of clients and UDP alone; its listeners take it, too. Its refusal does not name the port. */
@@ -89,14 +89,14 @@ function listen(options: TCPSocketListenOptions<Connection> & { readonly reusePo
 class Connections implements ConnectionOwner {
   readonly limits: HttpLimits;
   readonly refusal: (error: GraphError) => string;
-  readonly #calls: Calls;
+  readonly #requests: RequestDispatcher;
   readonly #open = new Set<Connection>();
   #checking: ReturnType<typeof setInterval> | undefined;
   #whenNone: (() => void) | undefined;
 
-  constructor(limits: HttpLimits, calls: Calls, refusal: (error: GraphError) => string) {
+  constructor(limits: HttpLimits, requests: RequestDispatcher, refusal: (error: GraphError) => string) {
     this.limits = limits;
-    this.#calls = calls;
+    this.#requests = requests;
     this.refusal = refusal;
   }
 
@@ -114,11 +114,11 @@ class Connections implements ConnectionOwner {
   };
 
   get isStopping(): boolean {
-    return this.#calls.isStopping;
+    return this.#requests.isStopping;
   }
 
   take(head: RequestHead, connection: Connection): void {
-    void this.#calls.answer(head, connection);
+    void this.#requests.response(head, connection);
   }
 
   forget(connection: Connection): void {
@@ -132,7 +132,7 @@ class Connections implements ConnectionOwner {
   }
 
   async stop(listener: TCPSocketListener<Connection>, graceMs: number): Promise<void> {
-    this.#calls.isStopping = true;
+    this.#requests.isStopping = true;
     listener.stop(false);
     const none = new Promise<void>((resolve) => {
       this.#whenNone = resolve;

@@ -16,9 +16,9 @@ interface Occupied {
 async function occupied(limits: Partial<HttpLimits>): Promise<Occupied> {
   const { graph, release } = await serveHeld(limits);
   const hold = async (body: string) => {
-    const before = graph.figures.inFlight;
+    const before = graph.metrics.inFlight;
     const running = fetch(`http://127.0.0.1:${graph.port}/held`, { method: "POST", body });
-    while (graph.figures.inFlight === before) await Bun.sleep(1);
+    while (graph.metrics.inFlight === before) await Bun.sleep(1);
     return async () => (await running).status;
   };
   return { graph, hold, release };
@@ -31,19 +31,19 @@ const chunked = (body: string): string =>
   `POST /1 HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
 
 test("D-97: a call that is turned away is not read, and what follows it on its connection is", async () => {
-  const { graph, hold, release } = await occupied({ callsMax: 1 });
+  const { graph, hold, release } = await occupied({ requestsMax: 1 });
   const held = await hold("a=1");
   // Neither of the bodies is a call, though the first looks like one.
-  const answers = exchange(graph.port, [post(get), chunked("{broken"), post('{"name":"c"}')], { answers: 3 });
-  while (graph.figures.turnedAway < 2) await Bun.sleep(5);
+  const responses = exchange(graph.port, [post(get), chunked("{broken"), post('{"name":"c"}')], { responses: 3 });
+  while (graph.metrics.turnedAway < 2) await Bun.sleep(5);
   release();
   expect(await held()).toBe(200);
-  const [first, second, third] = (await answers).answers;
+  const [first, second, third] = (await responses).responses;
   expect([first?.status, first?.headers["retry-after"], first?.headers.connection]).toEqual([503, "1", undefined]);
   expect(JSON.parse(first?.body ?? "")).toMatchObject({ code: 2, is_transient: true, pftrace_id: "Aecho0000000" });
   expect([second?.status, JSON.parse(second?.body ?? "").error.code]).toEqual([503, 2]);
   expect([third?.status, JSON.parse(third?.body ?? "").body]).toEqual([200, { name: "c" }]);
-  expect(graph.figures.turnedAway).toBe(2);
+  expect(graph.metrics.turnedAway).toBe(2);
   expect(graph.unexpected).toEqual([]);
   await graph.stop(0);
 });
@@ -55,7 +55,7 @@ test("D-97: a call that is turned away is answered at once, and its connection r
     isLast: false,
     isHttp10: false,
     writeText: (text: string) => done.push(text),
-    answered: (isLast: boolean) => rested.resolve(void done.push(`answered ${isLast}`)),
+    responded: (isLast: boolean) => rested.resolve(void done.push(`answered ${isLast}`)),
   } as unknown as Connection;
   new Resting().write(connection, { status: 503, headers: {}, body: "ü" } as GraphResponse, true, 1);
   expect(done).toEqual([expect.stringMatching(/^HTTP\/1.1 503 [\s\S]*content-length: 2\r\n\r\n$/)]);
@@ -64,8 +64,8 @@ test("D-97: a call that is turned away is answered at once, and its connection r
 });
 
 test("the bodies of running calls are bounded together, and the one that goes beyond it is the last one taken", async () => {
-  const { graph, hold, release } = await occupied({ callBytesMax: 100 });
-  const statusOf = async (text: string) => (await exchange(graph.port, [text])).answers[0]?.status;
+  const { graph, hold, release } = await occupied({ requestBytesMax: 100 });
+  const statusOf = async (text: string) => (await exchange(graph.port, [text])).responses[0]?.status;
   const first = await hold("a".repeat(99));
   expect(await statusOf(post('{"a":1}'))).toBe(200);
   const second = await hold("a".repeat(50));
@@ -77,9 +77,9 @@ test("the bodies of running calls are bounded together, and the one that goes be
 });
 
 test("D-97: a call that is turned away has the headers that every answer to its like has", async () => {
-  const { graph, hold, release } = await occupied({ callsMax: 1 });
+  const { graph, hold, release } = await occupied({ requestsMax: 1 });
   const held = await hold("a=1");
-  const headersOf = async (text: string) => (await exchange(graph.port, [text])).answers[0]?.headers;
+  const headersOf = async (text: string) => (await exchange(graph.port, [text])).responses[0]?.headers;
   expect(await headersOf("POST /1/old HTTP/1.1\r\nHost: h\r\n\r\n")).toMatchObject({ deprecation: "@1", "retry-after": "1" });
   expect((await headersOf(post("{}")))?.deprecation).toBeUndefined();
   release();
@@ -88,42 +88,42 @@ test("D-97: a call that is turned away has the headers that every answer to its 
 });
 
 test("a server that stops does not wait for resting connections longer than they rest", async () => {
-  const { graph, hold, release } = await occupied({ callsMax: 1 });
+  const { graph, hold, release } = await occupied({ requestsMax: 1 });
   const held = await hold("a=1");
-  const resting = exchange(graph.port, [get], { answers: 2 });
-  while (graph.figures.turnedAway < 1) await Bun.sleep(1);
+  const resting = exchange(graph.port, [get], { responses: 2 });
+  while (graph.metrics.turnedAway < 1) await Bun.sleep(1);
   const stopped = graph.stop(60_000);
   release();
   await held();
   await stopped;
-  const { answers, isClosedByServer } = await resting;
-  expect([answers.map(({ status }) => status), isClosedByServer]).toEqual([[503], true]);
+  const { responses, isClosedByServer } = await resting;
+  expect([responses.map(({ status }) => status), isClosedByServer]).toEqual([[503], true]);
 });
 
 test("D-97: the more connections rest, the later the next one is told to come back", () => {
   const resting = new Resting();
-  const connection = { isLast: false, isHttp10: false, isGone: false, writeText() {}, answered() {} } as unknown as Connection;
-  const answer = { status: 503, headers: {}, body: "{}" } as GraphResponse;
+  const connection = { isLast: false, isHttp10: false, isGone: false, writeText() {}, responded() {} } as unknown as Connection;
+  const response = { status: 503, headers: {}, body: "{}" } as GraphResponse;
   const told = Array.from({ length: 6_000 }, () => {
     const { seconds } = resting;
-    resting.write(connection, answer, false, seconds);
+    resting.write(connection, response, false, seconds);
     return seconds;
   });
   expect([0, 499, 500, 2_750, 4_500, 5_999].map((at) => told[at])).toEqual([1, 1, 2, 6, 10, 10]);
-  resting.write({ ...connection, isLast: true } as Connection, answer, false, 1);
+  resting.write({ ...connection, isLast: true } as Connection, response, false, 1);
   expect(resting.seconds).toBe(10);
 });
 
 test("D-97: connections that are gone, and those that went on, count no more", async () => {
-  const answer = { status: 503, headers: {}, body: "{}" } as GraphResponse;
+  const response = { status: 503, headers: {}, body: "{}" } as GraphResponse;
   for (const isGone of [true, false]) {
     const resting = new Resting();
-    let answered = 0;
-    const connection = { isLast: false, isHttp10: false, isGone, writeText() {}, answered: () => answered++ } as unknown as Connection;
-    for (let i = 0; i < 2_000; i++) resting.write(connection, answer, false, 10);
+    let responded = 0;
+    const connection = { isLast: false, isHttp10: false, isGone, writeText() {}, responded: () => responded++ } as unknown as Connection;
+    for (let i = 0; i < 2_000; i++) resting.write(connection, response, false, 10);
     expect(resting.seconds).toBe(5);
     // Nobody else is turned away: there is room again, and nobody waits for the end of the ten seconds.
     while (resting.seconds > 1) await Bun.sleep(20);
-    expect(answered > 0).toBe(!isGone);
+    expect(responded > 0).toBe(!isGone);
   }
 });

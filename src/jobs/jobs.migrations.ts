@@ -1,7 +1,7 @@
-import type { RoomMigrations } from "#storage/database";
+import type { FeatureMigrations } from "#storage/database";
 
-export const jobMigrations: RoomMigrations = {
-  room: "jobs",
+export const jobMigrations: FeatureMigrations = {
+  feature: "jobs",
   migrations: [
     {
       name: "work_sessions",

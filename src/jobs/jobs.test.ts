@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { afterThisTest } from "#harness/cleanup";
 import { movedClock, newWorkStore, onBothDatabases } from "#harness/work-database";
-import type { Database, RoomMigrations } from "#storage/database";
+import type { Database, FeatureMigrations } from "#storage/database";
 import { sql } from "#storage/sql";
 import { type JobKind, JobLost } from "./job-kind.ts";
 import { jobMigrations } from "./jobs.migrations.ts";
@@ -10,8 +10,8 @@ import { Jobs } from "./jobs.ts";
 import { WorkLoop } from "./work-loop.ts";
 import { LEASE_MS } from "./work-session.ts";
 
-const effects: RoomMigrations = {
-  room: "effects",
+const effects: FeatureMigrations = {
+  feature: "effects",
   migrations: [{ name: "effects", statements: ["CREATE TABLE effects (name TEXT NOT NULL, times INTEGER NOT NULL, PRIMARY KEY (name))"] }],
 };
 const migrations = [jobMigrations, effects];

@@ -67,15 +67,15 @@ export class Jobs<W = unknown> implements WorkSource {
 
   async turn({ nowMs, session, isLast }: Turn): Promise<TurnEnd> {
     const { database } = this.#options;
-    const room = RUNNING_MAX - this.#running.size;
+    const feature = RUNNING_MAX - this.#running.size;
     // The end of a run asks for another turn.
-    if (room === 0 || isLast) return { didWork: false, nextDueMs: undefined };
+    if (feature === 0 || isLast) return { didWork: false, nextDueMs: undefined };
     const nextDueMs = await findNextDueTime(database.reader);
     if (nextDueMs === undefined || nextDueMs > nowMs) return { didWork: false, nextDueMs };
     let fence = 0;
     const claimed = await database.write(async (tx) => {
       // More than there is room for, since some may belong to keys that still run here.
-      const due = (await findDueJobs(tx, nowMs, RUNNING_MAX * 2)).filter((row) => !this.#running.has(nameOf(row))).slice(0, room);
+      const due = (await findDueJobs(tx, nowMs, RUNNING_MAX * 2)).filter((row) => !this.#running.has(nameOf(row))).slice(0, feature);
       if (due.length === 0) return due;
       fence = await session.fenceFor(tx);
       for (const row of due) await claimJob(tx, row, fence);

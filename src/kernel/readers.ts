@@ -5,20 +5,20 @@
  *     declare module "#kernel/readers" { interface Readers { page: PageReader } }
  */
 // biome-ignore lint/suspicious/noEmptyInterface: rooms fill it by declaration merging.
-export interface Readers {}
+export interface Ports {}
 
-export class ReaderRegistry {
-  readonly #readers = new Map<string, unknown>();
+export class PortRegistry {
+  readonly #ports = new Map<string, unknown>();
 
-  register<Name extends keyof Readers & string>(name: Name, reader: Readers[Name]): void {
-    if (this.#readers.has(name)) throw new Error(`two rooms register a reader named ${name}`);
-    this.#readers.set(name, reader);
+  register<Name extends keyof Ports & string>(name: Name, reader: Ports[Name]): void {
+    if (this.#ports.has(name)) throw new Error(`two rooms register a reader named ${name}`);
+    this.#ports.set(name, reader);
   }
 
   /** Asking for a reader that no room registered is a programmer's mistake. */
-  of<Name extends keyof Readers & string>(name: Name): Readers[Name] {
-    const reader = this.#readers.get(name);
+  of<Name extends keyof Ports & string>(name: Name): Ports[Name] {
+    const reader = this.#ports.get(name);
     if (reader === undefined) throw new Error(`no room registers a reader named ${name}`);
-    return reader as Readers[Name];
+    return reader as Ports[Name];
   }
 }

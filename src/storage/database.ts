@@ -73,7 +73,7 @@ export interface Migration {
   readonly statements: readonly string[];
 }
 
-export interface RoomMigrations {
-  readonly room: string;
+export interface FeatureMigrations {
+  readonly feature: string;
   readonly migrations: readonly Migration[];
 }

@@ -2,27 +2,27 @@
  * Migrations: the part that both drivers share. A driver opens the transaction and takes the lock, so that two processes
  * that start at once do not migrate twice: PostgreSQL by an advisory lock, SQLite by the lock on its folder.
  */
-import type { RoomMigrations } from "./database.ts";
+import type { FeatureMigrations } from "./database.ts";
 
 /** `applied_time` is in Unix seconds, by the database's own clock. */
 export const migrationsTable =
   "CREATE TABLE IF NOT EXISTS migrations (room TEXT NOT NULL, name TEXT NOT NULL, applied_time BIGINT NOT NULL, PRIMARY KEY (room, name)) WITHOUT ROWID";
 
 export interface MigrationTarget {
-  applied(): Promise<readonly { readonly room: string; readonly name: string }[]>;
+  applied(): Promise<readonly { readonly feature: string; readonly name: string }[]>;
   execute(statement: string): Promise<void>;
   /** Writes the row of a migration that has just run. */
-  record(room: string, name: string): Promise<void>;
+  record(feature: string, name: string): Promise<void>;
 }
 
 /** The data holds a migration that this program does not know: a newer program wrote it. */
 export class UnknownMigration extends Error {
   constructor(
-    readonly room: string,
+    readonly feature: string,
     readonly migration: string,
   ) {
     super(
-      `the data has the migration ${room}/${migration}, which this program does not know: a newer version wrote it. Start that version, or a newer one`,
+      `the data has the migration ${feature}/${migration}, which this program does not know: a newer version wrote it. Start that version, or a newer one`,
     );
     this.name = "UnknownMigration";
   }
@@ -30,39 +30,39 @@ export class UnknownMigration extends Error {
 
 /** A statement of a migration failed; `cause` is the driver's error. Nothing of the run stays. */
 export class MigrationFailed extends Error {
-  constructor(room: string, migration: string, cause: unknown) {
-    super(`the migration ${room}/${migration} failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  constructor(feature: string, migration: string, cause: unknown) {
+    super(`the migration ${feature}/${migration} failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
     this.name = "MigrationFailed";
   }
 }
 
-const keyOf = (room: string, name: string): string => `${room}/${name}`;
+const keyOf = (feature: string, name: string): string => `${feature}/${name}`;
 
 /** Runs what is missing, in the order given. The caller has opened a transaction and made the table. Answers how many ran. */
-export async function migrate(target: MigrationTarget, rooms: readonly RoomMigrations[]): Promise<number> {
+export async function migrate(target: MigrationTarget, features: readonly FeatureMigrations[]): Promise<number> {
   const known = new Set<string>();
-  for (const { room, migrations } of rooms) {
+  for (const { feature, migrations } of features) {
     for (const { name } of migrations) {
-      const key = keyOf(room, name);
+      const key = keyOf(feature, name);
       if (known.has(key)) throw new Error(`two migrations are called ${key}`);
       known.add(key);
     }
   }
   const applied = new Set<string>();
-  for (const { room, name } of await target.applied()) {
-    if (!known.has(keyOf(room, name))) throw new UnknownMigration(room, name);
-    applied.add(keyOf(room, name));
+  for (const { feature, name } of await target.applied()) {
+    if (!known.has(keyOf(feature, name))) throw new UnknownMigration(feature, name);
+    applied.add(keyOf(feature, name));
   }
   let count = 0;
-  for (const { room, migrations } of rooms) {
+  for (const { feature, migrations } of features) {
     for (const { name, statements } of migrations) {
-      if (applied.has(keyOf(room, name))) continue;
+      if (applied.has(keyOf(feature, name))) continue;
       try {
         for (const statement of statements) await target.execute(statement);
       } catch (cause) {
-        throw new MigrationFailed(room, name, cause);
+        throw new MigrationFailed(feature, name, cause);
       }
-      await target.record(room, name);
+      await target.record(feature, name);
       count++;
     }
   }

@@ -1,12 +1,12 @@
 /** Which driver serves `--data`. */
-import type { Database, RoomMigrations } from "./database.ts";
+import type { Database, FeatureMigrations } from "./database.ts";
 
 export interface DatabaseOptions {
   /** A folder, `:memory:`, or `postgres://…` (operating.md: --data). */
   readonly data: string;
   /** The world's name: a file `<folder>/<world>.sqlite`, or the schema `plaza_<world>`. */
   readonly world: string;
-  readonly migrations: readonly RoomMigrations[];
+  readonly migrations: readonly FeatureMigrations[];
 }
 
 /** Names a file and, with `plaza_` before it, a schema (63 bytes at most); a dot or slash would lead out of the folder. */

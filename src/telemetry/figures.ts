@@ -3,8 +3,8 @@
 /** Upper edges in ms: a read takes under 1, a durable write 2 to 5, a handshake up to 10,000 (D-61). */
 export const DURATION_EDGES_MS: readonly number[] = [0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000];
 
-export interface OperationFigures {
-  calls: number;
+export interface OperationMetrics {
+  requests: number;
   /** Of them those with a status of 400 or more. */
   errors: number;
   readonly byStatus: Map<number, number>;
@@ -13,30 +13,30 @@ export interface OperationFigures {
   durationSumMs: number;
 }
 
-export class CallFigures {
+export class RequestMetrics {
   /** Calls that are on the stairs now. */
   inFlight = 0;
   /** Calls turned away because too many were. */
   turnedAway = 0;
-  readonly #operations = new Map<string, OperationFigures>();
+  readonly #operations = new Map<string, OperationMetrics>();
 
   record(operation: string, status: number, ms: number): void {
-    let figures = this.#operations.get(operation);
-    if (figures === undefined) {
-      figures = { calls: 0, errors: 0, byStatus: new Map(), durations: new Array<number>(DURATION_EDGES_MS.length + 1).fill(0), durationSumMs: 0 };
-      this.#operations.set(operation, figures);
+    let metrics = this.#operations.get(operation);
+    if (metrics === undefined) {
+      metrics = { requests: 0, errors: 0, byStatus: new Map(), durations: new Array<number>(DURATION_EDGES_MS.length + 1).fill(0), durationSumMs: 0 };
+      this.#operations.set(operation, metrics);
     }
-    figures.calls++;
-    if (status >= 400) figures.errors++;
-    figures.byStatus.set(status, (figures.byStatus.get(status) ?? 0) + 1);
-    figures.durationSumMs += ms;
+    metrics.requests++;
+    if (status >= 400) metrics.errors++;
+    metrics.byStatus.set(status, (metrics.byStatus.get(status) ?? 0) + 1);
+    metrics.durationSumMs += ms;
     let edge = 0;
     while (edge < DURATION_EDGES_MS.length && ms > (DURATION_EDGES_MS[edge] as number)) edge++;
-    (figures.durations[edge] as number)++;
+    (metrics.durations[edge] as number)++;
   }
 
   /** By operation; `unknown` holds the calls that came to none. */
-  operations(): ReadonlyMap<string, Readonly<OperationFigures>> {
+  operations(): ReadonlyMap<string, Readonly<OperationMetrics>> {
     return this.#operations;
   }
 }

@@ -1,35 +1,35 @@
 /** The figures of several processes as one, for `/metrics` of the process that serves it. */
-import type { OperationFigures } from "./figures.ts";
+import type { OperationMetrics } from "./figures.ts";
 
 /** What `/metrics` reads. */
-export interface FiguresSource {
+export interface MetricsSource {
   readonly inFlight: number;
   readonly turnedAway: number;
-  operations(): ReadonlyMap<string, Readonly<OperationFigures>>;
+  operations(): ReadonlyMap<string, Readonly<OperationMetrics>>;
 }
 
 /** As it is sent from one process to another. */
-export interface FiguresReport {
+export interface MetricsReport {
   readonly inFlight: number;
   readonly turnedAway: number;
   readonly operations: readonly (readonly [
     string,
-    Omit<OperationFigures, "byStatus"> & { readonly byStatus: readonly (readonly [number, number])[] },
+    Omit<OperationMetrics, "byStatus"> & { readonly byStatus: readonly (readonly [number, number])[] },
   ])[];
 }
 
-export const reportOf = (figures: FiguresSource): FiguresReport => ({
-  inFlight: figures.inFlight,
-  turnedAway: figures.turnedAway,
-  operations: [...figures.operations()].map(([operation, { byStatus, ...rest }]) => [operation, { ...rest, byStatus: [...byStatus] }]),
+export const reportOf = (metrics: MetricsSource): MetricsReport => ({
+  inFlight: metrics.inFlight,
+  turnedAway: metrics.turnedAway,
+  operations: [...metrics.operations()].map(([operation, { byStatus, ...rest }]) => [operation, { ...rest, byStatus: [...byStatus] }]),
 });
 
-export function merged(reports: readonly FiguresReport[]): FiguresSource {
-  const operations = new Map<string, OperationFigures>();
-  for (const [operation, figures] of reports.flatMap((report) => report.operations)) {
+export function merged(reports: readonly MetricsReport[]): MetricsSource {
+  const operations = new Map<string, OperationMetrics>();
+  for (const [operation, metrics] of reports.flatMap((report) => report.operations)) {
     const known = operations.get(operation);
-    if (known === undefined) operations.set(operation, { ...figures, durations: [...figures.durations], byStatus: new Map(figures.byStatus) });
-    else add(known, figures);
+    if (known === undefined) operations.set(operation, { ...metrics, durations: [...metrics.durations], byStatus: new Map(metrics.byStatus) });
+    else add(known, metrics);
   }
   return {
     inFlight: sum(reports.map(({ inFlight }) => inFlight)),
@@ -38,8 +38,8 @@ export function merged(reports: readonly FiguresReport[]): FiguresSource {
   };
 }
 
-function add(into: OperationFigures, from: FiguresReport["operations"][number][1]): void {
-  into.calls += from.calls;
+function add(into: OperationMetrics, from: MetricsReport["operations"][number][1]): void {
+  into.requests += from.requests;
   into.errors += from.errors;
   into.durationSumMs += from.durationSumMs;
   for (const [status, count] of from.byStatus) into.byStatus.set(status, (into.byStatus.get(status) ?? 0) + count);

@@ -1,6 +1,6 @@
 /** Events that are sent without waiting to be claimed. */
 import { expect, test } from "bun:test";
-import { chatappField, newRooms, type Office, officeMigrations, openOffice, startReceiver, valuesAt } from "#harness/post-office";
+import { chatappField, newFeatures, type WebhookFixture, fixtureMigrations, openWebhooks, startReceiver, valuesAt } from "#harness/post-office";
 import { movedClock, newWorkStore, onBothDatabases } from "#harness/work-database";
 import { LEASE_MS } from "#jobs/work-session";
 import { nodeId } from "#kernel/ids";
@@ -11,8 +11,8 @@ import { listDeliveries } from "./delivery-list.store.ts";
 const statusesIn = async (reader: Reader): Promise<number[]> =>
   (await listDeliveries(reader, {}, { limit: 100 })).rows.map(({ status }) => status).reverse();
 
-const emitIn = (office: Office, tx: Transaction, account: string, n: number) =>
-  office.webhooks.emit(tx, chatappField("messages"), { entity: nodeId(account), payload: { n } });
+const emitIn = (fixture: WebhookFixture, tx: Transaction, account: string, n: number) =>
+  fixture.webhooks.emit(tx, chatappField("messages"), { entity: nodeId(account), payload: { n } });
 
 const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
   while (!(await isSo())) await Bun.sleep(1);
@@ -22,21 +22,21 @@ onBothDatabases("events that are sent at once", (kind) => {
   /** Has delivered one event to each account, so that its session and its lane are known. */
   async function open() {
     const receiver = startReceiver();
-    const store = await newWorkStore(kind, officeMigrations);
+    const store = await newWorkStore(kind, fixtureMigrations);
     const database = await store.open();
-    const office = openOffice(database, { rooms: newRooms(receiver.url) });
-    office.loop.start();
-    await office.emit("4001", { n: 0 });
-    await office.loop.runDue();
-    return { receiver, store, database, office };
+    const fixture = openWebhooks(database, { features: newFeatures(receiver.url) });
+    fixture.loop.start();
+    await fixture.emit("4001", { n: 0 });
+    await fixture.loop.runDue();
+    return { receiver, store, database, fixture };
   }
   // Where another process could take the session over meanwhile, all events are claimed.
   const AT_ONCE = kind === "sqlite" ? SENDING : WAITING;
 
   test("what nothing is before is claimed where it is stored; the next of its entity waits for its end", async () => {
-    const { receiver, database, office } = await open();
+    const { receiver, database, fixture } = await open();
     const seen = await database.write(async (tx) => {
-      for (const [account, n] of [["4001", 1] as const, ["4001", 2] as const, ["4002", 3] as const]) await emitIn(office, tx, account, n);
+      for (const [account, n] of [["4001", 1] as const, ["4001", 2] as const, ["4002", 3] as const]) await emitIn(fixture, tx, account, n);
       return statusesIn(tx);
     });
     expect(seen).toEqual([DELIVERED, AT_ONCE, WAITING, AT_ONCE]);
@@ -47,24 +47,24 @@ onBothDatabases("events that are sent at once", (kind) => {
   });
 
   test("a cause that is undone sends nothing, and holds nothing up", async () => {
-    const { receiver, database, office } = await open();
+    const { receiver, database, fixture } = await open();
     const undone = database.write(async (tx) => {
-      await emitIn(office, tx, "4001", 1);
+      await emitIn(fixture, tx, "4001", 1);
       throw new Error("undone");
     });
     await expect(undone).rejects.toThrow("undone");
-    for (const n of [2, 3]) await office.emit("4001", { n });
+    for (const n of [2, 3]) await fixture.emit("4001", { n });
     await until(() => receiver.received.length >= 3);
-    await office.loop.runDue();
+    await fixture.loop.runDue();
     expect(valuesAt(receiver)).toEqual([{ n: 0 }, { n: 2 }, { n: 3 }]);
   });
 
   test("what is stored after the loop has stopped waits for the next process", async () => {
-    const { receiver, database, store, office } = await open();
-    await office.loop.stop();
-    await office.emit("4001", { n: 1 });
+    const { receiver, database, store, fixture } = await open();
+    await fixture.loop.stop();
+    await fixture.emit("4001", { n: 1 });
     expect(await statusesIn(database.reader)).toEqual([DELIVERED, WAITING]);
-    const next = openOffice(kind === "postgres" ? await store.open() : database, { rooms: office.rooms });
+    const next = openWebhooks(kind === "postgres" ? await store.open() : database, { features: fixture.features });
     await next.loop.runDue();
     expect(valuesAt(receiver)).toEqual([{ n: 0 }, { n: 1 }]);
   });
@@ -72,10 +72,10 @@ onBothDatabases("events that are sent at once", (kind) => {
   test("what is due happens also when the lease has run out meanwhile, on a machine that slept", async () => {
     const receiver = startReceiver();
     const real = movedClock();
-    const office = openOffice(await (await newWorkStore(kind, officeMigrations)).open(), { rooms: newRooms(receiver.url), real });
+    const fixture = openWebhooks(await (await newWorkStore(kind, fixtureMigrations)).open(), { features: newFeatures(receiver.url), real });
     for (const n of [1, 2]) {
-      await office.emit("4001", { n });
-      await office.loop.runDue();
+      await fixture.emit("4001", { n });
+      await fixture.loop.runDue();
       real.ms += LEASE_MS + 1;
     }
     expect(valuesAt(receiver)).toEqual([{ n: 1 }, { n: 2 }]);

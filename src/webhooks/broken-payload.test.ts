@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { Type } from "typebox";
 import { openPlaza } from "#harness/plaza";
-import { chatappField, newRooms, officeMigrations, openOffice, startReceiver, valuesAt } from "#harness/post-office";
+import { chatappField, newFeatures, fixtureMigrations, openWebhooks, startReceiver, valuesAt } from "#harness/post-office";
 import { newWorkStore, onBothDatabases } from "#harness/work-database";
 import { nodeId } from "#kernel/ids";
 import { defineWebhookField, type WebhookField } from "./webhook-field.ts";
@@ -21,52 +21,52 @@ const entity = nodeId("2001");
 onBothDatabases("a payload that breaks its contract", (kind) => {
   async function open() {
     const receiver = startReceiver();
-    const database = await (await newWorkStore(kind, officeMigrations)).open();
-    const office = openOffice(database, { rooms: newRooms(receiver.url), fields: [strict] });
+    const database = await (await newWorkStore(kind, fixtureMigrations)).open();
+    const fixture = openWebhooks(database, { features: newFeatures(receiver.url), fields: [strict] });
     /** A caller's write that emits it, and something that is right. */
     const write = async (field: WebhookField, payload: unknown) => {
       await database.write(async (tx) => {
-        await office.webhooks.emit(tx, field, { entity, payload });
-        await office.webhooks.emit(tx, chatappField("calls"), { entity: nodeId("4001"), payload: { is: "right" } });
+        await fixture.webhooks.emit(tx, field, { entity, payload });
+        await fixture.webhooks.emit(tx, chatappField("calls"), { entity: nodeId("4001"), payload: { is: "right" } });
       });
-      await office.loop.runDue();
+      await fixture.loop.runDue();
       return valuesAt(receiver);
     };
-    return { office, receiver, write };
+    return { fixture, receiver, write };
   }
 
   test("is sent all the same, reported and counted", async () => {
-    const { office, write } = await open();
+    const { fixture, write } = await open();
     expect(await write(strict, { name: 7 })).toEqual(expect.arrayContaining([{ name: 7 }, { is: "right" }]));
-    expect(office.brokenPayloads.splice(0)).toEqual([{ object: "page", field: "strict", entity, path: "name", problem: "must be string" }]);
+    expect(fixture.brokenPayloads.splice(0)).toEqual([{ object: "page", field: "strict", entity, path: "name", problem: "must be string" }]);
     await write(strict, {});
-    office.brokenPayloads.splice(0);
-    expect([...office.webhooks.figures.brokenPayloads()]).toEqual([{ object: "page", field: "strict", count: 2 }]);
+    fixture.brokenPayloads.splice(0);
+    expect([...fixture.webhooks.metrics.brokenPayloads()]).toEqual([{ object: "page", field: "strict", count: 2 }]);
   });
 
   test("that cannot be sent is reported alone", async () => {
-    const { office, write } = await open();
+    const { fixture, write } = await open();
     const circle: Record<string, unknown> = { name: "around" };
     circle.itself = circle;
     for (const payload of [circle, { name: "big", size: 1n }, undefined]) {
       expect(await write(strict, payload)).not.toContainEqual(expect.objectContaining({ name: expect.anything() }));
       const report = { object: "page", field: "strict", entity, path: "", problem: "is not sent: it is no JSON" };
-      expect(office.brokenPayloads.splice(0)).toContainEqual(report);
+      expect(fixture.brokenPayloads.splice(0)).toContainEqual(report);
     }
     // Nobody can be subscribed to what the catalogue does not name, and nothing says how it stands in an entry.
     expect(await write({ ...strict, field: "forgotten" }, { name: "x" })).toHaveLength(4);
     const report = { object: "page", field: "forgotten", entity, path: "", problem: "is not sent: its field is none of the catalogue" };
-    expect(office.brokenPayloads.splice(0)).toEqual([report]);
+    expect(fixture.brokenPayloads.splice(0)).toEqual([report]);
   });
 
   test("is not reported when its cause is rolled back, for then there is no event", async () => {
-    const { office } = await open();
-    const refused = office.database.write(async (tx) => {
-      await office.webhooks.emit(tx, strict, { entity, payload: { name: 7 } });
+    const { fixture } = await open();
+    const refused = fixture.database.write(async (tx) => {
+      await fixture.webhooks.emit(tx, strict, { entity, payload: { name: 7 } });
       throw new Error("refused");
     });
     await expect(refused).rejects.toThrow("refused");
-    expect(office.brokenPayloads).toEqual([]);
+    expect(fixture.brokenPayloads).toEqual([]);
   });
 });
 

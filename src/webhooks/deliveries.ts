@@ -9,7 +9,7 @@ import type { Turn, TurnEnd, WorkSource } from "#jobs/work-source";
 import type { Transaction } from "#storage/database";
 import { withAttempt } from "./attempts.ts";
 import { findLanesWithFirsts, findLanesWithRetries, findSending, NO_LANE, saveEnds, WAITING } from "./deliveries.store.ts";
-import { attemptDelivery, type Outcome, type PostOffice } from "./delivery-attempt.ts";
+import { attemptDelivery, type Outcome, type DeliveryDeps } from "./delivery-attempt.ts";
 import { type Claimed, claim, type Seen, type Want } from "./delivery-claims.ts";
 import { type EndStored, Ends } from "./delivery-ends.ts";
 import type { Stored } from "./emit.ts";
@@ -24,7 +24,7 @@ const AGAIN_MS = 1_000;
 
 const NOTHING: readonly never[] = [];
 
-export interface DeliveriesOptions extends PostOffice {
+export interface DeliveriesOptions extends DeliveryDeps {
   readonly loop: WorkLoop;
   readonly jobs: Jobs<unknown>;
   readonly observer: WebhookObserver;
@@ -45,7 +45,7 @@ export class Deliveries implements WorkSource {
   readonly #out = new Set<Claimed>();
   #held = 0;
   #heldRetries = 0;
-  #calls = 0;
+  #requests = 0;
   #whenSettled: (() => void)[] = [];
   #mustLook = true;
   #lookedAtMs = 0;
@@ -99,7 +99,7 @@ export class Deliveries implements WorkSource {
   }
 
   async settled(): Promise<boolean> {
-    if (this.#calls === 0) return !this.#ends.isEmpty;
+    if (this.#requests === 0) return !this.#ends.isEmpty;
     await new Promise<void>((resolve) => this.#whenSettled.push(resolve));
     return true;
   }
@@ -155,7 +155,7 @@ export class Deliveries implements WorkSource {
   #hold(one: Claimed, isHurried: boolean): void {
     const { lane, row, isRetry } = one;
     this.#held++;
-    this.#calls++;
+    this.#requests++;
     lane.take(1);
     if (isRetry) {
       lane.retries++;
@@ -165,7 +165,7 @@ export class Deliveries implements WorkSource {
       lane.entities.add(row.entity);
     }
     // Retries have room of their own, so that a full window of first attempts does not keep them waiting.
-    if (isRetry || isHurried || lane.hasFreeCall) void this.#send(one);
+    if (isRetry || isHurried || lane.hasFreeSlot) void this.#send(one);
     else {
       const queue = this.#queues.get(lane);
       if (queue === undefined) this.#queues.set(lane, [one]);
@@ -187,7 +187,7 @@ export class Deliveries implements WorkSource {
       this.#giveBack(lane);
       return;
     }
-    for (let next = queue[0]; next !== undefined && lane.hasFreeCall; next = queue[0]) {
+    for (let next = queue[0]; next !== undefined && lane.hasFreeSlot; next = queue[0]) {
       queue.shift();
       void this.#send(next);
     }
@@ -209,7 +209,7 @@ export class Deliveries implements WorkSource {
       this.#options.observer.attemptBroke(claimed.row.id, error);
       this.#options.loop.wakeIn(this, AGAIN_MS);
     });
-    if (--this.#calls === 0) for (const resolve of this.#whenSettled.splice(0)) resolve();
+    if (--this.#requests === 0) for (const resolve of this.#whenSettled.splice(0)) resolve();
   }
 
   async #attempt(one: Claimed): Promise<Outcome> {

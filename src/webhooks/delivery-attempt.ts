@@ -11,7 +11,7 @@ import { signatureHeaders } from "./delivery-signing.ts";
 import { envelopeOf, type Update } from "./envelope.ts";
 import type { FieldCatalogue } from "./field-catalogue.ts";
 import type { GuardedClient } from "./guarded-client.ts";
-import { CallFailed } from "./outbound-connection.ts";
+import { RequestFailed } from "./outbound-connection.ts";
 import type { WebhookApp, WebhookFacts } from "./readers.ts";
 import { nextRetryMs } from "./retry-table.ts";
 import type { WebhookObject } from "./webhook-field.ts";
@@ -23,7 +23,7 @@ const ANSWER_BYTES_MAX = 64 * 1024;
 const ANSWER_KEPT_BYTES = 256;
 const GONE = 410;
 
-export interface PostOffice {
+export interface DeliveryDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly realNowMs: () => number;
@@ -50,8 +50,8 @@ export type Outcome =
   /** Nothing was sent: it waits again where it was. */
   | { readonly kind: "back" };
 
-export async function attemptDelivery(office: PostOffice, { row, members, firstMs }: Sending): Promise<Outcome> {
-  const { fields, facts, database, callbacks } = office;
+export async function attemptDelivery(fixture: DeliveryDeps, { row, members, firstMs }: Sending): Promise<Outcome> {
+  const { fields, facts, database, callbacks } = fixture;
   const app = nodeId(row.app);
   const of = facts.peekApp(app) ?? (await facts.findApp(database.reader, app));
   const event = {
@@ -64,44 +64,44 @@ export async function attemptDelivery(office: PostOffice, { row, members, firstM
   if (route.to === "nowhere" || of === undefined) {
     if (row.lane !== NO_LANE) return { kind: "moved", url: undefined };
     const reason = route.to === "nowhere" ? route.reason : "no_callback";
-    return failure(office, row, firstMs, { time_ms: office.clock.nowMs(), error: reason }, false);
+    return failure(fixture, row, firstMs, { time_ms: fixture.clock.nowMs(), error: reason }, false);
   }
   const callback = row.lane === NO_LANE ? undefined : (callbacks.peek(row.lane) ?? (await callbacks.find(row.lane)));
   if (callback?.url !== route.url) return { kind: "moved", url: route.url };
-  return send(office, { row, members, firstMs }, route.url, secretsOf(office, of));
+  return send(fixture, { row, members, firstMs }, route.url, secretsOf(fixture, of));
 }
 
-async function send(office: PostOffice, { row, members, firstMs }: Sending, url: string, secrets: readonly string[]): Promise<Outcome> {
+async function send(fixture: DeliveryDeps, { row, members, firstMs }: Sending, url: string, secrets: readonly string[]): Promise<Outcome> {
   const body = envelopeOf(
     row.object,
-    (members.length === 0 ? [row] : [row, ...members]).map((event) => updateOf(office.fields, event)),
+    (members.length === 0 ? [row] : [row, ...members]).map((event) => updateOf(fixture.fields, event)),
   );
-  const headers = signatureHeaders(secrets, { webhookId: `msg_${row.id}`, timestamp: Math.floor(office.realNowMs() / 1000), body });
+  const headers = signatureHeaders(secrets, { webhookId: `msg_${row.id}`, timestamp: Math.floor(fixture.realNowMs() / 1000), body });
   // time: how long a receiver takes is real time.
   const startMs = performance.now();
-  const attempt = { time_ms: office.clock.nowMs(), callback: row.lane };
+  const attempt = { time_ms: fixture.clock.nowMs(), callback: row.lane };
   try {
-    const answer = await office.client.call({
+    const response = await fixture.client.request({
       method: "POST",
       url,
       headers: { "Content-Type": "application/json", "User-Agent": "plaza", ...headers },
       body,
       deadlineMs: DEADLINE_MS,
-      answerBytesMax: ANSWER_BYTES_MAX,
+      responseBytesMax: ANSWER_BYTES_MAX,
       isStatusEnough: true,
     });
-    const { status } = answer;
+    const { status } = response;
     const sent = { ...attempt, status, latency_ms: since(startMs) };
-    const whole = answer.body.length === 0 ? sent : { ...sent, answer: startOf(answer.body) };
-    if (status >= 200 && status < 300) return { kind: "delivered", attempt: whole, endedMs: office.clock.nowMs() };
+    const whole = response.body.length === 0 ? sent : { ...sent, answer: startOf(response.body) };
+    if (status >= 200 && status < 300) return { kind: "delivered", attempt: whole, endedMs: fixture.clock.nowMs() };
     // 410: the receiver says that it wants this no more.
-    if (status === GONE) return { kind: "failed", attempt: whole, endedMs: office.clock.nowMs() };
-    return failure(office, row, firstMs, whole, false);
+    if (status === GONE) return { kind: "failed", attempt: whole, endedMs: fixture.clock.nowMs() };
+    return failure(fixture, row, firstMs, whole, false);
   } catch (error) {
-    if (error instanceof CallbackRefused) return failure(office, row, firstMs, { ...attempt, error: `refused: ${error.reason}` }, false);
-    if (!(error instanceof CallFailed)) throw error;
+    if (error instanceof CallbackRefused) return failure(fixture, row, firstMs, { ...attempt, error: `refused: ${error.reason}` }, false);
+    if (!(error instanceof RequestFailed)) throw error;
     return failure(
-      office,
+      fixture,
       row,
       firstMs,
       { ...attempt, latency_ms: since(startMs), error: `${error.kind}: ${error.message}` },
@@ -110,8 +110,8 @@ async function send(office: PostOffice, { row, members, firstMs }: Sending, url:
   }
 }
 
-function failure(office: PostOffice, row: ClaimedRow, firstMs: number, attempt: Attempt, isTimeout: boolean): Outcome {
-  const nowMs = office.clock.nowMs();
+function failure(fixture: DeliveryDeps, row: ClaimedRow, firstMs: number, attempt: Attempt, isTimeout: boolean): Outcome {
+  const nowMs = fixture.clock.nowMs();
   // random: deliveries that failed together come back spread.
   const dueMs = nextRetryMs(firstMs, row.tries + 1, nowMs, Math.random());
   return dueMs === undefined ? { kind: "failed", attempt, endedMs: nowMs } : { kind: "retry", attempt, dueMs, isTimeout };
@@ -133,7 +133,7 @@ const updateOf = (fields: FieldCatalogue, { object, field, entity, time_ms, payl
 const opened = new WeakMap<WebhookApp, readonly string[]>();
 
 /** Opening a sealed secret costs as much as a signature, so it is done once for what an app says of itself. */
-function secretsOf({ sealer, realNowMs }: PostOffice, app: WebhookApp): readonly string[] {
+function secretsOf({ sealer, realNowMs }: DeliveryDeps, app: WebhookApp): readonly string[] {
   let secrets = opened.get(app);
   if (secrets === undefined) {
     secrets = [sealer.open(app.sealed_secret), ...(app.previous_secret === undefined ? [] : [sealer.open(app.previous_secret.sealed)])];

@@ -4,7 +4,7 @@ import type { AttemptSeen, BrokenPayload } from "./observer.ts";
 /** Upper edges in ms: receivers answer in a few, and have 15 s (D-62). */
 export const ATTEMPT_EDGES_MS: readonly number[] = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 15_000];
 
-export interface AttemptFigures {
+export interface AttemptMetrics {
   readonly app: string;
   /** The callback's id; 0: it led nowhere. */
   readonly callback: string;
@@ -20,7 +20,7 @@ export interface AttemptFigures {
   durationSumMs: number;
 }
 
-export interface BrokenFigures {
+export interface BrokenMetrics {
   readonly object: string;
   readonly field: string;
   count: number;
@@ -29,24 +29,24 @@ export interface BrokenFigures {
 /** Callbacks times fields; those beyond share one entry, so that memory stays flat. */
 const ENTRIES_MAX = 5_000;
 
-export class DeliveryFigures {
-  readonly #entries = new Map<string, AttemptFigures>();
+export class DeliveryMetrics {
+  readonly #entries = new Map<string, AttemptMetrics>();
   /** There are only as many as the catalogue has fields. */
-  readonly #broken = new Map<string, BrokenFigures>();
+  readonly #broken = new Map<string, BrokenMetrics>();
 
   record({ row, updates, outcome }: AttemptSeen): void {
     if (outcome.kind === "moved" || outcome.kind === "back") return;
-    const figures = this.#entryFor(row);
+    const metrics = this.#entryFor(row);
     if (outcome.kind === "delivered") {
-      figures.delivered++;
-      figures.updates += updates;
-    } else if (outcome.kind === "retry") figures.retried++;
-    else figures.failed++;
+      metrics.delivered++;
+      metrics.updates += updates;
+    } else if (outcome.kind === "retry") metrics.retried++;
+    else metrics.failed++;
     const ms = outcome.attempt.latency_ms ?? 0;
-    figures.durationSumMs += ms;
+    metrics.durationSumMs += ms;
     let edge = 0;
     while (edge < ATTEMPT_EDGES_MS.length && ms > (ATTEMPT_EDGES_MS[edge] as number)) edge++;
-    (figures.durations[edge] as number)++;
+    (metrics.durations[edge] as number)++;
   }
 
   /** D-136. */
@@ -57,15 +57,15 @@ export class DeliveryFigures {
     else known.count++;
   }
 
-  brokenPayloads(): Iterable<Readonly<BrokenFigures>> {
+  brokenPayloads(): Iterable<Readonly<BrokenMetrics>> {
     return this.#broken.values();
   }
 
-  entries(): Iterable<Readonly<AttemptFigures>> {
+  entries(): Iterable<Readonly<AttemptMetrics>> {
     return this.#entries.values();
   }
 
-  #entryFor({ app, lane, object, field }: AttemptSeen["row"]): AttemptFigures {
+  #entryFor({ app, lane, object, field }: AttemptSeen["row"]): AttemptMetrics {
     const key = `${lane} ${object} ${field}`;
     const known = this.#entries.get(key);
     if (known !== undefined) return known;
@@ -73,10 +73,10 @@ export class DeliveryFigures {
     return this.#add(key, { app, callback: lane, object, field });
   }
 
-  #add(key: string, labels: Pick<AttemptFigures, "app" | "callback" | "object" | "field">): AttemptFigures {
+  #add(key: string, labels: Pick<AttemptMetrics, "app" | "callback" | "object" | "field">): AttemptMetrics {
     const durations = new Array<number>(ATTEMPT_EDGES_MS.length + 1).fill(0);
-    const figures = this.#entries.get(key) ?? { ...labels, delivered: 0, retried: 0, failed: 0, updates: 0, durations, durationSumMs: 0 };
-    this.#entries.set(key, figures);
-    return figures;
+    const metrics = this.#entries.get(key) ?? { ...labels, delivered: 0, retried: 0, failed: 0, updates: 0, durations, durationSumMs: 0 };
+    this.#entries.set(key, metrics);
+    return metrics;
   }
 }

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:net";
 import { authority, receiverCertificate, receiverKey } from "#harness/certificates";
 import type { CallbackRules } from "./callback-address.ts";
 import { GuardedClient, type GuardedClientOptions } from "./guarded-client.ts";
-import type { OutboundCall } from "./outbound-call.ts";
+import type { OutboundRequest } from "./outbound-call.ts";
 
 const sandbox: CallbackRules = { isSandbox: true, allowed: [] };
 const outside: CallbackRules = { isSandbox: false, allowed: [] };
@@ -29,11 +29,11 @@ function serve(
 }
 
 /** Answers each connection's first bytes with these, byte for byte. */
-async function serveBytes(answer: (request: string) => readonly (string | Buffer)[] | undefined, then: "close" | "keep" = "keep"): Promise<number> {
+async function serveBytes(response: (request: string) => readonly (string | Buffer)[] | undefined, then: "close" | "keep" = "keep"): Promise<number> {
   const server: Server = createServer((socket) => {
     socket.on("error", () => {});
     socket.on("data", async (data) => {
-      const parts = answer(data.toString("latin1"));
+      const parts = response(data.toString("latin1"));
       if (parts === undefined) return;
       for (const part of parts) {
         socket.write(part);
@@ -47,16 +47,16 @@ async function serveBytes(answer: (request: string) => readonly (string | Buffer
   return (server.address() as { port: number }).port;
 }
 
-const get = (url: string, more: Partial<OutboundCall> = {}): OutboundCall => ({
+const get = (url: string, more: Partial<OutboundRequest> = {}): OutboundRequest => ({
   method: "GET",
   url,
   headers: {},
   deadlineMs: 2_000,
-  answerBytesMax: 65_536,
+  responseBytesMax: 65_536,
   ...more,
 });
 
-const textOf = (answer: { body: Buffer }): string => answer.body.toString("utf8");
+const textOf = (response: { body: Buffer }): string => response.body.toString("utf8");
 
 describe("calls that are allowed", () => {
   test("a POST arrives with its headers and body, byte for byte, and its answer comes back", async () => {
@@ -71,21 +71,21 @@ describe("calls that are allowed", () => {
       ]);
       return new Response("taken", { status: 202 });
     });
-    const answer = await clientOf({ rules: sandbox }).call({
+    const response = await clientOf({ rules: sandbox }).request({
       ...get(`http://127.0.0.1:${port}/hook?a=b%20c`),
       method: "POST",
       headers: { "Content-Type": "application/json", "X-A": "1" },
       body: '{"text":"\\u00e4"}',
     });
-    expect([answer.status, textOf(answer), answer.isCut]).toEqual([202, "taken", false]);
+    expect([response.status, textOf(response), response.isCut]).toEqual([202, "taken", false]);
     expect(seen).toEqual([["POST", "/hook?a=b%20c", `127.0.0.1:${port}`, "1", '{"text":"\\u00e4"}']]);
   });
 
   test("a body of megabytes arrives whole", async () => {
     const port = serve(async (request) => new Response(String(Bun.hash(await request.arrayBuffer()))));
     const body = "0123456789abcdef".repeat(300_000);
-    const answer = await clientOf({ rules: sandbox }).call({ ...get(`http://127.0.0.1:${port}/`), method: "POST", body, deadlineMs: 10_000 });
-    expect(textOf(answer)).toBe(String(Bun.hash(new TextEncoder().encode(body).buffer)));
+    const response = await clientOf({ rules: sandbox }).request({ ...get(`http://127.0.0.1:${port}/`), method: "POST", body, deadlineMs: 10_000 });
+    expect(textOf(response)).toBe(String(Bun.hash(new TextEncoder().encode(body).buffer)));
   });
 
   test("connections are used again, several calls at once each have their own", async () => {
@@ -96,20 +96,20 @@ describe("calls that are allowed", () => {
       return new Response("ok");
     });
     const client = clientOf({ rules: sandbox });
-    for (let round = 0; round < 5; round++) await Promise.all(Array.from({ length: 4 }, () => client.call(get(`http://127.0.0.1:${port}/`))));
+    for (let round = 0; round < 5; round++) await Promise.all(Array.from({ length: 4 }, () => client.request(get(`http://127.0.0.1:${port}/`))));
     expect(ports.size).toBe(4);
   });
 
   test("a receiver that closed a waiting connection is asked by a new one", async () => {
     const port = await serveBytes(() => ["HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"], "close");
     const client = clientOf({ rules: sandbox });
-    for (let call = 0; call < 5; call++) expect(textOf(await client.call(get(`http://127.0.0.1:${port}/`)))).toBe("ok");
+    for (let request = 0; request < 5; request++) expect(textOf(await client.request(get(`http://127.0.0.1:${port}/`)))).toBe("ok");
   });
 
   test("when a name's first address takes no connection, the next one is called", async () => {
     const port = serve(() => new Response("second"));
     const client = clientOf({ rules: { isSandbox: true, allowed: ["receiver"] }, resolve: async () => ["127.0.0.9", "127.0.0.1"] });
-    expect(textOf(await client.call(get(`http://receiver:${port}/`)))).toBe("second");
+    expect(textOf(await client.request(get(`http://receiver:${port}/`)))).toBe("second");
   });
 });
 
@@ -120,8 +120,8 @@ describe("TLS", () => {
   test("the certificate is verified for the name, at the address that was checked", async () => {
     const port = serve((request) => new Response(request.headers.get("host")), tls);
     const client = clientOf({ rules: allowed, resolve: async () => ["127.0.0.1"], ca: authority });
-    for (let call = 0; call < 3; call++) expect(textOf(await client.call(get(`https://receiver.example:${port}/`)))).toBe(`receiver.example:${port}`);
-    expect(textOf(await client.call(get(`https://127.0.0.1:${port}/`)))).toBe(`127.0.0.1:${port}`);
+    for (let request = 0; request < 3; request++) expect(textOf(await client.request(get(`https://receiver.example:${port}/`)))).toBe(`receiver.example:${port}`);
+    expect(textOf(await client.request(get(`https://127.0.0.1:${port}/`)))).toBe(`127.0.0.1:${port}`);
   });
 
   test("a certificate for another name, or of an unknown authority, is refused, also where a connection to that address waits", async () => {
@@ -131,18 +131,18 @@ describe("TLS", () => {
       return new Response("ok");
     }, tls);
     const client = clientOf({ rules: allowed, resolve: async () => ["127.0.0.1"], ca: authority });
-    await client.call(get(`https://receiver.example:${port}/`));
-    await expect(client.call(get(`https://other.example:${port}/`))).rejects.toMatchObject({ kind: "tls" });
-    await expect(client.call(get(`https://127.0.0.2:${port}/`))).rejects.toMatchObject({ name: "CallFailed" });
+    await client.request(get(`https://receiver.example:${port}/`));
+    await expect(client.request(get(`https://other.example:${port}/`))).rejects.toMatchObject({ kind: "tls" });
+    await expect(client.request(get(`https://127.0.0.2:${port}/`))).rejects.toMatchObject({ name: "CallFailed" });
     const stranger = clientOf({ rules: allowed, resolve: async () => ["127.0.0.1"] });
-    await expect(stranger.call(get(`https://receiver.example:${port}/`))).rejects.toMatchObject({ kind: "tls" });
+    await expect(stranger.request(get(`https://receiver.example:${port}/`))).rejects.toMatchObject({ kind: "tls" });
     await Bun.sleep(50);
     expect(hits).toEqual([`receiver.example:${port}`]);
   });
 
   test("https to a server without TLS fails", async () => {
     const port = serve(() => new Response("ok"));
-    await expect(clientOf({ rules: sandbox }).call(get(`https://127.0.0.1:${port}/`))).rejects.toMatchObject({ name: "CallFailed" });
+    await expect(clientOf({ rules: sandbox }).request(get(`https://127.0.0.1:${port}/`))).rejects.toMatchObject({ name: "CallFailed" });
   });
 });
 
@@ -157,7 +157,7 @@ describe("D-64: names that lead to inner addresses", () => {
     [["64:ff9b::a00:5", "2606:2800:220:1::1"]],
   ])("a name that leads to %j is refused", async (addresses) => {
     const client = clientOf({ rules: outside, resolve: async () => addresses });
-    await expect(client.call(get("https://hooks.example.com/"))).rejects.toMatchObject({ name: "CallbackRefused" });
+    await expect(client.request(get("https://hooks.example.com/"))).rejects.toMatchObject({ name: "CallbackRefused" });
   });
 
   test("a name that is public when checked and local when connected to is never resolved a second time", async () => {
@@ -172,8 +172,8 @@ describe("D-64: names that lead to inner addresses", () => {
       // TEST-NET is reserved, so a public address stands for "elsewhere"; nobody answers there.
       resolve: async () => (asked++ === 0 ? ["93.184.216.34"] : ["127.0.0.1"]),
     });
-    const calls = [1, 2, 3].map(() => client.call(get(`https://rebinding.example.com:${port}/`, { deadlineMs: 150 })).catch((error) => error.name));
-    expect(await Promise.all(calls)).toEqual(["CallFailed", "CallFailed", "CallFailed"]);
+    const requests = [1, 2, 3].map(() => client.request(get(`https://rebinding.example.com:${port}/`, { deadlineMs: 150 })).catch((error) => error.name));
+    expect(await Promise.all(requests)).toEqual(["CallFailed", "CallFailed", "CallFailed"]);
     expect([asked, hits]).toEqual([1, 0]);
   });
 
@@ -186,7 +186,7 @@ describe("D-64: names that lead to inner addresses", () => {
         throw new Error("ENOTFOUND");
       },
     });
-    for (let call = 0; call < 2; call++) expect(await client.call(get("https://nowhere.example.com/")).catch((error) => error.kind)).toBe("dns");
+    for (let request = 0; request < 2; request++) expect(await client.request(get("https://nowhere.example.com/")).catch((error) => error.kind)).toBe("dns");
     expect(asked).toBe(2);
   });
 });
@@ -199,20 +199,20 @@ describe("answers", () => {
       return new Response("inside");
     });
     const port = serve(() => new Response(null, { status: 302, headers: { location: `http://127.0.0.1:${target}/` } }));
-    expect((await clientOf({ rules: sandbox }).call(get(`http://127.0.0.1:${port}/`))).status).toBe(302);
+    expect((await clientOf({ rules: sandbox }).request(get(`http://127.0.0.1:${port}/`))).status).toBe(302);
     expect(inside).toBe(0);
   });
 
   test("at most the asked bytes of an answer are read, however long it is", async () => {
     const port = serve(() => new Response(new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(10_000).fill(97)) })));
-    const answer = await clientOf({ rules: sandbox }).call(get(`http://127.0.0.1:${port}/`, { answerBytesMax: 25_000 }));
-    expect([answer.body.length, answer.isCut]).toEqual([25_000, true]);
+    const response = await clientOf({ rules: sandbox }).request(get(`http://127.0.0.1:${port}/`, { responseBytesMax: 25_000 }));
+    expect([response.body.length, response.isCut]).toEqual([25_000, true]);
   });
 
   test("a compressed answer is kept as it was sent", async () => {
     const bomb = Bun.gzipSync(new Uint8Array(5_000_000));
     const port = serve(() => new Response(bomb, { headers: { "content-encoding": "gzip" } }));
-    expect((await clientOf({ rules: sandbox }).call(get(`http://127.0.0.1:${port}/`))).body.length).toBe(bomb.length);
+    expect((await clientOf({ rules: sandbox }).request(get(`http://127.0.0.1:${port}/`))).body.length).toBe(bomb.length);
   });
 
   test.each([
@@ -224,7 +224,7 @@ describe("answers", () => {
     const port = await serveBytes(() => parts);
     const startMs = performance.now();
     const failure = await clientOf({ rules: sandbox })
-      .call(get(`http://127.0.0.1:${port}/`, { deadlineMs: 150 }))
+      .request(get(`http://127.0.0.1:${port}/`, { deadlineMs: 150 }))
       .catch((error) => error);
     expect(failure).toMatchObject({ name: "CallFailed", kind: "timeout" });
     expect(performance.now() - startMs).toBeWithin(140, 400);
@@ -232,8 +232,8 @@ describe("answers", () => {
 
   test("where the status is enough, a body that does not come in time takes nothing from it", async () => {
     const port = await serveBytes(() => ["HTTP/1.1 202 Accepted\r\ncontent-length: 10\r\n\r\n12345"]);
-    const answer = await clientOf({ rules: sandbox }).call(get(`http://127.0.0.1:${port}/`, { deadlineMs: 100, isStatusEnough: true }));
-    expect([answer.status, textOf(answer), answer.isCut]).toEqual([202, "12345", true]);
+    const response = await clientOf({ rules: sandbox }).request(get(`http://127.0.0.1:${port}/`, { deadlineMs: 100, isStatusEnough: true }));
+    expect([response.status, textOf(response), response.isCut]).toEqual([202, "12345", true]);
   });
 
   test.each([
@@ -250,13 +250,13 @@ describe("answers", () => {
       return parts;
     });
     const client = clientOf({ rules: sandbox });
-    for (let call = 1; call <= 2; call++) expect(textOf(await client.call(get(`http://127.0.0.1:${port}/${call}`)))).toBe("hello");
+    for (let request = 1; request <= 2; request++) expect(textOf(await client.request(get(`http://127.0.0.1:${port}/${request}`)))).toBe("hello");
     expect(connections).toBe(1);
   });
 
   test("a body without a length ends with the connection", async () => {
     const port = await serveBytes(() => ["HTTP/1.0 200 OK\r\n\r\nhel", "lo"], "close");
-    expect(textOf(await clientOf({ rules: sandbox }).call(get(`http://127.0.0.1:${port}/`)))).toBe("hello");
+    expect(textOf(await clientOf({ rules: sandbox }).request(get(`http://127.0.0.1:${port}/`)))).toBe("hello");
   });
 
   test.each([
@@ -276,7 +276,7 @@ describe("answers", () => {
   ])("%s is no answer", async (_what, bytes) => {
     const port = await serveBytes(() => [bytes], "close");
     const failure = await clientOf({ rules: sandbox })
-      .call(get(`http://127.0.0.1:${port}/`))
+      .request(get(`http://127.0.0.1:${port}/`))
       .catch((error) => error);
     expect(failure).toMatchObject({ name: "CallFailed", kind: "malformed" });
   });
@@ -287,16 +287,16 @@ describe("answers", () => {
       "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nxx",
     ]);
     const client = clientOf({ rules: sandbox });
-    expect(textOf(await client.call(get(`http://127.0.0.1:${port}/aa`)))).toBe("aa");
+    expect(textOf(await client.request(get(`http://127.0.0.1:${port}/aa`)))).toBe("aa");
     await Bun.sleep(20);
-    expect(textOf(await client.call(get(`http://127.0.0.1:${port}/bb`)))).toBe("bb");
+    expect(textOf(await client.request(get(`http://127.0.0.1:${port}/bb`)))).toBe("bb");
   });
 
   test("nobody there", async () => {
     const port = serve(() => new Response("ok"));
     closings.pop()?.();
     const failure = await clientOf({ rules: sandbox })
-      .call(get(`http://127.0.0.1:${port}/`))
+      .request(get(`http://127.0.0.1:${port}/`))
       .catch((error) => error);
     expect(failure).toMatchObject({ name: "CallFailed", kind: "connect" });
   });

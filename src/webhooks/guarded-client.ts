@@ -6,8 +6,8 @@
  */
 import { BoundedMap } from "#kernel/bounded-map";
 import { addressRefusal, CallbackRefused, type CallbackRules, type CallbackTarget, readCallback } from "./callback-address.ts";
-import type { OutboundAnswer, OutboundCall } from "./outbound-call.ts";
-import { CallFailed, type Endpoint, type EndpointTls } from "./outbound-connection.ts";
+import type { OutboundResponse, OutboundRequest } from "./outbound-call.ts";
+import { RequestFailed, type Endpoint, type EndpointTls } from "./outbound-connection.ts";
 import { type Deadline, Deadlines } from "./outbound-deadline.ts";
 import { Names, type ResolveName, systemNames } from "./outbound-names.ts";
 import { ConnectionPool, endpointOf } from "./outbound-pool.ts";
@@ -47,13 +47,13 @@ export class GuardedClient {
     return target;
   }
 
-  async call(call: OutboundCall): Promise<OutboundAnswer> {
-    const target = withQuery(this.check(call.url), call.moreQuery);
-    const deadline = this.#deadlines.begin(call.deadlineMs);
+  async request(outboundRequest: OutboundRequest): Promise<OutboundResponse> {
+    const target = withQuery(this.check(outboundRequest.url), outboundRequest.moreQuery);
+    const deadline = this.#deadlines.begin(outboundRequest.deadlineMs);
     try {
       const addresses = target.isLiteral ? [target.host] : await this.#addressesOf(target, deadline);
       const tls = target.isTls ? { serverName: target.isLiteral ? undefined : target.host, ca: this.#options.ca } : undefined;
-      return await this.#callOneOf(addresses, target, tls, call, deadline);
+      return await this.#requestOneOf(addresses, target, tls, outboundRequest, deadline);
     } finally {
       deadline.leave();
     }
@@ -74,38 +74,38 @@ export class GuardedClient {
   }
 
   /** The next address is tried only where the one before took no connection, so nothing is sent twice. */
-  async #callOneOf(
+  async #requestOneOf(
     addresses: readonly string[],
     target: CallbackTarget,
     tls: EndpointTls | undefined,
-    call: OutboundCall,
+    outboundRequest: OutboundRequest,
     deadline: Deadline,
-  ): Promise<OutboundAnswer> {
+  ): Promise<OutboundResponse> {
     const count = Math.min(addresses.length, ADDRESSES_TRIED_MAX);
     for (let at = 0; at < count; at++) {
       const address = addresses[at] as string;
       try {
-        return await this.#callAddress(endpointOf(address, target.port, tls), target, call, deadline);
+        return await this.#requestAddress(endpointOf(address, target.port, tls), target, outboundRequest, deadline);
       } catch (error) {
         const hasNext = at + 1 < count;
-        if (!hasNext || !(error instanceof CallFailed) || error.kind !== "connect") throw error;
+        if (!hasNext || !(error instanceof RequestFailed) || error.kind !== "connect") throw error;
       }
     }
-    throw new CallFailed("dns", `${target.host} has no address`);
+    throw new RequestFailed("dns", `${target.host} has no address`);
   }
 
-  async #callAddress(endpoint: Endpoint, target: CallbackTarget, call: OutboundCall, deadline: Deadline): Promise<OutboundAnswer> {
-    const request = requestText(target, call);
+  async #requestAddress(endpoint: Endpoint, target: CallbackTarget, outboundRequest: OutboundRequest, deadline: Deadline): Promise<OutboundResponse> {
+    const request = requestText(target, outboundRequest);
     for (;;) {
       const connection = this.#pool.take(endpoint) ?? (await deadline.open(this.#pool.open(endpoint)));
-      const reader = new ResponseReader(call.answerBytesMax, call.takeBody);
+      const reader = new ResponseReader(outboundRequest.responseBytesMax, outboundRequest.takeBody);
       deadline.connection = connection;
       try {
         await connection.exchange(request, reader);
       } catch (error) {
         // The other side closed a connection that had waited, as it may; without a single byte of answer it is asked anew.
-        if (error instanceof CallFailed && error.kind === "closed" && connection.wasUsed && !reader.hasBegun) continue;
-        if (call.isStatusEnough === true && reader.status > 0) return { status: reader.status, body: reader.body(), isCut: true };
+        if (error instanceof RequestFailed && error.kind === "closed" && connection.wasUsed && !reader.hasBegun) continue;
+        if (outboundRequest.isStatusEnough === true && reader.status > 0) return { status: reader.status, body: reader.body(), isCut: true };
         throw error;
       } finally {
         deadline.connection = undefined;
@@ -119,7 +119,7 @@ export class GuardedClient {
 const withQuery = (target: CallbackTarget, more: string | undefined): CallbackTarget =>
   more === undefined ? target : { ...target, path: `${target.path}${target.path.includes("?") ? "&" : "?"}${more}` };
 
-function requestText({ authority, path }: CallbackTarget, { method, headers, body }: OutboundCall): string {
+function requestText({ authority, path }: CallbackTarget, { method, headers, body }: OutboundRequest): string {
   let text = `${method} ${path} HTTP/1.1\r\nHost: ${authority}\r\n`;
   for (const name in headers) text += `${name}: ${headers[name]}\r\n`;
   return body === undefined ? `${text}\r\n` : `${text}Content-Length: ${body.length}\r\n\r\n${body}`;

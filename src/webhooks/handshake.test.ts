@@ -8,8 +8,8 @@ afterEach(async () => {
   for (const close of closings.splice(0).reverse()) await close();
 });
 
-function serve(answer: (url: URL, request: Request) => Response | Promise<Response>): string {
-  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", maxRequestBodySize: 1e7, fetch: (request) => answer(new URL(request.url), request) });
+function serve(response: (url: URL, request: Request) => Response | Promise<Response>): string {
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", maxRequestBodySize: 1e7, fetch: (request) => response(new URL(request.url), request) });
   closings.push(() => server.stop(true));
   return `http://127.0.0.1:${server.port}/hook`;
 }
@@ -65,8 +65,8 @@ test.each([
   ["status 201", (at: URL) => new Response(challengeOf(at), { status: 201 }), 2200],
   ["status 403", (at: URL) => new Response(challengeOf(at), { status: 403 }), 2200],
   ["a redirect", (at: URL) => Response.redirect(`http://127.0.0.1:1/?${at.search}`), 2200],
-])("D-61: %s", async (_what, answer, code) => {
-  expect(await codeOf(verifyCallback(sandboxClient(), serve(answer), "t"))).toBe(code as number);
+])("D-61: %s", async (_what, response, code) => {
+  expect(await codeOf(verifyCallback(sandboxClient(), serve(response), "t"))).toBe(code as number);
 });
 
 test.each(["https://10.0.0.1/hook", "https://localhost/hook", "http://hooks.example.com/", "https://u:p@hooks.example.com/", "no address"])(

@@ -3,8 +3,8 @@ import { randomInt } from "node:crypto";
 import { challengeMismatch, handshakeFailed } from "#kernel/errors";
 import { CallbackRefused } from "./callback-address.ts";
 import type { GuardedClient } from "./guarded-client.ts";
-import type { OutboundAnswer } from "./outbound-call.ts";
-import { CallFailed } from "./outbound-connection.ts";
+import type { OutboundResponse } from "./outbound-call.ts";
+import { RequestFailed } from "./outbound-connection.ts";
 
 /** D-61. */
 const HANDSHAKE_MS_MAX = 10_000;
@@ -20,21 +20,21 @@ const CHALLENGE_MAX = 2 ** 47;
 export async function verifyCallback(client: GuardedClient, url: string, verifyToken: string): Promise<void> {
   // random: whoever could foresee it would pass without holding the URL.
   const challenge = String(randomInt(1_000_000_000, CHALLENGE_MAX));
-  let answer: OutboundAnswer;
+  let response: OutboundResponse;
   try {
-    answer = await client.call({
+    response = await client.request({
       method: "GET",
       url,
       moreQuery: `hub.mode=subscribe&hub.challenge=${challenge}&hub.verify_token=${encodeURIComponent(verifyToken)}`,
       headers: { Accept: "*/*", "User-Agent": "plaza" },
       deadlineMs: HANDSHAKE_MS_MAX,
-      answerBytesMax: ANSWER_BYTES_MAX,
+      responseBytesMax: ANSWER_BYTES_MAX,
     });
   } catch (error) {
-    if (error instanceof CallbackRefused || error instanceof CallFailed) throw handshakeFailed(error.message);
+    if (error instanceof CallbackRefused || error instanceof RequestFailed) throw handshakeFailed(error.message);
     throw error;
   }
-  if (answer.status !== 200) throw handshakeFailed(`it answered with status ${answer.status}`);
+  if (response.status !== 200) throw handshakeFailed(`it answered with status ${response.status}`);
   // A line end after the challenge is what many frameworks add.
-  if (answer.body.toString("latin1").trim() !== challenge) throw challengeMismatch();
+  if (response.body.toString("latin1").trim() !== challenge) throw challengeMismatch();
 }

@@ -85,7 +85,7 @@ export class Lane {
     return this.#health < HEALTH_MIN;
   }
 
-  get hasFreeCall(): boolean {
+  get hasFreeSlot(): boolean {
     return this.#inDoubt < this.#window && this.#doubtfulUpdates < DOUBTFUL_UPDATES_MAX;
   }
 
@@ -105,9 +105,9 @@ export class Lane {
   }
 
   /** First attempts that may be claimed now; retries never take their room. */
-  roomForFirsts(monotonicMs: number, isHurried: boolean): number {
-    const room = this.#roomForFirsts();
-    return isHurried ? room : Math.min(room, this.#probeRoom(monotonicMs), this.#allowance(monotonicMs));
+  capacityForFirsts(monotonicMs: number, isHurried: boolean): number {
+    const capacity = this.#capacityForFirsts();
+    return isHurried ? capacity : Math.min(capacity, this.#probeCapacity(monotonicMs), this.#allowance(monotonicMs));
   }
 
   /** Room for one more first attempt before all that may wait: so only where nothing does. */
@@ -119,9 +119,9 @@ export class Lane {
     return true;
   }
 
-  roomForRetries(monotonicMs: number, isHurried: boolean): number {
-    const room = Math.max(1, this.#window >> 1) - this.retries;
-    return isHurried ? room : Math.min(room, this.#probeRoom(monotonicMs), this.#allowance(monotonicMs));
+  capacityForRetries(monotonicMs: number, isHurried: boolean): number {
+    const capacity = Math.max(1, this.#window >> 1) - this.retries;
+    return isHurried ? capacity : Math.min(capacity, this.#probeCapacity(monotonicMs), this.#allowance(monotonicMs));
   }
 
   /** Real time until it may be asked again, for reasons of its own; 0: now. */
@@ -157,10 +157,10 @@ export class Lane {
   }
 
   /** Many at a time, as long as there is enough to go on with: each claim looks at what it does not take, too. */
-  #roomForFirsts(): number {
+  #capacityForFirsts(): number {
     if (this.#latencyMs > QUICK_MS) return this.#window - this.firsts;
-    const room = AHEAD - this.firsts;
-    return room < AHEAD_STEP && this.firsts > this.#window ? 0 : room;
+    const capacity = AHEAD - this.firsts;
+    return capacity < AHEAD_STEP && this.firsts > this.#window ? 0 : capacity;
   }
 
   #note(latencyMs: number): void {
@@ -168,7 +168,7 @@ export class Lane {
     this.#latencyMs = Number.isFinite(known) ? known + (latencyMs - known) * LATENCY_SHARE : latencyMs;
   }
 
-  #probeRoom(monotonicMs: number): number {
+  #probeCapacity(monotonicMs: number): number {
     if (!this.isProbing) return Number.POSITIVE_INFINITY;
     return monotonicMs < this.#sparedUntilMs || this.firsts + this.retries > 0 ? 0 : 1;
   }

@@ -79,12 +79,12 @@ export class Lanes {
     // time: limits of lanes are real time.
     const monotonicMs = performance.now();
     const wants: Want[] = [];
-    let room = Math.min(CLAIMED_MAX, HELD_MAX - held);
-    let retryRoom = HELD_RETRIES_MAX - heldRetries;
-    let slowRoom = HELD_SLOW_MAX - this.#heldSlow();
+    let capacity = Math.min(CLAIMED_MAX, HELD_MAX - held);
+    let retryCapacity = HELD_RETRIES_MAX - heldRetries;
+    let slowCapacity = HELD_SLOW_MAX - this.#heldSlow();
     const active = [...this.#lanes.values()].filter((lane) => lane.hasFirsts || isDue(lane, nowMs));
     const start = active.length === 0 ? 0 : this.#rotation++ % active.length;
-    for (let at = 0; at < active.length && room > 0; at++) {
+    for (let at = 0; at < active.length && capacity > 0; at++) {
       const lane = active[(start + at) % active.length] as Lane;
       if (lane.id !== NO_LANE && (await this.#isPaused(lane.id))) continue;
       const waitMs = isHurried ? 0 : lane.waitMs(monotonicMs);
@@ -92,16 +92,16 @@ export class Lanes {
         this.#options.wakeIn(waitMs);
         continue;
       }
-      const most = lane.isSlow ? Math.min(room, slowRoom) : room;
-      const firsts = lane.hasFirsts ? Math.max(0, Math.min(most, lane.roomForFirsts(monotonicMs, isHurried))) : 0;
+      const most = lane.isSlow ? Math.min(capacity, slowCapacity) : capacity;
+      const firsts = lane.hasFirsts ? Math.max(0, Math.min(most, lane.capacityForFirsts(monotonicMs, isHurried))) : 0;
       // A probe is one call, whichever it is.
       const left = lane.isProbing && !isHurried ? 1 - firsts : most - firsts;
-      const retries = isDue(lane, nowMs) ? Math.max(0, Math.min(left, retryRoom, lane.roomForRetries(monotonicMs, isHurried))) : 0;
+      const retries = isDue(lane, nowMs) ? Math.max(0, Math.min(left, retryCapacity, lane.capacityForRetries(monotonicMs, isHurried))) : 0;
       if (firsts + retries === 0) continue;
       wants.push({ lane, firsts, retries });
-      room -= firsts + retries;
-      retryRoom -= retries;
-      if (lane.isSlow) slowRoom -= firsts + retries;
+      capacity -= firsts + retries;
+      retryCapacity -= retries;
+      if (lane.isSlow) slowCapacity -= firsts + retries;
     }
     return wants;
   }

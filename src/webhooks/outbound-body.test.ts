@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
 import { afterThisTest } from "#harness/cleanup";
 import { GuardedClient } from "./guarded-client.ts";
-import type { OutboundCall, TakeBody } from "./outbound-call.ts";
+import type { OutboundRequest, TakeBody } from "./outbound-call.ts";
 
 const client = (): GuardedClient => {
   const made = new GuardedClient({ rules: { isSandbox: true, allowed: [] } });
@@ -11,14 +11,14 @@ const client = (): GuardedClient => {
   return made;
 };
 
-const serve = (answer: () => Response): string => {
-  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", idleTimeout: 0, fetch: answer });
+const serve = (response: () => Response): string => {
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", idleTimeout: 0, fetch: response });
   afterThisTest(() => server.stop(true));
   return `http://127.0.0.1:${server.port}/`;
 };
 
-const get = (url: string, takeBody: TakeBody, more: Partial<OutboundCall> = {}): OutboundCall => ({
-  ...{ method: "GET", url, headers: {}, deadlineMs: 10_000, answerBytesMax: 1 << 30, takeBody },
+const get = (url: string, takeBody: TakeBody, more: Partial<OutboundRequest> = {}): OutboundRequest => ({
+  ...{ method: "GET", url, headers: {}, deadlineMs: 10_000, responseBytesMax: 1 << 30, takeBody },
   ...more,
 });
 
@@ -37,12 +37,12 @@ const chunked = (body: Buffer): Response =>
 describe("an answer that is taken as it comes", () => {
   test("arrives whole and in order, by length and in chunks, and the connection serves the next call", async () => {
     const body = bytes(3_000_000);
-    for (const answer of [() => new Response(new Uint8Array(body)), () => chunked(body)]) {
-      const url = serve(answer);
+    for (const response of [() => new Response(new Uint8Array(body)), () => chunked(body)]) {
+      const url = serve(response);
       const caller = client();
-      for (let call = 0; call < 3; call++) {
+      for (let request = 0; request < 3; request++) {
         const parts: Buffer[] = [];
-        const taken = await caller.call(
+        const taken = await caller.request(
           get(url, async (part) => {
             parts.push(part);
             await Bun.sleep(0);
@@ -73,14 +73,14 @@ describe("an answer that is taken as it comes", () => {
     const { port } = server.address() as { port: number };
     let taken = 0;
     const caller = client();
-    const call = caller.call(
+    const request = caller.request(
       get(`http://127.0.0.1:${port}/`, async (part) => {
         taken += part.length;
         if (taken > 1_000_000) throw new Error("enough");
         await Bun.sleep(20);
       }),
     );
-    await expect(call).rejects.toThrow("enough");
+    await expect(request).rejects.toThrow("enough");
     isOver = true;
     expect(sent).toBeLessThan(50_000_000);
   });
@@ -91,14 +91,14 @@ describe("an answer that is taken as it comes", () => {
       await Bun.sleep(5);
       throw new RangeError("no");
     };
-    await expect(client().call(get(url, refuse))).rejects.toThrow(RangeError);
+    await expect(client().request(get(url, refuse))).rejects.toThrow(RangeError);
   });
 
   test("an answer that breaks off is no answer, and one that ends with its connection is whole once it is taken", async () => {
-    const answers = { "/cut": "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", "/close": "HTTP/1.0 200 OK\r\n\r\nwhole" } as const;
+    const responses = { "/cut": "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", "/close": "HTTP/1.0 200 OK\r\n\r\nwhole" } as const;
     const server = createServer((socket) => {
       socket.on("error", () => {});
-      socket.on("data", (data) => socket.end(answers[String(data).split(" ")[1] as keyof typeof answers]));
+      socket.on("data", (data) => socket.end(responses[String(data).split(" ")[1] as keyof typeof responses]));
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     afterThisTest(() => server.close());
@@ -108,9 +108,9 @@ describe("an answer that is taken as it comes", () => {
       await Bun.sleep(10);
       text += part;
     };
-    await expect(client().call(get(`${base}/cut`, take))).rejects.toMatchObject({ name: "CallFailed", kind: "malformed" });
+    await expect(client().request(get(`${base}/cut`, take))).rejects.toMatchObject({ name: "CallFailed", kind: "malformed" });
     text = "";
-    expect((await client().call(get(`${base}/close`, take))).status).toBe(200);
+    expect((await client().request(get(`${base}/close`, take))).status).toBe(200);
     expect(text).toBe("whole");
   });
 
@@ -120,10 +120,10 @@ describe("an answer that is taken as it comes", () => {
       parts += length;
     };
     const missing = serve(() => new Response("not here", { status: 404 }));
-    const answer = await client().call(get(missing, count));
-    expect([answer.status, answer.body.toString(), parts]).toEqual([404, "not here", 0]);
+    const response = await client().request(get(missing, count));
+    expect([response.status, response.body.toString(), parts]).toEqual([404, "not here", 0]);
     const long = serve(() => new Response(new Uint8Array(bytes(100_000))));
-    expect(await client().call(get(long, count, { answerBytesMax: 70_000 }))).toMatchObject({ status: 200, isCut: true });
+    expect(await client().request(get(long, count, { responseBytesMax: 70_000 }))).toMatchObject({ status: 200, isCut: true });
     expect(parts).toBe(70_000);
   });
 });

@@ -1,5 +1,5 @@
 /** The words of a call that leaves the house. */
-export interface OutboundCall {
+export interface OutboundRequest {
   readonly method: "GET" | "POST";
   readonly url: string;
   /** Encoded parameters after those that the URL has, of any length. */
@@ -11,7 +11,7 @@ export interface OutboundCall {
   /** For the whole call: name, connection, TLS, answer. Real time. */
   readonly deadlineMs: number;
   /** What is kept of the answer; a longer one is cut there. */
-  readonly answerBytesMax: number;
+  readonly responseBytesMax: number;
   /** Given the body of a 200 as it comes, which is then not kept; while it is busy, the other side has to wait. */
   readonly takeBody?: TakeBody;
   /** An answer whose status came in time is one, also when its body did not; it is cut then. */
@@ -21,7 +21,7 @@ export interface OutboundCall {
 /** The bytes are its own. A throw ends the call. */
 export type TakeBody = (part: Buffer) => Promise<void>;
 
-export interface OutboundAnswer {
+export interface OutboundResponse {
   readonly status: number;
   readonly body: Buffer;
   readonly isCut: boolean;

@@ -27,7 +27,7 @@ export interface EndpointTls {
 export type FailureKind = "dns" | "connect" | "tls" | "timeout" | "closed" | "malformed" | "stopped";
 
 /** No answer came; the kind says how far it got. */
-export class CallFailed extends Error {
+export class RequestFailed extends Error {
   constructor(
     readonly kind: FailureKind,
     problem: string,
@@ -51,7 +51,7 @@ export class Connection implements Writing {
   #exchange: Exchange | undefined;
   /** What the system's buffer had no room for yet. */
   #unwritten: Buffer | undefined;
-  #opened: { readonly resolve: () => void; readonly reject: (error: CallFailed) => void } | undefined;
+  #opened: { readonly resolve: () => void; readonly reject: (error: RequestFailed) => void } | undefined;
   readonly #isTls: boolean;
   readonly #burst: RequestBurst;
   isOpen = false;
@@ -208,7 +208,7 @@ export class Connection implements Writing {
 
   #fail(kind: FailureKind, problem: string): void {
     this.isOpen = false;
-    const error = new CallFailed(kind, problem);
+    const error = new RequestFailed(kind, problem);
     this.#opened?.reject(error);
     this.#opened = undefined;
     this.#exchange?.reject(error);

@@ -1,5 +1,5 @@
 /** How long a call may take, in real time, also where the world's stands still. */
-import { CallFailed, type Connection } from "./outbound-connection.ts";
+import { RequestFailed, type Connection } from "./outbound-connection.ts";
 
 /** All calls of a client share one timer, which waits for the first of them to be late: most are long through by then. */
 export class Deadlines {
@@ -42,7 +42,7 @@ export class Deadline {
   /** The one that carries the call now. */
   connection: Connection | undefined;
   #hasPassed = false;
-  #stop: ((error: CallFailed) => void) | undefined;
+  #stop: ((error: RequestFailed) => void) | undefined;
   next: Deadline = this;
   #previous: Deadline = this;
 
@@ -91,6 +91,6 @@ export class Deadline {
     if (this.#hasPassed) return;
     this.#hasPassed = true;
     this.connection?.close("timeout");
-    this.#stop?.(new CallFailed("timeout", "no whole answer came in time"));
+    this.#stop?.(new RequestFailed("timeout", "no whole answer came in time"));
   }
 }

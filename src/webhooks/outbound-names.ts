@@ -1,7 +1,7 @@
 /** The addresses of a name, kept for a moment: thousands of deliveries a second go to few names. */
 import { lookup } from "node:dns/promises";
 import { BoundedMap } from "#kernel/bounded-map";
-import { CallFailed } from "./outbound-connection.ts";
+import { RequestFailed } from "./outbound-connection.ts";
 
 /** All addresses of a name, IPv4 and IPv6; rejects when it has none. */
 export type ResolveName = (name: string) => Promise<readonly string[]>;
@@ -47,7 +47,7 @@ export class Names {
     } catch {
       addresses = [];
     }
-    if (addresses.length === 0) throw new CallFailed("dns", `${name} has no address`);
+    if (addresses.length === 0) throw new RequestFailed("dns", `${name} has no address`);
     return addresses;
   }
 }

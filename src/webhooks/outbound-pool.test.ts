@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterThisTest } from "#harness/cleanup";
 import { GuardedClient } from "./guarded-client.ts";
-import type { OutboundCall } from "./outbound-call.ts";
+import type { OutboundRequest } from "./outbound-call.ts";
 
 /** Answers nothing until `answer` is called. */
 async function open() {
@@ -25,9 +25,9 @@ async function open() {
     server.close();
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const call = (deadlineMs = 60_000) => {
-    const post: OutboundCall = { method: "POST", url, headers: {}, body: "{}", deadlineMs, answerBytesMax: 100 };
-    return client.call(post);
+  const request = (deadlineMs = 60_000) => {
+    const post: OutboundRequest = { method: "POST", url, headers: {}, body: "{}", deadlineMs, responseBytesMax: 100 };
+    return client.request(post);
   };
   const asked = (count: number) =>
     new Promise<void>((resolve) => {
@@ -36,28 +36,28 @@ async function open() {
       };
       whenAsked();
     });
-  const answer = () => {
+  const response = () => {
     for (const end of waiting.splice(0)) end();
   };
-  return { call, asked, answer, connectionCount: () => connections };
+  return { request, asked, response, connectionCount: () => connections };
 }
 
 test("hundreds of calls at once to one host keep their connections for the next", async () => {
-  const { call, asked, answer, connectionCount } = await open();
+  const { request, asked, response, connectionCount } = await open();
   for (let round = 0; round < 3; round++) {
-    const calls = Array.from({ length: 300 }, () => call());
+    const requests = Array.from({ length: 300 }, () => request());
     await asked(300);
-    answer();
-    expect((await Promise.all(calls)).every(({ status }) => status === 200)).toBe(true);
+    response();
+    expect((await Promise.all(requests)).every(({ status }) => status === 200)).toBe(true);
   }
   expect(connectionCount()).toBe(300);
 });
 
 test("of calls that share a timer each ends at its own deadline, whatever order they began in", async () => {
-  const { call, asked, answer } = await open();
+  const { request, asked, response } = await open();
   const ended: number[] = [];
   const late = [60_000, 40, 5, 80].map((deadlineMs) =>
-    call(deadlineMs).then(
+    request(deadlineMs).then(
       ({ status }) => status,
       ({ kind }) => {
         ended.push(deadlineMs);
@@ -67,7 +67,7 @@ test("of calls that share a timer each ends at its own deadline, whatever order 
   );
   await Promise.all(late.slice(1));
   await asked(1);
-  answer();
+  response();
   expect(await Promise.all(late)).toEqual([200, "timeout", "timeout", "timeout"]);
   expect(ended).toEqual([5, 40, 80]);
 });

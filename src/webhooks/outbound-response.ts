@@ -165,13 +165,13 @@ export class ResponseReader {
   }
 
   #take(bytes: Buffer, from: number, to: number): void {
-    const room = this.#bodyBytesMax - this.#bodyBytes;
-    if (to - from > room) {
+    const feature = this.#bodyBytesMax - this.#bodyBytes;
+    if (to - from > feature) {
       this.isCut = true;
       this.isDone = true;
       this.isReusable = false;
     }
-    const length = Math.min(to - from, room);
+    const length = Math.min(to - from, feature);
     if (length === 0) return;
     // A copy: the runtime uses the memory of a chunk again.
     const own = Buffer.allocUnsafe(length);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { afterThisTest } from "#harness/cleanup";
-import { chatappField, newRooms, officeMigrations, openOffice, startReceiver, valuesAt } from "#harness/post-office";
+import { chatappField, newFeatures, fixtureMigrations, openWebhooks, startReceiver, valuesAt } from "#harness/post-office";
 import { movedClock, newWorkStore, onBothDatabases } from "#harness/work-database";
 import { LEASE_MS } from "#jobs/work-session";
 import { listDeliveries } from "./delivery-list.store.ts";
@@ -12,22 +12,22 @@ onBothDatabases("deliveries and processes", (kind) => {
   test("what a killed process was sending is sent again by the next, with the same id and body", async () => {
     const receiver = startReceiver();
     const release: (() => void)[] = [];
-    receiver.answer = () => new Promise((resolve) => release.push(() => resolve(new Response("too late"))));
+    receiver.response = () => new Promise((resolve) => release.push(() => resolve(new Response("too late"))));
     afterThisTest(async () => {
       for (const end of release) end();
     });
-    const store = await newWorkStore(kind, officeMigrations);
+    const store = await newWorkStore(kind, fixtureMigrations);
     const database = await store.open();
-    const rooms = newRooms(receiver.url);
-    const dead = openOffice(database, { rooms, isKilled: true });
+    const features = newFeatures(receiver.url);
+    const dead = openWebhooks(database, { features, isKilled: true });
     dead.loop.start();
     await dead.emit("4001", { n: 1 });
     await dead.emit("4002", { n: 2 });
     while (receiver.received.length < 2) await Bun.sleep(1);
-    receiver.answer = () => new Response("ok");
+    receiver.response = () => new Response("ok");
 
     const real = movedClock();
-    const next = openOffice(kind === "postgres" ? await store.open() : database, { rooms, real });
+    const next = openWebhooks(kind === "postgres" ? await store.open() : database, { features, real });
     // Until then a process that lives may still be at it.
     real.ms += LEASE_MS - 100;
     if (kind === "postgres") {
@@ -47,7 +47,7 @@ onBothDatabases("deliveries and processes", (kind) => {
     await dead.loop.runDue().catch(() => {});
     const { rows } = await listDeliveries(next.database.reader, {}, { limit: 10 });
     expect(
-      rows.map(({ status, attempts }) => [status, JSON.parse(attempts).map(({ error, answer }: Record<string, string>) => error ?? answer)]),
+      rows.map(({ status, attempts }) => [status, JSON.parse(attempts).map(({ error, response }: Record<string, string>) => error ?? response)]),
     ).toEqual([
       [2, ["interrupted", "ok"]],
       [2, ["interrupted", "ok"]],
@@ -56,37 +56,37 @@ onBothDatabases("deliveries and processes", (kind) => {
 
   test("whatever a receiver answers, every event ends delivered or failed, no delivered one comes twice, and first attempts keep the order", async () => {
     const receiver = startReceiver();
-    const office = openOffice(await (await newWorkStore(kind, officeMigrations)).open(), { rooms: newRooms(receiver.url) });
+    const fixture = openWebhooks(await (await newWorkStore(kind, fixtureMigrations)).open(), { features: newFeatures(receiver.url) });
     let base = 0;
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.record({ account: fc.nat(3), phone: fc.option(fc.nat(2)), waitMs: fc.nat(20_000) }), { minLength: 1, maxLength: 25 }),
         fc.infiniteStream(fc.integer({ min: 0, max: 9 })),
-        async (events, answers) => {
+        async (events, responses) => {
           receiver.received.length = 0;
           const taken = new Map<number, number>();
           const seen = new Set<string>();
           const firsts = new Map<string, number[]>();
-          receiver.answer = ({ values, headers, body }) => {
+          receiver.response = ({ values, headers, body }) => {
             const id = headers["webhook-id"] as string;
             const account = body.entry[0].id as string;
             if (!seen.has(id)) firsts.set(account, [...(firsts.get(account) ?? []), ...values.map(numberOf)]);
             seen.add(id);
-            const status = [200, 200, 204, 500, 503, 404, 302, 429, 200, 410][answers.next().value as number] as number;
+            const status = [200, 200, 204, 500, 503, 404, 302, 429, 200, 410][responses.next().value as number] as number;
             if (status < 300 || status === 410) for (const value of values) taken.set(numberOf(value), (taken.get(numberOf(value)) ?? 0) + 1);
             return new Response(null, { status });
           };
           for (const [at, { account, phone, waitMs }] of events.entries()) {
-            await office.emit(`400${account}`, { n: base + at }, phone === null ? {} : { phone: `41${phone}1` });
-            if (waitMs > 15_000) await office.advance((waitMs - 15_000) / 1_000);
+            await fixture.emit(`400${account}`, { n: base + at }, phone === null ? {} : { phone: `41${phone}1` });
+            if (waitMs > 15_000) await fixture.advance((waitMs - 15_000) / 1_000);
           }
-          await office.advance(40 * 3_600);
+          await fixture.advance(40 * 3_600);
           const numbers = events.map((_, at) => base + at);
-          const failed = (await listDeliveries(office.database.reader, { statuses: [0, 1, 3] }, { limit: 100 })).rows;
+          const failed = (await listDeliveries(fixture.database.reader, { statuses: [0, 1, 3] }, { limit: 100 })).rows;
           expect(failed.filter(({ status }) => status !== 3)).toEqual([]);
           for (const n of numbers) expect(taken.get(n) ?? 1).toBe(1);
           for (const order of firsts.values()) expect(order).toEqual([...order].sort((a, b) => a - b));
-          expect(office.errors).toEqual([]);
+          expect(fixture.errors).toEqual([]);
           base += events.length;
         },
       ),
@@ -97,15 +97,15 @@ onBothDatabases("deliveries and processes", (kind) => {
 
 test("two processes on PostgreSQL share the deliveries: each goes out once, and each entity's in order", async () => {
   const receiver = startReceiver();
-  const store = await newWorkStore("postgres", officeMigrations);
-  const rooms = newRooms(receiver.url);
+  const store = await newWorkStore("postgres", fixtureMigrations);
+  const features = newFeatures(receiver.url);
   const clock = { ms: 0, nowMs: () => Date.now() };
-  const offices = [openOffice(await store.open(), { rooms, clock, real: clock }), openOffice(await store.open(), { rooms, clock, real: clock })];
-  for (const { loop } of offices) loop.start();
+  const fixtures = [openWebhooks(await store.open(), { features, clock, real: clock }), openWebhooks(await store.open(), { features, clock, real: clock })];
+  for (const { loop } of fixtures) loop.start();
   const total = 600;
   for (let n = 0; n < total; n += 20) {
     await Promise.all(
-      offices.map(({ database, webhooks }, half) =>
+      fixtures.map(({ database, webhooks }, half) =>
         database.write(async (tx) => {
           for (let at = n + half * 10; at < n + half * 10 + 10; at++) {
             await webhooks.emit(tx, chatappField("messages"), { entity: `${40_000 + (at % 7)}` as never, payload: { n: at, by: half } });
@@ -129,6 +129,6 @@ test("two processes on PostgreSQL share the deliveries: each goes out once, and 
     }
   }
   expect(new Set(receiver.received.map(({ headers }) => headers["webhook-id"])).size).toBe(receiver.received.length);
-  const senders = offices.map(({ attempts }) => attempts.length);
+  const senders = fixtures.map(({ attempts }) => attempts.length);
   expect(Math.min(...senders)).toBeGreaterThan(0);
 }, 20_000);

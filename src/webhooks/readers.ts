@@ -4,7 +4,7 @@
  */
 import { appFact } from "#auth/tokens";
 import type { NodeId } from "#kernel/ids";
-import type { ReaderRegistry } from "#kernel/readers";
+import type { PortRegistry } from "#kernel/readers";
 import type { Database, Reader } from "#storage/database";
 import { FactCache } from "#storage/facts";
 import { type AppCallback, type Route, routeOf } from "./routing.ts";
@@ -33,11 +33,11 @@ export interface WebhookApp {
   readonly previous_secret?: { readonly sealed: string; readonly until_ms: number };
 }
 
-interface WebhookAppReader {
+interface WebhookAppPort {
   find(reader: Reader, app: NodeId): Promise<WebhookApp | undefined>;
 }
 
-interface WebhookOverrideReader {
+interface WebhookOverridePort {
   /** D-57: the app's own alternate URLs for the account and for the number. */
   overridesOf(
     reader: Reader,
@@ -48,16 +48,16 @@ interface WebhookOverrideReader {
 }
 
 declare module "#kernel/readers" {
-  interface Readers {
+  interface Ports {
     social_subscribers: WebhookSubscribers;
     chatapp_business_account_subscribers: WebhookSubscribers;
     page_subscribers: WebhookSubscribers;
-    webhook_app: WebhookAppReader;
-    webhook_override: WebhookOverrideReader;
+    webhook_app: WebhookAppPort;
+    webhook_override: WebhookOverridePort;
   }
 }
 
-const subscribersReaders = {
+const subscriberPorts = {
   social: "social_subscribers",
   chatapp_business_account: "chatapp_business_account_subscribers",
   page: "page_subscribers",
@@ -67,16 +67,16 @@ const NO_OVERRIDES = { account: undefined, phone: undefined } as const;
 
 /** Asks the readers, and keeps what apps say of themselves until it changes. */
 export class WebhookFacts {
-  readonly #readers: ReaderRegistry;
+  readonly #ports: PortRegistry;
   readonly #apps: FactCache<WebhookApp>;
 
-  constructor(database: Database, readers: ReaderRegistry) {
-    this.#readers = readers;
+  constructor(database: Database, ports: PortRegistry) {
+    this.#ports = ports;
     this.#apps = new FactCache(database, appFact);
   }
 
   subscribersOf(reader: Reader, event: EventFacts, nowMs: number): Promise<readonly NodeId[]> {
-    return this.#readers.of(subscribersReaders[event.object]).subscribersOf(reader, event, nowMs);
+    return this.#ports.of(subscriberPorts[event.object]).subscribersOf(reader, event, nowMs);
   }
 
   /** On the hot path: what is known, without a promise. */
@@ -86,18 +86,18 @@ export class WebhookFacts {
 
   /** Outside transactions. */
   findApp(reader: Reader, app: NodeId): Promise<WebhookApp | undefined> {
-    return this.#apps.get(app, () => this.#readers.of("webhook_app").find(reader, app));
+    return this.#apps.get(app, () => this.#ports.of("webhook_app").find(reader, app));
   }
 
   /** In a transaction: what it reads may never be committed, so it is not kept. */
   async findAppIn(tx: Reader, app: NodeId): Promise<WebhookApp | undefined> {
-    return this.#apps.peek(app) ?? (await this.#readers.of("webhook_app").find(tx, app));
+    return this.#apps.peek(app) ?? (await this.#ports.of("webhook_app").find(tx, app));
   }
 
   /** D-63. */
   async routeOf(reader: Reader, app: NodeId, of: WebhookApp | undefined, event: EventFacts, honoursOverrides: boolean): Promise<Route> {
     const overrides = honoursOverrides
-      ? await this.#readers.of("webhook_override").overridesOf(reader, app, event.entity, event.phone)
+      ? await this.#ports.of("webhook_override").overridesOf(reader, app, event.entity, event.phone)
       : NO_OVERRIDES;
     return routeOf({
       honoursOverrides,

@@ -1,4 +1,4 @@
-import type { RoomMigrations } from "#storage/database";
+import type { FeatureMigrations } from "#storage/database";
 
 /**
  * An event is stored once, a delivery for each app that gets it. Nullable columns say what a delivery waits for, so that an
@@ -10,8 +10,8 @@ import type { RoomMigrations } from "#storage/database";
  * - `head`: it travels in that delivery's POST and has no state of its own;
  * - `fence` above 0: a session is sending it.
  */
-export const webhookMigrations: RoomMigrations = {
-  room: "webhooks",
+export const webhookMigrations: FeatureMigrations = {
+  feature: "webhooks",
   migrations: [
     {
       name: "events",

@@ -7,14 +7,14 @@ import type { Jobs } from "#jobs/jobs";
 import type { WorkLoop } from "#jobs/work-loop";
 import type { Clock } from "#kernel/clock";
 import type { IdMinter } from "#kernel/ids";
-import type { ReaderRegistry } from "#kernel/readers";
+import type { PortRegistry } from "#kernel/readers";
 import type { Database, Transaction } from "#storage/database";
 import type { Sealer } from "#storage/sealing";
 import { alertJob, pauseJob, rerouteJob } from "./callback-jobs.ts";
 import { findCallbackId, markWorking } from "./callbacks.store.ts";
 import { Callbacks } from "./callbacks.ts";
 import { Deliveries } from "./deliveries.ts";
-import { DeliveryFigures } from "./delivery-figures.ts";
+import { DeliveryMetrics } from "./delivery-figures.ts";
 import { type Outbox, storeEvent, type WebhookEvent } from "./emit.ts";
 import type { FieldCatalogue } from "./field-catalogue.ts";
 import type { GuardedClient } from "./guarded-client.ts";
@@ -31,7 +31,7 @@ export interface WebhookParts {
   readonly ids: IdMinter;
   /** What the rooms define. */
   readonly fields: FieldCatalogue;
-  readonly readers: ReaderRegistry;
+  readonly ports: PortRegistry;
   readonly sealer: Sealer;
   readonly client: GuardedClient;
   readonly loop: WorkLoop;
@@ -47,23 +47,23 @@ export class Webhooks {
   readonly fields: FieldCatalogue;
   readonly deliveries: Deliveries;
   /** What this process has sent since its start. */
-  readonly figures = new DeliveryFigures();
+  readonly metrics = new DeliveryMetrics();
   readonly #outbox: Outbox;
 
   constructor(parts: WebhookParts) {
     this.parts = parts;
     this.fields = parts.fields;
-    const facts = new WebhookFacts(parts.database, parts.readers);
+    const facts = new WebhookFacts(parts.database, parts.ports);
     const callbacks = new Callbacks(parts.database, parts.ids);
     const { observer } = parts;
     // One by one: an observer may be an object of a class.
     const counting: WebhookObserver = {
       payloadBroken: (broken) => {
-        this.figures.recordBroken(broken);
+        this.metrics.recordBroken(broken);
         observer.payloadBroken(broken);
       },
       attempted: (seen) => {
-        this.figures.record(seen);
+        this.metrics.record(seen);
         observer.attempted(seen);
       },
       attemptBroke: (delivery, error) => observer.attemptBroke(delivery, error),

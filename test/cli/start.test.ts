@@ -252,12 +252,12 @@ describe("for a person", () => {
       expect(text).toMatch(/control key +\S{20,}/);
       for (const [token] of readFileSync(join(import.meta.dir, "../../worlds/demo.yaml"), "utf8").matchAll(/(?<=token: )demo-[a-z-]+/g))
         expect(text).toContain(token);
-      const calls = text.split("\n").filter((line) => line.trim().startsWith("curl "));
-      expect(calls).toHaveLength(3);
-      for (const [index, call] of calls.entries()) {
-        const answer = JSON.parse(await new Response(Bun.spawn(["sh", "-c", call.replace("curl", "curl -sS")]).stdout).text());
+      const requests = text.split("\n").filter((line) => line.trim().startsWith("curl "));
+      expect(requests).toHaveLength(3);
+      for (const [index, request] of requests.entries()) {
+        const response = JSON.parse(await new Response(Bun.spawn(["sh", "-c", request.replace("curl", "curl -sS")]).stdout).text());
         // The second start finds the label that the first one made.
-        if (start === "first" || index !== 1) expect(answer.error ?? answer.code).toBeUndefined();
+        if (start === "first" || index !== 1) expect(response.error ?? response.code).toBeUndefined();
       }
       expect(await stop()).toBe(0);
     }

@@ -37,8 +37,8 @@ async function withWorkers(count: number): Promise<RunningPlaza> {
 }
 
 /** Which processes answer on the port: each call on a connection of its own. */
-async function allAnswer(plaza: RunningPlaza, calls = 30): Promise<void> {
-  for (let i = 0; i < calls; i++) expect((await plaza.page("custom_labels")).status).toBe(200);
+async function allResponse(plaza: RunningPlaza, requests = 30): Promise<void> {
+  for (let i = 0; i < requests; i++) expect((await plaza.page("custom_labels")).status).toBe(200);
 }
 
 describe("--workers", () => {
@@ -46,7 +46,7 @@ describe("--workers", () => {
     const plaza = await withWorkers(3);
     const children = childrenOf(plaza.ready.pid);
     expect(children).toHaveLength(3);
-    await allAnswer(plaza);
+    await allResponse(plaza);
     expect((await plaza.end()).code).toBe(0);
     for (const child of children) expect(isAlive(child)).toBeFalse();
   }, 30_000);
@@ -63,7 +63,7 @@ describe("--workers", () => {
 
   test("the control API shows the calls of all", async () => {
     const plaza = await withWorkers(2);
-    await allAnswer(plaza, 30);
+    await allResponse(plaza, 30);
     expect(await plaza.control("POST", "requests/expect", { operation: "listLabels", count: 30, within_ms: 5_000 })).toMatchObject({
       status: 200,
       body: { count: 30 },
@@ -79,7 +79,7 @@ describe("--workers", () => {
     process.kill(child, "SIGKILL");
     // As long as the killed one is there, the system may still hand it connections.
     await until(() => !childrenOf(plaza.ready.pid).includes(child) && childrenOf(plaza.ready.pid).length === 2);
-    await allAnswer(plaza);
+    await allResponse(plaza);
     await plaza.end();
   }, 30_000);
 

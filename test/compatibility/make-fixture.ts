@@ -52,16 +52,16 @@ async function record({ data, env }: Place): Promise<Recorded[]> {
   const recorded: Recorded[] = [];
   const waiting: RecordedRequest[] = [...recordedRequests];
   for (let request = waiting.shift(); request !== undefined; request = waiting.shift()) {
-    const answer = await ask(plaza.ready, request);
-    recorded.push(answer);
-    waiting.unshift(...requestsBehind(request, answer.body));
+    const response = await ask(plaza.ready, request);
+    recorded.push(response);
+    waiting.unshift(...requestsBehind(request, response.body));
   }
   await plaza.end();
   return recorded;
 }
 
 /** The answers of the data as it will be found: opened as a copy, twice, because what drifts proves nothing. */
-async function writeAnswers(folder: string, open: () => Promise<Place>): Promise<void> {
+async function writeResponses(folder: string, open: () => Promise<Place>): Promise<void> {
   const [first, second] = [toLines(await record(await open())), toLines(await record(await open()))];
   if (first !== second) {
     const after = second.split("\n");
@@ -80,7 +80,7 @@ async function makeSqlite(folder: string): Promise<void> {
   database.close();
   mkdirSync(folder, { recursive: true });
   for (const file of ["default.sqlite", "secret.key"]) copyFileSync(join(data, file), join(folder, file));
-  await writeAnswers(folder, () => openFolder(folder));
+  await writeResponses(folder, () => openFolder(folder));
 }
 
 async function makePostgres(folder: string, cluster: PostgresCluster): Promise<void> {
@@ -92,7 +92,7 @@ async function makePostgres(folder: string, cluster: PostgresCluster): Promise<v
   // Lines for psql alone, which a connection would not understand.
   writeFileSync(join(folder, "dump.sql"), dump.replace(/^\\.*\n/gm, ""));
   writeFileSync(join(folder, "secret.key"), `${POSTGRES_KEY}\n`);
-  await writeAnswers(folder, async () => openPostgres(folder, await cluster.newDatabase()));
+  await writeResponses(folder, async () => openPostgres(folder, await cluster.newDatabase()));
 }
 
 const [name] = process.argv.slice(2);

@@ -25,7 +25,7 @@ interface LedgerEvent {
 
 interface Ledger {
   readonly acknowledged: LedgerEvent[];
-  calls: number;
+  requests: number;
   isOver: boolean;
 }
 
@@ -59,7 +59,7 @@ async function send(address: () => string, ledger: Ledger, sender: number): Prom
     const repeated = ledger.acknowledged.length === 0 ? [] : fresh.filter(() => Math.random() < REPEATED).map(() => oneOf(ledger.acknowledged));
     await sendUntilAcknowledged(address, [...fresh, ...repeated]);
     ledger.acknowledged.push(...fresh);
-    ledger.calls++;
+    ledger.requests++;
   }
 }
 
@@ -102,13 +102,13 @@ async function expectLedger(server: Server, events: readonly LedgerEvent[]): Pro
 }
 
 async function killAndCompare(data: string): Promise<void> {
-  const ledger: Ledger = { acknowledged: [], calls: 0, isOver: false };
+  const ledger: Ledger = { acknowledged: [], requests: 0, isOver: false };
   let server = await startServer(["--data", data, "--world", worldFile(world)]);
   const senders = Array.from({ length: SENDERS }, (_, sender) => send(() => server.base_url, ledger, sender));
   for (let round = 0; round < tries(3, 20); round++) {
-    const before = ledger.calls;
+    const before = ledger.requests;
     // Killed at another point of the work each time.
-    while (ledger.calls < before + 150 + round * 23) await Bun.sleep(1);
+    while (ledger.requests < before + 150 + round * 23) await Bun.sleep(1);
     await server.kill();
     server = await startServer(["--data", data]);
   }

@@ -150,11 +150,11 @@ async function send(server: Server, { method, path: address, query: text, header
     ...(carries ? { body: bytes } : {}),
     redirect: "manual",
   });
-  const answer = await response.text();
-  const shown = `${method} ${address}?${text} ${JSON.stringify(sent)} ${bytes.toString("base64").slice(0, 200)} → ${response.status} ${answer.slice(0, 300)}`;
+  const responseText = await response.text();
+  const shown = `${method} ${address}?${text} ${JSON.stringify(sent)} ${bytes.toString("base64").slice(0, 200)} → ${response.status} ${responseText.slice(0, 300)}`;
   if (response.status >= 500) throw new Error(`a server error: ${shown}`);
   if (response.status < 400 || method === "HEAD") return;
-  const parsed = JSON.parse(answer);
+  const parsed = JSON.parse(responseText);
   const error = parsed.error ?? parsed;
   if (!declared.has(`${response.status} ${error.code}`) || typeof error.message !== "string") throw new Error(`an undeclared error: ${shown}`);
   if (error.pftrace_id === undefined || error.pftrace_id !== response.headers.get("x-pf-trace-id")) throw new Error(`no trace id: ${shown}`);

@@ -1,10 +1,10 @@
 /** D-32: paging to the end while others add and delete sees each label that stayed exactly once. */
 import { expect, test } from "bun:test";
-import { callOfLink, openPlaza, type TestPlaza } from "#harness/plaza";
+import { requestOfLink, openPlaza, type TestPlaza } from "#harness/plaza";
 import { tries } from "#harness/proof";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
-import { insertLabel } from "#room/custom-labels/custom-labels.store";
+import { insertLabel } from "#feature/custom-labels/custom-labels.store";
 
 const ROWS = tries(20_000, 1_000_000);
 const PAGE = nodeId("2001");
@@ -40,7 +40,7 @@ test(`paging ${ROWS} labels to the end while others come and go`, async () => {
     pageMs.push(performance.now() - startMs);
     expect(status).toBe(200);
     for (const { id } of body.data) seen.set(id, (seen.get(id) ?? 0) + 1);
-    link = body.paging.next === undefined ? undefined : callOfLink(body.paging.next);
+    link = body.paging.next === undefined ? undefined : requestOfLink(body.paging.next);
     // Others add at the front and delete before, at and behind the cursor.
     await plaza.post("/v26.0/2001/custom_labels", { token, body: { page_label_name: `comes ${turn}` } });
     const goes = doomed.pop();

@@ -2,7 +2,7 @@
 import { expect } from "bun:test";
 import { type ControlAppOptions, controlApp } from "#control/app";
 import { tokenValue } from "#system";
-import { CallFigures } from "#telemetry/figures";
+import { RequestMetrics } from "#telemetry/figures";
 import { openPlaza, type PlazaOptions, type TestPlaza } from "./plaza.ts";
 
 export const KEY = "control-key-of-the-test";
@@ -18,18 +18,18 @@ const CAFE = {
   tokens: [{ token: "page-token", type: "page", app: "1001", page: "2001", scopes: ["pages_messaging"] }],
 };
 
-interface Answer {
+interface Response {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: a test looks into any answer.
   readonly body: any;
 }
 
-export async function openControl(options: PlazaOptions = {}, more: Partial<ControlAppOptions["house"]> = {}) {
+export async function openControl(options: PlazaOptions = {}, more: Partial<ControlAppOptions["deps"]> = {}) {
   const plaza = await openPlaza({ world: CAFE, ...options });
   const unexpected: unknown[] = [];
   const app = controlApp({
     key: KEY,
-    house: {
+    deps: {
       registry: plaza.registry,
       worlds: new Map([["default", plaza.world]]),
       parseYaml: (text) => Bun.YAML.parse(text),
@@ -37,10 +37,10 @@ export async function openControl(options: PlazaOptions = {}, more: Partial<Cont
       onTimeMoved: [],
       ...more,
     },
-    readFigures: () => new CallFigures(),
+    readMetrics: () => new RequestMetrics(),
     onUnexpected: (error) => unexpected.push(error),
   });
-  const call = async (method: string, path: string, body?: unknown, key: string | undefined = KEY): Promise<Answer> => {
+  const request = async (method: string, path: string, body?: unknown, key: string | undefined = KEY): Promise<Response> => {
     const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
     const headers: Record<string, string> = key === undefined || key === "" ? {} : { authorization: `Bearer ${key}` };
     const response = await app.request(path.startsWith("/") ? path : `/v1/worlds/default/${path}`, {
@@ -49,12 +49,12 @@ export async function openControl(options: PlazaOptions = {}, more: Partial<Cont
       ...(text === undefined ? {} : { body: text }),
     });
     expect(unexpected).toEqual([]);
-    const answer = (await response.json()) as Answer["body"];
+    const result = (await response.json()) as Response["body"];
     // Not by toMatchObject: where a matcher such as expect.any stands, it leaves that matcher in place of what was received.
-    if (response.status >= 400) expect([typeof answer.error.code, typeof answer.error.message]).toEqual(["string", "string"]);
-    return { status: response.status, body: answer };
+    if (response.status >= 400) expect([typeof result.error.code, typeof result.error.message]).toEqual(["string", "string"]);
+    return { status: response.status, body: result };
   };
-  return { plaza, app, call };
+  return { plaza, app, request };
 }
 
 export const labelsOf = (plaza: TestPlaza, token = "page-token") => plaza.get("/v26.0/2001/custom_labels", { token });

@@ -65,15 +65,15 @@ export async function serveEcho(options: Partial<Omit<GraphServerOptions, "limit
   const server = await serveGraph({
     hostname: "127.0.0.1",
     port: 0,
-    stairs: {
+    deps: {
       registry,
       traceId: () => TRACE_ID,
       onUnexpected: (error: unknown) => unexpected.push(error),
-    } as unknown as GraphServerOptions["stairs"],
+    } as unknown as GraphServerOptions["deps"],
     worlds: { default: world, find: (name) => (name === "t1" ? echoWorld("t1") : undefined) },
     surfaces,
     trustedProxies: [],
-    climb: (_stairs, at, request) => echo(at, request),
+    handleRequest: (_deps, at, request) => echo(at, request),
     ...options,
     limits: { ...defaultLimits, ...options.limits },
   });
@@ -85,7 +85,7 @@ export async function serveHeld(limits: Partial<HttpLimits>): Promise<{ readonly
   const gate = Promise.withResolvers<void>();
   const graph = await serveEcho({
     limits,
-    climb: async (_stairs, world, request) => {
+    handleRequest: async (_deps, world, request) => {
       if (request.path === "/held") await gate.promise;
       return echo(world, request);
     },

@@ -9,13 +9,13 @@ import type { GraphError } from "#kernel/errors";
 class Line {
   written = "";
   readonly said: string[] = [];
-  room = Number.POSITIVE_INFINITY;
+  feature = Number.POSITIVE_INFINITY;
   readonly remoteAddress = "127.0.0.1";
 
   write(data: string | Uint8Array): number {
     const bytes = Buffer.from(data as string);
-    const taken = Math.min(this.room, bytes.length);
-    this.room -= taken;
+    const taken = Math.min(this.feature, bytes.length);
+    this.feature -= taken;
     this.written += bytes.toString("latin1", 0, taken);
     return taken;
   }
@@ -52,21 +52,21 @@ export class Owner implements ConnectionOwner {
 
   take(head: RequestHead, connection: Connection): void {
     const received = head.framing === 0 ? { bytes: new Uint8Array() } : connection.receiveBody(this.limits.bodyBytesMax, this.limits.bodyMsMax, true);
-    if (this.#isLate || received instanceof Promise) void this.#answerLater(head, received);
-    else this.#answer(head, received);
+    if (this.#isLate || received instanceof Promise) void this.#respondLater(head, received);
+    else this.#response(head, received);
   }
 
-  async #answerLater(head: RequestHead, received: Received | Promise<Received>): Promise<void> {
-    this.#answer(head, await received);
+  async #respondLater(head: RequestHead, received: Received | Promise<Received>): Promise<void> {
+    this.#response(head, await received);
   }
 
-  #answer({ method, target, raw }: RequestHead, received: Received): void {
+  #response({ method, target, raw }: RequestHead, received: Received): void {
     if (received === "gone") return;
     const body = "defect" in received ? received.defect.message : Buffer.from(received.bytes).toString("latin1");
     this.seen.push({ method, target, headers: raw, body });
     const { isLast } = this.connection;
     this.connection.writeText(isLast ? "last!" : "!", isLast ? 5 : 1);
-    this.connection.answered(isLast);
+    this.connection.responded(isLast);
   }
 
   refusal(error: GraphError): string {

@@ -7,16 +7,16 @@ import { Compile } from "typebox/compile";
 import type { Token } from "#auth/token";
 import { hashOf } from "#auth/tokens";
 import { insertToken } from "#auth/tokens.store";
-import { answerSchema } from "#graph/answer-schemas";
+import { responseSchema } from "#graph/answer-schemas";
 import { standardCalendar, type VersionCalendar } from "#graph/calendar";
 import { commonErrors } from "#graph/common-errors";
-import { climb, type Stairs } from "#graph/ladder";
+import { handleRequest, type RequestDeps } from "#graph/ladder";
 import { type OpenWorld, openWorld } from "#graph/open-world";
 import type { Endpoint, Registry } from "#graph/registry";
 import type { GraphRequest, SurfaceName } from "#graph/request";
 import { importWorld } from "#graph/world-file";
 import { catalogue, type ErrorName } from "#kernel/errors";
-import { ReaderRegistry } from "#kernel/readers";
+import { PortRegistry } from "#kernel/readers";
 import { buildRegistry } from "#main";
 import { randomFraction, randomSecret, SeededIds, sleepMs, TimeOrderedIds, traceId } from "#system";
 import { GuardedClient } from "#webhooks/guarded-client";
@@ -37,7 +37,7 @@ export interface PlazaOptions {
   readonly registry?: Registry;
 }
 
-export interface TestCall {
+export interface TestRequest {
   readonly surface?: SurfaceName;
   readonly query?: Record<string, unknown>;
   readonly body?: Record<string, unknown>;
@@ -48,7 +48,7 @@ export interface TestCall {
   readonly bearer?: string;
 }
 
-export interface TestAnswer {
+export interface TestResponse {
   readonly status: number;
   readonly headers: Record<string, string>;
   // biome-ignore lint/suspicious/noExplicitAny: a test looks into any answer.
@@ -66,15 +66,15 @@ let schemaCount = 0;
 export async function openPlaza(options: PlazaOptions = {}): Promise<TestPlaza> {
   const built = buildRegistry();
   const registry = options.registry ?? built;
-  const readers = new ReaderRegistry();
-  for (const room of registry.rooms) room.registerReaders?.(readers);
+  const ports = new PortRegistry();
+  for (const feature of registry.features) feature.registerPorts?.(ports);
   const time = { realMs: 1_795_000_000_000 };
   const brokenPayloads: BrokenPayload[] = [];
   const world = await openWorld({
     name: `t${process.pid}_${++schemaCount}`,
     data: options.database === "postgres" ? (await sharedPostgres()).url : ":memory:",
     registry,
-    readers,
+    ports,
     profile: options.profile ?? "strict",
     seed: undefined,
     calendar: options.calendar ?? standardCalendar,
@@ -98,7 +98,7 @@ export async function openPlaza(options: PlazaOptions = {}): Promise<TestPlaza> 
 
 export class TestPlaza {
   readonly #unexpected: unknown[] = [];
-  readonly #stairs: Stairs;
+  readonly #deps: RequestDeps;
 
   constructor(
     readonly world: OpenWorld,
@@ -108,21 +108,21 @@ export class TestPlaza {
     /** Of webhooks (D-136). A test that makes such takes them out; what is left fails it. */
     readonly brokenPayloads: BrokenPayload[],
   ) {
-    this.#stairs = { registry, traceId, onUnexpected: (error) => this.#unexpected.push(error) };
+    this.#deps = { registry, traceId, onUnexpected: (error) => this.#unexpected.push(error) };
   }
 
-  async call(method: string, path: string, call: TestCall = {}): Promise<TestAnswer> {
-    const response = await climb(this.#stairs, this.world, requestOf(method, path, call));
+  async request(method: string, path: string, request: TestRequest = {}): Promise<TestResponse> {
+    const response = await handleRequest(this.#deps, this.world, requestOf(method, path, request));
     if (this.#unexpected.length > 0) throw this.#unexpected[0];
     const body = response.body === "" ? undefined : JSON.parse(response.body);
-    const answer = { status: response.status, headers: response.headers, body, operation: response.operation };
-    this.#check(answer);
-    return answer;
+    const result = { status: response.status, headers: response.headers, body, operation: response.operation };
+    this.#check(result);
+    return result;
   }
 
-  get = (path: string, call?: TestCall) => this.call("GET", path, call);
-  post = (path: string, call?: TestCall) => this.call("POST", path, call);
-  delete = (path: string, call?: TestCall) => this.call("DELETE", path, call);
+  get = (path: string, request?: TestRequest) => this.request("GET", path, request);
+  post = (path: string, request?: TestRequest) => this.request("POST", path, request);
+  delete = (path: string, request?: TestRequest) => this.request("DELETE", path, request);
 
   /** Mints a token and answers its value. */
   async mint(token: Partial<Token> & Pick<Token, "type" | "app">): Promise<string> {
@@ -149,41 +149,41 @@ export class TestPlaza {
     expect(this.brokenPayloads).toEqual([]);
   }
 
-  #check(answer: TestAnswer): void {
-    const endpoint = this.registry.endpoints.find(({ access }) => access.operation === answer.operation);
-    if (answer.status >= 400) checkError(answer, endpoint);
-    else if (endpoint !== undefined && answer.body !== undefined) checkAnswer(answer, endpoint, this.world.profile);
-    expect(answer.headers["x-pf-trace-id"]).toBeString();
-    expect(answer.headers["pf-api-version"]).toBeString();
+  #check(result: TestResponse): void {
+    const endpoint = this.registry.endpoints.find(({ access }) => access.operation === result.operation);
+    if (result.status >= 400) checkError(result, endpoint);
+    else if (endpoint !== undefined && result.body !== undefined) checkResponse(result, endpoint, this.world.profile);
+    expect(result.headers["x-pf-trace-id"]).toBeString();
+    expect(result.headers["pf-api-version"]).toBeString();
   }
 }
 
 const validators = new WeakMap<Endpoint, Map<string, ReturnType<typeof Compile>>>();
 
-function checkAnswer(answer: TestAnswer, endpoint: Endpoint, profile: "strict" | "clients"): void {
+function checkResponse(result: TestResponse, endpoint: Endpoint, profile: "strict" | "clients"): void {
   const known = validators.get(endpoint) ?? new Map<string, ReturnType<typeof Compile>>();
   validators.set(endpoint, known);
-  const validator = known.get(profile) ?? Compile(answerSchema(endpoint, profile));
+  const validator = known.get(profile) ?? Compile(responseSchema(endpoint, profile));
   known.set(profile, validator);
   // D-34: what a call asks for beside the answer is no part of its contract.
-  const { __debug__: _, metadata: __, ...own } = answer.body;
+  const { __debug__: _, metadata: __, ...own } = result.body;
   if (validator.Check(own)) return;
-  throw new Error(`${answer.operation} answered against its contract: ${JSON.stringify(validator.Errors(own))}\n${JSON.stringify(answer.body)}`);
+  throw new Error(`${result.operation} answered against its contract: ${JSON.stringify(validator.Errors(own))}\n${JSON.stringify(result.body)}`);
 }
 
-function checkError(answer: TestAnswer, endpoint: Endpoint | undefined): void {
-  const error = answer.body.error ?? answer.body;
+function checkError(result: TestResponse, endpoint: Endpoint | undefined): void {
+  const error = result.body.error ?? result.body;
   const allowed: ErrorName[] = [...commonErrors, ...(endpoint?.access.errors ?? [])];
   const isDeclared = allowed.some((name) => {
     const entry: { status: number; flatStatus?: number; code: number; flatCode?: number; subcode?: number } = catalogue[name];
     const statuses = [entry.status, entry.flatStatus];
-    return statuses.includes(answer.status) && [entry.code, entry.flatCode].includes(error.code) && entry.subcode === error.error_subcode;
+    return statuses.includes(result.status) && [entry.code, entry.flatCode].includes(error.code) && entry.subcode === error.error_subcode;
   });
-  if (!isDeclared) throw new Error(`${answer.operation} answered an undeclared error: ${answer.status} ${JSON.stringify(answer.body)}`);
-  expect(error.pftrace_id).toBe(answer.headers["x-pf-trace-id"]);
+  if (!isDeclared) throw new Error(`${result.operation} answered an undeclared error: ${result.status} ${JSON.stringify(result.body)}`);
+  expect(error.pftrace_id).toBe(result.headers["x-pf-trace-id"]);
 }
 
-function requestOf(method: string, path: string, { surface = "base", query = {}, body = {}, headers = {}, token, bearer }: TestCall): GraphRequest {
+function requestOf(method: string, path: string, { surface = "base", query = {}, body = {}, headers = {}, token, bearer }: TestRequest): GraphRequest {
   const fullQuery = token === undefined ? query : { access_token: token, oauth_token: token, ...query };
   const authorization = token ?? bearer;
   const sent: Record<string, string> = authorization === undefined ? headers : { authorization: `Bearer ${authorization}`, ...headers };
@@ -209,7 +209,7 @@ export async function expectUnreadable(plaza: TestPlaza, id: string, bearer: str
 }
 
 /** Follows an absolute `next` or `previous` link. */
-export function callOfLink(link: string): { path: string; query: Record<string, string> } {
+export function requestOfLink(link: string): { path: string; query: Record<string, string> } {
   const url = new URL(link);
   return { path: url.pathname, query: Object.fromEntries(url.searchParams) };
 }

@@ -5,7 +5,7 @@ import { Jobs } from "#jobs/jobs";
 import { jobMigrations } from "#jobs/jobs.migrations";
 import { WorkLoop } from "#jobs/work-loop";
 import { type NodeId, nodeId } from "#kernel/ids";
-import { ReaderRegistry } from "#kernel/readers";
+import { PortRegistry } from "#kernel/readers";
 import type { Database } from "#storage/database";
 import { deriveKey, Sealer } from "#storage/sealing";
 import { TimeOrderedIds } from "#system";
@@ -21,23 +21,23 @@ import { webhookMigrations } from "#webhooks/webhooks.migrations";
 import { afterThisTest } from "./cleanup.ts";
 import { movedClock } from "./work-database.ts";
 
-export const officeMigrations = [jobMigrations, webhookMigrations];
+export const fixtureMigrations = [jobMigrations, webhookMigrations];
 
 /** What the rooms would answer; a test changes it at will (and says `routesChanged` where a room would). */
-export interface Rooms {
+export interface Features {
   subscribers: (event: EventFacts) => readonly string[];
   readonly apps: Map<string, { url?: string; isVerified?: boolean; secret: string; previous?: { secret: string; until_ms: number } }>;
   /** By `app account` or `app phone`. */
   readonly overrides: Map<string, string>;
 }
 
-export interface Office {
+export interface WebhookFixture {
   readonly database: Database;
   readonly clock: ReturnType<typeof movedClock>;
   readonly real: ReturnType<typeof movedClock>;
   readonly loop: WorkLoop;
   readonly webhooks: Webhooks;
-  readonly rooms: Rooms;
+  readonly features: Features;
   readonly attempts: AttemptSeen[];
   readonly alerts: CallbackRow[];
   readonly pauses: CallbackRow[];
@@ -55,14 +55,14 @@ const fieldsOfAccounts = new FieldCatalogue(chatappFields);
 /** A field of business accounts. */
 export const chatappField = (field: string) => fieldsOfAccounts.read("chatapp_business_account", field);
 
-export const newRooms = (url?: string): Rooms => ({
+export const newFeatures = (url?: string): Features => ({
   subscribers: () => ["1001"],
   apps: new Map([["1001", { ...(url === undefined ? {} : { url }), secret: "s3cret" }]]),
   overrides: new Map(),
 });
 
-export interface OfficeOptions {
-  readonly rooms: Rooms;
+export interface WebhookFixtureOptions {
+  readonly features: Features;
   readonly clock?: ReturnType<typeof movedClock>;
   readonly real?: ReturnType<typeof movedClock>;
   readonly perSecondMax?: number;
@@ -76,10 +76,10 @@ export interface OfficeOptions {
 
 let processes = 0;
 
-export function openOffice(database: Database, options: OfficeOptions): Office {
-  const { rooms, clock = movedClock(), real = movedClock() } = options;
+export function openWebhooks(database: Database, options: WebhookFixtureOptions): WebhookFixture {
+  const { features, clock = movedClock(), real = movedClock() } = options;
   const sealer = new Sealer(deriveKey(new Uint8Array(32).fill(7), "sealed secrets"));
-  const readers = readersOf(rooms, sealer);
+  const ports = readersOf(features, sealer);
   const [attempts, alerts, pauses, errors]: [AttemptSeen[], CallbackRow[], CallbackRow[], unknown[]] = [[], [], [], []];
   const brokenPayloads: BrokenPayload[] = [];
   const loop = new WorkLoop({ database, clock, realNowMs: () => real.ms, onError: (error) => errors.push(error) });
@@ -88,7 +88,7 @@ export function openOffice(database: Database, options: OfficeOptions): Office {
   const jobs = new Jobs({ database, loop, kinds: webhookJobs, world: () => world, onFailure: (_kind, _key, error) => errors.push(error) });
   const client = options.client ?? new GuardedClient({ rules: { isSandbox: true, allowed: [] } });
   const webhooks = new Webhooks({
-    ...{ database, clock, realNowMs: () => real.ms, ids: new TimeOrderedIds(() => process), readers, sealer, client, loop, jobs },
+    ...{ database, clock, realNowMs: () => real.ms, ids: new TimeOrderedIds(() => process), ports, sealer, client, loop, jobs },
     fields: new FieldCatalogue([...chatappFields, ...(options.fields ?? [])]),
     observer: {
       payloadBroken: (broken) => brokenPayloads.push(broken),
@@ -106,7 +106,7 @@ export function openOffice(database: Database, options: OfficeOptions): Office {
     expect(brokenPayloads).toEqual([]);
   });
   return {
-    ...{ database, clock, real, loop, webhooks, rooms, attempts, alerts, pauses, errors, brokenPayloads },
+    ...{ database, clock, real, loop, webhooks, features, attempts, alerts, pauses, errors, brokenPayloads },
     emit: (account, payload, { field = "messages", phone } = {}) =>
       database.write((tx) =>
         webhooks.emit(tx, chatappField(field), { entity: nodeId(account), phone: phone === undefined ? undefined : nodeId(phone), payload }),
@@ -118,21 +118,21 @@ export function openOffice(database: Database, options: OfficeOptions): Office {
   };
 }
 
-function readersOf(rooms: Rooms, sealer: Sealer): ReaderRegistry {
-  const readers = new ReaderRegistry();
-  const subscribers = { subscribersOf: async (_reader: unknown, event: EventFacts) => rooms.subscribers(event) as readonly NodeId[] };
-  readers.register("chatapp_business_account_subscribers", subscribers);
-  readers.register("social_subscribers", subscribers);
-  readers.register("page_subscribers", subscribers);
-  readers.register("webhook_override", {
+function readersOf(features: Features, sealer: Sealer): PortRegistry {
+  const ports = new PortRegistry();
+  const subscribers = { subscribersOf: async (_reader: unknown, event: EventFacts) => features.subscribers(event) as readonly NodeId[] };
+  ports.register("chatapp_business_account_subscribers", subscribers);
+  ports.register("social_subscribers", subscribers);
+  ports.register("page_subscribers", subscribers);
+  ports.register("webhook_override", {
     overridesOf: async (_reader, app, account, phone) => ({
-      account: rooms.overrides.get(`${app} ${account}`),
-      phone: phone === undefined ? undefined : rooms.overrides.get(`${app} ${phone}`),
+      account: features.overrides.get(`${app} ${account}`),
+      phone: phone === undefined ? undefined : features.overrides.get(`${app} ${phone}`),
     }),
   });
-  readers.register("webhook_app", {
+  ports.register("webhook_app", {
     async find(_reader, app): Promise<WebhookApp | undefined> {
-      const found = rooms.apps.get(app);
+      const found = features.apps.get(app);
       if (found === undefined) return undefined;
       const callback = found.url === undefined ? undefined : { url: found.url, isVerified: found.isVerified ?? true };
       return {
@@ -144,7 +144,7 @@ function readersOf(rooms: Rooms, sealer: Sealer): ReaderRegistry {
       };
     },
   });
-  return readers;
+  return ports;
 }
 
 interface Received {
@@ -161,7 +161,7 @@ export interface Receiver {
   readonly url: string;
   readonly received: Received[];
   /** Answers 200 unless told otherwise. */
-  answer: (received: Received, count: number) => Response | Promise<Response>;
+  response: (received: Received, count: number) => Response | Promise<Response>;
 }
 
 export function startReceiver(): Receiver {
@@ -180,10 +180,10 @@ export function startReceiver(): Receiver {
       ]);
       const one: Received = { path: new URL(request.url).pathname, headers: Object.fromEntries(request.headers), text, body, values };
       received.push(one);
-      return receiver.answer(one, received.length);
+      return receiver.response(one, received.length);
     },
   });
-  const receiver: Receiver = { url: `http://127.0.0.1:${server.port}/hook`, received, answer: () => new Response("taken") };
+  const receiver: Receiver = { url: `http://127.0.0.1:${server.port}/hook`, received, response: () => new Response("taken") };
   afterThisTest(async () => {
     await server.stop(true);
   });

@@ -1,7 +1,7 @@
 /** A caller that may do on the socket what no HTTP client does: be slow, be wrong, hang up. */
 import { connect } from "node:net";
 
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number;
   /** Names in lower case; of a repeated one the last. */
   readonly headers: Readonly<Record<string, string>>;
@@ -11,7 +11,7 @@ export interface RawAnswer {
 export interface Exchange {
   /** All that came before the socket was closed, by either side. */
   readonly text: string;
-  readonly answers: readonly RawAnswer[];
+  readonly responses: readonly RawResponse[];
   readonly isClosedByServer: boolean;
   readonly durationMs: number;
 }
@@ -20,7 +20,7 @@ export interface ExchangeOptions {
   /** Between two parts. */
   readonly gapMs?: number;
   /** Ends the exchange when so many answers are complete. */
-  readonly answers?: number;
+  readonly responses?: number;
   /** The answers are to HEAD: a length and no body. */
   readonly isHead?: boolean;
   /** Ends the exchange at the latest. */
@@ -29,7 +29,7 @@ export interface ExchangeOptions {
 
 /** Sends the parts one after the other and collects what comes. */
 export function exchange(port: number, parts: readonly (string | Uint8Array)[], options: ExchangeOptions = {}): Promise<Exchange> {
-  const { gapMs = 0, answers: answerCount = 1, isHead = false, waitMs = 5_000 } = options;
+  const { gapMs = 0, responses: responseCount = 1, isHead = false, waitMs = 5_000 } = options;
   return new Promise((resolve) => {
     const startedMs = performance.now();
     const socket = connect(port, "127.0.0.1");
@@ -42,13 +42,13 @@ export function exchange(port: number, parts: readonly (string | Uint8Array)[], 
     };
     socket.on("data", (chunk: Buffer) => {
       text += chunk.toString("latin1");
-      if (answersIn(text, isHead).length >= answerCount) end();
+      if (respondsIn(text, isHead).length >= responseCount) end();
     });
     // What it means is seen in what came before.
     socket.on("error", () => {});
     socket.on("close", () => {
       clearTimeout(timer);
-      resolve({ text, answers: answersIn(text, isHead), isClosedByServer, durationMs: performance.now() - startedMs });
+      resolve({ text, responses: respondsIn(text, isHead), isClosedByServer, durationMs: performance.now() - startedMs });
     });
     void sendParts(socket, parts, gapMs);
   });
@@ -63,8 +63,8 @@ async function sendParts(socket: ReturnType<typeof connect>, parts: readonly (st
 }
 
 /** The complete answers in a text of Latin-1; one without a length has no body. */
-function answersIn(text: string, isHead: boolean): RawAnswer[] {
-  const answers: RawAnswer[] = [];
+function respondsIn(text: string, isHead: boolean): RawResponse[] {
+  const responses: RawResponse[] = [];
   let at = 0;
   while (at < text.length) {
     const headEnd = text.indexOf("\r\n\r\n", at);
@@ -77,8 +77,8 @@ function answersIn(text: string, isHead: boolean): RawAnswer[] {
     const end = headEnd + 4 + (isHead ? 0 : Number(headers["content-length"] ?? 0));
     if (end > text.length) break;
     // An interim answer is none.
-    if (status !== 100) answers.push({ status, headers, body: Buffer.from(text.slice(headEnd + 4, end), "latin1").toString("utf8") });
+    if (status !== 100) responses.push({ status, headers, body: Buffer.from(text.slice(headEnd + 4, end), "latin1").toString("utf8") });
     at = end;
   }
-  return answers;
+  return responses;
 }

@@ -9,7 +9,7 @@ export interface Receiver {
 }
 
 /** `answer` says what a handshake is answered; by default the challenge. */
-export function startReceiver(answer: (challenge: string) => Response | Promise<Response> = (challenge) => new Response(challenge)): Receiver {
+export function startReceiver(response: (challenge: string) => Response | Promise<Response> = (challenge) => new Response(challenge)): Receiver {
   const handshakes: Receiver["handshakes"] = [];
   const posts: Receiver["posts"] = [];
   const server = Bun.serve({
@@ -22,7 +22,7 @@ export function startReceiver(answer: (challenge: string) => Response | Promise<
         return new Response("ok");
       }
       handshakes.push({ mode: searchParams.get("hub.mode"), verifyToken: searchParams.get("hub.verify_token") });
-      return answer(searchParams.get("hub.challenge") ?? "");
+      return response(searchParams.get("hub.challenge") ?? "");
     },
   });
   afterThisTest(() => server.stop(true));

@@ -1,6 +1,6 @@
 /** A database with some migrations and a clock that the test moves, for what works below the graph: jobs and webhooks. */
 import { describe } from "bun:test";
-import type { Database, RoomMigrations } from "#storage/database";
+import type { Database, FeatureMigrations } from "#storage/database";
 import { openDatabase } from "#storage/open";
 import { afterThisTest } from "./cleanup.ts";
 import { sharedPostgres } from "./postgres-cluster.ts";
@@ -18,7 +18,7 @@ export interface WorkStore {
   open(): Promise<Database>;
 }
 
-export async function newWorkStore(kind: DatabaseKind, migrations: readonly RoomMigrations[]): Promise<WorkStore> {
+export async function newWorkStore(kind: DatabaseKind, migrations: readonly FeatureMigrations[]): Promise<WorkStore> {
   const world = `work${process.pid}_${++count}`;
   const data = kind === "postgres" ? (await sharedPostgres()).url : ":memory:";
   return {

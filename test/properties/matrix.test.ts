@@ -8,12 +8,12 @@ import { type TokenKind, tokenKinds } from "#auth/token";
 import type { Endpoint } from "#graph/registry";
 import { exportWorld } from "#graph/world-file";
 import { fullWorld, nodeOfType } from "#harness/full-world";
-import { databaseKinds, openPlaza, type TestAnswer, type TestPlaza } from "#harness/plaza";
+import { databaseKinds, openPlaza, type TestResponse, type TestPlaza } from "#harness/plaza";
 import { READ_SCOPES } from "#harness/scopes";
 import { nodeId } from "#kernel/ids";
 
 /** The call with one token in every place, so that what is refused is refused for the token itself. */
-function callWith(plaza: TestPlaza, endpoint: Endpoint, token: string): Promise<TestAnswer> {
+function requestWith(plaza: TestPlaza, endpoint: Endpoint, token: string): Promise<TestResponse> {
   const { access, served, nodeType } = endpoint;
   const id = nodeType === undefined ? undefined : nodeOfType[nodeType];
   if (nodeType !== undefined && id === undefined) throw new Error(`test/harness/full-world.ts has no node of the type ${nodeType}`);
@@ -21,17 +21,17 @@ function callWith(plaza: TestPlaza, endpoint: Endpoint, token: string): Promise<
   const version = surface === "app" || surface === "microblog" ? "" : "/v25.0";
   const edge = served?.contract.edge ?? undefined;
   const path = `${version}${id === undefined ? "" : `/${id}`}${edge === undefined ? "" : `/${edge}`}`;
-  return plaza.call(served?.contract.method ?? "GET", path, { surface, token, headers: { "x-forwarded-for": "192.0.2.1" } });
+  return plaza.request(served?.contract.method ?? "GET", path, { surface, token, headers: { "x-forwarded-for": "192.0.2.1" } });
 }
 
-const errorOf = ({ body }: TestAnswer) => body?.error ?? body;
+const errorOf = ({ body }: TestResponse) => body?.error ?? body;
 
 /** Refused for who calls, or answered as if nothing were there. */
-function expectRefusal(endpoint: Endpoint, who: string, answer: TestAnswer): void {
-  const { code, error_subcode } = errorOf(answer);
+function expectRefusal(endpoint: Endpoint, who: string, response: TestResponse): void {
+  const { code, error_subcode } = errorOf(response);
   // D-52: sending to another account's id has an error of its own.
   const isRefusal = [10, 104, 190, 200, 803].includes(code) || (code === 100 && [33, 2534014].includes(error_subcode));
-  expect([endpoint.access.operation, who, isRefusal, answer.status >= 400]).toEqual([endpoint.access.operation, who, true, true]);
+  expect([endpoint.access.operation, who, isRefusal, response.status >= 400]).toEqual([endpoint.access.operation, who, true, true]);
 }
 
 const none = { user: undefined, page: undefined, social_account: undefined, microblog_user: undefined };
@@ -67,10 +67,10 @@ for (const database of databaseKinds) {
       expectNothingChanged(async (plaza) => {
         for (const endpoint of plaza.registry.endpoints) {
           for (const kind of policyOf(endpoint.access.policy).kinds) {
-            expectRefusal(endpoint, `expired ${kind}`, await callWith(plaza, endpoint, await mint(plaza, kind, { expires_at: 1_700_000_000 })));
-            expectRefusal(endpoint, `revoked ${kind}`, await callWith(plaza, endpoint, await mint(plaza, kind, { revoked_at: 1_700_000_000 })));
+            expectRefusal(endpoint, `expired ${kind}`, await requestWith(plaza, endpoint, await mint(plaza, kind, { expires_at: 1_700_000_000 })));
+            expectRefusal(endpoint, `revoked ${kind}`, await requestWith(plaza, endpoint, await mint(plaza, kind, { revoked_at: 1_700_000_000 })));
           }
-          expectRefusal(endpoint, "unknown", await callWith(plaza, endpoint, "nobody-knows-it"));
+          expectRefusal(endpoint, "unknown", await requestWith(plaza, endpoint, "nobody-knows-it"));
         }
       }));
 
@@ -79,7 +79,7 @@ for (const database of databaseKinds) {
         for (const endpoint of plaza.registry.endpoints) {
           const { kinds } = policyOf(endpoint.access.policy);
           for (const kind of tokenKinds.filter((one) => !kinds.includes(one))) {
-            expectRefusal(endpoint, `a ${kind} token`, await callWith(plaza, endpoint, await mint(plaza, kind, {})));
+            expectRefusal(endpoint, `a ${kind} token`, await requestWith(plaza, endpoint, await mint(plaza, kind, {})));
           }
         }
       }));
@@ -90,8 +90,8 @@ for (const database of databaseKinds) {
           const { kinds, scopes } = policyOf(endpoint.access.policy);
           for (const kind of kinds) {
             for (const missing of scopes) {
-              const answer = await callWith(plaza, endpoint, await mint(plaza, kind, { scopes: READ_SCOPES.filter((scope) => scope !== missing) }));
-              expectRefusal(endpoint, `a ${kind} token without ${missing}`, answer);
+              const response = await requestWith(plaza, endpoint, await mint(plaza, kind, { scopes: READ_SCOPES.filter((scope) => scope !== missing) }));
+              expectRefusal(endpoint, `a ${kind} token without ${missing}`, response);
             }
           }
         }
@@ -103,7 +103,7 @@ for (const database of databaseKinds) {
           if (endpoint.nodeType === undefined) continue;
           for (const kind of policyOf(endpoint.access.policy).kinds) {
             const token = await mint(plaza, kind, { app: nodeId("1002"), ...principal(kind, stranger) });
-            expectRefusal(endpoint, `a stranger's ${kind} token`, await callWith(plaza, endpoint, token));
+            expectRefusal(endpoint, `a stranger's ${kind} token`, await requestWith(plaza, endpoint, token));
           }
         }
       }));

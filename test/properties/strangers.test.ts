@@ -46,12 +46,12 @@ test("accounts, numbers, intents and labels are seen by whom the world says, and
       for (const app of APPS) {
         for (const user of USERS) {
           const bearer = `${app}-${user}`;
-          const look = async (path: string, isSeen: boolean, missing: string, call: object = { bearer }) => {
-            const { status, body } = await plaza.get(path, call);
-            const other = await plaza.get(path.replace(/\d{4}$/, missing), call);
+          const look = async (path: string, isSeen: boolean, missing: string, request: object = { bearer }) => {
+            const { status, body } = await plaza.get(path, request);
+            const other = await plaza.get(path.replace(/\d{4}$/, missing), request);
             expect([path, bearer, status === 200]).toEqual([path, bearer, isSeen]);
-            const plain = (answer: unknown, id: string) =>
-              JSON.stringify(answer)
+            const plain = (response: unknown, id: string) =>
+              JSON.stringify(response)
                 .replaceAll(id, "ID")
                 .replace(/"pftrace_id":"[^"]*"/, "");
             if (!isSeen) expect([status, plain(body, path.slice(-4))]).toEqual([other.status, plain(other.body, missing)]);

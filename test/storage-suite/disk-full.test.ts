@@ -9,7 +9,7 @@ import { cleanUp, closedAfterwards, notes, temporaryFolder } from "./stores.ts";
 const LIMIT_BLOCKS = 4_000;
 
 interface Report {
-  readonly answered: number[];
+  readonly responded: number[];
   readonly refusals: Record<string, number>;
   readonly afterwards: number[];
 }
@@ -27,14 +27,14 @@ describe("disk full", () => {
     });
     const text = await new Response(child.stdout).text();
     expect(await child.exited).toBe(0);
-    const { answered, refusals, afterwards } = JSON.parse(text) as Report;
+    const { responded, refusals, afterwards } = JSON.parse(text) as Report;
     expect(Object.keys(refusals)).toEqual(["databaseUnreachable"]);
-    expect(answered.length).toBeGreaterThan(0);
+    expect(responded.length).toBeGreaterThan(0);
     expect(afterwards.length).toBeGreaterThan(0);
 
     const database = closedAfterwards(await openSqlite({ folder, migrations: [notes] }));
     const stored = await database.reader.all<{ id: number }>(sql`SELECT id FROM notes ORDER BY id`);
     // Every write answered is there, and none that was refused.
-    expect(stored.map(({ id }) => id)).toEqual([...answered, ...afterwards].sort((a, b) => a - b));
+    expect(stored.map(({ id }) => id)).toEqual([...responded, ...afterwards].sort((a, b) => a - b));
   }, 30_000);
 });

@@ -9,18 +9,18 @@ import { openSqlite } from "#storage/sqlite/open";
 import { notes } from "./stores.ts";
 
 const database = await openSqlite({ folder: process.argv[2] as string, migrations: [notes] });
-const answered: number[] = [];
+const responded: number[] = [];
 const refusals: Record<string, number> = {};
 let next = 0;
 
-async function writeGroup(answers: number[], texts: string): Promise<number> {
+async function writeGroup(responses: number[], texts: string): Promise<number> {
   let refused = 0;
   await Promise.all(
     Array.from({ length: 50 }, async () => {
       const id = next++;
       try {
         await database.write((tx) => tx.run(sql`INSERT INTO notes (id, list, text) VALUES (${id}, ${"a"}, ${texts})`));
-        answers.push(id);
+        responses.push(id);
       } catch (error) {
         refused++;
         const name = error instanceof GraphError ? error.errorName : String(error);
@@ -33,12 +33,12 @@ async function writeGroup(answers: number[], texts: string): Promise<number> {
 
 let groupsRefused = 0;
 for (let group = 0; group < 200 && groupsRefused < 3; group++) {
-  const refused = await writeGroup(answered, "x".repeat(2_000));
+  const refused = await writeGroup(responded, "x".repeat(2_000));
   // Small groups fit into the database's page cache, so it is the commit that fails, and for all of them.
   if (refused !== 0 && refused !== 50) throw new Error(`${refused} of a group of 50 were refused`);
   if (refused > 0) groupsRefused++;
   const row = await database.reader.get<{ count: number }>(sql`SELECT COUNT(*) AS count FROM notes`);
-  if (row?.count !== answered.length) throw new Error(`${row?.count} rows are seen, ${answered.length} were answered`);
+  if (row?.count !== responded.length) throw new Error(`${row?.count} rows are seen, ${responded.length} were answered`);
 }
 if (groupsRefused < 3) throw new Error("the limit was not reached");
 // One body writes more than the page cache holds, so that a statement in the middle of the group is what fails.
@@ -53,7 +53,7 @@ await Promise.allSettled(
         for (const id of ids) await tx.run(sql`INSERT INTO notes (id, list, text) VALUES (${id}, ${"a"}, ${"z".repeat(3_000)})`);
       })
       .then(
-        () => answered.push(...ids),
+        () => responded.push(...ids),
         (error) => {
           if (!(error instanceof GraphError)) throw error;
         },
@@ -64,4 +64,4 @@ execFileSync("prlimit", [`--pid=${process.pid}`, "--fsize=unlimited:unlimited"])
 const afterwards: number[] = [];
 await writeGroup(afterwards, "y");
 await database.close();
-process.stdout.write(JSON.stringify({ answered, refusals, afterwards }));
+process.stdout.write(JSON.stringify({ responded, refusals, afterwards }));

@@ -56,11 +56,11 @@ describe("group commit", () => {
     const database = await openNew(sqlite);
     await Promise.all(
       Array.from({ length: 200 }, async (_, id) => {
-        const answer = database.write(async (tx) => {
+        const response = database.write(async (tx) => {
           await tx.run(insert(id));
           if (id % 2 === 1) throw new Error("refused");
         });
-        const isRefused = await answer.then(
+        const isRefused = await response.then(
           () => false,
           () => true,
         );
@@ -78,7 +78,7 @@ describe("group commit", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.array(step, { maxLength: 4 }), { maxLength: 12 }), async (bodies) => {
         await database.write((tx) => tx.run(sql`DELETE FROM notes`));
-        const answers = await Promise.allSettled(
+        const responses = await Promise.allSettled(
           bodies.map((steps) =>
             database.write(async (tx) => {
               for (const { id, kind } of steps) {
@@ -100,7 +100,7 @@ describe("group commit", () => {
             else after.add(id);
             return false;
           });
-          expect(answers[index]?.status).toBe(isRefused ? "rejected" : "fulfilled");
+          expect(responses[index]?.status).toBe(isRefused ? "rejected" : "fulfilled");
           if (!isRefused) model = after;
         }
         const stored = await database.reader.all<{ id: number }>(sql`SELECT id FROM notes ORDER BY id`);
@@ -122,8 +122,8 @@ describe("group commit", () => {
       await database.write((inner) => inner.run(insert(4)));
     });
     const others = Array.from({ length: 10 }, (_, index) => database.write((tx) => tx.run(insert(10 + index))));
-    for (const answer of await Promise.allSettled([late, nested])) {
-      expect(answer).toMatchObject({ status: "rejected", reason: { message: "a write body awaited something other than its tx" } });
+    for (const response of await Promise.allSettled([late, nested])) {
+      expect(response).toMatchObject({ status: "rejected", reason: { message: "a write body awaited something other than its tx" } });
     }
     await Promise.all(others);
     await Bun.sleep(10);

@@ -8,7 +8,7 @@ describeDrivers("locks", (driver) => {
     const databases = [await store.open()];
     // Only PostgreSQL lets a second process take part.
     if (driver.name === "postgres") databases.push(closedAfterwards(await store.open()));
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 50 }, (_, id) =>
         (databases[id % databases.length] as (typeof databases)[0]).write(async (tx) => {
           await tx.lock("notes", "list a");
@@ -19,7 +19,7 @@ describeDrivers("locks", (driver) => {
         }),
       ),
     );
-    expect(answers.filter((answer) => answer === "written")).toHaveLength(1);
+    expect(responses.filter((response) => response === "written")).toHaveLength(1);
     expect(await databases[0]?.reader.get(sql`SELECT COUNT(*) AS count FROM notes`)).toEqual({ count: 1 });
   });
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Database, RoomMigrations } from "#storage/database";
+import type { Database, FeatureMigrations } from "#storage/database";
 import { MigrationFailed, UnknownMigration } from "#storage/migrator";
 import { sql } from "#storage/sql";
 import { describeDrivers } from "./stores.ts";
@@ -12,7 +12,7 @@ const second = {
     "INSERT INTO letters (id, body, sent_time) VALUES (7, 'TEXT', 5)",
   ],
 };
-const roomOf = (...migrations: RoomMigrations["migrations"]): RoomMigrations[] => [{ room: "letters", migrations }];
+const featureOf = (...migrations: FeatureMigrations["migrations"]): FeatureMigrations[] => [{ feature: "letters", migrations }];
 
 const applied = (database: Database) =>
   database.reader.all(sql`SELECT room, name FROM migrations ORDER BY applied_time, CASE name WHEN ${"letters"} THEN 0 ELSE 1 END`);
@@ -21,11 +21,11 @@ describeDrivers("migrations", (driver) => {
   test("each runs once, in the order given, also when opened again", async () => {
     const store = await driver.newStore();
     for (let time = 0; time < 3; time++) {
-      const database = await store.open(roomOf(first, second));
+      const database = await store.open(featureOf(first, second));
       expect(await database.reader.all(sql`SELECT id, body, sent_time FROM letters`)).toEqual([{ id: 7, body: "TEXT", sent_time: 5 }]);
       expect(await applied(database)).toEqual([
-        { room: "letters", name: "letters" },
-        { room: "letters", name: "letter dates" },
+        { feature: "letters", name: "letters" },
+        { feature: "letters", name: "letter dates" },
       ]);
       await database.close();
     }
@@ -33,10 +33,10 @@ describeDrivers("migrations", (driver) => {
 
   test("what a newer program adds runs on the data there is", async () => {
     const store = await driver.newStore();
-    const older = await store.open(roomOf(first));
+    const older = await store.open(featureOf(first));
     await older.write((tx) => tx.run(sql`INSERT INTO letters (id, body) VALUES (${1}, ${"old"})`));
     await older.close();
-    const newer = await store.open(roomOf(first, second));
+    const newer = await store.open(featureOf(first, second));
     expect(await newer.reader.all(sql`SELECT id, sent_time FROM letters ORDER BY id`)).toEqual([
       { id: 1, sent_time: 0 },
       { id: 7, sent_time: 5 },
@@ -45,33 +45,33 @@ describeDrivers("migrations", (driver) => {
 
   test("data of a newer program is refused, naming what is unknown, and stays usable for it", async () => {
     const store = await driver.newStore();
-    await (await store.open(roomOf(first, second))).close();
-    const refused = await store.open(roomOf(first)).catch((error) => error);
+    await (await store.open(featureOf(first, second))).close();
+    const refused = await store.open(featureOf(first)).catch((error) => error);
     expect(refused).toBeInstanceOf(UnknownMigration);
     expect(refused.message).toContain("letters/letter dates");
-    await (await store.open(roomOf(first, second))).close();
+    await (await store.open(featureOf(first, second))).close();
   });
 
   test("one that fails leaves nothing of the whole run, and says which it was", async () => {
     const store = await driver.newStore();
     await (await store.open([])).close();
     const broken = { name: "broken", statements: ["INSERT INTO letters (id) VALUES (1)", "INSERT INTO nowhere (id) VALUES (1)"] };
-    const refused = await store.open(roomOf(first, broken)).catch((error) => error);
+    const refused = await store.open(featureOf(first, broken)).catch((error) => error);
     expect(refused).toBeInstanceOf(MigrationFailed);
     expect(refused.message).toContain("letters/broken");
-    const database = await store.open(roomOf(first));
+    const database = await store.open(featureOf(first));
     expect(await database.reader.all(sql`SELECT id FROM letters`)).toEqual([]);
   });
 
   test("two of one name are a mistake of the program", async () => {
     const store = await driver.newStore();
-    await expect(store.open(roomOf(first, first))).rejects.toThrow("two migrations are called letters/letters");
+    await expect(store.open(featureOf(first, first))).rejects.toThrow("two migrations are called letters/letters");
   });
 
   if (driver.name === "postgres") {
     test("processes that start at once take turns", async () => {
       const store = await driver.newStore();
-      const databases = await Promise.all(Array.from({ length: 4 }, () => store.open(roomOf(first, second))));
+      const databases = await Promise.all(Array.from({ length: 4 }, () => store.open(featureOf(first, second))));
       for (const database of databases) expect(await database.reader.all(sql`SELECT id FROM letters`)).toEqual([{ id: 7 }]);
       expect(new Set(databases.map(({ processNumber }) => processNumber)).size).toBe(4);
     });

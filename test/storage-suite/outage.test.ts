@@ -34,8 +34,8 @@ describe("outage of PostgreSQL", () => {
     await client.query(statement).finally(() => client.end());
   }
 
-  async function expectUnreachable(answer: Promise<unknown>): Promise<void> {
-    const error = await answer.then(
+  async function expectUnreachable(response: Promise<unknown>): Promise<void> {
+    const error = await response.then(
       () => undefined,
       (reason) => reason,
     );
@@ -80,8 +80,8 @@ describe("outage of PostgreSQL", () => {
       const database = await open();
       await warm(database, 8);
       await cluster.restart("fast");
-      const calls = Array.from({ length: 20 }, (_, id) => (id % 2 === 0 ? database.reader.get(count) : database.write((tx) => tx.run(insert(id)))));
-      expect((await Promise.allSettled(calls)).filter(({ status }) => status === "rejected")).toEqual([]);
+      const requests = Array.from({ length: 20 }, (_, id) => (id % 2 === 0 ? database.reader.get(count) : database.write((tx) => tx.run(insert(id)))));
+      expect((await Promise.allSettled(requests)).filter(({ status }) => status === "rejected")).toEqual([]);
       expect(await database.reader.get(count)).toEqual({ count: 10 });
     },
     LIMIT_MS,

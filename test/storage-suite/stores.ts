@@ -4,12 +4,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sharedPostgres } from "#harness/postgres-cluster";
-import type { Database, RoomMigrations } from "#storage/database";
+import type { Database, FeatureMigrations } from "#storage/database";
 import { openPostgres } from "#storage/postgres/open";
 import { openSqlite } from "#storage/sqlite/open";
 
-export const notes: RoomMigrations = {
-  room: "notes",
+export const notes: FeatureMigrations = {
+  feature: "notes",
   migrations: [
     {
       name: "notes",
@@ -24,7 +24,7 @@ export const notes: RoomMigrations = {
 
 /** Where a database lives; it may be opened again, and on PostgreSQL several times at once. */
 interface Store {
-  open(migrations?: readonly RoomMigrations[]): Promise<Database>;
+  open(migrations?: readonly FeatureMigrations[]): Promise<Database>;
 }
 
 export interface Driver {

@@ -19,18 +19,18 @@ describeDrivers("writes", (driver) => {
   test("a body that throws leaves nothing, and its error is thrown on", async () => {
     const database = await openNew(driver);
     const mistake = new Error("refused");
-    const answer = database.write(async (tx) => {
+    const response = database.write(async (tx) => {
       await tx.run(insert(1));
       throw mistake;
     });
-    expect(await answer.catch((error) => error)).toBe(mistake);
+    expect(await response.catch((error) => error)).toBe(mistake);
     expect(await database.reader.get(count)).toEqual({ count: 0 });
   });
 
   test("nor does one that has written with a statement that hands out rows", async () => {
     const database = await openNew(driver);
     const returning = (id: number) => sql`INSERT INTO notes (id, list) VALUES (${id}, ${"a"}) RETURNING list`;
-    const answers = await Promise.allSettled([
+    const responses = await Promise.allSettled([
       database.write((tx) => tx.get(returning(1))),
       database.write(async (tx) => {
         await tx.all(returning(2));
@@ -38,13 +38,13 @@ describeDrivers("writes", (driver) => {
       }),
       database.write((tx) => tx.run(insert(3))),
     ]);
-    expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(responses.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
     expect(await database.reader.get(count)).toEqual({ count: 2 });
   });
 
   test("bodies started together succeed and fail each for itself", async () => {
     const database = await openNew(driver);
-    const answers = await Promise.allSettled(
+    const responses = await Promise.allSettled(
       Array.from({ length: 60 }, (_, id) =>
         database.write(async (tx) => {
           await tx.run(insert(id));
@@ -53,9 +53,9 @@ describeDrivers("writes", (driver) => {
         }),
       ),
     );
-    for (const [id, answer] of answers.entries()) {
-      if (id % 3 === 0) expect(answer).toMatchObject({ status: "rejected", reason: { message: `refused ${id}` } });
-      else expect(answer).toEqual({ status: "fulfilled", value: id });
+    for (const [id, response] of responses.entries()) {
+      if (id % 3 === 0) expect(response).toMatchObject({ status: "rejected", reason: { message: `refused ${id}` } });
+      else expect(response).toEqual({ status: "fulfilled", value: id });
     }
     const stored = await database.reader.all<{ id: string }>(sql`SELECT CAST(notes.id AS TEXT) AS id FROM notes ORDER BY notes.id`);
     expect(stored.map(({ id }) => Number(id))).toEqual(Array.from({ length: 60 }, (_, id) => id).filter((id) => id % 3 !== 0));

@@ -35,11 +35,11 @@ const worldOf = (receiver: ReceiverProcess) => ({
   ],
 });
 
-const call = (server: Server, path: string, body: object) =>
-  answerOf(`${server.control_url}/v1/worlds/default/${path}`, server.control_key, { method: "POST", body: JSON.stringify(body) });
+const request = (server: Server, path: string, body: object) =>
+  responseOf(`${server.control_url}/v1/worlds/default/${path}`, server.control_key, { method: "POST", body: JSON.stringify(body) });
 
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into any answer.
-async function answerOf(url: string, bearer: string, init: { method: string; body?: string } = { method: "GET" }): Promise<any> {
+async function responseOf(url: string, bearer: string, init: { method: string; body?: string } = { method: "GET" }): Promise<any> {
   const response = await fetch(url, { ...init, headers: { authorization: `Bearer ${bearer}`, "content-type": "application/json" } });
   if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
   return response.json();
@@ -53,8 +53,8 @@ async function open() {
 
 test("HOOK-1: every kind of event arrives at an independent receiver, with both signatures valid", async () => {
   const { receiver, server } = await open();
-  for (const { object, field } of webhookFields.all) await call(server, "deliveries/trigger", { object, field, entity: ENTITY[object] });
-  await call(server, "clock/advance", { seconds: 1 });
+  for (const { object, field } of webhookFields.all) await request(server, "deliveries/trigger", { object, field, entity: ENTITY[object] });
+  await request(server, "clock/advance", { seconds: 1 });
   const log = await receiver.log();
   const seen = log.flatMap(({ object, fields }) => (fields.length === 0 ? [`${object} messages`] : fields.map((field) => `${object} ${field}`)));
   expect(seen.sort()).toEqual(webhookFields.all.map(({ object, field }) => `${object} ${field}`).sort());
@@ -73,8 +73,8 @@ test("the routing table of the document, row by row", async () => {
   ] as const;
   for (const [account, phone_number, place] of rows) {
     for (const { object, field, honoursOverrides } of webhookFields.all.filter((entry) => entry.object === "chatapp_business_account")) {
-      await call(server, "in-app/chatapp", { account, ...(phone_number === undefined ? {} : { phone_number }), field, value: { n: 1 } });
-      await call(server, "clock/advance", { seconds: 1 });
+      await request(server, "in-app/chatapp", { account, ...(phone_number === undefined ? {} : { phone_number }), field, value: { n: 1 } });
+      await request(server, "clock/advance", { seconds: 1 });
       const log = await receiver.log();
       expect(log.map(({ path, fields }) => [object, field, path, fields])).toEqual([[object, field, honoursOverrides ? place : "/hook", [field]]]);
     }
@@ -84,18 +84,18 @@ test("the routing table of the document, row by row", async () => {
 test("D-62: a live video's changes of status arrive at the page's app, in their order; its removal is none", async () => {
   const { receiver, server } = await open();
   const graph = (method: string, path: string, body: object) =>
-    answerOf(`${server.base_url}/v26.0/${path}`, "author", { method, body: JSON.stringify(body) });
+    responseOf(`${server.base_url}/v26.0/${path}`, "author", { method, body: JSON.stringify(body) });
   const { id } = await graph("POST", "2001/live_videos", { status: "LIVE_NOW" });
   await graph("POST", id, { end_live_video: true });
-  await call(server, "clock/advance", { seconds: 1 });
+  await request(server, "clock/advance", { seconds: 1 });
   await graph("DELETE", id, {});
-  await call(server, "clock/advance", { seconds: 1 });
+  await request(server, "clock/advance", { seconds: 1 });
   const log = await receiver.log();
   expect(log.flatMap(({ object, fields }) => fields.map((field) => `${object} ${field}`))).toEqual(new Array(4).fill("page live_videos"));
-  const { data } = await answerOf(`${server.control_url}/v1/worlds/default/deliveries`, server.control_key);
+  const { data } = await responseOf(`${server.control_url}/v1/worlds/default/deliveries`, server.control_key);
   const bodies: string[] = [];
   for (const delivery of data.reverse()) {
-    bodies.push((await answerOf(`${server.control_url}/v1/worlds/default/deliveries/${delivery.id}`, server.control_key)).body);
+    bodies.push((await responseOf(`${server.control_url}/v1/worlds/default/deliveries/${delivery.id}`, server.control_key)).body);
   }
   const changes = bodies.flatMap((body) => JSON.parse(body).entry.flatMap((entry: { changes: unknown[] }) => entry.changes));
   expect(changes).toEqual(["LIVE", "LIVE_STOPPED", "PROCESSING", "VOD"].map((status) => ({ field: "live_videos", value: { id, status } })));

@@ -1,20 +1,20 @@
 /** The door of the gift-cards room. */
 import { serveList, serveWrite } from "#graph/contract";
-import { nodeType, type Room } from "#graph/room";
+import { nodeType, type Feature } from "#graph/room";
 import { createGiftCard, deleteGiftCardOperation, giftCardNode, listGiftCards, readGiftCard } from "./gift-cards.contract.ts";
 import { handleCreateGiftCard, handleDeleteGiftCard, handleListGiftCards } from "./gift-cards.handlers.ts";
 import { giftCardMigrations } from "./gift-cards.migrations.ts";
 import { deleteGiftCardsOfPage, findGiftCard, type GiftCardRow } from "./gift-cards.store.ts";
 import { giftCardSection } from "./gift-cards.world.ts";
 
-export const giftCards: Room = {
+export const giftCards: Feature = {
   name: "gift-cards",
   migrations: giftCardMigrations,
   nodeTypes: [
     nodeType<GiftCardRow>({
       type: "gift_card",
       policy: "pageMessaging",
-      reading: { ...readGiftCard, set: giftCardNode, find: (_call, reader, node) => findGiftCard(reader, node.owner, node.id) },
+      reading: { ...readGiftCard, set: giftCardNode, find: (_request, reader, node) => findGiftCard(reader, node.owner, node.id) },
     }),
   ],
   operations: [

@@ -31,8 +31,8 @@ export interface ClauseReport {
 export function clauseReport(files: readonly RepositoryFile[], areasUnderWay: readonly string[]): ClauseReport {
   const clauses = parse(files.find(({ path }) => path === CLAUSES)?.text ?? "[]") as Clause[];
   const known = new Set(clauses.map(({ id }) => id));
-  const ofTheStairs = clauses.filter(({ area }) => OF_THE_STAIRS.has(area)).map(({ id }) => id);
-  const served = new Set([...citedInProgram(files, known), ...ofTheStairs]);
+  const ofThePipeline = clauses.filter(({ area }) => OF_THE_STAIRS.has(area)).map(({ id }) => id);
+  const served = new Set([...citedInProgram(files, known), ...ofThePipeline]);
   const shown = citedInCases(files);
   const excused = reasonsIn(files.find(({ path }) => path === UNCOVERED));
 

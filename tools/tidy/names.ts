@@ -27,23 +27,23 @@ const FURNITURE = ["contract", "handlers", "store", "migrations", "changes", "st
 
 /** Also what only this room has, called after it: `microblog-insights.metrics.ts`. */
 const isFurniture = (path: string): boolean => {
-  const [name = "", room = ""] = path.split("/").reverse();
-  return name === "index.ts" || FURNITURE.some((piece) => name.endsWith(`.${piece}.ts`)) || name.startsWith(`${room}.`);
+  const [name = "", feature = ""] = path.split("/").reverse();
+  return name === "index.ts" || FURNITURE.some((piece) => name.endsWith(`.${piece}.ts`)) || name.startsWith(`${feature}.`);
 };
 
-export const roomFurniture: Check = (files) => {
-  const inRooms = files.filter(({ path }) => path.startsWith(ROOMS) && path.slice(ROOMS.length).includes("/"));
-  const rooms = Map.groupBy(inRooms, ({ path }) => path.slice(ROOMS.length).split("/")[0] ?? "");
-  return [...rooms].flatMap(([room, held]) => [...missing(room, held), ...strange(held)]);
+export const featureFurniture: Check = (files) => {
+  const inFeatures = files.filter(({ path }) => path.startsWith(ROOMS) && path.slice(ROOMS.length).includes("/"));
+  const features = Map.groupBy(inFeatures, ({ path }) => path.slice(ROOMS.length).split("/")[0] ?? "");
+  return [...features].flatMap(([feature, held]) => [...missing(feature, held), ...strange(held)]);
 };
 
-function missing(room: string, held: readonly RepositoryFile[]): Problem[] {
+function missing(feature: string, held: readonly RepositoryFile[]): Problem[] {
   const has = (end: string): boolean => held.some(({ path }) => path.endsWith(end));
-  const lacks = (what: string, mend: string): Problem => ({ path: `${ROOMS}${room}`, line: FIRST_LINE, what: `the room has no ${what}`, mend });
+  const lacks = (what: string, mend: string): Problem => ({ path: `${ROOMS}${feature}`, line: FIRST_LINE, what: `the room has no ${what}`, mend });
   const problems: Problem[] = [];
   if (!has("/index.ts")) problems.push(lacks("index.ts", "it is the room's door: export its Room there"));
   if (!has("/README.md")) problems.push(lacks("README.md", "say in a few lines which clauses it serves and what it stores"));
-  if (!has(".test.ts")) problems.push(lacks("test", `add ${room}.test.ts; titles say clause and behaviour`));
+  if (!has(".test.ts")) problems.push(lacks("test", `add ${feature}.test.ts; titles say clause and behaviour`));
   if (has(".handlers.ts") && !has(".contract.ts")) problems.push(lacks("contract", "operations are declared as data beside their handlers"));
   return problems;
 }

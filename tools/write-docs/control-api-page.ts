@@ -14,7 +14,7 @@ export function controlApiPage(): string {
   ]);
 }
 
-const row = (route: ControlRoute): string[] => [code(`${route.method} ${route.path}`), takes(route), answers(route), route.summary];
+const row = (route: ControlRoute): string[] => [code(`${route.method} ${route.path}`), takes(route), responses(route), route.summary];
 
 function takes({ query, body }: ControlRoute): string {
   const named =
@@ -32,8 +32,8 @@ function takes({ query, body }: ControlRoute): string {
   return [...named, shape].join("; ");
 }
 
-function answers({ answer }: ControlRoute): string {
-  if (answer === "entry") return "the entry";
-  if (answer === "entries") return "a page of entries";
-  return code(schemaText(answer as Schema));
+function responses({ response }: ControlRoute): string {
+  if (response === "entry") return "the entry";
+  if (response === "entries") return "a page of entries";
+  return code(schemaText(response as Schema));
 }

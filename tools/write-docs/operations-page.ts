@@ -1,21 +1,21 @@
 import { commonErrors } from "#graph/common-errors";
 import type { Access, FieldSet, NodeType, Operation } from "#graph/contract";
-import type { Room } from "#graph/room";
+import type { Feature } from "#graph/room";
 import { surfaces } from "#surfaces/surfaces";
 import { code, codes, page, table } from "./markdown.ts";
 import { propertiesOf, type Schema, schemaText } from "./schema-text.ts";
 
-export function operationsPage(rooms: readonly Room[]): string {
-  const serving = rooms.filter(
+export function operationsPage(features: readonly Feature[]): string {
+  const serving = features.filter(
     ({ operations, nodeTypes }) => (operations ?? []).length > 0 || nodeTypes?.some(({ reading }) => reading !== undefined),
   );
   const intro =
     "One section for each room that serves calls. What every call has is not repeated: `fields` (D-33), `before`, `after` and `limit` on lists " +
     "(D-30, D-31), the tokens ([permissions.md](permissions.md)) and the errors that any call may meet ([errors.md](errors.md)).";
-  return page("Operations", "the rooms' contracts", [intro, ...serving.map(roomSection)]);
+  return page("Operations", "the rooms' contracts", [intro, ...serving.map(featureSection)]);
 }
 
-function roomSection({ name, nodeTypes, operations }: Room): string {
+function featureSection({ name, nodeTypes, operations }: Feature): string {
   const reads = (nodeTypes ?? []).flatMap((type) => (type.reading === undefined ? [] : [readSection(type, type.reading)]));
   return [`## ${name}`, ...(operations ?? []).map(({ contract }) => operationSection(contract)), ...reads].join("\n\n");
 }
@@ -25,8 +25,8 @@ export const addressOf = ({ on, edge }: Pick<Operation, "on" | "edge">): string 
 
 function operationSection(contract: Operation): string {
   const facts = [`${code(`${contract.method} ${addressOf(contract)}`)}: ${contract.summary}`, ...accessFacts(contract)];
-  const answer = contract.kind === "list" ? `a page of items with ${fieldsText(contract.items)}` : schemaText(contract.returns as Schema);
-  return [`### ${contract.operation}`, list([...facts, `answers: ${contract.kind === "list" ? answer : code(answer)}`]), parameters(contract)]
+  const response = contract.kind === "list" ? `a page of items with ${fieldsText(contract.items)}` : schemaText(contract.returns as Schema);
+  return [`### ${contract.operation}`, list([...facts, `answers: ${contract.kind === "list" ? response : code(response)}`]), parameters(contract)]
     .filter((part) => part !== "")
     .join("\n\n");
 }

@@ -3,27 +3,27 @@ import { placeNames, type Scheme, type SchemeName, schemes } from "#auth/schemes
 import type { FieldSet } from "#graph/contract";
 import { fieldsBeyond } from "#graph/field-policies";
 import { Registry } from "#graph/registry";
-import type { Room } from "#graph/room";
+import type { Feature } from "#graph/room";
 import { code, codes, page, table } from "./markdown.ts";
 import { addressOf } from "./operations-page.ts";
 
 interface Entry {
-  readonly call: string;
+  readonly request: string;
   readonly scheme: SchemeName;
   readonly policy: PolicyName;
   readonly set?: FieldSet;
 }
 
-export function permissionsPage(rooms: readonly Room[]): string {
-  const registry = new Registry(rooms);
-  const entries = rooms.flatMap((room) => entriesOf(room, registry));
-  const types = rooms.flatMap(({ nodeTypes }) => nodeTypes ?? []);
+export function permissionsPage(features: readonly Feature[]): string {
+  const registry = new Registry(features);
+  const entries = features.flatMap((feature) => entriesOf(feature, registry));
+  const types = features.flatMap(({ nodeTypes }) => nodeTypes ?? []);
   return page("Permissions", "`src/auth/policies.ts`, `src/auth/schemes.ts` and the rooms' contracts", [
     "Who may call what. First comes whether the caller may know that the node exists: where not, the answer is that of a node that is missing. Then " +
       "its scopes (code 10) and its page task or role (code 200) are checked (D-14, D-91).",
     table(
       ["call", "tokens", "scopes", "who", "the token stands in"],
-      entries.map(({ call, scheme, policy }) => [code(call), ...policyCells(policy), schemeText(schemes[scheme])]),
+      entries.map(({ request, scheme, policy }) => [code(request), ...policyCells(policy), schemeText(schemes[scheme])]),
     ),
     "With the profile `clients` a token serves in any place.",
     ...fieldPart(entries),
@@ -35,22 +35,22 @@ export function permissionsPage(rooms: readonly Room[]): string {
   ]);
 }
 
-function entriesOf({ nodeTypes, operations }: Room, registry: Registry): Entry[] {
-  const calls = (operations ?? []).map(({ contract }): Entry => {
-    const entry = { call: `${contract.method} ${addressOf(contract)}`, scheme: contract.scheme, policy: contract.policy };
+function entriesOf({ nodeTypes, operations }: Feature, registry: Registry): Entry[] {
+  const requests = (operations ?? []).map(({ contract }): Entry => {
+    const entry = { request: `${contract.method} ${addressOf(contract)}`, scheme: contract.scheme, policy: contract.policy };
     const set = contract.kind === "list" ? contract.items : contract.kind === "write" ? contract.readBack?.set : undefined;
     return set === undefined ? entry : { ...entry, set };
   });
   const reads = (nodeTypes ?? []).flatMap(({ type }): Entry[] => {
     // The registry's has the fields that other rooms give to it.
     const reading = registry.find(type, "GET", undefined)?.reading;
-    return reading === undefined ? [] : [{ call: `GET /{${type}_id}`, scheme: reading.scheme, policy: reading.policy, set: reading.set }];
+    return reading === undefined ? [] : [{ request: `GET /{${type}_id}`, scheme: reading.scheme, policy: reading.policy, set: reading.set }];
   });
-  return [...calls, ...reads];
+  return [...requests, ...reads];
 }
 
 function fieldPart(entries: readonly Entry[]): string[] {
-  const rows = entries.flatMap(({ call, policy, set }) => fieldRows(call, policy, set));
+  const rows = entries.flatMap(({ request, policy, set }) => fieldRows(request, policy, set));
   return rows.length === 0 ? [] : ["Fields that not all of these callers may read (D-16):", table(["field", "who"], rows)];
 }
 
@@ -68,7 +68,7 @@ function schemeText({ places, need, developmentOnly }: Scheme): string {
 }
 
 /** Only what differs from the call's own policy. */
-function fieldRows(call: string, policy: PolicyName, set: FieldSet | undefined): string[][] {
+function fieldRows(request: string, policy: PolicyName, set: FieldSet | undefined): string[][] {
   if (set === undefined) return [];
-  return fieldsBeyond(policy, set).map(({ path, field }) => [code(`${call}: ${path}`), policyOf(field.policy).summary]);
+  return fieldsBeyond(policy, set).map(({ path, field }) => [code(`${request}: ${path}`), policyOf(field.policy).summary]);
 }

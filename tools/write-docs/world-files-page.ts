@@ -1,11 +1,11 @@
-import type { Room } from "#graph/room";
+import type { Feature } from "#graph/room";
 import { ownSchemas } from "#graph/world-settings";
 import { tokenEntry } from "#graph/world-tokens";
 import { code, page, table } from "./markdown.ts";
 import { propertiesOf, type Schema, schemaText } from "./schema-text.ts";
 
-export function worldFilesPage(rooms: readonly Room[]): string {
-  const sections = rooms.flatMap(({ name, sections: held }) => (held ?? []).map(({ key, entry }) => ({ name, key, entry: entry as Schema })));
+export function worldFilesPage(features: readonly Feature[]): string {
+  const sections = features.flatMap(({ name, sections: held }) => (held ?? []).map(({ key, entry }) => ({ name, key, entry: entry as Schema })));
   return page("World files", "the rooms' `x.world.ts`", [
     "The keys of a world file, each a list of entries. [operating.md](../operating.md) says how a file is read.",
     ...sections.map(({ name, key, entry }) => `## ${key}\n\nOf the room \`${name}\`.\n\n${entryTable(entry)}`),

@@ -9,11 +9,11 @@ import type { SqlValue } from "#storage/sql";
 import type { EventKind } from "./app-events.contract.ts";
 import { fingerprintOf } from "./app-events.fingerprints.ts";
 import { DAY_SECONDS, DEDUP_WINDOW_SECONDS } from "./app-events.limits.ts";
-import { type KnownNames, NameRoom } from "./app-events.name-room.ts";
+import { type KnownNames, NameQuota } from "./app-events.name-room.ts";
 import { type Device, deviceIdentities, deviceText, identitiesOf } from "./calls.reader.ts";
 import type { ReportedEvent } from "./events.reader.ts";
 import { findInstalled, insertInstalled } from "./installs.store.ts";
-import { findTimesOfKey, insertEvents, lastCallOf } from "./log.store.ts";
+import { findTimesOfKey, insertEvents, lastRequestOf } from "./log.store.ts";
 import type { LogIndex } from "./log-index.store.ts";
 import { ALL_DAYS, addSums, type EventSum } from "./sums.store.ts";
 
@@ -85,12 +85,12 @@ class AppBatch {
   }
 
   async store(reports: readonly Report[]): Promise<Outcome[]> {
-    const room = await NameRoom.open(this.#tx, this.#app, this.#names, reports);
+    const quota = await NameQuota.open(this.#tx, this.#app, this.#names, reports);
     await this.#findKeys(reports);
     await this.#findInstalls(reports);
-    this.#call = await lastCallOf(this.#tx, this.#app);
-    const outcomes = reports.map((report) => this.#take(report, room));
-    await room.store();
+    this.#call = await lastRequestOf(this.#tx, this.#app);
+    const outcomes = reports.map((report) => this.#take(report, quota));
+    await quota.store();
     if (this.#newlyInstalled.size > 0) await insertInstalled(this.#tx, this.#app, [...this.#newlyInstalled]);
     if (this.#rows.length > 0) {
       await insertEvents(this.#tx, this.#rows);
@@ -98,7 +98,7 @@ class AppBatch {
       await this.#index.add(this.#tx, this.#app, {
         keys: this.#keyEntries,
         identities: this.#identityEntries,
-        lastCall: this.#call,
+        lastRequest: this.#call,
         times: this.#times,
       });
     }
@@ -112,9 +112,9 @@ class AppBatch {
     const found = await this.#index.findKeys(this.#tx, this.#app, wanted, DEDUP_WINDOW_SECONDS);
     if (found.size === 0) return;
     for (const { fingerprint, name, event_id } of wanted) {
-      const calls = found.get(fingerprint);
-      if (calls === undefined || event_id === undefined) continue;
-      for (const call of new Set(calls)) {
+      const requests = found.get(fingerprint);
+      if (requests === undefined || event_id === undefined) continue;
+      for (const call of new Set(requests)) {
         const times = await findTimesOfKey(this.#tx, this.#app, call, name, event_id);
         for (const time of times) this.#remember(fingerprint, { name, event_id, time });
       }
@@ -133,7 +133,7 @@ class AppBatch {
     if (identities.length > 0) this.#installed = await findInstalled(this.#tx, this.#app, identities);
   }
 
-  #take(report: Report, room: NameRoom): Outcome {
+  #take(report: Report, quota: NameQuota): Outcome {
     switch (report.kind) {
       case "MOBILE_APP_INSTALL":
         return this.#takeInstall(report);
@@ -141,7 +141,7 @@ class AppBatch {
         this.#log(report, [linkOf(report)]);
         return { duplicates: NO_DUPLICATES };
       case "CUSTOM_APP_EVENTS":
-        return this.#takeEvents(report, room);
+        return this.#takeEvents(report, quota);
     }
   }
 
@@ -156,8 +156,8 @@ class AppBatch {
     return { duplicates: NO_DUPLICATES };
   }
 
-  #takeEvents(report: Report, room: NameRoom): Outcome {
-    const refusal = room.admit(report);
+  #takeEvents(report: Report, quota: NameQuota): Outcome {
+    const refusal = quota.admit(report);
     if (refusal !== undefined) return { refusal };
     let duplicates: Set<number> | undefined;
     const accepted: ReportedEvent[] = [];

@@ -1,5 +1,5 @@
 /** What is known in memory of the runs of the log's index (`log-index-runs.store.ts`): their times, and which keys they may hold. */
-import { type CallTable, Filter, Probe } from "./app-events.fingerprints.ts";
+import { type RequestTable, Filter, Probe } from "./app-events.fingerprints.ts";
 import { DEDUP_WINDOW_SECONDS } from "./app-events.limits.ts";
 import type { TimeSpan, WantedKey } from "./log-index.store.ts";
 
@@ -46,7 +46,7 @@ export function spanOf(wanted: readonly WantedKey[], within: number): TimeSpan {
 }
 
 /** Adds a run that was just written, and drops covers of runs that are hardly asked any more. */
-export function coverRun(covers: readonly Cover[], run: Run, keys: CallTable): Cover[] {
+export function coverRun(covers: readonly Cover[], run: Run, keys: RequestTable): Cover[] {
   const kept = covers.filter(({ times }) => times.last > run.times.last - IN_USE_SECONDS);
   let cover = kept[kept.length - 1];
   if (cover === undefined || cover.keys + keys.size > cover.keys_max) {

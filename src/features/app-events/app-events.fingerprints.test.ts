@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { CallTable, collectInPage, Filter, fingerprintOf, keyFingerprint, Probe, pageBitsFor, pageOf, pagesOf } from "./app-events.fingerprints.ts";
+import { RequestTable, collectInPage, Filter, fingerprintOf, keyFingerprint, Probe, pageBitsFor, pageOf, pagesOf } from "./app-events.fingerprints.ts";
 
 const texts = fc.array(fc.string({ unit: "binary", maxLength: 60 }), { minLength: 300, maxLength: 1_500 });
 
@@ -18,7 +18,7 @@ test("a fingerprint is a number of 53 bits above 0, the same for the same text",
 test("a table, its filter and its pages find every call that was put in", () => {
   fc.assert(
     fc.property(texts, fc.integer({ min: 0, max: 8 }), (added, pageBits) => {
-      const table = new CallTable();
+      const table = new RequestTable();
       const expected = new Map<number, number[]>();
       for (const [call, text] of added.entries()) {
         const fingerprint = fingerprintOf(text);
@@ -30,13 +30,13 @@ test("a table, its filter and its pages find every call that was put in", () => 
       for (const fingerprint of expected.keys()) filter.add(probe.set(fingerprint));
       const stored = Filter.fromBytes(filter.bytes);
       const pages = pagesOf([table], pageBits).map((values) => new Uint8Array(values.buffer));
-      for (const [fingerprint, calls] of expected) {
+      for (const [fingerprint, requests] of expected) {
         const inTable: number[] = [];
         table.collect(fingerprint, inTable);
         const inPage: number[] = [];
         collectInPage(pages[pageOf(fingerprint, pageBits)] as Uint8Array, fingerprint, inPage);
-        expect(inTable.sort((a, b) => a - b)).toEqual(calls);
-        expect(inPage.sort((a, b) => a - b)).toEqual(calls);
+        expect(inTable.sort((a, b) => a - b)).toEqual(requests);
+        expect(inPage.sort((a, b) => a - b)).toEqual(requests);
         expect(stored.mayHold(probe.set(fingerprint))).toBeTrue();
       }
     }),
@@ -46,7 +46,7 @@ test("a table, its filter and its pages find every call that was put in", () => 
 
 test("a filter takes few absent fingerprints for present ones, and pages are filled evenly", () => {
   const count = 100_000;
-  const table = new CallTable();
+  const table = new RequestTable();
   const filter = Filter.of(count);
   const probe = new Probe();
   for (let i = 0; i < count; i++) {

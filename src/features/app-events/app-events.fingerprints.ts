@@ -43,9 +43,9 @@ const LOAD_MAX = 0.6;
 const PLACES_MIN = 1_024;
 
 /** Fingerprint → calls, many to many; grows, and never forgets. 16 bytes a place. */
-export class CallTable {
+export class RequestTable {
   #fingerprints = new Float64Array(PLACES_MIN);
-  #calls = new Float64Array(PLACES_MIN);
+  #requests = new Float64Array(PLACES_MIN);
   #size = 0;
 
   get size(): number {
@@ -62,14 +62,14 @@ export class CallTable {
   collect(fingerprint: number, found: number[]): void {
     const mask = this.#fingerprints.length - 1;
     for (let at = lowOf(fingerprint) & mask; this.#fingerprints[at] !== 0; at = (at + 1) & mask) {
-      if (this.#fingerprints[at] === fingerprint) found.push(this.#calls[at] as number);
+      if (this.#fingerprints[at] === fingerprint) found.push(this.#requests[at] as number);
     }
   }
 
   visit(look: (fingerprint: number, call: number) => void): void {
     for (let at = 0; at < this.#fingerprints.length; at++) {
       const fingerprint = this.#fingerprints[at] as number;
-      if (fingerprint !== 0) look(fingerprint, this.#calls[at] as number);
+      if (fingerprint !== 0) look(fingerprint, this.#requests[at] as number);
     }
   }
 
@@ -78,15 +78,15 @@ export class CallTable {
     let at = lowOf(fingerprint) & mask;
     while (this.#fingerprints[at] !== 0) at = (at + 1) & mask;
     this.#fingerprints[at] = fingerprint;
-    this.#calls[at] = call;
+    this.#requests[at] = call;
   }
 
   #grow(): void {
-    const [fingerprints, calls] = [this.#fingerprints, this.#calls];
+    const [fingerprints, requests] = [this.#fingerprints, this.#requests];
     this.#fingerprints = new Float64Array(fingerprints.length * 2);
-    this.#calls = new Float64Array(fingerprints.length * 2);
+    this.#requests = new Float64Array(fingerprints.length * 2);
     for (let at = 0; at < fingerprints.length; at++) {
-      if (fingerprints[at] !== 0) this.#place(fingerprints[at] as number, calls[at] as number);
+      if (fingerprints[at] !== 0) this.#place(fingerprints[at] as number, requests[at] as number);
     }
   }
 }
@@ -179,7 +179,7 @@ export const pageBitsFor = (entryCount: number): number => Math.max(0, Math.ceil
 export const pageOf = (fingerprint: number, pageBits: number): number => lowOf(fingerprint) >>> (31 - pageBits);
 
 /** Splits entries into the pages of a run: `[fingerprint, call, fingerprint, call, …]` each. */
-export function pagesOf(tables: readonly CallTable[], pageBits: number): Float64Array[] {
+export function pagesOf(tables: readonly RequestTable[], pageBits: number): Float64Array[] {
   const sizes = new Uint32Array(2 ** pageBits);
   const count = (fingerprint: number) => {
     const page = pageOf(fingerprint, pageBits);

@@ -7,15 +7,15 @@ import { intakeOf } from "./app-events.intake.ts";
 import { EVENTS_PER_CALL_MAX } from "./app-events.limits.ts";
 import { testEventsOf } from "./app-events.test-view.ts";
 import { attributionOf } from "./attribution.handlers.ts";
-import { type ReportCall, readDevice, readEventList } from "./calls.reader.ts";
+import { type ReportRequest, readDevice, readEventList } from "./calls.reader.ts";
 import { readEvents } from "./events.reader.ts";
 import { readUserData } from "./user-data.reader.ts";
 
 /** I1-27, D-71: a duplicate is answered like the first one. */
-export async function handleReport(call: ReportCall): Promise<Static<typeof reportAppEvents.returns>> {
+export async function handleReport(call: ReportRequest): Promise<Static<typeof reportAppEvents.returns>> {
   const { world, params, node } = call;
   const intake = intakeOf(world);
-  intake.requireRoom();
+  intake.requireFeature();
   let report: Report;
   let outcome: Outcome;
   try {
@@ -34,7 +34,7 @@ export async function handleReport(call: ReportCall): Promise<Static<typeof repo
   return { success: true, data };
 }
 
-function readReport(call: ReportCall): Report {
+function readReport(call: ReportRequest): Report {
   const { node, params, caller, world } = call;
   const received = unixSeconds(world.clock);
   const device = readDevice(call);
@@ -47,14 +47,14 @@ function readReport(call: ReportCall): Report {
   return { ...report, list, events: readEvents(events, { list, received, advertiser_tracking_enabled, automatic_event_logging }) };
 }
 
-function seeAccepted({ world, node, params }: ReportCall, report: Report, duplicates: ReadonlySet<number>): void {
+function seeAccepted({ world, node, params }: ReportRequest, report: Report, duplicates: ReadonlySet<number>): void {
   const { received, events, device } = report;
   const dropped = device.user_data.dropped;
   testEventsOf(world).add({ app: node.id, received, kind: params.event, events, duplicates, refusal: undefined, dropped });
 }
 
 /** What was sent is shown as far as it can be read at all. */
-function seeRefused(call: ReportCall, error: unknown): void {
+function seeRefused(call: ReportRequest, error: unknown): void {
   const { world, node, params } = call;
   const refusal = error instanceof Error ? error.message : String(error);
   const kind = eventKinds.includes(params.event) ? params.event : String(params.event);
@@ -69,7 +69,7 @@ function seeRefused(call: ReportCall, error: unknown): void {
   });
 }
 
-function sentEvents(call: ReportCall): readonly unknown[] {
+function sentEvents(call: ReportRequest): readonly unknown[] {
   if (call.params.event !== "CUSTOM_APP_EVENTS") return [];
   try {
     return readEventList(call).events;

@@ -14,9 +14,9 @@ test("what waits is bounded: calls beyond it are told when to come back, and wha
       headers: { "x-forwarded-for": "1.2.3.4" },
       body: { event: "CUSTOM_APP_EVENTS", advertiser_id: "a", custom_events },
     });
-  const answers = await Promise.all(Array.from({ length: 1_300 }, send));
-  const taken = answers.filter(({ status }) => status === 200);
-  const refused = answers.filter(({ status }) => status !== 200);
+  const responses = await Promise.all(Array.from({ length: 1_300 }, send));
+  const taken = responses.filter(({ status }) => status === 200);
+  const refused = responses.filter(({ status }) => status !== 200);
   expect(refused.length).toBeGreaterThan(0);
   for (const { status, headers, body } of refused) {
     expect([status, headers["retry-after"], body.error.code, body.error.is_transient]).toEqual([503, "1", 2, true]);
@@ -37,7 +37,7 @@ test("calls that arrive together share transactions, and are answered each for i
     writes++;
     return write(body);
   };
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 200 }, (_, i) =>
       plaza.post("/v26.0/1001/activities", {
         bearer: "1001|s",
@@ -46,6 +46,6 @@ test("calls that arrive together share transactions, and are answered each for i
       }),
     ),
   );
-  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 200 }, (_, i) => (i % 10 === 3 ? 400 : 200)));
+  expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 200 }, (_, i) => (i % 10 === 3 ? 400 : 200)));
   expect(writes).toBeLessThan(20);
 });

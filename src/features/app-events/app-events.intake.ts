@@ -42,13 +42,13 @@ export class Intake {
   }
 
   /** Asked before a call's events are read, so that refusing costs little. Throws `overloaded`. */
-  requireRoom(): void {
+  requireFeature(): void {
     if (this.#waitingEvents >= WAITING_EVENTS_MAX) throw overloaded(RETRY_AFTER_SECONDS);
   }
 
   /** Resolves when the call is durable, or refused for good. */
   submit(report: Report): Promise<Outcome> {
-    this.requireRoom();
+    this.requireFeature();
     return new Promise((resolve, reject) => {
       this.#waiting.push({ report, resolve, reject });
       this.#waitingEvents += report.events.length + 1;

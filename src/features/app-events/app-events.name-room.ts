@@ -9,7 +9,7 @@ import { countActiveNames, eventNameKey, findNames, insertNames } from "./names.
 /** Whether a known name is active. Other processes see a deactivation within 1 s; absence is never cached. */
 export type KnownNames = FactCache<{ readonly active: boolean }>;
 
-export class NameRoom {
+export class NameQuota {
   readonly #tx: Transaction;
   readonly #app: NodeId;
   readonly #states: Map<string, boolean>;
@@ -25,7 +25,7 @@ export class NameRoom {
     this.#free = free;
   }
 
-  static async open(tx: Transaction, app: NodeId, known: KnownNames, reports: readonly Report[]): Promise<NameRoom> {
+  static async open(tx: Transaction, app: NodeId, known: KnownNames, reports: readonly Report[]): Promise<NameQuota> {
     const states = new Map<string, boolean>();
     const unknown = new Set<string>();
     for (const { events } of reports) {
@@ -37,13 +37,13 @@ export class NameRoom {
       }
     }
     const limit = reports[0]?.event_name_limit ?? 0;
-    if (unknown.size === 0) return new NameRoom(tx, app, states, limit, 0);
+    if (unknown.size === 0) return new NameQuota(tx, app, states, limit, 0);
     for (const [name, active] of await findNames(tx, app, [...unknown])) {
       states.set(name, active);
       unknown.delete(name);
       await known.get(eventNameKey(app, name), async () => ({ active }));
     }
-    return new NameRoom(tx, app, states, limit, unknown.size === 0 ? 0 : limit - (await countActiveNames(tx, app)));
+    return new NameQuota(tx, app, states, limit, unknown.size === 0 ? 0 : limit - (await countActiveNames(tx, app)));
   }
 
   /** All of a call's names have room, or the call is refused and takes none. */

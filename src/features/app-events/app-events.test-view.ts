@@ -24,7 +24,7 @@ export interface TestEvent {
 }
 
 /** A call as it is remembered; its events are written out when somebody looks. */
-export interface SeenCall {
+export interface SeenRequest {
   readonly app: NodeId;
   readonly received: number;
   readonly kind: string;
@@ -46,59 +46,59 @@ const EVENTS_SHOWN_MAX = 100;
 const TOLD_CALLS_MAX = 20;
 
 /** Its events as they are shown: of one app, at least one. */
-type ShownCall = readonly TestEvent[];
+type ShownRequest = readonly TestEvent[];
 
 export class TestEvents {
-  readonly #calls: { readonly app: NodeId; readonly count: number; shown(): ShownCall }[] = [];
+  readonly #requests: { readonly app: NodeId; readonly count: number; shown(): ShownRequest }[] = [];
   #events = 0;
-  readonly #listeners = new Set<(events: ShownCall) => void>();
+  readonly #listeners = new Set<(events: ShownRequest) => void>();
   #untold = 0;
 
-  add(call: SeenCall): void {
+  add(call: SeenRequest): void {
     const kept = call.events.length > EVENTS_SHOWN_MAX ? { ...call, events: call.events.slice(0, EVENTS_SHOWN_MAX) } : call;
     this.#untold = Math.min(TOLD_CALLS_MAX, this.#untold + 1);
     this.#keep(call.app, kept.events.length, () => eventsOf(kept));
   }
 
   /** What came in since the last time, the newest calls of it, in their order; for `addShown` of another process. */
-  takeNew(): ShownCall[] {
-    const calls = this.#calls.slice(Math.max(0, this.#calls.length - this.#untold)).map((call) => call.shown());
+  takeNew(): ShownRequest[] {
+    const requests = this.#requests.slice(Math.max(0, this.#requests.length - this.#untold)).map((call) => call.shown());
     this.#untold = 0;
-    return calls;
+    return requests;
   }
 
-  addShown(calls: readonly ShownCall[]): void {
-    for (const events of calls) if (events[0] !== undefined) this.#keep(events[0].app, events.length, () => events);
+  addShown(requests: readonly ShownRequest[]): void {
+    for (const events of requests) if (events[0] !== undefined) this.#keep(events[0].app, events.length, () => events);
   }
 
   /** Newest call first. */
   list(app: NodeId): TestEvent[] {
-    return this.#calls
+    return this.#requests
       .filter((call) => call.app === app)
       .reverse()
       .flatMap((call) => call.shown());
   }
 
   /** Tells of each call of the app from now on; the answer ends it. */
-  follow(app: NodeId, listener: (events: ShownCall) => void): () => void {
-    const own = (events: ShownCall) => {
+  follow(app: NodeId, listener: (events: ShownRequest) => void): () => void {
+    const own = (events: ShownRequest) => {
       if (events[0]?.app === app) listener(events);
     };
     this.#listeners.add(own);
     return () => this.#listeners.delete(own);
   }
 
-  #keep(app: NodeId, count: number, shown: () => ShownCall): void {
-    this.#calls.push({ app, count, shown });
+  #keep(app: NodeId, count: number, shown: () => ShownRequest): void {
+    this.#requests.push({ app, count, shown });
     this.#events += count;
-    while (this.#calls.length > CALLS_MAX || (this.#events > EVENTS_MAX && this.#calls.length > 1)) this.#events -= this.#calls.shift()?.count ?? 0;
+    while (this.#requests.length > CALLS_MAX || (this.#events > EVENTS_MAX && this.#requests.length > 1)) this.#events -= this.#requests.shift()?.count ?? 0;
     if (this.#listeners.size === 0) return;
     const events = shown();
     for (const listener of this.#listeners) listener(events);
   }
 }
 
-function eventsOf({ app, received, kind, events, duplicates, refusal, dropped }: SeenCall): TestEvent[] {
+function eventsOf({ app, received, kind, events, duplicates, refusal, dropped }: SeenRequest): TestEvent[] {
   const call = { channel: "App", app, received_time: received, event: kind, dropped_user_data: dropped } as const;
   const judged = (at: number) =>
     refusal === undefined

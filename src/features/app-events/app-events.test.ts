@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { onEachDatabase, openPlaza, type TestAnswer, type TestCall, type TestPlaza } from "#harness/plaza";
+import { onEachDatabase, openPlaza, type TestResponse, type TestRequest, type TestPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import { deactivateEventName, listDaySums, listEventNames, listLog, logEntry } from "./log.handlers.ts";
 
@@ -18,7 +18,7 @@ const world = {
 
 const from = { "x-forwarded-for": "203.0.113.7" };
 
-function report(plaza: TestPlaza, events: unknown, more: Record<string, unknown> = {}, call: TestCall = {}): Promise<TestAnswer> {
+function report(plaza: TestPlaza, events: unknown, more: Record<string, unknown> = {}, call: TestRequest = {}): Promise<TestResponse> {
   const body = { event: "CUSTOM_APP_EVENTS", advertiser_id: "device-1", custom_events: events, ...more };
   return plaza.post("/v26.0/1001/activities", { bearer: "1001|s3cret", headers: from, ...call, body });
 }
@@ -36,8 +36,8 @@ onEachDatabase("app events", (database) => {
 
   test("I1-5, I1-27: events are reported, logged and counted", async () => {
     const plaza = await open();
-    const answer = await report(plaza, [{ _eventName: "pf_mobile_purchase", event_id: "e1", _valueToSum: 21.97, pf_currency: "GBP" }]);
-    expect([answer.status, answer.body]).toEqual([200, { success: true }]);
+    const response = await report(plaza, [{ _eventName: "pf_mobile_purchase", event_id: "e1", _valueToSum: 21.97, pf_currency: "GBP" }]);
+    expect([response.status, response.body]).toEqual([200, { success: true }]);
     expect(await logOf(plaza)).toMatchObject([
       { event: "CUSTOM_APP_EVENTS", event_name: "pf_mobile_purchase", event_id: "e1", event_time: NOW, received_time: NOW, value_to_sum: "21.97" },
     ]);
@@ -61,8 +61,8 @@ onEachDatabase("app events", (database) => {
 
   test("D-70: one bad event refuses the call, and nothing of it is stored", async () => {
     const plaza = await open();
-    const answer = await report(plaza, [{ _eventName: "a" }, { _eventName: "b", pf_num_items: "x" }]);
-    expect([answer.status, answer.body.error.code, answer.body.error.error_data]).toEqual([400, 100, { parameter: "custom_events[1].pf_num_items" }]);
+    const response = await report(plaza, [{ _eventName: "a" }, { _eventName: "b", pf_num_items: "x" }]);
+    expect([response.status, response.body.error.code, response.body.error.error_data]).toEqual([400, 100, { parameter: "custom_events[1].pf_num_items" }]);
     expect(await logOf(plaza)).toEqual([]);
     expect((await namesOf(plaza)).size).toBe(0);
   });
@@ -127,9 +127,9 @@ onEachDatabase("app events", (database) => {
 
   test("LIM-1, D-72: 50 senders that each bring a new name at once fill the cap exactly", async () => {
     const plaza = await open({ apps: [{ id: "1001", name: "Shop", secret: "s3cret", event_name_limit: 20 }] });
-    const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => report(plaza, [{ _eventName: `name ${i}` }])));
-    expect(answers.filter(({ status }) => status === 200).length).toBe(20);
-    for (const { status, body } of answers.filter(({ status }) => status !== 200))
+    const responses = await Promise.all(Array.from({ length: 50 }, (_, i) => report(plaza, [{ _eventName: `name ${i}` }])));
+    expect(responses.filter(({ status }) => status === 200).length).toBe(20);
+    for (const { status, body } of responses.filter(({ status }) => status !== 200))
       expect([status, body.error.code, body.error.error_data.parameter]).toEqual([400, 100, "custom_events[0]._eventName"]);
     expect((await namesOf(plaza)).size).toBe(20);
   });

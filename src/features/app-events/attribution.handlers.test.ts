@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
-import { recordTouch, type ToldTouch } from "./log.handlers.ts";
+import { recordTouch, type TouchInput } from "./log.handlers.ts";
 import { reportOf } from "./report.handlers.ts";
 
 const NOW = 1_795_000_000;
@@ -30,8 +30,8 @@ const post = (plaza: TestPlaza, body: Record<string, unknown>) =>
 const install = (plaza: TestPlaza, more: Record<string, unknown> = { advertiser_id: "a" }) => post(plaza, { event: "MOBILE_APP_INSTALL", ...more });
 const buy = (plaza: TestPlaza, _logTime: number, more: Record<string, unknown> = {}) =>
   post(plaza, { event: "CUSTOM_APP_EVENTS", advertiser_id: "a", custom_events: [{ _eventName: "buy", _logTime, _valueToSum: 2 }], ...more });
-const click = ({ world: w }: TestPlaza, touch: Partial<ToldTouch>) => recordTouch(w, "click", { ad: "8501", time: NOW - DAY, ...touch });
-const view = ({ world: w }: TestPlaza, touch: Partial<ToldTouch>) => recordTouch(w, "impression", { ad: "8501", time: NOW - 3_600, ...touch });
+const click = ({ world: w }: TestPlaza, touch: Partial<TouchInput>) => recordTouch(w, "click", { ad: "8501", time: NOW - DAY, ...touch });
+const view = ({ world: w }: TestPlaza, touch: Partial<TouchInput>) => recordTouch(w, "impression", { ad: "8501", time: NOW - 3_600, ...touch });
 const ask = async (plaza: TestPlaza, query: Record<string, unknown> = { advertiser_id: "a" }) =>
   (await plaza.get("/v26.0/1001/app_attribution", { bearer: "1001|s", query })).body.data;
 
@@ -56,11 +56,11 @@ onEachDatabase("attribution", (database) => {
   test("ATTR-1, ATTR-4 to ATTR-6: a view counts for an install where it is asked for and there is no click", async () => {
     const plaza = await open();
     await view(plaza, { advertiser_id: "a" });
-    const answer = await post(plaza, { event: "MOBILE_APP_INSTALL", advertiser_id: "a", consider_views: "TRUE" });
+    const response = await post(plaza, { event: "MOBILE_APP_INSTALL", advertiser_id: "a", consider_views: "TRUE" });
     const row = { event: "MOBILE_APP_INSTALL", event_time: NOW, ad_id: "8501", campaign_id: "9501", cross_campaign: false, cross_device: false };
-    expect(answer.body).toEqual({ success: true, data: [{ ...row, is_view_through: true, view_time: NOW - 3_600 }] });
+    expect(response.body).toEqual({ success: true, data: [{ ...row, is_view_through: true, view_time: NOW - 3_600 }] });
     await buy(plaza, NOW);
-    expect(await ask(plaza, { advertiser_id: "a", consider_views: true })).toEqual(answer.body.data);
+    expect(await ask(plaza, { advertiser_id: "a", consider_views: true })).toEqual(response.body.data);
     expect(await ask(plaza)).toEqual([]);
     expect((await post(plaza, { event: "MOBILE_APP_INSTALL", advertiser_id: "a", consider_views: false })).body).toEqual({ success: true, data: [] });
     await click(plaza, { advertiser_id: "a" });

@@ -1,6 +1,6 @@
 /** Attribution as it is read (D-74): the events of a device, the touches of its person, and the rule between them. */
 import type { Static } from "typebox";
-import type { Call } from "#graph/contract";
+import type { OperationRequest } from "#graph/contract";
 import type { World } from "#graph/world";
 import { invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
@@ -12,31 +12,31 @@ import { type DeviceEvent, findDevice } from "./devices.handlers.ts";
 
 export type AttributionRow = Static<typeof attributionRow>;
 
-export interface AttributionQuestion {
+export interface AttributionQuery {
   readonly advertiser_id: string | undefined;
   readonly attribution: string | undefined;
   readonly event: EventKind | undefined;
   readonly considersViews: boolean;
 }
 
-type ReadAttribution = Call<Static<typeof readAttribution.params>>;
+type ReadAttribution = OperationRequest<Static<typeof readAttribution.params>>;
 
 export async function handleReadAttribution({ world, node, params }: ReadAttribution): Promise<Static<typeof readAttribution.returns>> {
   const advertiser_id = params.advertiser_id === "" ? undefined : params.advertiser_id;
   const attribution = readCookie(params.attribution);
   if (advertiser_id === undefined && attribution === undefined) throw invalidParameter("advertiser_id", "or attribution is required");
-  const question = { advertiser_id, attribution, event: params.event, considersViews: params.consider_views === true };
-  return { data: await attributionOf(world, node.id, question) };
+  const input = { advertiser_id, attribution, event: params.event, considersViews: params.consider_views === true };
+  return { data: await attributionOf(world, node.id, input) };
 }
 
 /** Newest event first; events that no ad may claim are left out. */
-export async function attributionOf(world: World, app: NodeId, question: AttributionQuestion): Promise<AttributionRow[]> {
+export async function attributionOf(world: World, app: NodeId, input: AttributionQuery): Promise<AttributionRow[]> {
   const { reader } = world.database;
-  const device = await findDevice(world, app, deviceIdentities(question));
-  const events = device.events.filter(({ kind }) => question.event === undefined || kind === question.event);
+  const device = await findDevice(world, app, deviceIdentities(input));
+  const events = device.events.filter(({ kind }) => input.event === undefined || kind === input.event);
   if (events.length === 0) return [];
   const touches = await findTouches(reader, [...device.ids, ...device.persons, ...device.linked]);
-  const model = question.considersViews ? clicksAndViews : clicksAlone;
+  const model = input.considersViews ? clicksAndViews : clicksAlone;
   return events.flatMap((event) => {
     const found = attribute(event, device.ids, touches, app, model);
     return found === undefined ? [] : [rowOf(event, found)];

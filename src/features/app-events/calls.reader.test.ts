@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { openPlaza, type TestCall, type TestPlaza } from "#harness/plaza";
+import { openPlaza, type TestRequest, type TestPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import { testEventsOf } from "./app-events.test-view.ts";
 import { listLog, logEntry } from "./log.handlers.ts";
@@ -19,7 +19,7 @@ const ANDROID = "a2,com.shop,1,1.0,13,Pixel,en_US,CET,carrier,1080,1920,2.5,8,12
 const COOKIE = "abcdefghij0123456789AB";
 const UUID = "123e4567-e89b-12d3-a456-426614174000";
 
-const send = (plaza: TestPlaza, body: Record<string, unknown>, call: TestCall = {}) =>
+const send = (plaza: TestPlaza, body: Record<string, unknown>, call: TestRequest = {}) =>
   plaza.post("/v26.0/1001/activities", { bearer: "1001|s3cret", headers: from, ...call, body });
 
 const events = { event: "CUSTOM_APP_EVENTS", custom_events: [{ _eventName: "n" }] };
@@ -118,9 +118,9 @@ test("AUTH-22, D-12: the app's own app token, in any place, and no other token",
   const app = await plaza.mint({ type: "app", app: SHOP });
   const user = await plaza.mint({ type: "user", app: SHOP, user: nodeId("3001") });
   const other = await plaza.mint({ type: "app", app: nodeId("1003") });
-  const call = (more: TestCall, body = {}) => plaza.post("/v26.0/1001/activities", { headers: from, ...more, body: { ...right, ...body } });
-  for (const answer of [await call({ bearer: app }), await call({ query: { access_token: app } }), await call({}, { access_token: app })])
-    expect(answer.status).toBe(200);
+  const call = (more: TestRequest, body = {}) => plaza.post("/v26.0/1001/activities", { headers: from, ...more, body: { ...right, ...body } });
+  for (const response of [await call({ bearer: app }), await call({ query: { access_token: app } }), await call({}, { access_token: app })])
+    expect(response.status).toBe(200);
   expect((await call({ bearer: "1001|s3cret" })).status).toBe(200);
   expect((await call({ bearer: "1001|wrong" })).body.error).toMatchObject({ code: 190 });
   expect((await call({})).status).toBe(401);
@@ -141,15 +141,15 @@ test("D-13 [clients]: an app may allow events without a token, in the clients pr
 
 test("I1-2: every answer says that the interface is discouraged, refusals too", async () => {
   const plaza = await openPlaza({ world });
-  const answers = [
+  const responses = [
     await send(plaza, right),
     await send(plaza, {}),
     await send(plaza, right, { bearer: "unknown" }),
     await plaza.post("/v26.0/1001/activities"),
     await plaza.post("/v26.0/999999/activities", { bearer: "1001|s3cret" }),
   ];
-  expect(answers.map(({ status }) => status)).toEqual([200, 400, 401, 401, 400]);
-  for (const { headers } of answers) {
+  expect(responses.map(({ status }) => status)).toEqual([200, 400, 401, 401, 400]);
+  for (const { headers } of responses) {
     expect(headers.deprecation).toMatch(/^@\d+$/);
     expect(headers.link).toContain('rel="deprecation"');
   }

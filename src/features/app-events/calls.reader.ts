@@ -1,7 +1,7 @@
 /** What a call of I1 says for all its events: device, flags, user data, the list of events itself. */
 import ipaddr from "ipaddr.js";
 import type { Static } from "typebox";
-import type { Call } from "#graph/contract";
+import type { OperationRequest } from "#graph/contract";
 import { parseJson } from "#graph/json";
 import { JsonNumber } from "#graph/request";
 import { invalidParameter } from "#kernel/errors";
@@ -10,7 +10,7 @@ import type { reportAppEvents } from "./app-events.contract.ts";
 import { DEVICE_ID_CHARACTERS_MAX, EXTINFO_VALUES, VALUE_CHARACTERS_MAX } from "./app-events.limits.ts";
 import { personsOf, readUserData, type UserData } from "./user-data.reader.ts";
 
-export type ReportCall = Call<Static<typeof reportAppEvents.params>>;
+export type ReportRequest = OperationRequest<Static<typeof reportAppEvents.params>>;
 
 /** Who and what reports. */
 export interface Device {
@@ -23,12 +23,12 @@ export interface Device {
   readonly user_data: UserData;
 }
 
-export function readDevice({ params, request }: ReportCall): Device {
+export function readDevice({ params, graphRequest }: ReportRequest): Device {
   const extinfo = readExtinfo(params.extinfo);
   const device: Device = {
     advertiser_id: readDeviceId(params.advertiser_id, "advertiser_id"),
     attribution: readCookie(params.attribution, extinfo?.[0]),
-    ip: readForwardedFor(request.header("x-forwarded-for")),
+    ip: readForwardedFor(graphRequest.header("x-forwarded-for")),
     extinfo,
     application_tracking_enabled: params.application_tracking_enabled ?? 1,
     // I1-11, D-76.
@@ -107,9 +107,9 @@ export interface EventList {
 }
 
 /** I1-17: a JSON list, its text, or a file of multipart/form-data that holds the text. */
-export function readEventList({ params, request }: ReportCall): EventList {
+export function readEventList({ params, graphRequest }: ReportRequest): EventList {
   const parameter = params.custom_events === undefined ? "custom_events_file" : "custom_events";
-  const file = request.files.get("custom_events_file");
+  const file = graphRequest.files.get("custom_events_file");
   const given = params.custom_events ?? (file === undefined ? params.custom_events_file : textOf(file.bytes));
   if (given === undefined || given === "") throw invalidParameter("custom_events", "is required");
   const events = typeof given === "string" ? parseJson(given, `Param ${parameter}`) : given;

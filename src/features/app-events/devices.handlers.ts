@@ -15,7 +15,7 @@ import { fingerprintOf } from "./app-events.fingerprints.ts";
 import { ATTRIBUTED_EVENTS_MAX } from "./app-events.limits.ts";
 import { logIndexOf } from "./app-events.log-index.ts";
 import { deviceIdentities, identitiesOfText, type LoggedDevice, readLoggedDevice } from "./calls.reader.ts";
-import { type EventRow, readEventsOfCall } from "./log.store.ts";
+import { type EventRow, readEventsOfRequest } from "./log.store.ts";
 
 export interface DeviceEvent extends AttributableEvent {
   /** Unique in the app. */
@@ -36,7 +36,7 @@ export interface KnownDevice {
   readonly events: readonly DeviceEvent[];
 }
 
-interface LoggedCall {
+interface LoggedRequest {
   readonly call: number;
   readonly rows: readonly EventRow[];
   readonly device: LoggedDevice;
@@ -46,52 +46,52 @@ const isPerson = (identity: string): boolean => !identity.startsWith("device:") 
 
 export async function findDevice(world: World, app: NodeId, given: readonly string[]): Promise<KnownDevice> {
   const { reader } = world.database;
-  const calls = await callsOf(world, app, given);
+  const requests = await requestsOf(world, app, given);
   // D-76: what the person keeps out of attribution links nobody either.
-  const open = calls.filter(({ rows }) => rows.some(({ tracking }) => tracking === 1));
-  const ids = distinct([...given, ...calls.flatMap(({ device }) => deviceIdentities(device))]);
+  const open = requests.filter(({ rows }) => rows.some(({ tracking }) => tracking === 1));
+  const ids = distinct([...given, ...requests.flatMap(({ device }) => deviceIdentities(device))]);
   const touches = await findTouches(reader, ids);
   const persons = distinct([...open.flatMap(identities), ...touches.flatMap((touch) => touch.identities)].filter(isPerson));
   const linked = await devicesOf(world, app, persons);
-  return { ids, persons, linked: linked.filter((id) => !ids.includes(id)), events: calls.flatMap(eventsOf).slice(0, ATTRIBUTED_EVENTS_MAX) };
+  return { ids, persons, linked: linked.filter((id) => !ids.includes(id)), events: requests.flatMap(eventsOf).slice(0, ATTRIBUTED_EVENTS_MAX) };
 }
 
 /** Devices of calls and touches that name one of these persons. */
 export async function devicesOf(world: World, app: NodeId, persons: readonly string[]): Promise<string[]> {
   if (persons.length === 0) return [];
-  const calls = await callsOf(world, app, persons);
-  const open = calls.filter(({ rows }) => rows.some(({ tracking }) => tracking === 1));
+  const requests = await requestsOf(world, app, persons);
+  const open = requests.filter(({ rows }) => rows.some(({ tracking }) => tracking === 1));
   const touches = await findTouches(world.database.reader, persons);
   return distinct([...open.flatMap(({ device }) => deviceIdentities(device)), ...touches.flatMap(({ devices }) => devices)]);
 }
 
 /** The newest calls that name one of these identities. */
-async function callsOf(world: World, app: NodeId, wanted: readonly string[]): Promise<LoggedCall[]> {
+async function requestsOf(world: World, app: NodeId, wanted: readonly string[]): Promise<LoggedRequest[]> {
   const { reader } = world.database;
   const found = await logIndexOf(world).findIdentities(reader, app, wanted.map(fingerprintOf));
   const numbers = [...new Set([...found.values()].flat())].sort((a, b) => b - a);
-  const calls: LoggedCall[] = [];
+  const requests: LoggedRequest[] = [];
   let events = 0;
   for (const call of numbers) {
-    const logged = await readCall(reader, app, call);
+    const logged = await readRequest(reader, app, call);
     // A fingerprint may lead to a call that names somebody else.
     if (logged === undefined || !identities(logged).some((identity) => wanted.includes(identity))) continue;
-    calls.push(logged);
+    requests.push(logged);
     events += logged.rows.length;
     if (events >= ATTRIBUTED_EVENTS_MAX) break;
   }
-  return calls;
+  return requests;
 }
 
-async function readCall(reader: Reader, app: NodeId, call: number): Promise<LoggedCall | undefined> {
-  const rows = await readEventsOfCall(reader, app, call);
+async function readRequest(reader: Reader, app: NodeId, call: number): Promise<LoggedRequest | undefined> {
+  const rows = await readEventsOfRequest(reader, app, call);
   const text = rows[0]?.device ?? undefined;
   return text === undefined ? undefined : { call, rows, device: readLoggedDevice(text) };
 }
 
-const identities = ({ rows }: LoggedCall): string[] => identitiesOfText(rows[0]?.device ?? "{}");
+const identities = ({ rows }: LoggedRequest): string[] => identitiesOfText(rows[0]?.device ?? "{}");
 
-const eventsOf = ({ call, rows }: LoggedCall): DeviceEvent[] =>
+const eventsOf = ({ call, rows }: LoggedRequest): DeviceEvent[] =>
   rows.toReversed().map(({ position, name, time, value, currency, tracking }) => ({
     key: `${call}-${position}`,
     kind: eventKinds.find((kind) => kindName(kind) === name) ?? "CUSTOM_APP_EVENTS",

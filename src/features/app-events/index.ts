@@ -1,6 +1,6 @@
 /** The door of the app-events room: I1, and the attribution of what it reports. */
 import { serveIntake, serveRead } from "#graph/contract";
-import type { Room } from "#graph/room";
+import type { Feature } from "#graph/room";
 import { deleteAdsOfApp, untrackApp } from "./ads.store.ts";
 import { adSection } from "./ads.world.ts";
 import { readAttribution, reportAppEvents } from "./app-events.contract.ts";
@@ -10,7 +10,7 @@ import { appEventMigrations } from "./app-events.migrations.ts";
 import { handleReadAttribution } from "./attribution.handlers.ts";
 import { deleteEventsOfApp } from "./log.store.ts";
 
-export const appEvents: Room = {
+export const appEvents: Feature = {
   name: "app-events",
   migrations: appEventMigrations,
   nodeTypes: [{ type: "ad", policy: "nobody" }],

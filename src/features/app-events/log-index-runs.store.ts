@@ -10,11 +10,11 @@ import type { NodeId } from "#kernel/ids";
 import type { Database, Reader, Transaction } from "#storage/database";
 import { type Row, sql } from "#storage/sql";
 import { type Cover, coverRun, IN_USE_SECONDS, joined, NO_TIMES, overlap, type Run, spanOf, uncovered } from "./app-events.covers.ts";
-import { CallTable, collectInPage, Filter, fingerprintOf, keyFingerprint, Probe, pageBitsFor, pageOf, pagesOf } from "./app-events.fingerprints.ts";
+import { RequestTable, collectInPage, Filter, fingerprintOf, keyFingerprint, Probe, pageBitsFor, pageOf, pagesOf } from "./app-events.fingerprints.ts";
 import { identitiesOfText } from "./calls.reader.ts";
 import { readKeysAfter } from "./log.store.ts";
 import {
-  type FoundCalls,
+  type FoundRequests,
   type IndexEntries,
   type LogIndex,
   logIndexFact,
@@ -36,10 +36,10 @@ const FILTER_BYTES_MAX = 64 * 1024 * 1024;
 const LOAD_ROWS = 5_000;
 /** Entries that no run holds yet. */
 interface Pending {
-  readonly keys: CallTable;
-  readonly identities: CallTable;
+  readonly keys: RequestTable;
+  readonly identities: RequestTable;
   times: TimeSpan;
-  lastCall: number;
+  lastRequest: number;
 }
 
 interface AppIndex {
@@ -50,9 +50,9 @@ interface AppIndex {
   readonly ready: Promise<void>;
 }
 
-const nothingPending = (lastCall: number): Pending => ({ keys: new CallTable(), identities: new CallTable(), times: NO_TIMES, lastCall });
+const nothingPending = (lastRequest: number): Pending => ({ keys: new RequestTable(), identities: new RequestTable(), times: NO_TIMES, lastRequest });
 
-function addTo(table: CallTable, entries: IndexEntries): void {
+function addTo(table: RequestTable, entries: IndexEntries): void {
   for (let i = 0; i < entries.length; i += 2) table.add(entries[i] as number, entries[i + 1] as number);
 }
 
@@ -79,7 +79,7 @@ export class RunIndex implements LogIndex {
     });
   }
 
-  async findKeys(reader: Reader, app: NodeId, wanted: readonly WantedKey[], within: number): Promise<FoundCalls> {
+  async findKeys(reader: Reader, app: NodeId, wanted: readonly WantedKey[], within: number): Promise<FoundRequests> {
     const index = this.#indexOf(reader, app);
     await index.ready;
     const { keys } = index.pending;
@@ -88,33 +88,33 @@ export class RunIndex implements LogIndex {
     const single = index.uncovered.filter(({ times }) => overlap(times, span));
     const found = new Map<number, number[]>();
     const probe = new Probe();
-    const calls: number[] = [];
+    const requests: number[] = [];
     for (const { fingerprint } of wanted) {
-      keys.collect(fingerprint, calls);
+      keys.collect(fingerprint, requests);
       probe.set(fingerprint);
-      for (const cover of covers) if (cover.filter.mayHold(probe)) await this.#collect(reader, app, index, cover.runs, fingerprint, calls);
-      if (single.length > 0) await this.#collect(reader, app, index, single, fingerprint, calls);
-      if (calls.length === 0) continue;
-      found.set(fingerprint, [...(found.get(fingerprint) ?? []), ...calls]);
-      calls.length = 0;
+      for (const cover of covers) if (cover.filter.mayHold(probe)) await this.#collect(reader, app, index, cover.runs, fingerprint, requests);
+      if (single.length > 0) await this.#collect(reader, app, index, single, fingerprint, requests);
+      if (requests.length === 0) continue;
+      found.set(fingerprint, [...(found.get(fingerprint) ?? []), ...requests]);
+      requests.length = 0;
     }
     return found;
   }
 
-  async findIdentities(reader: Reader, app: NodeId, fingerprints: readonly number[]): Promise<FoundCalls> {
+  async findIdentities(reader: Reader, app: NodeId, fingerprints: readonly number[]): Promise<FoundRequests> {
     const index = this.#indexOf(reader, app);
     await index.ready;
     const found = new Map<number, number[]>();
     for (const fingerprint of fingerprints) {
-      const calls: number[] = [];
-      index.pending.identities.collect(fingerprint, calls);
-      for (const run of index.runs) await collectInRun(reader, app, run, fingerprint, calls);
-      if (calls.length > 0) found.set(fingerprint, calls);
+      const requests: number[] = [];
+      index.pending.identities.collect(fingerprint, requests);
+      for (const run of index.runs) await collectInRun(reader, app, run, fingerprint, requests);
+      if (requests.length > 0) found.set(fingerprint, requests);
     }
     return found;
   }
 
-  async add(tx: Transaction, app: NodeId, { keys, identities, lastCall, times }: NewEntries): Promise<void> {
+  async add(tx: Transaction, app: NodeId, { keys, identities, lastRequest, times }: NewEntries): Promise<void> {
     const index = this.#indexOf(tx, app);
     await index.ready;
     if (index.pending.keys.size + index.pending.identities.size >= this.#runSize(index)) await this.#writeRun(tx, app, index);
@@ -125,7 +125,7 @@ export class RunIndex implements LogIndex {
       addTo(pending.keys, keys);
       addTo(pending.identities, identities);
       pending.times = joined(pending.times, times);
-      pending.lastCall = Math.max(pending.lastCall, lastCall);
+      pending.lastRequest = Math.max(pending.lastRequest, lastRequest);
     });
   }
 
@@ -141,11 +141,11 @@ export class RunIndex implements LogIndex {
     });
   }
 
-  async #collect(reader: Reader, app: NodeId, index: AppIndex, runs: readonly Run[], fingerprint: number, calls: number[]): Promise<void> {
+  async #collect(reader: Reader, app: NodeId, index: AppIndex, runs: readonly Run[], fingerprint: number, requests: number[]): Promise<void> {
     const probe = new Probe().set(fingerprint);
     for (const run of runs) {
       const filter = run.filter ?? (await this.#readFilter(reader, app, index, run));
-      if (filter.mayHold(probe)) await collectInRun(reader, app, run, fingerprint, calls);
+      if (filter.mayHold(probe)) await collectInRun(reader, app, run, fingerprint, requests);
     }
   }
 
@@ -178,7 +178,7 @@ export class RunIndex implements LogIndex {
 
   /** Writes what waits as a run; it stays in memory, too, until that is durable. */
   async #writeRun(tx: Transaction, app: NodeId, index: AppIndex): Promise<void> {
-    const { keys, identities, times, lastCall: last_call } = index.pending;
+    const { keys, identities, times, lastRequest: last_call } = index.pending;
     const entries = keys.size + identities.size;
     const page_bits = pageBitsFor(entries);
     const filter = Filter.of(keys.size);
@@ -223,12 +223,12 @@ function forgetFilters({ runs }: AppIndex, kept?: Run): void {
   }
 }
 
-async function collectInRun(reader: Reader, app: NodeId, run: Run, fingerprint: number, calls: number[]): Promise<void> {
+async function collectInRun(reader: Reader, app: NodeId, run: Run, fingerprint: number, requests: number[]): Promise<void> {
   const page = pageOf(fingerprint, run.page_bits);
   const row = await reader.get<{ entries: Uint8Array }>(
     sql`SELECT p.entries FROM app_event_run_pages p WHERE p.app = ${app} AND p.last_call = ${run.last_call} AND p.page = ${page}`,
   );
-  if (row !== undefined) collectInPage(row.entries, fingerprint, calls);
+  if (row !== undefined) collectInPage(row.entries, fingerprint, requests);
 }
 
 /** The runs, and after them the end of the log that no run holds yet. */
@@ -240,7 +240,7 @@ async function load(reader: Reader, app: NodeId, index: AppIndex): Promise<void>
   index.runs = index.uncovered;
   const { pending } = index;
   let [call, position] = [runs[runs.length - 1]?.last_call ?? 0, Number.MAX_SAFE_INTEGER];
-  pending.lastCall = Math.max(pending.lastCall, call);
+  pending.lastRequest = Math.max(pending.lastRequest, call);
   for (;;) {
     const rows = await readKeysAfter(reader, app, call, position, LOAD_ROWS);
     for (const row of rows) {
@@ -251,6 +251,6 @@ async function load(reader: Reader, app: NodeId, index: AppIndex): Promise<void>
     const last = rows[rows.length - 1];
     if (last === undefined) return;
     ({ call, position } = last);
-    pending.lastCall = Math.max(pending.lastCall, call);
+    pending.lastRequest = Math.max(pending.lastRequest, call);
   }
 }

@@ -26,19 +26,19 @@ export interface NewEntries {
   /** Devices and persons. */
   readonly identities: IndexEntries;
   /** The newest call among them. */
-  readonly lastCall: number;
+  readonly lastRequest: number;
   /** Of the events. */
   readonly times: TimeSpan;
 }
 
 /** Calls by fingerprint, in which it may stand; what stands nowhere is left out. */
-export type FoundCalls = ReadonlyMap<number, readonly number[]>;
+export type FoundRequests = ReadonlyMap<number, readonly number[]>;
 
 export interface LogIndex {
   /** Calls with events of these keys, at least all those less than `within` seconds away. */
-  findKeys(reader: Reader, app: NodeId, wanted: readonly WantedKey[], within: number): Promise<FoundCalls>;
+  findKeys(reader: Reader, app: NodeId, wanted: readonly WantedKey[], within: number): Promise<FoundRequests>;
   /** Calls that name these devices or persons. */
-  findIdentities(reader: Reader, app: NodeId, fingerprints: readonly number[]): Promise<FoundCalls>;
+  findIdentities(reader: Reader, app: NodeId, fingerprints: readonly number[]): Promise<FoundRequests>;
   /** To be called in the transaction that writes the log. */
   add(tx: Transaction, app: NodeId, entries: NewEntries): Promise<void>;
   /** The log has forgotten all calls up to `call`. */
@@ -60,12 +60,12 @@ const insertion = rowStatement(3, "ON CONFLICT DO NOTHING");
 const SLICE = 2 ** 53 / 64;
 
 export class TableIndex implements LogIndex {
-  findKeys(reader: Reader, app: NodeId, wanted: readonly WantedKey[]): Promise<FoundCalls> {
+  findKeys(reader: Reader, app: NodeId, wanted: readonly WantedKey[]): Promise<FoundRequests> {
     const fingerprints = wanted.map(({ fingerprint }) => fingerprint);
     return this.findIdentities(reader, app, fingerprints);
   }
 
-  async findIdentities(reader: Reader, app: NodeId, fingerprints: readonly number[]): Promise<FoundCalls> {
+  async findIdentities(reader: Reader, app: NodeId, fingerprints: readonly number[]): Promise<FoundRequests> {
     const found = new Map<number, number[]>();
     for (const { marks, values } of inLists(fingerprints)) {
       const statement = append(
@@ -74,9 +74,9 @@ export class TableIndex implements LogIndex {
         values,
       );
       for (const { fingerprint, call } of await reader.all<EntryRow>(statement)) {
-        const calls = found.get(fingerprint);
-        if (calls === undefined) found.set(fingerprint, [call]);
-        else calls.push(call);
+        const requests = found.get(fingerprint);
+        if (requests === undefined) found.set(fingerprint, [call]);
+        else requests.push(call);
       }
     }
     return found;

@@ -19,7 +19,7 @@ interface Key {
   readonly time: number;
 }
 
-async function addCall(database: Database, index: LogIndex, call: number, keys: readonly Key[]): Promise<void> {
+async function addRequest(database: Database, index: LogIndex, call: number, keys: readonly Key[]): Promise<void> {
   await database.write(async (tx) => {
     const device = JSON.stringify({ advertiser_id: String(call % 7) });
     const rows = keys.flatMap(({ event_id, time }, position) => [
@@ -40,22 +40,22 @@ async function addCall(database: Database, index: LogIndex, call: number, keys: 
     const entries = keys.flatMap(({ event_id }) => [keyFingerprint("n", event_id), call]);
     const times = keys.map(({ time }) => time);
     const span = { first: Math.min(...times), last: Math.max(...times) };
-    await index.add(tx, app, { keys: entries, identities: [fingerprintOf(`device:${call % 7}`), call], lastCall: call, times: span });
+    await index.add(tx, app, { keys: entries, identities: [fingerprintOf(`device:${call % 7}`), call], lastRequest: call, times: span });
   });
 }
 
 const key = fc.record({ event_id: fc.integer({ min: 0, max: 60 }).map(String), time: fc.integer({ min: 1_000_000, max: 1_600_000 }) });
-const calls = fc.array(fc.array(key, { minLength: 1, maxLength: 12 }), { minLength: 25, maxLength: 60 });
+const requests = fc.array(fc.array(key, { minLength: 1, maxLength: 12 }), { minLength: 25, maxLength: 60 });
 
 onEachDatabase("the index of the log", (kind) => {
   test("every call within the window is found, after a restart too", async () => {
     const { world } = await openPlaza({ database: kind });
     const { database } = world;
     await fc.assert(
-      fc.asyncProperty(calls, fc.integer({ min: 1, max: 172_800 }), async (added, within) => {
+      fc.asyncProperty(requests, fc.integer({ min: 1, max: 172_800 }), async (added, within) => {
         await forgetAll(database);
         const index = indexOn(database);
-        for (const [at, keys] of added.entries()) await addCall(database, index, at + 1, keys);
+        for (const [at, keys] of added.entries()) await addRequest(database, index, at + 1, keys);
         const probes = added.flat().concat({ event_id: "absent", time: 1_300_000 });
         for (const one of [index, indexOn(database)]) {
           // On PostgreSQL the table is all there is; on SQLite the second index reads runs and the log's end.
@@ -78,7 +78,7 @@ onEachDatabase("the index of the log", (kind) => {
     const { world } = await openPlaza({ database: kind });
     const { database } = world;
     const index = indexOn(database);
-    for (let call = 1; call <= 100; call++) await addCall(database, index, call, [{ event_id: String(call % 50), time: 1_000_000 + call }]);
+    for (let call = 1; call <= 100; call++) await addRequest(database, index, call, [{ event_id: String(call % 50), time: 1_000_000 + call }]);
     await database.write((tx) => index.forgetUpTo(tx, app, 60));
     for (const one of [index, indexOn(database)]) {
       const fingerprint = keyFingerprint("n", "20");
@@ -86,8 +86,8 @@ onEachDatabase("the index of the log", (kind) => {
       // Runs go whole, so one that also holds newer calls may still know older ones.
       expect(found).toContain(70);
       const device = fingerprintOf("device:3");
-      const calls = (await one.findIdentities(database.reader, app, [device])).get(device) ?? [];
-      expect(calls.filter((call) => call > 60).sort()).toEqual([66, 73, 80, 87, 94]);
+      const requests = (await one.findIdentities(database.reader, app, [device])).get(device) ?? [];
+      expect(requests.filter((call) => call > 60).sort()).toEqual([66, 73, 80, 87, 94]);
     }
   });
 });

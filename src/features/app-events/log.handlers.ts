@@ -150,7 +150,7 @@ export async function listDaySums(world: World, app: NodeId, since: number, unti
 }
 
 /** A click or an impression as the control API tells it (operating.md). */
-export interface ToldTouch {
+export interface TouchInput {
   readonly ad: string;
   readonly advertiser_id?: string | undefined;
   readonly attribution?: string | undefined;
@@ -159,12 +159,12 @@ export interface ToldTouch {
 }
 
 /** Whom it names; empty where it names nobody by a device id, a cookie or a hashed person key. */
-export function identitiesOfTouch({ advertiser_id, attribution, ud = {} }: ToldTouch): string[] {
+export function identitiesOfTouch({ advertiser_id, attribution, ud = {} }: TouchInput): string[] {
   const hashed = Object.fromEntries(Object.entries(ud).filter(([, value]) => isHashed(value)));
   return [...deviceIdentities({ advertiser_id, attribution }), ...personsOf(readUserData(hashed).kept)];
 }
 
-export async function recordTouch(world: World, kind: NewTouch["kind"], touch: ToldTouch): Promise<NodeId> {
+export async function recordTouch(world: World, kind: NewTouch["kind"], touch: TouchInput): Promise<NodeId> {
   const id = world.ids.mint();
   await world.database.write((tx) => insertTouch(tx, { id, ad: touch.ad, kind, time: touch.time, identities: identitiesOfTouch(touch) }));
   return id;

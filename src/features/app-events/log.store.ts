@@ -36,7 +36,7 @@ export function insertEvents(tx: Transaction, values: readonly SqlValue[]): Prom
 }
 
 /** 0 before the first call. */
-export async function lastCallOf(reader: Reader, app: NodeId): Promise<number> {
+export async function lastRequestOf(reader: Reader, app: NodeId): Promise<number> {
   const newest = await reader.get<{ call: number }>(sql`SELECT e.call FROM app_events e WHERE e.app = ${app} ORDER BY e.call DESC LIMIT 1`);
   if (newest !== undefined) return newest.call;
   return (await reader.get<{ call: number }>(sql`SELECT l.call FROM app_event_last_calls l WHERE l.app = ${app}`))?.call ?? 0;
@@ -50,7 +50,7 @@ export async function findTimesOfKey(reader: Reader, app: NodeId, call: number, 
   return rows.map(({ time }) => time);
 }
 
-export function readEventsOfCall(reader: Reader, app: NodeId, call: number): Promise<EventRow[]> {
+export function readEventsOfRequest(reader: Reader, app: NodeId, call: number): Promise<EventRow[]> {
   return reader.all<EventRow>(sql`
     SELECT e.call, e.position, e.received, e.time, e.name, e.event_id, CAST(e.value AS TEXT) AS value, e.currency, e.parameters, e.tracking, e.device
     FROM app_events e WHERE e.app = ${app} AND e.call = ${call} ORDER BY e.position`);
@@ -135,7 +135,7 @@ export async function findExpired(reader: Reader, app: NodeId, received: number,
 /** The caller holds the app's lock. */
 export async function deleteEventsUpTo(tx: Transaction, app: NodeId, call: number): Promise<void> {
   await tx.run(sql`DELETE FROM app_events WHERE app = ${app} AND call <= ${call}`);
-  if ((await lastCallOf(tx, app)) > call) return;
+  if ((await lastRequestOf(tx, app)) > call) return;
   await tx.run(sql`INSERT INTO app_event_last_calls (app, call) VALUES (${app}, ${call}) ON CONFLICT (app) DO UPDATE SET call = excluded.call`);
 }
 

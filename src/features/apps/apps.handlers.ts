@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import type { Call } from "#graph/contract";
+import type { OperationRequest } from "#graph/contract";
 import { notFoundNode } from "#graph/matching";
 import { readMigrations } from "#graph/migrations-switch";
 import { unixSeconds } from "#kernel/clock";
@@ -8,12 +8,12 @@ import type { updateApp } from "./apps.contract.ts";
 import { findApp, saveMigrations } from "./apps.store.ts";
 
 /** VER-7e: switches that the call does not name stay as they are. */
-export async function handleUpdateApp(call: Call<Static<typeof updateApp.params>>, tx: Transaction) {
-  const { node, params, world } = call;
+export async function handleUpdateApp(request: OperationRequest<Static<typeof updateApp.params>>, tx: Transaction) {
+  const { node, params, world } = request;
   const switched = readMigrations(params.migrations, "migrations", world.calendar.migrations, unixSeconds(world.clock));
   await tx.lock("app", node.id);
   const app = await findApp(tx, node.id);
-  if (app === undefined) throw notFoundNode(call);
+  if (app === undefined) throw notFoundNode(request);
   await saveMigrations(tx, node.id, { ...app.migrations, ...switched });
   return { success: true };
 }

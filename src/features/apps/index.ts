@@ -1,31 +1,31 @@
 /** The door of the apps room. */
 import { serveWrite } from "#graph/contract";
-import { nodeType, type Room } from "#graph/room";
+import { nodeType, type Feature } from "#graph/room";
 import { appNode, readApp, updateApp } from "./apps.contract.ts";
 import { handleUpdateApp } from "./apps.handlers.ts";
 import { appMigrations } from "./apps.migrations.ts";
 import { type AppRow, deleteRolesOfPerson, findApp, findAppRow, recordMarketingUse, rolesOf } from "./apps.store.ts";
 import { appSection } from "./apps.world.ts";
 
-export const apps: Room = {
+export const apps: Feature = {
   name: "apps",
   migrations: appMigrations,
   nodeTypes: [
     nodeType<AppRow>({
       type: "app",
       policy: "ownApp",
-      reading: { ...readApp, set: appNode, find: (_call, reader, node) => findAppRow(reader, node.id) },
+      reading: { ...readApp, set: appNode, find: (_request, reader, node) => findAppRow(reader, node.id) },
     }),
   ],
   operations: [serveWrite(updateApp, handleUpdateApp)],
   sections: [appSection],
   forgetOwner: deleteRolesOfPerson,
-  registerReaders(readers) {
-    readers.register("app", {
+  registerPorts(ports) {
+    ports.register("app", {
       findFacts: findApp,
       rolesOf,
       recordMarketingUse,
-      callbackOf: (reader, app) => readers.of("webhook_subscription_store").findCallbackUrl(reader, app, "chatapp_business_account"),
+      callbackOf: (reader, app) => ports.of("webhook_subscription_store").findCallbackUrl(reader, app, "chatapp_business_account"),
     });
   },
 };

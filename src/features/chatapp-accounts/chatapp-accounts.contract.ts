@@ -28,9 +28,9 @@ const appData = Type.Object({ id: Type.String(), link: Type.String(), name: Type
 const chatappBusinessApiData: Field<SubscribedAppRow> = {
   schema: appData,
   policy: "chatappAccount",
-  async load({ request, world }, _reader, row) {
+  async load({ graphRequest, world }, _reader, row) {
     const app = await world.tokens.findApp(nodeId(row.app));
-    return { id: row.app, link: `${request.baseUrl}/${row.app}`, name: app?.name ?? "" };
+    return { id: row.app, link: `${graphRequest.baseUrl}/${row.app}`, name: app?.name ?? "" };
   },
 };
 
@@ -38,7 +38,7 @@ const chatappBusinessApiData: Field<SubscribedAppRow> = {
 const overrideCallbackUri: Field<SubscribedAppRow> = {
   schema: Type.String(),
   policy: "chatappAccount",
-  load: ({ world }, reader, row) => world.readers.of("override_store").find(reader, nodeId(row.account), nodeId(row.app), undefined),
+  load: ({ world }, reader, row) => world.ports.of("override_store").find(reader, nodeId(row.account), nodeId(row.app), undefined),
 };
 
 const subscribedAppEntry: FieldSet<SubscribedAppRow> = {

@@ -1,6 +1,6 @@
 /** The door of the chatapp-accounts room: business messaging accounts, their numbers and subscribed apps (H2, D-59, D-60). */
 import { serveList, serveWrite } from "#graph/contract";
-import { nodeType, type Room } from "#graph/room";
+import { nodeType, type Feature } from "#graph/room";
 import {
   accountNode,
   listNumbers,
@@ -26,19 +26,19 @@ import {
 import { chatappFields } from "./chatapp-accounts.webhooks.ts";
 import { chatappAccountSection, phoneNumberSection } from "./chatapp-accounts.world.ts";
 
-export const chatappAccounts: Room = {
+export const chatappAccounts: Feature = {
   name: "chatapp-accounts",
   migrations: chatappAccountMigrations,
   nodeTypes: [
     nodeType<AccountRow>({
       type: "chatapp_account",
       policy: "chatappAccount",
-      reading: { ...readAccount, set: accountNode, find: (_call, reader, node) => findAccount(reader, node.id) },
+      reading: { ...readAccount, set: accountNode, find: (_request, reader, node) => findAccount(reader, node.id) },
     }),
     nodeType<NumberRow>({
       type: "phone_number",
       policy: "chatappAccount",
-      reading: { ...readNumber, set: numberNode, find: (_call, reader, node) => findNumber(reader, node.owner, node.id) },
+      reading: { ...readNumber, set: numberNode, find: (_request, reader, node) => findNumber(reader, node.owner, node.id) },
     }),
   ],
   operations: [
@@ -52,7 +52,7 @@ export const chatappAccounts: Room = {
     await unsubscribeEverywhere(tx, owner);
     await forgetBusiness(tx, owner);
   },
-  registerReaders(readers) {
-    readers.register("chatapp_account", { isSubscribed, subscribedApps: listSubscribedApps, subscribe: subscribeApp });
+  registerPorts(ports) {
+    ports.register("chatapp_account", { isSubscribed, subscribedApps: listSubscribedApps, subscribe: subscribeApp });
   },
 };

@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import type { Call, ListCall } from "#graph/contract";
+import type { OperationRequest, ListRequest } from "#graph/contract";
 import { notFoundNode } from "#graph/matching";
 import { invalidParameter, unknownUser } from "#kernel/errors";
 import { isNodeId } from "#kernel/ids";
@@ -21,25 +21,25 @@ import {
 } from "./custom-labels.store.ts";
 import { type LabelChange, labelWebhook } from "./custom-labels.webhooks.ts";
 
-export const handleListLabels = (call: ListCall, reader: Reader) => listLabelsOfPage(reader, call.node.id, call.page);
+export const handleListLabels = (request: ListRequest, reader: Reader) => listLabelsOfPage(reader, request.node.id, request.page);
 
-export const handleListLabelsOfUser = (call: ListCall, reader: Reader) => listLabelsOfPerson(reader, call.node.owner, call.node.id, call.page);
+export const handleListLabelsOfUser = (request: ListRequest, reader: Reader) => listLabelsOfPerson(reader, request.node.owner, request.node.id, request.page);
 
-type CreateLabel = Call<Static<typeof createLabel.params>>;
+type CreateLabel = OperationRequest<Static<typeof createLabel.params>>;
 
-export async function handleCreateLabel(call: CreateLabel, tx: Transaction) {
-  const { node, world } = call;
-  const name = labelName(call);
+export async function handleCreateLabel(request: CreateLabel, tx: Transaction) {
+  const { node, world } = request;
+  const name = labelName(request);
   await tx.lock("labels", node.id);
   const namesakes = await findLabelsByName(tx, node.id, name);
   // D-82: with the migration on, names compare without case.
-  const namesake = call.isMigrated("label_names_case_insensitive") ? namesakes[0] : namesakes.find((label) => label.name === name);
+  const namesake = request.isMigrated("label_names_case_insensitive") ? namesakes[0] : namesakes.find((label) => label.name === name);
   if (namesake !== undefined) throw duplicateLabelName(namesake.id);
   const most = world.limits.labels_per_page_max;
   if (!(await takePlace(tx, node.id, most))) throw tooManyLabels(most);
   const id = world.ids.mint();
   await insertLabel(tx, node.id, id, name);
-  await emitChange(call, tx, { action: "created", label: { id, name } });
+  await emitChange(request, tx, { action: "created", label: { id, name } });
   return world.profile === "clients" ? { id, name, page_label_name: name } : { id, name };
 }
 
@@ -54,44 +54,44 @@ function labelName({ params, world }: CreateLabel): string {
   return name;
 }
 
-export async function handleDeleteLabel(call: Call, tx: Transaction) {
-  const { node } = call;
+export async function handleDeleteLabel(request: OperationRequest, tx: Transaction) {
+  const { node } = request;
   const label = await findLabel(tx, node.owner, node.id);
-  if (label === undefined || !(await deleteLabel(tx, node.owner, node.id))) throw notFoundNode(call);
-  await emitChange(call, tx, { action: "deleted", label: { id: node.id, name: label.name } });
+  if (label === undefined || !(await deleteLabel(tx, node.owner, node.id))) throw notFoundNode(request);
+  await emitChange(request, tx, { action: "deleted", label: { id: node.id, name: label.name } });
   return { success: true };
 }
 
-type LabelOfUser = Call<Static<typeof attachLabelOperation.params>>;
+type LabelOfUser = OperationRequest<Static<typeof attachLabelOperation.params>>;
 
-export async function handleAttachLabel(call: LabelOfUser, tx: Transaction) {
-  const { name } = await requirePerson(call, tx);
-  const { node, params } = call;
+export async function handleAttachLabel(request: LabelOfUser, tx: Transaction) {
+  const { name } = await requirePerson(request, tx);
+  const { node, params } = request;
   const isNew = await attachLabel(tx, node.owner, node.id, params.user);
-  if (isNew) await emitChange(call, tx, { action: "attached", label: { id: node.id, name }, user: { id: params.user } });
+  if (isNew) await emitChange(request, tx, { action: "attached", label: { id: node.id, name }, user: { id: params.user } });
   return { success: true };
 }
 
-export async function handleDetachLabel(call: LabelOfUser, tx: Transaction) {
-  const { name } = await requirePerson(call, tx);
-  const { node, params } = call;
+export async function handleDetachLabel(request: LabelOfUser, tx: Transaction) {
+  const { name } = await requirePerson(request, tx);
+  const { node, params } = request;
   const wasAttached = await detachLabel(tx, node.owner, node.id, params.user);
-  if (wasAttached) await emitChange(call, tx, { action: "detached", label: { id: node.id, name }, user: { id: params.user } });
+  if (wasAttached) await emitChange(request, tx, { action: "detached", label: { id: node.id, name }, user: { id: params.user } });
   return { success: true };
 }
 
 /** A label that was deleted a moment ago is gone; a PSID is known to the label's page or to nobody (D-21). */
-async function requirePerson(call: LabelOfUser, tx: Transaction): Promise<LabelRow> {
-  const { node, params, world } = call;
+async function requirePerson(request: LabelOfUser, tx: Transaction): Promise<LabelRow> {
+  const { node, params, world } = request;
   // The lock keeps a deletion of the label from passing between this look and the change.
   await tx.lock("labels", node.owner);
   const label = await findLabel(tx, node.owner, node.id);
-  if (label === undefined) throw notFoundNode(call);
-  const isKnown = isNodeId(params.user) && (await world.readers.of("page").hasPerson(tx, node.owner, params.user));
+  if (label === undefined) throw notFoundNode(request);
+  const isKnown = isNodeId(params.user) && (await world.ports.of("page").hasPerson(tx, node.owner, params.user));
   if (!isKnown) throw unknownUser("user");
   return label;
 }
 
 /** D-135: what changes nothing, such as attaching twice (D-40), is no event. */
-const emitChange = ({ node, world }: Pick<Call, "node" | "world">, tx: Transaction, payload: LabelChange): Promise<void> =>
+const emitChange = ({ node, world }: Pick<OperationRequest, "node" | "world">, tx: Transaction, payload: LabelChange): Promise<void> =>
   world.webhooks.emit(tx, labelWebhook, { entity: node.owner, payload });

@@ -2,13 +2,13 @@
 import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 
-interface LabelReader {
+interface LabelPort {
   /** Takes every label off a person who leaves the page. */
   detachAll(tx: Transaction, page: NodeId, psid: string): Promise<void>;
 }
 
 declare module "#kernel/readers" {
-  interface Readers {
-    label: LabelReader;
+  interface Ports {
+    label: LabelPort;
   }
 }

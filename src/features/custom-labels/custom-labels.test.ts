@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { callOfLink, onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { requestOfLink, onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 import { codePointCount, isStorableText } from "#kernel/text";
 
@@ -100,15 +100,15 @@ onEachDatabase("custom labels", (database) => {
 
   test("D-40: of 40 creations of one name at once, one succeeds", async () => {
     const plaza = await open();
-    const answers = await Promise.all(Array.from({ length: 40 }, () => plaza.post(onPage, { token, body: { page_label_name: "once" } })));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    const responses = await Promise.all(Array.from({ length: 40 }, () => plaza.post(onPage, { token, body: { page_label_name: "once" } })));
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(await namesOf(plaza)).toEqual(["once", "vip"]);
   });
 
   test("D-40: a page has at most so many labels, also when they come at once; a deletion frees a place", async () => {
     const plaza = await open({ labelsPerPageMax: 10 });
-    const answers = await Promise.all(Array.from({ length: 30 }, (_, i) => plaza.post(onPage, { token, body: { page_label_name: `label ${i}` } })));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(9);
+    const responses = await Promise.all(Array.from({ length: 30 }, (_, i) => plaza.post(onPage, { token, body: { page_label_name: `label ${i}` } })));
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(9);
     expect((await plaza.delete("/v26.0/5001", { token })).status).toBe(200);
     await create(plaza, "fits again");
   });
@@ -121,7 +121,7 @@ onEachDatabase("custom labels", (database) => {
     let next: string | undefined;
     let turn = 0;
     do {
-      const link: { path: string; query: Record<string, string> } = next === undefined ? { path: onPage, query: { limit: "5" } } : callOfLink(next);
+      const link: { path: string; query: Record<string, string> } = next === undefined ? { path: onPage, query: { limit: "5" } } : requestOfLink(next);
       const { body } = await plaza.get(link.path, { token, query: link.query });
       seen.push(...body.data.map((label: { id: string }) => label.id));
       next = body.paging.next;

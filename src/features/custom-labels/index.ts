@@ -1,6 +1,6 @@
 /** The door of the custom-labels room: A1 to A6. */
 import { serveList, serveWrite } from "#graph/contract";
-import { nodeType, type Room } from "#graph/room";
+import { nodeType, type Feature } from "#graph/room";
 import {
   attachLabelOperation,
   createLabel,
@@ -25,14 +25,14 @@ import { deleteLabelsOfPage, detachAll, findLabel, type LabelRow } from "./custo
 import { labelWebhook } from "./custom-labels.webhooks.ts";
 import { labelSection } from "./custom-labels.world.ts";
 
-export const customLabels: Room = {
+export const customLabels: Feature = {
   name: "custom-labels",
   migrations: customLabelMigrations,
   nodeTypes: [
     nodeType<LabelRow>({
       type: "label",
       policy: "pageMessaging",
-      reading: { ...readLabel, set: labelNode, find: (_call, reader, node) => findLabel(reader, node.owner, node.id) },
+      reading: { ...readLabel, set: labelNode, find: (_request, reader, node) => findLabel(reader, node.owner, node.id) },
     }),
   ],
   operations: [
@@ -46,7 +46,7 @@ export const customLabels: Room = {
   webhookFields: [labelWebhook],
   sections: [labelSection],
   forgetOwner: deleteLabelsOfPage,
-  registerReaders(readers) {
-    readers.register("label", { detachAll });
+  registerPorts(ports) {
+    ports.register("label", { detachAll });
   },
 };

@@ -11,9 +11,9 @@ const access = {
   versions: "platform",
   scheme: "anywhere",
   policy: "liveVideo",
-  seenBy: "liveVideo",
+  visibility: "liveVideo",
   errorForm: "wrapped",
-} as const satisfies Partial<Access> & { seenBy: string };
+} as const satisfies Partial<Access> & { visibility: string };
 
 const plain = (schema: TSchema) => ({ schema, policy: "liveVideo" }) as const;
 const text = plain(Type.String());
@@ -27,7 +27,7 @@ const from: Field = {
     set: () => actorSet,
     async load({ world }, reader, row) {
       const { actor, actor_type } = row as unknown as { actor: string; actor_type: ActorType };
-      const name = actor_type === "page" ? await world.readers.of("page").findName(reader, nodeId(actor)) : undefined;
+      const name = actor_type === "page" ? await world.ports.of("page").findName(reader, nodeId(actor)) : undefined;
       return { id: actor, name: name ?? null };
     },
   },

@@ -60,21 +60,21 @@ onEachDatabase("comments and reactions", (database) => {
   test("LIVE-26: they stand on the original page alone", async () => {
     const plaza = await open();
     expect((await plaza.get("/v26.0/5301", { bearer: "club-live" })).status).toBe(200);
-    for (const answer of [
+    for (const response of [
       await comment(plaza, "from the club", "club-live"),
       await react(plaza, "LIKE", "club-live"),
       await plaza.get("/v26.0/5301/comments", { bearer: "club-live" }),
       await plaza.get("/v26.0/5301/reactions", { bearer: "club-live" }),
     ]) {
-      expect([answer.status, answer.body.error.error_subcode]).toEqual([400, 33]);
+      expect([response.status, response.body.error.error_subcode]).toEqual([400, 33]);
     }
     expect(await list(plaza, "5301/comments")).toEqual([]);
   });
 
   test("D-113: what was never published takes none; a VOD does", async () => {
     const plaza = await open();
-    for (const answer of [await comment(plaza, "x", "author", "5302"), await react(plaza, "LIKE", "author", "5302")]) {
-      expect([answer.status, answer.body.error.code]).toEqual([400, 100]);
+    for (const response of [await comment(plaza, "x", "author", "5302"), await react(plaza, "LIKE", "author", "5302")]) {
+      expect([response.status, response.body.error.code]).toEqual([400, 100]);
     }
     await comment(plaza, "late", "author", "5303");
     expect((await list(plaza, "5303/comments")).map(({ message }: { message: string }) => message)).toEqual(["late", "first"]);

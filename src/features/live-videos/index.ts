@@ -1,6 +1,6 @@
 /** The door of the live-videos room: C1, C2, and the life of a live video (D-51). */
 import { serveList, serveWrite } from "#graph/contract";
-import { nodeType, type Room } from "#graph/room";
+import { nodeType, type Feature } from "#graph/room";
 import { createComment, createReaction, listComments, listReactions } from "./audience.contract.ts";
 import { handleCreateComment, handleCreateReaction, handleListComments, handleListReactions } from "./audience.handlers.ts";
 import { deleteActor } from "./audience.store.ts";
@@ -31,10 +31,10 @@ import { liveVideoSection } from "./live-videos.world.ts";
 export { countryOf } from "./live-videos.countries.ts";
 export { feedEnded, feedLost, feedStarted, noAudio } from "./live-videos.feed.ts";
 export { type LiveEvent, states as liveVideoStates, statuses as liveVideoStatuses } from "./live-videos.states.ts";
-export { findRefusalToWatch, readLiveState, type Steered, setSealing, steerLiveVideo } from "./live-videos.steering.ts";
+export { findRefusalToWatch, readLiveState, type TransitionResult, setSealing, transitionLiveVideo } from "./live-videos.steering.ts";
 export { refusalsToWatch } from "./live-videos.watching.ts";
 
-export const liveVideos: Room = {
+export const liveVideos: Feature = {
   name: "live-videos",
   migrations: liveVideoMigrations,
   nodeTypes: [
@@ -44,7 +44,7 @@ export const liveVideos: Room = {
       reading: {
         ...readLiveVideo,
         set: liveVideoNode,
-        async find(_call, reader, node) {
+        async find(_request, reader, node) {
           const row = await findVideo(reader, node.owner, node.id);
           return row === undefined || isHidden(row.state) ? undefined : row;
         },
@@ -66,8 +66,8 @@ export const liveVideos: Room = {
   jobs: [liveVideoDeadlines],
   webhookFields: [liveVideoWebhook],
   sections: [liveVideoSection, commentSection, reactionSection],
-  registerReaders(readers) {
-    readers.register("live_video", { crosspostedPages: listCrosspostedPages });
+  registerPorts(ports) {
+    ports.register("live_video", { crosspostedPages: listCrosspostedPages });
   },
   async forgetOwner(tx, owner) {
     await deleteVideosOfPage(tx, owner);

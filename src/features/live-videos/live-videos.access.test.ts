@@ -76,7 +76,7 @@ onEachDatabase("who may use live videos", (database) => {
   test("AUTH-7, D-13, D-14: who may, in any place; whoever may not changes nothing", async () => {
     const plaza = await open();
     const codes = async (token: string) => {
-      const calls = [
+      const requests = [
         plaza.post(ON_PAGE, { bearer: token, body: { title: "never" } }),
         plaza.get(ON_PAGE, { bearer: token }),
         plaza.get("/v26.0/5301", { bearer: token }),
@@ -88,7 +88,7 @@ onEachDatabase("who may use live videos", (database) => {
         plaza.post("/v26.0/5301/reactions", { bearer: token, body: { type: "LIKE" } }),
       ];
       const found = new Set<string>();
-      for (const { status, body } of await Promise.all(calls)) found.add(`${status} ${body.error?.code} ${body.error?.error_subcode ?? ""}`);
+      for (const { status, body } of await Promise.all(requests)) found.add(`${status} ${body.error?.code} ${body.error?.error_subcode ?? ""}`);
       return [...found].join("; ");
     };
     expect(await codes("one-scope")).toBe("403 10 ");
@@ -102,8 +102,8 @@ onEachDatabase("who may use live videos", (database) => {
     expect(await plaza.get("/v26.0/5301")).toMatchObject({ status: 401, body: { error: { code: 104 } } });
     expect((await read(plaza, "5301")).title).toBe("Opening");
     expect((await plaza.get(ON_PAGE, { bearer })).body.data).toHaveLength(1);
-    for (const call of [{ bearer: "ada-live" }, { query: { access_token: "author" } }])
-      expect((await plaza.get("/v26.0/5301", call)).status).toBe(200);
+    for (const request of [{ bearer: "ada-live" }, { query: { access_token: "author" } }])
+      expect((await plaza.get("/v26.0/5301", request)).status).toBe(200);
     expect((await plaza.post("/v26.0/5301", { body: { access_token: "ada-live", title: "Ada's" } })).status).toBe(200);
     const twice = await plaza.get("/v26.0/5301", { bearer: "ada-live", query: { access_token: "author" } });
     expect([twice.status, twice.body.error.code]).toEqual([400, 100]);

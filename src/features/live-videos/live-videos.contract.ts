@@ -1,5 +1,5 @@
 import { type TProperties, type TSchema, Type } from "typebox";
-import { type Access, type Field, type FieldSet, listOperation, type ReadCall, writeOperation } from "#graph/contract";
+import { type Access, type Field, type FieldSet, listOperation, type ReadRequest, writeOperation } from "#graph/contract";
 import { nodeId } from "#kernel/ids";
 import { embedHtml, playerUrl, shownTo } from "./live-videos.addresses.ts";
 import { CROSSPOSTED_PAGES_MAX, DESCRIPTION_CHARACTERS_MAX, TITLE_CHARACTERS_MAX } from "./live-videos.limits.ts";
@@ -26,8 +26,8 @@ const target = Type.Object({
 const point = Type.Object({ latitude: Type.Number(), longitude: Type.Number() });
 const placeSchema = Type.Object({ id: Type.Optional(Type.String()), location: Type.Optional(point) });
 
-const crosspostedPages = async ({ world }: ReadCall, reader: Parameters<NonNullable<Field["load"]>>[1], row: LiveVideoRow) => {
-  const ids = await world.readers.of("live_video").crosspostedPages(reader, nodeId(row.page), nodeId(row.id));
+const crosspostedPages = async ({ world }: ReadRequest, reader: Parameters<NonNullable<Field["load"]>>[1], row: LiveVideoRow) => {
+  const ids = await world.ports.of("live_video").crosspostedPages(reader, nodeId(row.page), nodeId(row.id));
   return ids.length === 0 ? undefined : { data: ids.map((id) => ({ id })) };
 };
 
@@ -42,7 +42,7 @@ function pageOf(policy: Field["policy"]): Field<LiveVideoRow> {
       set: () => set,
       load: async ({ world }, reader, row) => {
         const id = nodeId((row as LiveVideoRow).page);
-        return { id, name: (await world.readers.of("page").findName(reader, id)) ?? null };
+        return { id, name: (await world.ports.of("page").findName(reader, id)) ?? null };
       },
     },
   };
@@ -61,7 +61,7 @@ function videoFields(policy: Field["policy"]) {
   });
   const stream = (name: "stream_url" | "secure_stream_url" | "stream_key"): Field<LiveVideoRow> => ({
     ...text,
-    load: async ({ request }) => shownTo(request)?.[name],
+    load: async ({ graphRequest }) => shownTo(graphRequest)?.[name],
   });
   return {
     id: text,
@@ -70,13 +70,13 @@ function videoFields(policy: Field["policy"]) {
     status: { ...plain(Type.Union(statuses.map((status) => Type.Literal(status)))), of: ({ state }) => statusOf[state] },
     embeddable: { ...plain(Type.Boolean()), of: ({ embeddable }) => embeddable === 1 },
     // LIVE-4, LIVE-5: asked for by name, and only where embedding is enabled.
-    embed_html: { ...text, load: async ({ request }, _reader, row) => (row.embeddable === 1 ? embedHtml(request.baseUrl, row.id) : undefined) },
+    embed_html: { ...text, load: async ({ graphRequest }, _reader, row) => (row.embeddable === 1 ? embedHtml(graphRequest.baseUrl, row.id) : undefined) },
     place: { ...plain(placeSchema), of: (row) => (row.place === null ? undefined : JSON.parse(row.place)) },
     targeting: { ...plain(target), of: targetingOf },
     planned_start_time: time((row) => row.planned_start_time),
     creation_time: time((row) => row.creation_time),
     broadcast_start_time: time(({ broadcast_start_ms }) => (broadcast_start_ms === null ? null : Math.floor(broadcast_start_ms / 1000))),
-    permalink_url: { ...text, load: async ({ request }, _reader, row) => playerUrl(request.baseUrl, row.id) },
+    permalink_url: { ...text, load: async ({ graphRequest }, _reader, row) => playerUrl(graphRequest.baseUrl, row.id) },
     page: pageOf(policy),
     crossposted_pages: { ...plain(Type.Object({ data: Type.Array(Type.Object({ id: Type.String() })) })), load: crosspostedPages },
     stream_url: stream("stream_url"),
@@ -219,7 +219,7 @@ export const updateLiveVideo = writeOperation({
   on: "live_video",
   method: "POST",
   edge: null,
-  seenBy: "liveVideo",
+  visibility: "liveVideo",
   params: Type.Object({
     ...common,
     status: Type.Optional(Type.Union([...publishing, "SCHEDULED_CANCELED"].map((one) => Type.Literal(one)))),
@@ -239,7 +239,7 @@ export const deleteLiveVideo = writeOperation({
   on: "live_video",
   method: "DELETE",
   edge: null,
-  seenBy: "liveVideo",
+  visibility: "liveVideo",
   params: Type.Object({}),
   returns: Type.Object({ success: Type.Boolean() }),
   errors: [],

@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import type { Call, ListCall } from "#graph/contract";
+import type { OperationRequest, ListRequest } from "#graph/contract";
 import { parseJsonParameter } from "#graph/json";
 import { notFoundNode } from "#graph/matching";
 import { secondsOf, WorldProblem } from "#graph/world-words";
@@ -26,65 +26,65 @@ import {
 } from "./live-videos.store.ts";
 import { bordersOf } from "./live-videos.targeting.ts";
 
-type Create = Call<Static<typeof createLiveVideo.params>>;
-type Update = Call<Static<typeof updateLiveVideo.params>>;
+type Create = OperationRequest<Static<typeof createLiveVideo.params>>;
+type Update = OperationRequest<Static<typeof updateLiveVideo.params>>;
 
-export const handleListLiveVideos = (call: ListCall, reader: Reader) => listVideosOfPage(reader, call.node.id, call.page);
+export const handleListLiveVideos = (request: ListRequest, reader: Reader) => listVideosOfPage(reader, request.node.id, request.page);
 
 /** LIM-9: a video appears some seconds after going live. */
-export function handleListLiveMap({ params, page, world }: ListCall<Static<typeof listLiveMap.params>>, reader: Reader) {
+export function handleListLiveMap({ params, page, world }: ListRequest<Static<typeof listLiveMap.params>>, reader: Reader) {
   const country = params.country === undefined ? undefined : countryOf(params.country);
   if (params.country !== undefined && country === undefined) throw invalidParameter("country", "is no country code of ISO 3166-1, such as DE");
   return listVideosOnMap(reader, country, world.clock.nowMs() - START_DELAY_MS, page);
 }
 
-export async function handleCreateLiveVideo(call: Create, tx: Transaction) {
-  const { node, params, world, request } = call;
+export async function handleCreateLiveVideo(request: Create, tx: Transaction) {
+  const { node, params, world, graphRequest } = request;
   refuseAdvertising(params);
-  const plan = readPlan(call);
-  const crossposted = await crosspostedAfter(call, tx, node.id, []);
+  const plan = readPlan(request);
+  const crossposted = await crosspostedAfter(request, tx, node.id, []);
   const key = mintKey(world);
   const id = world.ids.mint();
   const row = withFields(newVideo(node.id, id, unixSeconds(world.clock)), params);
   const created: LiveVideoRow = { ...row, stream_key_hash: hashOfKey(key), planned_start_time: plan.time ?? null };
   await insertVideo(tx, created, crossposted);
   if (plan.event !== undefined) await moveVideo(tx, world, created, plan.event);
-  return { id, ...showOnce(request, streamAddressOf(request.baseUrl, key)) };
+  return { id, ...showOnce(graphRequest, streamAddressOf(graphRequest.baseUrl, key)) };
 }
 
-export async function handleUpdateLiveVideo(call: Update, tx: Transaction) {
-  const { node, params, world, request } = call;
+export async function handleUpdateLiveVideo(request: Update, tx: Transaction) {
+  const { node, params, world, graphRequest } = request;
   refuseAdvertising(params);
   const { end_live_video: ends = false, regenerate_stream_key: regenerates = false } = params;
   for (const name of ["regenerate_stream_key", "status"] as const) {
     if (ends && params[name] !== undefined && params[name] !== false) throw invalidParameter(name, "cannot be combined with end_live_video");
   }
-  const plan = readPlan(call);
-  let row = await holdShown(call, tx);
+  const plan = readPlan(request);
+  let row = await holdShown(request, tx);
   if (params.crossposting_actions !== undefined) {
-    await saveCrosspostedPages(tx, row, await crosspostedAfter(call, tx, node.owner, await listCrosspostedPages(tx, row.page, row.id)));
+    await saveCrosspostedPages(tx, row, await crosspostedAfter(request, tx, node.owner, await listCrosspostedPages(tx, row.page, row.id)));
   }
   row = onMap({ ...withFields(row, params), ...(plan.time === undefined ? {} : { planned_start_time: plan.time }) });
   await updateVideo(tx, row);
   const event = plan.event === "planned_unpublished" && params.status === undefined ? movedPlanOf(row) : plan.event;
-  if (event !== undefined) row = await moved(call, tx, row, event, params.status === undefined ? "planned_start_time" : "status");
-  if (ends) await moved(call, tx, row, "end_signalled", "end_live_video");
+  if (event !== undefined) row = await moved(request, tx, row, event, params.status === undefined ? "planned_start_time" : "status");
+  if (ends) await moved(request, tx, row, "end_signalled", "end_live_video");
   if (!regenerates) return { id: node.id, success: true };
   const key = mintKey(world);
-  await moved(call, tx, { ...row, stream_key_hash: hashOfKey(key) }, "key_regenerated", "regenerate_stream_key");
-  return { id: node.id, success: true, ...showOnce(request, streamAddressOf(request.baseUrl, key)) };
+  await moved(request, tx, { ...row, stream_key_hash: hashOfKey(key) }, "key_regenerated", "regenerate_stream_key");
+  return { id: node.id, success: true, ...showOnce(graphRequest, streamAddressOf(graphRequest.baseUrl, key)) };
 }
 
-export async function handleDeleteLiveVideo(call: Call, tx: Transaction) {
-  const row = await holdShown(call, tx);
-  if ((await moveVideo(tx, call.world, row, "deleted")) === undefined) throw notFoundNode(call);
+export async function handleDeleteLiveVideo(request: OperationRequest, tx: Transaction) {
+  const row = await holdShown(request, tx);
+  if ((await moveVideo(tx, request.world, row, "deleted")) === undefined) throw notFoundNode(request);
   return { success: true };
 }
 
 /** One that is taken down answers like a missing one, as one does that was deleted a moment ago. */
-export async function holdShown(call: Call, tx: Transaction): Promise<LiveVideoRow> {
-  const row = await holdVideo(tx, call.node.id);
-  if (row === undefined || isHidden(row.state)) throw notFoundNode(call);
+export async function holdShown(request: OperationRequest, tx: Transaction): Promise<LiveVideoRow> {
+  const row = await holdVideo(tx, request.node.id);
+  if (row === undefined || isHidden(row.state)) throw notFoundNode(request);
   return row;
 }
 
@@ -157,13 +157,13 @@ function withFields(row: LiveVideoRow, params: Create["params"]): LiveVideoRow {
 }
 
 /** LIVE-25: the pages that share the video once the call's actions are done. */
-async function crosspostedAfter(call: Create | Update, tx: Transaction, original: NodeId, before: readonly NodeId[]): Promise<readonly NodeId[]> {
+async function crosspostedAfter(request: Create | Update, tx: Transaction, original: NodeId, before: readonly NodeId[]): Promise<readonly NodeId[]> {
   const pages = new Set<NodeId>(before);
-  for (const [index, { page_id, action = "enable_crossposting" }] of (call.params.crossposting_actions ?? []).entries()) {
+  for (const [index, { page_id, action = "enable_crossposting" }] of (request.params.crossposting_actions ?? []).entries()) {
     const name = `crossposting_actions[${index}].page_id`;
     if (!isNodeId(page_id) || page_id === original) throw wrongPage(name);
     if (action === "disable_crossposting") pages.delete(page_id);
-    else if (pages.has(page_id) || (await mayPublishOn(call, tx, page_id))) pages.add(page_id);
+    else if (pages.has(page_id) || (await mayPublishOn(request, tx, page_id))) pages.add(page_id);
     else throw wrongPage(name);
   }
   if (pages.size > CROSSPOSTED_PAGES_MAX) throw invalidParameter("crossposting_actions", `leads to more than ${CROSSPOSTED_PAGES_MAX} pages`);
@@ -174,5 +174,5 @@ async function crosspostedAfter(call: Create | Update, tx: Transaction, original
 async function mayPublishOn({ caller, world }: Create | Update, tx: Transaction, page: NodeId): Promise<boolean> {
   const { user } = caller.token;
   if (user === undefined) return false;
-  return (await world.readers.of("page").findRole(tx, page, user))?.tasks.includes("CREATE_CONTENT") === true;
+  return (await world.ports.of("page").findRole(tx, page, user))?.tasks.includes("CREATE_CONTENT") === true;
 }

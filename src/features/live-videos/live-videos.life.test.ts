@@ -5,7 +5,7 @@ import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
 import { feedEnded, feedLost, feedStarted, noAudio } from "./live-videos.feed.ts";
 import { events, isLive, type LiveEvent, type State, statusOf, transitions } from "./live-videos.states.ts";
-import { readLiveState, setSealing, steerLiveVideo } from "./live-videos.steering.ts";
+import { readLiveState, setSealing, transitionLiveVideo } from "./live-videos.steering.ts";
 
 const scopes = ["pages_manage_posts", "pages_read_engagement"];
 const callback = { url: "http://127.0.0.1:9/hook", verify_token: "v", verified: true };
@@ -136,7 +136,7 @@ onEachDatabase("the life of a live video", (database) => {
     const plaza = await open();
     const { id, key } = await onAir(plaza);
     await plaza.post(`/v26.0/${id}`, { bearer, body: { place: "1" } });
-    expect((await steerLiveVideo(plaza.world, nodeId(id), "taken_down")).is).toBe("done");
+    expect((await transitionLiveVideo(plaza.world, nodeId(id), "taken_down")).is).toBe("done");
     await advance(plaza, WEEK_S - 1);
     const missing = await plaza.get("/v26.0/999999", { bearer });
     const hidden = await plaza.get(`/v26.0/${id}`, { bearer });
@@ -146,7 +146,7 @@ onEachDatabase("the life of a live video", (database) => {
     expect((await plaza.delete(`/v26.0/${id}`, { bearer })).body.error.error_subcode).toBe(33);
     expect((await plaza.get("/v26.0/live_map", { bearer })).body.data).toEqual([]);
     expect(await feedStarted(plaza.world, key)).toBeUndefined();
-    expect((await steerLiveVideo(plaza.world, nodeId(id), "restored")).is).toBe("done");
+    expect((await transitionLiveVideo(plaza.world, nodeId(id), "restored")).is).toBe("done");
     expect(await statusNow(plaza, id)).toBe("VOD");
     await advance(plaza, WEEK_S);
     expect(await statusNow(plaza, id)).toBe("VOD");
@@ -154,9 +154,9 @@ onEachDatabase("the life of a live video", (database) => {
 
   test("LIVE-16: a notice that lapsed brings nothing back", async () => {
     const plaza = await open();
-    await steerLiveVideo(plaza.world, nodeId("5301"), "taken_down");
+    await transitionLiveVideo(plaza.world, nodeId("5301"), "taken_down");
     await advance(plaza, WEEK_S);
-    expect(await steerLiveVideo(plaza.world, nodeId("5301"), "restored")).toMatchObject({ is: "refused", state: { restore_notice: "lapsed" } });
+    expect(await transitionLiveVideo(plaza.world, nodeId("5301"), "restored")).toMatchObject({ is: "refused", state: { restore_notice: "lapsed" } });
     expect((await plaza.get("/v26.0/5301", { bearer })).body.error.error_subcode).toBe(33);
     expect((await plaza.get("/v26.0/2001/live_videos", { bearer })).body.data).toEqual([]);
   });
@@ -213,7 +213,7 @@ onEachDatabase("the life of a live video", (database) => {
           else if ("fails" in one) await setSealing(plaza.world, id, one.fails);
           else {
             const allowed: State | "deleted" | undefined = at === "deleted" ? undefined : transitions[at][one.event];
-            const { is } = await steerLiveVideo(plaza.world, id, one.event);
+            const { is } = await transitionLiveVideo(plaza.world, id, one.event);
             expect(is).toBe(at === "deleted" ? "missing" : allowed === undefined ? "refused" : "done");
             if (allowed === "deleted") at = "deleted";
           }

@@ -39,15 +39,15 @@ function stateOf(row: LiveVideoRow): LiveState {
 }
 
 /** `missing`: there is no such video, or it was deleted. `refused`: the table has no such move; the video stays as it is. */
-export type Steered = { readonly is: "done" | "refused"; readonly state: LiveState } | { readonly is: "missing" };
+export type TransitionResult = { readonly is: "done" | "refused"; readonly state: LiveState } | { readonly is: "missing" };
 
 export async function readLiveState(world: World, id: NodeId): Promise<LiveState | undefined> {
   const row = await findVideoById(world.database.reader, id);
   return row === undefined ? undefined : stateOf(row);
 }
 
-export function steerLiveVideo(world: World, id: NodeId, event: LiveEvent): Promise<Steered> {
-  return world.database.write(async (tx): Promise<Steered> => {
+export function transitionLiveVideo(world: World, id: NodeId, event: LiveEvent): Promise<TransitionResult> {
+  return world.database.write(async (tx): Promise<TransitionResult> => {
     const row = await holdVideo(tx, id);
     if (row === undefined) return { is: "missing" };
     const moved = await moveVideo(tx, world, row, event);
@@ -56,8 +56,8 @@ export function steerLiveVideo(world: World, id: NodeId, event: LiveEvent): Prom
 }
 
 /** D-112: sealing is made to fail on purpose, or to work again; then what waits for it is sealed at once. */
-export function setSealing(world: World, id: NodeId, fails: boolean): Promise<Steered> {
-  return world.database.write(async (tx): Promise<Steered> => {
+export function setSealing(world: World, id: NodeId, fails: boolean): Promise<TransitionResult> {
+  return world.database.write(async (tx): Promise<TransitionResult> => {
     const row = await holdVideo(tx, id);
     if (row === undefined) return { is: "missing" };
     const set: LiveVideoRow = { ...row, sealing_fails: fails ? 1 : 0 };

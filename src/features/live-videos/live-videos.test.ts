@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { redact } from "#graph/request-log";
-import { callOfLink, onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { requestOfLink, onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 import { codePointCount, isStorableText } from "#kernel/text";
 
@@ -234,7 +234,7 @@ onEachDatabase("live videos", (database) => {
     while (link !== undefined) {
       const { body }: Awaited<ReturnType<TestPlaza["get"]>> = await plaza.get(link.path, { bearer, query: link.query });
       seen.push(...body.data.map(({ id }: { id: string }) => id));
-      link = body.paging.next === undefined ? undefined : callOfLink(body.paging.next);
+      link = body.paging.next === undefined ? undefined : requestOfLink(body.paging.next);
     }
     expect(seen).toEqual(made);
   });

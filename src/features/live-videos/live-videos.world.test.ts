@@ -4,7 +4,7 @@ import { changeEntry, expectLifeOfEntry, expectRoundTrip, findEntry, insertEntry
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
 import { feedLost, feedStarted } from "./live-videos.feed.ts";
-import { readLiveState, steerLiveVideo } from "./live-videos.steering.ts";
+import { readLiveState, transitionLiveVideo } from "./live-videos.steering.ts";
 
 const NOW = 1_795_000_000;
 const KEY = "a-key-that-scripts-know";
@@ -94,11 +94,11 @@ onEachDatabase("live videos of a world file", (database) => {
     const plaza = await open([{ id: "5301", page: "2001", status: "LIVE" }], {
       live_comments: [{ id: "5401", live_video: "5301", from: "3001", message: "a" }],
     });
-    const room = plaza.registry.rooms.find(({ name }) => name === "live-videos");
-    await plaza.world.database.write(async (tx) => room?.forgetOwner?.(tx, nodeId("2001"), plaza.world));
+    const feature = plaza.registry.features.find(({ name }) => name === "live-videos");
+    await plaza.world.database.write(async (tx) => feature?.forgetOwner?.(tx, nodeId("2001"), plaza.world));
     expect(await findEntry(plaza, "live_videos", "5301")).toBeUndefined();
     expect(await findEntry(plaza, "live_comments", "5401")).toBeUndefined();
-    expect((await steerLiveVideo(plaza.world, nodeId("5301"), "taken_down")).is).toBe("missing");
+    expect((await transitionLiveVideo(plaza.world, nodeId("5301"), "taken_down")).is).toBe("missing");
   });
 });
 

@@ -1,10 +1,10 @@
 /** The door of the microblog-accounts room. */
-import type { Room } from "#graph/room";
+import type { Feature } from "#graph/room";
 import { microblogAccountMigrations } from "./microblog-accounts.migrations.ts";
 import { forgetUser } from "./microblog-accounts.store.ts";
 import { microblogUserSection } from "./microblog-accounts.world.ts";
 
-export const microblogAccounts: Room = {
+export const microblogAccounts: Feature = {
   name: "microblog-accounts",
   migrations: microblogAccountMigrations,
   nodeTypes: [{ type: "microblog_user", policy: "microblogAccount" }],

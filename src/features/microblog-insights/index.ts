@@ -1,13 +1,13 @@
 /** The door of the microblog-insights room: F1 and F2. */
 import { serveRead } from "#graph/contract";
-import type { Room } from "#graph/room";
+import type { Feature } from "#graph/room";
 import { readMediaInsights, readUserInsights } from "./microblog-insights.contract.ts";
 import { handleReadMediaInsights, handleReadUserInsights } from "./microblog-insights.handlers.ts";
 import { microblogInsightMigrations } from "./microblog-insights.migrations.ts";
 import { deleteAllOfUser } from "./microblog-insights.store.ts";
 import { activitySection, followersSection, microblogMediaSection } from "./microblog-insights.world.ts";
 
-export const microblogInsights: Room = {
+export const microblogInsights: Feature = {
   name: "microblog-insights",
   migrations: microblogInsightMigrations,
   nodeTypes: [{ type: "microblog_media", policy: "microblogAccount" }],

@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import type { Call } from "#graph/contract";
+import type { OperationRequest } from "#graph/contract";
 import { unixSeconds } from "#kernel/clock";
 import { invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
@@ -16,15 +16,15 @@ const insight = <Shape extends object>(node: NodeId, metric: MediaMetric | UserM
   id: `${node}/insights/${metric}/${period}`,
 });
 
-export async function handleReadMediaInsights(call: Call<Static<typeof readMediaInsights.params>>, reader: Reader) {
-  const { node, params } = call;
+export async function handleReadMediaInsights(request: OperationRequest<Static<typeof readMediaInsights.params>>, reader: Reader) {
+  const { node, params } = request;
   const totals = await readTotals(reader, node.id);
   return {
     data: [...new Set(params.metric)].map((metric) => insight(node.id, metric, "lifetime", { values: [{ value: totals.get(metric) ?? 0 }] })),
   };
 }
 
-type UserCall = Call<Static<typeof readUserInsights.params>>;
+type UserRequest = OperationRequest<Static<typeof readUserInsights.params>>;
 
 /** The days that a call asks of, both included. */
 interface Days {
@@ -32,15 +32,15 @@ interface Days {
   readonly last: number;
 }
 
-export async function handleReadUserInsights(call: UserCall, reader: Reader) {
-  const days = daysOf(call);
+export async function handleReadUserInsights(request: UserRequest, reader: Reader) {
+  const days = daysOf(request);
   const data: Static<typeof readUserInsights.returns>["data"] = [];
-  for (const metric of new Set(call.params.metric)) data.push(await userInsight(call, reader, metric, days));
+  for (const metric of new Set(request.params.metric)) data.push(await userInsight(request, reader, metric, days));
   return { data };
 }
 
 /** F2-5, D-54: yesterday and today unless a range is given; a range of one moment runs from it, or up to it, by that default. */
-function daysOf({ params, world }: UserCall): Days {
+function daysOf({ params, world }: UserRequest): Days {
   const now = unixSeconds(world.clock);
   const { since, until } = params;
   if (params.metric.includes("follower_demographics") && (since !== undefined || until !== undefined)) {
@@ -55,7 +55,7 @@ function daysOf({ params, world }: UserCall): Days {
   return { first, last };
 }
 
-async function userInsight({ node, params, world: _ }: UserCall, reader: Reader, metric: UserMetric, { first, last }: Days) {
+async function userInsight({ node, params, world: _ }: UserRequest, reader: Reader, metric: UserMetric, { first, last }: Days) {
   switch (metric) {
     case "views": {
       const known = new Map((await listDays(reader, node.id, metric, first, last)).map(({ day, value }) => [day, value]));

@@ -1,7 +1,7 @@
 /** The door of the migration-intents room: H7, solutions, and how an intent begins (D-58). */
 import { serveWrite } from "#graph/contract";
 import { findNode } from "#graph/nodes.store";
-import { nodeType, type Room } from "#graph/room";
+import { nodeType, type Feature } from "#graph/room";
 import { nodeId } from "#kernel/ids";
 import { intentNode, readIntent, setSolutionMigrationIntent } from "./migration-intents.contract.ts";
 import { handleSetSolutionMigrationIntent } from "./migration-intents.handlers.ts";
@@ -9,7 +9,7 @@ import { migrationIntentMigrations } from "./migration-intents.migrations.ts";
 import { findIntent, findSolution, forgetParty, type IntentRow } from "./migration-intents.store.ts";
 import { migrationIntentSection, solutionSection } from "./migration-intents.world.ts";
 
-export const migrationIntents: Room = {
+export const migrationIntents: Feature = {
   name: "migration-intents",
   migrations: migrationIntentMigrations,
   nodeTypes: [
@@ -17,14 +17,14 @@ export const migrationIntents: Room = {
     nodeType<IntentRow>({
       type: "migration_intent",
       policy: "migrationIntent",
-      reading: { ...readIntent, set: intentNode, find: (_call, reader, node) => findIntent(reader, node.owner, node.id) },
+      reading: { ...readIntent, set: intentNode, find: (_request, reader, node) => findIntent(reader, node.owner, node.id) },
     }),
   ],
   operations: [serveWrite(setSolutionMigrationIntent, handleSetSolutionMigrationIntent)],
   sections: [solutionSection, migrationIntentSection],
   forgetOwner: forgetParty,
-  registerReaders(readers) {
-    readers.register("migration_intent", {
+  registerPorts(ports) {
+    ports.register("migration_intent", {
       async findParties(reader, id) {
         const node = await findNode(reader, id);
         const row = node === undefined ? undefined : await findIntent(reader, node.owner, id);

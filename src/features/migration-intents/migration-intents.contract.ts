@@ -16,7 +16,7 @@ const reference = (column: "waba" | "destination_waba" | "solution"): Field<Inte
   isRefusedWhenAbsent: true,
   nested: {
     set: () => idOnly,
-    load: async (_call, _reader, row) => {
+    load: async (_request, _reader, row) => {
       const id = (row as IntentRow)[column];
       return id === null ? undefined : { id };
     },

@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import type { Call } from "#graph/contract";
+import type { OperationRequest } from "#graph/contract";
 import { findNode } from "#graph/nodes.store";
 import { invalidParameter } from "#kernel/errors";
 import { isNodeId } from "#kernel/ids";
@@ -7,14 +7,14 @@ import type { Transaction } from "#storage/database";
 import type { setSolutionMigrationIntent } from "./migration-intents.contract.ts";
 import { findSolution, insertIntent } from "./migration-intents.store.ts";
 
-export async function handleSetSolutionMigrationIntent(call: Call<Static<typeof setSolutionMigrationIntent.params>>, tx: Transaction) {
-  const { node, params, caller, world } = call;
+export async function handleSetSolutionMigrationIntent(request: OperationRequest<Static<typeof setSolutionMigrationIntent.params>>, tx: Transaction) {
+  const { node, params, caller, world } = request;
   const { solution_id, destination_waba } = params;
   if (!isNodeId(solution_id) || (await findSolution(tx, solution_id)) === undefined) throw invalidParameter("solution_id", "is not a solution");
   if (destination_waba !== undefined) {
     // An account of strangers answers as one that does not exist.
     const isAccount = isNodeId(destination_waba) && (await findNode(tx, destination_waba))?.type === "chatapp_account";
-    const isSeen = isAccount && (await world.readers.of("chatapp_account").isSubscribed(tx, destination_waba, caller.app.id));
+    const isSeen = isAccount && (await world.ports.of("chatapp_account").isSubscribed(tx, destination_waba, caller.app.id));
     if (!isSeen || destination_waba === node.id) throw invalidParameter("destination_waba", "is not another account that the app is subscribed on");
   }
   const id = world.ids.mint();

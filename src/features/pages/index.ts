@@ -1,10 +1,10 @@
 /** The door of the pages room. */
-import type { Room } from "#graph/room";
+import type { Feature } from "#graph/room";
 import { pageMigrations } from "./pages.migrations.ts";
 import { deleteRolesOfUser, findPage, findRole, hasPerson } from "./pages.store.ts";
 import { pageSection } from "./pages.world.ts";
 
-export const pages: Room = {
+export const pages: Feature = {
   name: "pages",
   migrations: pageMigrations,
   nodeTypes: [
@@ -13,7 +13,7 @@ export const pages: Room = {
   ],
   sections: [pageSection],
   forgetOwner: deleteRolesOfUser,
-  registerReaders(readers) {
-    readers.register("page", { findRole, hasPerson, findName: async (reader, page) => (await findPage(reader, page))?.name });
+  registerPorts(ports) {
+    ports.register("page", { findRole, hasPerson, findName: async (reader, page) => (await findPage(reader, page))?.name });
   },
 };

@@ -1,20 +1,20 @@
 /** The door of the personas room: A7 and A8. */
 import { serveList, serveWrite } from "#graph/contract";
-import { nodeType, type Room } from "#graph/room";
+import { nodeType, type Feature } from "#graph/room";
 import { createPersona, deletePersonaOperation, listPersonas, personaNode, readPersona } from "./personas.contract.ts";
 import { handleCreatePersona, handleDeletePersona, handleListPersonas } from "./personas.handlers.ts";
 import { personaMigrations } from "./personas.migrations.ts";
 import { deletePersonasOfPage, findPersona, type PersonaRow } from "./personas.store.ts";
 import { personaSection } from "./personas.world.ts";
 
-export const personas: Room = {
+export const personas: Feature = {
   name: "personas",
   migrations: personaMigrations,
   nodeTypes: [
     nodeType<PersonaRow>({
       type: "persona",
       policy: "pageMessaging",
-      reading: { ...readPersona, set: personaNode, find: (_call, reader, node) => findPersona(reader, node.owner, node.id) },
+      reading: { ...readPersona, set: personaNode, find: (_request, reader, node) => findPersona(reader, node.owner, node.id) },
     }),
   ],
   operations: [

@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import type { Call, ListCall } from "#graph/contract";
+import type { OperationRequest, ListRequest } from "#graph/contract";
 import { notFoundNode } from "#graph/matching";
 import { invalidParameter } from "#kernel/errors";
 import { codePointCount } from "#kernel/text";
@@ -7,10 +7,10 @@ import type { Reader, Transaction } from "#storage/database";
 import { type createPersona, PERSONA_NAME_CHARACTERS_MAX } from "./personas.contract.ts";
 import { deletePersona, insertPersona, listPersonasOfPage } from "./personas.store.ts";
 
-export const handleListPersonas = (call: ListCall, reader: Reader) => listPersonasOfPage(reader, call.node.id, call.page);
+export const handleListPersonas = (request: ListRequest, reader: Reader) => listPersonasOfPage(reader, request.node.id, request.page);
 
-export async function handleCreatePersona(call: Call<Static<typeof createPersona.params>>, tx: Transaction) {
-  const { node, params, world } = call;
+export async function handleCreatePersona(request: OperationRequest<Static<typeof createPersona.params>>, tx: Transaction) {
+  const { node, params, world } = request;
   const name = params.name.trim();
   const length = codePointCount(name);
   if (length === 0) throw invalidParameter("name", "must not be empty");
@@ -26,7 +26,7 @@ export function isWebAddress(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text);
 }
 
-export async function handleDeletePersona(call: Call, tx: Transaction) {
-  if (!(await deletePersona(tx, call.node.owner, call.node.id))) throw notFoundNode(call);
+export async function handleDeletePersona(request: OperationRequest, tx: Transaction) {
+  if (!(await deletePersona(tx, request.node.owner, request.node.id))) throw notFoundNode(request);
   return { success: true };
 }

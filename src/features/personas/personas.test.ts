@@ -39,8 +39,8 @@ onEachDatabase("personas", (database) => {
       [{ name: "Ann", profile_picture_url: "https://" }, "profile_picture_url"],
     ];
     for (const [body, parameter] of wrong) {
-      const answer = await plaza.post(onPage, { token, body });
-      expect([answer.status, answer.body.code, answer.body.error_data.parameter]).toEqual([400, 100, parameter]);
+      const response = await plaza.post(onPage, { token, body });
+      expect([response.status, response.body.code, response.body.error_data.parameter]).toEqual([400, 100, parameter]);
     }
     await plaza.post(onPage, { token, body: { name: "😀".repeat(50), profile_picture_url: "HTTP://example.com" } });
     expect((await plaza.get(onPage, { token })).body.data).toHaveLength(2);
@@ -61,10 +61,10 @@ onEachDatabase("personas", (database) => {
         .replaceAll("5109", "ID")
         .replace(/"pftrace_id":"[^"]*"/, "");
     for (const method of ["GET", "DELETE", "POST"]) {
-      for (const call of [{ token: "bar" }, { bearer: "bar" }, { query: { access_token: "bar" } }, { token: "cleo" }, { token: "app" }]) {
+      for (const request of [{ token: "bar" }, { bearer: "bar" }, { query: { access_token: "bar" } }, { token: "cleo" }, { token: "app" }]) {
         for (const version of ["/v26.0", "/v24.0", ""]) {
-          const there = await plaza.call(method, `${version}/5101`, call);
-          const missing = await plaza.call(method, `${version}/5109`, call);
+          const there = await plaza.request(method, `${version}/5101`, request);
+          const missing = await plaza.request(method, `${version}/5109`, request);
           expect(there.status).toBe(missing.status);
           expect(strip(there.body)).toBe(strip(missing.body));
         }

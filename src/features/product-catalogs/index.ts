@@ -1,26 +1,26 @@
 /** The door of the product-catalogs room: G1. */
 import { serveWrite } from "#graph/contract";
-import type { Room } from "#graph/room";
+import type { Feature } from "#graph/room";
 import { createCatalog } from "./product-catalogs.contract.ts";
 import { handleCreateCatalog } from "./product-catalogs.handlers.ts";
 import { productCatalogMigrations } from "./product-catalogs.migrations.ts";
 import { deleteCatalog, findCatalog, forgetBusiness, listCatalogsOfPage } from "./product-catalogs.store.ts";
 import { catalogSection } from "./product-catalogs.world.ts";
 
-export const productCatalogs: Room = {
+export const productCatalogs: Feature = {
   name: "product-catalogs",
   migrations: productCatalogMigrations,
   nodeTypes: [{ type: "product_catalog", policy: "catalogAccess" }],
   operations: [serveWrite(createCatalog, handleCreateCatalog)],
   sections: [catalogSection],
-  registerReaders(readers) {
-    readers.register("product_catalog", { findCatalog });
+  registerPorts(ports) {
+    ports.register("product_catalog", { findCatalog });
   },
   async forgetOwner(tx, owner, world) {
     await forgetBusiness(tx, owner);
     for (const catalog of await listCatalogsOfPage(tx, owner)) {
       await deleteCatalog(tx, catalog);
-      await world.readers.of("product_feed").deleteFeedsOfCatalog(tx, catalog, world);
+      await world.ports.of("product_feed").deleteFeedsOfCatalog(tx, catalog, world);
     }
   },
 };

@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
 import type { AgencyShare } from "#auth/catalogs";
-import type { Call } from "#graph/contract";
+import type { OperationRequest } from "#graph/contract";
 import { invalidParameter } from "#kernel/errors";
 import { isNodeId, type NodeId } from "#kernel/ids";
 import { codePointCount } from "#kernel/text";
@@ -8,18 +8,18 @@ import type { Transaction } from "#storage/database";
 import { CATALOG_NAME_CHARACTERS_MAX, CATALOG_VERTICAL, type createCatalog } from "./product-catalogs.contract.ts";
 import { insertCatalog } from "./product-catalogs.store.ts";
 
-type CreateCatalog = Call<Static<typeof createCatalog.params>>;
+type CreateCatalog = OperationRequest<Static<typeof createCatalog.params>>;
 
-export async function handleCreateCatalog(call: CreateCatalog, tx: Transaction) {
-  const { node, params, world } = call;
+export async function handleCreateCatalog(request: CreateCatalog, tx: Transaction) {
+  const { node, params, world } = request;
   const { vertical = CATALOG_VERTICAL, business_id, business_metadata } = params;
   const name = params.name.trim();
   if (name === "") throw invalidParameter("name", "must not be empty");
   if (codePointCount(name) > CATALOG_NAME_CHARACTERS_MAX)
     throw invalidParameter("name", `must have at most ${CATALOG_NAME_CHARACTERS_MAX} characters`);
   if (vertical !== CATALOG_VERTICAL) throw invalidParameter("vertical", `must be ${CATALOG_VERTICAL}`);
-  const business = business_id === undefined ? undefined : await readBusiness(call, tx, business_id, "business_id");
-  const share = await readShare(call, tx);
+  const business = business_id === undefined ? undefined : await readBusiness(request, tx, business_id, "business_id");
+  const share = await readShare(request, tx);
   const id = world.ids.mint();
   await insertCatalog(tx, {
     id,
@@ -34,14 +34,14 @@ export async function handleCreateCatalog(call: CreateCatalog, tx: Transaction) 
 }
 
 /** D-56: an unknown business is refused, whether or not the share comes about. */
-async function readShare(call: CreateCatalog, tx: Transaction): Promise<AgencyShare | undefined> {
-  const agency = call.params.business_metadata?.agency;
+async function readShare(request: CreateCatalog, tx: Transaction): Promise<AgencyShare | undefined> {
+  const agency = request.params.business_metadata?.agency;
   if (agency === undefined) return undefined;
-  const business = await readBusiness(call, tx, agency.business_id, "business_metadata.agency.business_id");
+  const business = await readBusiness(request, tx, agency.business_id, "business_metadata.agency.business_id");
   return { business, permitted_tasks: [...new Set(agency.permitted_tasks)] };
 }
 
 async function readBusiness({ world }: CreateCatalog, tx: Transaction, id: string, parameter: string): Promise<NodeId> {
-  if (!isNodeId(id) || !(await world.readers.of("business").exists(tx, id))) throw invalidParameter(parameter, "is not a business");
+  if (!isNodeId(id) || !(await world.ports.of("business").exists(tx, id))) throw invalidParameter(parameter, "is not a business");
   return id;
 }

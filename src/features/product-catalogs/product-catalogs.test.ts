@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { onEachDatabase, openPlaza, type TestCall, type TestPlaza } from "#harness/plaza";
+import { onEachDatabase, openPlaza, type TestRequest, type TestPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 
 const scopes = ["catalog_management", "pages_manage_metadata"];
@@ -32,11 +32,11 @@ const world = {
 };
 
 const EDGE = "/v25.0/2001/owned_product_catalogs";
-const create = (plaza: TestPlaza, body: Record<string, unknown>, call: TestCall = {}, path = EDGE) =>
-  plaza.post(path, { surface: "ads", bearer: "maker", body, ...call });
+const create = (plaza: TestPlaza, body: Record<string, unknown>, request: TestRequest = {}, path = EDGE) =>
+  plaza.post(path, { surface: "ads", bearer: "maker", body, ...request });
 
 const sectionOf = (plaza: TestPlaza, key: string) => {
-  const section = plaza.registry.rooms.flatMap((room) => room.sections ?? []).find((one) => one.key === key);
+  const section = plaza.registry.features.flatMap((feature) => feature.sections ?? []).find((one) => one.key === key);
   if (section === undefined) throw new Error(`no section ${key}`);
   return section;
 };
@@ -91,8 +91,8 @@ onEachDatabase("product catalogs", (database) => {
       [{ name: "x", business_metadata: "y" }, "business_metadata"],
       [{ name: "x", business_metadata: { external_business_id: "x".repeat(256) } }, "business_metadata.external_business_id"],
     ] as const) {
-      const answer = await create(plaza, body);
-      expect([answer.status, answer.body.error.code, answer.body.error.error_data]).toEqual([400, 100, { parameter }]);
+      const response = await create(plaza, body);
+      expect([response.status, response.body.error.code, response.body.error.error_data]).toEqual([400, 100, { parameter }]);
     }
     expect(await countCatalogs(plaza)).toBe(1);
   });
@@ -119,8 +119,8 @@ onEachDatabase("product catalogs", (database) => {
       [{ business_metadata: { agency: { ...agency, business_id: "3599" } } }, `${at}.business_id`],
       [{ business_metadata: { agency: "3502" } }, at],
     ] as const) {
-      const answer = await create(plaza, { name: "Books", ...given });
-      expect([answer.status, answer.body.error.code, answer.body.error.error_data]).toEqual([400, 100, { parameter }]);
+      const response = await create(plaza, { name: "Books", ...given });
+      expect([response.status, response.body.error.code, response.body.error.error_data]).toEqual([400, 100, { parameter }]);
     }
     expect(await countCatalogs(plaza)).toBe(0);
   });
@@ -160,8 +160,8 @@ onEachDatabase("product catalogs", (database) => {
 
   test("AUTH-17, AUTH-18, D-13: who may make a catalog, and a refused call makes none", async () => {
     const plaza = await open();
-    const as = async (call: TestCall, path = EDGE) => {
-      const { status, body } = await create(plaza, { name: "Books" }, call, path);
+    const as = async (request: TestRequest, path = EDGE) => {
+      const { status, body } = await create(plaza, { name: "Books" }, request, path);
       return [status, body.error?.code, body.error?.error_subcode];
     };
     expect(await as({ bearer: "one-scope" })).toEqual([403, 10, undefined]);
@@ -194,8 +194,8 @@ onEachDatabase("product catalogs", (database) => {
       ["DELETE", `/v25.0/${id}`, 400, 100],
       ["GET", `/v25.0/${id}`, 400, 100],
     ] as const) {
-      const answer = await plaza.call(method, path, { surface: "ads", bearer: "maker" });
-      expect([method, path, answer.status, answer.body.error.code]).toEqual([method, path, status, code]);
+      const response = await plaza.request(method, path, { surface: "ads", bearer: "maker" });
+      expect([method, path, response.status, response.body.error.code]).toEqual([method, path, status, code]);
     }
   });
 
@@ -272,10 +272,10 @@ test("D-13: over random worlds, a catalog's feed is seen by exactly those who ha
           const has =
             roles.get(`${page} ${who}`)?.some((task) => ["MANAGE", "ADVERTISE", "CREATE_CONTENT"].includes(task)) === true ||
             people.some(([where, one]) => one === who && (where === business || agencies.includes(where)));
-          const answer = await plaza.get(`/v25.0/80${at}1/articles_and_publications`, { bearer: `user${who}` });
-          expect(answer.status).toBe(has ? 200 : 400);
+          const response = await plaza.get(`/v25.0/80${at}1/articles_and_publications`, { bearer: `user${who}` });
+          expect(response.status).toBe(has ? 200 : 400);
           const hidden = ({ error }: { error: Record<string, unknown> }) => ({ ...error, pftrace_id: "" });
-          if (!has) expect(JSON.stringify(hidden(answer.body))).toBe(JSON.stringify(hidden(unknown.body)).replace("80991", `80${at}1`));
+          if (!has) expect(JSON.stringify(hidden(response.body))).toBe(JSON.stringify(hidden(unknown.body)).replace("80991", `80${at}1`));
         }
       }
       await plaza.close();

@@ -1,11 +1,11 @@
 /** The door of the product-feeds room: G2, and the files that feeds are filled from. */
 import { serveList } from "#graph/contract";
-import type { Room } from "#graph/room";
+import type { Feature } from "#graph/room";
 import { listArticlesAndPublications } from "./product-feeds.contract.ts";
 import { handleListArticles } from "./product-feeds.handlers.ts";
 import { feedIngestion, scheduleIngestion } from "./product-feeds.jobs.ts";
 import { productFeedMigrations } from "./product-feeds.migrations.ts";
-import type { FeedReader } from "./product-feeds.reader.ts";
+import type { FeedPort } from "./product-feeds.reader.ts";
 import { deleteFeed, listFeedsOfCatalog } from "./product-feeds.store.ts";
 import { feedSection } from "./product-feeds.world.ts";
 
@@ -14,22 +14,22 @@ export { FeedFileProblem, feedFormats } from "./product-feeds.rows.ts";
 export { findReport, hasFeed, listReports, receiveFile, receiveUrl } from "./product-feeds.uploads.ts";
 export { uploadStatuses } from "./uploads.store.ts";
 
-const deleteFeedsOfCatalog: FeedReader["deleteFeedsOfCatalog"] = async (tx, catalog, world) => {
+const deleteFeedsOfCatalog: FeedPort["deleteFeedsOfCatalog"] = async (tx, catalog, world) => {
   for (const feed of await listFeedsOfCatalog(tx, catalog)) {
     await deleteFeed(tx, feed);
     await scheduleIngestion(tx, world, feed);
   }
 };
 
-export const productFeeds: Room = {
+export const productFeeds: Feature = {
   name: "product-feeds",
   migrations: productFeedMigrations,
   nodeTypes: [{ type: "product_feed", policy: "catalogAccess" }],
   operations: [serveList(listArticlesAndPublications, handleListArticles)],
   sections: [feedSection],
   jobs: [feedIngestion],
-  registerReaders(readers) {
-    readers.register("product_feed", { deleteFeedsOfCatalog });
+  registerPorts(ports) {
+    ports.register("product_feed", { deleteFeedsOfCatalog });
   },
   forgetOwner: deleteFeedsOfCatalog,
 };

@@ -1,7 +1,7 @@
 /** Feed files at an address: fetched by the one guarded way out (D-64), stored like those that are sent. */
 import type { World } from "#graph/world";
 import { CallbackRefused } from "#webhooks/callback-address";
-import { CallFailed } from "#webhooks/outbound-connection";
+import { RequestFailed } from "#webhooks/outbound-connection";
 import { FILE_BYTES_MAX } from "./product-feeds.limits.ts";
 import { PartWriter } from "./product-feeds.parts.ts";
 import { FeedFileProblem } from "./product-feeds.rows.ts";
@@ -18,19 +18,19 @@ export async function fetchFile(world: World, { feed, n }: RunningUpload, url: s
   await world.database.write((tx) => deleteParts(tx, feed, n, PARTS_MAX));
   const parts = new PartWriter(world, feed, n);
   try {
-    const answer = await world.outbound.call({
+    const response = await world.outbound.request({
       method: "GET",
       url,
       headers: { Accept: "*/*", "Accept-Encoding": "identity", "User-Agent": "plaza" },
       deadlineMs: DEADLINE_MS,
       // One byte more than is allowed tells a file that is too large.
-      answerBytesMax: FILE_BYTES_MAX + 1,
+      responseBytesMax: FILE_BYTES_MAX + 1,
       takeBody: (part) => parts.write(part),
     });
-    if (answer.status >= 300 && answer.status < 400) return `the address answered with status ${answer.status}; redirects are not followed`;
-    if (answer.status !== 200) return `the address answered with status ${answer.status}`;
+    if (response.status >= 300 && response.status < 400) return `the address answered with status ${response.status}; redirects are not followed`;
+    if (response.status !== 200) return `the address answered with status ${response.status}`;
   } catch (error) {
-    if (error instanceof CallbackRefused || error instanceof CallFailed || error instanceof FeedFileProblem) return error.message;
+    if (error instanceof CallbackRefused || error instanceof RequestFailed || error instanceof FeedFileProblem) return error.message;
     throw error;
   }
   const bytes = await parts.end();

@@ -1,13 +1,13 @@
 import type { Static } from "typebox";
-import type { ListAnswer, ListCall } from "#graph/contract";
+import type { ListResult, ListRequest } from "#graph/contract";
 import type { Reader } from "#storage/database";
 import { type ItemRow, listItems } from "./items.store.ts";
 import type { listArticlesAndPublications } from "./product-feeds.contract.ts";
 import { findFeed } from "./product-feeds.store.ts";
 
-type ListArticles = ListCall<Static<typeof listArticlesAndPublications.params>>;
+type ListArticles = ListRequest<Static<typeof listArticlesAndPublications.params>>;
 
-export async function handleListArticles({ node, page, params }: ListArticles, reader: Reader): Promise<ListAnswer<ItemRow>> {
+export async function handleListArticles({ node, page, params }: ListArticles, reader: Reader): Promise<ListResult<ItemRow>> {
   const found = await listItems(reader, node.id, page);
   if (params.summary !== true) return found;
   // The count is kept with the feed: a summary costs the same for ten items and for a million.

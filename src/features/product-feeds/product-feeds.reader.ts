@@ -3,13 +3,13 @@ import type { World } from "#graph/world";
 import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 
-export interface FeedReader {
+export interface FeedPort {
   /** They are gone with the catalog; what they held is cleared away afterwards. */
   deleteFeedsOfCatalog(tx: Transaction, catalog: NodeId, world: World): Promise<void>;
 }
 
 declare module "#kernel/readers" {
-  interface Readers {
-    product_feed: FeedReader;
+  interface Ports {
+    product_feed: FeedPort;
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { callOfLink, onEachDatabase, openPlaza, type TestCall, type TestPlaza } from "#harness/plaza";
+import { requestOfLink, onEachDatabase, openPlaza, type TestRequest, type TestPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 
 const scopes = ["catalog_management"];
@@ -37,13 +37,13 @@ const world = {
   ],
 };
 
-const read = (plaza: TestPlaza, query: Record<string, unknown> = {}, call: TestCall = {}, feed = "8101") =>
-  plaza.get(`/v25.0/${feed}/articles_and_publications`, { bearer: "reader", query, ...call });
+const read = (plaza: TestPlaza, query: Record<string, unknown> = {}, request: TestRequest = {}, feed = "8101") =>
+  plaza.get(`/v25.0/${feed}/articles_and_publications`, { bearer: "reader", query, ...request });
 // biome-ignore lint/suspicious/noExplicitAny: an answer of any kind.
 const idsOf = (body: any): string[] => body.data.map(({ retailer_id }: { retailer_id: string }) => retailer_id);
 
 const sectionOf = (plaza: TestPlaza) => {
-  const section = plaza.registry.rooms.flatMap((room) => room.sections ?? []).find(({ key }) => key === "product_feeds");
+  const section = plaza.registry.features.flatMap((feature) => feature.sections ?? []).find(({ key }) => key === "product_feeds");
   if (section === undefined) throw new Error("no section");
   return section;
 };
@@ -68,11 +68,11 @@ onEachDatabase("product feeds", (database) => {
     const plaza = await open();
     const first = (await read(plaza, { limit: "3", summary: "true" })).body;
     const second = (await read(plaza, { limit: "3", after: first.paging.cursors.after })).body;
-    const next = callOfLink(second.paging.next);
+    const next = requestOfLink(second.paging.next);
     const third = (await plaza.get(next.path, { bearer: "reader", query: next.query })).body;
     expect([first, second, third].flatMap(idsOf)).toEqual(["b7", "b6", "b5", "b4", "b3", "b2", "b1"]);
     expect(third.paging.next).toBeUndefined();
-    expect(callOfLink(first.paging.next).query).toMatchObject({ limit: "3", summary: "true" });
+    expect(requestOfLink(first.paging.next).query).toMatchObject({ limit: "3", summary: "true" });
     expect(idsOf((await read(plaza, { limit: "3", before: second.paging.cursors.before })).body)).toEqual(idsOf(first));
     expect((await read(plaza, { after: "nonsense" })).body.error.error_data).toEqual({ parameter: "after" });
     expect((await read(plaza, { limit: "0" })).body.error.error_data).toEqual({ parameter: "limit" });
@@ -108,7 +108,7 @@ onEachDatabase("product feeds", (database) => {
   test("G2-14 to G2-16: creating, updating and deleting on the edge are unsupported", async () => {
     const plaza = await open();
     for (const method of ["POST", "DELETE", "PUT", "PATCH"]) {
-      const { status, body } = await plaza.call(method, "/v25.0/8101/articles_and_publications", { bearer: "reader" });
+      const { status, body } = await plaza.request(method, "/v25.0/8101/articles_and_publications", { bearer: "reader" });
       expect([status, body.error.code, body.error.error_subcode, body.error.type]).toEqual([400, 100, 33, "GraphMethodException"]);
     }
     expect((await read(plaza)).body.data).toHaveLength(7);

@@ -76,14 +76,14 @@ function reportOf(row: UploadRow): UploadReport {
   };
 }
 
-export interface FileWords {
+export interface FileInput {
   readonly file_name?: string | undefined;
   /** Told by how the file begins unless it is said here. */
   readonly format?: FeedFormat | undefined;
 }
 
 /** Stores the file and lets it be read. Answers the upload's number; undefined: there is no such feed. */
-export async function receiveFile(world: World, feed: string, file: Bytes, { file_name, format }: FileWords): Promise<number | undefined> {
+export async function receiveFile(world: World, feed: string, file: Bytes, { file_name, format }: FileInput): Promise<number | undefined> {
   const created_time = unixSeconds(world.clock);
   const n = await world.database.write((tx) => insertUpload(tx, feed, { source: "file", url: undefined, file_name, created_time, format }));
   if (n === undefined) return undefined;

@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import type { Call } from "#graph/contract";
+import type { OperationRequest } from "#graph/contract";
 import { unixSeconds } from "#kernel/clock";
 import { invalidParameter } from "#kernel/errors";
 import type { Reader } from "#storage/database";
@@ -11,11 +11,11 @@ import { listActionsOfApp } from "./required-actions.store.ts";
 const API_VERSION = "1.0.0";
 
 export async function handleListRequiredActions(
-  call: Call<Static<typeof listRequiredActions.params>>,
+  request: OperationRequest<Static<typeof listRequiredActions.params>>,
   reader: Reader,
 ): Promise<Static<typeof listRequiredActions.returns>> {
-  const { node, params, request, world } = call;
-  const asked = request.header("x-api-version");
+  const { node, params, graphRequest, world } = request;
+  const asked = graphRequest.header("x-api-version");
   // D-50: the header may be left out, but not be another version.
   if (asked !== undefined && asked !== API_VERSION) throw invalidParameter("X-API-Version", `must be ${API_VERSION}`);
   const now = unixSeconds(world.clock);

@@ -29,8 +29,8 @@ const world = {
   ],
 };
 
-const list = (plaza: TestPlaza, query: Record<string, unknown> = {}, call: { bearer?: string; headers?: Record<string, string> } = {}) =>
-  plaza.get("/1001/required_actions", { surface: "app", bearer: "app", query, ...call });
+const list = (plaza: TestPlaza, query: Record<string, unknown> = {}, request: { bearer?: string; headers?: Record<string, string> } = {}) =>
+  plaza.get("/1001/required_actions", { surface: "app", bearer: "app", query, ...request });
 
 const statusesOf = async (plaza: TestPlaza) =>
   Object.fromEntries((await list(plaza)).body.required_action.map((action: { id: number; status: string }) => [action.id, action.status]));
@@ -45,10 +45,10 @@ onEachDatabase("required actions", (database) => {
   const open = (options = {}) => openPlaza({ database, world, ...options });
 
   test("D-02: an action that is made without an id gets one below 2^53, also beside others of the same moment", async () => {
-    const { plaza, call } = await openControl({ database, world });
+    const { plaza, request } = await openControl({ database, world });
     const made: string[] = [];
     for (const title of ["a", "b", "c"]) {
-      const { status, body } = await call("POST", "nodes/required_actions", { app: "1001", title });
+      const { status, body } = await request("POST", "nodes/required_actions", { app: "1001", title });
       expect(status).toBe(201);
       made.push(body.id);
     }

@@ -1,6 +1,6 @@
 /** The door of the self-messaging room: D1, and what a person does in the app. */
 import { serveWrite } from "#graph/contract";
-import type { Room } from "#graph/room";
+import type { Feature } from "#graph/room";
 import { sendSelfMessage } from "./self-messaging.contract.ts";
 import { handleSendSelfMessage } from "./self-messaging.handlers.ts";
 import { subscribersOfSocialAccount } from "./self-messaging.onboarding.ts";
@@ -10,14 +10,14 @@ export { TEXT_CHARACTERS_MAX } from "./self-messaging.contract.ts";
 export { type CommentField, comment, pressButton, writeToSelf } from "./self-messaging.events.ts";
 export type { CommentedMedia, Recipient } from "./self-messaging.payloads.ts";
 
-export const selfMessaging: Room = {
+export const selfMessaging: Feature = {
   name: "self-messaging",
   migrations: [],
   operations: [serveWrite(sendSelfMessage, handleSendSelfMessage)],
   webhookFields: [messageWebhook, commentWebhook, liveCommentWebhook],
-  registerReaders(readers) {
-    readers.register("social_subscribers", {
-      subscribersOf: (reader, event, nowMs) => subscribersOfSocialAccount(reader, readers, event, nowMs),
+  registerPorts(ports) {
+    ports.register("social_subscribers", {
+      subscribersOf: (reader, event, nowMs) => subscribersOfSocialAccount(reader, ports, event, nowMs),
     });
   },
 };

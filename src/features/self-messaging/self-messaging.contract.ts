@@ -18,7 +18,7 @@ export const sendSelfMessage = writeOperation({
   versions: "platform",
   scheme: "bearer",
   policy: "selfMessaging",
-  seenBy: "selfMessaging",
+  visibility: "selfMessaging",
   errorForm: "wrapped",
   params: Type.Object({
     message: Type.Object({

@@ -1,27 +1,27 @@
 import type { Static } from "typebox";
-import type { Call } from "#graph/contract";
+import type { OperationRequest } from "#graph/contract";
 import { notFoundNode } from "#graph/matching";
 import { invalidParameter, tokenInvalid } from "#kernel/errors";
 import type { Transaction } from "#storage/database";
 import type { sendSelfMessage } from "./self-messaging.contract.ts";
 import { writeToSelf } from "./self-messaging.events.ts";
 
-type Send = Call<Static<typeof sendSelfMessage.params>>;
+type Send = OperationRequest<Static<typeof sendSelfMessage.params>>;
 
 /** SELF-8, SELF-9, D-133: which token each of the two hosts is for. */
 const kindOf = { base: "page", social_login: "social_user" } as const;
 
-export async function handleSendSelfMessage(call: Send, tx: Transaction) {
-  const { node, params, caller, request, world } = call;
-  const kind = request.surface === "social_login" ? kindOf.social_login : kindOf.base;
+export async function handleSendSelfMessage(request: Send, tx: Transaction) {
+  const { node, params, caller, graphRequest, world } = request;
+  const kind = graphRequest.surface === "social_login" ? kindOf.social_login : kindOf.base;
   if (caller.token.type !== kind) throw tokenInvalid("Authorization", `this host is for tokens of type ${kind}`);
   const { text, quick_replies } = params.message;
   // D1-10. An empty list is none.
   if (quick_replies !== undefined && !(Array.isArray(quick_replies) && quick_replies.length === 0)) {
     throw invalidParameter("message.quick_replies", "is not supported in a message to oneself");
   }
-  const account = await world.readers.of("social_account").findAccount(tx, node.owner);
+  const account = await world.ports.of("social_account").findAccount(tx, node.owner);
   // It may have been removed, or given another social-scoped id, since the call began.
-  if (account === undefined || account.social_scoped_id !== node.id) throw notFoundNode(call);
+  if (account === undefined || account.social_scoped_id !== node.id) throw notFoundNode(request);
   return { id: await writeToSelf(tx, world, { ...account, social_scoped_id: node.id }, text) };
 }

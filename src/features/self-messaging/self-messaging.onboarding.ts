@@ -14,7 +14,7 @@ import type { AppFacts } from "#auth/app-facts";
 import { BUSINESS_ROLE_SCOPES, flows, isCovered, missingForSelfMessaging, type SelfMessagingField, selfMessagingFields } from "#auth/self-messaging";
 import type { SocialAccountFacts } from "#auth/social-accounts";
 import { type NodeId, nodeId } from "#kernel/ids";
-import type { ReaderRegistry } from "#kernel/readers";
+import type { PortRegistry } from "#kernel/readers";
 import type { Reader } from "#storage/database";
 import type { EventFacts } from "#webhooks/readers";
 
@@ -46,13 +46,13 @@ function suffices({ type, scopes, isRoleViaBusiness }: HeldToken, field: SelfMes
 
 const isField = (field: string): field is SelfMessagingField => selfMessagingFields.some((one) => one === field);
 
-export async function subscribersOfSocialAccount(reader: Reader, readers: ReaderRegistry, event: EventFacts, nowMs: number): Promise<NodeId[]> {
+export async function subscribersOfSocialAccount(reader: Reader, ports: PortRegistry, event: EventFacts, nowMs: number): Promise<NodeId[]> {
   const { field, entity } = event;
-  const account = await readers.of("social_account").findAccount(reader, entity);
+  const account = await ports.of("social_account").findAccount(reader, entity);
   if (account === undefined || !isField(field)) return [];
   const subscribers: NodeId[] = [];
   for (const id of account.app_connections) {
-    const facts = await factsOf(reader, readers, nodeId(id), account, field, Math.floor(nowMs / 1000));
+    const facts = await factsOf(reader, ports, nodeId(id), account, field, Math.floor(nowMs / 1000));
     if (facts !== undefined && getsWebhook(facts)) subscribers.push(facts.app.id);
   }
   return subscribers;
@@ -60,29 +60,29 @@ export async function subscribersOfSocialAccount(reader: Reader, readers: Reader
 
 async function factsOf(
   reader: Reader,
-  readers: ReaderRegistry,
+  ports: PortRegistry,
   id: NodeId,
   account: SocialAccountFacts,
   field: SelfMessagingField,
   nowSeconds: number,
 ): Promise<OnboardingFacts | undefined> {
-  const isSubscribed = await readers.of("webhook_subscription_store").isSubscribed(reader, id, "social", field);
+  const isSubscribed = await ports.of("webhook_subscription_store").isSubscribed(reader, id, "social", field);
   // Most connected apps that get nothing are just not subscribed.
-  const app = isSubscribed ? await readers.of("app").findFacts(reader, id) : undefined;
+  const app = isSubscribed ? await ports.of("app").findFacts(reader, id) : undefined;
   if (app === undefined) return undefined;
   const tokens: HeldToken[] = [];
   for (const token of await findLiveTokensOfAccount(reader, id, account, nowSeconds)) {
-    tokens.push({ ...token, isRoleViaBusiness: await isRoleViaBusiness(reader, readers, account, token) });
+    tokens.push({ ...token, isRoleViaBusiness: await isRoleViaBusiness(reader, ports, account, token) });
   }
-  return { field, account, app, isSubscribed, isPersonOnApp: await isCovered(reader, readers, account, app), tokens };
+  return { field, account, app, isSubscribed, isPersonOnApp: await isCovered(reader, ports, account, app), tokens };
 }
 
 async function isRoleViaBusiness(
   reader: Reader,
-  readers: ReaderRegistry,
+  ports: PortRegistry,
   { page }: SocialAccountFacts,
   { type, user }: AccountToken,
 ): Promise<boolean> {
   if (type !== "page" || page === undefined || user === undefined) return false;
-  return (await readers.of("page").findRole(reader, page, user))?.via_business === true;
+  return (await ports.of("page").findRole(reader, page, user))?.via_business === true;
 }

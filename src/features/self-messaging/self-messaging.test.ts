@@ -138,8 +138,8 @@ onEachDatabase("self messaging", (database) => {
       ["app", 400, 100],
     ];
     for (const [bearer, status, code] of refused) {
-      const answer = await send(plaza, { bearer });
-      expect([bearer, answer.status, answer.body.error.code]).toEqual([bearer, status, code]);
+      const response = await send(plaza, { bearer });
+      expect([bearer, response.status, response.body.error.code]).toEqual([bearer, status, code]);
     }
     const body = { message: { text: "x" } };
     expect(problem(await plaza.post("/v26.0/6901/messages", { query: { access_token: "cafe-page" }, body }))).toEqual([401, 104, undefined]);
@@ -151,7 +151,7 @@ onEachDatabase("self messaging", (database) => {
   test("SELF-4, SELF-5, SELF-17, SELF-18: without what self messaging requires, D1 is refused", async () => {
     const { plaza, receiver } = await open({ database });
     const own = (name: string, to: string) => send(plaza, { bearer: `${name}-own`, to, surface: "social_login" });
-    for (const answer of [await own("private", "6903"), await own("unconnected", "6904")]) expect(problem(answer)).toEqual([403, 200, undefined]);
+    for (const response of [await own("private", "6903"), await own("unconnected", "6904")]) expect(problem(response)).toEqual([403, 200, undefined]);
     await changeEntry(plaza, "apps", "1001", { messaging_access: false });
     expect(problem(await send(plaza))).toEqual([403, 200, undefined]);
     await changeEntry(plaza, "apps", "1001", { messaging_access: true, access_level: "standard" });

@@ -1,10 +1,10 @@
 /** The door of the social-accounts room. */
-import type { Room } from "#graph/room";
+import type { Feature } from "#graph/room";
 import { socialAccountMigrations } from "./social-accounts.migrations.ts";
 import { findSocialAccount, forgetHolder } from "./social-accounts.store.ts";
 import { socialAccountSection } from "./social-accounts.world.ts";
 
-export const socialAccounts: Room = {
+export const socialAccounts: Feature = {
   name: "social-accounts",
   migrations: socialAccountMigrations,
   nodeTypes: [
@@ -13,7 +13,7 @@ export const socialAccounts: Room = {
   ],
   sections: [socialAccountSection],
   forgetOwner: forgetHolder,
-  registerReaders(readers) {
-    readers.register("social_account", { findAccount: findSocialAccount });
+  registerPorts(ports) {
+    ports.register("social_account", { findAccount: findSocialAccount });
   },
 };

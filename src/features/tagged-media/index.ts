@@ -1,6 +1,6 @@
 /** The door of the tagged-media room: E1. */
 import { serveList } from "#graph/contract";
-import type { Room } from "#graph/room";
+import type { Feature } from "#graph/room";
 import { listTags } from "./tagged-media.contract.ts";
 import { handleListTags } from "./tagged-media.handlers.ts";
 import { taggedMediaMigrations } from "./tagged-media.migrations.ts";
@@ -8,14 +8,14 @@ import "./tagged-media.reader.ts";
 import { countComment, deleteMediaOfAccount, findMedia, publicChildren } from "./tagged-media.store.ts";
 import { mediaSection } from "./tagged-media.world.ts";
 
-export const taggedMedia: Room = {
+export const taggedMedia: Feature = {
   name: "tagged-media",
   migrations: taggedMediaMigrations,
   nodeTypes: [{ type: "media", policy: "nobody" }],
   operations: [serveList(listTags, handleListTags)],
   sections: [mediaSection],
   forgetOwner: deleteMediaOfAccount,
-  registerReaders(readers) {
-    readers.register("media", { find: findMedia, publicChildren, countComment });
+  registerPorts(ports) {
+    ports.register("media", { find: findMedia, publicChildren, countComment });
   },
 };

@@ -26,7 +26,7 @@ const mediaItem: FieldSet<MediaRow> = {
     media_url: text,
     owner: {
       ...plain(Type.Object({ id: Type.String() })),
-      nested: { set: () => idOnly, load: async (_call, _reader, row) => ({ id: (row as MediaRow).owner }) },
+      nested: { set: () => idOnly, load: async (_request, _reader, row) => ({ id: (row as MediaRow).owner }) },
     },
     permalink: text,
     shortcode: text,
@@ -34,12 +34,12 @@ const mediaItem: FieldSet<MediaRow> = {
     timestamp: { ...text, of: (row) => timestampText(row.timestamp) },
     username: {
       ...text,
-      load: async ({ world }, reader, row) => (await socialAccountOf(nodeId(row.owner), reader, world.readers, world.facts))?.username,
+      load: async ({ world }, reader, row) => (await socialAccountOf(nodeId(row.owner), reader, world.ports, world.facts))?.username,
     },
     children: {
       ...plain(Type.Object({ data: Type.Array(Type.Object({ id: Type.String() })) })),
       async load({ world }, reader, row) {
-        const ids = await world.readers.of("media").publicChildren(reader, nodeId(row.owner), JSON.parse(row.children) as string[]);
+        const ids = await world.ports.of("media").publicChildren(reader, nodeId(row.owner), JSON.parse(row.children) as string[]);
         return ids.length === 0 ? undefined : { data: ids.map((id) => ({ id })) };
       },
     },

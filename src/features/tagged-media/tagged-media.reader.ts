@@ -2,7 +2,7 @@
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 
-interface MediaReader {
+interface MediaPort {
   find(reader: Reader, owner: NodeId, media: NodeId): Promise<{ readonly media_product_type: string } | undefined>;
   /** The ids of a medium's children, in their order, but for those that are private or gone. All are its owner's. */
   publicChildren(reader: Reader, owner: NodeId, children: readonly string[]): Promise<string[]>;
@@ -11,7 +11,7 @@ interface MediaReader {
 }
 
 declare module "#kernel/readers" {
-  interface Readers {
-    media: MediaReader;
+  interface Ports {
+    media: MediaPort;
   }
 }

@@ -121,7 +121,7 @@ onEachDatabase("tagged media", (database) => {
   test("E1: creating, updating and deleting on the edge are unsupported", async () => {
     const plaza = await open();
     for (const method of ["POST", "DELETE", "PUT"]) {
-      const { status, body } = await plaza.call(method, "/v26.0/6001/tags", { query: { access_token: "fan-of-tags" } });
+      const { status, body } = await plaza.request(method, "/v26.0/6001/tags", { query: { access_token: "fan-of-tags" } });
       expect([status, body.error.error_subcode]).toEqual([400, 33]);
     }
   });

@@ -1,10 +1,10 @@
 /** The door of the token-inspection room: F3. */
 import { serveRead } from "#graph/contract";
-import type { Room } from "#graph/room";
+import type { Feature } from "#graph/room";
 import { inspectToken } from "./token-inspection.contract.ts";
 import { handleInspectToken } from "./token-inspection.handlers.ts";
 
-export const tokenInspection: Room = {
+export const tokenInspection: Feature = {
   name: "token-inspection",
   migrations: [],
   operations: [serveRead(inspectToken, handleInspectToken)],

@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
 import type { Token } from "#auth/token";
-import type { Call } from "#graph/contract";
+import type { OperationRequest } from "#graph/contract";
 import { unixSeconds } from "#kernel/clock";
 import { invalidParameter, taskMissing, tokenInvalid } from "#kernel/errors";
 import type { Reader } from "#storage/database";
@@ -8,9 +8,9 @@ import type { inspectToken } from "./token-inspection.contract.ts";
 
 type Inspection = Static<typeof inspectToken.returns>;
 
-export async function handleInspectToken(call: Call<Static<typeof inspectToken.params>>, reader: Reader): Promise<Inspection> {
-  await requireTester(call, reader);
-  const { caller, params, world } = call;
+export async function handleInspectToken(request: OperationRequest<Static<typeof inspectToken.params>>, reader: Reader): Promise<Inspection> {
+  await requireTester(request, reader);
+  const { caller, params, world } = request;
   const token = await world.tokens.find(params.input_token);
   // D-55: a token that nobody knows is an answer, not an error.
   if (token === undefined) return { data: { is_valid: false, scopes: [] } };
@@ -46,11 +46,11 @@ const typeNames: Readonly<Record<Token["type"], string>> = {
 const personOf = (token: Token): string | undefined => token.user ?? token.microblog_user ?? token.social_account;
 
 /** AUTH-16: the caller is a microblog tester of the app. D-55 [clients]: an app token asks as well. */
-async function requireTester({ caller: { token, app }, world }: Call, reader: Reader): Promise<void> {
+async function requireTester({ caller: { token, app }, world }: OperationRequest, reader: Reader): Promise<void> {
   if (token.type === "app") {
     if (world.profile === "clients") return;
     throw tokenInvalid("access_token", "a token of type app does not serve here");
   }
-  const roles = token.microblog_user === undefined ? [] : await world.readers.of("app").rolesOf(reader, app.id, token.microblog_user);
+  const roles = token.microblog_user === undefined ? [] : await world.ports.of("app").rolesOf(reader, app.id, token.microblog_user);
   if (!roles.includes("microblog_tester")) throw taskMissing("the role microblog_tester on the app");
 }

@@ -1,6 +1,6 @@
 /** The door of the webhook-overrides room: H1 to H6. */
 import { serveWrite } from "#graph/contract";
-import type { Room } from "#graph/room";
+import type { Feature } from "#graph/room";
 import { setAccountOverride, setNumberOverride, webhookConfiguration } from "./webhook-overrides.contract.ts";
 import { handleSetAccountOverride, handleSetNumberOverride, prepareAccountOverride, prepareNumberOverride } from "./webhook-overrides.handlers.ts";
 import { webhookOverrideMigrations } from "./webhook-overrides.migrations.ts";
@@ -14,7 +14,7 @@ import {
   saveOverride,
 } from "./webhook-overrides.store.ts";
 
-export const webhookOverrides: Room = {
+export const webhookOverrides: Feature = {
   name: "webhook-overrides",
   migrations: webhookOverrideMigrations,
   operations: [
@@ -23,14 +23,14 @@ export const webhookOverrides: Room = {
   ],
   fields: [{ on: "phone_number", name: "webhook_configuration", field: webhookConfiguration }],
   forgetOwner: deleteOverridesOfOwner,
-  registerReaders(readers) {
-    readers.register("webhook_override", {
+  registerPorts(ports) {
+    ports.register("webhook_override", {
       overridesOf: async (reader, app, account, phone) => ({
         account: await findOverride(reader, account, app, undefined),
         phone: phone === undefined ? undefined : await findOverride(reader, account, app, phone),
       }),
     });
-    readers.register("override_store", {
+    ports.register("override_store", {
       find: findOverride,
       listOfNumber: listOverridesOfNumber,
       save: saveOverride,

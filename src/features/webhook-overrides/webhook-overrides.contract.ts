@@ -45,7 +45,7 @@ export const setAccountOverride = writeOperation({
   method: "POST",
   edge: "subscribed_apps",
   // D-13 [clients]: H3 by an app that is not subscribed subscribes it.
-  seenBy: "chatappSubscription",
+  visibility: "chatappSubscription",
   policy: "chatappSubscription",
   params: Type.Object({ override_callback_uri: Type.Optional(uri), verify_token: Type.Optional(verifyToken) }),
   returns: success,
@@ -74,11 +74,11 @@ export const webhookConfiguration: Field = {
   }),
   policy: "chatappAccount",
   async load({ node, caller, world }, reader) {
-    const overrides = world.readers.of("override_store");
+    const overrides = world.ports.of("override_store");
     const configuration: Record<string, string> = {};
     const number = await overrides.find(reader, node.owner, caller.app.id, node.id as NodeId);
     const account = await overrides.find(reader, node.owner, caller.app.id, undefined);
-    const application = await world.readers.of("app").callbackOf(reader, caller.app.id);
+    const application = await world.ports.of("app").callbackOf(reader, caller.app.id);
     if (number !== undefined) configuration.phone_number = number;
     // H5-3.
     if (account !== undefined) configuration.chatapp_business_account = account;

@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import type { Call } from "#graph/contract";
+import type { OperationRequest } from "#graph/contract";
 import { notFoundNode } from "#graph/matching";
 import { invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
@@ -8,11 +8,11 @@ import { verifyCallback } from "#webhooks/handshake";
 import type { setAccountOverride, setNumberOverride } from "./webhook-overrides.contract.ts";
 import { deleteOverride, saveOverride } from "./webhook-overrides.store.ts";
 
-type AccountCall = Call<Static<typeof setAccountOverride.params>>;
-type NumberCall = Call<Static<typeof setNumberOverride.params>>;
+type AccountRequest = OperationRequest<Static<typeof setAccountOverride.params>>;
+type NumberRequest = OperationRequest<Static<typeof setNumberOverride.params>>;
 
 /** D-57: both parameters set, none removes, one of them is refused. */
-function wantedOverride({ params }: AccountCall): { uri: string; verifyToken: string } | undefined {
+function wantedOverride({ params }: AccountRequest): { uri: string; verifyToken: string } | undefined {
   const { override_callback_uri: uri, verify_token: verifyToken } = params;
   if (uri === undefined && verifyToken === undefined) return undefined;
   if (uri === undefined || uri === "") throw invalidParameter("override_callback_uri", "is required");
@@ -21,61 +21,61 @@ function wantedOverride({ params }: AccountCall): { uri: string; verifyToken: st
 }
 
 /** ROUTE-27: the handshake comes first, outside of any transaction. */
-export async function prepareAccountOverride(call: AccountCall, reader: Reader): Promise<void> {
-  const wanted = wantedOverride(call);
+export async function prepareAccountOverride(request: AccountRequest, reader: Reader): Promise<void> {
+  const wanted = wantedOverride(request);
   if (wanted === undefined) return;
   // H1-8: in the `clients` profile a stranger comes this far, and is not called back for.
-  if (!(await isSubscribed(call, reader))) throw notFoundNode(call);
-  await verifyCallback(call.world.outbound, wanted.uri, wanted.verifyToken);
+  if (!(await isSubscribed(request, reader))) throw notFoundNode(request);
+  await verifyCallback(request.world.outbound, wanted.uri, wanted.verifyToken);
 }
 
-export async function handleSetAccountOverride(call: AccountCall, tx: Transaction) {
-  const { node, caller, world } = call;
-  const wanted = wantedOverride(call);
+export async function handleSetAccountOverride(request: AccountRequest, tx: Transaction) {
+  const { node, caller, world } = request;
+  const wanted = wantedOverride(request);
   const app = caller.app.id;
   await tx.lock("chatapp_account", node.id);
-  if (!(await isSubscribed(call, tx))) {
-    if (wanted !== undefined || world.profile !== "clients") throw notFoundNode(call);
-    await world.readers.of("chatapp_account").subscribe(tx, node.id, app);
+  if (!(await isSubscribed(request, tx))) {
+    if (wanted !== undefined || world.profile !== "clients") throw notFoundNode(request);
+    await world.ports.of("chatapp_account").subscribe(tx, node.id, app);
   }
   if (wanted === undefined) await deleteOverride(tx, node.id, app, undefined);
   else await saveOverride(tx, node.id, app, undefined, wanted.uri);
-  await routeAnew(call, tx, wanted?.uri);
+  await routeAnew(request, tx, wanted?.uri);
   return { success: true };
 }
 
 /** H6: an empty address removes; `verify_token` is needed only to set. */
-function wantedNumberOverride({ params }: NumberCall): { uri: string; verifyToken: string } | undefined {
+function wantedNumberOverride({ params }: NumberRequest): { uri: string; verifyToken: string } | undefined {
   const { override_callback_uri: uri, verify_token: verifyToken } = params.webhook_configuration;
   if (uri === "") return undefined;
   if (verifyToken === undefined || verifyToken === "") throw invalidParameter("webhook_configuration.verify_token", "is required");
   return { uri, verifyToken };
 }
 
-export async function prepareNumberOverride(call: NumberCall): Promise<void> {
-  const wanted = wantedNumberOverride(call);
-  if (wanted !== undefined) await verifyCallback(call.world.outbound, wanted.uri, wanted.verifyToken);
+export async function prepareNumberOverride(request: NumberRequest): Promise<void> {
+  const wanted = wantedNumberOverride(request);
+  if (wanted !== undefined) await verifyCallback(request.world.outbound, wanted.uri, wanted.verifyToken);
 }
 
-export async function handleSetNumberOverride(call: NumberCall, tx: Transaction) {
-  const { node, caller } = call;
-  const wanted = wantedNumberOverride(call);
+export async function handleSetNumberOverride(request: NumberRequest, tx: Transaction) {
+  const { node, caller } = request;
+  const wanted = wantedNumberOverride(request);
   await tx.lock("chatapp_account", node.owner);
   // The app may have been unsubscribed while its callback was asked.
-  if (!(await isSubscribed(call, tx))) throw notFoundNode(call);
+  if (!(await isSubscribed(request, tx))) throw notFoundNode(request);
   if (wanted === undefined) await deleteOverride(tx, node.owner, caller.app.id, node.id);
   else await saveOverride(tx, node.owner, caller.app.id, node.id, wanted.uri);
-  await routeAnew(call, tx, wanted?.uri);
+  await routeAnew(request, tx, wanted?.uri);
   return { success: true };
 }
 
 /** D-63: what waits goes where it belongs now; a callback that was paused and has just answered a handshake gets it again. */
-async function routeAnew({ caller, world }: Pick<Call, "caller" | "world">, tx: Transaction, verified: string | undefined): Promise<void> {
+async function routeAnew({ caller, world }: Pick<OperationRequest, "caller" | "world">, tx: Transaction, verified: string | undefined): Promise<void> {
   if (verified !== undefined) await world.webhooks.resumeUrl(tx, caller.app.id, verified);
   await world.webhooks.routesChanged(tx, caller.app.id);
 }
 
 const isSubscribed = (
-  { node, caller, world }: { node: { owner: NodeId }; caller: Call["caller"]; world: Call["world"] },
+  { node, caller, world }: { node: { owner: NodeId }; caller: OperationRequest["caller"]; world: OperationRequest["world"] },
   reader: Reader,
-): Promise<boolean> => world.readers.of("chatapp_account").isSubscribed(reader, node.owner, caller.app.id);
+): Promise<boolean> => world.ports.of("chatapp_account").isSubscribed(reader, node.owner, caller.app.id);

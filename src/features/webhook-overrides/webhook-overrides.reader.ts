@@ -3,7 +3,7 @@ import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 
 /** `number` undefined: the account's own override. */
-interface OverrideStoreReader {
+interface OverridePort {
   find(reader: Reader, account: NodeId, app: NodeId, number: NodeId | undefined): Promise<string | undefined>;
   listOfNumber(reader: Reader, account: NodeId, number: NodeId): Promise<readonly { app: NodeId; override_callback_uri: string }[]>;
   /** Keeps an address that counts as verified. */
@@ -14,7 +14,7 @@ interface OverrideStoreReader {
 }
 
 declare module "#kernel/readers" {
-  interface Readers {
-    override_store: OverrideStoreReader;
+  interface Ports {
+    override_store: OverridePort;
   }
 }

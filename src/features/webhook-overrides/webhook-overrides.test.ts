@@ -120,11 +120,11 @@ onEachDatabase("webhook overrides", (database) => {
       ["not an address", 2200],
     ];
     for (const [uri, code] of failing) {
-      for (const answer of [
+      for (const response of [
         await set(plaza, { override_callback_uri: uri, verify_token: "v" }),
         await setNumber(plaza, { override_callback_uri: uri, verify_token: "v" }),
       ]) {
-        expect([uri, answer.status, answer.body.error.code]).toEqual([uri, 400, code]);
+        expect([uri, response.status, response.body.error.code]).toEqual([uri, 400, code]);
       }
     }
     expect(await overrideInList(plaza)).toBe(good.url);
@@ -135,10 +135,10 @@ onEachDatabase("webhook overrides", (database) => {
     const plaza = await open();
     for (const path of [onAccount, "/v26.0/4101"]) {
       for (const method of ["GET", "POST"]) {
-        const call = { body: method === "POST" && path !== onAccount ? { webhook_configuration: { override_callback_uri: "" } } : {} };
-        expect((await plaza.call(method, path, { ...call, bearer: "stranger-wa" })).body.error.error_subcode).toBe(33);
-        expect((await plaza.call(method, path, { ...call, bearer: "scopeless" })).body.error.code).toBe(10);
-        expect((await plaza.call(method, path, { ...call, query: { access_token: "wa" } })).body.error.code).toBe(104);
+        const request = { body: method === "POST" && path !== onAccount ? { webhook_configuration: { override_callback_uri: "" } } : {} };
+        expect((await plaza.request(method, path, { ...request, bearer: "stranger-wa" })).body.error.error_subcode).toBe(33);
+        expect((await plaza.request(method, path, { ...request, bearer: "scopeless" })).body.error.code).toBe(10);
+        expect((await plaza.request(method, path, { ...request, query: { access_token: "wa" } })).body.error.code).toBe(104);
       }
     }
     expect((await set(plaza, {}, "wa", "/v26.0/4002/subscribed_apps")).body.error.error_subcode).toBe(33);

@@ -1,7 +1,7 @@
 /** The door of the webhook-subscriptions room: who gets which webhooks, and where (D-60). */
 import { serveList, serveWrite } from "#graph/contract";
-import type { Room } from "#graph/room";
-import type { ReaderRegistry } from "#kernel/readers";
+import type { Feature } from "#graph/room";
+import type { PortRegistry } from "#kernel/readers";
 import {
   listAppsOfPage,
   listSubscriptionsOperation,
@@ -25,8 +25,8 @@ import { deleteAllOf, isSubscribed, listPageSubscriptions, subscribersOfPage } f
 import { findWebhookApp, subscribersOfAccount } from "./webhook-subscriptions.subscribers.ts";
 import { findCallbackUrl, findOfApp, retireSecret, saveOfApp, saveOfPage } from "./webhook-subscriptions.world.ts";
 
-function registerReaders(readers: ReaderRegistry): void {
-  readers.register("webhook_subscription_store", {
+function registerPorts(ports: PortRegistry): void {
+  ports.register("webhook_subscription_store", {
     findOfApp,
     saveOfApp,
     findCallbackUrl,
@@ -35,12 +35,12 @@ function registerReaders(readers: ReaderRegistry): void {
     saveOfPage,
     retireSecret,
   });
-  readers.register("webhook_app", { find: (reader, app) => findWebhookApp(reader, readers, app) });
-  readers.register("page_subscribers", { subscribersOf: (reader, { entity, field }) => subscribersOfPage(reader, entity, field) });
-  readers.register("chatapp_business_account_subscribers", { subscribersOf: (reader, event) => subscribersOfAccount(reader, readers, event) });
+  ports.register("webhook_app", { find: (reader, app) => findWebhookApp(reader, ports, app) });
+  ports.register("page_subscribers", { subscribersOf: (reader, { entity, field }) => subscribersOfPage(reader, entity, field) });
+  ports.register("chatapp_business_account_subscribers", { subscribersOf: (reader, event) => subscribersOfAccount(reader, ports, event) });
 }
 
-export const webhookSubscriptions: Room = {
+export const webhookSubscriptions: Feature = {
   name: "webhook-subscriptions",
   migrations: webhookSubscriptionMigrations,
   operations: [
@@ -52,5 +52,5 @@ export const webhookSubscriptions: Room = {
     serveWrite(unsubscribeFromPage, handleUnsubscribeFromPage),
   ],
   forgetOwner: deleteAllOf,
-  registerReaders,
+  registerPorts,
 };

@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import type { Call, ListCall } from "#graph/contract";
+import type { OperationRequest, ListRequest } from "#graph/contract";
 import { notFoundNode } from "#graph/matching";
 import type { World } from "#graph/world";
 import { invalidParameter } from "#kernel/errors";
@@ -20,9 +20,9 @@ import {
   saveSubscription,
 } from "./webhook-subscriptions.store.ts";
 
-export const handleListSubscriptions = (call: ListCall, reader: Reader) => pageSubscriptions(reader, call.node.id, call.page);
+export const handleListSubscriptions = (request: ListRequest, reader: Reader) => pageSubscriptions(reader, request.node.id, request.page);
 
-type Subscribe = Call<Static<typeof subscribeApp.params>>;
+type Subscribe = OperationRequest<Static<typeof subscribeApp.params>>;
 
 /** Each once, in the order given. */
 function knownFields({ webhooks }: World, object: WebhookObject, fields: readonly string[], parameter: string): string[] {
@@ -37,12 +37,12 @@ export async function prepareSubscribeApp({ params, world }: Subscribe): Promise
   await verifyCallback(world.outbound, params.callback_url, params.verify_token);
 }
 
-export async function handleSubscribeApp(call: Subscribe, tx: Transaction) {
-  const { node, params, world } = call;
+export async function handleSubscribeApp(request: Subscribe, tx: Transaction) {
+  const { node, params, world } = request;
   const { object, callback_url, verify_token } = params;
   await tx.lock("app", node.id);
   // The app may have been removed while its callback was asked.
-  if ((await world.readers.of("app").findFacts(tx, node.id)) === undefined) throw notFoundNode(call);
+  if ((await world.ports.of("app").findFacts(tx, node.id)) === undefined) throw notFoundNode(request);
   const stored = await findSubscription(tx, node.id, object);
   const fields = knownFields(world, object, [...(stored === undefined ? [] : (JSON.parse(stored.fields) as string[])), ...params.fields], "fields");
   const sealed_verify_token = world.sealer.seal(verify_token);
@@ -52,7 +52,7 @@ export async function handleSubscribeApp(call: Subscribe, tx: Transaction) {
   return { success: true };
 }
 
-export async function handleUnsubscribeApp({ node, params, world }: Call<Static<typeof unsubscribeApp.params>>, tx: Transaction) {
+export async function handleUnsubscribeApp({ node, params, world }: OperationRequest<Static<typeof unsubscribeApp.params>>, tx: Transaction) {
   const { object, fields } = params;
   if (object === undefined && fields !== undefined) throw invalidParameter("object", "is required where fields are named");
   if (object !== undefined && fields !== undefined) knownFields(world, object, fields, "fields");
@@ -68,18 +68,18 @@ export async function handleUnsubscribeApp({ node, params, world }: Call<Static<
   return { success: true };
 }
 
-export const handleListAppsOfPage = (call: ListCall, reader: Reader) => pagePageSubscriptions(reader, call.node.id, call.page);
+export const handleListAppsOfPage = (request: ListRequest, reader: Reader) => pagePageSubscriptions(reader, request.node.id, request.page);
 
-export async function handleSubscribeToPage(call: Call<Static<typeof subscribeToPage.params>>, tx: Transaction) {
-  const { node, params, caller, world } = call;
+export async function handleSubscribeToPage(request: OperationRequest<Static<typeof subscribeToPage.params>>, tx: Transaction) {
+  const { node, params, caller, world } = request;
   const fields = knownFields(world, "page", params.subscribed_fields, "subscribed_fields");
   await tx.lock("page", node.id);
-  if ((await world.readers.of("page").findName(tx, node.id)) === undefined) throw notFoundNode(call);
+  if ((await world.ports.of("page").findName(tx, node.id)) === undefined) throw notFoundNode(request);
   await savePageSubscription(tx, node.id, caller.app.id, fields);
   return { success: true };
 }
 
-export async function handleUnsubscribeFromPage({ node, caller }: { node: { id: NodeId }; caller: Call["caller"] }, tx: Transaction) {
+export async function handleUnsubscribeFromPage({ node, caller }: { node: { id: NodeId }; caller: OperationRequest["caller"] }, tx: Transaction) {
   await deletePageSubscription(tx, node.id, caller.app.id);
   return { success: true };
 }

@@ -13,7 +13,7 @@ onEachDatabase("webhook subscriptions", (database) => {
     const model = new Map<string, Set<string>>();
     const { webhookFields } = plaza.registry;
     const objects = [...new Set(webhookFields.all.map(({ object }) => object))];
-    const call = fc.constantFrom(...objects).chain((object) => {
+    const request = fc.constantFrom(...objects).chain((object) => {
       const own = webhookFields.namesOf(object);
       return fc.record({
         object: fc.constant(object),
@@ -23,8 +23,8 @@ onEachDatabase("webhook subscriptions", (database) => {
       });
     });
     await fc.assert(
-      fc.asyncProperty(fc.array(call, { maxLength: 6 }), async (calls) => {
-        for (const { object, isEnd, isWhole, fields } of calls) {
+      fc.asyncProperty(fc.array(request, { maxLength: 6 }), async (requests) => {
+        for (const { object, isEnd, isWhole, fields } of requests) {
           const known = model.get(object) ?? new Set();
           if (isEnd) {
             await plaza.delete(onApp, { bearer: "app", body: isWhole ? { object } : { object, fields } });

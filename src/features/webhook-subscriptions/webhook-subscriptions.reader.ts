@@ -28,7 +28,7 @@ export interface PageSubscription {
   readonly subscribed_fields: readonly string[];
 }
 
-interface SubscriptionStoreReader {
+interface SubscriptionPort {
   findOfApp(reader: Reader, app: NodeId, world: World): Promise<AppWebhooks>;
   /** Brings the app's callbacks and subscriptions to exactly these. Throws `WorldProblem` for a field that its object does not have. */
   saveOfApp(tx: Transaction, app: NodeId, webhooks: AppWebhooks, world: World): Promise<void>;
@@ -43,7 +43,7 @@ interface SubscriptionStoreReader {
 }
 
 declare module "#kernel/readers" {
-  interface Readers {
-    webhook_subscription_store: SubscriptionStoreReader;
+  interface Ports {
+    webhook_subscription_store: SubscriptionPort;
   }
 }

@@ -1,6 +1,6 @@
 /** What the post office asks of subscriptions (`webhooks/readers.ts`). */
 import type { NodeId } from "#kernel/ids";
-import type { ReaderRegistry } from "#kernel/readers";
+import type { PortRegistry } from "#kernel/readers";
 import type { Reader } from "#storage/database";
 import type { EventFacts, WebhookApp } from "#webhooks/readers";
 import type { AppCallback } from "#webhooks/routing";
@@ -8,9 +8,9 @@ import { type WebhookObject, webhookObjects } from "#webhooks/webhook-field";
 import { ANY_OBJECT, findRetiredSecret, isSubscribed, listSubscriptions, type SubscriptionRow } from "./webhook-subscriptions.store.ts";
 
 /** AUTH-21, D-60: subscribed on the account, and to the field. */
-export async function subscribersOfAccount(reader: Reader, readers: ReaderRegistry, { object, field, entity }: EventFacts): Promise<NodeId[]> {
+export async function subscribersOfAccount(reader: Reader, ports: PortRegistry, { object, field, entity }: EventFacts): Promise<NodeId[]> {
   const subscribed: NodeId[] = [];
-  for (const app of await readers.of("chatapp_account").subscribedApps(reader, entity)) {
+  for (const app of await ports.of("chatapp_account").subscribedApps(reader, entity)) {
     if (await isSubscribed(reader, app, object, field)) subscribed.push(app);
   }
   return subscribed;
@@ -20,8 +20,8 @@ const callbackOf = (row: SubscriptionRow | undefined): AppCallback | undefined =
   row === undefined || row.callback_url === null ? undefined : { url: row.callback_url, isVerified: row.is_verified === 1 };
 
 /** An object's own callback, or the one for any object (ROUTE-3). */
-export async function findWebhookApp(reader: Reader, readers: ReaderRegistry, app: NodeId): Promise<WebhookApp | undefined> {
-  const facts = await readers.of("app").findFacts(reader, app);
+export async function findWebhookApp(reader: Reader, ports: PortRegistry, app: NodeId): Promise<WebhookApp | undefined> {
+  const facts = await ports.of("app").findFacts(reader, app);
   if (facts === undefined) return undefined;
   const rows = await listSubscriptions(reader, app);
   const rowOf = (object: string) => rows.find((row) => row.object === object);

@@ -93,8 +93,8 @@ onEachDatabase("webhook subscriptions", (database) => {
       ["not an address", 2200],
     ];
     for (const [callback_url, code] of failing) {
-      const answer = await subscribe(plaza, { object: "social", callback_url, fields: ["comments"] });
-      expect([callback_url, answer.status, answer.body.error.code]).toEqual([callback_url, 400, code]);
+      const response = await subscribe(plaza, { object: "social", callback_url, fields: ["comments"] });
+      expect([callback_url, response.status, response.body.error.code]).toEqual([callback_url, 400, code]);
     }
     expect(await listed(plaza)).toEqual(before);
   });
@@ -116,8 +116,8 @@ onEachDatabase("webhook subscriptions", (database) => {
     ];
     for (const [bearer, status, code] of refused) {
       for (const method of ["GET", "POST", "DELETE"]) {
-        const answer = await plaza.call(method, onApp, { bearer, body: method === "GET" ? {} : { ...body, fields: ["comments"] } });
-        expect([bearer, method, answer.status, answer.body.error.code]).toEqual([bearer, method, status, code]);
+        const response = await plaza.request(method, onApp, { bearer, body: method === "GET" ? {} : { ...body, fields: ["comments"] } });
+        expect([bearer, method, response.status, response.body.error.code]).toEqual([bearer, method, status, code]);
       }
     }
     expect((await plaza.get(onApp)).body.error.code).toBe(104);
@@ -145,8 +145,8 @@ onEachDatabase("webhook subscriptions", (database) => {
     ];
     for (const [bearer, status, code] of refused) {
       for (const method of ["GET", "POST", "DELETE"]) {
-        const answer = await plaza.call(method, onPage, { bearer, body: { subscribed_fields: ["live_videos"] } });
-        expect([bearer, method, answer.status, answer.body.error.code]).toEqual([bearer, method, status, code]);
+        const response = await plaza.request(method, onPage, { bearer, body: { subscribed_fields: ["live_videos"] } });
+        expect([bearer, method, response.status, response.body.error.code]).toEqual([bearer, method, status, code]);
       }
     }
     expect(await listed(plaza, "page", onPage)).toEqual(entries);
@@ -187,7 +187,7 @@ onEachDatabase("webhook subscriptions", (database) => {
 
   test("H5-4: an object's own callback is what H5 shows as the app's, before the one for all objects", async () => {
     const plaza = await open();
-    const callbackOf = () => plaza.world.readers.of("app").callbackOf(plaza.world.database.reader, nodeId("1001"));
+    const callbackOf = () => plaza.world.ports.of("app").callbackOf(plaza.world.database.reader, nodeId("1001"));
     expect(await callbackOf()).toBeUndefined();
     await changeEntry(plaza, "apps", "1001", { callback: { url: "https://all.example/" } });
     expect(await callbackOf()).toBe("https://all.example/");

@@ -1,11 +1,11 @@
 /** Migrations on PostgreSQL: one transaction under an advisory lock, so that processes that start at once take turns. */
 import { Client, type ClientConfig } from "pg";
-import type { RoomMigrations } from "../database.ts";
+import type { FeatureMigrations } from "../database.ts";
 import { type MigrationTarget, migrate, migrationsTable } from "../migrator.ts";
 import { postgresStatement } from "./ddl.ts";
 import { lockKey } from "./lock-key.ts";
 
-export async function migratePostgres(config: ClientConfig, schema: string, rooms: readonly RoomMigrations[]): Promise<void> {
+export async function migratePostgres(config: ClientConfig, schema: string, features: readonly FeatureMigrations[]): Promise<void> {
   // A connection of its own, because a migration of much data may take longer than any call is given.
   const client = new Client(config);
   // A connection that breaks also fails the running statement, which says so.
@@ -17,7 +17,7 @@ export async function migratePostgres(config: ClientConfig, schema: string, room
     await client.query("BEGIN READ WRITE");
     await client.query("SELECT pg_advisory_xact_lock($1)", [lockKey(schema, "migrations", "")]);
     await prepare(client, schema);
-    await migrate(targetOf(client), rooms);
+    await migrate(targetOf(client), features);
     await client.query("COMMIT");
   } finally {
     // Also undoes what was not committed.
@@ -38,13 +38,13 @@ async function prepare(client: Client, schema: string): Promise<void> {
 }
 
 const targetOf = (client: Client): MigrationTarget => ({
-  applied: async () => (await client.query<{ room: string; name: string }>("SELECT room, name FROM migrations")).rows,
+  applied: async () => (await client.query<{ feature: string; name: string }>("SELECT room AS feature, name FROM migrations")).rows,
   execute: async (statement) => {
     await client.query(postgresStatement(statement));
   },
-  record: async (room, name) => {
+  record: async (feature, name) => {
     await client.query("INSERT INTO migrations (room, name, applied_time) VALUES ($1, $2, CAST(extract(epoch FROM clock_timestamp()) AS BIGINT))", [
-      room,
+      feature,
       name,
     ]);
   },

@@ -1,7 +1,7 @@
 /** PostgreSQL as a `Database`: a world is a schema, a write is a transaction, any number of processes take part. */
 import type { ClientConfig } from "pg";
 import { runAction } from "../after-commit.ts";
-import type { Database, Reader, RoomMigrations, Transaction } from "../database.ts";
+import type { Database, Reader, FeatureMigrations, Transaction } from "../database.ts";
 import { type Row, type Sql, sql } from "../sql.ts";
 import { FactChannel } from "./fact-channel.ts";
 import { isConnectionFailure, isRetryable, isStalePlan, isTimeout, translated } from "./failures.ts";
@@ -15,7 +15,7 @@ export interface PostgresOptions {
   readonly url: string;
   /** Made when missing. */
   readonly schema: string;
-  readonly migrations: readonly RoomMigrations[];
+  readonly migrations: readonly FeatureMigrations[];
   /** Connections at most, beside the dedicated one; they are opened when needed. */
   readonly poolSize?: number;
 }

@@ -2,7 +2,7 @@
 import { Database, type Statement } from "bun:sqlite";
 import { BoundedMap } from "#kernel/bounded-map";
 import { databaseUnreachable } from "#kernel/errors";
-import type { Reader, RoomMigrations } from "../database.ts";
+import type { Reader, FeatureMigrations } from "../database.ts";
 import type { Row, Sql, SqlText, SqlValue } from "../sql.ts";
 import { migrateSqlite } from "./empty-file.ts";
 
@@ -54,7 +54,7 @@ export class Connection {
   }
 
   /** Also turns a file into one with a write-ahead log, where it came from elsewhere (a copy, a backup). */
-  migrate(migrations: readonly RoomMigrations[]): Promise<void> {
+  migrate(migrations: readonly FeatureMigrations[]): Promise<void> {
     this.execute("PRAGMA journal_mode = WAL");
     return migrateSqlite(this.#handle, migrations);
   }

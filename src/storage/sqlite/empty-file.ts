@@ -5,7 +5,7 @@
 import { Database } from "bun:sqlite";
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import type { RoomMigrations } from "../database.ts";
+import type { FeatureMigrations } from "../database.ts";
 import { type MigrationTarget, migrate, migrationsTable } from "../migrator.ts";
 
 /** Bytes 18 and 19 of the header are the write and read version; 2 means a write-ahead log (sqlite.org/fileformat2). */
@@ -16,7 +16,7 @@ const FILES_MAX = 4;
 /** By the migrations themselves: 20 µs for a list of 120 statements. */
 const made = new Map<string, Promise<Uint8Array>>();
 
-export function emptyFile(migrations: readonly RoomMigrations[]): Promise<Uint8Array> {
+export function emptyFile(migrations: readonly FeatureMigrations[]): Promise<Uint8Array> {
   const key = JSON.stringify(migrations);
   let bytes = made.get(key);
   if (bytes === undefined) {
@@ -27,7 +27,7 @@ export function emptyFile(migrations: readonly RoomMigrations[]): Promise<Uint8A
   return bytes;
 }
 
-async function build(migrations: readonly RoomMigrations[]): Promise<Uint8Array> {
+async function build(migrations: readonly FeatureMigrations[]): Promise<Uint8Array> {
   const database = new Database(":memory:");
   try {
     await migrateSqlite(database, migrations);
@@ -41,14 +41,14 @@ async function build(migrations: readonly RoomMigrations[]): Promise<Uint8Array>
 }
 
 /** What `migrate` needs of a SQLite connection: all of it in one transaction. */
-export async function migrateSqlite(connection: Database, migrations: readonly RoomMigrations[]): Promise<void> {
+export async function migrateSqlite(connection: Database, migrations: readonly FeatureMigrations[]): Promise<void> {
   const target: MigrationTarget = {
-    applied: async () => connection.prepare<{ room: string; name: string }, []>("SELECT room, name FROM migrations").all(),
+    applied: async () => connection.prepare<{ feature: string; name: string }, []>("SELECT room AS feature, name FROM migrations").all(),
     execute: async (statement) => {
       connection.run(statement);
     },
-    record: async (room, name) => {
-      connection.run("INSERT INTO migrations (room, name, applied_time) VALUES (?, ?, unixepoch())", [room, name]);
+    record: async (feature, name) => {
+      connection.run("INSERT INTO migrations (room, name, applied_time) VALUES (?, ?, unixepoch())", [feature, name]);
     },
   };
   connection.run("BEGIN IMMEDIATE");

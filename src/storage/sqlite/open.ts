@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { Database, Reader, RoomMigrations, Transaction } from "../database.ts";
+import type { Database, Reader, FeatureMigrations, Transaction } from "../database.ts";
 import { sql } from "../sql.ts";
 import { CommittedReader, Connection, ConnectionReader, translated } from "./connection.ts";
 import { emptyFile, placeFile, syncFolder } from "./empty-file.ts";
@@ -17,7 +17,7 @@ export interface SqliteOptions {
   readonly folder: string;
   /** The file is `<folder>/<world>.sqlite`. */
   readonly world?: string;
-  readonly migrations: readonly RoomMigrations[];
+  readonly migrations: readonly FeatureMigrations[];
   /** Told after each commit how many writes it served; for metrics. */
   readonly onCommit?: (writes: number) => void;
 }
@@ -57,7 +57,7 @@ function openMemory(empty: Uint8Array): Files {
   }
 }
 
-async function openFolder(folder: string, world: string, empty: Uint8Array, migrations: readonly RoomMigrations[]): Promise<Files> {
+async function openFolder(folder: string, world: string, empty: Uint8Array, migrations: readonly FeatureMigrations[]): Promise<Files> {
   if (!existsSync(folder)) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     syncFolder(dirname(folder));

@@ -122,7 +122,7 @@ export class WriteQueue {
     const taken = outcomes.length;
     if (taken < group.length) this.#waiting = [...group.slice(taken), ...this.#waiting];
     this.#events.onCommit?.(taken);
-    this.#answer(outcomes);
+    this.#response(outcomes);
   }
 
   /**
@@ -183,7 +183,7 @@ export class WriteQueue {
     return { job, transaction, hasFailed, result };
   }
 
-  #answer(outcomes: readonly Outcome[]): void {
+  #response(outcomes: readonly Outcome[]): void {
     for (const { transaction, hasFailed } of outcomes) {
       if (hasFailed) continue;
       for (const [kind, key] of transaction.facts) runAction(() => this.#events.onFact(kind, key));
