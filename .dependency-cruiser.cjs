@@ -74,7 +74,7 @@ const rules = [
   },
   {
     name: "rooms-do-not-meet",
-    comment: "a room asks another one's reader by its node type's name (kernel/readers.ts), never by import",
+    comment: "a room asks another one's reader by its node type's name (kernel/ports.ts), never by import",
     from: { path: "^src/features/([^/]+)/" },
     to: { path: "^src/features/", pathNot: "^src/features/$1/" },
   },

@@ -47,7 +47,7 @@ describe("sizes", () => {
 
 describe("names", () => {
   test("a name that says nothing is found, as file, folder or ending", () => {
-    const files = { "src/graph/utils.ts": "", "src/helpers/a.ts": "", "src/graph/x.types.ts": "", "src/graph/contract.ts": "" };
+    const files = { "src/graph/utils.ts": "", "src/helpers/a.ts": "", "src/graph/x.types.ts": "", "src/graph/contract/operation.ts": "" };
     expect(found(names, files)).toEqual(["src/graph/utils.ts:1", "src/helpers/a.ts:1", "src/graph/x.types.ts:1"]);
   });
 
@@ -129,9 +129,9 @@ describe("citations", () => {
 
   test("a path that does not exist is found, as such, below src, or beside the document", () => {
     const files = {
-      "src/graph/ladder.ts": "",
+      "src/graph/pipeline/handle-request.ts": "",
       "docs/a.md": "",
-      "docs/b.md": "`src/graph/ladder.ts` `graph/ladder.ts` [a](a.md)\n`graph/stairs.ts`\n[c](c.md)\n",
+      "docs/b.md": "`src/graph/pipeline/handle-request.ts` `graph/pipeline/handle-request.ts` [a](a.md)\n`graph/stairs.ts`\n[c](c.md)\n",
     };
     expect(found(paths, files)).toEqual(["docs/b.md:2", "docs/b.md:3"]);
   });

@@ -4,10 +4,10 @@
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { standardCalendar } from "#graph/calendar";
-import { openapiDocument } from "#graph/openapi";
-import { Registry } from "#graph/registry";
-import type { SurfaceName } from "#graph/request";
+import { standardCalendar } from "#graph/versions/calendar";
+import { openapiDocument } from "#graph/contract/openapi";
+import { Registry } from "#graph/contract/registry";
+import type { SurfaceName } from "#graph/pipeline/request";
 import { features } from "#main";
 import { surfaces } from "#surfaces/surfaces";
 import { configurationPage } from "./write-docs/configuration-page.ts";

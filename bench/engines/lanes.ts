@@ -1,5 +1,5 @@
 /** Plaza's side of `lanes`: as many callbacks as apps, all at the sink; `hangs` as third argument: the first of them never answers. */
-import { message, openWebhookEngine } from "./post-office.ts";
+import { message, openWebhookEngine } from "./webhook-engine.ts";
 
 const CALLBACKS = 1_000;
 const [sink = "", folder = "", first = ""] = Bun.argv.slice(2);

@@ -1,5 +1,5 @@
 /** Plaza's side of `webhooks`: events, each durable before its caller goes on, delivered to one callback. `/pace` sends so many a second. */
-import { message, openWebhookEngine, startCallers } from "./post-office.ts";
+import { message, openWebhookEngine, startCallers } from "./webhook-engine.ts";
 
 /** A few apps with much traffic; `lanes` has a thousand with little. */
 const CALLBACKS = 16;

@@ -36,7 +36,7 @@ interface AppPort {
   recordMarketingUse(tx: Transaction, app: NodeId, now: number): Promise<void>;
 }
 
-declare module "#kernel/readers" {
+declare module "#kernel/ports" {
   interface Ports {
     app: AppPort;
   }

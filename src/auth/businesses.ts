@@ -1,6 +1,6 @@
 /** Who works for a business. The businesses room registers the reader. */
 import type { NodeId } from "#kernel/ids";
-import type { PortRegistry } from "#kernel/readers";
+import type { PortRegistry } from "#kernel/ports";
 import type { Reader } from "#storage/database";
 import type { FactsOf } from "./facts-of.ts";
 
@@ -9,7 +9,7 @@ interface BusinessPort {
   hasPerson(reader: Reader, business: NodeId, user: NodeId): Promise<boolean>;
 }
 
-declare module "#kernel/readers" {
+declare module "#kernel/ports" {
   interface Ports {
     business: BusinessPort;
   }

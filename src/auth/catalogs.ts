@@ -1,6 +1,6 @@
 /** Whose a catalog is. The product-catalogs room registers the reader. */
 import type { NodeId } from "#kernel/ids";
-import type { PortRegistry } from "#kernel/readers";
+import type { PortRegistry } from "#kernel/ports";
 import type { Reader } from "#storage/database";
 import type { FactsOf } from "./facts-of.ts";
 
@@ -27,7 +27,7 @@ interface CatalogPort {
   findCatalog(reader: Reader, catalog: NodeId): Promise<CatalogFacts | undefined>;
 }
 
-declare module "#kernel/readers" {
+declare module "#kernel/ports" {
   interface Ports {
     product_catalog: CatalogPort;
   }

@@ -1,6 +1,6 @@
 /** What policies and rooms ask of business messaging accounts. The chatapp-accounts room registers the reader. */
 import type { NodeId } from "#kernel/ids";
-import type { PortRegistry } from "#kernel/readers";
+import type { PortRegistry } from "#kernel/ports";
 import type { Reader, Transaction } from "#storage/database";
 import type { FactsOf } from "./facts-of.ts";
 
@@ -22,7 +22,7 @@ interface MigrationIntentPort {
   ): Promise<{ readonly accounts: readonly NodeId[]; readonly solutionOwner: NodeId | undefined } | undefined>;
 }
 
-declare module "#kernel/readers" {
+declare module "#kernel/ports" {
   interface Ports {
     chatapp_account: ChatappAccountPort;
     migration_intent: MigrationIntentPort;

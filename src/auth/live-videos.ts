@@ -7,7 +7,7 @@ interface LiveVideoPort {
   crosspostedPages(reader: Reader, originalPage: NodeId, video: NodeId): Promise<readonly NodeId[]>;
 }
 
-declare module "#kernel/readers" {
+declare module "#kernel/ports" {
   interface Ports {
     live_video: LiveVideoPort;
   }

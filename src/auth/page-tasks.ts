@@ -1,6 +1,6 @@
 /** Page tasks: what a person may do on a page (D-13). The pages room registers the reader. */
 import type { NodeId } from "#kernel/ids";
-import type { PortRegistry } from "#kernel/readers";
+import type { PortRegistry } from "#kernel/ports";
 import type { Reader } from "#storage/database";
 import type { FactsOf } from "./facts-of.ts";
 
@@ -20,7 +20,7 @@ interface PagePort {
   hasPerson(reader: Reader, page: NodeId, psid: NodeId): Promise<boolean>;
 }
 
-declare module "#kernel/readers" {
+declare module "#kernel/ports" {
   interface Ports {
     page: PagePort;
   }

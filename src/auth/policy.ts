@@ -1,6 +1,6 @@
 /** The words of a policy; the policies themselves stand in one table, `policies.ts` (D-16). */
 import type { GraphError } from "#kernel/errors";
-import type { PortRegistry } from "#kernel/readers";
+import type { PortRegistry } from "#kernel/ports";
 import type { Reader } from "#storage/database";
 import type { AppFacts } from "./app-facts.ts";
 import type { FactsOf } from "./facts-of.ts";

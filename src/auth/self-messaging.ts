@@ -8,7 +8,7 @@
  * | messages | social_business_basic, social_business_manage_messages | the same |
  * | comments, live_comments | social_business_basic, social_business_manage_comments | social_basic, social_manage_comments, pages_read_engagement; ads_management and ads_read besides, if the role is via business |
  */
-import type { PortRegistry } from "#kernel/readers";
+import type { PortRegistry } from "#kernel/ports";
 import type { Reader } from "#storage/database";
 import type { AppFacts } from "./app-facts.ts";
 import type { SocialAccountFacts } from "./social-accounts.ts";

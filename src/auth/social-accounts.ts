@@ -1,6 +1,6 @@
 /** What policies and rooms ask of a professional social account. The social-accounts room registers the reader. */
 import type { NodeId } from "#kernel/ids";
-import type { PortRegistry } from "#kernel/readers";
+import type { PortRegistry } from "#kernel/ports";
 import type { Reader } from "#storage/database";
 import type { FactsOf } from "./facts-of.ts";
 
@@ -22,7 +22,7 @@ interface SocialAccountPort {
   findAccount(reader: Reader, account: NodeId): Promise<SocialAccountFacts | undefined>;
 }
 
-declare module "#kernel/readers" {
+declare module "#kernel/ports" {
   interface Ports {
     social_account: SocialAccountPort;
   }

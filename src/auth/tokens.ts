@@ -3,7 +3,7 @@ import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import { BoundedMap } from "#kernel/bounded-map";
 import { type GraphError, invalidParameter, tokenExpired, tokenInvalid, tokenRevoked } from "#kernel/errors";
 import { isNodeId, type NodeId } from "#kernel/ids";
-import type { PortRegistry } from "#kernel/readers";
+import type { PortRegistry } from "#kernel/ports";
 import { detached } from "#kernel/text";
 import type { Database, Transaction } from "#storage/database";
 import { FactCache } from "#storage/facts";

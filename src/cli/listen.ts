@@ -4,8 +4,8 @@
  */
 import { listenForWebhooks, type ReceivedWebhook } from "#http/webhook-listener";
 import { buildRegistry } from "#main";
-import { webhookObjects } from "#webhooks/webhook-field";
-import { type ControlRequests, ControlRefusal, controlRequests } from "./control-calls.ts";
+import { webhookObjects } from "#webhooks/catalogue/field";
+import { type ControlRequests, ControlRefusal, controlRequests } from "./control-client.ts";
 import { nextSignal } from "./process-end.ts";
 
 type Given = Readonly<Record<string, unknown>>;

@@ -1,8 +1,8 @@
 /** `plaza trigger <event>`: makes an example event, and tells what became of it at each callback. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { buildRegistry } from "#main";
-import type { WebhookField } from "#webhooks/webhook-field";
-import { type ControlRequests, ControlRefusal, controlRequests } from "./control-calls.ts";
+import type { WebhookField } from "#webhooks/catalogue/field";
+import { type ControlRequests, ControlRefusal, controlRequests } from "./control-client.ts";
 
 type Given = Readonly<Record<string, unknown>>;
 

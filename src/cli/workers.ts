@@ -10,7 +10,7 @@ import { reservePort } from "#http/reserved-port";
 import { type RunningPlaza, startPlaza } from "#main";
 import { monotonicMs, sleepMs } from "#system";
 import { errorFields, type Log } from "#telemetry/log";
-import { type MetricsReport, merged } from "#telemetry/merged-figures";
+import { type MetricsReport, merged } from "#telemetry/merged-metrics";
 import { STOP, sealedConfig, type WorkerMessage } from "./worker.ts";
 
 /** A worker that dies sooner than this waits before it is started again, so that a lasting cause does not eat the machine. */

@@ -1,5 +1,5 @@
 /** What an operator may set, read and checked: nothing else in the program looks at flags, environment or the config file. */
-import type { SurfaceName } from "#graph/request";
+import type { SurfaceName } from "#graph/pipeline/request";
 
 export interface Config {
   /** 0 picks a free one. */

@@ -13,8 +13,8 @@ import {
   type TestEvent,
   testEventsOf,
 } from "#features/app-events";
-import type { OpenWorld } from "#graph/open-world";
-import { secondsOf, worldTime } from "#graph/world-words";
+import type { OpenWorld } from "#graph/worlds/open-world";
+import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
 import { unixSeconds } from "#kernel/clock";
 import { isNodeId, type NodeId } from "#kernel/ids";
 import { badRequest, notFound } from "./errors.ts";

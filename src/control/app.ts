@@ -2,13 +2,13 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type Context, Hono } from "hono";
 import type { TSchema } from "typebox";
-import { entryReader } from "#graph/entry-reader";
-import { parametersReader } from "#graph/parameters";
-import type { Registry } from "#graph/registry";
-import { sectionsOf } from "#graph/world-file";
+import { entryReader } from "#graph/worlds/file/entry-reader";
+import { parametersReader } from "#graph/pipeline/parameters";
+import type { Registry } from "#graph/contract/registry";
+import { sectionsOf } from "#graph/worlds/file/import-export";
 import { GraphError } from "#kernel/errors";
 import { isStorableText } from "#kernel/text";
-import type { MetricsSource } from "#telemetry/merged-figures";
+import type { MetricsSource } from "#telemetry/merged-metrics";
 import { appEventRoutes } from "./app-events.routes.ts";
 import { attributionRoutes } from "./attribution.routes.ts";
 import { bodyBytes } from "./body-bytes.ts";

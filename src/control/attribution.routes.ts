@@ -1,7 +1,7 @@
 /** What ads did for an app: touches told, and the report that counts them. */
 import { type Static, Type } from "typebox";
 import { identitiesOfTouch, recordTouch, reportOf, type Touch } from "#features/app-events";
-import { worldId } from "#graph/world-words";
+import { worldId } from "#graph/worlds/file/schema-words";
 import { unixSeconds } from "#kernel/clock";
 import { APP, appOf, event, seconds, spanOf, spanQuery, sums, time } from "./app-events.routes.ts";
 import { badRequest, unprocessable } from "./errors.ts";

@@ -1,7 +1,7 @@
 /** A world's time: read, set, frozen, moved. */
 import { type Static, Type } from "typebox";
-import type { OpenWorld } from "#graph/open-world";
-import { worldTime } from "#graph/world-words";
+import type { OpenWorld } from "#graph/worlds/open-world";
+import { worldTime } from "#graph/worlds/file/schema-words";
 import { unixSeconds } from "#kernel/clock";
 import { type ControlRequest, type ControlDeps, type ControlRoute, route } from "./routes.ts";
 

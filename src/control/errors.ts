@@ -1,7 +1,7 @@
 /** Errors of the control API (operating.md: Control API): `{error: {code, message, parameter?}}`. */
 
-import { WorldFileProblem } from "#graph/world-file-text";
-import { WorldProblem } from "#graph/world-words";
+import { WorldFileProblem } from "#graph/worlds/file/text";
+import { WorldProblem } from "#graph/worlds/file/schema-words";
 import { GraphError } from "#kernel/errors";
 
 /** Each code and the status it is answered with. */

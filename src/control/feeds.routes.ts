@@ -11,10 +11,10 @@ import {
   receiveUrl,
   uploadStatuses,
 } from "#features/product-feeds";
-import { entryReader } from "#graph/entry-reader";
+import { entryReader } from "#graph/worlds/file/entry-reader";
 import { isNodeId } from "#kernel/ids";
 import { monotonicMs, sleepMs } from "#system";
-import { CallbackRefused } from "#webhooks/callback-address";
+import { CallbackRefused } from "#outbound/address-rules";
 import { bodyBytes } from "./body-bytes.ts";
 import { badRequest, ControlError, notFound, unprocessable } from "./errors.ts";
 import { respondWithList, listOf, pageQuery } from "./lists.ts";

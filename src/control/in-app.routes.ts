@@ -10,12 +10,12 @@ import {
   TEXT_CHARACTERS_MAX,
   writeToSelf,
 } from "#features/self-messaging";
-import { findNode } from "#graph/nodes.store";
-import type { World } from "#graph/world";
-import { worldId } from "#graph/world-words";
+import { findNode } from "#graph/worlds/nodes.store";
+import type { World } from "#graph/worlds/world";
+import { worldId } from "#graph/worlds/file/schema-words";
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import type { FieldCatalogue } from "#webhooks/field-catalogue";
+import type { FieldCatalogue } from "#webhooks/catalogue/catalogue";
 import { unprocessable } from "./errors.ts";
 import { type ControlRequest, type ControlRoute, route } from "./routes.ts";
 import { requireValue } from "./trigger.routes.ts";

@@ -1,6 +1,6 @@
 /** Lists of the control API: `{data: […], paging: {next?}}`; `next` is the address of the following page. */
 import { type TSchema, Type } from "typebox";
-import type { OpenWorld } from "#graph/open-world";
+import type { OpenWorld } from "#graph/worlds/open-world";
 import { GraphError } from "#kernel/errors";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import { badRequest } from "./errors.ts";

@@ -3,12 +3,12 @@
  * kept by the listener in buckets already, so this only writes them down: a metrics library would want to observe each call
  * itself, and costs 45 ms and 14 MB when it is first loaded.
  */
-import type { OpenWorld } from "#graph/open-world";
+import type { OpenWorld } from "#graph/worlds/open-world";
 import { monotonicMs, sleepMs } from "#system";
-import { DURATION_EDGES_MS } from "#telemetry/figures";
-import type { MetricsSource } from "#telemetry/merged-figures";
-import { countCallbacks } from "#webhooks/callbacks.store";
-import { ATTEMPT_EDGES_MS } from "#webhooks/delivery-figures";
+import { DURATION_EDGES_MS } from "#telemetry/request-metrics";
+import type { MetricsSource } from "#telemetry/merged-metrics";
+import { countCallbacks } from "#webhooks/callbacks/callbacks.store";
+import { ATTEMPT_EDGES_MS } from "#webhooks/history/metrics";
 
 export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 

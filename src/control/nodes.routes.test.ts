@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { entryReader } from "#graph/entry-reader";
-import type { WorldEntry } from "#graph/room";
-import { checkReferences, exportWorld, sectionsOf } from "#graph/world-file";
+import { entryReader } from "#graph/worlds/file/entry-reader";
+import type { WorldEntry } from "#graph/contract/feature";
+import { checkReferences, exportWorld, sectionsOf } from "#graph/worlds/file/import-export";
 import { labelsOf, openControl } from "#harness/control";
 import { fullWorld } from "#harness/full-world";
 import { onEachDatabase } from "#harness/plaza";

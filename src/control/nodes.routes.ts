@@ -1,9 +1,9 @@
 /** Any key of the world file, one node at a time. */
 import { Type } from "typebox";
-import { entryReader } from "#graph/entry-reader";
-import type { WorldEntry, WorldSection } from "#graph/room";
-import { checkReferences, hasIdentity, identityOf, sectionsOf } from "#graph/world-file";
-import { WorldProblem } from "#graph/world-words";
+import { entryReader } from "#graph/worlds/file/entry-reader";
+import type { WorldEntry, WorldSection } from "#graph/contract/feature";
+import { checkReferences, hasIdentity, identityOf, sectionsOf } from "#graph/worlds/file/import-export";
+import { WorldProblem } from "#graph/worlds/file/schema-words";
 import { isNodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import { badRequest, conflict, notFound, unprocessable } from "./errors.ts";

@@ -1,8 +1,8 @@
 /** OpenAPI 3.1 of the control API, made from its routes. Nodes have a path for each key of the world file. */
 import { type TSchema, Type } from "typebox";
-import type { WorldSection } from "#graph/room";
-import { hasIdentity } from "#graph/world-file";
-import { READ_AS } from "#graph/world-words";
+import type { WorldSection } from "#graph/contract/feature";
+import { hasIdentity } from "#graph/worlds/file/import-export";
+import { READ_AS } from "#graph/worlds/file/schema-words";
 import { controlCodes } from "./errors.ts";
 import { listOf } from "./lists.ts";
 import type { ControlRoute } from "./routes.ts";

@@ -1,7 +1,7 @@
 /** The last calls, and an assertion over them that waits. */
 import { type Static, Type } from "typebox";
-import type { RequestEntry } from "#graph/request-log";
-import { secondsOf, worldTime } from "#graph/world-words";
+import type { RequestEntry } from "#graph/pipeline/request-log";
+import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
 import { monotonicMs, sleepMs } from "#system";
 import { unprocessable } from "./errors.ts";
 import { listOf } from "./lists.ts";

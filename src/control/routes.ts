@@ -1,8 +1,8 @@
 /** The words of the control API's contract: a route is data, and its OpenAPI document is made from it. */
 import type { Static, TObject, TSchema } from "typebox";
-import type { OpenWorld } from "#graph/open-world";
-import type { Registry } from "#graph/registry";
-import type { ParseYaml } from "#graph/world-file-text";
+import type { OpenWorld } from "#graph/worlds/open-world";
+import type { Registry } from "#graph/contract/registry";
+import type { ParseYaml } from "#graph/worlds/file/text";
 import type { NodeId } from "#kernel/ids";
 
 /** What the control API steers. */

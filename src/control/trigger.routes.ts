@@ -1,9 +1,9 @@
 /** An example of a webhook, for trying a receiver out. */
 import { type Static, Type } from "typebox";
-import { worldId } from "#graph/world-words";
+import { worldId } from "#graph/worlds/file/schema-words";
 import { nodeId } from "#kernel/ids";
-import type { FieldCatalogue } from "#webhooks/field-catalogue";
-import { findPayloadProblem, type WebhookField, type WebhookObject, webhookObjects } from "#webhooks/webhook-field";
+import type { FieldCatalogue } from "#webhooks/catalogue/catalogue";
+import { findPayloadProblem, type WebhookField, type WebhookObject, webhookObjects } from "#webhooks/catalogue/field";
 import { unprocessable } from "./errors.ts";
 import { type ControlRequest, type ControlRoute, route } from "./routes.ts";
 

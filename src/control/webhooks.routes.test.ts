@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { Type } from "typebox";
-import { Registry } from "#graph/registry";
-import type { Feature } from "#graph/room";
+import { Registry } from "#graph/contract/registry";
+import type { Feature } from "#graph/contract/feature";
 import { openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/plaza";
-import { startReceiver } from "#harness/post-office";
+import { startReceiver } from "#harness/webhooks";
 import { nodeId } from "#kernel/ids";
 import { features } from "#main";
-import { RETRY_OFFSETS_MS } from "#webhooks/retry-table";
-import { defineWebhookField, type WebhookField } from "#webhooks/webhook-field";
+import { RETRY_OFFSETS_MS } from "#webhooks/delivery/retry-schedule";
+import { defineWebhookField, type WebhookField } from "#webhooks/catalogue/field";
 
 const worldAt = (url: string) => ({
   clock: { now: 1_795_000_000, frozen: true },

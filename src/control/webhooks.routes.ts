@@ -1,11 +1,11 @@
 /** Webhooks as the operator sees them: what was sent, each attempt, again; callbacks. */
 import { type Static, Type } from "typebox";
-import { secondsOf, worldTime } from "#graph/world-words";
+import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
 import { isNodeId } from "#kernel/ids";
-import type { Attempt } from "#webhooks/attempts";
-import { type CallbackRow, findCallback, listCallbacks } from "#webhooks/callbacks.store";
-import { findDelivery, listDeliveries } from "#webhooks/delivery-list.store";
-import { contentOf, type DeliveryStatus, type DeliveryView, deliveryStatuses, viewOf } from "#webhooks/delivery-view";
+import type { Attempt } from "#webhooks/delivery/attempts";
+import { type CallbackRow, findCallback, listCallbacks } from "#webhooks/callbacks/callbacks.store";
+import { findDelivery, listDeliveries } from "#webhooks/history/list.store";
+import { contentOf, type DeliveryStatus, type DeliveryView, deliveryStatuses, viewOf } from "#webhooks/history/view";
 import { badRequest, notFound } from "./errors.ts";
 import { respondWithList, listOf, pageQuery } from "./lists.ts";
 import { type ControlRequest, type ControlRoute, route } from "./routes.ts";

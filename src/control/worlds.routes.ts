@@ -1,6 +1,6 @@
 /** Worlds as a whole: listed, exported, imported. */
 import { Type } from "typebox";
-import { exportWorld, importWorld, isEmpty } from "#graph/world-file";
+import { exportWorld, importWorld, isEmpty } from "#graph/worlds/file/import-export";
 import { listOf } from "./lists.ts";
 import type { ControlRoute } from "./routes.ts";
 

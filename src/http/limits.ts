@@ -1,5 +1,5 @@
 /** How much of a caller's text is taken in. Each is a default that the configuration may change. */
-import type { SurfaceName } from "#graph/request";
+import type { SurfaceName } from "#graph/pipeline/request";
 
 export interface HttpLimits {
   /** Of a request body, in bytes. */

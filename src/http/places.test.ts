@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { World } from "#graph/world";
+import type { World } from "#graph/worlds/world";
 import { surfaces } from "#surfaces/surfaces";
 import { findHeader, splitTarget } from "./arrived.ts";
 import { hostnameOf, isHost, Origins } from "./origin.ts";

@@ -1,6 +1,6 @@
 /** Step 1: which world and which surface a call means, by host name and by the beginning of its path (D-01). */
-import type { SurfaceName } from "#graph/request";
-import type { World } from "#graph/world";
+import type { SurfaceName } from "#graph/pipeline/request";
+import type { World } from "#graph/worlds/world";
 import { hostnameOf } from "./origin.ts";
 
 export interface WorldDirectory {

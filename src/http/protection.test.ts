@@ -3,8 +3,8 @@ import { connect } from "node:net";
 import { type EchoGraph, serveEcho, serveHeld } from "#harness/echo-graph";
 import { exchange, type RawResponse } from "#harness/raw-http";
 import type { HttpLimits } from "#http/limits";
-import { ReceiveBuffer } from "./inbox.ts";
-import { incomingBody } from "./incoming-body.ts";
+import { ReceiveBuffer } from "./http1/receive-buffer.ts";
+import { incomingBody } from "./http1/incoming-body.ts";
 
 /** A server for one test. */
 async function using(limits: Partial<HttpLimits>, work: (graph: EchoGraph) => Promise<void>): Promise<void> {

@@ -1,18 +1,18 @@
 /** Answers to calls that do not reach the stairs: preflights, too much work, what is not HTTP. They look like the others. */
-import { segmentsOf } from "#graph/address";
-import type { ErrorForm } from "#graph/contract";
-import { renderError } from "#graph/error-forms";
-import type { RequestDeps } from "#graph/ladder";
-import { formByShape } from "#graph/matching";
-import type { GraphRequest, GraphResponse, SurfaceName } from "#graph/request";
-import { fixedVersions } from "#graph/surface-versions";
-import { newestVersion } from "#graph/versions";
-import type { World } from "#graph/world";
+import { segmentsOf } from "#graph/pipeline/address";
+import type { ErrorForm } from "#graph/contract/operation";
+import { renderError } from "#graph/response/error-forms";
+import type { RequestDeps } from "#graph/pipeline/handle-request";
+import { formByShape } from "#graph/pipeline/route";
+import type { GraphRequest, GraphResponse, SurfaceName } from "#graph/pipeline/request";
+import { fixedVersions } from "#graph/versions/surfaces";
+import { newestVersion } from "#graph/versions/resolve";
+import type { World } from "#graph/worlds/world";
 import { type GraphError, overloaded } from "#kernel/errors";
 import { formatVersion } from "#kernel/versions";
 import { monotonicMs } from "#system";
-import { headText } from "./answers.ts";
-import type { Connection } from "./connection.ts";
+import { headText } from "./responses.ts";
+import type { Connection } from "./http1/connection.ts";
 
 function unreached(
   deps: RequestDeps,

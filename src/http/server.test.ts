@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { GraphResponse } from "#graph/request";
+import type { GraphResponse } from "#graph/pipeline/request";
 import { type Echo, type EchoGraph, echo, echoWorld, serveEcho } from "#harness/echo-graph";
 import { exchange } from "#harness/raw-http";
-import type { RouteHandler } from "./extra-routes.ts";
+import type { RouteHandler } from "./routes/extra-routes.ts";
 
 let graph: EchoGraph;
 beforeAll(async () => {

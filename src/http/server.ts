@@ -6,15 +6,15 @@
  * neither, but costs twice as much (measured on constant answers: 24 µs CPU a call against 11, and 9 of `Bun.serve`).
  */
 import type { Socket, TCPSocketListener, TCPSocketListenOptions } from "bun";
-import { handleRequest, type RequestDeps } from "#graph/ladder";
+import { handleRequest, type RequestDeps } from "#graph/pipeline/handle-request";
 import type { GraphError } from "#kernel/errors";
 import { monotonicMs } from "#system";
-import { RequestMetrics } from "#telemetry/figures";
-import { lastResponse } from "./answers.ts";
-import { RequestDispatcher } from "./calls.ts";
-import { Connection, type ConnectionOwner } from "./connection.ts";
-import { type ExtraRoutes, RouteTable } from "./extra-routes.ts";
-import type { RequestHead } from "./head.ts";
+import { RequestMetrics } from "#telemetry/request-metrics";
+import { lastResponse } from "./responses.ts";
+import { RequestDispatcher } from "./requests.ts";
+import { Connection, type ConnectionOwner } from "./http1/connection.ts";
+import { type ExtraRoutes, RouteTable } from "./routes/extra-routes.ts";
+import type { RequestHead } from "./http1/head.ts";
 import type { HttpLimits } from "./limits.ts";
 import { Origins } from "./origin.ts";
 import { Places, type SurfaceAddress, type WorldDirectory } from "./places.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import type { GraphResponse } from "#graph/request";
+import type { GraphResponse } from "#graph/pipeline/request";
 import { type EchoGraph, serveHeld } from "#harness/echo-graph";
 import { exchange } from "#harness/raw-http";
-import type { Connection } from "./connection.ts";
+import type { Connection } from "./http1/connection.ts";
 import type { HttpLimits } from "./limits.ts";
 import { Resting } from "./refusals.ts";
 

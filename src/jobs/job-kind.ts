@@ -1,7 +1,7 @@
 /** The words of a declared job. */
 import type { Transaction } from "#storage/database";
 
-/** `W` is the world that the job works on; `graph/room.ts` says which. */
+/** `W` is the world that the job works on; `graph/contract/feature.ts` says which. */
 export interface JobKind<W = unknown> {
   /** Past tense or noun, unique in the house, e.g. `live_video_window`. */
   readonly kind: string;

@@ -1,6 +1,6 @@
 /**
  * The error catalogue: every error that may leave the graph, and the only constructors for them.
- * Spec: Errors; D-14, D-20, D-21. Two renderers (flat and wrapped) live in `graph/error-forms.ts`.
+ * Spec: Errors; D-14, D-20, D-21. Two renderers (flat and wrapped) live in `graph/response/error-forms.ts`.
  */
 
 export interface ErrorEntry {

@@ -1,5 +1,5 @@
 /** The five hosts as data (D-01). */
-import type { SurfaceName } from "#graph/request";
+import type { SurfaceName } from "#graph/pipeline/request";
 
 export interface Surface {
   readonly name: SurfaceName;

@@ -1,5 +1,5 @@
 /** What goes on in the background, in the log: failures, and callbacks that somebody should look at. */
-import type { WorkObserver } from "#graph/world";
+import type { WorkObserver } from "#graph/worlds/world";
 import { errorFields, type Log } from "./log.ts";
 
 export const workLog = (log: Log): WorkObserver => ({

@@ -2,10 +2,10 @@
 import { expect, test } from "bun:test";
 import { Type } from "typebox";
 import { openPlaza } from "#harness/plaza";
-import { chatappField, newFeatures, fixtureMigrations, openWebhooks, startReceiver, valuesAt } from "#harness/post-office";
+import { chatappField, newFeatures, fixtureMigrations, openWebhooks, startReceiver, valuesAt } from "#harness/webhooks";
 import { newWorkStore, onBothDatabases } from "#harness/work-database";
 import { nodeId } from "#kernel/ids";
-import { defineWebhookField, type WebhookField } from "./webhook-field.ts";
+import { defineWebhookField, type WebhookField } from "./catalogue/field.ts";
 
 /** Without its type, so that what does not fit compiles: only data can be so wrong. */
 const strict: WebhookField = defineWebhookField({

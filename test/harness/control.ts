@@ -2,7 +2,7 @@
 import { expect } from "bun:test";
 import { type ControlAppOptions, controlApp } from "#control/app";
 import { tokenValue } from "#system";
-import { RequestMetrics } from "#telemetry/figures";
+import { RequestMetrics } from "#telemetry/request-metrics";
 import { openPlaza, type PlazaOptions, type TestPlaza } from "./plaza.ts";
 
 export const KEY = "control-key-of-the-test";

@@ -1,9 +1,9 @@
 /** A server whose stairs say what they were given: for tests of everything around the stairs, without a database. */
 
-import { renderError } from "#graph/error-forms";
-import type { GraphRequest, GraphResponse } from "#graph/request";
-import { RequestLog } from "#graph/request-log";
-import type { World } from "#graph/world";
+import { renderError } from "#graph/response/error-forms";
+import type { GraphRequest, GraphResponse } from "#graph/pipeline/request";
+import { RequestLog } from "#graph/pipeline/request-log";
+import type { World } from "#graph/worlds/world";
 import { defaultLimits, type HttpLimits } from "#http/limits";
 import { type GraphServer, type GraphServerOptions, serveGraph } from "#http/server";
 import { surfaces } from "#surfaces/surfaces";

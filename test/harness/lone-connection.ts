@@ -1,7 +1,7 @@
 /** A connection on a socket that is none: every byte, turn and answer is the test's to decide. */
 import type { Socket } from "bun";
-import { Connection, type ConnectionOwner, type Received } from "#http/connection";
-import type { RequestHead } from "#http/head";
+import { Connection, type ConnectionOwner, type Received } from "#http/http1/connection";
+import type { RequestHead } from "#http/http1/head";
 import { defaultLimits, type HttpLimits } from "#http/limits";
 import type { GraphError } from "#kernel/errors";
 

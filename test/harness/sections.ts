@@ -1,8 +1,8 @@
 /** What every section of a world file must do, checked on one entry. */
 import { expect } from "bun:test";
-import { entryReader } from "#graph/entry-reader";
-import type { WorldEntry, WorldSection } from "#graph/room";
-import { exportWorld, importWorld, sectionsOf } from "#graph/world-file";
+import { entryReader } from "#graph/worlds/file/entry-reader";
+import type { WorldEntry, WorldSection } from "#graph/contract/feature";
+import { exportWorld, importWorld, sectionsOf } from "#graph/worlds/file/import-export";
 import { openPlaza, type TestPlaza } from "./plaza.ts";
 
 function sectionOf(plaza: TestPlaza, key: string): WorldSection {

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { controlRoutes } from "#control/app";
 import { openapiOf } from "#control/openapi";
-import { standardCalendar } from "#graph/calendar";
-import { openapiDocument } from "#graph/openapi";
-import type { SurfaceName } from "#graph/request";
-import { sectionsOf } from "#graph/world-file";
+import { standardCalendar } from "#graph/versions/calendar";
+import { openapiDocument } from "#graph/contract/openapi";
+import type { SurfaceName } from "#graph/pipeline/request";
+import { sectionsOf } from "#graph/worlds/file/import-export";
 import { buildRegistry } from "#main";
 import { surfaces } from "#surfaces/surfaces";
 import { problemsOf } from "./lint.ts";

@@ -5,8 +5,8 @@
 import { describe, expect, test } from "bun:test";
 import { policyOf } from "#auth/policies";
 import { type TokenKind, tokenKinds } from "#auth/token";
-import type { Endpoint } from "#graph/registry";
-import { exportWorld } from "#graph/world-file";
+import type { Endpoint } from "#graph/contract/registry";
+import { exportWorld } from "#graph/worlds/file/import-export";
 import { fullWorld, nodeOfType } from "#harness/full-world";
 import { databaseKinds, openPlaza, type TestResponse, type TestPlaza } from "#harness/plaza";
 import { READ_SCOPES } from "#harness/scopes";

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { type ReceiverProcess, SECRET, startReceiverProcess } from "#harness/receiver-process";
 import { type Server, startServer, worldFile } from "#harness/server";
 import { buildRegistry } from "#main";
-import { webhookObjects } from "#webhooks/webhook-field";
+import { webhookObjects } from "#webhooks/catalogue/field";
 
 const { webhookFields } = buildRegistry();
 const scopes = ["social_business_basic", "social_business_manage_messages", "social_business_manage_comments"];

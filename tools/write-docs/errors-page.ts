@@ -1,4 +1,4 @@
-import { commonErrors } from "#graph/common-errors";
+import { commonErrors } from "#graph/contract/common-errors";
 import { catalogue, type ErrorEntry } from "#kernel/errors";
 import { code, codes, page, table } from "./markdown.ts";
 

@@ -1,6 +1,6 @@
-import { commonErrors } from "#graph/common-errors";
-import type { Access, FieldSet, NodeType, Operation } from "#graph/contract";
-import type { Feature } from "#graph/room";
+import { commonErrors } from "#graph/contract/common-errors";
+import type { Access, FieldSet, NodeType, Operation } from "#graph/contract/operation";
+import type { Feature } from "#graph/contract/feature";
 import { surfaces } from "#surfaces/surfaces";
 import { code, codes, page, table } from "./markdown.ts";
 import { propertiesOf, type Schema, schemaText } from "./schema-text.ts";

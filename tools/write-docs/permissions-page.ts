@@ -1,9 +1,9 @@
 import { type PolicyName, policyOf } from "#auth/policies";
 import { placeNames, type Scheme, type SchemeName, schemes } from "#auth/schemes";
-import type { FieldSet } from "#graph/contract";
-import { fieldsBeyond } from "#graph/field-policies";
-import { Registry } from "#graph/registry";
-import type { Feature } from "#graph/room";
+import type { FieldSet } from "#graph/contract/operation";
+import { fieldsBeyond } from "#graph/pipeline/field-policies";
+import { Registry } from "#graph/contract/registry";
+import type { Feature } from "#graph/contract/feature";
 import { code, codes, page, table } from "./markdown.ts";
 import { addressOf } from "./operations-page.ts";
 

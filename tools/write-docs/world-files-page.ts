@@ -1,6 +1,6 @@
-import type { Feature } from "#graph/room";
-import { ownSchemas } from "#graph/world-settings";
-import { tokenEntry } from "#graph/world-tokens";
+import type { Feature } from "#graph/contract/feature";
+import { ownSchemas } from "#graph/worlds/settings";
+import { tokenEntry } from "#graph/worlds/tokens";
 import { code, page, table } from "./markdown.ts";
 import { propertiesOf, type Schema, schemaText } from "./schema-text.ts";
 

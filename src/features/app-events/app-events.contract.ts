@@ -1,6 +1,6 @@
 /** I1 and the reading of attribution, as data. */
 import { Type } from "typebox";
-import { type Access, readOperation, writeOperation } from "#graph/contract";
+import { type Access, readOperation, writeOperation } from "#graph/contract/operation";
 import { standardEvents } from "./standard-events.contract.ts";
 
 /** I1-6, D-70. */

@@ -1,13 +1,13 @@
 /** Retention: raw events are kept so many days after they arrived; counts, sums and installs for good. */
-import { findSetting, saveSetting } from "#graph/settings.store";
-import type { World } from "#graph/world";
+import { findSetting, saveSetting } from "#graph/worlds/settings.store";
+import type { World } from "#graph/worlds/world";
 import type { JobKind } from "#jobs/job-kind";
 import { unixSeconds } from "#kernel/clock";
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { DAY_SECONDS, EVENT_DAYS_DEFAULT } from "./app-events.limits.ts";
-import { logIndexOf } from "./app-events.log-index.ts";
-import { deleteEventsUpTo, findExpired, listAppsWithEvents } from "./log.store.ts";
+import { logIndexOf } from "./dedup-index/log-index.ts";
+import { deleteEventsUpTo, findExpired, listAppsWithEvents } from "./log/log.store.ts";
 
 const KIND = "app_event_retention";
 const KEY = "daily";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { onEachDatabase, openPlaza, type TestResponse, type TestRequest, type TestPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
-import { deactivateEventName, listDaySums, listEventNames, listLog, logEntry } from "./log.handlers.ts";
+import { deactivateEventName, listDaySums, listEventNames, listLog, logEntry } from "./log/log.handlers.ts";
 
 const SHOP = nodeId("1001");
 const NOW = 1_795_000_000;

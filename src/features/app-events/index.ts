@@ -1,14 +1,14 @@
 /** The door of the app-events room: I1, and the attribution of what it reports. */
-import { serveIntake, serveRead } from "#graph/contract";
-import type { Feature } from "#graph/room";
-import { deleteAdsOfApp, untrackApp } from "./ads.store.ts";
-import { adSection } from "./ads.world.ts";
+import { serveIntake, serveRead } from "#graph/contract/operation";
+import type { Feature } from "#graph/contract/feature";
+import { deleteAdsOfApp, untrackApp } from "./attribution/ads.store.ts";
+import { adSection } from "./attribution/ads.world.ts";
 import { readAttribution, reportAppEvents } from "./app-events.contract.ts";
 import { handleReport } from "./app-events.handlers.ts";
 import { readRetentionDays, retention, saveRetentionDays } from "./app-events.jobs.ts";
 import { appEventMigrations } from "./app-events.migrations.ts";
-import { handleReadAttribution } from "./attribution.handlers.ts";
-import { deleteEventsOfApp } from "./log.store.ts";
+import { handleReadAttribution } from "./attribution/attribution.handlers.ts";
+import { deleteEventsOfApp } from "./log/log.store.ts";
 
 export const appEvents: Feature = {
   name: "app-events",
@@ -25,9 +25,9 @@ export const appEvents: Feature = {
 };
 
 /** For the control API. */
-export type { Touch } from "./app-events.attribution.ts";
-export { exportParquet } from "./app-events.parquet.ts";
-export { type TestEvent, testEventsOf } from "./app-events.test-view.ts";
+export type { Touch } from "./attribution/rule.ts";
+export { exportParquet } from "./log/parquet.ts";
+export { type TestEvent, testEventsOf } from "./intake/test-view.ts";
 export {
   deactivateEventName,
   exportLines,
@@ -37,6 +37,6 @@ export {
   listLog,
   logEntry,
   recordTouch,
-} from "./log.handlers.ts";
-export { reportOf } from "./report.handlers.ts";
+} from "./log/log.handlers.ts";
+export { reportOf } from "./attribution/report.handlers.ts";
 export { readRetentionDays, saveRetentionDays };

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { type Access, type Field, type FieldSet, writeOperation } from "#graph/contract";
+import { type Access, type Field, type FieldSet, writeOperation } from "#graph/contract/operation";
 import type { AppRow } from "./apps.store.ts";
 
 const access = {

@@ -1,7 +1,7 @@
 import type { Static } from "typebox";
-import type { OperationRequest } from "#graph/contract";
-import { notFoundNode } from "#graph/matching";
-import { readMigrations } from "#graph/migrations-switch";
+import type { OperationRequest } from "#graph/contract/operation";
+import { notFoundNode } from "#graph/pipeline/route";
+import { readMigrations } from "#graph/versions/migration-windows";
 import { unixSeconds } from "#kernel/clock";
 import type { Transaction } from "#storage/database";
 import type { updateApp } from "./apps.contract.ts";

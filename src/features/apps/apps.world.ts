@@ -1,13 +1,13 @@
 import { type Static, Type } from "typebox";
 import type { AppFacts } from "#auth/app-facts";
 import { hashOf } from "#auth/tokens";
-import type { Reference, WorldEntry, WorldSection } from "#graph/room";
-import type { World } from "#graph/world";
-import { secondsOf, WorldProblem, worldId, worldTime } from "#graph/world-words";
+import type { Reference, WorldEntry, WorldSection } from "#graph/contract/feature";
+import type { World } from "#graph/worlds/world";
+import { secondsOf, WorldProblem, worldId, worldTime } from "#graph/worlds/file/schema-words";
 import { unixSeconds } from "#kernel/clock";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { webhookObjects } from "#webhooks/webhook-field";
+import { webhookObjects } from "#webhooks/catalogue/field";
 import { deleteApp, deleteRoles, findApp, insertApp, insertRole, listApps, listRoles, saveApp } from "./apps.store.ts";
 
 const closed = { additionalProperties: false };

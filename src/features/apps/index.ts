@@ -1,6 +1,6 @@
 /** The door of the apps room. */
-import { serveWrite } from "#graph/contract";
-import { nodeType, type Feature } from "#graph/room";
+import { serveWrite } from "#graph/contract/operation";
+import { nodeType, type Feature } from "#graph/contract/feature";
 import { appNode, readApp, updateApp } from "./apps.contract.ts";
 import { handleUpdateApp } from "./apps.handlers.ts";
 import { appMigrations } from "./apps.migrations.ts";

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
-import type { WorldEntry, WorldSection } from "#graph/room";
-import { worldId } from "#graph/world-words";
+import type { WorldEntry, WorldSection } from "#graph/contract/feature";
+import { worldId } from "#graph/worlds/file/schema-words";
 import { nodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
 import {

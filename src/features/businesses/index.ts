@@ -1,5 +1,5 @@
 /** The door of the businesses room. */
-import type { Feature } from "#graph/room";
+import type { Feature } from "#graph/contract/feature";
 import { businessMigrations } from "./businesses.migrations.ts";
 import { findBusiness, hasPerson, leaveBusinesses } from "./businesses.store.ts";
 import { businessSection } from "./businesses.world.ts";

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract";
+import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
 import { nodeId } from "#kernel/ids";
 import type { AccountRow, NumberRow, SubscribedAppRow } from "./chatapp-accounts.store.ts";
 

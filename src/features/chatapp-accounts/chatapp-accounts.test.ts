@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { onEachDatabase, openPlaza } from "#harness/plaza";
-import { startReceiver, valuesAt } from "#harness/post-office";
+import { startReceiver, valuesAt } from "#harness/webhooks";
 import { changeEntry, expectLifeOfEntry, expectRoundTrip, removeEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";

@@ -1,6 +1,6 @@
 /** The webhook fields of business messaging accounts (ROUTE-4 to ROUTE-24). What they carry comes from the control API alone. */
 import { Type } from "typebox";
-import { defineWebhookField, type WebhookField } from "#webhooks/webhook-field";
+import { defineWebhookField, type WebhookField } from "#webhooks/catalogue/field";
 
 /** D-62: what the document does not show may hold anything that is an object. */
 const notShown = Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({}));

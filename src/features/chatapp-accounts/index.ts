@@ -1,6 +1,6 @@
 /** The door of the chatapp-accounts room: business messaging accounts, their numbers and subscribed apps (H2, D-59, D-60). */
-import { serveList, serveWrite } from "#graph/contract";
-import { nodeType, type Feature } from "#graph/room";
+import { serveList, serveWrite } from "#graph/contract/operation";
+import { nodeType, type Feature } from "#graph/contract/feature";
 import {
   accountNode,
   listNumbers,

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
-import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract";
-import { pageField } from "#graph/page-field";
+import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
+import { pageField } from "#graph/contract/page-field";
 import type { LabelRow } from "./custom-labels.store.ts";
 
 /** A label's name (D-40): trimmed, then 1 to 80 characters. */

@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
-import type { OperationRequest, ListRequest } from "#graph/contract";
-import { notFoundNode } from "#graph/matching";
+import type { OperationRequest, ListRequest } from "#graph/contract/operation";
+import { notFoundNode } from "#graph/pipeline/route";
 import { invalidParameter, unknownUser } from "#kernel/errors";
 import { isNodeId } from "#kernel/ids";
 import { codePointCount } from "#kernel/text";

@@ -1,6 +1,6 @@
 /** D-135: what the subscribers of a page hear of its labels. The document does not show it, so it is Plaza's own and may grow. */
 import { type Static, Type } from "typebox";
-import { defineWebhookField, EXAMPLE_ID, payloadId } from "#webhooks/webhook-field";
+import { defineWebhookField, EXAMPLE_ID, payloadId } from "#webhooks/catalogue/field";
 
 const labelChange = Type.Object({
   action: Type.Enum(["created", "deleted", "attached", "detached"]),

@@ -1,6 +1,6 @@
 /** The door of the custom-labels room: A1 to A6. */
-import { serveList, serveWrite } from "#graph/contract";
-import { nodeType, type Feature } from "#graph/room";
+import { serveList, serveWrite } from "#graph/contract/operation";
+import { nodeType, type Feature } from "#graph/contract/feature";
 import {
   attachLabelOperation,
   createLabel,
@@ -20,7 +20,7 @@ import {
   handleListLabelsOfUser,
 } from "./custom-labels.handlers.ts";
 import { customLabelMigrations } from "./custom-labels.migrations.ts";
-import "./custom-labels.reader.ts";
+import "./custom-labels.ports.ts";
 import { deleteLabelsOfPage, detachAll, findLabel, type LabelRow } from "./custom-labels.store.ts";
 import { labelWebhook } from "./custom-labels.webhooks.ts";
 import { labelSection } from "./custom-labels.world.ts";

@@ -1,10 +1,10 @@
 /** The door of the live-videos room: C1, C2, and the life of a live video (D-51). */
-import { serveList, serveWrite } from "#graph/contract";
-import { nodeType, type Feature } from "#graph/room";
-import { createComment, createReaction, listComments, listReactions } from "./audience.contract.ts";
-import { handleCreateComment, handleCreateReaction, handleListComments, handleListReactions } from "./audience.handlers.ts";
-import { deleteActor } from "./audience.store.ts";
-import { commentSection, reactionSection } from "./audience.world.ts";
+import { serveList, serveWrite } from "#graph/contract/operation";
+import { nodeType, type Feature } from "#graph/contract/feature";
+import { createComment, createReaction, listComments, listReactions } from "./audience/audience.contract.ts";
+import { handleCreateComment, handleCreateReaction, handleListComments, handleListReactions } from "./audience/audience.handlers.ts";
+import { deleteActor } from "./audience/audience.store.ts";
+import { commentSection, reactionSection } from "./audience/audience.world.ts";
 import {
   createLiveVideo,
   deleteLiveVideo,
@@ -21,18 +21,18 @@ import {
   handleListLiveVideos,
   handleUpdateLiveVideo,
 } from "./live-videos.handlers.ts";
-import { liveVideoDeadlines } from "./live-videos.jobs.ts";
+import { liveVideoDeadlines } from "./lifecycle/jobs.ts";
 import { liveVideoMigrations } from "./live-videos.migrations.ts";
-import { isHidden } from "./live-videos.states.ts";
+import { isHidden } from "./lifecycle/states.ts";
 import { deleteVideosOfPage, findVideo, type LiveVideoRow, listCrosspostedPages } from "./live-videos.store.ts";
 import { liveVideoWebhook } from "./live-videos.webhooks.ts";
 import { liveVideoSection } from "./live-videos.world.ts";
 
-export { countryOf } from "./live-videos.countries.ts";
-export { feedEnded, feedLost, feedStarted, noAudio } from "./live-videos.feed.ts";
-export { type LiveEvent, states as liveVideoStates, statuses as liveVideoStatuses } from "./live-videos.states.ts";
-export { findRefusalToWatch, readLiveState, type TransitionResult, setSealing, transitionLiveVideo } from "./live-videos.steering.ts";
-export { refusalsToWatch } from "./live-videos.watching.ts";
+export { countryOf } from "./viewing/countries.ts";
+export { feedEnded, feedLost, feedStarted, noAudio } from "./lifecycle/feed.ts";
+export { type LiveEvent, states as liveVideoStates, statuses as liveVideoStatuses } from "./lifecycle/states.ts";
+export { findRefusalToWatch, readLiveState, type TransitionResult, setSealing, transitionLiveVideo } from "./lifecycle/control-transitions.ts";
+export { refusalsToWatch } from "./viewing/watching.ts";
 
 export const liveVideos: Feature = {
   name: "live-videos",

@@ -1,11 +1,11 @@
 import { type TProperties, type TSchema, Type } from "typebox";
-import { type Access, type Field, type FieldSet, listOperation, type ReadRequest, writeOperation } from "#graph/contract";
+import { type Access, type Field, type FieldSet, listOperation, type ReadRequest, writeOperation } from "#graph/contract/operation";
 import { nodeId } from "#kernel/ids";
-import { embedHtml, playerUrl, shownTo } from "./live-videos.addresses.ts";
+import { embedHtml, playerUrl, shownTo } from "./viewing/addresses.ts";
 import { CROSSPOSTED_PAGES_MAX, DESCRIPTION_CHARACTERS_MAX, TITLE_CHARACTERS_MAX } from "./live-videos.limits.ts";
-import { statuses, statusOf } from "./live-videos.states.ts";
+import { statuses, statusOf } from "./lifecycle/states.ts";
 import type { LiveVideoRow } from "./live-videos.store.ts";
-import { targetingOf } from "./live-videos.targeting.ts";
+import { targetingOf } from "./viewing/targeting.ts";
 
 const access = {
   surfaces: ["base"],

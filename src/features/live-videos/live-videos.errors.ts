@@ -1,5 +1,5 @@
 import { type GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
-import type { Status } from "./live-videos.states.ts";
+import type { Status } from "./lifecycle/states.ts";
 
 /** LIVE-19, LIVE-20, D-51. */
 export const advertisingRefused = (parameter: string): GraphError =>

@@ -1,20 +1,20 @@
 import type { Static } from "typebox";
-import type { OperationRequest, ListRequest } from "#graph/contract";
-import { parseJsonParameter } from "#graph/json";
-import { notFoundNode } from "#graph/matching";
-import { secondsOf, WorldProblem } from "#graph/world-words";
+import type { OperationRequest, ListRequest } from "#graph/contract/operation";
+import { parseJsonParameter } from "#graph/response/json";
+import { notFoundNode } from "#graph/pipeline/route";
+import { secondsOf, WorldProblem } from "#graph/worlds/file/schema-words";
 import { unixSeconds } from "#kernel/clock";
 import { invalidParameter } from "#kernel/errors";
 import { isNodeId, type NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { showOnce, streamAddressOf } from "./live-videos.addresses.ts";
+import { showOnce, streamAddressOf } from "./viewing/addresses.ts";
 import { type createLiveVideo, type listLiveMap, refusedParams, type updateLiveVideo } from "./live-videos.contract.ts";
-import { countryOf } from "./live-videos.countries.ts";
+import { countryOf } from "./viewing/countries.ts";
 import { advertisingRefused, wrongPage, wrongStatus } from "./live-videos.errors.ts";
 import { CROSSPOSTED_PAGES_MAX, START_DELAY_MS } from "./live-videos.limits.ts";
-import { hashOfKey, holdVideo, mintKey, moveVideo, newVideo, onMap } from "./live-videos.moves.ts";
-import { readPlace } from "./live-videos.place.ts";
-import { isHidden, type LiveEvent, type State, statusOf } from "./live-videos.states.ts";
+import { hashOfKey, holdVideo, mintKey, moveVideo, newVideo, onMap } from "./lifecycle/transitions.ts";
+import { readPlace } from "./viewing/place.ts";
+import { isHidden, type LiveEvent, type State, statusOf } from "./lifecycle/states.ts";
 import {
   insertVideo,
   type LiveVideoRow,
@@ -24,7 +24,7 @@ import {
   saveCrosspostedPages,
   updateVideo,
 } from "./live-videos.store.ts";
-import { bordersOf } from "./live-videos.targeting.ts";
+import { bordersOf } from "./viewing/targeting.ts";
 
 type Create = OperationRequest<Static<typeof createLiveVideo.params>>;
 type Update = OperationRequest<Static<typeof updateLiveVideo.params>>;

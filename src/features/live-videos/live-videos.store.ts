@@ -1,10 +1,10 @@
-import { deleteNode, findNode, insertNode } from "#graph/nodes.store";
+import { deleteNode, findNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, sql } from "#storage/sql";
-import { deleteAudience } from "./audience.store.ts";
-import type { State } from "./live-videos.states.ts";
+import { deleteAudience } from "./audience/audience.store.ts";
+import type { State } from "./lifecycle/states.ts";
 
 export interface LiveVideoRow extends Row {
   page: string;

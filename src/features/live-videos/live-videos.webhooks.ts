@@ -1,6 +1,6 @@
 /** D-62: what the subscribers of a page hear of its live videos. The document does not show it, so it is Plaza's own and may grow. */
 import { Type } from "typebox";
-import { defineWebhookField, EXAMPLE_ID, payloadId } from "#webhooks/webhook-field";
+import { defineWebhookField, EXAMPLE_ID, payloadId } from "#webhooks/catalogue/field";
 
 export const liveVideoWebhook = defineWebhookField({
   object: "page",

@@ -1,14 +1,14 @@
 import { type Static, Type } from "typebox";
-import type { WorldEntry, WorldSection } from "#graph/room";
-import type { World } from "#graph/world";
-import { WorldProblem, worldId, worldTime } from "#graph/world-words";
+import type { WorldEntry, WorldSection } from "#graph/contract/feature";
+import type { World } from "#graph/worlds/world";
+import { WorldProblem, worldId, worldTime } from "#graph/worlds/file/schema-words";
 import { unixSeconds } from "#kernel/clock";
 import { nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { DESCRIPTION_CHARACTERS_MAX, TITLE_CHARACTERS_MAX } from "./live-videos.limits.ts";
-import { DEADLINE_JOB, deadlineOf, hashOfKey, holdVideo, onMap, setTimer } from "./live-videos.moves.ts";
-import { readPlace } from "./live-videos.place.ts";
-import { isLive, type State, type Status, statuses, statusOf, takesFeed } from "./live-videos.states.ts";
+import { DEADLINE_JOB, deadlineOf, hashOfKey, holdVideo, onMap, setTimer } from "./lifecycle/transitions.ts";
+import { readPlace } from "./viewing/place.ts";
+import { isLive, type State, type Status, statuses, statusOf, takesFeed } from "./lifecycle/states.ts";
 import {
   deleteVideo,
   findVideoById,
@@ -20,7 +20,7 @@ import {
   saveCrosspostedPages,
   updateVideo,
 } from "./live-videos.store.ts";
-import { bordersOf, NO_BORDERS, targetingOf } from "./live-videos.targeting.ts";
+import { bordersOf, NO_BORDERS, targetingOf } from "./viewing/targeting.ts";
 
 const closed = { additionalProperties: false };
 

@@ -1,5 +1,5 @@
 /** The door of the microblog-accounts room. */
-import type { Feature } from "#graph/room";
+import type { Feature } from "#graph/contract/feature";
 import { microblogAccountMigrations } from "./microblog-accounts.migrations.ts";
 import { forgetUser } from "./microblog-accounts.store.ts";
 import { microblogUserSection } from "./microblog-accounts.world.ts";

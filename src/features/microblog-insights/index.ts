@@ -1,6 +1,6 @@
 /** The door of the microblog-insights room: F1 and F2. */
-import { serveRead } from "#graph/contract";
-import type { Feature } from "#graph/room";
+import { serveRead } from "#graph/contract/operation";
+import type { Feature } from "#graph/contract/feature";
 import { readMediaInsights, readUserInsights } from "./microblog-insights.contract.ts";
 import { handleReadMediaInsights, handleReadUserInsights } from "./microblog-insights.handlers.ts";
 import { microblogInsightMigrations } from "./microblog-insights.migrations.ts";

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from "typebox";
-import { type Access, readOperation } from "#graph/contract";
+import { type Access, readOperation } from "#graph/contract/operation";
 import { type Breakdown, breakdowns, type MediaMetric, mediaMetrics, type UserMetric, userMetrics } from "./microblog-insights.metrics.ts";
 
 const access = {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { exportWorld, importWorld } from "#graph/world-file";
+import { exportWorld, importWorld } from "#graph/worlds/file/import-export";
 import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 

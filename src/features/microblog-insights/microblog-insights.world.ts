@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
-import { findNode } from "#graph/nodes.store";
-import type { WorldEntry, WorldSection } from "#graph/room";
-import { WorldProblem, worldId, worldTime } from "#graph/world-words";
+import { findNode } from "#graph/worlds/nodes.store";
+import type { WorldEntry, WorldSection } from "#graph/contract/feature";
+import { WorldProblem, worldId, worldTime } from "#graph/worlds/file/schema-words";
 import { unixSeconds } from "#kernel/clock";
 import { nodeId } from "#kernel/ids";
 import { DAY_SECONDS, dayOf, mediaMetrics, type RecordedMetric, recordedMetrics, userMetrics } from "./microblog-insights.metrics.ts";

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { type Access, type Field, type FieldSet, writeOperation } from "#graph/contract";
+import { type Access, type Field, type FieldSet, writeOperation } from "#graph/contract/operation";
 import { type Status, statuses } from "./migration-intents.states.ts";
 import type { IntentRow } from "./migration-intents.store.ts";
 

@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
-import type { OperationRequest } from "#graph/contract";
-import { findNode } from "#graph/nodes.store";
+import type { OperationRequest } from "#graph/contract/operation";
+import { findNode } from "#graph/worlds/nodes.store";
 import { invalidParameter } from "#kernel/errors";
 import { isNodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";

@@ -1,5 +1,5 @@
 /** The door of the pages room. */
-import type { Feature } from "#graph/room";
+import type { Feature } from "#graph/contract/feature";
 import { pageMigrations } from "./pages.migrations.ts";
 import { deleteRolesOfUser, findPage, findRole, hasPerson } from "./pages.store.ts";
 import { pageSection } from "./pages.world.ts";

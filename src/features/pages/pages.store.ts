@@ -1,6 +1,6 @@
 import type { PageRole } from "#auth/page-tasks";
 import { pageRoleFact, pageRoleKey } from "#auth/page-tasks";
-import { deleteNode, insertNode } from "#graph/nodes.store";
+import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";

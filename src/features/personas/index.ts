@@ -1,6 +1,6 @@
 /** The door of the personas room: A7 and A8. */
-import { serveList, serveWrite } from "#graph/contract";
-import { nodeType, type Feature } from "#graph/room";
+import { serveList, serveWrite } from "#graph/contract/operation";
+import { nodeType, type Feature } from "#graph/contract/feature";
 import { createPersona, deletePersonaOperation, listPersonas, personaNode, readPersona } from "./personas.contract.ts";
 import { handleCreatePersona, handleDeletePersona, handleListPersonas } from "./personas.handlers.ts";
 import { personaMigrations } from "./personas.migrations.ts";

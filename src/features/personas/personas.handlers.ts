@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
-import type { OperationRequest, ListRequest } from "#graph/contract";
-import { notFoundNode } from "#graph/matching";
+import type { OperationRequest, ListRequest } from "#graph/contract/operation";
+import { notFoundNode } from "#graph/pipeline/route";
 import { invalidParameter } from "#kernel/errors";
 import { codePointCount } from "#kernel/text";
 import type { Reader, Transaction } from "#storage/database";

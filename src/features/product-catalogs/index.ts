@@ -1,6 +1,6 @@
 /** The door of the product-catalogs room: G1. */
-import { serveWrite } from "#graph/contract";
-import type { Feature } from "#graph/room";
+import { serveWrite } from "#graph/contract/operation";
+import type { Feature } from "#graph/contract/feature";
 import { createCatalog } from "./product-catalogs.contract.ts";
 import { handleCreateCatalog } from "./product-catalogs.handlers.ts";
 import { productCatalogMigrations } from "./product-catalogs.migrations.ts";

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { writeOperation } from "#graph/contract";
+import { writeOperation } from "#graph/contract/operation";
 
 /** G1-10, ERR-32: the one vertical that is supported. */
 export const CATALOG_VERTICAL = "commerce";

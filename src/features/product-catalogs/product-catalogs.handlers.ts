@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
 import type { AgencyShare } from "#auth/catalogs";
-import type { OperationRequest } from "#graph/contract";
+import type { OperationRequest } from "#graph/contract/operation";
 import { invalidParameter } from "#kernel/errors";
 import { isNodeId, type NodeId } from "#kernel/ids";
 import { codePointCount } from "#kernel/text";

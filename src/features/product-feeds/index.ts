@@ -1,18 +1,18 @@
 /** The door of the product-feeds room: G2, and the files that feeds are filled from. */
-import { serveList } from "#graph/contract";
-import type { Feature } from "#graph/room";
+import { serveList } from "#graph/contract/operation";
+import type { Feature } from "#graph/contract/feature";
 import { listArticlesAndPublications } from "./product-feeds.contract.ts";
 import { handleListArticles } from "./product-feeds.handlers.ts";
-import { feedIngestion, scheduleIngestion } from "./product-feeds.jobs.ts";
+import { feedIngestion, scheduleIngestion } from "./ingestion/jobs.ts";
 import { productFeedMigrations } from "./product-feeds.migrations.ts";
-import type { FeedPort } from "./product-feeds.reader.ts";
+import type { FeedPort } from "./product-feeds.ports.ts";
 import { deleteFeed, listFeedsOfCatalog } from "./product-feeds.store.ts";
 import { feedSection } from "./product-feeds.world.ts";
 
 export { FILE_BYTES_MAX, ROWS_PER_WRITE } from "./product-feeds.limits.ts";
-export { FeedFileProblem, feedFormats } from "./product-feeds.rows.ts";
-export { findReport, hasFeed, listReports, receiveFile, receiveUrl } from "./product-feeds.uploads.ts";
-export { uploadStatuses } from "./uploads.store.ts";
+export { FeedFileProblem, feedFormats } from "./formats/rows.ts";
+export { findReport, hasFeed, listReports, receiveFile, receiveUrl } from "./ingestion/uploads.ts";
+export { uploadStatuses } from "./ingestion/uploads.store.ts";
 
 const deleteFeedsOfCatalog: FeedPort["deleteFeedsOfCatalog"] = async (tx, catalog, world) => {
   for (const feed of await listFeedsOfCatalog(tx, catalog)) {

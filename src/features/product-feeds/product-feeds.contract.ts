@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { type Field, type FieldSet, listOperation } from "#graph/contract";
+import { type Field, type FieldSet, listOperation } from "#graph/contract/operation";
 import type { ItemRow } from "./items.store.ts";
 
 const text: Field<ItemRow> = { schema: Type.String(), policy: "productFeed" };

@@ -1,13 +1,13 @@
 import { type Static, Type } from "typebox";
-import { findNode } from "#graph/nodes.store";
-import type { WorldEntry, WorldSection } from "#graph/room";
-import type { World } from "#graph/world";
-import { WorldProblem, worldId } from "#graph/world-words";
+import { findNode } from "#graph/worlds/nodes.store";
+import type { WorldEntry, WorldSection } from "#graph/contract/feature";
+import type { World } from "#graph/worlds/world";
+import { WorldProblem, worldId } from "#graph/worlds/file/schema-words";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { findItems, insertItems, listAllItems, type NewItem } from "./items.store.ts";
 import { BadItem, type ItemField, isNeeded, itemFields, type RawItem, readItem, textOfItem } from "./product-feeds.items.ts";
-import { scheduleIngestion } from "./product-feeds.jobs.ts";
+import { scheduleIngestion } from "./ingestion/jobs.ts";
 import { beginGeneration, deleteFeed, type FeedRow, findFeed, insertFeed, listAllFeeds, renameFeed, showGeneration } from "./product-feeds.store.ts";
 
 const closed = { additionalProperties: false };

@@ -1,6 +1,6 @@
 /** The door of the required-actions room: B1. */
-import { serveRead } from "#graph/contract";
-import type { Feature } from "#graph/room";
+import { serveRead } from "#graph/contract/operation";
+import type { Feature } from "#graph/contract/feature";
 import { listRequiredActions } from "./required-actions.contract.ts";
 import { handleListRequiredActions } from "./required-actions.handlers.ts";
 import { requiredActionMigrations } from "./required-actions.migrations.ts";

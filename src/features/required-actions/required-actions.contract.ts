@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { readOperation } from "#graph/contract";
+import { readOperation } from "#graph/contract/operation";
 import { type Status, statuses } from "./required-actions.states.ts";
 
 export const status = Type.Unsafe<Status>(Type.Union(statuses.map((one) => Type.Literal(one))));

@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import type { OperationRequest } from "#graph/contract";
+import type { OperationRequest } from "#graph/contract/operation";
 import { unixSeconds } from "#kernel/clock";
 import { invalidParameter } from "#kernel/errors";
 import type { Reader } from "#storage/database";

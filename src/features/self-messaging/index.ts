@@ -1,6 +1,6 @@
 /** The door of the self-messaging room: D1, and what a person does in the app. */
-import { serveWrite } from "#graph/contract";
-import type { Feature } from "#graph/room";
+import { serveWrite } from "#graph/contract/operation";
+import type { Feature } from "#graph/contract/feature";
 import { sendSelfMessage } from "./self-messaging.contract.ts";
 import { handleSendSelfMessage } from "./self-messaging.handlers.ts";
 import { subscribersOfSocialAccount } from "./self-messaging.onboarding.ts";

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { writeOperation } from "#graph/contract";
+import { writeOperation } from "#graph/contract/operation";
 
 /** D-52. */
 export const TEXT_CHARACTERS_MAX = 1_000;

@@ -1,6 +1,6 @@
 /** What happens, whoever causes it: D1 and the app make the same message. Each event is emitted in the caller's transaction. */
 import type { SocialAccountFacts } from "#auth/social-accounts";
-import type { World } from "#graph/world";
+import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import { type CommentedMedia, commentPayload, echoPayload, type Postback, postbackPayload, type Recipient } from "./self-messaging.payloads.ts";

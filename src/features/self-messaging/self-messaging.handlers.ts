@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
-import type { OperationRequest } from "#graph/contract";
-import { notFoundNode } from "#graph/matching";
+import type { OperationRequest } from "#graph/contract/operation";
+import { notFoundNode } from "#graph/pipeline/route";
 import { invalidParameter, tokenInvalid } from "#kernel/errors";
 import type { Transaction } from "#storage/database";
 import type { sendSelfMessage } from "./self-messaging.contract.ts";

@@ -14,9 +14,9 @@ import type { AppFacts } from "#auth/app-facts";
 import { BUSINESS_ROLE_SCOPES, flows, isCovered, missingForSelfMessaging, type SelfMessagingField, selfMessagingFields } from "#auth/self-messaging";
 import type { SocialAccountFacts } from "#auth/social-accounts";
 import { type NodeId, nodeId } from "#kernel/ids";
-import type { PortRegistry } from "#kernel/readers";
+import type { PortRegistry } from "#kernel/ports";
 import type { Reader } from "#storage/database";
-import type { EventFacts } from "#webhooks/readers";
+import type { EventFacts } from "#webhooks/ports";
 
 interface HeldToken extends Pick<AccountToken, "type" | "scopes"> {
   /** The person of a page token has that page's role through the business management tool. */

@@ -1,6 +1,6 @@
 /** The webhook fields of an account that is business and user at once (HOOK-4 to HOOK-18, SELF-16). */
 import { type Static, Type } from "typebox";
-import { defineWebhookField, EXAMPLE_ID, type ExampleEvent, payloadId } from "#webhooks/webhook-field";
+import { defineWebhookField, EXAMPLE_ID, type ExampleEvent, payloadId } from "#webhooks/catalogue/field";
 
 const exact = { additionalProperties: false };
 const holderOfId = Type.Object({ id: payloadId }, exact);

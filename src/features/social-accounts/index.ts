@@ -1,5 +1,5 @@
 /** The door of the social-accounts room. */
-import type { Feature } from "#graph/room";
+import type { Feature } from "#graph/contract/feature";
 import { socialAccountMigrations } from "./social-accounts.migrations.ts";
 import { findSocialAccount, forgetHolder } from "./social-accounts.store.ts";
 import { socialAccountSection } from "./social-accounts.world.ts";

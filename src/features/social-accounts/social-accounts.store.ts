@@ -1,5 +1,5 @@
 import { type SocialAccountFacts, socialAccountFact } from "#auth/social-accounts";
-import { deleteNode, insertNode } from "#graph/nodes.store";
+import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";

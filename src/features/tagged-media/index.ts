@@ -1,10 +1,10 @@
 /** The door of the tagged-media room: E1. */
-import { serveList } from "#graph/contract";
-import type { Feature } from "#graph/room";
+import { serveList } from "#graph/contract/operation";
+import type { Feature } from "#graph/contract/feature";
 import { listTags } from "./tagged-media.contract.ts";
 import { handleListTags } from "./tagged-media.handlers.ts";
 import { taggedMediaMigrations } from "./tagged-media.migrations.ts";
-import "./tagged-media.reader.ts";
+import "./tagged-media.ports.ts";
 import { countComment, deleteMediaOfAccount, findMedia, publicChildren } from "./tagged-media.store.ts";
 import { mediaSection } from "./tagged-media.world.ts";
 

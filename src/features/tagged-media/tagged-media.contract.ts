@@ -1,6 +1,6 @@
 import { type TSchema, Type } from "typebox";
 import { socialAccountOf } from "#auth/social-accounts";
-import { type Field, type FieldSet, listOperation } from "#graph/contract";
+import { type Field, type FieldSet, listOperation } from "#graph/contract/operation";
 import { nodeId } from "#kernel/ids";
 import type { MediaRow } from "./tagged-media.store.ts";
 

@@ -1,4 +1,4 @@
-import type { ListRequest } from "#graph/contract";
+import type { ListRequest } from "#graph/contract/operation";
 import type { Reader } from "#storage/database";
 import { listTaggedMedia } from "./tagged-media.store.ts";
 

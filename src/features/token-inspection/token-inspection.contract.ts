@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { readOperation } from "#graph/contract";
+import { readOperation } from "#graph/contract/operation";
 
 export const inspectToken = readOperation({
   operation: "inspectToken",

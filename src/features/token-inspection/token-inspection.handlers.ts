@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
 import type { Token } from "#auth/token";
-import type { OperationRequest } from "#graph/contract";
+import type { OperationRequest } from "#graph/contract/operation";
 import { unixSeconds } from "#kernel/clock";
 import { invalidParameter, taskMissing, tokenInvalid } from "#kernel/errors";
 import type { Reader } from "#storage/database";

@@ -1,5 +1,5 @@
 /** The door of the users room. */
-import type { Feature } from "#graph/room";
+import type { Feature } from "#graph/contract/feature";
 import { userMigrations } from "./users.migrations.ts";
 import { userSection } from "./users.world.ts";
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
-import type { WorldSection } from "#graph/room";
-import { worldId } from "#graph/world-words";
+import type { WorldSection } from "#graph/contract/feature";
+import { worldId } from "#graph/worlds/file/schema-words";
 import { nodeId } from "#kernel/ids";
 import { deleteUser, findUser, insertUser, listUsers, renameUser } from "./users.store.ts";
 

@@ -1,10 +1,10 @@
 /** The door of the webhook-overrides room: H1 to H6. */
-import { serveWrite } from "#graph/contract";
-import type { Feature } from "#graph/room";
+import { serveWrite } from "#graph/contract/operation";
+import type { Feature } from "#graph/contract/feature";
 import { setAccountOverride, setNumberOverride, webhookConfiguration } from "./webhook-overrides.contract.ts";
 import { handleSetAccountOverride, handleSetNumberOverride, prepareAccountOverride, prepareNumberOverride } from "./webhook-overrides.handlers.ts";
 import { webhookOverrideMigrations } from "./webhook-overrides.migrations.ts";
-import "./webhook-overrides.reader.ts";
+import "./webhook-overrides.ports.ts";
 import {
   deleteOverride,
   deleteOverridesOfApp,

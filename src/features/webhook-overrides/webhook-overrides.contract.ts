@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { type Access, type Field, writeOperation } from "#graph/contract";
+import { type Access, type Field, writeOperation } from "#graph/contract/operation";
 import type { NodeId } from "#kernel/ids";
 
 /** H1-4, H4-4. */

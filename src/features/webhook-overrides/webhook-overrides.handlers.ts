@@ -1,10 +1,10 @@
 import type { Static } from "typebox";
-import type { OperationRequest } from "#graph/contract";
-import { notFoundNode } from "#graph/matching";
+import type { OperationRequest } from "#graph/contract/operation";
+import { notFoundNode } from "#graph/pipeline/route";
 import { invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { verifyCallback } from "#webhooks/handshake";
+import { verifyCallback } from "#webhooks/callbacks/handshake";
 import type { setAccountOverride, setNumberOverride } from "./webhook-overrides.contract.ts";
 import { deleteOverride, saveOverride } from "./webhook-overrides.store.ts";
 

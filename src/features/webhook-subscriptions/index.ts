@@ -1,7 +1,7 @@
 /** The door of the webhook-subscriptions room: who gets which webhooks, and where (D-60). */
-import { serveList, serveWrite } from "#graph/contract";
-import type { Feature } from "#graph/room";
-import type { PortRegistry } from "#kernel/readers";
+import { serveList, serveWrite } from "#graph/contract/operation";
+import type { Feature } from "#graph/contract/feature";
+import type { PortRegistry } from "#kernel/ports";
 import {
   listAppsOfPage,
   listSubscriptionsOperation,
@@ -20,7 +20,7 @@ import {
   prepareSubscribeApp,
 } from "./webhook-subscriptions.handlers.ts";
 import { webhookSubscriptionMigrations } from "./webhook-subscriptions.migrations.ts";
-import "./webhook-subscriptions.reader.ts";
+import "./webhook-subscriptions.ports.ts";
 import { deleteAllOf, isSubscribed, listPageSubscriptions, subscribersOfPage } from "./webhook-subscriptions.store.ts";
 import { findWebhookApp, subscribersOfAccount } from "./webhook-subscriptions.subscribers.ts";
 import { findCallbackUrl, findOfApp, retireSecret, saveOfApp, saveOfPage } from "./webhook-subscriptions.world.ts";

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { type Access, type FieldSet, listOperation, writeOperation } from "#graph/contract";
+import { type Access, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
 import { nodeId } from "#kernel/ids";
 import type { PageSubscriptionRow, ShownSubscriptionRow } from "./webhook-subscriptions.store.ts";
 

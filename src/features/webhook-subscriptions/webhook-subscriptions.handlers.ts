@@ -1,12 +1,12 @@
 import type { Static } from "typebox";
-import type { OperationRequest, ListRequest } from "#graph/contract";
-import { notFoundNode } from "#graph/matching";
-import type { World } from "#graph/world";
+import type { OperationRequest, ListRequest } from "#graph/contract/operation";
+import { notFoundNode } from "#graph/pipeline/route";
+import type { World } from "#graph/worlds/world";
 import { invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { verifyCallback } from "#webhooks/handshake";
-import type { WebhookObject } from "#webhooks/webhook-field";
+import { verifyCallback } from "#webhooks/callbacks/handshake";
+import type { WebhookObject } from "#webhooks/catalogue/field";
 import type { subscribeApp, subscribeToPage, unsubscribeApp } from "./webhook-subscriptions.contract.ts";
 import {
   ANY_OBJECT,

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
-import { chatappField } from "#harness/post-office";
+import { chatappField } from "#harness/webhooks";
 import { startReceiver } from "#harness/receiver";
 import { changeEntry, expectRoundTrip, findEntry, insertEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";

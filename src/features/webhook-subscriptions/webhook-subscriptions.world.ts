@@ -1,10 +1,10 @@
 /** What a world file says of subscriptions, stored and read back (operating.md: World file, `apps` and `pages`). */
-import type { World } from "#graph/world";
-import { WorldProblem } from "#graph/world-words";
+import type { World } from "#graph/worlds/world";
+import { WorldProblem } from "#graph/worlds/file/schema-words";
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import type { WebhookObject } from "#webhooks/webhook-field";
-import type { AppWebhooks, CallbackEntry, PageSubscription, SubscriptionEntry } from "./webhook-subscriptions.reader.ts";
+import type { WebhookObject } from "#webhooks/catalogue/field";
+import type { AppWebhooks, CallbackEntry, PageSubscription, SubscriptionEntry } from "./webhook-subscriptions.ports.ts";
 import {
   ANY_OBJECT,
   deletePageSubscription,

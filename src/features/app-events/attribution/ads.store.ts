@@ -1,0 +1,133 @@
+/** Ads, and the clicks and impressions on them. */
+import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
+import { type NodeId, nodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { append, type Row, type Sql, sql } from "#storage/sql";
+import type { Ad, Touch } from "./rule.ts";
+import { inLists } from "../log/rows.store.ts";
+
+interface AdRow extends Row {
+  id: string;
+  app: string;
+  campaign_id: string;
+  objective: string;
+  tracked_apps: string;
+}
+
+const adOf = ({ tracked_apps, ...row }: AdRow): Ad => ({ ...row, tracked_apps: JSON.parse(tracked_apps) as string[] });
+
+const selectAds = (least: string, most: string): Sql => sql`
+  SELECT CAST(a.id AS TEXT) AS id, CAST(a.app AS TEXT) AS app, CAST(a.campaign_id AS TEXT) AS campaign_id, a.objective, a.tracked_apps
+  FROM ads a WHERE a.id BETWEEN ${least} AND ${most}`;
+
+const LARGEST_ID = "9223372036854775807";
+
+export async function findAd(reader: Reader, id: string): Promise<Ad | undefined> {
+  const row = await reader.get<AdRow>(selectAds(id, id));
+  return row === undefined ? undefined : adOf(row);
+}
+
+const byId = { columns: ["a.id"], direction: "ascending", keyOf: (row: AdRow) => [row.id] } as const;
+
+export async function listAds(reader: Reader, page: PageRequest): Promise<ListPage<Ad>> {
+  const found = await readPage<AdRow>(reader, selectAds("1", LARGEST_ID), byId, page);
+  return { ...found, rows: found.rows.map(adOf) };
+}
+
+export async function insertAd(tx: Transaction, ad: Ad): Promise<boolean> {
+  if (!(await insertNode(tx, { id: nodeId(ad.id), type: "ad", owner: nodeId(ad.app) }))) return false;
+  await tx.run(sql`
+    INSERT INTO ads (id, app, campaign_id, objective, tracked_apps)
+    VALUES (${ad.id}, ${ad.app}, ${ad.campaign_id}, ${ad.objective}, ${JSON.stringify(ad.tracked_apps)})`);
+  return true;
+}
+
+export async function saveAd(tx: Transaction, ad: Ad): Promise<void> {
+  await tx.run(sql`
+    UPDATE ads SET campaign_id = ${ad.campaign_id}, objective = ${ad.objective}, tracked_apps = ${JSON.stringify(ad.tracked_apps)}
+    WHERE id = ${ad.id}`);
+}
+
+/** For an app that is being removed. */
+export async function untrackApp(tx: Transaction, app: NodeId): Promise<void> {
+  const ads = await tx.all<AdRow>(append(selectAds("1", LARGEST_ID), "AND a.tracked_apps LIKE ?", [`%"${app}"%`]));
+  for (const ad of ads.map(adOf)) await saveAd(tx, { ...ad, tracked_apps: ad.tracked_apps.filter((tracked) => tracked !== app) });
+}
+
+/** Its touches go with it. */
+export async function deleteAd(tx: Transaction, id: string): Promise<boolean> {
+  if ((await tx.run(sql`DELETE FROM ads WHERE id = ${id}`)) === 0) return false;
+  await tx.run(sql`DELETE FROM ad_touch_identities WHERE touch IN (SELECT t.id FROM ad_touches t WHERE t.ad = ${id})`);
+  await tx.run(sql`DELETE FROM ad_touches WHERE ad = ${id}`);
+  await deleteNode(tx, nodeId(id));
+  return true;
+}
+
+export async function deleteAdsOfApp(tx: Transaction, app: NodeId): Promise<void> {
+  const ads = await tx.all<{ id: string }>(sql`SELECT CAST(a.id AS TEXT) AS id FROM ads a WHERE a.app = ${app}`);
+  for (const { id } of ads) await deleteAd(tx, id);
+}
+
+/** A touch as it is told and stored: `identities` are ids of the device, and persons (`em:…`). */
+export interface NewTouch {
+  readonly id: NodeId;
+  readonly ad: string;
+  readonly kind: Touch["kind"];
+  readonly time: number;
+  readonly identities: readonly string[];
+}
+
+export async function insertTouch(tx: Transaction, { id, ad, kind, time, identities }: NewTouch): Promise<void> {
+  await tx.run(sql`INSERT INTO ad_touches (id, ad, kind, time, identities) VALUES (${id}, ${ad}, ${kind}, ${time}, ${JSON.stringify(identities)})`);
+  for (const identity of identities)
+    await tx.run(sql`INSERT INTO ad_touch_identities (identity, touch) VALUES (${identity}, ${id}) ON CONFLICT DO NOTHING`);
+}
+
+interface TouchRow extends AdRow {
+  touch: string;
+  kind: "click" | "impression";
+  time: number;
+  identities: string;
+}
+
+/** A touch with its ad and everything that it says of who it was. */
+export interface StoredTouch extends Touch {
+  readonly identities: readonly string[];
+}
+
+const isDevice = (identity: string): boolean => identity.startsWith("device:") || identity.startsWith("cookie:");
+
+function touchOf({ touch, kind, time, identities, ...row }: TouchRow): StoredTouch {
+  const all = JSON.parse(identities) as string[];
+  return { id: touch, kind, time, identities: all, devices: all.filter(isDevice), ad: adOf(row) };
+}
+
+const TOUCH = `
+  CAST(t.id AS TEXT) AS touch, t.kind, t.time, t.identities, CAST(a.id AS TEXT) AS id, CAST(a.app AS TEXT) AS app,
+  CAST(a.campaign_id AS TEXT) AS campaign_id, a.objective, a.tracked_apps`;
+
+/** Whatever names one of these devices or persons, each once. */
+export async function findTouches(reader: Reader, identities: readonly string[]): Promise<StoredTouch[]> {
+  const found = new Map<string, StoredTouch>();
+  for (const { marks, values } of inLists(identities)) {
+    const statement = append(
+      sql`SELECT`,
+      `${TOUCH} FROM ad_touch_identities i JOIN ad_touches t ON t.id = i.touch JOIN ads a ON a.id = t.ad WHERE i.identity IN ${marks}`,
+      values,
+    );
+    for (const row of await reader.all<TouchRow>(statement)) found.set(row.touch, touchOf(row));
+  }
+  return [...found.values()];
+}
+
+/** Touches of one ad from `since` to `until`, for reports. */
+export async function findTouchesOfAd(reader: Reader, ad: string, since: number, until: number, limit: number): Promise<StoredTouch[]> {
+  const statement = append(sql`SELECT`, `${TOUCH} FROM ad_touches t JOIN ads a ON a.id = t.ad WHERE t.ad = ? AND t.time BETWEEN ? AND ? LIMIT ?`, [
+    ad,
+    since,
+    until,
+    limit,
+  ]);
+  return (await reader.all<TouchRow>(statement)).map(touchOf);
+}

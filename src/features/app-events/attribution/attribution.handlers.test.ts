@@ -1,0 +1,177 @@
+import { expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import fc from "fast-check";
+import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { nodeId } from "#kernel/ids";
+import { recordTouch, type TouchInput } from "../log/log.handlers.ts";
+import { reportOf } from "./report.handlers.ts";
+
+const NOW = 1_795_000_000;
+const DAY = 86_400;
+const SHOP = nodeId("1001");
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+const EM = sha256("ada@example.com");
+
+const world = {
+  clock: { now: NOW, frozen: true },
+  apps: [
+    { id: "1001", name: "Shop", secret: "s" },
+    { id: "1002", name: "Other", secret: "o" },
+  ],
+  ads: [
+    { id: "8501", app: "1001", campaign_id: "9501", objective: "APP_INSTALLS" },
+    { id: "8502", app: "1002", campaign_id: "9502", objective: "LINK_CLICKS", tracked_apps: ["1001"] },
+    { id: "8503", app: "1001", campaign_id: "9503", objective: "LINK_CLICKS" },
+  ],
+};
+
+const post = (plaza: TestPlaza, body: Record<string, unknown>) =>
+  plaza.post("/v26.0/1001/activities", { bearer: "1001|s", headers: { "x-forwarded-for": "1.2.3.4" }, body });
+const install = (plaza: TestPlaza, more: Record<string, unknown> = { advertiser_id: "a" }) => post(plaza, { event: "MOBILE_APP_INSTALL", ...more });
+const buy = (plaza: TestPlaza, _logTime: number, more: Record<string, unknown> = {}) =>
+  post(plaza, { event: "CUSTOM_APP_EVENTS", advertiser_id: "a", custom_events: [{ _eventName: "buy", _logTime, _valueToSum: 2 }], ...more });
+const click = ({ world: w }: TestPlaza, touch: Partial<TouchInput>) => recordTouch(w, "click", { ad: "8501", time: NOW - DAY, ...touch });
+const view = ({ world: w }: TestPlaza, touch: Partial<TouchInput>) => recordTouch(w, "impression", { ad: "8501", time: NOW - 3_600, ...touch });
+const ask = async (plaza: TestPlaza, query: Record<string, unknown> = { advertiser_id: "a" }) =>
+  (await plaza.get("/v26.0/1001/app_attribution", { bearer: "1001|s", query })).body.data;
+
+onEachDatabase("attribution", (database) => {
+  const open = () => openPlaza({ database, world });
+
+  test("ATTR-3, D-74: a click's installs and conversions, whatever came first", async () => {
+    const plaza = await open();
+    await install(plaza);
+    await click(plaza, { advertiser_id: "a" });
+    await buy(plaza, NOW - DAY + 5);
+    await buy(plaza, NOW - DAY - 5);
+    const due = { ad_id: "8501", campaign_id: "9501", click_time: NOW - DAY, cross_campaign: false, cross_device: false };
+    expect(await ask(plaza)).toEqual([
+      { event: "CUSTOM_APP_EVENTS", event_name: "buy", event_time: NOW - DAY + 5, ...due },
+      { event: "MOBILE_APP_INSTALL", event_time: NOW, ...due },
+    ]);
+    expect(await ask(plaza, { advertiser_id: "a", event: "MOBILE_APP_INSTALL" })).toMatchObject([{ event: "MOBILE_APP_INSTALL" }]);
+    expect(await ask(plaza, { advertiser_id: "b" })).toEqual([]);
+  });
+
+  test("ATTR-1, ATTR-4 to ATTR-6: a view counts for an install where it is asked for and there is no click", async () => {
+    const plaza = await open();
+    await view(plaza, { advertiser_id: "a" });
+    const response = await post(plaza, { event: "MOBILE_APP_INSTALL", advertiser_id: "a", consider_views: "TRUE" });
+    const row = { event: "MOBILE_APP_INSTALL", event_time: NOW, ad_id: "8501", campaign_id: "9501", cross_campaign: false, cross_device: false };
+    expect(response.body).toEqual({ success: true, data: [{ ...row, is_view_through: true, view_time: NOW - 3_600 }] });
+    await buy(plaza, NOW);
+    expect(await ask(plaza, { advertiser_id: "a", consider_views: true })).toEqual(response.body.data);
+    expect(await ask(plaza)).toEqual([]);
+    expect((await post(plaza, { event: "MOBILE_APP_INSTALL", advertiser_id: "a", consider_views: false })).body).toEqual({ success: true, data: [] });
+    await click(plaza, { advertiser_id: "a" });
+    expect((await ask(plaza, { advertiser_id: "a", consider_views: true }))[1]).toEqual({ ...row, click_time: NOW - DAY });
+  });
+
+  test("ATTR-7: an ad with another objective claims the apps that it tracks, and no others", async () => {
+    const plaza = await open();
+    await install(plaza);
+    await click(plaza, { advertiser_id: "a", ad: "8503" });
+    expect(await ask(plaza)).toEqual([]);
+    await click(plaza, { advertiser_id: "a", ad: "8502", time: NOW - 2 * DAY });
+    expect(await ask(plaza)).toMatchObject([{ ad_id: "8502", cross_campaign: true }]);
+  });
+
+  test("ATTR-8, D-74: equal person keys link devices, through touches and through events", async () => {
+    const plaza = await open();
+    await click(plaza, { advertiser_id: "tablet", ud: { em: EM } });
+    await install(plaza, { advertiser_id: "a", ud: { em: EM.toUpperCase() } });
+    expect(await ask(plaza)).toMatchObject([{ cross_device: true }]);
+    const other = await open();
+    await click(other, { advertiser_id: "tablet" });
+    await install(other, { advertiser_id: "a", ud: { em: EM } });
+    expect(await ask(other)).toEqual([]);
+    await buy(other, NOW, { advertiser_id: "tablet", ud: { em: EM } });
+    expect(await ask(other)).toMatchObject([{ event: "MOBILE_APP_INSTALL", cross_device: true }]);
+    await click(other, { advertiser_id: "a", time: NOW - 60 });
+    expect(await ask(other)).toMatchObject([{ cross_device: false, click_time: NOW - 60 }]);
+  });
+
+  test("I1-12, D-76: what the person keeps out is neither attributed nor links devices", async () => {
+    const plaza = await open();
+    await click(plaza, { advertiser_id: "a" });
+    await install(plaza, { advertiser_id: "a", advertiser_tracking_enabled: 0 });
+    const own = [{ _eventName: "buy", advertiser_tracking_enabled: 1, _logTime: NOW }, { _eventName: "buy" }];
+    await post(plaza, { event: "CUSTOM_APP_EVENTS", advertiser_id: "a", advertiser_tracking_enabled: 0, custom_events: own });
+    expect(await ask(plaza)).toMatchObject([{ event: "CUSTOM_APP_EVENTS", event_name: "buy" }]);
+    await install(plaza, { advertiser_id: "b", ud: { em: EM }, advertiser_tracking_enabled: 0 });
+    await click(plaza, { ud: { em: EM } });
+    expect(await ask(plaza, { advertiser_id: "b" })).toEqual([]);
+  });
+
+  test("D-74: the reading needs a device, and the app's own token", async () => {
+    const plaza = await open();
+    const read = (query: Record<string, unknown>, bearer = "1001|s") => plaza.get("/v26.0/1001/app_attribution", { bearer, query });
+    expect((await read({})).body.error).toMatchObject({ code: 100, error_data: { parameter: "advertiser_id" } });
+    expect((await read({ attribution: "short" })).body.error.error_data).toEqual({ parameter: "attribution" });
+    expect((await read({ advertiser_id: "a", event: "x" })).body.error.error_data).toEqual({ parameter: "event" });
+    expect((await read({ attribution: "a".repeat(22) })).body).toEqual({ data: [] });
+    expect((await read({ advertiser_id: "a" }, "1002|o")).body.error).toMatchObject({ code: 100, error_subcode: 33 });
+  });
+
+  test("LIM-12, D-74: the report counts 1-day views and 28-day clicks, of all events", async () => {
+    const plaza = await open();
+    await click(plaza, { advertiser_id: "a", time: NOW - 28 * DAY });
+    await view(plaza, { advertiser_id: "b", ad: "8502" });
+    await buy(plaza, NOW);
+    await buy(plaza, NOW + 1);
+    await buy(plaza, NOW, { advertiser_id: "b" });
+    await buy(plaza, NOW - 2 * 3_600, { advertiser_id: "b" });
+    await buy(plaza, NOW, { advertiser_id: "unknown" });
+    const none = { cross_campaign: 0, cross_device: 0 };
+    const row = { event: "CUSTOM_APP_EVENTS" as const, event_name: "buy" };
+    expect(await reportOf(plaza.world, SHOP, NOW - DAY, NOW + DAY)).toEqual([
+      { ad_id: "8501", campaign_id: "9501", ...row, click_through: 1, view_through: 0, ...none, sums: { "": "2" } },
+      { ad_id: "8502", campaign_id: "9502", ...row, click_through: 0, view_through: 1, cross_campaign: 1, cross_device: 0, sums: { "": "2" } },
+    ]);
+    expect(await reportOf(plaza.world, SHOP, NOW + 2, NOW + DAY)).toEqual([]);
+  });
+});
+
+const device = fc.constantFrom("a", "b", "c");
+const person = fc.constantFrom(undefined, sha256("p"), sha256("q"));
+const at = fc.integer({ min: NOW - 40 * DAY, max: NOW });
+const step = fc.oneof(
+  fc.record({ kind: fc.constant("click" as const), device: fc.option(device, { nil: undefined }), person, time: at }),
+  fc.record({ kind: fc.constant("event" as const), device, person, time: at, tracked: fc.constantFrom(0, 1) }),
+);
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
+
+/** Everybody against everybody, from the lists as they were told. */
+function oracle(steps: readonly Step[], asked: string): { event_time: number; click_time: number; cross_device: boolean }[] {
+  const told = steps.filter((one) => one.kind === "click" || one.tracked === 1);
+  const persons = new Set(told.filter((one) => one.device === asked).flatMap((one) => one.person ?? []));
+  const devices = new Set([asked, ...told.filter((one) => one.person !== undefined && persons.has(one.person)).flatMap((one) => one.device ?? [])]);
+  const clicks = steps.filter((one) => one.kind === "click" && (devices.has(one.device ?? "") || persons.has(one.person ?? "")));
+  return steps.flatMap((one) => {
+    if (one.kind !== "event" || one.device !== asked || one.tracked === 0) return [];
+    const counted = clicks.filter(({ time }) => time <= one.time && one.time - time <= 30 * DAY);
+    const last = counted.findLast(({ time }) => time === Math.max(...counted.map((found) => found.time)));
+    return last === undefined
+      ? []
+      : [{ event_time: one.time, click_time: last.time, cross_device: last.device !== undefined && last.device !== asked }];
+  });
+}
+
+test("D-74: devices, persons, clicks and events in any order are attributed as everybody against everybody would", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25 }), device, async (steps, asked) => {
+      const plaza = await openPlaza({ world });
+      for (const one of steps) {
+        const ud = one.person === undefined ? {} : { ud: { em: one.person } };
+        if (one.kind === "event") await buy(plaza, one.time, { advertiser_id: one.device, advertiser_tracking_enabled: one.tracked, ...ud });
+        else if (one.device !== undefined || one.person !== undefined) await click(plaza, { advertiser_id: one.device, time: one.time, ...ud });
+      }
+      const found = (await ask(plaza, { advertiser_id: asked })) as { event_time: number; click_time: number; cross_device: boolean }[];
+      expect(found.map(({ event_time, click_time, cross_device }) => ({ event_time, click_time, cross_device }))).toEqual(
+        oracle(steps, asked).reverse(),
+      );
+      await plaza.close();
+    }),
+    { numRuns: 60 },
+  );
+}, 60_000);

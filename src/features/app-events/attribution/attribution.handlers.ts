@@ -1,0 +1,58 @@
+/** Attribution as it is read (D-74): the events of a device, the touches of its person, and the rule between them. */
+import type { Static } from "typebox";
+import type { OperationRequest } from "#graph/contract/operation";
+import type { World } from "#graph/worlds/world";
+import { invalidParameter } from "#kernel/errors";
+import type { NodeId } from "#kernel/ids";
+import { findTouches } from "./ads.store.ts";
+import { type Attribution, attribute, clicksAlone, clicksAndViews } from "./rule.ts";
+import type { attributionRow, EventKind, readAttribution } from "../app-events.contract.ts";
+import { deviceIdentities, readCookie } from "../intake/parse-request.ts";
+import { type DeviceEvent, findDevice } from "./devices.ts";
+
+export type AttributionRow = Static<typeof attributionRow>;
+
+export interface AttributionQuery {
+  readonly advertiser_id: string | undefined;
+  readonly attribution: string | undefined;
+  readonly event: EventKind | undefined;
+  readonly considersViews: boolean;
+}
+
+type ReadAttribution = OperationRequest<Static<typeof readAttribution.params>>;
+
+export async function handleReadAttribution({ world, node, params }: ReadAttribution): Promise<Static<typeof readAttribution.returns>> {
+  const advertiser_id = params.advertiser_id === "" ? undefined : params.advertiser_id;
+  const attribution = readCookie(params.attribution);
+  if (advertiser_id === undefined && attribution === undefined) throw invalidParameter("advertiser_id", "or attribution is required");
+  const input = { advertiser_id, attribution, event: params.event, considersViews: params.consider_views === true };
+  return { data: await attributionOf(world, node.id, input) };
+}
+
+/** Newest event first; events that no ad may claim are left out. */
+export async function attributionOf(world: World, app: NodeId, input: AttributionQuery): Promise<AttributionRow[]> {
+  const { reader } = world.database;
+  const device = await findDevice(world, app, deviceIdentities(input));
+  const events = device.events.filter(({ kind }) => input.event === undefined || kind === input.event);
+  if (events.length === 0) return [];
+  const touches = await findTouches(reader, [...device.ids, ...device.persons, ...device.linked]);
+  const model = input.considersViews ? clicksAndViews : clicksAlone;
+  return events.flatMap((event) => {
+    const found = attribute(event, device.ids, touches, app, model);
+    return found === undefined ? [] : [rowOf(event, found)];
+  });
+}
+
+function rowOf({ kind, name, time }: DeviceEvent, { touch, cross_campaign, cross_device }: Attribution): AttributionRow {
+  return {
+    event: kind,
+    ...(kind === "CUSTOM_APP_EVENTS" ? { event_name: name } : {}),
+    event_time: time,
+    ad_id: touch.ad.id,
+    campaign_id: touch.ad.campaign_id,
+    // ATTR-5, ATTR-6.
+    ...(touch.kind === "click" ? { click_time: touch.time } : { is_view_through: true, view_time: touch.time }),
+    cross_campaign,
+    cross_device,
+  };
+}

@@ -1,0 +1,100 @@
+/**
+ * Which ad an event is due to (D-74, ATTR clauses): a pure rule over an event and the touches of its person.
+ *
+ * | | looks back | takes | from |
+ * |---|---|---|---|
+ * | last click | `click` | the latest, whatever was seen since | ads that may claim the app |
+ * | view-through | `view`, where no click was found | the latest impression | the same; installs alone, unless reports ask for all |
+ */
+import type { EventKind } from "../app-events.contract.ts";
+import { CLICK_WINDOW_SECONDS, REPORT_CLICK_WINDOW_SECONDS, REPORT_VIEW_WINDOW_SECONDS, VIEW_WINDOW_SECONDS } from "../app-events.limits.ts";
+
+export interface Ad {
+  readonly id: string;
+  readonly app: string;
+  readonly campaign_id: string;
+  readonly objective: string;
+  /** The ad's app events tracking field. */
+  readonly tracked_apps: readonly string[];
+}
+
+export interface Touch {
+  /** Grows with the order in which touches were told. */
+  readonly id: string;
+  readonly ad: Ad;
+  readonly kind: "click" | "impression";
+  /** Unix seconds. */
+  readonly time: number;
+  /** The ids of the device that was touched; empty where only a person is known. */
+  readonly devices: readonly string[];
+}
+
+export interface AttributableEvent {
+  readonly kind: EventKind;
+  /** Unix seconds. */
+  readonly time: number;
+  /** D-76: 0 keeps it out. */
+  readonly advertiser_tracking_enabled: 0 | 1;
+}
+
+export interface Model {
+  readonly click_seconds: number;
+  readonly view_seconds: number;
+  /** What impressions may claim. */
+  readonly views: "none" | "installs" | "all";
+}
+
+export const clicksAlone: Model = { click_seconds: CLICK_WINDOW_SECONDS, view_seconds: VIEW_WINDOW_SECONDS, views: "none" };
+/** ATTR-4: with `consider_views`. */
+export const clicksAndViews: Model = { ...clicksAlone, views: "installs" };
+/** LIM-12: 1-day view through 28-day click. */
+export const reporting: Model = { click_seconds: REPORT_CLICK_WINDOW_SECONDS, view_seconds: REPORT_VIEW_WINDOW_SECONDS, views: "all" };
+
+export interface Attribution {
+  readonly touch: Touch;
+  readonly cross_campaign: boolean;
+  readonly cross_device: boolean;
+}
+
+/** `touches` are all of the event's person; `devices` are the ids of the event's own device. */
+export function attribute(
+  event: AttributableEvent,
+  devices: readonly string[],
+  touches: readonly Touch[],
+  app: string,
+  model: Model,
+): Attribution | undefined {
+  if (event.advertiser_tracking_enabled === 0) return undefined;
+  const latest = (kind: Touch["kind"], seconds: number): Touch | undefined => {
+    let found: Touch | undefined;
+    for (const touch of touches) {
+      if (touch.kind !== kind || touch.time > event.time || touch.time < event.time - seconds || claimOf(touch.ad, app) === undefined) continue;
+      if (found === undefined || isLater(touch, found)) found = touch;
+    }
+    return found;
+  };
+  const isView = model.views === "all" || (model.views === "installs" && event.kind === "MOBILE_APP_INSTALL");
+  const touch = latest("click", model.click_seconds) ?? (isView ? latest("impression", model.view_seconds) : undefined);
+  if (touch === undefined) return undefined;
+  return {
+    touch,
+    cross_campaign: claimOf(touch.ad, app) === "cross-campaign",
+    // ATTR-8: the touch names a device, and it is another one.
+    cross_device: touch.devices.length > 0 && !touch.devices.some((device) => devices.includes(device)),
+  };
+}
+
+/** Of touches at the same second the one that was told later. Ids are decimal and of 63 bits: longer is greater. */
+const isLater = (one: Touch, other: Touch): boolean =>
+  one.time !== other.time ? one.time > other.time : one.id.length !== other.id.length ? one.id.length > other.id.length : one.id > other.id;
+
+const APP_OBJECTIVES: ReadonlySet<string> = new Set(["APP_INSTALLS", "APP_ENGAGEMENT"]);
+
+/** Whether the ad may claim events of the app at all. */
+export const isClaimable = (ad: Ad, app: string): boolean => claimOf(ad, app) !== undefined;
+
+/** ATTR-7: a campaign for the app itself claims it; one with another objective where the ad tracks the app's events. */
+function claimOf(ad: Ad, app: string): "own" | "cross-campaign" | undefined {
+  if (APP_OBJECTIVES.has(ad.objective)) return ad.app === app ? "own" : undefined;
+  return ad.tracked_apps.includes(app) ? "cross-campaign" : undefined;
+}

@@ -1,0 +1,62 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { RequestTable, collectInPage, Filter, fingerprintOf, keyFingerprint, Probe, pageBitsFor, pageOf, pagesOf } from "./fingerprints.ts";
+
+const texts = fc.array(fc.string({ unit: "binary", maxLength: 60 }), { minLength: 300, maxLength: 1_500 });
+
+test("a fingerprint is a number of 53 bits above 0, the same for the same text", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (name, id) => {
+      const text = `${name}\n${id}`;
+      const fingerprint = keyFingerprint(name, id);
+      expect(Number.isSafeInteger(fingerprint) && fingerprint > 0).toBeTrue();
+      expect(fingerprintOf(text)).toBe(fingerprint);
+    }),
+  );
+});
+
+test("a table, its filter and its pages find every call that was put in", () => {
+  fc.assert(
+    fc.property(texts, fc.integer({ min: 0, max: 8 }), (added, pageBits) => {
+      const table = new RequestTable();
+      const expected = new Map<number, number[]>();
+      for (const [call, text] of added.entries()) {
+        const fingerprint = fingerprintOf(text);
+        table.add(fingerprint, call);
+        expected.set(fingerprint, [...(expected.get(fingerprint) ?? []), call]);
+      }
+      const filter = Filter.of(table.size);
+      const probe = new Probe();
+      for (const fingerprint of expected.keys()) filter.add(probe.set(fingerprint));
+      const stored = Filter.fromBytes(filter.bytes);
+      const pages = pagesOf([table], pageBits).map((values) => new Uint8Array(values.buffer));
+      for (const [fingerprint, requests] of expected) {
+        const inTable: number[] = [];
+        table.collect(fingerprint, inTable);
+        const inPage: number[] = [];
+        collectInPage(pages[pageOf(fingerprint, pageBits)] as Uint8Array, fingerprint, inPage);
+        expect(inTable.sort((a, b) => a - b)).toEqual(requests);
+        expect(inPage.sort((a, b) => a - b)).toEqual(requests);
+        expect(stored.mayHold(probe.set(fingerprint))).toBeTrue();
+      }
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test("a filter takes few absent fingerprints for present ones, and pages are filled evenly", () => {
+  const count = 100_000;
+  const table = new RequestTable();
+  const filter = Filter.of(count);
+  const probe = new Probe();
+  for (let i = 0; i < count; i++) {
+    table.add(fingerprintOf(`present ${i}`), i);
+    filter.add(probe.set(fingerprintOf(`present ${i}`)));
+  }
+  let wrong = 0;
+  for (let i = 0; i < count; i++) if (filter.mayHold(probe.set(fingerprintOf(`absent ${i}`)))) wrong++;
+  expect(wrong / count).toBeLessThan(0.01);
+  const bytes = pagesOf([table], pageBitsFor(count)).map((page) => page.byteLength);
+  expect(Math.max(...bytes)).toBeLessThan(8_192);
+  expect(bytes.reduce((sum, each) => sum + each, 0)).toBe(count * 16);
+});

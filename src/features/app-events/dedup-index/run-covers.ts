@@ -1,0 +1,68 @@
+/** What is known in memory of the runs of the log's index (`log-index-runs.store.ts`): their times, and which keys they may hold. */
+import { type RequestTable, Filter, Probe } from "./fingerprints.ts";
+import { DEDUP_WINDOW_SECONDS } from "../app-events.limits.ts";
+import type { TimeSpan, WantedKey } from "./entries.store.ts";
+
+/** Keys that a cover is made for: the first, and the most (8 to 16 MB); each is twice the one before. */
+const COVER_KEYS_MIN = 262_144;
+const COVER_KEYS_MAX = 4_194_304;
+/** Twice the window of D-71, in both directions: runs whose events are older are hardly asked. */
+export const IN_USE_SECONDS = 4 * DEDUP_WINDOW_SECONDS;
+
+export interface Run {
+  readonly last_call: number;
+  readonly entries: number;
+  readonly page_bits: number;
+  readonly times: TimeSpan;
+  /** Of the keys. Devices and persons are asked for so seldom that every run is looked at. */
+  filter: Filter | undefined;
+}
+
+/**
+ * One filter over the keys of several runs, in memory alone: to ask each run's own would cost a cache miss each (some 40 ns), and
+ * nearly every key is new. Runs of an earlier process have none and are asked singly.
+ */
+export interface Cover {
+  readonly filter: Filter;
+  readonly keys_max: number;
+  keys: number;
+  times: TimeSpan;
+  runs: readonly Run[];
+}
+
+export const NO_TIMES: TimeSpan = { first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY };
+export const joined = (one: TimeSpan, other: TimeSpan): TimeSpan => ({
+  first: Math.min(one.first, other.first),
+  last: Math.max(one.last, other.last),
+});
+
+export const overlap = (one: TimeSpan, other: TimeSpan): boolean => one.first < other.last && other.first < one.last;
+
+/** The times that are less than `within` seconds away from one of the keys; open at both ends. */
+export function spanOf(wanted: readonly WantedKey[], within: number): TimeSpan {
+  let span = NO_TIMES;
+  for (const { time } of wanted) if (time < span.first || time > span.last) span = joined(span, { first: time, last: time });
+  return { first: span.first - within, last: span.last + within };
+}
+
+/** Adds a run that was just written, and drops covers of runs that are hardly asked any more. */
+export function coverRun(covers: readonly Cover[], run: Run, keys: RequestTable): Cover[] {
+  const kept = covers.filter(({ times }) => times.last > run.times.last - IN_USE_SECONDS);
+  let cover = kept[kept.length - 1];
+  if (cover === undefined || cover.keys + keys.size > cover.keys_max) {
+    const keys_max = Math.max(keys.size, Math.min(COVER_KEYS_MAX, (cover?.keys_max ?? COVER_KEYS_MIN / 2) * 2));
+    cover = { filter: Filter.of(keys_max), keys_max, keys: 0, times: NO_TIMES, runs: [] };
+    kept.push(cover);
+  }
+  const { filter } = cover;
+  const probe = new Probe();
+  keys.visit((fingerprint) => filter.add(probe.set(fingerprint)));
+  cover.keys += keys.size;
+  cover.times = joined(cover.times, run.times);
+  cover.runs = [...cover.runs, run];
+  return kept;
+}
+
+/** Runs that no cover speaks for. */
+export const uncovered = (runs: readonly Run[], covers: readonly Cover[]): Run[] =>
+  runs.filter((run) => !covers.some((cover) => cover.runs.includes(run)));

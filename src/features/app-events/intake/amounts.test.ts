@@ -1,0 +1,49 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { amountText, readAmount } from "./amounts.ts";
+
+const digits = (most: number) => fc.stringMatching(new RegExp(`^[0-9]{0,${most}}$`));
+
+test("D-70: what has 12 digits before the point and 6 behind it comes back digit by digit", () => {
+  fc.assert(
+    fc.property(fc.constantFrom("", "-", "+"), digits(12), digits(6), (sign, whole, fraction) => {
+      fc.pre(whole + fraction !== "");
+      const scaled = BigInt(`${whole}${fraction.padEnd(6, "0")}`);
+      const amount = readAmount(`${sign}${whole}${fraction === "" ? "" : `.${fraction}`}`);
+      expect(amount).toBe(sign === "-" ? -scaled : scaled);
+      expect(readAmount(amountText(amount as bigint))).toBe(amount as bigint);
+    }),
+  );
+});
+
+test("D-70: an exponent says the same as the digits written out", () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 1n, max: 999_999n }), fc.integer({ min: -6, max: 6 }), (number, exponent) => {
+      const expected = exponent >= 0 ? number * 10n ** BigInt(6 + exponent) : number * 10n ** BigInt(6 + exponent);
+      expect(readAmount(`${number}e${exponent}`)).toBe(expected);
+    }),
+  );
+});
+
+test.each([
+  ["0.1", "0.1"],
+  ["30.30", "30.3"],
+  ["-0.000001", "-0.000001"],
+  ["999999999999.999999", "999999999999.999999"],
+  ["000000000000012.5", "12.5"],
+  ["1.0000000", "1"],
+  ["1e3", "1000"],
+  [".5", "0.5"],
+  ["5.", "5"],
+  ["0e999", "0"],
+])("D-70: %s is kept as %s", (text, kept) => {
+  expect(amountText(readAmount(text) as bigint)).toBe(kept);
+});
+
+test.each(["", "-", ".", "1,5", "1.5.0", "0x10", "Infinity", "NaN", "1e", " 1", "1e1000"])("D-70: %p is no number", (text) => {
+  expect(readAmount(text)).toBeString();
+});
+
+test.each(["1000000000000", "0.0000001", "1e12", "1e-7", "123456789012.1234567"])("D-70: %s has too many digits", (text) => {
+  expect(readAmount(text)).toMatch(/at most (12|6) digits/);
+});

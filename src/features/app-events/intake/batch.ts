@@ -1,0 +1,253 @@
+/**
+ * One transaction for the calls of a moment: names, duplicates, rows, sums, all or nothing for each call (D-70 to D-72).
+ *
+ * An app's batches take turns by a lock, also across processes, so that what is checked here still holds when it is written.
+ */
+import type { NodeId } from "#kernel/ids";
+import type { Transaction } from "#storage/database";
+import type { SqlValue } from "#storage/sql";
+import type { EventKind } from "../app-events.contract.ts";
+import { fingerprintOf } from "../dedup-index/fingerprints.ts";
+import { DAY_SECONDS, DEDUP_WINDOW_SECONDS } from "../app-events.limits.ts";
+import { type KnownNames, NameQuota } from "./name-quota.ts";
+import { type Device, deviceIdentities, deviceText, identitiesOf } from "./parse-request.ts";
+import type { ReportedEvent } from "./parse-events.ts";
+import { findInstalled, insertInstalled } from "./installs.store.ts";
+import { findTimesOfKey, insertEvents, lastRequestOf } from "../log/log.store.ts";
+import type { LogIndex } from "../dedup-index/entries.store.ts";
+import { ALL_DAYS, addSums, type EventSum } from "../log/sums.store.ts";
+
+/** A call of I1 that was found right in itself. */
+export interface Report {
+  readonly app: NodeId;
+  readonly kind: EventKind;
+  readonly device: Device;
+  /** Empty but for custom events. */
+  readonly events: readonly ReportedEvent[];
+  /** The parameter that held the events, for errors. */
+  readonly list: string;
+  readonly event_name_limit: number;
+  /** Unix seconds. */
+  readonly received: number;
+}
+
+/** What became of a call: how often each event was there already (`duplicates`, by index), or why nothing of it is stored. */
+export type Outcome = { readonly duplicates: ReadonlySet<number> } | { readonly refusal: Error };
+
+const NO_DUPLICATES: ReadonlySet<number> = new Set();
+const FIRST: ReadonlySet<number> = new Set([0]);
+
+/** Installs and links stand in the log under a name that no event can have. */
+export const kindName = (kind: EventKind): string => `:${kind}`;
+
+export async function storeBatch(tx: Transaction, reports: readonly Report[], index: LogIndex, names: KnownNames): Promise<Outcome[]> {
+  const outcomes = new Array<Outcome>(reports.length);
+  const byApp = new Map<NodeId, number[]>();
+  for (const [at, { app }] of reports.entries()) {
+    const places = byApp.get(app);
+    if (places === undefined) byApp.set(app, [at]);
+    else places.push(at);
+  }
+  // In one order, so that two batches never wait for each other.
+  for (const app of [...byApp.keys()].sort()) {
+    await tx.lock("app events", app);
+    const places = byApp.get(app) ?? [];
+    const found = await new AppBatch(tx, app, index, names).store(places.map((at) => reports[at] as Report));
+    for (const [i, at] of places.entries()) outcomes[at] = found[i] as Outcome;
+  }
+  return outcomes;
+}
+
+type KnownEvent = Pick<ReportedEvent, "name" | "event_id" | "time">;
+
+class AppBatch {
+  readonly #tx: Transaction;
+  readonly #app: NodeId;
+  readonly #index: LogIndex;
+  readonly #names: KnownNames;
+  readonly #rows: SqlValue[] = [];
+  readonly #keyEntries: number[] = [];
+  readonly #identityEntries: number[] = [];
+  /** By name; an app has few days and currencies at a time. */
+  readonly #sums = new Map<string, EventSum[]>();
+  readonly #times = { first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY };
+  /** By fingerprint, events with an `event_id`: stored ones within the window, and those of this batch. Nearly always one. */
+  readonly #known = new Map<number, KnownEvent | KnownEvent[]>();
+  #installed: ReadonlySet<string> = new Set();
+  readonly #newlyInstalled = new Set<string>();
+  #call = 0;
+
+  constructor(tx: Transaction, app: NodeId, index: LogIndex, names: KnownNames) {
+    this.#tx = tx;
+    this.#app = app;
+    this.#index = index;
+    this.#names = names;
+  }
+
+  async store(reports: readonly Report[]): Promise<Outcome[]> {
+    const quota = await NameQuota.open(this.#tx, this.#app, this.#names, reports);
+    await this.#findKeys(reports);
+    await this.#findInstalls(reports);
+    this.#call = await lastRequestOf(this.#tx, this.#app);
+    const outcomes = reports.map((report) => this.#take(report, quota));
+    await quota.store();
+    if (this.#newlyInstalled.size > 0) await insertInstalled(this.#tx, this.#app, [...this.#newlyInstalled]);
+    if (this.#rows.length > 0) {
+      await insertEvents(this.#tx, this.#rows);
+      await addSums(this.#tx, this.#app, withTotals([...this.#sums.values()].flat()));
+      await this.#index.add(this.#tx, this.#app, {
+        keys: this.#keyEntries,
+        identities: this.#identityEntries,
+        lastRequest: this.#call,
+        times: this.#times,
+      });
+    }
+    return outcomes;
+  }
+
+  /** D-71: what stands in the log under the keys of these calls. */
+  async #findKeys(reports: readonly Report[]): Promise<void> {
+    const wanted = reports.flatMap(({ events }) => events.filter(({ fingerprint }) => fingerprint !== 0));
+    if (wanted.length === 0) return;
+    const found = await this.#index.findKeys(this.#tx, this.#app, wanted, DEDUP_WINDOW_SECONDS);
+    if (found.size === 0) return;
+    for (const { fingerprint, name, event_id } of wanted) {
+      const requests = found.get(fingerprint);
+      if (requests === undefined || event_id === undefined) continue;
+      for (const call of new Set(requests)) {
+        const times = await findTimesOfKey(this.#tx, this.#app, call, name, event_id);
+        for (const time of times) this.#remember(fingerprint, { name, event_id, time });
+      }
+    }
+  }
+
+  #remember(fingerprint: number, event: KnownEvent): void {
+    const known = this.#known.get(fingerprint);
+    if (known === undefined) this.#known.set(fingerprint, event);
+    else if (Array.isArray(known)) known.push(event);
+    else this.#known.set(fingerprint, [known, event]);
+  }
+
+  async #findInstalls(reports: readonly Report[]): Promise<void> {
+    const identities = reports.flatMap(({ kind, device }) => (kind === "MOBILE_APP_INSTALL" ? deviceIdentities(device) : []));
+    if (identities.length > 0) this.#installed = await findInstalled(this.#tx, this.#app, identities);
+  }
+
+  #take(report: Report, quota: NameQuota): Outcome {
+    switch (report.kind) {
+      case "MOBILE_APP_INSTALL":
+        return this.#takeInstall(report);
+      case "DEFERRED_APP_LINK":
+        this.#log(report, [linkOf(report)]);
+        return { duplicates: NO_DUPLICATES };
+      case "CUSTOM_APP_EVENTS":
+        return this.#takeEvents(report, quota);
+    }
+  }
+
+  /** I1-30: whoever is known by either id has installed the app already; an id that is new then counts as theirs too. */
+  #takeInstall(report: Report): Outcome {
+    const identities = deviceIdentities(report.device);
+    const isKnown = (identity: string) => this.#installed.has(identity) || this.#newlyInstalled.has(identity);
+    const isDuplicate = identities.some(isKnown);
+    for (const identity of identities) if (!isKnown(identity)) this.#newlyInstalled.add(identity);
+    if (isDuplicate) return { duplicates: FIRST };
+    this.#log(report, [linkOf(report)]);
+    return { duplicates: NO_DUPLICATES };
+  }
+
+  #takeEvents(report: Report, quota: NameQuota): Outcome {
+    const refusal = quota.admit(report);
+    if (refusal !== undefined) return { refusal };
+    let duplicates: Set<number> | undefined;
+    const accepted: ReportedEvent[] = [];
+    for (const [at, event] of report.events.entries()) {
+      if (this.#isDuplicate(event)) {
+        duplicates ??= new Set();
+        duplicates.add(at);
+      } else accepted.push(event);
+    }
+    if (accepted.length > 0) this.#log(report, accepted);
+    return { duplicates: duplicates ?? NO_DUPLICATES };
+  }
+
+  /** I1-32, D-71. The first one counts, so each that counts is remembered. */
+  #isDuplicate(event: ReportedEvent): boolean {
+    if (event.event_id === undefined) return false;
+    const known = this.#known.get(event.fingerprint);
+    if (known !== undefined && (Array.isArray(known) ? known.some((one) => isSame(one, event)) : isSame(known, event))) return true;
+    this.#remember(event.fingerprint, event);
+    return false;
+  }
+
+  #log({ device, received }: Report, events: readonly ReportedEvent[]): void {
+    const call = ++this.#call;
+    for (const [position, event] of events.entries()) {
+      const { name, event_id, fingerprint, time, value, currency, parameters, advertiser_tracking_enabled: tracking } = event;
+      const amount = value === undefined ? null : rowValue(value);
+      const said = position === 0 ? deviceText(device) : null;
+      this.#rows.push(this.#app, call, position, received, time, name, event_id ?? null, amount, currency, parameters, tracking, said);
+      if (fingerprint !== 0) this.#keyEntries.push(fingerprint, call);
+      this.#count(event);
+      if (time < this.#times.first) this.#times.first = time;
+      if (time > this.#times.last) this.#times.last = time;
+    }
+    for (const identity of identitiesOf(device)) this.#identityEntries.push(fingerprintOf(identity), call);
+  }
+
+  #count({ name, time, value, currency }: ReportedEvent): void {
+    const day = Math.floor(time / DAY_SECONDS);
+    const ofName = this.#sums.get(name) ?? [];
+    if (ofName.length === 0) this.#sums.set(name, ofName);
+    let sum = ofName.find((one) => one.day === day && one.currency === currency);
+    if (sum === undefined) {
+      sum = { day, name, currency, count: 0, valued: 0, sum: 0n, first_time: time, last_time: time };
+      ofName.push(sum);
+    }
+    sum.count++;
+    if (value !== undefined) {
+      sum.valued++;
+      sum.sum += value;
+    }
+    if (time < sum.first_time) sum.first_time = time;
+    if (time > sum.last_time) sum.last_time = time;
+  }
+}
+
+/** A BIGINT as the drivers take it: a number where that is exact. */
+const rowValue = (value: bigint): number | string => (value <= MAX_SAFE && value >= -MAX_SAFE ? Number(value) : String(value));
+const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
+
+/** The whole key is compared: a fingerprint alone would lose the event of another key. */
+const isSame = (known: KnownEvent, { name, event_id, time }: ReportedEvent): boolean =>
+  known.event_id === event_id && known.name === name && Math.abs(time - known.time) < DEDUP_WINDOW_SECONDS;
+
+/** An install or a link as a row of the log. */
+const linkOf = ({ kind, device, received }: Report): ReportedEvent => ({
+  name: kindName(kind),
+  event_id: undefined,
+  fingerprint: 0,
+  time: received,
+  value: undefined,
+  currency: "",
+  parameters: "",
+  advertiser_tracking_enabled: device.advertiser_tracking_enabled,
+});
+
+/** The sums of the days, and what they add to the totals. */
+function withTotals(all: readonly EventSum[]): EventSum[] {
+  const totals = new Map<string, EventSum>();
+  for (const sum of all) {
+    const key = `${sum.currency} ${sum.name}`;
+    const total = totals.get(key);
+    if (total === undefined) totals.set(key, { ...sum, day: ALL_DAYS });
+    else {
+      total.count += sum.count;
+      total.valued += sum.valued;
+      total.sum += sum.sum;
+      total.first_time = Math.min(total.first_time, sum.first_time);
+      total.last_time = Math.max(total.last_time, sum.last_time);
+    }
+  }
+  return [...all, ...totals.values()];
+}

@@ -1,0 +1,25 @@
+/** Installs: one for each app and device (I1-30, D-71). Kept for good, since a device installs an app for the first time once. */
+import type { NodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import { append, sql } from "#storage/sql";
+import { inLists, insertRows, rowStatement } from "../log/rows.store.ts";
+
+export async function findInstalled(reader: Reader, app: NodeId, identities: readonly string[]): Promise<Set<string>> {
+  const found = new Set<string>();
+  for (const { marks, values } of inLists(identities)) {
+    const statement = append(sql`SELECT i.identity FROM app_installs i WHERE i.app = ${app}`, `AND i.identity IN ${marks}`, values);
+    for (const { identity } of await reader.all<{ identity: string }>(statement)) found.add(identity);
+  }
+  return found;
+}
+
+const insertion = rowStatement(2);
+
+export function insertInstalled(tx: Transaction, app: NodeId, identities: readonly string[]): Promise<void> {
+  return insertRows(
+    tx,
+    sql`INSERT INTO app_installs (app, identity)`,
+    insertion,
+    identities.flatMap((identity) => [app, identity]),
+  );
+}

@@ -1,0 +1,51 @@
+import { expect, test } from "bun:test";
+import { openPlaza } from "#harness/plaza";
+import { nodeId } from "#kernel/ids";
+import { listEventNames } from "../log/log.handlers.ts";
+
+const world = { apps: [{ id: "1001", name: "Shop", secret: "s" }] };
+
+test("what waits is bounded: calls beyond it are told when to come back, and whatever was acknowledged is counted", async () => {
+  const plaza = await openPlaza({ world });
+  const custom_events = Array.from({ length: 100 }, () => ({ _eventName: "n" }));
+  const send = () =>
+    plaza.post("/v26.0/1001/activities", {
+      bearer: "1001|s",
+      headers: { "x-forwarded-for": "1.2.3.4" },
+      body: { event: "CUSTOM_APP_EVENTS", advertiser_id: "a", custom_events },
+    });
+  const responses = await Promise.all(Array.from({ length: 1_300 }, send));
+  const taken = responses.filter(({ status }) => status === 200);
+  const refused = responses.filter(({ status }) => status !== 200);
+  expect(refused.length).toBeGreaterThan(0);
+  for (const { status, headers, body } of refused) {
+    expect([status, headers["retry-after"], body.error.code, body.error.is_transient]).toEqual([503, "1", 2, true]);
+    expect(headers.deprecation).toBeString();
+  }
+  const counted = async () => (await listEventNames(plaza.world, nodeId("1001")))[0]?.count;
+  expect(await counted()).toBe(taken.length * 100);
+  expect((await send()).status).toBe(200);
+  expect(await counted()).toBe((taken.length + 1) * 100);
+});
+
+test("calls that arrive together share transactions, and are answered each for itself", async () => {
+  const plaza = await openPlaza({ world: { apps: [{ id: "1001", name: "Shop", secret: "s", event_name_limit: 1 }] } });
+  let writes = 0;
+  const { database } = plaza.world;
+  const write = database.write.bind(database);
+  database.write = (body) => {
+    writes++;
+    return write(body);
+  };
+  const responses = await Promise.all(
+    Array.from({ length: 200 }, (_, i) =>
+      plaza.post("/v26.0/1001/activities", {
+        bearer: "1001|s",
+        headers: { "x-forwarded-for": "1.2.3.4" },
+        body: { event: "CUSTOM_APP_EVENTS", advertiser_id: "a", custom_events: [{ _eventName: i % 10 === 3 ? "one too many" : "n" }] },
+      }),
+    ),
+  );
+  expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 200 }, (_, i) => (i % 10 === 3 ? 400 : 200)));
+  expect(writes).toBeLessThan(20);
+});

@@ -1,0 +1,55 @@
+/** The distinct event names of an app (LIM-1 to LIM-3, D-72). */
+import type { NodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import { append, sql } from "#storage/sql";
+import { inLists, insertRows, rowStatement } from "../log/rows.store.ts";
+
+/** A cached fact: `app name` → whether it is active. */
+export const eventNameFact = "event_name";
+export const eventNameKey = (app: NodeId, name: string): string => `${app} ${name}`;
+
+interface NameRow {
+  readonly name: string;
+  readonly active: number;
+  [column: string]: string | number;
+}
+
+export async function findNames(reader: Reader, app: NodeId, names: readonly string[]): Promise<Map<string, boolean>> {
+  const found = new Map<string, boolean>();
+  for (const { marks, values } of inLists(names)) {
+    const rows = await reader.all<NameRow>(
+      append(sql`SELECT n.name, n.active FROM app_event_names n WHERE n.app = ${app}`, `AND n.name IN ${marks}`, values),
+    );
+    for (const { name, active } of rows) found.set(name, active === 1);
+  }
+  return found;
+}
+
+/** Asked only when a new name comes up, and there are a thousand at most. */
+export async function countActiveNames(reader: Reader, app: NodeId): Promise<number> {
+  return (
+    (await reader.get<{ count: number }>(sql`SELECT COUNT(*) AS count FROM app_event_names n WHERE n.app = ${app} AND n.active = 1`))?.count ?? 0
+  );
+}
+
+const insertion = rowStatement(3);
+
+export function insertNames(tx: Transaction, app: NodeId, names: readonly string[]): Promise<void> {
+  return insertRows(
+    tx,
+    sql`INSERT INTO app_event_names (app, name, active)`,
+    insertion,
+    names.flatMap((name) => [app, name, 1]),
+  );
+}
+
+/** Answers whether there was such a name, active until now or not. */
+export async function deactivateName(tx: Transaction, app: NodeId, name: string): Promise<boolean> {
+  const changed = await tx.run(sql`UPDATE app_event_names SET active = 0 WHERE app = ${app} AND name = ${name}`);
+  tx.invalidate(eventNameFact, eventNameKey(app, name));
+  return changed === 1;
+}
+
+export function listNames(reader: Reader, app: NodeId): Promise<NameRow[]> {
+  return reader.all<NameRow>(sql`SELECT n.name, n.active FROM app_event_names n WHERE n.app = ${app} ORDER BY n.name`);
+}

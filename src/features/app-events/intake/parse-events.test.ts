@@ -1,0 +1,141 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { parseJson } from "#graph/response/json";
+import { GraphError } from "#kernel/errors";
+import { type EventSurroundings, readEvents } from "./parse-events.ts";
+import { standardEvents, standardParameters } from "../standard-events.contract.ts";
+
+const around: EventSurroundings = { list: "custom_events", received: 1_795_000_000, advertiser_tracking_enabled: 1, automatic_event_logging: false };
+
+const read = (event: unknown) => {
+  const [found] = readEvents([event], around);
+  if (found === undefined) throw new Error("nothing was read");
+  return found;
+};
+
+/** The parameter that the refusal names; undefined where the events are taken. */
+function refusedAt(events: readonly unknown[], more: Partial<EventSurroundings> = {}): unknown {
+  try {
+    readEvents(events, { ...around, ...more });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof GraphError)) throw error;
+    expect(error.errorName).toBe("invalidParameter");
+    return error.details.data?.parameter;
+  }
+}
+
+/** A right value for each form. */
+const values: Record<string, unknown> = {
+  string: "text",
+  currency: "EUR",
+  "content type": "product",
+  "content ids": "4006381333931",
+  "content list": '[{"id":"a","quantity":2}]',
+  integer: 3,
+  boolean: 1,
+};
+
+test.each(Object.entries(standardEvents))("EVT: %s is taken with its parameters", (name, { parameters, valueToSum }) => {
+  const given = Object.fromEntries(parameters.map((parameter) => [parameter, values[standardParameters[parameter]]]));
+  const event = read({ _eventName: name, ...(valueToSum === undefined ? {} : { _valueToSum: 9.99 }), ...given });
+  expect(event.name).toBe(name);
+  expect(event.value).toBe(valueToSum === undefined ? undefined : 9_990_000n);
+  expect(event.parameters === "" ? {} : JSON.parse(event.parameters)).toEqual(given);
+});
+
+test.each(Object.entries(standardEvents).filter(([, { parameters }]) => parameters.includes("pf_currency")))(
+  "EVT-43: %s with a price needs pf_currency, without one it does not",
+  (name) => {
+    expect(refusedAt([{ _eventName: name, _valueToSum: 1 }])).toBe("custom_events[0].pf_currency");
+    expect(refusedAt([{ _eventName: name }])).toBeUndefined();
+  },
+);
+
+test("EVT-43, D-76: where the event's row lists no currency none is demanded", () => {
+  for (const name of ["AdImpression", "pf_mobile_rate", "pf_mobile_spent_credits", "custom"])
+    expect(refusedAt([{ _eventName: name, _valueToSum: 4 }])).toBeUndefined();
+});
+
+test.each([
+  ["EVT-1", "_eventName", [undefined, null, "", 5, "-x", " x", "a/b", "ä", "x".repeat(41), "a\nb"], ["x", "_x", "0 a-b_C", "x".repeat(40)]],
+  ["EVT-35", "_logTime", ["soon", 1.5, -1, true, 1_795_000_000_000, "1.5"], [1_795_000_000, "1795000000", 0, null]],
+  ["EVT-36", "_valueToSum", ["x", true, {}, 1e13, "1.1234567"], [1, -1.5, "12.50", 0]],
+  ["EVT-38", "pf_content_id", [5, "[", "[1]", "[]x", '["a",""]', "x".repeat(101)], ["a", '["a","b"]', "x".repeat(100)]],
+  [
+    "EVT-39",
+    "pf_content",
+    ["", "{}", "[1]", "[[]]", '[{"id":"a"}]', '[{"quantity":1}]', '[{"id":"a","quantity":"x"}]', [{ id: "a", quantity: 1 }]],
+    ['[{"id":"a","quantity":1},{"id":7,"quantity":2}]'],
+  ],
+  ["EVT-40", "pf_content", ['[{"id":"a","quantity":1,"item_price":"x"}]'], ['[{"id":"a","quantity":1,"item_price":9.99,"price":"3"}]']],
+  ["EVT-41", "pf_content_type", ["thing", "Product", 1], ["product", "product_group"]],
+  ["EVT-42", "pf_currency", ["EURO", "eur", "XYZ", "", 978], ["EUR", "USD", "JPY"]],
+  ["EVT-44", "pf_description", [1, {}, "\u0000", "\ud800", "x".repeat(101)], ["", "a", "ß".repeat(100), "👍".repeat(100)]],
+  ["EVT-45", "pf_level", [5, true], ["5", "boss"]],
+  ["EVT-46", "pf_max_rating_value", [1.5, "five", -1, true, "5.0"], [5, "5", 0]],
+  ["EVT-47", "pf_num_items", [1.5, "two", {}, -3], [2, "2"]],
+  ["EVT-48", "pf_payment_info_available", [true, 2, "yes", "true"], [1, 0, "1", "0"]],
+  ["EVT-49", "pf_registration_method", [1], ["mail"]],
+  ["EVT-50", "pf_search_string", [1, ["a"]], ["shoes"]],
+  ["EVT-51", "pf_success", [false, -1, "no"], [1, 0]],
+  ["D-76", "pf_ad_type", [1], ["banner"]],
+  ["D-76", "pf_order_id", [1], ["A-1"]],
+  ["I1-17", "event_id", ["", true, {}, "x".repeat(101), "a\u0000"], ["e-1", 17]],
+  ["D-76", "advertiser_tracking_enabled", [2, true, "yes"], [0, 1, "0", "1"]],
+  ["D-76", "anything_else", ["x".repeat(101), { a: "x".repeat(100) }, { a: "\ud800" }], ["x", 5, true, { a: 1 }, [1, 2], null]],
+] as const)("%s: %s is checked", (_clause, parameter, wrong, right) => {
+  const event = (value: unknown) => ({ _eventName: "x", [parameter]: value });
+  for (const value of wrong) expect([value, refusedAt([event(value)])]).toEqual([value, `custom_events[0].${parameter}`]);
+  for (const value of right) expect([value, refusedAt([event(value)])]).toEqual([value, undefined]);
+});
+
+test("D-70: the first event that is wrong is named by its index", () => {
+  const right = { _eventName: "x" };
+  expect(refusedAt([right, right, { _eventName: "x", pf_success: 3 }, {}])).toBe("custom_events[2].pf_success");
+  expect(refusedAt([right, "no object"])).toBe("custom_events[1]");
+  expect(refusedAt([right, ["no object"]])).toBe("custom_events[1]");
+  expect(refusedAt([{}], { list: "custom_events_file" })).toBe("custom_events_file[0]._eventName");
+});
+
+test("D-70: 25 parameters are taken, 26 are not; what the event is itself made of does not count", () => {
+  const own = { _eventName: "x", event_id: "1", _logTime: 1, _valueToSum: 1, advertiser_tracking_enabled: 1 };
+  const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, i]));
+  expect(refusedAt([{ ...own, ...many(25), none: null }])).toBeUndefined();
+  expect(refusedAt([{ ...own, ...many(26) }])).toBe("custom_events[0].p25");
+});
+
+test("EVT-34: pf_mobile_activate_app is refused while the app logs events automatically", () => {
+  expect(refusedAt([{ _eventName: "pf_mobile_activate_app" }], { automatic_event_logging: true })).toBe("custom_events[0]._eventName");
+  expect(refusedAt([{ _eventName: "pf_mobile_activate_app" }])).toBeUndefined();
+});
+
+test("D-76: unknown parameters are kept as sent, long numbers digit by digit", () => {
+  const text = '[{"_eventName":"x","__proto__":1,"a":"b","big":12345678901234567890.5,"in":{"big":12345678901234567891},"no":null}]';
+  const [event] = readEvents(parseJson(text, "it") as unknown[], around);
+  expect(event?.parameters).toBe('{"__proto__":1,"a":"b","big":"12345678901234567890.5","in":{"big":"12345678901234567891"}}');
+});
+
+test("EVT-36, D-70: a value's digits do not pass through a binary float", () => {
+  const [event] = readEvents(parseJson('[{"_eventName":"x","_valueToSum":123456789012.123457}]', "it") as unknown[], around);
+  expect(event?.value).toBe(123_456_789_012_123_457n);
+});
+
+test("EVT-35, D-76: time and tracking are the call's where the event says nothing, and the event's own where it does", () => {
+  expect(read({ _eventName: "x" })).toMatchObject({ time: 1_795_000_000, advertiser_tracking_enabled: 1 });
+  expect(read({ _eventName: "x", _logTime: 7, advertiser_tracking_enabled: "0" })).toMatchObject({ time: 7, advertiser_tracking_enabled: 0 });
+});
+
+test("whatever an event holds is taken or refused by name, and never breaks the reader", () => {
+  const name = fc.oneof(
+    fc.constantFrom("_eventName", "event_id", "_logTime", "_valueToSum", ...Object.keys(standardParameters)),
+    fc.string({ unit: "binary" }),
+  );
+  fc.assert(
+    fc.property(fc.dictionary(name, fc.jsonValue({ stringUnit: "binary" }), { maxKeys: 30 }), (event) => {
+      const parameter = refusedAt([{ _eventName: "x", ...event }]);
+      expect(parameter === undefined || String(parameter).startsWith("custom_events[0]")).toBeTrue();
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,181 @@
+import { expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { openPlaza, type TestRequest, type TestPlaza } from "#harness/plaza";
+import { nodeId } from "#kernel/ids";
+import { testEventsOf } from "./test-view.ts";
+import { listLog, logEntry } from "../log/log.handlers.ts";
+
+const SHOP = nodeId("1001");
+const world = {
+  apps: [
+    { id: "1001", name: "Shop", secret: "s3cret" },
+    { id: "1003", name: "Automatic", secret: "auto", automatic_event_logging: true, allow_tokenless_events: true },
+  ],
+  users: [{ id: "3001", name: "Ada" }],
+};
+const from = { "x-forwarded-for": "203.0.113.7" };
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+const ANDROID = "a2,com.shop,1,1.0,13,Pixel,en_US,CET,carrier,1080,1920,2.5,8,128,64,Europe/Berlin";
+const COOKIE = "abcdefghij0123456789AB";
+const UUID = "123e4567-e89b-12d3-a456-426614174000";
+
+const send = (plaza: TestPlaza, body: Record<string, unknown>, call: TestRequest = {}) =>
+  plaza.post("/v26.0/1001/activities", { bearer: "1001|s3cret", headers: from, ...call, body });
+
+const events = { event: "CUSTOM_APP_EVENTS", custom_events: [{ _eventName: "n" }] };
+const right = { ...events, advertiser_id: "d" };
+
+const entries = async (plaza: TestPlaza, app = SHOP) =>
+  (await listLog(plaza.world, app, { name: undefined, since: undefined }, { limit: 100 })).rows.map(logEntry);
+
+test.each([
+  ["I1-6", "event", { event: "SOMETHING" }],
+  ["I1-6", "event", { event: undefined }],
+  ["I1-7", "application_tracking_enabled", { application_tracking_enabled: 2 }],
+  ["I1-9", "advertiser_tracking_enabled", { advertiser_tracking_enabled: "yes" }],
+  ["I1-13", "advertiser_id", { advertiser_id: { a: 1 } }],
+  ["I1-13", "advertiser_id", { advertiser_id: "x".repeat(101) }],
+  ["I1-14", "advertiser_id", { advertiser_id: undefined }],
+  ["I1-14", "advertiser_id", { advertiser_id: "" }],
+  ["ATTR-9", "attribution", { attribution: "short" }],
+  ["ATTR-9", "attribution", { attribution: `${COOKIE}C` }],
+  ["ATTR-9, D-70", "attribution", { attribution: UUID, extinfo: ANDROID }],
+  ["ATTR-10, D-70", "attribution", { attribution: COOKIE, extinfo: ANDROID.replace("a2", "i2") }],
+  ["I1-17", "custom_events", { custom_events: undefined }],
+  ["I1-17", "custom_events", { custom_events: "[{" }],
+  ["I1-17", "custom_events", { custom_events: "{}" }],
+  ["I1-17", "custom_events", { custom_events: [] }],
+  ["I1-18", "ud", { ud: "text" }],
+  ["I1-20", "extinfo", { extinfo: ANDROID.split(",").slice(1).join(",") }],
+  ["I1-20", "extinfo", { extinfo: `${ANDROID},more` }],
+  ["I1-20", "extinfo[8]", { extinfo: ANDROID.replace("carrier", "") }],
+  ["I1-21", "extinfo[0]", { extinfo: ANDROID.replace("a2", "b2") }],
+  ["I1-23", "consider_views", { consider_views: "perhaps" }],
+])("%s: a wrong %s is refused", async (_clause, parameter, wrong) => {
+  const plaza = await openPlaza({ world });
+  const { status, body } = await send(plaza, Object.fromEntries(Object.entries({ ...right, ...wrong }).filter(([, value]) => value !== undefined)));
+  expect([status, body.error.code]).toEqual([400, 100]);
+  // Text that is no JSON has no parameter to name; the message does.
+  expect(body.error.error_data?.parameter ?? parameter).toBe(parameter);
+  expect(body.error.message).toContain(parameter);
+});
+
+test("I1-15, I1-19 to I1-22: cookies and extinfo of both platforms are taken", async () => {
+  const plaza = await openPlaza({ world });
+  for (const more of [
+    { attribution: COOKIE },
+    { attribution: UUID },
+    { attribution: COOKIE, extinfo: ANDROID },
+    { attribution: UUID, extinfo: ANDROID.replace("a2", "i2").split(",") },
+    { advertiser_id: "d", extinfo: JSON.stringify(ANDROID.split(",")) },
+  ])
+    expect([more, (await send(plaza, { ...events, ...more })).status]).toEqual([more, 200]);
+  expect((await entries(plaza))[0]?.extinfo).toEqual(ANDROID.split(","));
+});
+
+test("I1-25, I1-26, D-75: X-Forwarded-For must begin with an address", async () => {
+  const plaza = await openPlaza({ world });
+  for (const header of [undefined, "", "unknown", "1", "1.2.3", "1.2.3.256", "0x7f.0.0.1", "host.example", "1.2.3.4:80", ", 1.2.3.4"]) {
+    const { status, body } = await send(plaza, right, { headers: header === undefined ? {} : { "x-forwarded-for": header } });
+    expect([header, status, body.error?.error_data?.parameter]).toEqual([header, 400, "X-Forwarded-For"]);
+  }
+  for (const header of ["203.0.113.7", "2001:db8::1", "::ffff:1.2.3.4", " 203.0.113.7 , 10.0.0.1"])
+    expect([header, (await send(plaza, right, { headers: { "x-forwarded-for": header } })).status]).toEqual([header, 200]);
+});
+
+test("UD-3, D-73: hashed user data are kept as sent, others dropped and counted", async () => {
+  const plaza = await openPlaza({ world });
+  const em = sha256("ada@example.com").toUpperCase();
+  await send(plaza, { ...right, ud: { em, fn: "ada", ph: "4930" } });
+  await send(plaza, { ...right, ud: JSON.stringify({ em }) });
+  expect((await entries(plaza)).map(({ ud, dropped_user_data }) => [ud, dropped_user_data])).toEqual([
+    [{ em }, 0],
+    [{ em }, 2],
+  ]);
+});
+
+test("D-76: without tracking by the app the event counts and nothing of the person is kept", async () => {
+  const plaza = await openPlaza({ world });
+  await send(plaza, { ...right, application_tracking_enabled: "0", ud: { em: sha256("a") } });
+  const [entry] = await entries(plaza);
+  expect(entry).toMatchObject({ event_name: "n", application_tracking_enabled: 0, ud: {} });
+  expect(entry?.ip).toBeUndefined();
+});
+
+test("I1-11, D-76: advertiser_tracking_enabled is 1 unless said otherwise, and an event's own value wins", async () => {
+  const plaza = await openPlaza({ world });
+  await send(plaza, right);
+  await send(plaza, {
+    ...right,
+    advertiser_tracking_enabled: 0,
+    custom_events: [{ _eventName: "n" }, { _eventName: "n", advertiser_tracking_enabled: 1 }],
+  });
+  expect((await entries(plaza)).map(({ advertiser_tracking_enabled }) => advertiser_tracking_enabled)).toEqual([1, 0, 1]);
+});
+
+test("AUTH-22, D-12: the app's own app token, in any place, and no other token", async () => {
+  const plaza = await openPlaza({ world });
+  const app = await plaza.mint({ type: "app", app: SHOP });
+  const user = await plaza.mint({ type: "user", app: SHOP, user: nodeId("3001") });
+  const other = await plaza.mint({ type: "app", app: nodeId("1003") });
+  const call = (more: TestRequest, body = {}) => plaza.post("/v26.0/1001/activities", { headers: from, ...more, body: { ...right, ...body } });
+  for (const response of [await call({ bearer: app }), await call({ query: { access_token: app } }), await call({}, { access_token: app })])
+    expect(response.status).toBe(200);
+  expect((await call({ bearer: "1001|s3cret" })).status).toBe(200);
+  expect((await call({ bearer: "1001|wrong" })).body.error).toMatchObject({ code: 190 });
+  expect((await call({})).status).toBe(401);
+  expect((await call({ bearer: user })).body.error).toMatchObject({ code: 190 });
+  expect((await call({ bearer: other })).body.error).toMatchObject({ code: 100, error_subcode: 33 });
+});
+
+test("D-13 [clients]: an app may allow events without a token, in the clients profile alone", async () => {
+  for (const profile of ["strict", "clients"] as const) {
+    const plaza = await openPlaza({ world, profile });
+    const to = (app: string) => plaza.post(`/v26.0/${app}/activities`, { headers: from, body: right });
+    expect((await to("1003")).status).toBe(profile === "clients" ? 200 : 401);
+    expect((await to("1001")).status).toBe(401);
+    expect((await plaza.get("/v26.0/1003/app_attribution", { query: { advertiser_id: "d" } })).status).toBe(401);
+    await plaza.close();
+  }
+});
+
+test("I1-2: every answer says that the interface is discouraged, refusals too", async () => {
+  const plaza = await openPlaza({ world });
+  const responses = [
+    await send(plaza, right),
+    await send(plaza, {}),
+    await send(plaza, right, { bearer: "unknown" }),
+    await plaza.post("/v26.0/1001/activities"),
+    await plaza.post("/v26.0/999999/activities", { bearer: "1001|s3cret" }),
+  ];
+  expect(responses.map(({ status }) => status)).toEqual([200, 400, 401, 401, 400]);
+  for (const { headers } of responses) {
+    expect(headers.deprecation).toMatch(/^@\d+$/);
+    expect(headers.link).toContain('rel="deprecation"');
+  }
+});
+
+test("I1-35: the test events view tells of each event what became of it, and live", async () => {
+  const plaza = await openPlaza({ world });
+  const view = testEventsOf(plaza.world);
+  const live: string[] = [];
+  const stop = view.follow(SHOP, (seen) => live.push(...seen.map(({ verdict }) => verdict)));
+  const twice = [
+    { _eventName: "a", event_id: "1" },
+    { _eventName: "a", event_id: "1" },
+  ];
+  await send(plaza, { ...right, custom_events: twice, ud: { em: "not hashed" } });
+  await send(plaza, { ...right, custom_events: [{ _eventName: "b" }, { _eventName: "b", pf_success: 9 }] });
+  stop();
+  await send(plaza, { event: "MOBILE_APP_INSTALL", advertiser_id: "d" });
+  expect(live).toEqual(["accepted", "duplicate", "refused", "refused"]);
+  expect(view.list(SHOP).map(({ event, event_name, verdict, dropped_user_data }) => [event, event_name, verdict, dropped_user_data])).toEqual([
+    ["MOBILE_APP_INSTALL", undefined, "accepted", 0],
+    ["CUSTOM_APP_EVENTS", "b", "refused", 0],
+    ["CUSTOM_APP_EVENTS", "b", "refused", 0],
+    ["CUSTOM_APP_EVENTS", "a", "accepted", 1],
+    ["CUSTOM_APP_EVENTS", "a", "duplicate", 1],
+  ]);
+  expect(view.list(SHOP)[1]?.reason).toContain("custom_events[1].pf_success");
+  expect(view.list(nodeId("1003"))).toEqual([]);
+});

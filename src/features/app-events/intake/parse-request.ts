@@ -1,0 +1,185 @@
+/** What a call of I1 says for all its events: device, flags, user data, the list of events itself. */
+import ipaddr from "ipaddr.js";
+import type { Static } from "typebox";
+import type { OperationRequest } from "#graph/contract/operation";
+import { parseJson } from "#graph/response/json";
+import { JsonNumber } from "#graph/pipeline/request";
+import { invalidParameter } from "#kernel/errors";
+import { codePointCount, isStorableText } from "#kernel/text";
+import type { reportAppEvents } from "../app-events.contract.ts";
+import { DEVICE_ID_CHARACTERS_MAX, EXTINFO_VALUES, VALUE_CHARACTERS_MAX } from "../app-events.limits.ts";
+import { personsOf, readUserData, type UserData } from "./parse-user-data.ts";
+
+export type ReportRequest = OperationRequest<Static<typeof reportAppEvents.params>>;
+
+/** Who and what reports. */
+export interface Device {
+  readonly advertiser_id: string | undefined;
+  readonly attribution: string | undefined;
+  readonly ip: string;
+  readonly extinfo: readonly string[] | undefined;
+  readonly application_tracking_enabled: 0 | 1;
+  readonly advertiser_tracking_enabled: 0 | 1;
+  readonly user_data: UserData;
+}
+
+export function readDevice({ params, graphRequest }: ReportRequest): Device {
+  const extinfo = readExtinfo(params.extinfo);
+  const device: Device = {
+    advertiser_id: readDeviceId(params.advertiser_id, "advertiser_id"),
+    attribution: readCookie(params.attribution, extinfo?.[0]),
+    ip: readForwardedFor(graphRequest.header("x-forwarded-for")),
+    extinfo,
+    application_tracking_enabled: params.application_tracking_enabled ?? 1,
+    // I1-11, D-76.
+    advertiser_tracking_enabled: params.advertiser_tracking_enabled ?? 1,
+    user_data: readUserData(objectOf(params.ud)),
+  };
+  // I1-14; an install is reported once for each device (I1-30), so it needs one too.
+  if (params.event !== "DEFERRED_APP_LINK" && device.advertiser_id === undefined && device.attribution === undefined)
+    throw invalidParameter("advertiser_id", "or attribution is required");
+  return device;
+}
+
+/** I1-25, I1-26, D-75: the device's address is the first of the list that proxies add theirs to. */
+function readForwardedFor(header: string | undefined): string {
+  const [first = ""] = (header ?? "").split(",");
+  const address = first.trim();
+  if (address === "") throw invalidParameter("X-Forwarded-For", "is required: the header names the device's address");
+  if (!IPV4.test(address) && !ipaddr.IPv6.isValid(address)) throw invalidParameter("X-Forwarded-For", "must begin with an IPv4 or IPv6 address");
+  return address;
+}
+
+/** Four numbers up to 255 without leading zeros, which some read as octal; ipaddr.js would also take `1` and `0x7f.1`. */
+const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
+
+/** An empty one is none: forms send what their user left blank. */
+function readDeviceId(value: string | undefined, parameter: string): string | undefined {
+  if (value === undefined || value === "") return undefined;
+  if (codePointCount(value) > DEVICE_ID_CHARACTERS_MAX) throw invalidParameter(parameter, `must have at most ${DEVICE_ID_CHARACTERS_MAX} characters`);
+  return value;
+}
+
+const COOKIE_A = /^[0-9A-Za-z]{22}$/;
+const COOKIE_I = /^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
+
+/** ATTR-9, ATTR-10, LIM-13, I1-16: which form is demanded says the platform of `extinfo`; either one without it. */
+export function readCookie(value: string | undefined, platform?: string): string | undefined {
+  if (value === undefined || value === "") return undefined;
+  if (platform === "a2" && !COOKIE_A.test(value)) throw invalidParameter("attribution", "must be 22 alphanumeric characters for platform a2");
+  if (platform === "i2" && !COOKIE_I.test(value)) throw invalidParameter("attribution", "must be a UUID for platform i2");
+  if (!COOKIE_A.test(value) && !COOKIE_I.test(value)) throw invalidParameter("attribution", "must be 22 alphanumeric characters or a UUID");
+  return value;
+}
+
+/** I1-19 to I1-22, D-70. */
+function readExtinfo(given: unknown): readonly string[] | undefined {
+  if (given === undefined || given === "") return undefined;
+  const values = typeof given === "string" ? (given.trimStart().startsWith("[") ? parseJson(given, "Param extinfo") : given.split(",")) : given;
+  if (!Array.isArray(values)) throw invalidParameter("extinfo", "must be values separated by commas");
+  if (values.length !== EXTINFO_VALUES) throw invalidParameter("extinfo", `must hold all ${EXTINFO_VALUES} values, and holds ${values.length}`);
+  const texts = values.map((value, index) => extinfoText(value, index));
+  if (texts[0] !== "a2" && texts[0] !== "i2") throw invalidParameter("extinfo[0]", "must be a2 or i2");
+  return texts;
+}
+
+function extinfoText(value: unknown, index: number): string {
+  const text = value instanceof JsonNumber ? value.text : typeof value === "number" ? String(value) : value;
+  if (typeof text !== "string" || text.trim() === "") throw invalidParameter(`extinfo[${index}]`, "must not be empty");
+  if (!isStorableText(text)) throw invalidParameter(`extinfo[${index}]`, "contains U+0000 or a lone surrogate");
+  if (codePointCount(text) > VALUE_CHARACTERS_MAX)
+    throw invalidParameter(`extinfo[${index}]`, `must have at most ${VALUE_CHARACTERS_MAX} characters`);
+  return text.trim();
+}
+
+function objectOf(given: unknown): Readonly<Record<string, unknown>> | undefined {
+  if (given === undefined || given === null || given === "") return undefined;
+  const value = typeof given === "string" && given.trimStart().startsWith("{") ? parseJson(given, "Param ud") : given;
+  if (typeof value !== "object" || value === null || Array.isArray(value) || value instanceof JsonNumber)
+    throw invalidParameter("ud", "must hold hashed values by key, as in ud[em]");
+  return value as Readonly<Record<string, unknown>>;
+}
+
+export interface EventList {
+  /** The parameter that held it, for errors. */
+  readonly parameter: "custom_events" | "custom_events_file";
+  readonly events: readonly unknown[];
+}
+
+/** I1-17: a JSON list, its text, or a file of multipart/form-data that holds the text. */
+export function readEventList({ params, graphRequest }: ReportRequest): EventList {
+  const parameter = params.custom_events === undefined ? "custom_events_file" : "custom_events";
+  const file = graphRequest.files.get("custom_events_file");
+  const given = params.custom_events ?? (file === undefined ? params.custom_events_file : textOf(file.bytes));
+  if (given === undefined || given === "") throw invalidParameter("custom_events", "is required");
+  const events = typeof given === "string" ? parseJson(given, `Param ${parameter}`) : given;
+  if (!Array.isArray(events)) throw invalidParameter(parameter, "must be a JSON list of events");
+  if (events.length === 0) throw invalidParameter(parameter, "must hold at least one event");
+  return {
+    parameter,
+    events: events.some(isObjectText) ? events.map((event) => (isObjectText(event) ? parseJson(event, `Param ${parameter}`) : event)) : events,
+  };
+}
+
+/** In a form whose list was written by repeating the parameter, each event is JSON text of its own (D-34). */
+const isObjectText = (event: unknown): event is string => typeof event === "string" && event.trimStart().startsWith("{");
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+function textOf(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw invalidParameter("custom_events_file", "is not valid UTF-8");
+  }
+}
+
+/** What of a device is kept in the log, as JSON (D-73, D-76: without tracking by the app, nothing of the person). */
+export function deviceText(device: Device): string {
+  const { advertiser_id, attribution, extinfo, application_tracking_enabled, advertiser_tracking_enabled, user_data } = device;
+  const isKept = application_tracking_enabled === 1;
+  // JSON leaves out what is undefined.
+  return JSON.stringify({
+    advertiser_id,
+    attribution,
+    extinfo,
+    application_tracking_enabled,
+    advertiser_tracking_enabled,
+    ip: isKept ? device.ip : undefined,
+    ud: isKept ? user_data.kept : undefined,
+    dropped_user_data: user_data.dropped,
+  });
+}
+
+/** The device's own ids, as they stand in the index and in touches. */
+export function deviceIdentities({ advertiser_id, attribution }: { advertiser_id?: string | undefined; attribution?: string | undefined }): string[] {
+  const identities: string[] = [];
+  if (advertiser_id !== undefined) identities.push(`device:${advertiser_id}`);
+  if (attribution !== undefined) identities.push(`cookie:${attribution}`);
+  return identities;
+}
+
+/** How a call is found again: by its device's ids, and by the persons that its user data name. */
+export const identitiesOf = (device: Device): string[] => [
+  ...deviceIdentities(device),
+  ...(device.application_tracking_enabled === 1 ? personsOf(device.user_data.kept) : []),
+];
+
+/** What the log keeps of a device, as `deviceText` wrote it. */
+export interface LoggedDevice {
+  readonly advertiser_id?: string;
+  readonly attribution?: string;
+  readonly ip?: string;
+  readonly extinfo?: readonly string[];
+  readonly application_tracking_enabled: 0 | 1;
+  readonly advertiser_tracking_enabled: 0 | 1;
+  readonly ud?: UserData["kept"];
+  readonly dropped_user_data: number;
+}
+
+export const readLoggedDevice = (text: string): LoggedDevice => JSON.parse(text) as LoggedDevice;
+
+export const identitiesOfText = (text: string): string[] => {
+  const device = readLoggedDevice(text);
+  return [...deviceIdentities(device), ...personsOf(device.ud ?? {})];
+};

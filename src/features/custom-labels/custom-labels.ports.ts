@@ -1,0 +1,14 @@
+/** What other rooms ask of labels. */
+import type { NodeId } from "#kernel/ids";
+import type { Transaction } from "#storage/database";
+
+interface LabelPort {
+  /** Takes every label off a person who leaves the page. */
+  detachAll(tx: Transaction, page: NodeId, psid: string): Promise<void>;
+}
+
+declare module "#kernel/ports" {
+  interface Ports {
+    label: LabelPort;
+  }
+}

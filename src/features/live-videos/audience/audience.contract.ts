@@ -1,0 +1,100 @@
+import { type TSchema, Type } from "typebox";
+import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
+import { nodeId } from "#kernel/ids";
+import type { ActorType, CommentRow, ReactionRow } from "./audience.store.ts";
+import { timeText } from "../live-videos.contract.ts";
+import { COMMENT_CHARACTERS_MAX } from "../live-videos.limits.ts";
+
+/** LIVE-26: on the original page alone, so its policy and not the one of pages that share the video. */
+const access = {
+  surfaces: ["base"],
+  versions: "platform",
+  scheme: "anywhere",
+  policy: "liveVideo",
+  visibility: "liveVideo",
+  errorForm: "wrapped",
+} as const satisfies Partial<Access> & { visibility: string };
+
+const plain = (schema: TSchema) => ({ schema, policy: "liveVideo" }) as const;
+const text = plain(Type.String());
+
+const actorSet: FieldSet = { fields: { id: text, name: text }, defaults: ["id", "name"] };
+
+/** Who it comes from; a person's name is known to the interface nowhere else, so a page alone has one. */
+const from: Field = {
+  ...plain(Type.Object({ id: Type.String(), name: Type.Optional(Type.String()) })),
+  nested: {
+    set: () => actorSet,
+    async load({ world }, reader, row) {
+      const { actor, actor_type } = row as unknown as { actor: string; actor_type: ActorType };
+      const name = actor_type === "page" ? await world.ports.of("page").findName(reader, nodeId(actor)) : undefined;
+      return { id: actor, name: name ?? null };
+    },
+  },
+};
+
+const commentSet: FieldSet<CommentRow> = {
+  fields: { id: text, message: text, from: from as Field<CommentRow>, created_time: { ...text, of: (row) => timeText(row.created_time) } },
+  defaults: ["id", "message", "from", "created_time"],
+};
+
+/** The reactions that people expect of such platforms (D-113). */
+export const reactionTypes = ["LIKE", "LOVE", "CARE", "HAHA", "WOW", "SAD", "ANGRY"] as const;
+const reactionType = Type.Union(reactionTypes.map((type) => Type.Literal(type)));
+
+/** The id of a reaction is that of whoever reacts: each has one. */
+const reactionSet: FieldSet<ReactionRow> = {
+  fields: { id: { ...text, of: (row) => row.actor }, from: from as Field<ReactionRow>, type: plain(reactionType) },
+  defaults: ["id", "type"],
+};
+
+export const listComments = listOperation({
+  ...access,
+  operation: "listLiveComments",
+  summary: "Lists the comments on a live video, newest first; on its original page alone (D-51).",
+  clauses: ["LIVE-26"],
+  on: "live_video",
+  edge: "comments",
+  params: Type.Object({}),
+  items: commentSet,
+  errors: [],
+});
+
+export const createComment = writeOperation({
+  ...access,
+  operation: "createLiveComment",
+  summary: "Comments on a live video, as the page or the person of the token.",
+  clauses: ["LIVE-26"],
+  on: "live_video",
+  method: "POST",
+  edge: "comments",
+  params: Type.Object({ message: Type.String({ minLength: 1, maxLength: COMMENT_CHARACTERS_MAX }) }),
+  returns: Type.Object({ id: Type.String() }),
+  errors: ["invalidParameter"],
+});
+
+export const listReactions = listOperation({
+  ...access,
+  operation: "listLiveReactions",
+  summary: "Lists who reacted to a live video and how, the latest first; on its original page alone (D-51).",
+  clauses: ["LIVE-26"],
+  on: "live_video",
+  edge: "reactions",
+  params: Type.Object({}),
+  items: reactionSet,
+  keyColumns: 2,
+  errors: [],
+});
+
+export const createReaction = writeOperation({
+  ...access,
+  operation: "createLiveReaction",
+  summary: "Reacts to a live video, as the page or the person of the token; a second reaction takes the place of the first.",
+  clauses: ["LIVE-26"],
+  on: "live_video",
+  method: "POST",
+  edge: "reactions",
+  params: Type.Object({ type: reactionType }),
+  returns: Type.Object({ success: Type.Boolean() }),
+  errors: ["invalidParameter"],
+});

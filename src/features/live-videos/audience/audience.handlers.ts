@@ -1,0 +1,53 @@
+import type { Static } from "typebox";
+import type { OperationRequest, ListRequest } from "#graph/contract/operation";
+import { notFoundNode } from "#graph/pipeline/route";
+import { unixSeconds } from "#kernel/clock";
+import type { NodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import type { createComment, createReaction } from "./audience.contract.ts";
+import { type ActorType, insertComment, listCommentsOfVideo, listReactionsOfVideo, saveReaction } from "./audience.store.ts";
+import { notPublished } from "../live-videos.errors.ts";
+import { holdShown } from "../live-videos.handlers.ts";
+import { isHidden, isPublished } from "../lifecycle/states.ts";
+import { findVideo } from "../live-videos.store.ts";
+
+export async function handleListComments(request: ListRequest, reader: Reader) {
+  await requireShown(request, reader);
+  return listCommentsOfVideo(reader, request.node.owner, request.node.id, request.page);
+}
+
+export async function handleListReactions(request: ListRequest, reader: Reader) {
+  await requireShown(request, reader);
+  return listReactionsOfVideo(reader, request.node.owner, request.node.id, request.page);
+}
+
+export async function handleCreateComment(request: OperationRequest<Static<typeof createComment.params>>, tx: Transaction) {
+  const { node, params, world } = request;
+  await requirePublished(request, tx);
+  const id = world.ids.mint();
+  const created_time = unixSeconds(world.clock);
+  await insertComment(tx, { page: node.owner, video: node.id, id, ...actorOf(request), message: params.message, created_time });
+  return { id };
+}
+
+export async function handleCreateReaction(request: OperationRequest<Static<typeof createReaction.params>>, tx: Transaction) {
+  const { node, params, world } = request;
+  await requirePublished(request, tx);
+  await saveReaction(tx, { page: node.owner, video: node.id, ...actorOf(request), type: params.type, reacted_ms: world.clock.nowMs() });
+  return { success: true };
+}
+
+async function requireShown(request: ListRequest, reader: Reader): Promise<void> {
+  const row = await findVideo(reader, request.node.owner, request.node.id);
+  if (row === undefined || isHidden(row.state)) throw notFoundNode(request);
+}
+
+async function requirePublished(request: OperationRequest, tx: Transaction): Promise<void> {
+  if (!isPublished((await holdShown(request, tx)).state)) throw notPublished();
+}
+
+/** A page token speaks as its page, a user token as its person. */
+function actorOf({ caller, node }: OperationRequest): { actor: NodeId; actor_type: ActorType } {
+  const { type, user } = caller.token;
+  return type === "user" && user !== undefined ? { actor: user, actor_type: "user" } : { actor: node.owner, actor_type: "page" };
+}

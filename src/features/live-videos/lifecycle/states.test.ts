@@ -1,0 +1,84 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import {
+  events,
+  isHidden,
+  isLive,
+  type LiveEvent,
+  type State,
+  states,
+  statuses,
+  statusOf,
+  takesFeed,
+  timers,
+  transitions,
+} from "./states.ts";
+
+/** The rows of a table in the prose above the data, as lists of cells. */
+function rowsOfProse(columns: number): string[][] {
+  const prose = readFileSync(new URL("./states.ts", import.meta.url), "utf8").split("*/", 1)[0] ?? "";
+  return [...prose.matchAll(/^ \* \|(.+)\|$/gm)]
+    .map(([, row = ""]) => row.split("|").map((cell) => cell.trim()))
+    .filter((cells) => cells.length === columns && cells[0] !== "state" && cells[0] !== "from" && !cells[0]?.startsWith("-"));
+}
+
+describe("the table of live videos", () => {
+  test("says in prose what it holds as data", () => {
+    const moves = states.flatMap((from) => Object.entries(transitions[from]).map(([event, to]) => `${from} ${event} ${to}`));
+    expect(
+      rowsOfProse(3)
+        .map((cells) => cells.join(" "))
+        .sort(),
+    ).toEqual(moves.sort());
+    const shown: Record<string, string> = { ...Object.fromEntries(states.map((state) => [state, statusOf[state] ?? "none"])), deleted: "none" };
+    expect(Object.fromEntries(rowsOfProse(2) as [string, string][])).toEqual(shown);
+  });
+
+  test("D-51: every status is shown by some state, and every event and state can happen", () => {
+    expect(new Set(states.map((state) => statusOf[state]))).toEqual(new Set([...statuses, undefined]));
+    const happening = new Set(states.flatMap((state) => Object.keys(transitions[state])));
+    expect(happening).toEqual(new Set<string>(events));
+    const reached = new Set(states.flatMap((state) => Object.values(transitions[state])));
+    // A video begins unpublished.
+    for (const state of states) if (state !== "unpublished") expect([state, reached.has(state)]).toEqual([state, true]);
+  });
+
+  test("what happens by itself is a move of its state", () => {
+    for (const [state, timer] of Object.entries(timers)) expect(transitions[state as State][timer.event]).toBeDefined();
+  });
+
+  test("LIVE-13: whatever is shown can be deleted; LIVE-15: whatever is or was live can be taken down", () => {
+    for (const state of states) {
+      expect(transitions[state].deleted).toBe(isHidden(state) ? undefined : "deleted");
+      const isOrWasLive = isLive(state) || state === "stopped" || state === "processing" || state === "vod";
+      expect(transitions[state].taken_down).toBe(isOrWasLive ? "taken_down" : undefined);
+    }
+  });
+
+  test("LIVE-14, LIVE-16: from any walk over the table, deleted and lapsed are ends", () => {
+    const walk = fc.array(fc.constantFrom(...events), { maxLength: 40 });
+    fc.assert(
+      fc.property(walk, (happenings) => {
+        let at: State | "deleted" = "unpublished";
+        for (const event of happenings as LiveEvent[]) {
+          const next: State | "deleted" | undefined = at === "deleted" ? undefined : transitions[at][event];
+          if (at === "deleted" || at === "lapsed") expect(next).toBeUndefined();
+          at = next ?? at;
+        }
+      }),
+    );
+  });
+
+  test("LIVE-11, LIVE-12: without audio no broadcast goes on", () => {
+    for (const state of states) {
+      const next = transitions[state].audio_missing;
+      if (next !== undefined && next !== "deleted") expect(next === "ending" || !isLive(next)).toBe(true);
+      if (state === "live") expect(next).toBe("ending");
+    }
+  });
+
+  test("LIVE-10: only the states before and in the window take an encoder", () => {
+    expect(states.filter(takesFeed)).toEqual(["unpublished", "scheduled_unpublished", "scheduled_live", "live", "reconnecting"]);
+  });
+});

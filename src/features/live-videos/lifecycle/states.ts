@@ -1,0 +1,237 @@
+/**
+ * The life of a live video (LIVE-7 to LIVE-17, D-51, D-110 to D-112), as a table and as data. What a caller sees is the
+ * status; the states in brackets show as LIVE, the two at the end show as nothing: the video answers like a missing one.
+ *
+ * | state | status |
+ * |---|---|
+ * | unpublished | UNPUBLISHED |
+ * | scheduled_unpublished | SCHEDULED_UNPUBLISHED |
+ * | scheduled_live | SCHEDULED_LIVE |
+ * | scheduled_expired | SCHEDULED_EXPIRED |
+ * | scheduled_canceled | SCHEDULED_CANCELED |
+ * | live | LIVE |
+ * | reconnecting | LIVE |
+ * | key_dead | LIVE |
+ * | ending | LIVE |
+ * | stopped | LIVE_STOPPED |
+ * | processing | PROCESSING |
+ * | vod | VOD |
+ * | taken_down | none |
+ * | lapsed | none |
+ * | deleted | none |
+ *
+ * | from | when | to |
+ * |---|---|---|
+ * | unpublished | published | live |
+ * | unpublished | planned_unpublished | scheduled_unpublished |
+ * | unpublished | planned_live | scheduled_live |
+ * | unpublished | feed_started | unpublished |
+ * | unpublished | feed_lost | unpublished |
+ * | unpublished | audio_missing | unpublished |
+ * | unpublished | key_regenerated | unpublished |
+ * | unpublished | deleted | deleted |
+ * | scheduled_unpublished | published | live |
+ * | scheduled_unpublished | planned_unpublished | scheduled_unpublished |
+ * | scheduled_unpublished | planned_live | scheduled_live |
+ * | scheduled_unpublished | canceled | scheduled_canceled |
+ * | scheduled_unpublished | start_missed | scheduled_expired |
+ * | scheduled_unpublished | feed_started | scheduled_unpublished |
+ * | scheduled_unpublished | feed_lost | scheduled_unpublished |
+ * | scheduled_unpublished | audio_missing | scheduled_unpublished |
+ * | scheduled_unpublished | key_regenerated | scheduled_unpublished |
+ * | scheduled_unpublished | deleted | deleted |
+ * | scheduled_live | published | live |
+ * | scheduled_live | planned_time_came | live |
+ * | scheduled_live | planned_unpublished | scheduled_unpublished |
+ * | scheduled_live | planned_live | scheduled_live |
+ * | scheduled_live | canceled | scheduled_canceled |
+ * | scheduled_live | feed_started | scheduled_live |
+ * | scheduled_live | feed_lost | scheduled_live |
+ * | scheduled_live | audio_missing | scheduled_live |
+ * | scheduled_live | key_regenerated | scheduled_live |
+ * | scheduled_live | deleted | deleted |
+ * | scheduled_expired | deleted | deleted |
+ * | scheduled_canceled | deleted | deleted |
+ * | live | feed_started | live |
+ * | live | feed_lost | reconnecting |
+ * | live | audio_missing | ending |
+ * | live | key_regenerated | live |
+ * | live | end_signalled | ending |
+ * | live | taken_down | taken_down |
+ * | live | deleted | deleted |
+ * | reconnecting | feed_started | live |
+ * | reconnecting | reconnect_window_closed | key_dead |
+ * | reconnecting | key_regenerated | live |
+ * | reconnecting | end_signalled | ending |
+ * | reconnecting | taken_down | taken_down |
+ * | reconnecting | deleted | deleted |
+ * | key_dead | key_regenerated | live |
+ * | key_dead | new_key_window_closed | ending |
+ * | key_dead | end_signalled | ending |
+ * | key_dead | taken_down | taken_down |
+ * | key_dead | deleted | deleted |
+ * | ending | end_signalled | ending |
+ * | ending | sealing_failed | ending |
+ * | ending | sealed | stopped |
+ * | ending | taken_down | taken_down |
+ * | ending | deleted | deleted |
+ * | stopped | processing_began | processing |
+ * | stopped | taken_down | taken_down |
+ * | stopped | deleted | deleted |
+ * | processing | processed | vod |
+ * | processing | taken_down | taken_down |
+ * | processing | deleted | deleted |
+ * | vod | taken_down | taken_down |
+ * | vod | deleted | deleted |
+ * | taken_down | restored | vod |
+ * | taken_down | notice_lapsed | lapsed |
+ *
+ * **Invariant:** no move leaves `deleted` (LIVE-14, ERR-38) or `lapsed` (LIVE-16).
+ * **Invariant:** a stream without audio never goes on (LIVE-11, LIVE-12, ERR-37): `audio_missing` takes the feed away everywhere.
+ */
+import { NEW_KEY_WINDOW_MS, RECONNECT_WINDOW_MS, RESTORE_NOTICE_MS, START_MISSED_MS } from "../live-videos.limits.ts";
+
+/** D-51. */
+export const statuses = [
+  "UNPUBLISHED",
+  "LIVE",
+  "LIVE_STOPPED",
+  "PROCESSING",
+  "VOD",
+  "SCHEDULED_UNPUBLISHED",
+  "SCHEDULED_LIVE",
+  "SCHEDULED_EXPIRED",
+  "SCHEDULED_CANCELED",
+] as const;
+export type Status = (typeof statuses)[number];
+
+export const events = [
+  "published",
+  "planned_unpublished",
+  "planned_live",
+  "canceled",
+  "planned_time_came",
+  "start_missed",
+  "feed_started",
+  "feed_lost",
+  "audio_missing",
+  "key_regenerated",
+  "reconnect_window_closed",
+  "new_key_window_closed",
+  "end_signalled",
+  "sealing_failed",
+  "sealed",
+  "processing_began",
+  "processed",
+  "taken_down",
+  "restored",
+  "notice_lapsed",
+  "deleted",
+] as const;
+export type LiveEvent = (typeof events)[number];
+
+/** Deleted ones have no row: nothing can be found to come back. */
+export const states = [
+  "unpublished",
+  "scheduled_unpublished",
+  "scheduled_live",
+  "scheduled_expired",
+  "scheduled_canceled",
+  "live",
+  "reconnecting",
+  "key_dead",
+  "ending",
+  "stopped",
+  "processing",
+  "vod",
+  "taken_down",
+  "lapsed",
+] as const;
+export type State = (typeof states)[number];
+
+/** Undefined: the video shows no status, because it is not shown. */
+export const statusOf: Readonly<Record<State, Status | undefined>> = {
+  unpublished: "UNPUBLISHED",
+  scheduled_unpublished: "SCHEDULED_UNPUBLISHED",
+  scheduled_live: "SCHEDULED_LIVE",
+  scheduled_expired: "SCHEDULED_EXPIRED",
+  scheduled_canceled: "SCHEDULED_CANCELED",
+  live: "LIVE",
+  reconnecting: "LIVE",
+  key_dead: "LIVE",
+  ending: "LIVE",
+  stopped: "LIVE_STOPPED",
+  processing: "PROCESSING",
+  vod: "VOD",
+  taken_down: undefined,
+  lapsed: undefined,
+};
+
+type Moves = Readonly<Partial<Record<LiveEvent, State | "deleted">>>;
+
+/** What an encoder may do before the video is published: nobody watches yet, so nothing comes of it but the feed itself. */
+const previewed = (state: State): Moves => ({ feed_started: state, feed_lost: state, audio_missing: state, key_regenerated: state });
+const removable = { taken_down: "taken_down", deleted: "deleted" } as const;
+const planned = { published: "live", planned_unpublished: "scheduled_unpublished", planned_live: "scheduled_live" } as const;
+
+export const transitions: Readonly<Record<State, Moves>> = {
+  unpublished: { ...planned, ...previewed("unpublished"), deleted: "deleted" },
+  scheduled_unpublished: {
+    ...planned,
+    ...previewed("scheduled_unpublished"),
+    canceled: "scheduled_canceled",
+    start_missed: "scheduled_expired",
+    deleted: "deleted",
+  },
+  scheduled_live: {
+    ...planned,
+    ...previewed("scheduled_live"),
+    canceled: "scheduled_canceled",
+    planned_time_came: "live",
+    deleted: "deleted",
+  },
+  scheduled_expired: { deleted: "deleted" },
+  scheduled_canceled: { deleted: "deleted" },
+  live: { feed_started: "live", feed_lost: "reconnecting", audio_missing: "ending", key_regenerated: "live", end_signalled: "ending", ...removable },
+  reconnecting: {
+    feed_started: "live",
+    reconnect_window_closed: "key_dead",
+    key_regenerated: "live",
+    end_signalled: "ending",
+    ...removable,
+  },
+  key_dead: { key_regenerated: "live", new_key_window_closed: "ending", end_signalled: "ending", ...removable },
+  ending: { end_signalled: "ending", sealing_failed: "ending", sealed: "stopped", ...removable },
+  stopped: { processing_began: "processing", ...removable },
+  processing: { processed: "vod", ...removable },
+  vod: removable,
+  taken_down: { restored: "vod", notice_lapsed: "lapsed" },
+  lapsed: {},
+};
+
+/** The states in which the stream key opens the door to an encoder. */
+export const takesFeed = (state: State): boolean => transitions[state].feed_started !== undefined;
+
+/** The states in which the broadcast goes on: they show as LIVE and can be ended. */
+export const isLive = (state: State): boolean => statusOf[state] === "LIVE";
+
+/** Shown to everybody who may watch, sooner or later: for comments, reactions, and the player. */
+export const isPublished = (state: State): boolean => isLive(state) || state === "stopped" || state === "processing" || state === "vod";
+
+/** Answers like a missing node (D-110). */
+export const isHidden = (state: State): boolean => statusOf[state] === undefined;
+
+/**
+ * What happens by itself, and how long after the state was entered. `planned`: after the planned start instead.
+ * In `ending` the job seals, which may fail.
+ */
+export const timers: Readonly<Partial<Record<State, { readonly event: LiveEvent; readonly afterMs: number; readonly from: "entry" | "planned" }>>> = {
+  scheduled_unpublished: { event: "start_missed", afterMs: START_MISSED_MS, from: "planned" },
+  scheduled_live: { event: "planned_time_came", afterMs: 0, from: "planned" },
+  reconnecting: { event: "reconnect_window_closed", afterMs: RECONNECT_WINDOW_MS, from: "entry" },
+  key_dead: { event: "new_key_window_closed", afterMs: NEW_KEY_WINDOW_MS, from: "entry" },
+  ending: { event: "sealed", afterMs: 0, from: "entry" },
+  stopped: { event: "processing_began", afterMs: 0, from: "entry" },
+  processing: { event: "processed", afterMs: 0, from: "entry" },
+  taken_down: { event: "notice_lapsed", afterMs: RESTORE_NOTICE_MS, from: "entry" },
+};

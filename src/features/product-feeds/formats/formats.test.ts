@@ -1,0 +1,364 @@
+import { describe, expect, test } from "bun:test";
+import { gzipSync } from "node:zlib";
+import fc from "fast-check";
+import { type Bytes, textOf } from "./bytes.ts";
+import { FeedTextReader } from "./formats.ts";
+import { BadItem, fieldsOfText, type RawItem, readItem, textOfItem } from "../product-feeds.items.ts";
+import { ROW_CHARACTERS_MAX } from "../product-feeds.limits.ts";
+import type { FeedFormat } from "./rows.ts";
+
+interface Read {
+  readonly format: FeedFormat | undefined;
+  readonly rows: readonly (RawItem & { readonly line: number })[];
+  readonly bad: readonly (readonly [line: number, reason: string])[];
+}
+
+async function* inPieces(bytes: Uint8Array, size: number): Bytes {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+async function read(file: string | Uint8Array, { size = 1 << 20, asked }: { size?: number; asked?: FeedFormat } = {}): Promise<Read> {
+  const rows: (RawItem & { line: number })[] = [];
+  const bad: [number, string][] = [];
+  const reader = new FeedTextReader(asked, { row: (line, raw) => rows.push({ line, ...raw }), bad: (line, reason) => bad.push([line, reason]) });
+  const bytes = typeof file === "string" ? Buffer.from(file) : file;
+  for await (const text of textOf(inPieces(bytes, size))) reader.push(text);
+  reader.end();
+  return { format: reader.format, rows, bad };
+}
+
+const problemOf = (file: string | Uint8Array, options?: Parameters<typeof read>[1]) =>
+  read(file, options).then(
+    () => "no problem",
+    (error: Error) => `${error.name}: ${error.message}`,
+  );
+
+const HEADER = "retailer_id,name,url,image_url";
+const row = (id: string) => ({ retailer_id: id, name: `Book ${id}`, url: `https://a.example/${id}`, image_url: `https://a.example/${id}.png` });
+const csvRow = (id: string) => Object.values(row(id)).join(",");
+const idsOf = ({ rows }: Read) => rows.map(({ line, retailer_id }) => [line, retailer_id]);
+
+describe("D-56: CSV and TSV", () => {
+  test("rows come with the line that they begin on, whatever ends the lines and however the bytes arrive", async () => {
+    const lines = [HEADER, csvRow("a"), "", 'b,"two\nlines, ""quoted""",https://a.example/b,https://a.example/b.png', csvRow("c")];
+    for (const end of ["\n", "\r\n"]) {
+      for (const size of [1, 2, 7, 1 << 20]) {
+        const { rows, bad, format } = await read(lines.join(end), { size });
+        expect(format).toBe("csv");
+        expect(bad).toEqual([]);
+        expect(rows.map(({ line, retailer_id, name }) => [line, retailer_id, name])).toEqual([
+          [2, "a", "Book a"],
+          [4, "b", 'two\nlines, "quoted"'],
+          [6, "c", "Book c"],
+        ]);
+        expect(rows[2]?.image_url?.trim()).toBe("https://a.example/c.png");
+      }
+    }
+    expect(idsOf(await read([HEADER, csvRow("a"), csvRow("b")].join("\r")))).toEqual([
+      [2, "a"],
+      [3, "b"],
+    ]);
+  });
+
+  test("the delimiter is seen in the header, and names are taken in the forms that feeds use", async () => {
+    for (const [delimiter, format] of [
+      ["\t", "tsv"],
+      [";", "csv"],
+      ["|", "csv"],
+    ] as const) {
+      const text = `id${delimiter}Title${delimiter}link${delimiter}g:image_link${delimiter}unknown\n${csvRow("a").replaceAll(",", delimiter)}${delimiter}x`;
+      const found = await read(text);
+      expect(found.format).toBe(format);
+      expect(found.rows).toEqual([{ line: 2, ...row("a") }]);
+    }
+    const both = await read(`id,retailer_id,name,title,url,image_url\nwrong,a,Book a,wrong,https://a.example/a,https://a.example/a.png`);
+    expect(both.rows).toEqual([{ line: 2, ...row("a") }]);
+  });
+
+  test("a row whose quotes are wrong is reported, and the ones behind it are read", async () => {
+    for (const size of [1, 13, 1 << 20]) {
+      const rows = (count: number) => Array.from({ length: count }, (_, at) => csvRow(`n${at}`));
+      const unclosed = 'bad,"never closed,https://a.example/x,https://a.example/x.png';
+      const behind = 'worse,"quoted" and more,https://a.example/x,https://a.example/x.png';
+      const quoted = 'q,"fine, ""really""",https://a.example/q,https://a.example/q.png';
+      const found = await read([HEADER, csvRow("a"), unclosed, csvRow("b"), behind, quoted, ...rows(30), unclosed].join("\n"), { size });
+      expect(found.bad).toEqual([
+        [3, "text stands behind a closing quote"],
+        [5, "text stands behind a closing quote"],
+        [37, "a quote is not closed"],
+      ]);
+      expect(idsOf(found).slice(0, 4)).toEqual([
+        [2, "a"],
+        [4, "b"],
+        [6, "q"],
+        [7, "n0"],
+      ]);
+      expect(found.rows).toHaveLength(33);
+    }
+  });
+
+  test("a row with more values than there are columns, and one that is too long, are bad rows", async () => {
+    const long = `l,${"x".repeat(ROW_CHARACTERS_MAX)},u,i`;
+    for (const size of [1 << 10, 1 << 20]) {
+      const found = await read([HEADER, `${csvRow("a")},more`, csvRow("b"), long, csvRow("c"), `${csvRow("d")},,`, "e"].join("\n"), { size });
+      expect(found.bad).toEqual([
+        [2, "has 5 values for 4 columns"],
+        [4, `is longer than ${ROW_CHARACTERS_MAX} characters`],
+      ]);
+      expect(idsOf(found)).toEqual([
+        [3, "b"],
+        [5, "c"],
+        [6, "d"],
+        [7, "e"],
+      ]);
+    }
+  });
+
+  test("a quote that swallows the rest of a long file costs its own line alone", async () => {
+    const rows = Array.from({ length: 3_000 }, (_, at) => csvRow(`n${at}`));
+    const found = await read([HEADER, 'bad,"open,https://a.example/x,https://a.example/x.png', ...rows].join("\n"), { size: 4_096 });
+    expect(found.bad).toEqual([[2, "a quote is not closed"]]);
+    expect(idsOf(found).at(-1)).toEqual([3_002, "n2999"]);
+    expect(found.rows).toHaveLength(3_000);
+  });
+
+  test("a header that cannot name an item is a problem of the file", async () => {
+    expect(await problemOf("name,url\na,b")).toBe("FeedFileProblem: the header has no column for retailer_id, image_url");
+    expect(await problemOf(`${HEADER},name\n`)).toBe("FeedFileProblem: the header names name twice");
+    expect(await problemOf(`${HEADER},"x\n${csvRow("a")}`)).toBe("FeedFileProblem: the header cannot be read: line 1: a quote is not closed");
+    expect(await problemOf(" \n ")).toBe("FeedFileProblem: the file is empty");
+    expect((await read(HEADER)).rows).toEqual([]);
+  });
+
+  test("whatever values are written by the book are read back, at any size of piece", async () => {
+    const value = fc.string({ unit: "binary", maxLength: 12 }).map((text) => text.toWellFormed());
+    const table = fc.array(fc.tuple(value, value, value, value), { maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(table, fc.integer({ min: 1, max: 40 }), fc.constantFrom(",", "\t"), async (values, size, delimiter) => {
+        const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
+        const text = [HEADER.replaceAll(",", delimiter), ...values.map((cells) => cells.map(quoted).join(delimiter))].join("\n");
+        const { rows, bad } = await read(text, { size });
+        expect(bad).toEqual([]);
+        expect(rows.map(({ retailer_id, name, url, image_url }) => [retailer_id, name, url, image_url])).toEqual(values);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe("D-56: JSON lines", () => {
+  test("objects are rows; what is none is a bad row", async () => {
+    const lines = [
+      JSON.stringify({ ...row("a"), price: 12.5, rating_count: 3, unknown: {} }),
+      "",
+      '{"id":"b"',
+      "[]",
+      "7",
+      '{"id":["b"]}',
+      '{"id":1e300}',
+    ];
+    for (const size of [1, 1 << 20]) {
+      const found = await read([...lines, JSON.stringify({ id: 7, title: null }), '{"retailer_id":"own","id":"other"}'].join("\r\n"), { size });
+      expect(found.format).toBe("jsonl");
+      expect(found.rows).toEqual([
+        { line: 1, ...row("a"), price: "12.5", rating_count: "3" },
+        { line: 8, retailer_id: "7" },
+        { line: 9, retailer_id: "own" },
+      ]);
+      expect(found.bad).toEqual([
+        [3, "is not valid JSON"],
+        [4, "is not a JSON object"],
+        [5, "is not a JSON object"],
+        [6, "retailer_id is not a text"],
+        [7, "retailer_id is not a text"],
+      ]);
+    }
+  });
+
+  test("a line that is too long is skipped to its end", async () => {
+    const long = JSON.stringify({ id: "x".repeat(3 * ROW_CHARACTERS_MAX) });
+    for (const size of [1 << 12, 1 << 20]) {
+      const found = await read(['{"id":"a"}', long, '{"id":"b"}'].join("\n"), { size });
+      expect(found.bad).toEqual([[2, `is longer than ${ROW_CHARACTERS_MAX} characters`]]);
+      expect(idsOf(found)).toEqual([
+        [1, "a"],
+        [3, "b"],
+      ]);
+    }
+  });
+
+  test("a JSON list is no JSON lines", async () => {
+    expect(await problemOf('[{"id":"a"}]')).toContain("JSON list");
+  });
+});
+
+describe("D-56: RSS and Atom", () => {
+  const rss = `<?xml version="1.0" encoding="UTF-8"?>
+<rss version="2.0" xmlns:g="http://base.example/ns" xmlns:media="http://media.example/">
+<channel><title>Shop</title><link>https://a.example</link>
+<item>
+  <g:id>a</g:id><guid>other</guid><title>Tom &amp; &#x4A;erry</title><link>https://a.example/a</link>
+  <g:image_link>https://a.example/a.png</g:image_link>
+  <description><![CDATA[<p>Bold</p>]]></description><pubDate>Sat, 21 Nov 2026 10:00:00 +0000</pubDate><g:price>12.50 EUR</g:price>
+</item>
+<item><guid>b</guid><title>B</title><link>https://a.example/b</link><enclosure url="https://a.example/b.png" type="image/png"/></item>
+<item><guid>c</guid><media:group><media:thumbnail url="https://a.example/c.png"/></media:group><enclosure url="x.mp3" type="audio/mpeg"/></item>
+</channel></rss>`;
+
+  test("items of RSS, with the names and pictures of its extensions", async () => {
+    for (const size of [1, 17, 1 << 20]) {
+      const found = await read(rss, { size });
+      expect(found.format).toBe("xml");
+      expect(found.rows[0]).toEqual({
+        line: 4,
+        retailer_id: "a",
+        name: "Tom & Jerry",
+        url: "https://a.example/a",
+        image_url: "https://a.example/a.png",
+        description: "<p>Bold</p>",
+        date_published: "Sat, 21 Nov 2026 10:00:00 +0000",
+        price: "12.50 EUR",
+      });
+      expect(found.rows.slice(1)).toEqual([
+        { line: 9, retailer_id: "b", name: "B", url: "https://a.example/b", image_url: "https://a.example/b.png" },
+        { line: 10, retailer_id: "c", image_url: "https://a.example/c.png" },
+      ]);
+    }
+  });
+
+  test("entries of Atom, with links and authors", async () => {
+    const atom = `<feed xmlns="http://www.w3.org/2005/Atom"><title>Shop</title>
+<entry><id>a</id><title>A</title><link rel="self" href="https://a.example/self"/><link href="https://a.example/a"/>
+<link rel="enclosure" type="image/png" href="https://a.example/a.png"/>
+<author><email>ann@a.example</email><name>Ann</name><uri>https://ann.example</uri></author><published>2026-11-21T10:00:00Z</published></entry>
+</feed>`;
+    expect((await read(atom)).rows).toEqual([
+      {
+        line: 2,
+        retailer_id: "a",
+        name: "A",
+        url: "https://a.example/a",
+        image_url: "https://a.example/a.png",
+        author: "Ann",
+        date_published: "2026-11-21T10:00:00Z",
+      },
+    ]);
+  });
+
+  test("XML that is not well-formed, cut off, of another kind or encoding is a problem of the file", async () => {
+    expect(await problemOf(rss.slice(0, -10))).toContain("not well-formed");
+    expect(await problemOf(rss.replace("</title>", "</titel>"))).toContain("not well-formed: line 3");
+    expect(await problemOf(rss.replace("&amp;", "&nbsp;"))).toContain("not well-formed");
+    expect(await problemOf("<!DOCTYPE html><html><body>Not found</body></html>")).toContain("root element is html");
+    expect(await problemOf(rss.replace("UTF-8", "ISO-8859-1"))).toContain("encoding is ISO-8859-1");
+  });
+
+  test("entities of a document type are not known, and a text without an end is not kept", async () => {
+    const bomb = `<!DOCTYPE rss [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;">]><rss><channel><item><title>&b;</title></item></channel></rss>`;
+    expect(await problemOf(bomb)).toContain("not well-formed");
+    expect(await problemOf(`<rss><channel><item><title>${"x".repeat(9 * ROW_CHARACTERS_MAX)}`, { size: 1 << 14 })).toContain("is longer than");
+    const long = `<rss><channel><item><title>${"x".repeat(2 * ROW_CHARACTERS_MAX)}</title></item><item><guid>b</guid></item></channel></rss>`;
+    const found = await read(long);
+    expect(found.bad).toEqual([[1, `is longer than ${ROW_CHARACTERS_MAX} characters`]]);
+    expect(idsOf(found)).toEqual([[1, "b"]]);
+  });
+});
+
+describe("D-56: bytes", () => {
+  const text = [HEADER, csvRow("a"), csvRow("ü😀")].join("\n");
+
+  test("gzip is unpacked, a byte order mark is no part of the header, and pieces may end within a character", async () => {
+    for (const bytes of [Buffer.from(text), Buffer.from(`\uFEFF${text}`), gzipSync(text), gzipSync(`\uFEFF${text}`)]) {
+      for (const size of [1, 5, 1 << 20]) {
+        expect(idsOf(await read(bytes, { size }))).toEqual([
+          [2, "a"],
+          [3, "ü😀"],
+        ]);
+      }
+    }
+  });
+
+  test("damaged gzip, UTF-16 and archives are refused by name", async () => {
+    const packed = gzipSync(text);
+    expect(await problemOf(packed.subarray(0, packed.length - 12))).toContain("gzip data is damaged or cut off");
+    expect(await problemOf(Buffer.concat([packed.subarray(0, 20), Buffer.alloc(40, 7)]))).toContain("gzip data is damaged");
+    expect(await problemOf(gzipSync(packed))).toContain("packed twice");
+    for (const encoded of [Buffer.from(`\uFEFF${text}`, "utf16le"), Buffer.from(text, "utf16le"), Buffer.from(`\uFEFF${text}`, "utf16le").swap16()])
+      expect(await problemOf(encoded)).toContain("UTF-16");
+    expect(await problemOf(Buffer.from("PK\u0003\u0004 and so on", "latin1"))).toContain("ZIP archive");
+    expect(await problemOf(Buffer.alloc(0))).toContain("empty");
+  });
+});
+
+describe("D-56: items", () => {
+  const item = (more: RawItem) => {
+    const read = readItem({ ...row("a"), ...more });
+    return read instanceof BadItem ? read : { retailer_id: read.retailer_id, ...fieldsOfText(textOfItem(read) as string) };
+  };
+  const reasonOf = (more: RawItem) => {
+    const read = item(more);
+    return read instanceof BadItem ? `${read.field} ${read.reason}` : "no reason";
+  };
+
+  test("the four needed fields are needed, and an empty text is none", () => {
+    for (const field of ["retailer_id", "name", "url", "image_url"] as const) expect(reasonOf({ [field]: "  " })).toBe(`${field} is missing`);
+    expect(item({ brand: " ", description: "" })).toEqual(row("a"));
+  });
+
+  test("an item that was kept by name is read as one that is kept as a list", () => {
+    expect(fieldsOfText('{"name":"N","user_rating":4.5}')).toEqual({ name: "N", user_rating: 4.5 });
+    expect(fieldsOfText('["N",null,"u"]')).toEqual({ name: "N", url: "u" });
+  });
+
+  test("fields are read as what they are", () => {
+    const read = item({
+      price: "12.50 EUR",
+      sale_price: "9 EUR",
+      user_rating: "4.5",
+      rating_count: "120",
+      availability: "In_Stock",
+      date_published: "Sat, 21 Nov 2026 10:00:00 +0100",
+      in_language: "en-GB",
+      name: " trimmed ",
+    });
+    expect(read).toEqual({
+      ...row("a"),
+      name: "trimmed",
+      price: "12.50",
+      sale_price: "9",
+      currency: "EUR",
+      user_rating: 4.5,
+      rating_count: 120,
+      availability: "in stock",
+      date_published: "2026-11-21T09:00:00Z",
+      in_language: "en-GB",
+    });
+  });
+
+  test("what a field does not take is told", () => {
+    const refused: RawItem[] = [
+      { price: "12,50" },
+      { price: "-1" },
+      { price: "1e3" },
+      { price: "1 EUR", currency: "USD" },
+      { currency: "euro" },
+      { url: "ftp://a.example/x" },
+      { url: "https://a b.example" },
+      { image_url: "//a.example" },
+      { url: `https://a.example/${"x".repeat(2_048)}` },
+      { user_rating: "5.1" },
+      { rating_count: "1.5" },
+      { availability: "maybe" },
+      { date_published: "2026-02-30" },
+      { date_published: "yesterday" },
+      { in_language: "english please" },
+      { name: "😀".repeat(201) },
+      { retailer_id: "x".repeat(101) },
+      { custom_label_4: "x".repeat(101) },
+    ];
+    for (const more of refused) expect(reasonOf(more)).toStartWith(`${Object.keys(more).at(-1)} `);
+    expect(item({ name: "😀".repeat(200) })).not.toBeInstanceOf(BadItem);
+    for (const url of ["https://bücher.example/ü?a=b#c", "http://[2001:db8::1]:8080/", "HTTPS://A.example"])
+      expect(item({ url })).toMatchObject({ url });
+  });
+});

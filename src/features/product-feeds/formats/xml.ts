@@ -1,0 +1,147 @@
+/**
+ * RSS 2.0 (and 1.0) and Atom: an `<item>` or `<entry>` is a row, and its elements are the values, by their names without
+ * prefix (`g:image_link` is `image_link`). XML that is not well-formed ends the file: nobody can say where the next item begins.
+ *
+ * **Invariant:** no entity but XML's own five is known, and no document type is read, so nothing can be made to grow.
+ */
+import { SaxesParser } from "saxes";
+import { type FieldMeaning, fieldOf, type ItemField, type RawItem } from "../product-feeds.items.ts";
+import { ROW_CHARACTERS_MAX } from "../product-feeds.limits.ts";
+import { FeedFileProblem, type RowReader, type RowSink } from "./rows.ts";
+
+const ROOTS = new Set(["rss", "feed", "rdf"]);
+const ROWS = new Set(["item", "entry"]);
+/** What the parser may keep of one tag or text: the longest row, with every character written as an entity. */
+const UNBROKEN_CHARACTERS_MAX = 8 * ROW_CHARACTERS_MAX;
+
+type Attributes = Readonly<Record<string, string>>;
+
+/** An item or entry that is being read. */
+interface OpenRow {
+  readonly line: number;
+  readonly depth: number;
+  readonly raw: RawItem;
+  readonly ranks: Map<ItemField, number>;
+  /** The field that the open element is the value of. */
+  field: ItemField | undefined;
+  text: string;
+  characters: number;
+}
+
+const localName = (name: string): string => name.slice(name.indexOf(":") + 1).toLowerCase();
+
+export class XmlReader implements RowReader {
+  readonly #sink: RowSink;
+  readonly #parser = new SaxesParser({ xmlns: false, position: true });
+  #depth = 0;
+  #row: OpenRow | undefined;
+  /** Characters since the parser last said anything: what it may be keeping. */
+  #unbrokenCharacters = 0;
+
+  constructor(sink: RowSink) {
+    this.#sink = sink;
+    const parser = this.#parser;
+    parser.on("error", (error) => {
+      throw new FeedFileProblem(`the XML is not well-formed: line ${parser.line}: ${error.message.replace(/^[\d:]+ /, "")}`);
+    });
+    parser.on("xmldecl", ({ encoding }) => checkEncoding(encoding));
+    parser.on("opentag", ({ name, attributes }) => this.#open(localName(name), attributes));
+    parser.on("closetag", ({ name }) => this.#close(localName(name)));
+    parser.on("text", (text) => this.#take(text));
+    parser.on("cdata", (text) => this.#take(text));
+    parser.on("comment", () => this.#heard());
+  }
+
+  push(text: string): void {
+    this.#unbrokenCharacters += text.length;
+    this.#parser.write(text);
+    if (this.#unbrokenCharacters > UNBROKEN_CHARACTERS_MAX)
+      throw new FeedFileProblem(`line ${this.#parser.line}: a tag or text is longer than ${UNBROKEN_CHARACTERS_MAX} characters`);
+  }
+
+  end(): void {
+    this.#parser.close();
+  }
+
+  #heard(): void {
+    this.#unbrokenCharacters = 0;
+  }
+
+  #open(name: string, attributes: Attributes): void {
+    this.#heard();
+    if (this.#depth === 0 && !ROOTS.has(name)) throw new FeedFileProblem(`the file's root element is ${name}; a feed's is rss, feed or rdf:RDF`);
+    this.#depth++;
+    const row = this.#row;
+    if (row === undefined) {
+      if (!ROWS.has(name)) return;
+      this.#row = { line: this.#parser.line, depth: this.#depth, raw: {}, ranks: new Map(), field: undefined, text: "", characters: 0 };
+      return;
+    }
+    const picture = pictureOf(name, attributes);
+    if (picture !== undefined) set(row, { field: "image_url", rank: PICTURE_RANK }, picture);
+    if (this.#depth !== row.depth + 1) return;
+    row.text = "";
+    row.field = undefined;
+    if (name === "link" && attributes.href !== undefined) {
+      if ((attributes.rel ?? "alternate") === "alternate") set(row, { field: "url", rank: 1 }, attributes.href);
+    } else row.field = fieldOf(name)?.field;
+  }
+
+  #close(name: string): void {
+    this.#heard();
+    const row = this.#row;
+    if (row !== undefined && this.#depth === row.depth + 1 && row.field !== undefined) set(row, fieldOf(name) as FieldMeaning, row.text);
+    if (row !== undefined && this.#depth === row.depth) {
+      this.#row = undefined;
+      if (row.characters > ROW_CHARACTERS_MAX) this.#sink.bad(row.line, `is longer than ${ROW_CHARACTERS_MAX} characters`);
+      else this.#sink.row(row.line, row.raw);
+    }
+    // Atom: `<author><name>…</name><email>…</email></author>`; only the name is one.
+    if (row?.field === "author" && this.#depth === row.depth + 2) {
+      if (name === "name") set(row, { field: "author", rank: 0 }, row.text);
+      row.text = "";
+    }
+    this.#depth--;
+  }
+
+  #take(text: string): void {
+    this.#heard();
+    const row = this.#row;
+    if (row?.field === undefined) return;
+    row.characters += text.length;
+    if (row.characters <= ROW_CHARACTERS_MAX) row.text += text;
+  }
+}
+
+function set({ raw, ranks }: OpenRow, { field, rank }: FieldMeaning, value: string): void {
+  // Of several elements of one name the first counts.
+  if ((ranks.get(field) ?? Number.POSITIVE_INFINITY) <= rank) return;
+  raw[field] = value;
+  ranks.set(field, rank);
+}
+
+/** After every name of the field itself. */
+const PICTURE_RANK = 100;
+
+/** `<enclosure url type="image/…">`, `<media:content>`, `<media:thumbnail>`, `<link rel="enclosure">`, `<itunes:image href>`. */
+function pictureOf(name: string, { url, href, type, medium, rel }: Attributes): string | undefined {
+  const isPicture = medium === "image" || type?.startsWith("image/") === true;
+  switch (name) {
+    case "enclosure":
+    case "content":
+      return isPicture ? url : undefined;
+    case "thumbnail":
+      return url;
+    case "link":
+      return rel === "enclosure" && isPicture ? href : undefined;
+    case "image":
+      return href;
+    default:
+      return undefined;
+  }
+}
+
+function checkEncoding(encoding: string | undefined): void {
+  if (encoding === undefined || /^(utf-?8|us-ascii)$/i.test(encoding)) return;
+  throw new FeedFileProblem(`the file says that its encoding is ${encoding}; feeds are read as UTF-8`);
+}

@@ -1,0 +1,218 @@
+/**
+ * One run of an upload: from stored bytes to the items of a generation of its own, which is shown at its end, whole or not
+ * at all (D-140). Whoever is killed in the middle leaves rows that nobody sees; the next run begins anew under another number.
+ */
+import type { World } from "#graph/worlds/world";
+import { unixSeconds } from "#kernel/clock";
+import type { Transaction } from "#storage/database";
+import { findItems, insertItems, type NewItem, overwriteItem } from "../items.store.ts";
+import { type Bytes, textOf } from "../formats/bytes.ts";
+import { FeedTextReader } from "../formats/formats.ts";
+import { BadItem, type ItemField, type RawItem, readItem, textOfItem } from "../product-feeds.items.ts";
+import { BAD_ROWS_KEPT_MAX, ROWS_MAX, ROWS_PER_WRITE } from "../product-feeds.limits.ts";
+import { FeedFileProblem, type FeedFormat, type RowSink } from "../formats/rows.ts";
+import { showGeneration } from "../product-feeds.store.ts";
+import { endUpload, type RunningUpload, saveCounts, type UploadCounts } from "./uploads.store.ts";
+
+/** Another run took the upload over, or it was deleted: this one has nothing to say any more. */
+export class UploadLost extends Error {}
+
+/**
+ * Every 20,000 rows, which leave some 30 MB of garbage. Left to itself the runtime let it grow: 160 MB at the peak of a million
+ * rows in place of 130, and as much time.
+ */
+const WRITES_PER_COLLECTION = 10;
+
+/** An item that was read, with its line for the report. */
+interface ReadItem extends NewItem {
+  readonly line: number;
+}
+
+/** A row as the report names it. */
+export interface RowError {
+  readonly line: number;
+  readonly retailer_id?: string;
+  readonly field?: ItemField;
+  readonly reason: string;
+}
+
+/** What the feed shows while the run goes on. */
+export interface ShownItems {
+  readonly generation: number;
+  readonly item_count: number;
+}
+
+export class Ingestion implements RowSink {
+  readonly #world: World;
+  readonly #upload: RunningUpload;
+  readonly #shown: ShownItems;
+  readonly #counts: { -readonly [count in keyof UploadCounts]: number } = {
+    ...{ rows: 0, items: 0, items_added: 0, items_replaced: 0, items_removed: 0, bad_rows: 0, duplicates: 0 },
+  };
+  /** The first ones of each: a duplicate is found when it is written, which is after later rows were read. */
+  readonly #badRows: RowError[] = [];
+  readonly #duplicates: RowError[] = [];
+  #writes = 0;
+  #reader: FeedTextReader | undefined;
+  /** Read, not written yet: full groups, and one that is filled. */
+  #groups: ReadItem[][] = [];
+  #group: ReadItem[] = [];
+
+  constructor(world: World, upload: RunningUpload, shown: ShownItems) {
+    this.#world = world;
+    this.#upload = upload;
+    this.#shown = shown;
+  }
+
+  /** Reads the file to its end and shows what is in it. Throws `UploadLost`, and what the store throws; all else is in the report. */
+  async run(file: Bytes, asked: FeedFormat | undefined): Promise<void> {
+    const reader = new FeedTextReader(asked, this);
+    this.#reader = reader;
+    try {
+      for await (const text of textOf(file)) {
+        reader.push(text);
+        await this.#writeGroups();
+      }
+      reader.end();
+      if (this.#group.length > 0) this.#groups.push(this.#group);
+      await this.#writeGroups();
+      // D-140: a file of another kind must not empty a shop.
+      if (this.#counts.items === 0 && this.#counts.rows > 0) throw new FeedFileProblem("none of its rows is an item");
+    } catch (error) {
+      if (!(error instanceof FeedFileProblem)) throw error;
+      await this.#end("failed", reader.format, error.message);
+      return;
+    }
+    await this.#end("done", reader.format, undefined);
+  }
+
+  /** The file never came, e.g. because its address does not answer. */
+  fail(problem: string): Promise<void> {
+    return this.#end("failed", undefined, problem);
+  }
+
+  row(line: number, raw: RawItem): void {
+    this.#countRow();
+    const item = readItem(raw);
+    const text = item instanceof BadItem ? item : textOfItem(item);
+    if (item instanceof BadItem || text instanceof BadItem) {
+      const { field, reason } = (item instanceof BadItem ? item : text) as BadItem;
+      this.#refuse({ line, ...idOf(raw), ...(field === undefined ? {} : { field }), reason });
+      return;
+    }
+    const position = this.#hasLines() ? line : this.#counts.rows;
+    this.#group.push({ id: this.#world.ids.mint(), retailer_id: item.retailer_id, position, item: text, line });
+    if (this.#group.length < ROWS_PER_WRITE) return;
+    this.#groups.push(this.#group);
+    this.#group = [];
+  }
+
+  bad(line: number, reason: string): void {
+    this.#countRow();
+    this.#refuse({ line, reason });
+  }
+
+  #countRow(): void {
+    if (++this.#counts.rows > ROWS_MAX) throw new FeedFileProblem(`the file has more than ${ROWS_MAX} rows`);
+  }
+
+  #refuse(error: RowError): void {
+    this.#counts.bad_rows++;
+    if (this.#badRows.length < BAD_ROWS_KEPT_MAX) this.#badRows.push(error);
+  }
+
+  /** Whether no two rows are on one line. */
+  #hasLines(): boolean {
+    return this.#reader?.format !== "xml";
+  }
+
+  /** D-56, D-141: the same retailer_id again replaces, also within a file; the report says so. */
+  #replace(line: number, retailer_id: string, earlier: number): void {
+    this.#counts.duplicates++;
+    if (this.#duplicates.length >= BAD_ROWS_KEPT_MAX) return;
+    const what = this.#hasLines() ? `the row of line ${earlier}` : `item ${earlier} of the file`;
+    this.#duplicates.push({ line, retailer_id, field: "retailer_id", reason: `replaces ${what}, which has it too` });
+  }
+
+  async #writeGroups(): Promise<void> {
+    for (const items of this.#groups.splice(0)) await this.#write(items);
+  }
+
+  async #write(items: readonly ReadItem[]): Promise<void> {
+    const { added, replaced, overwritten } = await this.#world.database.write((tx) => this.#save(tx, items));
+    if (++this.#writes % WRITES_PER_COLLECTION === 0) this.#world.collectGarbage();
+    this.#counts.items += added + replaced;
+    this.#counts.items_added += added;
+    this.#counts.items_replaced += replaced;
+    for (const { line, retailer_id, earlier } of overwritten) this.#replace(line, retailer_id, earlier);
+  }
+
+  async #save(tx: Transaction, items: readonly ReadItem[]) {
+    const { generation } = this.#upload;
+    // Progress for whoever asks, and the question whether this run may still write.
+    if (!(await saveCounts(tx, this.#upload, this.#counts))) throw new UploadLost();
+    const shown = this.#shown.item_count === 0 ? [] : await findItems(tx, this.#shown.generation, idsOf(items));
+    // D-140: an item keeps its id for as long as its retailer_id stays in the feed.
+    const idsShown = new Map(shown.map(({ retailer_id, id }) => [retailer_id, id]));
+    const rows = shown.length === 0 ? items : items.map((item) => ({ ...item, id: (idsShown.get(item.retailer_id) ?? item.id) as NewItem["id"] }));
+    const inserted = await insertItems(tx, generation, rows);
+    const overwritten = inserted === rows.length ? [] : await overwriteEarlier(tx, generation, rows);
+    // An item that was overwritten was counted with its first row.
+    const replaced = countIn(idsShown, rows) - countIn(idsShown, overwritten);
+    return { added: inserted - replaced, replaced, overwritten };
+  }
+
+  async #end(status: "done" | "failed", format: FeedFormat | undefined, problem: string | undefined): Promise<void> {
+    const { feed, generation } = this.#upload;
+    const isDone = status === "done";
+    const counts = isDone
+      ? { ...this.#counts, items_removed: this.#shown.item_count - this.#counts.items_replaced }
+      : // Of a file that is of no use nothing is in the feed.
+        { ...this.#counts, items: 0, items_added: 0, items_replaced: 0 };
+    const found = [...this.#badRows, ...this.#duplicates].sort((one, other) => one.line - other.line);
+    const errors = JSON.stringify(found.slice(0, BAD_ROWS_KEPT_MAX));
+    await this.#world.database.write(async (tx) => {
+      if (!(await saveCounts(tx, this.#upload, counts))) throw new UploadLost();
+      const ended_time = unixSeconds(this.#world.clock);
+      await endUpload(tx, this.#upload, { status, ended_time, format, problem, errors });
+      if (isDone) await showGeneration(tx, feed, generation, this.#counts.items);
+    });
+  }
+}
+
+interface Overwritten {
+  readonly line: number;
+  readonly retailer_id: string;
+  /** The position of the row that was there. */
+  readonly earlier: number;
+}
+
+/** Of rows of which some were not inserted, because an earlier one, of this write or another, has their retailer_id. */
+async function overwriteEarlier(tx: Transaction, generation: number, rows: readonly ReadItem[]): Promise<Overwritten[]> {
+  const positions = new Map((await findItems(tx, generation, idsOf(rows))).map(({ retailer_id, position }) => [retailer_id, position]));
+  const overwritten: Overwritten[] = [];
+  const last = new Map<string, ReadItem>();
+  for (const row of rows) {
+    const { line, retailer_id, position } = row;
+    const earlier = positions.get(retailer_id);
+    if (earlier === undefined || earlier === position) continue;
+    positions.set(retailer_id, position);
+    last.set(retailer_id, row);
+    overwritten.push({ line, retailer_id, earlier });
+  }
+  for (const row of last.values()) await overwriteItem(tx, generation, row);
+  return overwritten;
+}
+
+const idsOf = (items: readonly ReadItem[]): string[] => items.map(({ retailer_id }) => retailer_id);
+
+const countIn = (known: ReadonlyMap<string, string>, rows: readonly { readonly retailer_id: string }[]): number =>
+  known.size === 0 ? 0 : rows.filter(({ retailer_id }) => known.has(retailer_id)).length;
+
+/** Of a row that is wrong elsewhere, so that it can be found. */
+const RETAILER_ID_SHOWN_MAX = 100;
+
+function idOf({ retailer_id }: RawItem): { retailer_id?: string } {
+  const text = retailer_id?.trim().slice(0, RETAILER_ID_SHOWN_MAX).toWellFormed().replaceAll("\u0000", "\uFFFD");
+  return text === undefined || text === "" ? {} : { retailer_id: text };
+}

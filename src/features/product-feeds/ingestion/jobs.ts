@@ -1,0 +1,123 @@
+/**
+ * The job of a feed: takes its uploads one after the other, in the order in which they came, and clears away what they leave
+ * behind (D-142). One job for each feed, so that no two files of a feed are read at once.
+ */
+import type { World } from "#graph/worlds/world";
+import type { JobKind, RunningJob } from "#jobs/job-kind";
+import { unixSeconds } from "#kernel/clock";
+import { type NodeId, nodeId } from "#kernel/ids";
+import type { Transaction } from "#storage/database";
+import { deleteItems } from "../items.store.ts";
+import type { Bytes } from "../formats/bytes.ts";
+import { fetchFile } from "./fetching.ts";
+import { Ingestion, type ShownItems, UploadLost } from "./ingestion.ts";
+import { ROWS_PER_WRITE, UPLOADS_KEPT_MAX } from "../product-feeds.limits.ts";
+import type { FeedFormat } from "../formats/rows.ts";
+import { beginGeneration, findFeed, findSpareGeneration, forgetGeneration } from "../product-feeds.store.ts";
+import {
+  claimUpload,
+  deleteOldUploads,
+  deleteParts,
+  deleteUploadsOfFeed,
+  findPart,
+  findSparePart,
+  findWaitingUpload,
+  type RunningUpload,
+  type UploadRow,
+} from "./uploads.store.ts";
+
+const KIND = "feed_ingestion";
+
+/** A file whose parts stopped coming: its sender is gone, or its process was killed. */
+const RECEIVING_SECONDS_MAX = 86_400;
+/** Parts deleted in one write: 8 MB. */
+const PARTS_PER_WRITE = 8;
+
+export const feedIngestion: JobKind<World> = { kind: KIND, run: ingestFeed };
+
+/** In the transaction that leaves something to do. The lock keeps the job from ending between the look and the commit. */
+export async function scheduleIngestion(tx: Transaction, world: World, feed: string): Promise<void> {
+  await tx.lock(KIND, feed);
+  // A job that runs looks again before it ends; replacing it would make its run the loser.
+  if ((await world.jobs.dueTimeOf(tx, KIND, feed)) !== undefined) return;
+  await world.jobs.schedule(tx, { kind: KIND, key: feed, dueMs: world.clock.nowMs() });
+}
+
+async function ingestFeed(world: World, key: string, _payload: unknown, job: RunningJob): Promise<void> {
+  const feed = nodeId(key);
+  for (;;) {
+    const claimed = await world.database.write((tx) => claimNext(tx, world, feed));
+    if (claimed !== undefined) {
+      try {
+        await ingest(world, claimed);
+      } catch (error) {
+        if (!(error instanceof UploadLost)) throw error;
+      }
+    }
+    await clearAway(world, feed);
+    if (claimed === undefined && (await world.database.write((tx) => endUnlessAsked(tx, job, feed)))) return;
+  }
+}
+
+async function endUnlessAsked(tx: Transaction, job: RunningJob, feed: NodeId): Promise<boolean> {
+  await tx.lock(KIND, feed);
+  if ((await findWaitingUpload(tx, feed)) !== undefined) return false;
+  await job.settle(tx);
+  return true;
+}
+
+interface ClaimedUpload extends RunningUpload {
+  readonly upload: UploadRow;
+  readonly shown: ShownItems;
+}
+
+async function claimNext(tx: Transaction, world: World, feed: NodeId): Promise<ClaimedUpload | undefined> {
+  await tx.lock(KIND, feed);
+  const shown = await findFeed(tx, feed);
+  if (shown === undefined) {
+    await deleteUploadsOfFeed(tx, feed);
+    return undefined;
+  }
+  const now = unixSeconds(world.clock);
+  await deleteOldUploads(tx, feed, UPLOADS_KEPT_MAX, now - RECEIVING_SECONDS_MAX);
+  const upload = await findWaitingUpload(tx, feed);
+  if (upload === undefined) return undefined;
+  const generation = await beginGeneration(tx, feed);
+  await claimUpload(tx, feed, upload.n, generation, now);
+  return { feed, n: upload.n, generation, upload, shown };
+}
+
+async function ingest(world: World, claimed: ClaimedUpload): Promise<void> {
+  const { feed, n, upload, shown } = claimed;
+  const ingestion = new Ingestion(world, claimed, shown);
+  if (upload.is_complete === 0) {
+    const problem = await fetchFile(world, claimed, upload.url ?? "");
+    if (problem !== undefined) return ingestion.fail(problem);
+  }
+  return ingestion.run(partsOf(world, feed, n), (upload.format ?? undefined) as FeedFormat | undefined);
+}
+
+async function* partsOf(world: World, feed: string, n: number): Bytes {
+  for (let part = 0; ; part++) {
+    const bytes = await findPart(world.database.reader, feed, n, part);
+    if (bytes === undefined) return;
+    yield bytes;
+  }
+}
+
+/** Items of generations that nobody sees, and files that were read: step by step, so that other writes are not held up. */
+async function clearAway(world: World, feed: NodeId): Promise<void> {
+  const { database } = world;
+  for (;;) {
+    const generation = await findSpareGeneration(database.reader, feed);
+    if (generation === undefined) break;
+    await database.write(async (tx) => {
+      if ((await deleteItems(tx, generation, ROWS_PER_WRITE)) < ROWS_PER_WRITE) await forgetGeneration(tx, feed, generation);
+    });
+  }
+  for (;;) {
+    const spare = await findSparePart(database.reader, feed);
+    if (spare === undefined) return;
+    await database.write((tx) => deleteParts(tx, feed, spare.n, PARTS_PER_WRITE));
+  }
+}

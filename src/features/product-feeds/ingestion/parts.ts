@@ -1,0 +1,47 @@
+/** The bytes of a file, stored in parts as they come. */
+import type { World } from "#graph/worlds/world";
+import { FILE_BYTES_MAX, PART_BYTES } from "../product-feeds.limits.ts";
+import { FeedFileProblem } from "../formats/rows.ts";
+import { insertPart } from "./uploads.store.ts";
+
+export class PartWriter {
+  readonly #world: World;
+  readonly #feed: string;
+  readonly #n: number;
+  readonly #part = Buffer.allocUnsafe(PART_BYTES);
+  #filled = 0;
+  #parts = 0;
+  #bytes = 0;
+
+  constructor(world: World, feed: string, n: number) {
+    this.#world = world;
+    this.#feed = feed;
+    this.#n = n;
+  }
+
+  /** The next call has to wait for this one. Throws `FeedFileProblem` for a file that is too large. */
+  async write(given: Uint8Array): Promise<void> {
+    this.#bytes += given.length;
+    if (this.#bytes > FILE_BYTES_MAX) throw new FeedFileProblem(`the file is larger than ${FILE_BYTES_MAX} bytes`);
+    for (let at = 0; at < given.length; ) {
+      const taken = Math.min(PART_BYTES - this.#filled, given.length - at);
+      this.#part.set(given.subarray(at, at + taken), this.#filled);
+      this.#filled += taken;
+      at += taken;
+      if (this.#filled === PART_BYTES) await this.#store();
+    }
+  }
+
+  /** Answers how many bytes there were. */
+  async end(): Promise<number> {
+    if (this.#filled > 0) await this.#store();
+    return this.#bytes;
+  }
+
+  async #store(): Promise<void> {
+    const bytes = this.#part.subarray(0, this.#filled);
+    await this.#world.database.write((tx) => insertPart(tx, this.#feed, this.#n, this.#parts, bytes));
+    this.#parts++;
+    this.#filled = 0;
+  }
+}

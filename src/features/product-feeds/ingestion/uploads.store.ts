@@ -1,0 +1,195 @@
+import type { Reader, Transaction } from "#storage/database";
+import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { append, type Row, sql } from "#storage/sql";
+import type { FeedFormat } from "../formats/rows.ts";
+
+/**
+ * `receiving`: the file is on its way in. `pending`: it, or its address, is stored. `running`: it is being read, or will be
+ * again once another process has taken over. `done`: the feed has its items. `failed`: the feed is as it was.
+ */
+export const uploadStatuses = ["receiving", "pending", "running", "done", "failed"] as const;
+export type UploadStatus = (typeof uploadStatuses)[number];
+
+/** What came of the rows so far. */
+export interface UploadCounts {
+  /** All rows, good and bad. */
+  readonly rows: number;
+  readonly items: number;
+  readonly items_added: number;
+  readonly items_replaced: number;
+  readonly items_removed: number;
+  readonly bad_rows: number;
+  /** Rows whose retailer_id an earlier row had; the later one counts. */
+  readonly duplicates: number;
+}
+
+export interface UploadRow extends Row {
+  feed: string;
+  n: number;
+  status: string;
+  source: "file" | "url";
+  url: string | null;
+  file_name: string | null;
+  format: string | null;
+  /** The whole file is stored. */
+  is_complete: number;
+  bytes: number;
+  /** That of the run under way; 0: none yet. */
+  generation: number;
+  created_time: number;
+  started_time: number;
+  ended_time: number;
+  rows: number;
+  items: number;
+  items_added: number;
+  items_replaced: number;
+  items_removed: number;
+  bad_rows: number;
+  duplicates: number;
+  problem: string | null;
+  /** JSON list of rows with reasons. */
+  errors: string;
+}
+
+const selectUploads = (feed: string) => sql`
+  SELECT CAST(u.feed AS TEXT) AS feed, u.n, u.status, u.source, u.url, u.file_name, u.format, u.is_complete, u.bytes, u.generation, u.created_time,
+    u.started_time, u.ended_time, u.rows, u.items, u.items_added, u.items_replaced, u.items_removed, u.bad_rows, u.duplicates, u.problem, u.errors
+  FROM feed_uploads u WHERE u.feed = ${feed}`;
+
+export const findUpload = (reader: Reader, feed: string, n: number): Promise<UploadRow | undefined> =>
+  reader.get<UploadRow>(append(selectUploads(feed), "AND u.n = ?", [n]));
+
+const newestFirst = { columns: ["u.n"], direction: "descending", keyOf: (row: UploadRow) => [String(row.n)] } as const;
+
+export const listUploadsOfFeed = (reader: Reader, feed: string, page: PageRequest): Promise<ListPage<UploadRow>> =>
+  readPage<UploadRow>(reader, selectUploads(feed), newestFirst, page);
+
+/** The next one to be read: they take turns, in the order in which they came. */
+export const findWaitingUpload = (reader: Reader, feed: string): Promise<UploadRow | undefined> =>
+  reader.get<UploadRow>(append(selectUploads(feed), "AND u.status IN ('pending', 'running') ORDER BY u.n LIMIT 1"));
+
+export interface NewUpload {
+  readonly source: "file" | "url";
+  readonly url: string | undefined;
+  readonly file_name: string | undefined;
+  /** Unix seconds. */
+  readonly created_time: number;
+  readonly format: FeedFormat | undefined;
+}
+
+/** Answers its number; undefined: there is no such feed. */
+export async function insertUpload(
+  tx: Transaction,
+  feed: string,
+  { source, url, file_name, created_time, format }: NewUpload,
+): Promise<number | undefined> {
+  const row = await tx.get<{ next_upload: number }>(
+    sql`UPDATE product_feeds SET next_upload = next_upload + 1 WHERE id = ${feed} RETURNING next_upload`,
+  );
+  if (row === undefined) return undefined;
+  const n = row.next_upload - 1;
+  const status: UploadStatus = source === "url" ? "pending" : "receiving";
+  await tx.run(sql`
+    INSERT INTO feed_uploads (feed, n, status, source, url, file_name, format, is_complete, bytes, generation, created_time, started_time, ended_time,
+      rows, items, items_added, items_replaced, items_removed, bad_rows, duplicates, errors)
+    VALUES (${feed}, ${n}, ${status}, ${source}, ${url ?? null}, ${file_name ?? null}, ${format ?? null}, 0, 0, 0, ${created_time}, 0, 0,
+      0, 0, 0, 0, 0, 0, 0, '[]')`);
+  return n;
+}
+
+/** The file is stored to its end. Answers false when the upload is gone, or was not waiting for that. */
+export async function completeUpload(
+  tx: Transaction,
+  feed: string,
+  n: number,
+  bytes: number,
+  expected: UploadStatus,
+  status: UploadStatus,
+): Promise<boolean> {
+  const changed = await tx.run(sql`
+    UPDATE feed_uploads SET status = ${status}, is_complete = 1, bytes = ${bytes} WHERE feed = ${feed} AND n = ${n} AND status = ${expected}`);
+  return changed === 1;
+}
+
+/** A run begins, under a generation of its own: whoever ran before can no longer write. */
+export async function claimUpload(tx: Transaction, feed: string, n: number, generation: number, now: number): Promise<void> {
+  await tx.run(sql`
+    UPDATE feed_uploads SET status = 'running', generation = ${generation},
+      started_time = CASE WHEN started_time = 0 THEN CAST(${now} AS BIGINT) ELSE started_time END,
+      rows = 0, items = 0, items_added = 0, items_replaced = 0, items_removed = 0, bad_rows = 0, duplicates = 0
+    WHERE feed = ${feed} AND n = ${n}`);
+}
+
+export interface RunningUpload {
+  readonly feed: string;
+  readonly n: number;
+  readonly generation: number;
+}
+
+/** Answers false when another run, or nobody, has the upload now. */
+export async function saveCounts(tx: Transaction, { feed, n, generation }: RunningUpload, counts: UploadCounts): Promise<boolean> {
+  const changed = await tx.run(sql`
+    UPDATE feed_uploads SET rows = ${counts.rows}, items = ${counts.items}, items_added = ${counts.items_added},
+      items_replaced = ${counts.items_replaced}, items_removed = ${counts.items_removed}, bad_rows = ${counts.bad_rows},
+      duplicates = ${counts.duplicates}
+    WHERE feed = ${feed} AND n = ${n} AND generation = ${generation} AND status = 'running'`);
+  return changed === 1;
+}
+
+export interface UploadEnd {
+  readonly status: "done" | "failed";
+  readonly ended_time: number;
+  readonly format: FeedFormat | undefined;
+  readonly problem: string | undefined;
+  /** JSON. */
+  readonly errors: string;
+}
+
+/** Answers false when another run, or nobody, has the upload now. */
+export async function endUpload(tx: Transaction, { feed, n, generation }: RunningUpload, end: UploadEnd): Promise<boolean> {
+  const changed = await tx.run(sql`
+    UPDATE feed_uploads SET status = ${end.status}, ended_time = ${end.ended_time}, format = ${end.format ?? null}, problem = ${end.problem ?? null},
+      errors = ${end.errors}
+    WHERE feed = ${feed} AND n = ${n} AND generation = ${generation} AND status = 'running'`);
+  return changed === 1;
+}
+
+export async function deleteUpload(tx: Transaction, feed: string, n: number): Promise<void> {
+  await tx.run(sql`DELETE FROM feed_uploads WHERE feed = ${feed} AND n = ${n}`);
+}
+
+/** Reports beyond the newest `kept`, and files that stopped coming in before `receivingBefore`. */
+export async function deleteOldUploads(tx: Transaction, feed: string, kept: number, receivingBefore: number): Promise<void> {
+  const newest = await tx.get<{ n: number | null }>(sql`SELECT MAX(u.n) AS n FROM feed_uploads u WHERE u.feed = ${feed}`);
+  await tx.run(sql`DELETE FROM feed_uploads WHERE feed = ${feed} AND n <= ${(newest?.n ?? 0) - kept} AND status IN ('done', 'failed')`);
+  await tx.run(sql`DELETE FROM feed_uploads WHERE feed = ${feed} AND status = 'receiving' AND created_time < ${receivingBefore}`);
+}
+
+export async function deleteUploadsOfFeed(tx: Transaction, feed: string): Promise<void> {
+  await tx.run(sql`DELETE FROM feed_uploads WHERE feed = ${feed}`);
+}
+
+export async function insertPart(tx: Transaction, feed: string, n: number, part: number, bytes: Uint8Array): Promise<void> {
+  await tx.run(sql`INSERT INTO feed_upload_parts (feed, n, part, bytes) VALUES (${feed}, ${n}, ${part}, ${bytes})`);
+}
+
+export async function findPart(reader: Reader, feed: string, n: number, part: number): Promise<Uint8Array | undefined> {
+  const row = await reader.get<{ bytes: Uint8Array }>(
+    sql`SELECT p.bytes FROM feed_upload_parts p WHERE p.feed = ${feed} AND p.n = ${n} AND p.part = ${part}`,
+  );
+  return row?.bytes;
+}
+
+/** A stored part that no upload waits for: of one that ended, or of none. */
+export async function findSparePart(reader: Reader, feed: string): Promise<{ n: number } | undefined> {
+  return reader.get<{ n: number }>(sql`
+    SELECT p.n FROM feed_upload_parts p LEFT JOIN feed_uploads u ON u.feed = p.feed AND u.n = p.n
+    WHERE p.feed = ${feed} AND (u.status IS NULL OR u.status IN ('done', 'failed')) ORDER BY p.n LIMIT 1`);
+}
+
+/** Answers how many were deleted: `limit`, as long as there are more. */
+export function deleteParts(tx: Transaction, feed: string, n: number, limit: number): Promise<number> {
+  return tx.run(sql`
+    DELETE FROM feed_upload_parts WHERE feed = ${feed} AND n = ${n} AND part IN (
+      SELECT p.part FROM feed_upload_parts p WHERE p.feed = ${feed} AND p.n = ${n} ORDER BY p.part LIMIT ${limit})`);
+}

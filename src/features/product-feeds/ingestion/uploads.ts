@@ -1,0 +1,117 @@
+/**
+ * Feed files on their way in (operating.md: feeds/{id}/uploads): stored first, whether sent or fetched, then read by a job. An
+ * upload that was accepted is read to its end however often its process is killed.
+ */
+
+import type { World } from "#graph/worlds/world";
+import { unixSeconds } from "#kernel/clock";
+import type { Reader } from "#storage/database";
+import type { ListPage, PageRequest } from "#storage/keyset";
+import type { Bytes } from "../formats/bytes.ts";
+import type { RowError } from "./ingestion.ts";
+import { scheduleIngestion } from "./jobs.ts";
+import { PartWriter } from "./parts.ts";
+import type { FeedFormat } from "../formats/rows.ts";
+import { FeedFileProblem } from "../formats/rows.ts";
+import { findFeed } from "../product-feeds.store.ts";
+import {
+  completeUpload,
+  deleteUpload,
+  findUpload,
+  insertUpload,
+  listUploadsOfFeed,
+  type UploadCounts,
+  type UploadRow,
+  type UploadStatus,
+} from "./uploads.store.ts";
+
+/** What the control API says of an upload. Times are Unix seconds by the world's clock. */
+export interface UploadReport extends UploadCounts {
+  readonly feed: string;
+  readonly n: number;
+  readonly status: UploadStatus;
+  readonly source: "file" | "url";
+  readonly url?: string;
+  readonly file_name?: string;
+  readonly format?: FeedFormat;
+  readonly bytes: number;
+  readonly created_time: number;
+  readonly started_time?: number;
+  readonly ended_time?: number;
+  /** Why the feed stayed as it was. */
+  readonly problem?: string;
+  /** The first hundred, by line. */
+  readonly errors: readonly RowError[];
+}
+
+export const hasFeed = async (reader: Reader, feed: string): Promise<boolean> => (await findFeed(reader, feed)) !== undefined;
+
+export async function findReport(reader: Reader, feed: string, n: number): Promise<UploadReport | undefined> {
+  const row = await findUpload(reader, feed, n);
+  return row === undefined ? undefined : reportOf(row);
+}
+
+export async function listReports(reader: Reader, feed: string, page: PageRequest): Promise<ListPage<UploadReport>> {
+  const found = await listUploadsOfFeed(reader, feed, page);
+  return { ...found, rows: found.rows.map(reportOf) };
+}
+
+function reportOf(row: UploadRow): UploadReport {
+  const { feed, n, status, source, bytes, created_time, rows, items, items_added, items_replaced, items_removed, bad_rows, duplicates } = row;
+  return {
+    feed,
+    n,
+    status: status as UploadStatus,
+    source,
+    ...(row.url === null ? {} : { url: row.url }),
+    ...(row.file_name === null ? {} : { file_name: row.file_name }),
+    ...(row.format === null ? {} : { format: row.format as FeedFormat }),
+    bytes,
+    created_time,
+    ...(row.started_time === 0 ? {} : { started_time: row.started_time }),
+    ...(row.ended_time === 0 ? {} : { ended_time: row.ended_time }),
+    ...{ rows, items, items_added, items_replaced, items_removed, bad_rows, duplicates },
+    ...(row.problem === null ? {} : { problem: row.problem }),
+    errors: JSON.parse(row.errors),
+  };
+}
+
+export interface FileInput {
+  readonly file_name?: string | undefined;
+  /** Told by how the file begins unless it is said here. */
+  readonly format?: FeedFormat | undefined;
+}
+
+/** Stores the file and lets it be read. Answers the upload's number; undefined: there is no such feed. */
+export async function receiveFile(world: World, feed: string, file: Bytes, { file_name, format }: FileInput): Promise<number | undefined> {
+  const created_time = unixSeconds(world.clock);
+  const n = await world.database.write((tx) => insertUpload(tx, feed, { source: "file", url: undefined, file_name, created_time, format }));
+  if (n === undefined) return undefined;
+  try {
+    const parts = new PartWriter(world, feed, n);
+    for await (const bytes of file) await parts.write(bytes);
+    const bytes = await parts.end();
+    await world.database.write(async (tx) => {
+      if (!(await completeUpload(tx, feed, n, bytes, "receiving", "pending"))) throw new FeedFileProblem("the feed was deleted meanwhile");
+      await scheduleIngestion(tx, world, feed);
+    });
+    return n;
+  } catch (error) {
+    // What was stored of it belongs to nobody now; the next ingestion clears it away.
+    await world.database.write(async (tx) => {
+      await deleteUpload(tx, feed, n);
+      await scheduleIngestion(tx, world, feed);
+    });
+    throw error;
+  }
+}
+
+/** Lets the file at an address be fetched and read. Answers the upload's number; undefined: there is no such feed. */
+export function receiveUrl(world: World, feed: string, url: string, format: FeedFormat | undefined): Promise<number | undefined> {
+  const created_time = unixSeconds(world.clock);
+  return world.database.write(async (tx) => {
+    const n = await insertUpload(tx, feed, { source: "url", url, file_name: undefined, created_time, format });
+    if (n !== undefined) await scheduleIngestion(tx, world, feed);
+    return n;
+  });
+}

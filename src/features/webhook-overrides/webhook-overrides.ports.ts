@@ -1,0 +1,20 @@
+/** What other rooms ask of overrides. An override belongs to an app and an account, or to an app and one of its numbers (D-57). */
+import type { NodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+
+/** `number` undefined: the account's own override. */
+interface OverridePort {
+  find(reader: Reader, account: NodeId, app: NodeId, number: NodeId | undefined): Promise<string | undefined>;
+  listOfNumber(reader: Reader, account: NodeId, number: NodeId): Promise<readonly { app: NodeId; override_callback_uri: string }[]>;
+  /** Keeps an address that counts as verified. */
+  save(tx: Transaction, account: NodeId, app: NodeId, number: NodeId | undefined, uri: string): Promise<void>;
+  remove(tx: Transaction, account: NodeId, app: NodeId, number: NodeId | undefined): Promise<void>;
+  /** Every override of the app on the account and its numbers. */
+  removeAll(tx: Transaction, account: NodeId, app: NodeId): Promise<void>;
+}
+
+declare module "#kernel/ports" {
+  interface Ports {
+    override_store: OverridePort;
+  }
+}

@@ -1,0 +1,66 @@
+/** What a room gives to the house through its door (`index.ts`). */
+import type { TObject } from "typebox";
+import type { JobKind } from "#jobs/job-kind";
+import type { NodeId } from "#kernel/ids";
+import type { PortRegistry } from "#kernel/ports";
+import type { Migration, Reader, Transaction } from "#storage/database";
+import type { ListPage, PageRequest } from "#storage/keyset";
+import type { WebhookField } from "#webhooks/catalogue/field";
+import type { VersionChange } from "../versions/changes.ts";
+import type { Field, NodeType, Served } from "./operation.ts";
+import type { World } from "../worlds/world.ts";
+
+export interface Reference {
+  /** Where in the entry it stands, e.g. `users[0]`. */
+  readonly path: string;
+  readonly types: readonly string[];
+  readonly id: string;
+  /** The node must also belong to this owner, e.g. a PSID to the label's page. */
+  readonly owner?: string;
+}
+
+/** An entry of a world file, as validated: ids as strings, defaults filled in by the section. */
+export type WorldEntry = Readonly<Record<string, unknown>>;
+
+/** What a world file and the control API may say about one kind of node (operating.md: World file). */
+export interface WorldSection {
+  /** The key in the world file, e.g. `labels`. */
+  readonly key: string;
+  /** Of one entry; unknown keys are errors. */
+  readonly entry: TObject;
+  /** Which keys identify an entry: `["id"]` unless said otherwise. None: entries add up and are no nodes (`activity`). */
+  readonly identity?: readonly string[];
+  /** For ids that are not the world's own kind, e.g. below 2^53: the id of an entry that the control API is given without one. */
+  mintId?(tx: Transaction, world: World): Promise<string>;
+  /** The ids that must exist, be of their types and belong to their owner once everything is loaded. */
+  references(entry: WorldEntry): readonly Reference[];
+  /** Inserts; answers false when the identity is taken. Called inside one transaction for a whole file. */
+  insert(tx: Transaction, entry: WorldEntry, world: World): Promise<boolean>;
+  find(reader: Reader, id: string, world: World): Promise<WorldEntry | undefined>;
+  list(reader: Reader, page: PageRequest, world: World): Promise<ListPage<WorldEntry>>;
+  /** Brings the stored entry to what `entry` says, wholly. */
+  replace(tx: Transaction, entry: WorldEntry, world: World): Promise<void>;
+  /** Answers false when there was none. What hangs on it goes with it. */
+  remove(tx: Transaction, id: string, world: World): Promise<boolean>;
+}
+
+export interface Feature {
+  readonly name: string;
+  readonly migrations: readonly Migration[];
+  readonly nodeTypes?: readonly NodeType[];
+  readonly operations?: readonly Served[];
+  /** Fields that the room gives to reads of another room's node type. */
+  readonly fields?: readonly { readonly on: string; readonly name: string; readonly field: Field }[];
+  readonly changes?: readonly VersionChange[];
+  readonly sections?: readonly WorldSection[];
+  /** The webhook fields that apps may subscribe to, e.g. those that the room emits. */
+  readonly webhookFields?: readonly WebhookField[];
+  /** What the room has done later, or without a caller. */
+  readonly jobs?: readonly JobKind<World>[];
+  registerPorts?(ports: PortRegistry): void;
+  /** Removes all that the room keeps below a page, app or account that is being removed by the control API. */
+  forgetOwner?(tx: Transaction, owner: NodeId, world: World): Promise<void>;
+}
+
+/** Keeps the row type of a node type inside its room. */
+export const nodeType = <R extends import("#storage/sql").Row>(type: NodeType<R>): NodeType => type as unknown as NodeType;

@@ -1,0 +1,211 @@
+/**
+ * The words of a contract. A contract is data, written once in a room; validation, documents and tests are made from it.
+ */
+import type { Static, TObject, TSchema } from "typebox";
+import type { AppFacts } from "#auth/app-facts";
+import type { NodeRef } from "#auth/node-ref";
+import type { PolicyName } from "#auth/policies";
+import type { SchemeName } from "#auth/schemes";
+import type { ErrorName } from "#kernel/errors";
+import type { Version } from "#kernel/versions";
+import type { Reader, Transaction } from "#storage/database";
+import type { ListPage, PageRequest } from "#storage/keyset";
+import type { Row } from "#storage/sql";
+import type { Caller } from "../pipeline/caller.ts";
+import type { GraphRequest, SurfaceName } from "../pipeline/request.ts";
+import type { VersionRule } from "../versions/rules.ts";
+import type { World } from "../worlds/world.ts";
+
+export type Method = "GET" | "POST" | "DELETE";
+export type ErrorForm = "flat" | "wrapped";
+
+/** One field of a node or of a list's items. */
+export interface Field<R = Row> {
+  readonly schema: TSchema;
+  /** D-16: who may read it. Where this is not the operation's policy it is asked of the node for each call (`field-policies.ts`). */
+  readonly policy: PolicyName;
+  /** The value in a row; the row's column of the field's own name when left out. Undefined leaves the field out. */
+  of?(row: R): unknown;
+  /**
+   * For a field that is itself an object with fields: how to get its row, and what can be selected of it. Fields of it with
+   * another policy than the object's are asked of the node that holds the object.
+   */
+  readonly nested?: { readonly set: () => FieldSet; load(request: ReadRequest, reader: Reader, row: R): Promise<Row | undefined> };
+  /** For a value that needs another look at the database, only when it is selected. */
+  load?(request: ReadRequest, reader: Reader, row: R): Promise<unknown>;
+  /** H7, D-21: asked for by name and without a value is a 422, not an answer without it. */
+  readonly isRefusedWhenAbsent?: true;
+  /** Present in this profile alone. */
+  readonly onlyIn?: "clients";
+}
+
+export interface FieldSet<R = Row> {
+  readonly fields: Readonly<Record<string, Field<R>>>;
+  /** Answered when `fields` is not given. */
+  readonly defaults: readonly string[];
+  readonly clientsDefaults?: readonly string[];
+  /** Answered whatever `fields` asks (D-37); `id` always is. */
+  readonly required?: readonly string[];
+}
+
+/** How something is reached and refused: the same words for operations and for reads of a node. */
+export interface Access {
+  /** The clauses that it serves. */
+  readonly clauses: readonly string[];
+  readonly surfaces: readonly SurfaceName[];
+  /** Where the `clients` profile serves it too (D-55). */
+  readonly clientsSurfaces?: readonly SurfaceName[];
+  readonly versions: VersionRule;
+  readonly scheme: SchemeName;
+  readonly policy: PolicyName;
+  readonly errorForm: ErrorForm;
+  /** On every answer of it, errors too (e.g. a deprecation). */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** D-13 [clients]: where the app allows it, a call on it without any token counts as the app's own. */
+  readonly tokenless?: (app: AppFacts) => boolean;
+  /** Which errors may leave it, beside those that every call may meet (`graph/contract/common-errors.ts`). */
+  readonly errors: readonly ErrorName[];
+}
+
+export interface NodeType<R extends Row = Row> {
+  readonly type: string;
+  /** Who may know that the node exists, for every operation on it (D-16). */
+  readonly policy: PolicyName;
+  /** Absent: `GET /{id}` is not part of the interface for this type. */
+  readonly reading?: Access & {
+    readonly operation: string;
+    readonly set: FieldSet<R>;
+    find(request: ReadRequest, reader: Reader, node: NodeRef): Promise<R | undefined>;
+  };
+}
+
+interface OperationBase extends Access {
+  /** Verb and noun, e.g. `createPersona`. */
+  readonly operation: string;
+  readonly method: Method;
+  /** The node type it hangs on; null for an address without an id (`/debug_token`). */
+  readonly on: string | null;
+  /** The edge, or the literal for `on: null`; null for the node itself. */
+  readonly edge: string | null;
+  /** Who may know that the node exists, where that is wider for this operation than for its node type. */
+  readonly visibility?: PolicyName;
+  /** A literal segment that may stand before the id (`/pages/{page_id}/…`, D-03). */
+  readonly alsoUnder?: string;
+  readonly params: TObject;
+  readonly summary: string;
+}
+
+export interface ListOperation<P extends TObject = TObject, R extends Row = Row> extends OperationBase {
+  readonly kind: "list";
+  readonly method: "GET";
+  readonly params: P;
+  readonly items: FieldSet<R>;
+  /** Which node an item is: needed where a field of the items has a policy other than the operation's (D-16). */
+  nodeOf?(row: R): NodeRef;
+  /** D-35: cursors alone, neither next nor previous. */
+  readonly cursorsOnly?: true;
+  /** How many columns its sort key has: 1 unless said otherwise. */
+  readonly keyColumns?: number;
+  /** Adds top-level keys beside `data` and `paging`, e.g. `summary`. */
+  readonly extras?: TSchema;
+}
+
+export interface ReadOperation<P extends TObject = TObject, A extends TSchema = TSchema> extends OperationBase {
+  readonly kind: "read";
+  readonly method: "GET";
+  readonly params: P;
+  readonly returns: A;
+}
+
+export interface WriteOperation<P extends TObject = TObject, A extends TSchema = TSchema> extends OperationBase {
+  readonly kind: "write";
+  readonly method: "POST" | "DELETE";
+  readonly params: P;
+  readonly returns: A;
+  /** D-33: what `fields` on the call selects from, once it is written: the node of the answered `id`, or the node itself. */
+  readonly readBack?: { readonly type: string; readonly set: FieldSet };
+}
+
+export type Operation = ListOperation | ReadOperation | WriteOperation;
+
+/** What every handler is given of a call, beside its database. */
+export interface OperationRequest<P = unknown> {
+  readonly node: NodeRef;
+  readonly params: P;
+  readonly caller: Caller;
+  readonly version: Version;
+  readonly world: World;
+  /** D-82: whether a named migration is on for this call. */
+  isMigrated(name: string): boolean;
+  readonly graphRequest: GraphRequest;
+  /** The `fields` asked, when the handler itself must know; the engine projects. */
+}
+
+export type ReadRequest = Omit<OperationRequest, "params">;
+
+export interface ListRequest<P = unknown> extends OperationRequest<P> {
+  readonly page: PageRequest;
+}
+
+export type ListResult<R extends Row> = ListPage<R> & { readonly extras?: Readonly<Record<string, unknown>> };
+
+/** An operation with its handler, as the registry takes it. */
+export type Served =
+  | { readonly contract: ListOperation; readonly handle: (request: ListRequest, reader: Reader) => Promise<ListResult<Row>> }
+  | { readonly contract: ReadOperation; readonly handle: (request: OperationRequest, reader: Reader) => Promise<unknown> }
+  | {
+      readonly contract: WriteOperation;
+      readonly handle: (request: OperationRequest, tx: Transaction, prepared: unknown) => Promise<unknown>;
+      readonly prepare?: (request: OperationRequest, reader: Reader) => Promise<unknown>;
+      readonly submit?: undefined;
+    }
+  | { readonly contract: WriteOperation; readonly submit: (request: OperationRequest) => Promise<unknown> };
+
+export function serveList<P extends TObject, R extends Row>(
+  contract: ListOperation<P, R>,
+  handle: (request: ListRequest<Static<P>>, reader: Reader) => Promise<ListResult<R>>,
+): Served {
+  return { contract, handle } as unknown as Served;
+}
+
+export function serveRead<P extends TObject, A extends TSchema>(
+  contract: ReadOperation<P, A>,
+  handle: (request: OperationRequest<Static<P>>, reader: Reader) => Promise<Static<A>>,
+): Served {
+  return { contract, handle } as unknown as Served;
+}
+
+/**
+ * `prepare` asks a network where that must come first (step 9, never inside a transaction); `handle` gets what it answered
+ * and checks again, in the transaction, whatever it saw.
+ */
+export function serveWrite<P extends TObject, A extends TSchema, Prepared = undefined>(
+  contract: WriteOperation<P, A>,
+  handle: (request: OperationRequest<Static<P>>, tx: Transaction, prepared: Prepared) => Promise<Static<A>>,
+  prepare?: (request: OperationRequest<Static<P>>, reader: Reader) => Promise<Prepared>,
+): Served {
+  return (prepare === undefined ? { contract, handle } : { contract, handle, prepare }) as unknown as Served;
+}
+
+/** A write of which several calls share a transaction: the room opens it, and answers each call when it is durable. */
+export const serveIntake = <P extends TObject, A extends TSchema>(
+  contract: WriteOperation<P, A>,
+  submit: (request: OperationRequest<Static<P>>) => Promise<Static<A>>,
+): Served => ({ contract, submit }) as unknown as Served;
+
+export const listOperation = <P extends TObject, R extends Row>(words: Omit<ListOperation<P, R>, "kind" | "method">): ListOperation<P, R> => ({
+  kind: "list",
+  method: "GET",
+  ...words,
+});
+
+export const readOperation = <P extends TObject, A extends TSchema>(words: Omit<ReadOperation<P, A>, "kind" | "method">): ReadOperation<P, A> => ({
+  kind: "read",
+  method: "GET",
+  ...words,
+});
+
+export const writeOperation = <P extends TObject, A extends TSchema>(words: Omit<WriteOperation<P, A>, "kind">): WriteOperation<P, A> => ({
+  kind: "write",
+  ...words,
+});

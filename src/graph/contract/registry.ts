@@ -1,0 +1,207 @@
+/**
+ * (type, method, edge) → operation. Built once at start from the rooms; refuses a double claim, a node type without a
+ * policy, a field without one (D-16), and a webhook field that is defined twice.
+ */
+import { type PolicyName, policies } from "#auth/policies";
+import { FieldCatalogue } from "#webhooks/catalogue/catalogue";
+import { ChangeLog } from "../versions/changes.ts";
+import type { Access, Field, FieldSet, ListOperation, Method, NodeType, Operation, Served } from "./operation.ts";
+import { fieldsBeyond } from "../pipeline/field-policies.ts";
+import { parametersReader, type ReadParameters } from "../pipeline/parameters.ts";
+import type { Feature } from "./feature.ts";
+
+/** An operation, ready to be called. */
+export interface Endpoint {
+  readonly access: Access & { readonly operation: string };
+  readonly served: Served | undefined;
+  /** The node type whose declared fields answer, for a read of a node. */
+  readonly reading: NonNullable<NodeType["reading"]> | undefined;
+  /** The node type that it hangs on; undefined for an address without an id. */
+  readonly nodeType: string | undefined;
+  readonly readParams: ReadParameters;
+  /** The parameters of its own, for `debug=all`. */
+  readonly paramNames: readonly string[];
+  /** How a version calendar's `affects` may call it: operation, edge, and the endpoint's number in the interface (`G2`). */
+  readonly names: readonly string[];
+  /** Who may know that the node exists. */
+  readonly visibility: Access["policy"];
+}
+
+export class Registry {
+  readonly features: readonly Feature[];
+  readonly changes: ChangeLog;
+  readonly webhookFields: FieldCatalogue;
+  readonly endpoints: Endpoint[] = [];
+  readonly #types = new Map<string, NodeType>();
+  /** By type (empty for a literal), edge (empty for the node itself) and method. */
+  readonly #byAddress = new Map<string, Map<string, Map<string, Endpoint>>>();
+  readonly #literals = new Set<string>();
+  readonly #prefixes = new Map<string, Set<string>>();
+  readonly #edges = new Set<string>();
+  readonly #flatEdges = new Set<string>();
+  /** By edge and method. */
+  readonly #headers = new Map<string, Map<string, Readonly<Record<string, string>>>>();
+
+  constructor(features: readonly Feature[]) {
+    this.features = features;
+    for (const feature of features) for (const type of feature.nodeTypes ?? []) this.#addType(withFieldExtensions(type, features));
+    for (const feature of features) for (const served of feature.operations ?? []) this.#addOperation(served);
+    this.changes = new ChangeLog(features.flatMap((feature) => feature.changes ?? []));
+    this.webhookFields = new FieldCatalogue(features.flatMap((feature) => feature.webhookFields ?? []));
+  }
+
+  /** The operations that hang on a node type. */
+  operationsOn(type: string): readonly Endpoint[] {
+    return this.endpoints.filter(({ served }) => served?.contract.on === type);
+  }
+
+  get types(): readonly NodeType[] {
+    return [...this.#types.values()];
+  }
+
+  find(type: string, method: string, edge: string | undefined): Endpoint | undefined {
+    return this.#byAddress
+      .get(type)
+      ?.get(edge ?? "")
+      ?.get(method);
+  }
+
+  findLiteral(method: string, literal: string): Endpoint | undefined {
+    return this.find("", method, literal);
+  }
+
+  isLiteral = (word: string): boolean => this.#literals.has(word);
+
+  isEdge = (word: string): boolean => this.#edges.has(word);
+
+  isPrefix = (word: string): boolean => this.#prefixes.has(word);
+
+  /** Whether `edge` may be addressed below the literal `prefix`. */
+  isUnder(prefix: string, edge: string | undefined): boolean {
+    return edge !== undefined && this.#prefixes.get(prefix)?.has(edge) === true;
+  }
+
+  /** D-20: edges of page messaging answer flat, even where the id leads nowhere. */
+  isFlatEdge = (edge: string | undefined): boolean => edge !== undefined && this.#flatEdges.has(edge);
+
+  /** What every call of that shape carries in its answer, whatever it leads to: a header says nothing about ids (D-90). */
+  headersOf = (method: string, edge: string | undefined): Readonly<Record<string, string>> | undefined =>
+    edge === undefined ? undefined : this.#headers.get(edge)?.get(method);
+
+  #addType(type: NodeType): void {
+    if (this.#types.has(type.type)) throw new Error(`two rooms declare the node type ${type.type}`);
+    requirePolicy(type.policy, `node type ${type.type}`);
+    this.#types.set(type.type, type);
+    const { reading } = type;
+    if (reading === undefined) return;
+    requirePolicy(reading.policy, `reads of ${type.type}`);
+    checkFields(reading.set, reading.policy, type.type);
+    this.#claim(type.type, "GET", "", {
+      access: reading,
+      served: undefined,
+      reading,
+      nodeType: type.type,
+      readParams: () => ({}),
+      names: namesOf(reading, undefined),
+      paramNames: [],
+      visibility: type.policy,
+    });
+  }
+
+  #addOperation(served: Served): void {
+    const { contract } = served;
+    requirePolicy(contract.policy, contract.operation);
+    if (contract.kind === "list") checkItems(contract);
+    if (contract.kind === "write" && contract.readBack !== undefined) checkFields(contract.readBack.set, contract.policy, contract.operation);
+    const type = contract.on === null ? undefined : this.#types.get(contract.on);
+    if (contract.on !== null && type === undefined)
+      throw new Error(`${contract.operation} hangs on a node type that no room declares: ${contract.on}`);
+    this.#rememberWords(contract);
+    this.#claim(contract.on ?? "", contract.method, contract.edge ?? "", {
+      access: contract,
+      served,
+      reading: undefined,
+      nodeType: contract.on ?? undefined,
+      readParams: parametersReader(contract.params),
+      names: namesOf(contract, contract.edge ?? undefined),
+      paramNames: Object.keys(contract.params.properties),
+      visibility: contract.visibility ?? type?.policy ?? contract.policy,
+    });
+  }
+
+  #rememberWords(contract: Operation): void {
+    if (contract.edge === null) return;
+    if (contract.on === null) this.#literals.add(contract.edge);
+    else this.#edges.add(contract.edge);
+    if (contract.on !== null && contract.errorForm === "flat") this.#flatEdges.add(contract.edge);
+    if (contract.headers !== undefined) innerOf(this.#headers, contract.edge).set(contract.method, contract.headers);
+    if (contract.alsoUnder !== undefined) {
+      const edges = this.#prefixes.get(contract.alsoUnder) ?? new Set();
+      this.#prefixes.set(contract.alsoUnder, edges.add(contract.edge));
+    }
+  }
+
+  #claim(type: string, method: Method, edge: string, endpoint: Endpoint): void {
+    const byMethod = innerOf(innerOf(this.#byAddress, type), edge);
+    const holder = byMethod.get(method);
+    if (holder !== undefined)
+      throw new Error(`${endpoint.access.operation} and ${holder.access.operation} claim the same address: ${method} ${type} ${edge}`);
+    byMethod.set(method, endpoint);
+    this.endpoints.push(endpoint);
+  }
+}
+
+/** The inner map of a key, made when it is first asked for. */
+function innerOf<V>(outer: Map<string, Map<string, V>>, key: string): Map<string, V> {
+  let inner = outer.get(key);
+  if (inner === undefined) {
+    inner = new Map();
+    outer.set(key, inner);
+  }
+  return inner;
+}
+
+/** `G2-3` is a clause of the endpoint `G2`. */
+function namesOf(access: Endpoint["access"], edge: string | undefined): string[] {
+  const numbers = access.clauses.map((clause) => /^([A-I]\d)-/.exec(clause)?.[1]).filter((number) => number !== undefined);
+  return [access.operation, ...(edge === undefined ? [] : [edge]), ...new Set(numbers)];
+}
+
+/** The type with the fields that other rooms give to its reads. Refuses a field that is there already. */
+function withFieldExtensions(type: NodeType, features: readonly Feature[]): NodeType {
+  const extensions = features.flatMap((feature) => feature.fields ?? []).filter(({ on }) => on === type.type);
+  if (extensions.length === 0 || type.reading === undefined) return type;
+  const fields: Record<string, Field> = { ...type.reading.set.fields };
+  for (const { name, field } of extensions) {
+    if (Object.hasOwn(fields, name)) throw new Error(`two rooms declare the field ${name} of ${type.type}`);
+    fields[name] = field;
+  }
+  return { ...type, reading: { ...type.reading, set: { ...type.reading.set, fields } } };
+}
+
+function requirePolicy(policy: string, holder: string): void {
+  if (!Object.hasOwn(policies, policy)) throw new Error(`${holder} has no policy`);
+}
+
+/** D-16: a field with a policy of its own is asked of the node that the item is. */
+function checkItems({ items, policy, operation, nodeOf }: ListOperation): void {
+  checkFields(items, policy, operation);
+  const [beyond] = nodeOf === undefined ? fieldsBeyond(policy, items) : [];
+  if (beyond !== undefined)
+    throw new Error(`${operation} has the field ${beyond.path} with a policy of its own and does not say which node an item is`);
+}
+
+function checkFields(set: FieldSet, policy: PolicyName, holder: string): void {
+  for (const [name, field] of Object.entries(set.fields) as [string, Field][]) {
+    requirePolicy(field.policy, `field ${name} of ${holder}`);
+    if (field.nested !== undefined) checkFields(field.nested.set(), field.policy, `${name} of ${holder}`);
+  }
+  // D-37: they are in every answer, so nobody who gets one may be kept from them.
+  for (const name of set.required ?? ["id"]) {
+    const field = set.fields[name];
+    if (field !== undefined && field.policy !== policy) throw new Error(`${holder} always answers ${name}, but it has a policy of its own`);
+  }
+  for (const name of [...set.defaults, ...(set.clientsDefaults ?? []), ...(set.required ?? [])]) {
+    if (!Object.hasOwn(set.fields, name)) throw new Error(`${holder} answers a field by default that it does not have: ${name}`);
+  }
+}

@@ -1,0 +1,49 @@
+/** The schema of an operation's 200, made from its contract: for documents, and for the check of every answer in tests. */
+import { type TObject, type TSchema, Type } from "typebox";
+import type { FieldSet } from "./operation.ts";
+import type { Endpoint } from "./registry.ts";
+
+const closed = { additionalProperties: false };
+
+/** LIST-2 to LIST-9; the tagged-media edge has cursors alone (LIST-14). */
+const pagingSchema = (isCursorsOnly: boolean): TObject =>
+  Type.Object(
+    {
+      cursors: Type.Object({ before: Type.Optional(Type.String()), after: Type.Optional(Type.String()) }, closed),
+      ...(isCursorsOnly ? {} : { previous: Type.Optional(Type.String()), next: Type.Optional(Type.String()) }),
+    },
+    closed,
+  );
+
+/** What a selection may answer: every field that the profile has, none of them certain but the required ones. */
+function fieldSetSchema(set: FieldSet, profile: "strict" | "clients"): TObject {
+  const required = set.required ?? ["id"];
+  const properties: Record<string, TSchema> = {};
+  for (const [name, field] of Object.entries(set.fields)) {
+    if (field.onlyIn !== undefined && field.onlyIn !== profile) continue;
+    const schema = field.nested === undefined ? field.schema : fieldSetSchema(field.nested.set(), profile);
+    properties[name] = required.includes(name) ? schema : Type.Optional(schema);
+  }
+  return Type.Object(properties, closed);
+}
+
+export function responseSchema(endpoint: Endpoint, profile: "strict" | "clients"): TSchema {
+  if (endpoint.reading !== undefined) return fieldSetSchema(endpoint.reading.set, profile);
+  const contract = endpoint.served?.contract;
+  if (contract === undefined) throw new Error(`${endpoint.access.operation} has neither a handler nor declared fields`);
+  if (contract.kind === "list") {
+    const extras = contract.extras === undefined ? {} : (contract.extras as TObject).properties;
+    const optionalExtras = Object.fromEntries(Object.entries(extras).map(([name, schema]) => [name, Type.Optional(schema as TSchema)]));
+    return Type.Object(
+      {
+        data: Type.Array(fieldSetSchema(contract.items, profile)),
+        paging: Type.Optional(pagingSchema(contract.cursorsOnly === true)),
+        ...optionalExtras,
+      },
+      closed,
+    );
+  }
+  if (contract.kind === "write" && contract.readBack !== undefined)
+    return Type.Union([contract.returns, fieldSetSchema(contract.readBack.set, profile)]);
+  return contract.returns;
+}

@@ -1,0 +1,141 @@
+/** D-34: a batch of up to 50 calls, with `depends_on`, names, and JSONPath references to earlier answers. */
+import { invalidParameter } from "#kernel/errors";
+import { parseVersion } from "#kernel/versions";
+import { segmentsOf } from "./address.ts";
+import { parseJson, parseJsonParameter } from "../response/json.ts";
+import { jsonPath } from "./json-path.ts";
+import type { HandleRequest } from "./multi-get.ts";
+import type { GraphRequest, GraphResponse, Parameters } from "./request.ts";
+
+const CALLS_MAX = 50;
+
+interface BatchRequest {
+  readonly method: string;
+  readonly relative_url: string;
+  readonly body: string | undefined;
+  readonly name: string | undefined;
+  readonly dependsOn: readonly string[];
+  /** Undefined: left out when another call refers to it. */
+  readonly omitOnSuccess: boolean | undefined;
+}
+
+interface BatchResponse {
+  readonly code: number;
+  readonly headers?: readonly { name: string; value: string }[];
+  readonly body: string;
+}
+
+/** Null stands for a call that was left out: it succeeded for another's sake, or one that it depends on failed. */
+export async function runBatch(handleRequest: HandleRequest, request: GraphRequest, given: unknown): Promise<(BatchResponse | null)[]> {
+  const parts = readParts(given);
+  const hasHeaders = String(request.body.include_headers ?? request.query.include_headers ?? "true") !== "false";
+  const referred = new Set(parts.flatMap((part) => [...part.dependsOn, ...referencesIn(part)]));
+  const results = new Map<string, GraphResponse>();
+  const responses: (BatchResponse | null)[] = [];
+  for (const part of parts) {
+    const isBlocked = [...part.dependsOn, ...referencesIn(part)].some((name) => results.get(name)?.status !== 200);
+    const response = isBlocked ? undefined : await handleRequest(requestFor(part, request, results));
+    if (response !== undefined && part.name !== undefined) results.set(part.name, response);
+    const isOmitted = response?.status === 200 && (part.omitOnSuccess ?? (part.name !== undefined && referred.has(part.name)));
+    responses.push(response === undefined || isOmitted ? null : responseOf(response, hasHeaders));
+  }
+  return responses;
+}
+
+function responseOf({ status, headers, body }: GraphResponse, hasHeaders: boolean): BatchResponse {
+  if (!hasHeaders) return { code: status, body };
+  return { code: status, headers: Object.entries(headers).map(([name, value]) => ({ name, value })), body };
+}
+
+function readParts(given: unknown): BatchRequest[] {
+  const list = typeof given === "string" ? parseJsonParameter(given, "batch") : given;
+  if (!Array.isArray(list) || list.length === 0) throw invalidParameter("batch", "must be a list of calls");
+  if (list.length > CALLS_MAX) throw invalidParameter("batch", `holds more than ${CALLS_MAX} calls`);
+  const parts = list.map(readPart);
+  const names = parts.map(({ name }) => name).filter((name) => name !== undefined);
+  if (new Set(names).size < names.length) throw invalidParameter("batch", "gives one name to two calls");
+  parts.forEach((part, index) => {
+    const earlier = parts.slice(0, index).map(({ name }) => name);
+    const stranger = [...part.dependsOn, ...referencesIn(part)].find((name) => !earlier.includes(name));
+    if (stranger !== undefined) throw invalidParameter(`batch[${index}]`, `refers to ${stranger}, which is no earlier call`);
+  });
+  return parts;
+}
+
+function readPart(given: unknown, index: number): BatchRequest {
+  const wrong = (key: string, problem: string) => invalidParameter(`batch[${index}]${key}`, problem);
+  if (typeof given !== "object" || given === null || Array.isArray(given)) throw wrong("", "must be an object");
+  const { method = "GET", relative_url, body, name, depends_on, omit_response_on_success } = given as Record<string, unknown>;
+  if (typeof method !== "string") throw wrong(".method", "must be a string");
+  if (typeof relative_url !== "string") throw wrong(".relative_url", "is required");
+  if (body !== undefined && typeof body !== "string" && (typeof body !== "object" || body === null)) throw wrong(".body", "must be a string");
+  if (name !== undefined && (typeof name !== "string" || name === "")) throw wrong(".name", "must be a string");
+  const dependsOn = depends_on === undefined ? [] : Array.isArray(depends_on) ? depends_on : [depends_on];
+  if (dependsOn.some((one) => typeof one !== "string")) throw wrong(".depends_on", "must name calls");
+  return {
+    method: method.toUpperCase(),
+    relative_url,
+    body: body === undefined || typeof body === "string" ? body : JSON.stringify(body),
+    name: name as string | undefined,
+    dependsOn: dependsOn as string[],
+    omitOnSuccess: omit_response_on_success === undefined ? undefined : omit_response_on_success === true || omit_response_on_success === "true",
+  };
+}
+
+const REFERENCE = /\{result=([^:{}]+):(\$[^{}]*)\}/g;
+
+const referencesIn = ({ relative_url, body = "" }: BatchRequest): string[] =>
+  [...`${relative_url} ${body}`.matchAll(REFERENCE)].map(([, name]) => name as string);
+
+/** What a reference stands for: the values that its path finds, joined by commas. */
+function resolved(text: string, results: ReadonlyMap<string, GraphResponse>, encode: (value: string) => string): string {
+  return text.replace(REFERENCE, (_, name: string, path: string) => {
+    const found = jsonPath(JSON.parse(results.get(name)?.body ?? "null"), path);
+    return encode(found.map((value) => (typeof value === "object" ? JSON.stringify(value) : String(value))).join(","));
+  });
+}
+
+/** The call as if it had come by itself; the tokens of the batch serve where it brings none. */
+function requestFor(part: BatchRequest, batch: GraphRequest, results: ReadonlyMap<string, GraphResponse>): GraphRequest {
+  const address = resolved(part.relative_url, results, encodeURIComponent);
+  const mark = address.indexOf("?");
+  const path = mark === -1 ? address : address.slice(0, mark);
+  const queryText = mark === -1 ? "" : address.slice(mark + 1);
+  const own = formOf(queryText);
+  const text = part.body ?? "";
+  const isJson = text.trimStart().startsWith("{") && !text.trimStart().startsWith("{result=");
+  const body = isJson
+    ? (parseJson(resolved(text, results, jsonText), "A batch body") as Parameters)
+    : formOf(resolved(text, results, encodeURIComponent));
+  const bringsToken = own.access_token !== undefined || own.oauth_token !== undefined || body.access_token !== undefined;
+  return {
+    ...batch,
+    method: part.method,
+    path: versionedPath(path, batch.path),
+    queryText,
+    query: bringsToken ? own : { ...tokensOf(batch.query), ...own },
+    body: bringsToken ? body : { ...tokensOf(batch.body), ...body },
+    files: batch.files,
+    header: (name) => (name === "if-none-match" || (bringsToken && name === "authorization") ? undefined : batch.header(name)),
+    batchDepth: batch.batchDepth + 1,
+  };
+}
+
+/** A call without a version of its own is of the version that the batch was sent to. */
+function versionedPath(path: string, batchPath: string): string {
+  const [first] = segmentsOf(batchPath);
+  const rooted = path.startsWith("/") ? path : `/${path}`;
+  const own = segmentsOf(rooted)[0];
+  const isVersioned = own !== undefined && parseVersion(own) !== undefined;
+  return isVersioned || first === undefined || parseVersion(first) === undefined ? rooted : `/${first}${rooted}`;
+}
+
+const jsonText = (value: string): string => JSON.stringify(value).slice(1, -1);
+
+const formOf = (text: string): Record<string, unknown> => Object.fromEntries(new URLSearchParams(text));
+
+function tokensOf(parameters: Parameters): Record<string, unknown> {
+  const tokens: Record<string, unknown> = {};
+  for (const name of ["access_token", "oauth_token", "appsecret_proof"]) if (parameters[name] !== undefined) tokens[name] = parameters[name];
+  return tokens;
+}

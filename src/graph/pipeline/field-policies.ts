@@ -1,0 +1,58 @@
+/**
+ * Step 11, D-16: who may read which field. The operation's policy is asked once, in step 8; a field that names the same one
+ * is decided with it. Any other policy is asked here, of the node whose field it is.
+ */
+import { type AuthorizationCheck, fieldRefusal } from "#auth/authorize";
+import type { NodeRef } from "#auth/node-ref";
+import { type PolicyName, policyOf } from "#auth/policies";
+import { fieldUnavailable } from "#kernel/errors";
+import type { Field, FieldSet } from "../contract/operation.ts";
+import type { Projection } from "./projection.ts";
+
+/** Who asks, and the policy that is passed: the operation's, or inside an object that of the object. */
+export interface FieldAccess {
+  readonly policy: PolicyName;
+  readonly check: readonly AuthorizationCheck[];
+}
+
+type Refusal = Awaited<ReturnType<typeof fieldRefusal>>;
+
+/** Asks each policy of the node once. Undefined where a field with that policy may be read. */
+export function refusalsOn(node: NodeRef, { policy: passed, check }: FieldAccess): (policy: PolicyName) => Promise<Refusal> {
+  const known = new Map<PolicyName, Refusal>([[passed, undefined]]);
+  return async (policy) => {
+    if (!known.has(policy)) known.set(policy, await fieldRefusal(policyOf(policy), check, node));
+    return known.get(policy);
+  };
+}
+
+/**
+ * The projection without what the caller may not read of the node. A field that is `unseen` is left out as one without a
+ * value; one for which a scope, task or role is missing too, unless it was asked for by name and is to be `refused`.
+ */
+export async function readableOf(projection: Projection, access: FieldAccess, node: NodeRef, named: "refused" | "left out"): Promise<Projection> {
+  const isStrict = projection.isAsked && named === "refused";
+  const refusalOf = refusalsOn(node, access);
+  const chosen: Projection["chosen"][number][] = [];
+  for (const one of projection.chosen) {
+    const { name, field, inner } = one;
+    const { policy } = field;
+    const refusal = await refusalOf(policy);
+    if (refusal === undefined) {
+      const readable = inner === undefined || inner.policy === policy ? inner : await readableOf(inner, { ...access, policy }, node, named);
+      // An object of which nothing may be read is not there.
+      if (readable === undefined || readable.chosen.length > 0) chosen.push({ ...one, inner: readable });
+    } else if (isStrict && refusal !== "unseen") throw refusal;
+    else if (isStrict && field.isRefusedWhenAbsent === true) throw fieldUnavailable(name);
+  }
+  return { ...projection, chosen };
+}
+
+/** The fields of a set, at every depth, that a caller who has passed `policy` may yet not be allowed to read. */
+export function fieldsBeyond(policy: PolicyName, set: FieldSet, holder = ""): { readonly path: string; readonly field: Field }[] {
+  return Object.entries(set.fields).flatMap(([name, field]) => {
+    const path = `${holder}${name}`;
+    const inner = field.nested === undefined ? [] : fieldsBeyond(field.policy, field.nested.set(), `${path}.`);
+    return field.policy === policy ? inner : [{ path, field }, ...inner];
+  });
+}

@@ -1,0 +1,36 @@
+/** Step 12 for errors: the flat form of page messaging and the wrapped form of all others (D-20). */
+import type { GraphError } from "#kernel/errors";
+import type { ErrorForm } from "../contract/operation.ts";
+
+export interface RenderedError {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: Record<string, unknown>;
+}
+
+export function renderError(error: GraphError, form: ErrorForm, profile: "strict" | "clients", traceId: string): RenderedError {
+  const { entry, details } = error;
+  const isFlat = form === "flat";
+  const status = isFlat ? (entry.flatStatus ?? entry.status) : entry.status;
+  const fields: Record<string, unknown> = {
+    message: error.message,
+    type: entry.type,
+    code: isFlat ? (entry.flatCode ?? entry.code) : entry.code,
+  };
+  if (entry.subcode !== undefined) fields.error_subcode = entry.subcode;
+  fields.is_transient = entry.isTransient ?? false;
+  if (details.data !== undefined) fields.error_data = details.data;
+  if (details.userTitle !== undefined) fields.error_user_title = details.userTitle;
+  if (details.userMessage !== undefined) fields.error_user_msg = details.userMessage;
+  fields.pftrace_id = traceId;
+
+  const headers: Record<string, string> = { ...details.headers };
+  // D-14: the challenge accompanies every 401.
+  if (status === 401) headers["www-authenticate"] = `Bearer realm="Plaza", error="invalid_token", error_description="${quotable(error.message)}"`;
+  // D-20 [clients]: flat fields plus `error` holding the same object.
+  const body = isFlat ? (profile === "clients" ? { ...fields, error: fields } : fields) : { error: fields };
+  return { status, headers, body };
+}
+
+/** What may stand in a quoted string of a header: no quotes, backslashes, or anything beyond ASCII. */
+const quotable = (message: string): string => message.replace(/[^\x20-\x7e]|["\\]/g, " ");

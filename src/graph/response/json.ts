@@ -1,0 +1,68 @@
+/**
+ * JSON from a caller: limited in depth, and with numbers kept as text where a binary float would lose digits (63-bit ids,
+ * `_valueToSum`; D-02, D-70).
+ */
+import { type GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
+import { JsonNumber } from "../pipeline/request.ts";
+
+/** The deepest shape of the interface has six levels; this is generous and keeps every recursion short. */
+export const JSON_DEPTH_MAX = 32;
+/** Up to 15 significant digits survive a binary float unchanged. */
+const EXACT_DIGITS_MAX = 15;
+
+/** `what` says in the error which text it is, e.g. `The request body`. Throws `invalidParameter` (code 100). */
+export const parseJson = (text: string, what: string): unknown => parse(text, (problem) => malformedRequest(`${what} ${problem}`));
+
+/** JSON as the value of a parameter (D-34), which the error names. */
+export const parseJsonParameter = (text: string, name: string): unknown => parse(text, (problem) => invalidParameter(name, problem));
+
+type Refusal = (problem: string) => GraphError;
+
+function parse(text: string, refused: Refusal): unknown {
+  const hasLongNumber = inspect(text, refused);
+  try {
+    return hasLongNumber ? JSON.parse(text, keepDigits) : JSON.parse(text);
+  } catch {
+    throw refused("is not valid JSON");
+  }
+}
+
+const keepDigits = (_key: string, value: unknown, context?: { source?: string }): unknown =>
+  typeof value === "number" && context?.source !== undefined && context.source.length > EXACT_DIGITS_MAX ? new JsonNumber(context.source) : value;
+
+/** One scan outside of strings: is it nested too deep, and is there a number that must keep its digits? */
+function inspect(text: string, refused: Refusal): boolean {
+  let depth = 0;
+  let digits = 0;
+  let hasLongNumber = false;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit === 34) {
+      i = endOfString(text, i);
+      digits = 0;
+    } else if (unit === 123 || unit === 91) {
+      if (++depth > JSON_DEPTH_MAX) throw refused(`nests deeper than ${JSON_DEPTH_MAX} levels`);
+      digits = 0;
+    } else if (unit === 125 || unit === 93) {
+      depth--;
+      digits = 0;
+    } else if (unit >= 48 && unit <= 57) {
+      if (++digits > EXACT_DIGITS_MAX) hasLongNumber = true;
+    } else if (unit !== 46) digits = 0;
+  }
+  return hasLongNumber;
+}
+
+/** The place of the closing quote, or the text's end. */
+function endOfString(text: string, start: number): number {
+  let end = start;
+  do end = text.indexOf('"', end + 1);
+  while (end !== -1 && isEscaped(text, end));
+  return end === -1 ? text.length : end;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let backslashes = 0;
+  while (text.charCodeAt(at - 1 - backslashes) === 92) backslashes++;
+  return backslashes % 2 === 1;
+}

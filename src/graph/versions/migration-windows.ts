@@ -1,0 +1,45 @@
+/** D-82: whether a named migration is on for a call (VER-7a to VER-7h). Pure. */
+import { invalidParameter } from "#kernel/errors";
+import type { MigrationWindow } from "./calendar.ts";
+import { parseJsonParameter } from "../response/json.ts";
+
+export interface MigratedApp {
+  readonly created_time: number;
+  readonly migrations: Readonly<Record<string, boolean>>;
+}
+
+/**
+ * Before its window a migration is off; after it, on. Within, in this order: the call's override, what the app set, and for
+ * an app that set nothing whether it was created after the start (VER-7c).
+ */
+export function isMigrationOn(window: MigrationWindow, app: MigratedApp, override: Readonly<Record<string, boolean>>, now: number): boolean {
+  if (now < window.start) return false;
+  if (now >= window.end) return true;
+  return override[window.name] ?? app.migrations[window.name] ?? app.created_time >= window.start;
+}
+
+/** VER-7g: a JSON object of names and booleans. An unknown name, one whose window is not open, or a non-boolean: 400 code 100. */
+export function readMigrationsOverride(value: unknown, windows: readonly MigrationWindow[], now: number): Readonly<Record<string, boolean>> {
+  return value === undefined ? {} : readMigrations(value, "migrations_override", windows, now);
+}
+
+export function readMigrations(
+  value: unknown,
+  parameter: string,
+  windows: readonly MigrationWindow[],
+  now: number,
+): Readonly<Record<string, boolean>> {
+  const given = typeof value === "string" ? parseJsonParameter(value, parameter) : value;
+  if (typeof given !== "object" || given === null || Array.isArray(given))
+    throw invalidParameter(parameter, "must be an object of migration names and booleans");
+  const switches: Record<string, boolean> = Object.create(null);
+  for (const [name, isOn] of Object.entries(given)) {
+    const window = windows.find((known) => known.name === name);
+    if (window === undefined) throw invalidParameter(parameter, `names an unknown migration: ${name}`);
+    if (now < window.start || now >= window.end) throw invalidParameter(parameter, `names a migration whose window is not open: ${name}`);
+    const isTrue = isOn === true || isOn === "true";
+    if (!isTrue && isOn !== false && isOn !== "false") throw invalidParameter(parameter, `must give true or false for ${name}`);
+    switches[name] = isTrue;
+  }
+  return switches;
+}

@@ -1,0 +1,185 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { cafe } from "#harness/worlds";
+import type { GraphError } from "#kernel/errors";
+import { calendarWith, checkCalendar, type MarketingVersion, standardCalendar, type VersionCalendar } from "./calendar.ts";
+import { ChangeLog, type VersionChange } from "./changes.ts";
+import { defaultVersion, servedVersion, type VersionedApp } from "./resolve.ts";
+
+const DAY = 86_400;
+
+/** Ten made-up versions, 120 days apart, each supported until 100 days after the next. */
+const tenVersions = fc.array(fc.subarray(["readFeed", "createThing"]), { minLength: 10, maxLength: 10 }).map((affected): VersionCalendar => {
+  const marketing = affected.map(
+    (affects, i): MarketingVersion => ({
+      version: i + 1,
+      released: i * 120 * DAY,
+      until: i === 9 ? undefined : (i + 1) * 120 * DAY + 100 * DAY,
+      affects,
+    }),
+  );
+  return { ...standardCalendar, marketing };
+});
+
+const anyApp = fc.record({
+  created_time: fc.integer({ min: 0, max: 1300 * DAY }),
+  marketing_first_used_time: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 1300 * DAY })),
+  auto_upgrade: fc.boolean(),
+});
+
+/** The rules, said slowly: every version is looked at by its own dates, with nothing shared with the code under test. */
+function oracle(versions: readonly MarketingVersion[], asked: number, app: VersionedApp, now: number, operation: string): number | "refused" {
+  const isOut = (v: MarketingVersion, moment: number) => v.released <= moment;
+  const numbersOut = (moment: number) => versions.filter((v) => isOut(v, moment)).map((v) => v.version);
+  const start = app.marketing_first_used_time || now;
+  const floor = Math.max(...numbersOut(app.created_time), ...numbersOut(start), 1);
+  const alive = versions.filter((v) => isOut(v, now) && !(v.until !== undefined && now >= v.until)).map((v) => v.version);
+  if (!numbersOut(now).includes(asked) || asked < floor) return "refused";
+  if (alive.includes(asked)) return asked;
+  if (!app.auto_upgrade) return "refused";
+  const target = Math.min(...alive.filter((v) => v > asked));
+  const onTheWay = versions.filter((v) => v.version > asked && v.version <= target);
+  return target === Number.POSITIVE_INFINITY || onTheWay.some((v) => v.affects.includes(operation)) ? "refused" : target;
+}
+
+describe("marketing versions", () => {
+  test("VER-5, VER-6: never backwards, never across an affected version, never for an app that switched it off", () => {
+    const moments = fc.integer({ min: 0, max: 1400 * DAY });
+    fc.assert(
+      fc.property(
+        tenVersions,
+        fc.integer({ min: 1, max: 12 }),
+        anyApp,
+        moments,
+        fc.constantFrom("readFeed", "createThing"),
+        (calendar, asked, app, now, operation) => {
+          let served: number | "refused";
+          try {
+            const response = servedVersion({ rule: "marketing", asked, app, calendar, now, names: [operation], path: "/" });
+            served = response.version;
+            expect(response.upgradedFrom).toBe(response.version === asked ? undefined : asked);
+          } catch (error) {
+            expect((error as GraphError).entry.code).toBe(2635);
+            served = "refused";
+          }
+          expect(served).toBe(oracle(calendar.marketing, asked, app, now, operation));
+          if (served !== "refused") expect(served).toBeGreaterThanOrEqual(asked);
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("VER-4a, D-03: a marketing call names a version, but for G1", () => {
+    const app: VersionedApp = { created_time: 0, marketing_first_used_time: 1, auto_upgrade: true };
+    const ask = (rule: "marketing" | "marketingOrCurrent") =>
+      servedVersion({ rule, asked: undefined, app, calendar: standardCalendar, now: 1_795_000_000, names: [], path: "/" });
+    expect(() => ask("marketing")).toThrow("must name a version");
+    expect(ask("marketingOrCurrent").version).toBe(25);
+  });
+
+  test("D-03: without a version an app gets the newest when it was created", () => {
+    expect([0, Date.parse("2025-06-01") / 1000, 1_795_000_000].map((time) => defaultVersion(standardCalendar, time))).toEqual([20, 23, 26]);
+  });
+});
+
+describe("calendars", () => {
+  test("VER-3a, D-80: a grace period of less than 90 days is refused", () => {
+    const versions = (until: string) => ({
+      marketing: [
+        { version: "1.0", released: 0, until: until as never, affects: [] },
+        { version: "2.0", released: 100 * DAY, affects: [] },
+      ],
+    });
+    expect(() => calendarWith(standardCalendar, versions("1970-07-09"))).toThrow("90 days");
+    expect(calendarWith(standardCalendar, versions("1970-07-10")).marketing.map(({ version }) => version)).toEqual([1, 2]);
+    expect(() => checkCalendar(standardCalendar)).not.toThrow();
+  });
+
+  test("VER-7b, D-82: a migration's window is at least 90 days", () => {
+    const window = (days: number) => ({ migrations: [{ name: "m", start: 0, end: days * DAY }] });
+    expect(() => calendarWith(standardCalendar, window(89))).toThrow("90 days");
+    expect(calendarWith(standardCalendar, window(90)).migrations.map(({ name }) => name)).toEqual(["label_names_case_insensitive", "m"]);
+  });
+});
+
+describe("changes back from the newest", () => {
+  const changes: VersionChange[] = [3, 5, 8].map((introduced) => ({
+    introduced,
+    summary: `renames a key in ${introduced}`,
+    operations: ["thing"],
+    upParams: ({ [`k${introduced - 1}`]: value, ...rest }) => ({ ...rest, [`k${introduced}`]: value }),
+    downResponse: (response) => [...(response as number[]), introduced],
+  }));
+
+  test("an answer goes down newest first, parameters come up oldest first", () => {
+    const log = new ChangeLog([...changes].reverse());
+    expect(log.downResponse("thing", 4, [])).toEqual([8, 5]);
+    expect(log.downResponse("thing", 8, [])).toEqual([]);
+    expect(log.downResponse("other", 1, [])).toEqual([]);
+  });
+
+  test("up then down is the identity", () => {
+    const renames = [2, 3, 4].map(
+      (introduced): VersionChange => ({
+        introduced,
+        summary: "renames a key",
+        operations: ["thing"],
+        upParams: (params) => rename(params, `k${introduced - 1}`, `k${introduced}`),
+        downResponse: (response) => rename(response as Record<string, unknown>, `k${introduced}`, `k${introduced - 1}`),
+      }),
+    );
+    const log = new ChangeLog(renames);
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 5 }), fc.string({ unit: "binary" }), (version, value) => {
+        const sent = { [`k${Math.min(version, 4)}`]: value };
+        expect(log.downResponse("thing", version, log.upParams("thing", version, sent))).toEqual(sent);
+      }),
+    );
+  });
+
+  const rename = (from: Readonly<Record<string, unknown>>, old: string, name: string): Record<string, unknown> =>
+    Object.fromEntries(Object.entries(from).map(([key, value]) => [key === old ? name : key, value]));
+});
+
+onEachDatabase("migrations", (database) => {
+  const world = {
+    ...cafe,
+    apps: [
+      { id: "1001", name: "Shop", secret: "s3cret", created_time: "2026-01-01" },
+      { id: "1002", created_time: "2026-11-01" },
+    ],
+  };
+  const onPage = "/v26.0/2001/custom_labels";
+  const name = "label_names_case_insensitive";
+  const vip = (token: string, query: Record<string, unknown> = {}) => ({
+    query: { access_token: token, oauth_token: token, ...query },
+    headers: { authorization: `Bearer ${token}` },
+    body: { page_label_name: "VIP" },
+  });
+
+  test("D-82: a switch on the app node, an override for one call, and a default by age", async () => {
+    const plaza = await openPlaza({ database, world });
+    const bearer = "1001|s3cret";
+    expect((await plaza.get("/v26.0/1001", { bearer, query: { fields: "migrations" } })).body).toEqual({ migrations: { [name]: false }, id: "1001" });
+    // VER-7c: an app made after the start has it on.
+    expect((await plaza.post(onPage, vip("other-app"))).status).toBe(400);
+    // VER-7g, VER-7h.
+    expect((await plaza.post(onPage, vip("page", { migrations_override: `{"${name}":true}` }))).status).toBe(400);
+    expect((await plaza.post("/v26.0/1001", { bearer, body: { migrations: { [name]: true } } })).body).toEqual({ success: true });
+    expect((await plaza.post(onPage, vip("page"))).body.error_data).toEqual({ parameter: "page_label_name", label_id: "5001" });
+    expect((await plaza.post(onPage, vip("page", { migrations_override: `{"${name}":false}` }))).status).toBe(200);
+  });
+
+  test("D-82: unknown names, non-booleans and closed windows are refused", async () => {
+    const plaza = await openPlaza({ database, world });
+    const refused = async (text: string) => (await plaza.get(onPage, vip("page", { migrations_override: text }))).body.error_data?.parameter;
+    for (const text of ['{"unknown":true}', `{"${name}":1}`, "[]", "x", '{"__proto__":true}'])
+      expect([text, await refused(text)]).toEqual([text, "migrations_override"]);
+    plaza.time.realMs = Date.parse("2027-10-01");
+    expect(await refused(`{"${name}":false}`)).toBe("migrations_override");
+    // VER-7d: the old behaviour is gone.
+    expect((await plaza.post(onPage, vip("page"))).status).toBe(400);
+  });
+});

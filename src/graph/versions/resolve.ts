@@ -1,0 +1,108 @@
+/** Step 5: the version that serves a call (D-03, D-80, D-81, D-83; VER-1 to VER-6). Pure: a calendar, an app, a moment. */
+import { unknownPath, versionDeprecated } from "#kernel/errors";
+import { formatVersion, type Version } from "#kernel/versions";
+import type { MarketingVersion, Release, VersionCalendar } from "./calendar.ts";
+import type { VersionRule } from "./rules.ts";
+
+/** D-03: the newest version when the app was created; the oldest for an app older than the calendar. */
+export function defaultVersion(calendar: VersionCalendar, appCreatedTime: number): Version {
+  let chosen = calendar.platform[0] as Release;
+  for (const release of calendar.platform) if (release.released <= appCreatedTime) chosen = release;
+  return chosen.version;
+}
+
+export const newestVersion = (calendar: VersionCalendar): Version => (calendar.platform[calendar.platform.length - 1] as Release).version;
+
+export const isListed = (calendar: VersionCalendar, version: Version): boolean => calendar.platform.some((release) => release.version === version);
+
+/** What the rules look at of an app. */
+export interface VersionedApp {
+  readonly created_time: number;
+  /** Unix seconds; 0: this call is its first marketing call. */
+  readonly marketing_first_used_time: number;
+  readonly auto_upgrade: boolean;
+}
+
+export interface ServedVersion {
+  readonly version: Version;
+  /** The deprecated version that was asked, when the call was upgraded (VER-6f). */
+  readonly upgradedFrom?: Version;
+}
+
+export interface VersionInput {
+  readonly rule: VersionRule;
+  /** Listed already; undefined when the path names none. */
+  readonly asked: Version | undefined;
+  readonly app: VersionedApp;
+  readonly calendar: VersionCalendar;
+  /** Unix seconds. */
+  readonly now: number;
+  /** How a calendar's `affects` may call the endpoint: operation, edge, endpoint number. */
+  readonly names: readonly string[];
+  readonly path: string;
+}
+
+/** Throws `unknownPath` or `versionDeprecated` where the rule does not serve what was asked. */
+export function servedVersion(input: VersionInput): ServedVersion {
+  const { rule, asked, app, calendar, now, path } = input;
+  switch (rule) {
+    case "platform":
+      return { version: asked ?? defaultVersion(calendar, app.created_time) };
+    case "migrationIntents":
+      // VER-1c, D-03: only with a version, and only with one of these.
+      if (asked === undefined) throw unknownPath(path);
+      if (!calendar.migrationIntents.includes(asked)) throw unknownPath(`/${formatVersion(asked)}`);
+      return { version: asked };
+    case "unversioned":
+      return { version: newestVersion(calendar) };
+    case "marketing":
+      // VER-4a.
+      if (asked === undefined) throw versionDeprecated("A call to the marketing interface must name a version in its path");
+      return marketingVersion(input, asked);
+    case "marketingOrCurrent":
+      return marketingVersion(input, asked ?? newestAt(calendar.marketing, now).version);
+  }
+}
+
+/** VER-2a: the newest marketing version at a moment; the oldest for a moment before the calendar. */
+function newestAt(versions: readonly MarketingVersion[], moment: number): MarketingVersion {
+  let chosen = versions[0] as MarketingVersion;
+  for (const version of versions) if (version.released <= moment) chosen = version;
+  return chosen;
+}
+
+/**
+ * VER-5, D-81: below this an app's calls fail, without upgrade. VER-5c: what counts is the newest version at the app's
+ * first marketing call, which is this one for an app that has made none; it is never older than the one at its creation.
+ */
+const floorOf = ({ calendar, app, now }: Pick<VersionInput, "calendar" | "app" | "now">): Version =>
+  newestAt(calendar.marketing, Math.max(app.created_time, app.marketing_first_used_time === 0 ? now : app.marketing_first_used_time)).version;
+
+function marketingVersion(input: VersionInput, asked: Version): ServedVersion {
+  const { calendar, app, now, names } = input;
+  const versions = calendar.marketing;
+  const at = versions.findIndex(({ version }) => version === asked);
+  const found = versions[at];
+  if (found === undefined || found.released > now) throw versionDeprecated(`${formatVersion(asked)} is not a version of the marketing interface`);
+  const floor = floorOf(input);
+  if (asked < floor)
+    throw versionDeprecated(`${formatVersion(asked)} is not available to this app; the oldest version that it may call is ${formatVersion(floor)}`);
+  const isAvailable = ({ released, until }: MarketingVersion) => released <= now && (until === undefined || until > now);
+  if (isAvailable(found)) return { version: asked };
+
+  const refused = (why: string) =>
+    versionDeprecated(`${formatVersion(asked)} is deprecated and ${why}; call ${formatVersion(newestAt(versions, now).version)}`);
+  // VER-6e.
+  if (!app.auto_upgrade) throw refused("the app has switched the automatic upgrade off");
+  // VER-6a, VER-6c: to the next available version, unless one on the way changes this endpoint.
+  for (const next of versions.slice(at + 1)) {
+    if (next.released > now) break;
+    if (next.affects.some((name) => names.includes(name))) throw refused(`${formatVersion(next.version)} changed this endpoint`);
+    if (isAvailable(next)) return { version: next.version, upgradedFrom: asked };
+  }
+  throw refused("no later version is available");
+}
+
+/** VER-6f, D-81. */
+export const upgradeWarning = (served: Version, asked: Version): string =>
+  `The call has been auto-upgraded to ${formatVersion(served)} as ${formatVersion(asked)} has been deprecated`;

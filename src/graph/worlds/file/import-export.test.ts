@@ -1,0 +1,208 @@
+import { describe, expect, test } from "bun:test";
+import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { exportWorld, importWorld, isEmpty } from "./import-export.ts";
+import { WorldFileProblem } from "./text.ts";
+
+const parseYaml = (text: string): unknown => Bun.YAML.parse(text);
+const load = ({ world, registry }: TestPlaza, text: string, isMerge = false) => importWorld(world, registry, text, { isMerge, parseYaml });
+
+/** The refusal of a file, which must leave the world as it was. */
+async function refusal(text: string, before = ""): Promise<WorldFileProblem> {
+  const plaza = await openPlaza();
+  if (before !== "") await load(plaza, before);
+  const state = JSON.stringify(await exportWorld(plaza.world, plaza.registry));
+  const problem = await load(plaza, text).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  expect(problem).toBeInstanceOf(WorldFileProblem);
+  // The clock of the test world does not run by itself.
+  expect(JSON.stringify(await exportWorld(plaza.world, plaza.registry))).toBe(state);
+  return problem as WorldFileProblem;
+}
+
+const CAFE = `
+users: [{id: "3001", name: Ada}]
+apps:
+- {id: "1001", name: Shop, secret: s3cret, created_time: 1767225600, roles: [{user: "3001", role: administrator}]}
+pages:
+- {id: "2001", name: Cafe, people: [{psid: "9001", name: Guest}], roles: [{user: "3001", tasks: [MESSAGING]}]}
+labels: [{id: "5001", page: "2001", name: vip, users: ["9001"]}]
+tokens:
+- {token: page-token, type: page, app: "1001", page: "2001", user: "3001", scopes: [pages_messaging], issued_at: 1767225600}
+`;
+
+onEachDatabase("world file", (database) => {
+  test("what is loaded works, and is exported in the same form", async () => {
+    const plaza = await openPlaza({ database });
+    expect(await isEmpty(plaza.world)).toBeTrue();
+    await load(plaza, CAFE);
+    expect(await isEmpty(plaza.world)).toBeFalse();
+    const listed = await plaza.get("/v26.0/2001/custom_labels", { token: "page-token" });
+    expect(listed.body.data).toEqual([{ id: "5001", name: "vip" }]);
+    const file = await exportWorld(plaza.world, plaza.registry);
+    expect(file).toMatchObject({
+      users: [{ id: "3001", name: "Ada" }],
+      apps: [{ id: "1001", secret: "s3cret", mode: "live", created_time: 1_767_225_600, roles: [{ user: "3001", role: "administrator" }] }],
+      labels: [{ id: "5001", page: "2001", name: "vip", users: ["9001"] }],
+      tokens: [{ type: "page", app: "1001", page: "2001", user: "3001", scopes: ["pages_messaging"], issued_at: 1_767_225_600, expires_at: 0 }],
+    });
+    expect(JSON.stringify(file)).not.toContain("page-token");
+  });
+
+  test("an export, loaded elsewhere, is the same world: its tokens work though their values were never written", async () => {
+    const first = await openPlaza({ database });
+    await load(first, `${CAFE}\nprofile: clients\nclock: {now: 1795000000, frozen: true}\n`);
+    const file = await exportWorld(first.world, first.registry);
+    const second = await openPlaza({ database });
+    await load(second, JSON.stringify(file));
+    expect(await exportWorld(second.world, second.registry)).toEqual(file);
+    expect((await second.get("/v26.0/2001/custom_labels", { token: "page-token" })).status).toBe(200);
+  });
+
+  test("merging replaces what is there, adds the rest, and leaves alone what the file does not name", async () => {
+    const plaza = await openPlaza({ database });
+    await load(plaza, CAFE);
+    await load(
+      plaza,
+      `labels: [{id: "5001", page: "2001", name: gold}, {id: "5002", page: "2001", name: new}]\ntokens: [{token: page-token, type: app, app: "1001"}]`,
+      true,
+    );
+    const listed = await plaza.get("/v26.0/2001/custom_labels", { token: "page-token", query: { fields: "name" } });
+    expect(listed.body.data.map(({ name }: { name: string }) => name).sort()).toEqual(["gold", "new"]);
+    expect((await exportWorld(plaza.world, plaza.registry)).users).toEqual([{ id: "3001", name: "Ada" }]);
+  });
+
+  test("a file that fails at its end leaves nothing of its beginning", async () => {
+    const plaza = await openPlaza({ database });
+    await expect(
+      load(plaza, `${CAFE}\npersonas: [{id: "5101", page: "7", name: Bo, profile_picture_url: "https://example.com/bo.png"}]`),
+    ).rejects.toThrow("personas[0].page refers to 7, which does not exist");
+    expect(await isEmpty(plaza.world)).toBeTrue();
+  });
+});
+
+describe("world file", () => {
+  test("references may lead forward in the file", async () => {
+    const plaza = await openPlaza();
+    // The apps' roles name users that stand below them.
+    await load(plaza, `apps: [{id: "1001", roles: [{user: "3001", role: developer}]}]\nusers: [{id: "3001"}]`);
+    expect((await exportWorld(plaza.world, plaza.registry)).apps).toMatchObject([{ roles: [{ user: "3001", role: "developer" }] }]);
+  });
+
+  test("ids may be integers, times ISO strings", async () => {
+    const plaza = await openPlaza();
+    await load(plaza, `apps:\n- {id: 1001, created_time: "2026-11-01T10:00:00+0000"}\n- {id: 1002, created_time: "2026-11-01T12:30:00+02:30"}`);
+    expect((await exportWorld(plaza.world, plaza.registry)).apps).toMatchObject([
+      { id: "1001", created_time: 1_793_527_200 },
+      { id: "1002", created_time: 1_793_527_200 },
+    ]);
+  });
+
+  test("the clock of the file is the time of what it leaves open", async () => {
+    const plaza = await openPlaza();
+    await load(plaza, `clock: {now: 1700000000, frozen: true}\napps: [{id: "1001"}]\ntokens: [{token: t, type: app, app: "1001"}]`);
+    const file = await exportWorld(plaza.world, plaza.registry);
+    expect(file).toMatchObject({
+      clock: { now: 1_700_000_000, frozen: true },
+      apps: [{ created_time: 1_700_000_000 }],
+      tokens: [{ issued_at: 1_700_000_000 }],
+    });
+  });
+
+  test("a file that is refused does not move the clock", async () => {
+    const plaza = await openPlaza();
+    const before = plaza.world.clock.nowMs();
+    await expect(load(plaza, `clock: {now: 1700000000, frozen: true}\nlabels: [{id: 1, page: 2, name: x}]`)).rejects.toThrow("labels[0].page");
+    expect(plaza.world.clock.nowMs()).toBe(before);
+  });
+
+  test("an empty file, or one of comments, loads nothing", async () => {
+    const plaza = await openPlaza();
+    for (const text of ["", "# nothing\n", "{}", "labels:\n"]) await load(plaza, text);
+    expect(await isEmpty(plaza.world)).toBeTrue();
+  });
+});
+
+describe("a world file is refused, naming place and line:", () => {
+  const cases: [title: string, text: string, message: string][] = [
+    [
+      "a reference that leads nowhere",
+      "pages:\n- {id: 2001}\nlabels:\n- {id: 5001, page: 2002, name: vip}",
+      "labels[0].page refers to 2002, which does not exist (line 4)",
+    ],
+    [
+      "a reference to another kind",
+      "users:\n- {id: 3001}\nlabels:\n- {id: 5001, page: 3001, name: vip}",
+      "labels[0].page refers to 3001, which is a user and not a page (line 4)",
+    ],
+    [
+      "a label of another page's person",
+      "pages:\n- {id: 2001}\n- {id: 2002, people: [{psid: 9001}]}\nlabels:\n- {id: 5001, page: 2001, name: vip, users: [9001]}",
+      "labels[0].users[0] refers to 9001, which belongs to 2002 and not to 2001 (line 5)",
+    ],
+    [
+      "an album that holds another account's medium",
+      "social_accounts: [{id: 6001}, {id: 6002}]\nmedia:\n- {id: 6101, owner: 6001}\n- {id: 6102, owner: 6002, children: [6101]}",
+      "media[1].children[0] refers to 6101, which belongs to 6001 and not to 6002 (line 4)",
+    ],
+    ["an unknown key", "pges: []", "pges is not known here (line 1)"],
+    ["an unknown key of an entry", "pages:\n- {id: 1}\n- id: 2\n  nmae: x", "pages[1].nmae is not known here (line 4)"],
+    [
+      "a misspelt key before the one it stands for",
+      "pages: [{id: 2001}]\nlabels:\n- {id: 1, page: 2001, nam: vip}",
+      "labels[0].nam is not known here; did you mean name? (line 3)",
+    ],
+    ["a missing key", "pages: [{id: 2001}]\nlabels:\n- {id: 1, page: 2001}", "labels[0].name is required (line 3)"],
+    ["an id twice in one section", "pages:\n- {id: 1}\n- {id: 2}\n- {id: 1}", "pages[2] repeats the id 1 (line 4)"],
+    ["an id twice in two sections", "users: [{id: 1}]\npages:\n- {id: 1}", "pages[0].id 1 is taken (line 3)"],
+    ["an id that is none", "pages:\n- {id: 0}", "pages[0].id must be an id"],
+    ["an id that lost digits", "pages:\n- {id: 9223372036854775806}", "pages[0].id must be in quotes: it has too many digits (line 2)"],
+    ["an id that is too large", 'pages:\n- {id: "9223372036854775808"}', "pages[0].id must be an id"],
+    ["a number for a text", "pages:\n- {id: 1, name: 12}", "pages[0].name must be a text; put it in quotes (line 2)"],
+    ["U+0000", 'pages:\n- {id: 1, name: "a\\0b"}', "pages[0].name contains U+0000 or a lone surrogate (line 2)"],
+    ["a word that is none of the known", "apps:\n- {id: 1, mode: alive}", "apps[0].mode must be one of live, development (line 2)"],
+    ["a time that is none", "apps:\n- {id: 1, created_time: yesterday}", "apps[0].created_time must be Unix seconds or an ISO 8601 time (line 2)"],
+    ["a section that is no list", "pages: {id: 1}", "pages must be a list (line 1)"],
+    ["a list at the top", "- pages", "a world file is a map"],
+    ["the same section twice", "users: [{id: 1}]\npages: []\nusers: [{id: 2}]", "Map keys must be unique (line 3)"],
+    ["broken YAML", "pages: [{id: 1}\nusers: []", "(line 2)"],
+    ["broken JSON", '{"pages": [{"id": "1"}', "(line 1)"],
+    [
+      "a token without its principal",
+      'apps: [{id: "1"}]\ntokens:\n- {token: t, type: user, app: 1}',
+      "tokens[0].user is required for a token of type user (line 3)",
+    ],
+    [
+      "a token with a principal of another type",
+      'apps: [{id: "1"}]\nusers: [{id: 3}]\ntokens:\n- {token: t, type: app, app: 1, user: 3}',
+      "tokens[0].user does not go with a token of type app (line 4)",
+    ],
+    ["a token of an app that does not exist", "tokens:\n- {token: t, type: app, app: 1}", "tokens[0].app refers to 1, which does not exist (line 2)"],
+    [
+      "a token twice",
+      'apps: [{id: "1"}]\ntokens:\n- {token: t, type: app, app: 1}\n- {token: t, type: app, app: 1}',
+      "tokens[1].token is taken (line 4)",
+    ],
+    ["a token without value", 'apps: [{id: "1"}]\ntokens:\n- {type: app, app: 1}', "tokens[0].token is required (line 3)"],
+    [
+      "a calendar that leaves too little grace",
+      'versions:\n  marketing:\n  - {version: "24.0", released: "2025-10-08", until: "2026-03-01"}\n  - {version: "25.0", released: "2026-02-18"}',
+      "versions.marketing[0].until leaves less than 90 days",
+    ],
+  ];
+  for (const [title, text, message] of cases) {
+    test(title, async () => {
+      expect((await refusal(text)).message).toContain(message);
+    });
+  }
+
+  test("a label of a person who belongs to another page since before", async () => {
+    const more = "pages: [{id: 2002}]\nlabels: [{id: 5002, page: 2002, name: vip, users: [9001]}]";
+    expect((await refusal(more, CAFE)).message).toContain("labels[0].users[0] refers to 9001, which belongs to 2001 and not to 2002");
+  });
+
+  test("an id that the world has already", async () => {
+    expect((await refusal("labels:\n- {id: 5001, page: 2001, name: again}", CAFE)).message).toBe("labels[0].id 5001 is taken (line 2)");
+  });
+});

@@ -1,0 +1,230 @@
+/**
+ * World files (operating.md: World file): the state that a world begins with, or is brought to, and that an export writes.
+ *
+ * **Invariant:** a file is loaded whole or not at all, in one transaction, and loading sends no webhooks.
+ */
+import { type TSchema, Type } from "typebox";
+import type { NodeRef } from "#auth/node-ref";
+import { insertToken, listTokens } from "#auth/tokens.store";
+import { unixSeconds } from "#kernel/clock";
+import { GraphError } from "#kernel/errors";
+import { nodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import { calendarWith, standardCalendar, type VersionCalendar, type VersionsEntry } from "../../versions/calendar.ts";
+import { entryReader, suggestion } from "./entry-reader.ts";
+import { findNode } from "../nodes.store.ts";
+import type { OpenWorld } from "../open-world.ts";
+import type { Registry } from "../../contract/registry.ts";
+import type { Reference, WorldEntry, WorldSection } from "../../contract/feature.ts";
+import type { Profile } from "../world.ts";
+import { atItsLine, type ParseYaml, parseWorldFile } from "./text.ts";
+import { entryOf, ownSchemas, saveSettings, useSettings, type WorldSettings } from "../settings.ts";
+import { findTokenHash, hasAnything } from "../state.store.ts";
+import { type TokenEntry, tokenEntry, tokenHashOf, tokenOf, tokenReferences, tokenToEntry } from "../tokens.ts";
+import { WorldProblem } from "./schema-words.ts";
+
+export interface ImportOptions {
+  /** An entry whose id is there already replaces what is stored; without it that is an error. */
+  readonly isMerge: boolean;
+  /** A faster YAML reader than the npm package. */
+  readonly parseYaml?: ParseYaml;
+}
+
+/** What a world file says of the world itself, beside the rooms' nodes. */
+const ownKeys = { ...ownSchemas, tokens: Type.Array(tokenEntry) };
+
+interface WorldFile {
+  readonly clock: { now?: number; frozen: boolean } | undefined;
+  readonly settings: WorldSettings;
+  readonly tokens: readonly TokenEntry[];
+  readonly sections: readonly { readonly section: WorldSection; readonly entries: readonly WorldEntry[] }[];
+}
+
+export const sectionsOf = (registry: Registry): readonly WorldSection[] => registry.features.flatMap((feature) => feature.sections ?? []);
+
+export const isEmpty = async (world: OpenWorld): Promise<boolean> => !(await hasAnything(world.database.reader));
+
+/** Throws `WorldFileProblem`, which names the path and the line. */
+export async function importWorld(world: OpenWorld, registry: Registry, text: string, options: ImportOptions): Promise<void> {
+  const parseYaml = options.parseYaml ?? (await import("yaml")).parse;
+  const top = await parseWorldFile(text, parseYaml);
+  try {
+    const file = readFile(top, sectionsOf(registry), world.calendar);
+    const { clock } = file;
+    const body = (tx: Transaction) => load(tx, world, file, options.isMerge);
+    if (clock === undefined) await world.database.write(body);
+    else await world.clock.setWith(clock.now === undefined ? world.clock.nowMs() : clock.now * 1000, clock.frozen, body);
+    useSettings(world, file.settings);
+  } catch (error) {
+    if (error instanceof WorldProblem) throw await atItsLine(error, text);
+    throw error;
+  }
+}
+
+function readFile(top: Readonly<Record<string, unknown>>, sections: readonly WorldSection[], calendar: VersionCalendar): WorldFile {
+  const known = [...Object.keys(ownKeys), ...sections.map(({ key }) => key)];
+  for (const key of Object.keys(top)) if (!known.includes(key)) throw new WorldProblem(key, `is not known here${suggestion(key, known)}`);
+  const read = (key: string, schema: TSchema): unknown =>
+    top[key] === undefined || top[key] === null ? undefined : readUnder(key, schema, top[key]);
+  const versions = read("versions", ownKeys.versions) as VersionsEntry | undefined;
+  return {
+    clock: read("clock", ownKeys.clock) as WorldFile["clock"],
+    settings: {
+      profile: read("profile", ownKeys.profile) as Profile | undefined,
+      calendar: versions === undefined ? undefined : calendarUnder("versions", calendar, versions),
+    },
+    tokens: (read("tokens", ownKeys.tokens) ?? []) as readonly TokenEntry[],
+    sections: sections.map((section) => ({ section, entries: (read(section.key, listOf(section)) ?? []) as readonly WorldEntry[] })),
+  };
+}
+
+function calendarUnder(key: string, base: VersionCalendar, entry: VersionsEntry): VersionCalendar {
+  try {
+    return calendarWith(base, entry);
+  } catch (error) {
+    throw below(error, key);
+  }
+}
+
+const lists = new WeakMap<WorldSection, ReturnType<typeof Type.Array>>();
+
+function listOf(section: WorldSection) {
+  const list = lists.get(section) ?? Type.Array(section.entry);
+  lists.set(section, list);
+  return list;
+}
+
+function readUnder(key: string, schema: TSchema, value: unknown): unknown {
+  try {
+    return entryReader(schema)(value);
+  } catch (error) {
+    throw below(error, key);
+  }
+}
+
+/** A problem, as seen from the top of the file. A room's refusal names no path of its own. */
+function below(error: unknown, place: string): unknown {
+  if (error instanceof GraphError) return new WorldProblem(place, `is refused: ${error.message}`);
+  if (!(error instanceof WorldProblem)) return error;
+  const rest = error.path === "" || error.path.startsWith("[") ? error.path : `.${error.path}`;
+  return new WorldProblem(place + rest, error.problem);
+}
+
+async function load(tx: Transaction, world: OpenWorld, file: WorldFile, isMerge: boolean): Promise<void> {
+  const nodes = new Map<string, NodeRef>();
+  for (const { section, entries } of file.sections) await insertAll(tx, world, section, entries, isMerge);
+  // Forward references work because everything is in by now.
+  for (const { section, entries } of file.sections) {
+    for (const [index, entry] of entries.entries()) await checkReferences(tx, section.references(entry), `${section.key}[${index}]`, nodes);
+  }
+  for (const [index, entry] of file.tokens.entries()) {
+    const place = `tokens[${index}]`;
+    await checkReferences(tx, tokenReferences(entry), place, nodes);
+    await insertTokenEntry(tx, world, entry, place, isMerge);
+  }
+  await saveSettings(tx, file.settings);
+}
+
+async function insertAll(tx: Transaction, world: OpenWorld, section: WorldSection, entries: readonly WorldEntry[], isMerge: boolean): Promise<void> {
+  const seen = new Set<string>();
+  for (const [index, entry] of entries.entries()) {
+    const place = `${section.key}[${index}]`;
+    const identity = identityOf(section, entry);
+    if (section.identity?.length !== 0 && seen.has(identity)) throw new WorldProblem(place, `repeats the ${nameOfIdentity(section)} ${identity}`);
+    seen.add(identity);
+    try {
+      if (await section.insert(tx, entry, world)) continue;
+      if (!isMerge || (await section.find(tx, identity, world)) === undefined) {
+        throw new WorldProblem(section.identity === undefined ? "id" : "", `${identity} is taken`);
+      }
+      await section.replace(tx, entry, world);
+    } catch (error) {
+      throw below(error, place);
+    }
+  }
+}
+
+export const identityOf = (section: WorldSection, entry: WorldEntry): string =>
+  (section.identity ?? ["id"]).map((key) => String(entry[key])).join(" ");
+
+/** Entries without one are records that add up, also where a file is merged. */
+export const hasIdentity = (section: WorldSection): boolean => section.identity?.length !== 0;
+
+const nameOfIdentity = (section: WorldSection): string => (section.identity ?? ["id"]).join(" and ");
+
+/** Every reference leads to a node of one of its types, and of its owner. `nodes` remembers what was looked up. Throws `WorldProblem`. */
+export async function checkReferences(
+  reader: Reader,
+  references: readonly Reference[],
+  place: string,
+  nodes: Map<string, NodeRef> = new Map(),
+): Promise<void> {
+  for (const { path, types, id, owner } of references) {
+    const node = nodes.get(id) ?? (await findNode(reader, nodeId(id)));
+    const where = place === "" ? path : `${place}.${path}`;
+    if (node === undefined) throw new WorldProblem(where, `refers to ${id}, which does not exist`);
+    nodes.set(id, node);
+    if (!types.includes(node.type)) throw new WorldProblem(where, `refers to ${id}, which is a ${node.type} and not a ${types.join(" or ")}`);
+    if (owner !== undefined && node.owner !== owner) {
+      throw new WorldProblem(where, `refers to ${id}, which belongs to ${node.owner} and not to ${owner}`);
+    }
+  }
+}
+
+async function insertTokenEntry(tx: Transaction, world: OpenWorld, entry: TokenEntry, place: string, isMerge: boolean): Promise<void> {
+  try {
+    const hash = tokenHashOf(entry);
+    if (hash === undefined) throw new WorldProblem("token", "is required");
+    const isNew = await insertToken(tx, tokenOf(entry, world.ids.mint(), unixSeconds(world.clock)), hash);
+    // A token never changes but by being revoked, so merging leaves the one that is there.
+    if (!isNew && !isMerge) throw new WorldProblem("token", "is taken");
+  } catch (error) {
+    throw below(error, place);
+  }
+}
+
+/** Rows read at a time: a page of labels is some 100 kB. */
+const EXPORT_PAGE_ROWS = 500;
+
+/** Everything, of one moment, in the form of a world file: with the apps' secrets, and of tokens only their SHA-256. */
+export function exportWorld(world: OpenWorld, registry: Registry): Promise<Record<string, unknown>> {
+  return world.database.snapshot(async (reader) => {
+    const file: Record<string, unknown> = { clock: { now: unixSeconds(world.clock), frozen: world.clock.isFrozen }, profile: world.profile };
+    if (world.calendar !== standardCalendar) file.versions = entryOf(world.calendar);
+    for (const section of sectionsOf(registry)) {
+      const entries: WorldEntry[] = [];
+      await eachPage(
+        (page) => section.list(reader, page, world),
+        (entry) => entries.push(entry),
+      );
+      if (entries.length > 0) file[section.key] = entries;
+    }
+    const tokens: Record<string, unknown>[] = [];
+    const live: Parameters<typeof tokenToEntry>[0][] = [];
+    await eachPage(
+      (page) => listTokens(reader, page),
+      (token) => live.push(token),
+    );
+    for (const token of live) {
+      const hash = token.revoked_at === 0 ? await findTokenHash(reader, token.id) : undefined;
+      if (hash !== undefined) tokens.push(tokenToEntry(token, hash));
+    }
+    if (tokens.length > 0) file.tokens = tokens;
+    return file;
+  });
+}
+
+type ReadList<T> = (page: {
+  limit: number;
+  after?: readonly string[];
+}) => Promise<{ rows: readonly T[]; hasNext: boolean; lastKey?: readonly string[] }>;
+
+async function eachPage<T>(read: ReadList<T>, take: (row: T) => void): Promise<void> {
+  let after: readonly string[] | undefined;
+  for (;;) {
+    const page = await read(after === undefined ? { limit: EXPORT_PAGE_ROWS } : { limit: EXPORT_PAGE_ROWS, after });
+    for (const row of page.rows) take(row);
+    if (!page.hasNext || page.lastKey === undefined) return;
+    after = page.lastKey;
+  }
+}

@@ -1,0 +1,107 @@
+/** Opens a world on a database: migrations, clock, ids, caches. */
+import { authMigrations } from "#auth/auth.migrations";
+import { jobMigrations } from "#jobs/jobs.migrations";
+import type { IdMinter } from "#kernel/ids";
+import type { PortRegistry } from "#kernel/ports";
+import type { FeatureMigrations } from "#storage/database";
+import { openDatabase } from "#storage/open";
+import type { GuardedClient } from "#outbound/client";
+import { silentObserver } from "#webhooks/observer";
+import { webhookMigrations } from "#webhooks/webhooks.migrations";
+import type { VersionCalendar } from "../versions/calendar.ts";
+import { Faults, type FaultTools } from "../pipeline/fault-injection.ts";
+import { graphMigrations } from "./graph.migrations.ts";
+import { type RateLimitConfig, RateLimits } from "../pipeline/rate-limits.ts";
+import type { Registry } from "../contract/registry.ts";
+import { RequestLog } from "../pipeline/request-log.ts";
+import { findSetting, saveSetting, settingFact } from "./settings.store.ts";
+import { type Profile, type WorkObserver, World, type WorldLimits } from "./world.ts";
+import { WorldClock } from "./clock.ts";
+
+export interface WorldOptions {
+  readonly name: string;
+  /** A folder, `:memory:`, or `postgres://…`. */
+  readonly data: string;
+  readonly registry: Registry;
+  readonly ports: PortRegistry;
+  readonly profile: Profile;
+  readonly seed: number | undefined;
+  readonly calendar: VersionCalendar;
+  readonly limits: WorldLimits;
+  readonly rateLimits: RateLimitConfig;
+  readonly faults: FaultTools;
+  readonly outbound: GuardedClient;
+  /** Nobody unless it is given. */
+  readonly observer?: WorkObserver;
+  readonly deliveriesPerSecondMax: number;
+  readonly randomSecret: (byteCount: number) => string;
+  /** Left to the runtime unless it is given. */
+  readonly collectGarbage?: () => void;
+  readonly masterKey: Uint8Array;
+  readonly realNowMs: () => number;
+  /** Given the database's process number, or the next id of a seeded world. */
+  readonly timeOrderedIds: (processNumber: () => number) => IdMinter;
+  readonly seededIds: (next: bigint) => IdMinter;
+}
+
+export interface OpenWorld extends World {
+  readonly clock: WorldClock;
+}
+
+/** Room for as many mints as one run of a script needs before the next start of a seeded world. */
+const SEEDED_IDS_PER_START = 1_000_000_000n;
+
+const migrationsOf = (registry: Registry): FeatureMigrations[] => [
+  graphMigrations,
+  authMigrations,
+  jobMigrations,
+  webhookMigrations,
+  ...registry.features.filter((feature) => feature.migrations.length > 0).map((feature) => ({ feature: feature.name, migrations: feature.migrations })),
+];
+
+export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
+  const { name, registry, seed } = options;
+  const database = await openDatabase({ data: options.data, world: name, migrations: migrationsOf(registry) });
+  const clock = await WorldClock.open(database, options.realNowMs);
+  const ids = seed === undefined ? options.timeOrderedIds(() => database.processNumber) : options.seededIds(await nextSeededId(database, seed));
+  const world = new World({
+    name,
+    database,
+    clock,
+    ids,
+    seed,
+    ports: options.ports,
+    profile: options.profile,
+    calendar: options.calendar,
+    limits: options.limits,
+    rateLimits: new RateLimits(options.rateLimits),
+    requests: new RequestLog(),
+    faults: new Faults(options.faults),
+    outbound: options.outbound,
+    webhookFields: registry.webhookFields,
+    jobKinds: registry.features.flatMap(({ jobs }) => jobs ?? []),
+    observer: options.observer ?? nobody,
+    realNowMs: options.realNowMs,
+    deliveriesPerSecondMax: options.deliveriesPerSecondMax,
+    randomSecret: options.randomSecret,
+    collectGarbage: options.collectGarbage ?? (() => {}),
+    masterKey: options.masterKey,
+  }) as OpenWorld;
+  // A clock that was moved, here or by another process, may have made something due.
+  database.onInvalidate((kind) => {
+    if (kind === undefined || kind === settingFact) world.work.wake();
+  });
+  return world;
+}
+
+const nobody: WorkObserver = { ...silentObserver, jobFailed: () => {}, workFailed: () => {} };
+
+/** The first start of a seeded world begins at a place that the seed decides; each later one in a fresh stretch of its own. */
+async function nextSeededId(database: World["database"], seed: number): Promise<bigint> {
+  const start = (1n << 52n) + BigInt(seed % 1_000_000) * (1n << 40n);
+  return database.write(async (tx) => {
+    const starts = BigInt((await findSetting(tx, "seeded_starts")) ?? "0");
+    await saveSetting(tx, "seeded_starts", String(starts + 1n));
+    return start + starts * SEEDED_IDS_PER_START;
+  });
+}

@@ -1,0 +1,67 @@
+/** What a world file says of the world itself, beside its nodes: profile and version calendar (the clock keeps its own). */
+import { Type } from "typebox";
+import { formatVersion } from "#kernel/versions";
+import type { Reader, Transaction } from "#storage/database";
+import { calendarWith, type VersionCalendar, type VersionsEntry, versionsEntry } from "../versions/calendar.ts";
+import { findSetting, saveSetting, settingFact } from "./settings.store.ts";
+import type { Profile, World } from "./world.ts";
+import { worldTime } from "./file/schema-words.ts";
+
+const clockEntry = Type.Object(
+  { now: Type.Optional({ ...worldTime, description: "Unix seconds or ISO 8601" }), frozen: Type.Boolean({ default: false }) },
+  { additionalProperties: false },
+);
+
+/** The keys of a world file that no room brings. */
+export const ownSchemas = {
+  clock: clockEntry,
+  profile: Type.Union([Type.Literal("strict"), Type.Literal("clients")]),
+  versions: versionsEntry,
+};
+
+export interface WorldSettings {
+  readonly profile: Profile | undefined;
+  readonly calendar: VersionCalendar | undefined;
+}
+
+const PROFILE = "profile";
+const VERSIONS = "versions";
+
+/** A throw undoes nothing in memory: the world itself follows with `useSettings`, once the transaction has committed. */
+export async function saveSettings(tx: Transaction, { profile, calendar }: WorldSettings): Promise<void> {
+  if (profile !== undefined) await saveSetting(tx, PROFILE, profile);
+  if (calendar !== undefined) await saveSetting(tx, VERSIONS, JSON.stringify(entryOf(calendar)));
+}
+
+export function useSettings(world: World, { profile, calendar }: WorldSettings): void {
+  if (profile !== undefined) world.profile = profile;
+  if (calendar !== undefined) world.calendar = calendar;
+}
+
+/** Brings an opened world to what was saved in it, and keeps it there when another process saves something else. */
+export async function followSettings(world: World, onFailure: (error: unknown) => void): Promise<void> {
+  useSettings(world, await readSettings(world.database.reader, world.calendar));
+  world.database.onInvalidate((kind, key) => {
+    if (kind !== undefined && (kind !== settingFact || (key !== PROFILE && key !== VERSIONS))) return;
+    readSettings(world.database.reader, world.calendar).then((settings) => useSettings(world, settings), onFailure);
+  });
+}
+
+async function readSettings(reader: Reader, base: VersionCalendar): Promise<WorldSettings> {
+  const versions = await findSetting(reader, VERSIONS);
+  return {
+    profile: (await findSetting(reader, PROFILE)) as Profile | undefined,
+    calendar: versions === undefined ? undefined : calendarWith(base, JSON.parse(versions) as VersionsEntry),
+  };
+}
+
+/** As a world file writes it; what `calendarWith` makes of it on any base is the calendar again. */
+export const entryOf = ({ marketing, migrations }: VersionCalendar): VersionsEntry => ({
+  marketing: marketing.map(({ version, released, until, affects }) => ({
+    version: formatVersion(version).slice(1),
+    released,
+    ...(until === undefined ? {} : { until }),
+    affects: [...affects],
+  })),
+  migrations: [...migrations],
+});

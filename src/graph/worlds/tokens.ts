@@ -1,0 +1,96 @@
+/** A token as a world file or the control API writes it (operating.md: World file; D-11). */
+import { type Static, Type } from "typebox";
+import { type Token, type TokenKind, tokenKinds } from "#auth/token";
+import { hashOf } from "#auth/tokens";
+import type { NodeId } from "#kernel/ids";
+import type { Reference } from "../contract/feature.ts";
+import { WorldProblem, worldId, worldTime, worldTimeOr } from "./file/schema-words.ts";
+
+/** Longer values cannot be presented (`auth/tokens.ts`). */
+const TOKEN_CHARACTERS_MAX = 1_000;
+
+export const tokenEntry = Type.Object(
+  {
+    token: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: TOKEN_CHARACTERS_MAX,
+        pattern: "^[\\x21-\\x7b\\x7d\\x7e]+$",
+        description: "the value; ASCII without spaces and |",
+      }),
+    ),
+    token_sha256: Type.Optional(
+      Type.String({ pattern: "^[0-9a-f]{64}$", description: "in place of the value, as an export writes it: its SHA-256, hex" }),
+    ),
+    type: Type.Unsafe<TokenKind>(Type.Union(tokenKinds.map((kind) => Type.Literal(kind)))),
+    app: worldId,
+    user: Type.Optional(worldId),
+    page: Type.Optional(worldId),
+    social_account: Type.Optional(worldId),
+    microblog_user: Type.Optional(worldId),
+    scopes: Type.Array(Type.String({ minLength: 1 }), { default: [] }),
+    issued_at: Type.Optional({ ...worldTime, description: "Unix seconds or ISO 8601; now when left out" }),
+    expires_at: Type.Optional(worldTimeOr(0)),
+    data_access_expires_at: Type.Optional(worldTimeOr(0)),
+  },
+  { additionalProperties: false },
+);
+export type TokenEntry = Static<typeof tokenEntry>;
+
+const principals = ["user", "page", "social_account", "microblog_user"] as const;
+type Principal = (typeof principals)[number];
+
+/** Which principal a kind names; a page token may say for whom it was issued. */
+const named: Readonly<Record<TokenKind, { needs: readonly Principal[]; takes: readonly Principal[] }>> = {
+  app: { needs: [], takes: [] },
+  user: { needs: ["user"], takes: [] },
+  system_user: { needs: ["user"], takes: [] },
+  page: { needs: ["page"], takes: ["user"] },
+  social_user: { needs: ["social_account"], takes: [] },
+  microblog_user: { needs: ["microblog_user"], takes: [] },
+};
+
+/** Throws `WorldProblem` where the kind and its principal do not go together. */
+export function tokenOf(entry: TokenEntry, id: NodeId, nowSeconds: number): Token {
+  const { needs, takes } = named[entry.type];
+  for (const principal of principals) {
+    if (entry[principal] === undefined && needs.includes(principal)) {
+      throw new WorldProblem(principal, `is required for a token of type ${entry.type}`);
+    }
+    if (entry[principal] !== undefined && !needs.includes(principal) && !takes.includes(principal)) {
+      throw new WorldProblem(principal, `does not go with a token of type ${entry.type}`);
+    }
+  }
+  return {
+    id,
+    type: entry.type,
+    app: entry.app,
+    user: entry.user,
+    page: entry.page,
+    social_account: entry.social_account,
+    microblog_user: entry.microblog_user,
+    scopes: entry.scopes ?? [],
+    issued_at: entry.issued_at ?? nowSeconds,
+    expires_at: entry.expires_at ?? 0,
+    data_access_expires_at: entry.data_access_expires_at ?? 0,
+    revoked_at: 0,
+  };
+}
+
+/** The stored form of the entry's value; undefined where it gives none. */
+export const tokenHashOf = ({ token, token_sha256 }: TokenEntry): string | undefined => (token === undefined ? token_sha256 : hashOf(token));
+
+export const tokenReferences = (entry: TokenEntry): Reference[] => [
+  { path: "app", types: ["app"], id: entry.app },
+  ...principals.flatMap((principal) => {
+    const id = entry[principal];
+    return id === undefined ? [] : [{ path: principal, types: [principal], id }];
+  }),
+];
+
+/** As an export writes it. */
+export function tokenToEntry(token: Token, hash: string): Record<string, unknown> {
+  const { type, app, scopes, issued_at, expires_at, data_access_expires_at } = token;
+  const given = principals.flatMap((principal) => (token[principal] === undefined ? [] : [[principal, token[principal]] as const]));
+  return { token_sha256: hash, type, app, ...Object.fromEntries(given), scopes, issued_at, expires_at, data_access_expires_at };
+}

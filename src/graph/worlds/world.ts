@@ -1,0 +1,163 @@
+/**
+ * A world is one isolated platform: its store, clock, ids, caches, limits and request log. It is a value; nothing of it is
+ * global, so that many stand beside each other in one process.
+ */
+import type { FactsOf } from "#auth/facts-of";
+import type { NodeRef } from "#auth/node-ref";
+import { Tokens } from "#auth/tokens";
+import type { JobKind } from "#jobs/job-kind";
+import { Jobs } from "#jobs/jobs";
+import { WorkLoop } from "#jobs/work-loop";
+import type { Clock } from "#kernel/clock";
+import type { IdMinter, NodeId } from "#kernel/ids";
+import type { PortRegistry } from "#kernel/ports";
+import type { Database } from "#storage/database";
+import { FactCache } from "#storage/facts";
+import { deriveKey, Sealer } from "#storage/sealing";
+import { webhookJobs } from "#webhooks/callbacks/health-jobs";
+import type { FieldCatalogue } from "#webhooks/catalogue/catalogue";
+import type { GuardedClient } from "#outbound/client";
+import type { WebhookObserver } from "#webhooks/observer";
+import { Webhooks } from "#webhooks/webhooks";
+import type { VersionCalendar } from "../versions/calendar.ts";
+import { Cursors } from "../response/cursors.ts";
+import type { Faults } from "../pipeline/fault-injection.ts";
+import { findNode, findNodeAtOnce, nodeFact } from "./nodes.store.ts";
+import type { RateLimits } from "../pipeline/rate-limits.ts";
+import type { RequestLog } from "../pipeline/request-log.ts";
+
+export type Profile = "strict" | "clients";
+
+export interface WorldLimits {
+  /** D-40. */
+  readonly labels_per_page_max: number;
+  /** Days that raw app events are kept; 0: for good. Left out: the room's own default. */
+  readonly app_event_days?: number;
+}
+
+/** Who is told what goes on in the background: log and metrics. */
+export interface WorkObserver extends WebhookObserver {
+  /** A job threw; it comes again. */
+  jobFailed(kind: string, key: string, error: unknown): void;
+  /** The loop itself failed, e.g. because the database is away; it tries again. */
+  workFailed(error: unknown): void;
+}
+
+export interface WorldParts {
+  readonly name: string;
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly ids: IdMinter;
+  /** `--seed`, for token values. */
+  readonly seed: number | undefined;
+  readonly ports: PortRegistry;
+  readonly profile: Profile;
+  readonly calendar: VersionCalendar;
+  readonly limits: WorldLimits;
+  readonly rateLimits: RateLimits;
+  readonly requests: RequestLog;
+  readonly faults: Faults;
+  /** The only way out (D-64). */
+  readonly outbound: GuardedClient;
+  /** What the rooms define. */
+  readonly webhookFields: FieldCatalogue;
+  /** What the rooms have done later. */
+  readonly jobKinds: readonly JobKind<World>[];
+  readonly observer: WorkObserver;
+  readonly realNowMs: () => number;
+  /** Webhook deliveries a second and callback; 0: as many as it takes. */
+  readonly deliveriesPerSecondMax: number;
+  /** Random text of so many bytes, for secrets that the world makes itself. */
+  readonly randomSecret: (byteCount: number) => string;
+  readonly collectGarbage: () => void;
+  /** 32 bytes from which the keys of cursors and sealed secrets are derived. */
+  readonly masterKey: Uint8Array;
+}
+
+/** Cut out of a call, an id would keep all of that call's text in memory; the store's own does not. */
+const idOf = ({ id }: NodeRef): string => id;
+
+export class World {
+  readonly name: string;
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly ids: IdMinter;
+  readonly seed: number | undefined;
+  readonly ports: PortRegistry;
+  profile: Profile;
+  calendar: VersionCalendar;
+  readonly limits: WorldLimits;
+  readonly rateLimits: RateLimits;
+  readonly requests: RequestLog;
+  readonly faults: Faults;
+  readonly outbound: GuardedClient;
+  readonly randomSecret: (byteCount: number) => string;
+  /** For work that goes through far more text than it keeps: the runtime alone lets garbage grow to several times what is in use. */
+  readonly collectGarbage: () => void;
+  /** What happens later or without a caller; it runs in the background once it is started. */
+  readonly work: WorkLoop;
+  readonly jobs: Jobs<World>;
+  readonly webhooks: Webhooks;
+  readonly cursors: Cursors;
+  readonly sealer: Sealer;
+  readonly tokens: Tokens;
+  readonly #nodes: FactCache<NodeRef>;
+  readonly #facts = new Map<string, FactCache<unknown>>();
+
+  constructor(parts: WorldParts) {
+    this.name = parts.name;
+    this.database = parts.database;
+    this.clock = parts.clock;
+    this.ids = parts.ids;
+    this.seed = parts.seed;
+    this.ports = parts.ports;
+    this.profile = parts.profile;
+    this.calendar = parts.calendar;
+    this.limits = parts.limits;
+    this.rateLimits = parts.rateLimits;
+    this.requests = parts.requests;
+    this.faults = parts.faults;
+    this.outbound = parts.outbound;
+    this.randomSecret = parts.randomSecret;
+    this.collectGarbage = parts.collectGarbage;
+    this.cursors = new Cursors(deriveKey(parts.masterKey, "cursors"));
+    this.sealer = new Sealer(deriveKey(parts.masterKey, "sealed secrets"));
+    this.tokens = new Tokens(parts.database, parts.ports, this.sealer);
+    this.#nodes = new FactCache(parts.database, nodeFact);
+    const { database, clock, realNowMs, observer } = parts;
+    this.work = new WorkLoop({ database, clock, realNowMs, onError: (error) => observer.workFailed(error) });
+    this.jobs = new Jobs<World>({
+      ...{ database, loop: this.work, kinds: [...webhookJobs, ...parts.jobKinds], world: () => this },
+      onFailure: (kind, key, error) => observer.jobFailed(kind, key, error),
+    });
+    this.webhooks = new Webhooks({
+      ...{ database, clock, realNowMs, observer, ids: parts.ids, ports: parts.ports, sealer: this.sealer, client: parts.outbound },
+      ...{ loop: this.work, jobs: this.jobs, fields: parts.webhookFields, perSecondMax: parts.deliveriesPerSecondMax },
+    });
+  }
+
+  /** Background work ends, then the store is closed. */
+  async close(): Promise<void> {
+    await this.work.stop();
+    await this.database.close();
+  }
+
+  /** The world's cache for one kind of fact, made when first asked for. */
+  readonly facts: FactsOf = <T>(kind: string): FactCache<T> => {
+    let cache = this.#facts.get(kind);
+    if (cache === undefined) {
+      cache = new FactCache<unknown>(this.database, kind);
+      this.#facts.set(kind, cache);
+    }
+    return cache as FactCache<T>;
+  };
+
+  /** Step 3: what an id is, where it is known: the hot path asks this first and so spares a promise. */
+  peekNode(id: NodeId): NodeRef | undefined {
+    return this.#nodes.getAtOnce(id, () => findNodeAtOnce(this.database.reader, id), idOf);
+  }
+
+  findNode(id: NodeId): Promise<NodeRef | undefined> {
+    return this.#nodes.get(id, () => findNode(this.database.reader, id), idOf);
+  }
+}

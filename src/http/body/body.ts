@@ -1,0 +1,85 @@
+/** D-34: a body of any accepted kind made into parameters and files. What is wrong with it is a defect, raised on the stairs. */
+import { parseJson } from "#graph/response/json";
+import { JsonNumber, type Parameters, type UploadedFile } from "#graph/pipeline/request";
+import { GraphError, malformedRequest } from "#kernel/errors";
+import { utf8Text } from "./text.ts";
+import { type MediaType, parseMediaType } from "./media-type.ts";
+import { parseMultipart } from "./multipart.ts";
+import { NO_PARAMETERS, parametersOf, parsePairs } from "./pairs.ts";
+import { ParameterTree } from "./parameter-tree.ts";
+
+export interface ParsedBody {
+  readonly parameters: Parameters;
+  readonly files: ReadonlyMap<string, UploadedFile>;
+  readonly defect: GraphError | undefined;
+  /** As received, for the request log; empty for what is not text. */
+  readonly text: string;
+}
+
+const NO_FILES: ReadonlyMap<string, UploadedFile> = new Map();
+export const NO_BODY: ParsedBody = { parameters: NO_PARAMETERS, files: NO_FILES, defect: undefined, text: "" };
+
+export const defectiveBody = (defect: GraphError, text = ""): ParsedBody => ({ parameters: NO_PARAMETERS, files: NO_FILES, defect, text });
+
+export function parseBody(bytes: Uint8Array, contentType: string | undefined, countMax: number): ParsedBody {
+  if (bytes.length === 0) return NO_BODY;
+  const media = contentType === undefined || contentType === "" ? undefined : parseMediaType(contentType);
+  if (media?.type === "multipart/form-data") return multipartBody(bytes, media, countMax);
+  const charset = media?.parameters.get("charset")?.toLowerCase();
+  if (charset !== undefined && charset !== "utf-8" && charset !== "utf8" && charset !== "us-ascii")
+    return defectiveBody(malformedRequest(`The request body's charset ${charset} is not supported; send UTF-8`));
+  const text = utf8Text(bytes);
+  if (text === undefined) return defectiveBody(isMeant(media?.type) ? malformedRequest("The request body is not valid UTF-8") : unsupported(media));
+  switch (kindOf(text, media?.type)) {
+    case "json":
+      return jsonBody(text, countMax);
+    case "form":
+      return { ...parsePairs(withoutLastLineBreak(text), "The request body", countMax), files: NO_FILES, text };
+    case "unknown":
+      return defectiveBody(unsupported(media), text);
+  }
+}
+
+const isForm = (type: string | undefined): boolean => type === "application/x-www-form-urlencoded";
+const isJson = (type: string | undefined): boolean => type === "application/json" || type?.endsWith("+json") === true;
+const isMeant = (type: string | undefined): boolean => type === undefined || isForm(type) || isJson(type);
+
+const unsupported = (media: MediaType | undefined): GraphError =>
+  malformedRequest(`The Content-Type ${media?.type} is not supported; send application/json, a form or multipart/form-data`);
+
+/** A form that was sent from a file ends with one. */
+function withoutLastLineBreak(text: string): string {
+  let end = text.length;
+  if (text.charCodeAt(end - 1) === 10) end--;
+  if (text.charCodeAt(end - 1) === 13) end--;
+  return text.slice(0, end);
+}
+
+/** Without a Content-Type, or with one that no client of the interface means, the text says what it is. */
+function kindOf(text: string, type: string | undefined): "json" | "form" | "unknown" {
+  if (isForm(type)) return "form";
+  if (isJson(type)) return "json";
+  const first = text.trimStart().charCodeAt(0);
+  if (first === 123 || first === 91) return "json";
+  return type === undefined || /^[^\s=]+=\S*\s*$/.test(text) ? "form" : "unknown";
+}
+
+function jsonBody(text: string, countMax: number): ParsedBody {
+  if (text.trim() === "") return NO_BODY;
+  try {
+    const value = parseJson(text, "The request body");
+    if (typeof value !== "object" || value === null || Array.isArray(value) || value instanceof JsonNumber)
+      return defectiveBody(malformedRequest("The request body must be a JSON object"), text);
+    return { ...parametersOf(value as Record<string, unknown>, countMax), files: NO_FILES, text };
+  } catch (error) {
+    if (error instanceof GraphError) return defectiveBody(error, text);
+    throw error;
+  }
+}
+
+function multipartBody(bytes: Uint8Array, media: MediaType, countMax: number): ParsedBody {
+  const tree = new ParameterTree(countMax);
+  const files = new Map<string, UploadedFile>();
+  const malformed = parseMultipart(bytes, media.parameters.get("boundary"), { tree, files });
+  return { parameters: tree.parameters(), files, defect: malformed ?? tree.defect, text: `(multipart/form-data, ${bytes.length} bytes)` };
+}

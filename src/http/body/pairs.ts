@@ -1,0 +1,67 @@
+/** `a=b&c=d` as queries and forms write it, scanned once and without a URL object. */
+import type { Parameters } from "#graph/pipeline/request";
+import { type GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
+import { isCredential, ParameterTree } from "./parameter-tree.ts";
+
+export interface ParsedPairs {
+  readonly parameters: Parameters;
+  readonly defect: GraphError | undefined;
+}
+
+export const NO_PARAMETERS: Parameters = Object.freeze(Object.create(null)) as Parameters;
+const NO_PAIRS: ParsedPairs = { parameters: NO_PARAMETERS, defect: undefined };
+
+/**
+ * A pair that cannot be decoded is left out and reported as the defect; the others are kept, so that it is still known who
+ * calls. `what` names the text in errors, e.g. `The query`.
+ */
+export function parsePairs(text: string, what: string, countMax: number): ParsedPairs {
+  if (text === "") return NO_PAIRS;
+  const tree = new ParameterTree(countMax);
+  const isPlain = !text.includes("%") && !text.includes("+");
+  let start = 0;
+  let equals = text.indexOf("=");
+  while (start < text.length) {
+    let end = text.indexOf("&", start);
+    if (end === -1) end = text.length;
+    // Looked for again only once it is passed: a search for each pair would be quadratic on `a&a&a`.
+    if (equals !== -1 && equals < start) equals = text.indexOf("=", start);
+    const nameEnd = equals === -1 || equals > end ? end : equals;
+    if (end > start && tree.hasCapacityFor(text.slice(start, nameEnd))) {
+      const value = nameEnd === end ? "" : text.slice(nameEnd + 1, end);
+      if (isPlain) tree.add(text.slice(start, nameEnd), value);
+      else addDecoded(tree, text.slice(start, nameEnd), value, what);
+    }
+    start = end + 1;
+  }
+  return { parameters: tree.parameters(), defect: tree.defect };
+}
+
+function addDecoded(tree: ParameterTree, name: string, value: string, what: string): void {
+  const decodedName = decoded(name);
+  const decodedValue = decoded(value);
+  if (decodedName === undefined) tree.defect ??= malformedRequest(`${what} has a parameter whose name is not percent-encoded UTF-8`);
+  else if (decodedValue === undefined) tree.defect ??= invalidParameter(decodedName, "is not percent-encoded UTF-8");
+  else tree.add(decodedName, decodedValue);
+}
+
+/** Undefined for `%` without two hexadecimal digits and for bytes that are not UTF-8. */
+function decoded(text: string): string | undefined {
+  const spaced = text.includes("+") ? text.replaceAll("+", " ") : text;
+  if (!spaced.includes("%")) return spaced;
+  try {
+    return decodeURIComponent(spaced);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The members of a JSON body as parameters, no more than allowed. */
+export function parametersOf(source: Readonly<Record<string, unknown>>, countMax: number): ParsedPairs {
+  const parameters = Object.create(null) as Record<string, unknown>;
+  let count = 0;
+  for (const name in source) {
+    if (++count <= countMax || isCredential(name)) parameters[name] = source[name];
+  }
+  return { parameters, defect: count > countMax ? malformedRequest(`More than ${countMax} parameters`) : undefined };
+}

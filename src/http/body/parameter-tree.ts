@@ -1,0 +1,122 @@
+/** D-34: pairs of text made into parameters: repetition makes a list, `a[]=x` too, `a[b]=c` and `a[0]=x` nest. */
+
+import type { Parameters } from "#graph/pipeline/request";
+import { type GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
+import { NESTING_MAX } from "../limits.ts";
+
+/** Without a prototype, so that a parameter called `__proto__` is one like any other. */
+interface Branch {
+  [key: string]: unknown;
+}
+
+const newBranch = (): Branch => Object.create(null) as Branch;
+
+/** Kept however many parameters there are, so that a caller with too many is told so and not that he is a stranger. */
+export const isCredential = (name: string): boolean => name === "access_token" || name === "oauth_token" || name === "appsecret_proof";
+
+export class ParameterTree {
+  readonly #root = newBranch();
+  readonly #countMax: number;
+  #count = 0;
+  #isNested = false;
+  /** The first thing that was wrong. */
+  defect: GraphError | undefined;
+
+  constructor(countMax: number) {
+    this.#countMax = countMax;
+  }
+
+  /** Counts one more parameter; false when there are too many for it to be taken in. */
+  hasCapacityFor(name: string): boolean {
+    if (++this.#count <= this.#countMax) return true;
+    this.defect ??= malformedRequest(`More than ${this.#countMax} parameters`);
+    return isCredential(name);
+  }
+
+  add(name: string, value: unknown): void {
+    const present = this.#root[name];
+    if (!name.includes("[")) {
+      if (present === undefined) this.#root[name] = value;
+      else if (typeof present === "string") this.#root[name] = [present, value];
+      else this.#insert([name], value);
+    } else this.#insert(keysOf(name), value);
+  }
+
+  parameters(): Parameters {
+    if (this.#isNested) for (const name in this.#root) this.#root[name] = withLists(this.#root[name]);
+    return this.#root;
+  }
+
+  #insert(keys: readonly string[], value: unknown): void {
+    const name = keys[0] as string;
+    if (keys.length > NESTING_MAX + 1) this.defect ??= invalidParameter(name, `nests deeper than ${NESTING_MAX} levels`);
+    else {
+      if (keys.length > 1) this.#isNested = true;
+      if (!insert(this.#root, keys, value)) this.defect ??= invalidParameter(name, "is given in ways that exclude each other");
+    }
+  }
+}
+
+/** `a[b][]` is `["a", "b", ""]`. What is not of that form is one name as it stands. */
+function keysOf(name: string): string[] {
+  let at = name.indexOf("[");
+  if (at === 0) return [name];
+  const keys = [name.slice(0, at)];
+  while (at < name.length) {
+    const end = name.charCodeAt(at) === 91 ? name.indexOf("]", at) : -1;
+    // One more than allowed is enough to refuse it.
+    if (end === -1 || keys.length > NESTING_MAX + 1) return end === -1 ? [name] : keys;
+    keys.push(name.slice(at + 1, end));
+    at = end + 1;
+  }
+  return keys;
+}
+
+const isBranch = (value: unknown): value is Branch => typeof value === "object" && value !== null && Object.getPrototypeOf(value) === null;
+
+/** False when something of another kind stands in the way. An empty key appends. */
+function insert(root: Branch, keys: readonly string[], value: unknown): boolean {
+  let at: Branch | unknown[] = root;
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i] as string;
+    const next = i + 1 < keys.length ? (keys[i + 1] === "" ? [] : newBranch()) : undefined;
+    if (Array.isArray(at)) {
+      if (key !== "") return false;
+      at.push(next ?? value);
+      if (next !== undefined) at = next;
+    } else {
+      const branch: Branch = at;
+      const present = branch[key];
+      if (next === undefined) return setLast(branch, key, present, value);
+      if (present === undefined) at = branch[key] = next;
+      else if (!Array.isArray(next)) {
+        if (!isBranch(present)) return false;
+        at = present;
+      } else if (isBranch(present)) return false;
+      else at = branch[key] = Array.isArray(present) ? present : [present];
+    }
+  }
+  return true;
+}
+
+function setLast(branch: Branch, key: string, present: unknown, value: unknown): boolean {
+  if (present === undefined) branch[key] = value;
+  else if (isBranch(present)) return false;
+  else if (Array.isArray(present)) present.push(value);
+  else branch[key] = [present, value];
+  return true;
+}
+
+/** `a[0]=x&a[1]=y`, as PHP's clients write lists: keys that count from 0 make one. */
+function withLists(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withLists);
+  if (!isBranch(value)) return value;
+  let count = 0;
+  let isList = true;
+  for (const key in value) {
+    value[key] = withLists(value[key]);
+    // Keys that are integers come first and in their order.
+    if (key !== String(count++)) isList = false;
+  }
+  return isList ? Object.values(value) : value;
+}

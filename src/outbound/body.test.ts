@@ -1,0 +1,129 @@
+/** Answers that are taken as they come, in place of being kept: feed files. */
+import { describe, expect, test } from "bun:test";
+import { createServer } from "node:net";
+import { afterThisTest } from "#harness/cleanup";
+import { GuardedClient } from "./client.ts";
+import type { OutboundRequest, TakeBody } from "./request.ts";
+
+const client = (): GuardedClient => {
+  const made = new GuardedClient({ rules: { isSandbox: true, allowed: [] } });
+  afterThisTest(() => made.close());
+  return made;
+};
+
+const serve = (response: () => Response): string => {
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", idleTimeout: 0, fetch: response });
+  afterThisTest(() => server.stop(true));
+  return `http://127.0.0.1:${server.port}/`;
+};
+
+const get = (url: string, takeBody: TakeBody, more: Partial<OutboundRequest> = {}): OutboundRequest => ({
+  ...{ method: "GET", url, headers: {}, deadlineMs: 10_000, responseBytesMax: 1 << 30, takeBody },
+  ...more,
+});
+
+const PATTERN = Buffer.from(Array.from({ length: 251 }, (_, at) => at));
+const bytes = (length: number): Buffer => Buffer.alloc(length, PATTERN);
+const chunked = (body: Buffer): Response =>
+  new Response(
+    new ReadableStream({
+      start(controller) {
+        for (let at = 0; at < body.length; at += 50_000) controller.enqueue(new Uint8Array(body.subarray(at, at + 50_000)));
+        controller.close();
+      },
+    }),
+  );
+
+describe("an answer that is taken as it comes", () => {
+  test("arrives whole and in order, by length and in chunks, and the connection serves the next call", async () => {
+    const body = bytes(3_000_000);
+    for (const response of [() => new Response(new Uint8Array(body)), () => chunked(body)]) {
+      const url = serve(response);
+      const caller = client();
+      for (let request = 0; request < 3; request++) {
+        const parts: Buffer[] = [];
+        const taken = await caller.request(
+          get(url, async (part) => {
+            parts.push(part);
+            await Bun.sleep(0);
+          }),
+        );
+        expect(taken).toMatchObject({ status: 200, isCut: false });
+        expect(taken.body).toHaveLength(0);
+        expect(Buffer.concat(parts).equals(body)).toBe(true);
+      }
+    }
+  });
+
+  test("a taker that is slow makes the sender wait: no more is read than the system holds", async () => {
+    let sent = 0;
+    let isOver = false;
+    const server = createServer((socket) => {
+      socket.on("error", () => {});
+      socket.once("data", async () => {
+        socket.write("HTTP/1.1 200 OK\r\nContent-Length: 200000000\r\n\r\n");
+        while (!isOver && sent < 200_000_000) {
+          sent += 100_000;
+          if (!socket.write(bytes(100_000))) await new Promise((resolve) => socket.once("drain", resolve));
+        }
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    afterThisTest(() => server.close());
+    const { port } = server.address() as { port: number };
+    let taken = 0;
+    const caller = client();
+    const request = caller.request(
+      get(`http://127.0.0.1:${port}/`, async (part) => {
+        taken += part.length;
+        if (taken > 1_000_000) throw new Error("enough");
+        await Bun.sleep(20);
+      }),
+    );
+    await expect(request).rejects.toThrow("enough");
+    isOver = true;
+    expect(sent).toBeLessThan(50_000_000);
+  });
+
+  test("what the taker throws ends the call, also at the very end", async () => {
+    const url = serve(() => new Response("short"));
+    const refuse = async () => {
+      await Bun.sleep(5);
+      throw new RangeError("no");
+    };
+    await expect(client().request(get(url, refuse))).rejects.toThrow(RangeError);
+  });
+
+  test("an answer that breaks off is no answer, and one that ends with its connection is whole once it is taken", async () => {
+    const responses = { "/cut": "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", "/close": "HTTP/1.0 200 OK\r\n\r\nwhole" } as const;
+    const server = createServer((socket) => {
+      socket.on("error", () => {});
+      socket.on("data", (data) => socket.end(responses[String(data).split(" ")[1] as keyof typeof responses]));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    afterThisTest(() => server.close());
+    const base = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+    let text = "";
+    const take: TakeBody = async (part) => {
+      await Bun.sleep(10);
+      text += part;
+    };
+    await expect(client().request(get(`${base}/cut`, take))).rejects.toMatchObject({ name: "CallFailed", kind: "malformed" });
+    text = "";
+    expect((await client().request(get(`${base}/close`, take))).status).toBe(200);
+    expect(text).toBe("whole");
+  });
+
+  test("other statuses are kept and not taken, and a longer answer than is wanted is cut", async () => {
+    let parts = 0;
+    const count: TakeBody = async ({ length }) => {
+      parts += length;
+    };
+    const missing = serve(() => new Response("not here", { status: 404 }));
+    const response = await client().request(get(missing, count));
+    expect([response.status, response.body.toString(), parts]).toEqual([404, "not here", 0]);
+    const long = serve(() => new Response(new Uint8Array(bytes(100_000))));
+    expect(await client().request(get(long, count, { responseBytesMax: 70_000 }))).toMatchObject({ status: 200, isCut: true });
+    expect(parts).toBe(70_000);
+  });
+});

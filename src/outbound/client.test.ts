@@ -1,0 +1,303 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { createServer, type Server } from "node:net";
+import { authority, receiverCertificate, receiverKey } from "#harness/certificates";
+import type { CallbackRules } from "./address-rules.ts";
+import { GuardedClient, type GuardedClientOptions } from "./client.ts";
+import type { OutboundRequest } from "./request.ts";
+
+const sandbox: CallbackRules = { isSandbox: true, allowed: [] };
+const outside: CallbackRules = { isSandbox: false, allowed: [] };
+
+const closings: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closings.splice(0).reverse()) await close();
+});
+
+function clientOf(options: GuardedClientOptions): GuardedClient {
+  const client = new GuardedClient(options);
+  closings.push(() => client.close());
+  return client;
+}
+
+function serve(
+  fetch: (request: Request, server: Bun.Server<undefined>) => Response | Promise<Response>,
+  tls?: { key: string; cert: string },
+): number {
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch, ...(tls === undefined ? {} : { tls }) });
+  closings.push(() => server.stop(true));
+  return server.port as number;
+}
+
+/** Answers each connection's first bytes with these, byte for byte. */
+async function serveBytes(response: (request: string) => readonly (string | Buffer)[] | undefined, then: "close" | "keep" = "keep"): Promise<number> {
+  const server: Server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.on("data", async (data) => {
+      const parts = response(data.toString("latin1"));
+      if (parts === undefined) return;
+      for (const part of parts) {
+        socket.write(part);
+        await Bun.sleep(2);
+      }
+      if (then === "close") socket.end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closings.push(() => new Promise((resolve) => server.close(resolve)));
+  return (server.address() as { port: number }).port;
+}
+
+const get = (url: string, more: Partial<OutboundRequest> = {}): OutboundRequest => ({
+  method: "GET",
+  url,
+  headers: {},
+  deadlineMs: 2_000,
+  responseBytesMax: 65_536,
+  ...more,
+});
+
+const textOf = (response: { body: Buffer }): string => response.body.toString("utf8");
+
+describe("calls that are allowed", () => {
+  test("a POST arrives with its headers and body, byte for byte, and its answer comes back", async () => {
+    const seen: unknown[] = [];
+    const port = serve(async (request) => {
+      seen.push([
+        request.method,
+        new URL(request.url).pathname + new URL(request.url).search,
+        request.headers.get("host"),
+        request.headers.get("x-a"),
+        await request.text(),
+      ]);
+      return new Response("taken", { status: 202 });
+    });
+    const response = await clientOf({ rules: sandbox }).request({
+      ...get(`http://127.0.0.1:${port}/hook?a=b%20c`),
+      method: "POST",
+      headers: { "Content-Type": "application/json", "X-A": "1" },
+      body: '{"text":"\\u00e4"}',
+    });
+    expect([response.status, textOf(response), response.isCut]).toEqual([202, "taken", false]);
+    expect(seen).toEqual([["POST", "/hook?a=b%20c", `127.0.0.1:${port}`, "1", '{"text":"\\u00e4"}']]);
+  });
+
+  test("a body of megabytes arrives whole", async () => {
+    const port = serve(async (request) => new Response(String(Bun.hash(await request.arrayBuffer()))));
+    const body = "0123456789abcdef".repeat(300_000);
+    const response = await clientOf({ rules: sandbox }).request({ ...get(`http://127.0.0.1:${port}/`), method: "POST", body, deadlineMs: 10_000 });
+    expect(textOf(response)).toBe(String(Bun.hash(new TextEncoder().encode(body).buffer)));
+  });
+
+  test("connections are used again, several calls at once each have their own", async () => {
+    const ports = new Set<number>();
+    const port = serve(async (request, server) => {
+      ports.add(server.requestIP(request)?.port ?? 0);
+      await Bun.sleep(5);
+      return new Response("ok");
+    });
+    const client = clientOf({ rules: sandbox });
+    for (let round = 0; round < 5; round++) await Promise.all(Array.from({ length: 4 }, () => client.request(get(`http://127.0.0.1:${port}/`))));
+    expect(ports.size).toBe(4);
+  });
+
+  test("a receiver that closed a waiting connection is asked by a new one", async () => {
+    const port = await serveBytes(() => ["HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"], "close");
+    const client = clientOf({ rules: sandbox });
+    for (let request = 0; request < 5; request++) expect(textOf(await client.request(get(`http://127.0.0.1:${port}/`)))).toBe("ok");
+  });
+
+  test("when a name's first address takes no connection, the next one is called", async () => {
+    const port = serve(() => new Response("second"));
+    const client = clientOf({ rules: { isSandbox: true, allowed: ["receiver"] }, resolve: async () => ["127.0.0.9", "127.0.0.1"] });
+    expect(textOf(await client.request(get(`http://receiver:${port}/`)))).toBe("second");
+  });
+});
+
+describe("TLS", () => {
+  const tls = { key: receiverKey, cert: receiverCertificate };
+  const allowed: CallbackRules = { isSandbox: false, allowed: ["127.0.0.0/8"] };
+
+  test("the certificate is verified for the name, at the address that was checked", async () => {
+    const port = serve((request) => new Response(request.headers.get("host")), tls);
+    const client = clientOf({ rules: allowed, resolve: async () => ["127.0.0.1"], ca: authority });
+    for (let request = 0; request < 3; request++) expect(textOf(await client.request(get(`https://receiver.example:${port}/`)))).toBe(`receiver.example:${port}`);
+    expect(textOf(await client.request(get(`https://127.0.0.1:${port}/`)))).toBe(`127.0.0.1:${port}`);
+  });
+
+  test("a certificate for another name, or of an unknown authority, is refused, also where a connection to that address waits", async () => {
+    const hits: string[] = [];
+    const port = serve((request) => {
+      hits.push(request.headers.get("host") ?? "");
+      return new Response("ok");
+    }, tls);
+    const client = clientOf({ rules: allowed, resolve: async () => ["127.0.0.1"], ca: authority });
+    await client.request(get(`https://receiver.example:${port}/`));
+    await expect(client.request(get(`https://other.example:${port}/`))).rejects.toMatchObject({ kind: "tls" });
+    await expect(client.request(get(`https://127.0.0.2:${port}/`))).rejects.toMatchObject({ name: "CallFailed" });
+    const stranger = clientOf({ rules: allowed, resolve: async () => ["127.0.0.1"] });
+    await expect(stranger.request(get(`https://receiver.example:${port}/`))).rejects.toMatchObject({ kind: "tls" });
+    await Bun.sleep(50);
+    expect(hits).toEqual([`receiver.example:${port}`]);
+  });
+
+  test("https to a server without TLS fails", async () => {
+    const port = serve(() => new Response("ok"));
+    await expect(clientOf({ rules: sandbox }).request(get(`https://127.0.0.1:${port}/`))).rejects.toMatchObject({ name: "CallFailed" });
+  });
+});
+
+describe("D-64: names that lead to inner addresses", () => {
+  test.each([
+    [["10.0.0.5"]],
+    [["93.184.216.34", "127.0.0.1"]],
+    [["::ffff:10.0.0.5"]],
+    [["fe80::1"]],
+    [["169.254.169.254"]],
+    [["not an address"]],
+    [["64:ff9b::a00:5", "2606:2800:220:1::1"]],
+  ])("a name that leads to %j is refused", async (addresses) => {
+    const client = clientOf({ rules: outside, resolve: async () => addresses });
+    await expect(client.request(get("https://hooks.example.com/"))).rejects.toMatchObject({ name: "CallbackRefused" });
+  });
+
+  test("a name that is public when checked and local when connected to is never resolved a second time", async () => {
+    let hits = 0;
+    const port = serve(() => {
+      hits++;
+      return new Response("inside");
+    });
+    let asked = 0;
+    const client = clientOf({
+      rules: outside,
+      // TEST-NET is reserved, so a public address stands for "elsewhere"; nobody answers there.
+      resolve: async () => (asked++ === 0 ? ["93.184.216.34"] : ["127.0.0.1"]),
+    });
+    const requests = [1, 2, 3].map(() => client.request(get(`https://rebinding.example.com:${port}/`, { deadlineMs: 150 })).catch((error) => error.name));
+    expect(await Promise.all(requests)).toEqual(["CallFailed", "CallFailed", "CallFailed"]);
+    expect([asked, hits]).toEqual([1, 0]);
+  });
+
+  test("a name without an address fails, and is asked again the next time", async () => {
+    let asked = 0;
+    const client = clientOf({
+      rules: outside,
+      resolve: async () => {
+        asked++;
+        throw new Error("ENOTFOUND");
+      },
+    });
+    for (let request = 0; request < 2; request++) expect(await client.request(get("https://nowhere.example.com/")).catch((error) => error.kind)).toBe("dns");
+    expect(asked).toBe(2);
+  });
+});
+
+describe("answers", () => {
+  test("redirects are answers like any other: nothing follows them", async () => {
+    let inside = 0;
+    const target = serve(() => {
+      inside++;
+      return new Response("inside");
+    });
+    const port = serve(() => new Response(null, { status: 302, headers: { location: `http://127.0.0.1:${target}/` } }));
+    expect((await clientOf({ rules: sandbox }).request(get(`http://127.0.0.1:${port}/`))).status).toBe(302);
+    expect(inside).toBe(0);
+  });
+
+  test("at most the asked bytes of an answer are read, however long it is", async () => {
+    const port = serve(() => new Response(new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(10_000).fill(97)) })));
+    const response = await clientOf({ rules: sandbox }).request(get(`http://127.0.0.1:${port}/`, { responseBytesMax: 25_000 }));
+    expect([response.body.length, response.isCut]).toEqual([25_000, true]);
+  });
+
+  test("a compressed answer is kept as it was sent", async () => {
+    const bomb = Bun.gzipSync(new Uint8Array(5_000_000));
+    const port = serve(() => new Response(bomb, { headers: { "content-encoding": "gzip" } }));
+    expect((await clientOf({ rules: sandbox }).request(get(`http://127.0.0.1:${port}/`))).body.length).toBe(bomb.length);
+  });
+
+  test.each([
+    ["never answers", []],
+    ["stops in its headers", ["HTTP/1.1 200 OK\r\ncontent-le"]],
+    ["stops in its body", ["HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n12345"]],
+    ["sends a byte now and then", Array.from({ length: 400 }, (_, at) => (at === 0 ? "HTTP/1.1 200 OK\r\nx-a: " : "a"))],
+  ])("one that %s ends at the deadline", async (_what, parts) => {
+    const port = await serveBytes(() => parts);
+    const startMs = performance.now();
+    const failure = await clientOf({ rules: sandbox })
+      .request(get(`http://127.0.0.1:${port}/`, { deadlineMs: 150 }))
+      .catch((error) => error);
+    expect(failure).toMatchObject({ name: "CallFailed", kind: "timeout" });
+    expect(performance.now() - startMs).toBeWithin(140, 400);
+  });
+
+  test("where the status is enough, a body that does not come in time takes nothing from it", async () => {
+    const port = await serveBytes(() => ["HTTP/1.1 202 Accepted\r\ncontent-length: 10\r\n\r\n12345"]);
+    const response = await clientOf({ rules: sandbox }).request(get(`http://127.0.0.1:${port}/`, { deadlineMs: 100, isStatusEnough: true }));
+    expect([response.status, textOf(response), response.isCut]).toEqual([202, "12345", true]);
+  });
+
+  test.each([
+    ["content-length", ["HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel", "lo"]],
+    [
+      "chunks, in pieces",
+      ["HTTP/1.1 200 OK\r\nTransfer-", "Encoding: chunked\r\n\r\n2\r", "\nhe\r\n3;x=y\r\nl", "lo\r\n0\r\nTrailer: a\r\n", "\r\n"],
+    ],
+    ["an interim answer before it", ["HTTP/1.1 103 Early Hints\r\nlink: a\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello"]],
+  ])("%s: the body is read whole and the connection used again", async (_what, parts) => {
+    let connections = 0;
+    const port = await serveBytes((request) => {
+      if (request.startsWith("GET /1")) connections++;
+      return parts;
+    });
+    const client = clientOf({ rules: sandbox });
+    for (let request = 1; request <= 2; request++) expect(textOf(await client.request(get(`http://127.0.0.1:${port}/${request}`)))).toBe("hello");
+    expect(connections).toBe(1);
+  });
+
+  test("a body without a length ends with the connection", async () => {
+    const port = await serveBytes(() => ["HTTP/1.0 200 OK\r\n\r\nhel", "lo"], "close");
+    expect(textOf(await clientOf({ rules: sandbox }).request(get(`http://127.0.0.1:${port}/`)))).toBe("hello");
+  });
+
+  test.each([
+    ["no status line", "hello\r\n\r\n"],
+    ["a status that is none", "HTTP/1.1 999 No\r\ncontent-length: 0\r\n\r\n"],
+    ["HTTP/2", "HTTP/2 200\r\ncontent-length: 0\r\n\r\n"],
+    ["two lengths", "HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\na"],
+    ["a negative length", "HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\na"],
+    ["length and chunks", "HTTP/1.1 200 OK\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n"],
+    ["an unknown coding", "HTTP/1.1 200 OK\r\ntransfer-encoding: gzip\r\n\r\nabc"],
+    ["a folded header", "HTTP/1.1 200 OK\r\na: b\r\n c\r\ncontent-length: 0\r\n\r\n"],
+    ["a wrong chunk size", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n"],
+    ["a chunk that is longer than it said", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\nabc\r\n0\r\n\r\n"],
+    ["another protocol", "HTTP/1.1 101 Switching Protocols\r\n\r\n"],
+    ["headers without end", `HTTP/1.1 200 OK\r\na: ${"b".repeat(40_000)}`],
+    ["an end in the middle", "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc"],
+  ])("%s is no answer", async (_what, bytes) => {
+    const port = await serveBytes(() => [bytes], "close");
+    const failure = await clientOf({ rules: sandbox })
+      .request(get(`http://127.0.0.1:${port}/`))
+      .catch((error) => error);
+    expect(failure).toMatchObject({ name: "CallFailed", kind: "malformed" });
+  });
+
+  test("what is sent without being asked is not taken for the next call's answer", async () => {
+    const port = await serveBytes((request) => [
+      `HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n${request.slice(5, 7)}`,
+      "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nxx",
+    ]);
+    const client = clientOf({ rules: sandbox });
+    expect(textOf(await client.request(get(`http://127.0.0.1:${port}/aa`)))).toBe("aa");
+    await Bun.sleep(20);
+    expect(textOf(await client.request(get(`http://127.0.0.1:${port}/bb`)))).toBe("bb");
+  });
+
+  test("nobody there", async () => {
+    const port = serve(() => new Response("ok"));
+    closings.pop()?.();
+    const failure = await clientOf({ rules: sandbox })
+      .request(get(`http://127.0.0.1:${port}/`))
+      .catch((error) => error);
+    expect(failure).toMatchObject({ name: "CallFailed", kind: "connect" });
+  });
+});

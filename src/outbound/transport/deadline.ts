@@ -1,0 +1,96 @@
+/** How long a call may take, in real time, also where the world's stands still. */
+import { RequestFailed, type Connection } from "./connection.ts";
+
+/** All calls of a client share one timer, which waits for the first of them to be late: most are long through by then. */
+export class Deadlines {
+  /** A ring through all that run, beginning and ending here: a set would be built anew every few hundred calls. */
+  readonly #ring = new Deadline(Number.POSITIVE_INFINITY);
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #timerAtMs = Number.POSITIVE_INFINITY;
+
+  begin(ms: number): Deadline {
+    const deadline = new Deadline(performance.now() + ms);
+    deadline.enter(this.#ring);
+    if (deadline.endMs < this.#timerAtMs) this.#arm(deadline.endMs);
+    return deadline;
+  }
+
+  #arm(atMs: number): void {
+    clearTimeout(this.#timer);
+    this.#timerAtMs = atMs;
+    this.#timer = setTimeout(() => this.#sweep(), Math.ceil(atMs - performance.now()));
+    // The sockets of calls that are out keep the program running.
+    this.#timer.unref();
+  }
+
+  #sweep(): void {
+    const nowMs = performance.now();
+    let nextMs = Number.POSITIVE_INFINITY;
+    const late: Deadline[] = [];
+    for (let deadline = this.#ring.next; deadline !== this.#ring; deadline = deadline.next) {
+      if (deadline.endMs > nowMs) nextMs = Math.min(nextMs, deadline.endMs);
+      else late.push(deadline);
+    }
+    // One that passes may leave the ring at once.
+    for (const deadline of late) deadline.pass();
+    this.#timerAtMs = Number.POSITIVE_INFINITY;
+    if (nextMs !== Number.POSITIVE_INFINITY) this.#arm(nextMs);
+  }
+}
+
+export class Deadline {
+  /** The one that carries the call now. */
+  connection: Connection | undefined;
+  #hasPassed = false;
+  #stop: ((error: RequestFailed) => void) | undefined;
+  next: Deadline = this;
+  #previous: Deadline = this;
+
+  /** `endMs`: monotonic time. */
+  constructor(readonly endMs: number) {}
+
+  enter(ring: Deadline): void {
+    this.next = ring;
+    this.#previous = ring.#previous;
+    ring.#previous.next = this;
+    ring.#previous = this;
+  }
+
+  /** The call is through. */
+  leave(): void {
+    this.#previous.next = this.next;
+    this.next.#previous = this.#previous;
+    this.next = this;
+    this.#previous = this;
+  }
+
+  race<T>(promise: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#stop = reject;
+      promise.then(resolve, reject);
+    });
+  }
+
+  /** A connection that comes too late is closed. */
+  async open(opening: Promise<Connection>): Promise<Connection> {
+    let isLate = false;
+    opening.then(
+      (connection) => isLate && connection.close(),
+      () => {},
+    );
+    try {
+      return await this.race(opening);
+    } catch (error) {
+      isLate = true;
+      throw error;
+    }
+  }
+
+  /** Once. */
+  pass(): void {
+    if (this.#hasPassed) return;
+    this.#hasPassed = true;
+    this.connection?.close("timeout");
+    this.#stop?.(new RequestFailed("timeout", "no whole answer came in time"));
+  }
+}

@@ -1,0 +1,73 @@
+/** Many calls at once to one host. */
+import { expect, test } from "bun:test";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterThisTest } from "#harness/cleanup";
+import { GuardedClient } from "../client.ts";
+import type { OutboundRequest } from "../request.ts";
+
+/** Answers nothing until `answer` is called. */
+async function open() {
+  const waiting: (() => void)[] = [];
+  let connections = 0;
+  let whenAsked: () => void = () => {};
+  const server = createServer((request, response) => {
+    request.resume();
+    waiting.push(() => response.end("ok"));
+    whenAsked();
+  });
+  server.on("connection", () => connections++);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const client = new GuardedClient({ rules: { isSandbox: true, allowed: [] } });
+  afterThisTest(() => {
+    client.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const request = (deadlineMs = 60_000) => {
+    const post: OutboundRequest = { method: "POST", url, headers: {}, body: "{}", deadlineMs, responseBytesMax: 100 };
+    return client.request(post);
+  };
+  const asked = (count: number) =>
+    new Promise<void>((resolve) => {
+      whenAsked = () => {
+        if (waiting.length >= count) resolve();
+      };
+      whenAsked();
+    });
+  const response = () => {
+    for (const end of waiting.splice(0)) end();
+  };
+  return { request, asked, response, connectionCount: () => connections };
+}
+
+test("hundreds of calls at once to one host keep their connections for the next", async () => {
+  const { request, asked, response, connectionCount } = await open();
+  for (let round = 0; round < 3; round++) {
+    const requests = Array.from({ length: 300 }, () => request());
+    await asked(300);
+    response();
+    expect((await Promise.all(requests)).every(({ status }) => status === 200)).toBe(true);
+  }
+  expect(connectionCount()).toBe(300);
+});
+
+test("of calls that share a timer each ends at its own deadline, whatever order they began in", async () => {
+  const { request, asked, response } = await open();
+  const ended: number[] = [];
+  const late = [60_000, 40, 5, 80].map((deadlineMs) =>
+    request(deadlineMs).then(
+      ({ status }) => status,
+      ({ kind }) => {
+        ended.push(deadlineMs);
+        return kind;
+      },
+    ),
+  );
+  await Promise.all(late.slice(1));
+  await asked(1);
+  response();
+  expect(await Promise.all(late)).toEqual([200, "timeout", "timeout", "timeout"]);
+  expect(ended).toEqual([5, 40, 80]);
+});

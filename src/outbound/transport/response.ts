@@ -1,0 +1,232 @@
+/**
+ * Reads one HTTP/1.1 response from the bytes of a connection (RFC 9112). Strict where leniency lets two readers of the same
+ * bytes see different answers; the answer's body is cut at a limit, and a body that was cut ends the connection.
+ */
+
+import type { TakeBody } from "../request.ts";
+
+/** A status line and headers above this are no answer to a webhook. */
+const HEAD_BYTES_MAX = 32 * 1024;
+/** 1xx answers before the one that counts. */
+const INTERIM_MAX = 8;
+
+export class MalformedResponse extends Error {
+  constructor(problem: string) {
+    super(`the answer is not valid HTTP: ${problem}`);
+    this.name = "MalformedResponse";
+  }
+}
+
+type Framing = { readonly kind: "none" | "chunked" | "until-close" } | { readonly kind: "length"; left: number };
+
+const NOTHING: Framing = { kind: "none" };
+
+export class ResponseReader {
+  status = 0;
+  #framing: Framing = NOTHING;
+  #rest: Buffer | undefined;
+  #hasHead = false;
+  #interim = 0;
+  readonly #bodyBytesMax: number;
+  readonly #body: Buffer[] = [];
+  readonly #takeBody: TakeBody | undefined;
+  #taking: Promise<void> | undefined;
+  #bodyBytes = 0;
+  /** The chunked coding's place: bytes of the chunk that are still to come, or a line. */
+  #chunkLeft = 0;
+  #chunkState: "size" | "data" | "end" | "trailer" = "size";
+  /** More came than is kept. */
+  isCut = false;
+  isDone = false;
+  hasBegun = false;
+  /** The connection may serve another call once this one is done. */
+  isReusable = false;
+
+  constructor(bodyBytesMax: number, takeBody?: TakeBody) {
+    this.#bodyBytesMax = bodyBytesMax;
+    this.#takeBody = takeBody;
+  }
+
+  /** What came so far is being taken; no more should be fed until then. It rejects with what the taker threw. */
+  get taking(): Promise<void> | undefined {
+    return this.#taking;
+  }
+
+  /** What of the body was kept. */
+  body(): Buffer {
+    return this.#body.length === 1 ? (this.#body[0] as Buffer) : Buffer.concat(this.#body);
+  }
+
+  /** Throws `MalformedResponse`. After `isDone`, bytes that are left over make the connection unusable. */
+  feed(given: Buffer): void {
+    this.hasBegun = true;
+    const bytes = this.#rest === undefined ? given : Buffer.concat([this.#rest, given]);
+    this.#rest = undefined;
+    let at = 0;
+    while (!this.#hasHead) {
+      const end = bytes.indexOf("\r\n\r\n", at);
+      if ((end < 0 ? bytes.length : end) - at > HEAD_BYTES_MAX) throw new MalformedResponse("its headers are too long");
+      if (end < 0) {
+        this.#keep(bytes.subarray(at));
+        return;
+      }
+      this.#readHead(bytes.toString("latin1", at, end + 2));
+      at = end + 4;
+    }
+    this.#readBody(bytes, at);
+  }
+
+  /** The other side closed. Throws `MalformedResponse` when the answer was not whole. */
+  end(): void {
+    if (this.isDone) return;
+    if (this.#hasHead && this.#framing.kind === "until-close") {
+      this.isDone = true;
+      return;
+    }
+    throw new MalformedResponse("the connection was closed before its end");
+  }
+
+  #keep(bytes: Buffer): void {
+    // A copy, as in #take.
+    if (bytes.length > 0) this.#rest = Buffer.from(bytes);
+  }
+
+  #readHead(head: string): void {
+    const line = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [^\r\n]*)?\r\n/.exec(head);
+    if (line === null) throw new MalformedResponse("its status line is wrong");
+    const status = Number(line[2]);
+    if (status < 200) {
+      if (status === 101 || ++this.#interim > INTERIM_MAX)
+        throw new MalformedResponse("it goes on with another protocol, or never comes to the answer");
+      return;
+    }
+    this.#hasHead = true;
+    this.status = status;
+    const { framing, isClosing } = framingOf(status, head, line[0].length);
+    this.#framing = framing;
+    this.isReusable = line[1] === "1" && !isClosing && framing.kind !== "until-close";
+    if (framing.kind === "none" || (framing.kind === "length" && framing.left === 0)) this.isDone = true;
+  }
+
+  #readBody(bytes: Buffer, from: number): void {
+    const framing = this.#framing;
+    if (framing.kind === "until-close") {
+      this.#take(bytes, from, bytes.length);
+      return;
+    }
+    let left = bytes.length - from;
+    if (framing.kind === "length" && !this.isDone) {
+      const length = Math.min(framing.left, left);
+      framing.left -= length;
+      left -= length;
+      this.#take(bytes, from, from + length);
+      if (framing.left === 0) this.isDone = true;
+    }
+    if (framing.kind === "chunked") left = this.#readChunks(bytes.subarray(from)).length;
+    if (this.isDone && left > 0) this.isReusable = false;
+  }
+
+  /** Answers what is left behind the last chunk. */
+  #readChunks(given: Buffer): Buffer {
+    let bytes = given;
+    while (!this.isDone) {
+      if (this.#chunkState === "data") {
+        const part = bytes.subarray(0, this.#chunkLeft);
+        this.#chunkLeft -= part.length;
+        bytes = bytes.subarray(part.length);
+        this.#take(part, 0, part.length);
+        if (this.isDone) break;
+        if (this.#chunkLeft > 0) return bytes;
+        this.#chunkState = "end";
+      }
+      const end = bytes.indexOf("\r\n");
+      if (end < 0) {
+        if (bytes.length > HEAD_BYTES_MAX) throw new MalformedResponse("a line of its chunks is too long");
+        this.#keep(bytes);
+        return bytes.subarray(bytes.length);
+      }
+      this.#readChunkLine(bytes.toString("latin1", 0, end));
+      bytes = bytes.subarray(end + 2);
+    }
+    return bytes;
+  }
+
+  #readChunkLine(line: string): void {
+    if (this.#chunkState === "size") {
+      // 7 hex digits: 256 MB, more than is ever read. Extensions behind a semicolon mean nothing here.
+      const size = /^([0-9a-f]{1,7})[ \t]*(?:;.*)?$/i.exec(line);
+      if (size === null) throw new MalformedResponse("the size of a chunk is wrong");
+      this.#chunkLeft = Number.parseInt(size[1] as string, 16);
+      this.#chunkState = this.#chunkLeft === 0 ? "trailer" : "data";
+    } else if (this.#chunkState === "end") {
+      if (line !== "") throw new MalformedResponse("a chunk is longer than it said");
+      this.#chunkState = "size";
+    } else if (line === "") this.isDone = true;
+  }
+
+  #take(bytes: Buffer, from: number, to: number): void {
+    const feature = this.#bodyBytesMax - this.#bodyBytes;
+    if (to - from > feature) {
+      this.isCut = true;
+      this.isDone = true;
+      this.isReusable = false;
+    }
+    const length = Math.min(to - from, feature);
+    if (length === 0) return;
+    // A copy: the runtime uses the memory of a chunk again.
+    const own = Buffer.allocUnsafe(length);
+    bytes.copy(own, 0, from, from + length);
+    this.#bodyBytes += length;
+    const take = this.#takeBody;
+    if (take === undefined || this.status !== 200) {
+      this.#body.push(own);
+      return;
+    }
+    const taking = (this.#taking ?? Promise.resolve()).then(() => take(own));
+    this.#taking = taking;
+    const end = () => {
+      if (this.#taking === taking) this.#taking = undefined;
+    };
+    taking.then(end, () => {});
+  }
+}
+
+/** RFC 9112, 6.3: where the body ends. `head` holds the headers from `first` on, each with its line end. */
+function framingOf(status: number, head: string, first: number): { framing: Framing; isClosing: boolean } {
+  let length: string | undefined;
+  let coding: string | undefined;
+  let isClosing = false;
+  for (let at = first; at < head.length; ) {
+    const end = head.indexOf("\r\n", at);
+    const colon = head.indexOf(":", at);
+    // A line that begins with a space continues the one before, which no sender may do any more.
+    if (colon <= at || colon > end || !isName(head, at, colon)) throw new MalformedResponse("one of its headers is wrong");
+    const start = at;
+    at = end + 2;
+    // Most headers say nothing of this, and are not taken apart.
+    if (!LENGTHS.has(colon - start)) continue;
+    const name = head.slice(start, colon).toLowerCase();
+    const value = head.slice(colon + 1, end).trim();
+    if (name === "content-length") {
+      if ((length !== undefined && length !== value) || !/^\d{1,15}$/.test(value)) throw new MalformedResponse("its length is wrong");
+      length = value;
+    } else if (name === "transfer-encoding") {
+      if (coding !== undefined || value.toLowerCase() !== "chunked") throw new MalformedResponse("its transfer coding is not known");
+      coding = value;
+    } else if (name === "connection" && value.toLowerCase().includes("close")) isClosing = true;
+  }
+  if (coding !== undefined && length !== undefined) throw new MalformedResponse("it says in two ways how long it is");
+  if (status === 204 || status === 304) return { framing: NOTHING, isClosing };
+  if (coding !== undefined) return { framing: { kind: "chunked" }, isClosing };
+  return { framing: length === undefined ? { kind: "until-close" } : { kind: "length", left: Number(length) }, isClosing };
+}
+
+const LENGTHS = new Set(["content-length", "transfer-encoding", "connection"].map(({ length }) => length));
+
+/** RFC 9110, 5.6.2; by code unit. */
+const IN_NAME = Array.from({ length: 256 }, (_, unit) => /[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(String.fromCharCode(unit)));
+
+function isName(head: string, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) if (IN_NAME[head.charCodeAt(at)] !== true) return false;
+  return true;
+}

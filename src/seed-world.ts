@@ -1,0 +1,46 @@
+/** What a world holds when it is first started: the file that was asked for, or the demo. */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { type Config, ConfigProblem } from "#config/config";
+import type { OpenWorld } from "#graph/worlds/open-world";
+import type { Registry } from "#graph/contract/registry";
+import { importWorld, isEmpty } from "#graph/worlds/file/import-export";
+import type { ParseYaml } from "#graph/worlds/file/text";
+
+/** Public values, in the repository: only a sandbox begins with it. */
+const DEMO_FILE = fileURLToPath(new URL("../worlds/demo.yaml", import.meta.url));
+
+export interface Demo {
+  readonly page: string;
+  readonly page_token: string;
+  readonly tokens: readonly { readonly token: string; readonly type: string }[];
+}
+
+/** Fills an empty world: with the file that was asked for, else with the demo. Answers what of the demo works. */
+export async function beginWorld(world: OpenWorld, registry: Registry, config: Config, parseYaml: ParseYaml): Promise<Demo | undefined> {
+  const { world: file } = config;
+  const hasNothing = await isEmpty(world);
+  if (file !== undefined) {
+    if (!hasNothing && !config.import) throw new ConfigProblem("--world", `the data in ${config.data} is not empty; --import merges ${file} into it`);
+    await importWorld(world, registry, readWorldFile(file), { isMerge: config.import, parseYaml });
+  } else if (hasNothing && config.sandbox) await importWorld(world, registry, readFileSync(DEMO_FILE, "utf8"), { isMerge: false, parseYaml });
+  return config.sandbox && !config.json ? findDemo(world, parseYaml) : undefined;
+}
+
+function readWorldFile(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new ConfigProblem("--world", `${file} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+/** The demo's tokens that are alive: after a restart, or beside what a world file brought. */
+async function findDemo(world: OpenWorld, parseYaml: ParseYaml): Promise<Demo | undefined> {
+  const file = parseYaml(readFileSync(DEMO_FILE, "utf8")) as { tokens: { token: string; type: string; page?: string }[] };
+  const tokens: Demo["tokens"][number][] = [];
+  for (const { token, type } of file.tokens) if ((await world.tokens.find(token))?.revoked_at === 0) tokens.push({ token, type });
+  const page = file.tokens.find(({ type }) => type === "page");
+  if (page?.page === undefined || !tokens.some(({ token }) => token === page.token)) return undefined;
+  return { page: page.page, page_token: page.token, tokens };
+}

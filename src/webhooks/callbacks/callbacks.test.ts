@@ -1,0 +1,266 @@
+import { expect, test } from "bun:test";
+import { chatappField, newFeatures, type WebhookFixture, fixtureMigrations, openWebhooks, type Receiver, startReceiver, valuesAt } from "#harness/webhooks";
+import { newWorkStore, onBothDatabases } from "#harness/work-database";
+import { sql } from "#storage/sql";
+import { listCallbacks } from "./callbacks.store.ts";
+import { listDeliveries, listEventsOf } from "../history/list.store.ts";
+
+const HOUR = 3_600;
+const DAY = 24 * HOUR;
+
+onBothDatabases("routes and callbacks", (kind) => {
+  async function open(hasCallback = true): Promise<{ fixture: WebhookFixture; receiver: Receiver }> {
+    const receiver = startReceiver();
+    const database = await (await newWorkStore(kind, fixtureMigrations)).open();
+    return { fixture: openWebhooks(database, { features: newFeatures(hasCallback ? receiver.url : undefined) }), receiver };
+  }
+  const deliveries = async ({ database }: WebhookFixture) => (await listDeliveries(database.reader, {}, { limit: 100 })).rows;
+  const callbacks = async ({ database }: WebhookFixture) => (await listCallbacks(database.reader, { limit: 100 })).rows;
+  const rerouted = ({ database, webhooks }: WebhookFixture, app = "1001") => database.write((tx) => webhooks.routesChanged(tx, app));
+
+  test("ROUTE-1 to ROUTE-3: the phone's override, the account's, the app's callback; D-63: for fields that honour them", async () => {
+    const { fixture, receiver } = await open();
+    const [phone, account] = [startReceiver(), startReceiver()];
+    fixture.features.overrides.set("1001 4001", account.url).set("1001 4101", phone.url);
+    await fixture.emit("4001", { n: 1 }, { phone: "4101" });
+    await fixture.emit("4001", { n: 2 }, { phone: "4102" });
+    await fixture.emit("4001", { n: 3 });
+    await fixture.emit("4001", { n: 4 }, { phone: "4101", field: "account_update" });
+    await fixture.emit("4002", { n: 5 });
+    await fixture.loop.runDue();
+    expect([valuesAt(phone), valuesAt(account)]).toEqual([[{ n: 1 }], [{ n: 2 }, { n: 3 }]]);
+    expect(valuesAt(receiver)).toContainAllValues([{ n: 4 }, { n: 5 }]);
+  });
+
+  test("D-57: one app's override does not touch another app's webhooks", async () => {
+    const { fixture, receiver } = await open();
+    const [override, other] = [startReceiver(), startReceiver()];
+    fixture.features.apps.set("1002", { url: other.url, secret: "x" });
+    fixture.features.subscribers = () => ["1001", "1002"];
+    fixture.features.overrides.set("1001 4001", override.url);
+    await fixture.emit("4001", { n: 1 });
+    await fixture.loop.runDue();
+    expect([valuesAt(receiver), valuesAt(override), valuesAt(other)]).toEqual([[], [{ n: 1 }], [{ n: 1 }]]);
+  });
+
+  test("D-63: a retry honours what was set or removed meanwhile, with the same id and body", async () => {
+    const { fixture, receiver } = await open();
+    const override = startReceiver();
+    override.response = () => new Response(null, { status: 500 });
+    fixture.features.overrides.set("1001 4001", override.url);
+    await fixture.emit("4001", { n: 1 });
+    await fixture.loop.runDue();
+    fixture.features.overrides.clear();
+    await fixture.advance(15);
+    expect([valuesAt(override), valuesAt(receiver)]).toEqual([[{ n: 1 }], [{ n: 1 }]]);
+    expect(receiver.received[0]?.text).toBe(override.received[0]?.text as string);
+    expect(receiver.received[0]?.headers["webhook-id"]).toBe(override.received[0]?.headers["webhook-id"] as string);
+    expect((await deliveries(fixture)).map(({ status, url }) => [status, url])).toEqual([[2, receiver.url]]);
+  });
+
+  test("an override that is set between the event and its first attempt is honoured", async () => {
+    const { fixture, receiver } = await open();
+    const override = startReceiver();
+    await fixture.emit("4001", { n: 1 });
+    fixture.features.overrides.set("1001 4001", override.url);
+    await fixture.loop.runDue();
+    expect([valuesAt(override), valuesAt(receiver)]).toEqual([[{ n: 1 }], []]);
+  });
+
+  test("without a callback, or with one that is not verified, events wait and say why; once it is there they arrive", async () => {
+    const { fixture, receiver } = await open(false);
+    await fixture.emit("4001", { n: 1 });
+    await fixture.loop.runDue();
+    fixture.features.apps.set("1001", { url: receiver.url, isVerified: false, secret: "s" });
+    await fixture.database.write(async (tx) => tx.invalidate("app", "1001"));
+    await fixture.emit("4001", { n: 2 });
+    await fixture.loop.runDue();
+    const reasons = (await deliveries(fixture)).map(({ attempts }) => JSON.parse(attempts).at(-1).error);
+    expect(reasons).toEqual(["callback_not_verified", "no_callback"]);
+    fixture.features.apps.set("1001", { url: receiver.url, secret: "s" });
+    await fixture.database.write(async (tx) => tx.invalidate("app", "1001"));
+    await rerouted(fixture);
+    await fixture.loop.runDue();
+    expect(valuesAt(receiver)).toEqual([{ n: 1 }, { n: 2 }]);
+  });
+
+  test("events without a callback have failed after the whole table, and can be replayed", async () => {
+    const { fixture, receiver } = await open(false);
+    await fixture.emit("4001", { n: 1 });
+    await fixture.advance(37 * HOUR);
+    const [row] = await deliveries(fixture);
+    expect(row?.status).toBe(3);
+    fixture.features.apps.set("1001", { url: receiver.url, secret: "s" });
+    await fixture.database.write(async (tx) => tx.invalidate("app", "1001"));
+    expect(await fixture.webhooks.replay(row?.id as string)).toBe(true);
+    await fixture.loop.runDue();
+    expect(valuesAt(receiver)).toEqual([{ n: 1 }]);
+  });
+
+  test("a callback that fails for an hour raises an alert, once; one that works again does not", async () => {
+    const { fixture, receiver } = await open();
+    let isWell = false;
+    receiver.response = () => new Response(null, { status: isWell ? 200 : 500 });
+    await fixture.emit("4001", { n: 1 });
+    await fixture.advance(HOUR - 1);
+    expect(fixture.alerts).toEqual([]);
+    await fixture.advance(2);
+    expect(fixture.alerts).toHaveLength(1);
+    expect(fixture.alerts[0]).toMatchObject({ app: "1001", url: receiver.url });
+    isWell = true;
+    await fixture.advance(2 * HOUR);
+    expect((await callbacks(fixture))[0]).toMatchObject({ failing_since_ms: null, alerted_ms: null });
+    isWell = false;
+    await fixture.emit("4001", { n: 2 });
+    await fixture.advance(60);
+    isWell = true;
+    await fixture.advance(2 * HOUR);
+    expect(fixture.alerts).toHaveLength(1);
+    expect(fixture.pauses).toEqual([]);
+  });
+
+  test("after five days it is paused: events are kept, nothing is sent, and all goes out when it is resumed", async () => {
+    const { fixture, receiver } = await open();
+    let isWell = false;
+    receiver.response = () => new Response(null, { status: isWell ? 200 : 500 });
+    await fixture.emit("4001", { n: 1 });
+    await fixture.advance(5 * DAY);
+    expect(fixture.pauses).toHaveLength(1);
+    const before = receiver.received.length;
+    isWell = true;
+    await fixture.emit("4001", { n: 2 });
+    await fixture.emit("4002", { n: 3 });
+    await fixture.advance(20 * DAY);
+    expect(receiver.received).toHaveLength(before);
+    expect((await deliveries(fixture)).map(({ status, paused_ms }) => [status, paused_ms !== null])).toEqual([
+      [0, true],
+      [0, true],
+      [3, true],
+    ]);
+    await fixture.database.write((tx) => fixture.webhooks.resumeUrl(tx, "1001", receiver.url));
+    await fixture.loop.runDue();
+    expect(valuesAt(receiver).slice(before)).toContainAllValues([{ n: 2 }, { n: 3 }]);
+    expect((await callbacks(fixture))[0]).toMatchObject({ failing_since_ms: null, paused_ms: null });
+  });
+
+  test("replaying to a paused callback resumes it", async () => {
+    const { fixture, receiver } = await open();
+    receiver.response = () => new Response(null, { status: 500 });
+    await fixture.emit("4001", { n: 1 });
+    await fixture.advance(5 * DAY);
+    await fixture.emit("4001", { n: 2 });
+    receiver.response = () => new Response("ok");
+    const before = receiver.received.length;
+    await fixture.webhooks.replay((await deliveries(fixture)).at(-1)?.id as string);
+    await fixture.loop.runDue();
+    expect(valuesAt(receiver).slice(before)).toContainAllValues([{ n: 1 }, { n: 2 }]);
+  });
+
+  test("what waits for a paused callback finds its new way when the override is removed", async () => {
+    const { fixture, receiver } = await open();
+    const override = startReceiver();
+    override.response = () => new Response(null, { status: 500 });
+    fixture.features.overrides.set("1001 4001", override.url);
+    await fixture.emit("4001", { n: 1 });
+    await fixture.advance(5 * DAY);
+    await fixture.emit("4001", { n: 2 });
+    await fixture.emit("4001", { n: 3 });
+    await fixture.loop.runDue();
+    expect(receiver.received).toEqual([]);
+    fixture.features.overrides.clear();
+    await rerouted(fixture);
+    await fixture.loop.runDue();
+    expect(valuesAt(receiver)).toEqual([{ n: 2 }, { n: 3 }]);
+  });
+
+  test("replay sends the same bytes with the same id; of a span, what was made since, for one callback or all", async () => {
+    const { fixture, receiver } = await open();
+    const other = startReceiver();
+    fixture.features.apps.set("1002", { url: other.url, secret: "x" });
+    fixture.features.subscribers = ({ entity }) => (entity === "4002" ? ["1002"] : ["1001"]);
+    await fixture.emit("4001", { n: 1 });
+    await fixture.loop.runDue();
+    fixture.clock.ms += 1_000;
+    const sinceMs = fixture.clock.ms;
+    for (const [account, n] of [
+      ["4001", 2],
+      ["4001", 3],
+      ["4002", 4],
+    ] as const) {
+      await fixture.emit(account, { n });
+      await fixture.loop.runDue();
+    }
+    const [row] = await deliveries(fixture);
+    await fixture.webhooks.replay(row?.id as string);
+    await fixture.loop.runDue();
+    expect(valuesAt(other)).toEqual([{ n: 4 }, { n: 4 }]);
+    expect(other.received[1]?.text).toBe(other.received[0]?.text as string);
+    expect(other.received[1]?.headers["webhook-id"]).toBe(other.received[0]?.headers["webhook-id"] as string);
+
+    expect(await fixture.webhooks.replaySpan({ sinceMs })).toEqual({ replayed: 3 });
+    await fixture.loop.runDue();
+    expect([valuesAt(receiver).length, valuesAt(other).length]).toEqual([5, 3]);
+    const ofReceiver = (await callbacks(fixture)).find(({ url }) => url === receiver.url)?.id as string;
+    expect(await fixture.webhooks.replaySpan({ sinceMs, callback: ofReceiver })).toEqual({ replayed: 2 });
+    await fixture.loop.runDue();
+    expect([valuesAt(receiver).length, valuesAt(other).length]).toEqual([7, 3]);
+    expect(await fixture.webhooks.replay("123")).toBe(false);
+  });
+
+  test("what has ended is kept for thirty days, what waits for as long as it waits", async () => {
+    const { fixture, receiver } = await open();
+    await fixture.database.write(async (tx) => {
+      for (const n of [1, 2, 3]) {
+        await fixture.webhooks.emit(tx, chatappField("messages"), { entity: "4001" as never, payload: { n } });
+      }
+    });
+    await fixture.advance(10);
+    receiver.response = () => new Response(null, { status: 500 });
+    await fixture.emit("4001", { n: 4 });
+    await fixture.advance(29 * DAY);
+    await fixture.emit("4002", { n: 5 });
+    expect((await deliveries(fixture)).map(({ status, members }) => [status, members])).toEqual([
+      [0, 0],
+      [3, 0],
+      [2, 2],
+    ]);
+    await fixture.advance(2 * DAY + HOUR);
+    expect((await deliveries(fixture)).map(({ status }) => status)).toEqual([0, 3]);
+    await fixture.advance(2 * DAY);
+    expect((await deliveries(fixture)).map(({ status }) => status)).toEqual([0]);
+    const { reader } = fixture.database;
+    expect(await reader.all(sql`SELECT CAST(e.payload AS TEXT) AS payload FROM webhook_events e`)).toEqual([{ payload: '{"n":5}' }]);
+  });
+
+  test("what was sent can be looked at: newest first, by state, callback and field, with its events and attempts", async () => {
+    const { fixture, receiver } = await open();
+    receiver.response = ({ values }) => new Response("x".repeat(1_000), { status: (values[0] as { n: number }).n === 3 ? 410 : 200 });
+    await fixture.database.write(async (tx) => {
+      for (const n of [1, 2]) {
+        await fixture.webhooks.emit(tx, chatappField("messages"), { entity: "4001" as never, payload: { n, text: "ü" } });
+      }
+    });
+    await fixture.emit("4002", { n: 3 }, { field: "calls" });
+    await fixture.loop.runDue();
+    const { reader } = fixture.database;
+    const all = (await listDeliveries(reader, {}, { limit: 10 })).rows;
+    expect(all.map(({ status, members, field }) => [status, members, field])).toEqual([
+      [3, 0, "calls"],
+      [2, 1, "messages"],
+    ]);
+    expect((await listDeliveries(reader, { statuses: [2] }, { limit: 10 })).rows.map(({ id }) => id)).toEqual([all[1]?.id as string]);
+    expect((await listDeliveries(reader, { field: "calls", callback: all[0]?.lane }, { limit: 10 })).rows.map(({ id }) => id)).toEqual([
+      all[0]?.id as string,
+    ]);
+    expect((await listDeliveries(reader, { callback: "1" }, { limit: 10 })).rows).toEqual([]);
+    const page = await listDeliveries(reader, {}, { limit: 1 });
+    expect([page.hasNext, page.rows.map(({ id }) => id)]).toEqual([true, [all[0]?.id as string]]);
+    expect((await listEventsOf(reader, all[1]?.id as string)).map(({ payload }) => JSON.parse(payload))).toEqual([
+      { n: 1, text: "ü" },
+      { n: 2, text: "ü" },
+    ]);
+    expect(JSON.parse(all[0]?.attempts ?? "")).toEqual([
+      { time_ms: fixture.clock.ms, callback: all[0]?.lane, status: 410, latency_ms: expect.any(Number), answer: "x".repeat(256) },
+    ]);
+  });
+});

@@ -1,0 +1,84 @@
+import { afterEach, expect, test } from "bun:test";
+import fc from "fast-check";
+import { GuardedClient } from "#outbound/client";
+import { verifyCallback } from "./handshake.ts";
+
+const closings: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closings.splice(0).reverse()) await close();
+});
+
+function serve(response: (url: URL, request: Request) => Response | Promise<Response>): string {
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", maxRequestBodySize: 1e7, fetch: (request) => response(new URL(request.url), request) });
+  closings.push(() => server.stop(true));
+  return `http://127.0.0.1:${server.port}/hook`;
+}
+
+function sandboxClient(): GuardedClient {
+  const client = new GuardedClient({ rules: { isSandbox: true, allowed: [] } });
+  closings.push(() => client.close());
+  return client;
+}
+
+const challengeOf = (url: URL): string => url.searchParams.get("hub.challenge") ?? "";
+const codeOf = (verified: Promise<void>): Promise<number | undefined> => verified.then(() => undefined).catch((error) => error.entry.code);
+
+test("D-61: the callback is asked with mode, challenge and token, and passes by answering the challenge", async () => {
+  const asked: [string, string, Record<string, string>][] = [];
+  const url = serve((at, request) => {
+    asked.push([request.method, at.pathname, Object.fromEntries(at.searchParams)]);
+    return new Response(challengeOf(at));
+  });
+  const client = sandboxClient();
+  await verifyCallback(client, `${url}?a=1#part`, "tok en&=ä");
+  await verifyCallback(client, url, "t");
+  expect(asked).toEqual([
+    ["GET", "/hook", { a: "1", "hub.mode": "subscribe", "hub.challenge": expect.stringMatching(/^\d{10,15}$/), "hub.verify_token": "tok en&=ä" }],
+    ["GET", "/hook", { "hub.mode": "subscribe", "hub.challenge": expect.stringMatching(/^\d{10,15}$/), "hub.verify_token": "t" }],
+  ]);
+  expect(asked[0]?.[2]["hub.challenge"]).not.toBe(asked[1]?.[2]["hub.challenge"]);
+});
+
+test("H1-6: any verify token arrives as it was given, however long", async () => {
+  let token = "";
+  const url = serve((at) => {
+    token = at.searchParams.get("hub.verify_token") ?? "";
+    return new Response(challengeOf(at));
+  });
+  const client = sandboxClient();
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: "binary" }), async (given) => {
+      await verifyCallback(client, url, given);
+      expect(token).toBe(given);
+    }),
+    { numRuns: 50 },
+  );
+  await verifyCallback(client, url, "x".repeat(12_000));
+  expect(token).toHaveLength(12_000);
+});
+
+test.each([
+  ["another text", () => new Response("hello"), 2201],
+  ["an empty body", () => new Response(""), 2201],
+  ["the challenge in JSON", (at: URL) => Response.json({ challenge: challengeOf(at) }), 2201],
+  ["the challenge with a line end", (at: URL) => new Response(`${challengeOf(at)}\n`), undefined],
+  ["status 201", (at: URL) => new Response(challengeOf(at), { status: 201 }), 2200],
+  ["status 403", (at: URL) => new Response(challengeOf(at), { status: 403 }), 2200],
+  ["a redirect", (at: URL) => Response.redirect(`http://127.0.0.1:1/?${at.search}`), 2200],
+])("D-61: %s", async (_what, response, code) => {
+  expect(await codeOf(verifyCallback(sandboxClient(), serve(response), "t"))).toBe(code as number);
+});
+
+test.each(["https://10.0.0.1/hook", "https://localhost/hook", "http://hooks.example.com/", "https://u:p@hooks.example.com/", "no address"])(
+  "D-64: %p is refused with 2200 before anything is sent",
+  async (url) => {
+    const client = new GuardedClient({ rules: { isSandbox: false, allowed: [] }, resolve: () => Promise.reject(new Error("must not be asked")) });
+    expect(await codeOf(verifyCallback(client, url, "t"))).toBe(2200);
+  },
+);
+
+test("nobody there: 2200", async () => {
+  const url = serve(() => new Response(""));
+  await closings.pop()?.();
+  expect(await codeOf(verifyCallback(sandboxClient(), url, "t"))).toBe(2200);
+});

@@ -1,0 +1,40 @@
+/** D-61: the handshake that verifies a callback URL before anything is sent there. Never inside a transaction. */
+import { randomInt } from "node:crypto";
+import { challengeMismatch, handshakeFailed } from "#kernel/errors";
+import { CallbackRefused } from "#outbound/address-rules";
+import type { GuardedClient } from "#outbound/client";
+import type { OutboundResponse } from "#outbound/request";
+import { RequestFailed } from "#outbound/transport/connection";
+
+/** D-61. */
+const HANDSHAKE_MS_MAX = 10_000;
+/** The challenge is ten digits; a page of HTML in its place is no answer. */
+const ANSWER_BYTES_MAX = 1_024;
+/** Ten digits that nobody guesses who did not see them. */
+const CHALLENGE_MAX = 2 ** 47;
+
+/**
+ * Resolves when the URL answered with the challenge. Throws `handshakeFailed` (2200) when it may not be called, does not
+ * answer, or answers with another status than 200, and `challengeMismatch` (2201) when it answers something else.
+ */
+export async function verifyCallback(client: GuardedClient, url: string, verifyToken: string): Promise<void> {
+  // random: whoever could foresee it would pass without holding the URL.
+  const challenge = String(randomInt(1_000_000_000, CHALLENGE_MAX));
+  let response: OutboundResponse;
+  try {
+    response = await client.request({
+      method: "GET",
+      url,
+      moreQuery: `hub.mode=subscribe&hub.challenge=${challenge}&hub.verify_token=${encodeURIComponent(verifyToken)}`,
+      headers: { Accept: "*/*", "User-Agent": "plaza" },
+      deadlineMs: HANDSHAKE_MS_MAX,
+      responseBytesMax: ANSWER_BYTES_MAX,
+    });
+  } catch (error) {
+    if (error instanceof CallbackRefused || error instanceof RequestFailed) throw handshakeFailed(error.message);
+    throw error;
+  }
+  if (response.status !== 200) throw handshakeFailed(`it answered with status ${response.status}`);
+  // A line end after the challenge is what many frameworks add.
+  if (response.body.toString("latin1").trim() !== challenge) throw challengeMismatch();
+}

@@ -1,0 +1,48 @@
+/** All webhook fields that there are: subscriptions, routing, delivery, the control API and the documents go by it. */
+import type { WebhookField, WebhookObject } from "./field.ts";
+
+export class FieldCatalogue {
+  /** In the order in which the rooms define them. */
+  readonly all: readonly WebhookField[];
+  readonly #byObject = new Map<string, Map<string, WebhookField>>();
+
+  /** Throws where an object has two fields of one name. */
+  constructor(fields: readonly WebhookField[]) {
+    this.all = fields;
+    for (const field of fields) {
+      const names = this.#byObject.get(field.object) ?? new Map<string, WebhookField>();
+      if (names.has(field.field)) throw new Error(`two rooms define the webhook field ${field.field} of ${field.object}`);
+      this.#byObject.set(field.object, names.set(field.field, field));
+    }
+  }
+
+  find(object: string, field: string): WebhookField | undefined {
+    return this.#byObject.get(object)?.get(field);
+  }
+
+  /** For a field that a schema or a definition promises. */
+  read(object: WebhookObject, field: string): WebhookField {
+    const found = this.find(object, field);
+    if (found === undefined) throw new Error(`${object} has no webhook field ${field}`);
+    return found;
+  }
+
+  /** The names of an object's fields. */
+  namesOf(object: WebhookObject): string[] {
+    return [...(this.#byObject.get(object)?.keys() ?? [])];
+  }
+
+  has(field: WebhookField): boolean {
+    return this.find(field.object, field.field) === field;
+  }
+
+  /** False for a field that there is no more. */
+  isHonouringOverrides({ object, field }: { readonly object: string; readonly field: string }): boolean {
+    return this.find(object, field)?.honoursOverrides === true;
+  }
+
+  /** As most are, for a stored event whose field there is no more. */
+  carriedIn({ object, field }: { readonly object: string; readonly field: string }): WebhookField["carriedIn"] {
+    return this.find(object, field)?.carriedIn ?? "changes";
+  }
+}

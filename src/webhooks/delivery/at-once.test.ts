@@ -1,0 +1,83 @@
+/** Events that are sent without waiting to be claimed. */
+import { expect, test } from "bun:test";
+import { chatappField, newFeatures, type WebhookFixture, fixtureMigrations, openWebhooks, startReceiver, valuesAt } from "#harness/webhooks";
+import { movedClock, newWorkStore, onBothDatabases } from "#harness/work-database";
+import { LEASE_MS } from "#jobs/work-session";
+import { nodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import { DELIVERED, SENDING, WAITING } from "./deliveries.store.ts";
+import { listDeliveries } from "../history/list.store.ts";
+
+const statusesIn = async (reader: Reader): Promise<number[]> =>
+  (await listDeliveries(reader, {}, { limit: 100 })).rows.map(({ status }) => status).reverse();
+
+const emitIn = (fixture: WebhookFixture, tx: Transaction, account: string, n: number) =>
+  fixture.webhooks.emit(tx, chatappField("messages"), { entity: nodeId(account), payload: { n } });
+
+const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
+  while (!(await isSo())) await Bun.sleep(1);
+};
+
+onBothDatabases("events that are sent at once", (kind) => {
+  /** Has delivered one event to each account, so that its session and its lane are known. */
+  async function open() {
+    const receiver = startReceiver();
+    const store = await newWorkStore(kind, fixtureMigrations);
+    const database = await store.open();
+    const fixture = openWebhooks(database, { features: newFeatures(receiver.url) });
+    fixture.loop.start();
+    await fixture.emit("4001", { n: 0 });
+    await fixture.loop.runDue();
+    return { receiver, store, database, fixture };
+  }
+  // Where another process could take the session over meanwhile, all events are claimed.
+  const AT_ONCE = kind === "sqlite" ? SENDING : WAITING;
+
+  test("what nothing is before is claimed where it is stored; the next of its entity waits for its end", async () => {
+    const { receiver, database, fixture } = await open();
+    const seen = await database.write(async (tx) => {
+      for (const [account, n] of [["4001", 1] as const, ["4001", 2] as const, ["4002", 3] as const]) await emitIn(fixture, tx, account, n);
+      return statusesIn(tx);
+    });
+    expect(seen).toEqual([DELIVERED, AT_ONCE, WAITING, AT_ONCE]);
+    await until(async () => (await statusesIn(database.reader)).every((status) => status !== WAITING && status !== SENDING));
+    const first = receiver.received.filter(({ body }) => body.entry[0].id === "4001").flatMap(({ values }) => values);
+    expect(first).toEqual([{ n: 0 }, { n: 1 }, { n: 2 }]);
+    expect(valuesAt(receiver)).toHaveLength(4);
+  });
+
+  test("a cause that is undone sends nothing, and holds nothing up", async () => {
+    const { receiver, database, fixture } = await open();
+    const undone = database.write(async (tx) => {
+      await emitIn(fixture, tx, "4001", 1);
+      throw new Error("undone");
+    });
+    await expect(undone).rejects.toThrow("undone");
+    for (const n of [2, 3]) await fixture.emit("4001", { n });
+    await until(() => receiver.received.length >= 3);
+    await fixture.loop.runDue();
+    expect(valuesAt(receiver)).toEqual([{ n: 0 }, { n: 2 }, { n: 3 }]);
+  });
+
+  test("what is stored after the loop has stopped waits for the next process", async () => {
+    const { receiver, database, store, fixture } = await open();
+    await fixture.loop.stop();
+    await fixture.emit("4001", { n: 1 });
+    expect(await statusesIn(database.reader)).toEqual([DELIVERED, WAITING]);
+    const next = openWebhooks(kind === "postgres" ? await store.open() : database, { features: fixture.features });
+    await next.loop.runDue();
+    expect(valuesAt(receiver)).toEqual([{ n: 0 }, { n: 1 }]);
+  });
+
+  test("what is due happens also when the lease has run out meanwhile, on a machine that slept", async () => {
+    const receiver = startReceiver();
+    const real = movedClock();
+    const fixture = openWebhooks(await (await newWorkStore(kind, fixtureMigrations)).open(), { features: newFeatures(receiver.url), real });
+    for (const n of [1, 2]) {
+      await fixture.emit("4001", { n });
+      await fixture.loop.runDue();
+      real.ms += LEASE_MS + 1;
+    }
+    expect(valuesAt(receiver)).toEqual([{ n: 1 }, { n: 2 }]);
+  });
+});

@@ -1,0 +1,143 @@
+/** One attempt: where does it go now, what is sent, how did it end. No transaction is open here. */
+import type { Clock } from "#kernel/clock";
+import { nodeId } from "#kernel/ids";
+import type { Database } from "#storage/database";
+import type { Sealer } from "#storage/sealing";
+import type { Attempt } from "./attempts.ts";
+import { CallbackRefused } from "#outbound/address-rules";
+import type { Callbacks } from "../callbacks/callbacks.ts";
+import { type ClaimedRow, type EventRow, NO_LANE } from "./deliveries.store.ts";
+import { signatureHeaders } from "./signing.ts";
+import { envelopeOf, type Update } from "../events/envelope.ts";
+import type { FieldCatalogue } from "../catalogue/catalogue.ts";
+import type { GuardedClient } from "#outbound/client";
+import { RequestFailed } from "#outbound/transport/connection";
+import type { WebhookApp, WebhookFacts } from "../ports.ts";
+import { nextRetryMs } from "./retry-schedule.ts";
+import type { WebhookObject } from "../catalogue/field.ts";
+
+/** D-62. */
+const DEADLINE_MS = 15_000;
+const ANSWER_BYTES_MAX = 64 * 1024;
+/** Of the answer, enough to recognise an error page. */
+const ANSWER_KEPT_BYTES = 256;
+const GONE = 410;
+
+export interface DeliveryDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly realNowMs: () => number;
+  readonly fields: FieldCatalogue;
+  readonly facts: WebhookFacts;
+  readonly callbacks: Callbacks;
+  readonly client: GuardedClient;
+  readonly sealer: Sealer;
+}
+
+export interface Sending {
+  readonly row: ClaimedRow;
+  /** The events that travel with it, after its own. */
+  readonly members: readonly EventRow[];
+  /** World time of its first attempt. */
+  readonly firstMs: number;
+}
+
+export type Outcome =
+  | { readonly kind: "delivered" | "failed"; readonly attempt: Attempt; readonly endedMs: number }
+  | { readonly kind: "retry"; readonly attempt: Attempt; readonly dueMs: number; readonly isTimeout: boolean }
+  /** Nothing was sent: it belongs to another lane now; no url: it leads nowhere. */
+  | { readonly kind: "moved"; readonly url: string | undefined }
+  /** Nothing was sent: it waits again where it was. */
+  | { readonly kind: "back" };
+
+export async function attemptDelivery(fixture: DeliveryDeps, { row, members, firstMs }: Sending): Promise<Outcome> {
+  const { fields, facts, database, callbacks } = fixture;
+  const app = nodeId(row.app);
+  const of = facts.peekApp(app) ?? (await facts.findApp(database.reader, app));
+  const event = {
+    object: row.object as WebhookObject,
+    field: row.field,
+    entity: nodeId(row.entity),
+    phone: row.phone === null ? undefined : nodeId(row.phone),
+  };
+  const route = await facts.routeOf(database.reader, app, of, event, fields.isHonouringOverrides(row));
+  if (route.to === "nowhere" || of === undefined) {
+    if (row.lane !== NO_LANE) return { kind: "moved", url: undefined };
+    const reason = route.to === "nowhere" ? route.reason : "no_callback";
+    return failure(fixture, row, firstMs, { time_ms: fixture.clock.nowMs(), error: reason }, false);
+  }
+  const callback = row.lane === NO_LANE ? undefined : (callbacks.peek(row.lane) ?? (await callbacks.find(row.lane)));
+  if (callback?.url !== route.url) return { kind: "moved", url: route.url };
+  return send(fixture, { row, members, firstMs }, route.url, secretsOf(fixture, of));
+}
+
+async function send(fixture: DeliveryDeps, { row, members, firstMs }: Sending, url: string, secrets: readonly string[]): Promise<Outcome> {
+  const body = envelopeOf(
+    row.object,
+    (members.length === 0 ? [row] : [row, ...members]).map((event) => updateOf(fixture.fields, event)),
+  );
+  const headers = signatureHeaders(secrets, { webhookId: `msg_${row.id}`, timestamp: Math.floor(fixture.realNowMs() / 1000), body });
+  // time: how long a receiver takes is real time.
+  const startMs = performance.now();
+  const attempt = { time_ms: fixture.clock.nowMs(), callback: row.lane };
+  try {
+    const response = await fixture.client.request({
+      method: "POST",
+      url,
+      headers: { "Content-Type": "application/json", "User-Agent": "plaza", ...headers },
+      body,
+      deadlineMs: DEADLINE_MS,
+      responseBytesMax: ANSWER_BYTES_MAX,
+      isStatusEnough: true,
+    });
+    const { status } = response;
+    const sent = { ...attempt, status, latency_ms: since(startMs) };
+    const whole = response.body.length === 0 ? sent : { ...sent, answer: startOf(response.body) };
+    if (status >= 200 && status < 300) return { kind: "delivered", attempt: whole, endedMs: fixture.clock.nowMs() };
+    // 410: the receiver says that it wants this no more.
+    if (status === GONE) return { kind: "failed", attempt: whole, endedMs: fixture.clock.nowMs() };
+    return failure(fixture, row, firstMs, whole, false);
+  } catch (error) {
+    if (error instanceof CallbackRefused) return failure(fixture, row, firstMs, { ...attempt, error: `refused: ${error.reason}` }, false);
+    if (!(error instanceof RequestFailed)) throw error;
+    return failure(
+      fixture,
+      row,
+      firstMs,
+      { ...attempt, latency_ms: since(startMs), error: `${error.kind}: ${error.message}` },
+      error.kind === "timeout",
+    );
+  }
+}
+
+function failure(fixture: DeliveryDeps, row: ClaimedRow, firstMs: number, attempt: Attempt, isTimeout: boolean): Outcome {
+  const nowMs = fixture.clock.nowMs();
+  // random: deliveries that failed together come back spread.
+  const dueMs = nextRetryMs(firstMs, row.tries + 1, nowMs, Math.random());
+  return dueMs === undefined ? { kind: "failed", attempt, endedMs: nowMs } : { kind: "retry", attempt, dueMs, isTimeout };
+}
+
+// time: as above.
+const since = (startMs: number): number => Math.round((performance.now() - startMs) * 10) / 10;
+
+const startOf = (body: Buffer): string => body.toString("utf8", 0, ANSWER_KEPT_BYTES);
+
+const updateOf = (fields: FieldCatalogue, { object, field, entity, time_ms, payload }: EventRow): Update => ({
+  entity,
+  timeMs: time_ms,
+  field,
+  carriedIn: fields.carriedIn({ object, field }),
+  payload,
+});
+
+const opened = new WeakMap<WebhookApp, readonly string[]>();
+
+/** Opening a sealed secret costs as much as a signature, so it is done once for what an app says of itself. */
+function secretsOf({ sealer, realNowMs }: DeliveryDeps, app: WebhookApp): readonly string[] {
+  let secrets = opened.get(app);
+  if (secrets === undefined) {
+    secrets = [sealer.open(app.sealed_secret), ...(app.previous_secret === undefined ? [] : [sealer.open(app.previous_secret.sealed)])];
+    opened.set(app, secrets);
+  }
+  return app.previous_secret !== undefined && app.previous_secret.until_ms <= realNowMs() ? secrets.slice(0, 1) : secrets;
+}

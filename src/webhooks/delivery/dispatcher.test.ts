@@ -1,0 +1,227 @@
+import { expect, test } from "bun:test";
+import { createHmac } from "node:crypto";
+import { chatappField, newFeatures, type WebhookFixture, fixtureMigrations, openWebhooks, type Receiver, startReceiver, valuesAt } from "#harness/webhooks";
+import { newWorkStore, onBothDatabases } from "#harness/work-database";
+import { listDeliveries } from "../history/list.store.ts";
+import { RETRY_OFFSETS_MS } from "./retry-schedule.ts";
+
+const HOUR = 3_600;
+
+onBothDatabases("D-62: deliveries", (kind) => {
+  async function open(more: { url?: string | null; perSecondMax?: number } = {}): Promise<{ fixture: WebhookFixture; receiver: Receiver }> {
+    const receiver = startReceiver();
+    const database = await (await newWorkStore(kind, fixtureMigrations)).open();
+    const features = newFeatures(more.url === null ? undefined : (more.url ?? receiver.url));
+    return { fixture: openWebhooks(database, { features, perSecondMax: more.perSecondMax ?? 0 }), receiver };
+  }
+
+  const states = async ({ database }: WebhookFixture) => (await listDeliveries(database.reader, {}, { limit: 100 })).rows.map(({ status }) => status);
+
+  test("an event arrives signed, in its envelope, once", async () => {
+    const { fixture, receiver } = await open();
+    await fixture.emit("4001", { text: "Grüße 𝄞" });
+    await fixture.loop.runDue();
+    await fixture.loop.runDue();
+    expect(receiver.received).toHaveLength(1);
+    const [one] = receiver.received;
+    const seconds = Math.floor(fixture.clock.ms / 1000);
+    expect(one?.text).toBe(
+      `{"object":"chatapp_business_account","entry":[{"id":"4001","time":${seconds},"changes":[{"field":"messages","value":{"text":"Gr\\u00fc\\u00dfe \\ud834\\udd1e"}}]}]}`,
+    );
+    expect(one?.headers).toMatchObject({
+      "content-type": "application/json",
+      "x-hub-signature-256": `sha256=${createHmac("sha256", "s3cret")
+        .update(one?.text ?? "")
+        .digest("hex")}`,
+      "webhook-id": expect.stringMatching(/^msg_\d+$/),
+      "webhook-timestamp": String(Math.floor(fixture.real.ms / 1000)),
+    });
+    expect(await states(fixture)).toEqual([2]);
+  });
+
+  test("an event whose cause is rolled back never was", async () => {
+    const { fixture, receiver } = await open();
+    const refused = fixture.database.write(async (tx) => {
+      await fixture.webhooks.emit(tx, chatappField("messages"), { entity: "4001" as never, payload: {} });
+      throw new Error("refused");
+    });
+    await expect(refused).rejects.toThrow("refused");
+    await fixture.loop.runDue();
+    expect(receiver.received).toEqual([]);
+    expect(await states(fixture)).toEqual([]);
+  });
+
+  test("each subscribed app gets it, signed with its own secret; nobody subscribed, nothing stored", async () => {
+    const { fixture, receiver } = await open();
+    const other = startReceiver();
+    fixture.features.apps.set("1002", { url: other.url, secret: "another" });
+    fixture.features.subscribers = ({ field }) => (field === "calls" ? [] : ["1001", "1002"]);
+    await fixture.emit("4001", { n: 1 });
+    await fixture.emit("4001", { n: 2 }, { field: "calls" });
+    await fixture.loop.runDue();
+    expect([valuesAt(receiver), valuesAt(other)]).toEqual([[{ n: 1 }], [{ n: 1 }]]);
+    expect(receiver.received[0]?.text).toBe(other.received[0]?.text as string);
+    expect(receiver.received[0]?.headers["x-hub-signature-256"]).not.toBe(other.received[0]?.headers["x-hub-signature-256"] as string);
+  });
+
+  test("what waits for one entity travels together, up to 1,000 updates in a POST, in order", async () => {
+    const { fixture, receiver } = await open();
+    await fixture.database.write(async (tx) => {
+      for (let n = 0; n < 2_300; n++) {
+        await fixture.webhooks.emit(tx, chatappField("messages"), { entity: "4001" as never, payload: { n } });
+      }
+    });
+    await fixture.loop.runDue();
+    expect(receiver.received.map(({ values }) => values.length)).toEqual([1_000, 1_000, 300]);
+    expect(valuesAt(receiver)).toEqual(Array.from({ length: 2_300 }, (_, n) => ({ n })));
+    expect(new Set(receiver.received.map(({ headers }) => headers["webhook-id"])).size).toBe(3);
+    expect(await states(fixture)).toEqual([2, 2, 2]);
+  });
+
+  test("a batch holds one entity, one number and one kind of routing, and the order of the entity is kept over batches", async () => {
+    const { fixture, receiver } = await open();
+    const emits: [string, number, { field?: string; phone?: string }][] = [
+      ["4001", 1, { phone: "4101" }],
+      ["4001", 2, { phone: "4101", field: "calls" }],
+      ["4002", 3, {}],
+      ["4001", 4, { phone: "4102" }],
+      ["4001", 5, { phone: "4101" }],
+      ["4001", 6, { field: "account_update" }],
+    ];
+    for (const [account, n, more] of emits) await fixture.emit(account, { n }, more);
+    await fixture.loop.runDue();
+    const batches = receiver.received.map(({ values }) => values.map((value) => (value as { n: number }).n));
+    expect(batches.filter(([first]) => first !== 3)).toEqual([[1, 2], [4], [5], [6]]);
+    expect(batches).toContainEqual([3]);
+  });
+
+  test("while one delivery of an entity is out, the next waits; another entity's does not", async () => {
+    const { fixture, receiver } = await open();
+    let response = (): void => {};
+    receiver.response = ({ values }) =>
+      (values[0] as { n: number }).n === 1 ? new Promise((resolve) => (response = () => resolve(new Response("late")))) : new Response("ok");
+    fixture.loop.start();
+    await fixture.emit("4001", { n: 1 });
+    while (receiver.received.length < 1) await Bun.sleep(1);
+    await fixture.emit("4001", { n: 2 });
+    await fixture.emit("4002", { n: 3 });
+    while (receiver.received.length < 2) await Bun.sleep(1);
+    await Bun.sleep(30);
+    expect(valuesAt(receiver)).toEqual([{ n: 1 }, { n: 3 }]);
+    response();
+    while (receiver.received.length < 3) await Bun.sleep(1);
+    expect(valuesAt(receiver)).toEqual([{ n: 1 }, { n: 3 }, { n: 2 }]);
+  });
+
+  test("a failed delivery comes again at the times of the table, with the same id and body, and then has failed", async () => {
+    const { fixture, receiver } = await open();
+    const start = fixture.clock.ms;
+    const times: number[] = [];
+    receiver.response = () => {
+      times.push(fixture.clock.ms - start);
+      return new Response("not now", { status: 500 });
+    };
+    await fixture.emit("4001", { n: 1 });
+    await fixture.advance(40 * HOUR);
+    expect(times).toHaveLength(11);
+    expect(times[0]).toBe(0);
+    for (const [at, offset] of RETRY_OFFSETS_MS.entries()) {
+      const wait = offset - (RETRY_OFFSETS_MS[at - 1] ?? 0);
+      expect(times[at + 1]).toBeWithin(offset - 0.1 * wait - 1, offset + 1);
+    }
+    expect(new Set(receiver.received.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
+    expect(new Set(receiver.received.map(({ text }) => text)).size).toBe(1);
+    expect(await states(fixture)).toEqual([3]);
+    const [row] = (await listDeliveries(fixture.database.reader, {}, { limit: 1 })).rows;
+    const attempts = JSON.parse(row?.attempts ?? "[]");
+    expect(attempts).toHaveLength(11);
+    expect(attempts[3]).toEqual({ time_ms: expect.any(Number), callback: row?.lane, status: 500, latency_ms: expect.any(Number), answer: "not now" });
+  });
+
+  test("whoever waits a whole step of the table has seen the retry", async () => {
+    const { fixture, receiver } = await open();
+    receiver.response = () => new Response(null, { status: 503 });
+    await fixture.emit("4001", { n: 1 });
+    await fixture.loop.runDue();
+    for (const [seconds, count] of [
+      [15, 2],
+      [45, 3],
+      [240, 4],
+    ] as const) {
+      fixture.clock.ms += seconds * 1_000;
+      await fixture.loop.runDue();
+      expect(receiver.received).toHaveLength(count);
+    }
+  });
+
+  test("in the background a retry comes when its time has come, also where others succeed meanwhile", async () => {
+    const { fixture, receiver } = await open();
+    receiver.response = ({ values }) =>
+      new Response(null, { status: (values[0] as { n: number }).n === 0 && receiver.received.length < 3 ? 500 : 200 });
+    fixture.loop.start();
+    for (let n = 0; n < 20; n++) await fixture.emit(`40${10 + n}`, { n });
+    while (receiver.received.length < 20) await Bun.sleep(2);
+    await fixture.webhooks.deliveries.settled();
+    fixture.clock.ms += 15_000;
+    fixture.loop.wake();
+    while (receiver.received.length < 21) await Bun.sleep(2);
+    expect(receiver.received.at(-1)?.values).toEqual([{ n: 0 }]);
+  });
+
+  test("a batch keeps its body over its attempts, whatever came meanwhile; what came meanwhile does not wait for it", async () => {
+    const { fixture, receiver } = await open();
+    receiver.response = (_one, count) => new Response(null, { status: count === 1 ? 500 : 200 });
+    await fixture.database.write(async (tx) => {
+      for (let n = 1; n <= 3; n++) {
+        await fixture.webhooks.emit(tx, chatappField("messages"), { entity: "4001" as never, payload: { n } });
+      }
+    });
+    await fixture.loop.runDue();
+    await fixture.emit("4001", { n: 4 });
+    await fixture.loop.runDue();
+    await fixture.advance(15);
+    expect(receiver.received.map(({ values }) => values)).toEqual([[{ n: 1 }, { n: 2 }, { n: 3 }], [{ n: 4 }], [{ n: 1 }, { n: 2 }, { n: 3 }]]);
+    expect(receiver.received[2]?.text).toBe(receiver.received[0]?.text as string);
+    expect(await states(fixture)).toEqual([2, 2]);
+  });
+
+  test("410 ends it at once; any other answer than 2xx does not, and 2xx does", async () => {
+    const { fixture, receiver } = await open();
+    const statuses = [410, 400, 301, 204];
+    receiver.response = ({ values }) =>
+      new Response(null, { status: statuses[(values[0] as { n: number }).n] as number, headers: { location: "/other" } });
+    for (const n of statuses.keys()) await fixture.emit(`400${n + 1}`, { n });
+    await fixture.loop.runDue();
+    expect((await states(fixture)).reverse()).toEqual([3, 0, 0, 2]);
+    expect(receiver.received.map(({ path }) => path)).toEqual(["/hook", "/hook", "/hook", "/hook"]);
+  });
+
+  test("an address that may not be called is refused at each attempt, and says so", async () => {
+    const { fixture } = await open({ url: "http://10.0.0.1/hook" });
+    await fixture.emit("4001", { n: 1 });
+    await fixture.loop.runDue();
+    const [row] = (await listDeliveries(fixture.database.reader, {}, { limit: 1 })).rows;
+    expect(JSON.parse(row?.attempts ?? "[]")).toMatchObject([{ error: "refused: 10.0.0.1 is not a public address (private)" }]);
+    expect(row?.status).toBe(0);
+  });
+
+  test("a rotated secret signs beside the new one for its overlap", async () => {
+    const { fixture, receiver } = await open();
+    fixture.features.apps.set("1001", { url: receiver.url, secret: "new", previous: { secret: "old", until_ms: fixture.real.ms + 1_000 } });
+    await fixture.emit("4001", { n: 1 });
+    await fixture.loop.runDue();
+    fixture.real.ms += 1_000;
+    await fixture.emit("4001", { n: 2 });
+    await fixture.loop.runDue();
+    expect(receiver.received.map(({ headers }) => (headers["webhook-signature"] ?? "").split(" ").length)).toEqual([2, 1]);
+  });
+
+  test("a rate limit spreads deliveries over time", async () => {
+    const { fixture, receiver } = await open({ perSecondMax: 20 });
+    fixture.loop.start();
+    const startMs = performance.now();
+    for (let n = 0; n < 30; n++) await fixture.emit(`40${10 + n}`, { n });
+    while (receiver.received.length < 30) await Bun.sleep(2);
+    expect(performance.now() - startMs).toBeWithin(400, 3_000);
+  });
+});

@@ -1,0 +1,134 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { afterThisTest } from "#harness/cleanup";
+import { chatappField, newFeatures, fixtureMigrations, openWebhooks, startReceiver, valuesAt } from "#harness/webhooks";
+import { movedClock, newWorkStore, onBothDatabases } from "#harness/work-database";
+import { LEASE_MS } from "#jobs/work-session";
+import { listDeliveries } from "../history/list.store.ts";
+
+const numberOf = (value: unknown): number => (value as { n: number }).n;
+
+onBothDatabases("deliveries and processes", (kind) => {
+  test("what a killed process was sending is sent again by the next, with the same id and body", async () => {
+    const receiver = startReceiver();
+    const release: (() => void)[] = [];
+    receiver.response = () => new Promise((resolve) => release.push(() => resolve(new Response("too late"))));
+    afterThisTest(async () => {
+      for (const end of release) end();
+    });
+    const store = await newWorkStore(kind, fixtureMigrations);
+    const database = await store.open();
+    const features = newFeatures(receiver.url);
+    const dead = openWebhooks(database, { features, isKilled: true });
+    dead.loop.start();
+    await dead.emit("4001", { n: 1 });
+    await dead.emit("4002", { n: 2 });
+    while (receiver.received.length < 2) await Bun.sleep(1);
+    receiver.response = () => new Response("ok");
+
+    const real = movedClock();
+    const next = openWebhooks(kind === "postgres" ? await store.open() : database, { features, real });
+    // Until then a process that lives may still be at it.
+    real.ms += LEASE_MS - 100;
+    if (kind === "postgres") {
+      await next.loop.runDue();
+      expect(receiver.received).toHaveLength(2);
+    }
+    real.ms += 101;
+    await next.loop.runDue();
+    expect(receiver.received).toHaveLength(4);
+    for (const n of [1, 2]) {
+      const [first, second] = receiver.received.filter(({ values }) => numberOf(values[0]) === n);
+      expect([second?.headers["webhook-id"], second?.text]).toEqual([first?.headers["webhook-id"], first?.text]);
+    }
+    // What the dead one still learns is not written: its fence is gone.
+    for (const end of release.splice(0)) end();
+    await Bun.sleep(20);
+    await dead.loop.runDue().catch(() => {});
+    const { rows } = await listDeliveries(next.database.reader, {}, { limit: 10 });
+    expect(
+      rows.map(({ status, attempts }) => [status, JSON.parse(attempts).map(({ error, response }: Record<string, string>) => error ?? response)]),
+    ).toEqual([
+      [2, ["interrupted", "ok"]],
+      [2, ["interrupted", "ok"]],
+    ]);
+  });
+
+  test("whatever a receiver answers, every event ends delivered or failed, no delivered one comes twice, and first attempts keep the order", async () => {
+    const receiver = startReceiver();
+    const fixture = openWebhooks(await (await newWorkStore(kind, fixtureMigrations)).open(), { features: newFeatures(receiver.url) });
+    let base = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ account: fc.nat(3), phone: fc.option(fc.nat(2)), waitMs: fc.nat(20_000) }), { minLength: 1, maxLength: 25 }),
+        fc.infiniteStream(fc.integer({ min: 0, max: 9 })),
+        async (events, responses) => {
+          receiver.received.length = 0;
+          const taken = new Map<number, number>();
+          const seen = new Set<string>();
+          const firsts = new Map<string, number[]>();
+          receiver.response = ({ values, headers, body }) => {
+            const id = headers["webhook-id"] as string;
+            const account = body.entry[0].id as string;
+            if (!seen.has(id)) firsts.set(account, [...(firsts.get(account) ?? []), ...values.map(numberOf)]);
+            seen.add(id);
+            const status = [200, 200, 204, 500, 503, 404, 302, 429, 200, 410][responses.next().value as number] as number;
+            if (status < 300 || status === 410) for (const value of values) taken.set(numberOf(value), (taken.get(numberOf(value)) ?? 0) + 1);
+            return new Response(null, { status });
+          };
+          for (const [at, { account, phone, waitMs }] of events.entries()) {
+            await fixture.emit(`400${account}`, { n: base + at }, phone === null ? {} : { phone: `41${phone}1` });
+            if (waitMs > 15_000) await fixture.advance((waitMs - 15_000) / 1_000);
+          }
+          await fixture.advance(40 * 3_600);
+          const numbers = events.map((_, at) => base + at);
+          const failed = (await listDeliveries(fixture.database.reader, { statuses: [0, 1, 3] }, { limit: 100 })).rows;
+          expect(failed.filter(({ status }) => status !== 3)).toEqual([]);
+          for (const n of numbers) expect(taken.get(n) ?? 1).toBe(1);
+          for (const order of firsts.values()) expect(order).toEqual([...order].sort((a, b) => a - b));
+          expect(fixture.errors).toEqual([]);
+          base += events.length;
+        },
+      ),
+      { numRuns: kind === "sqlite" ? 25 : 8 },
+    );
+  }, 25_000);
+});
+
+test("two processes on PostgreSQL share the deliveries: each goes out once, and each entity's in order", async () => {
+  const receiver = startReceiver();
+  const store = await newWorkStore("postgres", fixtureMigrations);
+  const features = newFeatures(receiver.url);
+  const clock = { ms: 0, nowMs: () => Date.now() };
+  const fixtures = [openWebhooks(await store.open(), { features, clock, real: clock }), openWebhooks(await store.open(), { features, clock, real: clock })];
+  for (const { loop } of fixtures) loop.start();
+  const total = 600;
+  for (let n = 0; n < total; n += 20) {
+    await Promise.all(
+      fixtures.map(({ database, webhooks }, half) =>
+        database.write(async (tx) => {
+          for (let at = n + half * 10; at < n + half * 10 + 10; at++) {
+            await webhooks.emit(tx, chatappField("messages"), { entity: `${40_000 + (at % 7)}` as never, payload: { n: at, by: half } });
+          }
+        }),
+      ),
+    );
+  }
+  while (valuesAt(receiver).length < total) await Bun.sleep(5);
+  await Bun.sleep(50);
+  const numbers = valuesAt(receiver).map(numberOf);
+  expect(new Set(numbers).size).toBe(total);
+  expect(numbers).toHaveLength(total);
+  // By entity and by the process that made them: two processes' ids of one moment have no order between them.
+  for (let entity = 0; entity < 7; entity++) {
+    for (const by of [0, 1]) {
+      const own = receiver.received
+        .flatMap(({ body, values }) => (body.entry[0].id === `${40_000 + entity}` ? values : []))
+        .filter((value) => (value as { by: number }).by === by);
+      expect(own.map(numberOf)).toEqual(own.map(numberOf).sort((a, b) => a - b));
+    }
+  }
+  expect(new Set(receiver.received.map(({ headers }) => headers["webhook-id"])).size).toBe(receiver.received.length);
+  const senders = fixtures.map(({ attempts }) => attempts.length);
+  expect(Math.min(...senders)).toBeGreaterThan(0);
+}, 20_000);

@@ -1,0 +1,118 @@
+import { describe, expect, test } from "bun:test";
+import { createHmac } from "node:crypto";
+import fc from "fast-check";
+import { Webhook } from "standardwebhooks";
+import { signatureHeaders } from "./signing.ts";
+import { asciiJson, envelopeOf, type Update } from "../events/envelope.ts";
+
+/** The standardwebhooks package as independent verifier; it takes only what was signed in the last minutes. */
+function isValid(secret: string, body: string, headers: Record<string, string>): boolean {
+  try {
+    new Webhook(Buffer.from(secret, "utf8").toString("base64")).verify(body, headers);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const nowSeconds = (): number => Math.floor(Date.now() / 1000);
+
+describe("signatures", () => {
+  test("D-62: X-Hub-Signature-256 is the HMAC of the exact bytes; a known pair", () => {
+    // Computed with `printf '{"a":1}' | openssl dgst -sha256 -hmac s3cret`.
+    const headers = signatureHeaders(["s3cret"], { webhookId: "msg_1", timestamp: 1_700_000_000, body: '{"a":1}' });
+    expect(headers["X-Hub-Signature-256"]).toBe("sha256=5910e62016ef5034272c926c27071992a465c2335cecf41851bda071577f4f6d");
+    // Computed with `printf 'msg_1.1700000000.{"a":1}' | openssl dgst -sha256 -hmac s3cret -binary | base64`.
+    expect(headers["webhook-signature"]).toBe("v1,JTnXZsicQmbYBUKbG0PXd2OqV6VmCFiMTEvW8yxopSo=");
+    expect(headers["webhook-timestamp"]).toBe("1700000000");
+  });
+
+  test("Standard Webhooks: valid for its secret, and for nothing that differs in a byte", () => {
+    const secret = fc.string({ unit: "grapheme", minLength: 1 });
+    fc.assert(
+      fc.property(secret, secret, fc.json(), (one, other, text) => {
+        const timestamp = nowSeconds();
+        const body = asciiJson(JSON.parse(text));
+        const headers = signatureHeaders([one], { webhookId: "msg_7", timestamp, body });
+        expect(isValid(one, body, headers)).toBe(true);
+        expect(isValid(one, `${body} `, headers)).toBe(false);
+        expect(isValid(one, body, { ...headers, "webhook-id": "msg_8" })).toBe(false);
+        expect(isValid(one, body, { ...headers, "webhook-timestamp": String(timestamp + 1) })).toBe(false);
+        expect(isValid(other, body, headers)).toBe(other === one);
+      }),
+    );
+  });
+
+  test("while an old secret overlaps a new one, receivers with either accept", () => {
+    const headers = signatureHeaders(["new", "old"], { webhookId: "msg_1", timestamp: nowSeconds(), body: "{}" });
+    expect(["new", "old", "older"].map((secret) => isValid(secret, "{}", headers))).toEqual([true, true, false]);
+    expect(headers["X-Hub-Signature-256"]).toBe(`sha256=${createHmac("sha256", "new").update("{}").digest("hex")}`);
+  });
+});
+
+describe("D-62: bodies", () => {
+  test("everything outside ASCII is written as \\uXXXX, and reads back as it was", () => {
+    expect(asciiJson({ text: "Ä𝄞é" })).toBe('{"text":"\\u00c4\\ud834\\udd1e\\u00e9"}');
+    fc.assert(
+      fc.property(fc.jsonValue({ stringUnit: "binary" }), (value) => {
+        const text = asciiJson(value);
+        expect(text).toMatch(/^[\u0020-\u007f]*$/);
+        expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
+      }),
+    );
+  });
+
+  const update = (entity: string, timeMs: number, field: string, payload: unknown, carriedIn: Update["carriedIn"] = "changes"): Update => ({
+    entity,
+    timeMs,
+    field,
+    carriedIn,
+    payload: asciiJson(payload),
+  });
+
+  test("the bytes of a body, which retries after an update of the program must make again", () => {
+    const updates = [
+      update("4001", 1_795_000_000_999, "calls", { a: "ä" }),
+      update("4001", 1_795_000_000_000, "messages", 1),
+      update("4001", 1_795_000_001_000, "messages", 2),
+      update("6001", 1_795_000_001_000, "messages", { mid: "m" }, "messaging"),
+      update("6001", 1_795_000_001_000, "messages", { mid: "n" }, "messaging"),
+    ];
+    expect(envelopeOf("chatapp_business_account", updates)).toBe(
+      '{"object":"chatapp_business_account","entry":[' +
+        '{"id":"4001","time":1795000000,"changes":[{"field":"calls","value":{"a":"\\u00e4"}},{"field":"messages","value":1}]},' +
+        '{"id":"4001","time":1795000001,"changes":[{"field":"messages","value":2}]},' +
+        '{"id":"6001","time":1795000001,"messaging":[{"mid":"m"},{"mid":"n"}]}]}',
+    );
+  });
+
+  test("any updates come out in their order, each in an entry of its entity and second", () => {
+    const any = fc.record({
+      entity: fc.constantFrom("1", "2"),
+      timeMs: fc.integer({ min: 0, max: 3_000 }),
+      field: fc.constantFrom("calls", "history"),
+      carriedIn: fc.constantFrom("changes" as const, "messaging" as const),
+      payload: fc.jsonValue().map(asciiJson),
+    });
+    fc.assert(
+      fc.property(fc.array(any, { minLength: 1 }), (updates) => {
+        const body = JSON.parse(envelopeOf("page", updates));
+        expect(body.object).toBe("page");
+        const read = body.entry.flatMap(
+          (entry: { id: string; time: number; changes?: { field: string; value: unknown }[]; messaging?: unknown[] }) => [
+            ...(entry.changes ?? []).map(({ field, value }) => [entry.id, entry.time, field, value]),
+            ...(entry.messaging ?? []).map((value) => [entry.id, entry.time, "", value]),
+          ],
+        );
+        expect(read).toEqual(
+          updates.map(({ entity, timeMs, field, carriedIn, payload }) => [
+            entity,
+            Math.floor(timeMs / 1000),
+            carriedIn === "changes" ? field : "",
+            JSON.parse(payload),
+          ]),
+        );
+      }),
+    );
+  });
+});

@@ -1,0 +1,120 @@
+/** An event enters the outbox in the transaction of its cause, once, with a delivery for each app that gets it (D-62). */
+import type { Static, TSchema } from "typebox";
+import type { Clock } from "#kernel/clock";
+import type { IdMinter, NodeId } from "#kernel/ids";
+import type { Transaction } from "#storage/database";
+import type { Callbacks } from "../callbacks/callbacks.ts";
+import { type ClaimedRow, type EventRow, hasQueued, insertDelivery, insertEvent, insertSending, NO_LANE } from "../delivery/deliveries.store.ts";
+import { asciiJson } from "./envelope.ts";
+import type { FieldCatalogue } from "../catalogue/catalogue.ts";
+import type { WebhookObserver } from "../observer.ts";
+import type { EventFacts, WebhookFacts } from "../ports.ts";
+import { findPayloadProblem, type PayloadProblem, type WebhookField } from "../catalogue/field.ts";
+
+export interface WebhookEvent<S extends TSchema = TSchema> {
+  /** The account or page that `entry[].id` names. */
+  readonly entity: NodeId;
+  /** The business phone number that the event belongs to. */
+  readonly phone?: NodeId | undefined;
+  readonly payload: Static<S>;
+}
+
+export interface Outbox {
+  readonly clock: Clock;
+  readonly ids: IdMinter;
+  readonly fields: FieldCatalogue;
+  readonly facts: WebhookFacts;
+  readonly callbacks: Callbacks;
+  readonly observer: Pick<WebhookObserver, "payloadBroken">;
+  /** Given when this process may send one more to that lane at once: what it carries then. */
+  fenceForNew(lane: string): number | undefined;
+}
+
+/** Claimed by this process in the transaction that made it. */
+interface SentAtOnce {
+  readonly row: ClaimedRow;
+  readonly fence: number;
+}
+
+/** What came of an event, for each app that gets it. */
+export interface Stored {
+  readonly deliveries: readonly string[];
+  /** To be sent after the commit. */
+  readonly atOnce: readonly SentAtOnce[];
+  /** Those where something new waits, to be woken after the commit. */
+  readonly lanes: readonly string[];
+}
+
+const NOTHING: Stored = { deliveries: [], atOnce: [], lanes: [] };
+
+/**
+ * Answers what was stored. D-136: a payload that breaks its field's contract is sent and reported, one that cannot be sent is
+ * reported alone; neither undoes the cause.
+ */
+export async function storeEvent(outbox: Outbox, tx: Transaction, field: WebhookField, given: WebhookEvent): Promise<Stored> {
+  const { facts, callbacks, ids } = outbox;
+  if (!isKnown(outbox, tx, field, given)) return NOTHING;
+  const event: EventFacts = { object: field.object, field: field.field, entity: given.entity, phone: given.phone };
+  const nowMs = outbox.clock.nowMs();
+  const apps = await facts.subscribersOf(tx, event, nowMs);
+  const payload = apps.length === 0 ? undefined : payloadText(outbox, tx, field, given);
+  if (payload === undefined) return NOTHING;
+  const deliveries: string[] = [];
+  const lanes: string[] = [];
+  const atOnce: SentAtOnce[] = [];
+  const row: EventRow = {
+    id: ids.mint(),
+    object: event.object,
+    field: event.field,
+    entity: event.entity,
+    phone: event.phone ?? null,
+    time_ms: nowMs,
+    payload,
+  };
+  await insertEvent(tx, row, apps.length);
+  for (const app of apps) {
+    // The route is decided at each attempt (D-63); this one only says in which lane it waits.
+    const of = facts.peekApp(app) ?? (await facts.findAppIn(tx, app));
+    const route = await facts.routeOf(tx, app, of, event, field.honoursOverrides);
+    const lane = route.to === "nowhere" ? NO_LANE : (callbacks.peekId(app, route.url) ?? (await callbacks.idFor(tx, app, route.url)));
+    const id = ids.mint();
+    const fence = lane === NO_LANE ? undefined : outbox.fenceForNew(lane);
+    // The order of an entity holds by what the database says of it, whatever this process remembers.
+    if (fence !== undefined && !(await hasQueued(tx, lane, row.entity))) {
+      const claimed = { ...row, id, event: row.id, app, lane, members: 0, first_attempt_ms: nowMs, tries: 0, attempts: "[]" };
+      await insertSending(tx, claimed, fence);
+      atOnce.push({ row: claimed, fence });
+    } else {
+      await insertDelivery(tx, id, row, app, lane);
+      lanes.push(lane);
+    }
+    deliveries.push(id);
+  }
+  return { deliveries, atOnce, lanes };
+}
+
+/** After the commit: an event that is rolled back never was. */
+function report({ observer }: Outbox, tx: Transaction, { object, field }: WebhookField, entity: NodeId, { path, problem }: PayloadProblem): void {
+  tx.afterCommit(() => observer.payloadBroken({ object, field, entity, path, problem }));
+}
+
+/** False: the event cannot be sent, since nothing says how it stands in an entry. */
+function isKnown(outbox: Outbox, tx: Transaction, field: WebhookField, { entity, payload }: WebhookEvent): boolean {
+  if (!outbox.fields.has(field)) {
+    report(outbox, tx, field, entity, { path: "", problem: "is not sent: its field is none of the catalogue" });
+    return false;
+  }
+  const broken = findPayloadProblem(field, payload);
+  if (broken !== undefined) report(outbox, tx, field, entity, broken);
+  return true;
+}
+
+/** Undefined: the event cannot be sent. */
+function payloadText(outbox: Outbox, tx: Transaction, field: WebhookField, { entity, payload }: WebhookEvent): string | undefined {
+  try {
+    return asciiJson(payload);
+  } catch {
+    report(outbox, tx, field, entity, { path: "", problem: "is not sent: it is no JSON" });
+    return undefined;
+  }
+}

@@ -1,0 +1,42 @@
+/**
+ * An app's callback or override changed. Deliveries find their way at each attempt (D-63), so only those need help that no
+ * attempt is made for: in the lane of a callback that is paused, and where there was no callback.
+ */
+import { nodeId } from "#kernel/ids";
+import type { Database } from "#storage/database";
+import { NO_LANE } from "../delivery/deliveries.store.ts";
+import type { Outbox } from "./emit.ts";
+import { hastenUnrouted, listPausedCallbacks, listWaiting, saveLane, type WaitingDelivery } from "./reroute.store.ts";
+import type { WebhookObject } from "../catalogue/field.ts";
+
+/** In one transaction. */
+const ROWS_MAX = 200;
+
+export async function rerouteApp({ clock, fields, facts, callbacks }: Outbox, database: Database, app: string): Promise<void> {
+  await database.write((tx) => hastenUnrouted(tx, NO_LANE, app, clock.nowMs()));
+  for (const callback of await listPausedCallbacks(database.reader, app)) {
+    for (let after = "0"; ; ) {
+      const rows = await listWaiting(database.reader, callback.id, after, ROWS_MAX);
+      const moved: { row: WaitingDelivery; url: string | undefined }[] = [];
+      for (const row of rows) {
+        const url = await urlOf(row);
+        if (url !== callback.url) moved.push({ row, url });
+      }
+      await database.write(async (tx) => {
+        for (const { row, url } of moved) {
+          await saveLane(tx, row.id, callback.id, url === undefined ? NO_LANE : await callbacks.idFor(tx, app, url), clock.nowMs());
+        }
+      });
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < ROWS_MAX) break;
+      after = last.id;
+    }
+  }
+
+  async function urlOf({ object, field, entity, phone }: WaitingDelivery): Promise<string | undefined> {
+    const of = await facts.findApp(database.reader, nodeId(app));
+    const event = { object: object as WebhookObject, field, entity: nodeId(entity), phone: phone === null ? undefined : nodeId(phone) };
+    const route = await facts.routeOf(database.reader, nodeId(app), of, event, fields.isHonouringOverrides({ object, field }));
+    return route.to === "nowhere" ? undefined : route.url;
+  }
+}

@@ -1,0 +1,82 @@
+/** What was sent, by callback and field, kept so cheaply that each attempt is counted. `/metrics` reads it. */
+import type { AttemptSeen, BrokenPayload } from "../observer.ts";
+
+/** Upper edges in ms: receivers answer in a few, and have 15 s (D-62). */
+export const ATTEMPT_EDGES_MS: readonly number[] = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 15_000];
+
+export interface AttemptMetrics {
+  readonly app: string;
+  /** The callback's id; 0: it led nowhere. */
+  readonly callback: string;
+  readonly object: string;
+  readonly field: string;
+  delivered: number;
+  retried: number;
+  failed: number;
+  /** Events in the POSTs that were taken. */
+  updates: number;
+  /** Attempts per edge, not summed up; the last counts those above all edges. */
+  readonly durations: number[];
+  durationSumMs: number;
+}
+
+export interface BrokenMetrics {
+  readonly object: string;
+  readonly field: string;
+  count: number;
+}
+
+/** Callbacks times fields; those beyond share one entry, so that memory stays flat. */
+const ENTRIES_MAX = 5_000;
+
+export class DeliveryMetrics {
+  readonly #entries = new Map<string, AttemptMetrics>();
+  /** There are only as many as the catalogue has fields. */
+  readonly #broken = new Map<string, BrokenMetrics>();
+
+  record({ row, updates, outcome }: AttemptSeen): void {
+    if (outcome.kind === "moved" || outcome.kind === "back") return;
+    const metrics = this.#entryFor(row);
+    if (outcome.kind === "delivered") {
+      metrics.delivered++;
+      metrics.updates += updates;
+    } else if (outcome.kind === "retry") metrics.retried++;
+    else metrics.failed++;
+    const ms = outcome.attempt.latency_ms ?? 0;
+    metrics.durationSumMs += ms;
+    let edge = 0;
+    while (edge < ATTEMPT_EDGES_MS.length && ms > (ATTEMPT_EDGES_MS[edge] as number)) edge++;
+    (metrics.durations[edge] as number)++;
+  }
+
+  /** D-136. */
+  recordBroken({ object, field }: BrokenPayload): void {
+    const key = `${object} ${field}`;
+    const known = this.#broken.get(key);
+    if (known === undefined) this.#broken.set(key, { object, field, count: 1 });
+    else known.count++;
+  }
+
+  brokenPayloads(): Iterable<Readonly<BrokenMetrics>> {
+    return this.#broken.values();
+  }
+
+  entries(): Iterable<Readonly<AttemptMetrics>> {
+    return this.#entries.values();
+  }
+
+  #entryFor({ app, lane, object, field }: AttemptSeen["row"]): AttemptMetrics {
+    const key = `${lane} ${object} ${field}`;
+    const known = this.#entries.get(key);
+    if (known !== undefined) return known;
+    if (this.#entries.size >= ENTRIES_MAX) return this.#add("", { app: "other", callback: "other", object: "other", field: "other" });
+    return this.#add(key, { app, callback: lane, object, field });
+  }
+
+  #add(key: string, labels: Pick<AttemptMetrics, "app" | "callback" | "object" | "field">): AttemptMetrics {
+    const durations = new Array<number>(ATTEMPT_EDGES_MS.length + 1).fill(0);
+    const metrics = this.#entries.get(key) ?? { ...labels, delivered: 0, retried: 0, failed: 0, updates: 0, durations, durationSumMs: 0 };
+    this.#entries.set(key, metrics);
+    return metrics;
+  }
+}

@@ -1,0 +1,86 @@
+/** A delivery as people see it: its state, and where it waits, why. */
+import type { Reader } from "#storage/database";
+import type { Attempt } from "../delivery/attempts.ts";
+import { DELIVERED, FAILED, NO_LANE, SENDING } from "../delivery/deliveries.store.ts";
+import { type DeliveryRow, listEventsOf } from "./list.store.ts";
+import { envelopeOf } from "../events/envelope.ts";
+import type { FieldCatalogue } from "../catalogue/catalogue.ts";
+
+export const deliveryStatuses = { waiting: 0, sending: SENDING, delivered: DELIVERED, failed: FAILED } as const;
+export type DeliveryStatus = keyof typeof deliveryStatuses;
+
+/** Why it waits, or did not arrive. */
+type DeliveryReason = "queued" | "retry" | "callback_paused" | "no_callback" | "callback_not_verified" | "gone" | "gave_up";
+
+export interface DeliveryView {
+  readonly id: string;
+  readonly webhook_id: string;
+  readonly app: string;
+  /** Left out where it leads nowhere. */
+  readonly callback?: string;
+  readonly callback_id?: string;
+  readonly object: string;
+  /** Of its first event. */
+  readonly field: string;
+  readonly entity: string;
+  readonly phone_number?: string;
+  readonly status: DeliveryStatus;
+  readonly reason?: DeliveryReason;
+  readonly updates: number;
+  /** Unix ms, world time. */
+  readonly time_ms: number;
+  readonly next_attempt_ms?: number;
+  readonly ended_ms?: number;
+  readonly attempts: readonly Attempt[];
+}
+
+const names = Object.keys(deliveryStatuses) as DeliveryStatus[];
+
+export function viewOf(row: DeliveryRow): DeliveryView {
+  const attempts = JSON.parse(row.attempts) as Attempt[];
+  const status = names[row.status] ?? "waiting";
+  const reason = reasonOf(row, status, attempts);
+  return {
+    id: row.id,
+    webhook_id: `msg_${row.id}`,
+    app: row.app,
+    ...(row.url === null ? {} : { callback: row.url, callback_id: row.lane }),
+    object: row.object,
+    field: row.field,
+    entity: row.entity,
+    ...(row.phone === null ? {} : { phone_number: row.phone }),
+    status,
+    ...(reason === undefined ? {} : { reason }),
+    updates: 1 + row.members,
+    time_ms: row.time_ms,
+    ...(row.retry_due_ms === null || row.paused_ms !== null ? {} : { next_attempt_ms: row.retry_due_ms }),
+    ...(row.ended_ms === null ? {} : { ended_ms: row.ended_ms }),
+    attempts,
+  };
+}
+
+function reasonOf(row: DeliveryRow, status: DeliveryStatus, attempts: readonly Attempt[]): DeliveryReason | undefined {
+  const last = attempts.at(-1);
+  if (status === "failed") return last?.status === 410 ? "gone" : "gave_up";
+  if (status !== "waiting") return undefined;
+  if (row.lane === NO_LANE) return last?.error === "callback_not_verified" ? "callback_not_verified" : "no_callback";
+  if (row.paused_ms !== null) return "callback_paused";
+  return row.retry_due_ms === null ? "queued" : "retry";
+}
+
+/** The exact body of its POST, and the events in it. */
+export async function contentOf(
+  reader: Reader,
+  row: DeliveryRow,
+  fields: FieldCatalogue,
+): Promise<{ body: string; events: { id: string; field: string; time_ms: number }[] }> {
+  const events = await listEventsOf(reader, row.id);
+  const updates = events.map(({ field, time_ms, payload }) => ({
+    entity: row.entity,
+    timeMs: time_ms,
+    field,
+    carriedIn: fields.carriedIn({ object: row.object, field }),
+    payload,
+  }));
+  return { body: envelopeOf(row.object, updates), events: events.map(({ id, field, time_ms }) => ({ id, field, time_ms })) };
+}

@@ -1,0 +1,109 @@
+/**
+ * What the post office must know of other rooms: who gets an event, an app's callback and secrets, its overrides. The rooms
+ * register these readers by name (`kernel/ports.ts`).
+ */
+import { appFact } from "#auth/tokens";
+import type { NodeId } from "#kernel/ids";
+import type { PortRegistry } from "#kernel/ports";
+import type { Database, Reader } from "#storage/database";
+import { FactCache } from "#storage/facts";
+import { type AppCallback, type Route, routeOf } from "./events/routing.ts";
+import type { WebhookObject } from "./catalogue/field.ts";
+
+export interface EventFacts {
+  readonly object: WebhookObject;
+  readonly field: string;
+  /** The account or page that `entry[].id` names. */
+  readonly entity: NodeId;
+  /** The business phone number that the event belongs to. */
+  readonly phone: NodeId | undefined;
+}
+
+interface WebhookSubscribers {
+  /** The apps that get the event at `nowMs` (world time): subscribed to its field, and allowed to. Each once, in any order. */
+  subscribersOf(reader: Reader, event: EventFacts, nowMs: number): Promise<readonly NodeId[]>;
+}
+
+/** An app as the post office sees it. The room says `tx.invalidate(appFact, id)` when anything of it changes. */
+export interface WebhookApp {
+  /** Its default callback for events of an object (D-60). */
+  readonly callbacks: Readonly<Partial<Record<WebhookObject, AppCallback>>>;
+  readonly sealed_secret: string;
+  /** After a rotation the old secret signs beside the new one until then (Unix ms, real time). */
+  readonly previous_secret?: { readonly sealed: string; readonly until_ms: number };
+}
+
+interface WebhookAppPort {
+  find(reader: Reader, app: NodeId): Promise<WebhookApp | undefined>;
+}
+
+interface WebhookOverridePort {
+  /** D-57: the app's own alternate URLs for the account and for the number. */
+  overridesOf(
+    reader: Reader,
+    app: NodeId,
+    account: NodeId,
+    phone: NodeId | undefined,
+  ): Promise<{ readonly account: string | undefined; readonly phone: string | undefined }>;
+}
+
+declare module "#kernel/ports" {
+  interface Ports {
+    social_subscribers: WebhookSubscribers;
+    chatapp_business_account_subscribers: WebhookSubscribers;
+    page_subscribers: WebhookSubscribers;
+    webhook_app: WebhookAppPort;
+    webhook_override: WebhookOverridePort;
+  }
+}
+
+const subscriberPorts = {
+  social: "social_subscribers",
+  chatapp_business_account: "chatapp_business_account_subscribers",
+  page: "page_subscribers",
+} as const;
+
+const NO_OVERRIDES = { account: undefined, phone: undefined } as const;
+
+/** Asks the readers, and keeps what apps say of themselves until it changes. */
+export class WebhookFacts {
+  readonly #ports: PortRegistry;
+  readonly #apps: FactCache<WebhookApp>;
+
+  constructor(database: Database, ports: PortRegistry) {
+    this.#ports = ports;
+    this.#apps = new FactCache(database, appFact);
+  }
+
+  subscribersOf(reader: Reader, event: EventFacts, nowMs: number): Promise<readonly NodeId[]> {
+    return this.#ports.of(subscriberPorts[event.object]).subscribersOf(reader, event, nowMs);
+  }
+
+  /** On the hot path: what is known, without a promise. */
+  peekApp(app: NodeId): WebhookApp | undefined {
+    return this.#apps.peek(app);
+  }
+
+  /** Outside transactions. */
+  findApp(reader: Reader, app: NodeId): Promise<WebhookApp | undefined> {
+    return this.#apps.get(app, () => this.#ports.of("webhook_app").find(reader, app));
+  }
+
+  /** In a transaction: what it reads may never be committed, so it is not kept. */
+  async findAppIn(tx: Reader, app: NodeId): Promise<WebhookApp | undefined> {
+    return this.#apps.peek(app) ?? (await this.#ports.of("webhook_app").find(tx, app));
+  }
+
+  /** D-63. */
+  async routeOf(reader: Reader, app: NodeId, of: WebhookApp | undefined, event: EventFacts, honoursOverrides: boolean): Promise<Route> {
+    const overrides = honoursOverrides
+      ? await this.#ports.of("webhook_override").overridesOf(reader, app, event.entity, event.phone)
+      : NO_OVERRIDES;
+    return routeOf({
+      honoursOverrides,
+      phoneOverride: overrides.phone,
+      accountOverride: overrides.account,
+      appCallback: of?.callbacks[event.object],
+    });
+  }
+}

@@ -1,0 +1,193 @@
+/** The post office on a bare database, with rooms that a test fills by hand, and receivers that do as they are told. */
+import { expect } from "bun:test";
+import { chatappAccounts } from "#features/chatapp-accounts";
+import { Jobs } from "#jobs/jobs";
+import { jobMigrations } from "#jobs/jobs.migrations";
+import { WorkLoop } from "#jobs/work-loop";
+import { type NodeId, nodeId } from "#kernel/ids";
+import { PortRegistry } from "#kernel/ports";
+import type { Database } from "#storage/database";
+import { deriveKey, Sealer } from "#storage/sealing";
+import { TimeOrderedIds } from "#system";
+import { webhookJobs } from "#webhooks/callbacks/health-jobs";
+import type { CallbackRow } from "#webhooks/callbacks/callbacks.store";
+import { FieldCatalogue } from "#webhooks/catalogue/catalogue";
+import { GuardedClient } from "#outbound/client";
+import type { AttemptSeen, BrokenPayload } from "#webhooks/observer";
+import type { EventFacts, WebhookApp } from "#webhooks/ports";
+import type { WebhookField } from "#webhooks/catalogue/field";
+import { Webhooks } from "#webhooks/webhooks";
+import { webhookMigrations } from "#webhooks/webhooks.migrations";
+import { afterThisTest } from "./cleanup.ts";
+import { movedClock } from "./work-database.ts";
+
+export const fixtureMigrations = [jobMigrations, webhookMigrations];
+
+/** What the rooms would answer; a test changes it at will (and says `routesChanged` where a room would). */
+export interface Features {
+  subscribers: (event: EventFacts) => readonly string[];
+  readonly apps: Map<string, { url?: string; isVerified?: boolean; secret: string; previous?: { secret: string; until_ms: number } }>;
+  /** By `app account` or `app phone`. */
+  readonly overrides: Map<string, string>;
+}
+
+export interface WebhookFixture {
+  readonly database: Database;
+  readonly clock: ReturnType<typeof movedClock>;
+  readonly real: ReturnType<typeof movedClock>;
+  readonly loop: WorkLoop;
+  readonly webhooks: Webhooks;
+  readonly features: Features;
+  readonly attempts: AttemptSeen[];
+  readonly alerts: CallbackRow[];
+  readonly pauses: CallbackRow[];
+  readonly errors: unknown[];
+  /** A test that makes such takes them out; what is left fails it. */
+  readonly brokenPayloads: BrokenPayload[];
+  /** One event of a business account, in a transaction of its own. */
+  emit(account: string, payload: object, more?: { field?: string; phone?: string }): Promise<void>;
+  /** Moves the clock as the control API does. */
+  advance(seconds: number): Promise<void>;
+}
+
+const chatappFields = chatappAccounts.webhookFields ?? [];
+const fieldsOfAccounts = new FieldCatalogue(chatappFields);
+/** A field of business accounts. */
+export const chatappField = (field: string) => fieldsOfAccounts.read("chatapp_business_account", field);
+
+export const newFeatures = (url?: string): Features => ({
+  subscribers: () => ["1001"],
+  apps: new Map([["1001", { ...(url === undefined ? {} : { url }), secret: "s3cret" }]]),
+  overrides: new Map(),
+});
+
+export interface WebhookFixtureOptions {
+  readonly features: Features;
+  readonly clock?: ReturnType<typeof movedClock>;
+  readonly real?: ReturnType<typeof movedClock>;
+  readonly perSecondMax?: number;
+  /** Beside those of business accounts. */
+  readonly fields?: readonly WebhookField[];
+  /** In place of one that may call loopback. */
+  readonly client?: GuardedClient;
+  /** Not stopped after the test: it stands for a process that was killed. */
+  readonly isKilled?: boolean;
+}
+
+let processes = 0;
+
+export function openWebhooks(database: Database, options: WebhookFixtureOptions): WebhookFixture {
+  const { features, clock = movedClock(), real = movedClock() } = options;
+  const sealer = new Sealer(deriveKey(new Uint8Array(32).fill(7), "sealed secrets"));
+  const ports = readersOf(features, sealer);
+  const [attempts, alerts, pauses, errors]: [AttemptSeen[], CallbackRow[], CallbackRow[], unknown[]] = [[], [], [], []];
+  const brokenPayloads: BrokenPayload[] = [];
+  const loop = new WorkLoop({ database, clock, realNowMs: () => real.ms, onError: (error) => errors.push(error) });
+  const process = ++processes % 1_000;
+  const world: { webhooks: Webhooks } = {} as { webhooks: Webhooks };
+  const jobs = new Jobs({ database, loop, kinds: webhookJobs, world: () => world, onFailure: (_kind, _key, error) => errors.push(error) });
+  const client = options.client ?? new GuardedClient({ rules: { isSandbox: true, allowed: [] } });
+  const webhooks = new Webhooks({
+    ...{ database, clock, realNowMs: () => real.ms, ids: new TimeOrderedIds(() => process), ports, sealer, client, loop, jobs },
+    fields: new FieldCatalogue([...chatappFields, ...(options.fields ?? [])]),
+    observer: {
+      payloadBroken: (broken) => brokenPayloads.push(broken),
+      attempted: (seen) => attempts.push(seen),
+      attemptBroke: (_delivery, error) => errors.push(error),
+      callbackFails: (callback) => alerts.push(callback),
+      callbackPaused: (callback) => pauses.push(callback),
+    },
+    perSecondMax: options.perSecondMax ?? 0,
+  });
+  world.webhooks = webhooks;
+  afterThisTest(async () => {
+    if (options.isKilled !== true) await loop.stop();
+    client.close();
+    expect(brokenPayloads).toEqual([]);
+  });
+  return {
+    ...{ database, clock, real, loop, webhooks, features, attempts, alerts, pauses, errors, brokenPayloads },
+    emit: (account, payload, { field = "messages", phone } = {}) =>
+      database.write((tx) =>
+        webhooks.emit(tx, chatappField(field), { entity: nodeId(account), phone: phone === undefined ? undefined : nodeId(phone), payload }),
+      ),
+    advance: (seconds) =>
+      loop.runUntil(clock.ms + seconds * 1_000, async (ms) => {
+        clock.ms = ms;
+      }),
+  };
+}
+
+function readersOf(features: Features, sealer: Sealer): PortRegistry {
+  const ports = new PortRegistry();
+  const subscribers = { subscribersOf: async (_reader: unknown, event: EventFacts) => features.subscribers(event) as readonly NodeId[] };
+  ports.register("chatapp_business_account_subscribers", subscribers);
+  ports.register("social_subscribers", subscribers);
+  ports.register("page_subscribers", subscribers);
+  ports.register("webhook_override", {
+    overridesOf: async (_reader, app, account, phone) => ({
+      account: features.overrides.get(`${app} ${account}`),
+      phone: phone === undefined ? undefined : features.overrides.get(`${app} ${phone}`),
+    }),
+  });
+  ports.register("webhook_app", {
+    async find(_reader, app): Promise<WebhookApp | undefined> {
+      const found = features.apps.get(app);
+      if (found === undefined) return undefined;
+      const callback = found.url === undefined ? undefined : { url: found.url, isVerified: found.isVerified ?? true };
+      return {
+        callbacks: callback === undefined ? {} : { social: callback, chatapp_business_account: callback, page: callback },
+        sealed_secret: sealer.seal(found.secret),
+        ...(found.previous === undefined
+          ? {}
+          : { previous_secret: { sealed: sealer.seal(found.previous.secret), until_ms: found.previous.until_ms } }),
+      };
+    },
+  });
+  return ports;
+}
+
+interface Received {
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into any body.
+  readonly body: any;
+  /** Payloads in their order. */
+  readonly values: unknown[];
+}
+
+export interface Receiver {
+  readonly url: string;
+  readonly received: Received[];
+  /** Answers 200 unless told otherwise. */
+  response: (received: Received, count: number) => Response | Promise<Response>;
+}
+
+export function startReceiver(): Receiver {
+  const received: Received[] = [];
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    maxRequestBodySize: 64 * 1024 * 1024,
+    idleTimeout: 0,
+    async fetch(request) {
+      const text = await request.text();
+      const body = JSON.parse(text);
+      const values = body.entry.flatMap((entry: { changes?: { value: unknown }[]; messaging?: unknown[] }) => [
+        ...(entry.changes ?? []).map(({ value }) => value),
+        ...(entry.messaging ?? []),
+      ]);
+      const one: Received = { path: new URL(request.url).pathname, headers: Object.fromEntries(request.headers), text, body, values };
+      received.push(one);
+      return receiver.response(one, received.length);
+    },
+  });
+  const receiver: Receiver = { url: `http://127.0.0.1:${server.port}/hook`, received, response: () => new Response("taken") };
+  afterThisTest(async () => {
+    await server.stop(true);
+  });
+  return receiver;
+}
+
+export const valuesAt = ({ received }: Receiver): unknown[] => received.flatMap(({ values }) => values);

@@ -1,0 +1,20 @@
+import type { Static } from "typebox";
+import type { OperationRequest, ListRequest } from "#graph/contract/operation";
+import { notFoundNode } from "#graph/pipeline/route";
+import type { Reader, Transaction } from "#storage/database";
+import type { createGiftCard } from "./gift-cards.contract.ts";
+import { deleteGiftCard, insertGiftCard, listGiftCardsOfPage } from "./gift-cards.store.ts";
+
+export const handleListGiftCards = (request: ListRequest, reader: Reader) => listGiftCardsOfPage(reader, request.node.id, request.page);
+
+export async function handleCreateGiftCard(request: OperationRequest<Static<typeof createGiftCard.params>>, tx: Transaction) {
+  const { node, params, world } = request;
+  const id = world.ids.mint();
+  await insertGiftCard(tx, node.id, id, params.name);
+  return { id };
+}
+
+export async function handleDeleteGiftCard(request: OperationRequest, tx: Transaction) {
+  if (!(await deleteGiftCard(tx, request.node.owner, request.node.id))) throw notFoundNode(request);
+  return { success: true };
+}

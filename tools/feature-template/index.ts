@@ -1,0 +1,27 @@
+/** The door of the gift-cards room. */
+import { serveList, serveWrite } from "#graph/contract/operation";
+import { nodeType, type Feature } from "#graph/contract/feature";
+import { createGiftCard, deleteGiftCardOperation, giftCardNode, listGiftCards, readGiftCard } from "./gift-cards.contract.ts";
+import { handleCreateGiftCard, handleDeleteGiftCard, handleListGiftCards } from "./gift-cards.handlers.ts";
+import { giftCardMigrations } from "./gift-cards.migrations.ts";
+import { deleteGiftCardsOfPage, findGiftCard, type GiftCardRow } from "./gift-cards.store.ts";
+import { giftCardSection } from "./gift-cards.world.ts";
+
+export const giftCards: Feature = {
+  name: "gift-cards",
+  migrations: giftCardMigrations,
+  nodeTypes: [
+    nodeType<GiftCardRow>({
+      type: "gift_card",
+      policy: "pageMessaging",
+      reading: { ...readGiftCard, set: giftCardNode, find: (_request, reader, node) => findGiftCard(reader, node.owner, node.id) },
+    }),
+  ],
+  operations: [
+    serveList(listGiftCards, handleListGiftCards),
+    serveWrite(createGiftCard, handleCreateGiftCard),
+    serveWrite(deleteGiftCardOperation, handleDeleteGiftCard),
+  ],
+  sections: [giftCardSection],
+  forgetOwner: deleteGiftCardsOfPage,
+};
