@@ -1,7 +1,7 @@
 /**
- * Who may import whom. The house in one line (ARCHITECTURE.md):
+ * Who may import whom. The server in one line (ARCHITECTURE.md):
  *
- *   kernel ◀ storage ◀ auth, jobs ◀ webhooks ◀ graph ◀ features/* ◀ surfaces ◀ http, ingest, control ◀ main ◀ cli
+ *   kernel ◀ storage ◀ auth, jobs, outbound ◀ webhooks ◀ graph ◀ features/* ◀ surfaces ◀ http, ingest, control ◀ main ◀ cli
  *
  * Run by `npm run check -- dependencies`, which also makes sure that the modules were really seen. What is not an import
  * (globals such as `Bun` and `fetch`, the environment, time, SQL) is held by tools/tidy.
@@ -13,16 +13,17 @@ const below = {
   storage: ["kernel"],
   auth: ["storage", "kernel"],
   jobs: ["storage", "kernel"],
-  webhooks: ["jobs", "auth", "storage", "kernel"],
-  graph: ["webhooks", "jobs", "auth", "storage", "kernel"],
-  features: ["graph", "webhooks", "jobs", "auth", "storage", "kernel"],
-  surfaces: ["features", "graph", "webhooks", "jobs", "auth", "storage", "kernel"],
-  // At the side: they look at the house and carry nothing of it.
+  outbound: ["storage", "kernel"],
+  webhooks: ["outbound", "jobs", "auth", "storage", "kernel"],
+  graph: ["webhooks", "outbound", "jobs", "auth", "storage", "kernel"],
+  features: ["graph", "webhooks", "outbound", "jobs", "auth", "storage", "kernel"],
+  surfaces: ["features", "graph", "webhooks", "outbound", "jobs", "auth", "storage", "kernel"],
+  // At the side: they look at the server and carry nothing of it.
   telemetry: ["graph", "auth", "storage", "kernel"],
   config: ["surfaces", "graph", "auth", "storage", "kernel"],
-  http: ["surfaces", "features", "graph", "webhooks", "jobs", "auth", "storage", "kernel", "telemetry", "config"],
-  ingest: ["surfaces", "features", "graph", "webhooks", "jobs", "auth", "storage", "kernel", "telemetry", "config"],
-  control: ["surfaces", "features", "graph", "webhooks", "jobs", "auth", "storage", "kernel", "telemetry", "config"],
+  http: ["surfaces", "features", "graph", "webhooks", "outbound", "jobs", "auth", "storage", "kernel", "telemetry", "config"],
+  ingest: ["surfaces", "features", "graph", "webhooks", "outbound", "jobs", "auth", "storage", "kernel", "telemetry", "config"],
+  control: ["surfaces", "features", "graph", "webhooks", "outbound", "jobs", "auth", "storage", "kernel", "telemetry", "config"],
 };
 
 const TEST = "\\.test\\.ts$";
@@ -50,19 +51,19 @@ const rules = [
   {
     name: "system-is-given",
     comment:
-      "time, ids and randomness are given by main; importing system.ts makes a thing impossible to steer in a test. Listeners may: how long a call took is the machine's business, not the world's",
-    from: { path: "^src/", pathNot: `^src/(main|first-world)\\.ts$|^src/(cli|http|control|ingest)/|${TEST}` },
+      "time, ids and randomness are given by main; importing system.ts makes a thing impossible to steer in a test. Listeners may: how long a request took is the machine's business, not the world's",
+    from: { path: "^src/", pathNot: `^src/(main|seed-world)\\.ts$|^src/(cli|http|control|ingest)/|${TEST}` },
     to: { path: "^src/system\\.ts$" },
   },
   {
     name: "system-knows-kernel",
-    comment: "system.ts gives what kernel asks for and knows nothing else of the house",
+    comment: "system.ts gives what kernel asks for and knows nothing else of the server",
     from: { path: "^src/system\\.ts$" },
     to: { path: "^src/", pathNot: "^src/kernel/" },
   },
   {
-    name: "main-knows-every-room",
-    comment: "only the command line starts main; whoever else imports it turns the house upside down",
+    name: "main-composes",
+    comment: "only the command line starts main; whoever else imports it turns the server upside down",
     from: { path: "^src/", pathNot: `^src/cli/|${TEST}` },
     to: { path: "^src/main\\.ts$" },
   },
@@ -73,35 +74,35 @@ const rules = [
     to: { path: "^src/cli/" },
   },
   {
-    name: "rooms-do-not-meet",
-    comment: "a room asks another one's reader by its node type's name (kernel/ports.ts), never by import",
+    name: "features-do-not-meet",
+    comment: "a feature asks another one's port by its node type's name (kernel/ports.ts), never by import",
     from: { path: "^src/features/([^/]+)/" },
     to: { path: "^src/features/", pathNot: "^src/features/$1/" },
   },
   {
-    name: "by-the-door",
-    comment: "from outside, a room is its index.ts; a test or bench may fill a room's store",
+    name: "by-the-public-api",
+    comment: "from outside, a feature is its index.ts; a test or bench may fill a feature's store",
     from: { path: "^(src|test|tools|bench)/", pathNot: "^src/features/" },
     to: { path: "^src/features/[^/]+/", pathNot: "^src/features/[^/]+/index\\.ts$|\\.store\\.ts$" },
   },
   {
     name: "stores-for-tests",
-    comment: "a room's store is its own; tests and benches may use it to fill many rows at once",
+    comment: "a feature's store is its own; tests and benches may use it to fill many rows at once",
     from: { path: "^(src|tools)/", pathNot: "^src/features/" },
     to: { path: "^src/features/[^/]+/.+\\.store\\.ts$" },
   },
   {
     name: "contracts-are-data",
-    comment: "a contract imports words (kernel, graph/contract, auth/policies, typebox) and its own room's data, nothing that acts",
+    comment: "a contract imports words (kernel, graph/contract, auth/policies, typebox) and its own feature's data, nothing that acts",
     from: { path: "\\.contract\\.ts$" },
     to: {
       pathNot: [
         "^src/kernel/",
-        "^src/graph/(contract|version-rules|request|page-field)\\.ts$",
+        "^src/graph/(contract/(operation|page-field)|versions/rules|pipeline/request)\\.ts$",
         "^src/auth/(policies|schemes|page-tasks|social-accounts)\\.ts$",
         "^node_modules/typebox/",
-        // Its own room's data: limits, states, metrics. The next two rules say what of it is none.
-        "^(src/features/[^/]+|tools/room-template)/[^/]+\\.ts$",
+        // Its own feature's data: limits, states, metrics. The next two rules say what of it is none.
+        "^(src/features/[^/]+|tools/feature-template)/.+\\.ts$",
       ],
     },
   },
@@ -137,9 +138,8 @@ const rules = [
   },
   {
     name: "sockets",
-    comment:
-      "inbound sockets stand in http, control and ingest; outbound ones in webhooks/delivery and the guarded client beside it. config asks node:net what an IP address is",
-    from: { path: "^src/", pathNot: `^src/(http|control|ingest|config)/|^src/webhooks/(delivery|outbound|guarded)|^src/storage/postgres/|${TEST}` },
+    comment: "inbound sockets stand in http, control and ingest; outbound ones in outbound. config asks node:net what an IP address is",
+    from: { path: "^src/", pathNot: `^src/(http|control|ingest|config)/|^src/outbound/|^src/storage/postgres/|${TEST}` },
     to: { path: "^(node:)?(http|https|http2|net|tls|dgram)$|^node_modules/hono/" },
   },
   {
@@ -147,7 +147,7 @@ const rules = [
     comment: "Bun's own modules are named where the runtime matters, so that the rest could run elsewhere",
     from: {
       path: "^src/",
-      pathNot: `^src/(http|storage|control|ingest)/|^src/(main|system)\\.ts$|^src/webhooks/(delivery|outbound|guarded)|${TEST}`,
+      pathNot: `^src/(http|storage|control|ingest)/|^src/(main|system)\\.ts$|^src/outbound/|${TEST}`,
     },
     to: { path: "^bun(:|$)" },
   },
@@ -197,10 +197,10 @@ const rules = [
     name: "nothing-unreachable",
     comment: "what the program's two entries do not reach is dead: use it or delete it",
     from: { path: "^src/(main|cli/plaza)\\.ts$" },
-    // answer-schemas and common-errors are what contracts say to the documents and to the tests' check of every answer.
+    // response-schemas and common-errors are what contracts say to the documents and to the tests' check of every response.
     to: {
       path: "^src/",
-      pathNot: `^src/(main|cli/plaza)\\.ts$|^src/graph/(answer-schemas|common-errors)\\.ts$|\\.d\\.ts$|${TEST}`,
+      pathNot: `^src/(main|cli/plaza)\\.ts$|^src/graph/contract/(response-schemas|common-errors)\\.ts$|\\.d\\.ts$|${TEST}`,
       reachable: false,
     },
   },

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { prepareClient } from "./harness/load.ts";
 import { describeMachine } from "./harness/machine.ts";
-import { type Bench, metricLine, isMet, type KeptResult, keep } from "./harness/report.ts";
+import { type Bench, isMet, type KeptResult, keep, metricLine } from "./harness/report.ts";
 
 /** Five rounds are the least for a median that one disturbed round does not move. */
 const ROUNDS_DEFAULT = "5";

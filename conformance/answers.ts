@@ -1,4 +1,4 @@
-/** An answer of the server (or a webhook that arrived) and the check of an `expect` block against it. */
+/** A response of the server (or a webhook that arrived) and the check of an `expect` block against it. */
 import { checkFlatError, checkWrappedError, type ErrorExpectation } from "./error-forms.ts";
 import { matches, type Problem, problem } from "./matchers.ts";
 import { valueAt } from "./paths.ts";
@@ -34,7 +34,7 @@ export interface Expectation {
 
 interface SameResponse {
   readonly response: string;
-  /** Text of the earlier answer → what stands in its place here, e.g. the id that was asked for. */
+  /** Text of the earlier response → what stands in its place here, e.g. the id that was asked for. */
   readonly replacing?: Readonly<Record<string, string>>;
 }
 
@@ -85,7 +85,7 @@ function checkKeys(json: unknown, keys: NonNullable<Expectation["keys"]>): Probl
   });
 }
 
-/** Headers that differ between two answers whatever was asked: time, trace, and the usage that grows with each call. */
+/** Headers that differ between two responses whatever was asked: time, trace, and the usage that grows with each request. */
 const CHANGING_HEADERS = new Set(["date", "x-pf-trace-id", "x-app-usage", "x-business-use-case-usage", "content-length"]);
 
 function checkSameResponse(response: Response, same: SameResponse, kept: ReadonlyMap<string, Response>): Problem[] {

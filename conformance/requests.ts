@@ -1,5 +1,5 @@
 /** From a step of a case to the bytes that are sent: address, credentials, body. */
-import { send, type WireResponse, type WireRequest } from "./wire.ts";
+import { send, type WireRequest, type WireResponse } from "./wire.ts";
 
 export interface RequestStep {
   readonly method: string;
@@ -110,7 +110,7 @@ function multipart(parts: Readonly<Record<string, unknown>>): Body {
   return { bytes: Buffer.from(`${written.join("")}--${boundary}--\r\n`), contentType: `multipart/form-data; boundary=${boundary}` };
 }
 
-/** The call as a line for a shell. Bytes that are no text are left out of it. */
+/** The request as a line for a shell. Bytes that are no text are left out of it. */
 export function curlLine(request: WireRequest): string {
   const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
   const shortened = (text: string) => (text.length > 4000 ? `${text.slice(0, 4000)}…` : text);

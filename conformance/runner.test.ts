@@ -1,4 +1,4 @@
-/** The runner itself: that expectations can fail, and that calls leave as they are written. */
+/** The runner itself: that expectations can fail, and that requests leave as they are written. */
 import { describe, expect, test } from "bun:test";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
@@ -90,7 +90,7 @@ test("a misspelt key of a step is refused", () => {
   expect(() => parseStep({ get: "/x", expect: {} }, {}, "here")).toThrow("empty");
 });
 
-test("a call leaves byte for byte as it is written", async () => {
+test("a request leaves byte for byte as it is written", async () => {
   let seen = "";
   const server = createServer((socket) => {
     socket.on("data", (chunk) => {
@@ -100,7 +100,10 @@ test("a call leaves byte for byte as it is written", async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const { response } = await exchange({ method: "GET", target: "//v26.0///%zz?a=%", body: "body", token: { bearer: "t" }, query: { q: "ü&" } }, { base });
+  const { response } = await exchange(
+    { method: "GET", target: "//v26.0///%zz?a=%", body: "body", token: { bearer: "t" }, query: { q: "ü&" } },
+    { base },
+  );
   server.close();
   expect(seen).toStartWith("GET //v26.0///%zz?a=%&q=%C3%BC%26 HTTP/1.1\r\n");
   expect(seen).toContain("\r\nAuthorization: Bearer t\r\n");

@@ -13,7 +13,7 @@ import { buildWorld, loadWorld } from "./worlds.ts";
 const PROGRAM = join(HERE, "..", "bin", "plaza");
 /** Far above the quarter of a second that a start takes, for machines under load. */
 const READY_WITHIN_MS = 60_000;
-/** Plaza lets running calls end for 10 s at most. */
+/** Plaza lets running requests end for 10 s at most. */
 const STOPPED_WITHIN_MS = 12_000;
 
 export interface RunningServer extends Target {

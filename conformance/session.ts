@@ -1,11 +1,11 @@
 /** One case against one server: its steps in their order, until the first that does not hold. */
-import { type Response, checkResponse, type Expectation, jsonOf } from "./answers.ts";
+import { checkResponse, type Expectation, jsonOf, type Response } from "./answers.ts";
 import type { Case } from "./cases.ts";
 import { type Problem, problem } from "./matchers.ts";
 import { fill, type Names, uniqueWord } from "./names.ts";
 import { valueAt } from "./paths.ts";
 import type { Receiver } from "./receiver.ts";
-import { exchange, curlLine, type RequestStep } from "./requests.ts";
+import { curlLine, exchange, type RequestStep } from "./requests.ts";
 import type { ExchangeStep, ReceiveStep, Step } from "./step-format.ts";
 import type { WireResponse } from "./wire.ts";
 

@@ -1,6 +1,6 @@
 /**
- * HTTP/1.1 as bytes on a socket. A general client would mend what some cases send on purpose: repeated slashes, a broken
- * percent escape, a GET with a body, a header of 100 kB. Each call has a connection of its own.
+ * HTTP/1.1 as bytes on a socket. A general client would fix what some cases send on purpose: repeated slashes, a broken
+ * percent escape, a GET with a body, a header of 100 kB. Each request has a connection of its own.
  */
 import net from "node:net";
 import tls from "node:tls";
@@ -71,7 +71,7 @@ function bytesOf(request: WireRequest, host: string): Buffer {
   return Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "utf8"), request.body ?? new Uint8Array()]);
 }
 
-/** The answer in `bytes`, or undefined while it is not complete. */
+/** The response in `bytes`, or undefined while it is not complete. */
 function parseResponse(bytes: Buffer, method: string, isClosed: boolean): WireResponse | undefined {
   const headEnd = bytes.indexOf(BLANK_LINE);
   if (headEnd < 0) return undefined;

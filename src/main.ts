@@ -1,76 +1,30 @@
-/** Puts the house together: the only file that knows every room. */
+/** The composition root: it opens the world and starts the listeners. */
 import type { Config } from "#config/config";
 import { masterKeyOf } from "#config/secret-key";
 import { type ControlAppOptions, controlApp } from "#control/app";
 import { serveControl } from "#control/server";
-import { appEvents } from "#features/app-events";
-import { apps } from "#features/apps";
-import { businesses } from "#features/businesses";
-import { chatappAccounts } from "#features/chatapp-accounts";
-import { customLabels } from "#features/custom-labels";
-import { liveVideos } from "#features/live-videos";
-import { microblogAccounts } from "#features/microblog-accounts";
-import { microblogInsights } from "#features/microblog-insights";
-import { migrationIntents } from "#features/migration-intents";
-import { pages } from "#features/pages";
-import { personas } from "#features/personas";
-import { productCatalogs } from "#features/product-catalogs";
-import { productFeeds } from "#features/product-feeds";
-import { requiredActions } from "#features/required-actions";
-import { selfMessaging } from "#features/self-messaging";
-import { socialAccounts } from "#features/social-accounts";
-import { taggedMedia } from "#features/tagged-media";
-import { tokenInspection } from "#features/token-inspection";
-import { users } from "#features/users";
-import { webhookOverrides } from "#features/webhook-overrides";
-import { webhookSubscriptions } from "#features/webhook-subscriptions";
-import { standardCalendar } from "#graph/versions/calendar";
+import { Registry } from "#graph/contract/registry";
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import { handleRequest } from "#graph/pipeline/handle-request";
-import { type OpenWorld, openWorld } from "#graph/worlds/open-world";
-import { Registry } from "#graph/contract/registry";
-import type { Feature } from "#graph/contract/feature";
+import { standardCalendar } from "#graph/versions/calendar";
 import { newestVersion } from "#graph/versions/resolve";
+import { type OpenWorld, openWorld } from "#graph/worlds/open-world";
 import { followSettings } from "#graph/worlds/settings";
 import { defaultLimits } from "#http/limits";
-import { openapiRoute } from "#http/routes/openapi-route";
 import type { SurfaceAddress } from "#http/places";
+import { openapiRoute } from "#http/routes/openapi-route";
 import { type GraphServer, serveGraph } from "#http/server";
 import { PortRegistry } from "#kernel/ports";
 import { formatVersion } from "#kernel/versions";
+import { GuardedClient } from "#outbound/client";
 import { surfaces } from "#surfaces/surfaces";
 import { collectGarbage, randomFraction, randomKey, randomSecret, realNowMs, SeededIds, sleepMs, TimeOrderedIds, tokenValue, traceId } from "#system";
-import { RequestMetrics } from "#telemetry/request-metrics";
 import { errorFields, type Log } from "#telemetry/log";
 import type { MetricsSource } from "#telemetry/merged-metrics";
+import { RequestMetrics } from "#telemetry/request-metrics";
 import { workLog } from "#telemetry/work-log";
-import { GuardedClient } from "#outbound/client";
+import { features } from "./features.ts";
 import { beginWorld, type Demo } from "./seed-world.ts";
-
-/** In the order in which a world file's sections are loaded. */
-export const features: readonly Feature[] = [
-  users,
-  businesses,
-  apps,
-  pages,
-  socialAccounts,
-  microblogAccounts,
-  customLabels,
-  personas,
-  tokenInspection,
-  requiredActions,
-  liveVideos,
-  taggedMedia,
-  microblogInsights,
-  productCatalogs,
-  productFeeds,
-  chatappAccounts,
-  webhookOverrides,
-  webhookSubscriptions,
-  selfMessaging,
-  migrationIntents,
-  appEvents,
-];
 
 export const buildRegistry = (): Registry => new Registry(features);
 
@@ -103,7 +57,7 @@ export interface RunningPlaza {
   readonly newestVersion: string;
   readonly world: OpenWorld;
   readonly metrics: MetricsSource;
-  /** No new calls; resolves when the running ones have ended, after 10 s at most. */
+  /** No new requests; resolves when the running ones have ended, after 10 s at most. */
   stop(): Promise<void>;
 }
 
@@ -158,7 +112,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
 
 interface Listener {
   readonly port: number;
-  /** No new calls; running ones end, but after `graceMs` they are cut off. */
+  /** No new requests; running ones end, but after `graceMs` they are cut off. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -183,7 +137,7 @@ function listenGraph(config: Config, log: Log, world: OpenWorld, registry: Regis
     },
     trustedProxies: config.trusted_proxies,
     extraRoutes: new Map([["/openapi.json", openapiRoute(deps, surfaceAddresses(config))]]),
-    // A line for each call costs more than many a call, so it is not even asked for unless it is shown.
+    // A line for each request costs more than many a request, so it is not even asked for unless it is shown.
     ...(log.shows("debug") ? { handleRequest: loggedRequests(log) } : {}),
   });
 }

@@ -2,10 +2,10 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type Config, ConfigProblem } from "#config/config";
-import type { OpenWorld } from "#graph/worlds/open-world";
 import type { Registry } from "#graph/contract/registry";
 import { importWorld, isEmpty } from "#graph/worlds/file/import-export";
 import type { ParseYaml } from "#graph/worlds/file/text";
+import type { OpenWorld } from "#graph/worlds/open-world";
 
 /** Public values, in the repository: only a sandbox begins with it. */
 const DEMO_FILE = fileURLToPath(new URL("../worlds/demo.yaml", import.meta.url));
@@ -16,7 +16,7 @@ export interface Demo {
   readonly tokens: readonly { readonly token: string; readonly type: string }[];
 }
 
-/** Fills an empty world: with the file that was asked for, else with the demo. Answers what of the demo works. */
+/** Fills an empty world: with the file that was asked for, else with the demo. Returns what of the demo works. */
 export async function beginWorld(world: OpenWorld, registry: Registry, config: Config, parseYaml: ParseYaml): Promise<Demo | undefined> {
   const { world: file } = config;
   const hasNothing = await isEmpty(world);

@@ -91,7 +91,7 @@ const POOL_BYTES = 3_072;
 let pool = randomSecret(POOL_BYTES);
 let poolAt = 0;
 
-/** 11 characters, 66 bits: enough to find one call among all logs. */
+/** 11 characters, 66 bits: enough to find one request among all logs. */
 export function traceId(): string {
   if (poolAt + 11 > pool.length) {
     pool = randomSecret(POOL_BYTES);

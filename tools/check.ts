@@ -3,7 +3,7 @@ import { BUN, runStep, type Step, seconds } from "./steps.ts";
 
 const checks = {
   // Formatting and lint in one pass over the files.
-  format: { name: "format and lint (npm run format mends what can be mended)", command: ["node_modules/.bin/biome", "ci", "--colors=off", "."] },
+  format: { name: "format and lint (npm run format fixes what can be fixed)", command: ["node_modules/.bin/biome", "ci", "--colors=off", "."] },
   types: { name: "types", command: ["node", "node_modules/typescript-native/bin/tsc", "--noEmit", "-p", "."] },
   dependencies: { name: "dependency rules", command: [BUN, "tools/dependency-rules.ts"] },
   // Started with Bun: on Node it asks for 20.19.

@@ -1,4 +1,4 @@
-/** Each dependency rule finds what it is there for, in a made-up house where everything is wrong once. */
+/** Each dependency rule finds what it is there for, in a made-up server where everything is wrong once. */
 import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +18,16 @@ const deps: Readonly<Record<string, readonly string[]>> = {
   "src/auth/policies.ts": ["#kernel/alone"],
   "src/jobs/loop.ts": ["#webhooks/outbox"],
   "src/webhooks/outbox.ts": ["#graph/pipeline/handle-request", "#system"],
-  "src/graph/pipeline/handle-request.ts": ["#features/labels", "pg", "bun:sqlite", "node:http", "#storage/sqlite/driver", "pino", "#main", "#cli/plaza"],
+  "src/graph/pipeline/handle-request.ts": [
+    "#features/labels",
+    "pg",
+    "bun:sqlite",
+    "node:http",
+    "#storage/sqlite/driver",
+    "pino",
+    "#main",
+    "#cli/plaza",
+  ],
   "src/graph/contract/operation.ts": ["#kernel/alone", "bun"],
   "src/graph/dead.ts": [],
   "src/graph/one.ts": ["./two.ts"],
@@ -84,7 +93,7 @@ for (const name of ["pg", "pino", "hono", "typebox", "fast-check", "undeclared"]
 const { violations } = cruise(root).summary;
 const found = violations.map(({ rule, from, to }) => `${rule.name}: ${from} → ${to}`);
 
-test("each rule finds the house's one mistake of its kind", () => {
+test("each rule finds the server's one mistake of its kind", () => {
   const broken = new Set(violations.map(({ rule }) => rule.name));
   expect(ruleNames.filter((name) => !broken.has(name))).toEqual([]);
 });

@@ -20,7 +20,7 @@ interface Violation {
 
 const FOLDERS = ["src", "test", "tools", "conformance", "bench"];
 
-/** Runs the rules over the house at `root`. */
+/** Runs the rules over the server at `root`. */
 export function cruise(root: string): Report {
   const folders = FOLDERS.filter((folder) => existsSync(join(root, folder)));
   const program = join(ROOT, "node_modules/dependency-cruiser/bin/dependency-cruise.mjs");

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { renamedFor, makeFeature } from "./new-feature.ts";
+import { makeFeature, renamedFor } from "./new-feature.ts";
 
 const ROOT = new URL("..", import.meta.url).pathname;
 
@@ -13,7 +13,7 @@ test("the template's noun is replaced in every spelling", () => {
   );
 });
 
-test("a new room compiles and its tests pass on both databases", () => {
+test("a new feature compiles and its tests pass on both databases", () => {
   const copy = mkdtempSync(join(tmpdir(), "plaza-room-"));
   try {
     for (const path of ["src", "test/harness", "package.json", "tsconfig.json"]) cpSync(join(ROOT, path), join(copy, path), { recursive: true });

@@ -1,13 +1,13 @@
 /**
- * `npm run new-feature gift-cards`: makes the room `src/features/gift-cards` with all its furniture and puts it into main.
+ * `npm run new-feature gift-cards`: makes the feature `src/features/gift-cards` with all its standard files and adds it to `src/features.ts`.
  * `npm run new-feature criteria -- criterion` says the word for one of them, where it is not the name without its s.
  *
- * The template is a room that works, `tools/room-template`; the new one is the same with another noun.
+ * The template is a feature that works, `tools/feature-template`; the new one is the same with another noun.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-const TEMPLATE = new URL("room-template", import.meta.url).pathname;
+const TEMPLATE = new URL("feature-template", import.meta.url).pathname;
 
 const singularOf = (name: string): string => (name.endsWith("ies") ? `${name.slice(0, -3)}y` : name.replace(/s$/, ""));
 
@@ -27,7 +27,7 @@ export function renamedFor(text: string, feature: string, noun: string): string 
   }, text);
 }
 
-/** Writes the room below `root` and answers the paths of what was made or changed. */
+/** Writes the feature below `root` and answers the paths of what was made or changed. */
 export function makeFeature(root: string, feature: string, noun: string): string[] {
   const folder = `src/features/${feature}`;
   if (existsSync(join(root, folder))) throw new Error(`${folder} exists already`);
@@ -37,19 +37,19 @@ export function makeFeature(root: string, feature: string, noun: string): string
     writeFileSync(join(root, path), renamedFor(readFileSync(join(TEMPLATE, name), "utf8"), feature, noun));
     return path;
   });
-  const main = join(root, "src/main.ts");
-  writeFileSync(main, withFeature(readFileSync(main, "utf8"), feature));
-  return [...written, "src/main.ts"];
+  const list = join(root, "src/features.ts");
+  writeFileSync(list, withFeature(readFileSync(list, "utf8"), feature));
+  return [...written, "src/features.ts"];
 }
 
 const IMPORTS = /(?:^import \{ \w+ \} from "#features\/[^"]+";\n)+/m;
-const ROOMS = /(export const rooms: readonly Room\[\] = \[)([^\]]*?),?\s*\]/;
+const LIST = /(export const features: readonly Feature\[\] = \[)([^\]]*?),?\s*\]/;
 
-function withFeature(main: string, feature: string): string {
-  if (!IMPORTS.test(main) || !ROOMS.test(main)) throw new Error("src/main.ts has another form than expected: add the room there by hand");
+function withFeature(source: string, feature: string): string {
+  if (!IMPORTS.test(source) || !LIST.test(source)) throw new Error("src/features.ts has another form than expected: add the feature there by hand");
   const added = `import { ${camel(feature)} } from "#features/${feature}";\n`;
   const sortedWith = (imports: string): string => [...(imports.match(/^.+\n/gm) ?? []), added].sort().join("");
-  return main.replace(IMPORTS, sortedWith).replace(ROOMS, (_, head: string, list: string) => `${head}${list}, ${camel(feature)}]`);
+  return source.replace(IMPORTS, sortedWith).replace(LIST, (_, head: string, names: string) => `${head}${names}, ${camel(feature)}]`);
 }
 
 if (import.meta.main) {
@@ -66,7 +66,7 @@ if (import.meta.main) {
       cwd: root,
     });
     console.log(written.join("\n"));
-    console.log(`\nThe room works as it is: bin/plaza serves it, npm test -- src/features/${feature} tests it. Next: CONTRIBUTING.md, step 2.`);
+    console.log(`\nThe feature works as it is: bin/plaza serves it, npm test -- src/features/${feature} tests it. Next: CONTRIBUTING.md, step 2.`);
     process.exit(exitCode);
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);

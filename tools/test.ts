@@ -25,7 +25,7 @@ const steps = (paths: readonly string[]): Step[] =>
   paths.length > 0
     ? [bunTest(`bun test ${paths.join(" ")}`, paths)]
     : [
-        bunTest("rooms, house and tools", existing(["src", "test", "tools", "clients"])),
+        bunTest("features, server and tools", existing(["src", "test", "tools", "clients"])),
         bunTest("conformance, from outside, on memory and on PostgreSQL", existing(["conformance"])),
       ];
 

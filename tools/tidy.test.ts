@@ -4,7 +4,7 @@ import { decisions, paths } from "./tidy/citations.ts";
 import { clauseReport } from "./tidy/clauses.ts";
 import { errorPage } from "./tidy/error-page.ts";
 import { markers, switchedOffTests, tracesOfMachines } from "./tidy/leftovers.ts";
-import { names, featureFurniture } from "./tidy/names.ts";
+import { names, standardFiles } from "./tidy/names.ts";
 import { importsByName, placesOfThings } from "./tidy/places.ts";
 import { type Check, problemText, type RepositoryFile, readRepository } from "./tidy/repository.ts";
 import { sizes } from "./tidy/sizes.ts";
@@ -51,11 +51,11 @@ describe("names", () => {
     expect(found(names, files)).toEqual(["src/graph/utils.ts:1", "src/helpers/a.ts:1", "src/graph/x.types.ts:1"]);
   });
 
-  test("a room without door, README, test or contract is found, and a file that is no furniture", () => {
+  test("a feature without door, README, test or contract is found, and a file that is no standard files", () => {
     const whole = ["index.ts", "README.md", "a.test.ts", "a.contract.ts", "a.handlers.ts"];
-    expect(found(featureFurniture, Object.fromEntries(whole.map((name) => [`src/features/a/${name}`, ""])))).toEqual([]);
-    expect(found(featureFurniture, { "src/features/a/a.handlers.ts": "" })).toHaveLength(4);
-    expect(found(featureFurniture, Object.fromEntries([...whole, "things.ts"].map((name) => [`src/features/a/${name}`, ""])))).toEqual([
+    expect(found(standardFiles, Object.fromEntries(whole.map((name) => [`src/features/a/${name}`, ""])))).toEqual([]);
+    expect(found(standardFiles, { "src/features/a/a.handlers.ts": "" })).toHaveLength(4);
+    expect(found(standardFiles, Object.fromEntries([...whole, "things.ts"].map((name) => [`src/features/a/${name}`, ""])))).toEqual([
       "src/features/a/things.ts:1",
     ]);
   });
@@ -93,7 +93,7 @@ describe("places", () => {
     expect(found(placesOfThings, files)).toEqual([]);
   });
 
-  test("a relative import that leaves its part of the house is found", () => {
+  test("a relative import that leaves its part of the server is found", () => {
     const files = {
       "src/graph/a.ts": 'import { a } from "../kernel/a.ts";',
       "src/features/a/a.store.ts": 'import { b } from "../b/index.ts";',

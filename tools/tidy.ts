@@ -4,7 +4,7 @@ import { decisions, paths } from "./tidy/citations.ts";
 import { clauseReport } from "./tidy/clauses.ts";
 import { errorPage } from "./tidy/error-page.ts";
 import { markers, switchedOffTests, tracesOfMachines } from "./tidy/leftovers.ts";
-import { names, featureFurniture } from "./tidy/names.ts";
+import { names, standardFiles } from "./tidy/names.ts";
 import { importsByName, placesOfThings } from "./tidy/places.ts";
 import { type Check, type Problem, problemText, type RepositoryFile, readRepository } from "./tidy/repository.ts";
 import { sizes } from "./tidy/sizes.ts";
@@ -13,7 +13,7 @@ import exceptions from "./tidy-exceptions.json";
 const checks: readonly Check[] = [
   sizes(exceptions),
   names,
-  featureFurniture,
+  standardFiles,
   placesOfThings,
   importsByName,
   markers,

@@ -1,4 +1,4 @@
-/** The settings of `knip.jsonc` find what they are there for, in a small house where something of each kind is unused. */
+/** The settings of `knip.jsonc` find what they are there for, in a small server where something of each kind is unused. */
 import { expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

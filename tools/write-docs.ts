@@ -4,11 +4,11 @@
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { standardCalendar } from "#graph/versions/calendar";
+import { features } from "#features";
 import { openapiDocument } from "#graph/contract/openapi";
 import { Registry } from "#graph/contract/registry";
 import type { SurfaceName } from "#graph/pipeline/request";
-import { features } from "#main";
+import { standardCalendar } from "#graph/versions/calendar";
 import { surfaces } from "#surfaces/surfaces";
 import { configurationPage } from "./write-docs/configuration-page.ts";
 import { controlApiPage } from "./write-docs/control-api-page.ts";

@@ -45,7 +45,11 @@ export const bench: Bench = {
       const { after } = (JSON.parse((await ask(server, first)).text) as List).paging.cursors;
       const second = get(`${PAGE}/custom_labels?limit=25&after=${after}`);
       const pairs = await alternate({ server, requestOf: () => first }, { server, requestOf: () => deep }, { ...options, connections: CONNECTIONS });
-      const secondPairs = await alternate({ server, requestOf: () => second }, { server, requestOf: () => deep }, { ...options, connections: CONNECTIONS });
+      const secondPairs = await alternate(
+        { server, requestOf: () => second },
+        { server, requestOf: () => deep },
+        { ...options, connections: CONNECTIONS },
+      );
       return {
         metrics: [
           {

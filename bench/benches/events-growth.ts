@@ -6,7 +6,7 @@ import { spreadOf } from "../harness/statistics.ts";
 
 const STORED = 5_000_000;
 const EVENTS_PER_CALL = 50;
-/** By number of calls and not by time, so that the server that began with none still holds few at the end: a million. */
+/** By number of requests and not by time, so that the server that began with none still holds few at the end: a million. */
 const STAGES = [
   { events: 1, warmUpRequests: 50_000, requests: 20_000 },
   { events: EVENTS_PER_CALL, warmUpRequests: 4_000, requests: 3_000 },

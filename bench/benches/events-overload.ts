@@ -8,7 +8,7 @@ import { spreadOf } from "../harness/statistics.ts";
 const TIMES = 3;
 /** So much longer than other benches, since thousands of connections are opened in each run, which is no part of a lasting crowd. */
 const LONGER = 4;
-/** By default so many calls are taken at once (`calls_max`) … */
+/** By default so many requests are taken at once (`calls_max`) … */
 const CALLS_TAKEN = 1_024;
 /** … or fewer, of whose bodies the last one goes beyond this (`callBytesMax`). */
 const BYTES_TAKEN = 2_097_152;
@@ -30,7 +30,7 @@ export const bench: Bench = {
 };
 
 /**
- * What is bounded: the calls taken, parsed, some ten times their bytes, and as much again until it is collected; the bodies that are
+ * What is bounded: the requests taken, parsed, some ten times their bytes, and as much again until it is collected; the bodies that are
  * still arriving (128 MiB, `arrivingBytesMax`); and some 250 MB without a crowd.
  */
 const MEGABYTES_MAX = 768;

@@ -1,11 +1,11 @@
-/** Recording activity and reading it back, in one process: the room's own store against the bare upserts, and reads at two sizes. */
+/** Recording activity and reading it back, in one process: the feature's own store against the bare upserts, and reads at two sizes. */
 import { Database } from "bun:sqlite";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { listDays, readTotals, recordActivity } from "#feature/microblog-insights/microblog-insights.store";
 import { microblogInsights } from "#features/microblog-insights";
 import { nodeId } from "#kernel/ids";
-import { listDays, readTotals, recordActivity } from "#feature/microblog-insights/microblog-insights.store";
 import { openSqlite } from "#storage/sqlite/open";
 import type { Bench } from "../harness/report.ts";
 import { spreadOf } from "../harness/statistics.ts";

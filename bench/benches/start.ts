@@ -17,7 +17,7 @@ const list = get(`${PAGE}/personas?limit=5`);
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** From the start of the process to the first 200 of a real call, in ms. */
+/** From the start of the process to the first 200 of a real request, in ms. */
 async function startedAndAsked(start: () => Promise<Server>, request: LoadRequest): Promise<{ server: Server; first_ms: number }> {
   const from = performance.now();
   const server = await start();
@@ -40,7 +40,10 @@ async function memoryAfterLoad(): Promise<{ after: number; afterTenTimes: number
     let written = 0;
     const loadOnce = async (): Promise<void> => {
       await applyLoad(server, list, { connections: CONNECTIONS, requests: CALLS / 2 });
-      const create: LoadRequest = { ...post(`${PAGE}/custom_labels`, '{"page_label_name":"label {number}"}'), number: { kind: "counted", first: written } };
+      const create: LoadRequest = {
+        ...post(`${PAGE}/custom_labels`, '{"page_label_name":"label {number}"}'),
+        number: { kind: "counted", first: written },
+      };
       // Calls on their way at the end use numbers too.
       written += CALLS;
       await applyLoad(server, create, { connections: CONNECTIONS, requests: CALLS / 2 });

@@ -1,17 +1,17 @@
-/** The post office of Plaza alone, on a folder as in production: rooms that answer from memory, everything else as it is. */
+/** The webhook engine of Plaza alone, on a folder as in production: features that response from memory, everything else as it is. */
 import { chatappAccounts } from "#features/chatapp-accounts";
 import { Jobs } from "#jobs/jobs";
 import { jobMigrations } from "#jobs/jobs.migrations";
 import { WorkLoop } from "#jobs/work-loop";
 import { type NodeId, nodeId } from "#kernel/ids";
 import { PortRegistry } from "#kernel/ports";
+import { GuardedClient } from "#outbound/client";
 import type { Database } from "#storage/database";
 import { openDatabase } from "#storage/open";
 import { deriveKey, Sealer } from "#storage/sealing";
 import { TimeOrderedIds } from "#system";
 import { webhookJobs } from "#webhooks/callbacks/health-jobs";
 import { FieldCatalogue } from "#webhooks/catalogue/catalogue";
-import { GuardedClient } from "#outbound/client";
 import { silentObserver } from "#webhooks/observer";
 import { Webhooks } from "#webhooks/webhooks";
 import { webhookMigrations } from "#webhooks/webhooks.migrations";

@@ -1,4 +1,4 @@
-/** Floor of `read`: the token, the page and five personas of it by three prepared queries; the answer glued from strings. */
+/** Floor of `read`: the token, the page and five personas of it by three prepared queries; the response glued from strings. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { PAGE, personas, TOKEN } from "../harness/data.ts";

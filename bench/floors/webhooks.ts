@@ -2,7 +2,7 @@
 import { createHmac } from "node:crypto";
 
 const [sink = ""] = Bun.argv.slice(2);
-/** As many calls at once as one callback may have. */
+/** As many requests at once as one callback may have. */
 const CALLS = 64;
 let sent = 0;
 let isRunning = false;

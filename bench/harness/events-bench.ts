@@ -1,4 +1,4 @@
-/** Calls with so many events each, against the floor; and how long a call takes when the server is half loaded. */
+/** Calls with so many events each, against the floor; and how long a request takes when the server is half loaded. */
 import { checkSameResponse } from "./answers.ts";
 import { CALLS_PER_ROUND, CONNECTIONS, eventsRequest, eventsWorld } from "./events.ts";
 import { atRate } from "./rate.ts";

@@ -21,7 +21,7 @@ export async function startFilledPlaza(amounts: Amounts): Promise<Server> {
   return startPlaza({ folder: empty.folder, settings: LABELS_UNLIMITED });
 }
 
-/** The rows that the rooms' own stores would write, as their migrations lay the tables out. */
+/** The rows that the features' own stores would write, as their migrations lay the tables out. */
 function fill(file: string, amounts: Amounts): void {
   const database = new Database(file, { readwrite: true, create: false });
   database.run("PRAGMA synchronous = OFF");

@@ -1,17 +1,17 @@
-/** The load: wrk in a process of its own, at some 5 µs of CPU a call, so that the server is what is measured. */
+/** The load: wrk in a process of its own, at some 5 µs of CPU a request, so that the server is what is measured. */
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chooseCores, cpuMicroseconds, onCore } from "./machine.ts";
 import type { Server } from "./server.ts";
 
 const SCRIPT = join(import.meta.dir, "load.lua");
-/** wrk wants a time; where the number of calls ends the run this only has to be longer. */
+/** wrk wants a time; where the number of requests ends the run this only has to be longer. */
 const SECONDS_MAX = 600;
 const ANSWER_WITHIN = "30s";
 
 export interface LoadRequest {
   readonly method: "GET" | "POST";
-  /** With the query. Each mark `{number}`, here or in the body, becomes the call's eight digits. */
+  /** With the query. Each mark `{number}`, here or in the body, becomes the request's eight digits. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -24,14 +24,14 @@ export interface LoadRequest {
 export interface Load {
   readonly connections: number;
   readonly seconds?: number;
-  /** Instead of `seconds`: ends after so many answers; the sample then has no percentiles. */
+  /** Instead of `seconds`: ends after so many responses; the sample then has no percentiles. */
   readonly requests?: number;
 }
 
 export interface Sample {
   readonly requests: number;
   readonly calls_per_second: number;
-  /** CPU time of a process per call. */
+  /** CPU time of a process per request. */
   readonly server_cpu_us: number;
   readonly client_cpu_us: number;
   readonly p50_ms: number;
@@ -54,7 +54,7 @@ export function rawRequest({ method, target, headers, body }: LoadRequest, port:
   return `${method} ${target} HTTP/1.1\r\n${lines.join("")}\r\n${body ?? ""}`;
 }
 
-/** Throws when any call was refused or broke: a server that answers errors is fast. */
+/** Throws when any request was refused or broke: a server that responses errors is fast. */
 export async function applyLoad(server: Server, request: LoadRequest, load: Load): Promise<Sample> {
   const file = join(server.folder, "request.txt");
   writeFileSync(file, rawRequest(request, server.port));

@@ -21,7 +21,7 @@ export interface RateSample {
 const TICK_MS = 2;
 
 /**
- * Throws when a call is not answered 200. A call's time begins when it is due, so that a stall counts for all that wait in it. It
+ * Throws when a request is not answered 200. A request's time begins when it is due, so that a stall counts for all that wait in it. It
  * writes to sockets itself: an HTTP client costs more than the server that it would measure.
  */
 export async function atRate(server: Server, request: LoadRequest, { requestsPerSecond, seconds }: Rate): Promise<RateSample> {
@@ -48,7 +48,7 @@ interface Line {
   dueMs: number;
 }
 
-/** Connections, each for one call at a time; a call goes over one that is free, or opens one. */
+/** Connections, each for one request at a time; a request goes over one that is free, or opens one. */
 class Senders {
   readonly #server: Server;
   readonly #parts: readonly string[];
@@ -72,7 +72,7 @@ class Senders {
     else if (this.#lines.length < LINES_MAX) this.#lines.push(this.#open());
   }
 
-  /** Throws when a call broke, or not all were answered in half a minute. */
+  /** Throws when a request broke, or not all were answered in half a minute. */
   async end(total: number): Promise<void> {
     for (let ticks = 0; this.times.length < total && this.#problem === undefined && ticks < TICKS_MAX; ticks++) await Bun.sleep(TICK_MS);
     for (const line of this.#lines) (await line).end();
@@ -97,7 +97,7 @@ class Senders {
       data: { dueMs: 0 },
       socket: {
         open: (line) => this.#sendNext(line),
-        // The answers are some hundred bytes, and come in one piece.
+        // The responses are some hundred bytes, and come in one piece.
         data: (line, bytes) => {
           if (!bytes.subarray(0, OK.length).equals(OK)) this.#problem ??= new Error(`${this.#server.name}: ${bytes.toString("latin1")}`);
           this.times.push(performance.now() - line.data.dueMs);
@@ -114,9 +114,9 @@ class Senders {
 export interface Crowd {
   readonly taken_per_second: number;
   readonly refused_per_second: number;
-  /** CPU time of the server for each call taken, those refused included. */
+  /** CPU time of the server for each request taken, those refused included. */
   readonly cpu_us: number;
-  /** Of all answers. */
+  /** Of all responses. */
   readonly p50_ms: number;
 }
 
@@ -124,7 +124,11 @@ export interface Crowd {
 const ANSWER_WITHIN = "60s";
 
 /** Like `applyLoad`, but calls may be refused. Throws when one broke, or none was taken. */
-export async function crowd(server: Server, request: LoadRequest, { connections, seconds }: { connections: number; seconds: number }): Promise<Crowd> {
+export async function crowd(
+  server: Server,
+  request: LoadRequest,
+  { connections, seconds }: { connections: number; seconds: number },
+): Promise<Crowd> {
   const file = join(server.folder, "crowd.txt");
   writeFileSync(file, rawRequest(request, server.port));
   const script = join(import.meta.dir, "load.lua");

@@ -55,7 +55,7 @@ const PAGE_FILE = join(FOLDER, "RESULTS.md");
 export const isMet = ({ goal, median }: Metric): boolean | undefined =>
   goal === undefined ? undefined : "at_least" in goal ? median >= goal.at_least : median <= goal.at_most;
 
-/** Plaza against its floor: calls a second, and the server's CPU time per call, both so that 1 is the floor's own speed. */
+/** Plaza against its floor: calls a second, and the server's CPU time per request, both so that 1 is the floor's own speed. */
 export function againstFloor(pairs: readonly Pair[], goal: number): Result {
   return {
     metrics: [

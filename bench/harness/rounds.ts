@@ -1,5 +1,5 @@
 /** Rounds: both sides in turn, on the same machine in the same minute. */
-import type { LoadRequest, Load, Sample } from "./load.ts";
+import type { Load, LoadRequest, Sample } from "./load.ts";
 import { applyLoad } from "./load.ts";
 import type { Server } from "./server.ts";
 import { type Spread, spreadOf } from "./statistics.ts";
@@ -21,7 +21,7 @@ export interface RoundOptions {
   readonly connections: number;
 }
 
-/** So many that the compiler has done its work: measured, CPU time a call still falls for some 50,000 calls. */
+/** So many that the compiler has done its work: measured, CPU time a request still falls for some 50,000 calls. */
 const WARM_UP_CALLS = 100_000;
 
 /** Who goes first changes from round to round, so that neither always meets the warmer machine. */

@@ -10,7 +10,7 @@ const FLOORS = join(HERE, "..", "floors");
 /** Data is put below this folder; set it to compare disks. */
 const ROOT = process.env.BENCH_TMP ?? tmpdir();
 const READY_WITHIN_MS = 60_000;
-/** Running calls end within 10 s of SIGTERM; after that something hangs. */
+/** Running requests end within 10 s of SIGTERM; after that something hangs. */
 const STOPPED_WITHIN_MS = 15_000;
 
 export interface Server {

@@ -1,4 +1,4 @@
-/** What every call must know of the app behind its token. The apps room registers the reader. */
+/** What every request must know of the app behind its token. The apps feature registers the reader. */
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 
@@ -9,7 +9,7 @@ export interface AppFacts {
   readonly mode: "development" | "live";
   /** Unix seconds. */
   readonly created_time: number;
-  /** Unix seconds of the first marketing call; 0: never (VER-5). */
+  /** Unix seconds of the first marketing request; 0: never (VER-5). */
   readonly marketing_first_used_time: number;
   readonly auto_upgrade: boolean;
   readonly require_appsecret_proof: boolean;
@@ -32,7 +32,7 @@ interface AppPort {
   rolesOf(reader: Reader, app: NodeId, person: NodeId): Promise<readonly string[]>;
   /** The app's default callback URL; undefined while it has none. */
   callbackOf(reader: Reader, app: NodeId): Promise<string | undefined>;
-  /** VER-5c: notes the app's first marketing call, Unix seconds, unless one was noted. */
+  /** VER-5c: notes the app's first marketing request, Unix seconds, unless one was noted. */
   recordMarketingUse(tx: Transaction, app: NodeId, now: number): Promise<void>;
 }
 

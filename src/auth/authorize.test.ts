@@ -10,10 +10,7 @@ const authorizationCheck = (...values: string[]): AuthorizationCheck[] =>
   })) as unknown as AuthorizationCheck[];
 
 /** Answers each question from `answers`, in turn, and counts them. */
-function policyOf(
-  responses: (boolean | Promise<boolean> | (() => Promise<boolean>))[],
-  deny?: Policy["deny"],
-): { policy: Policy; asked(): number } {
+function policyOf(responses: (boolean | Promise<boolean> | (() => Promise<boolean>))[], deny?: Policy["deny"]): { policy: Policy; asked(): number } {
   let at = 0;
   const canSee = () => {
     const response = responses[at++] as boolean | Promise<boolean> | (() => Promise<boolean>);
@@ -39,7 +36,7 @@ describe("a policy that has to look", () => {
     expect(authorize(unseen.policy, authorizationCheck("a", "b"))).rejects.toBeInstanceOf(GraphError);
   });
 
-  test("and cannot look makes the call fail, once, and leaves no failure behind", async () => {
+  test("and cannot look makes the request fail, once, and leaves no failure behind", async () => {
     const sight = policyOf([outage]);
     expect(Promise.resolve(canSeeNode(sight.policy, authorizationCheck("a")))).rejects.toThrow("the store is away");
     expect(sight.asked()).toBe(1);
@@ -58,7 +55,9 @@ describe("a policy that has to look", () => {
     };
     expect(() => authorize(policyOf([true], refusing(false)).policy, authorizationCheck("a"))).toThrow(GraphError);
     expect(Promise.resolve(authorize(policyOf([true], refusing(true)).policy, authorizationCheck("a")))).rejects.toBeInstanceOf(GraphError);
-    expect(Promise.resolve(authorize(policyOf([Promise.resolve(true)], refusing(true)).policy, authorizationCheck("a")))).rejects.toBeInstanceOf(GraphError);
+    expect(Promise.resolve(authorize(policyOf([Promise.resolve(true)], refusing(true)).policy, authorizationCheck("a")))).rejects.toBeInstanceOf(
+      GraphError,
+    );
     await Bun.sleep(1);
     expect(refusals).toBe(3);
   });

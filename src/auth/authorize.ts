@@ -63,7 +63,7 @@ export function authorize(policy: Policy, check: readonly AuthorizationCheck[], 
   return undefined;
 }
 
-/** The rest of `authorize`, from the first answer that is not known yet. */
+/** The rest of `authorize`, from the first response that is not known yet. */
 async function authorizeLater(
   policy: Policy,
   check: readonly AuthorizationCheck[],

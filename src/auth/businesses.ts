@@ -1,4 +1,4 @@
-/** Who works for a business. The businesses room registers the reader. */
+/** Who works for a business. The businesses feature registers the reader. */
 import type { NodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
 import type { Reader } from "#storage/database";
@@ -15,7 +15,7 @@ declare module "#kernel/ports" {
   }
 }
 
-/** The fact is only ever kept as true; the businesses room invalidates it when somebody leaves. */
+/** The fact is only ever kept as true; the businesses feature invalidates it when somebody leaves. */
 export const businessPersonFact = "business_person";
 export const businessPersonKey = (business: string, user: string): string => `${business} ${user}`;
 

@@ -1,4 +1,4 @@
-/** Whose a catalog is. The product-catalogs room registers the reader. */
+/** Whose a catalog is. The product-catalogs feature registers the reader. */
 import type { NodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
 import type { Reader } from "#storage/database";
@@ -33,7 +33,7 @@ declare module "#kernel/ports" {
   }
 }
 
-/** The fact's key is the catalog's id; the product-catalogs room invalidates it when the catalog changes. */
+/** The fact's key is the catalog's id; the product-catalogs feature invalidates it when the catalog changes. */
 export const catalogFact = "product_catalog";
 
 export function catalogOf(catalog: NodeId, reader: Reader, ports: PortRegistry, facts: FactsOf): Promise<CatalogFacts | undefined> {

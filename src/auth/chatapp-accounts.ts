@@ -1,4 +1,4 @@
-/** What policies and rooms ask of business messaging accounts. The chatapp-accounts room registers the reader. */
+/** What policies and features ask of business messaging accounts. The chatapp-accounts feature registers the reader. */
 import type { NodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
 import type { Reader, Transaction } from "#storage/database";
@@ -13,7 +13,7 @@ interface ChatappAccountPort {
   subscribedApps(reader: Reader, account: NodeId): Promise<readonly NodeId[]>;
 }
 
-/** Who has to do with a migration intent (D-58). The migration-intents room registers the reader. */
+/** Who has to do with a migration intent (D-58). The migration-intents feature registers the reader. */
 interface MigrationIntentPort {
   /** The accounts that it moves between, and the app that owns its solution. */
   findParties(

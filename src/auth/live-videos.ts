@@ -1,4 +1,4 @@
-/** Live videos, as the policies see them. The live-videos room registers the reader. */
+/** Live videos, as the policies see them. The live-videos feature registers the reader. */
 import type { NodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
 

@@ -1,4 +1,4 @@
-/** Page tasks: what a person may do on a page (D-13). The pages room registers the reader. */
+/** Page tasks: what a person may do on a page (D-13). The pages feature registers the reader. */
 import type { NodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
 import type { Reader } from "#storage/database";
@@ -26,7 +26,7 @@ declare module "#kernel/ports" {
   }
 }
 
-/** The fact's key; the pages room invalidates it when a role changes. */
+/** The fact's key; the pages feature invalidates it when a role changes. */
 export const pageRoleFact = "page_role";
 export const pageRoleKey = (page: string, user: string): string => `${page} ${user}`;
 

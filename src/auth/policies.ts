@@ -1,7 +1,7 @@
 /**
  * D-16: for one app and principal, everything that a token may do is decided in this table.
  *
- * `sees` says whether the caller may know that the node exists; where it says no, the answer is that of a missing node
+ * `sees` says whether the caller may know that the node exists; where it says no, the response is that of a missing node
  * (D-14). `refuses` says what else is missing once the node is seen. Scopes are checked in between.
  */
 import { type GraphError, taskMissing } from "#kernel/errors";

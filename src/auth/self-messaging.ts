@@ -1,6 +1,6 @@
 /**
  * The onboarding table of self messaging (SELF-4 to SELF-19, D-52): what an app needs of an account before it may send for
- * it and get its webhooks. D1 asks it, and so does the room that says which app gets which webhook.
+ * it and get its webhooks. D1 asks it, and so does the feature that says which app gets which webhook.
  *
  * | | flow with user token | flow with page token |
  * | --- | --- | --- |
@@ -43,7 +43,7 @@ export function isOfFlow(token: Pick<Token, "type" | "page" | "social_account">,
   return token.type === "page" && token.page !== undefined && token.page === account.page;
 }
 
-/** `isPersonOnApp`: the person behind the account has a role on the app. Answers what is missing, in words. */
+/** `isPersonOnApp`: the person behind the account has a role on the app. Returns what is missing, in words. */
 export function missingForSelfMessaging(
   account: Pick<SocialAccountFacts, "professional" | "app_connections">,
   app: Pick<AppFacts, "id" | "messaging_access" | "access_level">,

@@ -1,4 +1,4 @@
-/** What policies and rooms ask of a professional social account. The social-accounts room registers the reader. */
+/** What policies and features ask of a professional social account. The social-accounts feature registers the reader. */
 import type { NodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
 import type { Reader } from "#storage/database";
@@ -28,7 +28,7 @@ declare module "#kernel/ports" {
   }
 }
 
-/** The fact's key is the account's id; the social-accounts room invalidates it when the account changes. */
+/** The fact's key is the account's id; the social-accounts feature invalidates it when the account changes. */
 export const socialAccountFact = "social_account";
 
 export function socialAccountOf(account: NodeId, reader: Reader, ports: PortRegistry, facts: FactsOf): Promise<SocialAccountFacts | undefined> {

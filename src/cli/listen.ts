@@ -5,7 +5,7 @@
 import { listenForWebhooks, type ReceivedWebhook } from "#http/webhook-listener";
 import { buildRegistry } from "#main";
 import { webhookObjects } from "#webhooks/catalogue/field";
-import { type ControlRequests, ControlRefusal, controlRequests } from "./control-client.ts";
+import { ControlRefusal, type ControlRequests, controlRequests } from "./control-client.ts";
 import { nextSignal } from "./process-end.ts";
 
 type Given = Readonly<Record<string, unknown>>;
@@ -55,7 +55,7 @@ async function findApp(control: ControlRequests, id: string | undefined): Promis
   return only;
 }
 
-/** An app that is subscribed to nothing gets everything while it is listened to. Answers how to undo it. */
+/** An app that is subscribed to nothing gets everything while it is listened to. Returns how to undo it. */
 async function becomeCallback(control: ControlRequests, { id, callback, subscriptions = [] }: AppEntry, url: string): Promise<() => Promise<void>> {
   const path = `nodes/apps/${id}`;
   const { webhookFields } = buildRegistry();

@@ -60,7 +60,7 @@ export function explain(error: unknown, log: Log): void {
   } else log.error(errorFields(error), "could not start");
 }
 
-/** Ends the program once the signal came and the running calls have ended. A second signal ends it at once. */
+/** Ends the program once the signal came and the running requests have ended. A second signal ends it at once. */
 export async function endWhenAsked(asked: Promise<string>, plaza: Pick<RunningPlaza, "stop">, log: Log): Promise<number> {
   const signal = await asked;
   log.info({ signal }, "ending: no new calls, running ones end");

@@ -2,13 +2,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { buildRegistry } from "#main";
 import type { WebhookField } from "#webhooks/catalogue/field";
-import { type ControlRequests, ControlRefusal, controlRequests } from "./control-client.ts";
+import { ControlRefusal, type ControlRequests, controlRequests } from "./control-client.ts";
 
 type Given = Readonly<Record<string, unknown>>;
 
 const FAILED = 1;
 const WRONG_USE = 2;
-/** A callback has 15 s for its answer (D-62). */
+/** A callback has 15 s for its response (D-62). */
 const WAIT_MS_MAX = 17_000;
 const LOOK_MS = 50;
 

@@ -86,7 +86,7 @@ const messageOf = (kind: string): Promise<{ kind: string }> =>
 
 const send = (message: WorkerMessage): void => void process.send?.(message);
 
-/** Tells of the calls since the last time, when there were any. */
+/** Tells of the requests since the last time, when there were any. */
 function reporter({ world, metrics }: RunningPlaza): () => void {
   let reportedCount = 0;
   let lastTold: string | undefined;

@@ -1,7 +1,7 @@
 /**
  * `--workers N`: N processes share the graph's port. The first process serves the control API alone; it fills the world, starts
  * the others, starts one anew that died, and ends them with itself. They tell it what they served, so that the control API
- * shows the calls and figures of all. A worker ends when its channel to the first one does, however that ended.
+ * shows the requests and figures of all. A worker ends when its channel to the first one does, however that ended.
  */
 import cluster, { type Worker } from "node:cluster";
 import type { Config } from "#config/config";
@@ -16,7 +16,7 @@ import { STOP, sealedConfig, type WorkerMessage } from "./worker.ts";
 /** A worker that dies sooner than this waits before it is started again, so that a lasting cause does not eat the machine. */
 const LIVED_MS_MIN = 5_000;
 const RESTART_AFTER_MS = 1_000;
-/** Workers let running calls end for 10 s at most. */
+/** Workers let running requests end for 10 s at most. */
 const STOPPED_WITHIN_MS = 11_000;
 
 export async function startWithWorkers(asked: Config, log: Log): Promise<RunningPlaza> {

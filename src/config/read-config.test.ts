@@ -41,7 +41,7 @@ describe("where a value comes from", () => {
     });
   });
 
-  test("the limits of calls are those that the listener itself would take", () => {
+  test("the limits of requests are those that the listener itself would take", () => {
     const config = readConfig({}, {}, undefined);
     expect(defaultLimits).toMatchObject({
       bodyBytesMax: config.body_bytes_max,

@@ -75,7 +75,9 @@ onEachDatabase("the export as Parquet", (database) => {
   test("it is written in groups of rows, and filtered like the lines", async () => {
     const { send, lines, parquet } = await open(database);
     for (let request = 0; request < 3; request++)
-      await send(Array.from({ length: 5_000 }, (_, i) => ({ _eventName: i % 2 === 0 ? "even" : "odd", event_id: `${request}-${i}`, _valueToSum: i })));
+      await send(
+        Array.from({ length: 5_000 }, (_, i) => ({ _eventName: i % 2 === 0 ? "even" : "odd", event_id: `${request}-${i}`, _valueToSum: i })),
+      );
     const { rows, groups } = await parquet();
     expect(groups).toEqual([5_000, 5_000, 5_000]);
     expect(rows).toEqual((await lines()).map(inMillionths));

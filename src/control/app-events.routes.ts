@@ -13,12 +13,12 @@ import {
   type TestEvent,
   testEventsOf,
 } from "#features/app-events";
-import type { OpenWorld } from "#graph/worlds/open-world";
 import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
+import type { OpenWorld } from "#graph/worlds/open-world";
 import { unixSeconds } from "#kernel/clock";
 import { isNodeId, type NodeId } from "#kernel/ids";
 import { badRequest, notFound } from "./errors.ts";
-import { respondWithList, listOf, pageQuery } from "./lists.ts";
+import { listOf, pageQuery, respondWithList } from "./lists.ts";
 import { type ControlRequest, type ControlRoute, route } from "./routes.ts";
 
 const NDJSON = "application/x-ndjson";

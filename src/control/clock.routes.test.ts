@@ -16,7 +16,7 @@ onEachDatabase("the clock", (database) => {
 });
 
 describe("when the clock is moved", () => {
-  test("whatever falls due has happened before the call answers", async () => {
+  test("whatever falls due has happened before the request answers", async () => {
     const happened: number[] = [];
     const settle = async ({ clock }: TestPlaza["world"]) => {
       await Promise.resolve();
@@ -31,8 +31,9 @@ describe("when the clock is moved", () => {
   test("a token expires with it", async () => {
     const { request, plaza } = await openControl();
     const now = (await request("PUT", "clock", { frozen: true })).body.now;
-    const { token } = (await request("POST", "tokens", { type: "page", app: "1001", page: "2001", scopes: ["pages_messaging"], expires_at: now + 60 }))
-      .body;
+    const { token } = (
+      await request("POST", "tokens", { type: "page", app: "1001", page: "2001", scopes: ["pages_messaging"], expires_at: now + 60 })
+    ).body;
     await request("POST", "clock/advance", { seconds: 59 });
     expect((await labelsOf(plaza, token)).status).toBe(200);
     await request("POST", "clock/advance", { seconds: 1 });

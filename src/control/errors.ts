@@ -1,7 +1,7 @@
 /** Errors of the control API (operating.md: Control API): `{error: {code, message, parameter?}}`. */
 
-import { WorldFileProblem } from "#graph/worlds/file/text";
 import { WorldProblem } from "#graph/worlds/file/schema-words";
+import { WorldFileProblem } from "#graph/worlds/file/text";
 import { GraphError } from "#kernel/errors";
 
 /** Each code and the status it is answered with. */
@@ -23,7 +23,7 @@ export class ControlError extends Error {
     message: string,
     /** The parameter, or the place in the body, e.g. `users[0]`. */
     readonly parameter?: string | undefined,
-    /** Stands beside `error` in the answer. */
+    /** Stands beside `error` in the response. */
     readonly beside: Readonly<Record<string, unknown>> = {},
   ) {
     super(message);

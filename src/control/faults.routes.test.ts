@@ -17,7 +17,7 @@ onEachDatabase("faults", (database) => {
     expect(plaza.world.faults.list()).toEqual([]);
   });
 
-  test("a fault that is only late answers all the same; cleared faults meet nobody", async () => {
+  test("a fault that is only late returns all the same; cleared faults meet nobody", async () => {
     const plaza = await openPlaza({ database, world: cafe });
     plaza.world.faults.add({ operation: "*", latency_ms: 1 });
     expect((await plaza.get(labels, { token: "page" })).status).toBe(200);

@@ -26,7 +26,7 @@ async function openFeeds(database: DatabaseKind) {
   const send = async (body: string | Uint8Array<ArrayBuffer> | FormData, headers: Record<string, string> = {}, path = "feeds/8101/uploads") => {
     const request = { method: "POST", body, headers: { authorization: `Bearer ${KEY}`, ...headers } };
     const response = await app.request(`/v1/worlds/default/${path}`, request);
-    // biome-ignore lint/suspicious/noExplicitAny: a test looks into any answer.
+    // biome-ignore lint/suspicious/noExplicitAny: a test looks into any response.
     return { status: response.status, body: (await response.json()) as any };
   };
   /** Sends a file and answers its report when it was read. */

@@ -13,11 +13,11 @@ import {
 } from "#features/product-feeds";
 import { entryReader } from "#graph/worlds/file/entry-reader";
 import { isNodeId } from "#kernel/ids";
-import { monotonicMs, sleepMs } from "#system";
 import { CallbackRefused } from "#outbound/address-rules";
+import { monotonicMs, sleepMs } from "#system";
 import { bodyBytes } from "./body-bytes.ts";
 import { badRequest, ControlError, notFound, unprocessable } from "./errors.ts";
-import { respondWithList, listOf, pageQuery } from "./lists.ts";
+import { listOf, pageQuery, respondWithList } from "./lists.ts";
 import { multipartFile } from "./multipart-file.ts";
 import { type ControlRequest, type ControlRoute, route } from "./routes.ts";
 
@@ -61,7 +61,7 @@ const byUrl = Type.Object(
 
 const uploadQuery = Type.Object({ format: Type.Optional({ ...format, description: "told by how the file begins unless it is given" }) });
 
-/** Long enough for a file of a million rows; a call does not hold a connection for longer. */
+/** Long enough for a file of a million rows; a request does not hold a connection for longer. */
 const WITHIN_MS_MAX = 60_000;
 const LOOK_MS = 25;
 const readQuery = Type.Object({

@@ -10,9 +10,9 @@ import {
   TEXT_CHARACTERS_MAX,
   writeToSelf,
 } from "#features/self-messaging";
+import { worldId } from "#graph/worlds/file/schema-words";
 import { findNode } from "#graph/worlds/nodes.store";
 import type { World } from "#graph/worlds/world";
-import { worldId } from "#graph/worlds/file/schema-words";
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import type { FieldCatalogue } from "#webhooks/catalogue/catalogue";

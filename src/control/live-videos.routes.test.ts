@@ -64,7 +64,10 @@ onEachDatabase("the live state of a video", (database) => {
   test("ends where the encoder sends no audio", async () => {
     const { request } = await open({ database });
     await request("POST", "live-videos/5301/ingest", { event: "started" });
-    expect((await request("POST", "live-videos/5301/ingest", { event: "no_audio" })).body).toMatchObject({ state: "stopped", status: "LIVE_STOPPED" });
+    expect((await request("POST", "live-videos/5301/ingest", { event: "no_audio" })).body).toMatchObject({
+      state: "stopped",
+      status: "LIVE_STOPPED",
+    });
     expect((await request("POST", "live-videos/5301/ingest", { event: "started" })).status).toBe(409);
   });
 

@@ -12,8 +12,8 @@ import {
   noAudio,
   readLiveState,
   refusalsToWatch,
-  type TransitionResult,
   setSealing,
+  type TransitionResult,
   transitionLiveVideo,
 } from "#features/live-videos";
 import { isNodeId, type NodeId } from "#kernel/ids";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { openPlaza } from "#harness/plaza";
-import { RequestMetrics } from "#telemetry/request-metrics";
 import { merged, reportOf } from "#telemetry/merged-metrics";
+import { RequestMetrics } from "#telemetry/request-metrics";
 import { metricsText } from "./metrics.ts";
 
 function metricsOf(...requests: [operation: string, status: number, ms: number][]): RequestMetrics {

@@ -1,12 +1,12 @@
 /**
- * `/metrics` in the Prometheus text format (prometheus.io/docs/instrumenting/exposition_formats). The figures of calls are
- * kept by the listener in buckets already, so this only writes them down: a metrics library would want to observe each call
+ * `/metrics` in the Prometheus text format (prometheus.io/docs/instrumenting/exposition_formats). The figures of requests are
+ * kept by the listener in buckets already, so this only writes them down: a metrics library would want to observe each request
  * itself, and costs 45 ms and 14 MB when it is first loaded.
  */
 import type { OpenWorld } from "#graph/worlds/open-world";
 import { monotonicMs, sleepMs } from "#system";
-import { DURATION_EDGES_MS } from "#telemetry/request-metrics";
 import type { MetricsSource } from "#telemetry/merged-metrics";
+import { DURATION_EDGES_MS } from "#telemetry/request-metrics";
 import { countCallbacks } from "#webhooks/callbacks/callbacks.store";
 import { ATTEMPT_EDGES_MS } from "#webhooks/history/metrics";
 

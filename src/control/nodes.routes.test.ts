@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { entryReader } from "#graph/worlds/file/entry-reader";
 import type { WorldEntry } from "#graph/contract/feature";
+import { entryReader } from "#graph/worlds/file/entry-reader";
 import { checkReferences, exportWorld, sectionsOf } from "#graph/worlds/file/import-export";
 import { labelsOf, openControl } from "#harness/control";
 import { fullWorld } from "#harness/full-world";
@@ -43,7 +43,7 @@ onEachDatabase("nodes", (database) => {
     expect((await labelsOf(plaza)).body.data).toHaveLength(3);
   });
 
-  test("what hangs on a page goes with it, in every room", async () => {
+  test("what hangs on a page goes with it, in every feature", async () => {
     const { plaza, request } = await openControl({ database });
     expect((await request("DELETE", "nodes/pages/2001")).status).toBe(200);
     for (const key of ["labels", "personas"]) {

@@ -1,13 +1,13 @@
 /** Any key of the world file, one node at a time. */
 import { Type } from "typebox";
-import { entryReader } from "#graph/worlds/file/entry-reader";
 import type { WorldEntry, WorldSection } from "#graph/contract/feature";
+import { entryReader } from "#graph/worlds/file/entry-reader";
 import { checkReferences, hasIdentity, identityOf, sectionsOf } from "#graph/worlds/file/import-export";
 import { WorldProblem } from "#graph/worlds/file/schema-words";
 import { isNodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import { badRequest, conflict, notFound, unprocessable } from "./errors.ts";
-import { respondWithList, pageQuery } from "./lists.ts";
+import { pageQuery, respondWithList } from "./lists.ts";
 import { type ControlRequest, type ControlRoute, route } from "./routes.ts";
 
 function sectionOf({ deps, path }: ControlRequest): WorldSection {
@@ -82,7 +82,7 @@ async function deleteNode(request: ControlRequest): Promise<unknown> {
   const id = idOf(request);
   const isGone = await world.database.write(async (tx) => {
     if (!(await section.remove(tx, id, world))) return false;
-    // What other rooms keep below a page, app or account goes with it.
+    // What other features keep below a page, app or account goes with it.
     if (!isNodeId(id)) return true;
     for (const feature of deps.registry.features) await feature.forgetOwner?.(tx, id, world);
     await world.tokens.forgetNode(tx, id);

@@ -17,7 +17,7 @@ const entry = (more: Record<string, unknown>) => ({
   ...more,
 });
 
-describe("the last calls", () => {
+describe("the last requests", () => {
   test("are listed by operation, status and time, without secrets", async () => {
     const { request, plaza } = await openControl();
     plaza.world.requests.add(entry({ trace_id: "A1" }));

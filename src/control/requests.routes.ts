@@ -1,4 +1,4 @@
-/** The last calls, and an assertion over them that waits. */
+/** The last requests, and an assertion over them that waits. */
 import { type Static, Type } from "typebox";
 import type { RequestEntry } from "#graph/pipeline/request-log";
 import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
@@ -28,7 +28,7 @@ const requestsQuery = Type.Object({
   since: Type.Optional({ ...worldTime, description: "Unix seconds or ISO 8601" }),
 });
 
-/** Long enough for any test; a call does not hold a connection for longer. */
+/** Long enough for any test; a request does not hold a connection for longer. */
 const WITHIN_MS_MAX = 60_000;
 
 const expectation = Type.Object(
@@ -128,7 +128,7 @@ export const requestRoutes: readonly ControlRoute[] = [
     method: "POST",
     path: "/v1/worlds/{w}/requests/expect",
     operation: "expectRequests",
-    summary: "Waits until the last calls hold what is expected; 422 tells what was seen instead",
+    summary: "Waits until the last requests hold what is expected; 422 tells what was seen instead",
     body: expectation,
     response: Type.Object({ count: Type.Integer(), data: Type.Array(seenRequest) }),
     errors: [404, 422],

@@ -1,8 +1,8 @@
 /** The words of the control API's contract: a route is data, and its OpenAPI document is made from it. */
 import type { Static, TObject, TSchema } from "typebox";
-import type { OpenWorld } from "#graph/worlds/open-world";
 import type { Registry } from "#graph/contract/registry";
 import type { ParseYaml } from "#graph/worlds/file/text";
+import type { OpenWorld } from "#graph/worlds/open-world";
 import type { NodeId } from "#kernel/ids";
 
 /** What the control API steers. */
@@ -13,7 +13,7 @@ export interface ControlDeps {
   readonly parseYaml: ParseYaml;
   /** The value of a new token, for its world's seed and the token's id. */
   mintTokenValue(seed: number | undefined, id: NodeId): string;
-  /** Whatever falls due when a world's time was moved; awaited in this order before the call answers. */
+  /** Whatever falls due when a world's time was moved; awaited in this order before the request answers. */
   readonly onTimeMoved: readonly ((world: OpenWorld) => Promise<void>)[];
 }
 
@@ -25,7 +25,7 @@ export interface ControlRequest<Q = unknown, B = unknown> {
   readonly path: Readonly<Record<string, string>>;
   readonly query: Q;
   readonly body: B;
-  /** The address of the call without its query, for links. */
+  /** The address of the request without its query, for links. */
   readonly url: string;
   /** Lower-case name; undefined when it was not sent. */
   header(name: string): string | undefined;
@@ -45,7 +45,7 @@ export interface ControlRoute {
   readonly response: TSchema | "entry" | "entries";
   /** Media types that it answers as a stream, beside or in place of JSON: the handler then returns the `Response` itself. */
   readonly streams?: readonly string[];
-  /** Beside 400 and 401, which any call may meet. */
+  /** Beside 400 and 401, which any request may meet. */
   readonly errors?: readonly (404 | 409 | 413 | 422)[];
   handle(request: ControlRequest): Promise<unknown>;
 }

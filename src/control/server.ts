@@ -12,7 +12,7 @@ export interface ControlServerOptions extends ControlAppOptions {
 
 export interface ControlServer {
   readonly port: number;
-  /** No new calls; running ones end, but after `graceMs` they are cut off. */
+  /** No new requests; running ones end, but after `graceMs` they are cut off. */
   stop(graceMs: number): Promise<void>;
 }
 

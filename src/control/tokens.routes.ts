@@ -4,12 +4,12 @@ import type { Token } from "#auth/token";
 import { hashOf, tokenFact } from "#auth/tokens";
 import { insertToken, listTokens, markTokenRevoked } from "#auth/tokens.store";
 import { checkReferences } from "#graph/worlds/file/import-export";
-import { type TokenEntry, tokenEntry, tokenHashOf, tokenOf, tokenReferences } from "#graph/worlds/tokens";
 import { WorldProblem } from "#graph/worlds/file/schema-words";
+import { type TokenEntry, tokenEntry, tokenHashOf, tokenOf, tokenReferences } from "#graph/worlds/tokens";
 import { unixSeconds } from "#kernel/clock";
 import { isNodeId } from "#kernel/ids";
 import { conflict, notFound, unprocessable } from "./errors.ts";
-import { respondWithList, listOf, pageQuery } from "./lists.ts";
+import { listOf, pageQuery, respondWithList } from "./lists.ts";
 import { type ControlRequest, type ControlRoute, route } from "./routes.ts";
 
 const text = Type.Optional(Type.String());
@@ -73,7 +73,7 @@ export const tokenRoutes: readonly ControlRoute[] = [
     method: "POST",
     path: TOKENS,
     operation: "mintToken",
-    summary: "Makes a token, of a random value or the one given. The answer shows the value, once",
+    summary: "Makes a token, of a random value or the one given. The response shows the value, once",
     body: tokenEntry,
     status: 201,
     response: mintedToken,

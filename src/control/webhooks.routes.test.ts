@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { Type } from "typebox";
-import { Registry } from "#graph/contract/registry";
+import { features } from "#features";
 import type { Feature } from "#graph/contract/feature";
+import { Registry } from "#graph/contract/registry";
 import { openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/plaza";
 import { startReceiver } from "#harness/webhooks";
 import { nodeId } from "#kernel/ids";
-import { features } from "#main";
-import { RETRY_OFFSETS_MS } from "#webhooks/delivery/retry-schedule";
 import { defineWebhookField, type WebhookField } from "#webhooks/catalogue/field";
+import { RETRY_OFFSETS_MS } from "#webhooks/delivery/retry-schedule";
 
 const worldAt = (url: string) => ({
   clock: { now: 1_795_000_000, frozen: true },
@@ -36,7 +36,7 @@ onEachDatabase("webhooks in the control API", (database) => {
     return { ...control, receiver, happen, due: () => plaza.world.work.runDue() };
   }
 
-  test("what was sent: its state, attempts with status, latency and the first bytes of the answer, and its exact body", async () => {
+  test("what was sent: its state, attempts with status, latency and the first bytes of the response, and its exact body", async () => {
     const { request, happen, due, receiver } = await open();
     receiver.response = () => new Response("no thanks", { status: 410 });
     await happen("messages", 1);
@@ -104,7 +104,9 @@ onEachDatabase("webhooks in the control API", (database) => {
     const before = receiver.received.length;
     expect((await request("POST", "deliveries/replay", { since: 1_795_000_005 })).body).toEqual({ replayed: 1 });
     expect((await request("POST", "deliveries/replay", { since: 1_795_000_000, callback: receiver.url })).body).toEqual({ replayed: 2 });
-    expect((await request("POST", "deliveries/replay", { since: 1_795_000_000, callback: "https://elsewhere.example/" })).body).toEqual({ replayed: 0 });
+    expect((await request("POST", "deliveries/replay", { since: 1_795_000_000, callback: "https://elsewhere.example/" })).body).toEqual({
+      replayed: 0,
+    });
     await due();
     expect(receiver.received).toHaveLength(before + 2);
     expect((await request("POST", "deliveries/replay", {})).status).toBe(400);
@@ -149,7 +151,7 @@ onEachDatabase("webhooks in the control API", (database) => {
     expect((await trigger({ object: "nobody", field: "calls", entity: "2001" })).status).toBe(400);
   });
 
-  test("the example of a field, and the path of what is wrong in a value, come from the room's own definition", async () => {
+  test("the example of a field, and the path of what is wrong in a value, come from the feature's own definition", async () => {
     const receiver = startReceiver();
     const notes: Feature = {
       name: "notes",

@@ -2,12 +2,12 @@
 import { type Static, Type } from "typebox";
 import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
 import { isNodeId } from "#kernel/ids";
-import type { Attempt } from "#webhooks/delivery/attempts";
 import { type CallbackRow, findCallback, listCallbacks } from "#webhooks/callbacks/callbacks.store";
+import type { Attempt } from "#webhooks/delivery/attempts";
 import { findDelivery, listDeliveries } from "#webhooks/history/list.store";
 import { contentOf, type DeliveryStatus, type DeliveryView, deliveryStatuses, viewOf } from "#webhooks/history/view";
 import { badRequest, notFound } from "./errors.ts";
-import { respondWithList, listOf, pageQuery } from "./lists.ts";
+import { listOf, pageQuery, respondWithList } from "./lists.ts";
 import { type ControlRequest, type ControlRoute, route } from "./routes.ts";
 
 const closed = { additionalProperties: false };
@@ -18,10 +18,10 @@ const statusName = Type.Unsafe<DeliveryStatus>({ enum: statusNames });
 const attempt = Type.Object({
   time,
   callback_id: Type.Optional(Type.String({ description: "where it went; left out where it led nowhere" })),
-  status: Type.Optional(Type.Integer({ description: "left out where no answer came" })),
+  status: Type.Optional(Type.Integer({ description: "left out where no response came" })),
   latency_ms: Type.Optional(Type.Number()),
   answer: Type.Optional(Type.String({ description: "its first 256 bytes" })),
-  error: Type.Optional(Type.String({ description: "why no answer came" })),
+  error: Type.Optional(Type.String({ description: "why no response came" })),
 });
 
 const delivery = Type.Object({

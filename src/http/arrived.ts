@@ -1,4 +1,4 @@
-/** The head of a call as it came from the socket, read without URL or Headers objects. */
+/** The head of a request as it came from the socket, read without URL or Headers objects. */
 
 export interface Target {
   /** Percent-encoded, beginning with a slash. */

@@ -14,9 +14,9 @@ export interface HttpLimits {
   readonly bodyMsMax: number;
   /** From the first byte (or the opening of the connection) to the end of the headers. */
   readonly headMsMax: number;
-  /** How long a connection may stay open without a call. */
+  /** How long a connection may stay open without a request. */
   readonly keepAliveMs: number;
-  /** Calls that climb the stairs at the same time; one more is told to come back (D-97). */
+  /** Calls that runs the pipeline at the same time; one more is told to come back (D-97). */
   readonly requestsMax: number;
   /** Of their bodies together, in bytes; the call that goes beyond it is the last one taken. */
   readonly requestBytesMax: number;
@@ -33,11 +33,11 @@ export const defaultLimits: HttpLimits = {
   // 1 MiB in 10 s is a line of 0.8 Mbit/s.
   bodyMsMax: 10_000,
   headMsMax: 10_000,
-  // Longer than the 60 s of common load balancers, so that they and not Plaza close first and no call is lost in between.
+  // Longer than the 60 s of common load balancers, so that they and not Plaza close first and no request is lost in between.
   keepAliveMs: 65_000,
   // At 50 µs a call this is 0.05 s of work. Twice as many at a time cost some 5 % more each, because less of what they need is at hand.
   requestsMax: 1_024,
-  // At 40 ns a byte, measured with 50 app events a call, this is 0.1 s of work; parsed, a body takes some ten times its bytes.
+  // At 40 ns a byte, measured with 50 app events a request, this is 0.1 s of work; parsed, a body takes some ten times its bytes.
   requestBytesMax: 2_097_152,
   // Memory that senders can hold by being slow, at most twice this. A body that comes with its head, as small ones do, needs none of it.
   arrivingBytesMax: 134_217_728,
@@ -47,7 +47,7 @@ export const defaultLimits: HttpLimits = {
 export const NESTING_MAX = 8;
 
 /**
- * Above this the HTTP parser itself refuses, before the call is known. Between `headerBytesMax` and this the call is parsed and
- * refused on the stairs, in its own error form.
+ * Above this the HTTP parser itself refuses, before the request is known. Between `headerBytesMax` and this the request is parsed and
+ * refused in the pipeline, in its own error form.
  */
 export const parserHeaderBytesMax = (limits: HttpLimits): number => Math.max(65_536, 2 * limits.headerBytesMax);

@@ -43,7 +43,7 @@ export class Origins {
     };
   }
 
-  /** Nearly every call names the same host as the one before. */
+  /** Nearly every request names the same host as the one before. */
   #isHost(text: string | undefined): text is string {
     if (text !== undefined && text === this.#lastHost) return true;
     if (!isHost(text)) return false;

@@ -3,8 +3,8 @@ import { connect } from "node:net";
 import { type EchoGraph, serveEcho, serveHeld } from "#harness/echo-graph";
 import { exchange, type RawResponse } from "#harness/raw-http";
 import type { HttpLimits } from "#http/limits";
-import { ReceiveBuffer } from "./http1/receive-buffer.ts";
 import { incomingBody } from "./http1/incoming-body.ts";
+import { ReceiveBuffer } from "./http1/receive-buffer.ts";
 
 /** A server for one test. */
 async function using(limits: Partial<HttpLimits>, work: (graph: EchoGraph) => Promise<void>): Promise<void> {
@@ -36,7 +36,10 @@ describe("bodies above the limit", () => {
   test("are refused while their chunks are counted", async () => {
     await using({ bodyBytesMax: 64 * KIB }, async ({ port }) => {
       const chunk = `4000\r\n${"a".repeat(16 * KIB)}\r\n`;
-      const { responses } = await exchange(port, [post("Transfer-Encoding: chunked\r\n", "/1/personas"), ...Array.from({ length: 500 }, () => chunk)]);
+      const { responses } = await exchange(port, [
+        post("Transfer-Encoding: chunked\r\n", "/1/personas"),
+        ...Array.from({ length: 500 }, () => chunk),
+      ]);
       expect(responses[0]?.status).toBe(413);
       expect(responses[0]?.headers.connection).toBe("close");
       expect(JSON.parse(responses[0]?.body ?? "").message).toBe("(#100) The request body is larger than 65536 bytes");
@@ -69,7 +72,7 @@ describe("bodies above the limit", () => {
 });
 
 describe("slow calls", () => {
-  test("a body that does not come in time is refused in the call's error form", async () => {
+  test("a body that does not come in time is refused in the request's error form", async () => {
     await using({ bodyMsMax: 150 }, async ({ port }) => {
       const slow = [post("Content-Length: 30\r\n", "/1/personas"), ..."abcdefghijklmnopqrstuvwxyz"];
       const { responses, durationMs } = await exchange(port, slow, { gapMs: 30 });
@@ -82,17 +85,21 @@ describe("slow calls", () => {
 
   test("headers that do not come in time end the connection", async () => {
     await using({ headMsMax: 200 }, async ({ port }) => {
-      const { responses, isClosedByServer } = await exchange(port, ["GET /1 HTTP/1.1\r\n", ...Array.from({ length: 100 }, (_, i) => `X-${i}: 1\r\n`)], {
-        gapMs: 40,
-        responses: 2,
-      });
+      const { responses, isClosedByServer } = await exchange(
+        port,
+        ["GET /1 HTTP/1.1\r\n", ...Array.from({ length: 100 }, (_, i) => `X-${i}: 1\r\n`)],
+        {
+          gapMs: 40,
+          responses: 2,
+        },
+      );
       expect(responses[0]?.status).toBe(408);
       expect(errorOf(responses[0]?.body ?? "")).toMatchObject({ code: 100, pftrace_id: "Aecho0000000" });
       expect(isClosedByServer).toBe(true);
     });
   });
 
-  test("a connection without a call is closed", async () => {
+  test("a connection without a request is closed", async () => {
     await using({ headMsMax: 200, bodyMsMax: 200, keepAliveMs: 300 }, async ({ port }) => {
       const [unused, used] = await Promise.all([
         exchange(port, [], { responses: 2, waitMs: 8_000 }),
@@ -139,11 +146,14 @@ describe("slow calls", () => {
 describe("addresses and headers above the limit", () => {
   const sized = (bytes: number): string => `GET /1/personas HTTP/1.1\r\nHost: h\r\nX: ${"a".repeat(bytes)}\r\n\r\n`;
 
-  test("are refused in the call's error form", async () => {
+  test("are refused in the request's error form", async () => {
     await using({}, async ({ port }) => {
       const { responses } = await exchange(port, [sized(17 * KIB)]);
       expect(responses[0]?.status).toBe(431);
-      expect(JSON.parse(responses[0]?.body ?? "")).toMatchObject({ code: 100, message: "(#100) The address and headers are larger than 16384 bytes" });
+      expect(JSON.parse(responses[0]?.body ?? "")).toMatchObject({
+        code: 100,
+        message: "(#100) The address and headers are larger than 16384 bytes",
+      });
       expect((await exchange(port, [`GET /${"a".repeat(17 * KIB)} HTTP/1.1\r\nHost: h\r\n\r\n`])).responses[0]?.status).toBe(431);
       expect((await exchange(port, [sized(15 * KIB)])).responses[0]?.status).toBe(200);
     });
@@ -187,7 +197,7 @@ test.each([
   });
 });
 
-test("broken chunks are refused in the call's error form, and the connection ends", async () => {
+test("broken chunks are refused in the request's error form, and the connection ends", async () => {
   await using({}, async ({ port }) => {
     for (const chunks of [
       "zz\r\n",
@@ -198,14 +208,16 @@ test("broken chunks are refused in the call's error form, and the connection end
       "fffffffff\r\n",
       `1;${"x".repeat(300)}\r\n`,
     ]) {
-      const { responses, isClosedByServer } = await exchange(port, [post("Transfer-Encoding: chunked\r\n", "/1/personas") + chunks], { responses: 2 });
+      const { responses, isClosedByServer } = await exchange(port, [post("Transfer-Encoding: chunked\r\n", "/1/personas") + chunks], {
+        responses: 2,
+      });
       expect([responses.length, responses[0]?.status, responses[0]?.headers.connection, isClosedByServer]).toEqual([1, 400, "close", true]);
       expect(JSON.parse(responses[0]?.body ?? "")).toMatchObject({ code: 100, message: "(#100) The request body is not in valid chunks" });
     }
   });
 });
 
-test("too many calls at once: 503 with Retry-After, in the call's error form", async () => {
+test("too many requests at once: 503 with Retry-After, in the request's error form", async () => {
   const { graph, release } = await serveHeld({ requestsMax: 2 });
   const url = `http://127.0.0.1:${graph.port}`;
   const running = [fetch(`${url}/held`), fetch(`${url}/held`)];
@@ -222,7 +234,7 @@ test("too many calls at once: 503 with Retry-After, in the call's error form", a
 });
 
 describe("stopping", () => {
-  test("running calls end, idle connections close, new ones are not taken", async () => {
+  test("running requests end, idle connections close, new ones are not taken", async () => {
     const { graph, release } = await serveHeld({});
     const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: h\r\n\r\n`;
     const running = exchange(graph.port, [get("/held")], { responses: 2 });

@@ -1,18 +1,19 @@
-/** Answers to calls that do not reach the stairs: preflights, too much work, what is not HTTP. They look like the others. */
-import { segmentsOf } from "#graph/pipeline/address";
+/** Answers to calls that do not reach the pipeline: preflights, too much work, what is not HTTP. They look like the others. */
+
 import type { ErrorForm } from "#graph/contract/operation";
-import { renderError } from "#graph/response/error-forms";
+import { segmentsOf } from "#graph/pipeline/address";
 import type { RequestDeps } from "#graph/pipeline/handle-request";
-import { formByShape } from "#graph/pipeline/route";
 import type { GraphRequest, GraphResponse, SurfaceName } from "#graph/pipeline/request";
-import { fixedVersions } from "#graph/versions/surfaces";
+import { formByShape } from "#graph/pipeline/route";
+import { renderError } from "#graph/response/error-forms";
 import { newestVersion } from "#graph/versions/resolve";
+import { fixedVersions } from "#graph/versions/surfaces";
 import type { World } from "#graph/worlds/world";
 import { type GraphError, overloaded } from "#kernel/errors";
 import { formatVersion } from "#kernel/versions";
 import { monotonicMs } from "#system";
-import { headText } from "./responses.ts";
 import type { Connection } from "./http1/connection.ts";
+import { headText } from "./responses.ts";
 
 function unreached(
   deps: RequestDeps,
@@ -25,7 +26,7 @@ function unreached(
   const traceId = deps.traceId();
   const headers = {
     "x-pf-trace-id": traceId,
-    // D-83, D-22: on every answer.
+    // D-83, D-22: on every response.
     "pf-api-version": fixedVersions[surface] ?? formatVersion(newestVersion(world.calendar)),
     "x-app-usage": '{"call_count":0}',
     "x-business-use-case-usage": '{"call_count":0}',
@@ -43,18 +44,18 @@ export function refusal(deps: RequestDeps, world: World, surface: SurfaceName, e
 export const preflight = (deps: RequestDeps, world: World, surface: SurfaceName, headers: Readonly<Record<string, string>>): GraphResponse =>
   unreached(deps, world, surface, 204, headers, "");
 
-/** D-97: in the form (D-20), and with the headers, of every call of its shape; it is not looked at any further than that. */
+/** D-97: in the form (D-20), and with the headers, of every request of its shape; it is not looked at any further than that. */
 export function turnedAway(deps: RequestDeps, world: World, request: GraphRequest, seconds: number): GraphResponse {
   const edge = segmentsOf(request.path).at(-1);
   const response = refusal(deps, world, request.surface, overloaded(seconds), formByShape(request, edge, deps.registry));
   return { ...response, headers: { ...response.headers, ...deps.registry.headersOf(request.method, edge) } };
 }
 
-/** Turning a call away takes some 50 µs where thousands of connections wait, most of them the system's: so many in a second take 2.5 % of a core. */
+/** Turning a request away takes some 50 µs where thousands of connections wait, most of them the system's: so many in a second take 2.5 % of a core. */
 const COMING_BACK_PER_SECOND = 500;
 const REST_SECONDS_MAX = 10;
 const LOOK_EVERY_MS = 100;
-/** That go on sooner, to see whether there is room again: twice as many each time, as long as there is. */
+/** That go on sooner, to see whether there is feature again: twice as many each time, as long as there is. */
 const SOONER_MIN = 50;
 
 interface Rest {
@@ -63,8 +64,8 @@ interface Rest {
 }
 
 /**
- * D-97: connections whose last call was turned away. Nothing is read from them before the time that the answer said is over, or
- * there is room again: who comes back sooner costs nothing until then, and the work that is taken gets done, however many there are.
+ * D-97: connections whose last request was turned away. Nothing is read from them before the time that the response said is over, or
+ * there is feature again: who comes back sooner costs nothing until then, and the work that is taken gets done, however many there are.
  */
 export class Resting {
   #rests: Rest[] = [];
@@ -77,7 +78,7 @@ export class Resting {
     return Math.min(REST_SECONDS_MAX, 1 + Math.floor(this.#rests.length / COMING_BACK_PER_SECOND));
   }
 
-  /** The answer is written at once. */
+  /** The response is written at once. */
   write(connection: Connection, { status, headers, body }: GraphResponse, isHead: boolean, seconds: number): void {
     const { isLast, isHttp10 } = connection;
     const size = Buffer.byteLength(body);
@@ -109,7 +110,7 @@ export class Resting {
       clearInterval(this.#timer);
       this.#timer = undefined;
     }
-    // The next call may have come already, and may be turned away as well.
+    // The next request may have come already, and may be turned away as well.
     for (const connection of rested) connection.responded(connection.isLast);
   }
 }

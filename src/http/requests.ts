@@ -1,21 +1,21 @@
-/** From a call on the socket to the stairs and back. */
+/** From a request on the socket to the pipeline and back. */
 import type { handleRequest, RequestDeps } from "#graph/pipeline/handle-request";
 import type { GraphRequest, GraphResponse } from "#graph/pipeline/request";
 import { bodyTooLarge, type GraphError, headersTooLarge, internalError, malformedRequest } from "#kernel/errors";
 import { monotonicMs } from "#system";
 import type { RequestMetrics } from "#telemetry/request-metrics";
-import { writeResponse } from "./responses.ts";
 import { findHeader, headBytes, type RawHeaders, splitTarget, type Target } from "./arrived.ts";
 import { defectiveBody, NO_BODY, type ParsedBody, parseBody } from "./body/body.ts";
-import type { Connection, Received } from "./http1/connection.ts";
+import { type ParsedPairs, parsePairs } from "./body/pairs.ts";
 import { PREFLIGHT_HEADERS } from "./cors.ts";
-import { type RouteHandler, type RouteTable, requestOf, writeWebResponse } from "./routes/extra-routes.ts";
+import type { Connection, Received } from "./http1/connection.ts";
 import type { RequestHead } from "./http1/head.ts";
 import type { HttpLimits } from "./limits.ts";
 import type { Origins } from "./origin.ts";
-import { type ParsedPairs, parsePairs } from "./body/pairs.ts";
 import type { Place, Places } from "./places.ts";
 import { preflight, Resting, refusal, turnedAway } from "./refusals.ts";
+import { writeResponse } from "./responses.ts";
+import { type RouteHandler, type RouteTable, requestOf, writeWebResponse } from "./routes/extra-routes.ts";
 
 export interface RequestDispatcherOptions {
   readonly deps: RequestDeps;
@@ -27,7 +27,7 @@ export interface RequestDispatcherOptions {
   readonly metrics: RequestMetrics;
 }
 
-/** A call of which the head is read and the place is known. */
+/** A request of which the head is read and the place is known. */
 interface IncomingRequest {
   readonly head: RequestHead;
   readonly connection: Connection;
@@ -40,14 +40,14 @@ interface IncomingRequest {
   bodyBytes: number;
 }
 
-/** `unread`: it is off the connection, and not worth reading, because the call is turned away. */
+/** `unread`: it is off the connection, and not worth reading, because the request is turned away. */
 type TakenBody = ParsedBody | "gone" | "unread";
 
 export class RequestDispatcher {
   readonly #options: RequestDispatcherOptions;
-  /** Set when the server stops: no new calls, and connections end with the answer. */
+  /** Set when the server stops: no new requests, and connections end with the response. */
   isStopping = false;
-  /** Bodies of the calls that are on the stairs. */
+  /** Bodies of the calls that are in the pipeline. */
   #bytesInFlight = 0;
   /** What the bodies that are on their way may come to. */
   #bytesArriving = 0;
@@ -99,7 +99,7 @@ export class RequestDispatcher {
     return this.isStopping || metrics.inFlight >= limits.requestsMax || this.#bytesInFlight >= limits.requestBytesMax;
   }
 
-  /** Costs a small part of what the call would: its body is not looked at, and its connection rests. */
+  /** Costs a small part of what the request would: its body is not looked at, and its connection rests. */
   #turnAway(incoming: IncomingRequest): void {
     const { deps, metrics } = this.#options;
     const { head, connection, place, startedMs } = incoming;
@@ -144,7 +144,7 @@ export class RequestDispatcher {
     };
   }
 
-  /** Where something is wrong with it the rest stays unread, and the connection ends with the answer. */
+  /** Where something is wrong with it the rest stays unread, and the connection ends with the response. */
   #takeBody(incoming: IncomingRequest): TakenBody | Promise<TakenBody> {
     const { head, connection, place } = incoming;
     const { limits } = this.#options;
@@ -179,7 +179,7 @@ export class RequestDispatcher {
     this.#options.metrics.record("preflight", graphResponse.status, monotonicMs() - startedMs);
   }
 
-  /** A mistake of this program, outside of the stairs. */
+  /** A mistake of this program, outside of the pipeline. */
   #fail(error: unknown, { head, connection, place, startedMs }: IncomingRequest): void {
     const { deps, metrics } = this.#options;
     const graphResponse = refusal(deps, place.world, place.surface, internalError(), "wrapped");

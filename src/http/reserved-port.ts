@@ -2,7 +2,7 @@
 
 export interface ReservedPort {
   readonly port: number;
-  /** Called when the processes listen, so that no call reaches this one. */
+  /** Called when the processes listen, so that no request reaches this one. */
   release(): Promise<void>;
 }
 

@@ -1,8 +1,8 @@
 /** Writes answers to a connection. */
 import type { GraphResponse } from "#graph/pipeline/request";
 import { realNowMs } from "#system";
-import type { Connection } from "./http1/connection.ts";
 import { CORS_HEADERS } from "./cors.ts";
+import type { Connection } from "./http1/connection.ts";
 import { reasonOf } from "./http1/reason-phrases.ts";
 
 const CORS_LINES = linesOf(CORS_HEADERS);
@@ -13,7 +13,7 @@ function linesOf(headers: Readonly<Record<string, string>>): string {
   return lines;
 }
 
-/** Status line and headers up to and without the empty line; `isLast`: the connection ends with the answer. */
+/** Status line and headers up to and without the empty line; `isLast`: the connection ends with the response. */
 export function headText(status: number, headers: Readonly<Record<string, string>>, isLast: boolean, isHttp10: boolean): string {
   const connection = isLast ? "connection: close\r\n" : isHttp10 ? "connection: keep-alive\r\n" : "";
   return `HTTP/1.1 ${status} ${reasonOf(status)}\r\n${linesOf(headers)}${CORS_LINES}${connection}date: ${httpDate(realNowMs())}\r\n`;
@@ -55,6 +55,6 @@ export function writeResponse(connection: Connection, { status, headers, body }:
   connection.responded(isLast);
 }
 
-/** For what was no call, after which the connection ends. */
+/** For what was no request, after which the connection ends. */
 export const lastResponse = ({ status, headers, body }: GraphResponse): string =>
   `${headText(status, headers, true, false)}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;

@@ -13,7 +13,7 @@ afterAll(() => graph.stop(0));
 const ask = async (text: string, port = graph.port) => {
   const { responses } = await exchange(port, [text]);
   const response = responses[0];
-  if (response === undefined) throw new Error("there was no answer");
+  if (response === undefined) throw new Error("there was no response");
   return response;
 };
 const seen = async (text: string, port = graph.port): Promise<Echo> => {
@@ -26,7 +26,7 @@ const withBody = (method: string, path: string, type: string, body: string): str
   `${method} ${path} HTTP/1.1\r\nHost: graph.test\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 
 describe("D-01: addresses", () => {
-  test("a call is told its surface, world and address", async () => {
+  test("a request is told its surface, world and address", async () => {
     expect(await seen(get("//ads/v25.0/8001?fields=id&x=%C3%BC", "Host: Graph.test:81\r\nAuthorization: Bearer t\r\n"))).toEqual({
       world: "default",
       surface: "ads",
@@ -79,12 +79,12 @@ describe("D-34: bodies", () => {
     expect(await seen(chunked)).toMatchObject({ body: { a: "1", b: "2" } });
   });
 
-  test("two calls in one packet are answered in their order", async () => {
+  test("two requests in one packet are answered in their order", async () => {
     const { responses } = await exchange(graph.port, [withBody("POST", "/1", "application/json", '{"a":1}') + get("/2")], { responses: 2 });
     expect(responses.map(({ body }) => JSON.parse(body).path)).toEqual(["/1", "/2"]);
   });
 
-  test("what is wrong with it is said in the error form of the call", async () => {
+  test("what is wrong with it is said in the error form of the request", async () => {
     const flat = await ask(withBody("POST", "/v26.0/1/personas", "application/json", "{"));
     expect(flat.status).toBe(400);
     expect(JSON.parse(flat.body)).toMatchObject({ code: 100, message: "(#100) The request body is not valid JSON", pftrace_id: "Aecho0000000" });
@@ -128,7 +128,7 @@ describe("D-04: methods", () => {
     }
   });
 
-  test("every answer may be read by a page of another origin", async () => {
+  test("every response may be read by a page of another origin", async () => {
     for (const text of [get("/1"), get("/1?a=%zz"), "BREW /1 HTTP/1.1\r\nHost: h\r\n\r\n"]) {
       const { headers } = await ask(text);
       expect(headers["access-control-allow-origin"]).toBe("*");
@@ -136,19 +136,21 @@ describe("D-04: methods", () => {
     }
   });
 
-  test("other methods of HTTP come to the stairs", async () => {
+  test("other methods of HTTP come to the pipeline", async () => {
     for (const method of ["PUT", "PATCH", "TRACE", "PROPFIND"]) expect((await seen(`${method} /1 HTTP/1.1\r\nHost: h\r\n\r\n`)).method).toBe(method);
   });
 });
 
 test("304 and 204 have neither a body nor a length", async () => {
-  const own = await serveEcho({ handleRequest: async (_deps, world, request) => ({ ...(await echo(world, request)), status: 304 }) as GraphResponse });
+  const own = await serveEcho({
+    handleRequest: async (_deps, world, request) => ({ ...(await echo(world, request)), status: 304 }) as GraphResponse,
+  });
   const { status, body, headers } = await ask(get("/1"), own.port);
   expect([status, body, headers["content-length"], headers["transfer-encoding"]]).toEqual([304, "", undefined, undefined]);
   await own.stop(0);
 });
 
-test("what the stairs throw, and what a route throws, is a 500 with a trace id and nothing else", async () => {
+test("what the pipeline throw, and what a route throws, is a 500 with a trace id and nothing else", async () => {
   const mistake = new Error("secret");
   const fail = () => {
     throw mistake;
@@ -211,16 +213,16 @@ test("what a route answers is streamed whole, in chunks or to the end of the con
     });
   const own = await serveEcho({ extraRoutes: new Map<string, RouteHandler>([["/stream", () => new Response(stream())]]) });
   const url = `http://127.0.0.1:${own.port}/stream`;
-  expect((await Promise.all([fetch(url), fetch(url)].map(async (response) => (await response).text()))).map((text) => text === part.repeat(100))).toEqual(
-    [true, true],
-  );
+  expect(
+    (await Promise.all([fetch(url), fetch(url)].map(async (response) => (await response).text()))).map((text) => text === part.repeat(100)),
+  ).toEqual([true, true]);
   const { text, isClosedByServer } = await exchange(own.port, ["GET /stream HTTP/1.0\r\n\r\n"], { responses: 2 });
   expect([text.slice(text.indexOf("\r\n\r\n") + 4) === part.repeat(100), isClosedByServer]).toEqual([true, true]);
   expect(text.toLowerCase()).not.toContain("transfer-encoding");
   await own.stop(0);
 });
 
-test("each call is logged in its world and counted", async () => {
+test("each request is logged in its world and counted", async () => {
   const world = echoWorld("logged");
   const own = await serveEcho({ worlds: { default: world, find: () => undefined } });
   await ask(withBody("POST", "/app/1001/activities?event=X&access_token=secret", "application/json", '{"a":"ü"}'.replace("ü", "\xc3\xbc")), own.port);

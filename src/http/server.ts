@@ -3,22 +3,22 @@
  *
  * It reads HTTP/1.1 itself, from Bun's sockets. `Bun.serve` drops the body of a GET, which carries parameters (D-34), and answers
  * malformed HTTP with bare statuses of its own, where the interface promises a trace id on every error; `node:http` on Bun does
- * neither, but costs twice as much (measured on constant answers: 24 µs CPU a call against 11, and 9 of `Bun.serve`).
+ * neither, but costs twice as much (measured on constant answers: 24 µs CPU a request against 11, and 9 of `Bun.serve`).
  */
 import type { Socket, TCPSocketListener, TCPSocketListenOptions } from "bun";
 import { handleRequest, type RequestDeps } from "#graph/pipeline/handle-request";
 import type { GraphError } from "#kernel/errors";
 import { monotonicMs } from "#system";
 import { RequestMetrics } from "#telemetry/request-metrics";
-import { lastResponse } from "./responses.ts";
-import { RequestDispatcher } from "./requests.ts";
 import { Connection, type ConnectionOwner } from "./http1/connection.ts";
-import { type ExtraRoutes, RouteTable } from "./routes/extra-routes.ts";
 import type { RequestHead } from "./http1/head.ts";
 import type { HttpLimits } from "./limits.ts";
 import { Origins } from "./origin.ts";
 import { Places, type SurfaceAddress, type WorldDirectory } from "./places.ts";
 import { refusal } from "./refusals.ts";
+import { RequestDispatcher } from "./requests.ts";
+import { lastResponse } from "./responses.ts";
+import { type ExtraRoutes, RouteTable } from "./routes/extra-routes.ts";
 
 export interface GraphServerOptions {
   readonly hostname: string;
@@ -34,7 +34,7 @@ export interface GraphServerOptions {
   readonly reusePort?: boolean;
   readonly extraRoutes?: ExtraRoutes;
   readonly metrics?: RequestMetrics;
-  /** The stairs themselves, for tests of what is around them. */
+  /** The pipeline themselves, for tests of what is around them. */
   readonly handleRequest?: typeof handleRequest;
 }
 
@@ -42,7 +42,7 @@ export interface GraphServer {
   readonly port: number;
   readonly hostname: string;
   readonly metrics: RequestMetrics;
-  /** No new calls; running ones end, but after `graceMs` they are cut off. */
+  /** No new requests; running ones end, but after `graceMs` they are cut off. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -67,7 +67,7 @@ export async function serveGraph(options: GraphServerOptions): Promise<GraphServ
     hostname,
     port: options.port,
     reusePort: options.reusePort === true,
-    // A caller may end his side when he has asked, and still read the answer.
+    // A caller may end his side when he has asked, and still read the response.
     allowHalfOpen: true,
     socket: connections.handlers,
   });
@@ -139,7 +139,7 @@ class Connections implements ConnectionOwner {
     });
     for (const connection of [...this.#open]) connection.release();
     if (this.#open.size > 0) {
-      // A timer because running calls may hang on a network that is not ours.
+      // A timer because running requests may hang on a network that is not ours.
       const timer = setTimeout(() => this.#cutAll(), graceMs);
       await none;
       clearTimeout(timer);

@@ -8,7 +8,7 @@ import { Resting } from "./refusals.ts";
 
 interface Occupied {
   readonly graph: EchoGraph;
-  /** One more call stays on the stairs; answers a function that awaits its status. */
+  /** One more request stays in the pipeline; answers a function that awaits its status. */
   hold(body: string): Promise<() => Promise<number>>;
   release(): void;
 }
@@ -33,7 +33,7 @@ const chunked = (body: string): string =>
 test("D-97: a call that is turned away is not read, and what follows it on its connection is", async () => {
   const { graph, hold, release } = await occupied({ requestsMax: 1 });
   const held = await hold("a=1");
-  // Neither of the bodies is a call, though the first looks like one.
+  // Neither of the bodies is a request, though the first looks like one.
   const responses = exchange(graph.port, [post(get), chunked("{broken"), post('{"name":"c"}')], { responses: 3 });
   while (graph.metrics.turnedAway < 2) await Bun.sleep(5);
   release();
@@ -63,7 +63,7 @@ test("D-97: a call that is turned away is answered at once, and its connection r
   expect(done.slice(1)).toEqual(["answered false"]);
 });
 
-test("the bodies of running calls are bounded together, and the one that goes beyond it is the last one taken", async () => {
+test("the bodies of running requests are bounded together, and the one that goes beyond it is the last one taken", async () => {
   const { graph, hold, release } = await occupied({ requestBytesMax: 100 });
   const statusOf = async (text: string) => (await exchange(graph.port, [text])).responses[0]?.status;
   const first = await hold("a".repeat(99));
@@ -76,7 +76,7 @@ test("the bodies of running calls are bounded together, and the one that goes be
   await graph.stop(0);
 });
 
-test("D-97: a call that is turned away has the headers that every answer to its like has", async () => {
+test("D-97: a call that is turned away has the headers that every response to its like has", async () => {
   const { graph, hold, release } = await occupied({ requestsMax: 1 });
   const held = await hold("a=1");
   const headersOf = async (text: string) => (await exchange(graph.port, [text])).responses[0]?.headers;
@@ -122,7 +122,7 @@ test("D-97: connections that are gone, and those that went on, count no more", a
     const connection = { isLast: false, isHttp10: false, isGone, writeText() {}, responded: () => responded++ } as unknown as Connection;
     for (let i = 0; i < 2_000; i++) resting.write(connection, response, false, 10);
     expect(resting.seconds).toBe(5);
-    // Nobody else is turned away: there is room again, and nobody waits for the end of the ten seconds.
+    // Nobody else is turned away: there is feature again, and nobody waits for the end of the ten seconds.
     while (resting.seconds > 1) await Bun.sleep(20);
     expect(responded > 0).toBe(!isGone);
   }

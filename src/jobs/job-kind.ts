@@ -3,7 +3,7 @@ import type { Transaction } from "#storage/database";
 
 /** `W` is the world that the job works on; `graph/contract/feature.ts` says which. */
 export interface JobKind<W = unknown> {
-  /** Past tense or noun, unique in the house, e.g. `live_video_window`. */
+  /** Past tense or noun, unique in the server, e.g. `live_video_window`. */
   readonly kind: string;
   /**
    * Called when the job is due, in one process at a time, and again after a throw or when its process ended in the middle:

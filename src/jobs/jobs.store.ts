@@ -16,7 +16,7 @@ export async function saveJob(tx: Transaction, kind: string, key: string, dueMs:
     ON CONFLICT (kind, key) DO UPDATE SET due_ms = excluded.due_ms, payload = excluded.payload, attempts = 0, fence = 0, last_error = NULL`);
 }
 
-/** Answers whether there was one. */
+/** Returns whether there was one. */
 export async function deleteJob(tx: Transaction, kind: string, key: string): Promise<boolean> {
   return (await tx.run(sql`DELETE FROM jobs WHERE kind = ${kind} AND key = ${key}`)) > 0;
 }
@@ -42,7 +42,7 @@ export async function findNextDueTime(reader: Reader): Promise<number | undefine
   return row?.due_ms ?? undefined;
 }
 
-/** Answers whether the run under `fence` still owned it. */
+/** Returns whether the run under `fence` still owned it. */
 export async function settleJob(tx: Transaction, kind: string, key: string, fence: number): Promise<boolean> {
   return (await tx.run(sql`DELETE FROM jobs WHERE kind = ${kind} AND key = ${key} AND fence = ${fence}`)) > 0;
 }

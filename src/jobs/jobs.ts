@@ -55,7 +55,7 @@ export class Jobs<W = unknown> implements WorkSource {
     tx.afterCommit(() => this.#options.loop.wake(this));
   }
 
-  /** Answers whether there was one. A run that has begun goes on, but cannot settle. */
+  /** Returns whether there was one. A run that has begun goes on, but cannot settle. */
   cancel(tx: Transaction, kind: string, key: string): Promise<boolean> {
     return deleteJob(tx, kind, key);
   }

@@ -41,7 +41,7 @@ export class WorkSession {
     return this.#isShared || !this.#isStored ? undefined : this.#fence;
   }
 
-  /** What is claimed in `tx` carries the answer. */
+  /** What is claimed in `tx` carries the response. */
   async fenceFor(tx: Transaction): Promise<number> {
     if (!this.#isStored) {
       const leaseUntilMs = this.#realNowMs() + LEASE_MS;
@@ -72,7 +72,7 @@ export class WorkSession {
     else this.#renew();
   }
 
-  /** Gives back, in one transaction each, what sessions that have ended still hold. Answers how many there were. */
+  /** Gives back, in one transaction each, what sessions that have ended still hold. Returns how many there were. */
   async takeOver(release: (tx: Transaction, fence: number) => Promise<void>): Promise<number> {
     // On SQLite whoever else wrote a session is gone: the folder's lock says so.
     const beforeMs = this.#isShared ? this.#realNowMs() : Number.MAX_SAFE_INTEGER;

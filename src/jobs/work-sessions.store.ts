@@ -8,12 +8,12 @@ export async function saveSession(tx: Transaction, fence: number, leaseUntilMs: 
     ON CONFLICT (fence) DO UPDATE SET lease_until_ms = excluded.lease_until_ms`);
 }
 
-/** Answers false when another process has declared the session dead. */
+/** Returns false when another process has declared the session dead. */
 export async function renewSession(tx: Transaction, fence: number, leaseUntilMs: number): Promise<boolean> {
   return (await tx.run(sql`UPDATE work_sessions SET lease_until_ms = ${leaseUntilMs} WHERE fence = ${fence}`)) > 0;
 }
 
-/** Answers whether it was there: of several processes that find it dead, one takes it over. */
+/** Returns whether it was there: of several processes that find it dead, one takes it over. */
 export async function deleteSession(tx: Transaction, fence: number): Promise<boolean> {
   return (await tx.run(sql`DELETE FROM work_sessions WHERE fence = ${fence}`)) > 0;
 }

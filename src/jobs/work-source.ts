@@ -23,7 +23,7 @@ export interface WorkSource {
   /** Claims what is due and starts it without waiting for its end. Turns of one source never overlap. */
   turn(turn: Turn): Promise<TurnEnd>;
   /**
-   * Resolves when whatever has been started so far has ended; its result may need another turn to be stored. Answers whether
+   * Resolves when whatever has been started so far has ended; its result may need another turn to be stored. Returns whether
    * there was anything to wait for.
    */
   settled(): Promise<boolean>;

@@ -28,8 +28,8 @@ export const catalogue = {
     isTransient: true,
     when: "the server has more work than it can take; Retry-After says when to try again",
   },
-  appRateLimited: { status: 429, code: 4, type: "OAuthException", isTransient: true, when: "the app used up its calls (D-22)" },
-  edgeRateLimited: { status: 429, code: 613, type: "OAuthException", isTransient: true, when: "the page or edge used up its calls (D-22)" },
+  appRateLimited: { status: 429, code: 4, type: "OAuthException", isTransient: true, when: "the app used up its requests (D-22)" },
+  edgeRateLimited: { status: 429, code: 613, type: "OAuthException", isTransient: true, when: "the page or edge used up its requests (D-22)" },
   permissionMissing: { status: 403, code: 10, type: "OAuthException", when: "the token lacks a permission that the operation needs (D-13)" },
   taskMissing: { status: 403, code: 200, type: "OAuthException", when: "the person lacks the page task or role that the operation needs (D-13)" },
   tokenMissing: {
@@ -55,7 +55,7 @@ export const catalogue = {
     code: 190,
     subcode: 458,
     type: "OAuthException",
-    when: "the access tokens of one call belong to different apps, or to an app that does not take part",
+    when: "the access tokens of one request belong to different apps, or to an app that does not take part",
   },
   invalidParameter: {
     status: 400,

@@ -1,10 +1,10 @@
 /**
- * Rooms meet by name: a room registers a typed reader under its node type, another asks for it by that name.
- * Each room adds its reader's type by declaration merging:
+ * Features meet by name: a feature registers a typed reader under its node type, another asks for it by that name.
+ * Each feature adds its reader's type by declaration merging:
  *
  *     declare module "#kernel/readers" { interface Readers { page: PageReader } }
  */
-// biome-ignore lint/suspicious/noEmptyInterface: rooms fill it by declaration merging.
+// biome-ignore lint/suspicious/noEmptyInterface: features fill it by declaration merging.
 export interface Ports {}
 
 export class PortRegistry {

@@ -34,8 +34,8 @@ const chunked = (body: Buffer): Response =>
     }),
   );
 
-describe("an answer that is taken as it comes", () => {
-  test("arrives whole and in order, by length and in chunks, and the connection serves the next call", async () => {
+describe("a response that is taken as it comes", () => {
+  test("arrives whole and in order, by length and in chunks, and the connection serves the next request", async () => {
     const body = bytes(3_000_000);
     for (const response of [() => new Response(new Uint8Array(body)), () => chunked(body)]) {
       const url = serve(response);
@@ -85,7 +85,7 @@ describe("an answer that is taken as it comes", () => {
     expect(sent).toBeLessThan(50_000_000);
   });
 
-  test("what the taker throws ends the call, also at the very end", async () => {
+  test("what the taker throws ends the request, also at the very end", async () => {
     const url = serve(() => new Response("short"));
     const refuse = async () => {
       await Bun.sleep(5);
@@ -94,7 +94,7 @@ describe("an answer that is taken as it comes", () => {
     await expect(client().request(get(url, refuse))).rejects.toThrow(RangeError);
   });
 
-  test("an answer that breaks off is no answer, and one that ends with its connection is whole once it is taken", async () => {
+  test("a response that breaks off is no response, and one that ends with its connection is whole once it is taken", async () => {
     const responses = { "/cut": "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", "/close": "HTTP/1.0 200 OK\r\n\r\nwhole" } as const;
     const server = createServer((socket) => {
       socket.on("error", () => {});

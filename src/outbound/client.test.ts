@@ -59,7 +59,7 @@ const get = (url: string, more: Partial<OutboundRequest> = {}): OutboundRequest 
 const textOf = (response: { body: Buffer }): string => response.body.toString("utf8");
 
 describe("calls that are allowed", () => {
-  test("a POST arrives with its headers and body, byte for byte, and its answer comes back", async () => {
+  test("a POST arrives with its headers and body, byte for byte, and its response comes back", async () => {
     const seen: unknown[] = [];
     const port = serve(async (request) => {
       seen.push([
@@ -88,7 +88,7 @@ describe("calls that are allowed", () => {
     expect(textOf(response)).toBe(String(Bun.hash(new TextEncoder().encode(body).buffer)));
   });
 
-  test("connections are used again, several calls at once each have their own", async () => {
+  test("connections are used again, several requests at once each have their own", async () => {
     const ports = new Set<number>();
     const port = serve(async (request, server) => {
       ports.add(server.requestIP(request)?.port ?? 0);
@@ -120,7 +120,8 @@ describe("TLS", () => {
   test("the certificate is verified for the name, at the address that was checked", async () => {
     const port = serve((request) => new Response(request.headers.get("host")), tls);
     const client = clientOf({ rules: allowed, resolve: async () => ["127.0.0.1"], ca: authority });
-    for (let request = 0; request < 3; request++) expect(textOf(await client.request(get(`https://receiver.example:${port}/`)))).toBe(`receiver.example:${port}`);
+    for (let request = 0; request < 3; request++)
+      expect(textOf(await client.request(get(`https://receiver.example:${port}/`)))).toBe(`receiver.example:${port}`);
     expect(textOf(await client.request(get(`https://127.0.0.1:${port}/`)))).toBe(`127.0.0.1:${port}`);
   });
 
@@ -172,7 +173,9 @@ describe("D-64: names that lead to inner addresses", () => {
       // TEST-NET is reserved, so a public address stands for "elsewhere"; nobody answers there.
       resolve: async () => (asked++ === 0 ? ["93.184.216.34"] : ["127.0.0.1"]),
     });
-    const requests = [1, 2, 3].map(() => client.request(get(`https://rebinding.example.com:${port}/`, { deadlineMs: 150 })).catch((error) => error.name));
+    const requests = [1, 2, 3].map(() =>
+      client.request(get(`https://rebinding.example.com:${port}/`, { deadlineMs: 150 })).catch((error) => error.name),
+    );
     expect(await Promise.all(requests)).toEqual(["CallFailed", "CallFailed", "CallFailed"]);
     expect([asked, hits]).toEqual([1, 0]);
   });
@@ -186,7 +189,8 @@ describe("D-64: names that lead to inner addresses", () => {
         throw new Error("ENOTFOUND");
       },
     });
-    for (let request = 0; request < 2; request++) expect(await client.request(get("https://nowhere.example.com/")).catch((error) => error.kind)).toBe("dns");
+    for (let request = 0; request < 2; request++)
+      expect(await client.request(get("https://nowhere.example.com/")).catch((error) => error.kind)).toBe("dns");
     expect(asked).toBe(2);
   });
 });
@@ -203,7 +207,7 @@ describe("answers", () => {
     expect(inside).toBe(0);
   });
 
-  test("at most the asked bytes of an answer are read, however long it is", async () => {
+  test("at most the asked bytes of a response are read, however long it is", async () => {
     const port = serve(() => new Response(new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(10_000).fill(97)) })));
     const response = await clientOf({ rules: sandbox }).request(get(`http://127.0.0.1:${port}/`, { responseBytesMax: 25_000 }));
     expect([response.body.length, response.isCut]).toEqual([25_000, true]);
@@ -273,7 +277,7 @@ describe("answers", () => {
     ["another protocol", "HTTP/1.1 101 Switching Protocols\r\n\r\n"],
     ["headers without end", `HTTP/1.1 200 OK\r\na: ${"b".repeat(40_000)}`],
     ["an end in the middle", "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc"],
-  ])("%s is no answer", async (_what, bytes) => {
+  ])("%s is no response", async (_what, bytes) => {
     const port = await serveBytes(() => [bytes], "close");
     const failure = await clientOf({ rules: sandbox })
       .request(get(`http://127.0.0.1:${port}/`))
@@ -281,7 +285,7 @@ describe("answers", () => {
     expect(failure).toMatchObject({ name: "CallFailed", kind: "malformed" });
   });
 
-  test("what is sent without being asked is not taken for the next call's answer", async () => {
+  test("what is sent without being asked is not taken for the next request's answer", async () => {
     const port = await serveBytes((request) => [
       `HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n${request.slice(5, 7)}`,
       "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nxx",

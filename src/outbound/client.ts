@@ -1,15 +1,15 @@
 /**
- * The only way out of the house (D-64): handshakes, deliveries, files that are fetched. The address is checked, and the
- * checked address is the one connected to; redirects are not followed; the answer is cut; the whole call has a deadline.
+ * The only way out of the server (D-64): handshakes, deliveries, files that are fetched. The address is checked, and the
+ * checked address is the one connected to; redirects are not followed; the response is cut; the whole request has a deadline.
  *
  * Errors: `CallbackRefused` (`callback-address.ts`) before anything is sent, `CallFailed` (`outbound-connection.ts`).
  */
 import { BoundedMap } from "#kernel/bounded-map";
 import { addressRefusal, CallbackRefused, type CallbackRules, type CallbackTarget, readCallback } from "./address-rules.ts";
-import type { OutboundResponse, OutboundRequest } from "./request.ts";
-import { RequestFailed, type Endpoint, type EndpointTls } from "./transport/connection.ts";
-import { type Deadline, Deadlines } from "./transport/deadline.ts";
+import type { OutboundRequest, OutboundResponse } from "./request.ts";
 import { Names, type ResolveName, systemNames } from "./resolver.ts";
+import { type Endpoint, type EndpointTls, RequestFailed } from "./transport/connection.ts";
+import { type Deadline, Deadlines } from "./transport/deadline.ts";
 import { ConnectionPool, endpointOf } from "./transport/pool.ts";
 import { ResponseReader } from "./transport/response.ts";
 
@@ -23,7 +23,7 @@ export interface GuardedClientOptions {
 
 /** Parsed addresses that are kept: each callback's is needed again with its next delivery. */
 const TARGETS_MAX = 10_000;
-/** More addresses of one name are not tried, nor would a call's deadline allow it. */
+/** More addresses of one name are not tried, nor would a request's deadline allow it. */
 const ADDRESSES_TRIED_MAX = 4;
 
 export class GuardedClient {
@@ -103,7 +103,7 @@ export class GuardedClient {
       try {
         await connection.exchange(request, reader);
       } catch (error) {
-        // The other side closed a connection that had waited, as it may; without a single byte of answer it is asked anew.
+        // The other side closed a connection that had waited, as it may; without a single byte of return it is asked anew.
         if (error instanceof RequestFailed && error.kind === "closed" && connection.wasUsed && !reader.hasBegun) continue;
         if (outboundRequest.isStatusEnough === true && reader.status > 0) return { status: reader.status, body: reader.body(), isCut: true };
         throw error;

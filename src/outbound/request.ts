@@ -1,4 +1,4 @@
-/** The words of a call that leaves the house. */
+/** The words of a call that leaves the server. */
 export interface OutboundRequest {
   readonly method: "GET" | "POST";
   readonly url: string;
@@ -8,17 +8,17 @@ export interface OutboundRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** ASCII. */
   readonly body?: string;
-  /** For the whole call: name, connection, TLS, answer. Real time. */
+  /** For the whole request: name, connection, TLS, answer. Real time. */
   readonly deadlineMs: number;
-  /** What is kept of the answer; a longer one is cut there. */
+  /** What is kept of the response; a longer one is cut there. */
   readonly responseBytesMax: number;
   /** Given the body of a 200 as it comes, which is then not kept; while it is busy, the other side has to wait. */
   readonly takeBody?: TakeBody;
-  /** An answer whose status came in time is one, also when its body did not; it is cut then. */
+  /** A response whose status came in time is one, also when its body did not; it is cut then. */
   readonly isStatusEnough?: true;
 }
 
-/** The bytes are its own. A throw ends the call. */
+/** The bytes are its own. A throw ends the request. */
 export type TakeBody = (part: Buffer) => Promise<void>;
 
 export interface OutboundResponse {

@@ -6,7 +6,7 @@ import { RequestFailed } from "./transport/connection.ts";
 /** All addresses of a name, IPv4 and IPv6; rejects when it has none. */
 export type ResolveName = (name: string) => Promise<readonly string[]>;
 
-/** Short against the time in which somebody moves a receiver. What is connected to was checked, however old the answer is. */
+/** Short against the time in which somebody moves a receiver. What is connected to was checked, however old the response is. */
 const KEPT_MS = 5_000;
 const NAMES_MAX = 10_000;
 

@@ -1,5 +1,5 @@
 /**
- * What a room sees of a database. Two drivers implement it: `sqlite/` and `postgres/`.
+ * What a feature sees of a database. Two drivers implement it: `sqlite/` and `postgres/`.
  *
  * **Invariant:** a write is acknowledged (its promise resolves) only after it is durable.
  * **Invariant:** the body of a write awaits nothing but its `tx`; no network, no timer. SQLite refuses one that does.
@@ -64,7 +64,7 @@ export interface Database {
 }
 
 export interface Migration {
-  /** Past tense or noun, unique in its room, e.g. `personas`. */
+  /** Past tense or noun, unique in its feature, e.g. `personas`. */
   readonly name: string;
   /**
    * Statements run in order, once, in one transaction. Types: BIGINT, INTEGER, TEXT, BYTEA. A table whose primary key is

@@ -1,6 +1,6 @@
 /**
  * Says which facts are worth keeping: those that are asked for again before some 16,000 others were. Who walks through a million
- * nodes so pushes nothing out of a cache, and leaves no garbage there (measured: such a call costs 9 µs in place of 10.2).
+ * nodes so pushes nothing out of a cache, and leaves no garbage there (measured: such a request costs 9 µs in place of 10.2).
  */
 export class Doorkeeper {
   readonly #seen = new Int32Array(16_384);

@@ -38,7 +38,7 @@ export class MigrationFailed extends Error {
 
 const keyOf = (feature: string, name: string): string => `${feature}/${name}`;
 
-/** Runs what is missing, in the order given. The caller has opened a transaction and made the table. Answers how many ran. */
+/** Runs what is missing, in the order given. The caller has opened a transaction and made the table. Returns how many ran. */
 export async function migrate(target: MigrationTarget, features: readonly FeatureMigrations[]): Promise<number> {
   const known = new Set<string>();
   for (const { feature, migrations } of features) {

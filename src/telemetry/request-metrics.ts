@@ -1,4 +1,4 @@
-/** What happened to calls, per operation, kept so cheaply that every call is counted. `/metrics` reads it. */
+/** What happened to calls, per operation, kept so cheaply that every request is counted. `/metrics` reads it. */
 
 /** Upper edges in ms: a read takes under 1, a durable write 2 to 5, a handshake up to 10,000 (D-61). */
 export const DURATION_EDGES_MS: readonly number[] = [0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000];
@@ -14,7 +14,7 @@ export interface OperationMetrics {
 }
 
 export class RequestMetrics {
-  /** Calls that are on the stairs now. */
+  /** Calls that are in the pipeline now. */
   inFlight = 0;
   /** Calls turned away because too many were. */
   turnedAway = 0;

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { Type } from "typebox";
 import { openPlaza } from "#harness/plaza";
-import { chatappField, newFeatures, fixtureMigrations, openWebhooks, startReceiver, valuesAt } from "#harness/webhooks";
+import { chatappField, fixtureMigrations, newFeatures, openWebhooks, startReceiver, valuesAt } from "#harness/webhooks";
 import { newWorkStore, onBothDatabases } from "#harness/work-database";
 import { nodeId } from "#kernel/ids";
 import { defineWebhookField, type WebhookField } from "./catalogue/field.ts";

@@ -1,8 +1,8 @@
-/** Who is told what the post office does: log and metrics, put together in main. */
+/** Who is told what the webhook engine does: log and metrics, put together in main. */
 import type { CallbackRow } from "./callbacks/callbacks.store.ts";
-import type { ClaimedRow } from "./delivery/deliveries.store.ts";
-import type { Outcome } from "./delivery/attempt.ts";
 import type { PayloadProblem } from "./catalogue/field.ts";
+import type { Outcome } from "./delivery/attempt.ts";
+import type { ClaimedRow } from "./delivery/deliveries.store.ts";
 
 export interface AttemptSeen {
   readonly row: ClaimedRow;

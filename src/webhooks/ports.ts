@@ -1,5 +1,5 @@
 /**
- * What the post office must know of other rooms: who gets an event, an app's callback and secrets, its overrides. The rooms
+ * What the webhook engine must know of other features: who gets an event, an app's callback and secrets, its overrides. The features
  * register these readers by name (`kernel/ports.ts`).
  */
 import { appFact } from "#auth/tokens";
@@ -7,8 +7,8 @@ import type { NodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
 import type { Database, Reader } from "#storage/database";
 import { FactCache } from "#storage/facts";
-import { type AppCallback, type Route, routeOf } from "./events/routing.ts";
 import type { WebhookObject } from "./catalogue/field.ts";
+import { type AppCallback, type Route, routeOf } from "./events/routing.ts";
 
 export interface EventFacts {
   readonly object: WebhookObject;
@@ -24,7 +24,7 @@ interface WebhookSubscribers {
   subscribersOf(reader: Reader, event: EventFacts, nowMs: number): Promise<readonly NodeId[]>;
 }
 
-/** An app as the post office sees it. The room says `tx.invalidate(appFact, id)` when anything of it changes. */
+/** An app as the webhook engine sees it. The feature says `tx.invalidate(appFact, id)` when anything of it changes. */
 export interface WebhookApp {
   /** Its default callback for events of an object (D-60). */
   readonly callbacks: Readonly<Partial<Record<WebhookObject, AppCallback>>>;
@@ -96,9 +96,7 @@ export class WebhookFacts {
 
   /** D-63. */
   async routeOf(reader: Reader, app: NodeId, of: WebhookApp | undefined, event: EventFacts, honoursOverrides: boolean): Promise<Route> {
-    const overrides = honoursOverrides
-      ? await this.#ports.of("webhook_override").overridesOf(reader, app, event.entity, event.phone)
-      : NO_OVERRIDES;
+    const overrides = honoursOverrides ? await this.#ports.of("webhook_override").overridesOf(reader, app, event.entity, event.phone) : NO_OVERRIDES;
     return routeOf({
       honoursOverrides,
       phoneOverride: overrides.phone,

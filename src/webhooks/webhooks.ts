@@ -1,5 +1,5 @@
 /**
- * The post office of a world (D-60 to D-64): handlers emit events in their transaction, the loop delivers them, people look
+ * The webhook engine of a world (D-60 to D-64): handlers emit events in their transaction, the loop delivers them, people look
  * at what was sent and send it again.
  */
 import type { TSchema } from "typebox";
@@ -8,28 +8,28 @@ import type { WorkLoop } from "#jobs/work-loop";
 import type { Clock } from "#kernel/clock";
 import type { IdMinter } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
+import type { GuardedClient } from "#outbound/client";
 import type { Database, Transaction } from "#storage/database";
 import type { Sealer } from "#storage/sealing";
-import { alertJob, pauseJob, rerouteJob } from "./callbacks/health-jobs.ts";
 import { findCallbackId, markWorking } from "./callbacks/callbacks.store.ts";
 import { Callbacks } from "./callbacks/callbacks.ts";
-import { Deliveries } from "./delivery/dispatcher.ts";
-import { DeliveryMetrics } from "./history/metrics.ts";
-import { type Outbox, storeEvent, type WebhookEvent } from "./events/emit.ts";
+import { alertJob, pauseJob, rerouteJob } from "./callbacks/health-jobs.ts";
 import type { FieldCatalogue } from "./catalogue/catalogue.ts";
-import type { GuardedClient } from "#outbound/client";
+import type { WebhookField } from "./catalogue/field.ts";
+import { Deliveries } from "./delivery/dispatcher.ts";
+import { type Outbox, storeEvent, type WebhookEvent } from "./events/emit.ts";
+import { rerouteApp } from "./events/reroute.ts";
+import { DeliveryMetrics } from "./history/metrics.ts";
+import { type Replayed, replayDeliveries, replayDelivery, type Span } from "./history/replay.ts";
 import type { WebhookObserver } from "./observer.ts";
 import { WebhookFacts } from "./ports.ts";
-import { type Replayed, replayDeliveries, replayDelivery, type Span } from "./history/replay.ts";
-import { rerouteApp } from "./events/reroute.ts";
-import type { WebhookField } from "./catalogue/field.ts";
 
 export interface WebhookParts {
   readonly database: Database;
   readonly clock: Clock;
   readonly realNowMs: () => number;
   readonly ids: IdMinter;
-  /** What the rooms define. */
+  /** What the features define. */
   readonly fields: FieldCatalogue;
   readonly ports: PortRegistry;
   readonly sealer: Sealer;

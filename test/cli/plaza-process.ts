@@ -75,14 +75,14 @@ export class RunningPlaza {
     readonly rest: Promise<string>,
   ) {}
 
-  /** Ends it with a signal, and answers how it ended. */
+  /** Ends it with a signal, and returns how it ended. */
   async end(signal: NodeJS.Signals = "SIGTERM"): Promise<Ended> {
     this.process.kill(signal);
     const [stdout, stderr, code] = await Promise.all([this.rest, new Response(this.process.stderr).text(), this.process.exited]);
     return { code, stdout, stderr };
   }
 
-  /** A call of the control API; `path` below the world. */
+  /** A request of the control API; `path` below the world. */
   async control(
     method: string,
     path: string,
@@ -97,7 +97,7 @@ export class RunningPlaza {
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   }
 
-  /** A call of page messaging, with the demo's page token in all three places unless said otherwise. */
+  /** A request of page messaging, with the demo's page token in all three places unless said otherwise. */
   async page(path: string, token = "demo-page-token"): Promise<{ status: number; body: Record<string, unknown> }> {
     const address = `${this.ready.base_url}/v26.0/2001/${path}?access_token=${token}&oauth_token=${token}`;
     const response = await fetch(address, { headers: { authorization: `Bearer ${token}` } });

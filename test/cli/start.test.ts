@@ -43,7 +43,7 @@ describe("plaza start --json", () => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) expect((await (await startPlaza(["--data", ":memory:"])).end(signal)).code).toBe(0);
   });
 
-  test("a signal lets a running call end, and takes no new one", async () => {
+  test("a signal lets a running request end, and takes no new one", async () => {
     const plaza = await startPlaza(["--data", ":memory:"]);
     const waiting = plaza.control("POST", "requests/expect", { operation: "none", count: 0, within_ms: 500 });
     await Bun.sleep(100);

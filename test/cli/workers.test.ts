@@ -36,7 +36,7 @@ async function withWorkers(count: number): Promise<RunningPlaza> {
   return startPlaza(["--data", await (await sharedPostgres()).newDatabase(), "--workers", String(count)]);
 }
 
-/** Which processes answer on the port: each call on a connection of its own. */
+/** Which processes answer on the port: each request on a connection of its own. */
 async function allResponse(plaza: RunningPlaza, requests = 30): Promise<void> {
   for (let i = 0; i < requests; i++) expect((await plaza.page("custom_labels")).status).toBe(200);
 }
@@ -61,7 +61,7 @@ describe("--workers", () => {
     await plaza.end();
   }, 30_000);
 
-  test("the control API shows the calls of all", async () => {
+  test("the control API shows the requests of all", async () => {
     const plaza = await withWorkers(2);
     await allResponse(plaza, 30);
     expect(await plaza.control("POST", "requests/expect", { operation: "listLabels", count: 30, within_ms: 5_000 })).toMatchObject({

@@ -1,4 +1,4 @@
-/** A recorded request, and what of its answer has to stay the same. */
+/** A recorded request, and what of its response has to stay the same. */
 import type { Ready } from "../cli/plaza-process.ts";
 
 export interface RecordedRequest {
@@ -16,7 +16,7 @@ export interface Recorded {
   readonly body: unknown;
 }
 
-/** Other in each answer, or said in words that may be said better. */
+/** Other in each response, or said in words that may be said better. */
 const ERROR_TEXTS = new Set(["pftrace_id", "message", "error_user_title", "error_user_msg"]);
 
 export async function ask(ready: Ready, request: RecordedRequest): Promise<Recorded> {

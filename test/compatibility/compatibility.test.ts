@@ -50,7 +50,7 @@ async function startEncoder(plaza: RunningPlaza): Promise<void> {
 }
 
 describe.each([...fixtures])("data of $version on $database", ({ folder, open }) => {
-  test("opens with the same answers, takes writes, and the program ends with exit code 0", async () => {
+  test("opens with the same responses, takes writes, and the program ends with exit code 0", async () => {
     const recorded = fromLines(readFileSync(join(folder, "answers.jsonl"), "utf8"));
     expect(recorded.length).toBeGreaterThan(200);
     const { data, env } = await open();

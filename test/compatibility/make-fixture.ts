@@ -1,5 +1,5 @@
 /**
- * Makes a fixture: data that the program of this commit wrote, on both databases, and its answers.
+ * Makes a fixture: data that the program of this commit wrote, on both databases, and its responses.
  *
  *     node_modules/bun/bin/bun.exe test/compatibility/make-fixture.ts 0.1.0
  *
@@ -60,7 +60,7 @@ async function record({ data, env }: Place): Promise<Recorded[]> {
   return recorded;
 }
 
-/** The answers of the data as it will be found: opened as a copy, twice, because what drifts proves nothing. */
+/** The responses of the data as it will be found: opened as a copy, twice, because what drifts proves nothing. */
 async function writeResponses(folder: string, open: () => Promise<Place>): Promise<void> {
   const [first, second] = [toLines(await record(await open())), toLines(await record(await open()))];
   if (first !== second) {

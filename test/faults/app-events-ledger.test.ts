@@ -1,6 +1,6 @@
 /**
- * Every event that was acknowledged is counted, once: 8 senders report, repeat each other's events, and send a call again when
- * its answer never came; the server is killed in the middle, again and again. In the end names, counts, exact sums and the log
+ * Every event that was acknowledged is counted, once: 8 senders report, repeat each other's events, and send a request again when
+ * its response never came; the server is killed in the middle, again and again. In the end names, counts, exact sums and the log
  * are what the senders' ledger says.
  */
 import { expect, test } from "bun:test";
@@ -13,7 +13,7 @@ const APP = "1001";
 const world = { apps: [{ id: APP, name: "Shop", secret: "s3cret" }] };
 const NAMES = ["pf_mobile_purchase", "level up", "share"];
 const CURRENCIES = ["EUR", "USD", "JPY"];
-/** Of the events of a call, how many were sent before. */
+/** Of the events of a request, how many were sent before. */
 const REPEATED = 0.25;
 
 interface LedgerEvent {
@@ -63,7 +63,7 @@ async function send(address: () => string, ledger: Ledger, sender: number): Prom
   }
 }
 
-/** As a client does that hears nothing: the same call again, with the same ids. */
+/** As a client does that hears nothing: the same request again, with the same ids. */
 async function sendUntilAcknowledged(address: () => string, events: readonly LedgerEvent[]): Promise<void> {
   for (;;) {
     try {

@@ -1,4 +1,4 @@
-/** Generated bad requests: no 5xx, every answer a declared error with a trace id, and memory that stays flat. */
+/** Generated bad requests: no 5xx, every response a declared error with a trace id, and memory that stays flat. */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";

@@ -1,10 +1,10 @@
 /** D-32: paging to the end while others add and delete sees each label that stayed exactly once. */
 import { expect, test } from "bun:test";
-import { requestOfLink, openPlaza, type TestPlaza } from "#harness/plaza";
+import { insertLabel } from "#feature/custom-labels/custom-labels.store";
+import { openPlaza, requestOfLink, type TestPlaza } from "#harness/plaza";
 import { tries } from "#harness/proof";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
-import { insertLabel } from "#feature/custom-labels/custom-labels.store";
 
 const ROWS = tries(20_000, 1_000_000);
 const PAGE = nodeId("2001");

@@ -20,7 +20,7 @@ const CAFE = {
 
 interface Response {
   readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks into any answer.
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into any response.
   readonly body: any;
 }
 

@@ -1,8 +1,8 @@
-/** A server whose stairs say what they were given: for tests of everything around the stairs, without a database. */
+/** A server whose pipeline say what they were given: for tests of everything around the pipeline, without a database. */
 
-import { renderError } from "#graph/response/error-forms";
 import type { GraphRequest, GraphResponse } from "#graph/pipeline/request";
 import { RequestLog } from "#graph/pipeline/request-log";
+import { renderError } from "#graph/response/error-forms";
 import type { World } from "#graph/worlds/world";
 import { defaultLimits, type HttpLimits } from "#http/limits";
 import { type GraphServer, type GraphServerOptions, serveGraph } from "#http/server";
@@ -17,7 +17,7 @@ export const echoWorld = (name: string): World =>
     calendar: { platform: [{ version: 26, released: 0 }] },
   }) as unknown as World;
 
-/** What the stairs saw, as the answer's body. */
+/** What the pipeline saw, as the response's body. */
 export interface Echo {
   readonly world: string;
   readonly surface: string;
@@ -33,7 +33,7 @@ export interface Echo {
 
 const TRACE_ID = "Aecho0000000";
 
-/** A defect is raised as the stairs do it; everything else is told back. */
+/** A defect is raised as the pipeline do it; everything else is told back. */
 export async function echo(world: World, request: GraphRequest): Promise<GraphResponse> {
   await Promise.resolve();
   const common = { operation: "echo", traceId: TRACE_ID, app: undefined };
@@ -80,7 +80,7 @@ export async function serveEcho(options: Partial<Omit<GraphServerOptions, "limit
   return { ...server, world, unexpected };
 }
 
-/** Stairs on which calls of `/held` wait until they are let go. */
+/** Pipeline on which requests of `/held` wait until they are let go. */
 export async function serveHeld(limits: Partial<HttpLimits>): Promise<{ readonly graph: EchoGraph; release(): void }> {
   const gate = Promise.withResolvers<void>();
   const graph = await serveEcho({

@@ -34,7 +34,7 @@ export interface Seen {
   readonly body: string;
 }
 
-/** A server that notes its calls and answers each with `!`, at once or a little later. */
+/** A server that notes its requests and answers each with `!`, at once or a little later. */
 export class Owner implements ConnectionOwner {
   readonly limits: HttpLimits;
   isStopping = false;

@@ -1,5 +1,5 @@
 /**
- * A world in the test's own process, called without a socket. Every answer is checked against its contract, undeclared
+ * A world in the test's own process, called without a socket. Every response is checked against its contract, undeclared
  * errors fail the test, and so do webhooks that break their contract; each world is looked over for leaks when it closes.
  */
 import { describe, expect } from "bun:test";
@@ -7,19 +7,19 @@ import { Compile } from "typebox/compile";
 import type { Token } from "#auth/token";
 import { hashOf } from "#auth/tokens";
 import { insertToken } from "#auth/tokens.store";
-import { responseSchema } from "#graph/contract/response-schemas";
-import { standardCalendar, type VersionCalendar } from "#graph/versions/calendar";
 import { commonErrors } from "#graph/contract/common-errors";
-import { handleRequest, type RequestDeps } from "#graph/pipeline/handle-request";
-import { type OpenWorld, openWorld } from "#graph/worlds/open-world";
 import type { Endpoint, Registry } from "#graph/contract/registry";
+import { responseSchema } from "#graph/contract/response-schemas";
+import { handleRequest, type RequestDeps } from "#graph/pipeline/handle-request";
 import type { GraphRequest, SurfaceName } from "#graph/pipeline/request";
+import { standardCalendar, type VersionCalendar } from "#graph/versions/calendar";
 import { importWorld } from "#graph/worlds/file/import-export";
+import { type OpenWorld, openWorld } from "#graph/worlds/open-world";
 import { catalogue, type ErrorName } from "#kernel/errors";
 import { PortRegistry } from "#kernel/ports";
 import { buildRegistry } from "#main";
-import { randomFraction, randomSecret, SeededIds, sleepMs, TimeOrderedIds, traceId } from "#system";
 import { GuardedClient } from "#outbound/client";
+import { randomFraction, randomSecret, SeededIds, sleepMs, TimeOrderedIds, traceId } from "#system";
 import { type BrokenPayload, silentObserver } from "#webhooks/observer";
 import { afterThisTest } from "./cleanup.ts";
 import { sharedPostgres } from "./postgres-cluster.ts";
@@ -51,7 +51,7 @@ export interface TestRequest {
 export interface TestResponse {
   readonly status: number;
   readonly headers: Record<string, string>;
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks into any answer.
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into any response.
   readonly body: any;
   readonly operation: string;
 }
@@ -165,7 +165,7 @@ function checkResponse(result: TestResponse, endpoint: Endpoint, profile: "stric
   validators.set(endpoint, known);
   const validator = known.get(profile) ?? Compile(responseSchema(endpoint, profile));
   known.set(profile, validator);
-  // D-34: what a call asks for beside the answer is no part of its contract.
+  // D-34: what a request asks for beside the response is no part of its contract.
   const { __debug__: _, metadata: __, ...own } = result.body;
   if (validator.Check(own)) return;
   throw new Error(`${result.operation} answered against its contract: ${JSON.stringify(validator.Errors(own))}\n${JSON.stringify(result.body)}`);
@@ -183,7 +183,11 @@ function checkError(result: TestResponse, endpoint: Endpoint | undefined): void 
   expect(error.pftrace_id).toBe(result.headers["x-pf-trace-id"]);
 }
 
-function requestOf(method: string, path: string, { surface = "base", query = {}, body = {}, headers = {}, token, bearer }: TestRequest): GraphRequest {
+function requestOf(
+  method: string,
+  path: string,
+  { surface = "base", query = {}, body = {}, headers = {}, token, bearer }: TestRequest,
+): GraphRequest {
   const fullQuery = token === undefined ? query : { access_token: token, oauth_token: token, ...query };
   const authorization = token ?? bearer;
   const sent: Record<string, string> = authorization === undefined ? headers : { authorization: `Bearer ${authorization}`, ...headers };

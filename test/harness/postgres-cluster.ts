@@ -237,7 +237,7 @@ export async function startPostgresCluster({ isDurable = false } = {}): Promise<
 const SHARED = Symbol.for("plaza.sharedPostgres");
 const holder = globalThis as { [SHARED]?: Promise<PostgresCluster> };
 
-/** One cluster for the whole test process, started with the first call; use `newDatabase` to be alone. */
+/** One cluster for the whole test process, started with the first request; use `newDatabase` to be alone. */
 export function sharedPostgres(): Promise<PostgresCluster> {
   holder[SHARED] ??= startPostgresCluster();
   return holder[SHARED];

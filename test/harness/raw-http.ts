@@ -19,9 +19,9 @@ export interface Exchange {
 export interface ExchangeOptions {
   /** Between two parts. */
   readonly gapMs?: number;
-  /** Ends the exchange when so many answers are complete. */
+  /** Ends the exchange when so many responses are complete. */
   readonly responses?: number;
-  /** The answers are to HEAD: a length and no body. */
+  /** The responses are to HEAD: a length and no body. */
   readonly isHead?: boolean;
   /** Ends the exchange at the latest. */
   readonly waitMs?: number;

@@ -1,7 +1,7 @@
 /** What every section of a world file must do, checked on one entry. */
 import { expect } from "bun:test";
-import { entryReader } from "#graph/worlds/file/entry-reader";
 import type { WorldEntry, WorldSection } from "#graph/contract/feature";
+import { entryReader } from "#graph/worlds/file/entry-reader";
 import { exportWorld, importWorld, sectionsOf } from "#graph/worlds/file/import-export";
 import { openPlaza, type TestPlaza } from "./plaza.ts";
 

@@ -21,7 +21,7 @@ export interface LogEntry {
 const log: LogEntry[] = [];
 const wrong: string[] = [];
 let share = Number(failingShare);
-/** The same answers in each run. */
+/** The same responses in each run. */
 let die = 7;
 const roll = (): number => {
   die = (die * 48_271) % 2_147_483_647;

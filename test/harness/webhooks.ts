@@ -1,4 +1,4 @@
-/** The post office on a bare database, with rooms that a test fills by hand, and receivers that do as they are told. */
+/** The webhook engine on a bare database, with features that a test fills by hand, and receivers that do as they are told. */
 import { expect } from "bun:test";
 import { chatappAccounts } from "#features/chatapp-accounts";
 import { Jobs } from "#jobs/jobs";
@@ -6,16 +6,16 @@ import { jobMigrations } from "#jobs/jobs.migrations";
 import { WorkLoop } from "#jobs/work-loop";
 import { type NodeId, nodeId } from "#kernel/ids";
 import { PortRegistry } from "#kernel/ports";
+import { GuardedClient } from "#outbound/client";
 import type { Database } from "#storage/database";
 import { deriveKey, Sealer } from "#storage/sealing";
 import { TimeOrderedIds } from "#system";
-import { webhookJobs } from "#webhooks/callbacks/health-jobs";
 import type { CallbackRow } from "#webhooks/callbacks/callbacks.store";
+import { webhookJobs } from "#webhooks/callbacks/health-jobs";
 import { FieldCatalogue } from "#webhooks/catalogue/catalogue";
-import { GuardedClient } from "#outbound/client";
+import type { WebhookField } from "#webhooks/catalogue/field";
 import type { AttemptSeen, BrokenPayload } from "#webhooks/observer";
 import type { EventFacts, WebhookApp } from "#webhooks/ports";
-import type { WebhookField } from "#webhooks/catalogue/field";
 import { Webhooks } from "#webhooks/webhooks";
 import { webhookMigrations } from "#webhooks/webhooks.migrations";
 import { afterThisTest } from "./cleanup.ts";
@@ -23,7 +23,7 @@ import { movedClock } from "./work-database.ts";
 
 export const fixtureMigrations = [jobMigrations, webhookMigrations];
 
-/** What the rooms would answer; a test changes it at will (and says `routesChanged` where a room would). */
+/** What the features would answer; a test changes it at will (and says `routesChanged` where a feature would). */
 export interface Features {
   subscribers: (event: EventFacts) => readonly string[];
   readonly apps: Map<string, { url?: string; isVerified?: boolean; secret: string; previous?: { secret: string; until_ms: number } }>;

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { controlRoutes } from "#control/app";
 import { openapiOf } from "#control/openapi";
-import { standardCalendar } from "#graph/versions/calendar";
 import { openapiDocument } from "#graph/contract/openapi";
 import type { SurfaceName } from "#graph/pipeline/request";
+import { standardCalendar } from "#graph/versions/calendar";
 import { sectionsOf } from "#graph/worlds/file/import-export";
 import { buildRegistry } from "#main";
 import { surfaces } from "#surfaces/surfaces";

@@ -8,11 +8,11 @@ import { type TokenKind, tokenKinds } from "#auth/token";
 import type { Endpoint } from "#graph/contract/registry";
 import { exportWorld } from "#graph/worlds/file/import-export";
 import { fullWorld, nodeOfType } from "#harness/full-world";
-import { databaseKinds, openPlaza, type TestResponse, type TestPlaza } from "#harness/plaza";
+import { databaseKinds, openPlaza, type TestPlaza, type TestResponse } from "#harness/plaza";
 import { READ_SCOPES } from "#harness/scopes";
 import { nodeId } from "#kernel/ids";
 
-/** The call with one token in every place, so that what is refused is refused for the token itself. */
+/** The request with one token in every place, so that what is refused is refused for the token itself. */
 function requestWith(plaza: TestPlaza, endpoint: Endpoint, token: string): Promise<TestResponse> {
   const { access, served, nodeType } = endpoint;
   const id = nodeType === undefined ? undefined : nodeOfType[nodeType];
@@ -90,7 +90,11 @@ for (const database of databaseKinds) {
           const { kinds, scopes } = policyOf(endpoint.access.policy);
           for (const kind of kinds) {
             for (const missing of scopes) {
-              const response = await requestWith(plaza, endpoint, await mint(plaza, kind, { scopes: READ_SCOPES.filter((scope) => scope !== missing) }));
+              const response = await requestWith(
+                plaza,
+                endpoint,
+                await mint(plaza, kind, { scopes: READ_SCOPES.filter((scope) => scope !== missing) }),
+              );
               expectRefusal(endpoint, `a ${kind} token without ${missing}`, response);
             }
           }

@@ -52,7 +52,7 @@ describe("group commit", () => {
     expect(await database.reader.get(count)).toEqual({ count: 10_500 });
   });
 
-  test("nobody is answered before the commit: the reader sees what an answer promises", async () => {
+  test("nobody is answered before the commit: the reader sees what a response promises", async () => {
     const database = await openNew(sqlite);
     await Promise.all(
       Array.from({ length: 200 }, async (_, id) => {

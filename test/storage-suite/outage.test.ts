@@ -75,12 +75,14 @@ describe("outage of PostgreSQL", () => {
   }
 
   test(
-    "a restart that nobody noticed fails no call, however many connections lay idle",
+    "a restart that nobody noticed fails no request, however many connections lay idle",
     async () => {
       const database = await open();
       await warm(database, 8);
       await cluster.restart("fast");
-      const requests = Array.from({ length: 20 }, (_, id) => (id % 2 === 0 ? database.reader.get(count) : database.write((tx) => tx.run(insert(id)))));
+      const requests = Array.from({ length: 20 }, (_, id) =>
+        id % 2 === 0 ? database.reader.get(count) : database.write((tx) => tx.run(insert(id))),
+      );
       expect((await Promise.allSettled(requests)).filter(({ status }) => status === "rejected")).toEqual([]);
       expect(await database.reader.get(count)).toEqual({ count: 10 });
     },

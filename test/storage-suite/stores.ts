@@ -87,7 +87,7 @@ export async function openNew(driver: Driver): Promise<Database> {
   return (await driver.newStore()).open();
 }
 
-/** Waits until `isTrue`, up to `limitMs`; answers whether it came true. */
+/** Waits until `isTrue`, up to `limitMs`; returns whether it came true. */
 export async function becomesTrue(isTrue: () => boolean | Promise<boolean>, limitMs: number): Promise<boolean> {
   const end = performance.now() + limitMs;
   while (performance.now() < end) {

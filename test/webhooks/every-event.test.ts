@@ -38,7 +38,7 @@ const worldOf = (receiver: ReceiverProcess) => ({
 const request = (server: Server, path: string, body: object) =>
   responseOf(`${server.control_url}/v1/worlds/default/${path}`, server.control_key, { method: "POST", body: JSON.stringify(body) });
 
-// biome-ignore lint/suspicious/noExplicitAny: a test looks into any answer.
+// biome-ignore lint/suspicious/noExplicitAny: a test looks into any response.
 async function responseOf(url: string, bearer: string, init: { method: string; body?: string } = { method: "GET" }): Promise<any> {
   const response = await fetch(url, { ...init, headers: { authorization: `Bearer ${bearer}`, "content-type": "application/json" } });
   if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);

@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import type { OperationRequest, ListRequest } from "#graph/contract/operation";
+import type { ListRequest, OperationRequest } from "#graph/contract/operation";
 import { notFoundNode } from "#graph/pipeline/route";
 import type { Reader, Transaction } from "#storage/database";
 import type { createGiftCard } from "./gift-cards.contract.ts";

@@ -26,7 +26,7 @@ export function listGiftCardsOfPage(reader: Reader, page: NodeId, request: PageR
   );
 }
 
-/** Answers whether the id was free. */
+/** Returns whether the id was free. */
 export async function insertGiftCard(tx: Transaction, page: NodeId, id: NodeId, name: string): Promise<boolean> {
   if (!(await insertNode(tx, { id, type: "gift_card", owner: page }))) return false;
   await tx.run(sql`INSERT INTO gift_cards (page, id, name) VALUES (${page}, ${id}, ${name})`);
@@ -37,7 +37,7 @@ export async function updateGiftCard(tx: Transaction, page: NodeId, id: string, 
   await tx.run(sql`UPDATE gift_cards SET name = ${name} WHERE page = ${page} AND id = ${id}`);
 }
 
-/** Answers whether it was there. */
+/** Returns whether it was there. */
 export async function deleteGiftCard(tx: Transaction, page: NodeId, id: string): Promise<boolean> {
   if ((await tx.run(sql`DELETE FROM gift_cards WHERE page = ${page} AND id = ${id}`)) === 0) return false;
   await deleteNode(tx, nodeId(id));

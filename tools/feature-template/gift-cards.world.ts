@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
-import { findNode } from "#graph/worlds/nodes.store";
 import type { WorldSection } from "#graph/contract/feature";
 import { worldId } from "#graph/worlds/file/schema-words";
+import { findNode } from "#graph/worlds/nodes.store";
 import { nodeId } from "#kernel/ids";
 import { GIFT_CARD_NAME_CHARACTERS_MAX } from "./gift-cards.contract.ts";
 import { deleteGiftCard, findGiftCard, insertGiftCard, listAllGiftCards, updateGiftCard } from "./gift-cards.store.ts";

@@ -1,6 +1,7 @@
-/** The door of the gift-cards room. */
+/** The public API of the gift-cards feature. */
+
+import { type Feature, nodeType } from "#graph/contract/feature";
 import { serveList, serveWrite } from "#graph/contract/operation";
-import { nodeType, type Feature } from "#graph/contract/feature";
 import { createGiftCard, deleteGiftCardOperation, giftCardNode, listGiftCards, readGiftCard } from "./gift-cards.contract.ts";
 import { handleCreateGiftCard, handleDeleteGiftCard, handleListGiftCards } from "./gift-cards.handlers.ts";
 import { giftCardMigrations } from "./gift-cards.migrations.ts";

@@ -25,9 +25,9 @@ export const decisions: Check = (files) => {
         path,
         line,
         what: `cites ${id}, which no page of ${DECISIONS} makes`,
-        mend: "cite the right one, or write it down there",
+        fix: "cite the right one, or write it down there",
       })),
-    ...twice.map(({ id, path, line }) => ({ path, line, what: `${id} is decided a second time`, mend: "give it a number of its own" })),
+    ...twice.map(({ id, path, line }) => ({ path, line, what: `${id} is decided a second time`, fix: "give it a number of its own" })),
   ];
 };
 
@@ -50,7 +50,7 @@ export const paths: Check = (files) => {
     return [...spans, ...links]
       .map(({ match, line }) => ({ path: (match[1] ?? "").replace(/\/$/, ""), line }))
       .filter(({ path }) => ![path, join("src", path), normalize(join(dirname(file.path), path))].some(exists))
-      .map(({ path, line }): Problem => ({ path: file.path, line, what: `names ${path}, which does not exist`, mend: "name what exists" }));
+      .map(({ path, line }): Problem => ({ path: file.path, line, what: `names ${path}, which does not exist`, fix: "name what exists" }));
   });
 };
 
@@ -70,7 +70,7 @@ const MADE_BY_RUNNING = /^(node_modules|\.plaza|coverage)(\/|$)|^plaza\.config\.
 function isRepositoryPath(text: string, tops: ReadonlySet<string>, parts: ReadonlySet<string>): boolean {
   if (!PATH.test(text) || MADE_BY_RUNNING.test(text)) return false;
   const [first = ""] = text.split("/");
-  // `x.store.ts` is a pattern of names: x stands for the room's noun.
+  // `x.store.ts` is a pattern of names: x stands for the feature's noun.
   if (first.startsWith("x.") || text.includes("/x.") || text.startsWith("*")) return false;
   if (text.includes("/")) return tops.has(first) || parts.has(first);
   return FILE_ENDING.test(text) && !/^[\w-]*\.(test|contract|handlers|store|migrations|world|changes|states|errors)\.ts$/.test(text);

@@ -14,7 +14,7 @@ interface Clause {
 /** The kinds that a server can show. */
 const SHOWABLE = new Set(["rule", "shape", "limit", "state"]);
 
-/** What the stairs keep for every operation alike: no single operation has them, so a case alone shows them. */
+/** What the pipeline keep for every operation alike: no single operation has them, so a case alone shows them. */
 const OF_THE_STAIRS = new Set(["authentication", "errors", "general", "pagination", "versioning"]);
 
 const CLAUSES = "spec/clauses.yaml";
@@ -52,8 +52,8 @@ export function clauseReport(files: readonly RepositoryFile[], areasUnderWay: re
   };
 }
 
-const row = (line: number, what: string): Problem => ({ path: UNCOVERED, line, what, mend: "delete the row" });
-const exception = (what: string): Problem => ({ path: "tools/tidy-exceptions.json", line: 1, what, mend: "delete it from areasUnderWay" });
+const row = (line: number, what: string): Problem => ({ path: UNCOVERED, line, what, fix: "delete the row" });
+const exception = (what: string): Problem => ({ path: "tools/tidy-exceptions.json", line: 1, what, fix: "delete it from areasUnderWay" });
 
 interface Evidence {
   readonly served: ReadonlySet<string>;
@@ -64,7 +64,7 @@ interface Evidence {
 
 function lacking(showable: readonly Clause[], { served, shown, excused, areasUnderWay }: Evidence): Problem[] {
   const due = showable.filter(({ id, area }) => !areasUnderWay.includes(area) && !excused.some((one) => one.id === id));
-  const lack = (id: string, what: string, mend: string): Problem => ({ path: CLAUSES, line: 1, what: `${id} has no ${what}`, mend });
+  const lack = (id: string, what: string, fix: string): Problem => ({ path: CLAUSES, line: 1, what: `${id} has no ${what}`, fix });
   return due.flatMap(({ id }) => [
     ...(served.has(id)
       ? []

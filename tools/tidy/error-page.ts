@@ -10,12 +10,12 @@ export const errorPage =
   (files) => {
     const page = files.find(({ path }) => path === PAGE);
     const rows = matchesIn(page?.text ?? "", /^\| `(\w+)` \|/g).map(({ match, line }) => ({ name: match[1] ?? "", line }));
-    const mend = "run `npm run docs`";
+    const fix = "run `npm run docs`";
     const absent = catalogue
       .filter((name) => !rows.some((row) => row.name === name))
-      .map((name): Problem => ({ path: CATALOGUE, line: 1, what: `error ${name} is not in ${PAGE}`, mend }));
+      .map((name): Problem => ({ path: CATALOGUE, line: 1, what: `error ${name} is not in ${PAGE}`, fix }));
     const unknown = rows
       .filter(({ name }) => !catalogue.includes(name))
-      .map(({ name, line }): Problem => ({ path: PAGE, line, what: `names an error ${name} that the catalogue does not have`, mend }));
+      .map(({ name, line }): Problem => ({ path: PAGE, line, what: `names an error ${name} that the catalogue does not have`, fix }));
     return [...absent, ...unknown];
   };

@@ -9,7 +9,7 @@ export const markers: Check = (files) =>
   files
     .filter((file) => !isDocument(file) && !file.path.startsWith("tools/tidy") && /\.(ts|tsx|mjs|cjs|sh|ya?ml|css|html)$/.test(file.path))
     .flatMap(({ path, text }) =>
-      matchesIn(text, MARKER).map(({ match, line }) => ({ path, line, what: `${match[1]} without an issue`, mend: "write TODO(#n): … or do it" })),
+      matchesIn(text, MARKER).map(({ match, line }) => ({ path, line, what: `${match[1]} without an issue`, fix: "write TODO(#n): … or do it" })),
     );
 
 const SWITCHES = new Set(["only", "skip", "todo", "failing", "skipIf", "todoIf"]);
@@ -22,7 +22,7 @@ export const switchedOffTests: Check = (files) =>
       eachNode(file, (node) => {
         if (!ts.isPropertyAccessExpression(node) || !SWITCHES.has(node.name.text) || !/^(test|it|describe)\b/.test(node.expression.getText())) return;
         const what = `${node.getText()}: a test that does not run looks like one that passes`;
-        problems.push({ path: file.path, line: lineOf(file, node), what, mend: "let it run, or delete it" });
+        problems.push({ path: file.path, line: lineOf(file, node), what, fix: "let it run, or delete it" });
       });
       return problems;
     });
@@ -42,7 +42,7 @@ export const tracesOfMachines: Check = (files) =>
           path,
           line,
           what: `names ${what}: ${match[0]}`,
-          mend: "name nothing outside the project",
+          fix: "name nothing outside the project",
         })),
       ),
     );

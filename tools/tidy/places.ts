@@ -5,12 +5,12 @@ import { type Check, eachNode, isCode, isTest, lineOf, type Problem, type Reposi
 
 const isProgram = (file: RepositoryFile): boolean => file.path.startsWith("src/") && isCode(file) && !isTest(file);
 
-/** What leaves the house: deadlines of a call to elsewhere are the machine's, not a world's. */
-const OUTBOUND = "webhooks\\/(delivery|outbound|guarded)";
+/** What leaves the server: deadlines of a request to elsewhere are the machine's, not a world's. */
+const OUTBOUND = "(outbound|webhooks\\/delivery)\\/";
 
 interface Place {
   readonly what: string;
-  readonly mend: string;
+  readonly fix: string;
   /** Where it may stand. */
   readonly home: RegExp;
   /** A comment like this on the line, or up to three lines above it, gives the reason for another place. */
@@ -32,13 +32,13 @@ const SQL_MAKERS = new Set(["sql", "append", "placeholders"]);
 const places: readonly Place[] = [
   {
     what: "reads the environment",
-    mend: "only src/config does; take it from Config",
+    fix: "only src/config does; take it from Config",
     home: /^src\/config\//,
     isAt: (node) => ts.isPropertyAccessExpression(node) && ["process.env", "Bun.env", "import.meta.env"].includes(node.getText()),
   },
   {
     what: "reads the machine's clock",
-    mend: "take a Clock (all time of a world is its own), or say in a comment why it has to be the machine's clock",
+    fix: "take a Clock (all time of a world is its own), or say in a comment why it has to be the machine's clock",
     home: new RegExp(`^src\\/(system\\.ts$|jobs\\/|${OUTBOUND})`),
     reason: /\/\/.*\b(machine's|real) (time|clock)\b/i,
     isAt: (node) =>
@@ -47,40 +47,40 @@ const places: readonly Place[] = [
   },
   {
     what: "sets a timer",
-    mend: "make it a job (src/jobs), or say in a comment why this timer has to be",
+    fix: "make it a job (src/jobs), or say in a comment why this timer has to be",
     home: new RegExp(`^src\\/(system\\.ts$|jobs\\/|${OUTBOUND})`),
     reason: /\/\/.*\btimers?\b/i,
     isAt: (node) => TIMERS.has(callee(node)),
   },
   {
     what: "makes something random",
-    mend: "take it from what main gives (src/system.ts), or say in a comment why its randomness has to be its own",
+    fix: "take it from what main gives (src/system.ts), or say in a comment why its randomness has to be its own",
     home: new RegExp(`^src\\/(system\\.ts$|jobs\\/|${OUTBOUND})`),
     reason: /\/\/.*\brandom(ness)?\b/i,
     isAt: (node) => RANDOM.has(callee(node)),
   },
   {
     what: "names Bun",
-    mend: "the runtime is named only in http, storage, control, ingest, webhooks/delivery, main.ts and system.ts",
+    fix: "the runtime is named only in http, storage, control, ingest, outbound, webhooks/delivery, main.ts and system.ts",
     home: new RegExp(`^src\\/(http\\/|storage\\/|control\\/|ingest\\/|${OUTBOUND}|main\\.ts$|system\\.ts$)`),
     isAt: (node) => ts.isIdentifier(node) && node.text === "Bun" && !(ts.isPropertyAccessExpression(node.parent) && node.parent.name === node),
   },
   {
     what: "opens a listening socket",
-    mend: "inbound sockets belong to http, control and ingest",
+    fix: "inbound sockets belong to http, control and ingest",
     home: /^src\/(http|control|ingest)\//,
     isAt: (node) => LISTENERS.has(callee(node)),
   },
   {
     what: "calls out over the network",
-    mend: "outbound calls go by webhooks/delivery and the guarded client beside it (D-64)",
+    fix: "outbound requests go by the guarded client of src/outbound (D-64)",
     // The command line asks a running server's control API, at an address that its user gave.
     home: new RegExp(`^src\\/(${OUTBOUND}|cli\\/)`),
     isAt: (node) => CALLERS.has(callee(node)),
   },
   {
     what: "writes SQL",
-    mend: "SQL stands in x.store.ts, x.migrations.ts and src/storage",
+    fix: "SQL stands in x.store.ts, x.migrations.ts and src/storage",
     home: /^src\/storage\/|\.(store|migrations)\.ts$/,
     isAt: (node) =>
       (ts.isTaggedTemplateExpression(node) && node.tag.getText() === "sql") ||
@@ -102,17 +102,17 @@ function placesIn(file: RepositoryFile): Problem[] {
   const open = places.filter(({ home }) => !home.test(file.path));
   const problems: Problem[] = [];
   eachNode(file, (node) => {
-    for (const { what, mend, reason, isAt } of open) {
+    for (const { what, fix, reason, isAt } of open) {
       if (!isAt(node)) continue;
       const line = lineOf(file, node);
       if (reason?.test(lines.slice(Math.max(0, line - 4), line).join("\n"))) continue;
-      problems.push({ path: file.path, line, what, mend });
+      problems.push({ path: file.path, line, what, fix });
     }
   });
   return problems;
 }
 
-/** The part of the house that a file stands in: `src/graph`, `src/features/personas`, `tools`. */
+/** The part of the server that a file stands in: `src/graph`, `src/features/personas`, `tools`. */
 function partOf(path: string): string {
   const [top = "", second = "", third = ""] = path.split("/");
   if (top !== "src") return top;
@@ -120,7 +120,7 @@ function partOf(path: string): string {
   return second.includes(".") ? "src" : `src/${second}`;
 }
 
-/** A test or a bench may fill a room's store, for which there is no alias. */
+/** A test or a bench may fill a feature's store, for which there is no alias. */
 const isFilled = (path: string, target: string): boolean => /^(test|bench)\//.test(path) && /^src\/features\/.+\.store\.ts$/.test(target);
 
 export const importsByName: Check = (files) =>
@@ -131,7 +131,7 @@ export const importsByName: Check = (files) =>
       const target = join(dirname(file.path), node.text);
       if (partOf(target) === partOf(file.path) || isFilled(file.path, target)) return;
       const what = `imports ${node.text}, which leaves ${partOf(file.path)}`;
-      problems.push({ path: file.path, line: lineOf(file, node), what, mend: 'use the #alias of package.json ("imports")' });
+      problems.push({ path: file.path, line: lineOf(file, node), what, fix: 'use the #alias of package.json ("imports")' });
     });
     return problems;
   });

@@ -15,12 +15,12 @@ export interface Problem {
   readonly line: number;
   readonly what: string;
   /** What to do about it. */
-  readonly mend: string;
+  readonly fix: string;
 }
 
 export type Check = (files: readonly RepositoryFile[]) => Problem[];
 
-export const problemText = ({ path, line, what, mend }: Problem): string => `${path}:${line}: ${what}; ${mend}`;
+export const problemText = ({ path, line, what, fix }: Problem): string => `${path}:${line}: ${what}; ${fix}`;
 
 const BINARY = /\.(png|jpg|jpeg|gif|ico|woff2?|gz|mp4|sqlite|ts\.bin)$/;
 

@@ -30,8 +30,8 @@ const linesOf = (text: string): number => text.split("\n").length - (text.endsWi
 function fileSize(file: RepositoryFile, exceptions: SizeExceptions): Problem[] {
   const lines = linesOf(file.text);
   if (lines <= FILE_LINES_MAX || Object.hasOwn(exceptions.files, file.path)) return [];
-  const mend = "split it by what it does, or list it in tools/tidy-exceptions.json with the reason";
-  return [{ path: file.path, line: FIRST_LINE, what: `the file has ${lines} lines, ${FILE_LINES_MAX} are allowed`, mend }];
+  const fix = "split it by what it does, or list it in tools/tidy-exceptions.json with the reason";
+  return [{ path: file.path, line: FIRST_LINE, what: `the file has ${lines} lines, ${FILE_LINES_MAX} are allowed`, fix }];
 }
 
 function functionSizes(file: RepositoryFile, exceptions: SizeExceptions): Problem[] {
@@ -41,7 +41,7 @@ function functionSizes(file: RepositoryFile, exceptions: SizeExceptions): Proble
       path: file.path,
       line,
       what: `function ${name} has ${lines} lines, ${FUNCTION_LINES_MAX} are allowed`,
-      mend: `give its parts names of their own, or list "${file.path}#${name}" in tools/tidy-exceptions.json with the reason`,
+      fix: `give its parts names of their own, or list "${file.path}#${name}" in tools/tidy-exceptions.json with the reason`,
     }));
 }
 
@@ -93,5 +93,5 @@ function unused(code: readonly RepositoryFile[], exceptions: SizeExceptions): Pr
   };
   return [...Object.keys(exceptions.files), ...Object.keys(exceptions.functions)]
     .filter((key) => !isNeeded(key))
-    .map((key) => ({ path: "tools/tidy-exceptions.json", line: FIRST_LINE, what: `${key} needs no exception`, mend: "delete its line" }));
+    .map((key) => ({ path: "tools/tidy-exceptions.json", line: FIRST_LINE, what: `${key} needs no exception`, fix: "delete its line" }));
 }

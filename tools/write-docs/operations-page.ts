@@ -1,6 +1,6 @@
 import { commonErrors } from "#graph/contract/common-errors";
-import type { Access, FieldSet, NodeType, Operation } from "#graph/contract/operation";
 import type { Feature } from "#graph/contract/feature";
+import type { Access, FieldSet, NodeType, Operation } from "#graph/contract/operation";
 import { surfaces } from "#surfaces/surfaces";
 import { code, codes, page, table } from "./markdown.ts";
 import { propertiesOf, type Schema, schemaText } from "./schema-text.ts";
@@ -10,8 +10,8 @@ export function operationsPage(features: readonly Feature[]): string {
     ({ operations, nodeTypes }) => (operations ?? []).length > 0 || nodeTypes?.some(({ reading }) => reading !== undefined),
   );
   const intro =
-    "One section for each room that serves calls. What every call has is not repeated: `fields` (D-33), `before`, `after` and `limit` on lists " +
-    "(D-30, D-31), the tokens ([permissions.md](permissions.md)) and the errors that any call may meet ([errors.md](errors.md)).";
+    "One section for each feature that serves calls. What every request has is not repeated: `fields` (D-33), `before`, `after` and `limit` on lists " +
+    "(D-30, D-31), the tokens ([permissions.md](permissions.md)) and the errors that any request may meet ([errors.md](errors.md)).";
   return page("Operations", "the rooms' contracts", [intro, ...serving.map(featureSection)]);
 }
 

@@ -1,9 +1,9 @@
 import { type PolicyName, policyOf } from "#auth/policies";
 import { placeNames, type Scheme, type SchemeName, schemes } from "#auth/schemes";
-import type { FieldSet } from "#graph/contract/operation";
-import { fieldsBeyond } from "#graph/pipeline/field-policies";
-import { Registry } from "#graph/contract/registry";
 import type { Feature } from "#graph/contract/feature";
+import type { FieldSet } from "#graph/contract/operation";
+import { Registry } from "#graph/contract/registry";
+import { fieldsBeyond } from "#graph/pipeline/field-policies";
 import { code, codes, page, table } from "./markdown.ts";
 import { addressOf } from "./operations-page.ts";
 
@@ -18,8 +18,8 @@ export function permissionsPage(features: readonly Feature[]): string {
   const registry = new Registry(features);
   const entries = features.flatMap((feature) => entriesOf(feature, registry));
   const types = features.flatMap(({ nodeTypes }) => nodeTypes ?? []);
-  return page("Permissions", "`src/auth/policies.ts`, `src/auth/schemes.ts` and the rooms' contracts", [
-    "Who may call what. First comes whether the caller may know that the node exists: where not, the answer is that of a node that is missing. Then " +
+  return page("Permissions", "`src/auth/policies.ts`, `src/auth/schemes.ts` and the features' contracts", [
+    "Who may call what. First comes whether the caller may know that the node exists: where not, the response is that of a node that is missing. Then " +
       "its scopes (code 10) and its page task or role (code 200) are checked (D-14, D-91).",
     table(
       ["call", "tokens", "scopes", "who", "the token stands in"],
@@ -42,7 +42,7 @@ function entriesOf({ nodeTypes, operations }: Feature, registry: Registry): Entr
     return set === undefined ? entry : { ...entry, set };
   });
   const reads = (nodeTypes ?? []).flatMap(({ type }): Entry[] => {
-    // The registry's has the fields that other rooms give to it.
+    // The registry's has the fields that other features give to it.
     const reading = registry.find(type, "GET", undefined)?.reading;
     return reading === undefined ? [] : [{ request: `GET /{${type}_id}`, scheme: reading.scheme, policy: reading.policy, set: reading.set }];
   });
@@ -67,7 +67,7 @@ function schemeText({ places, need, developmentOnly }: Scheme): string {
   return names.length === 1 ? (names[0] as string) : `${need === "all" ? "all of" : "one of"} ${names.join(", ")}`;
 }
 
-/** Only what differs from the call's own policy. */
+/** Only what differs from the request's own policy. */
 function fieldRows(request: string, policy: PolicyName, set: FieldSet | undefined): string[][] {
   if (set === undefined) return [];
   return fieldsBeyond(policy, set).map(({ path, field }) => [code(`${request}: ${path}`), policyOf(field.policy).summary]);

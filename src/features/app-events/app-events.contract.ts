@@ -26,7 +26,7 @@ const discouraged = {
 
 const kind = Type.Unsafe<EventKind>({ anyOf: eventKinds.map((name) => Type.Literal(name)) });
 const flag = Type.Union([Type.Literal(0), Type.Literal(1)]);
-/** The room reads it: it is large, and its errors name the event. */
+/** The feature reads it: it is large, and its errors name the event. */
 const readHere = { "x-plaza-raw": true };
 
 export const attributionRow = Type.Object({

@@ -1,4 +1,4 @@
-/** Errors of the room: all are code 100 and name the parameter, down to the event's place in its call (D-21, D-70). */
+/** Errors of the feature: all are code 100 and name the parameter, down to the event's place in its request (D-21, D-70). */
 import { type GraphError, invalidParameter } from "#kernel/errors";
 
 /** `custom_events[3]._eventName`; without a key the event itself. */

@@ -41,7 +41,7 @@ onEachDatabase("retention of app events", (database) => {
     expect(data).toMatchObject([{ event_time: NOW + 6 * DAY }]);
     await advance(plaza, 6);
     expect(await idsOf(plaza)).toEqual([]);
-    // An emptied log goes on counting its calls, so that what the index knows of the old ones leads to none of the new.
+    // An emptied log goes on counting its requests, so that what the index knows of the old ones leads to none of the new.
     await send(plaza, "after");
     const { rows } = await listLog(plaza.world, SHOP, { name: undefined, since: undefined }, { limit: 100 });
     expect(rows.map(({ call, event_id }) => [call, event_id])).toEqual([[3, "after"]]);

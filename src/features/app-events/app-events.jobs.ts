@@ -12,7 +12,7 @@ import { deleteEventsUpTo, findExpired, listAppsWithEvents } from "./log/log.sto
 const KIND = "app_event_retention";
 const KEY = "daily";
 const SETTING = "app_event_days";
-/** Rows deleted in one write: some 10 ms, so that calls wait no longer than for a batch of events. */
+/** Rows deleted in one write: some 10 ms, so that requests wait no longer than for a batch of events. */
 const ROWS_PER_WRITE = 2_000;
 
 export const retention: JobKind<World> = {

@@ -1,4 +1,4 @@
-/** Every number of the room, each with its source. */
+/** Every number of the feature, each with its source. */
 
 const HOUR_SECONDS = 3_600;
 export const DAY_SECONDS = 86_400;
@@ -6,7 +6,7 @@ export const DAY_SECONDS = 86_400;
 /** D-70. */
 export const PARAMETERS_MAX = 25;
 export const VALUE_CHARACTERS_MAX = 100;
-/** The document bounds values alone; names of parameters get the same room. */
+/** The document bounds values alone; names of parameters get the same feature. */
 export const PARAMETER_NAME_CHARACTERS_MAX = 100;
 export const EXTINFO_VALUES = 16;
 /** Advertising ids have 36 characters; the document names no length, so they get that of any value. */
@@ -30,5 +30,5 @@ export const VIEW_WINDOW_SECONDS = DAY_SECONDS;
 export const REPORT_CLICK_WINDOW_SECONDS = 28 * DAY_SECONDS;
 export const REPORT_VIEW_WINDOW_SECONDS = DAY_SECONDS;
 
-/** Events of one answer about attribution, newest first: a device with more is no person. */
+/** Events of one response about attribution, newest first: a device with more is no person. */
 export const ATTRIBUTED_EVENTS_MAX = 1_000;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { onEachDatabase, openPlaza, type TestResponse, type TestRequest, type TestPlaza } from "#harness/plaza";
+import { onEachDatabase, openPlaza, type TestPlaza, type TestRequest, type TestResponse } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import { deactivateEventName, listDaySums, listEventNames, listLog, logEntry } from "./log/log.handlers.ts";
 
@@ -59,10 +59,14 @@ onEachDatabase("app events", (database) => {
     expect((await namesOf(plaza)).get("b")?.sums).toEqual({ "": "999999999999.999999" });
   });
 
-  test("D-70: one bad event refuses the call, and nothing of it is stored", async () => {
+  test("D-70: one bad event refuses the request, and nothing of it is stored", async () => {
     const plaza = await open();
     const response = await report(plaza, [{ _eventName: "a" }, { _eventName: "b", pf_num_items: "x" }]);
-    expect([response.status, response.body.error.code, response.body.error.error_data]).toEqual([400, 100, { parameter: "custom_events[1].pf_num_items" }]);
+    expect([response.status, response.body.error.code, response.body.error.error_data]).toEqual([
+      400,
+      100,
+      { parameter: "custom_events[1].pf_num_items" },
+    ]);
     expect(await logOf(plaza)).toEqual([]);
     expect((await namesOf(plaza)).size).toBe(0);
   });
@@ -134,7 +138,7 @@ onEachDatabase("app events", (database) => {
     expect((await namesOf(plaza)).size).toBe(20);
   });
 
-  test("LIM-2, LIM-3, D-72: a call over the cap stores nothing, a deactivated name frees its place and is refused", async () => {
+  test("LIM-2, LIM-3, D-72: a request over the cap stores nothing, a deactivated name frees its place and is refused", async () => {
     const plaza = await open();
     const app = nodeId("1002");
     const send = (...names: string[]) =>

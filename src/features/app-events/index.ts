@@ -1,12 +1,13 @@
-/** The door of the app-events room: I1, and the attribution of what it reports. */
-import { serveIntake, serveRead } from "#graph/contract/operation";
+/** The public API of the app-events feature: I1, and the attribution of what it reports. */
+
 import type { Feature } from "#graph/contract/feature";
-import { deleteAdsOfApp, untrackApp } from "./attribution/ads.store.ts";
-import { adSection } from "./attribution/ads.world.ts";
+import { serveIntake, serveRead } from "#graph/contract/operation";
 import { readAttribution, reportAppEvents } from "./app-events.contract.ts";
 import { handleReport } from "./app-events.handlers.ts";
 import { readRetentionDays, retention, saveRetentionDays } from "./app-events.jobs.ts";
 import { appEventMigrations } from "./app-events.migrations.ts";
+import { deleteAdsOfApp, untrackApp } from "./attribution/ads.store.ts";
+import { adSection } from "./attribution/ads.world.ts";
 import { handleReadAttribution } from "./attribution/attribution.handlers.ts";
 import { deleteEventsOfApp } from "./log/log.store.ts";
 
@@ -24,9 +25,9 @@ export const appEvents: Feature = {
   },
 };
 
+export { reportOf } from "./attribution/report.handlers.ts";
 /** For the control API. */
 export type { Touch } from "./attribution/rule.ts";
-export { exportParquet } from "./log/parquet.ts";
 export { type TestEvent, testEventsOf } from "./intake/test-view.ts";
 export {
   deactivateEventName,
@@ -38,5 +39,5 @@ export {
   logEntry,
   recordTouch,
 } from "./log/log.handlers.ts";
-export { reportOf } from "./attribution/report.handlers.ts";
+export { exportParquet } from "./log/parquet.ts";
 export { readRetentionDays, saveRetentionDays };

@@ -1,6 +1,7 @@
-/** The door of the apps room. */
+/** The public API of the apps feature. */
+
+import { type Feature, nodeType } from "#graph/contract/feature";
 import { serveWrite } from "#graph/contract/operation";
-import { nodeType, type Feature } from "#graph/contract/feature";
 import { appNode, readApp, updateApp } from "./apps.contract.ts";
 import { handleUpdateApp } from "./apps.handlers.ts";
 import { appMigrations } from "./apps.migrations.ts";

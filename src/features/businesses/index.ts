@@ -1,4 +1,4 @@
-/** The door of the businesses room. */
+/** The public API of the businesses feature. */
 import type { Feature } from "#graph/contract/feature";
 import { businessMigrations } from "./businesses.migrations.ts";
 import { findBusiness, hasPerson, leaveBusinesses } from "./businesses.store.ts";

@@ -1,4 +1,4 @@
-import type { OperationRequest, ListRequest } from "#graph/contract/operation";
+import type { ListRequest, OperationRequest } from "#graph/contract/operation";
 import type { Reader, Transaction } from "#storage/database";
 import { listNumbersOfAccount, pageSubscribedApps, unsubscribeApp } from "./chatapp-accounts.store.ts";
 

@@ -37,7 +37,7 @@ const accountsById = { columns: ["a.id"], direction: "ascending", keyOf: (row: A
 export const listAccounts = (reader: Reader, page: PageRequest): Promise<ListPage<AccountRow>> =>
   readPage<AccountRow>(reader, selectAccounts("1", LARGEST_ID), accountsById, page);
 
-/** Answers whether the id was free. */
+/** Returns whether the id was free. */
 export async function insertAccount(tx: Transaction, { id, name, business }: AccountRow): Promise<boolean> {
   if (!(await insertNode(tx, { id: nodeId(id), type: "chatapp_account", owner: nodeId(id) }))) return false;
   await tx.run(sql`INSERT INTO chatapp_accounts (id, name, business) VALUES (${id}, ${name}, ${business})`);
@@ -129,7 +129,7 @@ export function listAllNumbers(reader: Reader, page: PageRequest): Promise<ListP
   );
 }
 
-/** Answers whether the id was free. */
+/** Returns whether the id was free. */
 export async function insertNumber(tx: Transaction, number: NumberRow): Promise<boolean> {
   if (!(await insertNode(tx, { id: nodeId(number.id), type: "phone_number", owner: nodeId(number.account) }))) return false;
   await tx.run(sql`

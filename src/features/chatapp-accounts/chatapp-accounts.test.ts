@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { onEachDatabase, openPlaza } from "#harness/plaza";
-import { startReceiver, valuesAt } from "#harness/webhooks";
 import { changeEntry, expectLifeOfEntry, expectRoundTrip, removeEntry } from "#harness/sections";
+import { startReceiver, valuesAt } from "#harness/webhooks";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
 
@@ -51,7 +51,7 @@ onEachDatabase("chatapp accounts", (database) => {
     });
   });
 
-  test("AUTH-21: an app that is subscribed or no longer subscribed counts from the next call", async () => {
+  test("AUTH-21: an app that is subscribed or no longer subscribed counts from the next request", async () => {
     const plaza = await open();
     const status = async (bearer: string) => (await plaza.get("/v26.0/4001", { bearer })).status;
     expect([await status("wa"), await status("wa2")]).toEqual([200, 400]);

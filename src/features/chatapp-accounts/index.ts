@@ -1,6 +1,7 @@
-/** The door of the chatapp-accounts room: business messaging accounts, their numbers and subscribed apps (H2, D-59, D-60). */
+/** The public API of the chatapp-accounts feature: business messaging accounts, their numbers and subscribed apps (H2, D-59, D-60). */
+
+import { type Feature, nodeType } from "#graph/contract/feature";
 import { serveList, serveWrite } from "#graph/contract/operation";
-import { nodeType, type Feature } from "#graph/contract/feature";
 import {
   accountNode,
   listNumbers,

@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import type { OperationRequest, ListRequest } from "#graph/contract/operation";
+import type { ListRequest, OperationRequest } from "#graph/contract/operation";
 import { notFoundNode } from "#graph/pipeline/route";
 import { invalidParameter, unknownUser } from "#kernel/errors";
 import { isNodeId } from "#kernel/ids";
@@ -23,7 +23,8 @@ import { type LabelChange, labelWebhook } from "./custom-labels.webhooks.ts";
 
 export const handleListLabels = (request: ListRequest, reader: Reader) => listLabelsOfPage(reader, request.node.id, request.page);
 
-export const handleListLabelsOfUser = (request: ListRequest, reader: Reader) => listLabelsOfPerson(reader, request.node.owner, request.node.id, request.page);
+export const handleListLabelsOfUser = (request: ListRequest, reader: Reader) =>
+  listLabelsOfPerson(reader, request.node.owner, request.node.id, request.page);
 
 type CreateLabel = OperationRequest<Static<typeof createLabel.params>>;
 

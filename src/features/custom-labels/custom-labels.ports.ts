@@ -1,4 +1,4 @@
-/** What other rooms ask of labels. */
+/** What other features ask of labels. */
 import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 

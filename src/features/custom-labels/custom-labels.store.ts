@@ -57,7 +57,7 @@ export async function takePlace(tx: Transaction, page: NodeId, most: number): Pr
   return most > 0 && (await tx.run(sql`INSERT INTO label_counts (page, labels) VALUES (${page}, 1) ON CONFLICT DO NOTHING`)) === 1;
 }
 
-/** Its place has been taken. Answers whether the id was free. */
+/** Its place has been taken. Returns whether the id was free. */
 export async function insertLabel(tx: Transaction, page: NodeId, id: NodeId, name: string): Promise<boolean> {
   if (!(await insertNode(tx, { id, type: "label", owner: page }))) return false;
   await tx.run(sql`INSERT INTO labels (page, id, name) VALUES (${page}, ${id}, ${name})`);
@@ -82,7 +82,7 @@ export async function renameLabel(tx: Transaction, page: NodeId, id: string, nam
   await insertName(tx, page, id, name);
 }
 
-/** Detaches it from everybody, too (D-40). Answers whether it was there. */
+/** Detaches it from everybody, too (D-40). Returns whether it was there. */
 export async function deleteLabel(tx: Transaction, page: NodeId, id: string): Promise<boolean> {
   // Of two deletions at once, one finds the row.
   await deleteName(tx, page, id);
@@ -93,13 +93,13 @@ export async function deleteLabel(tx: Transaction, page: NodeId, id: string): Pr
   return true;
 }
 
-/** Attaching twice changes nothing. Answers whether it was new. */
+/** Attaching twice changes nothing. Returns whether it was new. */
 export async function attachLabel(tx: Transaction, page: NodeId, label: string, psid: string): Promise<boolean> {
   const changed = await tx.run(sql`INSERT INTO label_users (page, label, psid) VALUES (${page}, ${label}, ${psid}) ON CONFLICT DO NOTHING`);
   return changed === 1;
 }
 
-/** Answers whether it was attached. */
+/** Returns whether it was attached. */
 export async function detachLabel(tx: Transaction, page: NodeId, label: string, psid: string): Promise<boolean> {
   return (await tx.run(sql`DELETE FROM label_users WHERE page = ${page} AND label = ${label} AND psid = ${psid}`)) === 1;
 }

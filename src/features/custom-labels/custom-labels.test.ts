@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { requestOfLink, onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { onEachDatabase, openPlaza, requestOfLink, type TestPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 import { codePointCount, isStorableText } from "#kernel/text";
 
@@ -121,7 +121,8 @@ onEachDatabase("custom labels", (database) => {
     let next: string | undefined;
     let turn = 0;
     do {
-      const link: { path: string; query: Record<string, string> } = next === undefined ? { path: onPage, query: { limit: "5" } } : requestOfLink(next);
+      const link: { path: string; query: Record<string, string> } =
+        next === undefined ? { path: onPage, query: { limit: "5" } } : requestOfLink(next);
       const { body } = await plaza.get(link.path, { token, query: link.query });
       seen.push(...body.data.map((label: { id: string }) => label.id));
       next = body.paging.next;

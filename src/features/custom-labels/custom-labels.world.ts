@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
-import { findNode } from "#graph/worlds/nodes.store";
 import type { WorldEntry, WorldSection } from "#graph/contract/feature";
 import { WorldProblem, worldId } from "#graph/worlds/file/schema-words";
+import { findNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { LABEL_NAME_CHARACTERS_MAX } from "./custom-labels.contract.ts";

@@ -1,6 +1,7 @@
-/** The door of the custom-labels room: A1 to A6. */
+/** The public API of the custom-labels feature: A1 to A6. */
+
+import { type Feature, nodeType } from "#graph/contract/feature";
 import { serveList, serveWrite } from "#graph/contract/operation";
-import { nodeType, type Feature } from "#graph/contract/feature";
 import {
   attachLabelOperation,
   createLabel,

@@ -1,10 +1,13 @@
-/** The door of the live-videos room: C1, C2, and the life of a live video (D-51). */
+/** The public API of the live-videos feature: C1, C2, and the life of a live video (D-51). */
+
+import { type Feature, nodeType } from "#graph/contract/feature";
 import { serveList, serveWrite } from "#graph/contract/operation";
-import { nodeType, type Feature } from "#graph/contract/feature";
 import { createComment, createReaction, listComments, listReactions } from "./audience/audience.contract.ts";
 import { handleCreateComment, handleCreateReaction, handleListComments, handleListReactions } from "./audience/audience.handlers.ts";
 import { deleteActor } from "./audience/audience.store.ts";
 import { commentSection, reactionSection } from "./audience/audience.world.ts";
+import { liveVideoDeadlines } from "./lifecycle/jobs.ts";
+import { isHidden } from "./lifecycle/states.ts";
 import {
   createLiveVideo,
   deleteLiveVideo,
@@ -21,17 +24,15 @@ import {
   handleListLiveVideos,
   handleUpdateLiveVideo,
 } from "./live-videos.handlers.ts";
-import { liveVideoDeadlines } from "./lifecycle/jobs.ts";
 import { liveVideoMigrations } from "./live-videos.migrations.ts";
-import { isHidden } from "./lifecycle/states.ts";
 import { deleteVideosOfPage, findVideo, type LiveVideoRow, listCrosspostedPages } from "./live-videos.store.ts";
 import { liveVideoWebhook } from "./live-videos.webhooks.ts";
 import { liveVideoSection } from "./live-videos.world.ts";
 
-export { countryOf } from "./viewing/countries.ts";
+export { findRefusalToWatch, readLiveState, setSealing, type TransitionResult, transitionLiveVideo } from "./lifecycle/control-transitions.ts";
 export { feedEnded, feedLost, feedStarted, noAudio } from "./lifecycle/feed.ts";
 export { type LiveEvent, states as liveVideoStates, statuses as liveVideoStatuses } from "./lifecycle/states.ts";
-export { findRefusalToWatch, readLiveState, type TransitionResult, setSealing, transitionLiveVideo } from "./lifecycle/control-transitions.ts";
+export { countryOf } from "./viewing/countries.ts";
 export { refusalsToWatch } from "./viewing/watching.ts";
 
 export const liveVideos: Feature = {

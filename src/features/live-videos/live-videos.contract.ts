@@ -1,10 +1,10 @@
 import { type TProperties, type TSchema, Type } from "typebox";
 import { type Access, type Field, type FieldSet, listOperation, type ReadRequest, writeOperation } from "#graph/contract/operation";
 import { nodeId } from "#kernel/ids";
-import { embedHtml, playerUrl, shownTo } from "./viewing/addresses.ts";
-import { CROSSPOSTED_PAGES_MAX, DESCRIPTION_CHARACTERS_MAX, TITLE_CHARACTERS_MAX } from "./live-videos.limits.ts";
 import { statuses, statusOf } from "./lifecycle/states.ts";
+import { CROSSPOSTED_PAGES_MAX, DESCRIPTION_CHARACTERS_MAX, TITLE_CHARACTERS_MAX } from "./live-videos.limits.ts";
 import type { LiveVideoRow } from "./live-videos.store.ts";
+import { embedHtml, playerUrl, shownTo } from "./viewing/addresses.ts";
 import { targetingOf } from "./viewing/targeting.ts";
 
 const access = {
@@ -70,7 +70,10 @@ function videoFields(policy: Field["policy"]) {
     status: { ...plain(Type.Union(statuses.map((status) => Type.Literal(status)))), of: ({ state }) => statusOf[state] },
     embeddable: { ...plain(Type.Boolean()), of: ({ embeddable }) => embeddable === 1 },
     // LIVE-4, LIVE-5: asked for by name, and only where embedding is enabled.
-    embed_html: { ...text, load: async ({ graphRequest }, _reader, row) => (row.embeddable === 1 ? embedHtml(graphRequest.baseUrl, row.id) : undefined) },
+    embed_html: {
+      ...text,
+      load: async ({ graphRequest }, _reader, row) => (row.embeddable === 1 ? embedHtml(graphRequest.baseUrl, row.id) : undefined),
+    },
     place: { ...plain(placeSchema), of: (row) => (row.place === null ? undefined : JSON.parse(row.place)) },
     targeting: { ...plain(target), of: targetingOf },
     planned_start_time: time((row) => row.planned_start_time),
@@ -200,7 +203,7 @@ const streamAddress = {
 export const createLiveVideo = writeOperation({
   ...access,
   operation: "createLiveVideo",
-  summary: "Creates a live video on a page. The address and key for the encoder are shown in this answer alone (D-51).",
+  summary: "Creates a live video on a page. The address and key for the encoder are shown in this response alone (D-51).",
   clauses: ["LIVE-2", "LIVE-18", "LIVE-12", "AUTH-7"],
   on: "page",
   method: "POST",

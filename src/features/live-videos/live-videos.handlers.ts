@@ -1,20 +1,17 @@
 import type { Static } from "typebox";
-import type { OperationRequest, ListRequest } from "#graph/contract/operation";
-import { parseJsonParameter } from "#graph/response/json";
+import type { ListRequest, OperationRequest } from "#graph/contract/operation";
 import { notFoundNode } from "#graph/pipeline/route";
+import { parseJsonParameter } from "#graph/response/json";
 import { secondsOf, WorldProblem } from "#graph/worlds/file/schema-words";
 import { unixSeconds } from "#kernel/clock";
 import { invalidParameter } from "#kernel/errors";
 import { isNodeId, type NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { showOnce, streamAddressOf } from "./viewing/addresses.ts";
+import { isHidden, type LiveEvent, type State, statusOf } from "./lifecycle/states.ts";
+import { hashOfKey, holdVideo, mintKey, moveVideo, newVideo, onMap } from "./lifecycle/transitions.ts";
 import { type createLiveVideo, type listLiveMap, refusedParams, type updateLiveVideo } from "./live-videos.contract.ts";
-import { countryOf } from "./viewing/countries.ts";
 import { advertisingRefused, wrongPage, wrongStatus } from "./live-videos.errors.ts";
 import { CROSSPOSTED_PAGES_MAX, START_DELAY_MS } from "./live-videos.limits.ts";
-import { hashOfKey, holdVideo, mintKey, moveVideo, newVideo, onMap } from "./lifecycle/transitions.ts";
-import { readPlace } from "./viewing/place.ts";
-import { isHidden, type LiveEvent, type State, statusOf } from "./lifecycle/states.ts";
 import {
   insertVideo,
   type LiveVideoRow,
@@ -24,6 +21,9 @@ import {
   saveCrosspostedPages,
   updateVideo,
 } from "./live-videos.store.ts";
+import { showOnce, streamAddressOf } from "./viewing/addresses.ts";
+import { countryOf } from "./viewing/countries.ts";
+import { readPlace } from "./viewing/place.ts";
 import { bordersOf } from "./viewing/targeting.ts";
 
 type Create = OperationRequest<Static<typeof createLiveVideo.params>>;
@@ -142,7 +142,7 @@ function readSeconds(text: string): number {
   }
 }
 
-/** The row with what the call says of it; what it does not say stays. */
+/** The row with what the request says of it; what it does not say stays. */
 function withFields(row: LiveVideoRow, params: Create["params"]): LiveVideoRow {
   const { title, description, embeddable, place, targeting } = params;
   const placed = place === undefined ? undefined : readPlace(place, (text) => parseJsonParameter(text, "place"));
@@ -156,7 +156,7 @@ function withFields(row: LiveVideoRow, params: Create["params"]): LiveVideoRow {
   };
 }
 
-/** LIVE-25: the pages that share the video once the call's actions are done. */
+/** LIVE-25: the pages that share the video once the request's actions are done. */
 async function crosspostedAfter(request: Create | Update, tx: Transaction, original: NodeId, before: readonly NodeId[]): Promise<readonly NodeId[]> {
   const pages = new Set<NodeId>(before);
   for (const [index, { page_id, action = "enable_crossposting" }] of (request.params.crossposting_actions ?? []).entries()) {

@@ -94,7 +94,7 @@ const oldestFirst = { columns: ["v.page", "v.id"], direction: "ascending", keyOf
 export const listAllVideos = (reader: Reader, request: PageRequest): Promise<ListPage<LiveVideoRow>> =>
   readPage<LiveVideoRow>(reader, append(select, "FROM live_videos v WHERE v.page > 0"), oldestFirst, request);
 
-/** Answers whether the id was free. */
+/** Returns whether the id was free. */
 export async function insertVideo(tx: Transaction, row: LiveVideoRow, crossposted: readonly string[]): Promise<boolean> {
   if (!(await insertNode(tx, { id: nodeId(row.id), type: "live_video", owner: nodeId(row.page) }))) return false;
   await tx.run(sql`

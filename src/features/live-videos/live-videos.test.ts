@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { redact } from "#graph/pipeline/request-log";
-import { requestOfLink, onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { onEachDatabase, openPlaza, requestOfLink, type TestPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 import { codePointCount, isStorableText } from "#kernel/text";
 
@@ -54,7 +54,7 @@ onEachDatabase("live videos", (database) => {
     expect(refusal(await update(plaza, made.id, { status: "LIVE" }))).toEqual([400, 100, "status"]);
   });
 
-  test("D-51: keys are nowhere but in the answer that shows them, and no two are the same", async () => {
+  test("D-51: keys are nowhere but in the response that shows them, and no two are the same", async () => {
     const plaza = await open();
     const keys = new Set<string>();
     for (let i = 0; i < 5; i++) {

@@ -3,8 +3,8 @@ import { onEachDatabase, openPlaza } from "#harness/plaza";
 import { changeEntry, expectLifeOfEntry, expectRoundTrip, findEntry, insertEntry, removeEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
-import { feedLost, feedStarted } from "./lifecycle/feed.ts";
 import { readLiveState, transitionLiveVideo } from "./lifecycle/control-transitions.ts";
+import { feedLost, feedStarted } from "./lifecycle/feed.ts";
 
 const NOW = 1_795_000_000;
 const KEY = "a-key-that-scripts-know";

@@ -1,14 +1,13 @@
 import { type Static, Type } from "typebox";
 import type { WorldEntry, WorldSection } from "#graph/contract/feature";
-import type { World } from "#graph/worlds/world";
 import { WorldProblem, worldId, worldTime } from "#graph/worlds/file/schema-words";
+import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
 import { nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { DESCRIPTION_CHARACTERS_MAX, TITLE_CHARACTERS_MAX } from "./live-videos.limits.ts";
-import { DEADLINE_JOB, deadlineOf, hashOfKey, holdVideo, onMap, setTimer } from "./lifecycle/transitions.ts";
-import { readPlace } from "./viewing/place.ts";
 import { isLive, type State, type Status, statuses, statusOf, takesFeed } from "./lifecycle/states.ts";
+import { DEADLINE_JOB, deadlineOf, hashOfKey, holdVideo, onMap, setTimer } from "./lifecycle/transitions.ts";
+import { DESCRIPTION_CHARACTERS_MAX, TITLE_CHARACTERS_MAX } from "./live-videos.limits.ts";
 import {
   deleteVideo,
   findVideoById,
@@ -20,6 +19,7 @@ import {
   saveCrosspostedPages,
   updateVideo,
 } from "./live-videos.store.ts";
+import { readPlace } from "./viewing/place.ts";
 import { bordersOf, NO_BORDERS, targetingOf } from "./viewing/targeting.ts";
 
 const closed = { additionalProperties: false };

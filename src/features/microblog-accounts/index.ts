@@ -1,4 +1,4 @@
-/** The door of the microblog-accounts room. */
+/** The public API of the microblog-accounts feature. */
 import type { Feature } from "#graph/contract/feature";
 import { microblogAccountMigrations } from "./microblog-accounts.migrations.ts";
 import { forgetUser } from "./microblog-accounts.store.ts";

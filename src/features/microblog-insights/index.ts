@@ -1,6 +1,7 @@
-/** The door of the microblog-insights room: F1 and F2. */
-import { serveRead } from "#graph/contract/operation";
+/** The public API of the microblog-insights feature: F1 and F2. */
+
 import type { Feature } from "#graph/contract/feature";
+import { serveRead } from "#graph/contract/operation";
 import { readMediaInsights, readUserInsights } from "./microblog-insights.contract.ts";
 import { handleReadMediaInsights, handleReadUserInsights } from "./microblog-insights.handlers.ts";
 import { microblogInsightMigrations } from "./microblog-insights.migrations.ts";

@@ -26,7 +26,7 @@ export async function handleReadMediaInsights(request: OperationRequest<Static<t
 
 type UserRequest = OperationRequest<Static<typeof readUserInsights.params>>;
 
-/** The days that a call asks of, both included. */
+/** The days that a request asks of, both included. */
 interface Days {
   readonly first: number;
   readonly last: number;

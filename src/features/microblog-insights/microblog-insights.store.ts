@@ -92,7 +92,7 @@ export function listDemographics(reader: Reader, user: NodeId, dimension: Breakd
     WHERE f.microblog_user = ${user} AND f.dimension = ${dimension} ORDER BY f.value DESC, f.dimension_value`);
 }
 
-/** Answers whether the id was free. */
+/** Returns whether the id was free. */
 export async function insertMedia(tx: Transaction, media: MediaRow): Promise<boolean> {
   if (!(await insertNode(tx, { id: nodeId(media.id), type: "microblog_media", owner: nodeId(media.owner) }))) return false;
   await tx.run(sql`INSERT INTO microblog_media (owner, id, text, timestamp) VALUES (${media.owner}, ${media.id}, ${media.text}, ${media.timestamp})`);

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
-import { findNode } from "#graph/worlds/nodes.store";
 import type { WorldEntry, WorldSection } from "#graph/contract/feature";
 import { WorldProblem, worldId, worldTime } from "#graph/worlds/file/schema-words";
+import { findNode } from "#graph/worlds/nodes.store";
 import { unixSeconds } from "#kernel/clock";
 import { nodeId } from "#kernel/ids";
 import { DAY_SECONDS, dayOf, mediaMetrics, type RecordedMetric, recordedMetrics, userMetrics } from "./microblog-insights.metrics.ts";
@@ -69,7 +69,7 @@ const recordsOnly = {
   remove: async () => false,
 } as const satisfies Partial<WorldSection>;
 
-/** A metric that its target does not have would be counted, and no call would ever show it. */
+/** A metric that its target does not have would be counted, and no request would ever show it. */
 function targetTypes(metric: RecordedMetric): string[] {
   const types: string[] = [];
   if ((mediaMetrics as readonly string[]).includes(metric)) types.push("microblog_media");

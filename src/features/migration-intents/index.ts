@@ -1,7 +1,8 @@
-/** The door of the migration-intents room: H7, solutions, and how an intent begins (D-58). */
+/** The public API of the migration-intents feature: H7, solutions, and how an intent begins (D-58). */
+
+import { type Feature, nodeType } from "#graph/contract/feature";
 import { serveWrite } from "#graph/contract/operation";
 import { findNode } from "#graph/worlds/nodes.store";
-import { nodeType, type Feature } from "#graph/contract/feature";
 import { nodeId } from "#kernel/ids";
 import { intentNode, readIntent, setSolutionMigrationIntent } from "./migration-intents.contract.ts";
 import { handleSetSolutionMigrationIntent } from "./migration-intents.handlers.ts";

@@ -42,7 +42,7 @@ export function listAllIntents(reader: Reader, page: PageRequest): Promise<ListP
   );
 }
 
-/** Answers whether the id was free. */
+/** Returns whether the id was free. */
 export async function insertIntent(tx: Transaction, intent: IntentRow): Promise<boolean> {
   if (!(await insertNode(tx, { id: nodeId(intent.id), type: "migration_intent", owner: nodeId(intent.waba) }))) return false;
   await saveIntent(tx, intent);
@@ -87,7 +87,7 @@ const solutionsById = { columns: ["s.id"], direction: "ascending", keyOf: (row: 
 export const listSolutions = (reader: Reader, page: PageRequest): Promise<ListPage<SolutionRow>> =>
   readPage<SolutionRow>(reader, selectSolutions("1", LARGEST_ID), solutionsById, page);
 
-/** Answers whether the id was free. */
+/** Returns whether the id was free. */
 export async function insertSolution(tx: Transaction, { id, name, owner_app }: SolutionRow): Promise<boolean> {
   if (!(await insertNode(tx, { id: nodeId(id), type: "solution", owner: nodeId(id) }))) return false;
   await tx.run(sql`INSERT INTO solutions (id, name, owner_app) VALUES (${id}, ${name}, ${owner_app})`);

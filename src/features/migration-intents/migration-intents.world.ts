@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
-import { findNode } from "#graph/worlds/nodes.store";
 import type { WorldEntry, WorldSection } from "#graph/contract/feature";
 import { WorldProblem, worldId } from "#graph/worlds/file/schema-words";
+import { findNode } from "#graph/worlds/nodes.store";
 import { nodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
 import { status } from "./migration-intents.contract.ts";

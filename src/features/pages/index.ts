@@ -1,4 +1,4 @@
-/** The door of the pages room. */
+/** The public API of the pages feature. */
 import type { Feature } from "#graph/contract/feature";
 import { pageMigrations } from "./pages.migrations.ts";
 import { deleteRolesOfUser, findPage, findRole, hasPerson } from "./pages.store.ts";

@@ -54,7 +54,7 @@ export async function deletePage(tx: Transaction, id: NodeId): Promise<boolean> 
   return true;
 }
 
-/** Answers whether the id was free. */
+/** Returns whether the id was free. */
 export async function insertPerson(tx: Transaction, page: NodeId, psid: NodeId, name: string): Promise<boolean> {
   if (!(await insertNode(tx, { id: psid, type: "page_person", owner: page }))) return false;
   await tx.run(sql`INSERT INTO page_people (page, psid, name) VALUES (${page}, ${psid}, ${name})`);

@@ -20,7 +20,7 @@ onEachDatabase("pages", (database) => {
     await expectRoundTrip(plaza);
   });
 
-  test("D-13: a role that changes counts from the next call", async () => {
+  test("D-13: a role that changes counts from the next request", async () => {
     const plaza = await open();
     const status = async (token: string) => (await plaza.get(labels, { token })).status;
     expect([await status("ada"), await status("bob"), await status("cleo")]).toEqual([200, 403, 400]);

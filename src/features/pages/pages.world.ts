@@ -1,8 +1,8 @@
 import { type Static, Type } from "typebox";
 import { pageTasks } from "#auth/page-tasks";
 import type { WorldEntry, WorldSection } from "#graph/contract/feature";
-import type { World } from "#graph/worlds/world";
 import { WorldProblem, worldId } from "#graph/worlds/file/schema-words";
+import type { World } from "#graph/worlds/world";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import {

@@ -1,6 +1,7 @@
-/** The door of the personas room: A7 and A8. */
+/** The public API of the personas feature: A7 and A8. */
+
+import { type Feature, nodeType } from "#graph/contract/feature";
 import { serveList, serveWrite } from "#graph/contract/operation";
-import { nodeType, type Feature } from "#graph/contract/feature";
 import { createPersona, deletePersonaOperation, listPersonas, personaNode, readPersona } from "./personas.contract.ts";
 import { handleCreatePersona, handleDeletePersona, handleListPersonas } from "./personas.handlers.ts";
 import { personaMigrations } from "./personas.migrations.ts";

@@ -33,7 +33,7 @@ export function listPersonasOfPage(reader: Reader, page: NodeId, request: PageRe
   );
 }
 
-/** Answers whether the id was free. */
+/** Returns whether the id was free. */
 export async function insertPersona(tx: Transaction, page: NodeId, id: NodeId, persona: NewPersona): Promise<boolean> {
   if (!(await insertNode(tx, { id, type: "persona", owner: page }))) return false;
   await tx.run(sql`
@@ -46,7 +46,7 @@ export async function updatePersona(tx: Transaction, page: NodeId, id: string, p
     UPDATE personas SET name = ${persona.name}, profile_picture_url = ${persona.profile_picture_url} WHERE page = ${page} AND id = ${id}`);
 }
 
-/** Answers whether it was there. */
+/** Returns whether it was there. */
 export async function deletePersona(tx: Transaction, page: NodeId, id: string): Promise<boolean> {
   if ((await tx.run(sql`DELETE FROM personas WHERE page = ${page} AND id = ${id}`)) === 0) return false;
   await deleteNode(tx, nodeId(id));

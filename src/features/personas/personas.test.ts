@@ -53,7 +53,7 @@ onEachDatabase("personas", (database) => {
     expect((await plaza.get("/v26.0/5101", { token })).body.error_subcode).toBe(33);
   });
 
-  test("D-14: to another page's token an existing persona and a missing one answer alike", async () => {
+  test("D-14: to another page's token an existing persona and a missing one response alike", async () => {
     const plaza = await open();
     const strip = (text: unknown) =>
       JSON.stringify(text)

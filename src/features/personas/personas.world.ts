@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
-import { findNode } from "#graph/worlds/nodes.store";
 import type { WorldEntry, WorldSection } from "#graph/contract/feature";
 import { WorldProblem, worldId } from "#graph/worlds/file/schema-words";
+import { findNode } from "#graph/worlds/nodes.store";
 import { nodeId } from "#kernel/ids";
 import { PERSONA_NAME_CHARACTERS_MAX, PICTURE_URL_CHARACTERS_MAX } from "./personas.contract.ts";
 import { isWebAddress } from "./personas.handlers.ts";

@@ -1,6 +1,7 @@
-/** The door of the product-catalogs room: G1. */
-import { serveWrite } from "#graph/contract/operation";
+/** The public API of the product-catalogs feature: G1. */
+
 import type { Feature } from "#graph/contract/feature";
+import { serveWrite } from "#graph/contract/operation";
 import { createCatalog } from "./product-catalogs.contract.ts";
 import { handleCreateCatalog } from "./product-catalogs.handlers.ts";
 import { productCatalogMigrations } from "./product-catalogs.migrations.ts";

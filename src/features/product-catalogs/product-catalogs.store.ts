@@ -63,7 +63,7 @@ async function listAgencies(reader: Reader, catalog: string): Promise<AgencyShar
   return rows.map(({ business, permitted_tasks }) => ({ business: nodeId(business), permitted_tasks: JSON.parse(permitted_tasks) }));
 }
 
-/** Answers whether the id was free. */
+/** Returns whether the id was free. */
 export async function insertCatalog(tx: Transaction, catalog: Catalog): Promise<boolean> {
   // A catalog may belong to a page and to businesses; it is its own owner, and who has it is looked up (D-13).
   if (!(await insertNode(tx, { id: catalog.id, type: "product_catalog", owner: catalog.id }))) return false;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { onEachDatabase, openPlaza, type TestRequest, type TestPlaza } from "#harness/plaza";
+import { onEachDatabase, openPlaza, type TestPlaza, type TestRequest } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 
 const scopes = ["catalog_management", "pages_manage_metadata"];

@@ -1,18 +1,19 @@
-/** The door of the product-feeds room: G2, and the files that feeds are filled from. */
-import { serveList } from "#graph/contract/operation";
+/** The public API of the product-feeds feature: G2, and the files that feeds are filled from. */
+
 import type { Feature } from "#graph/contract/feature";
+import { serveList } from "#graph/contract/operation";
+import { feedIngestion, scheduleIngestion } from "./ingestion/jobs.ts";
 import { listArticlesAndPublications } from "./product-feeds.contract.ts";
 import { handleListArticles } from "./product-feeds.handlers.ts";
-import { feedIngestion, scheduleIngestion } from "./ingestion/jobs.ts";
 import { productFeedMigrations } from "./product-feeds.migrations.ts";
 import type { FeedPort } from "./product-feeds.ports.ts";
 import { deleteFeed, listFeedsOfCatalog } from "./product-feeds.store.ts";
 import { feedSection } from "./product-feeds.world.ts";
 
-export { FILE_BYTES_MAX, ROWS_PER_WRITE } from "./product-feeds.limits.ts";
 export { FeedFileProblem, feedFormats } from "./formats/rows.ts";
-export { findReport, hasFeed, listReports, receiveFile, receiveUrl } from "./ingestion/uploads.ts";
 export { uploadStatuses } from "./ingestion/uploads.store.ts";
+export { findReport, hasFeed, listReports, receiveFile, receiveUrl } from "./ingestion/uploads.ts";
+export { FILE_BYTES_MAX, ROWS_PER_WRITE } from "./product-feeds.limits.ts";
 
 const deleteFeedsOfCatalog: FeedPort["deleteFeedsOfCatalog"] = async (tx, catalog, world) => {
   for (const feed of await listFeedsOfCatalog(tx, catalog)) {

@@ -67,7 +67,7 @@ const tails = new Map<number, string>(
   GROUP_SIZES.map((rows) => [rows, `VALUES ${new Array(rows).fill("(?, ?, ?, ?, ?)").join(", ")} ON CONFLICT DO NOTHING`]),
 );
 
-/** Answers how many of them were new to the generation; of those with one retailer_id the first. */
+/** Returns how many of them were new to the generation; of those with one retailer_id the first. */
 export async function insertItems(tx: Transaction, generation: number, items: readonly NewItem[]): Promise<number> {
   let inserted = 0;
   for (const group of groupsOf(items)) {
@@ -120,7 +120,7 @@ export async function overwriteItem(tx: Transaction, generation: number, { retai
     UPDATE feed_items SET position = ${position}, item = ${item} WHERE generation = ${generation} AND retailer_id = ${retailer_id}`);
 }
 
-/** Answers how many were deleted: `limit`, as long as there are more. */
+/** Returns how many were deleted: `limit`, as long as there are more. */
 export function deleteItems(tx: Transaction, generation: number, limit: number): Promise<number> {
   return tx.run(sql`
     DELETE FROM feed_items WHERE generation = ${generation} AND id <= COALESCE((

@@ -6,7 +6,7 @@ const text: Field<ItemRow> = { schema: Type.String(), policy: "productFeed" };
 const number: Field<ItemRow> = { schema: Type.Number(), policy: "productFeed" };
 const count: Field<ItemRow> = { schema: Type.Integer(), policy: "productFeed" };
 
-/** D-56. The document gives no fields; by default an item answers what every item has. */
+/** D-56. The document gives no fields; by default an item returns what every item has. */
 const articleOrPublication: FieldSet<ItemRow> = {
   fields: {
     id: text,

@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import type { ListResult, ListRequest } from "#graph/contract/operation";
+import type { ListRequest, ListResult } from "#graph/contract/operation";
 import type { Reader } from "#storage/database";
 import { type ItemRow, listItems } from "./items.store.ts";
 import type { listArticlesAndPublications } from "./product-feeds.contract.ts";

@@ -1,4 +1,4 @@
-/** What other rooms ask of feeds. */
+/** What other features ask of feeds. */
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";

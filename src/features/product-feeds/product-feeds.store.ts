@@ -30,7 +30,7 @@ const byId = { columns: ["f.id"], direction: "ascending", keyOf: (row: FeedRow) 
 export const listAllFeeds = (reader: Reader, page: PageRequest): Promise<ListPage<FeedRow>> =>
   readPage<FeedRow>(reader, selectFeeds("1", LARGEST_ID), byId, page);
 
-/** Answers whether the id was free. */
+/** Returns whether the id was free. */
 export async function insertFeed(tx: Transaction, id: NodeId, catalog: NodeId, name: string): Promise<boolean> {
   if (!(await insertNode(tx, { id, type: "product_feed", owner: catalog }))) return false;
   await tx.run(sql`

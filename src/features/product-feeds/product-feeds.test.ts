@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { requestOfLink, onEachDatabase, openPlaza, type TestRequest, type TestPlaza } from "#harness/plaza";
+import { onEachDatabase, openPlaza, requestOfLink, type TestPlaza, type TestRequest } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 
 const scopes = ["catalog_management"];
@@ -39,7 +39,7 @@ const world = {
 
 const read = (plaza: TestPlaza, query: Record<string, unknown> = {}, request: TestRequest = {}, feed = "8101") =>
   plaza.get(`/v25.0/${feed}/articles_and_publications`, { bearer: "reader", query, ...request });
-// biome-ignore lint/suspicious/noExplicitAny: an answer of any kind.
+// biome-ignore lint/suspicious/noExplicitAny: a response of any kind.
 const idsOf = (body: any): string[] => body.data.map(({ retailer_id }: { retailer_id: string }) => retailer_id);
 
 const sectionOf = (plaza: TestPlaza) => {
@@ -133,7 +133,7 @@ onEachDatabase("product feeds", (database) => {
     expect((await plaza.get("/v25.0/8101/articles_and_publications", { body: { access_token: "reader" } })).status).toBe(200);
   });
 
-  test("G2-8, VER-4a: marketing versions alone; without one the call fails", async () => {
+  test("G2-8, VER-4a: marketing versions alone; without one the request fails", async () => {
     const plaza = await open();
     const on = async (version: string) => {
       const { status, body } = await plaza.get(`${version}/8101/articles_and_publications`, { bearer: "reader" });

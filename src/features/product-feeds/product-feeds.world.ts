@@ -1,13 +1,13 @@
 import { type Static, Type } from "typebox";
-import { findNode } from "#graph/worlds/nodes.store";
 import type { WorldEntry, WorldSection } from "#graph/contract/feature";
-import type { World } from "#graph/worlds/world";
 import { WorldProblem, worldId } from "#graph/worlds/file/schema-words";
+import { findNode } from "#graph/worlds/nodes.store";
+import type { World } from "#graph/worlds/world";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
+import { scheduleIngestion } from "./ingestion/jobs.ts";
 import { findItems, insertItems, listAllItems, type NewItem } from "./items.store.ts";
 import { BadItem, type ItemField, isNeeded, itemFields, type RawItem, readItem, textOfItem } from "./product-feeds.items.ts";
-import { scheduleIngestion } from "./ingestion/jobs.ts";
 import { beginGeneration, deleteFeed, type FeedRow, findFeed, insertFeed, listAllFeeds, renameFeed, showGeneration } from "./product-feeds.store.ts";
 
 const closed = { additionalProperties: false };

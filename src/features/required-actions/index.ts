@@ -1,6 +1,7 @@
-/** The door of the required-actions room: B1. */
-import { serveRead } from "#graph/contract/operation";
+/** The public API of the required-actions feature: B1. */
+
 import type { Feature } from "#graph/contract/feature";
+import { serveRead } from "#graph/contract/operation";
 import { listRequiredActions } from "./required-actions.contract.ts";
 import { handleListRequiredActions } from "./required-actions.handlers.ts";
 import { requiredActionMigrations } from "./required-actions.migrations.ts";

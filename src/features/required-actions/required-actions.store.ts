@@ -42,7 +42,7 @@ export function listAllActions(reader: Reader, page: PageRequest): Promise<ListP
   );
 }
 
-/** Answers whether the id was free. */
+/** Returns whether the id was free. */
 export async function insertAction(tx: Transaction, action: ActionRow): Promise<boolean> {
   if (!(await insertNode(tx, { id: nodeId(action.id), type: "required_action", owner: nodeId(action.app) }))) return false;
   await saveAction(tx, action);

@@ -1,8 +1,8 @@
 import { type Static, Type } from "typebox";
-import { findNode } from "#graph/worlds/nodes.store";
 import type { WorldEntry, WorldSection } from "#graph/contract/feature";
-import type { World } from "#graph/worlds/world";
 import { WorldProblem, worldId, worldTime } from "#graph/worlds/file/schema-words";
+import { findNode } from "#graph/worlds/nodes.store";
+import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
 import { nodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";

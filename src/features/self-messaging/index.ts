@@ -1,6 +1,7 @@
-/** The door of the self-messaging room: D1, and what a person does in the app. */
-import { serveWrite } from "#graph/contract/operation";
+/** The public API of the self-messaging feature: D1, and what a person does in the app. */
+
 import type { Feature } from "#graph/contract/feature";
+import { serveWrite } from "#graph/contract/operation";
 import { sendSelfMessage } from "./self-messaging.contract.ts";
 import { handleSendSelfMessage } from "./self-messaging.handlers.ts";
 import { subscribersOfSocialAccount } from "./self-messaging.onboarding.ts";

@@ -21,7 +21,7 @@ export async function handleSendSelfMessage(request: Send, tx: Transaction) {
     throw invalidParameter("message.quick_replies", "is not supported in a message to oneself");
   }
   const account = await world.ports.of("social_account").findAccount(tx, node.owner);
-  // It may have been removed, or given another social-scoped id, since the call began.
+  // It may have been removed, or given another social-scoped id, since the request began.
   if (account === undefined || account.social_scoped_id !== node.id) throw notFoundNode(request);
   return { id: await writeToSelf(tx, world, { ...account, social_scoped_id: node.id }, text) };
 }

@@ -33,7 +33,7 @@ export interface OnboardingFacts {
   readonly tokens: readonly HeldToken[];
 }
 
-/** Total: any combination of facts has an answer. */
+/** Total: any combination of facts has a response. */
 export function getsWebhook({ field, account, app, isPersonOnApp, isSubscribed, tokens }: OnboardingFacts): boolean {
   return isSubscribed && missingForSelfMessaging(account, app, isPersonOnApp) === undefined && tokens.some((token) => suffices(token, field));
 }
@@ -77,12 +77,7 @@ async function factsOf(
   return { field, account, app, isSubscribed, isPersonOnApp: await isCovered(reader, ports, account, app), tokens };
 }
 
-async function isRoleViaBusiness(
-  reader: Reader,
-  ports: PortRegistry,
-  { page }: SocialAccountFacts,
-  { type, user }: AccountToken,
-): Promise<boolean> {
+async function isRoleViaBusiness(reader: Reader, ports: PortRegistry, { page }: SocialAccountFacts, { type, user }: AccountToken): Promise<boolean> {
   if (type !== "page" || page === undefined || user === undefined) return false;
   return (await ports.of("page").findRole(reader, page, user))?.via_business === true;
 }

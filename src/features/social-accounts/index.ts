@@ -1,4 +1,4 @@
-/** The door of the social-accounts room. */
+/** The public API of the social-accounts feature. */
 import type { Feature } from "#graph/contract/feature";
 import { socialAccountMigrations } from "./social-accounts.migrations.ts";
 import { findSocialAccount, forgetHolder } from "./social-accounts.store.ts";

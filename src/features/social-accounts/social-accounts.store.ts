@@ -36,7 +36,7 @@ export async function listSocialAccounts(reader: Reader, page: PageRequest): Pro
   return { ...found, rows: found.rows.map(accountOf) };
 }
 
-/** Answers whether both ids were free. */
+/** Returns whether both ids were free. */
 export async function insertSocialAccount(tx: Transaction, account: SocialAccountFacts): Promise<boolean> {
   if (!(await insertNode(tx, { id: account.id, type: "social_account", owner: account.id }))) return false;
   const scoped = account.social_scoped_id;

@@ -34,7 +34,7 @@ onEachDatabase("social accounts", (database) => {
     for (const id of ["6001", "6901", "me"]) await expectUnreadable(plaza, id, "own");
   });
 
-  test("an account that moves to another page is seen by that page's people from the next call", async () => {
+  test("an account that moves to another page is seen by that page's people from the next request", async () => {
     const plaza = await open();
     const tags = async () => (await plaza.get("/v26.0/6001/tags", { query: { access_token: "tags" } })).status;
     expect(await tags()).toBe(200);

@@ -1,6 +1,7 @@
-/** The door of the tagged-media room: E1. */
-import { serveList } from "#graph/contract/operation";
+/** The public API of the tagged-media feature: E1. */
+
 import type { Feature } from "#graph/contract/feature";
+import { serveList } from "#graph/contract/operation";
 import { listTags } from "./tagged-media.contract.ts";
 import { handleListTags } from "./tagged-media.handlers.ts";
 import { taggedMediaMigrations } from "./tagged-media.migrations.ts";

@@ -68,7 +68,7 @@ export function listAllMedia(reader: Reader, page: PageRequest): Promise<ListPag
   );
 }
 
-/** Answers whether the id was free. */
+/** Returns whether the id was free. */
 export async function insertMedia(tx: Transaction, media: MediaRow, tagged: readonly string[]): Promise<boolean> {
   if (!(await insertNode(tx, { id: nodeId(media.id), type: "media", owner: nodeId(media.owner) }))) return false;
   await saveMedia(tx, media, tagged);

@@ -1,6 +1,7 @@
-/** The door of the token-inspection room: F3. */
-import { serveRead } from "#graph/contract/operation";
+/** The public API of the token-inspection feature: F3. */
+
 import type { Feature } from "#graph/contract/feature";
+import { serveRead } from "#graph/contract/operation";
 import { inspectToken } from "./token-inspection.contract.ts";
 import { handleInspectToken } from "./token-inspection.handlers.ts";
 

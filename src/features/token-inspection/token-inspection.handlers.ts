@@ -12,7 +12,7 @@ export async function handleInspectToken(request: OperationRequest<Static<typeof
   await requireTester(request, reader);
   const { caller, params, world } = request;
   const token = await world.tokens.find(params.input_token);
-  // D-55: a token that nobody knows is an answer, not an error.
+  // D-55: a token that nobody knows is a response, not an error.
   if (token === undefined) return { data: { is_valid: false, scopes: [] } };
   // F3-14.
   if (token.app !== caller.app.id) throw invalidParameter("input_token", "belongs to another app than access_token");

@@ -1,4 +1,4 @@
-/** The door of the users room. */
+/** The public API of the users feature. */
 import type { Feature } from "#graph/contract/feature";
 import { userMigrations } from "./users.migrations.ts";
 import { userSection } from "./users.world.ts";

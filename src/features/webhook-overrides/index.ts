@@ -1,6 +1,7 @@
-/** The door of the webhook-overrides room: H1 to H6. */
-import { serveWrite } from "#graph/contract/operation";
+/** The public API of the webhook-overrides feature: H1 to H6. */
+
 import type { Feature } from "#graph/contract/feature";
+import { serveWrite } from "#graph/contract/operation";
 import { setAccountOverride, setNumberOverride, webhookConfiguration } from "./webhook-overrides.contract.ts";
 import { handleSetAccountOverride, handleSetNumberOverride, prepareAccountOverride, prepareNumberOverride } from "./webhook-overrides.handlers.ts";
 import { webhookOverrideMigrations } from "./webhook-overrides.migrations.ts";

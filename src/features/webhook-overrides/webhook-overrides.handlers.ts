@@ -70,7 +70,11 @@ export async function handleSetNumberOverride(request: NumberRequest, tx: Transa
 }
 
 /** D-63: what waits goes where it belongs now; a callback that was paused and has just answered a handshake gets it again. */
-async function routeAnew({ caller, world }: Pick<OperationRequest, "caller" | "world">, tx: Transaction, verified: string | undefined): Promise<void> {
+async function routeAnew(
+  { caller, world }: Pick<OperationRequest, "caller" | "world">,
+  tx: Transaction,
+  verified: string | undefined,
+): Promise<void> {
   if (verified !== undefined) await world.webhooks.resumeUrl(tx, caller.app.id, verified);
   await world.webhooks.routesChanged(tx, caller.app.id);
 }

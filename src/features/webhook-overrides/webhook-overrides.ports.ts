@@ -1,4 +1,4 @@
-/** What other rooms ask of overrides. An override belongs to an app and an account, or to an app and one of its numbers (D-57). */
+/** What other features ask of overrides. An override belongs to an app and an account, or to an app and one of its numbers (D-57). */
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 

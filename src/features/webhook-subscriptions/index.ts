@@ -1,6 +1,7 @@
-/** The door of the webhook-subscriptions room: who gets which webhooks, and where (D-60). */
-import { serveList, serveWrite } from "#graph/contract/operation";
+/** The public API of the webhook-subscriptions feature: who gets which webhooks, and where (D-60). */
+
 import type { Feature } from "#graph/contract/feature";
+import { serveList, serveWrite } from "#graph/contract/operation";
 import type { PortRegistry } from "#kernel/ports";
 import {
   listAppsOfPage,

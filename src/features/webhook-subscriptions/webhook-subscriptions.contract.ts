@@ -74,7 +74,11 @@ const subscribedApp: FieldSet<PageSubscriptionRow> = {
       policy: "pageSubscriptions",
       load: async ({ world }, _reader, row) => (await world.tokens.findApp(nodeId(row.app)))?.name,
     },
-    link: { schema: Type.String(), policy: "pageSubscriptions", load: async ({ graphRequest }, _reader, row) => `${graphRequest.baseUrl}/${row.app}` },
+    link: {
+      schema: Type.String(),
+      policy: "pageSubscriptions",
+      load: async ({ graphRequest }, _reader, row) => `${graphRequest.baseUrl}/${row.app}`,
+    },
     subscribed_fields: { schema: names, policy: "pageSubscriptions", of: (row) => JSON.parse(row.subscribed_fields) },
   },
   defaults: ["id", "name", "link", "subscribed_fields"],

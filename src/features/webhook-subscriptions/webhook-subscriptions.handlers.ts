@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import type { OperationRequest, ListRequest } from "#graph/contract/operation";
+import type { ListRequest, OperationRequest } from "#graph/contract/operation";
 import { notFoundNode } from "#graph/pipeline/route";
 import type { World } from "#graph/worlds/world";
 import { invalidParameter } from "#kernel/errors";

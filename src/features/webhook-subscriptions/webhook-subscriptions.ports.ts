@@ -1,4 +1,4 @@
-/** What other rooms ask of subscriptions: what a world file says of an app's and a page's, and the URL that H5 shows. */
+/** What other features ask of subscriptions: what a world file says of an app's and a page's, and the URL that H5 shows. */
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";

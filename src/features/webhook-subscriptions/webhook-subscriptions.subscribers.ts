@@ -1,10 +1,10 @@
-/** What the post office asks of subscriptions (`webhooks/ports.ts`). */
+/** What the webhook engine asks of subscriptions (`webhooks/ports.ts`). */
 import type { NodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
 import type { Reader } from "#storage/database";
-import type { EventFacts, WebhookApp } from "#webhooks/ports";
-import type { AppCallback } from "#webhooks/events/routing";
 import { type WebhookObject, webhookObjects } from "#webhooks/catalogue/field";
+import type { AppCallback } from "#webhooks/events/routing";
+import type { EventFacts, WebhookApp } from "#webhooks/ports";
 import { ANY_OBJECT, findRetiredSecret, isSubscribed, listSubscriptions, type SubscriptionRow } from "./webhook-subscriptions.store.ts";
 
 /** AUTH-21, D-60: subscribed on the account, and to the field. */

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
-import { chatappField } from "#harness/webhooks";
 import { startReceiver } from "#harness/receiver";
 import { changeEntry, expectRoundTrip, findEntry, insertEntry } from "#harness/sections";
+import { chatappField } from "#harness/webhooks";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
 
@@ -125,7 +125,7 @@ onEachDatabase("webhook subscriptions", (database) => {
     expect(handshakes).toHaveLength(seen);
   });
 
-  test("D-60: a page's token subscribes its app to fields of the page; each call says the fields anew", async () => {
+  test("D-60: a page's token subscribes its app to fields of the page; each request says the fields anew", async () => {
     const plaza = await open();
     const set = (subscribed_fields: unknown, bearer = "page") => plaza.post(onPage, { bearer, body: { subscribed_fields } });
     expect((await set(["custom_labels", "live_videos"])).body).toEqual({ success: true });

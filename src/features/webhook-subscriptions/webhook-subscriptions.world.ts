@@ -1,6 +1,7 @@
 /** What a world file says of subscriptions, stored and read back (operating.md: World file, `apps` and `pages`). */
-import type { World } from "#graph/worlds/world";
+
 import { WorldProblem } from "#graph/worlds/file/schema-words";
+import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import type { WebhookObject } from "#webhooks/catalogue/field";

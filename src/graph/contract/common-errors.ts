@@ -1,4 +1,4 @@
-/** Errors that every call may meet, so that contracts list only their own (D-14, D-20, D-21, D-22). */
+/** Errors that every request may meet, so that contracts list only their own (D-14, D-20, D-21, D-22). */
 import type { ErrorName } from "#kernel/errors";
 
 export const commonErrors: readonly ErrorName[] = [

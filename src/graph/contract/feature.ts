@@ -1,4 +1,4 @@
-/** What a room gives to the house through its door (`index.ts`). */
+/** What a feature gives to the server through its public API (`index.ts`). */
 import type { TObject } from "typebox";
 import type { JobKind } from "#jobs/job-kind";
 import type { NodeId } from "#kernel/ids";
@@ -7,8 +7,8 @@ import type { Migration, Reader, Transaction } from "#storage/database";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import type { WebhookField } from "#webhooks/catalogue/field";
 import type { VersionChange } from "../versions/changes.ts";
-import type { Field, NodeType, Served } from "./operation.ts";
 import type { World } from "../worlds/world.ts";
+import type { Field, NodeType, Served } from "./operation.ts";
 
 export interface Reference {
   /** Where in the entry it stands, e.g. `users[0]`. */
@@ -34,13 +34,13 @@ export interface WorldSection {
   mintId?(tx: Transaction, world: World): Promise<string>;
   /** The ids that must exist, be of their types and belong to their owner once everything is loaded. */
   references(entry: WorldEntry): readonly Reference[];
-  /** Inserts; answers false when the identity is taken. Called inside one transaction for a whole file. */
+  /** Inserts; returns false when the identity is taken. Called inside one transaction for a whole file. */
   insert(tx: Transaction, entry: WorldEntry, world: World): Promise<boolean>;
   find(reader: Reader, id: string, world: World): Promise<WorldEntry | undefined>;
   list(reader: Reader, page: PageRequest, world: World): Promise<ListPage<WorldEntry>>;
   /** Brings the stored entry to what `entry` says, wholly. */
   replace(tx: Transaction, entry: WorldEntry, world: World): Promise<void>;
-  /** Answers false when there was none. What hangs on it goes with it. */
+  /** Returns false when there was none. What hangs on it goes with it. */
   remove(tx: Transaction, id: string, world: World): Promise<boolean>;
 }
 
@@ -49,18 +49,18 @@ export interface Feature {
   readonly migrations: readonly Migration[];
   readonly nodeTypes?: readonly NodeType[];
   readonly operations?: readonly Served[];
-  /** Fields that the room gives to reads of another room's node type. */
+  /** Fields that the feature gives to reads of another feature's node type. */
   readonly fields?: readonly { readonly on: string; readonly name: string; readonly field: Field }[];
   readonly changes?: readonly VersionChange[];
   readonly sections?: readonly WorldSection[];
-  /** The webhook fields that apps may subscribe to, e.g. those that the room emits. */
+  /** The webhook fields that apps may subscribe to, e.g. those that the feature emits. */
   readonly webhookFields?: readonly WebhookField[];
-  /** What the room has done later, or without a caller. */
+  /** What the feature has done later, or without a caller. */
   readonly jobs?: readonly JobKind<World>[];
   registerPorts?(ports: PortRegistry): void;
-  /** Removes all that the room keeps below a page, app or account that is being removed by the control API. */
+  /** Removes all that the feature keeps below a page, app or account that is being removed by the control API. */
   forgetOwner?(tx: Transaction, owner: NodeId, world: World): Promise<void>;
 }
 
-/** Keeps the row type of a node type inside its room. */
+/** Keeps the row type of a node type inside its feature. */
 export const nodeType = <R extends import("#storage/sql").Row>(type: NodeType<R>): NodeType => type as unknown as NodeType;

@@ -8,14 +8,14 @@ import { type TObject, type TSchema, Type } from "typebox";
 import { type Place, placeNames, schemes } from "#auth/schemes";
 import { catalogue, type ErrorName } from "#kernel/errors";
 import { formatVersion } from "#kernel/versions";
-import { responseSchema } from "./response-schemas.ts";
+import type { SurfaceName } from "../pipeline/request.ts";
 import type { VersionCalendar } from "../versions/calendar.ts";
+import { fixedVersions } from "../versions/surfaces.ts";
+import type { Profile } from "../worlds/world.ts";
 import { commonErrors } from "./common-errors.ts";
 import type { ErrorForm } from "./operation.ts";
 import type { Endpoint, Registry } from "./registry.ts";
-import type { SurfaceName } from "../pipeline/request.ts";
-import { fixedVersions } from "../versions/surfaces.ts";
-import type { Profile } from "../worlds/world.ts";
+import { responseSchema } from "./response-schemas.ts";
 
 export interface OpenapiOptions {
   readonly profile: Profile;
@@ -245,8 +245,8 @@ const flatError = Type.Object({
 const errorSchemas: Document = { FlatError: flatError, WrappedError: Type.Object({ error: flatError }) };
 
 const commonHeaders = {
-  "x-pf-trace-id": { description: "The call's trace id, as in an error's pftrace_id.", schema: { type: "string" } },
-  "pf-api-version": { description: "The version that served the call.", schema: { type: "string" } },
+  "x-pf-trace-id": { description: "The request's trace id, as in an error's pftrace_id.", schema: { type: "string" } },
+  "pf-api-version": { description: "The version that served the request.", schema: { type: "string" } },
 };
 
 /** Where a token may stand. A token in the body needs no scheme here: it is a parameter like others. */

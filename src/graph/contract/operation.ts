@@ -1,5 +1,5 @@
 /**
- * The words of a contract. A contract is data, written once in a room; validation, documents and tests are made from it.
+ * The words of a contract. A contract is data, written once in a feature; validation, documents and tests are made from it.
  */
 import type { Static, TObject, TSchema } from "typebox";
 import type { AppFacts } from "#auth/app-facts";
@@ -22,7 +22,7 @@ export type ErrorForm = "flat" | "wrapped";
 /** One field of a node or of a list's items. */
 export interface Field<R = Row> {
   readonly schema: TSchema;
-  /** D-16: who may read it. Where this is not the operation's policy it is asked of the node for each call (`field-policies.ts`). */
+  /** D-16: who may read it. Where this is not the operation's policy it is asked of the node for each request (`field-policies.ts`). */
   readonly policy: PolicyName;
   /** The value in a row; the row's column of the field's own name when left out. Undefined leaves the field out. */
   of?(row: R): unknown;
@@ -33,7 +33,7 @@ export interface Field<R = Row> {
   readonly nested?: { readonly set: () => FieldSet; load(request: ReadRequest, reader: Reader, row: R): Promise<Row | undefined> };
   /** For a value that needs another look at the database, only when it is selected. */
   load?(request: ReadRequest, reader: Reader, row: R): Promise<unknown>;
-  /** H7, D-21: asked for by name and without a value is a 422, not an answer without it. */
+  /** H7, D-21: asked for by name and without a value is a 422, not a response without it. */
   readonly isRefusedWhenAbsent?: true;
   /** Present in this profile alone. */
   readonly onlyIn?: "clients";
@@ -59,11 +59,11 @@ export interface Access {
   readonly scheme: SchemeName;
   readonly policy: PolicyName;
   readonly errorForm: ErrorForm;
-  /** On every answer of it, errors too (e.g. a deprecation). */
+  /** On every response of it, errors too (e.g. a deprecation). */
   readonly headers?: Readonly<Record<string, string>>;
-  /** D-13 [clients]: where the app allows it, a call on it without any token counts as the app's own. */
+  /** D-13 [clients]: where the app allows it, a request on it without any token counts as the app's own. */
   readonly tokenless?: (app: AppFacts) => boolean;
-  /** Which errors may leave it, beside those that every call may meet (`graph/contract/common-errors.ts`). */
+  /** Which errors may leave it, beside those that every request may meet (`graph/contract/common-errors.ts`). */
   readonly errors: readonly ErrorName[];
 }
 
@@ -122,20 +122,20 @@ export interface WriteOperation<P extends TObject = TObject, A extends TSchema =
   readonly method: "POST" | "DELETE";
   readonly params: P;
   readonly returns: A;
-  /** D-33: what `fields` on the call selects from, once it is written: the node of the answered `id`, or the node itself. */
+  /** D-33: what `fields` on the request selects from, once it is written: the node of the answered `id`, or the node itself. */
   readonly readBack?: { readonly type: string; readonly set: FieldSet };
 }
 
 export type Operation = ListOperation | ReadOperation | WriteOperation;
 
-/** What every handler is given of a call, beside its database. */
+/** What every handler is given of a request, beside its database. */
 export interface OperationRequest<P = unknown> {
   readonly node: NodeRef;
   readonly params: P;
   readonly caller: Caller;
   readonly version: Version;
   readonly world: World;
-  /** D-82: whether a named migration is on for this call. */
+  /** D-82: whether a named migration is on for this request. */
   isMigrated(name: string): boolean;
   readonly graphRequest: GraphRequest;
   /** The `fields` asked, when the handler itself must know; the engine projects. */
@@ -187,7 +187,7 @@ export function serveWrite<P extends TObject, A extends TSchema, Prepared = unde
   return (prepare === undefined ? { contract, handle } : { contract, handle, prepare }) as unknown as Served;
 }
 
-/** A write of which several calls share a transaction: the room opens it, and answers each call when it is durable. */
+/** A write of which several requests share a transaction: the feature opens it, and answers each request when it is durable. */
 export const serveIntake = <P extends TObject, A extends TSchema>(
   contract: WriteOperation<P, A>,
   submit: (request: OperationRequest<Static<P>>) => Promise<Static<A>>,

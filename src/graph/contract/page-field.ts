@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import type { PolicyName } from "#auth/policies";
 import type { Field, FieldSet } from "./operation.ts";
 
-/** For rooms whose nodes' owner is their page. `policy` is the node type's own. */
+/** For features whose nodes' owner is their page. `policy` is the node type's own. */
 export function pageField(policy: PolicyName): Field {
   const set: FieldSet = {
     fields: { id: { schema: Type.String(), policy }, name: { schema: Type.String(), policy } },

@@ -1,14 +1,14 @@
 /**
- * (type, method, edge) → operation. Built once at start from the rooms; refuses a double claim, a node type without a
+ * (type, method, edge) → operation. Built once at start from the features; refuses a double claim, a node type without a
  * policy, a field without one (D-16), and a webhook field that is defined twice.
  */
 import { type PolicyName, policies } from "#auth/policies";
 import { FieldCatalogue } from "#webhooks/catalogue/catalogue";
-import { ChangeLog } from "../versions/changes.ts";
-import type { Access, Field, FieldSet, ListOperation, Method, NodeType, Operation, Served } from "./operation.ts";
 import { fieldsBeyond } from "../pipeline/field-policies.ts";
 import { parametersReader, type ReadParameters } from "../pipeline/parameters.ts";
+import { ChangeLog } from "../versions/changes.ts";
 import type { Feature } from "./feature.ts";
+import type { Access, Field, FieldSet, ListOperation, Method, NodeType, Operation, Served } from "./operation.ts";
 
 /** An operation, ready to be called. */
 export interface Endpoint {
@@ -84,7 +84,7 @@ export class Registry {
   /** D-20: edges of page messaging answer flat, even where the id leads nowhere. */
   isFlatEdge = (edge: string | undefined): boolean => edge !== undefined && this.#flatEdges.has(edge);
 
-  /** What every call of that shape carries in its answer, whatever it leads to: a header says nothing about ids (D-90). */
+  /** What every request of that shape carries in its response, whatever it leads to: a header says nothing about ids (D-90). */
   headersOf = (method: string, edge: string | undefined): Readonly<Record<string, string>> | undefined =>
     edge === undefined ? undefined : this.#headers.get(edge)?.get(method);
 
@@ -167,7 +167,7 @@ function namesOf(access: Endpoint["access"], edge: string | undefined): string[]
   return [access.operation, ...(edge === undefined ? [] : [edge]), ...new Set(numbers)];
 }
 
-/** The type with the fields that other rooms give to its reads. Refuses a field that is there already. */
+/** The type with the fields that other features give to its reads. Refuses a field that is there already. */
 function withFieldExtensions(type: NodeType, features: readonly Feature[]): NodeType {
   const extensions = features.flatMap((feature) => feature.fields ?? []).filter(({ on }) => on === type.type);
   if (extensions.length === 0 || type.reading === undefined) return type;
@@ -196,7 +196,7 @@ function checkFields(set: FieldSet, policy: PolicyName, holder: string): void {
     requirePolicy(field.policy, `field ${name} of ${holder}`);
     if (field.nested !== undefined) checkFields(field.nested.set(), field.policy, `${name} of ${holder}`);
   }
-  // D-37: they are in every answer, so nobody who gets one may be kept from them.
+  // D-37: they are in every response, so nobody who gets one may be kept from them.
   for (const name of set.required ?? ["id"]) {
     const field = set.fields[name];
     if (field !== undefined && field.policy !== policy) throw new Error(`${holder} always answers ${name}, but it has a policy of its own`);

@@ -1,4 +1,4 @@
-/** The schema of an operation's 200, made from its contract: for documents, and for the check of every answer in tests. */
+/** The schema of an operation's 200, made from its contract: for documents, and for the check of every response in tests. */
 import { type TObject, type TSchema, Type } from "typebox";
 import type { FieldSet } from "./operation.ts";
 import type { Endpoint } from "./registry.ts";

@@ -1,8 +1,8 @@
-/** D-34: a batch of up to 50 calls, with `depends_on`, names, and JSONPath references to earlier answers. */
+/** D-34: a batch of up to 50 calls, with `depends_on`, names, and JSONPath references to earlier responses. */
 import { invalidParameter } from "#kernel/errors";
 import { parseVersion } from "#kernel/versions";
-import { segmentsOf } from "./address.ts";
 import { parseJson, parseJsonParameter } from "../response/json.ts";
+import { segmentsOf } from "./address.ts";
 import { jsonPath } from "./json-path.ts";
 import type { HandleRequest } from "./multi-get.ts";
 import type { GraphRequest, GraphResponse, Parameters } from "./request.ts";
@@ -15,7 +15,7 @@ interface BatchRequest {
   readonly body: string | undefined;
   readonly name: string | undefined;
   readonly dependsOn: readonly string[];
-  /** Undefined: left out when another call refers to it. */
+  /** Undefined: left out when another request refers to it. */
   readonly omitOnSuccess: boolean | undefined;
 }
 
@@ -95,7 +95,7 @@ function resolved(text: string, results: ReadonlyMap<string, GraphResponse>, enc
   });
 }
 
-/** The call as if it had come by itself; the tokens of the batch serve where it brings none. */
+/** The request as if it had come by itself; the tokens of the batch serve where it brings none. */
 function requestFor(part: BatchRequest, batch: GraphRequest, results: ReadonlyMap<string, GraphResponse>): GraphRequest {
   const address = resolved(part.relative_url, results, encodeURIComponent);
   const mark = address.indexOf("?");
@@ -121,7 +121,7 @@ function requestFor(part: BatchRequest, batch: GraphRequest, results: ReadonlyMa
   };
 }
 
-/** A call without a version of its own is of the version that the batch was sent to. */
+/** A request without a version of its own is of the version that the batch was sent to. */
 function versionedPath(path: string, batchPath: string): string {
   const [first] = segmentsOf(batchPath);
   const rooted = path.startsWith("/") ? path : `/${path}`;

@@ -7,14 +7,14 @@ import { parseSelection, type Selection } from "#kernel/selection";
 import { detached } from "#kernel/text";
 import type { Reader } from "#storage/database";
 import type { Row } from "#storage/sql";
-import type { OperationRequest, ListResult, ListRequest, ListOperation, NodeType, ReadRequest, WriteOperation } from "../contract/operation.ts";
+import type { ListOperation, ListRequest, ListResult, NodeType, OperationRequest, ReadRequest, WriteOperation } from "../contract/operation.ts";
+import type { Endpoint, Registry } from "../contract/registry.ts";
 import { pagingOf, readPageRequest } from "../response/paging.ts";
 import { type FieldAccess, readableOf } from "./field-policies.ts";
-import { notFoundNode } from "./route.ts";
 import { metadataOf } from "./metadata.ts";
 import { type Projection, projectionOf, projectRow, projectRowWithReads } from "./projection.ts";
-import type { Endpoint, Registry } from "../contract/registry.ts";
 import type { GraphRequest, Parameters } from "./request.ts";
+import { notFoundNode } from "./route.ts";
 
 type HandlerOf<Kind> = Extract<NonNullable<Endpoint["served"]>, { contract: { kind: Kind } }>;
 

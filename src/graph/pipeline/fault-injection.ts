@@ -4,7 +4,7 @@ import { GraphError } from "#kernel/errors";
 export interface FaultInput {
   /** An operation, or `*` for all. */
   readonly operation: string;
-  /** HTTP status of the refusal; without one the call is only late. */
+  /** HTTP status of the refusal; without one the request is only late. */
   readonly status?: number;
   /** The error's code; 2 unless said otherwise. */
   readonly code?: number;
@@ -50,12 +50,12 @@ export class Faults {
     this.#faults = [];
   }
 
-  /** On every call: nothing to do is the usual case. */
+  /** On every request: nothing to do is the usual case. */
   get isEmpty(): boolean {
     return this.#faults.length === 0;
   }
 
-  /** Makes the call late, or throws, as the first fault that fits says. */
+  /** Makes the request late, or throws, as the first fault that fits says. */
   async inject(operation: string): Promise<void> {
     const fault = this.#faults.find(({ words }) => words.operation === operation || words.operation === "*");
     if (fault === undefined || this.#tools.randomFraction() >= (fault.words.probability ?? 1)) return;

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { Type } from "typebox";
 import type { NodeRef } from "#auth/node-ref";
+import { features } from "#features";
 import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
-import { features } from "#main";
+import type { Feature } from "../contract/feature.ts";
 import type { Field, FieldSet, ListOperation, Served } from "../contract/operation.ts";
 import { Registry } from "../contract/registry.ts";
-import type { Feature } from "../contract/feature.ts";
 
 const KEPT = "kept back";
 const kept: Field = { schema: Type.String(), policy: "nobody", of: () => KEPT };
@@ -43,7 +43,7 @@ const widenedOperation = ({ contract, ...handler }: Served): Served => {
   return { contract: { ...contract, readBack: { ...contract.readBack, set: widened(contract.readBack.set) } }, ...handler } as Served;
 };
 
-/** The personas room with more fields, on every way that answers a persona. */
+/** The personas feature with more fields, on every way that responses a persona. */
 const widenedFeature = (feature: Feature): Feature => ({
   ...feature,
   nodeTypes: (feature.nodeTypes ?? []).map((type) =>
@@ -54,7 +54,8 @@ const widenedFeature = (feature: Feature): Feature => ({
   operations: (feature.operations ?? []).map(widenedOperation),
 });
 
-const registryWith = (change: (personas: Feature) => Feature) => new Registry(features.map((feature) => (feature.name === "personas" ? change(feature) : feature)));
+const registryWith = (change: (personas: Feature) => Feature) =>
+  new Registry(features.map((feature) => (feature.name === "personas" ? change(feature) : feature)));
 
 const liveScopes = ["pages_messaging", "pages_manage_posts", "pages_read_engagement"];
 const world = {
@@ -93,7 +94,7 @@ onEachDatabase("policies of fields", (database) => {
     expect(await ofList(plaza, "page", NAMED)).toEqual([{ id: "5101", name: "Bo", box: { label: "box" } }]);
   });
 
-  test("D-16, D-33: nor in the answer of a write", async () => {
+  test("D-16, D-33: nor in the response of a write", async () => {
     const plaza = await open();
     const body = { name: "New", profile_picture_url: "https://example.com/new.png", fields: NAMED };
     const made = await plaza.post(PERSONAS, { token: "page", body });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
-import { requestOfLink, onEachDatabase, openPlaza } from "#harness/plaza";
+import { onEachDatabase, openPlaza, requestOfLink } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 
 const labels = "/v26.0/2001/custom_labels";

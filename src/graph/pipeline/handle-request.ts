@@ -1,5 +1,5 @@
 /**
- * The stairs: every call climbs them, on plain data, so that a batch re-enters here and a test needs no socket.
+ * The pipeline: every request climbs them, on plain data, so that a batch re-enters here and a test needs no socket.
  *
  *  1 surface (http)   2 address   3 id → node   4 endpoint   5 version   6 authenticate   7 parse   8 authorize
  *  9 prepare   10 handle, in one transaction   11 changes back and fields   12 render
@@ -18,21 +18,21 @@ import { tokenOfApp } from "#auth/tokens";
 import { unixSeconds } from "#kernel/clock";
 import { GraphError, internalError, invalidParameter, tokenInvalid, tokenMissing, unknownPath } from "#kernel/errors";
 import { formatVersion, type Version } from "#kernel/versions";
+import type { ErrorForm, ReadRequest } from "../contract/operation.ts";
+import type { Endpoint, Registry } from "../contract/registry.ts";
+import { renderError } from "../response/error-forms.ts";
+import { isMigrationOn, readMigrationsOverride } from "../versions/migration-windows.ts";
+import { newestVersion, servedVersion, upgradeWarning } from "../versions/resolve.ts";
+import { isMarketing } from "../versions/rules.ts";
+import { fixedVersions } from "../versions/surfaces.ts";
+import type { World } from "../worlds/world.ts";
 import type { Address } from "./address.ts";
 import type { Caller } from "./caller.ts";
-import type { ErrorForm, ReadRequest } from "../contract/operation.ts";
 import { withDebug } from "./debug.ts";
-import { renderError } from "../response/error-forms.ts";
 import { execute } from "./execute.ts";
 import { dispatchMany, SubRequestFailed } from "./multi-get.ts";
-import { addressOf, effectiveMethod, endpointOf, formByShape, isLiteralOn, notFound } from "./route.ts";
-import { isMigrationOn, readMigrationsOverride } from "../versions/migration-windows.ts";
-import type { Endpoint, Registry } from "../contract/registry.ts";
 import type { GraphRequest, GraphResponse } from "./request.ts";
-import { fixedVersions } from "../versions/surfaces.ts";
-import { isMarketing } from "../versions/rules.ts";
-import { newestVersion, servedVersion, upgradeWarning } from "../versions/resolve.ts";
-import type { World } from "../worlds/world.ts";
+import { addressOf, effectiveMethod, endpointOf, formByShape, isLiteralOn, notFound } from "./route.ts";
 
 export interface RequestDeps {
   readonly registry: Registry;
@@ -68,16 +68,16 @@ export async function handleRequest(deps: RequestDeps, world: World, request: Gr
   }
 }
 
-/** How far a call has come: what the answer's headers and an error's form depend on. Only `ascend` writes it. */
+/** How far a request has come: what the response's headers and an error's form depend on. Only `ascend` writes it. */
 interface RequestState {
   form: ErrorForm;
   endpoint: Endpoint | undefined;
   caller: Caller | undefined;
   version: string | undefined;
   owner: string | undefined;
-  /** What the answer carries beside the headers of every answer. */
+  /** What the response carries beside the headers of every response. */
   headers: Readonly<Record<string, string>> | undefined;
-  /** Of an answer to a read. */
+  /** Of a response to a read. */
   tag: string | undefined;
 }
 
@@ -85,7 +85,7 @@ function addHeaders(step: RequestState, headers: Readonly<Record<string, string>
   if (headers !== undefined) step.headers = step.headers === undefined ? headers : { ...step.headers, ...headers };
 }
 
-/** D-34: the entity tag of an answer to a read; true when the caller has that very answer. */
+/** D-34: the entity tag of a response to a read; true when the caller has that very answer. */
 function isKnown(request: GraphRequest, step: RequestState, body: string): boolean {
   const tag = `"${hash("sha1", body, "base64url")}"`;
   step.tag = tag;
@@ -106,7 +106,7 @@ async function runPipeline(deps: RequestDeps, world: World, graphRequest: GraphR
   const presented = presentedTokens(graphRequest, everyPlace);
   const credentials = checkKnownToken(presented, world.tokens, now) ?? (await checkTokens(presented, world.tokens, now));
   const id = address.id === "me" ? meOf(credentials) : address.id;
-  // D-34: the root takes batches and `ids=`, which climb the stairs anew for each of their calls.
+  // D-34: the root takes batches and `ids=`, which runs the pipeline anew for each of their requests.
   if (address.id === undefined && registry.findLiteral(method, address.edge ?? "") === undefined) {
     const many = dispatchMany((part) => handleRequest(deps, world, part), graphRequest, method, credentials.length > 0);
     if (many !== undefined) return many;
@@ -150,7 +150,14 @@ async function runPipeline(deps: RequestDeps, world: World, graphRequest: GraphR
 
   if (graphRequest.defect !== undefined) throw graphRequest.defect;
   if (isMarketing(endpoint.access.versions) && caller.app.marketing_first_used_time === 0) await recordMarketingUse(world, caller);
-  const operationRequest: ReadRequest = { node: subject, caller, version, world, graphRequest, isMigrated: migrationsOf(world, graphRequest, caller, now) };
+  const operationRequest: ReadRequest = {
+    node: subject,
+    caller,
+    version,
+    world,
+    graphRequest,
+    isMigrated: migrationsOf(world, graphRequest, caller, now),
+  };
   const result = await execute(registry, endpoint, operationRequest, usedAsking);
   return withDebug(result, endpoint, operationRequest, address.version, step.headers ?? {});
 }
@@ -171,7 +178,7 @@ function versionOf(
   return served.version;
 }
 
-/** VER-5c: an app's first marketing call sets its floor for good. */
+/** VER-5c: an app's first marketing request sets its floor for good. */
 async function recordMarketingUse(world: World, { app }: Caller): Promise<void> {
   await world.database.write((tx) => world.ports.of("app").recordMarketingUse(tx, app.id, unixSeconds(world.clock)));
 }
@@ -194,7 +201,7 @@ function meOf(credentials: readonly Credential[]): NodeRef["id"] {
   return principalOf(first.token);
 }
 
-/** D-13 [clients]: the addressed app's own credential, where it lets such calls come without one. */
+/** D-13 [clients]: the addressed app's own credential, where it lets such requests come without one. */
 async function withoutToken(world: World, { access }: Endpoint, node: NodeRef | undefined): Promise<Credential[]> {
   if (world.profile !== "clients" || access.tokenless === undefined || node?.type !== "app") return [];
   const app = await world.tokens.findApp(node.id);
@@ -249,7 +256,7 @@ function response(
   const headers: Record<string, string> = {
     "content-type": "application/json; charset=UTF-8",
     "x-pf-trace-id": traceId,
-    // D-83: the version that served the answer; where a call did not come that far the one it asked for, or else the newest.
+    // D-83: the version that served the response; where a request did not come that far the one it asked for, or else the newest.
     "pf-api-version": fixedVersions[request.surface] ?? step.version ?? formatVersion(newestVersion(world.calendar)),
     "x-app-usage": usage(app === undefined ? 0 : world.rateLimits.appUsage(app)),
     "x-business-use-case-usage": usage(owner === undefined ? 0 : world.rateLimits.pageUsage(owner)),

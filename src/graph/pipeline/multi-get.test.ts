@@ -4,7 +4,7 @@ import { cafe } from "#harness/worlds";
 
 const three = { query: { access_token: "page", oauth_token: "page" }, headers: { authorization: "Bearer page" } };
 
-onEachDatabase("several calls in one", (database) => {
+onEachDatabase("several requests in one", (database) => {
   const open = () => openPlaza({ database, world: cafe });
 
   test("D-34: ids= answers an object by id, and fails as the first that fails", async () => {
@@ -21,7 +21,7 @@ onEachDatabase("several calls in one", (database) => {
     expect((await plaza.get("/v26.0/", { query: { ids: "5001" } })).status).toBe(401);
   });
 
-  test("D-34: a batch runs its calls in order, with references, and leaves out what another call asked for", async () => {
+  test("D-34: a batch runs its requests in order, with references, and leaves out what another request asked for", async () => {
     const plaza = await open();
     const batch = [
       { method: "POST", name: "made", relative_url: "v26.0/2001/custom_labels", body: "page_label_name=new%20one" },
@@ -38,7 +38,7 @@ onEachDatabase("several calls in one", (database) => {
     expect(body[1].headers.find(({ name }: { name: string }) => name === "pf-api-version").value).toBe("v26.0");
   });
 
-  test("D-34, D-03: a call of a batch without a version is of the version that the batch was sent to", async () => {
+  test("D-34, D-03: a request of a batch without a version is of the version that the batch was sent to", async () => {
     const plaza = await open();
     const batch = ["2001/custom_labels", "/v21.0/2001/custom_labels"].map((relative_url) => ({ method: "GET", relative_url }));
     const versions = async (path: string) => {
@@ -51,7 +51,7 @@ onEachDatabase("several calls in one", (database) => {
     expect(await versions("/")).toEqual(["v25.0", "v21.0"]);
   });
 
-  test("D-34: a call whose dependency failed is not run", async () => {
+  test("D-34: a request whose dependency failed is not run", async () => {
     const plaza = await open();
     const batch = [
       { method: "GET", name: "gone", relative_url: "v26.0/5999", omit_response_on_success: false },
@@ -63,7 +63,7 @@ onEachDatabase("several calls in one", (database) => {
     expect((await plaza.get("/v26.0/5001", three)).status).toBe(200);
   });
 
-  test("D-34: what is no batch is refused, and a call in it may bring its own token", async () => {
+  test("D-34: what is no batch is refused, and a request in it may bring its own token", async () => {
     const plaza = await open();
     const send = (batch: unknown) => plaza.post("/v26.0/", { ...three, body: { batch } });
     const request = { method: "GET", relative_url: "v26.0/5001" };
@@ -108,7 +108,7 @@ onEachDatabase("several calls in one", (database) => {
     const { body } = await asked({ debug: "all", colour: "red" }, "/2001/custom_labels");
     expect(body.__debug__.messages).toEqual([
       { type: "warning", message: "The parameter colour is not known here and was ignored." },
-      { type: "info", message: "The call named no version; v25.0 served it." },
+      { type: "info", message: "The request named no version; v25.0 served it." },
     ]);
     expect((await asked({ debug: "warning" }, "/2001/custom_labels")).body.__debug__.messages).toEqual([]);
     expect((await asked({ debug: "loud" })).body.error_data.parameter).toBe("debug");

@@ -1,18 +1,23 @@
-/** D-34: several calls in one. `ids=` reads many nodes; a batch runs up to 50 calls. Each climbs the stairs by itself. */
+/** D-34: several requests in one. `ids=` reads many nodes; a batch runs up to 50 calls. Each runs the pipeline by itself. */
 import { invalidParameter, tokenMissing, unknownPath } from "#kernel/errors";
 import { parseVersion } from "#kernel/versions";
 import { segmentsOf } from "./address.ts";
 import { runBatch } from "./batch.ts";
 import type { GraphRequest, GraphResponse, Parameters } from "./request.ts";
 
-/** The stairs, for a call that is part of this one. */
+/** The pipeline, for a call that is part of this one. */
 export type HandleRequest = (request: GraphRequest) => Promise<GraphResponse>;
 
 /** As many as a batch holds. */
 const IDS_MAX = 50;
 
-/** Undefined when the call is neither. A batch inside a batch is refused. */
-export function dispatchMany(handleRequest: HandleRequest, request: GraphRequest, method: string, hasCredential: boolean): Promise<unknown> | undefined {
+/** Undefined when the request is neither. A batch inside a batch is refused. */
+export function dispatchMany(
+  handleRequest: HandleRequest,
+  request: GraphRequest,
+  method: string,
+  hasCredential: boolean,
+): Promise<unknown> | undefined {
   const batch = request.body.batch ?? request.query.batch;
   const isBatch = method === "POST" && batch !== undefined;
   const ids = method === "GET" ? (request.query.ids ?? request.body.ids) : undefined;
@@ -23,7 +28,7 @@ export function dispatchMany(handleRequest: HandleRequest, request: GraphRequest
   return isBatch ? runBatch(handleRequest, request, batch) : readMany(handleRequest, request, ids);
 }
 
-/** An object of the answers by id; one that fails fails the call. */
+/** An object of the responses by id; one that fails fails the request. */
 async function readMany(handleRequest: HandleRequest, request: GraphRequest, ids: unknown): Promise<Record<string, unknown>> {
   const list = typeof ids === "string" ? ids.split(",").map((id) => id.trim()) : Array.isArray(ids) ? ids.map(String) : [];
   if (list.length === 0 || list.some((id) => id === "")) throw invalidParameter("ids", "must be a comma-separated list of ids");
@@ -58,13 +63,13 @@ async function readMany(handleRequest: HandleRequest, request: GraphRequest, ids
 
 const without = (parameters: Parameters, name: string): Parameters => Object.fromEntries(Object.entries(parameters).filter(([key]) => key !== name));
 
-/** The parts of a call are not asked for by the tag of the whole. */
+/** The parts of a request are not asked for by the tag of the whole. */
 const withoutTag =
   (request: GraphRequest): GraphRequest["header"] =>
   (name) =>
     name === "if-none-match" ? undefined : request.header(name);
 
-/** Carries a part's refusal out as the answer of the whole call. */
+/** Carries a part's refusal out as the response of the whole request. */
 export class SubRequestFailed extends Error {
   constructor(
     readonly status: number,

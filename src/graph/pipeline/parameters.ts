@@ -28,7 +28,7 @@ interface SchemaNode {
   commaSeparated?: boolean;
   /** What is not declared is kept, e.g. payloads that the document does not show (D-62). */
   additionalProperties?: boolean;
-  /** The room reads it itself, numbers that keep their digits included: large lists, or errors that name more than a parameter. */
+  /** The feature reads it itself, numbers that keep their digits included: large lists, or errors that name more than a parameter. */
   "x-plaza-raw"?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Step 11: the fields of an answer (D-33, D-37). */
+/** Step 11: the fields of a response (D-33, D-37). */
 import type { PolicyName } from "#auth/policies";
 import { fieldUnavailable, invalidParameter } from "#kernel/errors";
 import type { Selection } from "#kernel/selection";
@@ -12,7 +12,7 @@ interface Chosen {
   readonly inner: Projection | undefined;
 }
 
-/** A selection resolved against a field set: made once per call, used for each row. */
+/** A selection resolved against a field set: made once per request, used for each row. */
 export interface Projection {
   readonly chosen: readonly Chosen[];
   /** The caller named the fields. */

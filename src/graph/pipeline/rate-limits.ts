@@ -25,7 +25,7 @@ export class RateLimits {
     this.#config = config;
   }
 
-  /** Takes one call off both buckets, or answers the error of the one that is empty. */
+  /** Takes one request off both buckets, or answers the error of the one that is empty. */
   take(app: string, owner: string, nowMs: number): GraphError | undefined {
     const { app_calls_per_hour, page_calls_per_hour } = this.#config;
     if (app_calls_per_hour > 0) {

@@ -42,9 +42,9 @@ test("the last thousand calls are kept", () => {
   expect([kept.length, kept[0], kept[999]]).toEqual([1_000, "A2499", "A1500"]);
 });
 
-test("of calls with long bodies fewer are kept, always the newest, and each is whole", () => {
+test("of requests with long bodies fewer are kept, always the newest, and each is whole", () => {
   const log = new RequestLog();
-  // Three bytes a character: 24 kB a call, and 8 MB are kept.
+  // Three bytes a character: 24 kB a request, and 8 MB are kept.
   const long = "あ".repeat(4_096);
   const lengths = [4_096, 10, 2_000, 4_000, 1];
   for (let at = 0; at < 3_000; at++) {

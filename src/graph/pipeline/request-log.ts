@@ -1,4 +1,4 @@
-/** The last calls of a world, for the control API, in memory that stays flat. Secrets are taken out when it is read. */
+/** The last requests of a world, for the control API, in memory that stays flat. Secrets are taken out when it is read. */
 export interface RequestEntry {
   readonly trace_id: string;
   readonly operation: string;
@@ -30,7 +30,7 @@ const UTF8_BYTES_MAX = 3;
  * would carry them along.
  */
 export class RequestLog {
-  /** The texts of each entry in a row, where there is still nothing older, or room was made. */
+  /** The texts of each entry in a row, where there is still nothing older, or feature was made. */
   #bytes: Buffer | undefined;
   #end = 0;
   readonly #starts = new Uint32Array(ENTRIES_MAX);
@@ -107,7 +107,7 @@ export class RequestLog {
     };
   }
 
-  /** Resolves at the next call. */
+  /** Resolves at the next request. */
   next(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }

@@ -1,4 +1,4 @@
-/** The plain data on which the stairs work: HTTP is turned into it and made from it in `http/`. */
+/** The plain data on which the pipeline work: HTTP is turned into it and made from it in `http/`. */
 import type { GraphError } from "#kernel/errors";
 
 export type SurfaceName = "base" | "app" | "microblog" | "ads" | "social_login";
@@ -14,7 +14,7 @@ export interface UploadedFile {
 
 export interface GraphRequest {
   readonly surface: SurfaceName;
-  /** Upper case, as sent; `method=` overriding is the ladder's business. */
+  /** Upper case, as sent; `method=` overriding is the pipeline's business. */
   readonly method: string;
   /** Below the surface's mount, still percent-encoded, e.g. `/v26.0/2001/personas`. */
   readonly path: string;
@@ -29,7 +29,7 @@ export interface GraphRequest {
   readonly baseUrl: string;
   /** What is wrong with the request's text; raised where parameters are parsed, so a stranger learns nothing from it. */
   readonly defect?: GraphError | undefined;
-  /** How deep this call is nested in batches: 0 for one that came by HTTP. */
+  /** How deep this request is nested in batches: 0 for one that came by HTTP. */
   readonly batchDepth: number;
 }
 

@@ -2,13 +2,13 @@
 import type { NodeRef } from "#auth/node-ref";
 import { type GraphError, invalidParameter, unknownObject404, unknownPath, unsupportedRequest } from "#kernel/errors";
 import { formatVersion, parseVersion } from "#kernel/versions";
-import { type Address, parseAddress, segmentsOf } from "./address.ts";
 import type { ErrorForm, ReadRequest } from "../contract/operation.ts";
 import type { Endpoint, Registry } from "../contract/registry.ts";
-import type { GraphRequest } from "./request.ts";
-import { fixedVersions } from "../versions/surfaces.ts";
 import { isListed } from "../versions/resolve.ts";
+import { fixedVersions } from "../versions/surfaces.ts";
 import type { World } from "../worlds/world.ts";
+import { type Address, parseAddress, segmentsOf } from "./address.ts";
+import type { GraphRequest } from "./request.ts";
 
 const methods = ["GET", "POST", "DELETE"] as const;
 
@@ -58,7 +58,7 @@ function isShownOn(endpoint: Endpoint | undefined, request: GraphRequest, world:
 export const formByShape = (request: GraphRequest, edge: string | undefined, registry: Registry): ErrorForm =>
   registry.isFlatEdge(edge) || request.query.oauth_token !== undefined ? "flat" : "wrapped";
 
-/** D-20, D-21: the one answer for what does not exist, may not be seen, or does not support the method. */
+/** D-20, D-21: the one response for what does not exist, may not be seen, or does not support the method. */
 export function notFound(request: GraphRequest, method: string, address: Address, world: World): GraphError {
   const id = address.id ?? address.edge ?? "";
   const isBearerAlone =

@@ -1,8 +1,8 @@
 /** The list envelope (LIST-1 to LIST-15, D-30 to D-32, D-35). */
 import { invalidParameter } from "#kernel/errors";
 import type { ListPage, PageRequest } from "#storage/keyset";
-import type { Cursors } from "./cursors.ts";
 import type { GraphRequest, Parameters } from "../pipeline/request.ts";
+import type { Cursors } from "./cursors.ts";
 
 /** D-31. */
 const LIMIT_DEFAULT = 25;
@@ -49,7 +49,7 @@ export function pagingOf(page: ListPage<unknown>, list: string, cursors: Cursors
   }
   const paging: Paging = { cursors: { before, after } };
   if (!page.hasPrevious && !page.hasNext) return paging;
-  // D-32: absolute, with every query parameter of the call; the caller's token stands in it only when it came in the query.
+  // D-32: absolute, with every query parameter of the request; the caller's token stands in it only when it came in the query.
   const kept = withoutCursors(request.queryText);
   const link = `${request.baseUrl}${request.path}?${kept === "" ? "" : `${kept}&`}`;
   // A cursor holds only URL-safe characters, so it needs no encoding.

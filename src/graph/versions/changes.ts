@@ -1,6 +1,6 @@
 /**
  * Versions as changes back from the newest (idea 4): handlers know the newest version alone; an older one is reached by
- * undoing, newest first, each change that came after it. A room states its own in `x.changes.ts`.
+ * undoing, newest first, each change that came after it. A feature states its own in `x.changes.ts`.
  */
 import type { Version } from "#kernel/versions";
 import type { Parameters } from "../pipeline/request.ts";
@@ -39,6 +39,9 @@ export class ChangeLog {
   downResponse(operation: string, version: Version, response: unknown): unknown {
     const changes = this.#byOperation.get(operation);
     if (changes === undefined) return response;
-    return changes.reduce((current, change) => (change.introduced > version && change.downResponse ? change.downResponse(current) : current), response);
+    return changes.reduce(
+      (current, change) => (change.introduced > version && change.downResponse ? change.downResponse(current) : current),
+      response,
+    );
   }
 }

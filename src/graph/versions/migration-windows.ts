@@ -1,7 +1,7 @@
-/** D-82: whether a named migration is on for a call (VER-7a to VER-7h). Pure. */
+/** D-82: whether a named migration is on for a request (VER-7a to VER-7h). Pure. */
 import { invalidParameter } from "#kernel/errors";
-import type { MigrationWindow } from "./calendar.ts";
 import { parseJsonParameter } from "../response/json.ts";
+import type { MigrationWindow } from "./calendar.ts";
 
 export interface MigratedApp {
   readonly created_time: number;
@@ -9,7 +9,7 @@ export interface MigratedApp {
 }
 
 /**
- * Before its window a migration is off; after it, on. Within, in this order: the call's override, what the app set, and for
+ * Before its window a migration is off; after it, on. Within, in this order: the request's override, what the app set, and for
  * an app that set nothing whether it was created after the start (VER-7c).
  */
 export function isMigrationOn(window: MigrationWindow, app: MigratedApp, override: Readonly<Record<string, boolean>>, now: number): boolean {

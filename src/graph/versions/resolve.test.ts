@@ -71,7 +71,7 @@ describe("marketing versions", () => {
     );
   });
 
-  test("VER-4a, D-03: a marketing call names a version, but for G1", () => {
+  test("VER-4a, D-03: a marketing request names a version, but for G1", () => {
     const app: VersionedApp = { created_time: 0, marketing_first_used_time: 1, auto_upgrade: true };
     const ask = (rule: "marketing" | "marketingOrCurrent") =>
       servedVersion({ rule, asked: undefined, app, calendar: standardCalendar, now: 1_795_000_000, names: [], path: "/" });
@@ -113,7 +113,7 @@ describe("changes back from the newest", () => {
     downResponse: (response) => [...(response as number[]), introduced],
   }));
 
-  test("an answer goes down newest first, parameters come up oldest first", () => {
+  test("a response goes down newest first, parameters come up oldest first", () => {
     const log = new ChangeLog([...changes].reverse());
     expect(log.downResponse("thing", 4, [])).toEqual([8, 5]);
     expect(log.downResponse("thing", 8, [])).toEqual([]);
@@ -159,7 +159,7 @@ onEachDatabase("migrations", (database) => {
     body: { page_label_name: "VIP" },
   });
 
-  test("D-82: a switch on the app node, an override for one call, and a default by age", async () => {
+  test("D-82: a switch on the app node, an override for one request, and a default by age", async () => {
     const plaza = await openPlaza({ database, world });
     const bearer = "1001|s3cret";
     expect((await plaza.get("/v26.0/1001", { bearer, query: { fields: "migrations" } })).body).toEqual({ migrations: { [name]: false }, id: "1001" });

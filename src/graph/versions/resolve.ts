@@ -1,4 +1,4 @@
-/** Step 5: the version that serves a call (D-03, D-80, D-81, D-83; VER-1 to VER-6). Pure: a calendar, an app, a moment. */
+/** Step 5: the version that serves a request (D-03, D-80, D-81, D-83; VER-1 to VER-6). Pure: a calendar, an app, a moment. */
 import { unknownPath, versionDeprecated } from "#kernel/errors";
 import { formatVersion, type Version } from "#kernel/versions";
 import type { MarketingVersion, Release, VersionCalendar } from "./calendar.ts";
@@ -18,14 +18,14 @@ export const isListed = (calendar: VersionCalendar, version: Version): boolean =
 /** What the rules look at of an app. */
 export interface VersionedApp {
   readonly created_time: number;
-  /** Unix seconds; 0: this call is its first marketing call. */
+  /** Unix seconds; 0: this request is its first marketing request. */
   readonly marketing_first_used_time: number;
   readonly auto_upgrade: boolean;
 }
 
 export interface ServedVersion {
   readonly version: Version;
-  /** The deprecated version that was asked, when the call was upgraded (VER-6f). */
+  /** The deprecated version that was asked, when the request was upgraded (VER-6f). */
   readonly upgradedFrom?: Version;
 }
 
@@ -73,7 +73,7 @@ function newestAt(versions: readonly MarketingVersion[], moment: number): Market
 
 /**
  * VER-5, D-81: below this an app's calls fail, without upgrade. VER-5c: what counts is the newest version at the app's
- * first marketing call, which is this one for an app that has made none; it is never older than the one at its creation.
+ * first marketing request, which is this one for an app that has made none; it is never older than the one at its creation.
  */
 const floorOf = ({ calendar, app, now }: Pick<VersionInput, "calendar" | "app" | "now">): Version =>
   newestAt(calendar.marketing, Math.max(app.created_time, app.marketing_first_used_time === 0 ? now : app.marketing_first_used_time)).version;

@@ -11,5 +11,5 @@ export type VersionRule =
   /** D-03: G1's address carries no version, so without one it runs on the current marketing version. */
   | "marketingOrCurrent";
 
-/** Whether a call counts as use of the marketing interface (VER-5c). */
+/** Whether a request counts as use of the marketing interface (VER-5c). */
 export const isMarketing = (rule: VersionRule): boolean => rule === "marketing" || rule === "marketingOrCurrent";

@@ -22,7 +22,7 @@ export const findNode = async (reader: Reader, id: NodeId): Promise<NodeRef | un
 /** Undefined also where the store does not answer at once. */
 export const findNodeAtOnce = (reader: Reader, id: NodeId): NodeRef | undefined => nodeOf(reader.getAtOnce?.<NodeRow>(nodeOfId(id)));
 
-/** Answers whether the id was free. */
+/** Returns whether the id was free. */
 export async function insertNode(tx: Transaction, node: NodeRef): Promise<boolean> {
   return (await tx.run(sql`INSERT INTO nodes (id, type, owner) VALUES (${node.id}, ${node.type}, ${node.owner}) ON CONFLICT DO NOTHING`)) === 1;
 }

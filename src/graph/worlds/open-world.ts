@@ -3,20 +3,20 @@ import { authMigrations } from "#auth/auth.migrations";
 import { jobMigrations } from "#jobs/jobs.migrations";
 import type { IdMinter } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
+import type { GuardedClient } from "#outbound/client";
 import type { FeatureMigrations } from "#storage/database";
 import { openDatabase } from "#storage/open";
-import type { GuardedClient } from "#outbound/client";
 import { silentObserver } from "#webhooks/observer";
 import { webhookMigrations } from "#webhooks/webhooks.migrations";
-import type { VersionCalendar } from "../versions/calendar.ts";
-import { Faults, type FaultTools } from "../pipeline/fault-injection.ts";
-import { graphMigrations } from "./graph.migrations.ts";
-import { type RateLimitConfig, RateLimits } from "../pipeline/rate-limits.ts";
 import type { Registry } from "../contract/registry.ts";
+import { Faults, type FaultTools } from "../pipeline/fault-injection.ts";
+import { type RateLimitConfig, RateLimits } from "../pipeline/rate-limits.ts";
 import { RequestLog } from "../pipeline/request-log.ts";
+import type { VersionCalendar } from "../versions/calendar.ts";
+import { WorldClock } from "./clock.ts";
+import { graphMigrations } from "./graph.migrations.ts";
 import { findSetting, saveSetting, settingFact } from "./settings.store.ts";
 import { type Profile, type WorkObserver, World, type WorldLimits } from "./world.ts";
-import { WorldClock } from "./clock.ts";
 
 export interface WorldOptions {
   readonly name: string;
@@ -48,7 +48,7 @@ export interface OpenWorld extends World {
   readonly clock: WorldClock;
 }
 
-/** Room for as many mints as one run of a script needs before the next start of a seeded world. */
+/** Feature for as many mints as one run of a script needs before the next start of a seeded world. */
 const SEEDED_IDS_PER_START = 1_000_000_000n;
 
 const migrationsOf = (registry: Registry): FeatureMigrations[] => [
@@ -56,7 +56,9 @@ const migrationsOf = (registry: Registry): FeatureMigrations[] => [
   authMigrations,
   jobMigrations,
   webhookMigrations,
-  ...registry.features.filter((feature) => feature.migrations.length > 0).map((feature) => ({ feature: feature.name, migrations: feature.migrations })),
+  ...registry.features
+    .filter((feature) => feature.migrations.length > 0)
+    .map((feature) => ({ feature: feature.name, migrations: feature.migrations })),
 ];
 
 export async function openWorld(options: WorldOptions): Promise<OpenWorld> {

@@ -3,9 +3,9 @@ import { Type } from "typebox";
 import { formatVersion } from "#kernel/versions";
 import type { Reader, Transaction } from "#storage/database";
 import { calendarWith, type VersionCalendar, type VersionsEntry, versionsEntry } from "../versions/calendar.ts";
+import { worldTime } from "./file/schema-words.ts";
 import { findSetting, saveSetting, settingFact } from "./settings.store.ts";
 import type { Profile, World } from "./world.ts";
-import { worldTime } from "./file/schema-words.ts";
 
 const clockEntry = Type.Object(
   { now: Type.Optional({ ...worldTime, description: "Unix seconds or ISO 8601" }), frozen: Type.Boolean({ default: false }) },

@@ -11,27 +11,27 @@ import { WorkLoop } from "#jobs/work-loop";
 import type { Clock } from "#kernel/clock";
 import type { IdMinter, NodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
+import type { GuardedClient } from "#outbound/client";
 import type { Database } from "#storage/database";
 import { FactCache } from "#storage/facts";
 import { deriveKey, Sealer } from "#storage/sealing";
 import { webhookJobs } from "#webhooks/callbacks/health-jobs";
 import type { FieldCatalogue } from "#webhooks/catalogue/catalogue";
-import type { GuardedClient } from "#outbound/client";
 import type { WebhookObserver } from "#webhooks/observer";
 import { Webhooks } from "#webhooks/webhooks";
-import type { VersionCalendar } from "../versions/calendar.ts";
-import { Cursors } from "../response/cursors.ts";
 import type { Faults } from "../pipeline/fault-injection.ts";
-import { findNode, findNodeAtOnce, nodeFact } from "./nodes.store.ts";
 import type { RateLimits } from "../pipeline/rate-limits.ts";
 import type { RequestLog } from "../pipeline/request-log.ts";
+import { Cursors } from "../response/cursors.ts";
+import type { VersionCalendar } from "../versions/calendar.ts";
+import { findNode, findNodeAtOnce, nodeFact } from "./nodes.store.ts";
 
 export type Profile = "strict" | "clients";
 
 export interface WorldLimits {
   /** D-40. */
   readonly labels_per_page_max: number;
-  /** Days that raw app events are kept; 0: for good. Left out: the room's own default. */
+  /** Days that raw app events are kept; 0: for good. Left out: the feature's own default. */
   readonly app_event_days?: number;
 }
 
@@ -59,9 +59,9 @@ export interface WorldParts {
   readonly faults: Faults;
   /** The only way out (D-64). */
   readonly outbound: GuardedClient;
-  /** What the rooms define. */
+  /** What the features define. */
   readonly webhookFields: FieldCatalogue;
-  /** What the rooms have done later. */
+  /** What the features have done later. */
   readonly jobKinds: readonly JobKind<World>[];
   readonly observer: WorkObserver;
   readonly realNowMs: () => number;
@@ -74,7 +74,7 @@ export interface WorldParts {
   readonly masterKey: Uint8Array;
 }
 
-/** Cut out of a call, an id would keep all of that call's text in memory; the store's own does not. */
+/** Cut out of a request, an id would keep all of that request's text in memory; the store's own does not. */
 const idOf = ({ id }: NodeRef): string => id;
 
 export class World {

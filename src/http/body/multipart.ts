@@ -1,9 +1,9 @@
 /** multipart/form-data (RFC 7578), strictly: what is not of that form is an error and not an empty answer. */
 import type { UploadedFile } from "#graph/pipeline/request";
 import { type GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
-import { utf8Text } from "./text.ts";
 import { parseMediaType } from "./media-type.ts";
 import type { ParameterTree } from "./parameter-tree.ts";
+import { utf8Text } from "./text.ts";
 
 /** RFC 2046: a boundary has at most 70 characters. */
 const BOUNDARY_CHARACTERS_MAX = 70;

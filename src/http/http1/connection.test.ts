@@ -20,7 +20,7 @@ const chunked = (body: string, sizes: readonly number[]): string => {
   return `${text}0\r\nX-Trailer: read over\r\n\r\n`;
 };
 
-/** A call with the bytes that say it. */
+/** A request with the bytes that say it. */
 const request = fc
   .record({
     method: fc.constantFrom("GET", "POST", "DELETE", "M-SEARCH"),
@@ -46,7 +46,7 @@ const pieces = (text: string, cuts: readonly number[]): string[] => {
 };
 
 describe("calls are the same however their bytes are cut", () => {
-  test("several calls behind each other, cut anywhere, answered at once or later", async () => {
+  test("several requests behind each other, cut anywhere, answered at once or later", async () => {
     const cuts = fc.array(fc.nat({ max: 2_000 }), { maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 4 }), cuts, fc.boolean(), async (requests, places, isLate) => {
@@ -71,7 +71,7 @@ describe("calls are the same however their bytes are cut", () => {
     );
   });
 
-  test("a head that comes again is a call of its own, with its own body", async () => {
+  test("a head that comes again is a request of its own, with its own body", async () => {
     const post = (target: string, body: string): string => `POST ${target} HTTP/1.1\r\nX: y\r\nContent-Length: 3\r\n\r\n${body}`;
     const owner = new Owner();
     await owner.send(post("/a", "one"), post("/a", "two"), post("/b", "six"), `${post("/a", "ten")}${post("/a", "one")}`);
@@ -114,7 +114,7 @@ describe("how long a connection is kept", () => {
     expect(owner.line.written).toBe(response);
   });
 
-  test("who ends his side has his calls answered, but none that breaks off", async () => {
+  test("who ends his side has his requests answered, but none that breaks off", async () => {
     const owner = new Owner({}, true);
     owner.connection.came(Buffer.from("GET /1 HTTP/1.1\r\n\r\nGET /2 HTTP/1.1\r\n\r\n"));
     owner.connection.peerEnded();
@@ -158,7 +158,7 @@ describe("time", () => {
     ["a head that does not end", ["GET / HT"], 1_001, ["shutdown"], "refused!"],
     ["a connection between calls", ["GET / HTTP/1.1\r\n\r\n"], 1_001, [], "!"],
     ["a connection between calls for too long", ["GET / HTTP/1.1\r\n\r\n"], 5_001, ["end"], "!"],
-    ["a last answer that nobody closes after", ["GET / HTTP/1.0\r\n\r\nGET"], 2_100, ["shutdown", "terminate"], "last!"],
+    ["a last response that nobody closes after", ["GET / HTTP/1.0\r\n\r\nGET"], 2_100, ["shutdown", "terminate"], "last!"],
   ])("%s", async (_, parts, ms, said, written) => {
     const owner = new Owner({ headMsMax: 1_000, keepAliveMs: 5_000 });
     await owner.send(...parts);
@@ -166,7 +166,7 @@ describe("time", () => {
     expect([owner.line.said, owner.line.written]).toEqual([said, written]);
   });
 
-  test("an answer that nobody reads", async () => {
+  test("a response that nobody reads", async () => {
     const owner = new Owner({ keepAliveMs: 5_000 });
     owner.line.feature = 0;
     await owner.send("GET / HTTP/1.0\r\n\r\n");

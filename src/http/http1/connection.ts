@@ -1,16 +1,16 @@
 /**
  * One connection of a caller: calls come in on it one after the other and are answered in that order (RFC 9112, 9.3).
  *
- * **Invariant:** the next call is looked for only where the one before it has ended for certain. Where that is unclear (a body
+ * **Invariant:** the next request is looked for only where the one before it has ended for certain. Where that is unclear (a body
  * that was not taken, a head that two readers could understand differently) nothing more is read: no request can be smuggled.
  */
 import type { Socket } from "bun";
 import { type GraphError, headersTooLarge, malformedRequest, overloaded, requestTooSlow } from "#kernel/errors";
 import { monotonicMs } from "#system";
-import { type HeadProblem, HeadReader, isHopeless, type RequestHead } from "./head.ts";
-import { ReceiveBuffer } from "./receive-buffer.ts";
-import { type Advance, type IncomingBody, incomingBody } from "./incoming-body.ts";
 import { type HttpLimits, parserHeaderBytesMax } from "../limits.ts";
+import { type HeadProblem, HeadReader, isHopeless, type RequestHead } from "./head.ts";
+import { type Advance, type IncomingBody, incomingBody } from "./incoming-body.ts";
+import { ReceiveBuffer } from "./receive-buffer.ts";
 import { SendBuffer } from "./send-buffer.ts";
 
 /** What a connection asks of the server that it belongs to. */
@@ -19,21 +19,21 @@ export interface ConnectionOwner {
   readonly isStopping: boolean;
   /** Answers on `connection`, now or later, and calls `answered` once. Never throws. */
   take(head: RequestHead, connection: Connection): void;
-  /** The whole answer to what was no call. */
+  /** The whole response to what was no request. */
   refusal(error: GraphError): string;
   forget(connection: Connection): void;
 }
 
 export type Received = NonNullable<Advance> | "gone";
 
-/** `waiting` for a call, `answering` one, or `ending`: the last answer is out and what still comes is thrown away. */
+/** `waiting` for a request, `answering` one, or `ending`: the last response is out and what still comes is thrown away. */
 type State = "waiting" | "answering" | "ending";
 
 /** Bytes of further calls that are taken in while one is answered; then the caller waits. */
 const AHEAD_MAX = 65_536;
 /**
- * How long a caller has to read his last answer and close. Closing at once would, where he is still sending, make his system
- * throw the answer away.
+ * How long a caller has to read his last response and close. Closing at once would, where he is still sending, make his system
+ * throw the response away.
  */
 const LINGER_MS = 2_000;
 
@@ -61,7 +61,7 @@ export class Connection {
   /** The caller sends no more; he may still read. */
   #hasPeerEnded = false;
   isGone = false;
-  /** Part of the running call's answer is out. */
+  /** Part of the running request's answer is out. */
   hasBegunResponse = false;
 
   constructor(socket: Socket<unknown>, owner: ConnectionOwner) {
@@ -80,7 +80,7 @@ export class Connection {
     return this.#head?.isKept !== true || !this.#isBodyTaken || isPeerDone || this.#owner.isStopping;
   }
 
-  /** The caller of the running call cannot read chunks. */
+  /** The caller of the running request cannot read chunks. */
   get isHttp10(): boolean {
     return this.#head?.isHttp10 === true;
   }
@@ -137,7 +137,7 @@ export class Connection {
     }
   }
 
-  /** The server stops: who is between two calls is let go. */
+  /** The server stops: who is between two requests is let go. */
   release(): void {
     if (this.#state === "waiting" && this.#receiveBuffer.length === 0) this.end();
   }
@@ -147,9 +147,9 @@ export class Connection {
     this.#socket.terminate();
   }
 
-  // What the running call does.
+  // What the running request does.
 
-  /** Its body, whole. At once where it has come with the head, as most do; else it is refused where the call may not wait for it. */
+  /** Its body, whole. At once where it has come with the head, as most do; else it is refused where the request may not wait for it. */
   receiveBody(bytesMax: number, msMax: number, mayWait: boolean): Received | Promise<Received> {
     const incoming = incomingBody(this.#head?.framing ?? 0, bytesMax);
     const atOnce = incoming.advance(this.#receiveBuffer);
@@ -187,7 +187,7 @@ export class Connection {
     return this.#sendBuffer.emptied();
   }
 
-  /** The answer is written; `isLast` is what its head says. */
+  /** The response is written; `isLast` is what its head says. */
   responded(isLast: boolean): void {
     if (this.isGone) return;
     this.#head = undefined;
@@ -234,7 +234,7 @@ export class Connection {
     if (this.#receiveBuffer.length > 0 || this.#hasPeerEnded) this.#readRequests();
   }
 
-  /** Call after call, as far as they are there, are answered at once, and the answers are read. */
+  /** Call after call, as far as they are there, are answered at once, and the responses are read. */
   #readRequests(): void {
     if (this.#isReading) return;
     this.#isReading = true;

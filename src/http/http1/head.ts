@@ -12,7 +12,7 @@ export interface RequestHead {
   readonly isKept: boolean;
   /** Knows neither chunks nor that connections are kept. */
   readonly isHttp10: boolean;
-  /** What the target says, once somebody has read it: many calls have the same head. */
+  /** What the target says, once somebody has read it: many requests have the same head. */
   asked: { readonly target: Target; readonly query: ParsedPairs } | undefined;
 }
 
@@ -72,7 +72,7 @@ function parseHead(text: string): RequestHead | HeadProblem {
     else if (name.length === 17 && name.toLowerCase() === "transfer-encoding") coding = joined(coding, value);
     at = end + 2;
   }
-  // RFC 9112, 3.2: where a proxy before us read another host than we do, it let a call through that was not meant.
+  // RFC 9112, 3.2: where a proxy before us read another host than we do, it let a request through that was not meant.
   if (hosts > 1) return "it names several hosts";
   const framing = framingOf(length, coding, isHttp10);
   if (framing === undefined) return "it does not say clearly where its body ends";

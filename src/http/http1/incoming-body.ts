@@ -53,7 +53,11 @@ class ChunkedBody implements IncomingBody {
 
   advance(receiveBuffer: ReceiveBuffer): Advance {
     for (;;) {
-      const step = this.#isPastLast ? this.#readTrailer(receiveBuffer) : this.#left === undefined ? this.#readSize(receiveBuffer) : this.#readData(receiveBuffer, this.#left);
+      const step = this.#isPastLast
+        ? this.#readTrailer(receiveBuffer)
+        : this.#left === undefined
+          ? this.#readSize(receiveBuffer)
+          : this.#readData(receiveBuffer, this.#left);
       if (step !== "on") return step;
     }
   }

@@ -27,7 +27,7 @@ export class ReceiveBuffer {
     this.#end += bytes.length;
   }
 
-  /** Twice the room, so that a caller who sends byte by byte costs no more than one who does not. */
+  /** Twice the feature, so that a caller who sends byte by byte costs no more than one who does not. */
   #grow(needed: number): void {
     const grown = Buffer.allocUnsafeSlow(2 * needed);
     this.#bytes.copy(grown, 0, this.#start, this.#end);
@@ -41,7 +41,7 @@ export class ReceiveBuffer {
     return index < this.length ? this.#bytes[this.#start + index] : undefined;
   }
 
-  /** -1 when it is not there; `from` counts from the first unused byte, as the answer does. */
+  /** -1 when it is not there; `from` counts from the first unused byte, as the response does. */
   indexOf(text: string, from: number): number {
     const found = this.#bytes.indexOf(text, this.#start + from, "latin1");
     return found === -1 || found + text.length > this.#end ? -1 : found - this.#start;

@@ -29,7 +29,7 @@ export class SendBuffer {
     if (written < bytes.length) this.#unsent.push(Buffer.from(bytes.subarray(Math.max(written, 0))));
   }
 
-  /** The socket takes bytes again. Answers whether it took any. */
+  /** The socket takes bytes again. Returns whether it took any. */
   drain(): boolean {
     let hasMoved = false;
     while (this.#unsent.length > 0) {

@@ -63,7 +63,7 @@ describe("what two readers could understand differently is refused, and nothing 
     expect([owner.seen.map(({ target }) => target), owner.line.written, owner.line.said]).toEqual([["/"], "last!", ["shutdown"]]);
   });
 
-  test("a body that the call did not take ends the connection", async () => {
+  test("a body that the request did not take ends the connection", async () => {
     const owner = new Owner({ bodyBytesMax: 3 });
     await owner.send(`POST /1 HTTP/1.1\r\nContent-Length: 4\r\n\r\n${smuggled}`, smuggled);
     expect([owner.seen.length, owner.line.written, owner.line.said]).toEqual([1, "last!", ["shutdown"]]);

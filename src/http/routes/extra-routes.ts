@@ -1,9 +1,10 @@
 /** What stands on the graph's own address beside the graph: `/openapi.json`, `/player/…` (operating.md). */
-import { hasContent, headText } from "../responses.ts";
+
 import type { RawHeaders } from "../arrived.ts";
-import type { Connection } from "../http1/connection.ts";
 import { CORS_HEADERS } from "../cors.ts";
+import type { Connection } from "../http1/connection.ts";
 import type { Place } from "../places.ts";
+import { hasContent, headText } from "../responses.ts";
 
 export interface RoutePlace extends Place {
   /** Scheme, host and mount as the caller used them, without a trailing slash. */

@@ -2,9 +2,9 @@
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import type { SurfaceName } from "#graph/pipeline/request";
 import { unknownPath } from "#kernel/errors";
-import type { RouteHandler } from "./extra-routes.ts";
 import type { SurfaceAddress } from "../places.ts";
 import { refusal } from "../refusals.ts";
+import type { RouteHandler } from "./extra-routes.ts";
 
 export function openapiRoute(deps: RequestDeps, surfaces: readonly SurfaceAddress[]): RouteHandler {
   return async (request, { world, baseUrl }) => {

@@ -1,8 +1,8 @@
 /**
  * One connection to an address that was checked: TCP, or TLS with the certificate verified for the name that the caller gave.
- * It carries one call at a time. The address is given as a number, so nothing is resolved again here.
+ * It carries one request at a time. The address is given as a number, so nothing is resolved again here.
  *
- * `fetch` would do most of this, and measured 23 µs a call against 10 here; above 64 connections it opens a new one for each
+ * `fetch` would do most of this, and measured 23 µs a request against 10 here; above 64 connections it opens a new one for each
  * call, and above 256 calls at once, of which one hanging receiver may be the cause, all others wait.
  */
 import type { RequestBurst, Writing } from "./burst.ts";
@@ -26,7 +26,7 @@ export interface EndpointTls {
 
 export type FailureKind = "dns" | "connect" | "tls" | "timeout" | "closed" | "malformed" | "stopped";
 
-/** No answer came; the kind says how far it got. */
+/** No response came; the kind says how far it got. */
 export class RequestFailed extends Error {
   constructor(
     readonly kind: FailureKind,
@@ -55,9 +55,9 @@ export class Connection implements Writing {
   readonly #isTls: boolean;
   readonly #burst: RequestBurst;
   isOpen = false;
-  /** It has carried a call before, so the other side may have closed it unseen. */
+  /** It has carried a request before, so the other side may have closed it unseen. */
   wasUsed = false;
-  /** Monotonic time of its last call's end. */
+  /** Monotonic time of its last request's end. */
   idleSinceMs = 0;
 
   private constructor(isTls: boolean, burst: RequestBurst) {
@@ -127,7 +127,7 @@ export class Connection implements Writing {
   onData(bytes: Buffer): void {
     const exchange = this.#exchange;
     if (exchange === undefined) {
-      // Nothing was asked: whatever it is, it would be taken for the next call's answer.
+      // Nothing was asked: whatever it is, it would be taken for the next request's answer.
       this.isOpen = false;
       this.#socket?.terminate();
       return;

@@ -1,7 +1,7 @@
-/** How long a call may take, in real time, also where the world's stands still. */
-import { RequestFailed, type Connection } from "./connection.ts";
+/** How long a request may take, in real time, also where the world's stands still. */
+import { type Connection, RequestFailed } from "./connection.ts";
 
-/** All calls of a client share one timer, which waits for the first of them to be late: most are long through by then. */
+/** All requests of a client share one timer, which waits for the first of them to be late: most are long through by then. */
 export class Deadlines {
   /** A ring through all that run, beginning and ending here: a set would be built anew every few hundred calls. */
   readonly #ring = new Deadline(Number.POSITIVE_INFINITY);
@@ -39,7 +39,7 @@ export class Deadlines {
 }
 
 export class Deadline {
-  /** The one that carries the call now. */
+  /** The one that carries the request now. */
   connection: Connection | undefined;
   #hasPassed = false;
   #stop: ((error: RequestFailed) => void) | undefined;
@@ -56,7 +56,7 @@ export class Deadline {
     ring.#previous = this;
   }
 
-  /** The call is through. */
+  /** The request is through. */
   leave(): void {
     this.#previous.next = this.next;
     this.next.#previous = this.#previous;

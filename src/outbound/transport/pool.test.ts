@@ -1,4 +1,4 @@
-/** Many calls at once to one host. */
+/** Many requests at once to one host. */
 import { expect, test } from "bun:test";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -6,7 +6,7 @@ import { afterThisTest } from "#harness/cleanup";
 import { GuardedClient } from "../client.ts";
 import type { OutboundRequest } from "../request.ts";
 
-/** Answers nothing until `answer` is called. */
+/** Returns nothing until `answer` is called. */
 async function open() {
   const waiting: (() => void)[] = [];
   let connections = 0;
@@ -42,7 +42,7 @@ async function open() {
   return { request, asked, response, connectionCount: () => connections };
 }
 
-test("hundreds of calls at once to one host keep their connections for the next", async () => {
+test("hundreds of requests at once to one host keep their connections for the next", async () => {
   const { request, asked, response, connectionCount } = await open();
   for (let round = 0; round < 3; round++) {
     const requests = Array.from({ length: 300 }, () => request());

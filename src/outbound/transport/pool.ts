@@ -1,11 +1,11 @@
-/** Connections that wait for their next call, by where they lead. */
+/** Connections that wait for their next request, by where they lead. */
 import { RequestBurst } from "./burst.ts";
 import { Connection, type Endpoint, type EndpointTls } from "./connection.ts";
 
 /** Receivers close after 5 s and more (Node's default); a connection that is younger is very likely still there. */
 const IDLE_MS_MAX = 4_000;
 /**
- * Many callbacks may lead to one host, each with its calls at once. Where more are given back than are kept, each call opens a
+ * Many callbacks may lead to one host, each with its requests at once. Where more are given back than are kept, each request opens a
  * connection and closes it, which measured a third of a delivery's cost.
  */
 const IDLE_PER_ENDPOINT_MAX = 512;

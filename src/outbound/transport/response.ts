@@ -1,11 +1,11 @@
 /**
  * Reads one HTTP/1.1 response from the bytes of a connection (RFC 9112). Strict where leniency lets two readers of the same
- * bytes see different answers; the answer's body is cut at a limit, and a body that was cut ends the connection.
+ * bytes see different answers; the response's body is cut at a limit, and a body that was cut ends the connection.
  */
 
 import type { TakeBody } from "../request.ts";
 
-/** A status line and headers above this are no answer to a webhook. */
+/** A status line and headers above this are no response to a webhook. */
 const HEAD_BYTES_MAX = 32 * 1024;
 /** 1xx answers before the one that counts. */
 const INTERIM_MAX = 8;
@@ -39,7 +39,7 @@ export class ResponseReader {
   isCut = false;
   isDone = false;
   hasBegun = false;
-  /** The connection may serve another call once this one is done. */
+  /** The connection may serve another request once this one is done. */
   isReusable = false;
 
   constructor(bodyBytesMax: number, takeBody?: TakeBody) {
@@ -76,7 +76,7 @@ export class ResponseReader {
     this.#readBody(bytes, at);
   }
 
-  /** The other side closed. Throws `MalformedResponse` when the answer was not whole. */
+  /** The other side closed. Throws `MalformedResponse` when the response was not whole. */
   end(): void {
     if (this.isDone) return;
     if (this.#hasHead && this.#framing.kind === "until-close") {
@@ -126,7 +126,7 @@ export class ResponseReader {
     if (this.isDone && left > 0) this.isReusable = false;
   }
 
-  /** Answers what is left behind the last chunk. */
+  /** Returns what is left behind the last chunk. */
   #readChunks(given: Buffer): Buffer {
     let bytes = given;
     while (!this.isDone) {

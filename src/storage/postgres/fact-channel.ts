@@ -11,7 +11,7 @@ import { lockClass } from "./lock-key.ts";
 
 /** How often the generation is looked at: a lost notification is found within this and the time of one query. */
 const POLL_MS = 500;
-/** Polls without an answer after which the connection counts as broken: 5 s, as for any other connection. */
+/** Polls without a response after which the connection counts as broken: 5 s, as for any other connection. */
 const SILENT_POLLS_MAX = 10;
 /** Ten bits of a minted id. */
 const PROCESSES_MAX = 1_024;

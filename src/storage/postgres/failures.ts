@@ -33,7 +33,7 @@ export function isConnectionFailure(error: unknown): boolean {
   return error instanceof Error && DRIVER_MESSAGES.test(error.message);
 }
 
-/** The database gave no answer in time; another connection would not do better. */
+/** The database gave no response in time; another connection would not do better. */
 export const isTimeout = (error: unknown): boolean => error instanceof Error && error.message === "Query read timeout";
 
 /** 40001 serialization failure, 40P01 deadlock: the transaction was undone and may run again. */

@@ -1,7 +1,7 @@
 /** PostgreSQL as a `Database`: a world is a schema, a write is a transaction, any number of processes take part. */
 import type { ClientConfig } from "pg";
 import { runAction } from "../after-commit.ts";
-import type { Database, Reader, FeatureMigrations, Transaction } from "../database.ts";
+import type { Database, FeatureMigrations, Reader, Transaction } from "../database.ts";
 import { type Row, type Sql, sql } from "../sql.ts";
 import { FactChannel } from "./fact-channel.ts";
 import { isConnectionFailure, isRetryable, isStalePlan, isTimeout, translated } from "./failures.ts";
@@ -24,7 +24,7 @@ export interface PostgresOptions {
 const POOL_SIZE = 8;
 /** As long as a connection is waited for. */
 const CONNECT_MS_MAX = 5_000;
-/** A statement of a call takes milliseconds; this is for a network that swallows packets, and for waits at a lock. */
+/** A statement of a request takes milliseconds; this is for a network that swallows packets, and for waits at a lock. */
 const STATEMENT_MS_MAX = 30_000;
 /** Attempts at a transaction that PostgreSQL undoes for a conflict. Those it conflicted with are through by then. */
 const ATTEMPTS_MAX = 5;
@@ -170,7 +170,7 @@ class PostgresDatabase implements Database {
   }
 
   /**
-   * Lends a connection to `use`. One that has died unseen since its last call is replaced, unless `use` has `started`
+   * Lends a connection to `use`. One that has died unseen since its last request is replaced, unless `use` has `started`
    * something that must not be done twice.
    */
   async #onConnection<T>(use: (connection: PoolConnection, started: () => void) => Promise<T>): Promise<T> {

@@ -1,5 +1,5 @@
 /**
- * The connections of one `Database`. The driver pipelines on each, so BEGIN travels with the first statement; one call has
+ * The connections of one `Database`. The driver pipelines on each, so BEGIN travels with the first statement; one request has
  * a connection for itself all the same.
  */
 import { Client, type ClientConfig, type QueryResult } from "pg";
@@ -11,7 +11,7 @@ import { numbered } from "./scan.ts";
 const ACQUIRE_MS_MAX = 5_000;
 /** Named statements per connection, each some 10 kB on the server; a program has a few hundred. Those beyond are not kept. */
 const STATEMENTS_MAX = 1_000;
-/** A connection that no call needed for one to two of these is closed: a server has a hundred or so for all worlds. */
+/** A connection that no request needed for one to two of these is closed: a server has a hundred or so for all worlds. */
 const IDLE_MS = 60_000;
 
 interface Statement {
@@ -34,7 +34,7 @@ function statementOf(query: SqlText): Statement {
 
 export class PoolConnection {
   readonly #client: Client;
-  /** It served an earlier call, so it may have died unseen since. */
+  /** It served an earlier request, so it may have died unseen since. */
   wasUsed = false;
   isBroken = false;
   /** Not needed since the last look at the idle ones. */
@@ -95,7 +95,7 @@ export class Pool {
     }
     if (this.#count < this.#size) return this.#connect();
     return new Promise((resolve, reject) => {
-      // The timer belongs to the wait itself: without it a database that hangs would hang every call.
+      // The timer belongs to the wait itself: without it a database that hangs would hang every request.
       const timer = setTimeout(() => {
         this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
         reject(databaseUnreachable());
@@ -118,7 +118,7 @@ export class Pool {
     else waiter.resolve(connection);
   }
 
-  /** The caller has seen to it that no call is running. */
+  /** The caller has seen to it that no request is running. */
   async end(): Promise<void> {
     clearInterval(this.#timer);
     await Promise.all(this.#idle.splice(0).map((connection) => connection.end()));

@@ -2,7 +2,7 @@
 import { Database, type Statement } from "bun:sqlite";
 import { BoundedMap } from "#kernel/bounded-map";
 import { databaseUnreachable } from "#kernel/errors";
-import type { Reader, FeatureMigrations } from "../database.ts";
+import type { FeatureMigrations, Reader } from "../database.ts";
 import type { Row, Sql, SqlText, SqlValue } from "../sql.ts";
 import { migrateSqlite } from "./empty-file.ts";
 
@@ -32,10 +32,10 @@ export class Connection {
 
   constructor(file: string, { role, synchronous }: ConnectionOptions) {
     this.#handle = role === "writer" ? new Database(file) : new Database(file, { readonly: true });
-    // A tool that holds the file for a moment (a backup, the sqlite3 shell) is waited for; longer would stall every call.
+    // A tool that holds the file for a moment (a backup, the sqlite3 shell) is waited for; longer would stall every request.
     this.execute("PRAGMA busy_timeout = 1000");
-    // 4 MB each: the upper levels of every index. What lies below them is read where the system has it, without a call and a
-    // copy for each page (measured among 1,000,000 nodes at random: a call 11 µs in place of 14).
+    // 4 MB each: the upper levels of every index. What lies below them is read where the system has it, without a request and a
+    // copy for each page (measured among 1,000,000 nodes at random: a request 11 µs in place of 14).
     this.execute("PRAGMA cache_size = -4000");
     if (role === "reader") this.execute("PRAGMA mmap_size = 268435456");
     this.execute("PRAGMA temp_store = MEMORY");

@@ -27,7 +27,7 @@ interface HeldFolder {
 /** Folders that this process holds, by real path: its worlds share one lock. */
 const held = new Map<string, HeldFolder>();
 
-/** Takes the folder for this process and `world` for the caller, or throws `FolderInUse` at once. Answers how to let go. */
+/** Takes the folder for this process and `world` for the caller, or throws `FolderInUse` at once. Returns how to let go. */
 export function holdFolder(folder: string, world: string): () => void {
   const path = realpathSync(folder);
   let entry = held.get(path);

@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { Database, Reader, FeatureMigrations, Transaction } from "../database.ts";
+import type { Database, FeatureMigrations, Reader, Transaction } from "../database.ts";
 import { sql } from "../sql.ts";
 import { CommittedReader, Connection, ConnectionReader, translated } from "./connection.ts";
 import { emptyFile, placeFile, syncFolder } from "./empty-file.ts";

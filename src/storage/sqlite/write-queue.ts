@@ -128,7 +128,7 @@ export class WriteQueue {
   /**
    * Bodies seldom fail once they have written, and a savepoint copies every page that is changed below it. So they run without,
    * and when one has failed after a write, all of them again, each in a savepoint: a body has no effect but through its `tx`.
-   * Answers false for the group that has to run again.
+   * Returns false for the group that has to run again.
    */
   async #runBodies(group: readonly Job[], outcomes: Outcome[], isEachGuarded: boolean): Promise<boolean> {
     let statements = 0;

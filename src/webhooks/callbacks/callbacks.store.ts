@@ -46,7 +46,7 @@ export function listCallbacks(reader: Reader, page: PageRequest): Promise<ListPa
   );
 }
 
-/** Answers whether it was working until now. */
+/** Returns whether it was working until now. */
 export async function markFailing(tx: Transaction, id: string, sinceMs: number): Promise<boolean> {
   const isFirst = (await tx.run(sql`UPDATE webhook_callbacks SET failing_since_ms = ${sinceMs} WHERE id = ${id} AND failing_since_ms IS NULL`)) > 0;
   if (isFirst) tx.invalidate(callbackFact, id);

@@ -1,9 +1,18 @@
 import { expect, test } from "bun:test";
-import { chatappField, newFeatures, type WebhookFixture, fixtureMigrations, openWebhooks, type Receiver, startReceiver, valuesAt } from "#harness/webhooks";
+import {
+  chatappField,
+  fixtureMigrations,
+  newFeatures,
+  openWebhooks,
+  type Receiver,
+  startReceiver,
+  valuesAt,
+  type WebhookFixture,
+} from "#harness/webhooks";
 import { newWorkStore, onBothDatabases } from "#harness/work-database";
 import { sql } from "#storage/sql";
-import { listCallbacks } from "./callbacks.store.ts";
 import { listDeliveries, listEventsOf } from "../history/list.store.ts";
+import { listCallbacks } from "./callbacks.store.ts";
 
 const HOUR = 3_600;
 const DAY = 24 * HOUR;

@@ -8,7 +8,7 @@ import { RequestFailed } from "#outbound/transport/connection";
 
 /** D-61. */
 const HANDSHAKE_MS_MAX = 10_000;
-/** The challenge is ten digits; a page of HTML in its place is no answer. */
+/** The challenge is ten digits; a page of HTML in its place is no response. */
 const ANSWER_BYTES_MAX = 1_024;
 /** Ten digits that nobody guesses who did not see them. */
 const CHALLENGE_MAX = 2 ** 47;

@@ -1,11 +1,11 @@
 /**
- * What the post office does by the clock: a callback that fails for an hour is told of, after five days nothing more is sent
+ * What the webhook engine does by the clock: a callback that fails for an hour is told of, after five days nothing more is sent
  * to it; what has ended is kept for a month.
  */
 import type { JobKind } from "#jobs/job-kind";
-import { findCallback, markAlerted, markPaused } from "./callbacks.store.ts";
 import { deleteEnded } from "../history/retention.store.ts";
 import type { Webhooks } from "../webhooks.ts";
+import { findCallback, markAlerted, markPaused } from "./callbacks.store.ts";
 
 const HOUR_MS = 3_600_000;
 export const ALERT_AFTER_MS = HOUR_MS;
@@ -28,7 +28,7 @@ interface WithWebhooks {
   readonly webhooks: Webhooks;
 }
 
-/** Declared to the world's jobs beside those of the rooms; a callback that works again has cancelled them. */
+/** Declared to the world's jobs beside those of the features; a callback that works again has cancelled them. */
 export const webhookJobs: readonly JobKind<WithWebhooks>[] = [
   {
     kind: alertJob,

@@ -4,9 +4,9 @@ import { Type } from "typebox";
 import { nodeId } from "#kernel/ids";
 import { buildRegistry } from "#main";
 import type { Transaction } from "#storage/database";
+import type { Webhooks } from "../webhooks.ts";
 import { FieldCatalogue } from "./catalogue.ts";
 import { defineWebhookField, findPayloadProblem, payloadId, type WebhookObject, webhookObjects } from "./field.ts";
-import type { Webhooks } from "../webhooks.ts";
 
 const { webhookFields } = buildRegistry();
 
@@ -26,7 +26,7 @@ test("every object of a subscription has fields, and says so of no other", () =>
 
 test("a catalogue with two fields of one name is refused", () => {
   expect(() => new FieldCatalogue([note, { ...note, object: "social" }])).not.toThrow();
-  expect(() => new FieldCatalogue([note, { ...note }])).toThrow("two rooms define the webhook field notes of page");
+  expect(() => new FieldCatalogue([note, { ...note }])).toThrow("two features define the webhook field notes of page");
 });
 
 test("every example keeps the contract of its field, for any entity, number and time", () => {

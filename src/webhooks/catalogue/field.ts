@@ -1,6 +1,6 @@
 /**
  * A webhook field as data: what it belongs to, how it stands in an entry, whether it follows overrides, what it carries, and an
- * example. The room whose noun it is defines it in `x.webhooks.ts` and gives it to `emit`, which takes no other payload.
+ * example. The feature whose noun it is defines it in `x.webhooks.ts` and gives it to `emit`, which takes no other payload.
  */
 import { type Static, type TSchema, Type } from "typebox";
 import { Compile, type Validator } from "typebox/compile";

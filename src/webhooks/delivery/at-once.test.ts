@@ -1,12 +1,12 @@
 /** Events that are sent without waiting to be claimed. */
 import { expect, test } from "bun:test";
-import { chatappField, newFeatures, type WebhookFixture, fixtureMigrations, openWebhooks, startReceiver, valuesAt } from "#harness/webhooks";
+import { chatappField, fixtureMigrations, newFeatures, openWebhooks, startReceiver, valuesAt, type WebhookFixture } from "#harness/webhooks";
 import { movedClock, newWorkStore, onBothDatabases } from "#harness/work-database";
 import { LEASE_MS } from "#jobs/work-session";
 import { nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { DELIVERED, SENDING, WAITING } from "./deliveries.store.ts";
 import { listDeliveries } from "../history/list.store.ts";
+import { DELIVERED, SENDING, WAITING } from "./deliveries.store.ts";
 
 const statusesIn = async (reader: Reader): Promise<number[]> =>
   (await listDeliveries(reader, {}, { limit: 100 })).rows.map(({ status }) => status).reverse();

@@ -4,13 +4,13 @@ export interface Attempt {
   readonly time_ms: number;
   /** The lane that it went by; left out where it led nowhere. */
   readonly callback?: string;
-  /** Left out where no answer came. */
+  /** Left out where no response came. */
   readonly status?: number;
   /** Real time. */
   readonly latency_ms?: number;
-  /** The first bytes of the answer, as text. */
+  /** The first bytes of the response, as text. */
   readonly answer?: string;
-  /** Why no answer came, e.g. `timeout: no whole answer came in time`. */
+  /** Why no response came, e.g. `timeout: no whole response came in time`. */
   readonly error?: string;
 }
 

@@ -1,5 +1,6 @@
 /** Claiming: which deliveries go out next, and what travels together. One transaction, run again when it was undone. */
 import type { Transaction } from "#storage/database";
+import type { FieldCatalogue } from "../catalogue/catalogue.ts";
 import {
   type ClaimedRow,
   claimFirsts,
@@ -16,7 +17,6 @@ import {
   lockRetries,
   lockWaiting,
 } from "./deliveries.store.ts";
-import type { FieldCatalogue } from "../catalogue/catalogue.ts";
 import type { Lane } from "./queue/endpoint-queue.ts";
 
 /** What a lane may take in this turn. */

@@ -1,6 +1,15 @@
 import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
-import { chatappField, newFeatures, type WebhookFixture, fixtureMigrations, openWebhooks, type Receiver, startReceiver, valuesAt } from "#harness/webhooks";
+import {
+  chatappField,
+  fixtureMigrations,
+  newFeatures,
+  openWebhooks,
+  type Receiver,
+  startReceiver,
+  valuesAt,
+  type WebhookFixture,
+} from "#harness/webhooks";
 import { newWorkStore, onBothDatabases } from "#harness/work-database";
 import { listDeliveries } from "../history/list.store.ts";
 import { RETRY_OFFSETS_MS } from "./retry-schedule.ts";
@@ -185,7 +194,7 @@ onBothDatabases("D-62: deliveries", (kind) => {
     expect(await states(fixture)).toEqual([2, 2]);
   });
 
-  test("410 ends it at once; any other answer than 2xx does not, and 2xx does", async () => {
+  test("410 ends it at once; any other response than 2xx does not, and 2xx does", async () => {
     const { fixture, receiver } = await open();
     const statuses = [410, 400, 301, 204];
     receiver.response = ({ values }) =>

@@ -7,15 +7,15 @@ import type { WorkLoop } from "#jobs/work-loop";
 import type { WorkSession } from "#jobs/work-session";
 import type { Turn, TurnEnd, WorkSource } from "#jobs/work-source";
 import type { Transaction } from "#storage/database";
-import { withAttempt } from "./attempts.ts";
-import { findLanesWithFirsts, findLanesWithRetries, findSending, NO_LANE, saveEnds, WAITING } from "./deliveries.store.ts";
-import { attemptDelivery, type Outcome, type DeliveryDeps } from "./attempt.ts";
-import { type Claimed, claim, type Seen, type Want } from "./claims.ts";
-import { type EndStored, Ends } from "./results.ts";
 import type { Stored } from "../events/emit.ts";
+import type { WebhookObserver } from "../observer.ts";
+import { attemptDelivery, type DeliveryDeps, type Outcome } from "./attempt.ts";
+import { withAttempt } from "./attempts.ts";
+import { type Claimed, claim, type Seen, type Want } from "./claims.ts";
+import { findLanesWithFirsts, findLanesWithRetries, findSending, NO_LANE, saveEnds, WAITING } from "./deliveries.store.ts";
 import type { Lane } from "./queue/endpoint-queue.ts";
 import { CLAIMED_MAX, Lanes } from "./queue/endpoint-queues.ts";
-import type { WebhookObserver } from "../observer.ts";
+import { type EndStored, Ends } from "./results.ts";
 
 /** How often a shared database is looked at for what other processes emitted or left. */
 const LOOK_MS = 1_000;
@@ -35,7 +35,7 @@ export interface DeliveriesOptions extends DeliveryDeps {
 export class Deliveries implements WorkSource {
   readonly #options: DeliveriesOptions;
   readonly #lanes: Lanes;
-  /** Claimed, and not out yet: their lane has as many calls out as it may. */
+  /** Claimed, and not out yet: their lane has as many requests out as it may. */
   readonly #queues = new Map<Lane, Claimed[]>();
   readonly #ends: Ends;
   /** How many had been stored at the last turn. */
@@ -58,8 +58,8 @@ export class Deliveries implements WorkSource {
   }
 
   /**
-   * An event that is being stored may be claimed in the same transaction when its lane has room and nothing waits there: then it
-   * carries the answer, and no other transaction has to look for it. Only where no other process could take it over meanwhile.
+   * An event that is being stored may be claimed in the same transaction when its lane has feature and nothing waits there: then it
+   * carries the response, and no other transaction has to look for it. Only where no other process could take it over meanwhile.
    */
   fenceForNew(lane: string): number | undefined {
     const { loop } = this.#options;
@@ -179,7 +179,7 @@ export class Deliveries implements WorkSource {
     this.#end(one, await this.#attempt(one));
   }
 
-  /** A call's end is stored, so that its lane may have another one out. */
+  /** A request's end is stored, so that its lane may have another one out. */
   #sendNext(lane: Lane): void {
     const queue = this.#queues.get(lane);
     if (queue === undefined) return;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { afterThisTest } from "#harness/cleanup";
-import { chatappField, newFeatures, fixtureMigrations, openWebhooks, startReceiver, valuesAt } from "#harness/webhooks";
+import { chatappField, fixtureMigrations, newFeatures, openWebhooks, startReceiver, valuesAt } from "#harness/webhooks";
 import { movedClock, newWorkStore, onBothDatabases } from "#harness/work-database";
 import { LEASE_MS } from "#jobs/work-session";
 import { listDeliveries } from "../history/list.store.ts";
@@ -47,7 +47,7 @@ onBothDatabases("deliveries and processes", (kind) => {
     await dead.loop.runDue().catch(() => {});
     const { rows } = await listDeliveries(next.database.reader, {}, { limit: 10 });
     expect(
-      rows.map(({ status, attempts }) => [status, JSON.parse(attempts).map(({ error, response }: Record<string, string>) => error ?? response)]),
+      rows.map(({ status, attempts }) => [status, JSON.parse(attempts).map(({ error, answer }: Record<string, string>) => error ?? answer)]),
     ).toEqual([
       [2, ["interrupted", "ok"]],
       [2, ["interrupted", "ok"]],
@@ -100,7 +100,10 @@ test("two processes on PostgreSQL share the deliveries: each goes out once, and 
   const store = await newWorkStore("postgres", fixtureMigrations);
   const features = newFeatures(receiver.url);
   const clock = { ms: 0, nowMs: () => Date.now() };
-  const fixtures = [openWebhooks(await store.open(), { features, clock, real: clock }), openWebhooks(await store.open(), { features, clock, real: clock })];
+  const fixtures = [
+    openWebhooks(await store.open(), { features, clock, real: clock }),
+    openWebhooks(await store.open(), { features, clock, real: clock }),
+  ];
   for (const { loop } of fixtures) loop.start();
   const total = 600;
   for (let n = 0; n < total; n += 20) {

@@ -5,13 +5,13 @@
 import type { Jobs } from "#jobs/jobs";
 import type { Clock } from "#kernel/clock";
 import type { Database, Transaction } from "#storage/database";
-import { withAttempt } from "./attempts.ts";
-import { ALERT_AFTER_MS, alertJob, PAUSE_AFTER_MS, pauseJob, RETENTION_EVERY_MS, RETENTION_KEY, retentionJob } from "../callbacks/health-jobs.ts";
 import { type CallbackRow, findCallback, markFailing, markWorking } from "../callbacks/callbacks.store.ts";
 import type { Callbacks } from "../callbacks/callbacks.ts";
-import { DELIVERED, type EndRow, FAILED, NO_LANE, saveEnds, saveMove, WAITING } from "./deliveries.store.ts";
+import { ALERT_AFTER_MS, alertJob, PAUSE_AFTER_MS, pauseJob, RETENTION_EVERY_MS, RETENTION_KEY, retentionJob } from "../callbacks/health-jobs.ts";
 import type { Outcome } from "./attempt.ts";
+import { withAttempt } from "./attempts.ts";
 import type { Claimed } from "./claims.ts";
+import { DELIVERED, type EndRow, FAILED, NO_LANE, saveEnds, saveMove, WAITING } from "./deliveries.store.ts";
 
 export interface End {
   readonly claimed: Claimed;

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
-import { signatureHeaders } from "./signing.ts";
 import { asciiJson, envelopeOf, type Update } from "../events/envelope.ts";
+import { signatureHeaders } from "./signing.ts";
 
 /** The standardwebhooks package as independent verifier; it takes only what was signed in the last minutes. */
 function isValid(secret: string, body: string, headers: Record<string, string>): boolean {

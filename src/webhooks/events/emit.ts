@@ -4,12 +4,12 @@ import type { Clock } from "#kernel/clock";
 import type { IdMinter, NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import type { Callbacks } from "../callbacks/callbacks.ts";
-import { type ClaimedRow, type EventRow, hasQueued, insertDelivery, insertEvent, insertSending, NO_LANE } from "../delivery/deliveries.store.ts";
-import { asciiJson } from "./envelope.ts";
 import type { FieldCatalogue } from "../catalogue/catalogue.ts";
+import { findPayloadProblem, type PayloadProblem, type WebhookField } from "../catalogue/field.ts";
+import { type ClaimedRow, type EventRow, hasQueued, insertDelivery, insertEvent, insertSending, NO_LANE } from "../delivery/deliveries.store.ts";
 import type { WebhookObserver } from "../observer.ts";
 import type { EventFacts, WebhookFacts } from "../ports.ts";
-import { findPayloadProblem, type PayloadProblem, type WebhookField } from "../catalogue/field.ts";
+import { asciiJson } from "./envelope.ts";
 
 export interface WebhookEvent<S extends TSchema = TSchema> {
   /** The account or page that `entry[].id` names. */
@@ -48,7 +48,7 @@ export interface Stored {
 const NOTHING: Stored = { deliveries: [], atOnce: [], lanes: [] };
 
 /**
- * Answers what was stored. D-136: a payload that breaks its field's contract is sent and reported, one that cannot be sent is
+ * Returns what was stored. D-136: a payload that breaks its field's contract is sent and reported, one that cannot be sent is
  * reported alone; neither undoes the cause.
  */
 export async function storeEvent(outbox: Outbox, tx: Transaction, field: WebhookField, given: WebhookEvent): Promise<Stored> {

@@ -4,10 +4,10 @@
  */
 import { nodeId } from "#kernel/ids";
 import type { Database } from "#storage/database";
+import type { WebhookObject } from "../catalogue/field.ts";
 import { NO_LANE } from "../delivery/deliveries.store.ts";
 import type { Outbox } from "./emit.ts";
 import { hastenUnrouted, listPausedCallbacks, listWaiting, saveLane, type WaitingDelivery } from "./reroute.store.ts";
-import type { WebhookObject } from "../catalogue/field.ts";
 
 /** In one transaction. */
 const ROWS_MAX = 200;

@@ -1,7 +1,7 @@
 /** Sending again what was sent, by a person's decision. */
 import type { Transaction } from "#storage/database";
-import { findReplayable, listReplayable, saveReplay } from "./list.store.ts";
 import type { Webhooks } from "../webhooks.ts";
+import { findReplayable, listReplayable, saveReplay } from "./list.store.ts";
 
 export interface Span {
   /** World time of the events. */

@@ -8,7 +8,7 @@ interface Old {
 
 /**
  * Removes deliveries that ended before `beforeMs`, with those that travelled in their POSTs, and events that no delivery is
- * left of. At most `limit` POSTs; answers how many there were.
+ * left of. At most `limit` POSTs; returns how many there were.
  */
 export async function deleteEnded(tx: Transaction, beforeMs: number, limit: number): Promise<number> {
   const heads = await tx.all<{ id: string; event: string }>(sql`

@@ -1,10 +1,10 @@
 /** A delivery as people see it: its state, and where it waits, why. */
 import type { Reader } from "#storage/database";
+import type { FieldCatalogue } from "../catalogue/catalogue.ts";
 import type { Attempt } from "../delivery/attempts.ts";
 import { DELIVERED, FAILED, NO_LANE, SENDING } from "../delivery/deliveries.store.ts";
-import { type DeliveryRow, listEventsOf } from "./list.store.ts";
 import { envelopeOf } from "../events/envelope.ts";
-import type { FieldCatalogue } from "../catalogue/catalogue.ts";
+import { type DeliveryRow, listEventsOf } from "./list.store.ts";
 
 export const deliveryStatuses = { waiting: 0, sending: SENDING, delivered: DELIVERED, failed: FAILED } as const;
 export type DeliveryStatus = keyof typeof deliveryStatuses;

@@ -4,8 +4,8 @@ import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, type Sql, sql } from "#storage/sql";
-import type { Ad, Touch } from "./rule.ts";
 import { inLists } from "../log/rows.store.ts";
+import type { Ad, Touch } from "./rule.ts";
 
 interface AdRow extends Row {
   id: string;

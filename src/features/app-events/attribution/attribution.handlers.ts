@@ -4,11 +4,11 @@ import type { OperationRequest } from "#graph/contract/operation";
 import type { World } from "#graph/worlds/world";
 import { invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
-import { findTouches } from "./ads.store.ts";
-import { type Attribution, attribute, clicksAlone, clicksAndViews } from "./rule.ts";
 import type { attributionRow, EventKind, readAttribution } from "../app-events.contract.ts";
 import { deviceIdentities, readCookie } from "../intake/parse-request.ts";
+import { findTouches } from "./ads.store.ts";
 import { type DeviceEvent, findDevice } from "./devices.ts";
+import { type Attribution, attribute, clicksAlone, clicksAndViews } from "./rule.ts";
 
 export type AttributionRow = Static<typeof attributionRow>;
 

@@ -1,21 +1,21 @@
 /**
  * A device and its person, found by the index of the log.
  *
- * Person keys link devices, one step far: a device's persons are those of its own calls and touches, and the linked devices are
- * those of other calls and touches that name one of these persons. What they say of further persons leads no farther.
+ * Person keys link devices, one step far: a device's persons are those of its own requests and touches, and the linked devices are
+ * those of other requests and touches that name one of these persons. What they say of further persons leads no farther.
  */
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
-import { findTouches } from "./ads.store.ts";
-import type { AttributableEvent } from "./rule.ts";
-import { kindName } from "../intake/batch.ts";
 import { eventKinds } from "../app-events.contract.ts";
-import { fingerprintOf } from "../dedup-index/fingerprints.ts";
 import { ATTRIBUTED_EVENTS_MAX } from "../app-events.limits.ts";
+import { fingerprintOf } from "../dedup-index/fingerprints.ts";
 import { logIndexOf } from "../dedup-index/log-index.ts";
+import { kindName } from "../intake/batch.ts";
 import { deviceIdentities, identitiesOfText, type LoggedDevice, readLoggedDevice } from "../intake/parse-request.ts";
 import { type EventRow, readEventsOfRequest } from "../log/log.store.ts";
+import { findTouches } from "./ads.store.ts";
+import type { AttributableEvent } from "./rule.ts";
 
 export interface DeviceEvent extends AttributableEvent {
   /** Unique in the app. */
@@ -27,7 +27,7 @@ export interface DeviceEvent extends AttributableEvent {
 }
 
 export interface KnownDevice {
-  /** Its ids, and those that it used in the same calls. */
+  /** Its ids, and those that it used in the same requests. */
   readonly ids: readonly string[];
   readonly persons: readonly string[];
   /** Ids of other devices of its persons. */
@@ -56,7 +56,7 @@ export async function findDevice(world: World, app: NodeId, given: readonly stri
   return { ids, persons, linked: linked.filter((id) => !ids.includes(id)), events: requests.flatMap(eventsOf).slice(0, ATTRIBUTED_EVENTS_MAX) };
 }
 
-/** Devices of calls and touches that name one of these persons. */
+/** Devices of requests and touches that name one of these persons. */
 export async function devicesOf(world: World, app: NodeId, persons: readonly string[]): Promise<string[]> {
   if (persons.length === 0) return [];
   const requests = await requestsOf(world, app, persons);

@@ -2,11 +2,11 @@
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
-import { findTouches, findTouchesOfAd, listAds, type StoredTouch } from "./ads.store.ts";
-import { amountText } from "../intake/amounts.ts";
-import { type Ad, attribute, isClaimable, reporting } from "./rule.ts";
 import type { EventKind } from "../app-events.contract.ts";
+import { amountText } from "../intake/amounts.ts";
+import { findTouches, findTouchesOfAd, listAds, type StoredTouch } from "./ads.store.ts";
 import { type DeviceEvent, devicesOf, findDevice } from "./devices.ts";
+import { type Ad, attribute, isClaimable, reporting } from "./rule.ts";
 
 export interface ReportRow {
   readonly ad_id: string;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Ad, attribute, clicksAlone, clicksAndViews, isClaimable, type Model, reporting, type Touch } from "./rule.ts";
 import { eventKinds } from "../app-events.contract.ts";
+import { type Ad, attribute, clicksAlone, clicksAndViews, isClaimable, type Model, reporting, type Touch } from "./rule.ts";
 
 const APP = "1001";
 const DAY = 86_400;

@@ -1,5 +1,5 @@
 /**
- * The index of the log: in which calls an event key, a device or a person may stand (README.md: The index of the log).
+ * The index of the log: in which requests an event key, a device or a person may stand (README.md: The index of the log).
  * PostgreSQL keeps it in a table; SQLite in runs (`log-index-runs.store.ts`).
  */
 import type { NodeId } from "#kernel/ids";
@@ -7,7 +7,7 @@ import type { Reader, Transaction } from "#storage/database";
 import { append, type Row, sql } from "#storage/sql";
 import { inLists, insertRows, rowStatement } from "../log/rows.store.ts";
 
-/** `[fingerprint, call, fingerprint, call, …]`, in the order of calls: there are many, and objects would cost more than the rest. */
+/** `[fingerprint, call, fingerprint, call, …]`, in the order of requests: there are many, and objects would cost more than the rest. */
 export type IndexEntries = readonly number[];
 
 /** Changed, by app, when all that is known of its log is void. */
@@ -41,7 +41,7 @@ export interface LogIndex {
   findIdentities(reader: Reader, app: NodeId, fingerprints: readonly number[]): Promise<FoundRequests>;
   /** To be called in the transaction that writes the log. */
   add(tx: Transaction, app: NodeId, entries: NewEntries): Promise<void>;
-  /** The log has forgotten all calls up to `call`. */
+  /** The log has forgotten all requests up to `call`. */
   forgetUpTo(tx: Transaction, app: NodeId, call: number): Promise<void>;
 }
 

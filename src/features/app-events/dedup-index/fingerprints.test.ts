@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { RequestTable, collectInPage, Filter, fingerprintOf, keyFingerprint, Probe, pageBitsFor, pageOf, pagesOf } from "./fingerprints.ts";
+import { collectInPage, Filter, fingerprintOf, keyFingerprint, Probe, pageBitsFor, pageOf, pagesOf, RequestTable } from "./fingerprints.ts";
 
 const texts = fc.array(fc.string({ unit: "binary", maxLength: 60 }), { minLength: 300, maxLength: 1_500 });
 

@@ -58,7 +58,7 @@ export class RequestTable {
     this.#size++;
   }
 
-  /** Adds to `found` the calls of a fingerprint. */
+  /** Adds to `found` the requests of a fingerprint. */
   collect(fingerprint: number, found: number[]): void {
     const mask = this.#fingerprints.length - 1;
     for (let at = lowOf(fingerprint) & mask; this.#fingerprints[at] !== 0; at = (at + 1) & mask) {
@@ -200,7 +200,7 @@ export function pagesOf(tables: readonly RequestTable[], pageBits: number): Floa
   return pages;
 }
 
-/** Adds to `found` the calls of a fingerprint in a stored page. */
+/** Adds to `found` the requests of a fingerprint in a stored page. */
 export function collectInPage(bytes: Uint8Array, fingerprint: number, found: number[]): void {
   const values = new Float64Array(bytes.slice().buffer);
   for (let i = 0; i < values.length; i += 2) if (values[i] === fingerprint) found.push(values[i + 1] as number);

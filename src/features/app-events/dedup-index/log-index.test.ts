@@ -3,9 +3,9 @@ import fc from "fast-check";
 import { onEachDatabase, openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import type { Database } from "#storage/database";
-import { fingerprintOf, keyFingerprint } from "./fingerprints.ts";
 import { deleteEventsUpTo, insertEvents } from "../log/log.store.ts";
 import { type LogIndex, TableIndex } from "./entries.store.ts";
+import { fingerprintOf, keyFingerprint } from "./fingerprints.ts";
 import { RunIndex } from "./runs.store.ts";
 
 const app = nodeId("1001");
@@ -48,7 +48,7 @@ const key = fc.record({ event_id: fc.integer({ min: 0, max: 60 }).map(String), t
 const requests = fc.array(fc.array(key, { minLength: 1, maxLength: 12 }), { minLength: 25, maxLength: 60 });
 
 onEachDatabase("the index of the log", (kind) => {
-  test("every call within the window is found, after a restart too", async () => {
+  test("every request within the window is found, after a restart too", async () => {
     const { world } = await openPlaza({ database: kind });
     const { database } = world;
     await fc.assert(

@@ -1,7 +1,8 @@
 /** What is known in memory of the runs of the log's index (`log-index-runs.store.ts`): their times, and which keys they may hold. */
-import { type RequestTable, Filter, Probe } from "./fingerprints.ts";
+
 import { DEDUP_WINDOW_SECONDS } from "../app-events.limits.ts";
 import type { TimeSpan, WantedKey } from "./entries.store.ts";
+import { Filter, Probe, type RequestTable } from "./fingerprints.ts";
 
 /** Keys that a cover is made for: the first, and the most (8 to 16 MB); each is twice the one before. */
 const COVER_KEYS_MIN = 262_144;

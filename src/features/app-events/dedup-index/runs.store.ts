@@ -3,16 +3,15 @@
  * appended, never changed. A B-tree of random keys would write a page of 4 KiB for each event (measured: 25 to 35 µs an event
  * among 5 million rows; a run costs 0.1 µs an entry, whatever is stored already). What a run holds says its filter, in memory.
  *
- * **Invariant:** a call whose number is above the newest run's `last_call` is in memory, or will be once `#load` has read the
+ * **Invariant:** a request whose number is above the newest run's `last_call` is in memory, or will be once `#load` has read the
  * log's end again: nothing is lost when the process is killed.
  */
 import type { NodeId } from "#kernel/ids";
 import type { Database, Reader, Transaction } from "#storage/database";
 import { type Row, sql } from "#storage/sql";
-import { type Cover, coverRun, IN_USE_SECONDS, joined, NO_TIMES, overlap, type Run, spanOf, uncovered } from "./run-covers.ts";
-import { RequestTable, collectInPage, Filter, fingerprintOf, keyFingerprint, Probe, pageBitsFor, pageOf, pagesOf } from "./fingerprints.ts";
 import { identitiesOfText } from "../intake/parse-request.ts";
 import { readKeysAfter } from "../log/log.store.ts";
+import { insertRows, rowStatement } from "../log/rows.store.ts";
 import {
   type FoundRequests,
   type IndexEntries,
@@ -22,7 +21,8 @@ import {
   type TimeSpan,
   type WantedKey,
 } from "./entries.store.ts";
-import { insertRows, rowStatement } from "../log/rows.store.ts";
+import { collectInPage, Filter, fingerprintOf, keyFingerprint, Probe, pageBitsFor, pageOf, pagesOf, RequestTable } from "./fingerprints.ts";
+import { type Cover, coverRun, IN_USE_SECONDS, joined, NO_TIMES, overlap, type Run, spanOf, uncovered } from "./run-covers.ts";
 
 /** 2 to 4 MB of memory in open-addressed tables; written in some 20 ms. */
 const RUN_ENTRIES_MIN = 65_536;

@@ -1,5 +1,5 @@
 /**
- * One transaction for the calls of a moment: names, duplicates, rows, sums, all or nothing for each call (D-70 to D-72).
+ * One transaction for the requests of a moment: names, duplicates, rows, sums, all or nothing for each request (D-70 to D-72).
  *
  * An app's batches take turns by a lock, also across processes, so that what is checked here still holds when it is written.
  */
@@ -7,17 +7,17 @@ import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import type { SqlValue } from "#storage/sql";
 import type { EventKind } from "../app-events.contract.ts";
-import { fingerprintOf } from "../dedup-index/fingerprints.ts";
 import { DAY_SECONDS, DEDUP_WINDOW_SECONDS } from "../app-events.limits.ts";
-import { type KnownNames, NameQuota } from "./name-quota.ts";
-import { type Device, deviceIdentities, deviceText, identitiesOf } from "./parse-request.ts";
-import type { ReportedEvent } from "./parse-events.ts";
-import { findInstalled, insertInstalled } from "./installs.store.ts";
-import { findTimesOfKey, insertEvents, lastRequestOf } from "../log/log.store.ts";
 import type { LogIndex } from "../dedup-index/entries.store.ts";
+import { fingerprintOf } from "../dedup-index/fingerprints.ts";
+import { findTimesOfKey, insertEvents, lastRequestOf } from "../log/log.store.ts";
 import { ALL_DAYS, addSums, type EventSum } from "../log/sums.store.ts";
+import { findInstalled, insertInstalled } from "./installs.store.ts";
+import { type KnownNames, NameQuota } from "./name-quota.ts";
+import type { ReportedEvent } from "./parse-events.ts";
+import { type Device, deviceIdentities, deviceText, identitiesOf } from "./parse-request.ts";
 
-/** A call of I1 that was found right in itself. */
+/** A request of I1 that was found right in itself. */
 export interface Report {
   readonly app: NodeId;
   readonly kind: EventKind;
@@ -31,7 +31,7 @@ export interface Report {
   readonly received: number;
 }
 
-/** What became of a call: how often each event was there already (`duplicates`, by index), or why nothing of it is stored. */
+/** What became of a request: how often each event was there already (`duplicates`, by index), or why nothing of it is stored. */
 export type Outcome = { readonly duplicates: ReadonlySet<number> } | { readonly refusal: Error };
 
 const NO_DUPLICATES: ReadonlySet<number> = new Set();

@@ -1,22 +1,22 @@
 /**
  * Where calls of I1 wait for their transaction: one at a time for each world, and whatever arrives meanwhile shares the next.
  *
- * **Invariant:** a call is answered only after the commit that holds its events, its refusal by others' names too.
+ * **Invariant:** a request is answered only after the commit that holds its events, its refusal by others' names too.
  * **Invariant:** what waits is bounded: beyond it callers are told to come back (503, Retry-After).
  */
 import type { World } from "#graph/worlds/world";
 import { overloaded } from "#kernel/errors";
 import type { Transaction } from "#storage/database";
-import { type Outcome, type Report, storeBatch } from "./batch.ts";
 import { ensureRetention } from "../app-events.jobs.ts";
 import { logIndexOf } from "../dedup-index/log-index.ts";
+import { type Outcome, type Report, storeBatch } from "./batch.ts";
 import type { KnownNames } from "./name-quota.ts";
 import { eventNameFact } from "./names.store.ts";
 
 /** In one transaction: at some 5 µs each, SQLite's writer and the event loop are held for 25 ms. */
 const BATCH_EVENTS_MAX = 5_000;
 /**
- * More than the bodies of running calls hold (`callBytesMax` of src/http/limits.ts) unless events are shorter than 21 bytes: mostly
+ * More than the bodies of running requests hold (`callBytesMax` of src/http/limits.ts) unless events are shorter than 21 bytes: mostly
  * callers are told to come back there, before anything is read. Some 50 MB.
  */
 const WAITING_EVENTS_MAX = 100_000;
@@ -41,12 +41,12 @@ export class Intake {
     this.#names = world.facts(eventNameFact);
   }
 
-  /** Asked before a call's events are read, so that refusing costs little. Throws `overloaded`. */
+  /** Asked before a request's events are read, so that refusing costs little. Throws `overloaded`. */
   requireFeature(): void {
     if (this.#waitingEvents >= WAITING_EVENTS_MAX) throw overloaded(RETRY_AFTER_SECONDS);
   }
 
-  /** Resolves when the call is durable, or refused for good. */
+  /** Resolves when the request is durable, or refused for good. */
   submit(report: Report): Promise<Outcome> {
     this.requireFeature();
     return new Promise((resolve, reject) => {

@@ -2,8 +2,8 @@
 import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import type { FactCache } from "#storage/facts";
-import type { Report } from "./batch.ts";
 import { deactivatedName, eventPath, tooManyNames } from "../app-events.errors.ts";
+import type { Report } from "./batch.ts";
 import { countActiveNames, eventNameKey, findNames, insertNames } from "./names.store.ts";
 
 /** Whether a known name is active. Other processes see a deactivation within 1 s; absence is never cached. */
@@ -46,7 +46,7 @@ export class NameQuota {
     return new NameQuota(tx, app, states, limit, unknown.size === 0 ? 0 : limit - (await countActiveNames(tx, app)));
   }
 
-  /** All of a call's names have room, or the call is refused and takes none. */
+  /** All of a request's names have room, or the request is refused and takes none. */
   admit({ events, list }: Report): Error | undefined {
     let added: Set<string> | undefined;
     for (const [at, { name }] of events.entries()) {

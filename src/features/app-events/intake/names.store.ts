@@ -43,7 +43,7 @@ export function insertNames(tx: Transaction, app: NodeId, names: readonly string
   );
 }
 
-/** Answers whether there was such a name, active until now or not. */
+/** Returns whether there was such a name, active until now or not. */
 export async function deactivateName(tx: Transaction, app: NodeId, name: string): Promise<boolean> {
   const changed = await tx.run(sql`UPDATE app_event_names SET active = 0 WHERE app = ${app} AND name = ${name}`);
   tx.invalidate(eventNameFact, eventNameKey(app, name));

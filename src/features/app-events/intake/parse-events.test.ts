@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseJson } from "#graph/response/json";
 import { GraphError } from "#kernel/errors";
-import { type EventSurroundings, readEvents } from "./parse-events.ts";
 import { standardEvents, standardParameters } from "../standard-events.contract.ts";
+import { type EventSurroundings, readEvents } from "./parse-events.ts";
 
 const around: EventSurroundings = { list: "custom_events", received: 1_795_000_000, advertiser_tracking_enabled: 1, automatic_event_logging: false };
 
@@ -121,7 +121,7 @@ test("EVT-36, D-70: a value's digits do not pass through a binary float", () => 
   expect(event?.value).toBe(123_456_789_012_123_457n);
 });
 
-test("EVT-35, D-76: time and tracking are the call's where the event says nothing, and the event's own where it does", () => {
+test("EVT-35, D-76: time and tracking are the request's where the event says nothing, and the event's own where it does", () => {
   expect(read({ _eventName: "x" })).toMatchObject({ time: 1_795_000_000, advertiser_tracking_enabled: 1 });
   expect(read({ _eventName: "x", _logTime: 7, advertiser_tracking_enabled: "0" })).toMatchObject({ time: 7, advertiser_tracking_enabled: 0 });
 });

@@ -1,13 +1,13 @@
-/** Events as a call reports them, checked one by one (EVT clauses, D-70, D-76). The first that is wrong refuses the call. */
+/** Events as a request reports them, checked one by one (EVT clauses, D-70, D-76). The first that is wrong refuses the request. */
 import { JsonNumber } from "#graph/pipeline/request";
 import { invalidParameter } from "#kernel/errors";
 import { isStorableText } from "#kernel/text";
-import { readAmount } from "./amounts.ts";
 import { eventPath } from "../app-events.errors.ts";
-import { keyFingerprint } from "../dedup-index/fingerprints.ts";
 import { LOG_TIME_MAX, PARAMETER_NAME_CHARACTERS_MAX, PARAMETERS_MAX } from "../app-events.limits.ts";
-import { parameterProblem, textProblem } from "./parse-parameters.ts";
+import { keyFingerprint } from "../dedup-index/fingerprints.ts";
 import { ACTIVATE_APP, isPriced } from "../standard-events.contract.ts";
+import { readAmount } from "./amounts.ts";
+import { parameterProblem, textProblem } from "./parse-parameters.ts";
 
 /** One event, checked. */
 export interface ReportedEvent {
@@ -15,7 +15,7 @@ export interface ReportedEvent {
   readonly event_id: string | undefined;
   /** Of its key; 0 without an `event_id`. */
   readonly fingerprint: number;
-  /** Unix seconds; when the call arrived, where the event does not say. */
+  /** Unix seconds; when the request arrived, where the event does not say. */
   readonly time: number;
   /** Millionths. */
   readonly value: bigint | undefined;
@@ -26,7 +26,7 @@ export interface ReportedEvent {
   readonly advertiser_tracking_enabled: 0 | 1;
 }
 
-/** What of the call and the app an event's check depends on. */
+/** What of the request and the app an event's check depends on. */
 export interface EventSurroundings {
   /** The parameter that holds the list, for errors. */
   readonly list: string;

@@ -1,10 +1,10 @@
 /** The value of one parameter of an event (EVT-37 to EVT-51, D-70, D-76). */
 import { JsonNumber } from "#graph/pipeline/request";
 import { codePointCount, isStorableText } from "#kernel/text";
-import { readAmount } from "./amounts.ts";
 import { VALUE_CHARACTERS_MAX } from "../app-events.limits.ts";
 import { currencies } from "../currencies.contract.ts";
 import { contentTypes, type ParameterForm, standardParameters } from "../standard-events.contract.ts";
+import { readAmount } from "./amounts.ts";
 
 /** What is wrong with a value, to follow the parameter's name. */
 type Problem = string | undefined;

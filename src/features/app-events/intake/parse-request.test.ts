@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { openPlaza, type TestRequest, type TestPlaza } from "#harness/plaza";
+import { openPlaza, type TestPlaza, type TestRequest } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
-import { testEventsOf } from "./test-view.ts";
 import { listLog, logEntry } from "../log/log.handlers.ts";
+import { testEventsOf } from "./test-view.ts";
 
 const SHOP = nodeId("1001");
 const world = {
@@ -139,7 +139,7 @@ test("D-13 [clients]: an app may allow events without a token, in the clients pr
   }
 });
 
-test("I1-2: every answer says that the interface is discouraged, refusals too", async () => {
+test("I1-2: every response says that the interface is discouraged, refusals too", async () => {
   const plaza = await openPlaza({ world });
   const responses = [
     await send(plaza, right),

@@ -1,9 +1,9 @@
-/** What a call of I1 says for all its events: device, flags, user data, the list of events itself. */
+/** What a request of I1 says for all its events: device, flags, user data, the list of events itself. */
 import ipaddr from "ipaddr.js";
 import type { Static } from "typebox";
 import type { OperationRequest } from "#graph/contract/operation";
-import { parseJson } from "#graph/response/json";
 import { JsonNumber } from "#graph/pipeline/request";
+import { parseJson } from "#graph/response/json";
 import { invalidParameter } from "#kernel/errors";
 import { codePointCount, isStorableText } from "#kernel/text";
 import type { reportAppEvents } from "../app-events.contract.ts";
@@ -159,7 +159,7 @@ export function deviceIdentities({ advertiser_id, attribution }: { advertiser_id
   return identities;
 }
 
-/** How a call is found again: by its device's ids, and by the persons that its user data name. */
+/** How a request is found again: by its device's ids, and by the persons that its user data name. */
 export const identitiesOf = (device: Device): string[] => [
   ...deviceIdentities(device),
   ...(device.application_tracking_enabled === 1 ? personsOf(device.user_data.kept) : []),

@@ -17,13 +17,13 @@ export interface TestEvent {
   readonly event_name?: string;
   readonly event_id?: string;
   readonly verdict: Verdict;
-  /** Why it was refused: the call's error. */
+  /** Why it was refused: the request's error. */
   readonly reason?: string;
   /** How many values of user data were not hashed, and so not kept. */
   readonly dropped_user_data: number;
 }
 
-/** A call as it is remembered; its events are written out when somebody looks. */
+/** A request as it is remembered; its events are written out when somebody looks. */
 export interface SeenRequest {
   readonly app: NodeId;
   readonly received: number;
@@ -37,9 +37,9 @@ export interface SeenRequest {
 
 /** Calls, and the events of all of them: enough for somebody who tries things out. */
 const CALLS_MAX = 200;
-/** What is remembered lives on while calls come in, and the collector carries it along: with 10,000 a call of 50 cost a sixth more. */
+/** What is remembered lives on while calls come in, and the collector carries it along: with 10,000 a request of 50 cost a sixth more. */
 const EVENTS_MAX = 500;
-/** Of one call, so that a large one does not keep its memory. */
+/** Of one request, so that a large one does not keep its memory. */
 const EVENTS_SHOWN_MAX = 100;
 
 /** Of those told to another process at a time, which is ten times a second: a sample, where more come in than anybody reads. */
@@ -79,7 +79,7 @@ export class TestEvents {
       .flatMap((call) => call.shown());
   }
 
-  /** Tells of each call of the app from now on; the answer ends it. */
+  /** Tells of each request of the app from now on; the response ends it. */
   follow(app: NodeId, listener: (events: ShownRequest) => void): () => void {
     const own = (events: ShownRequest) => {
       if (events[0]?.app === app) listener(events);
@@ -91,7 +91,8 @@ export class TestEvents {
   #keep(app: NodeId, count: number, shown: () => ShownRequest): void {
     this.#requests.push({ app, count, shown });
     this.#events += count;
-    while (this.#requests.length > CALLS_MAX || (this.#events > EVENTS_MAX && this.#requests.length > 1)) this.#events -= this.#requests.shift()?.count ?? 0;
+    while (this.#requests.length > CALLS_MAX || (this.#events > EVENTS_MAX && this.#requests.length > 1))
+      this.#events -= this.#requests.shift()?.count ?? 0;
     if (this.#listeners.size === 0) return;
     const events = shown();
     for (const listener of this.#listeners) listener(events);

@@ -2,17 +2,17 @@
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
 import type { ListPage, PageRequest } from "#storage/keyset";
+import { type EventKind, eventKinds } from "../app-events.contract.ts";
+import { DAY_SECONDS } from "../app-events.limits.ts";
 import { insertTouch, type NewTouch } from "../attribution/ads.store.ts";
 import { amountText } from "../intake/amounts.ts";
 import { kindName } from "../intake/batch.ts";
-import { type EventKind, eventKinds } from "../app-events.contract.ts";
-import { DAY_SECONDS } from "../app-events.limits.ts";
-import { deviceIdentities, type LoggedDevice, readLoggedDevice } from "../intake/parse-request.ts";
-import { type EventRow, type LogFilter, listEvents } from "./log.store.ts";
 import { deactivateName, listNames } from "../intake/names.store.ts";
-import { isStandardEvent } from "../standard-events.contract.ts";
-import { ALL_DAYS, readSums } from "./sums.store.ts";
+import { deviceIdentities, type LoggedDevice, readLoggedDevice } from "../intake/parse-request.ts";
 import { isHashed, personsOf, readUserData } from "../intake/parse-user-data.ts";
+import { isStandardEvent } from "../standard-events.contract.ts";
+import { type EventRow, type LogFilter, listEvents } from "./log.store.ts";
+import { ALL_DAYS, readSums } from "./sums.store.ts";
 
 /** EVT-2: an entry of the log. Times are Unix seconds. */
 export interface LogEntry {
@@ -54,7 +54,7 @@ export function logEntry(row: EventRow): LogEntry {
     ...(ip === undefined ? {} : { ip }),
     ...(extinfo === undefined ? {} : { extinfo }),
     application_tracking_enabled: device.application_tracking_enabled,
-    // The event's own value, which wins over the call's (D-76).
+    // The event's own value, which wins over the request's (D-76).
     advertiser_tracking_enabled: row.tracking === 1 ? 1 : 0,
     ud: ud as Readonly<Record<string, string>>,
     dropped_user_data: device.dropped_user_data,
@@ -107,14 +107,14 @@ export async function listEventNames(world: World, app: NodeId): Promise<NameEnt
       active: active === 1,
       count: parts.reduce((sum, { count }) => sum + count, 0),
       sums: Object.fromEntries(parts.filter(({ valued }) => valued > 0).map(({ currency, sum }) => [currency, amountText(sum)])),
-      // A name without events was brought by a call whose events were all known already.
+      // A name without events was brought by a request whose events were all known already.
       first_time: parts.reduce((first, { first_time }) => Math.min(first, first_time), parts[0]?.first_time ?? 0),
       last_time: parts.reduce((last, { last_time }) => Math.max(last, last_time), 0),
     };
   });
 }
 
-/** LIM-3. Answers false where the app has no such name. Its place is free when this resolves. */
+/** LIM-3. Returns false where the app has no such name. Its place is free when this resolves. */
 export const deactivateEventName = (world: World, app: NodeId, name: string): Promise<boolean> =>
   world.database.write(async (tx) => {
     await tx.lock("app events", app);

@@ -19,7 +19,7 @@ export interface EventRow extends Row {
   currency: string;
   parameters: string;
   tracking: number;
-  /** Of the call's first row alone. */
+  /** Of the request's first row alone. */
   device: string | null;
 }
 
@@ -35,14 +35,14 @@ export function insertEvents(tx: Transaction, values: readonly SqlValue[]): Prom
   );
 }
 
-/** 0 before the first call. */
+/** 0 before the first request. */
 export async function lastRequestOf(reader: Reader, app: NodeId): Promise<number> {
   const newest = await reader.get<{ call: number }>(sql`SELECT e.call FROM app_events e WHERE e.app = ${app} ORDER BY e.call DESC LIMIT 1`);
   if (newest !== undefined) return newest.call;
   return (await reader.get<{ call: number }>(sql`SELECT l.call FROM app_event_last_calls l WHERE l.app = ${app}`))?.call ?? 0;
 }
 
-/** The times of a call's events of that key; the whole key is compared, whatever a fingerprint said. */
+/** The times of a request's events of that key; the whole key is compared, whatever a fingerprint said. */
 export async function findTimesOfKey(reader: Reader, app: NodeId, call: number, name: string, eventId: string): Promise<number[]> {
   const rows = await reader.all<{ time: number }>(
     sql`SELECT e.time FROM app_events e WHERE e.app = ${app} AND e.call = ${call} AND e.name = ${name} AND e.event_id = ${eventId}`,
@@ -72,7 +72,7 @@ export function readKeysAfter(reader: Reader, app: NodeId, call: number, positio
     WHERE e.app = ${app} AND (e.call, e.position) > (${call}, ${position}) ORDER BY e.call, e.position LIMIT ${limit}`);
 }
 
-/** A row of the log with what its call says of the device. */
+/** A row of the log with what its request says of the device. */
 const newestFirst = {
   columns: ["e.call", "e.position"],
   direction: "descending",
@@ -152,7 +152,7 @@ export async function listAppsWithEvents(reader: Reader): Promise<NodeId[]> {
   }
 }
 
-/** All that the room keeps of an app; its ads have their own store. */
+/** All that the feature keeps of an app; its ads have their own store. */
 export async function deleteEventsOfApp(tx: Transaction, app: NodeId): Promise<void> {
   for (const { name } of await listNames(tx, app)) tx.invalidate(eventNameFact, eventNameKey(app, name));
   tx.invalidate(logIndexFact, app);

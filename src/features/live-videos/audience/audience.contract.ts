@@ -1,9 +1,9 @@
 import { type TSchema, Type } from "typebox";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
 import { nodeId } from "#kernel/ids";
-import type { ActorType, CommentRow, ReactionRow } from "./audience.store.ts";
 import { timeText } from "../live-videos.contract.ts";
 import { COMMENT_CHARACTERS_MAX } from "../live-videos.limits.ts";
+import type { ActorType, CommentRow, ReactionRow } from "./audience.store.ts";
 
 /** LIVE-26: on the original page alone, so its policy and not the one of pages that share the video. */
 const access = {

@@ -1,15 +1,15 @@
 import type { Static } from "typebox";
-import type { OperationRequest, ListRequest } from "#graph/contract/operation";
+import type { ListRequest, OperationRequest } from "#graph/contract/operation";
 import { notFoundNode } from "#graph/pipeline/route";
 import { unixSeconds } from "#kernel/clock";
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import type { createComment, createReaction } from "./audience.contract.ts";
-import { type ActorType, insertComment, listCommentsOfVideo, listReactionsOfVideo, saveReaction } from "./audience.store.ts";
+import { isHidden, isPublished } from "../lifecycle/states.ts";
 import { notPublished } from "../live-videos.errors.ts";
 import { holdShown } from "../live-videos.handlers.ts";
-import { isHidden, isPublished } from "../lifecycle/states.ts";
 import { findVideo } from "../live-videos.store.ts";
+import type { createComment, createReaction } from "./audience.contract.ts";
+import { type ActorType, insertComment, listCommentsOfVideo, listReactionsOfVideo, saveReaction } from "./audience.store.ts";
 
 export async function handleListComments(request: ListRequest, reader: Reader) {
   await requireShown(request, reader);

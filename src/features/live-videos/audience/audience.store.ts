@@ -52,7 +52,7 @@ const allComments = {
 export const listAllComments = (reader: Reader, request: PageRequest): Promise<ListPage<CommentRow>> =>
   readPage<CommentRow>(reader, append(selectComments, "WHERE c.page > 0"), allComments, request);
 
-/** Answers whether the id was free. */
+/** Returns whether the id was free. */
 export async function insertComment(tx: Transaction, row: CommentRow): Promise<boolean> {
   if (!(await insertNode(tx, { id: nodeId(row.id), type: "live_comment", owner: nodeId(row.video) }))) return false;
   await tx.run(sql`

@@ -1,11 +1,13 @@
 import { type Static, Type } from "typebox";
-import { findNode } from "#graph/worlds/nodes.store";
 import type { WorldEntry, WorldSection } from "#graph/contract/feature";
-import type { World } from "#graph/worlds/world";
 import { WorldProblem, worldId, worldTime } from "#graph/worlds/file/schema-words";
+import { findNode } from "#graph/worlds/nodes.store";
+import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
 import { isNodeId, type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
+import { COMMENT_CHARACTERS_MAX } from "../live-videos.limits.ts";
+import { findVideoById } from "../live-videos.store.ts";
 import { reactionTypes } from "./audience.contract.ts";
 import {
   type ActorType,
@@ -21,8 +23,6 @@ import {
   saveReaction,
   updateComment,
 } from "./audience.store.ts";
-import { COMMENT_CHARACTERS_MAX } from "../live-videos.limits.ts";
-import { findVideoById } from "../live-videos.store.ts";
 
 const closed = { additionalProperties: false };
 

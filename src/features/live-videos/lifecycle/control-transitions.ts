@@ -1,10 +1,10 @@
-/** What the control API does to a live video, and what it is shown of it: the part of the room that no caller of the graph reaches. */
+/** What the control API does to a live video, and what it is shown of it: the part of the feature that no caller of the graph reaches. */
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
-import { holdVideo, moveVideo } from "./transitions.ts";
-import { type LiveEvent, type State, type Status, statusOf, takesFeed, timers } from "./states.ts";
 import { findVideoById, type LiveVideoRow, updateVideo } from "../live-videos.store.ts";
 import { type RefusalToWatch, refusalToWatch, type Viewer } from "../viewing/watching.ts";
+import { type LiveEvent, type State, type Status, statusOf, takesFeed, timers } from "./states.ts";
+import { holdVideo, moveVideo } from "./transitions.ts";
 
 /** The live state of a video, without any key. */
 export interface LiveState {

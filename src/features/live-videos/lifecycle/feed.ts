@@ -4,9 +4,9 @@
  */
 import type { World } from "#graph/worlds/world";
 import { type NodeId, nodeId } from "#kernel/ids";
-import { hashOfKey, holdVideo, moveVideo } from "./transitions.ts";
-import type { LiveEvent, State } from "./states.ts";
 import { findVideoByKey, type LiveVideoRow } from "../live-videos.store.ts";
+import type { LiveEvent, State } from "./states.ts";
+import { hashOfKey, holdVideo, moveVideo } from "./transitions.ts";
 
 export interface Feed {
   readonly video: NodeId;

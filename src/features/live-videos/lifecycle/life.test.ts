@@ -3,9 +3,9 @@ import fc from "fast-check";
 import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
+import { readLiveState, setSealing, transitionLiveVideo } from "./control-transitions.ts";
 import { feedEnded, feedLost, feedStarted, noAudio } from "./feed.ts";
 import { events, isLive, type LiveEvent, type State, statusOf, transitions } from "./states.ts";
-import { readLiveState, setSealing, transitionLiveVideo } from "./control-transitions.ts";
 
 const scopes = ["pages_manage_posts", "pages_read_engagement"];
 const callback = { url: "http://127.0.0.1:9/hook", verify_token: "v", verified: true };

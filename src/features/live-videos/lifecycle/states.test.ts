@@ -1,19 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
-import {
-  events,
-  isHidden,
-  isLive,
-  type LiveEvent,
-  type State,
-  states,
-  statuses,
-  statusOf,
-  takesFeed,
-  timers,
-  transitions,
-} from "./states.ts";
+import { events, isHidden, isLive, type LiveEvent, type State, states, statuses, statusOf, takesFeed, timers, transitions } from "./states.ts";
 
 /** The rows of a table in the prose above the data, as lists of cells. */
 function rowsOfProse(columns: number): string[][] {

@@ -4,10 +4,10 @@ import type { World } from "#graph/worlds/world";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import { SEALING_WAITS_MS, STREAM_KEY_BYTES } from "../live-videos.limits.ts";
-import { isLive, type LiveEvent, type State, statusOf, takesFeed, timers, transitions } from "./states.ts";
 import { deleteVideo, findVideoById, type LiveVideoRow, updateVideo } from "../live-videos.store.ts";
-import { NO_BORDERS } from "../viewing/targeting.ts";
 import { liveVideoWebhook } from "../live-videos.webhooks.ts";
+import { NO_BORDERS } from "../viewing/targeting.ts";
+import { isLive, type LiveEvent, type State, statusOf, takesFeed, timers, transitions } from "./states.ts";
 
 /** The kind of the one job that a live video has: the timer of its state. */
 export const DEADLINE_JOB = "live_video_deadline";

@@ -11,7 +11,7 @@ export interface StreamAddress {
 const RTMP_PORT = 1935;
 const RTMPS_PORT = 443;
 
-/** `baseUrl`: of the call; an encoder is told the same host. */
+/** `baseUrl`: of the request; an encoder is told the same host. */
 export function streamAddressOf(baseUrl: string, key: string): StreamAddress {
   const { hostname } = new URL(baseUrl);
   return {
@@ -35,7 +35,7 @@ export const embedHtml = (baseUrl: string, id: string): string =>
 /** The host is the caller's own word. */
 const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
-/** D-51: an address with its key is shown in the answer of the very call that made it, and never again. */
+/** D-51: an address with its key is shown in the response of the very call that made it, and never again. */
 const shownOnce = new WeakMap<object, StreamAddress>();
 
 /** `request`: of the call that made it. */

@@ -1,6 +1,7 @@
 /** Who may watch a live video, for the player and whatever else shows it (LIVE-16, LIVE-24, LIVE-27, LIVE-28). */
-import { START_DELAY_MS } from "../live-videos.limits.ts";
+
 import { isHidden, isLive, isPublished } from "../lifecycle/states.ts";
+import { START_DELAY_MS } from "../live-videos.limits.ts";
 import type { LiveVideoRow } from "../live-videos.store.ts";
 import { isOpenTo } from "./targeting.ts";
 

@@ -77,7 +77,7 @@ export class CsvReader implements RowReader {
   }
 
   /**
-   * Answers whether to go on; false: the last row needs more text. `isFileEnd`: nothing follows the piece; `isTextEnd`: no
+   * Returns whether to go on; false: the last row needs more text. `isFileEnd`: nothing follows the piece; `isTextEnd`: no
    * whole line follows it yet.
    */
   #readPiece(piece: string, { isFileEnd, isTextEnd }: { readonly isFileEnd: boolean; readonly isTextEnd: boolean }): boolean {
@@ -119,7 +119,7 @@ export class CsvReader implements RowReader {
     this.#skipLine();
   }
 
-  /** Answers whether the line's end was there. */
+  /** Returns whether the line's end was there. */
   #skipLine(): boolean {
     const end = this.#text.indexOf("\n");
     this.#text = end === -1 ? "" : this.#text.slice(end + 1);

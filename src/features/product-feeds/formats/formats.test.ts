@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
-import { type Bytes, textOf } from "./bytes.ts";
-import { FeedTextReader } from "./formats.ts";
 import { BadItem, fieldsOfText, type RawItem, readItem, textOfItem } from "../product-feeds.items.ts";
 import { ROW_CHARACTERS_MAX } from "../product-feeds.limits.ts";
+import { type Bytes, textOf } from "./bytes.ts";
+import { FeedTextReader } from "./formats.ts";
 import type { FeedFormat } from "./rows.ts";
 
 interface Read {

@@ -2,9 +2,9 @@
 import type { World } from "#graph/worlds/world";
 import { CallbackRefused } from "#outbound/address-rules";
 import { RequestFailed } from "#outbound/transport/connection";
+import { FeedFileProblem } from "../formats/rows.ts";
 import { FILE_BYTES_MAX } from "../product-feeds.limits.ts";
 import { PartWriter } from "./parts.ts";
-import { FeedFileProblem } from "../formats/rows.ts";
 import { completeUpload, deleteParts, type RunningUpload } from "./uploads.store.ts";
 
 /** A gigabyte at 5 Mbit/s. */

@@ -5,12 +5,12 @@
 import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
 import type { Transaction } from "#storage/database";
-import { findItems, insertItems, type NewItem, overwriteItem } from "../items.store.ts";
 import { type Bytes, textOf } from "../formats/bytes.ts";
 import { FeedTextReader } from "../formats/formats.ts";
+import { FeedFileProblem, type FeedFormat, type RowSink } from "../formats/rows.ts";
+import { findItems, insertItems, type NewItem, overwriteItem } from "../items.store.ts";
 import { BadItem, type ItemField, type RawItem, readItem, textOfItem } from "../product-feeds.items.ts";
 import { BAD_ROWS_KEPT_MAX, ROWS_MAX, ROWS_PER_WRITE } from "../product-feeds.limits.ts";
-import { FeedFileProblem, type FeedFormat, type RowSink } from "../formats/rows.ts";
 import { showGeneration } from "../product-feeds.store.ts";
 import { endUpload, type RunningUpload, saveCounts, type UploadCounts } from "./uploads.store.ts";
 

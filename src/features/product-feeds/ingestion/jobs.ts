@@ -7,13 +7,13 @@ import type { JobKind, RunningJob } from "#jobs/job-kind";
 import { unixSeconds } from "#kernel/clock";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
-import { deleteItems } from "../items.store.ts";
 import type { Bytes } from "../formats/bytes.ts";
+import type { FeedFormat } from "../formats/rows.ts";
+import { deleteItems } from "../items.store.ts";
+import { ROWS_PER_WRITE, UPLOADS_KEPT_MAX } from "../product-feeds.limits.ts";
+import { beginGeneration, findFeed, findSpareGeneration, forgetGeneration } from "../product-feeds.store.ts";
 import { fetchFile } from "./fetching.ts";
 import { Ingestion, type ShownItems, UploadLost } from "./ingestion.ts";
-import { ROWS_PER_WRITE, UPLOADS_KEPT_MAX } from "../product-feeds.limits.ts";
-import type { FeedFormat } from "../formats/rows.ts";
-import { beginGeneration, findFeed, findSpareGeneration, forgetGeneration } from "../product-feeds.store.ts";
 import {
   claimUpload,
   deleteOldUploads,

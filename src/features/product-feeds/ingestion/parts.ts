@@ -1,7 +1,7 @@
 /** The bytes of a file, stored in parts as they come. */
 import type { World } from "#graph/worlds/world";
-import { FILE_BYTES_MAX, PART_BYTES } from "../product-feeds.limits.ts";
 import { FeedFileProblem } from "../formats/rows.ts";
+import { FILE_BYTES_MAX, PART_BYTES } from "../product-feeds.limits.ts";
 import { insertPart } from "./uploads.store.ts";
 
 export class PartWriter {
@@ -19,7 +19,7 @@ export class PartWriter {
     this.#n = n;
   }
 
-  /** The next call has to wait for this one. Throws `FeedFileProblem` for a file that is too large. */
+  /** The next request has to wait for this one. Throws `FeedFileProblem` for a file that is too large. */
   async write(given: Uint8Array): Promise<void> {
     this.#bytes += given.length;
     if (this.#bytes > FILE_BYTES_MAX) throw new FeedFileProblem(`the file is larger than ${FILE_BYTES_MAX} bytes`);
@@ -32,7 +32,7 @@ export class PartWriter {
     }
   }
 
-  /** Answers how many bytes there were. */
+  /** Returns how many bytes there were. */
   async end(): Promise<number> {
     if (this.#filled > 0) await this.#store();
     return this.#bytes;

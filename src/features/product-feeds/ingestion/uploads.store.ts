@@ -97,7 +97,7 @@ export async function insertUpload(
   return n;
 }
 
-/** The file is stored to its end. Answers false when the upload is gone, or was not waiting for that. */
+/** The file is stored to its end. Returns false when the upload is gone, or was not waiting for that. */
 export async function completeUpload(
   tx: Transaction,
   feed: string,
@@ -126,7 +126,7 @@ export interface RunningUpload {
   readonly generation: number;
 }
 
-/** Answers false when another run, or nobody, has the upload now. */
+/** Returns false when another run, or nobody, has the upload now. */
 export async function saveCounts(tx: Transaction, { feed, n, generation }: RunningUpload, counts: UploadCounts): Promise<boolean> {
   const changed = await tx.run(sql`
     UPDATE feed_uploads SET rows = ${counts.rows}, items = ${counts.items}, items_added = ${counts.items_added},
@@ -145,7 +145,7 @@ export interface UploadEnd {
   readonly errors: string;
 }
 
-/** Answers false when another run, or nobody, has the upload now. */
+/** Returns false when another run, or nobody, has the upload now. */
 export async function endUpload(tx: Transaction, { feed, n, generation }: RunningUpload, end: UploadEnd): Promise<boolean> {
   const changed = await tx.run(sql`
     UPDATE feed_uploads SET status = ${end.status}, ended_time = ${end.ended_time}, format = ${end.format ?? null}, problem = ${end.problem ?? null},
@@ -187,7 +187,7 @@ export async function findSparePart(reader: Reader, feed: string): Promise<{ n: 
     WHERE p.feed = ${feed} AND (u.status IS NULL OR u.status IN ('done', 'failed')) ORDER BY p.n LIMIT 1`);
 }
 
-/** Answers how many were deleted: `limit`, as long as there are more. */
+/** Returns how many were deleted: `limit`, as long as there are more. */
 export function deleteParts(tx: Transaction, feed: string, n: number, limit: number): Promise<number> {
   return tx.run(sql`
     DELETE FROM feed_upload_parts WHERE feed = ${feed} AND n = ${n} AND part IN (

@@ -8,12 +8,12 @@ import { unixSeconds } from "#kernel/clock";
 import type { Reader } from "#storage/database";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import type { Bytes } from "../formats/bytes.ts";
-import type { RowError } from "./ingestion.ts";
-import { scheduleIngestion } from "./jobs.ts";
-import { PartWriter } from "./parts.ts";
 import type { FeedFormat } from "../formats/rows.ts";
 import { FeedFileProblem } from "../formats/rows.ts";
 import { findFeed } from "../product-feeds.store.ts";
+import type { RowError } from "./ingestion.ts";
+import { scheduleIngestion } from "./jobs.ts";
+import { PartWriter } from "./parts.ts";
 import {
   completeUpload,
   deleteUpload,

@@ -1,5 +1,5 @@
 /**
- * Reads an entry of a world file, or a control call's body, by its schema: checked strictly, ids and times brought to one
+ * Reads an entry of a world file, or a control request's body, by its schema: checked strictly, ids and times brought to one
  * form, `default`s filled in. Made once per schema, of closures: with TypeBox's own compiler the first check of a start costs
  * 30 ms more, its errors name no path of this form, and ids and times would need a walk of their own.
  */

@@ -10,18 +10,18 @@ import { unixSeconds } from "#kernel/clock";
 import { GraphError } from "#kernel/errors";
 import { nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
+import type { Reference, WorldEntry, WorldSection } from "../../contract/feature.ts";
+import type { Registry } from "../../contract/registry.ts";
 import { calendarWith, standardCalendar, type VersionCalendar, type VersionsEntry } from "../../versions/calendar.ts";
-import { entryReader, suggestion } from "./entry-reader.ts";
 import { findNode } from "../nodes.store.ts";
 import type { OpenWorld } from "../open-world.ts";
-import type { Registry } from "../../contract/registry.ts";
-import type { Reference, WorldEntry, WorldSection } from "../../contract/feature.ts";
-import type { Profile } from "../world.ts";
-import { atItsLine, type ParseYaml, parseWorldFile } from "./text.ts";
 import { entryOf, ownSchemas, saveSettings, useSettings, type WorldSettings } from "../settings.ts";
 import { findTokenHash, hasAnything } from "../state.store.ts";
 import { type TokenEntry, tokenEntry, tokenHashOf, tokenOf, tokenReferences, tokenToEntry } from "../tokens.ts";
+import type { Profile } from "../world.ts";
+import { entryReader, suggestion } from "./entry-reader.ts";
 import { WorldProblem } from "./schema-words.ts";
+import { atItsLine, type ParseYaml, parseWorldFile } from "./text.ts";
 
 export interface ImportOptions {
   /** An entry whose id is there already replaces what is stored; without it that is an error. */
@@ -30,7 +30,7 @@ export interface ImportOptions {
   readonly parseYaml?: ParseYaml;
 }
 
-/** What a world file says of the world itself, beside the rooms' nodes. */
+/** What a world file says of the world itself, beside the features' nodes. */
 const ownKeys = { ...ownSchemas, tokens: Type.Array(tokenEntry) };
 
 interface WorldFile {
@@ -102,7 +102,7 @@ function readUnder(key: string, schema: TSchema, value: unknown): unknown {
   }
 }
 
-/** A problem, as seen from the top of the file. A room's refusal names no path of its own. */
+/** A problem, as seen from the top of the file. A feature's refusal names no path of its own. */
 function below(error: unknown, place: string): unknown {
   if (error instanceof GraphError) return new WorldProblem(place, `is refused: ${error.message}`);
   if (!(error instanceof WorldProblem)) return error;

@@ -1,5 +1,5 @@
 /**
- * The words in which a room says what a world file holds of its nodes (operating.md: World file). An entry arrives in a
+ * The words in which a feature says what a world file holds of its nodes (operating.md: World file). An entry arrives in a
  * section read: ids as strings, times as Unix seconds, `default`s of the schema filled in, no unknown keys.
  *
  *     const entry = Type.Object(
@@ -10,7 +10,7 @@
 import { Type } from "typebox";
 import { isNodeId, type NodeId } from "#kernel/ids";
 
-/** What is wrong with a world file or a control call's entry. `path` is where, e.g. `labels[0].name`. */
+/** What is wrong with a world file or a control request's entry. `path` is where, e.g. `labels[0].name`. */
 export class WorldProblem extends Error {
   constructor(
     readonly path: string,

@@ -3,10 +3,10 @@
  * after failures, and what waits for it. Everything here is in memory and in real time; what must outlast the process is in
  * the database.
  *
- * **Invariant:** a lane never takes more of the house than its own limits, so a callback that hangs slows nobody else.
+ * **Invariant:** a lane never takes more of the server than its own limits, so a callback that hangs slows nobody else.
  */
 
-/** Calls at once at first: it grows with each success, and is halved when no answer came in time. */
+/** Calls at once at first: it grows with each success, and is halved when no response came in time. */
 const WINDOW_START = 4;
 /**
  * And at most: four for each millisecond that the receiver takes, so that one that is quick and one that is far away both
@@ -25,7 +25,7 @@ const HEALTH_MIN = 0.1;
 /** How long it is spared, then twice that, and so on. */
 const SPARED_MS_MIN = 1_000;
 const SPARED_MS_MAX = 30_000;
-/** A receiver that answers in this time has its next deliveries claimed before the ones under way are through. */
+/** A receiver that responses in this time has its next deliveries claimed before the ones under way are through. */
 const QUICK_MS = 50;
 /** Of the last latencies each new one counts for a fifth. */
 const LATENCY_SHARE = 0.2;
@@ -57,11 +57,11 @@ export class Lane {
   /** The events in them. */
   #doubtfulUpdates = 0;
   #window = WINDOW_START;
-  /** 1: every call succeeds. */
+  /** 1: every request succeeds. */
   #health = 1;
   #sparedMs = SPARED_MS_MIN;
   #sparedUntilMs = 0;
-  /** Unknown until the first answer. */
+  /** Unknown until the first response. */
   #latencyMs = Number.POSITIVE_INFINITY;
   #isSlow = false;
   #tokens: number;
@@ -75,12 +75,12 @@ export class Lane {
     this.#tokens = perSecondMax;
   }
 
-  /** No answer came in time at its last try: such lanes share a small part of the house. */
+  /** No response came in time at its last try: such lanes share a small part of the server. */
   get isSlow(): boolean {
     return this.#isSlow;
   }
 
-  /** Nearly every call failed, and none has succeeded since: one call at a time finds out. */
+  /** Nearly every request failed, and none has succeeded since: one request at a time finds out. */
   get isProbing(): boolean {
     return this.#health < HEALTH_MIN;
   }
@@ -110,7 +110,7 @@ export class Lane {
     return isHurried ? capacity : Math.min(capacity, this.#probeCapacity(monotonicMs), this.#allowance(monotonicMs));
   }
 
-  /** Room for one more first attempt before all that may wait: so only where nothing does. */
+  /** Feature for one more first attempt before all that may wait: so only where nothing does. */
   promise(monotonicMs: number): boolean {
     if (this.hasFirsts || this.isSlow || this.isProbing) return false;
     const most = this.#latencyMs > QUICK_MS ? this.#window : AHEAD;

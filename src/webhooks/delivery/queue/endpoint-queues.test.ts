@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { newFeatures, fixtureMigrations, openWebhooks, startReceiver, valuesAt } from "#harness/webhooks";
+import { fixtureMigrations, newFeatures, openWebhooks, startReceiver, valuesAt } from "#harness/webhooks";
 import { newWorkStore } from "#harness/work-database";
 import { Lane } from "./endpoint-queue.ts";
 
 describe("a lane", () => {
-  test("begins small, grows with success, shrinks when no answer comes in time", () => {
+  test("begins small, grows with success, shrinks when no response comes in time", () => {
     const lane = new Lane("1", 0);
     expect(lane.capacityForFirsts(0, false)).toBe(4);
     for (let n = 0; n < 200; n++) lane.succeeded(200);
@@ -16,7 +16,7 @@ describe("a lane", () => {
     expect(lane.capacityForFirsts(0, false)).toBe(8);
   });
 
-  test("a receiver that answers at once has 16 calls out at most, and more claimed", () => {
+  test("a receiver that responses at once has 16 calls out at most, and more claimed", () => {
     const lane = new Lane("1", 0);
     for (let n = 0; n < 100; n++) lane.succeeded(1);
     expect(lane.capacityForFirsts(0, false)).toBe(256);
@@ -43,7 +43,7 @@ describe("a lane", () => {
     expect([lane.capacityForFirsts(0, false), lane.capacityForRetries(0, false)]).toEqual([0, 2]);
   });
 
-  test("when nearly every call fails it is spared, then one call at a time finds out; each time longer, up to 30 s", () => {
+  test("when nearly every request fails it is spared, then one request at a time finds out; each time longer, up to 30 s", () => {
     const lane = new Lane("1", 0);
     let now = 0;
     for (let n = 0; n < 21; n++) lane.failed(false, 1, now);
@@ -63,7 +63,7 @@ describe("a lane", () => {
     expect([lane.isProbing, lane.capacityForFirsts(now, false)]).toEqual([false, 256]);
   });
 
-  test("one that hangs is spared after a few calls; one that fails three times in ten never is", () => {
+  test("one that hangs is spared after a few requests; one that fails three times in ten never is", () => {
     const hanging = new Lane("1", 0);
     let requests = 0;
     while (hanging.waitMs(0) === 0) {

@@ -1,7 +1,7 @@
-/** All lanes of a process: what each may take next, within what the house can hold. */
+/** All lanes of a process: what each may take next, within what the server can hold. */
 import type { Callbacks } from "../../callbacks/callbacks.ts";
-import { NO_LANE } from "../deliveries.store.ts";
 import type { Seen, Want } from "../claims.ts";
+import { NO_LANE } from "../deliveries.store.ts";
 import { Lane } from "./endpoint-queue.ts";
 
 /** Deliveries that this process holds: each some kB, and a socket once it is out. */
@@ -94,7 +94,7 @@ export class Lanes {
       }
       const most = lane.isSlow ? Math.min(capacity, slowCapacity) : capacity;
       const firsts = lane.hasFirsts ? Math.max(0, Math.min(most, lane.capacityForFirsts(monotonicMs, isHurried))) : 0;
-      // A probe is one call, whichever it is.
+      // A probe is one request, whichever it is.
       const left = lane.isProbing && !isHurried ? 1 - firsts : most - firsts;
       const retries = isDue(lane, nowMs) ? Math.max(0, Math.min(left, retryCapacity, lane.capacityForRetries(monotonicMs, isHurried))) : 0;
       if (firsts + retries === 0) continue;
@@ -117,7 +117,7 @@ export class Lanes {
     lane.nextRetryMs = hasEnds ? earlier(lane.nextRetryMs, retries.nextMs) : retries.nextMs;
   }
 
-  /** World time. Those that are due and were not taken wait for a call to end, or for time of their own. */
+  /** World time. Those that are due and were not taken wait for a request to end, or for time of their own. */
   nextDueMs(nowMs: number): number | undefined {
     let next: number | undefined;
     for (const { id, nextRetryMs } of this.#lanes.values()) {

@@ -1,0 +1,48 @@
+/** Every feature that Plaza serves: the only file that knows them all. */
+import { appEvents } from "#features/app-events";
+import { apps } from "#features/apps";
+import { businesses } from "#features/businesses";
+import { chatappAccounts } from "#features/chatapp-accounts";
+import { customLabels } from "#features/custom-labels";
+import { liveVideos } from "#features/live-videos";
+import { microblogAccounts } from "#features/microblog-accounts";
+import { microblogInsights } from "#features/microblog-insights";
+import { migrationIntents } from "#features/migration-intents";
+import { pages } from "#features/pages";
+import { personas } from "#features/personas";
+import { productCatalogs } from "#features/product-catalogs";
+import { productFeeds } from "#features/product-feeds";
+import { requiredActions } from "#features/required-actions";
+import { selfMessaging } from "#features/self-messaging";
+import { socialAccounts } from "#features/social-accounts";
+import { taggedMedia } from "#features/tagged-media";
+import { tokenInspection } from "#features/token-inspection";
+import { users } from "#features/users";
+import { webhookOverrides } from "#features/webhook-overrides";
+import { webhookSubscriptions } from "#features/webhook-subscriptions";
+import type { Feature } from "#graph/contract/feature";
+
+/** In the order in which a world file's sections are loaded. */
+export const features: readonly Feature[] = [
+  users,
+  businesses,
+  apps,
+  pages,
+  socialAccounts,
+  microblogAccounts,
+  customLabels,
+  personas,
+  tokenInspection,
+  requiredActions,
+  liveVideos,
+  taggedMedia,
+  microblogInsights,
+  productCatalogs,
+  productFeeds,
+  chatappAccounts,
+  webhookOverrides,
+  webhookSubscriptions,
+  selfMessaging,
+  migrationIntents,
+  appEvents,
+];
