@@ -17,7 +17,8 @@ const deps: Readonly<Record<string, readonly string[]>> = {
   "src/auth/token.ts": ["#graph/pipeline/handle-request"],
   "src/auth/policies.ts": ["#kernel/alone"],
   "src/jobs/loop.ts": ["#webhooks/outbox"],
-  "src/webhooks/outbox.ts": ["#graph/pipeline/handle-request", "#system"],
+  "src/outbound/client.ts": ["#webhooks/outbox"],
+  "src/webhooks/outbox.ts": ["#outbound/client", "#graph/pipeline/handle-request", "#system"],
   "src/graph/pipeline/handle-request.ts": [
     "#features/labels",
     "pg",
