@@ -1,5 +1,8 @@
 /** App events as the operator sees them: log, export, names, sums, test events, report; and touches of ads told. */
 import { type Static, Type } from "typebox";
+import { badRequest, notFound } from "#control-contract/errors";
+import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
+import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import {
   deactivateEventName,
   exportLines,
@@ -17,9 +20,6 @@ import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import { unixSeconds } from "#kernel/clock";
 import { isNodeId, type NodeId } from "#kernel/ids";
-import { badRequest, notFound } from "./errors.ts";
-import { listOf, pageQuery, respondWithList } from "./lists.ts";
-import { type ControlRequest, type ControlRoute, route } from "./routes.ts";
 
 const NDJSON = "application/x-ndjson";
 const PARQUET = "application/vnd.apache.parquet";

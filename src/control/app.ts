@@ -2,6 +2,9 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type Context, Hono } from "hono";
 import type { TSchema } from "typebox";
+import { bodyBytes } from "#control-contract/body-bytes";
+import { badRequest, bodyOf, ControlError, controlCodes, controlErrorOf, notFound } from "#control-contract/errors";
+import type { ControlDeps, ControlRequest, ControlRoute } from "#control-contract/route";
 import type { Registry } from "#graph/contract/registry";
 import { parametersReader } from "#graph/pipeline/parameters";
 import { entryReader } from "#graph/worlds/file/entry-reader";
@@ -11,22 +14,19 @@ import { isStorableText } from "#kernel/text";
 import type { MetricsSource } from "#telemetry/merged-metrics";
 import { appEventRoutes } from "./app-events.routes.ts";
 import { attributionRoutes } from "./attribution.routes.ts";
-import { bodyBytes } from "./body-bytes.ts";
-import { clockRoutes } from "./clock.routes.ts";
-import { badRequest, bodyOf, ControlError, controlCodes, controlErrorOf, notFound } from "./errors.ts";
-import { faultRoutes } from "./faults.routes.ts";
 import { feedRoutes } from "./feeds.routes.ts";
 import { inAppRoutes } from "./in-app.routes.ts";
 import { liveVideoRoutes } from "./live-videos.routes.ts";
 import { METRICS_TYPE, metricsText } from "./metrics.ts";
-import { nodeRoutes } from "./nodes.routes.ts";
 import { openapiOf } from "./openapi.ts";
-import { requestRoutes } from "./requests.routes.ts";
-import type { ControlDeps, ControlRequest, ControlRoute } from "./routes.ts";
-import { tokenRoutes } from "./tokens.routes.ts";
-import { triggerRoutes } from "./trigger.routes.ts";
-import { webhookRoutes } from "./webhooks.routes.ts";
-import { worldRoutes } from "./worlds.routes.ts";
+import { clockRoutes } from "./routes/clock.ts";
+import { faultRoutes } from "./routes/faults.ts";
+import { nodeRoutes } from "./routes/nodes.ts";
+import { requestRoutes } from "./routes/requests.ts";
+import { tokenRoutes } from "./routes/tokens.ts";
+import { triggerRoutes } from "./routes/trigger.ts";
+import { webhookRoutes } from "./routes/webhooks.ts";
+import { worldRoutes } from "./routes/worlds.ts";
 
 export const controlRoutes = ({ webhookFields }: Registry): readonly ControlRoute[] => [
   ...worldRoutes,

@@ -1,11 +1,11 @@
 /** What ads did for an app: touches told, and the report that counts them. */
 import { type Static, Type } from "typebox";
+import { badRequest, unprocessable } from "#control-contract/errors";
+import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { identitiesOfTouch, recordTouch, reportOf, type Touch } from "#features/app-events";
 import { worldId } from "#graph/worlds/file/schema-words";
 import { unixSeconds } from "#kernel/clock";
 import { APP, appOf, event, seconds, spanOf, spanQuery, sums, time } from "./app-events.routes.ts";
-import { badRequest, unprocessable } from "./errors.ts";
-import { type ControlRequest, type ControlRoute, route } from "./routes.ts";
 
 const reportRow = Type.Object({
   ad_id: Type.String(),

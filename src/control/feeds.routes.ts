@@ -1,5 +1,10 @@
 /** Feed files: taken in, and what came of them (operating.md: feeds/{id}/uploads). */
 import { type Static, Type } from "typebox";
+import { bodyBytes } from "#control-contract/body-bytes";
+import { badRequest, ControlError, notFound, unprocessable } from "#control-contract/errors";
+import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
+import { multipartFile } from "#control-contract/multipart-file";
+import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import {
   FeedFileProblem,
   FILE_BYTES_MAX,
@@ -15,11 +20,6 @@ import { entryReader } from "#graph/worlds/file/entry-reader";
 import { isNodeId } from "#kernel/ids";
 import { CallbackRefused } from "#outbound/address-rules";
 import { monotonicMs, sleepMs } from "#system";
-import { bodyBytes } from "./body-bytes.ts";
-import { badRequest, ControlError, notFound, unprocessable } from "./errors.ts";
-import { listOf, pageQuery, respondWithList } from "./lists.ts";
-import { multipartFile } from "./multipart-file.ts";
-import { type ControlRequest, type ControlRoute, route } from "./routes.ts";
 
 const format = Type.Unsafe<(typeof feedFormats)[number]>({ enum: [...feedFormats] });
 const rowCount = (description: string) => Type.Integer({ minimum: 0, description });

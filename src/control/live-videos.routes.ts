@@ -1,5 +1,7 @@
 /** The live state of a video, and what happens to it from outside the interface: encoders, sealing, takedowns, restorations. */
 import { type Static, type TSchema, Type } from "typebox";
+import { badRequest, conflict, notFound } from "#control-contract/errors";
+import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import {
   countryOf,
   feedEnded,
@@ -17,8 +19,6 @@ import {
   transitionLiveVideo,
 } from "#features/live-videos";
 import { isNodeId, type NodeId } from "#kernel/ids";
-import { badRequest, conflict, notFound } from "./errors.ts";
-import { type ControlRequest, type ControlRoute, route } from "./routes.ts";
 
 const oneOf = (words: readonly string[]) => Type.Union(words.map((word) => Type.Literal(word)));
 const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()]);

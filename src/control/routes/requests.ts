@@ -1,11 +1,11 @@
 /** The last requests, and an assertion over them that waits. */
 import { type Static, Type } from "typebox";
+import { unprocessable } from "#control-contract/errors";
+import { listOf } from "#control-contract/lists";
+import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import type { RequestEntry } from "#graph/pipeline/request-log";
 import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
 import { monotonicMs, sleepMs } from "#system";
-import { unprocessable } from "./errors.ts";
-import { listOf } from "./lists.ts";
-import { type ControlRequest, type ControlRoute, route } from "./routes.ts";
 
 const seenRequest = Type.Object({
   trace_id: Type.String(),
