@@ -14,7 +14,6 @@ import { defaultLimits } from "#http/limits";
 import type { SurfaceAddress } from "#http/places";
 import { openapiRoute } from "#http/routes/openapi-route";
 import { type GraphServer, serveGraph } from "#http/server";
-import { PortRegistry } from "#kernel/ports";
 import { formatVersion } from "#kernel/versions";
 import { GuardedClient } from "#outbound/client";
 import { surfaces } from "#surfaces/surfaces";
@@ -159,13 +158,11 @@ const loggedRequests =
   };
 
 async function openDefaultWorld(config: Config, registry: Registry, log: Log): Promise<OpenWorld> {
-  const ports = new PortRegistry();
-  for (const feature of registry.features) feature.registerPorts?.(ports);
   const world = await openWorld({
     name: "default",
     data: config.data,
     registry,
-    ports,
+    ports: registry.openPorts(),
     profile: config.profile ?? "strict",
     seed: config.seed,
     calendar: standardCalendar,

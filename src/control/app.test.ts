@@ -40,7 +40,7 @@ describe("the API's own document", () => {
     const { request, plaza } = await openControl();
     const { body } = await request("GET", "/v1/openapi.json");
     expect(body.openapi).toBe("3.1.0");
-    const all = plaza.registry.features.flatMap((feature) => feature.sections ?? []);
+    const all = plaza.registry.features.flatMap((feature) => feature.worldSections ?? []);
     const sections = all.map(({ key }) => key);
     for (const route of controlRoutes(buildRegistry())) {
       const addressed = route.path.includes("{id}") ? all.filter(({ identity }) => identity?.length !== 0).map(({ key }) => key) : sections;

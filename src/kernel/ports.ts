@@ -15,6 +15,10 @@ export class PortRegistry {
     this.#ports.set(name, reader);
   }
 
+  registerAll(ports: Partial<Ports>): void {
+    for (const [name, port] of Object.entries(ports)) this.register(name as keyof Ports & string, port as Ports[keyof Ports & string]);
+  }
+
   /** Asking for a reader that no room registered is a programmer's mistake. */
   of<Name extends keyof Ports & string>(name: Name): Ports[Name] {
     const reader = this.#ports.get(name);

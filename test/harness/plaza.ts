@@ -16,7 +16,6 @@ import { standardCalendar, type VersionCalendar } from "#graph/versions/calendar
 import { importWorld } from "#graph/worlds/file/import-export";
 import { type OpenWorld, openWorld } from "#graph/worlds/open-world";
 import { catalogue, type ErrorName } from "#kernel/errors";
-import { PortRegistry } from "#kernel/ports";
 import { buildRegistry } from "#main";
 import { GuardedClient } from "#outbound/client";
 import { randomFraction, randomSecret, SeededIds, sleepMs, TimeOrderedIds, traceId } from "#system";
@@ -66,15 +65,13 @@ let schemaCount = 0;
 export async function openPlaza(options: PlazaOptions = {}): Promise<TestPlaza> {
   const built = buildRegistry();
   const registry = options.registry ?? built;
-  const ports = new PortRegistry();
-  for (const feature of registry.features) feature.registerPorts?.(ports);
   const time = { realMs: 1_795_000_000_000 };
   const brokenPayloads: BrokenPayload[] = [];
   const world = await openWorld({
     name: `t${process.pid}_${++schemaCount}`,
     data: options.database === "postgres" ? (await sharedPostgres()).url : ":memory:",
     registry,
-    ports,
+    ports: registry.openPorts(),
     profile: options.profile ?? "strict",
     seed: undefined,
     calendar: options.calendar ?? standardCalendar,

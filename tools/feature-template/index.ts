@@ -1,6 +1,6 @@
 /** The public API of the gift-cards feature. */
 
-import { type Feature, nodeType } from "#graph/contract/feature";
+import { defineFeature, nodeType } from "#graph/contract/feature";
 import { serveList, serveWrite } from "#graph/contract/operation";
 import { createGiftCard, deleteGiftCardOperation, giftCardNode, listGiftCards, readGiftCard } from "./gift-cards.contract.ts";
 import { handleCreateGiftCard, handleDeleteGiftCard, handleListGiftCards } from "./gift-cards.handlers.ts";
@@ -8,7 +8,7 @@ import { giftCardMigrations } from "./gift-cards.migrations.ts";
 import { deleteGiftCardsOfPage, findGiftCard, type GiftCardRow } from "./gift-cards.store.ts";
 import { giftCardSection } from "./gift-cards.world.ts";
 
-export const giftCards: Feature = {
+export const giftCards = defineFeature({
   name: "gift-cards",
   migrations: giftCardMigrations,
   nodeTypes: [
@@ -23,6 +23,6 @@ export const giftCards: Feature = {
     serveWrite(createGiftCard, handleCreateGiftCard),
     serveWrite(deleteGiftCardOperation, handleDeleteGiftCard),
   ],
-  sections: [giftCardSection],
-  forgetOwner: deleteGiftCardsOfPage,
-};
+  worldSections: [giftCardSection],
+  onOwnerDeleted: deleteGiftCardsOfPage,
+});

@@ -5,7 +5,7 @@ import { code, page, table } from "./markdown.ts";
 import { propertiesOf, type Schema, schemaText } from "./schema-text.ts";
 
 export function worldFilesPage(features: readonly Feature[]): string {
-  const sections = features.flatMap(({ name, sections: held }) => (held ?? []).map(({ key, entry }) => ({ name, key, entry: entry as Schema })));
+  const sections = features.flatMap(({ name, worldSections: held }) => (held ?? []).map(({ key, entry }) => ({ name, key, entry: entry as Schema })));
   return page("World files", "the rooms' `x.world.ts`", [
     "The keys of a world file, each a list of entries. [operating.md](../operating.md) says how a file is read.",
     ...sections.map(({ name, key, entry }) => `## ${key}\n\nOf the room \`${name}\`.\n\n${entryTable(entry)}`),

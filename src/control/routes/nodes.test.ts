@@ -226,7 +226,9 @@ onEachDatabase("nodes", (database) => {
 
   test("every kind of node can be read and written back unchanged", async () => {
     const { request, plaza } = await openControl({ database });
-    for (const section of plaza.registry.features.flatMap((feature) => feature.sections ?? []).filter(({ identity }) => identity?.length !== 0)) {
+    for (const section of plaza.registry.features
+      .flatMap((feature) => feature.worldSections ?? [])
+      .filter(({ identity }) => identity?.length !== 0)) {
       for (const entry of (await request("GET", `nodes/${section.key}`)).body.data) {
         expect((await request("PATCH", `nodes/${section.key}/${entry.id}`, entry)).body).toEqual(entry);
       }

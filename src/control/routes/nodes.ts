@@ -84,7 +84,7 @@ async function deleteNode(request: ControlRequest): Promise<unknown> {
     if (!(await section.remove(tx, id, world))) return false;
     // What other features keep below a page, app or account goes with it.
     if (!isNodeId(id)) return true;
-    for (const feature of deps.registry.features) await feature.forgetOwner?.(tx, id, world);
+    for (const feature of deps.registry.features) await feature.onOwnerDeleted?.(tx, id, world);
     await world.tokens.forgetNode(tx, id);
     return true;
   });

@@ -50,7 +50,7 @@ onEachDatabase("retention of app events", (database) => {
   test("an app that is removed and made again begins anew", async () => {
     const plaza = await openPlaza({ database, world });
     await send(plaza, "e");
-    await plaza.world.database.write((tx) => appEvents.forgetOwner?.(tx, SHOP, plaza.world) ?? Promise.resolve());
+    await plaza.world.database.write((tx) => appEvents.onOwnerDeleted?.(tx, SHOP, plaza.world) ?? Promise.resolve());
     expect(await idsOf(plaza)).toEqual([]);
     expect(await listEventNames(plaza.world, SHOP)).toEqual([]);
     await send(plaza, "e");

@@ -1,6 +1,6 @@
 /** The public API of the app-events feature: I1, and the attribution of what it reports. */
 
-import type { Feature } from "#graph/contract/feature";
+import { defineFeature } from "#graph/contract/feature";
 import { serveIntake, serveRead } from "#graph/contract/operation";
 import { readAttribution, reportAppEvents } from "./app-events.contract.ts";
 import { handleReport } from "./app-events.handlers.ts";
@@ -11,19 +11,19 @@ import { adSection } from "./attribution/ads.world.ts";
 import { handleReadAttribution } from "./attribution/attribution.handlers.ts";
 import { deleteEventsOfApp } from "./log/log.store.ts";
 
-export const appEvents: Feature = {
+export const appEvents = defineFeature({
   name: "app-events",
   migrations: appEventMigrations,
   nodeTypes: [{ type: "ad", policy: "nobody" }],
   operations: [serveIntake(reportAppEvents, handleReport), serveRead(readAttribution, handleReadAttribution)],
-  sections: [adSection],
+  worldSections: [adSection],
   jobs: [retention],
-  async forgetOwner(tx, owner) {
+  async onOwnerDeleted(tx, owner) {
     await deleteEventsOfApp(tx, owner);
     await deleteAdsOfApp(tx, owner);
     await untrackApp(tx, owner);
   },
-};
+});
 
 export { reportOf } from "./attribution/report.handlers.ts";
 /** For the control API. */

@@ -1,6 +1,6 @@
 /** The public API of the apps feature. */
 
-import { type Feature, nodeType } from "#graph/contract/feature";
+import { defineFeature, nodeType } from "#graph/contract/feature";
 import { serveWrite } from "#graph/contract/operation";
 import { appNode, readApp, updateApp } from "./apps.contract.ts";
 import { handleUpdateApp } from "./apps.handlers.ts";
@@ -8,7 +8,7 @@ import { appMigrations } from "./apps.migrations.ts";
 import { type AppRow, deleteRolesOfPerson, findApp, findAppRow, recordMarketingUse, rolesOf } from "./apps.store.ts";
 import { appSection } from "./apps.world.ts";
 
-export const apps: Feature = {
+export const apps = defineFeature({
   name: "apps",
   migrations: appMigrations,
   nodeTypes: [
@@ -19,14 +19,14 @@ export const apps: Feature = {
     }),
   ],
   operations: [serveWrite(updateApp, handleUpdateApp)],
-  sections: [appSection],
-  forgetOwner: deleteRolesOfPerson,
-  registerPorts(ports) {
-    ports.register("app", {
+  worldSections: [appSection],
+  onOwnerDeleted: deleteRolesOfPerson,
+  ports: (ports) => ({
+    app: {
       findFacts: findApp,
       rolesOf,
       recordMarketingUse,
       callbackOf: (reader, app) => ports.of("webhook_subscription_store").findCallbackUrl(reader, app, "chatapp_business_account"),
-    });
-  },
-};
+    },
+  }),
+});

@@ -1,6 +1,6 @@
 /** The public API of the chatapp-accounts feature: business messaging accounts, their numbers and subscribed apps (H2, D-59, D-60). */
 
-import { type Feature, nodeType } from "#graph/contract/feature";
+import { defineFeature, nodeType } from "#graph/contract/feature";
 import { serveList, serveWrite } from "#graph/contract/operation";
 import {
   accountNode,
@@ -27,7 +27,7 @@ import {
 import { chatappFields } from "./chatapp-accounts.webhooks.ts";
 import { chatappAccountSection, phoneNumberSection } from "./chatapp-accounts.world.ts";
 
-export const chatappAccounts: Feature = {
+export const chatappAccounts = defineFeature({
   name: "chatapp-accounts",
   migrations: chatappAccountMigrations,
   nodeTypes: [
@@ -48,12 +48,12 @@ export const chatappAccounts: Feature = {
     serveWrite(unsubscribeAppOperation, handleUnsubscribeApp),
   ],
   webhookFields: chatappFields,
-  sections: [chatappAccountSection, phoneNumberSection],
-  async forgetOwner(tx, owner) {
+  worldSections: [chatappAccountSection, phoneNumberSection],
+  async onOwnerDeleted(tx, owner) {
     await unsubscribeEverywhere(tx, owner);
     await forgetBusiness(tx, owner);
   },
-  registerPorts(ports) {
-    ports.register("chatapp_account", { isSubscribed, subscribedApps: listSubscribedApps, subscribe: subscribeApp });
-  },
-};
+  ports: () => ({
+    chatapp_account: { isSubscribed, subscribedApps: listSubscribedApps, subscribe: subscribeApp },
+  }),
+});

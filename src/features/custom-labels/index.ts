@@ -1,6 +1,6 @@
 /** The public API of the custom-labels feature: A1 to A6. */
 
-import { type Feature, nodeType } from "#graph/contract/feature";
+import { defineFeature, nodeType } from "#graph/contract/feature";
 import { serveList, serveWrite } from "#graph/contract/operation";
 import {
   attachLabelOperation,
@@ -26,7 +26,7 @@ import { deleteLabelsOfPage, detachAll, findLabel, type LabelRow } from "./custo
 import { labelWebhook } from "./custom-labels.webhooks.ts";
 import { labelSection } from "./custom-labels.world.ts";
 
-export const customLabels: Feature = {
+export const customLabels = defineFeature({
   name: "custom-labels",
   migrations: customLabelMigrations,
   nodeTypes: [
@@ -45,9 +45,9 @@ export const customLabels: Feature = {
     serveWrite(detachLabelOperation, handleDetachLabel),
   ],
   webhookFields: [labelWebhook],
-  sections: [labelSection],
-  forgetOwner: deleteLabelsOfPage,
-  registerPorts(ports) {
-    ports.register("label", { detachAll });
-  },
-};
+  worldSections: [labelSection],
+  onOwnerDeleted: deleteLabelsOfPage,
+  ports: () => ({
+    label: { detachAll },
+  }),
+});

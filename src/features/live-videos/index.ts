@@ -1,6 +1,6 @@
 /** The public API of the live-videos feature: C1, C2, and the life of a live video (D-51). */
 
-import { type Feature, nodeType } from "#graph/contract/feature";
+import { defineFeature, nodeType } from "#graph/contract/feature";
 import { serveList, serveWrite } from "#graph/contract/operation";
 import { createComment, createReaction, listComments, listReactions } from "./audience/audience.contract.ts";
 import { handleCreateComment, handleCreateReaction, handleListComments, handleListReactions } from "./audience/audience.handlers.ts";
@@ -35,7 +35,7 @@ export { type LiveEvent, states as liveVideoStates, statuses as liveVideoStatuse
 export { countryOf } from "./viewing/countries.ts";
 export { refusalsToWatch } from "./viewing/watching.ts";
 
-export const liveVideos: Feature = {
+export const liveVideos = defineFeature({
   name: "live-videos",
   migrations: liveVideoMigrations,
   nodeTypes: [
@@ -66,12 +66,12 @@ export const liveVideos: Feature = {
   ],
   jobs: [liveVideoDeadlines],
   webhookFields: [liveVideoWebhook],
-  sections: [liveVideoSection, commentSection, reactionSection],
-  registerPorts(ports) {
-    ports.register("live_video", { crosspostedPages: listCrosspostedPages });
-  },
-  async forgetOwner(tx, owner) {
+  worldSections: [liveVideoSection, commentSection, reactionSection],
+  ports: () => ({
+    live_video: { crosspostedPages: listCrosspostedPages },
+  }),
+  async onOwnerDeleted(tx, owner) {
     await deleteVideosOfPage(tx, owner);
     await deleteActor(tx, owner);
   },
-};
+});

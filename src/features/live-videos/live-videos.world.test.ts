@@ -95,7 +95,7 @@ onEachDatabase("live videos of a world file", (database) => {
       live_comments: [{ id: "5401", live_video: "5301", from: "3001", message: "a" }],
     });
     const feature = plaza.registry.features.find(({ name }) => name === "live-videos");
-    await plaza.world.database.write(async (tx) => feature?.forgetOwner?.(tx, nodeId("2001"), plaza.world));
+    await plaza.world.database.write(async (tx) => feature?.onOwnerDeleted?.(tx, nodeId("2001"), plaza.world));
     expect(await findEntry(plaza, "live_videos", "5301")).toBeUndefined();
     expect(await findEntry(plaza, "live_comments", "5401")).toBeUndefined();
     expect((await transitionLiveVideo(plaza.world, nodeId("5301"), "taken_down")).is).toBe("missing");

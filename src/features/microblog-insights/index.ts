@@ -1,6 +1,6 @@
 /** The public API of the microblog-insights feature: F1 and F2. */
 
-import type { Feature } from "#graph/contract/feature";
+import { defineFeature } from "#graph/contract/feature";
 import { serveRead } from "#graph/contract/operation";
 import { readMediaInsights, readUserInsights } from "./microblog-insights.contract.ts";
 import { handleReadMediaInsights, handleReadUserInsights } from "./microblog-insights.handlers.ts";
@@ -8,11 +8,11 @@ import { microblogInsightMigrations } from "./microblog-insights.migrations.ts";
 import { deleteAllOfUser } from "./microblog-insights.store.ts";
 import { activitySection, followersSection, microblogMediaSection } from "./microblog-insights.world.ts";
 
-export const microblogInsights: Feature = {
+export const microblogInsights = defineFeature({
   name: "microblog-insights",
   migrations: microblogInsightMigrations,
   nodeTypes: [{ type: "microblog_media", policy: "microblogAccount" }],
   operations: [serveRead(readMediaInsights, handleReadMediaInsights), serveRead(readUserInsights, handleReadUserInsights)],
-  sections: [microblogMediaSection, activitySection, followersSection],
-  forgetOwner: deleteAllOfUser,
-};
+  worldSections: [microblogMediaSection, activitySection, followersSection],
+  onOwnerDeleted: deleteAllOfUser,
+});

@@ -1,6 +1,6 @@
 /** The public API of the migration-intents feature: H7, solutions, and how an intent begins (D-58). */
 
-import { type Feature, nodeType } from "#graph/contract/feature";
+import { defineFeature, nodeType } from "#graph/contract/feature";
 import { serveWrite } from "#graph/contract/operation";
 import { findNode } from "#graph/worlds/nodes.store";
 import { nodeId } from "#kernel/ids";
@@ -10,7 +10,7 @@ import { migrationIntentMigrations } from "./migration-intents.migrations.ts";
 import { findIntent, findSolution, forgetParty, type IntentRow } from "./migration-intents.store.ts";
 import { migrationIntentSection, solutionSection } from "./migration-intents.world.ts";
 
-export const migrationIntents: Feature = {
+export const migrationIntents = defineFeature({
   name: "migration-intents",
   migrations: migrationIntentMigrations,
   nodeTypes: [
@@ -22,10 +22,10 @@ export const migrationIntents: Feature = {
     }),
   ],
   operations: [serveWrite(setSolutionMigrationIntent, handleSetSolutionMigrationIntent)],
-  sections: [solutionSection, migrationIntentSection],
-  forgetOwner: forgetParty,
-  registerPorts(ports) {
-    ports.register("migration_intent", {
+  worldSections: [solutionSection, migrationIntentSection],
+  onOwnerDeleted: forgetParty,
+  ports: () => ({
+    migration_intent: {
       async findParties(reader, id) {
         const node = await findNode(reader, id);
         const row = node === undefined ? undefined : await findIntent(reader, node.owner, id);
@@ -34,6 +34,6 @@ export const migrationIntents: Feature = {
         const accounts = [row.waba, row.destination_waba].filter((account) => account !== null).map(nodeId);
         return { accounts, solutionOwner: solution === undefined ? undefined : nodeId(solution.owner_app) };
       },
-    });
-  },
-};
+    },
+  }),
+});

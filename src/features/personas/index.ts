@@ -1,6 +1,6 @@
 /** The public API of the personas feature: A7 and A8. */
 
-import { type Feature, nodeType } from "#graph/contract/feature";
+import { defineFeature, nodeType } from "#graph/contract/feature";
 import { serveList, serveWrite } from "#graph/contract/operation";
 import { createPersona, deletePersonaOperation, listPersonas, personaNode, readPersona } from "./personas.contract.ts";
 import { handleCreatePersona, handleDeletePersona, handleListPersonas } from "./personas.handlers.ts";
@@ -8,7 +8,7 @@ import { personaMigrations } from "./personas.migrations.ts";
 import { deletePersonasOfPage, findPersona, type PersonaRow } from "./personas.store.ts";
 import { personaSection } from "./personas.world.ts";
 
-export const personas: Feature = {
+export const personas = defineFeature({
   name: "personas",
   migrations: personaMigrations,
   nodeTypes: [
@@ -23,6 +23,6 @@ export const personas: Feature = {
     serveWrite(createPersona, handleCreatePersona),
     serveWrite(deletePersonaOperation, handleDeletePersona),
   ],
-  sections: [personaSection],
-  forgetOwner: deletePersonasOfPage,
-};
+  worldSections: [personaSection],
+  onOwnerDeleted: deletePersonasOfPage,
+});

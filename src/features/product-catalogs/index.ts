@@ -1,6 +1,6 @@
 /** The public API of the product-catalogs feature: G1. */
 
-import type { Feature } from "#graph/contract/feature";
+import { defineFeature } from "#graph/contract/feature";
 import { serveWrite } from "#graph/contract/operation";
 import { createCatalog } from "./product-catalogs.contract.ts";
 import { handleCreateCatalog } from "./product-catalogs.handlers.ts";
@@ -8,20 +8,20 @@ import { productCatalogMigrations } from "./product-catalogs.migrations.ts";
 import { deleteCatalog, findCatalog, forgetBusiness, listCatalogsOfPage } from "./product-catalogs.store.ts";
 import { catalogSection } from "./product-catalogs.world.ts";
 
-export const productCatalogs: Feature = {
+export const productCatalogs = defineFeature({
   name: "product-catalogs",
   migrations: productCatalogMigrations,
   nodeTypes: [{ type: "product_catalog", policy: "catalogAccess" }],
   operations: [serveWrite(createCatalog, handleCreateCatalog)],
-  sections: [catalogSection],
-  registerPorts(ports) {
-    ports.register("product_catalog", { findCatalog });
-  },
-  async forgetOwner(tx, owner, world) {
+  worldSections: [catalogSection],
+  ports: () => ({
+    product_catalog: { findCatalog },
+  }),
+  async onOwnerDeleted(tx, owner, world) {
     await forgetBusiness(tx, owner);
     for (const catalog of await listCatalogsOfPage(tx, owner)) {
       await deleteCatalog(tx, catalog);
       await world.ports.of("product_feed").deleteFeedsOfCatalog(tx, catalog, world);
     }
   },
-};
+});

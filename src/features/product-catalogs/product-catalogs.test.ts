@@ -36,7 +36,7 @@ const create = (plaza: TestPlaza, body: Record<string, unknown>, request: TestRe
   plaza.post(path, { surface: "ads", bearer: "maker", body, ...request });
 
 const sectionOf = (plaza: TestPlaza, key: string) => {
-  const section = plaza.registry.features.flatMap((feature) => feature.sections ?? []).find((one) => one.key === key);
+  const section = plaza.registry.features.flatMap((feature) => feature.worldSections ?? []).find((one) => one.key === key);
   if (section === undefined) throw new Error(`no section ${key}`);
   return section;
 };

@@ -1,6 +1,6 @@
 /** The public API of the product-feeds feature: G2, and the files that feeds are filled from. */
 
-import type { Feature } from "#graph/contract/feature";
+import { defineFeature } from "#graph/contract/feature";
 import { serveList } from "#graph/contract/operation";
 import { feedIngestion, scheduleIngestion } from "./ingestion/jobs.ts";
 import { listArticlesAndPublications } from "./product-feeds.contract.ts";
@@ -22,15 +22,15 @@ const deleteFeedsOfCatalog: FeedPort["deleteFeedsOfCatalog"] = async (tx, catalo
   }
 };
 
-export const productFeeds: Feature = {
+export const productFeeds = defineFeature({
   name: "product-feeds",
   migrations: productFeedMigrations,
   nodeTypes: [{ type: "product_feed", policy: "catalogAccess" }],
   operations: [serveList(listArticlesAndPublications, handleListArticles)],
-  sections: [feedSection],
+  worldSections: [feedSection],
   jobs: [feedIngestion],
-  registerPorts(ports) {
-    ports.register("product_feed", { deleteFeedsOfCatalog });
-  },
-  forgetOwner: deleteFeedsOfCatalog,
-};
+  ports: () => ({
+    product_feed: { deleteFeedsOfCatalog },
+  }),
+  onOwnerDeleted: deleteFeedsOfCatalog,
+});

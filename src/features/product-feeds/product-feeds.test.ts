@@ -43,7 +43,7 @@ const read = (plaza: TestPlaza, query: Record<string, unknown> = {}, request: Te
 const idsOf = (body: any): string[] => body.data.map(({ retailer_id }: { retailer_id: string }) => retailer_id);
 
 const sectionOf = (plaza: TestPlaza) => {
-  const section = plaza.registry.features.flatMap((feature) => feature.sections ?? []).find(({ key }) => key === "product_feeds");
+  const section = plaza.registry.features.flatMap((feature) => feature.worldSections ?? []).find(({ key }) => key === "product_feeds");
   if (section === undefined) throw new Error("no section");
   return section;
 };

@@ -1,6 +1,6 @@
 /** The public API of the required-actions feature: B1. */
 
-import type { Feature } from "#graph/contract/feature";
+import { defineFeature } from "#graph/contract/feature";
 import { serveRead } from "#graph/contract/operation";
 import { listRequiredActions } from "./required-actions.contract.ts";
 import { handleListRequiredActions } from "./required-actions.handlers.ts";
@@ -8,11 +8,11 @@ import { requiredActionMigrations } from "./required-actions.migrations.ts";
 import { deleteActionsOfApp } from "./required-actions.store.ts";
 import { requiredActionSection } from "./required-actions.world.ts";
 
-export const requiredActions: Feature = {
+export const requiredActions = defineFeature({
   name: "required-actions",
   migrations: requiredActionMigrations,
   nodeTypes: [{ type: "required_action", policy: "nobody" }],
   operations: [serveRead(listRequiredActions, handleListRequiredActions)],
-  sections: [requiredActionSection],
-  forgetOwner: deleteActionsOfApp,
-};
+  worldSections: [requiredActionSection],
+  onOwnerDeleted: deleteActionsOfApp,
+});

@@ -1,6 +1,6 @@
 /** The public API of the self-messaging feature: D1, and what a person does in the app. */
 
-import type { Feature } from "#graph/contract/feature";
+import { defineFeature } from "#graph/contract/feature";
 import { serveWrite } from "#graph/contract/operation";
 import { sendSelfMessage } from "./self-messaging.contract.ts";
 import { handleSendSelfMessage } from "./self-messaging.handlers.ts";
@@ -11,14 +11,14 @@ export { TEXT_CHARACTERS_MAX } from "./self-messaging.contract.ts";
 export { type CommentField, comment, pressButton, writeToSelf } from "./self-messaging.events.ts";
 export type { CommentedMedia, Recipient } from "./self-messaging.payloads.ts";
 
-export const selfMessaging: Feature = {
+export const selfMessaging = defineFeature({
   name: "self-messaging",
   migrations: [],
   operations: [serveWrite(sendSelfMessage, handleSendSelfMessage)],
   webhookFields: [messageWebhook, commentWebhook, liveCommentWebhook],
-  registerPorts(ports) {
-    ports.register("social_subscribers", {
+  ports: (ports) => ({
+    social_subscribers: {
       subscribersOf: (reader, event, nowMs) => subscribersOfSocialAccount(reader, ports, event, nowMs),
-    });
-  },
-};
+    },
+  }),
+});

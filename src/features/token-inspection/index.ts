@@ -1,12 +1,12 @@
 /** The public API of the token-inspection feature: F3. */
 
-import type { Feature } from "#graph/contract/feature";
+import { defineFeature } from "#graph/contract/feature";
 import { serveRead } from "#graph/contract/operation";
 import { inspectToken } from "./token-inspection.contract.ts";
 import { handleInspectToken } from "./token-inspection.handlers.ts";
 
-export const tokenInspection: Feature = {
+export const tokenInspection = defineFeature({
   name: "token-inspection",
   migrations: [],
   operations: [serveRead(inspectToken, handleInspectToken)],
-};
+});

@@ -1,6 +1,6 @@
 /** The public API of the webhook-overrides feature: H1 to H6. */
 
-import type { Feature } from "#graph/contract/feature";
+import { defineFeature } from "#graph/contract/feature";
 import { serveWrite } from "#graph/contract/operation";
 import { setAccountOverride, setNumberOverride, webhookConfiguration } from "./webhook-overrides.contract.ts";
 import { handleSetAccountOverride, handleSetNumberOverride, prepareAccountOverride, prepareNumberOverride } from "./webhook-overrides.handlers.ts";
@@ -15,28 +15,28 @@ import {
   saveOverride,
 } from "./webhook-overrides.store.ts";
 
-export const webhookOverrides: Feature = {
+export const webhookOverrides = defineFeature({
   name: "webhook-overrides",
   migrations: webhookOverrideMigrations,
   operations: [
     serveWrite(setAccountOverride, handleSetAccountOverride, prepareAccountOverride),
     serveWrite(setNumberOverride, handleSetNumberOverride, prepareNumberOverride),
   ],
-  fields: [{ on: "phone_number", name: "webhook_configuration", field: webhookConfiguration }],
-  forgetOwner: deleteOverridesOfOwner,
-  registerPorts(ports) {
-    ports.register("webhook_override", {
+  fieldExtensions: [{ on: "phone_number", name: "webhook_configuration", field: webhookConfiguration }],
+  onOwnerDeleted: deleteOverridesOfOwner,
+  ports: () => ({
+    webhook_override: {
       overridesOf: async (reader, app, account, phone) => ({
         account: await findOverride(reader, account, app, undefined),
         phone: phone === undefined ? undefined : await findOverride(reader, account, app, phone),
       }),
-    });
-    ports.register("override_store", {
+    },
+    override_store: {
       find: findOverride,
       listOfNumber: listOverridesOfNumber,
       save: saveOverride,
       remove: deleteOverride,
       removeAll: deleteOverridesOfApp,
-    });
-  },
-};
+    },
+  }),
+});

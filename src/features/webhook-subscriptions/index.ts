@@ -1,8 +1,7 @@
 /** The public API of the webhook-subscriptions feature: who gets which webhooks, and where (D-60). */
 
-import type { Feature } from "#graph/contract/feature";
+import { defineFeature } from "#graph/contract/feature";
 import { serveList, serveWrite } from "#graph/contract/operation";
-import type { PortRegistry } from "#kernel/ports";
 import {
   listAppsOfPage,
   listSubscriptionsOperation,
@@ -26,22 +25,7 @@ import { deleteAllOf, isSubscribed, listPageSubscriptions, subscribersOfPage } f
 import { findWebhookApp, subscribersOfAccount } from "./webhook-subscriptions.subscribers.ts";
 import { findCallbackUrl, findOfApp, retireSecret, saveOfApp, saveOfPage } from "./webhook-subscriptions.world.ts";
 
-function registerPorts(ports: PortRegistry): void {
-  ports.register("webhook_subscription_store", {
-    findOfApp,
-    saveOfApp,
-    findCallbackUrl,
-    isSubscribed,
-    listOfPage: listPageSubscriptions,
-    saveOfPage,
-    retireSecret,
-  });
-  ports.register("webhook_app", { find: (reader, app) => findWebhookApp(reader, ports, app) });
-  ports.register("page_subscribers", { subscribersOf: (reader, { entity, field }) => subscribersOfPage(reader, entity, field) });
-  ports.register("chatapp_business_account_subscribers", { subscribersOf: (reader, event) => subscribersOfAccount(reader, ports, event) });
-}
-
-export const webhookSubscriptions: Feature = {
+export const webhookSubscriptions = defineFeature({
   name: "webhook-subscriptions",
   migrations: webhookSubscriptionMigrations,
   operations: [
@@ -52,6 +36,11 @@ export const webhookSubscriptions: Feature = {
     serveWrite(subscribeToPage, handleSubscribeToPage),
     serveWrite(unsubscribeFromPage, handleUnsubscribeFromPage),
   ],
-  forgetOwner: deleteAllOf,
-  registerPorts,
-};
+  onOwnerDeleted: deleteAllOf,
+  ports: (ports) => ({
+    webhook_subscription_store: { findOfApp, saveOfApp, findCallbackUrl, isSubscribed, listOfPage: listPageSubscriptions, saveOfPage, retireSecret },
+    webhook_app: { find: (reader, app) => findWebhookApp(reader, ports, app) },
+    page_subscribers: { subscribersOf: (reader, { entity, field }) => subscribersOfPage(reader, entity, field) },
+    chatapp_business_account_subscribers: { subscribersOf: (reader, event) => subscribersOfAccount(reader, ports, event) },
+  }),
+});

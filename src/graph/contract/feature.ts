@@ -2,7 +2,7 @@
 import type { TObject } from "typebox";
 import type { JobKind } from "#jobs/job-kind";
 import type { NodeId } from "#kernel/ids";
-import type { PortRegistry } from "#kernel/ports";
+import type { PortRegistry, Ports } from "#kernel/ports";
 import type { Migration, Reader, Transaction } from "#storage/database";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import type { WebhookField } from "#webhooks/catalogue/field";
@@ -50,17 +50,21 @@ export interface Feature {
   readonly nodeTypes?: readonly NodeType[];
   readonly operations?: readonly Served[];
   /** Fields that the feature gives to reads of another feature's node type. */
-  readonly fields?: readonly { readonly on: string; readonly name: string; readonly field: Field }[];
+  readonly fieldExtensions?: readonly { readonly on: string; readonly name: string; readonly field: Field }[];
   readonly changes?: readonly VersionChange[];
-  readonly sections?: readonly WorldSection[];
+  readonly worldSections?: readonly WorldSection[];
   /** The webhook fields that apps may subscribe to, e.g. those that the feature emits. */
   readonly webhookFields?: readonly WebhookField[];
   /** What the feature has done later, or without a caller. */
   readonly jobs?: readonly JobKind<World>[];
-  registerPorts?(ports: PortRegistry): void;
+  /** What other features, and the parts below the features, may ask of this one, by name. */
+  ports?(ports: PortRegistry): Partial<Ports>;
   /** Removes all that the feature keeps below a page, app or account that is being removed by the control API. */
-  forgetOwner?(tx: Transaction, owner: NodeId, world: World): Promise<void>;
+  onOwnerDeleted?(tx: Transaction, owner: NodeId, world: World): Promise<void>;
 }
+
+/** The whole of a feature, in one value. */
+export const defineFeature = (feature: Feature): Feature => feature;
 
 /** Keeps the row type of a node type inside its feature. */
 export const nodeType = <R extends import("#storage/sql").Row>(type: NodeType<R>): NodeType => type as unknown as NodeType;

@@ -3,6 +3,7 @@
  * policy, a field without one (D-16), and a webhook field that is defined twice.
  */
 import { type PolicyName, policies } from "#auth/policies";
+import { PortRegistry } from "#kernel/ports";
 import { FieldCatalogue } from "#webhooks/catalogue/catalogue";
 import { fieldsBeyond } from "../pipeline/field-policies.ts";
 import { parametersReader, type ReadParameters } from "../pipeline/parameters.ts";
@@ -48,6 +49,13 @@ export class Registry {
     for (const feature of features) for (const served of feature.operations ?? []) this.#addOperation(served);
     this.changes = new ChangeLog(features.flatMap((feature) => feature.changes ?? []));
     this.webhookFields = new FieldCatalogue(features.flatMap((feature) => feature.webhookFields ?? []));
+  }
+
+  /** The ports of all features. */
+  openPorts(): PortRegistry {
+    const ports = new PortRegistry();
+    for (const feature of this.features) ports.registerAll(feature.ports?.(ports) ?? {});
+    return ports;
   }
 
   /** The operations that hang on a node type. */
@@ -169,7 +177,7 @@ function namesOf(access: Endpoint["access"], edge: string | undefined): string[]
 
 /** The type with the fields that other features give to its reads. Refuses a field that is there already. */
 function withFieldExtensions(type: NodeType, features: readonly Feature[]): NodeType {
-  const extensions = features.flatMap((feature) => feature.fields ?? []).filter(({ on }) => on === type.type);
+  const extensions = features.flatMap((feature) => feature.fieldExtensions ?? []).filter(({ on }) => on === type.type);
   if (extensions.length === 0 || type.reading === undefined) return type;
   const fields: Record<string, Field> = { ...type.reading.set.fields };
   for (const { name, field } of extensions) {

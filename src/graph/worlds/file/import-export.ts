@@ -40,7 +40,7 @@ interface WorldFile {
   readonly sections: readonly { readonly section: WorldSection; readonly entries: readonly WorldEntry[] }[];
 }
 
-export const sectionsOf = (registry: Registry): readonly WorldSection[] => registry.features.flatMap((feature) => feature.sections ?? []);
+export const sectionsOf = (registry: Registry): readonly WorldSection[] => registry.features.flatMap((feature) => feature.worldSections ?? []);
 
 export const isEmpty = async (world: OpenWorld): Promise<boolean> => !(await hasAnything(world.database.reader));
 
