@@ -50,6 +50,14 @@ export interface ControlRoute {
   handle(request: ControlRequest): Promise<unknown>;
 }
 
+// Features stand above this layer and their type below it, so the type learns of the routes from here.
+declare module "#graph/contract/feature" {
+  interface Feature {
+    /** Routes of the control API that steer what the feature owns. */
+    readonly controlRoutes?: readonly ControlRoute[];
+  }
+}
+
 interface RouteInput<Q extends TObject, B extends TSchema> extends Omit<ControlRoute, "query" | "body" | "handle"> {
   readonly query?: Q;
   readonly body?: B;

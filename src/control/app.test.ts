@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { KEY, openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/plaza";
 import { buildRegistry } from "#main";
-import { controlRoutes } from "./app.ts";
+import { controlRoutes } from "./routes.ts";
 
 describe("the control key", () => {
   test("is needed everywhere below /v1 but for the API's own document", async () => {

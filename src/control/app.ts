@@ -5,44 +5,15 @@ import type { TSchema } from "typebox";
 import { bodyBytes } from "#control-contract/body-bytes";
 import { badRequest, bodyOf, ControlError, controlCodes, controlErrorOf, notFound } from "#control-contract/errors";
 import type { ControlDeps, ControlRequest, ControlRoute } from "#control-contract/route";
-import type { Registry } from "#graph/contract/registry";
 import { parametersReader } from "#graph/pipeline/parameters";
 import { entryReader } from "#graph/worlds/file/entry-reader";
 import { sectionsOf } from "#graph/worlds/file/import-export";
 import { GraphError } from "#kernel/errors";
 import { isStorableText } from "#kernel/text";
 import type { MetricsSource } from "#telemetry/merged-metrics";
-import { appEventRoutes } from "./app-events.routes.ts";
-import { attributionRoutes } from "./attribution.routes.ts";
-import { feedRoutes } from "./feeds.routes.ts";
-import { inAppRoutes } from "./in-app.routes.ts";
-import { liveVideoRoutes } from "./live-videos.routes.ts";
 import { METRICS_TYPE, metricsText } from "./metrics.ts";
 import { openapiOf } from "./openapi.ts";
-import { clockRoutes } from "./routes/clock.ts";
-import { faultRoutes } from "./routes/faults.ts";
-import { nodeRoutes } from "./routes/nodes.ts";
-import { requestRoutes } from "./routes/requests.ts";
-import { tokenRoutes } from "./routes/tokens.ts";
-import { triggerRoutes } from "./routes/trigger.ts";
-import { webhookRoutes } from "./routes/webhooks.ts";
-import { worldRoutes } from "./routes/worlds.ts";
-
-export const controlRoutes = ({ webhookFields }: Registry): readonly ControlRoute[] => [
-  ...worldRoutes,
-  ...nodeRoutes,
-  ...tokenRoutes,
-  ...clockRoutes,
-  ...liveVideoRoutes,
-  ...requestRoutes,
-  ...faultRoutes,
-  ...inAppRoutes(webhookFields),
-  ...webhookRoutes,
-  ...triggerRoutes(webhookFields),
-  ...appEventRoutes,
-  ...attributionRoutes,
-  ...feedRoutes,
-];
+import { controlRoutes } from "./routes.ts";
 
 /** A node with its longest list: a page with 10,000 people is some 600 kB. */
 const JSON_BYTES_MAX = 16 * 1024 * 1024;

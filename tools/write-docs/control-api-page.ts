@@ -1,4 +1,4 @@
-import { controlRoutes } from "#control/app";
+import { controlRoutes } from "#control/routes";
 import type { ControlRoute } from "#control-contract/route";
 import { buildRegistry } from "#main";
 import { code, page, table } from "./markdown.ts";

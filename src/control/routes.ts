@@ -1,0 +1,45 @@
+/** All routes of the control API: those that belong to no feature, then each feature's own. */
+import type { ControlRoute } from "#control-contract/route";
+import type { Registry } from "#graph/contract/registry";
+import { appEventRoutes } from "./app-events.routes.ts";
+import { attributionRoutes } from "./attribution.routes.ts";
+import { feedRoutes } from "./feeds.routes.ts";
+import { inAppRoutes } from "./in-app.routes.ts";
+import { clockRoutes } from "./routes/clock.ts";
+import { faultRoutes } from "./routes/faults.ts";
+import { nodeRoutes } from "./routes/nodes.ts";
+import { requestRoutes } from "./routes/requests.ts";
+import { tokenRoutes } from "./routes/tokens.ts";
+import { triggerRoutes } from "./routes/trigger.ts";
+import { webhookRoutes } from "./routes/webhooks.ts";
+import { worldRoutes } from "./routes/worlds.ts";
+
+/** Throws where two routes have the same address, or operations of the same name. */
+export function controlRoutes({ features, webhookFields }: Registry): readonly ControlRoute[] {
+  const routes = [
+    ...worldRoutes,
+    ...nodeRoutes,
+    ...tokenRoutes,
+    ...clockRoutes,
+    ...requestRoutes,
+    ...faultRoutes,
+    ...inAppRoutes(webhookFields),
+    ...webhookRoutes,
+    ...triggerRoutes(webhookFields),
+    ...appEventRoutes,
+    ...attributionRoutes,
+    ...feedRoutes,
+    ...features.flatMap((feature) => feature.controlRoutes ?? []),
+  ];
+  requireDistinct(routes.map(({ operation }) => `the operation ${operation}`));
+  requireDistinct(routes.map(addressOf));
+  return routes;
+}
+
+/** Segments that stand for a value match whatever their names are. */
+const addressOf = ({ method, path }: ControlRoute): string => `the address ${method} ${path.replaceAll(/\{\w+\}/g, "{}")}`;
+
+function requireDistinct(names: readonly string[]): void {
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new Error(`two routes of the control API have ${twice}`);
+}
