@@ -15,6 +15,8 @@ export interface ControlDeps {
   mintTokenValue(seed: number | undefined, id: NodeId): string;
   /** Whatever falls due when a world's time was moved; awaited in this order before the request answers. */
   readonly onTimeMoved: readonly ((world: OpenWorld) => Promise<void>)[];
+  /** The machine's own time, for requests that wait: a world's clock may stand still. */
+  readonly realTime: { monotonicMs(): number; sleepMs(ms: number): Promise<void> };
 }
 
 export interface ControlRequest<Q = unknown, B = unknown> {
@@ -40,6 +42,8 @@ export interface ControlRoute {
   readonly query?: TObject;
   /** A JSON body by its schema; `text`: the body as it is (a world file); `entry`: a node's entry, checked by its section; `file`: the request, unread, whose body the handler takes as it comes. */
   readonly body?: TSchema | "text" | "entry" | "file";
+  /** The largest `file` that the handler takes; the listener lets it in. */
+  readonly fileBytesMax?: number;
   readonly status?: 200 | 201;
   /** `entry` and `entries`: what the section of `{key}` says of its nodes. */
   readonly response: TSchema | "entry" | "entries";

@@ -5,6 +5,7 @@ import type { TSchema } from "typebox";
 import { bodyBytes } from "#control-contract/body-bytes";
 import { badRequest, bodyOf, ControlError, controlCodes, controlErrorOf, notFound } from "#control-contract/errors";
 import type { ControlDeps, ControlRequest, ControlRoute } from "#control-contract/route";
+import type { Registry } from "#graph/contract/registry";
 import { parametersReader } from "#graph/pipeline/parameters";
 import { entryReader } from "#graph/worlds/file/entry-reader";
 import { sectionsOf } from "#graph/worlds/file/import-export";
@@ -19,6 +20,10 @@ import { controlRoutes } from "./routes.ts";
 const JSON_BYTES_MAX = 16 * 1024 * 1024;
 /** A world file of some millions of labels. */
 const WORLD_FILE_BYTES_MAX = 256 * 1024 * 1024;
+
+/** Of the body of any route, a feature's file included. */
+export const largestBodyBytes = (registry: Registry): number =>
+  Math.max(WORLD_FILE_BYTES_MAX, ...controlRoutes(registry).map(({ fileBytesMax = 0 }) => fileBytesMax));
 
 export interface ControlAppOptions {
   readonly deps: ControlDeps;

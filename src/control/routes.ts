@@ -3,7 +3,6 @@ import type { ControlRoute } from "#control-contract/route";
 import type { Registry } from "#graph/contract/registry";
 import { appEventRoutes } from "./app-events.routes.ts";
 import { attributionRoutes } from "./attribution.routes.ts";
-import { feedRoutes } from "./feeds.routes.ts";
 import { inAppRoutes } from "./in-app.routes.ts";
 import { clockRoutes } from "./routes/clock.ts";
 import { faultRoutes } from "./routes/faults.ts";
@@ -28,7 +27,6 @@ export function controlRoutes({ features, webhookFields }: Registry): readonly C
     ...triggerRoutes(webhookFields),
     ...appEventRoutes,
     ...attributionRoutes,
-    ...feedRoutes,
     ...features.flatMap((feature) => feature.controlRoutes ?? []),
   ];
   requireDistinct(routes.map(({ operation }) => `the operation ${operation}`));
