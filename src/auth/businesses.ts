@@ -20,6 +20,6 @@ export const businessPersonFact = "business_person";
 export const businessPersonKey = (business: string, user: string): string => `${business} ${user}`;
 
 export async function worksFor(business: NodeId, user: NodeId, reader: Reader, ports: PortRegistry, facts: FactsOf): Promise<boolean> {
-  const load = async () => ((await ports.of("business").hasPerson(reader, business, user)) ? true : undefined);
+  const load = async () => ((await ports.get("business").hasPerson(reader, business, user)) ? true : undefined);
   return (await facts<true>(businessPersonFact).get(businessPersonKey(business, user), load)) === true;
 }

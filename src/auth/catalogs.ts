@@ -37,5 +37,5 @@ declare module "#kernel/ports" {
 export const catalogFact = "product_catalog";
 
 export function catalogOf(catalog: NodeId, reader: Reader, ports: PortRegistry, facts: FactsOf): Promise<CatalogFacts | undefined> {
-  return facts<CatalogFacts>(catalogFact).get(catalog, () => ports.of("product_catalog").findCatalog(reader, catalog));
+  return facts<CatalogFacts>(catalogFact).get(catalog, () => ports.get("product_catalog").findCatalog(reader, catalog));
 }

@@ -34,6 +34,6 @@ export const chatappSubscriptionFact = "chatapp_subscription";
 export const chatappSubscriptionKey = (account: string, app: string): string => `${account} ${app}`;
 
 export async function isSubscribedApp(account: NodeId, app: NodeId, reader: Reader, ports: PortRegistry, facts: FactsOf): Promise<boolean> {
-  const load = async () => ((await ports.of("chatapp_account").isSubscribed(reader, account, app)) ? true : undefined);
+  const load = async () => ((await ports.get("chatapp_account").isSubscribed(reader, account, app)) ? true : undefined);
   return (await facts<true>(chatappSubscriptionFact).get(chatappSubscriptionKey(account, app), load)) === true;
 }

@@ -31,5 +31,5 @@ export const pageRoleFact = "page_role";
 export const pageRoleKey = (page: string, user: string): string => `${page} ${user}`;
 
 export function pageTasksOf(page: NodeId, user: NodeId, reader: Reader, ports: PortRegistry, facts: FactsOf): Promise<PageRole | undefined> {
-  return facts<PageRole>(pageRoleFact).get(pageRoleKey(page, user), () => ports.of("page").findRole(reader, page, user));
+  return facts<PageRole>(pageRoleFact).get(pageRoleKey(page, user), () => ports.get("page").findRole(reader, page, user));
 }

@@ -12,7 +12,7 @@ const isSubscribed = ({ token, node, reader, ports, facts }: PolicyInput): Promi
 /** D-58: the app is subscribed on the source or destination account, or owns the solution. */
 async function hasPart(input: PolicyInput): Promise<boolean> {
   const { token, node, reader, ports, facts } = input;
-  const parties = await ports.of("migration_intent").findParties(reader, node.id);
+  const parties = await ports.get("migration_intent").findParties(reader, node.id);
   if (parties === undefined) return false;
   if (parties.solutionOwner === token.app) return true;
   for (const account of parties.accounts) if (await isSubscribedApp(account, token.app, reader, ports, facts)) return true;

@@ -25,7 +25,7 @@ async function denyWithoutTask(pages: readonly NodeId[], input: PolicyInput) {
 
 /** The original page and those that share the video; of a node that is no video, its page alone. */
 async function pagesShowing({ node, reader, ports }: PolicyInput): Promise<readonly NodeId[]> {
-  return node.id === node.owner ? [node.owner] : [node.owner, ...(await ports.of("live_video").crosspostedPages(reader, node.owner, node.id))];
+  return node.id === node.owner ? [node.owner] : [node.owner, ...(await ports.get("live_video").crosspostedPages(reader, node.owner, node.id))];
 }
 
 export const livePolicies = {

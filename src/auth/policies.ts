@@ -54,7 +54,7 @@ export const policies = {
     canSee: ({ token, node }) => token.app === node.id,
     async deny({ token, node, reader, ports }) {
       if (token.type === "app" || token.user === undefined) return undefined;
-      const roles = await ports.of("app").rolesOf(reader, node.id, token.user);
+      const roles = await ports.get("app").rolesOf(reader, node.id, token.user);
       return roles.some((role) => role === "administrator" || role === "developer")
         ? undefined
         : taskMissing("the role administrator or developer on the app");

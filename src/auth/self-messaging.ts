@@ -65,5 +65,5 @@ export async function isCovered(
   app: Pick<AppFacts, "id" | "access_level">,
 ): Promise<boolean> {
   if (app.access_level === "advanced") return true;
-  return account.user !== undefined && (await ports.of("app").rolesOf(reader, app.id, account.user)).length > 0;
+  return account.user !== undefined && (await ports.get("app").rolesOf(reader, app.id, account.user)).length > 0;
 }

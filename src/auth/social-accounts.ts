@@ -32,5 +32,5 @@ declare module "#kernel/ports" {
 export const socialAccountFact = "social_account";
 
 export function socialAccountOf(account: NodeId, reader: Reader, ports: PortRegistry, facts: FactsOf): Promise<SocialAccountFacts | undefined> {
-  return facts<SocialAccountFacts>(socialAccountFact).get(account, () => ports.of("social_account").findAccount(reader, account));
+  return facts<SocialAccountFacts>(socialAccountFact).get(account, () => ports.get("social_account").findAccount(reader, account));
 }

@@ -46,7 +46,7 @@ export class Tokens {
   }
 
   async findApp(id: NodeId): Promise<AppFacts | undefined> {
-    return this.#apps.peek(id) ?? (await this.#apps.get(id, () => this.#ports.of("app").findFacts(this.#database.reader, id)));
+    return this.#apps.peek(id) ?? (await this.#apps.get(id, () => this.#ports.get("app").findFacts(this.#database.reader, id)));
   }
 
   /** Whatever stands behind a token's text, dead or alive; undefined when it is unknown. */

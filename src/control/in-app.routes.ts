@@ -57,7 +57,7 @@ const made = Type.Object({ id: Type.String() });
 const success = Type.Object({ success: Type.Boolean() });
 
 async function accountOf(reader: Reader, world: World, id: NodeId): Promise<SocialAccountFacts> {
-  const account = await world.ports.of("social_account").findAccount(reader, id);
+  const account = await world.ports.get("social_account").findAccount(reader, id);
   if (account === undefined) throw unprocessable(`there is no social account ${id}`, "social_account");
   return account;
 }
@@ -72,7 +72,7 @@ async function recipientOf(reader: Reader, world: World, id: NodeId): Promise<Re
 
 async function mediaOf(reader: Reader, world: World, id: NodeId): Promise<CommentedMedia> {
   const node = await findNode(reader, id);
-  const media = node?.type === "media" ? await world.ports.of("media").find(reader, node.owner, id) : undefined;
+  const media = node?.type === "media" ? await world.ports.get("media").find(reader, node.owner, id) : undefined;
   if (node === undefined || media === undefined) throw unprocessable(`there is no media ${id}`, "media");
   return { id, owner: node.owner, media_product_type: media.media_product_type };
 }

@@ -1,28 +1,30 @@
 /**
- * Features meet by name: a feature registers a typed reader under its node type, another asks for it by that name.
- * Each feature adds its reader's type by declaration merging:
+ * Features meet by name: a feature provides a typed port, another feature or a part below the features asks for it by that name.
+ * The owner declares the type of its port by declaration merging:
  *
- *     declare module "#kernel/readers" { interface Readers { page: PageReader } }
+ *     declare module "#kernel/ports" { interface Ports { page: PagePort } }
  */
 // biome-ignore lint/suspicious/noEmptyInterface: features fill it by declaration merging.
 export interface Ports {}
 
+export type PortName = keyof Ports & string;
+
 export class PortRegistry {
   readonly #ports = new Map<string, unknown>();
 
-  register<Name extends keyof Ports & string>(name: Name, reader: Ports[Name]): void {
-    if (this.#ports.has(name)) throw new Error(`two rooms register a reader named ${name}`);
-    this.#ports.set(name, reader);
+  register<Name extends PortName>(name: Name, port: Ports[Name]): void {
+    if (this.#ports.has(name)) throw new Error(`the port ${name} is provided twice`);
+    this.#ports.set(name, port);
   }
 
   registerAll(ports: Partial<Ports>): void {
-    for (const [name, port] of Object.entries(ports)) this.register(name as keyof Ports & string, port as Ports[keyof Ports & string]);
+    for (const [name, port] of Object.entries(ports)) this.register(name as PortName, port as Ports[PortName]);
   }
 
-  /** Asking for a reader that no room registered is a programmer's mistake. */
-  of<Name extends keyof Ports & string>(name: Name): Ports[Name] {
-    const reader = this.#ports.get(name);
-    if (reader === undefined) throw new Error(`no room registers a reader named ${name}`);
-    return reader as Ports[Name];
+  /** Asking for a port that no feature provides is a programmer's mistake. */
+  get<Name extends PortName>(name: Name): Ports[Name] {
+    const port = this.#ports.get(name);
+    if (port === undefined) throw new Error(`no feature provides the port ${name}`);
+    return port as Ports[Name];
   }
 }

@@ -76,7 +76,7 @@ export class WebhookFacts {
   }
 
   subscribersOf(reader: Reader, event: EventFacts, nowMs: number): Promise<readonly NodeId[]> {
-    return this.#ports.of(subscriberPorts[event.object]).subscribersOf(reader, event, nowMs);
+    return this.#ports.get(subscriberPorts[event.object]).subscribersOf(reader, event, nowMs);
   }
 
   /** On the hot path: what is known, without a promise. */
@@ -86,17 +86,17 @@ export class WebhookFacts {
 
   /** Outside transactions. */
   findApp(reader: Reader, app: NodeId): Promise<WebhookApp | undefined> {
-    return this.#apps.get(app, () => this.#ports.of("webhook_app").find(reader, app));
+    return this.#apps.get(app, () => this.#ports.get("webhook_app").find(reader, app));
   }
 
   /** In a transaction: what it reads may never be committed, so it is not kept. */
   async findAppIn(tx: Reader, app: NodeId): Promise<WebhookApp | undefined> {
-    return this.#apps.peek(app) ?? (await this.#ports.of("webhook_app").find(tx, app));
+    return this.#apps.peek(app) ?? (await this.#ports.get("webhook_app").find(tx, app));
   }
 
   /** D-63. */
   async routeOf(reader: Reader, app: NodeId, of: WebhookApp | undefined, event: EventFacts, honoursOverrides: boolean): Promise<Route> {
-    const overrides = honoursOverrides ? await this.#ports.of("webhook_override").overridesOf(reader, app, event.entity, event.phone) : NO_OVERRIDES;
+    const overrides = honoursOverrides ? await this.#ports.get("webhook_override").overridesOf(reader, app, event.entity, event.phone) : NO_OVERRIDES;
     return routeOf({
       honoursOverrides,
       phoneOverride: overrides.phone,

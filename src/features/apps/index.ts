@@ -26,7 +26,7 @@ export const apps = defineFeature({
       findFacts: findApp,
       rolesOf,
       recordMarketingUse,
-      callbackOf: (reader, app) => ports.of("webhook_subscription_store").findCallbackUrl(reader, app, "chatapp_business_account"),
+      callbackOf: (reader, app) => ports.get("webhook_subscription_store").findCallbackUrl(reader, app, "chatapp_business_account"),
     },
   }),
 });

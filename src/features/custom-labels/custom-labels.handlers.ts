@@ -88,7 +88,7 @@ async function requirePerson(request: LabelOfUser, tx: Transaction): Promise<Lab
   await tx.lock("labels", node.owner);
   const label = await findLabel(tx, node.owner, node.id);
   if (label === undefined) throw notFoundNode(request);
-  const isKnown = isNodeId(params.user) && (await world.ports.of("page").hasPerson(tx, node.owner, params.user));
+  const isKnown = isNodeId(params.user) && (await world.ports.get("page").hasPerson(tx, node.owner, params.user));
   if (!isKnown) throw unknownUser("user");
   return label;
 }

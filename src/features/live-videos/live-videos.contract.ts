@@ -27,7 +27,7 @@ const point = Type.Object({ latitude: Type.Number(), longitude: Type.Number() })
 const placeSchema = Type.Object({ id: Type.Optional(Type.String()), location: Type.Optional(point) });
 
 const crosspostedPages = async ({ world }: ReadRequest, reader: Parameters<NonNullable<Field["load"]>>[1], row: LiveVideoRow) => {
-  const ids = await world.ports.of("live_video").crosspostedPages(reader, nodeId(row.page), nodeId(row.id));
+  const ids = await world.ports.get("live_video").crosspostedPages(reader, nodeId(row.page), nodeId(row.id));
   return ids.length === 0 ? undefined : { data: ids.map((id) => ({ id })) };
 };
 
@@ -42,7 +42,7 @@ function pageOf(policy: Field["policy"]): Field<LiveVideoRow> {
       set: () => set,
       load: async ({ world }, reader, row) => {
         const id = nodeId((row as LiveVideoRow).page);
-        return { id, name: (await world.ports.of("page").findName(reader, id)) ?? null };
+        return { id, name: (await world.ports.get("page").findName(reader, id)) ?? null };
       },
     },
   };

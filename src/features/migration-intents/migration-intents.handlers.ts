@@ -14,7 +14,7 @@ export async function handleSetSolutionMigrationIntent(request: OperationRequest
   if (destination_waba !== undefined) {
     // An account of strangers answers as one that does not exist.
     const isAccount = isNodeId(destination_waba) && (await findNode(tx, destination_waba))?.type === "chatapp_account";
-    const isSeen = isAccount && (await world.ports.of("chatapp_account").isSubscribed(tx, destination_waba, caller.app.id));
+    const isSeen = isAccount && (await world.ports.get("chatapp_account").isSubscribed(tx, destination_waba, caller.app.id));
     if (!isSeen || destination_waba === node.id) throw invalidParameter("destination_waba", "is not another account that the app is subscribed on");
   }
   const id = world.ids.mint();

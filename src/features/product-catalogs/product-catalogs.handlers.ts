@@ -42,6 +42,6 @@ async function readShare(request: CreateCatalog, tx: Transaction): Promise<Agenc
 }
 
 async function readBusiness({ world }: CreateCatalog, tx: Transaction, id: string, parameter: string): Promise<NodeId> {
-  if (!isNodeId(id) || !(await world.ports.of("business").exists(tx, id))) throw invalidParameter(parameter, "is not a business");
+  if (!isNodeId(id) || !(await world.ports.get("business").exists(tx, id))) throw invalidParameter(parameter, "is not a business");
   return id;
 }

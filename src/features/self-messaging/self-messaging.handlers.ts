@@ -20,7 +20,7 @@ export async function handleSendSelfMessage(request: Send, tx: Transaction) {
   if (quick_replies !== undefined && !(Array.isArray(quick_replies) && quick_replies.length === 0)) {
     throw invalidParameter("message.quick_replies", "is not supported in a message to oneself");
   }
-  const account = await world.ports.of("social_account").findAccount(tx, node.owner);
+  const account = await world.ports.get("social_account").findAccount(tx, node.owner);
   // It may have been removed, or given another social-scoped id, since the request began.
   if (account === undefined || account.social_scoped_id !== node.id) throw notFoundNode(request);
   return { id: await writeToSelf(tx, world, { ...account, social_scoped_id: node.id }, text) };

@@ -48,7 +48,7 @@ const isField = (field: string): field is SelfMessagingField => selfMessagingFie
 
 export async function subscribersOfSocialAccount(reader: Reader, ports: PortRegistry, event: EventFacts, nowMs: number): Promise<NodeId[]> {
   const { field, entity } = event;
-  const account = await ports.of("social_account").findAccount(reader, entity);
+  const account = await ports.get("social_account").findAccount(reader, entity);
   if (account === undefined || !isField(field)) return [];
   const subscribers: NodeId[] = [];
   for (const id of account.app_connections) {
@@ -66,9 +66,9 @@ async function factsOf(
   field: SelfMessagingField,
   nowSeconds: number,
 ): Promise<OnboardingFacts | undefined> {
-  const isSubscribed = await ports.of("webhook_subscription_store").isSubscribed(reader, id, "social", field);
+  const isSubscribed = await ports.get("webhook_subscription_store").isSubscribed(reader, id, "social", field);
   // Most connected apps that get nothing are just not subscribed.
-  const app = isSubscribed ? await ports.of("app").findFacts(reader, id) : undefined;
+  const app = isSubscribed ? await ports.get("app").findFacts(reader, id) : undefined;
   if (app === undefined) return undefined;
   const tokens: HeldToken[] = [];
   for (const token of await findLiveTokensOfAccount(reader, id, account, nowSeconds)) {
@@ -79,5 +79,5 @@ async function factsOf(
 
 async function isRoleViaBusiness(reader: Reader, ports: PortRegistry, { page }: SocialAccountFacts, { type, user }: AccountToken): Promise<boolean> {
   if (type !== "page" || page === undefined || user === undefined) return false;
-  return (await ports.of("page").findRole(reader, page, user))?.via_business === true;
+  return (await ports.get("page").findRole(reader, page, user))?.via_business === true;
 }

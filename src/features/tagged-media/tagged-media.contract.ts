@@ -39,7 +39,7 @@ const mediaItem: FieldSet<MediaRow> = {
     children: {
       ...plain(Type.Object({ data: Type.Array(Type.Object({ id: Type.String() })) })),
       async load({ world }, reader, row) {
-        const ids = await world.ports.of("media").publicChildren(reader, nodeId(row.owner), JSON.parse(row.children) as string[]);
+        const ids = await world.ports.get("media").publicChildren(reader, nodeId(row.owner), JSON.parse(row.children) as string[]);
         return ids.length === 0 ? undefined : { data: ids.map((id) => ({ id })) };
       },
     },

@@ -51,6 +51,6 @@ async function requireTester({ caller: { token, app }, world }: OperationRequest
     if (world.profile === "clients") return;
     throw tokenInvalid("access_token", "a token of type app does not serve here");
   }
-  const roles = token.microblog_user === undefined ? [] : await world.ports.of("app").rolesOf(reader, app.id, token.microblog_user);
+  const roles = token.microblog_user === undefined ? [] : await world.ports.get("app").rolesOf(reader, app.id, token.microblog_user);
   if (!roles.includes("microblog_tester")) throw taskMissing("the role microblog_tester on the app");
 }

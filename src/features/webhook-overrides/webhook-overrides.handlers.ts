@@ -36,7 +36,7 @@ export async function handleSetAccountOverride(request: AccountRequest, tx: Tran
   await tx.lock("chatapp_account", node.id);
   if (!(await isSubscribed(request, tx))) {
     if (wanted !== undefined || world.profile !== "clients") throw notFoundNode(request);
-    await world.ports.of("chatapp_account").subscribe(tx, node.id, app);
+    await world.ports.get("chatapp_account").subscribe(tx, node.id, app);
   }
   if (wanted === undefined) await deleteOverride(tx, node.id, app, undefined);
   else await saveOverride(tx, node.id, app, undefined, wanted.uri);
@@ -82,4 +82,4 @@ async function routeAnew(
 const isSubscribed = (
   { node, caller, world }: { node: { owner: NodeId }; caller: OperationRequest["caller"]; world: OperationRequest["world"] },
   reader: Reader,
-): Promise<boolean> => world.ports.of("chatapp_account").isSubscribed(reader, node.owner, caller.app.id);
+): Promise<boolean> => world.ports.get("chatapp_account").isSubscribed(reader, node.owner, caller.app.id);

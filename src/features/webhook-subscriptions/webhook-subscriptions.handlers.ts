@@ -42,7 +42,7 @@ export async function handleSubscribeApp(request: Subscribe, tx: Transaction) {
   const { object, callback_url, verify_token } = params;
   await tx.lock("app", node.id);
   // The app may have been removed while its callback was asked.
-  if ((await world.ports.of("app").findFacts(tx, node.id)) === undefined) throw notFoundNode(request);
+  if ((await world.ports.get("app").findFacts(tx, node.id)) === undefined) throw notFoundNode(request);
   const stored = await findSubscription(tx, node.id, object);
   const fields = knownFields(world, object, [...(stored === undefined ? [] : (JSON.parse(stored.fields) as string[])), ...params.fields], "fields");
   const sealed_verify_token = world.sealer.seal(verify_token);
@@ -74,7 +74,7 @@ export async function handleSubscribeToPage(request: OperationRequest<Static<typ
   const { node, params, caller, world } = request;
   const fields = knownFields(world, "page", params.subscribed_fields, "subscribed_fields");
   await tx.lock("page", node.id);
-  if ((await world.ports.of("page").findName(tx, node.id)) === undefined) throw notFoundNode(request);
+  if ((await world.ports.get("page").findName(tx, node.id)) === undefined) throw notFoundNode(request);
   await savePageSubscription(tx, node.id, caller.app.id, fields);
   return { success: true };
 }

@@ -10,7 +10,7 @@ import { ANY_OBJECT, findRetiredSecret, isSubscribed, listSubscriptions, type Su
 /** AUTH-21, D-60: subscribed on the account, and to the field. */
 export async function subscribersOfAccount(reader: Reader, ports: PortRegistry, { object, field, entity }: EventFacts): Promise<NodeId[]> {
   const subscribed: NodeId[] = [];
-  for (const app of await ports.of("chatapp_account").subscribedApps(reader, entity)) {
+  for (const app of await ports.get("chatapp_account").subscribedApps(reader, entity)) {
     if (await isSubscribed(reader, app, object, field)) subscribed.push(app);
   }
   return subscribed;
@@ -21,7 +21,7 @@ const callbackOf = (row: SubscriptionRow | undefined): AppCallback | undefined =
 
 /** An object's own callback, or the one for any object (ROUTE-3). */
 export async function findWebhookApp(reader: Reader, ports: PortRegistry, app: NodeId): Promise<WebhookApp | undefined> {
-  const facts = await ports.of("app").findFacts(reader, app);
+  const facts = await ports.get("app").findFacts(reader, app);
   if (facts === undefined) return undefined;
   const rows = await listSubscriptions(reader, app);
   const rowOf = (object: string) => rows.find((row) => row.object === object);

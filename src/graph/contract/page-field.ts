@@ -14,7 +14,7 @@ export function pageField(policy: PolicyName): Field {
     policy,
     nested: {
       set: () => set,
-      load: async ({ node, world }, reader) => ({ id: node.owner, name: (await world.ports.of("page").findName(reader, node.owner)) ?? null }),
+      load: async ({ node, world }, reader) => ({ id: node.owner, name: (await world.ports.get("page").findName(reader, node.owner)) ?? null }),
     },
   };
 }

@@ -27,7 +27,7 @@ const from: Field = {
     set: () => actorSet,
     async load({ world }, reader, row) {
       const { actor, actor_type } = row as unknown as { actor: string; actor_type: ActorType };
-      const name = actor_type === "page" ? await world.ports.of("page").findName(reader, nodeId(actor)) : undefined;
+      const name = actor_type === "page" ? await world.ports.get("page").findName(reader, nodeId(actor)) : undefined;
       return { id: actor, name: name ?? null };
     },
   },
