@@ -1,8 +1,6 @@
 /** All routes of the control API: those that belong to no feature, then each feature's own. */
 import type { ControlRoute } from "#control-contract/route";
 import type { Registry } from "#graph/contract/registry";
-import { appEventRoutes } from "./app-events.routes.ts";
-import { attributionRoutes } from "./attribution.routes.ts";
 import { inAppRoutes } from "./in-app.routes.ts";
 import { clockRoutes } from "./routes/clock.ts";
 import { faultRoutes } from "./routes/faults.ts";
@@ -25,8 +23,6 @@ export function controlRoutes({ features, webhookFields }: Registry): readonly C
     ...inAppRoutes(webhookFields),
     ...webhookRoutes,
     ...triggerRoutes(webhookFields),
-    ...appEventRoutes,
-    ...attributionRoutes,
     ...features.flatMap((feature) => feature.controlRoutes ?? []),
   ];
   requireDistinct(routes.map(({ operation }) => `the operation ${operation}`));
