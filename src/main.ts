@@ -17,7 +17,19 @@ import { type GraphServer, serveGraph } from "#http/server";
 import { formatVersion } from "#kernel/versions";
 import { GuardedClient } from "#outbound/client";
 import { surfaces } from "#surfaces/surfaces";
-import { collectGarbage, randomFraction, randomKey, randomSecret, realNowMs, SeededIds, sleepMs, TimeOrderedIds, tokenValue, traceId } from "#system";
+import {
+  collectGarbage,
+  monotonicMs,
+  randomFraction,
+  randomKey,
+  randomSecret,
+  realNowMs,
+  SeededIds,
+  sleepMs,
+  TimeOrderedIds,
+  tokenValue,
+  traceId,
+} from "#system";
 import { errorFields, type Log } from "#telemetry/log";
 import type { MetricsSource } from "#telemetry/merged-metrics";
 import { RequestMetrics } from "#telemetry/request-metrics";
@@ -188,7 +200,14 @@ const parseYaml = (text: string): unknown => Bun.YAML.parse(text);
 function controlOf(log: Log, world: OpenWorld, registry: Registry, key: string, readMetrics: () => MetricsSource): ControlAppOptions {
   return {
     key,
-    deps: { registry, worlds: new Map([[world.name, world]]), parseYaml, mintTokenValue: tokenValue, onTimeMoved: [(moved) => moved.work.runDue()] },
+    deps: {
+      registry,
+      worlds: new Map([[world.name, world]]),
+      parseYaml,
+      mintTokenValue: tokenValue,
+      onTimeMoved: [(moved) => moved.work.runDue()],
+      realTime: { monotonicMs, sleepMs },
+    },
     readMetrics,
     onUnexpected: (error, operation) => log.error({ operation, ...errorFields(error) }, "a control call failed unexpectedly"),
   };

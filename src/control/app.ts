@@ -2,6 +2,9 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type Context, Hono } from "hono";
 import type { TSchema } from "typebox";
+import { bodyBytes } from "#control-contract/body-bytes";
+import { badRequest, bodyOf, ControlError, controlCodes, controlErrorOf, notFound } from "#control-contract/errors";
+import type { ControlDeps, ControlRequest, ControlRoute } from "#control-contract/route";
 import type { Registry } from "#graph/contract/registry";
 import { parametersReader } from "#graph/pipeline/parameters";
 import { entryReader } from "#graph/worlds/file/entry-reader";
@@ -9,45 +12,18 @@ import { sectionsOf } from "#graph/worlds/file/import-export";
 import { GraphError } from "#kernel/errors";
 import { isStorableText } from "#kernel/text";
 import type { MetricsSource } from "#telemetry/merged-metrics";
-import { appEventRoutes } from "./app-events.routes.ts";
-import { attributionRoutes } from "./attribution.routes.ts";
-import { bodyBytes } from "./body-bytes.ts";
-import { clockRoutes } from "./clock.routes.ts";
-import { badRequest, bodyOf, ControlError, controlCodes, controlErrorOf, notFound } from "./errors.ts";
-import { faultRoutes } from "./faults.routes.ts";
-import { feedRoutes } from "./feeds.routes.ts";
-import { inAppRoutes } from "./in-app.routes.ts";
-import { liveVideoRoutes } from "./live-videos.routes.ts";
 import { METRICS_TYPE, metricsText } from "./metrics.ts";
-import { nodeRoutes } from "./nodes.routes.ts";
 import { openapiOf } from "./openapi.ts";
-import { requestRoutes } from "./requests.routes.ts";
-import type { ControlDeps, ControlRequest, ControlRoute } from "./routes.ts";
-import { tokenRoutes } from "./tokens.routes.ts";
-import { triggerRoutes } from "./trigger.routes.ts";
-import { webhookRoutes } from "./webhooks.routes.ts";
-import { worldRoutes } from "./worlds.routes.ts";
-
-export const controlRoutes = ({ webhookFields }: Registry): readonly ControlRoute[] => [
-  ...worldRoutes,
-  ...nodeRoutes,
-  ...tokenRoutes,
-  ...clockRoutes,
-  ...liveVideoRoutes,
-  ...requestRoutes,
-  ...faultRoutes,
-  ...inAppRoutes(webhookFields),
-  ...webhookRoutes,
-  ...triggerRoutes(webhookFields),
-  ...appEventRoutes,
-  ...attributionRoutes,
-  ...feedRoutes,
-];
+import { controlRoutes } from "./routes.ts";
 
 /** A node with its longest list: a page with 10,000 people is some 600 kB. */
 const JSON_BYTES_MAX = 16 * 1024 * 1024;
 /** A world file of some millions of labels. */
 const WORLD_FILE_BYTES_MAX = 256 * 1024 * 1024;
+
+/** Of the body of any route, a feature's file included. */
+export const largestBodyBytes = (registry: Registry): number =>
+  Math.max(WORLD_FILE_BYTES_MAX, ...controlRoutes(registry).map(({ fileBytesMax = 0 }) => fileBytesMax));
 
 export interface ControlAppOptions {
   readonly deps: ControlDeps;

@@ -1,6 +1,8 @@
 /** What a person does in the app, and what happens to a business account: each yields its webhooks (operating.md: in-app). */
 import { type Static, Type } from "typebox";
 import type { SocialAccountFacts } from "#auth/social-accounts";
+import { unprocessable } from "#control-contract/errors";
+import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import {
   type CommentedMedia,
   type CommentField,
@@ -16,9 +18,7 @@ import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import type { FieldCatalogue } from "#webhooks/catalogue/catalogue";
-import { unprocessable } from "./errors.ts";
-import { type ControlRequest, type ControlRoute, route } from "./routes.ts";
-import { requireValue } from "./trigger.routes.ts";
+import { requireValue } from "./routes/trigger.ts";
 
 const closed = { additionalProperties: false };
 /** As long as the captions of such platforms. */

@@ -1,11 +1,11 @@
 /** OpenAPI 3.1 of the control API, made from its routes. Nodes have a path for each key of the world file. */
 import { type TSchema, Type } from "typebox";
+import { controlCodes } from "#control-contract/errors";
+import { listOf } from "#control-contract/lists";
+import type { ControlRoute } from "#control-contract/route";
 import type { WorldSection } from "#graph/contract/feature";
 import { hasIdentity } from "#graph/worlds/file/import-export";
 import { READ_AS } from "#graph/worlds/file/schema-words";
-import { controlCodes } from "./errors.ts";
-import { listOf } from "./lists.ts";
-import type { ControlRoute } from "./routes.ts";
 
 const errorSchema = Type.Object({
   error: Type.Object({

@@ -1,61 +1,39 @@
-/** The words of the control API's contract: a route is data, and its OpenAPI document is made from it. */
-import type { Static, TObject, TSchema } from "typebox";
+/** All routes of the control API: those that belong to no feature, then each feature's own. */
+import type { ControlRoute } from "#control-contract/route";
 import type { Registry } from "#graph/contract/registry";
-import type { ParseYaml } from "#graph/worlds/file/text";
-import type { OpenWorld } from "#graph/worlds/open-world";
-import type { NodeId } from "#kernel/ids";
+import { inAppRoutes } from "./in-app.routes.ts";
+import { clockRoutes } from "./routes/clock.ts";
+import { faultRoutes } from "./routes/faults.ts";
+import { nodeRoutes } from "./routes/nodes.ts";
+import { requestRoutes } from "./routes/requests.ts";
+import { tokenRoutes } from "./routes/tokens.ts";
+import { triggerRoutes } from "./routes/trigger.ts";
+import { webhookRoutes } from "./routes/webhooks.ts";
+import { worldRoutes } from "./routes/worlds.ts";
 
-/** What the control API steers. */
-export interface ControlDeps {
-  readonly registry: Registry;
-  /** By name; `default` is the first. */
-  readonly worlds: ReadonlyMap<string, OpenWorld>;
-  readonly parseYaml: ParseYaml;
-  /** The value of a new token, for its world's seed and the token's id. */
-  mintTokenValue(seed: number | undefined, id: NodeId): string;
-  /** Whatever falls due when a world's time was moved; awaited in this order before the request answers. */
-  readonly onTimeMoved: readonly ((world: OpenWorld) => Promise<void>)[];
+/** Throws where two routes have the same address, or operations of the same name. */
+export function controlRoutes({ features, webhookFields }: Registry): readonly ControlRoute[] {
+  const routes = [
+    ...worldRoutes,
+    ...nodeRoutes,
+    ...tokenRoutes,
+    ...clockRoutes,
+    ...requestRoutes,
+    ...faultRoutes,
+    ...inAppRoutes(webhookFields),
+    ...webhookRoutes,
+    ...triggerRoutes(webhookFields),
+    ...features.flatMap((feature) => feature.controlRoutes ?? []),
+  ];
+  requireDistinct(routes.map(({ operation }) => `the operation ${operation}`));
+  requireDistinct(routes.map(addressOf));
+  return routes;
 }
 
-export interface ControlRequest<Q = unknown, B = unknown> {
-  readonly deps: ControlDeps;
-  /** The world that the path names; the first one where it names none. */
-  readonly world: OpenWorld;
-  /** Segments of the path by name, e.g. `{id}`. */
-  readonly path: Readonly<Record<string, string>>;
-  readonly query: Q;
-  readonly body: B;
-  /** The address of the request without its query, for links. */
-  readonly url: string;
-  /** Lower-case name; undefined when it was not sent. */
-  header(name: string): string | undefined;
-}
+/** Segments that stand for a value match whatever their names are. */
+const addressOf = ({ method, path }: ControlRoute): string => `the address ${method} ${path.replaceAll(/\{\w+\}/g, "{}")}`;
 
-export interface ControlRoute {
-  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** With `{w}` for a world's name. */
-  readonly path: string;
-  readonly operation: string;
-  readonly summary: string;
-  readonly query?: TObject;
-  /** A JSON body by its schema; `text`: the body as it is (a world file); `entry`: a node's entry, checked by its section; `file`: the request, unread, whose body the handler takes as it comes. */
-  readonly body?: TSchema | "text" | "entry" | "file";
-  readonly status?: 200 | 201;
-  /** `entry` and `entries`: what the section of `{key}` says of its nodes. */
-  readonly response: TSchema | "entry" | "entries";
-  /** Media types that it answers as a stream, beside or in place of JSON: the handler then returns the `Response` itself. */
-  readonly streams?: readonly string[];
-  /** Beside 400 and 401, which any request may meet. */
-  readonly errors?: readonly (404 | 409 | 413 | 422)[];
-  handle(request: ControlRequest): Promise<unknown>;
+function requireDistinct(names: readonly string[]): void {
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new Error(`two routes of the control API have ${twice}`);
 }
-
-interface RouteInput<Q extends TObject, B extends TSchema> extends Omit<ControlRoute, "query" | "body" | "handle"> {
-  readonly query?: Q;
-  readonly body?: B;
-  handle(request: ControlRequest<Static<Q>, Static<B>>): Promise<unknown>;
-}
-
-/** Keeps the types of query and body inside the route. */
-export const route = <Q extends TObject = TObject, B extends TSchema = TSchema>(words: RouteInput<Q, B>): ControlRoute =>
-  words as unknown as ControlRoute;

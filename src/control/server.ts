@@ -1,8 +1,7 @@
 /** The control API's listener, on a port of its own. */
 import type { Server } from "bun";
-import { FILE_BYTES_MAX } from "#features/product-feeds";
 import { sleepMs } from "#system";
-import { type ControlAppOptions, controlApp } from "./app.ts";
+import { type ControlAppOptions, controlApp, largestBodyBytes } from "./app.ts";
 
 export interface ControlServerOptions extends ControlAppOptions {
   readonly host: string;
@@ -25,8 +24,8 @@ export function serveControl(options: ControlServerOptions): ControlServer {
     hostname: options.host,
     port: options.port,
     idleTimeout: IDLE_SECONDS_MAX,
-    // Of the largest body there is, a feed file; one byte more, so that refusing a larger one is the application's own.
-    maxRequestBodySize: FILE_BYTES_MAX + 1,
+    // One byte more, so that the application refuses a larger body, with an error of its own.
+    maxRequestBodySize: largestBodyBytes(options.deps.registry) + 1,
     fetch: (request) => app.fetch(request),
   });
   return {

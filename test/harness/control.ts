@@ -1,7 +1,7 @@
 /** The control API over a world in the test's own process, without a socket. */
 import { expect } from "bun:test";
 import { type ControlAppOptions, controlApp } from "#control/app";
-import { tokenValue } from "#system";
+import { monotonicMs, sleepMs, tokenValue } from "#system";
 import { RequestMetrics } from "#telemetry/request-metrics";
 import { openPlaza, type PlazaOptions, type TestPlaza } from "./plaza.ts";
 
@@ -35,6 +35,7 @@ export async function openControl(options: PlazaOptions = {}, more: Partial<Cont
       parseYaml: (text) => Bun.YAML.parse(text),
       mintTokenValue: tokenValue,
       onTimeMoved: [],
+      realTime: { monotonicMs, sleepMs },
       ...more,
     },
     readMetrics: () => new RequestMetrics(),

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { controlRoutes } from "#control/app";
 import { openapiOf } from "#control/openapi";
+import { controlRoutes } from "#control/routes";
 import { openapiDocument } from "#graph/contract/openapi";
 import type { SurfaceName } from "#graph/pipeline/request";
 import { standardCalendar } from "#graph/versions/calendar";

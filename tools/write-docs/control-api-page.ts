@@ -1,5 +1,5 @@
-import { controlRoutes } from "#control/app";
-import type { ControlRoute } from "#control/routes";
+import { controlRoutes } from "#control/routes";
+import type { ControlRoute } from "#control-contract/route";
 import { buildRegistry } from "#main";
 import { code, page, table } from "./markdown.ts";
 import { propertiesOf, type Schema, schemaText } from "./schema-text.ts";

@@ -2,8 +2,9 @@ import { expect, test } from "bun:test";
 import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import { readRetentionDays, saveRetentionDays } from "./app-events.jobs.ts";
+import { recordTouch } from "./attribution/touches.ts";
 import { appEvents } from "./index.ts";
-import { listEventNames, listLog, recordTouch } from "./log/log.handlers.ts";
+import { listEventNames, listLog } from "./log/log.handlers.ts";
 
 const NOW = 1_795_000_000;
 const DAY = 86_400;

@@ -3,11 +3,13 @@
 import { defineFeature } from "#graph/contract/feature";
 import { serveIntake, serveRead } from "#graph/contract/operation";
 import { readAttribution, reportAppEvents } from "./app-events.contract.ts";
+import { appEventControlRoutes } from "./app-events.control.ts";
 import { handleReport } from "./app-events.handlers.ts";
-import { readRetentionDays, retention, saveRetentionDays } from "./app-events.jobs.ts";
+import { retention } from "./app-events.jobs.ts";
 import { appEventMigrations } from "./app-events.migrations.ts";
 import { deleteAdsOfApp, untrackApp } from "./attribution/ads.store.ts";
 import { adSection } from "./attribution/ads.world.ts";
+import { attributionControlRoutes } from "./attribution/attribution.control.ts";
 import { handleReadAttribution } from "./attribution/attribution.handlers.ts";
 import { deleteEventsOfApp } from "./log/log.store.ts";
 
@@ -18,6 +20,7 @@ export const appEvents = defineFeature({
   operations: [serveIntake(reportAppEvents, handleReport), serveRead(readAttribution, handleReadAttribution)],
   worldSections: [adSection],
   jobs: [retention],
+  controlRoutes: [...appEventControlRoutes, ...attributionControlRoutes],
   async onOwnerDeleted(tx, owner) {
     await deleteEventsOfApp(tx, owner);
     await deleteAdsOfApp(tx, owner);
@@ -25,19 +28,5 @@ export const appEvents = defineFeature({
   },
 });
 
-export { reportOf } from "./attribution/report.handlers.ts";
-/** For the control API. */
-export type { Touch } from "./attribution/rule.ts";
+/** The command line gathers the test events of all processes. */
 export { type TestEvent, testEventsOf } from "./intake/test-view.ts";
-export {
-  deactivateEventName,
-  exportLines,
-  identitiesOfTouch,
-  listDaySums,
-  listEventNames,
-  listLog,
-  logEntry,
-  recordTouch,
-} from "./log/log.handlers.ts";
-export { exportParquet } from "./log/parquet.ts";
-export { readRetentionDays, saveRetentionDays };

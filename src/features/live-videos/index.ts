@@ -17,6 +17,7 @@ import {
   readLiveVideo,
   updateLiveVideo,
 } from "./live-videos.contract.ts";
+import { liveVideoControlRoutes } from "./live-videos.control.ts";
 import {
   handleCreateLiveVideo,
   handleDeleteLiveVideo,
@@ -28,12 +29,6 @@ import { liveVideoMigrations } from "./live-videos.migrations.ts";
 import { deleteVideosOfPage, findVideo, type LiveVideoRow, listCrosspostedPages } from "./live-videos.store.ts";
 import { liveVideoWebhook } from "./live-videos.webhooks.ts";
 import { liveVideoSection } from "./live-videos.world.ts";
-
-export { findRefusalToWatch, readLiveState, setSealing, type TransitionResult, transitionLiveVideo } from "./lifecycle/control-transitions.ts";
-export { feedEnded, feedLost, feedStarted, noAudio } from "./lifecycle/feed.ts";
-export { type LiveEvent, states as liveVideoStates, statuses as liveVideoStatuses } from "./lifecycle/states.ts";
-export { countryOf } from "./viewing/countries.ts";
-export { refusalsToWatch } from "./viewing/watching.ts";
 
 export const liveVideos = defineFeature({
   name: "live-videos",
@@ -65,6 +60,7 @@ export const liveVideos = defineFeature({
     serveWrite(createReaction, handleCreateReaction),
   ],
   jobs: [liveVideoDeadlines],
+  controlRoutes: liveVideoControlRoutes,
   webhookFields: [liveVideoWebhook],
   worldSections: [liveVideoSection, commentSection, reactionSection],
   ports: () => ({

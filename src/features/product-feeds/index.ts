@@ -4,16 +4,12 @@ import { defineFeature } from "#graph/contract/feature";
 import { serveList } from "#graph/contract/operation";
 import { feedIngestion, scheduleIngestion } from "./ingestion/jobs.ts";
 import { listArticlesAndPublications } from "./product-feeds.contract.ts";
+import { feedControlRoutes } from "./product-feeds.control.ts";
 import { handleListArticles } from "./product-feeds.handlers.ts";
 import { productFeedMigrations } from "./product-feeds.migrations.ts";
 import type { FeedPort } from "./product-feeds.ports.ts";
 import { deleteFeed, listFeedsOfCatalog } from "./product-feeds.store.ts";
 import { feedSection } from "./product-feeds.world.ts";
-
-export { FeedFileProblem, feedFormats } from "./formats/rows.ts";
-export { uploadStatuses } from "./ingestion/uploads.store.ts";
-export { findReport, hasFeed, listReports, receiveFile, receiveUrl } from "./ingestion/uploads.ts";
-export { FILE_BYTES_MAX, ROWS_PER_WRITE } from "./product-feeds.limits.ts";
 
 const deleteFeedsOfCatalog: FeedPort["deleteFeedsOfCatalog"] = async (tx, catalog, world) => {
   for (const feed of await listFeedsOfCatalog(tx, catalog)) {
@@ -29,6 +25,7 @@ export const productFeeds = defineFeature({
   operations: [serveList(listArticlesAndPublications, handleListArticles)],
   worldSections: [feedSection],
   jobs: [feedIngestion],
+  controlRoutes: feedControlRoutes,
   ports: () => ({
     product_feed: { deleteFeedsOfCatalog },
   }),

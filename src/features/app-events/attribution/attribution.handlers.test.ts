@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
-import { recordTouch, type TouchInput } from "../log/log.handlers.ts";
 import { reportOf } from "./report.handlers.ts";
+import { recordTouch, type TouchInput } from "./touches.ts";
 
 const NOW = 1_795_000_000;
 const DAY = 86_400;

@@ -1,15 +1,13 @@
-/** What the control API shows of an app's events: the log, its export, names, sums, touches told. */
+/** What the control API shows of an app's events: the log, its export, names, sums. */
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import { type EventKind, eventKinds } from "../app-events.contract.ts";
 import { DAY_SECONDS } from "../app-events.limits.ts";
-import { insertTouch, type NewTouch } from "../attribution/ads.store.ts";
 import { amountText } from "../intake/amounts.ts";
 import { kindName } from "../intake/batch.ts";
 import { deactivateName, listNames } from "../intake/names.store.ts";
-import { deviceIdentities, type LoggedDevice, readLoggedDevice } from "../intake/parse-request.ts";
-import { isHashed, personsOf, readUserData } from "../intake/parse-user-data.ts";
+import { type LoggedDevice, readLoggedDevice } from "../intake/parse-request.ts";
 import { isStandardEvent } from "../standard-events.contract.ts";
 import { type EventRow, type LogFilter, listEvents } from "./log.store.ts";
 import { ALL_DAYS, readSums } from "./sums.store.ts";
@@ -147,25 +145,4 @@ export async function listDaySums(world: World, app: NodeId, since: number, unti
       ...(valued > 0 ? { sum: amountText(sum) } : {}),
     };
   });
-}
-
-/** A click or an impression as the control API tells it (operating.md). */
-export interface TouchInput {
-  readonly ad: string;
-  readonly advertiser_id?: string | undefined;
-  readonly attribution?: string | undefined;
-  readonly ud?: Readonly<Record<string, string>> | undefined;
-  readonly time: number;
-}
-
-/** Whom it names; empty where it names nobody by a device id, a cookie or a hashed person key. */
-export function identitiesOfTouch({ advertiser_id, attribution, ud = {} }: TouchInput): string[] {
-  const hashed = Object.fromEntries(Object.entries(ud).filter(([, value]) => isHashed(value)));
-  return [...deviceIdentities({ advertiser_id, attribution }), ...personsOf(readUserData(hashed).kept)];
-}
-
-export async function recordTouch(world: World, kind: NewTouch["kind"], touch: TouchInput): Promise<NodeId> {
-  const id = world.ids.mint();
-  await world.database.write((tx) => insertTouch(tx, { id, ad: touch.ad, kind, time: touch.time, identities: identitiesOfTouch(touch) }));
-  return id;
 }

@@ -1,11 +1,11 @@
 /** An example of a webhook, for trying a receiver out. */
 import { type Static, Type } from "typebox";
+import { unprocessable } from "#control-contract/errors";
+import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { worldId } from "#graph/worlds/file/schema-words";
 import { nodeId } from "#kernel/ids";
 import type { FieldCatalogue } from "#webhooks/catalogue/catalogue";
 import { findPayloadProblem, type WebhookField, type WebhookObject, webhookObjects } from "#webhooks/catalogue/field";
-import { unprocessable } from "./errors.ts";
-import { type ControlRequest, type ControlRoute, route } from "./routes.ts";
 
 const triggerBody = (fields: FieldCatalogue) =>
   Type.Object(

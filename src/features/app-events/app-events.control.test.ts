@@ -7,7 +7,6 @@ const world = {
   clock: { now: NOW, frozen: true },
   apps: [{ id: "1001", name: "Shop", secret: "s" }],
   users: [{ id: "3001", name: "Ada" }],
-  ads: [{ id: "8501", app: "1001", campaign_id: "9501" }],
 };
 
 async function open(database: "sqlite" | "postgres") {
@@ -97,35 +96,5 @@ onEachDatabase("app events by the control API", (database) => {
     expect(data.map(({ verdict }: { verdict: string }) => verdict)).toEqual(["refused", "duplicate", "accepted"]);
     expect(JSON.parse(text.slice(text.indexOf("{")))).toEqual(data[2]);
     expect(data[0].reason).toContain("custom_events[0].pf_success");
-  });
-
-  test("D-74: touches are told, and reported on", async () => {
-    const { request, plaza, send } = await open(database);
-    await send([{ _eventName: "buy", _valueToSum: 3 }]);
-    expect((await request("POST", "attribution/clicks", { ad: "8501", advertiser_id: "a", time: NOW - 60 })).status).toBe(201);
-    expect((await request("POST", "attribution/impressions", { ad: "8501", attribution: "a".repeat(22) })).status).toBe(201);
-    expect((await request("POST", "attribution/clicks", { ad: "1001", advertiser_id: "a" })).status).toBe(422);
-    expect((await request("POST", "attribution/clicks", { ad: "8501" })).status).toBe(400);
-    expect((await request("POST", "attribution/clicks", { ad: "8501", ud: { em: "not hashed" } })).status).toBe(400);
-    expect((await request("GET", "app-events/1001/report")).body).toEqual({
-      since: 0,
-      until: NOW,
-      data: [
-        {
-          ad_id: "8501",
-          campaign_id: "9501",
-          event: "CUSTOM_APP_EVENTS",
-          event_name: "buy",
-          click_through: 1,
-          view_through: 0,
-          cross_campaign: 0,
-          cross_device: 0,
-          sums: { "": "3" },
-        },
-      ],
-    });
-    expect((await request("GET", "app-events/1001/report?since=2&until=1")).status).toBe(400);
-    expect((await request("DELETE", "nodes/ads/8501")).status).toBeLessThan(300);
-    expect((await plaza.get("/v26.0/1001/app_attribution", { bearer: "1001|s", query: { advertiser_id: "a" } })).body).toEqual({ data: [] });
   });
 });

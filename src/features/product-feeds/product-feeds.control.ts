@@ -1,25 +1,17 @@
 /** Feed files: taken in, and what came of them (operating.md: feeds/{id}/uploads). */
 import { type Static, Type } from "typebox";
-import {
-  FeedFileProblem,
-  FILE_BYTES_MAX,
-  feedFormats,
-  findReport,
-  hasFeed,
-  listReports,
-  receiveFile,
-  receiveUrl,
-  uploadStatuses,
-} from "#features/product-feeds";
+import { bodyBytes } from "#control-contract/body-bytes";
+import { badRequest, ControlError, notFound, unprocessable } from "#control-contract/errors";
+import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
+import { multipartFile } from "#control-contract/multipart-file";
+import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { entryReader } from "#graph/worlds/file/entry-reader";
 import { isNodeId } from "#kernel/ids";
 import { CallbackRefused } from "#outbound/address-rules";
-import { monotonicMs, sleepMs } from "#system";
-import { bodyBytes } from "./body-bytes.ts";
-import { badRequest, ControlError, notFound, unprocessable } from "./errors.ts";
-import { listOf, pageQuery, respondWithList } from "./lists.ts";
-import { multipartFile } from "./multipart-file.ts";
-import { type ControlRequest, type ControlRoute, route } from "./routes.ts";
+import { FeedFileProblem, feedFormats } from "./formats/rows.ts";
+import { uploadStatuses } from "./ingestion/uploads.store.ts";
+import { findReport, hasFeed, listReports, receiveFile, receiveUrl } from "./ingestion/uploads.ts";
+import { FILE_BYTES_MAX } from "./product-feeds.limits.ts";
 
 const format = Type.Unsafe<(typeof feedFormats)[number]>({ enum: [...feedFormats] });
 const rowCount = (description: string) => Type.Integer({ minimum: 0, description });
@@ -138,6 +130,7 @@ async function jsonOf(request: Request): Promise<unknown> {
 
 async function readUpload(controlRequest: ControlRequest<Static<typeof readQuery>>): Promise<unknown> {
   const { world, path, query } = controlRequest;
+  const { monotonicMs, sleepMs } = controlRequest.deps.realTime;
   const feed = await feedOf(controlRequest);
   const n = path.n as string;
   const until = monotonicMs() + (query.within_ms ?? 0);
@@ -151,7 +144,7 @@ async function readUpload(controlRequest: ControlRequest<Static<typeof readQuery
 
 const UPLOADS = "/v1/worlds/{w}/feeds/{id}/uploads";
 
-export const feedRoutes: readonly ControlRoute[] = [
+export const feedControlRoutes: readonly ControlRoute[] = [
   route({
     method: "POST",
     path: UPLOADS,
@@ -160,6 +153,7 @@ export const feedRoutes: readonly ControlRoute[] = [
       "Takes a feed file (CSV, TSV, RSS or Atom XML, JSON lines; gzip of each), sent or by its address, and reads it in the background. The feed's items become those of the file, all at once",
     query: uploadQuery,
     body: "file",
+    fileBytesMax: FILE_BYTES_MAX,
     status: 201,
     response: upload,
     errors: [404, 413, 422],

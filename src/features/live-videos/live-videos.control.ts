@@ -1,24 +1,13 @@
 /** The live state of a video, and what happens to it from outside the interface: encoders, sealing, takedowns, restorations. */
 import { type Static, type TSchema, Type } from "typebox";
-import {
-  countryOf,
-  feedEnded,
-  feedLost,
-  feedStarted,
-  findRefusalToWatch,
-  type LiveEvent,
-  liveVideoStates,
-  liveVideoStatuses,
-  noAudio,
-  readLiveState,
-  refusalsToWatch,
-  setSealing,
-  type TransitionResult,
-  transitionLiveVideo,
-} from "#features/live-videos";
+import { badRequest, conflict, notFound } from "#control-contract/errors";
+import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { isNodeId, type NodeId } from "#kernel/ids";
-import { badRequest, conflict, notFound } from "./errors.ts";
-import { type ControlRequest, type ControlRoute, route } from "./routes.ts";
+import { findRefusalToWatch, readLiveState, setSealing, type TransitionResult, transitionLiveVideo } from "./lifecycle/control-transitions.ts";
+import { feedEnded, feedLost, feedStarted, noAudio } from "./lifecycle/feed.ts";
+import { type LiveEvent, states, statuses } from "./lifecycle/states.ts";
+import { countryOf } from "./viewing/countries.ts";
+import { refusalsToWatch } from "./viewing/watching.ts";
 
 const oneOf = (words: readonly string[]) => Type.Union(words.map((word) => Type.Literal(word)));
 const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()]);
@@ -26,8 +15,8 @@ const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()]);
 const liveState = Type.Object({
   id: Type.String(),
   page: Type.String(),
-  state: Type.Unsafe({ ...oneOf(liveVideoStates), description: "a finer status: reconnecting, key_dead and ending show as LIVE" }),
-  status: Type.Unsafe({ ...orNull(oneOf(liveVideoStatuses)), description: "as the interface shows it; null while the video is taken down" }),
+  state: Type.Unsafe({ ...oneOf(states), description: "a finer status: reconnecting, key_dead and ending show as LIVE" }),
+  status: Type.Unsafe({ ...orNull(oneOf(statuses)), description: "as the interface shows it; null while the video is taken down" }),
   feed: Type.Object({
     is_sending: Type.Boolean({ description: "an encoder sends at the moment" }),
     session: Type.Integer({ description: "counts the feeds; 0: there was none" }),
@@ -133,7 +122,7 @@ async function checkViewer(request: ControlRequest<Static<typeof watchQuery>>): 
 
 const LIVE_VIDEO = "/v1/worlds/{w}/live-videos/{id}";
 
-export const liveVideoRoutes: readonly ControlRoute[] = [
+export const liveVideoControlRoutes: readonly ControlRoute[] = [
   {
     method: "GET",
     path: `${LIVE_VIDEO}/ingest`,

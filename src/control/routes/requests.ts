@@ -1,11 +1,10 @@
 /** The last requests, and an assertion over them that waits. */
 import { type Static, Type } from "typebox";
+import { unprocessable } from "#control-contract/errors";
+import { listOf } from "#control-contract/lists";
+import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import type { RequestEntry } from "#graph/pipeline/request-log";
 import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
-import { monotonicMs, sleepMs } from "#system";
-import { unprocessable } from "./errors.ts";
-import { listOf } from "./lists.ts";
-import { type ControlRequest, type ControlRoute, route } from "./routes.ts";
 
 const seenRequest = Type.Object({
   trace_id: Type.String(),
@@ -56,8 +55,9 @@ async function listRequests({ world, query }: ControlRequest<Static<typeof reque
   return { data: world.requests.entries().filter(isAsked).map(shown), paging: {} };
 }
 
-async function expectRequests({ world, body }: ControlRequest<unknown, Expectation>): Promise<unknown> {
+async function expectRequests({ deps, world, body }: ControlRequest<unknown, Expectation>): Promise<unknown> {
   const { operation, match, count, within_ms } = body;
+  const { monotonicMs, sleepMs } = deps.realTime;
   const until = monotonicMs() + within_ms;
   for (;;) {
     const all = world.requests.entries();

@@ -1,14 +1,14 @@
 /** Any key of the world file, one node at a time. */
 import { Type } from "typebox";
+import { badRequest, conflict, notFound, unprocessable } from "#control-contract/errors";
+import { pageQuery, respondWithList } from "#control-contract/lists";
+import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import type { WorldEntry, WorldSection } from "#graph/contract/feature";
 import { entryReader } from "#graph/worlds/file/entry-reader";
 import { checkReferences, hasIdentity, identityOf, sectionsOf } from "#graph/worlds/file/import-export";
 import { WorldProblem } from "#graph/worlds/file/schema-words";
 import { isNodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
-import { badRequest, conflict, notFound, unprocessable } from "./errors.ts";
-import { pageQuery, respondWithList } from "./lists.ts";
-import { type ControlRequest, type ControlRoute, route } from "./routes.ts";
 
 function sectionOf({ deps, path }: ControlRequest): WorldSection {
   const section = sectionsOf(deps.registry).find(({ key }) => key === path.key);

@@ -1,8 +1,8 @@
 /** Worlds as a whole: listed, exported, imported. */
 import { Type } from "typebox";
+import { listOf } from "#control-contract/lists";
+import type { ControlRoute } from "#control-contract/route";
 import { exportWorld, importWorld, isEmpty } from "#graph/worlds/file/import-export";
-import { listOf } from "./lists.ts";
-import type { ControlRoute } from "./routes.ts";
 
 const worldInList = Type.Object({
   name: Type.String(),

@@ -1,25 +1,16 @@
-/** App events as the operator sees them: log, export, names, sums, test events, report; and touches of ads told. */
+/** App events as the operator sees them: log, export, names, sums, test events, how long raw events are kept. */
 import { type Static, Type } from "typebox";
-import {
-  deactivateEventName,
-  exportLines,
-  exportParquet,
-  listDaySums,
-  listEventNames,
-  listLog,
-  logEntry,
-  readRetentionDays,
-  saveRetentionDays,
-  type TestEvent,
-  testEventsOf,
-} from "#features/app-events";
+import { badRequest, notFound } from "#control-contract/errors";
+import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
+import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import { unixSeconds } from "#kernel/clock";
 import { isNodeId, type NodeId } from "#kernel/ids";
-import { badRequest, notFound } from "./errors.ts";
-import { listOf, pageQuery, respondWithList } from "./lists.ts";
-import { type ControlRequest, type ControlRoute, route } from "./routes.ts";
+import { readRetentionDays, saveRetentionDays } from "./app-events.jobs.ts";
+import { type TestEvent, testEventsOf } from "./intake/test-view.ts";
+import { deactivateEventName, exportLines, listDaySums, listEventNames, listLog, logEntry } from "./log/log.handlers.ts";
+import { exportParquet } from "./log/parquet.ts";
 
 const NDJSON = "application/x-ndjson";
 const PARQUET = "application/vnd.apache.parquet";
@@ -189,7 +180,7 @@ async function setRetention({ world, body }: ControlRequest<unknown, Static<type
   return { days: body.days };
 }
 
-export const appEventRoutes: readonly ControlRoute[] = [
+export const appEventControlRoutes: readonly ControlRoute[] = [
   route({
     method: "GET",
     path: APP,

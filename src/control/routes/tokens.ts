@@ -3,14 +3,14 @@ import { Type } from "typebox";
 import type { Token } from "#auth/token";
 import { hashOf, tokenFact } from "#auth/tokens";
 import { insertToken, listTokens, markTokenRevoked } from "#auth/tokens.store";
+import { conflict, notFound, unprocessable } from "#control-contract/errors";
+import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
+import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { checkReferences } from "#graph/worlds/file/import-export";
 import { WorldProblem } from "#graph/worlds/file/schema-words";
 import { type TokenEntry, tokenEntry, tokenHashOf, tokenOf, tokenReferences } from "#graph/worlds/tokens";
 import { unixSeconds } from "#kernel/clock";
 import { isNodeId } from "#kernel/ids";
-import { conflict, notFound, unprocessable } from "./errors.ts";
-import { listOf, pageQuery, respondWithList } from "./lists.ts";
-import { type ControlRequest, type ControlRoute, route } from "./routes.ts";
 
 const text = Type.Optional(Type.String());
 const moment = (meaning: string) => Type.Integer({ description: `Unix seconds; 0: ${meaning}` });

@@ -1,11 +1,13 @@
-/** What ads did for an app: touches told, and the report that counts them. */
+/** What ads did for an app: clicks and impressions recorded, and the report that counts them. */
 import { type Static, Type } from "typebox";
-import { identitiesOfTouch, recordTouch, reportOf, type Touch } from "#features/app-events";
+import { badRequest, unprocessable } from "#control-contract/errors";
+import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { worldId } from "#graph/worlds/file/schema-words";
 import { unixSeconds } from "#kernel/clock";
-import { APP, appOf, event, seconds, spanOf, spanQuery, sums, time } from "./app-events.routes.ts";
-import { badRequest, unprocessable } from "./errors.ts";
-import { type ControlRequest, type ControlRoute, route } from "./routes.ts";
+import { APP, appOf, event, seconds, spanOf, spanQuery, sums, time } from "../app-events.control.ts";
+import { reportOf } from "./report.handlers.ts";
+import type { Touch } from "./rule.ts";
+import { identitiesOfTouch, recordTouch } from "./touches.ts";
 
 const reportRow = Type.Object({
   ad_id: Type.String(),
@@ -36,7 +38,7 @@ async function readReport(request: ControlRequest<Static<typeof spanQuery>>): Pr
   return { since, until, data: await reportOf(request.world, app, since, until) };
 }
 
-const tellTouch =
+const handleTouch =
   (kind: Touch["kind"]) =>
   async ({ world, body }: ControlRequest<unknown, Static<typeof touchInput>>): Promise<unknown> => {
     if ((await world.findNode(body.ad))?.type !== "ad") throw unprocessable(`ad refers to ${body.ad}, which is no ad of this world`, "ad");
@@ -56,10 +58,10 @@ const touchRoute = (kind: Touch["kind"], edge: string, operation: string): Contr
     status: 201,
     response: Type.Object({ id: Type.String() }),
     errors: [404, 422],
-    handle: tellTouch(kind),
+    handle: handleTouch(kind),
   });
 
-export const attributionRoutes: readonly ControlRoute[] = [
+export const attributionControlRoutes: readonly ControlRoute[] = [
   route({
     method: "GET",
     path: `${APP}/report`,

@@ -4,7 +4,7 @@ import type { OpenWorld } from "#graph/worlds/open-world";
 import { GraphError } from "#kernel/errors";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import { badRequest } from "./errors.ts";
-import type { ControlRequest } from "./routes.ts";
+import type { ControlRequest } from "./route.ts";
 
 const LIMIT_DEFAULT = 100;
 /** A page of labels of this many rows is some 200 kB. */

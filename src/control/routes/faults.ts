@@ -1,7 +1,7 @@
 /** Faults on purpose, by operation: set, listed, taken away. */
 import { Type } from "typebox";
-import { badRequest } from "./errors.ts";
-import { type ControlRoute, route } from "./routes.ts";
+import { badRequest } from "#control-contract/errors";
+import { type ControlRoute, route } from "#control-contract/route";
 
 /** Longer than any client waits. */
 const LATENCY_MS_MAX = 300_000;

@@ -1,14 +1,14 @@
 /** Webhooks as the operator sees them: what was sent, each attempt, again; callbacks. */
 import { type Static, Type } from "typebox";
+import { badRequest, notFound } from "#control-contract/errors";
+import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
+import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
 import { isNodeId } from "#kernel/ids";
 import { type CallbackRow, findCallback, listCallbacks } from "#webhooks/callbacks/callbacks.store";
 import type { Attempt } from "#webhooks/delivery/attempts";
 import { findDelivery, listDeliveries } from "#webhooks/history/list.store";
 import { contentOf, type DeliveryStatus, type DeliveryView, deliveryStatuses, viewOf } from "#webhooks/history/view";
-import { badRequest, notFound } from "./errors.ts";
-import { listOf, pageQuery, respondWithList } from "./lists.ts";
-import { type ControlRequest, type ControlRoute, route } from "./routes.ts";
 
 const closed = { additionalProperties: false };
 const time = Type.Number({ description: "world time in Unix seconds, with milliseconds as its fraction" });

@@ -1,9 +1,9 @@
 /** A world's time: read, set, frozen, moved. */
 import { type Static, Type } from "typebox";
+import { type ControlDeps, type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { worldTime } from "#graph/worlds/file/schema-words";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import { unixSeconds } from "#kernel/clock";
-import { type ControlDeps, type ControlRequest, type ControlRoute, route } from "./routes.ts";
 
 const clockState = Type.Object({ now: Type.Integer({ description: "Unix seconds" }), frozen: Type.Boolean() });
 const clockChange = Type.Object(

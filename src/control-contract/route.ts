@@ -1,0 +1,73 @@
+/** The words of the control API's contract: a route is data, and its OpenAPI document is made from it. */
+import type { Static, TObject, TSchema } from "typebox";
+import type { Registry } from "#graph/contract/registry";
+import type { ParseYaml } from "#graph/worlds/file/text";
+import type { OpenWorld } from "#graph/worlds/open-world";
+import type { NodeId } from "#kernel/ids";
+
+/** What the control API steers. */
+export interface ControlDeps {
+  readonly registry: Registry;
+  /** By name; `default` is the first. */
+  readonly worlds: ReadonlyMap<string, OpenWorld>;
+  readonly parseYaml: ParseYaml;
+  /** The value of a new token, for its world's seed and the token's id. */
+  mintTokenValue(seed: number | undefined, id: NodeId): string;
+  /** Whatever falls due when a world's time was moved; awaited in this order before the request answers. */
+  readonly onTimeMoved: readonly ((world: OpenWorld) => Promise<void>)[];
+  /** The machine's own time, for requests that wait: a world's clock may stand still. */
+  readonly realTime: { monotonicMs(): number; sleepMs(ms: number): Promise<void> };
+}
+
+export interface ControlRequest<Q = unknown, B = unknown> {
+  readonly deps: ControlDeps;
+  /** The world that the path names; the first one where it names none. */
+  readonly world: OpenWorld;
+  /** Segments of the path by name, e.g. `{id}`. */
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: Q;
+  readonly body: B;
+  /** The address of the request without its query, for links. */
+  readonly url: string;
+  /** Lower-case name; undefined when it was not sent. */
+  header(name: string): string | undefined;
+}
+
+export interface ControlRoute {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** With `{w}` for a world's name. */
+  readonly path: string;
+  readonly operation: string;
+  readonly summary: string;
+  readonly query?: TObject;
+  /** A JSON body by its schema; `text`: the body as it is (a world file); `entry`: a node's entry, checked by its section; `file`: the request, unread, whose body the handler takes as it comes. */
+  readonly body?: TSchema | "text" | "entry" | "file";
+  /** The largest `file` that the handler takes; the listener lets it in. */
+  readonly fileBytesMax?: number;
+  readonly status?: 200 | 201;
+  /** `entry` and `entries`: what the section of `{key}` says of its nodes. */
+  readonly response: TSchema | "entry" | "entries";
+  /** Media types that it answers as a stream, beside or in place of JSON: the handler then returns the `Response` itself. */
+  readonly streams?: readonly string[];
+  /** Beside 400 and 401, which any request may meet. */
+  readonly errors?: readonly (404 | 409 | 413 | 422)[];
+  handle(request: ControlRequest): Promise<unknown>;
+}
+
+// Features stand above this layer and their type below it, so the type learns of the routes from here.
+declare module "#graph/contract/feature" {
+  interface Feature {
+    /** Routes of the control API that steer what the feature owns. */
+    readonly controlRoutes?: readonly ControlRoute[];
+  }
+}
+
+interface RouteInput<Q extends TObject, B extends TSchema> extends Omit<ControlRoute, "query" | "body" | "handle"> {
+  readonly query?: Q;
+  readonly body?: B;
+  handle(request: ControlRequest<Static<Q>, Static<B>>): Promise<unknown>;
+}
+
+/** Keeps the types of query and body inside the route. */
+export const route = <Q extends TObject = TObject, B extends TSchema = TSchema>(words: RouteInput<Q, B>): ControlRoute =>
+  words as unknown as ControlRoute;

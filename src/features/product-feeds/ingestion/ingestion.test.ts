@@ -1,0 +1,162 @@
+import { expect, test } from "bun:test";
+import { gzipSync } from "node:zlib";
+import fc from "fast-check";
+import { csv, HEADER, openFeeds, row } from "#harness/feeds";
+import { onEachDatabase } from "#harness/plaza";
+import { ROWS_PER_WRITE } from "../product-feeds.limits.ts";
+
+onEachDatabase("what becomes of a feed file", (database) => {
+  test("D-56: the same retailer_id again replaces and keeps its id, one that is gone is removed", async () => {
+    const { upload, itemsOf } = await openFeeds(database);
+    await upload(csv(row("a", "old"), row("b"), row("c")));
+    const before = await itemsOf("retailer_id,brand");
+    const report = await upload(csv(row("d"), row("a", "new"), row("c")));
+    expect(report).toMatchObject({ status: "done", items: 3, items_added: 1, items_replaced: 2, items_removed: 1 });
+    const after = await itemsOf("retailer_id,brand");
+    const idIn = (items: typeof after, retailerId: string) => items.find(({ retailer_id }) => retailer_id === retailerId)?.id;
+    expect(after.map(({ retailer_id }) => retailer_id)).toEqual(["d", "c", "a"]);
+    expect(after[2]).toEqual({ id: idIn(before, "a") as string, retailer_id: "a", brand: "new" });
+    expect(idIn(after, "c")).toBe(idIn(before, "c"));
+  });
+
+  test("D-56: bad rows and duplicates are reported with line and reason, and do not stop the rest", async () => {
+    const { upload, itemsOf } = await openFeeds(database);
+    const report = await upload(
+      csv(
+        row("a", "first"),
+        "b,,https://a.example/b,https://a.example/b.png,",
+        row("c").replace("https", "ftp"),
+        'd,"open,u,i',
+        row("a", "second"),
+        row("é"),
+      ),
+    );
+    expect(report).toMatchObject({ status: "done", rows: 6, items: 2, bad_rows: 3, duplicates: 1 });
+    expect(report.errors).toEqual([
+      { line: 3, retailer_id: "b", field: "name", reason: "is missing" },
+      { line: 4, retailer_id: "c", field: "url", reason: "is not an http or https address" },
+      { line: 5, reason: "a quote is not closed" },
+      { line: 6, retailer_id: "a", field: "retailer_id", reason: "replaces the row of line 2, which has it too" },
+    ]);
+    expect((await itemsOf("retailer_id,brand")).map(({ retailer_id, brand }) => [retailer_id, brand])).toEqual([
+      ["é", undefined],
+      ["a", "second"],
+    ]);
+  });
+
+  test("D-56: rows with bytes that are not UTF-8 are bad, and of many bad rows the first hundred are kept", async () => {
+    const { upload, idsOf } = await openFeeds(database);
+    const latin = Buffer.from(csv(row("a"), row("ü"), row("c")), "latin1");
+    const report = await upload(latin);
+    expect(report).toMatchObject({ items: 2, bad_rows: 1 });
+    expect(report.errors[0]).toMatchObject({ line: 3, reason: "has bytes that are not UTF-8, or U+FFFD in their place" });
+    expect(await idsOf()).toEqual(["a", "c"]);
+    const many = await upload(csv(row("a"), ...Array.from({ length: 250 }, (_, at) => `bad${at}`)));
+    expect([many.bad_rows, many.errors.length, many.errors[99].line]).toEqual([250, 100, 102]);
+    const mixed = await upload(csv(row("a"), row("a"), ...Array.from({ length: 150 }, (_, at) => `bad${at}`), row("a")));
+    expect([mixed.bad_rows, mixed.duplicates, mixed.errors.length, mixed.errors[99].line]).toEqual([150, 2, 100, 102]);
+    expect(mixed.errors[0]).toMatchObject({ line: 3, retailer_id: "a" });
+  });
+
+  test("D-56: duplicates are found however far apart they are, and the last one counts", async () => {
+    const { upload, itemsOf, plaza } = await openFeeds(database);
+    const rows = Array.from({ length: 2_500 }, (_, at) => row(`r${at}`, "once"));
+    await upload(csv(...rows));
+    const report = await upload(csv(row("r1", "x"), ...rows, row("new", "x"), row("r7", "twice"), row("r7", "thrice"), row("new", "twice")));
+    expect(report).toMatchObject({ rows: 2_505, items: 2_501, items_added: 1, items_replaced: 2_500, items_removed: 0, duplicates: 4 });
+    expect((await itemsOf("retailer_id,brand"))[0]).toMatchObject({ retailer_id: "new", brand: "twice" });
+    const page = await plaza.get("/v25.0/8101/articles_and_publications", { bearer: "reader", query: { summary: "true", limit: "1" } });
+    expect(page.body.summary).toEqual({ total_count: 2_501 });
+    expect(await plaza.dump(["feed_items.generation"])).toHaveLength(2_501);
+  });
+
+  test("D-56: a file that is of no use leaves the feed as it was", async () => {
+    const { upload, idsOf } = await openFeeds(database);
+    await upload(csv(row("a")));
+    const cut = gzipSync(csv(...Array.from({ length: 3_000 }, (_, at) => row(`r${at}`))));
+    for (const [file, problem] of [
+      ["<html></html>", "root element is html"],
+      ["name,url\nx,y", "no column for retailer_id, image_url"],
+      ["[1]", "JSON list"],
+      [`${HEADER}\nnot an item`, "none of its rows is an item"],
+      [cut.subarray(0, cut.length - 9), "damaged or cut off"],
+    ] as const) {
+      const report = await upload(file);
+      expect(report).toMatchObject({ status: "failed", items: 0, problem: expect.stringContaining(problem) });
+      expect(await idsOf()).toEqual(["a"]);
+    }
+    // A header and nothing else is a feed without items, which is what its sender says.
+    expect(await upload(HEADER)).toMatchObject({ status: "done", rows: 0, items_removed: 1 });
+    expect(await idsOf()).toEqual([]);
+  });
+
+  test("a run that is taken up again begins anew: complete, and none twice", async () => {
+    const { plaza, send, request, idsOf } = await openFeeds(database);
+    const rows = Array.from({ length: 3 * ROWS_PER_WRITE }, (_, at) => row(`r${at}`));
+    await send(csv(...rows));
+    const { database: store } = plaza.world;
+    // The connection to the store breaks when two writes of rows are done.
+    const { write } = store;
+    let writes = 0;
+    store.write = (body) => (++writes === 6 ? Promise.reject(new Error("gone")) : write.call(store, body)) as never;
+    await plaza.world.work.runDue();
+    store.write = write;
+    expect((await request("GET", "feeds/8101/uploads/1")).body).toMatchObject({ status: "running", items: 2 * ROWS_PER_WRITE });
+    expect(await idsOf()).toEqual([]);
+    plaza.time.realMs += 60_000;
+    await plaza.world.work.runDue();
+    expect((await request("GET", "feeds/8101/uploads/1")).body).toMatchObject({
+      status: "done",
+      items: 3 * ROWS_PER_WRITE,
+      items_added: 3 * ROWS_PER_WRITE,
+      duplicates: 0,
+    });
+    expect(await plaza.dump(["feed_items.position"])).toHaveLength(3 * ROWS_PER_WRITE);
+  });
+
+  test("while a file is read the feed shows the one before, whole", async () => {
+    const { plaza, upload, send } = await openFeeds(database);
+    await upload(csv(...Array.from({ length: 50 }, (_, at) => row(`old${at}`))));
+    await send(csv(...Array.from({ length: 4_000 }, (_, at) => row(`new${at}`))));
+    const seen = new Set<string>();
+    let isOver = false;
+    const run = plaza.world.work.runDue().then(() => (isOver = true));
+    while (!isOver) {
+      const { body } = await plaza.get("/v25.0/8101/articles_and_publications", { bearer: "reader", query: { fields: "retailer_id", limit: "100" } });
+      const kinds = new Set(body.data.map(({ retailer_id }: { retailer_id: string }) => retailer_id.slice(0, 3)));
+      seen.add(`${[...kinds].join()} ${body.data.length}`);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await run;
+    for (const state of seen) expect(["old 50", "new 100"]).toContain(state);
+    expect(seen).toContain("old 50");
+  });
+
+  test("after any uploads the feed holds what the last good one says", async () => {
+    const { plaza, upload, itemsOf, idsOf } = await openFeeds(database);
+    const files = fc.array(fc.array(fc.tuple(fc.constantFrom("a", "b", "c", "Ä", "😀"), fc.constantFrom("x", "y", "!")), { maxLength: 6 }), {
+      maxLength: 4,
+    });
+    let expected = new Map<string, string>();
+    const ids = new Map<string, string>();
+    await fc.assert(
+      fc.asyncProperty(files, async (uploads) => {
+        for (const rows of uploads) {
+          const good = rows.filter(([, brand]) => brand !== "!");
+          const report = await upload(csv(...rows.map(([id, brand]) => (brand === "!" ? `${id},bad` : row(id, brand)))));
+          const isUsed = good.length > 0 || rows.length === 0;
+          expect(report.status).toBe(isUsed ? "done" : "failed");
+          if (isUsed) expected = new Map(good);
+          const items = await itemsOf("retailer_id,brand");
+          expect(new Map(items.map(({ retailer_id, brand }) => [retailer_id as string, brand as string]))).toEqual(expected);
+          expect(items).toHaveLength(expected.size);
+          for (const { id, retailer_id } of items) if (ids.has(retailer_id as string)) expect(ids.get(retailer_id as string)).toBe(id as string);
+          for (const known of [...ids.keys()]) if (!expected.has(known)) ids.delete(known);
+          for (const { id, retailer_id } of items) ids.set(retailer_id as string, id as string);
+        }
+      }),
+      { numRuns: database === "sqlite" ? 30 : 8 },
+    );
+    expect(await plaza.dump(["feed_items.position"])).toHaveLength((await idsOf()).length);
+  }, 30_000);
+});
