@@ -11,7 +11,7 @@ export class FieldCatalogue {
     this.all = fields;
     for (const field of fields) {
       const names = this.#byObject.get(field.object) ?? new Map<string, WebhookField>();
-      if (names.has(field.field)) throw new Error(`two rooms define the webhook field ${field.field} of ${field.object}`);
+      if (names.has(field.field)) throw new Error(`two features define the webhook field ${field.field} of ${field.object}`);
       this.#byObject.set(field.object, names.set(field.field, field));
     }
   }
