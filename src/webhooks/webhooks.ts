@@ -3,59 +3,37 @@
  * at what was sent and send it again.
  */
 import type { TSchema } from "typebox";
-import type { Jobs } from "#jobs/jobs";
-import type { WorkLoop } from "#jobs/work-loop";
-import type { Clock } from "#kernel/clock";
-import type { IdMinter } from "#kernel/ids";
-import type { PortRegistry } from "#kernel/ports";
-import type { GuardedClient } from "#outbound/client";
-import type { Database, Transaction } from "#storage/database";
-import type { Sealer } from "#storage/sealing";
-import { findCallbackId, markWorking } from "./callbacks/callbacks.store.ts";
+import type { Transaction } from "#storage/database";
+import { findCallbackId } from "./callbacks/callbacks.store.ts";
 import { Callbacks } from "./callbacks/callbacks.ts";
-import { alertJob, pauseJob, rerouteJob } from "./callbacks/health-jobs.ts";
+import { resumeCallback } from "./callbacks/health.ts";
+import { rerouteJob } from "./callbacks/health-jobs.ts";
 import type { FieldCatalogue } from "./catalogue/catalogue.ts";
 import type { WebhookField } from "./catalogue/field.ts";
 import { Deliveries } from "./delivery/dispatcher.ts";
+import type { WebhookDeps } from "./deps.ts";
 import { type Outbox, storeEvent, type WebhookEvent } from "./events/emit.ts";
 import { rerouteApp } from "./events/reroute.ts";
 import { DeliveryMetrics } from "./history/metrics.ts";
-import { type Replayed, replayDeliveries, replayDelivery, type Span } from "./history/replay.ts";
+import { type ReplayDeps, type Replayed, replayDeliveries, replayDelivery, type Span } from "./history/replay.ts";
 import type { WebhookObserver } from "./observer.ts";
 import { WebhookFacts } from "./ports.ts";
 
-export interface WebhookParts {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly realNowMs: () => number;
-  readonly ids: IdMinter;
-  /** What the features define. */
-  readonly fields: FieldCatalogue;
-  readonly ports: PortRegistry;
-  readonly sealer: Sealer;
-  readonly client: GuardedClient;
-  readonly loop: WorkLoop;
-  // biome-ignore lint/suspicious/noExplicitAny: whatever world the jobs work on, here they are only scheduled.
-  readonly jobs: Jobs<any>;
-  readonly observer: WebhookObserver;
-  /** Deliveries a second and callback; 0: as many as it takes. */
-  readonly perSecondMax: number;
-}
-
 export class Webhooks {
-  readonly parts: WebhookParts;
+  readonly deps: WebhookDeps;
   readonly fields: FieldCatalogue;
   readonly deliveries: Deliveries;
   /** What this process has sent since its start. */
   readonly metrics = new DeliveryMetrics();
   readonly #outbox: Outbox;
+  readonly #replaying: ReplayDeps;
 
-  constructor(parts: WebhookParts) {
-    this.parts = parts;
-    this.fields = parts.fields;
-    const facts = new WebhookFacts(parts.database, parts.ports);
-    const callbacks = new Callbacks(parts.database, parts.ids);
-    const { observer } = parts;
+  constructor(deps: WebhookDeps) {
+    this.deps = deps;
+    this.fields = deps.fields;
+    const facts = new WebhookFacts(deps.database, deps.ports);
+    const callbacks = new Callbacks(deps.database, deps.ids);
+    const { observer } = deps;
     // One by one: an observer may be an object of a class.
     const counting: WebhookObserver = {
       payloadBroken: (broken) => {
@@ -70,10 +48,11 @@ export class Webhooks {
       callbackFails: (callback) => observer.callbackFails(callback),
       callbackPaused: (callback) => observer.callbackPaused(callback),
     };
-    const deliveries = new Deliveries({ ...parts, observer: counting, facts, callbacks });
+    const deliveries = new Deliveries({ ...deps, observer: counting, facts, callbacks });
     this.deliveries = deliveries;
-    const { clock, ids, fields } = parts;
+    const { clock, ids, fields } = deps;
     this.#outbox = { clock, ids, fields, facts, callbacks, observer: counting, fenceForNew: (lane) => deliveries.fenceForNew(lane) };
+    this.#replaying = { ...deps, lookAgain: () => deliveries.lookAgain() };
   }
 
   /** In the transaction of the event's cause, which no payload undoes (D-136). */
@@ -94,31 +73,29 @@ export class Webhooks {
     if (id !== undefined) await this.resumeCallback(tx, id);
   }
 
-  readonly resumeCallback = async (tx: Transaction, id: string): Promise<void> => {
-    await markWorking(tx, id);
-    await this.parts.jobs.cancel(tx, alertJob, id);
-    await this.parts.jobs.cancel(tx, pauseJob, id);
+  async resumeCallback(tx: Transaction, id: string): Promise<void> {
+    await resumeCallback(tx, this.deps.jobs, id);
     tx.afterCommit(() => this.deliveries.lookAgain());
-  };
+  }
 
   /** The app's callback or one of its overrides changed: what waits finds its new way, also from a callback that is paused. */
   async routesChanged(tx: Transaction, app: string): Promise<void> {
-    await this.parts.jobs.schedule(tx, { kind: rerouteJob, key: app, dueMs: this.parts.clock.nowMs() });
+    await this.deps.jobs.schedule(tx, { kind: rerouteJob, key: app, dueMs: this.deps.clock.nowMs() });
   }
 
   /** What `routesChanged` has asked for. */
   async reroute(app: string): Promise<void> {
-    await rerouteApp(this.#outbox, this.parts.database, app);
+    await rerouteApp(this.#outbox, this.deps.database, app);
     this.deliveries.lookAgain();
   }
 
   /** Sends a delivery again as it was, with the same `webhook-id` and body; one that waits is due at once. False: there is none. */
   replay(id: string): Promise<boolean> {
-    return replayDelivery(this, id);
+    return replayDelivery(this.#replaying, id);
   }
 
   /** The same for all that were made in a span of world time. */
   replaySpan(span: Span): Promise<Replayed> {
-    return replayDeliveries(this, span);
+    return replayDeliveries(this.#replaying, span);
   }
 }

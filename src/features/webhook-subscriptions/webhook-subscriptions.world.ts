@@ -86,5 +86,5 @@ export async function saveOfPage(tx: Transaction, page: NodeId, subscriptions: r
 const OVERLAP_MS = 24 * 60 * 60 * 1_000;
 
 export async function retireSecret(tx: Transaction, app: NodeId, sealed_secret: string, world: World): Promise<void> {
-  await saveRetiredSecret(tx, app, { sealed_secret, until_ms: world.webhooks.parts.realNowMs() + OVERLAP_MS });
+  await saveRetiredSecret(tx, app, { sealed_secret, until_ms: world.webhooks.deps.realNowMs() + OVERLAP_MS });
 }

@@ -1,18 +1,14 @@
 /** One attempt: where does it go now, what is sent, how did it end. No transaction is open here. */
-import type { Clock } from "#kernel/clock";
 import { nodeId } from "#kernel/ids";
 import { CallbackRefused } from "#outbound/address-rules";
-import type { GuardedClient } from "#outbound/client";
 import { RequestFailed } from "#outbound/transport/connection";
-import type { Database } from "#storage/database";
-import type { Sealer } from "#storage/sealing";
-import type { Callbacks } from "../callbacks/callbacks.ts";
 import type { FieldCatalogue } from "../catalogue/catalogue.ts";
 import type { WebhookObject } from "../catalogue/field.ts";
 import { envelopeOf, type Update } from "../events/envelope.ts";
-import type { WebhookApp, WebhookFacts } from "../ports.ts";
+import type { WebhookApp } from "../ports.ts";
 import type { Attempt } from "./attempts.ts";
 import { type ClaimedRow, type EventRow, NO_LANE } from "./deliveries.store.ts";
+import type { DeliveryDeps } from "./deps.ts";
 import { nextRetryMs } from "./retry-schedule.ts";
 import { signatureHeaders } from "./signing.ts";
 
@@ -22,17 +18,6 @@ const ANSWER_BYTES_MAX = 64 * 1024;
 /** Of the response, enough to recognise an error page. */
 const ANSWER_KEPT_BYTES = 256;
 const GONE = 410;
-
-export interface DeliveryDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly realNowMs: () => number;
-  readonly fields: FieldCatalogue;
-  readonly facts: WebhookFacts;
-  readonly callbacks: Callbacks;
-  readonly client: GuardedClient;
-  readonly sealer: Sealer;
-}
 
 export interface Sending {
   readonly row: ClaimedRow;

@@ -5,9 +5,9 @@
 import type { Jobs } from "#jobs/jobs";
 import type { Clock } from "#kernel/clock";
 import type { Database, Transaction } from "#storage/database";
-import { type CallbackRow, findCallback, markFailing, markWorking } from "../callbacks/callbacks.store.ts";
 import type { Callbacks } from "../callbacks/callbacks.ts";
-import { ALERT_AFTER_MS, alertJob, PAUSE_AFTER_MS, pauseJob, RETENTION_EVERY_MS, RETENTION_KEY, retentionJob } from "../callbacks/health-jobs.ts";
+import { saveHealth } from "../callbacks/health.ts";
+import { beginRetention } from "../history/retention.ts";
 import type { Outcome } from "./attempt.ts";
 import { withAttempt } from "./attempts.ts";
 import type { Claimed } from "./claims.ts";
@@ -83,12 +83,8 @@ export class Ends {
     }
   }
 
-  /** With the first delivery of a world; from then on the job keeps itself going. */
   async #beginRetention(tx: Transaction): Promise<void> {
-    const { jobs, clock } = this.#options;
-    if ((await jobs.dueTimeOf(tx, retentionJob, RETENTION_KEY)) === undefined) {
-      await jobs.schedule(tx, { kind: retentionJob, key: RETENTION_KEY, dueMs: clock.nowMs() + RETENTION_EVERY_MS });
-    }
+    await beginRetention(tx, this.#options.jobs, this.#options.clock.nowMs());
     tx.afterCommit(() => {
       this.#hasRetention = true;
     });
@@ -126,21 +122,10 @@ async function storeMove(tx: Transaction, { claimed, outcome, atMs }: End, callb
 
 const wasSent = ({ kind }: Outcome): boolean => kind !== "moved" && kind !== "back";
 
-/** The first failure since a success begins the time after which somebody is told, and then the callback is paused. */
 async function noteHealth(tx: Transaction, ends: readonly End[], callbacks: Callbacks, jobs: Jobs<unknown>): Promise<void> {
   const last = new Map<string, End>();
   for (const end of ends) if (wasSent(end.outcome) && end.claimed.lane.id !== NO_LANE) last.set(end.claimed.lane.id, end);
   for (const [lane, { outcome, atMs }] of last) {
-    const callback: CallbackRow | undefined = callbacks.peek(lane) ?? (await findCallback(tx, lane));
-    if (callback === undefined) continue;
-    const isFailing = callback.failing_since_ms !== null;
-    if (outcome.kind === "delivered" && (isFailing || callback.paused_ms !== null)) {
-      await markWorking(tx, lane);
-      await jobs.cancel(tx, alertJob, lane);
-      await jobs.cancel(tx, pauseJob, lane);
-    } else if (outcome.kind !== "delivered" && !isFailing && (await markFailing(tx, lane, atMs))) {
-      await jobs.schedule(tx, { kind: alertJob, key: lane, dueMs: atMs + ALERT_AFTER_MS });
-      await jobs.schedule(tx, { kind: pauseJob, key: lane, dueMs: atMs + PAUSE_AFTER_MS });
-    }
+    await saveHealth(tx, callbacks, jobs, lane, { isDelivered: outcome.kind === "delivered", atMs });
   }
 }

@@ -1,12 +1,23 @@
-/** Sending again what was sent, by a person's decision. */
-import type { Transaction } from "#storage/database";
-import type { Webhooks } from "../webhooks.ts";
-import { findReplayable, listReplayable, saveReplay } from "./list.store.ts";
+/** Sends deliveries again when a person asks for it. */
+import type { Jobs } from "#jobs/jobs";
+import type { Clock } from "#kernel/clock";
+import type { Database, Transaction } from "#storage/database";
+import { resumeCallback } from "../callbacks/health.ts";
+import { findReplayable, listReplayable, type ReplayableRow, saveReplay } from "./list.store.ts";
+
+export interface ReplayDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  // biome-ignore lint/suspicious/noExplicitAny: jobs are only cancelled here, so the world that they run on does not matter.
+  readonly jobs: Jobs<any>;
+  /** Called after a commit that made deliveries due. */
+  lookAgain(): void;
+}
 
 export interface Span {
   /** World time of the events. */
   readonly sinceMs: number;
-  /** Of this callback alone, by its id or URL. */
+  /** Only deliveries of this callback, given by its id or URL. */
   readonly callback?: string | undefined;
 }
 
@@ -17,25 +28,20 @@ export interface Replayed {
 /** In one transaction. */
 const ROWS_MAX = 500;
 
-export async function replayDelivery({ parts, deliveries, resumeCallback }: Webhooks, id: string): Promise<boolean> {
-  const { database, clock } = parts;
-  return database.write(async (tx) => {
+export async function replayDelivery(deps: ReplayDeps, id: string): Promise<boolean> {
+  return deps.database.write(async (tx) => {
     const found = await findReplayable(tx, id);
-    if (found === undefined) return false;
-    await replayIn(tx, found, clock.nowMs(), resumeCallback);
-    tx.afterCommit(() => deliveries.lookAgain());
-    return true;
+    if (found !== undefined) await replayRows(deps, tx, [found]);
+    return found !== undefined;
   });
 }
 
-export async function replayDeliveries({ parts, deliveries, resumeCallback }: Webhooks, { sinceMs, callback }: Span): Promise<Replayed> {
-  const { database, clock } = parts;
+export async function replayDeliveries(deps: ReplayDeps, { sinceMs, callback }: Span): Promise<Replayed> {
   let after = "0";
   for (let replayed = 0; ; ) {
-    const rows = await database.write(async (tx) => {
+    const rows = await deps.database.write(async (tx) => {
       const found = await listReplayable(tx, after, sinceMs, callback, ROWS_MAX);
-      for (const row of found) await replayIn(tx, row, clock.nowMs(), resumeCallback);
-      tx.afterCommit(() => deliveries.lookAgain());
+      await replayRows(deps, tx, found);
       return found;
     });
     replayed += rows.length;
@@ -45,13 +51,11 @@ export async function replayDeliveries({ parts, deliveries, resumeCallback }: We
   }
 }
 
-/** A callback that is paused is resumed: whoever sends there again expects it to work. */
-async function replayIn(
-  tx: Transaction,
-  { id, lane, is_paused }: { readonly id: string; readonly lane: string; readonly is_paused: number },
-  nowMs: number,
-  resume: Webhooks["resumeCallback"],
-): Promise<void> {
-  await saveReplay(tx, id, nowMs);
-  if (is_paused === 1) await resume(tx, lane);
+/** A callback that is paused is resumed: a replay says that it is expected to work. */
+async function replayRows({ clock, jobs, lookAgain }: ReplayDeps, tx: Transaction, rows: readonly ReplayableRow[]): Promise<void> {
+  for (const { id, lane, is_paused } of rows) {
+    await saveReplay(tx, id, clock.nowMs());
+    if (is_paused === 1) await resumeCallback(tx, jobs, lane);
+  }
+  tx.afterCommit(lookAgain);
 }

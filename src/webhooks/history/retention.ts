@@ -1,0 +1,36 @@
+/** How long deliveries that have ended are kept: a daily job removes older ones. */
+import type { Jobs } from "#jobs/jobs";
+import type { Clock } from "#kernel/clock";
+import type { Database, Transaction } from "#storage/database";
+import { deleteEnded } from "./retention.store.ts";
+
+export const retentionJob = "webhook_retention";
+/** A world has one such job. */
+const RETENTION_KEY = "world";
+const DAY_MS = 24 * 3_600_000;
+/** World time in which an ended delivery can be read and replayed. One that waits is kept for as long as it waits. */
+const RETENTION_MS = 30 * DAY_MS;
+const RETENTION_EVERY_MS = DAY_MS;
+/** POSTs that one transaction removes. */
+const ROWS_MAX = 100;
+
+/** Called with the first delivery of a process; the job then schedules itself. */
+export async function beginRetention(tx: Transaction, jobs: Jobs<unknown>, nowMs: number): Promise<void> {
+  if ((await jobs.dueTimeOf(tx, retentionJob, RETENTION_KEY)) === undefined) await scheduleNext(tx, jobs, nowMs);
+}
+
+export interface RetentionDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  // biome-ignore lint/suspicious/noExplicitAny: jobs are only scheduled here, so the world that they run on does not matter.
+  readonly jobs: Jobs<any>;
+}
+
+export async function deleteOldDeliveries({ database, clock, jobs }: RetentionDeps): Promise<void> {
+  const beforeMs = clock.nowMs() - RETENTION_MS;
+  while ((await database.write((tx) => deleteEnded(tx, beforeMs, ROWS_MAX))) === ROWS_MAX);
+  await database.write((tx) => scheduleNext(tx, jobs, clock.nowMs()));
+}
+
+const scheduleNext = (tx: Transaction, jobs: Jobs<unknown>, nowMs: number): Promise<void> =>
+  jobs.schedule(tx, { kind: retentionJob, key: RETENTION_KEY, dueMs: nowMs + RETENTION_EVERY_MS });
