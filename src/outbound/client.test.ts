@@ -274,6 +274,8 @@ describe("answers", () => {
     ["a folded header", "HTTP/1.1 200 OK\r\na: b\r\n c\r\ncontent-length: 0\r\n\r\n"],
     ["a wrong chunk size", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n"],
     ["a chunk that is longer than it said", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\nabc\r\n0\r\n\r\n"],
+    ["a chunk extension with a blank", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1;a b\r\nx\r\n0\r\n\r\n"],
+    ["a trailer that is no header", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\nno colon\r\n\r\n"],
     ["another protocol", "HTTP/1.1 101 Switching Protocols\r\n\r\n"],
     ["headers without end", `HTTP/1.1 200 OK\r\na: ${"b".repeat(40_000)}`],
     ["an end in the middle", "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc"],

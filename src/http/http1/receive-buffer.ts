@@ -1,4 +1,4 @@
-/** The bytes of a connection that have come and were not used yet. */
+/** The bytes that a connection has received and not used yet. */
 
 const NONE = Buffer.alloc(0);
 
@@ -6,14 +6,14 @@ export class ReceiveBuffer {
   #bytes: Buffer = NONE;
   #start = 0;
   #end = 0;
-  /** The buffer is the inbox's own: what comes may be written behind what is there. */
+  /** The memory is this buffer's own, so that later bytes may be written behind those that are there. */
   #isOwn = false;
 
   get length(): number {
     return this.#end - this.#start;
   }
 
-  /** Keeps `bytes` as they are when it is empty, which is the rule: most calls come in one piece. */
+  /** Keeps `bytes` without a copy when it is empty, which is the rule: most requests come in one piece. */
   append(bytes: Buffer): void {
     if (this.#start === this.#end) {
       this.#bytes = bytes;
@@ -27,7 +27,7 @@ export class ReceiveBuffer {
     this.#end += bytes.length;
   }
 
-  /** Twice the feature, so that a caller who sends byte by byte costs no more than one who does not. */
+  /** Doubles the memory, so that a client that sends byte by byte costs no more than another. */
   #grow(needed: number): void {
     const grown = Buffer.allocUnsafeSlow(2 * needed);
     this.#bytes.copy(grown, 0, this.#start, this.#end);
@@ -41,7 +41,7 @@ export class ReceiveBuffer {
     return index < this.length ? this.#bytes[this.#start + index] : undefined;
   }
 
-  /** -1 when it is not there; `from` counts from the first unused byte, as the response does. */
+  /** -1 when it is not there; `from` counts from the first unused byte, as the result does. */
   indexOf(text: string, from: number): number {
     const found = this.#bytes.indexOf(text, this.#start + from, "latin1");
     return found === -1 || found + text.length > this.#end ? -1 : found - this.#start;
@@ -50,6 +50,11 @@ export class ReceiveBuffer {
   /** As Latin-1, so that characters are bytes; they stay unused. */
   text(from: number, to: number): string {
     return this.#bytes.toString("latin1", this.#start + from, this.#start + Math.min(to, this.length));
+  }
+
+  /** All unused bytes; they stay unused. */
+  unread(): Buffer {
+    return this.#bytes.subarray(this.#start, this.#end);
   }
 
   skip(count: number): void {

@@ -53,6 +53,8 @@ describe("what two readers could understand differently is refused, and nothing 
     "Transfer-Encoding: chunked\r\n\r\n0x1\r\na\r\n0\r\n\r\n",
     "Transfer-Encoding: chunked\r\n\r\n1\na\r\n0\r\n\r\n",
     "Transfer-Encoding: chunked\r\n\r\n1;x\ny\r\na\r\n0\r\n\r\n",
+    "Transfer-Encoding: chunked\r\n\r\n1;x y\r\na\r\n0\r\n\r\n",
+    "Transfer-Encoding: chunked\r\n\r\n1 ;x\r\na\r\n0\r\n\r\n",
     "Transfer-Encoding: chunked\r\n\r\n\r\n",
     "Transfer-Encoding: chunked\r\n\r\n100000000\r\n",
     "Transfer-Encoding: chunked\r\n\r\n0\r\nX : y\r\n\r\n",

@@ -3,6 +3,7 @@
  * bytes see different answers; the response's body is cut at a limit, and a body that was cut ends the connection.
  */
 
+import { ChunkedDecoder } from "#kernel/chunked-decoder";
 import type { TakeBody } from "../request.ts";
 
 /** A status line and headers above this are no response to a webhook. */
@@ -17,7 +18,13 @@ export class MalformedResponse extends Error {
   }
 }
 
-type Framing = { readonly kind: "none" | "chunked" | "until-close" } | { readonly kind: "length"; left: number };
+type Framing =
+  | { readonly kind: "none" | "until-close" }
+  | { readonly kind: "chunked"; readonly decoder: ChunkedDecoder }
+  | { readonly kind: "length"; left: number };
+
+/** The reader itself cuts a body at its limit; the decoder would refuse it. */
+const BODY_UNLIMITED = Number.POSITIVE_INFINITY;
 
 const NOTHING: Framing = { kind: "none" };
 
@@ -32,9 +39,6 @@ export class ResponseReader {
   readonly #takeBody: TakeBody | undefined;
   #taking: Promise<void> | undefined;
   #bodyBytes = 0;
-  /** The chunked coding's place: bytes of the chunk that are still to come, or a line. */
-  #chunkLeft = 0;
-  #chunkState: "size" | "data" | "end" | "trailer" = "size";
   /** More came than is kept. */
   isCut = false;
   isDone = false;
@@ -122,46 +126,18 @@ export class ResponseReader {
       this.#take(bytes, from, from + length);
       if (framing.left === 0) this.isDone = true;
     }
-    if (framing.kind === "chunked") left = this.#readChunks(bytes.subarray(from)).length;
+    if (framing.kind === "chunked" && !this.isDone) left -= this.#readChunks(framing.decoder, bytes, from);
     if (this.isDone && left > 0) this.isReusable = false;
   }
 
-  /** Returns what is left behind the last chunk. */
-  #readChunks(given: Buffer): Buffer {
-    let bytes = given;
-    while (!this.isDone) {
-      if (this.#chunkState === "data") {
-        const part = bytes.subarray(0, this.#chunkLeft);
-        this.#chunkLeft -= part.length;
-        bytes = bytes.subarray(part.length);
-        this.#take(part, 0, part.length);
-        if (this.isDone) break;
-        if (this.#chunkLeft > 0) return bytes;
-        this.#chunkState = "end";
-      }
-      const end = bytes.indexOf("\r\n");
-      if (end < 0) {
-        if (bytes.length > HEAD_BYTES_MAX) throw new MalformedResponse("a line of its chunks is too long");
-        this.#keep(bytes);
-        return bytes.subarray(bytes.length);
-      }
-      this.#readChunkLine(bytes.toString("latin1", 0, end));
-      bytes = bytes.subarray(end + 2);
-    }
-    return bytes;
-  }
-
-  #readChunkLine(line: string): void {
-    if (this.#chunkState === "size") {
-      // 7 hex digits: 256 MB, more than is ever read. Extensions behind a semicolon mean nothing here.
-      const size = /^([0-9a-f]{1,7})[ \t]*(?:;.*)?$/i.exec(line);
-      if (size === null) throw new MalformedResponse("the size of a chunk is wrong");
-      this.#chunkLeft = Number.parseInt(size[1] as string, 16);
-      this.#chunkState = this.#chunkLeft === 0 ? "trailer" : "data";
-    } else if (this.#chunkState === "end") {
-      if (line !== "") throw new MalformedResponse("a chunk is longer than it said");
-      this.#chunkState = "size";
-    } else if (line === "") this.isDone = true;
+  /** Returns how many bytes belonged to the body. */
+  #readChunks(decoder: ChunkedDecoder, bytes: Buffer, start: number): number {
+    const used = decoder.decode(bytes.subarray(start), (from, to) => this.#take(bytes, start + from, start + to));
+    // A body that was cut is done, whatever the rest of it looks like.
+    if (this.isDone) return used;
+    if (decoder.state === "done") this.isDone = true;
+    else if (decoder.state !== "open") throw new MalformedResponse("its chunks are wrong");
+    return used;
   }
 
   #take(bytes: Buffer, from: number, to: number): void {
@@ -217,7 +193,7 @@ function framingOf(status: number, head: string, first: number): { framing: Fram
   }
   if (coding !== undefined && length !== undefined) throw new MalformedResponse("it says in two ways how long it is");
   if (status === 204 || status === 304) return { framing: NOTHING, isClosing };
-  if (coding !== undefined) return { framing: { kind: "chunked" }, isClosing };
+  if (coding !== undefined) return { framing: { kind: "chunked", decoder: new ChunkedDecoder(BODY_UNLIMITED) }, isClosing };
   return { framing: length === undefined ? { kind: "until-close" } : { kind: "length", left: Number(length) }, isClosing };
 }
 

@@ -1,0 +1,90 @@
+/**
+ * Decodes the chunked transfer coding (RFC 9112, 7.1) from pieces of any size. Requests and the responses to webhooks use the same
+ * decoder. It is strict, because leniency lets two readers of the same bytes see different bodies: no blanks around a size, no bare
+ * line feeds, extensions in their full grammar. Extensions and trailers are checked and dropped.
+ */
+
+const LF = 10;
+/** A size in up to 8 hexadecimal digits, then extensions: a name, and perhaps a token or a quoted text as its value. */
+const SIZE_LINE =
+  /^([0-9A-Fa-f]{1,8})(?:;[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:=(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+|"(?:[\t\x20-\x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/;
+/** No known program sends extensions that come near this. */
+const SIZE_LINE_MAX = 256;
+const TRAILER_LINE = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*$/;
+/** All trailers together, in bytes. Plaza uses none. */
+const TRAILERS_MAX = 8_192;
+
+export class ChunkedDecoder {
+  /** `open` until the last chunk and its trailers are read, or until the body is refused. */
+  state: "open" | "done" | "malformed" | "too-large" = "open";
+  #expects: "size" | "data" | "data-end" | "trailer" = "size";
+  /** Bytes that the current chunk still has. */
+  #chunkLeft = 0;
+  /** Bytes that the body may still have. */
+  #bodyLeft: number;
+  #trailersLeft = TRAILERS_MAX;
+  /** The part of a line that came with earlier pieces. */
+  #line = "";
+
+  /** A chunk whose size would take the body above `bytesMax` makes it `too-large` before its data are read. */
+  constructor(bytesMax: number) {
+    this.#bodyLeft = bytesMax;
+  }
+
+  /** Calls `take` with each range of `bytes` that belongs to the body. Returns how many bytes were read: fewer than given only when the state is no longer `open`. */
+  decode(bytes: Uint8Array, take: (from: number, to: number) => void): number {
+    let at = 0;
+    while (at < bytes.length && this.state === "open") {
+      if (this.#expects !== "data") {
+        at = this.#readLine(bytes, at);
+        continue;
+      }
+      const to = Math.min(at + this.#chunkLeft, bytes.length);
+      take(at, to);
+      this.#chunkLeft -= to - at;
+      at = to;
+      if (this.#chunkLeft === 0) this.#expects = "data-end";
+    }
+    return at;
+  }
+
+  #readLine(bytes: Uint8Array, from: number): number {
+    const end = bytes.indexOf(LF, from);
+    const to = end === -1 ? bytes.length : end + 1;
+    if (this.#line.length + to - from > this.#lineMax + 2) {
+      this.state = "malformed";
+      return to;
+    }
+    for (let at = from; at < to; at++) this.#line += String.fromCharCode(bytes[at] as number);
+    if (end === -1) return to;
+    const line = this.#line;
+    this.#line = "";
+    if (line.endsWith("\r\n")) this.#endLine(line.slice(0, -2));
+    else this.state = "malformed";
+    return to;
+  }
+
+  get #lineMax(): number {
+    if (this.#expects === "size") return SIZE_LINE_MAX;
+    return this.#expects === "trailer" ? this.#trailersLeft : 0;
+  }
+
+  #endLine(line: string): void {
+    if (this.#expects === "data-end") this.#expects = "size";
+    else if (this.#expects === "size") this.#beginChunk(SIZE_LINE.exec(line)?.[1]);
+    else if (line === "") this.state = "done";
+    else if (TRAILER_LINE.test(line)) this.#trailersLeft -= line.length;
+    else this.state = "malformed";
+  }
+
+  #beginChunk(size: string | undefined): void {
+    if (size === undefined) {
+      this.state = "malformed";
+      return;
+    }
+    this.#chunkLeft = Number.parseInt(size, 16);
+    this.#bodyLeft -= this.#chunkLeft;
+    if (this.#bodyLeft < 0) this.state = "too-large";
+    this.#expects = this.#chunkLeft === 0 ? "trailer" : "data";
+  }
+}
