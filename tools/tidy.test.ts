@@ -22,7 +22,7 @@ test("the repository is tidy", () => {
 const found = (check: Check, files: Readonly<Record<string, string>>): string[] =>
   check(Object.entries(files).map(([path, text]): RepositoryFile => ({ path, text }))).map(({ path, line }) => `${path}:${line}`);
 
-const none = { files: {}, functions: {} };
+const none = { files: {}, functions: {}, folders: {} };
 const lines = (count: number): string => "x();\n".repeat(count);
 
 describe("sizes", () => {
@@ -41,7 +41,13 @@ describe("sizes", () => {
   });
 
   test("an exception that nothing needs is found", () => {
-    expect(found(sizes({ files: { "src/a.ts": "a table" }, functions: {} }), { "src/a.ts": lines(3) })).toEqual(["tools/tidy-exceptions.json:1"]);
+    expect(found(sizes({ ...none, files: { "src/a.ts": "a table" } }), { "src/a.ts": lines(3) })).toEqual(["tools/tidy-exceptions.json:1"]);
+    expect(found(sizes({ ...none, folders: { src: "to be split" } }), { "src/a.ts": "" })).toEqual(["tools/tidy-exceptions.json:1"]);
+  });
+
+  test("a folder of 20 files passes, one of 21 does not; files of subfolders do not count", () => {
+    const folder = (path: string, count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`${path}/${at}.md`, ""]));
+    expect(found(sizes(none), { ...folder("src/a", 20), ...folder("src/a/b", 20), ...folder("src/c", 21) })).toEqual(["src/c:1"]);
   });
 });
 
