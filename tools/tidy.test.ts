@@ -119,9 +119,26 @@ describe("leftovers", () => {
     expect(found(switchedOffTests, { "src/a.test.ts": `test("a", () => {});\ntest.${name}("b", () => {});\n` })).toEqual(["src/a.test.ts:2"]);
   });
 
-  test("a path of the machine and the host of a registry are found", () => {
-    const files = { "README.md": "a/work/b\nsee /wo" + "rk/main\n", "a.sh": "curl https://registry." + "npmjs.org/a\n" };
-    expect(found(tracesOfMachines, files)).toEqual(["README.md:2", "a.sh:1"]);
+  const traces: Readonly<Record<string, string>> = {
+    "a home folder": "see /home/ada/plaza/src",
+    "a home folder of macOS": "`/Users/ada/plaza`",
+    "a home folder of Windows": "cd C:\\Users\\ada\\plaza",
+    "the administrator's folder": "at /root/plaza",
+    "an address of a file": "file:///home/ada/plaza",
+    "a folder of work": 'open("/work/plaza")',
+    "a registry": "curl https://registry.packages.example/a",
+    "a company's registry": "npm-mirror.company.example",
+    "a lock file that says where a package came from": '"resolved": "https://packages.example/a.tgz",',
+  };
+  for (const [what, text] of Object.entries(traces)) {
+    test(`${what} is found`, () => {
+      expect(found(tracesOfMachines, { "docs/a.md": `\n${text}\n` })).toEqual(["docs/a.md:2"]);
+    });
+  }
+
+  test("paths of the project, of every system and of URLs are no traces", () => {
+    const text = "src/work/a.ts /etc/hosts ./home/a https://plaza.example/home/a `plaza.registry.features` npm ci";
+    expect(found(tracesOfMachines, { "docs/a.md": text })).toEqual([]);
   });
 });
 
