@@ -3,12 +3,12 @@ import { describe, expect, test } from "bun:test";
 import { decisions, paths } from "./tidy/citations.ts";
 import { clauseReport } from "./tidy/clauses.ts";
 import { errorPage } from "./tidy/error-page.ts";
+import { found } from "./tidy/found.ts";
 import { markers, switchedOffTests, tracesOfMachines } from "./tidy/leftovers.ts";
 import { names, standardFiles } from "./tidy/names.ts";
 import { importsByName, placesOfThings } from "./tidy/places.ts";
-import { type Check, problemText, type RepositoryFile, readRepository } from "./tidy/repository.ts";
+import { problemText, type RepositoryFile, readRepository } from "./tidy/repository.ts";
 import { sizes } from "./tidy/sizes.ts";
-import { vocabulary } from "./tidy/vocabulary.ts";
 import { tidy } from "./tidy.ts";
 
 const ROOT = new URL("..", import.meta.url).pathname;
@@ -18,10 +18,6 @@ test("the repository is tidy", () => {
   console.log(summary);
   expect(problems.map(problemText)).toEqual([]);
 });
-
-/** What a check says about made-up files, as `path:line`. */
-const found = (check: Check, files: Readonly<Record<string, string>>): string[] =>
-  check(Object.entries(files).map(([path, text]): RepositoryFile => ({ path, text }))).map(({ path, line }) => `${path}:${line}`);
 
 const none = { files: {}, functions: {}, folders: {} };
 const lines = (count: number): string => "x();\n".repeat(count);
@@ -58,7 +54,7 @@ describe("names", () => {
     expect(found(names, files)).toEqual(["src/graph/utils.ts:1", "src/helpers/a.ts:1", "src/graph/x.types.ts:1"]);
   });
 
-  test("a feature without door, README, test or contract is found, and a file that is no standard files", () => {
+  test("a feature without public API, README, test or contract is found, and a file that is none of the standard ones", () => {
     const whole = ["index.ts", "README.md", "a.test.ts", "a.contract.ts", "a.handlers.ts"];
     expect(found(standardFiles, Object.fromEntries(whole.map((name) => [`src/features/a/${name}`, ""])))).toEqual([]);
     expect(found(standardFiles, { "src/features/a/a.handlers.ts": "" })).toHaveLength(4);
@@ -143,45 +139,6 @@ describe("leftovers", () => {
   });
 });
 
-describe("vocabulary", () => {
-  const check = vocabulary([]);
-
-  const finds: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-    "a retired word in prose": { "docs/a.md": "\nThe ladder has rooms.\n" },
-    "a retired word in an identifier, whatever its case": { "src/a.ts": "\nconst first_STAIRS = openRoom; const lastLane = 1;\n" },
-    "a private name": { "src/a.ts": "\nclass A { #lanes = 1; }\n" },
-    "an ambiguous word as an identifier": { "src/a.ts": "\nconst call = 1; const lastAnswer = call;\n" },
-    "an ambiguous word in a phrase of a comment": { "src/a.ts": "\n// Each call gets the answer, 50 calls a second.\n" },
-    "an ambiguous word in a phrase of a message": { "src/a.ts": '\nthrow new Error("a call failed");\n' },
-    "a status that is answered": { "a.yaml": "\n# It answers 200, and is answered with 413.\n" },
-    "a whole name": { "src/a.ts": "\nconst ends: Ends = 1;\n" },
-  };
-  for (const [what, files] of Object.entries(finds)) {
-    test(`${what} is found`, () => expect(new Set(found(check, files))).toEqual(new Set([`${Object.keys(files)[0]}:2`])));
-  }
-
-  test("a path is found", () => {
-    expect(found(check, { "bench/answers.ts": "", "src/lanes/a.ts": "" })).toEqual(["bench/answers.ts:1", "src/lanes/a.ts:1"]);
-  });
-
-  test("ordinary words and what another one named are left alone", () => {
-    const files = {
-      "docs/a.md": "A handler calls the store, which answers in turn. Planes, mushrooms, callbacks and the field `calls`. `--calls-max`\n",
-      "src/a.ts": "const caller = callback.call(it); const spends = recommended.trimEnd();\n",
-      "src/features/app-events/log.ts": "const a = row.call;\n",
-      "src/features/a/a.migrations.ts": "const lane = 1;\n",
-      "spec/decisions/a.md": "The ladder.\n",
-    };
-    expect(found(check, files)).toEqual([]);
-  });
-
-  test("a path with an exception is left alone as long as it needs it", () => {
-    const files = { "src/a.ts": "const room = 1;\n", "src/b.ts": "" };
-    expect(found(vocabulary(["src/a.ts"]), files)).toEqual([]);
-    expect(found(vocabulary(["src/a.ts", "src/b.ts"]), files)).toEqual(["tools/vocabulary-exceptions.json:1"]);
-  });
-});
-
 describe("citations", () => {
   const page = { "spec/decisions/a.md": "### D-98 One\n\n### D-99 Two\n" };
 
@@ -194,7 +151,7 @@ describe("citations", () => {
     const files = {
       "src/graph/pipeline/handle-request.ts": "",
       "docs/a.md": "",
-      "docs/b.md": "`src/graph/pipeline/handle-request.ts` `graph/pipeline/handle-request.ts` [a](a.md)\n`graph/stairs.ts`\n[c](c.md)\n",
+      "docs/b.md": "`src/graph/pipeline/handle-request.ts` `graph/pipeline/handle-request.ts` [a](a.md)\n`graph/steps.ts`\n[c](c.md)\n",
     };
     expect(found(paths, files)).toEqual(["docs/b.md:2", "docs/b.md:3"]);
   });

@@ -73,8 +73,12 @@ const EXEMPT: readonly { readonly names: readonly string[]; readonly paths: RegE
     because: "options and metrics that operators use",
   },
   { names: ["lanes"], paths: /^bench\//, because: "the name of a bench, which its earlier results carry" },
-  { names: ["house", "door"], paths: /^(conformance\/worlds|test\/compatibility)\//, because: "made-up data: a publishing house, an opened door" },
-  { names: ["made by a call"], paths: /^test\/compatibility\//, because: "a text in the stored data of an earlier version" },
+  {
+    names: ["house", "House", "door"],
+    paths: /^(conformance\/worlds|test\/compatibility)\//,
+    because: "made-up data: a publishing house, an opened door",
+  },
+  { names: ["made by a call", "over a call"], paths: /^test\/compatibility\//, because: "a text in the stored data of an earlier version" },
   { names: ["The call has been auto-upgraded"], paths: /./, because: "D-81's text of a header, which callers may look for" },
 ];
 
@@ -101,7 +105,7 @@ interface Find {
 function findsIn(file: RepositoryFile): Find[] {
   const exempt = EXEMPT.filter(({ paths }) => paths.test(file.path)).flatMap(({ names }) => names);
   const isExempt = (name: string): boolean => exempt.includes(name.replace(/^#/, ""));
-  const text = exempt.length === 0 ? file.text : file.text.replaceAll(new RegExp(`(?<![\\w-])(?:${exempt.join("|")})(?![\\w-])`, "g"), "_");
+  const text = exempt.length === 0 ? file.text : file.text.replaceAll(new RegExp(`(?<!\\w)(?:${exempt.join("|")})(?!\\w)`, "g"), "_");
   return [
     ...matchesIn(text, SUBWORD).flatMap(({ match: [word], line }) => finds(anywhere.get(word.toLowerCase()), word, line)),
     ...PHRASES.flatMap(([pattern, instead]) => matchesIn(text, pattern).map(({ match, line }) => ({ word: match[0], line, instead }))),
