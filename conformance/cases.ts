@@ -1,6 +1,6 @@
 /** Case files into cases. Whatever the format does not know is an error here, so that a misspelt expectation cannot pass unseen. */
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { parse } from "yaml";
 import { parseStep, type Step } from "./step-format.ts";
 
@@ -8,6 +8,7 @@ type Profile = "strict" | "clients";
 
 export interface Case {
   readonly area: string;
+  /** Below `cases/`. */
   readonly file: string;
   /** The title, with the row of `examples` and the profile where there are several. */
   readonly title: string;
@@ -34,9 +35,12 @@ const CASE_KEYS = ["title", "clauses", "decisions", "profile", "world", "base_wo
 class CaseFormatError extends Error {}
 
 export function loadCases(folder = join(HERE, "cases")): Case[] {
-  const files = readdirSync(folder).filter((name) => name.endsWith(".yaml"));
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".yaml"));
   const sharedBlocks = files.includes("_blocks.yaml") ? readYaml(join(folder, "_blocks.yaml")) : {};
-  const cases = files.filter((name) => !name.startsWith("_")).flatMap((name) => casesOf(folder, name, sharedBlocks));
+  const cases = files
+    .filter((path) => !basename(path).startsWith("_"))
+    .sort()
+    .flatMap((path) => casesOf(folder, path, sharedBlocks));
   const titles = new Set<string>();
   for (const { title, file } of cases) {
     if (titles.has(title)) throw new CaseFormatError(`${file}: two cases have the title "${title}"`);
@@ -60,12 +64,12 @@ function refuseUnknown(raw: Raw, known: readonly string[], where: string): void 
 
 const listOf = <T>(value: unknown): T[] => (value === undefined ? [] : Array.isArray(value) ? value : [value]) as T[];
 
-function casesOf(folder: string, name: string, sharedBlocks: Raw): Case[] {
-  const file = readYaml(join(folder, name));
-  refuseUnknown(file, FILE_KEYS, name);
+function casesOf(folder: string, path: string, sharedBlocks: Raw): Case[] {
+  const file = readYaml(join(folder, path));
+  refuseUnknown(file, FILE_KEYS, path);
   const blocks = { ...sharedBlocks, ...((file.blocks as Raw | undefined) ?? {}) };
   return listOf<Raw>(file.cases).flatMap((raw, index) => {
-    const where = `${name}: ${raw.title ?? `case ${index + 1}`}`;
+    const where = `${path}: ${raw.title ?? `case ${index + 1}`}`;
     refuseUnknown(raw, CASE_KEYS, where);
     if (typeof raw.title !== "string" || !/^[A-Z][A-Za-z0-9, -]*: ./.test(raw.title)) {
       throw new CaseFormatError(`${where}: the title must read like "A7: a deleted persona is no longer listed"`);
@@ -79,8 +83,8 @@ function casesOf(folder: string, name: string, sharedBlocks: Raw): Case[] {
     return rows.flatMap((row) =>
       profiles.map(
         (profile): Case => ({
-          area: String(file.area ?? name.replace(/\.yaml$/, "")),
-          file: name,
+          area: String(file.area ?? basename(path, ".yaml")),
+          file: path,
           title: title + rowName(row) + (profiles.length > 1 ? ` [${profile}]` : ""),
           clauses: listOf<string>(raw.clauses),
           decisions: listOf<string>(raw.decisions),

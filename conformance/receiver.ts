@@ -4,7 +4,7 @@
  */
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { jsonOf, type Response } from "./answers.ts";
+import { jsonOf, type Response } from "./response.ts";
 
 export class Receiver {
   readonly #arrived = new Map<string, Response[]>();

@@ -2,13 +2,14 @@
 import { describe, expect, test } from "bun:test";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
-import { checkResponse, type Expectation, jsonOf } from "./answers.ts";
 import type { Case } from "./cases.ts";
+import { checkResponse, type Expectation } from "./expectations.ts";
 import { matches } from "./matchers.ts";
 import { fill } from "./names.ts";
 import { valueAt } from "./paths.ts";
 import { Receiver } from "./receiver.ts";
 import { exchange } from "./requests.ts";
+import { jsonOf } from "./response.ts";
 import { runCase } from "./session.ts";
 import { parseStep } from "./step-format.ts";
 

@@ -1,11 +1,13 @@
 /** One case against one server: its steps in their order, until the first that does not hold. */
-import { checkResponse, type Expectation, jsonOf, type Response } from "./answers.ts";
+
 import type { Case } from "./cases.ts";
+import { checkResponse, type Expectation } from "./expectations.ts";
 import { type Problem, problem } from "./matchers.ts";
 import { fill, type Names, uniqueWord } from "./names.ts";
 import { valueAt } from "./paths.ts";
 import type { Receiver } from "./receiver.ts";
 import { curlLine, exchange, type RequestStep } from "./requests.ts";
+import { jsonOf, type Response } from "./response.ts";
 import type { ExchangeStep, ReceiveStep, Step } from "./step-format.ts";
 import type { WireResponse } from "./wire.ts";
 

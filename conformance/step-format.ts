@@ -1,5 +1,5 @@
 /** One step of a case as it is written, and as the runner takes it. The reference is in README.md. */
-import type { Expectation } from "./answers.ts";
+import type { Expectation } from "./expectations.ts";
 import type { RequestStep } from "./requests.ts";
 
 type Raw = Record<string, unknown>;

@@ -51,7 +51,7 @@ const deps: Readonly<Record<string, readonly string[]>> = {
   "src/surfaces/surfaces.ts": ["#http/server"],
   "src/telemetry/log.ts": ["pino", "#http/server"],
   "src/config/read.ts": ["#http/server"],
-  "src/http/server.ts": ["#control/api", "#features/labels", "node:http", "#harness/house", "../features/people/people.store.ts"],
+  "src/http/server.ts": ["#control/api", "#features/labels", "node:http", "#harness/plaza", "../features/people/people.store.ts"],
   "src/ingest/listener.ts": ["#http/server"],
   "src/control/api.ts": ["hono", "#http/server"],
   "src/system.ts": ["#kernel/alone", "#storage/sql"],
@@ -68,12 +68,12 @@ const deps: Readonly<Record<string, readonly string[]>> = {
     "./graph/four.ts",
   ],
   "src/cli/plaza.ts": ["#main"],
-  "test/harness/house.ts": ["../../src/features/people/people.handlers.ts"],
-  "conformance/run.ts": ["../test/harness/house.ts"],
+  "test/harness/plaza.ts": ["../../src/features/people/people.handlers.ts"],
+  "conformance/run.ts": ["../test/harness/plaza.ts"],
   "conformance/cases.ts": ["../src/kernel/alone.ts"],
 };
 
-const root = mkdtempSync(join(tmpdir(), "plaza-house-"));
+const root = mkdtempSync(join(tmpdir(), "plaza-rules-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const textOf = (imports: readonly string[]): string =>

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "./steps.ts";
 
-/** With a TypeScript it does not know, dependency-cruiser sees no module and passes; 0.9 leaves room for files that are generated. */
+/** With a TypeScript it does not know, dependency-cruiser sees no module and passes; 0.9 allows for files that are generated. */
 const SEEN_SHARE_MIN = 0.9;
 
 interface Report {

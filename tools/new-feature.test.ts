@@ -14,21 +14,21 @@ test("the template's noun is replaced in every spelling", () => {
 });
 
 test("a new feature compiles and its tests pass on both databases", () => {
-  const copy = mkdtempSync(join(tmpdir(), "plaza-room-"));
+  const copy = mkdtempSync(join(tmpdir(), "plaza-feature-"));
   try {
     for (const path of ["src", "test/harness", "package.json", "tsconfig.json"]) cpSync(join(ROOT, path), join(copy, path), { recursive: true });
     symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
-    makeFeature(copy, "tea-rooms", "tea-room");
-    expect(readdirSync(join(copy, "src/features/tea-rooms")).sort()).toEqual(
-      ["README.md", "index.ts", ...["contract", "handlers", "migrations", "store", "test", "world"].map((piece) => `tea-rooms.${piece}.ts`)].sort(),
+    makeFeature(copy, "tea-shops", "tea-shop");
+    expect(readdirSync(join(copy, "src/features/tea-shops")).sort()).toEqual(
+      ["README.md", "index.ts", ...["contract", "handlers", "migrations", "store", "test", "world"].map((piece) => `tea-shops.${piece}.ts`)].sort(),
     );
     const run = (...command: string[]) => {
       const { exitCode, stdout, stderr } = Bun.spawnSync(command, { cwd: copy, stdin: "ignore" });
       return { exitCode, output: `${stdout}${stderr}` };
     };
     const types = run("node", "node_modules/typescript-native/bin/tsc", "--noEmit", "-p", ".");
-    expect(types.output.split("\n").filter((line) => line.includes("tea-rooms"))).toEqual([]);
-    const tests = run(process.execPath, "test", "./src/features/tea-rooms");
+    expect(types.output.split("\n").filter((line) => line.includes("tea-shops"))).toEqual([]);
+    const tests = run(process.execPath, "test", "./src/features/tea-shops");
     expect(tests.output).toContain("8 pass");
     expect(tests.exitCode).toBe(0);
   } finally {

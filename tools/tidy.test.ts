@@ -3,10 +3,11 @@ import { describe, expect, test } from "bun:test";
 import { decisions, paths } from "./tidy/citations.ts";
 import { clauseReport } from "./tidy/clauses.ts";
 import { errorPage } from "./tidy/error-page.ts";
+import { found } from "./tidy/found.ts";
 import { markers, switchedOffTests, tracesOfMachines } from "./tidy/leftovers.ts";
 import { names, standardFiles } from "./tidy/names.ts";
 import { importsByName, placesOfThings } from "./tidy/places.ts";
-import { type Check, problemText, type RepositoryFile, readRepository } from "./tidy/repository.ts";
+import { problemText, type RepositoryFile, readRepository } from "./tidy/repository.ts";
 import { sizes } from "./tidy/sizes.ts";
 import { tidy } from "./tidy.ts";
 
@@ -18,11 +19,7 @@ test("the repository is tidy", () => {
   expect(problems.map(problemText)).toEqual([]);
 });
 
-/** What a check says about made-up files, as `path:line`. */
-const found = (check: Check, files: Readonly<Record<string, string>>): string[] =>
-  check(Object.entries(files).map(([path, text]): RepositoryFile => ({ path, text }))).map(({ path, line }) => `${path}:${line}`);
-
-const none = { files: {}, functions: {} };
+const none = { files: {}, functions: {}, folders: {} };
 const lines = (count: number): string => "x();\n".repeat(count);
 
 describe("sizes", () => {
@@ -41,7 +38,13 @@ describe("sizes", () => {
   });
 
   test("an exception that nothing needs is found", () => {
-    expect(found(sizes({ files: { "src/a.ts": "a table" }, functions: {} }), { "src/a.ts": lines(3) })).toEqual(["tools/tidy-exceptions.json:1"]);
+    expect(found(sizes({ ...none, files: { "src/a.ts": "a table" } }), { "src/a.ts": lines(3) })).toEqual(["tools/tidy-exceptions.json:1"]);
+    expect(found(sizes({ ...none, folders: { src: "to be split" } }), { "src/a.ts": "" })).toEqual(["tools/tidy-exceptions.json:1"]);
+  });
+
+  test("a folder of 20 files passes, one of 21 does not; files of subfolders do not count", () => {
+    const folder = (path: string, count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`${path}/${at}.md`, ""]));
+    expect(found(sizes(none), { ...folder("src/a", 20), ...folder("src/a/b", 20), ...folder("src/c", 21) })).toEqual(["src/c:1"]);
   });
 });
 
@@ -51,7 +54,7 @@ describe("names", () => {
     expect(found(names, files)).toEqual(["src/graph/utils.ts:1", "src/helpers/a.ts:1", "src/graph/x.types.ts:1"]);
   });
 
-  test("a feature without door, README, test or contract is found, and a file that is no standard files", () => {
+  test("a feature without public API, README, test or contract is found, and a file that is none of the standard ones", () => {
     const whole = ["index.ts", "README.md", "a.test.ts", "a.contract.ts", "a.handlers.ts"];
     expect(found(standardFiles, Object.fromEntries(whole.map((name) => [`src/features/a/${name}`, ""])))).toEqual([]);
     expect(found(standardFiles, { "src/features/a/a.handlers.ts": "" })).toHaveLength(4);
@@ -113,9 +116,26 @@ describe("leftovers", () => {
     expect(found(switchedOffTests, { "src/a.test.ts": `test("a", () => {});\ntest.${name}("b", () => {});\n` })).toEqual(["src/a.test.ts:2"]);
   });
 
-  test("a path of the machine and the host of a registry are found", () => {
-    const files = { "README.md": "a/work/b\nsee /wo" + "rk/main\n", "a.sh": "curl https://registry." + "npmjs.org/a\n" };
-    expect(found(tracesOfMachines, files)).toEqual(["README.md:2", "a.sh:1"]);
+  const traces: Readonly<Record<string, string>> = {
+    "a home folder": "see /home/ada/plaza/src",
+    "a home folder of macOS": "`/Users/ada/plaza`",
+    "a home folder of Windows": "cd C:\\Users\\ada\\plaza",
+    "the administrator's folder": "at /root/plaza",
+    "an address of a file": "file:///home/ada/plaza",
+    "a folder of work": 'open("/work/plaza")',
+    "a registry": "curl https://registry.packages.example/a",
+    "a company's registry": "npm-mirror.company.example",
+    "a lock file that says where a package came from": '"resolved": "https://packages.example/a.tgz",',
+  };
+  for (const [what, text] of Object.entries(traces)) {
+    test(`${what} is found`, () => {
+      expect(found(tracesOfMachines, { "docs/a.md": `\n${text}\n` })).toEqual(["docs/a.md:2"]);
+    });
+  }
+
+  test("paths of the project, of every system and of URLs are no traces", () => {
+    const text = "src/work/a.ts /etc/hosts ./home/a https://plaza.example/home/a `plaza.registry.features` npm ci";
+    expect(found(tracesOfMachines, { "docs/a.md": text })).toEqual([]);
   });
 });
 
@@ -131,7 +151,7 @@ describe("citations", () => {
     const files = {
       "src/graph/pipeline/handle-request.ts": "",
       "docs/a.md": "",
-      "docs/b.md": "`src/graph/pipeline/handle-request.ts` `graph/pipeline/handle-request.ts` [a](a.md)\n`graph/stairs.ts`\n[c](c.md)\n",
+      "docs/b.md": "`src/graph/pipeline/handle-request.ts` `graph/pipeline/handle-request.ts` [a](a.md)\n`graph/steps.ts`\n[c](c.md)\n",
     };
     expect(found(paths, files)).toEqual(["docs/b.md:2", "docs/b.md:3"]);
   });

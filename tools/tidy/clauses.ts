@@ -14,8 +14,8 @@ interface Clause {
 /** The kinds that a server can show. */
 const SHOWABLE = new Set(["rule", "shape", "limit", "state"]);
 
-/** What the pipeline keep for every operation alike: no single operation has them, so a case alone shows them. */
-const OF_THE_STAIRS = new Set(["authentication", "errors", "general", "pagination", "versioning"]);
+/** Kept by the pipeline for every operation alike: no single operation has them, so a case alone shows them. */
+const OF_THE_PIPELINE = new Set(["authentication", "errors", "general", "pagination", "versioning"]);
 
 const CLAUSES = "spec/clauses.yaml";
 const UNCOVERED = "spec/uncovered.md";
@@ -31,7 +31,7 @@ export interface ClauseReport {
 export function clauseReport(files: readonly RepositoryFile[], areasUnderWay: readonly string[]): ClauseReport {
   const clauses = parse(files.find(({ path }) => path === CLAUSES)?.text ?? "[]") as Clause[];
   const known = new Set(clauses.map(({ id }) => id));
-  const ofThePipeline = clauses.filter(({ area }) => OF_THE_STAIRS.has(area)).map(({ id }) => id);
+  const ofThePipeline = clauses.filter(({ area }) => OF_THE_PIPELINE.has(area)).map(({ id }) => id);
   const served = new Set([...citedInProgram(files, known), ...ofThePipeline]);
   const shown = citedInCases(files);
   const excused = reasonsIn(files.find(({ path }) => path === UNCOVERED));

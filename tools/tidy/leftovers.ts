@@ -27,10 +27,17 @@ export const switchedOffTests: Check = (files) =>
       return problems;
     });
 
-/** Absolute paths of the machines that the project is worked on, and hosts that packages were fetched from. */
+/** Where people and build machines keep their checkouts, on each system; a URL's path has a host before it. */
+const HOME = /(?:(?<![\w.~:/-])|(?<=file:\/\/))\/(?:home|root|Users|work|workspaces?|builds|private|mnt)\/[\w.-]+/g;
+const WINDOWS_HOME = /\b[A-Z]:[\\/]+(?:Users|work|workspaces?|builds)[\\/]+[\w.-]+/gi;
+const REGISTRY = /\b(?:registry|npm|yarn|pypi|artifactory|nexus|verdaccio|jfrog)[\w-]*(?:\.[\w-]+)*\.(?:org|com|net|dev|io|example)\b/gi;
+const FETCHED = /"resolved": *"[a-z+]*:[^"]*"/g;
+
 const TRACES: readonly (readonly [RegExp, string])[] = [
-  [/(?<![\w.~-])\/(work|root|Users)\/[\w.-]+/g, "a path of somebody's machine"],
-  [/\bregistry\.[\w-]+\.(org|com|dev|io)\b|\bnpm[a-z-]*\.pkg\.[\w.]+/g, "the host of a package registry"],
+  [HOME, "a path of somebody's machine"],
+  [WINDOWS_HOME, "a path of somebody's machine"],
+  [REGISTRY, "the host of a package registry"],
+  [FETCHED, "where a package was fetched from"],
 ];
 
 export const tracesOfMachines: Check = (files) =>

@@ -1,15 +1,19 @@
-/** Files and functions stay small enough to be read at one go (STYLE.md, rule 9). */
+/** Files, functions and folders stay small enough to be read at one go (STYLE.md, rule 9). */
+import { dirname } from "node:path";
 import ts from "typescript";
 import { type Check, eachNode, isCode, lineOf, type Problem, type RepositoryFile, treeOf } from "./repository.ts";
 
 const FILE_LINES_MAX = 300;
 const FUNCTION_LINES_MAX = 70;
+/** As many names as a reader takes in at a glance. */
+const FOLDER_FILES_MAX = 20;
 
 /** `tools/tidy-exceptions.json`: what may be longer, each with its reason. */
 export interface SizeExceptions {
   readonly files: Readonly<Record<string, string>>;
   /** Keyed `path#function`. */
   readonly functions: Readonly<Record<string, string>>;
+  readonly folders: Readonly<Record<string, string>>;
 }
 
 const FIRST_LINE = 1;
@@ -21,7 +25,8 @@ export const sizes =
     return [
       ...code.flatMap((file) => fileSize(file, exceptions)),
       ...code.flatMap((file) => functionSizes(file, exceptions)),
-      ...unused(code, exceptions),
+      ...folderSizes(files, exceptions),
+      ...unused(files, exceptions),
     ];
   };
 
@@ -44,6 +49,24 @@ function functionSizes(file: RepositoryFile, exceptions: SizeExceptions): Proble
       fix: `give its parts names of their own, or list "${file.path}#${name}" in tools/tidy-exceptions.json with the reason`,
     }));
 }
+
+/** Files of every kind count, those of subfolders do not. */
+const fullFolders = (files: readonly RepositoryFile[]): Map<string, number> =>
+  new Map(
+    [...Map.groupBy(files, ({ path }) => dirname(path))]
+      .map(([folder, held]) => [folder, held.length] as const)
+      .filter(([, count]) => count > FOLDER_FILES_MAX),
+  );
+
+const folderSizes = (files: readonly RepositoryFile[], exceptions: SizeExceptions): Problem[] =>
+  [...fullFolders(files)]
+    .filter(([folder]) => !Object.hasOwn(exceptions.folders, folder))
+    .map(([folder, count]) => ({
+      path: folder,
+      line: FIRST_LINE,
+      what: `the folder has ${count} files of its own, ${FOLDER_FILES_MAX} are allowed`,
+      fix: "give what belongs together a folder of its own",
+    }));
 
 interface LongFunction {
   readonly name: string;
@@ -83,15 +106,17 @@ function nameOf(node: ts.Node): string {
 }
 
 /** An exception that nothing needs any more would let the next long file in unseen. */
-function unused(code: readonly RepositoryFile[], exceptions: SizeExceptions): Problem[] {
-  const file = (path: string) => code.find((one) => one.path === path);
+function unused(files: readonly RepositoryFile[], exceptions: SizeExceptions): Problem[] {
+  const full = fullFolders(files);
+  const file = (path: string) => files.find((one) => one.path === path && isCode(one));
   const isNeeded = (key: string): boolean => {
     const [path = "", name] = key.split("#");
     const held = file(path);
     if (held === undefined) return false;
     return name === undefined ? linesOf(held.text) > FILE_LINES_MAX : longFunctions(held).some((one) => one.name === name);
   };
-  return [...Object.keys(exceptions.files), ...Object.keys(exceptions.functions)]
-    .filter((key) => !isNeeded(key))
-    .map((key) => ({ path: "tools/tidy-exceptions.json", line: FIRST_LINE, what: `${key} needs no exception`, fix: "delete its line" }));
+  return [
+    ...[...Object.keys(exceptions.files), ...Object.keys(exceptions.functions)].filter((key) => !isNeeded(key)),
+    ...Object.keys(exceptions.folders).filter((folder) => !full.has(folder)),
+  ].map((key) => ({ path: "tools/tidy-exceptions.json", line: FIRST_LINE, what: `${key} needs no exception`, fix: "delete its line" }));
 }

@@ -1,18 +1,8 @@
-/** A response of the server (or a webhook that arrived) and the check of an `expect` block against it. */
+/** Checks a response against the `expect` block of a step. */
 import { checkFlatError, checkWrappedError, type ErrorExpectation } from "./error-forms.ts";
 import { matches, type Problem, problem } from "./matchers.ts";
 import { valueAt } from "./paths.ts";
-
-export interface Response {
-  readonly status: number;
-  readonly headers: ReadonlyMap<string, string>;
-  readonly text: string;
-  /** The body as JSON; undefined where it is none. */
-  readonly json: unknown;
-  /** Set by `follow`: what the pages held, and how many there were. */
-  readonly items?: readonly unknown[];
-  readonly pages?: number;
-}
+import type { Response } from "./response.ts";
 
 export interface Expectation {
   readonly status?: unknown;
@@ -38,17 +28,9 @@ interface SameResponse {
   readonly replacing?: Readonly<Record<string, string>>;
 }
 
-export function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 export interface CheckSurroundings {
   readonly profile: string;
-  /** Answers kept by `response_as`. */
+  /** Responses kept by `response_as`. */
   readonly kept: ReadonlyMap<string, Response>;
 }
 
@@ -90,7 +72,7 @@ const CHANGING_HEADERS = new Set(["date", "x-pf-trace-id", "x-app-usage", "x-bus
 
 function checkSameResponse(response: Response, same: SameResponse, kept: ReadonlyMap<string, Response>): Problem[] {
   const earlier = kept.get(same.response);
-  if (earlier === undefined) throw new Error(`no earlier step keeps its answer as ${same.response}`);
+  if (earlier === undefined) throw new Error(`no earlier step keeps its response as ${same.response}`);
   const headersOf = (of: Response) => Object.fromEntries([...of.headers].filter(([name]) => !CHANGING_HEADERS.has(name)).sort());
   return [
     ...matches(response.status, earlier.status, "status, as before"),
