@@ -24,7 +24,8 @@ const below = {
   config: ["surfaces", "graph", "auth", "storage", "kernel"],
   http: ["surfaces", "features", "control-contract", "graph", "webhooks", "outbound", "jobs", "auth", "storage", "kernel", "telemetry", "config"],
   ingest: ["surfaces", "features", "control-contract", "graph", "webhooks", "outbound", "jobs", "auth", "storage", "kernel", "telemetry", "config"],
-  control: ["surfaces", "features", "control-contract", "graph", "webhooks", "outbound", "jobs", "auth", "storage", "kernel", "telemetry", "config"],
+  // A feature's routes come to it by the registry.
+  control: ["surfaces", "control-contract", "graph", "webhooks", "outbound", "jobs", "auth", "storage", "kernel", "telemetry", "config"],
 };
 
 const TEST = "\\.test\\.ts$";

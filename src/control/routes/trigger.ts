@@ -20,7 +20,7 @@ const triggerBody = (fields: FieldCatalogue) =>
   );
 
 /** A caller's value is refused where it breaks the contract of its field; the error names the place in it. */
-export function requireValue(field: WebhookField, value: unknown): void {
+function requireValue(field: WebhookField, value: unknown): void {
   const broken = findPayloadProblem(field, value);
   if (broken === undefined) return;
   const at = broken.path === "" ? "value" : `value.${broken.path}`;

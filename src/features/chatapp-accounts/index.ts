@@ -11,6 +11,7 @@ import {
   readNumber,
   unsubscribeAppOperation,
 } from "./chatapp-accounts.contract.ts";
+import { chatappControlRoutes } from "./chatapp-accounts.control.ts";
 import { handleListNumbers, handleListSubscribedApps, handleUnsubscribeApp } from "./chatapp-accounts.handlers.ts";
 import { chatappAccountMigrations } from "./chatapp-accounts.migrations.ts";
 import {
@@ -47,6 +48,7 @@ export const chatappAccounts = defineFeature({
     serveList(listSubscribedAppsOperation, handleListSubscribedApps),
     serveWrite(unsubscribeAppOperation, handleUnsubscribeApp),
   ],
+  controlRoutes: chatappControlRoutes,
   webhookFields: chatappFields,
   worldSections: [chatappAccountSection, phoneNumberSection],
   async onOwnerDeleted(tx, owner) {
