@@ -28,7 +28,7 @@ const postback = Type.Object(
 );
 const newComment = Type.Object(
   {
-    social_account: { ...worldId, description: "who comments" },
+    social_account: { ...worldId, description: "the author of the comment" },
     media: { ...worldId, description: "on whose owner's post" },
     text: Type.String({ minLength: 1, maxLength: COMMENT_CHARACTERS_MAX }),
   },
@@ -47,7 +47,7 @@ async function recipientOf(reader: Reader, world: World, id: NodeId): Promise<Re
   const account = await accountOf(reader, world, id);
   const { social_scoped_id } = account;
   if (social_scoped_id === undefined)
-    throw unprocessable(`the social account ${id} has no social_scoped_id, so nobody can write to it`, "social_account");
+    throw unprocessable(`the social account ${id} has no social_scoped_id, so it cannot get messages`, "social_account");
   return { ...account, social_scoped_id };
 }
 

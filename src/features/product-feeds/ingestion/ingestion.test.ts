@@ -38,9 +38,9 @@ onEachDatabase("what becomes of a feed file", (database) => {
       { line: 5, reason: "a quote is not closed" },
       { line: 6, retailer_id: "a", field: "retailer_id", reason: "replaces the row of line 2, which has it too" },
     ]);
-    expect((await itemsOf("retailer_id,brand")).map(({ retailer_id, brand }) => [retailer_id, brand])).toEqual([
-      ["é", undefined],
-      ["a", "second"],
+    expect(await itemsOf("retailer_id,brand")).toEqual([
+      { id: expect.any(String), retailer_id: "é" },
+      { id: expect.any(String), retailer_id: "a", brand: "second" },
     ]);
   });
 
@@ -52,9 +52,13 @@ onEachDatabase("what becomes of a feed file", (database) => {
     expect(report.errors[0]).toMatchObject({ line: 3, reason: "has bytes that are not UTF-8, or U+FFFD in their place" });
     expect(await idsOf()).toEqual(["a", "c"]);
     const many = await upload(csv(row("a"), ...Array.from({ length: 250 }, (_, at) => `bad${at}`)));
-    expect([many.bad_rows, many.errors.length, many.errors[99].line]).toEqual([250, 100, 102]);
+    expect(many.bad_rows).toBe(250);
+    expect(many.errors).toHaveLength(100);
+    expect(many.errors[99].line).toBe(102);
     const mixed = await upload(csv(row("a"), row("a"), ...Array.from({ length: 150 }, (_, at) => `bad${at}`), row("a")));
-    expect([mixed.bad_rows, mixed.duplicates, mixed.errors.length, mixed.errors[99].line]).toEqual([150, 2, 100, 102]);
+    expect(mixed).toMatchObject({ bad_rows: 150, duplicates: 2 });
+    expect(mixed.errors).toHaveLength(100);
+    expect(mixed.errors[99].line).toBe(102);
     expect(mixed.errors[0]).toMatchObject({ line: 3, retailer_id: "a" });
   });
 
@@ -70,7 +74,7 @@ onEachDatabase("what becomes of a feed file", (database) => {
     expect(await plaza.dump(["feed_items.generation"])).toHaveLength(2_501);
   });
 
-  test("D-56: a file that is of no use leaves the feed as it was", async () => {
+  test("D-56: a file that is refused as a whole leaves the feed as it was", async () => {
     const { upload, idsOf } = await openFeeds(database);
     await upload(csv(row("a")));
     const cut = gzipSync(csv(...Array.from({ length: 3_000 }, (_, at) => row(`r${at}`))));
