@@ -1,6 +1,5 @@
 /** What a person does in the app, and what happens to a business account: each yields its webhooks (operating.md: in-app). */
 import { type Static, Type } from "typebox";
-import type { SocialAccountFacts } from "#auth/social-accounts";
 import {
   type CommentedMedia,
   type CommentField,
@@ -10,6 +9,7 @@ import {
   TEXT_CHARACTERS_MAX,
   writeToSelf,
 } from "#features/self-messaging";
+import type { SocialAccountFacts } from "#features/social-accounts";
 import { worldId } from "#graph/worlds/file/schema-words";
 import { findNode } from "#graph/worlds/nodes.store";
 import type { World } from "#graph/worlds/world";

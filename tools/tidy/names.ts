@@ -23,7 +23,22 @@ export const names: Check = (files) =>
 const FEATURES = "src/features/";
 
 /** What may stand in a feature, and how it is called in each (ARCHITECTURE.md: A feature's standard files). */
-const STANDARD_FILES = ["contract", "handlers", "store", "migrations", "changes", "states", "world", "webhooks", "errors", "ports", "limits", "test"];
+const STANDARD_FILES = [
+  "contract",
+  "handlers",
+  "store",
+  "migrations",
+  "changes",
+  "states",
+  "world",
+  "webhooks",
+  "errors",
+  "policies",
+  "ports",
+  "api",
+  "limits",
+  "test",
+];
 
 /** Also what only this feature has, called after it: `microblog-insights.metrics.ts`; in a subfolder its name says what it holds. */
 const isStandardFile = (path: string): boolean => {

@@ -1,11 +1,13 @@
 /** The public API of the app-events feature: I1, and the attribution of what it reports. */
 
+import { nobody } from "#auth/policy";
 import { defineFeature } from "#graph/contract/feature";
 import { serveIntake, serveRead } from "#graph/contract/operation";
 import { readAttribution, reportAppEvents } from "./app-events.contract.ts";
 import { handleReport } from "./app-events.handlers.ts";
 import { readRetentionDays, retention, saveRetentionDays } from "./app-events.jobs.ts";
 import { appEventMigrations } from "./app-events.migrations.ts";
+import { appEventsPolicy } from "./app-events.policies.ts";
 import { deleteAdsOfApp, untrackApp } from "./attribution/ads.store.ts";
 import { adSection } from "./attribution/ads.world.ts";
 import { handleReadAttribution } from "./attribution/attribution.handlers.ts";
@@ -14,7 +16,8 @@ import { deleteEventsOfApp } from "./log/log.store.ts";
 export const appEvents = defineFeature({
   name: "app-events",
   migrations: appEventMigrations,
-  nodeTypes: [{ type: "ad", policy: "nobody" }],
+  policies: [appEventsPolicy],
+  nodeTypes: [{ type: "ad", policy: nobody }],
   operations: [serveIntake(reportAppEvents, handleReport), serveRead(readAttribution, handleReadAttribution)],
   worldSections: [adSection],
   jobs: [retention],

@@ -5,6 +5,7 @@ import { serveWrite } from "#graph/contract/operation";
 import { sendSelfMessage } from "./self-messaging.contract.ts";
 import { handleSendSelfMessage } from "./self-messaging.handlers.ts";
 import { subscribersOfSocialAccount } from "./self-messaging.onboarding.ts";
+import { selfMessagingPolicy } from "./self-messaging.policies.ts";
 import { commentWebhook, liveCommentWebhook, messageWebhook } from "./self-messaging.webhooks.ts";
 
 export { TEXT_CHARACTERS_MAX } from "./self-messaging.contract.ts";
@@ -14,6 +15,7 @@ export type { CommentedMedia, Recipient } from "./self-messaging.payloads.ts";
 export const selfMessaging = defineFeature({
   name: "self-messaging",
   migrations: [],
+  policies: [selfMessagingPolicy],
   operations: [serveWrite(sendSelfMessage, handleSendSelfMessage)],
   webhookFields: [messageWebhook, commentWebhook, liveCommentWebhook],
   ports: (ports) => ({
