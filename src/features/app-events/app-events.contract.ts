@@ -1,6 +1,8 @@
 /** I1 and the reading of attribution, as data. */
+
 import { Type } from "typebox";
 import { type Access, readOperation, writeOperation } from "#graph/contract/operation";
+import { appEventsPolicy } from "./app-events.policies.ts";
 import { standardEvents } from "./standard-events.contract.ts";
 
 /** I1-6, D-70. */
@@ -11,7 +13,7 @@ const access = {
   surfaces: ["base"],
   versions: "platform",
   scheme: "anywhere",
-  policy: "appEvents",
+  policy: appEventsPolicy,
   errorForm: "wrapped",
 } as const satisfies Partial<Access>;
 

@@ -14,6 +14,7 @@ import {
 import { chatappControlRoutes } from "./chatapp-accounts.control.ts";
 import { handleListNumbers, handleListSubscribedApps, handleUnsubscribeApp } from "./chatapp-accounts.handlers.ts";
 import { chatappAccountMigrations } from "./chatapp-accounts.migrations.ts";
+import { chatappAccount, chatappSubscription } from "./chatapp-accounts.policies.ts";
 import {
   type AccountRow,
   findAccount,
@@ -31,15 +32,16 @@ import { chatappAccountSection, phoneNumberSection } from "./chatapp-accounts.wo
 export const chatappAccounts = defineFeature({
   name: "chatapp-accounts",
   migrations: chatappAccountMigrations,
+  policies: [chatappAccount, chatappSubscription],
   nodeTypes: [
     nodeType<AccountRow>({
       type: "chatapp_account",
-      policy: "chatappAccount",
+      policy: chatappAccount,
       reading: { ...readAccount, set: accountNode, find: (_request, reader, node) => findAccount(reader, node.id) },
     }),
     nodeType<NumberRow>({
       type: "phone_number",
-      policy: "chatappAccount",
+      policy: chatappAccount,
       reading: { ...readNumber, set: numberNode, find: (_request, reader, node) => findNumber(reader, node.owner, node.id) },
     }),
   ],

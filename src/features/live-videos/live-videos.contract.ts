@@ -3,6 +3,7 @@ import { type Access, type Field, type FieldSet, listOperation, type ReadRequest
 import { nodeId } from "#kernel/ids";
 import { statuses, statusOf } from "./lifecycle/states.ts";
 import { CROSSPOSTED_PAGES_MAX, DESCRIPTION_CHARACTERS_MAX, TITLE_CHARACTERS_MAX } from "./live-videos.limits.ts";
+import { liveMap, liveVideo, liveVideoReading } from "./live-videos.policies.ts";
 import type { LiveVideoRow } from "./live-videos.store.ts";
 import { embedHtml, playerUrl, shownTo } from "./viewing/addresses.ts";
 import { targetingOf } from "./viewing/targeting.ts";
@@ -11,7 +12,7 @@ const access = {
   surfaces: ["base"],
   versions: "platform",
   scheme: "anywhere",
-  policy: "liveVideo",
+  policy: liveVideo,
   errorForm: "wrapped",
 } as const satisfies Partial<Access>;
 
@@ -93,13 +94,13 @@ const videoSet = (policy: Field["policy"]): FieldSet<LiveVideoRow> => ({
   defaults: ["id", "title", "description", "status", "embeddable", "creation_time"],
 });
 
-export const liveVideoNode = videoSet("liveVideoReading");
+export const liveVideoNode = videoSet(liveVideoReading);
 /** As its page lists and changes it: who may do that may read it, and so is asked once (D-16). */
-const liveVideoOfPage = videoSet("liveVideo");
+const liveVideoOfPage = videoSet(liveVideo);
 
 export const readLiveVideo = {
   ...access,
-  policy: "liveVideoReading",
+  policy: liveVideoReading,
   operation: "readLiveVideo",
   clauses: ["C2-1", "C2-2", "LIVE-2", "LIVE-3", "LIVE-4", "LIVE-5", "LIVE-18", "AUTH-7"],
   errors: [],
@@ -118,7 +119,7 @@ export const listLiveVideos = listOperation({
 });
 
 /** D-114: what a passer-by sees of a video. */
-const { id, title, place, page, permalink_url, broadcast_start_time } = videoFields("liveMap");
+const { id, title, place, page, permalink_url, broadcast_start_time } = videoFields(liveMap);
 const onMapSet: FieldSet<LiveVideoRow> = {
   fields: { id, title, place, page, permalink_url, broadcast_start_time },
   defaults: ["id", "title", "place", "broadcast_start_time"],
@@ -126,7 +127,7 @@ const onMapSet: FieldSet<LiveVideoRow> = {
 
 export const listLiveMap = listOperation({
   ...access,
-  policy: "liveMap",
+  policy: liveMap,
   operation: "listLiveMap",
   summary:
     "The live map: what is live now and has a place, newest first. With country, as seen from there; without, what is shown everywhere (D-114).",
@@ -222,7 +223,7 @@ export const updateLiveVideo = writeOperation({
   on: "live_video",
   method: "POST",
   edge: null,
-  visibility: "liveVideo",
+  visibility: liveVideo,
   params: Type.Object({
     ...common,
     status: Type.Optional(Type.Union([...publishing, "SCHEDULED_CANCELED"].map((one) => Type.Literal(one)))),
@@ -242,7 +243,7 @@ export const deleteLiveVideo = writeOperation({
   on: "live_video",
   method: "DELETE",
   edge: null,
-  visibility: "liveVideo",
+  visibility: liveVideo,
   params: Type.Object({}),
   returns: Type.Object({ success: Type.Boolean() }),
   errors: [],

@@ -174,5 +174,5 @@ async function crosspostedAfter(request: Create | Update, tx: Transaction, origi
 async function mayPublishOn({ caller, world }: Create | Update, tx: Transaction, page: NodeId): Promise<boolean> {
   const { user } = caller.token;
   if (user === undefined) return false;
-  return (await world.ports.get("page").findRole(tx, page, user))?.tasks.includes("CREATE_CONTENT") === true;
+  return (await world.ports.get("page_role").findRole(tx, page, user))?.tasks.includes("CREATE_CONTENT") === true;
 }

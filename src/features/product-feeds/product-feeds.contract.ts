@@ -1,10 +1,11 @@
 import { Type } from "typebox";
 import { type Field, type FieldSet, listOperation } from "#graph/contract/operation";
 import type { ItemRow } from "./items.store.ts";
+import { productFeed } from "./product-feeds.policies.ts";
 
-const text: Field<ItemRow> = { schema: Type.String(), policy: "productFeed" };
-const number: Field<ItemRow> = { schema: Type.Number(), policy: "productFeed" };
-const count: Field<ItemRow> = { schema: Type.Integer(), policy: "productFeed" };
+const text: Field<ItemRow> = { schema: Type.String(), policy: productFeed };
+const number: Field<ItemRow> = { schema: Type.Number(), policy: productFeed };
+const count: Field<ItemRow> = { schema: Type.Integer(), policy: productFeed };
 
 /** D-56. The document gives no fields; by default an item returns what every item has. */
 const articleOrPublication: FieldSet<ItemRow> = {
@@ -50,7 +51,7 @@ export const listArticlesAndPublications = listOperation({
   surfaces: ["base"],
   versions: "marketing",
   scheme: "anywhere",
-  policy: "productFeed",
+  policy: productFeed,
   errorForm: "wrapped",
   on: "product_feed",
   edge: "articles_and_publications",

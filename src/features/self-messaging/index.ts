@@ -6,11 +6,13 @@ import { sendSelfMessage } from "./self-messaging.contract.ts";
 import { selfMessagingControlRoutes } from "./self-messaging.control.ts";
 import { handleSendSelfMessage } from "./self-messaging.handlers.ts";
 import { subscribersOfSocialAccount } from "./self-messaging.onboarding.ts";
+import { selfMessagingPolicy } from "./self-messaging.policies.ts";
 import { commentWebhook, liveCommentWebhook, messageWebhook } from "./self-messaging.webhooks.ts";
 
 export const selfMessaging = defineFeature({
   name: "self-messaging",
   migrations: [],
+  policies: [selfMessagingPolicy],
   operations: [serveWrite(sendSelfMessage, handleSendSelfMessage)],
   controlRoutes: selfMessagingControlRoutes,
   webhookFields: [messageWebhook, commentWebhook, liveCommentWebhook],

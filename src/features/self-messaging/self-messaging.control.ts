@@ -1,8 +1,8 @@
 /** What a person does in the app: each act yields its webhook (operating.md: in-app). */
 import { type Static, Type } from "typebox";
-import type { SocialAccountFacts } from "#auth/social-accounts";
 import { unprocessable } from "#control-contract/errors";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
+import type { SocialAccountFacts } from "#features/social-accounts/api";
 import { worldId } from "#graph/worlds/file/schema-words";
 import { findNode } from "#graph/worlds/nodes.store";
 import type { World } from "#graph/worlds/world";

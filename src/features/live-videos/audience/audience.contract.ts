@@ -3,6 +3,7 @@ import { type Access, type Field, type FieldSet, listOperation, writeOperation }
 import { nodeId } from "#kernel/ids";
 import { timeText } from "../live-videos.contract.ts";
 import { COMMENT_CHARACTERS_MAX } from "../live-videos.limits.ts";
+import { liveVideo } from "../live-videos.policies.ts";
 import type { ActorType, CommentRow, ReactionRow } from "./audience.store.ts";
 
 /** LIVE-26: on the original page alone, so its policy and not the one of pages that share the video. */
@@ -10,12 +11,12 @@ const access = {
   surfaces: ["base"],
   versions: "platform",
   scheme: "anywhere",
-  policy: "liveVideo",
-  visibility: "liveVideo",
+  policy: liveVideo,
+  visibility: liveVideo,
   errorForm: "wrapped",
-} as const satisfies Partial<Access> & { visibility: string };
+} as const satisfies Partial<Access> & { visibility: Access["policy"] };
 
-const plain = (schema: TSchema) => ({ schema, policy: "liveVideo" }) as const;
+const plain = (schema: TSchema) => ({ schema, policy: liveVideo }) as const;
 const text = plain(Type.String());
 
 const actorSet: FieldSet = { fields: { id: text, name: text }, defaults: ["id", "name"] };
