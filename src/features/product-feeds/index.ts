@@ -1,4 +1,4 @@
-/** The public API of the product-feeds feature: G2, and the files that feeds are filled from. */
+/** The public API of the product-feeds feature: G2, and the ingestion of feed files. */
 
 import type { Feature } from "#graph/contract/feature";
 import { serveList } from "#graph/contract/operation";
