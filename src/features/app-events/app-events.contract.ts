@@ -1,5 +1,4 @@
-/** I1 and the reading of attribution, as data. */
-
+/** The contracts of I1 and of reading attribution. */
 import { Type } from "typebox";
 import { type Access, readOperation, writeOperation } from "#graph/contract/operation";
 import { appEventsPolicy } from "./app-events.policies.ts";
@@ -18,8 +17,8 @@ const access = {
 } as const satisfies Partial<Access>;
 
 /**
- * I1-2, I1-3: discouraged for new integrations, kept for those that exist. `Deprecation` (RFC 9745) gives the day on which
- * the oldest version that is served came out: the interface was discouraged in every one of them.
+ * I1-2, I1-3: discouraged for new integrations, kept for existing ones. `Deprecation` (RFC 9745) is the release date of
+ * the oldest served version, because every served version discourages the interface.
  */
 const discouraged = {
   deprecation: "@1716249600",
@@ -28,18 +27,18 @@ const discouraged = {
 
 const kind = Type.Unsafe<EventKind>({ anyOf: eventKinds.map((name) => Type.Literal(name)) });
 const flag = Type.Union([Type.Literal(0), Type.Literal(1)]);
-/** The feature reads it: it is large, and its errors name the event. */
-const readHere = { "x-plaza-raw": true };
+/** The handler parses the value, because the lists are large and an error names the event. */
+const parsedByHandler = { "x-plaza-raw": true };
 
 export const attributionRow = Type.Object({
   event: kind,
-  /** Of custom events. */
+  /** Only for custom events. */
   event_name: Type.Optional(Type.String()),
   event_time: Type.Integer({ description: "Unix seconds" }),
   ad_id: Type.String(),
   campaign_id: Type.String(),
   click_time: Type.Optional(Type.Integer({ description: "Unix seconds" })),
-  is_view_through: Type.Optional(Type.Boolean({ description: "true: an impression, and view_time stands in place of click_time" })),
+  is_view_through: Type.Optional(Type.Boolean({ description: "true: attributed to an impression; view_time replaces click_time" })),
   view_time: Type.Optional(Type.Integer({ description: "Unix seconds" })),
   cross_campaign: Type.Boolean(),
   cross_device: Type.Boolean(),
@@ -67,10 +66,10 @@ export const reportAppEvents = writeOperation({
     advertiser_tracking_enabled: Type.Optional(flag),
     advertiser_id: Type.Optional(Type.String({ description: "advertising id of the device" })),
     attribution: Type.Optional(Type.String({ description: "mobile cookie: 22 alphanumerics, or a UUID" })),
-    custom_events: Type.Optional(Type.Unknown({ ...readHere, description: "list of events, or its JSON text" })),
-    custom_events_file: Type.Optional(Type.Unknown({ ...readHere, description: "the same as a part of multipart/form-data" })),
-    ud: Type.Optional(Type.Unknown({ ...readHere, description: "SHA-256 hashed user data by key" })),
-    extinfo: Type.Optional(Type.Unknown({ ...readHere, description: "16 values, separated by commas or as a JSON list" })),
+    custom_events: Type.Optional(Type.Unknown({ ...parsedByHandler, description: "list of events, or its JSON text" })),
+    custom_events_file: Type.Optional(Type.Unknown({ ...parsedByHandler, description: "the same list as a file of multipart/form-data" })),
+    ud: Type.Optional(Type.Unknown({ ...parsedByHandler, description: "SHA-256 hashed user data by key" })),
+    extinfo: Type.Optional(Type.Unknown({ ...parsedByHandler, description: "16 values, separated by commas or as a JSON list" })),
     consider_views: Type.Optional(Type.Boolean()),
   }),
   returns: Type.Object({ success: Type.Boolean(), data: Type.Optional(Type.Array(attributionRow)) }),
@@ -80,7 +79,7 @@ export const reportAppEvents = writeOperation({
 export const readAttribution = readOperation({
   ...access,
   operation: "readAttribution",
-  summary: "What of a device's installs and events is due to an ad (D-74).",
+  summary: "Reads which installs and events of a device are attributed to an ad (D-74).",
   clauses: ["ATTR-1", "ATTR-3", "ATTR-4", "ATTR-5", "ATTR-6", "ATTR-7", "ATTR-8", "LIM-10", "LIM-11"],
   on: "app",
   edge: "app_attribution",

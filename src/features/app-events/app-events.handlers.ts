@@ -2,7 +2,7 @@ import type { Static } from "typebox";
 import { unixSeconds } from "#kernel/clock";
 import { invalidParameter } from "#kernel/errors";
 import { eventKinds, type reportAppEvents } from "./app-events.contract.ts";
-import { EVENTS_PER_CALL_MAX } from "./app-events.limits.ts";
+import { EVENTS_PER_REQUEST_MAX } from "./app-events.limits.ts";
 import { attributionOf } from "./attribution/attribution.handlers.ts";
 import type { Outcome, Report } from "./intake/batch.ts";
 import { intakeOf } from "./intake/intake.ts";
@@ -11,22 +11,22 @@ import { type ReportRequest, readDevice, readEventList } from "./intake/parse-re
 import { readUserData } from "./intake/parse-user-data.ts";
 import { testEventsOf } from "./intake/test-view.ts";
 
-/** I1-27, D-71: a duplicate is answered like the first one. */
-export async function handleReport(call: ReportRequest): Promise<Static<typeof reportAppEvents.returns>> {
-  const { world, params, node } = call;
+/** I1-27, D-71: a duplicate gets the response of the first report. */
+export async function handleReport(request: ReportRequest): Promise<Static<typeof reportAppEvents.returns>> {
+  const { world, params, node } = request;
   const intake = intakeOf(world);
-  intake.requireFeature();
+  intake.requireCapacity();
   let report: Report;
   let outcome: Outcome;
   try {
-    report = readReport(call);
+    report = readReport(request);
     outcome = await intake.submit(report);
     if ("refusal" in outcome) throw outcome.refusal;
   } catch (error) {
-    seeRefused(call, error);
+    showRefused(request, error);
     throw error;
   }
-  seeAccepted(call, report, outcome.duplicates);
+  showAccepted(request, report, outcome.duplicates);
   if (params.consider_views === undefined) return { success: true };
   // D-74.
   const { advertiser_id, attribution } = report.device;
@@ -34,45 +34,45 @@ export async function handleReport(call: ReportRequest): Promise<Static<typeof r
   return { success: true, data };
 }
 
-function readReport(call: ReportRequest): Report {
-  const { node, params, caller, world } = call;
+function readReport(request: ReportRequest): Report {
+  const { node, params, caller, world } = request;
   const received = unixSeconds(world.clock);
-  const device = readDevice(call);
+  const device = readDevice(request);
   const report = { app: node.id, kind: params.event, device, received, event_name_limit: caller.app.event_name_limit };
   if (params.event !== "CUSTOM_APP_EVENTS") return { ...report, events: [], list: "custom_events" };
-  const { parameter: list, events } = readEventList(call);
-  if (events.length > EVENTS_PER_CALL_MAX) throw invalidParameter(list, `must hold at most ${EVENTS_PER_CALL_MAX} events`);
+  const { parameter: list, events } = readEventList(request);
+  if (events.length > EVENTS_PER_REQUEST_MAX) throw invalidParameter(list, `must contain at most ${EVENTS_PER_REQUEST_MAX} events`);
   const { advertiser_tracking_enabled } = device;
   const { automatic_event_logging } = caller.app;
   return { ...report, list, events: readEvents(events, { list, received, advertiser_tracking_enabled, automatic_event_logging }) };
 }
 
-function seeAccepted({ world, node, params }: ReportRequest, report: Report, duplicates: ReadonlySet<number>): void {
+function showAccepted({ world, node, params }: ReportRequest, report: Report, duplicates: ReadonlySet<number>): void {
   const { received, events, device } = report;
   const dropped = device.user_data.dropped;
   testEventsOf(world).add({ app: node.id, received, kind: params.event, events, duplicates, refusal: undefined, dropped });
 }
 
-/** What was sent is shown as far as it can be read at all. */
-function seeRefused(call: ReportRequest, error: unknown): void {
-  const { world, node, params } = call;
+/** The test events view shows a refused request as far as it can be parsed. */
+function showRefused(request: ReportRequest, error: unknown): void {
+  const { world, node, params } = request;
   const refusal = error instanceof Error ? error.message : String(error);
   const kind = eventKinds.includes(params.event) ? params.event : String(params.event);
   testEventsOf(world).add({
     app: node.id,
     received: unixSeconds(world.clock),
     kind,
-    events: sentEvents(call),
+    events: sentEvents(request),
     duplicates: new Set(),
     refusal,
     dropped: droppedOf(params.ud),
   });
 }
 
-function sentEvents(call: ReportRequest): readonly unknown[] {
-  if (call.params.event !== "CUSTOM_APP_EVENTS") return [];
+function sentEvents(request: ReportRequest): readonly unknown[] {
+  if (request.params.event !== "CUSTOM_APP_EVENTS") return [];
   try {
-    return readEventList(call).events;
+    return readEventList(request).events;
   } catch {
     return [];
   }

@@ -27,7 +27,7 @@ async function advance(plaza: TestPlaza, days: number): Promise<void> {
 }
 
 onEachDatabase("retention of app events", (database) => {
-  test("raw events go when their days are over; counts, sums and newer events stay", async () => {
+  test("old raw events are deleted; counts, sums and newer events stay", async () => {
     const plaza = await openPlaza({ database, world });
     await saveRetentionDays(plaza.world, 10);
     await send(plaza, "old");
@@ -42,13 +42,13 @@ onEachDatabase("retention of app events", (database) => {
     expect(data).toMatchObject([{ event_time: NOW + 6 * DAY }]);
     await advance(plaza, 6);
     expect(await idsOf(plaza)).toEqual([]);
-    // An emptied log goes on counting its requests, so that what the index knows of the old ones leads to none of the new.
+    // An empty log does not reuse request numbers, so old entries of the index do not lead to new requests.
     await send(plaza, "after");
     const { rows } = await listLog(plaza.world, SHOP, { name: undefined, since: undefined }, { limit: 100 });
     expect(rows.map(({ call, event_id }) => [call, event_id])).toEqual([[3, "after"]]);
   });
 
-  test("an app that is removed and made again begins anew", async () => {
+  test("an app that is removed and created again has no events", async () => {
     const plaza = await openPlaza({ database, world });
     await send(plaza, "e");
     await plaza.world.database.write((tx) => appEvents.onOwnerDeleted?.(tx, SHOP, plaza.world) ?? Promise.resolve());
@@ -59,7 +59,7 @@ onEachDatabase("retention of app events", (database) => {
     expect(await listEventNames(plaza.world, SHOP)).toMatchObject([{ name: "n", active: true, count: 1 }]);
   });
 
-  test("0 days keep them for good, and 90 is what a world does that says nothing", async () => {
+  test("0 days keep raw events forever, and the default is 90", async () => {
     const plaza = await openPlaza({ database, world });
     expect(await readRetentionDays(plaza.world)).toBe(90);
     await saveRetentionDays(plaza.world, 0);

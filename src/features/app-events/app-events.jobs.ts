@@ -1,4 +1,4 @@
-/** Retention: raw events are kept so many days after they arrived; counts, sums and installs for good. */
+/** Retention: raw events are deleted some days after they arrived; counts, sums, names and installs stay. */
 import { findSetting, saveSetting } from "#graph/worlds/settings.store";
 import type { World } from "#graph/worlds/world";
 import type { JobKind } from "#jobs/job-kind";
@@ -12,7 +12,7 @@ import { deleteEventsUpTo, findExpired, listAppsWithEvents } from "./log/log.sto
 const KIND = "app_event_retention";
 const KEY = "daily";
 const SETTING = "app_event_days";
-/** Rows deleted in one write: some 10 ms, so that requests wait no longer than for a batch of events. */
+/** Rows deleted in one write. It takes some 10 ms, no longer than a batch of events. */
 const ROWS_PER_WRITE = 2_000;
 
 export const retention: JobKind<World> = {
@@ -29,12 +29,12 @@ export const retention: JobKind<World> = {
 const schedule = (tx: Transaction, world: World): Promise<void> =>
   world.jobs.schedule(tx, { kind: KIND, key: KEY, dueMs: world.clock.nowMs() + DAY_SECONDS * 1_000 });
 
-/** In the transaction of a world's first events; does nothing where the job is known already. */
+/** Schedules the job in the transaction of a world's first events, unless it is scheduled already. */
 export async function ensureRetention(tx: Transaction, world: World): Promise<void> {
   if ((await world.jobs.dueTimeOf(tx, KIND, KEY)) === undefined) await schedule(tx, world);
 }
 
-/** What the world itself says, else what the operator configured; 0: for good. */
+/** Days: the setting of the world, else the configured one; 0 keeps events forever. */
 export async function readRetentionDays({ database, limits }: World, reader: Reader = database.reader): Promise<number> {
   const setting = await findSetting(reader, SETTING);
   return setting === undefined ? (limits.app_event_days ?? EVENT_DAYS_DEFAULT) : Number(setting);
@@ -47,14 +47,14 @@ async function deleteExpired(world: World): Promise<void> {
   if (days === 0) return;
   const before = unixSeconds(world.clock) - days * DAY_SECONDS;
   for (const app of await listAppsWithEvents(world.database.reader)) {
-    let forgotten: number | undefined;
-    for (let last = await deleteSome(world, app, before); last !== undefined; last = await deleteSome(world, app, before)) forgotten = last;
-    const upTo = forgotten;
+    let deleted: number | undefined;
+    for (let last = await deleteSome(world, app, before); last !== undefined; last = await deleteSome(world, app, before)) deleted = last;
+    const upTo = deleted;
     if (upTo !== undefined) await world.database.write((tx) => logIndexOf(world).forgetUpTo(tx, app, upTo));
   }
 }
 
-/** Answers the newest call that went; undefined where nothing is left to delete. */
+/** Returns the number of the newest deleted request, or undefined when nothing is left to delete. */
 const deleteSome = (world: World, app: NodeId, before: number): Promise<number | undefined> =>
   world.database.write(async (tx) => {
     await tx.lock("app events", app);

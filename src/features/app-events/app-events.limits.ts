@@ -1,4 +1,4 @@
-/** Every number of the feature, each with its source. */
+/** The limits of the feature, each with its source. */
 
 const HOUR_SECONDS = 3_600;
 export const DAY_SECONDS = 86_400;
@@ -6,29 +6,29 @@ export const DAY_SECONDS = 86_400;
 /** D-70. */
 export const PARAMETERS_MAX = 25;
 export const VALUE_CHARACTERS_MAX = 100;
-/** The document bounds values alone; names of parameters get the same feature. */
+/** The document limits only values; names of parameters get the same limit. */
 export const PARAMETER_NAME_CHARACTERS_MAX = 100;
 export const EXTINFO_VALUES = 16;
-/** Advertising ids have 36 characters; the document names no length, so they get that of any value. */
+/** The document names no limit, so device ids get that of values; advertising ids have 36 characters. */
 export const DEVICE_ID_CHARACTERS_MAX = VALUE_CHARACTERS_MAX;
-/** At some 100 bytes each they fill the largest body that is taken by default. */
-export const EVENTS_PER_CALL_MAX = 10_000;
-/** 9999-12-31: a `_logTime` beyond it was meant in milliseconds. */
+/** At 100 bytes each they fill the largest body that is accepted by default (1 MiB). */
+export const EVENTS_PER_REQUEST_MAX = 10_000;
+/** 9999-12-31 (D-70): a larger `_logTime` is in milliseconds by mistake. */
 export const LOG_TIME_MAX = 253_402_300_799;
 
-/** A quarter: longer than the attribution windows look back. Changeable in the config, and by world. */
+/** Longer than the longest attribution window (30 days). The configuration and each world can change it. */
 export const EVENT_DAYS_DEFAULT = 90;
 
-/** D-71: how long an `event_id` is remembered, in event time. */
+/** D-71: two events with one `event_id` are duplicates when their event times differ by less. */
 export const DEDUP_WINDOW_SECONDS = 48 * HOUR_SECONDS;
 
 /** LIM-10, ATTR-3. */
 export const CLICK_WINDOW_SECONDS = 30 * DAY_SECONDS;
 /** LIM-11, ATTR-4. */
 export const VIEW_WINDOW_SECONDS = DAY_SECONDS;
-/** LIM-12: the model of reports. */
+/** LIM-12: the windows of reports. */
 export const REPORT_CLICK_WINDOW_SECONDS = 28 * DAY_SECONDS;
 export const REPORT_VIEW_WINDOW_SECONDS = DAY_SECONDS;
 
-/** Events of one response about attribution, newest first: a device with more is no person. */
+/** Events considered for one device, newest first. A person's device reports far fewer. */
 export const ATTRIBUTED_EVENTS_MAX = 1_000;

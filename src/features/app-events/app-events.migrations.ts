@@ -4,17 +4,17 @@ export const appEventMigrations: readonly Migration[] = [
   {
     name: "app events",
     statements: [
-      // The log. `call` counts up in each app in the order of commits, so that rows are appended, and what is old stands together.
-      // `device` holds what is said once for a call, in its first row; `value` is in millionths.
+      // The log. `call` is the number of the request in its app, in the order of commits, so rows are appended and old rows are adjacent.
+      // `device` is set in the first row of a request only; `value` is in millionths.
       `CREATE TABLE app_events (
         app BIGINT NOT NULL, call BIGINT NOT NULL, position INTEGER NOT NULL, received BIGINT NOT NULL, time BIGINT NOT NULL, name TEXT NOT NULL,
         event_id TEXT, value BIGINT, currency TEXT NOT NULL, parameters TEXT NOT NULL, tracking INTEGER NOT NULL, device TEXT,
         PRIMARY KEY (app, call, position)
       ) WITHOUT ROWID`,
-      // The newest call that was ever logged, for an app whose log retention has emptied: numbers are never given twice.
+      // The newest request number of an app whose log is empty after retention: no number is used twice.
       "CREATE TABLE app_event_last_calls (app BIGINT PRIMARY KEY, call BIGINT NOT NULL) WITHOUT ROWID",
       "CREATE TABLE app_event_names (app BIGINT NOT NULL, name TEXT NOT NULL, active INTEGER NOT NULL, PRIMARY KEY (app, name)) WITHOUT ROWID",
-      // A day in UTC, counted from 1970-01-01; -1 holds the total of all days. The sum is high * 10^18 + low millionths.
+      // `day` is in UTC, counted from 1970-01-01; -1 is the total of all days. The sum is high * 10^18 + low millionths.
       `CREATE TABLE app_event_sums (
         app BIGINT NOT NULL, day INTEGER NOT NULL, name TEXT NOT NULL, currency TEXT NOT NULL, count BIGINT NOT NULL, valued BIGINT NOT NULL,
         sum_high BIGINT NOT NULL, sum_low BIGINT NOT NULL, first_time BIGINT NOT NULL, last_time BIGINT NOT NULL,
@@ -24,7 +24,7 @@ export const appEventMigrations: readonly Migration[] = [
     ],
   },
   {
-    // Where in the log an event key, a device or a person may stand. PostgreSQL has the first table, SQLite the other two
+    // Maps an event key, a device or a person to requests of the log. PostgreSQL uses the first table, SQLite the other two
     // (README.md: The index of the log).
     name: "app event index",
     statements: [
@@ -43,7 +43,7 @@ export const appEventMigrations: readonly Migration[] = [
     statements: [
       `CREATE TABLE ads (id BIGINT PRIMARY KEY, app BIGINT NOT NULL, campaign_id BIGINT NOT NULL, objective TEXT NOT NULL, tracked_apps TEXT NOT NULL)
         WITHOUT ROWID`,
-      // A click or an impression; `identities` is JSON of the devices and persons that it names.
+      // A click or an impression; `identities` is a JSON list of its devices and persons.
       `CREATE TABLE ad_touches (
         id BIGINT PRIMARY KEY, ad BIGINT NOT NULL, kind TEXT NOT NULL, time BIGINT NOT NULL, identities TEXT NOT NULL
       ) WITHOUT ROWID`,

@@ -85,7 +85,7 @@ onEachDatabase("app events", (database) => {
     ]);
   });
 
-  test("I1-32, D-71: app, name and event_id make an event the same for 48 h of event time; the first one counts", async () => {
+  test("I1-32, D-71: events with one app, name and event_id are duplicates within 48 h of event time; the first one counts", async () => {
     const plaza = await open();
     const event = (_logTime: number, _eventName = "n", event_id = "e") => ({ _eventName, event_id, _logTime });
     const hours = (count: number) => NOW + count * 3_600;
@@ -129,7 +129,7 @@ onEachDatabase("app events", (database) => {
     expect((await namesOf(plaza)).size).toBe(0);
   });
 
-  test("LIM-1, D-72: 50 senders that each bring a new name at once fill the cap exactly", async () => {
+  test("LIM-1, D-72: 50 concurrent requests with a new name each fill the limit exactly", async () => {
     const plaza = await open({ apps: [{ id: "1001", name: "Shop", secret: "s3cret", event_name_limit: 20 }] });
     const responses = await Promise.all(Array.from({ length: 50 }, (_, i) => report(plaza, [{ _eventName: `name ${i}` }])));
     expect(responses.filter(({ status }) => status === 200).length).toBe(20);
@@ -138,7 +138,7 @@ onEachDatabase("app events", (database) => {
     expect((await namesOf(plaza)).size).toBe(20);
   });
 
-  test("LIM-2, LIM-3, D-72: a request over the cap stores nothing, a deactivated name frees its place and is refused", async () => {
+  test("LIM-2, LIM-3, D-72: a request over the limit stores nothing; a deactivated name frees its place and is refused", async () => {
     const plaza = await open();
     const app = nodeId("1002");
     const send = (...names: string[]) =>

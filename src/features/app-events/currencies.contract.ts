@@ -1,6 +1,6 @@
 /**
- * EVT-42: the active codes of ISO 4217 (list one, the codes of funds, metals and testing included), and those withdrawn since
- * 2015 that goods may still be priced in.
+ * EVT-42: the active codes of ISO 4217 (list one, including funds, metals and testing), and those withdrawn since 2015,
+ * because goods may still be priced in them.
  */
 const CODES = `
   AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE CHF CHW CLF CLP CNY COP COU

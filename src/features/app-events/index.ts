@@ -1,4 +1,4 @@
-/** The public API of the app-events feature: I1, and the attribution of what it reports. */
+/** The public API of the app-events feature: reporting events (I1), and their attribution to ads. */
 
 import { nobody } from "#auth/policy";
 import { defineFeature } from "#graph/contract/feature";

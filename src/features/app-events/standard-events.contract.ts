@@ -1,13 +1,13 @@
-/** The two tables of the document, as data: standard events, and what each standard parameter holds. */
+/** The document's two tables: standard events, and the form of each standard parameter. */
 
-/** Means what the document says `_valueToSum` is; none: it is given no meaning. */
+/** An event's row in the document. Without `valueToSum` the document does not say what `_valueToSum` means. */
 interface StandardEvent {
   readonly clause: string;
   readonly parameters: readonly StandardParameter[];
   readonly valueToSum?: string;
 }
 
-/** How a value is written. `json` forms are strings that hold JSON. */
+/** How a value is written. `content ids` may be, and `content list` is, JSON in a string. */
 type Form = "string" | "currency" | "content type" | "content ids" | "content list" | "integer" | "boolean";
 
 /** EVT-37 to EVT-51; D-76 for `pf_ad_type` and `pf_order_id`. */
@@ -78,12 +78,12 @@ export const standardEvents: Readonly<Record<string, StandardEvent>> = {
   pf_mobile_tutorial_completion: { clause: "EVT-27", parameters: ["pf_success", "pf_content_id"] },
 };
 
-/** EVT-34: reported by the device itself while the app logs events automatically. */
+/** EVT-34: the SDK reports this event itself while the app logs events automatically. */
 export const ACTIVATE_APP = "pf_mobile_activate_app";
 
 export const isStandardEvent = (name: string): boolean => Object.hasOwn(standardEvents, name);
 
 const priced = new Set(Object.keys(standardEvents).filter((name) => standardEvents[name]?.parameters.includes("pf_currency")));
 
-/** EVT-43, D-76: the event's row lists `pf_currency`, so a `_valueToSum` is a price. */
+/** EVT-43, D-76: `_valueToSum` is a price where the event's row lists `pf_currency`. */
 export const isPriced = (name: string): boolean => priced.has(name);

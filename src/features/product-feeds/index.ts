@@ -1,4 +1,4 @@
-/** The public API of the product-feeds feature: G2, and the files that feeds are filled from. */
+/** The public API of the product-feeds feature: G2, and the ingestion of feed files. */
 
 import { catalogAccess } from "#features/product-catalogs/api";
 import { defineFeature } from "#graph/contract/feature";

@@ -130,8 +130,8 @@ describe("feed files by address", () => {
         : new Response("no", { status: 404 });
     });
     for (const [address, problem] of [
-      [`${url}/missing`, "the address answered with status 404"],
-      [`${url}/moved`, "the address answered with status 302; redirects are not followed"],
+      [`${url}/missing`, "the address returned status 404"],
+      [`${url}/moved`, "the address returned status 302; redirects are not followed"],
       [`${url}/short`, "no column for"],
       ["http://127.0.0.1:1/closed", "onnect"],
     ]) {

@@ -1,4 +1,4 @@
-/** Ads, and the clicks and impressions on them. */
+/** Ads and their touches, that is clicks and impressions. */
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
@@ -49,13 +49,13 @@ export async function saveAd(tx: Transaction, ad: Ad): Promise<void> {
     WHERE id = ${ad.id}`);
 }
 
-/** For an app that is being removed. */
+/** Removes an app that is being deleted from the apps that ads track. */
 export async function untrackApp(tx: Transaction, app: NodeId): Promise<void> {
   const ads = await tx.all<AdRow>(append(selectAds("1", LARGEST_ID), "AND a.tracked_apps LIKE ?", [`%"${app}"%`]));
   for (const ad of ads.map(adOf)) await saveAd(tx, { ...ad, tracked_apps: ad.tracked_apps.filter((tracked) => tracked !== app) });
 }
 
-/** Its touches go with it. */
+/** Deletes an ad and its touches. */
 export async function deleteAd(tx: Transaction, id: string): Promise<boolean> {
   if ((await tx.run(sql`DELETE FROM ads WHERE id = ${id}`)) === 0) return false;
   await tx.run(sql`DELETE FROM ad_touch_identities WHERE touch IN (SELECT t.id FROM ad_touches t WHERE t.ad = ${id})`);
@@ -69,7 +69,7 @@ export async function deleteAdsOfApp(tx: Transaction, app: NodeId): Promise<void
   for (const { id } of ads) await deleteAd(tx, id);
 }
 
-/** A touch as it is told and stored: `identities` are ids of the device, and persons (`em:…`). */
+/** A new touch. `identities` are ids of the device (`device:…`, `cookie:…`) and persons (`em:…`). */
 export interface NewTouch {
   readonly id: NodeId;
   readonly ad: string;
@@ -91,7 +91,7 @@ interface TouchRow extends AdRow {
   identities: string;
 }
 
-/** A touch with its ad and everything that it says of who it was. */
+/** A touch with its ad and all its identities. */
 export interface StoredTouch extends Touch {
   readonly identities: readonly string[];
 }
@@ -107,7 +107,7 @@ const TOUCH = `
   CAST(t.id AS TEXT) AS touch, t.kind, t.time, t.identities, CAST(a.id AS TEXT) AS id, CAST(a.app AS TEXT) AS app,
   CAST(a.campaign_id AS TEXT) AS campaign_id, a.objective, a.tracked_apps`;
 
-/** Whatever names one of these devices or persons, each once. */
+/** The touches with at least one of these identities, each once. */
 export async function findTouches(reader: Reader, identities: readonly string[]): Promise<StoredTouch[]> {
   const found = new Map<string, StoredTouch>();
   for (const { marks, values } of inLists(identities)) {

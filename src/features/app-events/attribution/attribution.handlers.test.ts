@@ -38,7 +38,7 @@ const ask = async (plaza: TestPlaza, query: Record<string, unknown> = { advertis
 onEachDatabase("attribution", (database) => {
   const open = () => openPlaza({ database, world });
 
-  test("ATTR-3, D-74: a click's installs and conversions, whatever came first", async () => {
+  test("ATTR-3, D-74: installs and conversions are attributed to a click in any order of arrival", async () => {
     const plaza = await open();
     await install(plaza);
     await click(plaza, { advertiser_id: "a" });
@@ -53,7 +53,7 @@ onEachDatabase("attribution", (database) => {
     expect(await ask(plaza, { advertiser_id: "b" })).toEqual([]);
   });
 
-  test("ATTR-1, ATTR-4 to ATTR-6: a view counts for an install where it is asked for and there is no click", async () => {
+  test("ATTR-1, ATTR-4 to ATTR-6: with consider_views an install without a click is attributed to a view", async () => {
     const plaza = await open();
     await view(plaza, { advertiser_id: "a" });
     const response = await post(plaza, { event: "MOBILE_APP_INSTALL", advertiser_id: "a", consider_views: "TRUE" });
@@ -91,7 +91,7 @@ onEachDatabase("attribution", (database) => {
     expect(await ask(other)).toMatchObject([{ cross_device: false, click_time: NOW - 60 }]);
   });
 
-  test("I1-12, D-76: what the person keeps out is neither attributed nor links devices", async () => {
+  test("I1-12, D-76: an event with advertiser_tracking_enabled 0 is not attributed and does not link devices", async () => {
     const plaza = await open();
     await click(plaza, { advertiser_id: "a" });
     await install(plaza, { advertiser_id: "a", advertiser_tracking_enabled: 0 });
@@ -103,7 +103,7 @@ onEachDatabase("attribution", (database) => {
     expect(await ask(plaza, { advertiser_id: "b" })).toEqual([]);
   });
 
-  test("D-74: the reading needs a device, and the app's own token", async () => {
+  test("D-74: reading attribution needs a device and the app's own token", async () => {
     const plaza = await open();
     const read = (query: Record<string, unknown>, bearer = "1001|s") => plaza.get("/v26.0/1001/app_attribution", { bearer, query });
     expect((await read({})).body.error).toMatchObject({ code: 100, error_data: { parameter: "advertiser_id" } });
@@ -141,34 +141,37 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
-/** Everybody against everybody, from the lists as they were told. */
-function oracle(steps: readonly Step[], asked: string): { event_time: number; click_time: number; cross_device: boolean }[] {
-  const told = steps.filter((one) => one.kind === "click" || one.tracked === 1);
-  const persons = new Set(told.filter((one) => one.device === asked).flatMap((one) => one.person ?? []));
-  const devices = new Set([asked, ...told.filter((one) => one.person !== undefined && persons.has(one.person)).flatMap((one) => one.device ?? [])]);
+/** A naive version that compares every event with every click. */
+function oracle(steps: readonly Step[], wanted: string): { event_time: number; click_time: number; cross_device: boolean }[] {
+  const linking = steps.filter((one) => one.kind === "click" || one.tracked === 1);
+  const persons = new Set(linking.filter((one) => one.device === wanted).flatMap((one) => one.person ?? []));
+  const devices = new Set([
+    wanted,
+    ...linking.filter((one) => one.person !== undefined && persons.has(one.person)).flatMap((one) => one.device ?? []),
+  ]);
   const clicks = steps.filter((one) => one.kind === "click" && (devices.has(one.device ?? "") || persons.has(one.person ?? "")));
   return steps.flatMap((one) => {
-    if (one.kind !== "event" || one.device !== asked || one.tracked === 0) return [];
+    if (one.kind !== "event" || one.device !== wanted || one.tracked === 0) return [];
     const counted = clicks.filter(({ time }) => time <= one.time && one.time - time <= 30 * DAY);
     const last = counted.findLast(({ time }) => time === Math.max(...counted.map((found) => found.time)));
     return last === undefined
       ? []
-      : [{ event_time: one.time, click_time: last.time, cross_device: last.device !== undefined && last.device !== asked }];
+      : [{ event_time: one.time, click_time: last.time, cross_device: last.device !== undefined && last.device !== wanted }];
   });
 }
 
-test("D-74: devices, persons, clicks and events in any order are attributed as everybody against everybody would", async () => {
+test("D-74: devices, persons, clicks and events in any order are attributed as by a naive comparison of all", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25 }), device, async (steps, asked) => {
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25 }), device, async (steps, wanted) => {
       const plaza = await openPlaza({ world });
       for (const one of steps) {
         const ud = one.person === undefined ? {} : { ud: { em: one.person } };
         if (one.kind === "event") await buy(plaza, one.time, { advertiser_id: one.device, advertiser_tracking_enabled: one.tracked, ...ud });
         else if (one.device !== undefined || one.person !== undefined) await click(plaza, { advertiser_id: one.device, time: one.time, ...ud });
       }
-      const found = (await ask(plaza, { advertiser_id: asked })) as { event_time: number; click_time: number; cross_device: boolean }[];
+      const found = (await ask(plaza, { advertiser_id: wanted })) as { event_time: number; click_time: number; cross_device: boolean }[];
       expect(found.map(({ event_time, click_time, cross_device }) => ({ event_time, click_time, cross_device }))).toEqual(
-        oracle(steps, asked).reverse(),
+        oracle(steps, wanted).reverse(),
       );
       await plaza.close();
     }),

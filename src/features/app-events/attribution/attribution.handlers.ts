@@ -1,4 +1,4 @@
-/** Attribution as it is read (D-74): the events of a device, the touches of its person, and the rule between them. */
+/** Reading attribution (D-74): applies the rule to the events of a device and the touches of its persons. */
 import type { Static } from "typebox";
 import type { OperationRequest } from "#graph/contract/operation";
 import type { World } from "#graph/worlds/world";
@@ -29,7 +29,7 @@ export async function handleReadAttribution({ world, node, params }: ReadAttribu
   return { data: await attributionOf(world, node.id, input) };
 }
 
-/** Newest event first; events that no ad may claim are left out. */
+/** Newest event first; events that are attributed to no ad are left out. */
 export async function attributionOf(world: World, app: NodeId, input: AttributionQuery): Promise<AttributionRow[]> {
   const { reader } = world.database;
   const device = await findDevice(world, app, deviceIdentities(input));

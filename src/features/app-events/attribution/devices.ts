@@ -1,8 +1,8 @@
 /**
- * A device and its person, found by the index of the log.
+ * Finds the events, the persons and the linked devices of a device through the index of the log.
  *
- * Person keys link devices, one step far: a device's persons are those of its own requests and touches, and the linked devices are
- * those of other requests and touches that name one of these persons. What they say of further persons leads no farther.
+ * Person keys link devices one step far (D-74): a device's persons are those of its own requests and touches, and its linked
+ * devices are those of other requests and touches with one of these persons. Persons of linked devices are not followed.
  */
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
@@ -27,7 +27,7 @@ export interface DeviceEvent extends AttributableEvent {
 }
 
 export interface KnownDevice {
-  /** Its ids, and those that it used in the same requests. */
+  /** The ids that were asked for, and those of the same requests. */
   readonly ids: readonly string[];
   readonly persons: readonly string[];
   /** Ids of other devices of its persons. */
@@ -37,21 +37,21 @@ export interface KnownDevice {
 }
 
 interface LoggedRequest {
-  readonly call: number;
+  readonly number: number;
   readonly rows: readonly EventRow[];
   readonly device: LoggedDevice;
 }
 
 const isPerson = (identity: string): boolean => !identity.startsWith("device:") && !identity.startsWith("cookie:");
 
-export async function findDevice(world: World, app: NodeId, given: readonly string[]): Promise<KnownDevice> {
+export async function findDevice(world: World, app: NodeId, wanted: readonly string[]): Promise<KnownDevice> {
   const { reader } = world.database;
-  const requests = await requestsOf(world, app, given);
-  // D-76: what the person keeps out of attribution links nobody either.
-  const open = requests.filter(({ rows }) => rows.some(({ tracking }) => tracking === 1));
-  const ids = distinct([...given, ...requests.flatMap(({ device }) => deviceIdentities(device))]);
+  const requests = await requestsOf(world, app, wanted);
+  // D-76: a request whose events are all kept out of attribution does not link devices either.
+  const tracked = requests.filter(({ rows }) => rows.some(({ tracking }) => tracking === 1));
+  const ids = distinct([...wanted, ...requests.flatMap(({ device }) => deviceIdentities(device))]);
   const touches = await findTouches(reader, ids);
-  const persons = distinct([...open.flatMap(identities), ...touches.flatMap((touch) => touch.identities)].filter(isPerson));
+  const persons = distinct([...tracked.flatMap(identities), ...touches.flatMap((touch) => touch.identities)].filter(isPerson));
   const linked = await devicesOf(world, app, persons);
   return { ids, persons, linked: linked.filter((id) => !ids.includes(id)), events: requests.flatMap(eventsOf).slice(0, ATTRIBUTED_EVENTS_MAX) };
 }
@@ -60,21 +60,21 @@ export async function findDevice(world: World, app: NodeId, given: readonly stri
 export async function devicesOf(world: World, app: NodeId, persons: readonly string[]): Promise<string[]> {
   if (persons.length === 0) return [];
   const requests = await requestsOf(world, app, persons);
-  const open = requests.filter(({ rows }) => rows.some(({ tracking }) => tracking === 1));
+  const tracked = requests.filter(({ rows }) => rows.some(({ tracking }) => tracking === 1));
   const touches = await findTouches(world.database.reader, persons);
-  return distinct([...open.flatMap(({ device }) => deviceIdentities(device)), ...touches.flatMap(({ devices }) => devices)]);
+  return distinct([...tracked.flatMap(({ device }) => deviceIdentities(device)), ...touches.flatMap(({ devices }) => devices)]);
 }
 
-/** The newest calls that name one of these identities. */
+/** The newest requests with one of these identities. */
 async function requestsOf(world: World, app: NodeId, wanted: readonly string[]): Promise<LoggedRequest[]> {
   const { reader } = world.database;
   const found = await logIndexOf(world).findIdentities(reader, app, wanted.map(fingerprintOf));
   const numbers = [...new Set([...found.values()].flat())].sort((a, b) => b - a);
   const requests: LoggedRequest[] = [];
   let events = 0;
-  for (const call of numbers) {
-    const logged = await readRequest(reader, app, call);
-    // A fingerprint may lead to a call that names somebody else.
+  for (const number of numbers) {
+    const logged = await readRequest(reader, app, number);
+    // A fingerprint may lead to a request with other identities.
     if (logged === undefined || !identities(logged).some((identity) => wanted.includes(identity))) continue;
     requests.push(logged);
     events += logged.rows.length;
@@ -83,17 +83,17 @@ async function requestsOf(world: World, app: NodeId, wanted: readonly string[]):
   return requests;
 }
 
-async function readRequest(reader: Reader, app: NodeId, call: number): Promise<LoggedRequest | undefined> {
-  const rows = await readEventsOfRequest(reader, app, call);
+async function readRequest(reader: Reader, app: NodeId, number: number): Promise<LoggedRequest | undefined> {
+  const rows = await readEventsOfRequest(reader, app, number);
   const text = rows[0]?.device ?? undefined;
-  return text === undefined ? undefined : { call, rows, device: readLoggedDevice(text) };
+  return text === undefined ? undefined : { number, rows, device: readLoggedDevice(text) };
 }
 
 const identities = ({ rows }: LoggedRequest): string[] => identitiesOfText(rows[0]?.device ?? "{}");
 
-const eventsOf = ({ call, rows }: LoggedRequest): DeviceEvent[] =>
+const eventsOf = ({ number, rows }: LoggedRequest): DeviceEvent[] =>
   rows.toReversed().map(({ position, name, time, value, currency, tracking }) => ({
-    key: `${call}-${position}`,
+    key: `${number}-${position}`,
     kind: eventKinds.find((kind) => kindName(kind) === name) ?? "CUSTOM_APP_EVENTS",
     name,
     time,

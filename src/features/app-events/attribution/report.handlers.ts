@@ -1,4 +1,4 @@
-/** The report of an app: which events are due to which ad by the model of ads reporting, 1-day view through 28-day click (LIM-12). */
+/** The report of an app: its events by ad under the reporting model, 1-day view through 28-day click (LIM-12). */
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
@@ -12,28 +12,28 @@ export interface ReportRow {
   readonly ad_id: string;
   readonly campaign_id: string;
   readonly event: EventKind;
-  /** Of custom events. */
+  /** Only for custom events. */
   readonly event_name?: string;
-  /** Events due to a click. */
+  /** The number of events attributed to a click. */
   click_through: number;
-  /** Events due to an impression. */
+  /** The number of events attributed to an impression. */
   view_through: number;
   cross_campaign: number;
   cross_device: number;
-  /** By currency, empty for none; decimal. */
+  /** Decimal, by currency; the key is empty for sums without one. */
   readonly sums: Readonly<Record<string, string>>;
 }
 
-/** Touches of one ad in one report; at some 1 ms each a report takes a minute at most. */
+/** Touches of one ad in one report. At some 1 ms each an ad takes at most 50 s. */
 const TOUCHES_MAX = 50_000;
-/** More than pages of ads are worth reading at once. */
+/** Ads read at once. */
 const ADS_PAGE = 1_000;
 
 interface Row extends Omit<ReportRow, "sums"> {
   readonly sums: Map<string, bigint>;
 }
 
-/** Events from `since` to `until`, in Unix seconds. Rows are in the order of ads, then events. */
+/** Reports the events from `since` to `until`, in Unix seconds. Rows are ordered by ad, then by event. */
 export async function reportOf(world: World, app: NodeId, since: number, until: number): Promise<ReportRow[]> {
   const { reader } = world.database;
   const rows = new Map<string, Row>();
@@ -73,7 +73,7 @@ function rowOf(rows: Map<string, Row>, ad: Ad, { kind, name }: DeviceEvent): Row
   return row;
 }
 
-/** Whoever may have an event that is due to an ad: the devices of touches, and those that their persons link. */
+/** The devices that may have an attributed event: the devices of touches, and those linked to them by persons. */
 async function touchedDevices(world: World, app: NodeId, since: number, until: number): Promise<Set<string>> {
   const { reader } = world.database;
   const devices = new Set<string>();

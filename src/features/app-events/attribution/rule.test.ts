@@ -15,7 +15,7 @@ const ad = fc.record({
   tracked_apps: fc.subarray([APP, "1002"]),
 }) satisfies fc.Arbitrary<Ad>;
 
-/** Around the edges of the windows, where mistakes live. */
+/** Times around the ends of the windows, where mistakes are likely. */
 const edges = [0, 1, DAY - 1, DAY, DAY + 1, 28 * DAY, 28 * DAY + 1, 30 * DAY, 30 * DAY + 1];
 const NOW = 100 * DAY;
 const time = fc.oneof(
@@ -37,7 +37,7 @@ const models: Record<string, { model: Model; clickDays: number; views: (kind: st
   reporting: { model: reporting, clickDays: 28, views: () => true },
 };
 
-/** The document's sentences, second by second: from the event backwards, is there a touch that counts? */
+/** A naive version of the rule, written after the document's sentences. */
 function oracle(reported: { kind: string; time: number; advertiser_tracking_enabled: 0 | 1 }, devices: string[], all: Touch[], name: string) {
   if (reported.advertiser_tracking_enabled === 0) return undefined;
   const { clickDays, views } = models[name] as (typeof models)[string];

@@ -1,10 +1,10 @@
 /**
- * Which ad an event is due to (D-74, ATTR clauses): a pure rule over an event and the touches of its person.
+ * The attribution of an event to an ad (D-74, ATTR clauses): a pure function of the event and the touches of its persons.
  *
- * | | looks back | takes | from |
+ * | | window | touch | ads |
  * |---|---|---|---|
- * | last click | `click` | the latest, whatever was seen since | ads that may claim the app |
- * | view-through | `view`, where no click was found | the latest impression | the same; installs alone, unless reports ask for all |
+ * | last click | `click_seconds` | the latest click, even if an impression is later | ads that may claim the app |
+ * | view-through, without such a click | `view_seconds` | the latest impression | the same; `views` says for which events |
  */
 import type { EventKind } from "../app-events.contract.ts";
 import { CLICK_WINDOW_SECONDS, REPORT_CLICK_WINDOW_SECONDS, REPORT_VIEW_WINDOW_SECONDS, VIEW_WINDOW_SECONDS } from "../app-events.limits.ts";
@@ -14,18 +14,18 @@ export interface Ad {
   readonly app: string;
   readonly campaign_id: string;
   readonly objective: string;
-  /** The ad's app events tracking field. */
+  /** The apps in the ad's app events tracking field. */
   readonly tracked_apps: readonly string[];
 }
 
 export interface Touch {
-  /** Grows with the order in which touches were told. */
+  /** Increases in the order in which touches were recorded. */
   readonly id: string;
   readonly ad: Ad;
   readonly kind: "click" | "impression";
   /** Unix seconds. */
   readonly time: number;
-  /** The ids of the device that was touched; empty where only a person is known. */
+  /** The ids of the device; empty when only a person is known. */
   readonly devices: readonly string[];
 }
 
@@ -33,14 +33,14 @@ export interface AttributableEvent {
   readonly kind: EventKind;
   /** Unix seconds. */
   readonly time: number;
-  /** D-76: 0 keeps it out. */
+  /** D-76: 0 keeps the event out of attribution. */
   readonly advertiser_tracking_enabled: 0 | 1;
 }
 
 export interface Model {
   readonly click_seconds: number;
   readonly view_seconds: number;
-  /** What impressions may claim. */
+  /** The events that may be attributed to impressions. */
   readonly views: "none" | "installs" | "all";
 }
 
@@ -56,7 +56,7 @@ export interface Attribution {
   readonly cross_device: boolean;
 }
 
-/** `touches` are all of the event's person; `devices` are the ids of the event's own device. */
+/** `devices` are the ids of the event's own device; `touches` are those of its device, its persons and their linked devices. */
 export function attribute(
   event: AttributableEvent,
   devices: readonly string[],
@@ -79,21 +79,21 @@ export function attribute(
   return {
     touch,
     cross_campaign: claimOf(touch.ad, app) === "cross-campaign",
-    // ATTR-8: the touch names a device, and it is another one.
+    // ATTR-8: the touch has a device, and it is another one.
     cross_device: touch.devices.length > 0 && !touch.devices.some((device) => devices.includes(device)),
   };
 }
 
-/** Of touches at the same second the one that was told later. Ids are decimal and of 63 bits: longer is greater. */
+/** Of touches in the same second, the one recorded later. Ids are decimals without leading zeros: the longer one is greater. */
 const isLater = (one: Touch, other: Touch): boolean =>
   one.time !== other.time ? one.time > other.time : one.id.length !== other.id.length ? one.id.length > other.id.length : one.id > other.id;
 
 const APP_OBJECTIVES: ReadonlySet<string> = new Set(["APP_INSTALLS", "APP_ENGAGEMENT"]);
 
-/** Whether the ad may claim events of the app at all. */
+/** Whether events of the app may be attributed to the ad. */
 export const isClaimable = (ad: Ad, app: string): boolean => claimOf(ad, app) !== undefined;
 
-/** ATTR-7: a campaign for the app itself claims it; one with another objective where the ad tracks the app's events. */
+/** ATTR-7: an ad with an app objective claims its own app; any other ad claims the apps whose events it tracks. */
 function claimOf(ad: Ad, app: string): "own" | "cross-campaign" | undefined {
   if (APP_OBJECTIVES.has(ad.objective)) return ad.app === app ? "own" : undefined;
   return ad.tracked_apps.includes(app) ? "cross-campaign" : undefined;

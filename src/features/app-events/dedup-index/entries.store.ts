@@ -1,16 +1,19 @@
 /**
- * The index of the log: in which requests an event key, a device or a person may stand (README.md: The index of the log).
- * PostgreSQL keeps it in a table; SQLite in runs (`log-index-runs.store.ts`).
+ * The index of the log: it finds the requests that may contain an event key, a device or a person (README.md: The index of the log).
+ * On PostgreSQL it is the table below, on SQLite runs (`runs.store.ts`).
  */
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { append, type Row, sql } from "#storage/sql";
 import { inLists, insertRows, rowStatement } from "../log/rows.store.ts";
 
-/** `[fingerprint, call, fingerprint, call, …]`, in the order of requests: there are many, and objects would cost more than the rest. */
+/**
+ * `[fingerprint, request, fingerprint, request, …]`, in the order of requests. A flat list of numbers, because an object for each
+ * of so many entries would cost more than everything else.
+ */
 export type IndexEntries = readonly number[];
 
-/** Changed, by app, when all that is known of its log is void. */
+/** A fact by app. Its invalidation discards all that the process knows of the app's log. */
 export const logIndexFact = "app_event_log";
 
 /** The key of an event to look for. */
@@ -25,24 +28,24 @@ export interface NewEntries {
   readonly keys: IndexEntries;
   /** Devices and persons. */
   readonly identities: IndexEntries;
-  /** The newest call among them. */
+  /** The newest request among them. */
   readonly lastRequest: number;
-  /** Of the events. */
+  /** The first and last time of the events. */
   readonly times: TimeSpan;
 }
 
-/** Calls by fingerprint, in which it may stand; what stands nowhere is left out. */
+/** The requests that may contain a fingerprint, by fingerprint. Fingerprints without requests are left out. */
 export type FoundRequests = ReadonlyMap<number, readonly number[]>;
 
 export interface LogIndex {
-  /** Calls with events of these keys, at least all those less than `within` seconds away. */
+  /** The requests with events of these keys: at least those whose event time differs by less than `within` seconds. */
   findKeys(reader: Reader, app: NodeId, wanted: readonly WantedKey[], within: number): Promise<FoundRequests>;
-  /** Calls that name these devices or persons. */
+  /** The requests with these devices or persons. */
   findIdentities(reader: Reader, app: NodeId, fingerprints: readonly number[]): Promise<FoundRequests>;
-  /** To be called in the transaction that writes the log. */
+  /** Must be called in the transaction that writes the log. */
   add(tx: Transaction, app: NodeId, entries: NewEntries): Promise<void>;
-  /** The log has forgotten all requests up to `call`. */
-  forgetUpTo(tx: Transaction, app: NodeId, call: number): Promise<void>;
+  /** Removes entries of requests up to `request`, which were deleted from the log. */
+  forgetUpTo(tx: Transaction, app: NodeId, request: number): Promise<void>;
 }
 
 export interface TimeSpan {
@@ -56,7 +59,7 @@ interface EntryRow extends Row {
 }
 
 const insertion = rowStatement(3, "ON CONFLICT DO NOTHING");
-/** 53 bits in slices, so that no statement deletes more than a 64th of the index. */
+/** A 64th of all fingerprints (53 bits), so that no statement deletes more than a 64th of the index. */
 const SLICE = 2 ** 53 / 64;
 
 export class TableIndex implements LogIndex {
@@ -89,10 +92,10 @@ export class TableIndex implements LogIndex {
     await insertRows(tx, sql`INSERT INTO app_event_index (app, fingerprint, call)`, insertion, values);
   }
 
-  async forgetUpTo(tx: Transaction, app: NodeId, call: number): Promise<void> {
+  async forgetUpTo(tx: Transaction, app: NodeId, request: number): Promise<void> {
     for (let from = 0; from < 2 ** 53; from += SLICE) {
       await tx.run(sql`
-        DELETE FROM app_event_index WHERE app = ${app} AND fingerprint >= ${from} AND fingerprint < ${from + SLICE} AND call <= ${call}`);
+        DELETE FROM app_event_index WHERE app = ${app} AND fingerprint >= ${from} AND fingerprint < ${from + SLICE} AND call <= ${request}`);
     }
   }
 }

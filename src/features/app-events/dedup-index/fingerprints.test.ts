@@ -15,7 +15,7 @@ test("a fingerprint is a number of 53 bits above 0, the same for the same text",
   );
 });
 
-test("a table, its filter and its pages find every call that was put in", () => {
+test("a table, its filter and its pages find every added request", () => {
   fc.assert(
     fc.property(texts, fc.integer({ min: 0, max: 8 }), (added, pageBits) => {
       const table = new RequestTable();
@@ -44,7 +44,7 @@ test("a table, its filter and its pages find every call that was put in", () => 
   );
 });
 
-test("a filter takes few absent fingerprints for present ones, and pages are filled evenly", () => {
+test("a filter has few false positives, and pages are filled evenly", () => {
   const count = 100_000;
   const table = new RequestTable();
   const filter = Filter.of(count);

@@ -1,13 +1,13 @@
 /**
- * Fingerprints: texts (an event's key, a device, a person) as numbers of 53 bits, and the two sets in which they are looked for.
+ * Fingerprints: an event's key, a device or a person as a number of 53 bits, and the table and the filter that look them up.
  *
- * **Invariant:** a fingerprint only says where to look. Two texts may share one, and whoever finds it compares the texts.
+ * **Invariant:** a fingerprint only says where to look. Two texts may share one, so the texts are compared after a match.
  */
 
-/** Two multiplicative hashes of 32 bits, mixed into each other (MurmurHash3's finalizer); 53 bits fit a number and a BIGINT. */
+/** Two multiplicative hashes of 32 bits, mixed by MurmurHash3's finalizer. 53 bits fit a number and a BIGINT. Never 0. */
 export const fingerprintOf = (text: string): number => hashed(text, undefined);
 
-/** Of an event's key: of both texts with a line break between them, which no name holds (D-70). */
+/** The fingerprint of an event's key: of both texts with a line break between them, which no name contains (D-70). */
 export const keyFingerprint = (name: string, eventId: string): number => hashed(name, eventId);
 
 function hashed(text: string, more: string | undefined): number {
@@ -29,7 +29,7 @@ function hashed(text: string, more: string | undefined): number {
   }
   one = Math.imul(one ^ (one >>> 16), 2246822507) ^ Math.imul(other ^ (other >>> 13), 3266489909);
   other = Math.imul(other ^ (other >>> 16), 2246822507) ^ Math.imul(one ^ (one >>> 13), 3266489909);
-  // 22 bits above 31, because a double beyond 2^31 becomes an integer the slow way; 0 marks an empty place below.
+  // Split into 22 and 31 bits, because converting a double above 2^31 to an integer is slow. 0 marks an empty place in the tables below.
   return (other & 4194303) * HALF + (one & 2147483647) || 1;
 }
 
@@ -38,11 +38,11 @@ const HALF = 2147483648;
 const highOf = (fingerprint: number): number => Math.floor(fingerprint / HALF);
 const lowOf = (fingerprint: number): number => fingerprint - highOf(fingerprint) * HALF;
 
-/** Above this share of places in use, searches in an open-addressed table grow long. */
+/** Above this share of used places, searches in an open-addressed table become long. */
 const LOAD_MAX = 0.6;
 const PLACES_MIN = 1_024;
 
-/** Fingerprint → calls, many to many; grows, and never forgets. 16 bytes a place. */
+/** A growing multimap from fingerprint to requests, without deletion. 16 bytes a place. */
 export class RequestTable {
   #fingerprints = new Float64Array(PLACES_MIN);
   #requests = new Float64Array(PLACES_MIN);
@@ -52,9 +52,9 @@ export class RequestTable {
     return this.#size;
   }
 
-  add(fingerprint: number, call: number): void {
+  add(fingerprint: number, request: number): void {
     if (this.#size >= this.#fingerprints.length * LOAD_MAX) this.#grow();
-    this.#place(fingerprint, call);
+    this.#place(fingerprint, request);
     this.#size++;
   }
 
@@ -66,19 +66,19 @@ export class RequestTable {
     }
   }
 
-  visit(look: (fingerprint: number, call: number) => void): void {
+  visit(look: (fingerprint: number, request: number) => void): void {
     for (let at = 0; at < this.#fingerprints.length; at++) {
       const fingerprint = this.#fingerprints[at] as number;
       if (fingerprint !== 0) look(fingerprint, this.#requests[at] as number);
     }
   }
 
-  #place(fingerprint: number, call: number): void {
+  #place(fingerprint: number, request: number): void {
     const mask = this.#fingerprints.length - 1;
     let at = lowOf(fingerprint) & mask;
     while (this.#fingerprints[at] !== 0) at = (at + 1) & mask;
     this.#fingerprints[at] = fingerprint;
-    this.#requests[at] = call;
+    this.#requests[at] = request;
   }
 
   #grow(): void {
@@ -91,27 +91,27 @@ export class RequestTable {
   }
 }
 
-/** 512 bits: one line of the processor's cache, so that a question costs one miss. */
+/** 512 bits, one cache line, so that a lookup costs one cache miss. */
 const BLOCK_WORDS = 16;
 const BLOCK_SHIFT = 4;
 const BLOCK_BITS = 512;
-/** At least; blocks are a power of two in number. With 6 bits set for each, 3 of 1,000 absent fingerprints look present at most. */
+/** At least, because the number of blocks is a power of two. With 6 bits set per entry, at most 3 of 1,000 absent fingerprints look present. */
 const BITS_PER_ENTRY = 16;
 const PROBES = 6;
 
-/** A fingerprint made ready to be looked for in several filters: the block's bits, each as a word of the block and a bit in it. */
+/** A fingerprint prepared for lookups in several filters: its bits in a block, each as a word and a mask in that word. */
 export class Probe {
   low = 0;
   readonly words = new Uint8Array(PROBES);
   readonly masks = new Int32Array(PROBES);
-  /** The first of them again, since it mostly settles the question. */
+  /** The first bit again, because it decides most lookups. */
   word = 0;
   mask = 0;
 
   set(fingerprint: number): this {
     const high = highOf(fingerprint);
     this.low = fingerprint - high * HALF;
-    // The low bits choose the block, so those inside it come from the others, mixed.
+    // The low bits choose the block, so the bits inside it are made of the other ones.
     let mixed = Math.imul(high ^ (this.low >>> 9), 2654435761);
     for (let i = 0; i < PROBES; i++) {
       const bit = mixed >>> 23;
@@ -125,10 +125,10 @@ export class Probe {
   }
 }
 
-/** A blocked Bloom filter: says of a fingerprint that it is absent, or that it may be there. 2 to 4 bytes an entry. */
+/** A blocked Bloom filter: a fingerprint is absent, or may be present. 2 to 4 bytes an entry. */
 export class Filter {
   readonly #words: Int32Array;
-  /** Of the block's number, multiplied by its words. */
+  /** Mask of the block's number times the words of a block. */
   readonly #mask: number;
 
   constructor(words: Int32Array) {
@@ -141,7 +141,7 @@ export class Filter {
     return new Filter(new Int32Array(BLOCK_WORDS * blocks));
   }
 
-  /** As stored; in the machine's byte order, which is little-endian on all that Bun runs on. */
+  /** The stored bytes are in the machine's byte order, which is little-endian wherever Bun runs. */
   static fromBytes(bytes: Uint8Array): Filter {
     return new Filter(new Int32Array(bytes.slice().buffer));
   }
@@ -170,15 +170,15 @@ export class Filter {
   }
 }
 
-/** Entries of one page of a run: at 16 bytes each it fits one row beside its key. */
+/** Entries of one page of a run. At 16 bytes each, a page and its key fit one 4 KiB database page. */
 const PAGE_ENTRIES = 240;
 
-/** How many leading bits of the low 31 choose the page of a run. */
+/** The number of leading bits, of the low 31, that choose the page of a run. */
 export const pageBitsFor = (entryCount: number): number => Math.max(0, Math.ceil(Math.log2(Math.max(1, entryCount) / PAGE_ENTRIES)));
 
 export const pageOf = (fingerprint: number, pageBits: number): number => lowOf(fingerprint) >>> (31 - pageBits);
 
-/** Splits entries into the pages of a run: `[fingerprint, call, fingerprint, call, …]` each. */
+/** Splits entries into the pages of a run; each page is `[fingerprint, request, fingerprint, request, …]`. */
 export function pagesOf(tables: readonly RequestTable[], pageBits: number): Float64Array[] {
   const sizes = new Uint32Array(2 ** pageBits);
   const count = (fingerprint: number) => {
@@ -188,12 +188,12 @@ export function pagesOf(tables: readonly RequestTable[], pageBits: number): Floa
   for (const table of tables) table.visit(count);
   const pages = Array.from(sizes, (size) => new Float64Array(size));
   const filled = new Uint32Array(pages.length);
-  const put = (fingerprint: number, call: number) => {
+  const put = (fingerprint: number, request: number) => {
     const page = pageOf(fingerprint, pageBits);
     const values = pages[page] as Float64Array;
     const at = filled[page] as number;
     values[at] = fingerprint;
-    values[at + 1] = call;
+    values[at + 1] = request;
     filled[page] = at + 2;
   };
   for (const table of tables) table.visit(put);

@@ -9,7 +9,7 @@ import { fingerprintOf, keyFingerprint } from "./fingerprints.ts";
 import { RunIndex } from "./runs.store.ts";
 
 const app = nodeId("1001");
-/** So that a few hundred entries fill several runs. */
+/** Small, so that a few hundred entries fill several runs. */
 const SMALL_RUN = 40;
 
 const indexOn = (database: Database): LogIndex => (database.dialect === "sqlite" ? new RunIndex(database, SMALL_RUN) : new TableIndex());
@@ -58,7 +58,7 @@ onEachDatabase("the index of the log", (kind) => {
         for (const [at, keys] of added.entries()) await addRequest(database, index, at + 1, keys);
         const probes = added.flat().concat({ event_id: "absent", time: 1_300_000 });
         for (const one of [index, indexOn(database)]) {
-          // On PostgreSQL the table is all there is; on SQLite the second index reads runs and the log's end.
+          // On PostgreSQL there is only the table; on SQLite the second index reads the runs and the end of the log.
           for (const { event_id, time } of probes) {
             const fingerprint = keyFingerprint("n", event_id);
             const found = (await one.findKeys(database.reader, app, [{ fingerprint, time }], within)).get(fingerprint) ?? [];
@@ -74,7 +74,7 @@ onEachDatabase("the index of the log", (kind) => {
     );
   }, 60_000);
 
-  test("what the log forgot is forgotten, and the rest is found", async () => {
+  test("entries of deleted requests are removed, and the others are found", async () => {
     const { world } = await openPlaza({ database: kind });
     const { database } = world;
     const index = indexOn(database);
@@ -83,7 +83,7 @@ onEachDatabase("the index of the log", (kind) => {
     for (const one of [index, indexOn(database)]) {
       const fingerprint = keyFingerprint("n", "20");
       const found = (await one.findKeys(database.reader, app, [{ fingerprint, time: 1_000_070 }], 172_800)).get(fingerprint) ?? [];
-      // Runs go whole, so one that also holds newer calls may still know older ones.
+      // Runs are deleted whole, so a run with newer requests may still contain older ones.
       expect(found).toContain(70);
       const device = fingerprintOf("device:3");
       const requests = (await one.findIdentities(database.reader, app, [device])).get(device) ?? [];

@@ -1,4 +1,4 @@
-/** A world's index of its log: the one that its database serves best (README.md: The index of the log). */
+/** A world's index of its log, in the form that is fastest on its database (README.md: The index of the log). */
 import type { World } from "#graph/worlds/world";
 import { type LogIndex, TableIndex } from "./entries.store.ts";
 import { RunIndex } from "./runs.store.ts";

@@ -1,13 +1,13 @@
-/** What is known in memory of the runs of the log's index (`log-index-runs.store.ts`): their times, and which keys they may hold. */
+/** The runs of the log's index (`runs.store.ts`) as they are known in memory: their times, and filters of their keys. */
 
 import { DEDUP_WINDOW_SECONDS } from "../app-events.limits.ts";
 import type { TimeSpan, WantedKey } from "./entries.store.ts";
 import { Filter, Probe, type RequestTable } from "./fingerprints.ts";
 
-/** Keys that a cover is made for: the first, and the most (8 to 16 MB); each is twice the one before. */
+/** The keys of the first cover and of the largest one (8 to 16 MB); each cover takes twice as many as the one before. */
 const COVER_KEYS_MIN = 262_144;
 const COVER_KEYS_MAX = 4_194_304;
-/** Twice the window of D-71, in both directions: runs whose events are older are hardly asked. */
+/** Twice the window of D-71 in both directions: older runs are rarely searched. */
 export const IN_USE_SECONDS = 4 * DEDUP_WINDOW_SECONDS;
 
 export interface Run {
@@ -15,13 +15,13 @@ export interface Run {
   readonly entries: number;
   readonly page_bits: number;
   readonly times: TimeSpan;
-  /** Of the keys. Devices and persons are asked for so seldom that every run is looked at. */
+  /** Of the event keys. Devices and persons have no filter, because attribution is read so rarely that it may search every run. */
   filter: Filter | undefined;
 }
 
 /**
- * One filter over the keys of several runs, in memory alone: to ask each run's own would cost a cache miss each (some 40 ns), and
- * nearly every key is new. Runs of an earlier process have none and are asked singly.
+ * One filter over the keys of several runs, in memory only. Nearly every key is new, and searching the filter of each run would
+ * cost a cache miss per run (some 40 ns). Runs of an earlier process have no cover and are searched one by one.
  */
 export interface Cover {
   readonly filter: Filter;
@@ -46,7 +46,7 @@ export function spanOf(wanted: readonly WantedKey[], within: number): TimeSpan {
   return { first: span.first - within, last: span.last + within };
 }
 
-/** Adds a run that was just written, and drops covers of runs that are hardly asked any more. */
+/** Adds a new run to a cover, and drops covers whose runs are rarely searched any more. */
 export function coverRun(covers: readonly Cover[], run: Run, keys: RequestTable): Cover[] {
   const kept = covers.filter(({ times }) => times.last > run.times.last - IN_USE_SECONDS);
   let cover = kept[kept.length - 1];
@@ -64,6 +64,6 @@ export function coverRun(covers: readonly Cover[], run: Run, keys: RequestTable)
   return kept;
 }
 
-/** Runs that no cover speaks for. */
+/** Runs that are in no cover. */
 export const uncovered = (runs: readonly Run[], covers: readonly Cover[]): Run[] =>
   runs.filter((run) => !covers.some((cover) => cover.runs.includes(run)));

@@ -1,10 +1,10 @@
 /**
- * The index of the log on SQLite, where one process writes. New entries wait in memory and are written as a *run*: some pages,
- * appended, never changed. A B-tree of random keys would write a page of 4 KiB for each event (measured: 25 to 35 µs an event
- * among 5 million rows; a run costs 0.1 µs an entry, whatever is stored already). What a run holds says its filter, in memory.
+ * The index of the log on SQLite, where one process writes. New entries wait in memory and are written as a *run*: pages that are
+ * appended and never changed. A B-tree of random keys would write a 4 KiB page for each event (measured: 25 to 35 µs an event
+ * among 5 million rows; a run costs 0.1 µs an entry, however much is stored). A filter in memory says what a run may contain.
  *
- * **Invariant:** a request whose number is above the newest run's `last_call` is in memory, or will be once `#load` has read the
- * log's end again: nothing is lost when the process is killed.
+ * **Invariant:** a request above the newest run's `last_call` is in memory as soon as `load` has read the end of the log, so
+ * nothing is lost when the process is killed.
  */
 import type { NodeId } from "#kernel/ids";
 import type { Database, Reader, Transaction } from "#storage/database";
@@ -24,17 +24,18 @@ import {
 import { collectInPage, Filter, fingerprintOf, keyFingerprint, Probe, pageBitsFor, pageOf, pagesOf, RequestTable } from "./fingerprints.ts";
 import { type Cover, coverRun, IN_USE_SECONDS, joined, NO_TIMES, overlap, type Run, spanOf, uncovered } from "./run-covers.ts";
 
-/** 2 to 4 MB of memory in open-addressed tables; written in some 20 ms. */
+/** 2 to 4 MB in open-addressed tables; a run of this size is written in some 20 ms. */
 const RUN_ENTRIES_MIN = 65_536;
-/** A new run is this part of what the runs in use hold: there are some 30 of them for 5 million entries, and memory stays small. */
+/** A new run has an eighth of the entries of the runs in use, so 5 million entries are some 30 runs and little memory. */
 const RUN_PART = 8;
-/** Written in some 80 ms, while nothing else is; and a restart reads no more than so many again, in some 0.3 s. */
+/** Writing so many blocks other writes for some 80 ms, and reading them after a restart takes some 0.3 s. */
 const RUN_ENTRIES_MAX = 262_144;
-/** Filters of old runs are read again when they are asked for: 64 MB are filters of 20 million keys. */
+/** Filters of 20 million keys. Beyond this, filters of old runs are dropped and read again when they are searched. */
 const FILTER_BYTES_MAX = 64 * 1024 * 1024;
 /** Rows of the log read at once when the index is loaded. */
+
 const LOAD_ROWS = 5_000;
-/** Entries that no run holds yet. */
+/** Entries that are in no run yet. */
 interface Pending {
   readonly keys: RequestTable;
   readonly identities: RequestTable;
@@ -72,7 +73,7 @@ export class RunIndex implements LogIndex {
 
   constructor(database: Database, runEntriesMin = RUN_ENTRIES_MIN) {
     this.#runEntriesMin = runEntriesMin;
-    // Another state of the world was put in its place, or the app was removed: what is known of it is void.
+    // The world's state was replaced, or the app was removed, so what is known of its log is void.
     database.onInvalidate((kind, key) => {
       if (kind === undefined) this.#apps.clear();
       else if (kind === logIndexFact) this.#apps.delete(key as NodeId);
@@ -119,7 +120,7 @@ export class RunIndex implements LogIndex {
     await index.ready;
     if (index.pending.keys.size + index.pending.identities.size >= this.#runSize(index)) await this.#writeRun(tx, app, index);
     tx.afterCommit(() => {
-      // What stands in the map by now: the world's state may have been replaced meanwhile.
+      // Read from the map again, because the world's state may have been replaced meanwhile.
       const pending = this.#apps.get(app)?.pending;
       if (pending === undefined) return;
       addTo(pending.keys, keys);
@@ -129,13 +130,13 @@ export class RunIndex implements LogIndex {
     });
   }
 
-  async forgetUpTo(tx: Transaction, app: NodeId, call: number): Promise<void> {
-    await tx.run(sql`DELETE FROM app_event_run_pages WHERE app = ${app} AND last_call <= ${call}`);
-    await tx.run(sql`DELETE FROM app_event_runs WHERE app = ${app} AND last_call <= ${call}`);
+  async forgetUpTo(tx: Transaction, app: NodeId, request: number): Promise<void> {
+    await tx.run(sql`DELETE FROM app_event_run_pages WHERE app = ${app} AND last_call <= ${request}`);
+    await tx.run(sql`DELETE FROM app_event_runs WHERE app = ${app} AND last_call <= ${request}`);
     tx.afterCommit(() => {
       const index = this.#apps.get(app);
       if (index === undefined) return;
-      index.runs = index.runs.filter((run) => run.last_call > call);
+      index.runs = index.runs.filter((run) => run.last_call > request);
       index.covers = index.covers.filter(({ runs }) => runs.some((run) => index.runs.includes(run)));
       index.uncovered = uncovered(index.runs, index.covers);
     });
@@ -165,7 +166,7 @@ export class RunIndex implements LogIndex {
         uncovered: [],
         ready: Promise.resolve(),
       };
-      // In the map at once, so that what is committed while it loads is added to it; found twice does no harm.
+      // Set before it is loaded, so that entries committed meanwhile are added. An entry found twice does no harm.
       this.#apps.set(app, made);
       made.ready = load(reader, app, made).catch((error) => {
         this.#apps.delete(app);
@@ -176,7 +177,7 @@ export class RunIndex implements LogIndex {
     return index;
   }
 
-  /** Writes what waits as a run; it stays in memory, too, until that is durable. */
+  /** Writes the pending entries as a run. They stay in memory until the run is durable. */
   async #writeRun(tx: Transaction, app: NodeId, index: AppIndex): Promise<void> {
     const { keys, identities, times, lastRequest: last_call } = index.pending;
     const entries = keys.size + identities.size;
@@ -204,7 +205,7 @@ export class RunIndex implements LogIndex {
     const row = await reader.get<{ filter: Uint8Array }>(
       sql`SELECT r.filter FROM app_event_runs r WHERE r.app = ${app} AND r.last_call = ${run.last_call}`,
     );
-    // A run that was forgotten a moment ago holds nothing any more.
+    // The run was deleted a moment ago.
     if (row === undefined) return Filter.of(0);
     run.filter = Filter.fromBytes(row.filter);
     forgetFilters(index, run);
@@ -212,7 +213,7 @@ export class RunIndex implements LogIndex {
   }
 }
 
-/** The oldest go first, but not the one just read. */
+/** Drops the oldest filters above the limit, except that of `kept`. */
 function forgetFilters({ runs }: AppIndex, kept?: Run): void {
   let bytes = runs.reduce((sum, { filter }) => sum + (filter?.bytes.length ?? 0), 0);
   for (const run of runs) {
@@ -231,7 +232,7 @@ async function collectInRun(reader: Reader, app: NodeId, run: Run, fingerprint: 
   if (row !== undefined) collectInPage(row.entries, fingerprint, requests);
 }
 
-/** The runs, and after them the end of the log that no run holds yet. */
+/** Loads the runs, and the end of the log that is in no run yet. */
 async function load(reader: Reader, app: NodeId, index: AppIndex): Promise<void> {
   const runs = await reader.all<RunRow>(
     sql`SELECT r.last_call, r.entries, r.page_bits, r.first_time, r.last_time FROM app_event_runs r WHERE r.app = ${app} ORDER BY r.last_call`,
@@ -239,10 +240,10 @@ async function load(reader: Reader, app: NodeId, index: AppIndex): Promise<void>
   index.uncovered = runs.map(({ first_time, last_time, ...run }) => ({ ...run, times: { first: first_time, last: last_time }, filter: undefined }));
   index.runs = index.uncovered;
   const { pending } = index;
-  let [call, position] = [runs[runs.length - 1]?.last_call ?? 0, Number.MAX_SAFE_INTEGER];
-  pending.lastRequest = Math.max(pending.lastRequest, call);
+  let [request, position] = [runs[runs.length - 1]?.last_call ?? 0, Number.MAX_SAFE_INTEGER];
+  pending.lastRequest = Math.max(pending.lastRequest, request);
   for (;;) {
-    const rows = await readKeysAfter(reader, app, call, position, LOAD_ROWS);
+    const rows = await readKeysAfter(reader, app, request, position, LOAD_ROWS);
     for (const row of rows) {
       if (row.event_id !== null) pending.keys.add(keyFingerprint(row.name, row.event_id), row.call);
       if (row.device !== null) for (const identity of identitiesOfText(row.device)) pending.identities.add(fingerprintOf(identity), row.call);
@@ -250,7 +251,7 @@ async function load(reader: Reader, app: NodeId, index: AppIndex): Promise<void>
     }
     const last = rows[rows.length - 1];
     if (last === undefined) return;
-    ({ call, position } = last);
-    pending.lastRequest = Math.max(pending.lastRequest, call);
+    [request, position] = [last.call, last.position];
+    pending.lastRequest = Math.max(pending.lastRequest, request);
   }
 }

@@ -4,7 +4,7 @@ import { amountText, readAmount } from "./amounts.ts";
 
 const digits = (most: number) => fc.stringMatching(new RegExp(`^[0-9]{0,${most}}$`));
 
-test("D-70: what has 12 digits before the point and 6 behind it comes back digit by digit", () => {
+test("D-70: a value with 12 digits before the point and 6 after it is returned digit by digit", () => {
   fc.assert(
     fc.property(fc.constantFrom("", "-", "+"), digits(12), digits(6), (sign, whole, fraction) => {
       fc.pre(whole + fraction !== "");
@@ -16,7 +16,7 @@ test("D-70: what has 12 digits before the point and 6 behind it comes back digit
   );
 });
 
-test("D-70: an exponent says the same as the digits written out", () => {
+test("D-70: a value with an exponent equals the same value without one", () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 1n, max: 999_999n }), fc.integer({ min: -6, max: 6 }), (number, exponent) => {
       const expected = exponent >= 0 ? number * 10n ** BigInt(6 + exponent) : number * 10n ** BigInt(6 + exponent);

@@ -1,15 +1,15 @@
 /**
- * `_valueToSum` (D-70): a decimal read from its text into an integer of millionths, and back. No binary float takes part, so
- * sums are exact.
+ * `_valueToSum` (D-70): converts the text of a decimal to an integer of millionths, and back, without binary floats, so sums are
+ * exact.
  */
 
 /** D-70. */
 const INTEGER_DIGITS_MAX = 12;
 const FRACTION_DIGITS_MAX = 6;
-/** Also `1e3`, which JSON allows. */
+/** Includes exponents (`1e3`), which JSON allows. */
 const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?$/;
 
-/** Millionths; or what is wrong, to follow the parameter's name. Digits count by value: `1.10000000` has one behind the point. */
+/** Returns millionths, or the problem. Trailing zeros do not count: `1.10000000` has one digit after the point. */
 export function readAmount(text: string): bigint | string {
   const plain = readPlain(text);
   if (plain !== -1) return BigInt(plain);
@@ -20,17 +20,17 @@ export function readAmount(text: string): bigint | string {
   const point = whole.length + Number(exponent);
   const first = firstNonZero(digits);
   if (first === -1) return 0n;
-  if (point - first > INTEGER_DIGITS_MAX) return `must have at most ${INTEGER_DIGITS_MAX} digits before the point`;
+  if (point - first > INTEGER_DIGITS_MAX) return `must have at most ${INTEGER_DIGITS_MAX} digits before the decimal point`;
   const last = lastNonZero(digits);
-  if (last + 1 - point > FRACTION_DIGITS_MAX) return `must have at most ${FRACTION_DIGITS_MAX} digits behind the point`;
+  if (last + 1 - point > FRACTION_DIGITS_MAX) return `must have at most ${FRACTION_DIGITS_MAX} digits after the decimal point`;
   const scaled = BigInt(digits.slice(first, last + 1) + "0".repeat(FRACTION_DIGITS_MAX - (last + 1 - point)));
   return sign === "-" ? -scaled : scaled;
 }
 
-/** Up to this many characters of a plain decimal make a number of millionths below 2^53. */
+/** A plain decimal of so many characters is a number of millionths below 2^53. */
 const PLAIN_CHARACTERS_MAX = 9;
 
-/** The usual `21.97` or `5`, without a regular expression; -1 for anything else. */
+/** Reads the usual `21.97` or `5` without a regular expression, for speed; -1 for anything else. */
 function readPlain(text: string): number {
   if (text.length === 0 || text.length > PLAIN_CHARACTERS_MAX) return -1;
   let digits = 0;

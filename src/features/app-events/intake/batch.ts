@@ -1,7 +1,7 @@
 /**
- * One transaction for the requests of a moment: names, duplicates, rows, sums, all or nothing for each request (D-70 to D-72).
+ * Stores a batch of requests in one transaction: names, duplicates, rows and sums, all or nothing for each request (D-70 to D-72).
  *
- * An app's batches take turns by a lock, also across processes, so that what is checked here still holds when it is written.
+ * A transaction locks its apps, also across processes, so what is checked here still holds when it is written.
  */
 import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
@@ -17,27 +17,27 @@ import { type KnownNames, NameQuota } from "./name-quota.ts";
 import type { ReportedEvent } from "./parse-events.ts";
 import { type Device, deviceIdentities, deviceText, identitiesOf } from "./parse-request.ts";
 
-/** A request of I1 that was found right in itself. */
+/** A valid I1 request. */
 export interface Report {
   readonly app: NodeId;
   readonly kind: EventKind;
   readonly device: Device;
-  /** Empty but for custom events. */
+  /** Empty unless `kind` is `CUSTOM_APP_EVENTS`. */
   readonly events: readonly ReportedEvent[];
-  /** The parameter that held the events, for errors. */
+  /** The parameter that contained the events, for errors. */
   readonly list: string;
   readonly event_name_limit: number;
   /** Unix seconds. */
   readonly received: number;
 }
 
-/** What became of a request: how often each event was there already (`duplicates`, by index), or why nothing of it is stored. */
+/** The result of a request: the indexes of its duplicate events, or the error because of which nothing is stored. */
 export type Outcome = { readonly duplicates: ReadonlySet<number> } | { readonly refusal: Error };
 
 const NO_DUPLICATES: ReadonlySet<number> = new Set();
 const FIRST: ReadonlySet<number> = new Set([0]);
 
-/** Installs and links stand in the log under a name that no event can have. */
+/** The name of an install or a link in the log; no event can have it, because D-70 allows no colon. */
 export const kindName = (kind: EventKind): string => `:${kind}`;
 
 export async function storeBatch(tx: Transaction, reports: readonly Report[], index: LogIndex, names: KnownNames): Promise<Outcome[]> {
@@ -48,7 +48,7 @@ export async function storeBatch(tx: Transaction, reports: readonly Report[], in
     if (places === undefined) byApp.set(app, [at]);
     else places.push(at);
   }
-  // In one order, so that two batches never wait for each other.
+  // Apps are locked in one order, so that two batches never deadlock.
   for (const app of [...byApp.keys()].sort()) {
     await tx.lock("app events", app);
     const places = byApp.get(app) ?? [];
@@ -68,14 +68,14 @@ class AppBatch {
   readonly #rows: SqlValue[] = [];
   readonly #keyEntries: number[] = [];
   readonly #identityEntries: number[] = [];
-  /** By name; an app has few days and currencies at a time. */
+  /** By name. A batch contains few days and currencies of a name. */
   readonly #sums = new Map<string, EventSum[]>();
   readonly #times = { first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY };
-  /** By fingerprint, events with an `event_id`: stored ones within the window, and those of this batch. Nearly always one. */
+  /** By fingerprint: events with an `event_id`, stored ones within the window and those of this batch. Nearly always one. */
   readonly #known = new Map<number, KnownEvent | KnownEvent[]>();
   #installed: ReadonlySet<string> = new Set();
   readonly #newlyInstalled = new Set<string>();
-  #call = 0;
+  #lastRequest = 0;
 
   constructor(tx: Transaction, app: NodeId, index: LogIndex, names: KnownNames) {
     this.#tx = tx;
@@ -88,7 +88,7 @@ class AppBatch {
     const quota = await NameQuota.open(this.#tx, this.#app, this.#names, reports);
     await this.#findKeys(reports);
     await this.#findInstalls(reports);
-    this.#call = await lastRequestOf(this.#tx, this.#app);
+    this.#lastRequest = await lastRequestOf(this.#tx, this.#app);
     const outcomes = reports.map((report) => this.#take(report, quota));
     await quota.store();
     if (this.#newlyInstalled.size > 0) await insertInstalled(this.#tx, this.#app, [...this.#newlyInstalled]);
@@ -98,14 +98,14 @@ class AppBatch {
       await this.#index.add(this.#tx, this.#app, {
         keys: this.#keyEntries,
         identities: this.#identityEntries,
-        lastRequest: this.#call,
+        lastRequest: this.#lastRequest,
         times: this.#times,
       });
     }
     return outcomes;
   }
 
-  /** D-71: what stands in the log under the keys of these calls. */
+  /** D-71: finds the logged events that have a key of these requests. */
   async #findKeys(reports: readonly Report[]): Promise<void> {
     const wanted = reports.flatMap(({ events }) => events.filter(({ fingerprint }) => fingerprint !== 0));
     if (wanted.length === 0) return;
@@ -114,8 +114,8 @@ class AppBatch {
     for (const { fingerprint, name, event_id } of wanted) {
       const requests = found.get(fingerprint);
       if (requests === undefined || event_id === undefined) continue;
-      for (const call of new Set(requests)) {
-        const times = await findTimesOfKey(this.#tx, this.#app, call, name, event_id);
+      for (const request of new Set(requests)) {
+        const times = await findTimesOfKey(this.#tx, this.#app, request, name, event_id);
         for (const time of times) this.#remember(fingerprint, { name, event_id, time });
       }
     }
@@ -145,7 +145,7 @@ class AppBatch {
     }
   }
 
-  /** I1-30: whoever is known by either id has installed the app already; an id that is new then counts as theirs too. */
+  /** I1-30: a device known by either id has installed the app already. Its new id is then known too (D-71). */
   #takeInstall(report: Report): Outcome {
     const identities = deviceIdentities(report.device);
     const isKnown = (identity: string) => this.#installed.has(identity) || this.#newlyInstalled.has(identity);
@@ -171,7 +171,7 @@ class AppBatch {
     return { duplicates: duplicates ?? NO_DUPLICATES };
   }
 
-  /** I1-32, D-71. The first one counts, so each that counts is remembered. */
+  /** I1-32, D-71: the first event counts, so every event that is not a duplicate is remembered. */
   #isDuplicate(event: ReportedEvent): boolean {
     if (event.event_id === undefined) return false;
     const known = this.#known.get(event.fingerprint);
@@ -181,18 +181,18 @@ class AppBatch {
   }
 
   #log({ device, received }: Report, events: readonly ReportedEvent[]): void {
-    const call = ++this.#call;
+    const request = ++this.#lastRequest;
     for (const [position, event] of events.entries()) {
       const { name, event_id, fingerprint, time, value, currency, parameters, advertiser_tracking_enabled: tracking } = event;
       const amount = value === undefined ? null : rowValue(value);
-      const said = position === 0 ? deviceText(device) : null;
-      this.#rows.push(this.#app, call, position, received, time, name, event_id ?? null, amount, currency, parameters, tracking, said);
-      if (fingerprint !== 0) this.#keyEntries.push(fingerprint, call);
+      const deviceJson = position === 0 ? deviceText(device) : null;
+      this.#rows.push(this.#app, request, position, received, time, name, event_id ?? null, amount, currency, parameters, tracking, deviceJson);
+      if (fingerprint !== 0) this.#keyEntries.push(fingerprint, request);
       this.#count(event);
       if (time < this.#times.first) this.#times.first = time;
       if (time > this.#times.last) this.#times.last = time;
     }
-    for (const identity of identitiesOf(device)) this.#identityEntries.push(fingerprintOf(identity), call);
+    for (const identity of identitiesOf(device)) this.#identityEntries.push(fingerprintOf(identity), request);
   }
 
   #count({ name, time, value, currency }: ReportedEvent): void {
@@ -214,15 +214,15 @@ class AppBatch {
   }
 }
 
-/** A BIGINT as the drivers take it: a number where that is exact. */
+/** A BIGINT for the drivers: a number where that is exact. */
 const rowValue = (value: bigint): number | string => (value <= MAX_SAFE && value >= -MAX_SAFE ? Number(value) : String(value));
 const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** The whole key is compared: a fingerprint alone would lose the event of another key. */
+/** Compares the whole key, because another key may have the same fingerprint. */
 const isSame = (known: KnownEvent, { name, event_id, time }: ReportedEvent): boolean =>
   known.event_id === event_id && known.name === name && Math.abs(time - known.time) < DEDUP_WINDOW_SECONDS;
 
-/** An install or a link as a row of the log. */
+/** An install or a link as an event of the log. */
 const linkOf = ({ kind, device, received }: Report): ReportedEvent => ({
   name: kindName(kind),
   event_id: undefined,
@@ -234,7 +234,7 @@ const linkOf = ({ kind, device, received }: Report): ReportedEvent => ({
   advertiser_tracking_enabled: device.advertiser_tracking_enabled,
 });
 
-/** The sums of the days, and what they add to the totals. */
+/** The sums of the days, followed by what they add to the totals. */
 function withTotals(all: readonly EventSum[]): EventSum[] {
   const totals = new Map<string, EventSum>();
   for (const sum of all) {

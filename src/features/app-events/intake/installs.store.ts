@@ -1,4 +1,4 @@
-/** Installs: one for each app and device (I1-30, D-71). Kept for good, since a device installs an app for the first time once. */
+/** Installs: one for each app and device (I1-30, D-71). They are never deleted, because a device's first install counts once. */
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { append, sql } from "#storage/sql";

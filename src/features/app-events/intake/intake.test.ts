@@ -5,7 +5,7 @@ import { listEventNames } from "../log/log.handlers.ts";
 
 const world = { apps: [{ id: "1001", name: "Shop", secret: "s" }] };
 
-test("what waits is bounded: calls beyond it are told when to come back, and whatever was acknowledged is counted", async () => {
+test("a full queue refuses requests with 503 and Retry-After, and every acknowledged event is counted", async () => {
   const plaza = await openPlaza({ world });
   const custom_events = Array.from({ length: 100 }, () => ({ _eventName: "n" }));
   const send = () =>
@@ -28,7 +28,7 @@ test("what waits is bounded: calls beyond it are told when to come back, and wha
   expect(await counted()).toBe((taken.length + 1) * 100);
 });
 
-test("calls that arrive together share transactions, and are answered each for itself", async () => {
+test("requests that arrive together share transactions, and each gets its own response", async () => {
   const plaza = await openPlaza({ world: { apps: [{ id: "1001", name: "Shop", secret: "s", event_name_limit: 1 }] } });
   let writes = 0;
   const { database } = plaza.world;

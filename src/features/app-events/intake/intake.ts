@@ -1,8 +1,8 @@
 /**
- * Where calls of I1 wait for their transaction: one at a time for each world, and whatever arrives meanwhile shares the next.
+ * The queue of I1 requests. Each world runs one transaction at a time; requests that arrive meanwhile share the next one.
  *
- * **Invariant:** a request is answered only after the commit that holds its events, its refusal by others' names too.
- * **Invariant:** what waits is bounded: beyond it callers are told to come back (503, Retry-After).
+ * **Invariant:** a response is sent only after the commit that it depends on. This includes a refusal because of names in the same batch.
+ * **Invariant:** the queue is bounded; when it is full, requests are refused with 503 and `Retry-After`.
  */
 import type { World } from "#graph/worlds/world";
 import { overloaded } from "#kernel/errors";
@@ -13,11 +13,11 @@ import { type Outcome, type Report, storeBatch } from "./batch.ts";
 import type { KnownNames } from "./name-quota.ts";
 import { eventNameFact } from "./names.store.ts";
 
-/** In one transaction: at some 5 µs each, SQLite's writer and the event loop are held for 25 ms. */
+/** Of one transaction: at some 5 µs each it blocks SQLite's writer and the event loop for 25 ms. */
 const BATCH_EVENTS_MAX = 5_000;
 /**
- * More than the bodies of running requests hold (`callBytesMax` of src/http/limits.ts) unless events are shorter than 21 bytes: mostly
- * callers are told to come back there, before anything is read. Some 50 MB.
+ * Some 50 MB. The HTTP limit on bodies in progress (`requestBytesMax` of src/http/limits.ts) is reached earlier unless events are
+ * shorter than 21 bytes, so most requests are refused there, before they are read.
  */
 const WAITING_EVENTS_MAX = 100_000;
 const RETRY_AFTER_SECONDS = 1;
@@ -34,21 +34,21 @@ export class Intake {
   #waiting: Waiting[] = [];
   #waitingEvents = 0;
   #isWriting = false;
-  #isRetentionSure = false;
+  #isRetentionScheduled = false;
 
   constructor(world: World) {
     this.#world = world;
     this.#names = world.facts(eventNameFact);
   }
 
-  /** Asked before a request's events are read, so that refusing costs little. Throws `overloaded`. */
-  requireFeature(): void {
+  /** Called before a request's events are parsed, so that a refusal costs little. Throws `overloaded`. */
+  requireCapacity(): void {
     if (this.#waitingEvents >= WAITING_EVENTS_MAX) throw overloaded(RETRY_AFTER_SECONDS);
   }
 
-  /** Resolves when the request is durable, or refused for good. */
+  /** Resolves when the request is durable or finally refused. */
   submit(report: Report): Promise<Outcome> {
-    this.requireFeature();
+    this.requireCapacity();
     return new Promise((resolve, reject) => {
       this.#waiting.push({ report, resolve, reject });
       this.#waitingEvents += report.events.length + 1;
@@ -62,7 +62,7 @@ export class Intake {
       let batch: Waiting[] | undefined;
       try {
         const outcomes = await this.#world.database.write((tx) => {
-          // When the transaction begins, so that what came while it waited for its turn is in it; a second attempt is the same.
+          // Taken when the transaction begins, so the batch includes requests that arrived while it waited. A retry uses the same batch.
           batch ??= this.#take();
           const reports = batch.map(({ report }) => report);
           return this.#store(tx, reports);
@@ -76,10 +76,10 @@ export class Intake {
   }
 
   async #store(tx: Transaction, reports: readonly Report[]): Promise<Outcome[]> {
-    if (!this.#isRetentionSure) {
+    if (!this.#isRetentionScheduled) {
       await ensureRetention(tx, this.#world);
       tx.afterCommit(() => {
-        this.#isRetentionSure = true;
+        this.#isRetentionScheduled = true;
       });
     }
     return storeBatch(tx, reports, logIndexOf(this.#world), this.#names);

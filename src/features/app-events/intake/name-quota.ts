@@ -1,4 +1,4 @@
-/** The cap on event names (LIM-1, LIM-2, D-72): exact, because whoever brings a new name holds the app's lock. */
+/** The limit of event names (LIM-1, LIM-2, D-72). It is exact because the transaction that adds a name holds the app's lock. */
 import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import type { FactCache } from "#storage/facts";
@@ -6,7 +6,7 @@ import { deactivatedName, eventPath, tooManyNames } from "../app-events.errors.t
 import type { Report } from "./batch.ts";
 import { countActiveNames, eventNameKey, findNames, insertNames } from "./names.store.ts";
 
-/** Whether a known name is active. Other processes see a deactivation within 1 s; absence is never cached. */
+/** Whether a stored name is active. Other processes see a deactivation within 1 s; absence is never cached. */
 export type KnownNames = FactCache<{ readonly active: boolean }>;
 
 export class NameQuota {
@@ -46,7 +46,7 @@ export class NameQuota {
     return new NameQuota(tx, app, states, limit, unknown.size === 0 ? 0 : limit - (await countActiveNames(tx, app)));
   }
 
-  /** All of a request's names have room, or the request is refused and takes none. */
+  /** Adds the new names of a request, or returns the error and adds none. */
   admit({ events, list }: Report): Error | undefined {
     let added: Set<string> | undefined;
     for (const [at, { name }] of events.entries()) {

@@ -4,7 +4,7 @@ import type { Reader, Transaction } from "#storage/database";
 import { append, sql } from "#storage/sql";
 import { inLists, insertRows, rowStatement } from "../log/rows.store.ts";
 
-/** A cached fact: `app name` → whether it is active. */
+/** A cached fact: `{app} {name}` → whether the name is active. */
 export const eventNameFact = "event_name";
 export const eventNameKey = (app: NodeId, name: string): string => `${app} ${name}`;
 
@@ -25,7 +25,7 @@ export async function findNames(reader: Reader, app: NodeId, names: readonly str
   return found;
 }
 
-/** Asked only when a new name comes up, and there are a thousand at most. */
+/** Called only when a new name appears. An app has at most a thousand active names unless configured otherwise. */
 export async function countActiveNames(reader: Reader, app: NodeId): Promise<number> {
   return (
     (await reader.get<{ count: number }>(sql`SELECT COUNT(*) AS count FROM app_event_names n WHERE n.app = ${app} AND n.active = 1`))?.count ?? 0
@@ -43,7 +43,7 @@ export function insertNames(tx: Transaction, app: NodeId, names: readonly string
   );
 }
 
-/** Returns whether there was such a name, active until now or not. */
+/** Returns whether the app has such a name, active or not. */
 export async function deactivateName(tx: Transaction, app: NodeId, name: string): Promise<boolean> {
   const changed = await tx.run(sql`UPDATE app_event_names SET active = 0 WHERE app = ${app} AND name = ${name}`);
   tx.invalidate(eventNameFact, eventNameKey(app, name));

@@ -3,20 +3,20 @@ import fc from "fast-check";
 import { parseJson } from "#graph/response/json";
 import { GraphError } from "#kernel/errors";
 import { standardEvents, standardParameters } from "../standard-events.contract.ts";
-import { type EventSurroundings, readEvents } from "./parse-events.ts";
+import { type EventContext, readEvents } from "./parse-events.ts";
 
-const around: EventSurroundings = { list: "custom_events", received: 1_795_000_000, advertiser_tracking_enabled: 1, automatic_event_logging: false };
+const context: EventContext = { list: "custom_events", received: 1_795_000_000, advertiser_tracking_enabled: 1, automatic_event_logging: false };
 
 const read = (event: unknown) => {
-  const [found] = readEvents([event], around);
+  const [found] = readEvents([event], context);
   if (found === undefined) throw new Error("nothing was read");
   return found;
 };
 
-/** The parameter that the refusal names; undefined where the events are taken. */
-function refusedAt(events: readonly unknown[], more: Partial<EventSurroundings> = {}): unknown {
+/** The parameter that the refusal names, or undefined when the events are accepted. */
+function refusedAt(events: readonly unknown[], more: Partial<EventContext> = {}): unknown {
   try {
-    readEvents(events, { ...around, ...more });
+    readEvents(events, { ...context, ...more });
     return undefined;
   } catch (error) {
     if (!(error instanceof GraphError)) throw error;
@@ -25,7 +25,7 @@ function refusedAt(events: readonly unknown[], more: Partial<EventSurroundings> 
   }
 }
 
-/** A right value for each form. */
+/** A valid value for each form. */
 const values: Record<string, unknown> = {
   string: "text",
   currency: "EUR",
@@ -36,7 +36,7 @@ const values: Record<string, unknown> = {
   boolean: 1,
 };
 
-test.each(Object.entries(standardEvents))("EVT: %s is taken with its parameters", (name, { parameters, valueToSum }) => {
+test.each(Object.entries(standardEvents))("EVT: %s is accepted with its parameters", (name, { parameters, valueToSum }) => {
   const given = Object.fromEntries(parameters.map((parameter) => [parameter, values[standardParameters[parameter]]]));
   const event = read({ _eventName: name, ...(valueToSum === undefined ? {} : { _valueToSum: 9.99 }), ...given });
   expect(event.name).toBe(name);
@@ -52,7 +52,7 @@ test.each(Object.entries(standardEvents).filter(([, { parameters }]) => paramete
   },
 );
 
-test("EVT-43, D-76: where the event's row lists no currency none is demanded", () => {
+test("EVT-43, D-76: an event whose row lists no currency needs none", () => {
   for (const name of ["AdImpression", "pf_mobile_rate", "pf_mobile_spent_credits", "custom"])
     expect(refusedAt([{ _eventName: name, _valueToSum: 4 }])).toBeUndefined();
 });
@@ -90,7 +90,7 @@ test.each([
   for (const value of right) expect([value, refusedAt([event(value)])]).toEqual([value, undefined]);
 });
 
-test("D-70: the first event that is wrong is named by its index", () => {
+test("D-70: the error names the index of the first invalid event", () => {
   const right = { _eventName: "x" };
   expect(refusedAt([right, right, { _eventName: "x", pf_success: 3 }, {}])).toBe("custom_events[2].pf_success");
   expect(refusedAt([right, "no object"])).toBe("custom_events[1]");
@@ -98,7 +98,7 @@ test("D-70: the first event that is wrong is named by its index", () => {
   expect(refusedAt([{}], { list: "custom_events_file" })).toBe("custom_events_file[0]._eventName");
 });
 
-test("D-70: 25 parameters are taken, 26 are not; what the event is itself made of does not count", () => {
+test("D-70: 25 parameters are accepted, 26 are not; the event's own properties do not count", () => {
   const own = { _eventName: "x", event_id: "1", _logTime: 1, _valueToSum: 1, advertiser_tracking_enabled: 1 };
   const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, i]));
   expect(refusedAt([{ ...own, ...many(25), none: null }])).toBeUndefined();
@@ -112,21 +112,21 @@ test("EVT-34: pf_mobile_activate_app is refused while the app logs events automa
 
 test("D-76: unknown parameters are kept as sent, long numbers digit by digit", () => {
   const text = '[{"_eventName":"x","__proto__":1,"a":"b","big":12345678901234567890.5,"in":{"big":12345678901234567891},"no":null}]';
-  const [event] = readEvents(parseJson(text, "it") as unknown[], around);
+  const [event] = readEvents(parseJson(text, "it") as unknown[], context);
   expect(event?.parameters).toBe('{"__proto__":1,"a":"b","big":"12345678901234567890.5","in":{"big":"12345678901234567891"}}');
 });
 
-test("EVT-36, D-70: a value's digits do not pass through a binary float", () => {
-  const [event] = readEvents(parseJson('[{"_eventName":"x","_valueToSum":123456789012.123457}]', "it") as unknown[], around);
+test("EVT-36, D-70: a value is read without a binary float", () => {
+  const [event] = readEvents(parseJson('[{"_eventName":"x","_valueToSum":123456789012.123457}]', "it") as unknown[], context);
   expect(event?.value).toBe(123_456_789_012_123_457n);
 });
 
-test("EVT-35, D-76: time and tracking are the request's where the event says nothing, and the event's own where it does", () => {
+test("EVT-35, D-76: an event takes time and tracking from the request unless it has its own", () => {
   expect(read({ _eventName: "x" })).toMatchObject({ time: 1_795_000_000, advertiser_tracking_enabled: 1 });
   expect(read({ _eventName: "x", _logTime: 7, advertiser_tracking_enabled: "0" })).toMatchObject({ time: 7, advertiser_tracking_enabled: 0 });
 });
 
-test("whatever an event holds is taken or refused by name, and never breaks the reader", () => {
+test("any event is accepted or refused with the parameter's name, and never causes another error", () => {
   const name = fc.oneof(
     fc.constantFrom("_eventName", "event_id", "_logTime", "_valueToSum", ...Object.keys(standardParameters)),
     fc.string({ unit: "binary" }),

@@ -55,12 +55,12 @@ test.each([
   const plaza = await openPlaza({ world });
   const { status, body } = await send(plaza, Object.fromEntries(Object.entries({ ...right, ...wrong }).filter(([, value]) => value !== undefined)));
   expect([status, body.error.code]).toEqual([400, 100]);
-  // Text that is no JSON has no parameter to name; the message does.
+  // An error of text that is not JSON names the parameter only in its message.
   expect(body.error.error_data?.parameter ?? parameter).toBe(parameter);
   expect(body.error.message).toContain(parameter);
 });
 
-test("I1-15, I1-19 to I1-22: cookies and extinfo of both platforms are taken", async () => {
+test("I1-15, I1-19 to I1-22: cookies and extinfo of both platforms are accepted", async () => {
   const plaza = await openPlaza({ world });
   for (const more of [
     { attribution: COOKIE },
@@ -83,7 +83,7 @@ test("I1-25, I1-26, D-75: X-Forwarded-For must begin with an address", async () 
     expect([header, (await send(plaza, right, { headers: { "x-forwarded-for": header } })).status]).toEqual([header, 200]);
 });
 
-test("UD-3, D-73: hashed user data are kept as sent, others dropped and counted", async () => {
+test("UD-3, D-73: hashed user data are kept as sent, other values are dropped and counted", async () => {
   const plaza = await openPlaza({ world });
   const em = sha256("ada@example.com").toUpperCase();
   await send(plaza, { ...right, ud: { em, fn: "ada", ph: "4930" } });
@@ -94,7 +94,7 @@ test("UD-3, D-73: hashed user data are kept as sent, others dropped and counted"
   ]);
 });
 
-test("D-76: without tracking by the app the event counts and nothing of the person is kept", async () => {
+test("D-76: with application_tracking_enabled 0 the event is counted, and neither user data nor the address are kept", async () => {
   const plaza = await openPlaza({ world });
   await send(plaza, { ...right, application_tracking_enabled: "0", ud: { em: sha256("a") } });
   const [entry] = await entries(plaza);
@@ -102,7 +102,7 @@ test("D-76: without tracking by the app the event counts and nothing of the pers
   expect(entry?.ip).toBeUndefined();
 });
 
-test("I1-11, D-76: advertiser_tracking_enabled is 1 unless said otherwise, and an event's own value wins", async () => {
+test("I1-11, D-76: advertiser_tracking_enabled is 1 by default, and an event's own value overrides it", async () => {
   const plaza = await openPlaza({ world });
   await send(plaza, right);
   await send(plaza, {
@@ -113,7 +113,7 @@ test("I1-11, D-76: advertiser_tracking_enabled is 1 unless said otherwise, and a
   expect((await entries(plaza)).map(({ advertiser_tracking_enabled }) => advertiser_tracking_enabled)).toEqual([1, 0, 1]);
 });
 
-test("AUTH-22, D-12: the app's own app token, in any place, and no other token", async () => {
+test("AUTH-22, D-12: the app's own app token is accepted in any place, and no other token", async () => {
   const plaza = await openPlaza({ world });
   const app = await plaza.mint({ type: "app", app: SHOP });
   const user = await plaza.mint({ type: "user", app: SHOP, user: nodeId("3001") });
@@ -128,7 +128,7 @@ test("AUTH-22, D-12: the app's own app token, in any place, and no other token",
   expect((await call({ bearer: other })).body.error).toMatchObject({ code: 100, error_subcode: 33 });
 });
 
-test("D-13 [clients]: an app may allow events without a token, in the clients profile alone", async () => {
+test("D-13 [clients]: an app may allow events without a token, in the clients profile only", async () => {
   for (const profile of ["strict", "clients"] as const) {
     const plaza = await openPlaza({ world, profile });
     const to = (app: string) => plaza.post(`/v26.0/${app}/activities`, { headers: from, body: right });
@@ -139,7 +139,7 @@ test("D-13 [clients]: an app may allow events without a token, in the clients pr
   }
 });
 
-test("I1-2: every response says that the interface is discouraged, refusals too", async () => {
+test("I1-2: every response, also an error, says that the interface is discouraged", async () => {
   const plaza = await openPlaza({ world });
   const responses = [
     await send(plaza, right),
@@ -155,7 +155,7 @@ test("I1-2: every response says that the interface is discouraged, refusals too"
   }
 });
 
-test("I1-35: the test events view tells of each event what became of it, and live", async () => {
+test("I1-35: the test events view shows each event with its verdict, also live", async () => {
   const plaza = await openPlaza({ world });
   const view = testEventsOf(plaza.world);
   const live: string[] = [];

@@ -1,4 +1,4 @@
-/** What a request of I1 says for all its events: device, flags, user data, the list of events itself. */
+/** The parts of an I1 request that hold for all its events: device, flags, user data, and the list of events itself. */
 import ipaddr from "ipaddr.js";
 import type { Static } from "typebox";
 import type { OperationRequest } from "#graph/contract/operation";
@@ -12,7 +12,7 @@ import { personsOf, readUserData, type UserData } from "./parse-user-data.ts";
 
 export type ReportRequest = OperationRequest<Static<typeof reportAppEvents.params>>;
 
-/** Who and what reports. */
+/** The device that an I1 request is about. */
 export interface Device {
   readonly advertiser_id: string | undefined;
   readonly attribution: string | undefined;
@@ -35,25 +35,25 @@ export function readDevice({ params, graphRequest }: ReportRequest): Device {
     advertiser_tracking_enabled: params.advertiser_tracking_enabled ?? 1,
     user_data: readUserData(objectOf(params.ud)),
   };
-  // I1-14; an install is reported once for each device (I1-30), so it needs one too.
+  // I1-14. An install is counted once for each device (I1-30), so it needs a device id too.
   if (params.event !== "DEFERRED_APP_LINK" && device.advertiser_id === undefined && device.attribution === undefined)
     throw invalidParameter("advertiser_id", "or attribution is required");
   return device;
 }
 
-/** I1-25, I1-26, D-75: the device's address is the first of the list that proxies add theirs to. */
+/** I1-25, I1-26, D-75: the device's address is the first of the list; proxies append theirs. */
 function readForwardedFor(header: string | undefined): string {
   const [first = ""] = (header ?? "").split(",");
   const address = first.trim();
-  if (address === "") throw invalidParameter("X-Forwarded-For", "is required: the header names the device's address");
+  if (address === "") throw invalidParameter("X-Forwarded-For", "is required: it holds the device's address");
   if (!IPV4.test(address) && !ipaddr.IPv6.isValid(address)) throw invalidParameter("X-Forwarded-For", "must begin with an IPv4 or IPv6 address");
   return address;
 }
 
-/** Four numbers up to 255 without leading zeros, which some read as octal; ipaddr.js would also take `1` and `0x7f.1`. */
+/** Four numbers up to 255 without leading zeros, which some parsers read as octal; ipaddr.js would also accept `1` and `0x7f.1`. */
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 
-/** An empty one is none: forms send what their user left blank. */
+/** An empty value counts as absent, because forms send fields that were left blank. */
 function readDeviceId(value: string | undefined, parameter: string): string | undefined {
   if (value === undefined || value === "") return undefined;
   if (codePointCount(value) > DEVICE_ID_CHARACTERS_MAX) throw invalidParameter(parameter, `must have at most ${DEVICE_ID_CHARACTERS_MAX} characters`);
@@ -63,7 +63,7 @@ function readDeviceId(value: string | undefined, parameter: string): string | un
 const COOKIE_A = /^[0-9A-Za-z]{22}$/;
 const COOKIE_I = /^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
 
-/** ATTR-9, ATTR-10, LIM-13, I1-16: which form is demanded says the platform of `extinfo`; either one without it. */
+/** ATTR-9, ATTR-10, LIM-13, I1-16: the platform in `extinfo` decides the form; without `extinfo` both forms are accepted. */
 export function readCookie(value: string | undefined, platform?: string): string | undefined {
   if (value === undefined || value === "") return undefined;
   if (platform === "a2" && !COOKIE_A.test(value)) throw invalidParameter("attribution", "must be 22 alphanumeric characters for platform a2");
@@ -73,11 +73,11 @@ export function readCookie(value: string | undefined, platform?: string): string
 }
 
 /** I1-19 to I1-22, D-70. */
-function readExtinfo(given: unknown): readonly string[] | undefined {
-  if (given === undefined || given === "") return undefined;
-  const values = typeof given === "string" ? (given.trimStart().startsWith("[") ? parseJson(given, "Param extinfo") : given.split(",")) : given;
+function readExtinfo(input: unknown): readonly string[] | undefined {
+  if (input === undefined || input === "") return undefined;
+  const values = typeof input === "string" ? (input.trimStart().startsWith("[") ? parseJson(input, "Param extinfo") : input.split(",")) : input;
   if (!Array.isArray(values)) throw invalidParameter("extinfo", "must be values separated by commas");
-  if (values.length !== EXTINFO_VALUES) throw invalidParameter("extinfo", `must hold all ${EXTINFO_VALUES} values, and holds ${values.length}`);
+  if (values.length !== EXTINFO_VALUES) throw invalidParameter("extinfo", `must contain ${EXTINFO_VALUES} values, but contains ${values.length}`);
   const texts = values.map((value, index) => extinfoText(value, index));
   if (texts[0] !== "a2" && texts[0] !== "i2") throw invalidParameter("extinfo[0]", "must be a2 or i2");
   return texts;
@@ -92,36 +92,36 @@ function extinfoText(value: unknown, index: number): string {
   return text.trim();
 }
 
-function objectOf(given: unknown): Readonly<Record<string, unknown>> | undefined {
-  if (given === undefined || given === null || given === "") return undefined;
-  const value = typeof given === "string" && given.trimStart().startsWith("{") ? parseJson(given, "Param ud") : given;
+function objectOf(input: unknown): Readonly<Record<string, unknown>> | undefined {
+  if (input === undefined || input === null || input === "") return undefined;
+  const value = typeof input === "string" && input.trimStart().startsWith("{") ? parseJson(input, "Param ud") : input;
   if (typeof value !== "object" || value === null || Array.isArray(value) || value instanceof JsonNumber)
-    throw invalidParameter("ud", "must hold hashed values by key, as in ud[em]");
+    throw invalidParameter("ud", "must map keys to hashed values, as in ud[em]");
   return value as Readonly<Record<string, unknown>>;
 }
 
 export interface EventList {
-  /** The parameter that held it, for errors. */
+  /** The parameter that contained the list, for errors. */
   readonly parameter: "custom_events" | "custom_events_file";
   readonly events: readonly unknown[];
 }
 
-/** I1-17: a JSON list, its text, or a file of multipart/form-data that holds the text. */
+/** I1-17: a JSON list, its text, or a file of multipart/form-data with the text. */
 export function readEventList({ params, graphRequest }: ReportRequest): EventList {
   const parameter = params.custom_events === undefined ? "custom_events_file" : "custom_events";
   const file = graphRequest.files.get("custom_events_file");
-  const given = params.custom_events ?? (file === undefined ? params.custom_events_file : textOf(file.bytes));
-  if (given === undefined || given === "") throw invalidParameter("custom_events", "is required");
-  const events = typeof given === "string" ? parseJson(given, `Param ${parameter}`) : given;
+  const input = params.custom_events ?? (file === undefined ? params.custom_events_file : textOf(file.bytes));
+  if (input === undefined || input === "") throw invalidParameter("custom_events", "is required");
+  const events = typeof input === "string" ? parseJson(input, `Param ${parameter}`) : input;
   if (!Array.isArray(events)) throw invalidParameter(parameter, "must be a JSON list of events");
-  if (events.length === 0) throw invalidParameter(parameter, "must hold at least one event");
+  if (events.length === 0) throw invalidParameter(parameter, "must contain at least one event");
   return {
     parameter,
     events: events.some(isObjectText) ? events.map((event) => (isObjectText(event) ? parseJson(event, `Param ${parameter}`) : event)) : events,
   };
 }
 
-/** In a form whose list was written by repeating the parameter, each event is JSON text of its own (D-34). */
+/** In a form that repeats the parameter, each event is a JSON text of its own (D-34). */
 const isObjectText = (event: unknown): event is string => typeof event === "string" && event.trimStart().startsWith("{");
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -134,11 +134,11 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-/** What of a device is kept in the log, as JSON (D-73, D-76: without tracking by the app, nothing of the person). */
+/** The device as JSON for the log (D-73). With `application_tracking_enabled` 0 it omits the address and user data (D-76). */
 export function deviceText(device: Device): string {
   const { advertiser_id, attribution, extinfo, application_tracking_enabled, advertiser_tracking_enabled, user_data } = device;
   const isKept = application_tracking_enabled === 1;
-  // JSON leaves out what is undefined.
+  // JSON.stringify omits undefined values.
   return JSON.stringify({
     advertiser_id,
     attribution,
@@ -151,7 +151,7 @@ export function deviceText(device: Device): string {
   });
 }
 
-/** The device's own ids, as they stand in the index and in touches. */
+/** The device's own ids as the index and the touches store them. */
 export function deviceIdentities({ advertiser_id, attribution }: { advertiser_id?: string | undefined; attribution?: string | undefined }): string[] {
   const identities: string[] = [];
   if (advertiser_id !== undefined) identities.push(`device:${advertiser_id}`);
@@ -159,13 +159,13 @@ export function deviceIdentities({ advertiser_id, attribution }: { advertiser_id
   return identities;
 }
 
-/** How a request is found again: by its device's ids, and by the persons that its user data name. */
+/** The identities by which the index finds a request: the ids of its device and the persons of its user data. */
 export const identitiesOf = (device: Device): string[] => [
   ...deviceIdentities(device),
   ...(device.application_tracking_enabled === 1 ? personsOf(device.user_data.kept) : []),
 ];
 
-/** What the log keeps of a device, as `deviceText` wrote it. */
+/** A device as `deviceText` writes it. */
 export interface LoggedDevice {
   readonly advertiser_id?: string;
   readonly attribution?: string;

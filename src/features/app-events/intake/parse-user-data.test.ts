@@ -22,7 +22,7 @@ test.each([
   expect(normalizeUserData(key, given)).toBe(normal);
 });
 
-test("UD-2: what is normal stays as it is", () => {
+test("UD-2: a normal form is its own normal form", () => {
   fc.assert(
     fc.property(fc.constantFrom(...userDataKeys), fc.string({ unit: "binary" }), (key, value) => {
       const normal = normalizeUserData(key, value);
@@ -33,7 +33,7 @@ test("UD-2: what is normal stays as it is", () => {
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
-test("UD-3, D-73: hashed values of known keys are kept as sent, all others are dropped and counted", () => {
+test("UD-3, D-73: hashed values of known keys are kept as sent, all other values are dropped and counted", () => {
   const em = sha256("ada@example.com").toUpperCase();
   const given = { em, ph: "4930123456", fn: ["a"], zz: sha256("x"), ge: "f", ct: sha256("berlin") };
   expect(readUserData(given)).toEqual({ kept: { em, ct: given.ct }, dropped: 4 });
@@ -48,7 +48,7 @@ test("UD-3: hashed means 64 hexadecimal digits and nothing else", () => {
   );
 });
 
-test("D-74: e-mail, phone and external id name a person, in either case of the digits; a city does not", () => {
+test("D-74: em, ph and external_id identify a person, in either case of the digits; a city does not", () => {
   const em = sha256("ada@example.com");
   expect(personsOf({ em: em.toUpperCase(), ct: sha256("berlin") })).toEqual([`em:${em}`]);
 });

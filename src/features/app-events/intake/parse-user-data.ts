@@ -1,13 +1,13 @@
 /**
- * User data (`ud[…]`, UD-1): how values are brought to their normal form before they are hashed, and which of those that arrive are
- * kept. This file imports nothing, so that a client library can carry it as it is.
+ * User data (`ud[…]`, UD-1): the normal forms that clients hash, and which received values are kept.
+ * This file imports nothing, so that a client library can copy it unchanged.
  */
 
 /** UD-4 to UD-14: the keys of the document. */
 export const userDataKeys = ["em", "fn", "ln", "ph", "external_id", "ge", "db", "ct", "st", "zp", "cn"] as const;
 export type UserDataKey = (typeof userDataKeys)[number];
 
-/** The keys that name one person. A first name or a city is shared by many, so equal ones say nothing. */
+/** The keys that identify one person (D-74). Many people share a first name or a city. */
 const personKeys = ["em", "ph", "external_id"] as const satisfies readonly UserDataKey[];
 
 const lower = (text: string): string => text.trim().toLowerCase();
@@ -28,7 +28,7 @@ const normalForms: Readonly<Record<UserDataKey, (text: string) => string>> = {
 };
 
 /**
- * The normal form of a value, of which the lower-case hexadecimal SHA-256 (over UTF-8) is sent as `ud[key]`. Source: the
+ * The normal form of a value. Clients send its lower-case hexadecimal SHA-256 (over UTF-8) as `ud[key]`. Source: the
  * document's table of user data (UD-2, UD-4 to UD-14).
  *
  * | key | normal form | example |
@@ -45,7 +45,7 @@ const normalForms: Readonly<Record<UserDataKey, (text: string) => string>> = {
  */
 export const normalizeUserData = (key: UserDataKey, value: string): string => normalForms[key](value);
 
-/** 64 hexadecimal digits, in either case. */
+/** In either case of the digits. */
 const SHA256 = /^[0-9A-Fa-f]{64}$/;
 
 export const isHashed = (value: unknown): value is string => typeof value === "string" && SHA256.test(value);
@@ -53,27 +53,27 @@ export const isHashed = (value: unknown): value is string => typeof value === "s
 export interface UserData {
   /** By key, as sent (D-73). */
   readonly kept: Readonly<Partial<Record<UserDataKey, string>>>;
-  /** How many values were not hashed, or stood under no key of the document. */
+  /** The number of values that were not hashed, or whose key is not in the document. */
   readonly dropped: number;
 }
 
-const NOTHING: UserData = { kept: {}, dropped: 0 };
+const NO_USER_DATA: UserData = { kept: {}, dropped: 0 };
 const known: ReadonlySet<string> = new Set(userDataKeys);
 
-/** UD-3, D-73: what is not hashed is ignored, never refused. `undefined`: nothing was sent. */
-export function readUserData(given: Readonly<Record<string, unknown>> | undefined): UserData {
-  if (given === undefined) return NOTHING;
+/** UD-3, D-73: values that are not hashed are dropped and counted, never refused. */
+export function readUserData(input: Readonly<Record<string, unknown>> | undefined): UserData {
+  if (input === undefined) return NO_USER_DATA;
   const kept: Partial<Record<UserDataKey, string>> = {};
   let dropped = 0;
-  for (const key in given) {
-    const value = given[key];
+  for (const key in input) {
+    const value = input[key];
     if (known.has(key) && isHashed(value)) kept[key as UserDataKey] = value;
     else dropped++;
   }
   return { kept, dropped };
 }
 
-/** The person keys of hashed user data, as `key:hash`; equal ones mean one person, whatever the case of the digits. */
+/** The person keys of hashed user data, as `key:hash` in lower case; equal values mean the same person. */
 export function personsOf(kept: UserData["kept"]): string[] {
   const persons: string[] = [];
   for (const key of personKeys) {

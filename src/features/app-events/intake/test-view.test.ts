@@ -14,7 +14,7 @@ const seen = (app: NodeId, name: string) => ({
 });
 const namesOf = (events: readonly TestEvent[]) => events.map(({ event_name }) => event_name);
 
-test("what a process took in is told once, in its order, and the other one shows it", () => {
+test("takeNew returns each request once and in order, and addShown shows it in another process", () => {
   const [own, shown] = [new TestEvents(), new TestEvents()];
   const live: (string | undefined)[] = [];
   shown.follow(one, (events) => live.push(...namesOf(events)));
@@ -30,17 +30,17 @@ test("what a process took in is told once, in its order, and the other one shows
   expect(live).toEqual(["a", "c"]);
 });
 
-test("of very many only the newest are told", () => {
+test("takeNew returns only the 20 newest requests", () => {
   const own = new TestEvents();
   for (let i = 0; i < 500; i++) own.add(seen(one, String(i)));
   expect(own.takeNew().flatMap(namesOf)).toEqual(Array.from({ length: 20 }, (_, i) => String(480 + i)));
   expect(own.takeNew()).toEqual([]);
 });
 
-test("the newest calls are kept, up to 500 events, and always the last one", () => {
+test("the newest 200 requests are kept, with at most 500 events", () => {
   const own = new TestEvents();
-  const call = (name: string, count: number) => ({ ...seen(one, name), events: Array.from({ length: count }, () => ({ name })) });
-  for (const name of ["a", "b", "c", "d", "e", "f"]) own.add(call(name, 90));
+  const request = (name: string, count: number) => ({ ...seen(one, name), events: Array.from({ length: count }, () => ({ name })) });
+  for (const name of ["a", "b", "c", "d", "e", "f"]) own.add(request(name, 90));
   expect(new Set(namesOf(own.list(one)))).toEqual(new Set(["b", "c", "d", "e", "f"]));
   expect(own.takeNew().flatMap(namesOf)).toHaveLength(450);
   for (let i = 0; i < 250; i++) own.add(seen(one, String(i)));

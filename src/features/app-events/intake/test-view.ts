@@ -1,6 +1,6 @@
 /**
- * I1-35: the test events view: what came in lately on the App channel, event by event, with a verdict. In memory, and live. Where
- * several processes serve the graph, each tells the one that shows the view (`--workers`).
+ * I1-35: the test events view lists the latest events of the App channel, each with a verdict. It is kept in memory and can be
+ * followed live. With `--workers` each process sends its events to the process that serves the control API.
  */
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
@@ -13,57 +13,58 @@ export interface TestEvent {
   /** Unix seconds. */
   readonly received_time: number;
   readonly event: string;
-  /** Of custom events, as sent. */
+  /** Only for custom events, as sent. */
   readonly event_name?: string;
   readonly event_id?: string;
   readonly verdict: Verdict;
-  /** Why it was refused: the request's error. */
+  /** The error of the refused request. */
   readonly reason?: string;
-  /** How many values of user data were not hashed, and so not kept. */
+  /** The number of user data values that were dropped (D-73). */
   readonly dropped_user_data: number;
 }
 
-/** A request as it is remembered; its events are written out when somebody looks. */
+/** A request as the view keeps it. Its `TestEvent`s are made when the view is read, because most requests are never looked at. */
 export interface SeenRequest {
   readonly app: NodeId;
   readonly received: number;
   readonly kind: string;
-  /** `name` and `event_id` are read from what was sent, which may be anything. */
+  /** Valid events, or the elements of a refused list, which may be anything. */
   readonly events: readonly unknown[];
   readonly duplicates: ReadonlySet<number>;
   readonly refusal: string | undefined;
   readonly dropped: number;
 }
 
-/** Calls, and the events of all of them: enough for somebody who tries things out. */
-const CALLS_MAX = 200;
-/** What is remembered lives on while calls come in, and the collector carries it along: with 10,000 a request of 50 cost a sixth more. */
+/** Enough for trying out an integration. */
+const REQUESTS_MAX = 200;
+/** Of all kept requests. The garbage collector copies what is kept: with 10,000 events a request of 50 cost a sixth more. */
 const EVENTS_MAX = 500;
-/** Of one request, so that a large one does not keep its memory. */
+/** Of one request, so that a large request does not stay in memory. */
 const EVENTS_SHOWN_MAX = 100;
 
-/** Of those told to another process at a time, which is ten times a second: a sample, where more come in than anybody reads. */
-const TOLD_CALLS_MAX = 20;
+/** Sent to another process at a time, ten times a second. More requests than that are sampled, since nobody could read them. */
+const SENT_REQUESTS_MAX = 20;
 
-/** Its events as they are shown: of one app, at least one. */
+/** The events of one request: at least one, all of one app. */
 type ShownRequest = readonly TestEvent[];
 
 export class TestEvents {
   readonly #requests: { readonly app: NodeId; readonly count: number; shown(): ShownRequest }[] = [];
   #events = 0;
   readonly #listeners = new Set<(events: ShownRequest) => void>();
-  #untold = 0;
+  /** Requests that `takeNew` has not returned yet. */
+  #unsent = 0;
 
-  add(call: SeenRequest): void {
-    const kept = call.events.length > EVENTS_SHOWN_MAX ? { ...call, events: call.events.slice(0, EVENTS_SHOWN_MAX) } : call;
-    this.#untold = Math.min(TOLD_CALLS_MAX, this.#untold + 1);
-    this.#keep(call.app, kept.events.length, () => eventsOf(kept));
+  add(request: SeenRequest): void {
+    const kept = request.events.length > EVENTS_SHOWN_MAX ? { ...request, events: request.events.slice(0, EVENTS_SHOWN_MAX) } : request;
+    this.#unsent = Math.min(SENT_REQUESTS_MAX, this.#unsent + 1);
+    this.#keep(request.app, kept.events.length, () => eventsOf(kept));
   }
 
-  /** What came in since the last time, the newest calls of it, in their order; for `addShown` of another process. */
+  /** Returns the newest requests since the last time, oldest first, for `addShown` of another process. */
   takeNew(): ShownRequest[] {
-    const requests = this.#requests.slice(Math.max(0, this.#requests.length - this.#untold)).map((call) => call.shown());
-    this.#untold = 0;
+    const requests = this.#requests.slice(Math.max(0, this.#requests.length - this.#unsent)).map((request) => request.shown());
+    this.#unsent = 0;
     return requests;
   }
 
@@ -71,15 +72,15 @@ export class TestEvents {
     for (const events of requests) if (events[0] !== undefined) this.#keep(events[0].app, events.length, () => events);
   }
 
-  /** Newest call first. */
+  /** Newest request first. */
   list(app: NodeId): TestEvent[] {
     return this.#requests
-      .filter((call) => call.app === app)
+      .filter((request) => request.app === app)
       .reverse()
-      .flatMap((call) => call.shown());
+      .flatMap((request) => request.shown());
   }
 
-  /** Tells of each request of the app from now on; the response ends it. */
+  /** Calls `listener` for each further request of the app until the returned function is called. */
   follow(app: NodeId, listener: (events: ShownRequest) => void): () => void {
     const own = (events: ShownRequest) => {
       if (events[0]?.app === app) listener(events);
@@ -91,7 +92,7 @@ export class TestEvents {
   #keep(app: NodeId, count: number, shown: () => ShownRequest): void {
     this.#requests.push({ app, count, shown });
     this.#events += count;
-    while (this.#requests.length > CALLS_MAX || (this.#events > EVENTS_MAX && this.#requests.length > 1))
+    while (this.#requests.length > REQUESTS_MAX || (this.#events > EVENTS_MAX && this.#requests.length > 1))
       this.#events -= this.#requests.shift()?.count ?? 0;
     if (this.#listeners.size === 0) return;
     const events = shown();
@@ -100,16 +101,16 @@ export class TestEvents {
 }
 
 function eventsOf({ app, received, kind, events, duplicates, refusal, dropped }: SeenRequest): TestEvent[] {
-  const call = { channel: "App", app, received_time: received, event: kind, dropped_user_data: dropped } as const;
+  const shared = { channel: "App", app, received_time: received, event: kind, dropped_user_data: dropped } as const;
   const judged = (at: number) =>
     refusal === undefined
       ? ({ verdict: duplicates.has(at) ? "duplicate" : "accepted" } as const)
       : ({ verdict: "refused", reason: refusal } as const);
-  if (events.length === 0) return [{ ...call, ...judged(0) }];
-  return events.map((event, at) => ({ ...call, ...namesOf(event), ...judged(at) }));
+  if (events.length === 0) return [{ ...shared, ...judged(0) }];
+  return events.map((event, at) => ({ ...shared, ...namesOf(event), ...judged(at) }));
 }
 
-/** Of an event as sent or as read. */
+/** `event` is a valid event, or an element of a refused list. */
 function namesOf(event: unknown): { event_name?: string; event_id?: string } {
   if (typeof event !== "object" || event === null) return {};
   const { _eventName, name, event_id } = event as Record<string, unknown>;

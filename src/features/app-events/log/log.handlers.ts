@@ -1,4 +1,4 @@
-/** What the control API shows of an app's events: the log, its export, names, sums. */
+/** The queries and commands of the control API: log, export, event names, sums. */
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
 import type { ListPage, PageRequest } from "#storage/keyset";
@@ -12,7 +12,7 @@ import { isStandardEvent } from "../standard-events.contract.ts";
 import { type EventRow, type LogFilter, listEvents } from "./log.store.ts";
 import { ALL_DAYS, readSums } from "./sums.store.ts";
 
-/** EVT-2: an entry of the log. Times are Unix seconds. */
+/** EVT-2: an entry of the log as the control API returns it. Times are Unix seconds. */
 export interface LogEntry {
   readonly id: string;
   readonly event: EventKind;
@@ -52,7 +52,7 @@ export function logEntry(row: EventRow): LogEntry {
     ...(ip === undefined ? {} : { ip }),
     ...(extinfo === undefined ? {} : { extinfo }),
     application_tracking_enabled: device.application_tracking_enabled,
-    // The event's own value, which wins over the request's (D-76).
+    // The event's own value overrides the request's (D-76).
     advertiser_tracking_enabled: row.tracking === 1 ? 1 : 0,
     ud: ud as Readonly<Record<string, string>>,
     dropped_user_data: device.dropped_user_data,
@@ -63,10 +63,10 @@ export function logEntry(row: EventRow): LogEntry {
 export const listLog = (world: World, app: NodeId, filter: LogFilter, page: PageRequest): Promise<ListPage<EventRow>> =>
   listEvents(world.database.reader, app, filter, page);
 
-/** Rows of one page of an export. */
+/** Rows read at once by an export. */
 const EXPORT_ROWS = 1_000;
 
-/** Newest first; what arrives meanwhile is left out. */
+/** Newest first; events that arrive during the export are left out. */
 export async function* exportPages(world: World, app: NodeId, filter: LogFilter): AsyncGenerator<readonly EventRow[]> {
   let after: readonly string[] | undefined;
   for (;;) {
@@ -77,7 +77,7 @@ export async function* exportPages(world: World, app: NodeId, filter: LogFilter)
   }
 }
 
-/** The log as JSON lines. Each piece holds whole lines. */
+/** The log as JSON lines. Each chunk consists of whole lines. */
 export async function* exportLines(world: World, app: NodeId, filter: LogFilter): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
   for await (const rows of exportPages(world, app, filter)) yield encoder.encode(`${rows.map((row) => JSON.stringify(logEntry(row))).join("\n")}\n`);
@@ -88,7 +88,7 @@ export interface NameEntry {
   readonly standard: boolean;
   readonly active: boolean;
   readonly count: number;
-  /** By currency, empty for none; decimal. */
+  /** Decimal, by currency; the key is empty for sums without one. */
   readonly sums: Readonly<Record<string, string>>;
   readonly first_time: number;
   readonly last_time: number;
@@ -105,14 +105,14 @@ export async function listEventNames(world: World, app: NodeId): Promise<NameEnt
       active: active === 1,
       count: parts.reduce((sum, { count }) => sum + count, 0),
       sums: Object.fromEntries(parts.filter(({ valued }) => valued > 0).map(({ currency, sum }) => [currency, amountText(sum)])),
-      // A name without events was brought by a request whose events were all known already.
+      // A name has no events when the request that added it contained only duplicates.
       first_time: parts.reduce((first, { first_time }) => Math.min(first, first_time), parts[0]?.first_time ?? 0),
       last_time: parts.reduce((last, { last_time }) => Math.max(last, last_time), 0),
     };
   });
 }
 
-/** LIM-3. Returns false where the app has no such name. Its place is free when this resolves. */
+/** LIM-3: frees the name's place. Returns false when the app has no such name. */
 export const deactivateEventName = (world: World, app: NodeId, name: string): Promise<boolean> =>
   world.database.write(async (tx) => {
     await tx.lock("app events", app);
@@ -124,14 +124,14 @@ export interface DaySum {
   readonly day: string;
   readonly event: EventKind;
   readonly event_name?: string;
-  /** Empty for none. */
+  /** Empty for events without one. */
   readonly currency: string;
   readonly count: number;
-  /** Decimal; left out where no event had a value. */
+  /** Decimal; absent when no event had a value. */
   readonly sum?: string;
 }
 
-/** Of the days on which `since` and `until` lie and those between them. */
+/** The sums of all days from that of `since` to that of `until` (Unix seconds), both included. */
 export async function listDaySums(world: World, app: NodeId, since: number, until: number): Promise<DaySum[]> {
   const days = [since, until].map((time) => Math.floor(time / DAY_SECONDS)) as [number, number];
   return (await readSums(world.database.reader, app, ...days)).map(({ day, name, currency, count, valued, sum }) => {

@@ -19,13 +19,13 @@ export interface EventRow extends Row {
   currency: string;
   parameters: string;
   tracking: number;
-  /** Of the request's first row alone. */
+  /** Set in the first row of a request only. */
   device: string | null;
 }
 
 const insertion = rowStatement(12);
 
-/** `values`: 12 for each row, in the order of the columns. */
+/** `values` holds the 12 columns of each row, row after row. */
 export function insertEvents(tx: Transaction, values: readonly SqlValue[]): Promise<void> {
   return insertRows(
     tx,
@@ -35,25 +35,25 @@ export function insertEvents(tx: Transaction, values: readonly SqlValue[]): Prom
   );
 }
 
-/** 0 before the first request. */
+/** The number of the app's newest request; 0 before the first one. */
 export async function lastRequestOf(reader: Reader, app: NodeId): Promise<number> {
   const newest = await reader.get<{ call: number }>(sql`SELECT e.call FROM app_events e WHERE e.app = ${app} ORDER BY e.call DESC LIMIT 1`);
   if (newest !== undefined) return newest.call;
   return (await reader.get<{ call: number }>(sql`SELECT l.call FROM app_event_last_calls l WHERE l.app = ${app}`))?.call ?? 0;
 }
 
-/** The times of a request's events of that key; the whole key is compared, whatever a fingerprint said. */
-export async function findTimesOfKey(reader: Reader, app: NodeId, call: number, name: string, eventId: string): Promise<number[]> {
+/** The times of a request's events that have this key. */
+export async function findTimesOfKey(reader: Reader, app: NodeId, request: number, name: string, eventId: string): Promise<number[]> {
   const rows = await reader.all<{ time: number }>(
-    sql`SELECT e.time FROM app_events e WHERE e.app = ${app} AND e.call = ${call} AND e.name = ${name} AND e.event_id = ${eventId}`,
+    sql`SELECT e.time FROM app_events e WHERE e.app = ${app} AND e.call = ${request} AND e.name = ${name} AND e.event_id = ${eventId}`,
   );
   return rows.map(({ time }) => time);
 }
 
-export function readEventsOfRequest(reader: Reader, app: NodeId, call: number): Promise<EventRow[]> {
+export function readEventsOfRequest(reader: Reader, app: NodeId, request: number): Promise<EventRow[]> {
   return reader.all<EventRow>(sql`
     SELECT e.call, e.position, e.received, e.time, e.name, e.event_id, CAST(e.value AS TEXT) AS value, e.currency, e.parameters, e.tracking, e.device
-    FROM app_events e WHERE e.app = ${app} AND e.call = ${call} ORDER BY e.position`);
+    FROM app_events e WHERE e.app = ${app} AND e.call = ${request} ORDER BY e.position`);
 }
 
 export interface KeyRow extends Row {
@@ -65,14 +65,13 @@ export interface KeyRow extends Row {
   device: string | null;
 }
 
-/** What the index is made of, in the order of the log. */
-export function readKeysAfter(reader: Reader, app: NodeId, call: number, position: number, limit: number): Promise<KeyRow[]> {
+/** The rows after a position of the log, in its order, with the columns that the index is built from. */
+export function readKeysAfter(reader: Reader, app: NodeId, request: number, position: number, limit: number): Promise<KeyRow[]> {
   return reader.all<KeyRow>(sql`
     SELECT e.call, e.position, e.time, e.name, e.event_id, e.device FROM app_events e
-    WHERE e.app = ${app} AND (e.call, e.position) > (${call}, ${position}) ORDER BY e.call, e.position LIMIT ${limit}`);
+    WHERE e.app = ${app} AND (e.call, e.position) > (${request}, ${position}) ORDER BY e.call, e.position LIMIT ${limit}`);
 }
 
-/** A row of the log with what its request says of the device. */
 const newestFirst = {
   columns: ["e.call", "e.position"],
   direction: "descending",
@@ -81,13 +80,13 @@ const newestFirst = {
 
 export interface LogFilter {
   readonly name: string | undefined;
-  /** Unix seconds, of arrival. */
+  /** Unix seconds; the earliest arrival. */
   readonly since: number | undefined;
 }
 
 /**
- * One page, newest first. A page with a filter looks at no more than `SCAN_ROWS_MAX` rows, so that a rare name does not cost a
- * walk over the whole log: it may be short, or empty, and still have a next one.
+ * One page, newest first; each row has the device of its request. With a filter, a page scans at most `SCAN_ROWS_MAX` rows, so
+ * that a rare name does not cause a scan of the whole log: the page may be short or empty and still have a next one.
  */
 export async function listEvents(reader: Reader, app: NodeId, { name, since }: LogFilter, page: PageRequest): Promise<ListPage<EventRow>> {
   const all = sql`
@@ -98,12 +97,12 @@ export async function listEvents(reader: Reader, app: NodeId, { name, since }: L
   const end = await findScanEnd(reader, app, page.after);
   const arrived = append(all, "AND e.call >= ? AND e.received >= ?", [end?.call ?? 0, since ?? 0]);
   const found = await readPage<EventRow>(reader, name === undefined ? arrived : append(arrived, "AND e.name = ?", [name]), newestFirst, page);
-  // The log is in the order of arrival: what stands before a row that came too early came too early as well.
+  // The log is in the order of arrival, so all rows before a row that arrived before `since` did so too.
   if (end === undefined || found.hasNext || (since !== undefined && end.received < since)) return found;
   return { ...found, hasNext: true, lastKey: [String(end.call), "0"] };
 }
 
-/** At some 2 µs a row a page that finds nothing takes 20 ms. */
+/** At some 2 µs a row, a page without matches takes 20 ms. */
 const SCAN_ROWS_MAX = 10_000;
 
 interface ScanEnd extends Row {
@@ -111,7 +110,7 @@ interface ScanEnd extends Row {
   received: number;
 }
 
-/** The row at which the scan of a page stops; undefined where the log ends before it. */
+/** The row at which the scan of a page stops, or undefined when the log ends before it. */
 function findScanEnd(reader: Reader, app: NodeId, after: readonly string[] | undefined): Promise<ScanEnd | undefined> {
   const [call = String(Number.MAX_SAFE_INTEGER), position = "0"] = after ?? [];
   return reader.get<ScanEnd>(sql`
@@ -119,7 +118,7 @@ function findScanEnd(reader: Reader, app: NodeId, after: readonly string[] | und
     ORDER BY e.call DESC, e.position DESC LIMIT 1 OFFSET ${SCAN_ROWS_MAX}`);
 }
 
-/** The newest call of those that arrived before `received`, among the oldest `limit` calls; undefined where there is none. */
+/** The newest request that arrived before `received` among the oldest `rows` rows, or undefined. */
 export async function findExpired(reader: Reader, app: NodeId, received: number, rows: number): Promise<number | undefined> {
   const oldest = await reader.all<{ call: number; received: number }>(
     sql`SELECT e.call, e.received FROM app_events e WHERE e.app = ${app} ORDER BY e.call, e.position LIMIT ${rows}`,
@@ -132,14 +131,14 @@ export async function findExpired(reader: Reader, app: NodeId, received: number,
   return last;
 }
 
-/** The caller holds the app's lock. */
-export async function deleteEventsUpTo(tx: Transaction, app: NodeId, call: number): Promise<void> {
-  await tx.run(sql`DELETE FROM app_events WHERE app = ${app} AND call <= ${call}`);
-  if ((await lastRequestOf(tx, app)) > call) return;
-  await tx.run(sql`INSERT INTO app_event_last_calls (app, call) VALUES (${app}, ${call}) ON CONFLICT (app) DO UPDATE SET call = excluded.call`);
+/** The caller must hold the app's lock. */
+export async function deleteEventsUpTo(tx: Transaction, app: NodeId, request: number): Promise<void> {
+  await tx.run(sql`DELETE FROM app_events WHERE app = ${app} AND call <= ${request}`);
+  if ((await lastRequestOf(tx, app)) > request) return;
+  await tx.run(sql`INSERT INTO app_event_last_calls (app, call) VALUES (${app}, ${request}) ON CONFLICT (app) DO UPDATE SET call = excluded.call`);
 }
 
-/** Apps with events, for the retention job. */
+/** For the retention job. */
 export async function listAppsWithEvents(reader: Reader): Promise<NodeId[]> {
   const found: NodeId[] = [];
   for (let last = "0"; ; ) {
@@ -152,7 +151,7 @@ export async function listAppsWithEvents(reader: Reader): Promise<NodeId[]> {
   }
 }
 
-/** All that the feature keeps of an app; its ads have their own store. */
+/** Deletes everything that the feature stores of an app except its ads (`ads.store.ts`). */
 export async function deleteEventsOfApp(tx: Transaction, app: NodeId): Promise<void> {
   for (const { name } of await listNames(tx, app)) tx.invalidate(eventNameFact, eventNameKey(app, name));
   tx.invalidate(logIndexFact, app);

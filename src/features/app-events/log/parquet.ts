@@ -1,6 +1,6 @@
 /**
- * The log as a Parquet file, for those who analyse it elsewhere: the columns are the fields of `LogEntry`. Written group by group, so
- * that a log of any length takes the memory of one group, and some bytes for each further one.
+ * The log as a Parquet file for analysis; the columns are the fields of `LogEntry`. It is written in row groups, so a log of any
+ * length needs the memory of one group and some bytes for each further one.
  */
 import type { SchemaElement } from "hyparquet";
 import type { World } from "#graph/worlds/world";
@@ -14,7 +14,7 @@ const TEXT: Shape = { type: "BYTE_ARRAY", converted_type: "UTF8", logical_type: 
 const JSON_TEXT: Shape = { type: "BYTE_ARRAY", converted_type: "JSON", logical_type: { type: "JSON" } };
 const TIME: Shape = { type: "INT64", converted_type: "TIMESTAMP_MILLIS", logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MILLIS" } };
 const NUMBER: Shape = { type: "INT32" };
-/** D-70: 12 digits before the point and 6 behind it are millionths of 18 digits, which fit an integer. */
+/** D-70: 12 digits before the point and 6 after it are 18 digits of millionths, which fit an INT64. */
 const AMOUNT: Shape = {
   type: "INT64",
   converted_type: "DECIMAL",
@@ -27,7 +27,7 @@ interface Column {
   readonly name: keyof LogEntry;
   readonly shape: Shape;
   readonly isOptional?: true;
-  /** The value as the writer takes it, where it is not the entry's own. */
+  /** The value for the writer, unless it is the entry's own. */
   readonly of?: (row: EventRow) => unknown;
 }
 
@@ -55,12 +55,12 @@ const schema: SchemaElement[] = [
   ...columns.map(({ name, shape, isOptional }): SchemaElement => ({ ...shape, name, repetition_type: isOptional ? "OPTIONAL" : "REQUIRED" })),
 ];
 
-/** Rows of one group, written in some 20 ms, while nothing else is answered. Readers take or skip whole groups, so fewer would serve them worse. */
+/** Rows of one group. Writing one blocks the process for some 20 ms; smaller groups would make the file slower to read. */
 const GROUP_ROWS = 5_000;
 
-/** Newest first. Each piece is one group of rows; the last one is the file's end. */
+/** Newest first. Each chunk is one group of rows; the last one is the file's footer. */
 export async function* exportParquet(world: World, app: NodeId, filter: LogFilter): AsyncGenerator<Uint8Array> {
-  // With the first export: who starts the server need not wait for it.
+  // Loaded with the first export, so that it does not delay the start of the server.
   const { ByteWriter, ParquetWriter } = await import("hyparquet-writer");
   const writer = new ByteWriter();
   const file = new ParquetWriter({ writer, schema, createdBy: "plaza" });

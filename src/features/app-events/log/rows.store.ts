@@ -1,13 +1,13 @@
-/** Many rows in one statement, of a few sizes, so that each statement is prepared once (performance: some 1 µs a row saved). */
+/** Statements for many rows, in a few sizes, so that each is prepared once. This saves some 1 µs a row. */
 import type { Transaction } from "#storage/database";
 import { append, type Sql, type SqlValue } from "#storage/sql";
 
-/** At 12 columns the largest has 1,536 values; SQLite takes 32,766. */
+/** With 12 columns the largest has 1,536 values; SQLite allows 32,766. */
 const SIZES = [128, 32, 8, 1] as const;
 
 interface RowStatement {
   readonly columns: number;
-  /** `VALUES` and the rows' marks, by size. */
+  /** `VALUES` and the placeholders, by size. */
   readonly tails: ReadonlyMap<number, string>;
 }
 
@@ -17,7 +17,7 @@ export function rowStatement(columns: number, tail = ""): RowStatement {
   return { columns, tails: new Map(SIZES.map((size) => [size, `VALUES ${new Array(size).fill(row).join(", ")} ${tail}`])) };
 }
 
-/** `head` is `INSERT INTO table (columns)`, without values of its own; `values` are those of all rows, one after the other. */
+/** `head` is `INSERT INTO table (columns)` without parameters; `values` are those of all rows, row after row. */
 export async function insertRows(tx: Transaction, head: Sql, { columns, tails }: RowStatement, values: readonly SqlValue[]): Promise<void> {
   let at = 0;
   let left = values.length / columns;
@@ -31,7 +31,7 @@ export async function insertRows(tx: Transaction, head: Sql, { columns, tails }:
   }
 }
 
-/** The same for `IN (…)`: lists of a few lengths, the last one filled up with its last value. */
+/** `IN (…)` lists of the same sizes; the last list is padded with its last value. */
 export function* inLists<T extends SqlValue>(values: readonly T[]): Generator<{ readonly marks: string; readonly values: readonly T[] }> {
   for (let at = 0; at < values.length; ) {
     const left = values.length - at;

@@ -4,7 +4,7 @@ import type { Reader, Transaction } from "#storage/database";
 import { type Row, sql } from "#storage/sql";
 import { insertRows, rowStatement } from "./rows.store.ts";
 
-/** The day that stands for all of them. */
+/** The `day` of the totals. */
 export const ALL_DAYS = -1;
 
 export interface EventSum {
@@ -13,7 +13,7 @@ export interface EventSum {
   readonly name: string;
   readonly currency: string;
   count: number;
-  /** How many of them have a value. */
+  /** The number of events with a value. */
   valued: number;
   /** Millionths. */
   sum: bigint;
@@ -21,7 +21,7 @@ export interface EventSum {
   last_time: number;
 }
 
-/** 10^18: two numbers below it add up within 63 bits, and their carry goes into `sum_high`, so that no sum ever overflows. */
+/** 10^18: two numbers below it add up within 63 bits, and `sum_high` takes the carry, so no sum overflows. */
 const LIMB = 1_000_000_000_000_000_000n;
 
 const addition = rowStatement(
@@ -34,7 +34,7 @@ const addition = rowStatement(
     last_time = CASE WHEN excluded.last_time > app_event_sums.last_time THEN excluded.last_time ELSE app_event_sums.last_time END`,
 );
 
-/** Each key at most once. */
+/** `sums` must contain each key at most once, because an upsert cannot change a row twice. */
 export function addSums(tx: Transaction, app: NodeId, sums: readonly EventSum[]): Promise<void> {
   return insertRows(
     tx,
@@ -60,7 +60,7 @@ interface SumRow extends Row {
   last_time: number;
 }
 
-/** Of the days from `first` to `last`, in their order; the totals for `ALL_DAYS`. */
+/** The sums of the days from `first` to `last`, in order; the totals for `ALL_DAYS`. */
 export async function readSums(reader: Reader, app: NodeId, first: number, last: number): Promise<EventSum[]> {
   const rows = await reader.all<SumRow>(sql`
     SELECT s.day, s.name, s.currency, s.count, s.valued, CAST(s.sum_high AS TEXT) AS sum_high, CAST(s.sum_low AS TEXT) AS sum_low, s.first_time, s.last_time
