@@ -24,7 +24,8 @@ const below = {
   config: ["surfaces", "graph", "auth", "storage", "kernel"],
   http: ["surfaces", "features", "control-contract", "graph", "webhooks", "outbound", "jobs", "auth", "storage", "kernel", "telemetry", "config"],
   ingest: ["surfaces", "features", "control-contract", "graph", "webhooks", "outbound", "jobs", "auth", "storage", "kernel", "telemetry", "config"],
-  control: ["surfaces", "features", "control-contract", "graph", "webhooks", "outbound", "jobs", "auth", "storage", "kernel", "telemetry", "config"],
+  // A feature's routes come to it by the registry.
+  control: ["surfaces", "control-contract", "graph", "webhooks", "outbound", "jobs", "auth", "storage", "kernel", "telemetry", "config"],
 };
 
 const TEST = "\\.test\\.ts$";
@@ -76,14 +77,15 @@ const rules = [
   },
   {
     name: "features-do-not-meet",
-    comment: "a feature asks another one's port by its node type's name (kernel/ports.ts), never by import",
-    from: { path: "^src/features/([^/]+)/" },
-    to: { path: "^src/features/", pathNot: "^src/features/$1/" },
+    comment:
+      "a feature imports of another one its x.api.ts alone; what it must know of the other's data it asks by the name of a port (kernel/ports.ts)",
+    from: { path: "^src/features/([^/]+)/", pathNot: TEST },
+    to: { path: "^src/features/", pathNot: "^src/features/($1/|[^/]+/[^/]+\\.api\\.ts$)" },
   },
   {
     name: "by-the-public-api",
-    comment: "from outside, a feature is its index.ts; a test or bench may fill a feature's store",
-    from: { path: "^(src|test|tools|bench)/", pathNot: "^src/features/" },
+    comment: "from outside, a feature is its index.ts; a test or bench may fill a feature's store, the template imports as a feature does",
+    from: { path: "^(src|test|tools|bench)/", pathNot: "^src/features/|^tools/feature-template/" },
     to: { path: "^src/features/[^/]+/", pathNot: "^src/features/[^/]+/index\\.ts$|\\.store\\.ts$" },
   },
   {
@@ -94,15 +96,15 @@ const rules = [
   },
   {
     name: "contracts-are-data",
-    comment: "a contract imports words (kernel, graph/contract, auth/policies, typebox) and its own feature's data, nothing that acts",
+    comment: "a contract imports kernel, graph/contract, schemes, policies, typebox and its own feature's data, nothing that acts",
     from: { path: "\\.contract\\.ts$" },
     to: {
       pathNot: [
         "^src/kernel/",
-        "^src/graph/(contract/(operation|page-field)|versions/rules|pipeline/request)\\.ts$",
-        "^src/auth/(policies|schemes|page-tasks|social-accounts)\\.ts$",
+        "^src/graph/(contract/operation|versions/rules|pipeline/request)\\.ts$",
+        "^src/auth/(policy|app-policies|page-policies|schemes|page-tasks)\\.ts$",
         "^node_modules/typebox/",
-        // Its own feature's data: limits, states, metrics. The next two rules say what of it is none.
+        // Its own feature's data: policies, limits, states, metrics. The next two rules say what of it is none.
         "^(src/features/[^/]+|tools/feature-template)/.+\\.ts$",
       ],
     },

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { cruise, ruleNames } from "./dependency-rules.ts";
+import { cruise, featureCircles, ruleNames } from "./dependency-rules.ts";
 import { ROOT } from "./steps.ts";
 
 /** Path → what it imports. Types, where the name begins with `type `. */
@@ -15,7 +15,7 @@ const deps: Readonly<Record<string, readonly string[]>> = {
   "src/storage/sqlite/driver.ts": ["bun:sqlite"],
   "src/storage/postgres/driver.ts": ["pg"],
   "src/auth/token.ts": ["#graph/pipeline/handle-request"],
-  "src/auth/policies.ts": ["#kernel/alone"],
+  "src/auth/policy.ts": ["#kernel/alone"],
   "src/jobs/loop.ts": ["#webhooks/outbox"],
   "src/outbound/client.ts": ["#webhooks/outbox"],
   "src/webhooks/outbox.ts": ["#outbound/client", "#graph/pipeline/handle-request", "#system"],
@@ -35,10 +35,11 @@ const deps: Readonly<Record<string, readonly string[]>> = {
   "src/graph/two.ts": ["./one.ts"],
   "src/graph/three.ts": ["type ./four.ts"],
   "src/graph/four.ts": ["./three.ts"],
-  "src/features/labels/index.ts": ["./labels.contract.ts", "../people/people.store.ts", "#surfaces/surfaces"],
+  "src/control-contract/route.ts": ["#features/labels"],
+  "src/features/labels/index.ts": ["./labels.contract.ts", "../people/people.store.ts", "#features/people/api", "#surfaces/surfaces"],
   "src/features/labels/labels.contract.ts": [
     "#graph/contract/operation",
-    "#auth/policies",
+    "#auth/policy",
     "typebox",
     "#graph/pipeline/handle-request",
     "./labels.store.ts",
@@ -48,12 +49,15 @@ const deps: Readonly<Record<string, readonly string[]>> = {
   "src/features/labels/labels.store.ts": ["fast-check", "undeclared", "#kernel/nothing"],
   "src/features/people/people.store.ts": [],
   "src/features/people/people.handlers.ts": [],
+  "src/features/people/people.api.ts": [],
+  "src/features/people/people.policies.ts": ["#features/labels/api"],
+  "src/features/labels/labels.api.ts": [],
   "src/surfaces/surfaces.ts": ["#http/server"],
   "src/telemetry/log.ts": ["pino", "#http/server"],
   "src/config/read.ts": ["#http/server"],
   "src/http/server.ts": ["#control/api", "#features/labels", "node:http", "#harness/plaza", "../features/people/people.store.ts"],
   "src/ingest/listener.ts": ["#http/server"],
-  "src/control/api.ts": ["hono", "#http/server"],
+  "src/control/api.ts": ["hono", "#http/server", "#features/labels", "#control-contract/route"],
   "src/system.ts": ["#kernel/alone", "#storage/sql"],
   "src/main.ts": [
     "#http/server",
@@ -91,7 +95,8 @@ for (const name of ["pg", "pino", "hono", "typebox", "fast-check", "undeclared"]
   writeFileSync(join(folder, "index.js"), "");
 }
 
-const { violations } = cruise(root).summary;
+const { modules, summary } = cruise(root);
+const { violations } = summary;
 const found = violations.map(({ rule, from, to }) => `${rule.name}: ${from} → ${to}`);
 
 test("each rule finds the server's one mistake of its kind", () => {
@@ -103,20 +108,35 @@ test("what is allowed is not found", () => {
   const allowed = [
     "graph/contract/operation.ts → src/kernel",
     "labels.contract.ts → src/graph/contract/operation.ts",
-    "labels.contract.ts → src/auth/policies.ts",
+    "labels.contract.ts → src/auth/policy.ts",
     "labels.contract.ts → node_modules/typebox",
+    "labels/index.ts → src/features/people/people.api.ts",
     "src/storage/sqlite/driver.ts → bun:sqlite",
     "src/http/server.ts → src/features/labels",
     "src/http/server.ts → http",
     "src/control/api.ts → node_modules/hono",
+    "src/control/api.ts → src/control-contract",
     "src/telemetry/log.ts → node_modules/pino",
     "src/main.ts →",
   ];
   expect(found.filter((text) => allowed.some((part) => text.includes(part)) && !/^(nothing-unreachable|nothing-circular)/.test(text))).toEqual([]);
 });
 
+test("the control API knows no feature: their routes come to it by the registry", () => {
+  expect(found).toContain("floor-control: src/control/api.ts → src/features/labels/index.ts");
+});
+
 test("a circle that types alone close is allowed, one at run time is not", () => {
   const circles = found.filter((text) => text.startsWith("nothing-circular"));
   expect(circles.some((text) => text.includes("one.ts"))).toBe(true);
   expect(circles.some((text) => text.includes("three.ts"))).toBe(false);
+});
+
+test("features that import of each other are found, tests aside", () => {
+  expect(new Set(featureCircles(modules))).toEqual(new Set(["labels → people → labels", "people → labels → people"]));
+  const module = (source: string, ...resolved: string[]) => ({ source, dependencies: resolved.map((one) => ({ resolved: one })) });
+  const back = "src/features/people/people.test.ts";
+  expect(
+    featureCircles([module("src/features/labels/index.ts", "src/features/people/people.api.ts"), module(back, "src/features/labels/index.ts")]),
+  ).toEqual([]);
 });

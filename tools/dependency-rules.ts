@@ -7,7 +7,7 @@ import { ROOT } from "./steps.ts";
 const SEEN_SHARE_MIN = 0.9;
 
 interface Report {
-  readonly modules: readonly { readonly source: string; readonly dependencies: readonly unknown[] }[];
+  readonly modules: readonly { readonly source: string; readonly dependencies: readonly { readonly resolved: string }[] }[];
   readonly summary: { readonly violations: readonly Violation[] };
 }
 
@@ -30,6 +30,26 @@ export function cruise(root: string): Report {
   return JSON.parse(stdout.toString()) as Report;
 }
 
+const featureOf = (path: string): string | undefined => /^src\/features\/([^/]+)\//.exec(path)?.[1];
+
+/** Features that import of each other, tests aside: a rule of dependency-cruiser about folders would see the tests too. */
+export function featureCircles(modules: Report["modules"]): string[] {
+  const imported = new Map<string, Set<string>>();
+  for (const { source, dependencies } of modules) {
+    const from = source.endsWith(".test.ts") ? undefined : featureOf(source);
+    if (from === undefined) continue;
+    const others = dependencies.map(({ resolved }) => featureOf(resolved)).filter((to) => to !== undefined && to !== from);
+    imported.set(from, new Set([...(imported.get(from) ?? []), ...others]) as Set<string>);
+  }
+  const circles: string[] = [];
+  const walk = (feature: string, path: readonly string[]): void => {
+    if (path.includes(feature)) circles.push([...path.slice(path.indexOf(feature)), feature].join(" → "));
+    else for (const next of imported.get(feature) ?? []) walk(next, [...path, feature]);
+  };
+  for (const feature of imported.keys()) walk(feature, []);
+  return circles;
+}
+
 const { forbidden } = (await import(join(ROOT, ".dependency-cruiser.cjs"))).default as { forbidden: readonly { name: string; comment: string }[] };
 
 export const ruleNames: readonly string[] = forbidden.map(({ name }) => name);
@@ -42,6 +62,8 @@ function violationText({ from, to, rule, cycle }: Violation): string {
 if (import.meta.main) {
   const { modules, summary } = cruise(ROOT);
   for (const violation of summary.violations) console.error(violationText(violation));
+  const circles = featureCircles(modules);
+  for (const circle of circles) console.error(`features import of each other: ${circle}\n  let one of them ask by the name of a port instead`);
   const files = [...new Bun.Glob("src/**/*.ts").scanSync({ cwd: ROOT })];
   const seen = modules.filter(({ source }) => source.startsWith("src/") && source.endsWith(".ts"));
   const needed = Math.ceil(files.length * SEEN_SHARE_MIN);
@@ -50,5 +72,5 @@ if (import.meta.main) {
   // A tree without imports is what it sees when it cannot parse: on average every module imports something.
   const isBlind = seen.length < needed || edges < seen.length;
   if (isBlind) console.error(`the rules saw only ${seen.length} modules (${needed} are needed) and ${edges} imports: they hold nothing`);
-  process.exit(isBlind || summary.violations.length > 0 ? 1 : 0);
+  process.exit(isBlind || summary.violations.length + circles.length > 0 ? 1 : 0);
 }

@@ -16,7 +16,7 @@ function policyOf(responses: (boolean | Promise<boolean> | (() => Promise<boolea
     const response = responses[at++] as boolean | Promise<boolean> | (() => Promise<boolean>);
     return typeof response === "function" ? response() : response;
   };
-  return { policy: { summary: "", kinds: ["page"], scopes: ["s"], canSee, ...(deny === undefined ? {} : { deny }) }, asked: () => at };
+  return { policy: { name: "asked", summary: "", kinds: ["page"], scopes: ["s"], canSee, ...(deny === undefined ? {} : { deny }) }, asked: () => at };
 }
 
 const outage = () => Promise.reject(new Error("the store is away"));

@@ -1,4 +1,4 @@
-/** Page tasks: what a person may do on a page (D-13). The pages feature registers the reader. */
+/** Page tasks: what a person may do on a page (D-13). The pages feature provides the port. */
 import type { NodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
 import type { Reader } from "#storage/database";
@@ -13,16 +13,13 @@ export interface PageRole {
   readonly via_business: boolean;
 }
 
-interface PagePort {
+interface PageRolePort {
   findRole(reader: Reader, page: NodeId, user: NodeId): Promise<PageRole | undefined>;
-  findName(reader: Reader, page: NodeId): Promise<string | undefined>;
-  /** Whether the page knows a person by that page-scoped id. */
-  hasPerson(reader: Reader, page: NodeId, psid: NodeId): Promise<boolean>;
 }
 
 declare module "#kernel/ports" {
   interface Ports {
-    page: PagePort;
+    page_role: PageRolePort;
   }
 }
 
@@ -31,5 +28,5 @@ export const pageRoleFact = "page_role";
 export const pageRoleKey = (page: string, user: string): string => `${page} ${user}`;
 
 export function pageTasksOf(page: NodeId, user: NodeId, reader: Reader, ports: PortRegistry, facts: FactsOf): Promise<PageRole | undefined> {
-  return facts<PageRole>(pageRoleFact).get(pageRoleKey(page, user), () => ports.get("page").findRole(reader, page, user));
+  return facts<PageRole>(pageRoleFact).get(pageRoleKey(page, user), () => ports.get("page_role").findRole(reader, page, user));
 }

@@ -1,4 +1,7 @@
-/** The words of a policy; the policies themselves stand in one table, `policies.ts` (D-16). */
+/**
+ * A policy decides everything that a token may do to a node (D-16). A feature defines the policies of its nouns; here and in
+ * `page-policies.ts` and `app-policies.ts` are those that belong to none.
+ */
 import type { GraphError } from "#kernel/errors";
 import type { PortRegistry } from "#kernel/ports";
 import type { Reader } from "#storage/database";
@@ -18,11 +21,20 @@ export interface PolicyInput {
 }
 
 export interface Policy {
+  /** For messages; no two policies share one. */
+  readonly name: string;
   /** For the permissions page of the docs. */
   readonly summary: string;
   readonly kinds: readonly TokenKind[];
   /** All of them are needed. */
   readonly scopes: readonly string[];
+  /** Whether the caller may know that the node exists. Where not, the response is that of a missing node (D-14). */
   canSee(input: PolicyInput): boolean | Promise<boolean>;
+  /** What else is missing once the node is seen and the scopes are there. */
   deny?(input: PolicyInput): GraphError | undefined | Promise<GraphError | undefined>;
 }
+
+export const definePolicy = (policy: Policy): Policy => policy;
+
+/** For node types that the interface never shows as such. */
+export const nobody = definePolicy({ name: "nobody", summary: "nobody", kinds: [], scopes: [], canSee: () => false });

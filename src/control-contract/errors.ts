@@ -4,7 +4,7 @@ import { WorldProblem } from "#graph/worlds/file/schema-words";
 import { WorldFileProblem } from "#graph/worlds/file/text";
 import { GraphError } from "#kernel/errors";
 
-/** Each code and the status it is answered with. */
+/** The status of each code. */
 export const controlCodes = {
   bad_request: 400,
   unauthorized: 401,
@@ -37,7 +37,7 @@ export const conflict = (message: string, parameter?: string): ControlError => n
 export const unprocessable = (message: string, parameter?: string, beside: Readonly<Record<string, unknown>> = {}): ControlError =>
   new ControlError("unprocessable", message, parameter, beside);
 
-/** What an error from below means to the caller; undefined for one that nobody expected. */
+/** What an error from below means to the caller; undefined for an unexpected one. */
 export function controlErrorOf(error: unknown): ControlError | undefined {
   if (error instanceof ControlError) return error;
   if (error instanceof WorldFileProblem) return unprocessable(error.message, error.path === "" ? undefined : error.path);

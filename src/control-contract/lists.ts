@@ -20,7 +20,7 @@ export const listOf = (item: TSchema): TSchema =>
 
 type PageQuery = { readonly limit?: number | undefined; readonly after?: string | undefined };
 
-/** `list` names the list, so that a cursor serves no other. */
+/** `list` names the list: a cursor of one list is refused by another. */
 export async function respondWithList<T>(
   request: ControlRequest<PageQuery>,
   list: string,
@@ -32,7 +32,7 @@ export async function respondWithList<T>(
   const found = await read(query.after === undefined ? { limit } : { limit, after: keyOf(world, list, query.after) }, world);
   const paging: { next?: string } = {};
   if (found.hasNext && found.lastKey !== undefined) {
-    // One column whatever the list's order has, so that the key's length need not be known to read it.
+    // One column, however many the list is ordered by: a reader need not know the length of the key.
     const after = world.cursors.sign(`control ${list}`, [JSON.stringify(found.lastKey)]);
     const filters = Object.entries(query).filter(([name, value]) => name !== "limit" && name !== "after" && value !== undefined);
     const kept = new URLSearchParams(filters.map(([name, value]): [string, string] => [name, String(value)]));

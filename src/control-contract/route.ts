@@ -1,4 +1,4 @@
-/** The words of the control API's contract: a route is data, and its OpenAPI document is made from it. */
+/** The contract of the control API: a route is data, and its OpenAPI document is made from it. */
 import type { Static, TObject, TSchema } from "typebox";
 import type { Registry } from "#graph/contract/registry";
 import type { ParseYaml } from "#graph/worlds/file/text";
@@ -13,7 +13,7 @@ export interface ControlDeps {
   readonly parseYaml: ParseYaml;
   /** The value of a new token, for its world's seed and the token's id. */
   mintTokenValue(seed: number | undefined, id: NodeId): string;
-  /** Whatever falls due when a world's time was moved; awaited in this order before the request answers. */
+  /** Run after a world's time was moved, in this order, before the response is sent. */
   readonly onTimeMoved: readonly ((world: OpenWorld) => Promise<void>)[];
   /** The machine's own time, for requests that wait: a world's clock may stand still. */
   readonly realTime: { monotonicMs(): number; sleepMs(ms: number): Promise<void> };
@@ -40,16 +40,16 @@ export interface ControlRoute {
   readonly operation: string;
   readonly summary: string;
   readonly query?: TObject;
-  /** A JSON body by its schema; `text`: the body as it is (a world file); `entry`: a node's entry, checked by its section; `file`: the request, unread, whose body the handler takes as it comes. */
+  /** A JSON body by its schema; `text`: the body as it is (a world file); `entry`: a node's entry, checked by its section; `file`: the request itself, whose body the handler reads as a stream. */
   readonly body?: TSchema | "text" | "entry" | "file";
   /** The largest `file` that the handler takes; the listener lets it in. */
   readonly fileBytesMax?: number;
   readonly status?: 200 | 201;
   /** `entry` and `entries`: what the section of `{key}` says of its nodes. */
   readonly response: TSchema | "entry" | "entries";
-  /** Media types that it answers as a stream, beside or in place of JSON: the handler then returns the `Response` itself. */
+  /** Media types of responses that are streams, beside or in place of JSON: the handler then returns the `Response` itself. */
   readonly streams?: readonly string[];
-  /** Beside 400 and 401, which any request may meet. */
+  /** Beside 400 and 401, which any request may get. */
   readonly errors?: readonly (404 | 409 | 413 | 422)[];
   handle(request: ControlRequest): Promise<unknown>;
 }
@@ -69,5 +69,5 @@ interface RouteInput<Q extends TObject, B extends TSchema> extends Omit<ControlR
 }
 
 /** Keeps the types of query and body inside the route. */
-export const route = <Q extends TObject = TObject, B extends TSchema = TSchema>(words: RouteInput<Q, B>): ControlRoute =>
-  words as unknown as ControlRoute;
+export const route = <Q extends TObject = TObject, B extends TSchema = TSchema>(contract: RouteInput<Q, B>): ControlRoute =>
+  contract as unknown as ControlRoute;

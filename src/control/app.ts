@@ -1,4 +1,4 @@
-/** The control API as a Hono application: key, body, query, handler, answer (operating.md: Control API). */
+/** The control API as a Hono application: key, body, query, handler, response (operating.md: Control API). */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type Context, Hono } from "hono";
 import type { TSchema } from "typebox";
@@ -28,7 +28,7 @@ export const largestBodyBytes = (registry: Registry): number =>
 export interface ControlAppOptions {
   readonly deps: ControlDeps;
   readonly key: string;
-  /** Of the graph's calls, in all processes. */
+  /** Metrics of the graph's requests, in all processes. */
   readMetrics(): MetricsSource;
   onUnexpected(error: unknown, operation: string): void;
 }
@@ -68,7 +68,7 @@ export function controlApp(options: ControlAppOptions): Hono {
 
 const sha256 = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-/** Each world's database answers: a load balancer may send calls. */
+/** The database of each world can be reached: a load balancer may send requests. */
 async function ready(c: Context, { worlds }: ControlDeps): Promise<Response> {
   try {
     for (const world of worlds.values()) await world.database.ping();
@@ -83,8 +83,8 @@ function handlerOf(route: ControlRoute, deps: ControlDeps): (c: Context) => Prom
   return async (c) => {
     const path = c.req.param() as Record<string, string>;
     const world = deps.worlds.get(path.w ?? "default");
-    if (world === undefined) throw notFound(`world called ${path.w}`);
-    // Nothing is called so, and not every database can be asked.
+    if (world === undefined) throw notFound(`world ${path.w}`);
+    // Nothing has such a name, and PostgreSQL refuses a query with it.
     if (!Object.values(path).every(isStorableText)) throw notFound(`${c.req.method} ${new URL(c.req.url).pathname}`);
     const url = new URL(c.req.url);
     const request: ControlRequest = {

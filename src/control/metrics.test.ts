@@ -10,7 +10,7 @@ function metricsOf(...requests: [operation: string, status: number, ms: number][
   return metrics;
 }
 
-test("calls are shown by operation and status, their durations in seconds and summed up to each edge", async () => {
+test("requests are shown by operation and status, their durations in seconds and summed up to each edge", async () => {
   const { world } = await openPlaza();
   const text = await metricsText(metricsOf(["readLabel", 200, 0.2], ["readLabel", 200, 3], ["readLabel", 400, 20_000]), [world]);
   for (const line of [
@@ -41,7 +41,7 @@ test("a database that is gone is down, and the page is served all the same", asy
   expect(await metricsText(metricsOf(), [world])).toContain(`plaza_database_up{world="${world.name}"} 0`);
 });
 
-test("the figures of several processes are one sum", () => {
+test("the metrics of several processes are added up", () => {
   const one = metricsOf(["a", 200, 1], ["b", 200, 1]);
   const other = metricsOf(["a", 200, 1], ["a", 500, 100]);
   one.inFlight = 2;

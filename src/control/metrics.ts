@@ -1,5 +1,5 @@
 /**
- * `/metrics` in the Prometheus text format (prometheus.io/docs/instrumenting/exposition_formats). The figures of requests are
+ * `/metrics` in the Prometheus text format (prometheus.io/docs/instrumenting/exposition_formats). The metrics of requests are
  * kept by the listener in buckets already, so this only writes them down: a metrics library would want to observe each request
  * itself, and costs 45 ms and 14 MB when it is first loaded.
  */
@@ -50,12 +50,12 @@ export async function metricsText(metrics: MetricsSource, worlds: Iterable<OpenW
 
 function writeRequests(page: Page, metrics: MetricsSource): void {
   const operations = [...metrics.operations()];
-  page.metric("plaza_calls_total", "counter", "Graph calls by operation and HTTP status.");
+  page.metric("plaza_calls_total", "counter", "Graph requests by operation and HTTP status.");
   for (const [operation, { byStatus }] of operations) {
     for (const [status, count] of byStatus) page.sample("plaza_calls_total", { operation, status }, count);
   }
   const duration = "plaza_call_duration_seconds";
-  page.metric(duration, "histogram", "How long graph calls took, from the end of their headers to their answer.");
+  page.metric(duration, "histogram", "Duration of graph requests, from the end of the headers to the response.");
   for (const [operation, { durations, durationSumMs, requests }] of operations) {
     let below = 0;
     for (const [index, edgeMs] of DURATION_EDGES_MS.entries()) {
@@ -66,8 +66,8 @@ function writeRequests(page: Page, metrics: MetricsSource): void {
     page.sample(`${duration}_sum`, { operation }, durationSumMs / 1000);
     page.sample(`${duration}_count`, { operation }, requests);
   }
-  page.gauge("plaza_calls_in_flight", "Graph calls that run now.", metrics.inFlight);
-  page.metric("plaza_calls_turned_away_total", "counter", "Graph calls that were told to come back because too many ran.");
+  page.gauge("plaza_calls_in_flight", "Graph requests in flight.", metrics.inFlight);
+  page.metric("plaza_calls_turned_away_total", "counter", "Graph requests refused with 503 because too many were in flight.");
   page.sample("plaza_calls_turned_away_total", {}, metrics.turnedAway);
 }
 
@@ -85,7 +85,7 @@ function writeWebhooks(page: Page, worlds: readonly OpenWorld[]): void {
     for (const outcome of ["delivered", "retried", "failed"] as const) page.sample(attempts, { ...labels, outcome }, metrics[outcome]);
   }
   const broken = "plaza_webhook_payloads_broken_total";
-  page.metric(broken, "counter", "Events whose payload broke the contract of its field: a mistake of the program, told of in the log.");
+  page.metric(broken, "counter", "Events whose payload broke the contract of its field: a mistake of the program; the log has each.");
   for (const { name: world, webhooks } of worlds) {
     for (const { object, field, count } of webhooks.metrics.brokenPayloads()) page.sample(broken, { world, object, field }, count);
   }
@@ -93,7 +93,7 @@ function writeWebhooks(page: Page, worlds: readonly OpenWorld[]): void {
   page.metric(updates, "counter", "Events in the webhook POSTs that were taken.");
   for (const { labels, metrics } of sent) page.sample(updates, labels, metrics.updates);
   const duration = "plaza_webhook_attempt_duration_seconds";
-  page.metric(duration, "histogram", "How long webhook POSTs took, until their answer or its absence.");
+  page.metric(duration, "histogram", "Duration of webhook POSTs, until the response or the time limit.");
   for (const { labels, metrics } of sent) {
     let below = 0;
     for (const [index, edgeMs] of ATTEMPT_EDGES_MS.entries()) {
@@ -107,7 +107,7 @@ function writeWebhooks(page: Page, worlds: readonly OpenWorld[]): void {
   }
 }
 
-/** D-62: a callback that has failed for an hour is an alert; one that is paused gets nothing until somebody resumes it. */
+/** D-62: a callback that has failed for an hour is an alert; one that is paused gets nothing until it is resumed. */
 async function writeCallbacks(page: Page, worlds: readonly OpenWorld[]): Promise<void> {
   page.metric("plaza_webhook_callbacks", "gauge", "Callbacks by state: failing, alerted (failing for an hour), paused (for five days).");
   for (const { name: world, database } of worlds) {
@@ -124,7 +124,7 @@ async function writeProcess(page: Page): Promise<void> {
   page.metric("process_cpu_seconds_total", "counter", "CPU time.");
   page.sample("process_cpu_seconds_total", {}, (user + system) / 1_000_000);
   page.gauge("process_uptime_seconds", "Time since the start.", process.uptime());
-  page.gauge("plaza_event_loop_lag_seconds", "How much later than asked a timer fired, at the moment of this answer.", (await lagMs()) / 1000);
+  page.gauge("plaza_event_loop_lag_seconds", "How late a timer fired while this page was made.", (await lagMs()) / 1000);
 }
 
 async function lagMs(): Promise<number> {
@@ -143,8 +143,8 @@ async function writeDatabases(page: Page, worlds: Iterable<OpenWorld>): Promise<
     );
     samples.push({ world: name, isUp, seconds: (monotonicMs() - started) / 1000 });
   }
-  page.metric("plaza_database_up", "gauge", "Whether the database of a world answers: 1 or 0.");
+  page.metric("plaza_database_up", "gauge", "Whether the database of a world can be reached: 1 or 0.");
   for (const { world, isUp } of samples) page.sample("plaza_database_up", { world }, isUp ? 1 : 0);
-  page.metric("plaza_database_ping_seconds", "gauge", "How long the database took to answer.");
+  page.metric("plaza_database_ping_seconds", "gauge", "Duration of a ping of the database.");
   for (const { world, seconds } of samples) page.sample("plaza_database_ping_seconds", { world }, seconds);
 }

@@ -21,7 +21,7 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   404: "no such world, node, token or kind of node",
   409: "the id or token is taken",
   413: "the body is larger than allowed",
-  422: "well formed, but refused: a reference that leads nowhere, a world file that cannot be loaded, an expectation that was not met",
+  422: "well formed, but refused: a reference to a node that does not exist, a world file that cannot be loaded, an expectation that was not met",
 };
 
 const json = (schema: unknown) => ({ content: { "application/json": { schema } } });
@@ -50,7 +50,7 @@ export function openapiOf(routes: readonly ControlRoute[], sections: readonly Wo
     },
     servers: [{ url: serverUrl }],
     security: [{ controlKey: [] }],
-    tags: [...new Set(Object.keys(paths).map(tagOf))].map((name) => ({ name, description: `What concerns ${name}.` })),
+    tags: [...new Set(Object.keys(paths).map(tagOf))].map((name) => ({ name, description: `Routes of ${name}.` })),
     paths,
     components: {
       securitySchemes: { controlKey: { type: "http", scheme: "bearer" } },
@@ -78,10 +78,10 @@ function operationOf(route: ControlRoute, key: string | undefined, path: string)
   };
 }
 
-/** What a path is about: the word behind the world's name, or its first. */
+/** What a path is about: the segment after the world's name, or the first one. */
 function tagOf(path: string): string {
-  const words = path.split("/").filter((word) => word !== "" && word !== "v1" && !word.startsWith("{"));
-  return (words[0] === "worlds" ? words[1] : words[0]) ?? "worlds";
+  const segments = path.split("/").filter((segment) => segment !== "" && segment !== "v1" && !segment.startsWith("{"));
+  return (segments[0] === "worlds" ? segments[1] : segments[0]) ?? "worlds";
 }
 
 function responseOf({ response }: ControlRoute, key: string | undefined): unknown {
@@ -126,13 +126,13 @@ const queryParameters = ({ query }: ControlRoute) =>
     schema: publicSchema(schema),
   }));
 
-/** Without the words that only the program reads. An entry's `id` may be left out where one is minted. */
+/** Without the keywords that only the program reads. An entry's `id` may be left out where one is minted. */
 function publicSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(publicSchema);
   if (typeof schema !== "object" || schema === null) return schema;
   return Object.fromEntries(
     Object.entries(schema)
-      .filter(([word]) => word !== READ_AS)
-      .map(([word, inner]) => [word, publicSchema(inner)]),
+      .filter(([keyword]) => keyword !== READ_AS)
+      .map(([keyword, inner]) => [keyword, publicSchema(inner)]),
   );
 }

@@ -1,7 +1,6 @@
 /** All routes of the control API: those that belong to no feature, then each feature's own. */
 import type { ControlRoute } from "#control-contract/route";
 import type { Registry } from "#graph/contract/registry";
-import { inAppRoutes } from "./in-app.routes.ts";
 import { clockRoutes } from "./routes/clock.ts";
 import { faultRoutes } from "./routes/faults.ts";
 import { nodeRoutes } from "./routes/nodes.ts";
@@ -20,7 +19,6 @@ export function controlRoutes({ features, webhookFields }: Registry): readonly C
     ...clockRoutes,
     ...requestRoutes,
     ...faultRoutes,
-    ...inAppRoutes(webhookFields),
     ...webhookRoutes,
     ...triggerRoutes(webhookFields),
     ...features.flatMap((feature) => feature.controlRoutes ?? []),

@@ -1,6 +1,6 @@
-import { policies } from "#auth/policies";
+import { features } from "#features";
 
 /** Every permission that any policy asks for, and those that only some cases need. */
 export const READ_SCOPES = [
-  ...new Set([...Object.values(policies).flatMap(({ scopes }) => scopes as readonly string[]), "ads_management", "ads_read"]),
+  ...new Set([...features.flatMap(({ policies }) => policies ?? []).flatMap(({ scopes }) => scopes), "ads_management", "ads_read"]),
 ];

@@ -3,7 +3,6 @@
  * refused calls changed nothing.
  */
 import { describe, expect, test } from "bun:test";
-import { policyOf } from "#auth/policies";
 import { type TokenKind, tokenKinds } from "#auth/token";
 import type { Endpoint } from "#graph/contract/registry";
 import { exportWorld } from "#graph/worlds/file/import-export";
@@ -66,7 +65,7 @@ for (const database of databaseKinds) {
     test("dead tokens of every kind are refused by every operation", () =>
       expectNothingChanged(async (plaza) => {
         for (const endpoint of plaza.registry.endpoints) {
-          for (const kind of policyOf(endpoint.access.policy).kinds) {
+          for (const kind of endpoint.access.policy.kinds) {
             expectRefusal(endpoint, `expired ${kind}`, await requestWith(plaza, endpoint, await mint(plaza, kind, { expires_at: 1_700_000_000 })));
             expectRefusal(endpoint, `revoked ${kind}`, await requestWith(plaza, endpoint, await mint(plaza, kind, { revoked_at: 1_700_000_000 })));
           }
@@ -77,7 +76,7 @@ for (const database of databaseKinds) {
     test("tokens of a kind that an operation does not take are refused", () =>
       expectNothingChanged(async (plaza) => {
         for (const endpoint of plaza.registry.endpoints) {
-          const { kinds } = policyOf(endpoint.access.policy);
+          const { kinds } = endpoint.access.policy;
           for (const kind of tokenKinds.filter((one) => !kinds.includes(one))) {
             expectRefusal(endpoint, `a ${kind} token`, await requestWith(plaza, endpoint, await mint(plaza, kind, {})));
           }
@@ -87,7 +86,7 @@ for (const database of databaseKinds) {
     test("tokens without the permissions of an operation are refused with code 10", () =>
       expectNothingChanged(async (plaza) => {
         for (const endpoint of plaza.registry.endpoints) {
-          const { kinds, scopes } = policyOf(endpoint.access.policy);
+          const { kinds, scopes } = endpoint.access.policy;
           for (const kind of kinds) {
             for (const missing of scopes) {
               const response = await requestWith(
@@ -105,7 +104,7 @@ for (const database of databaseKinds) {
       expectNothingChanged(async (plaza) => {
         for (const endpoint of plaza.registry.endpoints) {
           if (endpoint.nodeType === undefined) continue;
-          for (const kind of policyOf(endpoint.access.policy).kinds) {
+          for (const kind of endpoint.access.policy.kinds) {
             const token = await mint(plaza, kind, { app: nodeId("1002"), ...principal(kind, stranger) });
             expectRefusal(endpoint, `a stranger's ${kind} token`, await requestWith(plaza, endpoint, token));
           }

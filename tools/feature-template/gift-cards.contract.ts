@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { pageMessaging } from "#features/pages/api";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
 import type { GiftCardRow } from "./gift-cards.store.ts";
 
@@ -10,11 +11,11 @@ const access = {
   surfaces: ["base"],
   versions: "platform",
   scheme: "anywhere",
-  policy: "pageMessaging",
+  policy: pageMessaging,
   errorForm: "wrapped",
 } as const satisfies Partial<Access>;
 
-const text: Field<GiftCardRow> = { schema: Type.String(), policy: "pageMessaging" };
+const text: Field<GiftCardRow> = { schema: Type.String(), policy: pageMessaging };
 
 export const giftCardNode: FieldSet<GiftCardRow> = { fields: { id: text, name: text }, defaults: ["id", "name"] };
 

@@ -1,5 +1,6 @@
 /** The public API of the gift-cards feature. */
 
+import { pageMessaging } from "#features/pages/api";
 import { defineFeature, nodeType } from "#graph/contract/feature";
 import { serveList, serveWrite } from "#graph/contract/operation";
 import { createGiftCard, deleteGiftCardOperation, giftCardNode, listGiftCards, readGiftCard } from "./gift-cards.contract.ts";
@@ -14,7 +15,7 @@ export const giftCards = defineFeature({
   nodeTypes: [
     nodeType<GiftCardRow>({
       type: "gift_card",
-      policy: "pageMessaging",
+      policy: pageMessaging,
       reading: { ...readGiftCard, set: giftCardNode, find: (_request, reader, node) => findGiftCard(reader, node.owner, node.id) },
     }),
   ],

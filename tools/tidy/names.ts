@@ -34,7 +34,9 @@ const STANDARD_FILES = [
   "webhooks",
   "control",
   "errors",
+  "policies",
   "ports",
+  "api",
   "limits",
   "test",
 ];

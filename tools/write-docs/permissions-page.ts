@@ -1,4 +1,4 @@
-import { type PolicyName, policyOf } from "#auth/policies";
+import type { Policy } from "#auth/policy";
 import { placeNames, type Scheme, type SchemeName, schemes } from "#auth/schemes";
 import type { Feature } from "#graph/contract/feature";
 import type { FieldSet } from "#graph/contract/operation";
@@ -10,7 +10,7 @@ import { addressOf } from "./operations-page.ts";
 interface Entry {
   readonly request: string;
   readonly scheme: SchemeName;
-  readonly policy: PolicyName;
+  readonly policy: Policy;
   readonly set?: FieldSet;
 }
 
@@ -18,7 +18,7 @@ export function permissionsPage(features: readonly Feature[]): string {
   const registry = new Registry(features);
   const entries = features.flatMap((feature) => entriesOf(feature, registry));
   const types = features.flatMap(({ nodeTypes }) => nodeTypes ?? []);
-  return page("Permissions", "`src/auth/policies.ts`, `src/auth/schemes.ts` and the features' contracts", [
+  return page("Permissions", "the features' policies and contracts, and `src/auth/schemes.ts`", [
     "Who may call what. First comes whether the caller may know that the node exists: where not, the response is that of a node that is missing. Then " +
       "its scopes (code 10) and its page task or role (code 200) are checked (D-14, D-91).",
     table(
@@ -30,7 +30,7 @@ export function permissionsPage(features: readonly Feature[]): string {
     "Who may know that a node exists:",
     table(
       ["node type", "who"],
-      types.map(({ type, policy }) => [code(type), policyOf(policy).summary]),
+      types.map(({ type, policy }) => [code(type), policy.summary]),
     ),
   ]);
 }
@@ -54,8 +54,7 @@ function fieldPart(entries: readonly Entry[]): string[] {
   return rows.length === 0 ? [] : ["Fields that not all of these callers may read (D-16):", table(["field", "who"], rows)];
 }
 
-function policyCells(name: PolicyName): string[] {
-  const { kinds, scopes, summary } = policyOf(name);
+function policyCells({ kinds, scopes, summary }: Policy): string[] {
   return [kinds.join(", "), scopes.length === 0 ? "" : codes(scopes), summary];
 }
 
@@ -68,7 +67,7 @@ function schemeText({ places, need, developmentOnly }: Scheme): string {
 }
 
 /** Only what differs from the request's own policy. */
-function fieldRows(request: string, policy: PolicyName, set: FieldSet | undefined): string[][] {
+function fieldRows(request: string, policy: Policy, set: FieldSet | undefined): string[][] {
   if (set === undefined) return [];
-  return fieldsBeyond(policy, set).map(({ path, field }) => [code(`${request}: ${path}`), policyOf(field.policy).summary]);
+  return fieldsBeyond(policy, set).map(({ path, field }) => [code(`${request}: ${path}`), field.policy.summary]);
 }

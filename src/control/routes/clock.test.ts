@@ -16,7 +16,7 @@ onEachDatabase("the clock", (database) => {
 });
 
 describe("when the clock is moved", () => {
-  test("whatever falls due has happened before the request answers", async () => {
+  test("everything that falls due has happened before the response is sent", async () => {
     const happened: number[] = [];
     const settle = async ({ clock }: TestPlaza["world"]) => {
       await Promise.resolve();

@@ -16,7 +16,7 @@ const advance = Type.Object({ seconds: Type.Number({ minimum: 0, maximum: ADVANC
 
 const stateOf = ({ clock }: OpenWorld): Static<typeof clockState> => ({ now: unixSeconds(clock), frozen: clock.isFrozen });
 
-/** Moves of one world take turns, so that two advances add up. */
+/** Moves of one world run one after another, so two advances at once add up. */
 const turns = new WeakMap<OpenWorld, Promise<unknown>>();
 
 function inTurn<T>(world: OpenWorld, move: () => Promise<T>): Promise<T> {
@@ -29,7 +29,7 @@ function inTurn<T>(world: OpenWorld, move: () => Promise<T>): Promise<T> {
 }
 
 async function moveTo(deps: ControlDeps, world: OpenWorld, ms: number, isFrozen: boolean): Promise<Static<typeof clockState>> {
-  // Forward, time passes by whatever falls due on the way: a retry, and the next one after it.
+  // Forward, time stops at everything that falls due on the way: a retry, and the next one after it.
   if (ms > world.clock.nowMs()) await world.work.runUntil(ms, (atMs) => world.clock.set(atMs, isFrozen));
   else await world.clock.set(ms, isFrozen);
   for (const settle of deps.onTimeMoved) await settle(world);
@@ -58,7 +58,8 @@ export const clockRoutes: readonly ControlRoute[] = [
     method: "PUT",
     path: CLOCK,
     operation: "setClock",
-    summary: "Sets the time, stops it or lets it run; what is not given stays as it is. Whatever falls due has happened when it answers",
+    summary:
+      "Sets the time, stops it or lets it run; what is not given stays as it is. Everything that falls due has happened when the response is sent",
     body: clockChange,
     response: clockState,
     errors: [404],
@@ -68,7 +69,7 @@ export const clockRoutes: readonly ControlRoute[] = [
     method: "POST",
     path: `${CLOCK}/advance`,
     operation: "advanceClock",
-    summary: "Moves the time on. Whatever falls due has happened when it answers",
+    summary: "Moves the time forward. Everything that falls due has happened when the response is sent",
     body: advance,
     response: clockState,
     errors: [404],

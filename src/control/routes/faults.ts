@@ -1,4 +1,4 @@
-/** Faults on purpose, by operation: set, listed, taken away. */
+/** Faults on purpose, by operation: created, listed, deleted. */
 import { Type } from "typebox";
 import { badRequest } from "#control-contract/errors";
 import { type ControlRoute, route } from "#control-contract/route";
@@ -6,7 +6,7 @@ import { type ControlRoute, route } from "#control-contract/route";
 /** Longer than any client waits. */
 const LATENCY_MS_MAX = 300_000;
 
-const words = {
+const faultFields = {
   operation: Type.String({ minLength: 1, description: "an operation's name, or * for all" }),
   status: Type.Optional(Type.Integer({ minimum: 400, maximum: 599 })),
   code: Type.Optional(Type.Integer()),
@@ -14,7 +14,7 @@ const words = {
   times: Type.Optional(Type.Integer({ minimum: 1 })),
   probability: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
 };
-const fault = Type.Object({ id: Type.String(), ...words, met: Type.Integer({ description: "how many calls it has met" }) });
+const fault = Type.Object({ id: Type.String(), ...faultFields, met: Type.Integer({ description: "how many requests it was applied to" }) });
 const FAULTS = "/v1/worlds/{w}/faults";
 
 export const faultRoutes: readonly ControlRoute[] = [
@@ -22,8 +22,8 @@ export const faultRoutes: readonly ControlRoute[] = [
     method: "POST",
     path: FAULTS,
     operation: "createFault",
-    summary: "Makes an operation fail or answer late, so many times or with some probability",
-    body: Type.Object(words, { additionalProperties: false }),
+    summary: "Makes an operation fail or respond late, a number of times or with a probability",
+    body: Type.Object(faultFields, { additionalProperties: false }),
     status: 201,
     response: fault,
     errors: [404],
@@ -38,7 +38,7 @@ export const faultRoutes: readonly ControlRoute[] = [
     method: "GET",
     path: FAULTS,
     operation: "listFaults",
-    summary: "The faults that are still to come",
+    summary: "The faults that are still in effect",
     response: Type.Object({ data: Type.Array(fault), paging: Type.Object({}) }),
     errors: [404],
     handle: async ({ world }) => ({ data: world.faults.list(), paging: {} }),
@@ -47,7 +47,7 @@ export const faultRoutes: readonly ControlRoute[] = [
     method: "DELETE",
     path: FAULTS,
     operation: "deleteFaults",
-    summary: "Takes all faults away",
+    summary: "Deletes all faults",
     response: Type.Object({ success: Type.Boolean() }),
     errors: [404],
     handle: async ({ world }) => {

@@ -81,7 +81,7 @@ onEachDatabase("nodes", (database) => {
     });
   }
 
-  test("what a node hangs on cannot be changed, and a call that tries changes nothing", async () => {
+  test("what a node hangs on cannot be changed, and a request that tries changes nothing", async () => {
     const { request } = await openControl({ database, world: busyWorld });
     const tries: [path: string, body: Record<string, unknown>, parameter: string][] = [
       ["labels/5001", { page: "2002", users: [], name: "x" }, "page"],
@@ -108,18 +108,18 @@ onEachDatabase("nodes", (database) => {
     expect(await record({ target: "7001", metric: "clicks", link_url: "https://example.com" })).toBe(201);
   });
 
-  test("D-40, D-41: labels and personas are held to the rules of the calls that make them", async () => {
+  test("D-40, D-41: labels and personas are held to the rules of the operations that create them", async () => {
     const { request } = await openControl({ database });
     expect(await request("POST", "nodes/labels", { page: "2001", name: "  spaced " })).toMatchObject({ status: 201, body: { name: "spaced" } });
     const refused = async (path: string, body: Record<string, unknown>) => {
       const { status, body: response } = await request(path.includes("/") ? "PATCH" : "POST", `nodes/${path}`, body);
-      return [status, response.error?.parameter];
+      return { status, parameter: response.error?.parameter };
     };
-    expect(await refused("labels", { page: "2001", name: "spaced  " })).toEqual([400, "name"]);
-    expect(await refused("labels", { page: "2001", name: "  " })).toEqual([400, "name"]);
-    expect(await refused("labels/5001", { name: " " })).toEqual([400, "name"]);
-    expect(await refused("personas", { page: "2001", name: " " })).toEqual([400, "name"]);
-    expect(await refused("personas", { page: "2001", profile_picture_url: "picture" })).toEqual([400, "profile_picture_url"]);
+    expect(await refused("labels", { page: "2001", name: "spaced  " })).toEqual({ status: 400, parameter: "name" });
+    expect(await refused("labels", { page: "2001", name: "  " })).toEqual({ status: 400, parameter: "name" });
+    expect(await refused("labels/5001", { name: " " })).toEqual({ status: 400, parameter: "name" });
+    expect(await refused("personas", { page: "2001", name: " " })).toEqual({ status: 400, parameter: "name" });
+    expect(await refused("personas", { page: "2001", profile_picture_url: "picture" })).toEqual({ status: 400, parameter: "profile_picture_url" });
   });
 
   test("a role of an app names a user or a microblog user, and not both", async () => {
@@ -127,7 +127,7 @@ onEachDatabase("nodes", (database) => {
     const role = "developer";
     for (const one of [{ role }, { role, user: "3001", microblog_user: "7001" }]) {
       const { status, body } = await request("PATCH", "nodes/apps/1001", { roles: [{ role, user: "3001" }, one] });
-      expect([status, body.error.parameter]).toEqual([400, "roles[1]"]);
+      expect({ status, parameter: body.error.parameter }).toEqual({ status: 400, parameter: "roles[1]" });
     }
   });
 

@@ -12,13 +12,13 @@ import type { Transaction } from "#storage/database";
 
 function sectionOf({ deps, path }: ControlRequest): WorldSection {
   const section = sectionsOf(deps.registry).find(({ key }) => key === path.key);
-  if (section === undefined) throw notFound(`kind of node called ${path.key}`);
+  if (section === undefined) throw notFound(`kind of node ${path.key}`);
   return section;
 }
 
 const isMap = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Missing and wrong references are told from a malformed entry: the one is 422, the other 400. */
+/** A missing or wrong reference is 422; a malformed entry is 400. */
 async function requireReferences(tx: Transaction, section: WorldSection, entry: WorldEntry): Promise<void> {
   try {
     await checkReferences(tx, section.references(entry), "");

@@ -48,7 +48,7 @@ describe("the last requests", () => {
     }
   });
 
-  test("an expectation waits for calls that are yet to come", async () => {
+  test("an expectation waits for requests that are yet to come", async () => {
     const { request, plaza } = await openControl();
     const waiting = request("POST", "requests/expect", { operation: "listLabels", count: 2, within_ms: 5_000 });
     plaza.world.requests.add(entry({ trace_id: "A1" }));

@@ -38,7 +38,7 @@ const expectation = Type.Object(
       description:
         "what an entry must hold: a key of the entry with its value. For query, request_body and response_body a map is compared with the decoded form or JSON, key by key; a text must be part of it",
     }),
-    count: Type.Integer({ minimum: 0, default: 1, description: "at least so many; 0: none at all, for the whole time" }),
+    count: Type.Integer({ minimum: 0, default: 1, description: "at least this many; 0: none at all, for the whole time" }),
     within_ms: Type.Integer({ minimum: 0, maximum: WITHIN_MS_MAX, default: 0, description: "how long to wait for them, in real time" }),
   },
   { additionalProperties: false },
@@ -67,7 +67,7 @@ async function expectRequests({ deps, world, body }: ControlRequest<unknown, Exp
     if (isMet && (count > 0 || remaining <= 0)) return { count: found.length, data: found.map(shown) };
     if (!isMet && (count === 0 || remaining <= 0)) {
       const ofOperation = all.filter((entry) => operation === undefined || entry.operation === operation);
-      const wanted = count === 0 ? "no call" : `${count} ${count === 1 ? "call" : "calls"}`;
+      const wanted = count === 0 ? "no request" : `${count} ${count === 1 ? "request" : "requests"}`;
       throw unprocessable(`expected ${wanted}, saw ${found.length}`, undefined, {
         count: found.length,
         data: ofOperation.slice(0, SEEN_MAX).map(shown),
@@ -118,7 +118,7 @@ export const requestRoutes: readonly ControlRoute[] = [
     method: "GET",
     path: "/v1/worlds/{w}/requests",
     operation: "listRequests",
-    summary: "The last 1,000 calls, or as many as 8 MB hold, the newest first",
+    summary: "The last 1,000 requests, or as many as 8 MB hold, the newest first",
     query: requestsQuery,
     response: listOf(seenRequest),
     errors: [404],
@@ -128,7 +128,7 @@ export const requestRoutes: readonly ControlRoute[] = [
     method: "POST",
     path: "/v1/worlds/{w}/requests/expect",
     operation: "expectRequests",
-    summary: "Waits until the last requests hold what is expected; 422 tells what was seen instead",
+    summary: "Waits until the last requests hold what is expected; 422 lists the requests that were seen instead",
     body: expectation,
     response: Type.Object({ count: Type.Integer(), data: Type.Array(seenRequest) }),
     errors: [404, 422],

@@ -19,8 +19,8 @@ const triggerBody = (fields: FieldCatalogue) =>
     { additionalProperties: false },
   );
 
-/** A caller's value is refused where it breaks the contract of its field; the error names the place in it. */
-export function requireValue(field: WebhookField, value: unknown): void {
+/** Throws 422 where a caller's value breaks the contract of its field; the error names the place in the value. */
+function requireValue(field: WebhookField, value: unknown): void {
   const broken = findPayloadProblem(field, value);
   if (broken === undefined) return;
   const at = broken.path === "" ? "value" : `value.${broken.path}`;
@@ -47,7 +47,7 @@ export const triggerRoutes = (fields: FieldCatalogue): readonly ControlRoute[] =
     method: "POST",
     path: "/v1/worlds/{w}/deliveries/trigger",
     operation: "triggerWebhook",
-    summary: "Makes an event as if it had happened, with an example's value unless one is given, for whoever is subscribed",
+    summary: "Makes an event as if it had happened, with an example unless a value is given, for the apps that are subscribed",
     body: triggerBody(fields),
     response: Type.Object({ deliveries: Type.Array(Type.String()) }),
     errors: [404, 422],

@@ -134,7 +134,7 @@ onEachDatabase("webhooks in the control API", (database) => {
     expect((await request("POST", "callbacks/123/resume")).status).toBe(404);
   });
 
-  test("an example of a field goes to whoever is subscribed; its own value is checked", async () => {
+  test("an example of a field goes to the apps that are subscribed; a given value is checked", async () => {
     const { request, due, receiver } = await open();
     const trigger = (body: object) => request("POST", "deliveries/trigger", body);
     const made = await trigger({ object: "chatapp_business_account", field: "messages", entity: "4001", phone_number: "4101" });

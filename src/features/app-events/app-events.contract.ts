@@ -1,6 +1,7 @@
 /** The contracts of I1 and of reading attribution. */
 import { Type } from "typebox";
 import { type Access, readOperation, writeOperation } from "#graph/contract/operation";
+import { appEventsPolicy } from "./app-events.policies.ts";
 import { standardEvents } from "./standard-events.contract.ts";
 
 /** I1-6, D-70. */
@@ -11,7 +12,7 @@ const access = {
   surfaces: ["base"],
   versions: "platform",
   scheme: "anywhere",
-  policy: "appEvents",
+  policy: appEventsPolicy,
   errorForm: "wrapped",
 } as const satisfies Partial<Access>;
 

@@ -78,7 +78,7 @@ onEachDatabase("app events by the control API", (database) => {
     ]);
   });
 
-  test("I1-35: test events are listed, and told live as server-sent events", async () => {
+  test("I1-35: test events are listed, and sent live as server-sent events", async () => {
     const { request, raw, send } = await open(database);
     const response = await raw("app-events/1001/test-events", { accept: "text/event-stream" });
     expect(response.headers.get("content-type")).toBe("text/event-stream");

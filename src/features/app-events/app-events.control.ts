@@ -107,7 +107,7 @@ async function exportAppEvents(request: ControlRequest<Static<typeof exportQuery
     : new Response(streamOf(exportLines(request.world, app, filter)), { headers: { "content-type": NDJSON } });
 }
 
-/** Reads on only as fast as the caller takes it. */
+/** Reads no faster than the caller does. */
 function streamOf(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
   return new ReadableStream({
     async pull(controller) {
@@ -132,7 +132,7 @@ async function readTestEvents(request: ControlRequest): Promise<unknown> {
   return new Response(liveTestEvents(request.world, app), { headers: { "content-type": "text/event-stream", "cache-control": "no-store" } });
 }
 
-/** Shorter than the 60 s after which common proxies close a connection on which nothing comes. */
+/** Shorter than the 60 s after which common proxies close an idle connection. */
 const HEARTBEAT_MS = 25_000;
 
 /** Server-sent events: one for each app event, from now on. */
@@ -144,7 +144,7 @@ function liveTestEvents(world: OpenWorld, app: NodeId): ReadableStream<Uint8Arra
       const write = (text: string) => controller.enqueue(encoder.encode(text));
       const show = (events: readonly TestEvent[]) => write(events.map((one) => `event: ${one.verdict}\ndata: ${JSON.stringify(one)}\n\n`).join(""));
       const unfollow = testEventsOf(world).follow(app, show);
-      // timer: only that shows a proxy, and this server, that somebody still listens.
+      // timer: only bytes on the connection show a proxy, and this server, that it is still in use.
       const heartbeat = setInterval(() => write(": still here\n\n"), HEARTBEAT_MS);
       stop = () => {
         clearInterval(heartbeat);
@@ -234,7 +234,7 @@ export const appEventControlRoutes: readonly ControlRoute[] = [
     method: "GET",
     path: `${APP}/test-events`,
     operation: "readTestEvents",
-    summary: "What came in lately on the App channel, with a verdict on each event; with Accept: text/event-stream, live from now on",
+    summary: "The latest events of the App channel, each with a verdict; with Accept: text/event-stream, live from now on",
     response: listOf(testEvent),
     streams: ["text/event-stream"],
     errors: [404],

@@ -1,5 +1,6 @@
 /** The public API of the app-events feature: reporting events (I1), and their attribution to ads. */
 
+import { nobody } from "#auth/policy";
 import { defineFeature } from "#graph/contract/feature";
 import { serveIntake, serveRead } from "#graph/contract/operation";
 import { readAttribution, reportAppEvents } from "./app-events.contract.ts";
@@ -7,6 +8,7 @@ import { appEventControlRoutes } from "./app-events.control.ts";
 import { handleReport } from "./app-events.handlers.ts";
 import { retention } from "./app-events.jobs.ts";
 import { appEventMigrations } from "./app-events.migrations.ts";
+import { appEventsPolicy } from "./app-events.policies.ts";
 import { deleteAdsOfApp, untrackApp } from "./attribution/ads.store.ts";
 import { adSection } from "./attribution/ads.world.ts";
 import { attributionControlRoutes } from "./attribution/attribution.control.ts";
@@ -16,7 +18,8 @@ import { deleteEventsOfApp } from "./log/log.store.ts";
 export const appEvents = defineFeature({
   name: "app-events",
   migrations: appEventMigrations,
-  nodeTypes: [{ type: "ad", policy: "nobody" }],
+  policies: [appEventsPolicy],
+  nodeTypes: [{ type: "ad", policy: nobody }],
   operations: [serveIntake(reportAppEvents, handleReport), serveRead(readAttribution, handleReadAttribution)],
   worldSections: [adSection],
   jobs: [retention],

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { ownApp } from "#auth/app-policies";
 import { type Access, type Field, type FieldSet, writeOperation } from "#graph/contract/operation";
 import type { AppRow } from "./apps.store.ts";
 
@@ -6,12 +7,12 @@ const access = {
   surfaces: ["base"],
   versions: "platform",
   scheme: "anywhere",
-  policy: "ownApp",
+  policy: ownApp,
   errorForm: "wrapped",
 } as const satisfies Partial<Access>;
 
 const migrations = Type.Record(Type.String(), Type.Boolean());
-const text: Field<AppRow> = { schema: Type.String(), policy: "ownApp" };
+const text: Field<AppRow> = { schema: Type.String(), policy: ownApp };
 
 export const appNode: FieldSet<AppRow> = {
   fields: {
@@ -19,7 +20,7 @@ export const appNode: FieldSet<AppRow> = {
     name: text,
     migrations: {
       schema: migrations,
-      policy: "ownApp",
+      policy: ownApp,
       // VER-7e: every migration whose window has begun, and whether it is on for the app.
       load: async ({ world, isMigrated }) => Object.fromEntries(world.calendar.migrations.map(({ name }) => [name, isMigrated(name)])),
     },

@@ -1,5 +1,6 @@
 /** The public API of the apps feature. */
 
+import { ownApp } from "#auth/app-policies";
 import { defineFeature, nodeType } from "#graph/contract/feature";
 import { serveWrite } from "#graph/contract/operation";
 import { appNode, readApp, updateApp } from "./apps.contract.ts";
@@ -14,7 +15,7 @@ export const apps = defineFeature({
   nodeTypes: [
     nodeType<AppRow>({
       type: "app",
-      policy: "ownApp",
+      policy: ownApp,
       reading: { ...readApp, set: appNode, find: (_request, reader, node) => findAppRow(reader, node.id) },
     }),
   ],

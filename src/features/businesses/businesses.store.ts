@@ -1,9 +1,9 @@
-import { businessPersonFact, businessPersonKey } from "#auth/businesses";
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, sql } from "#storage/sql";
+import { businessPersonFact, businessPersonKey } from "./businesses.ports.ts";
 
 export interface BusinessRow extends Row {
   id: string;

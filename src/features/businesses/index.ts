@@ -1,4 +1,5 @@
 /** The public API of the businesses feature. */
+import { nobody } from "#auth/policy";
 import { defineFeature } from "#graph/contract/feature";
 import { businessMigrations } from "./businesses.migrations.ts";
 import { findBusiness, hasPerson, leaveBusinesses } from "./businesses.store.ts";
@@ -7,7 +8,7 @@ import { businessSection } from "./businesses.world.ts";
 export const businesses = defineFeature({
   name: "businesses",
   migrations: businessMigrations,
-  nodeTypes: [{ type: "business", policy: "nobody" }],
+  nodeTypes: [{ type: "business", policy: nobody }],
   worldSections: [businessSection],
   onOwnerDeleted: leaveBusinesses,
   ports: () => ({

@@ -1,18 +1,19 @@
 import { Type } from "typebox";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
 import { nodeId } from "#kernel/ids";
+import { chatappAccount } from "./chatapp-accounts.policies.ts";
 import type { AccountRow, NumberRow, SubscribedAppRow } from "./chatapp-accounts.store.ts";
 
 const access = {
   surfaces: ["base"],
   versions: "platform",
   scheme: "bearer",
-  policy: "chatappAccount",
+  policy: chatappAccount,
   errorForm: "wrapped",
   errors: [],
 } as const satisfies Partial<Access>;
 
-const text = { schema: Type.String(), policy: "chatappAccount" } as const;
+const text = { schema: Type.String(), policy: chatappAccount } as const;
 
 /** D-59. */
 export const accountNode: FieldSet<AccountRow> = { fields: { id: text, name: text }, defaults: ["id", "name"] };
@@ -27,7 +28,7 @@ const appData = Type.Object({ id: Type.String(), link: Type.String(), name: Type
 
 const chatappBusinessApiData: Field<SubscribedAppRow> = {
   schema: appData,
-  policy: "chatappAccount",
+  policy: chatappAccount,
   async load({ graphRequest, world }, _reader, row) {
     const app = await world.tokens.findApp(nodeId(row.app));
     return { id: row.app, link: `${graphRequest.baseUrl}/${row.app}`, name: app?.name ?? "" };
@@ -37,7 +38,7 @@ const chatappBusinessApiData: Field<SubscribedAppRow> = {
 /** H2-2, H2-4: each entry shows the account's override for that app, if one is set. */
 const overrideCallbackUri: Field<SubscribedAppRow> = {
   schema: Type.String(),
-  policy: "chatappAccount",
+  policy: chatappAccount,
   load: ({ world }, reader, row) => world.ports.get("override_store").find(reader, nodeId(row.account), nodeId(row.app), undefined),
 };
 

@@ -1,9 +1,9 @@
-import { chatappSubscriptionFact, chatappSubscriptionKey } from "#auth/chatapp-accounts";
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, type Sql, sql } from "#storage/sql";
+import { chatappSubscriptionFact, chatappSubscriptionKey } from "./chatapp-accounts.ports.ts";
 
 export interface AccountRow extends Row {
   id: string;

@@ -11,8 +11,10 @@ import {
   readNumber,
   unsubscribeAppOperation,
 } from "./chatapp-accounts.contract.ts";
+import { chatappControlRoutes } from "./chatapp-accounts.control.ts";
 import { handleListNumbers, handleListSubscribedApps, handleUnsubscribeApp } from "./chatapp-accounts.handlers.ts";
 import { chatappAccountMigrations } from "./chatapp-accounts.migrations.ts";
+import { chatappAccount, chatappSubscription } from "./chatapp-accounts.policies.ts";
 import {
   type AccountRow,
   findAccount,
@@ -30,15 +32,16 @@ import { chatappAccountSection, phoneNumberSection } from "./chatapp-accounts.wo
 export const chatappAccounts = defineFeature({
   name: "chatapp-accounts",
   migrations: chatappAccountMigrations,
+  policies: [chatappAccount, chatappSubscription],
   nodeTypes: [
     nodeType<AccountRow>({
       type: "chatapp_account",
-      policy: "chatappAccount",
+      policy: chatappAccount,
       reading: { ...readAccount, set: accountNode, find: (_request, reader, node) => findAccount(reader, node.id) },
     }),
     nodeType<NumberRow>({
       type: "phone_number",
-      policy: "chatappAccount",
+      policy: chatappAccount,
       reading: { ...readNumber, set: numberNode, find: (_request, reader, node) => findNumber(reader, node.owner, node.id) },
     }),
   ],
@@ -47,6 +50,7 @@ export const chatappAccounts = defineFeature({
     serveList(listSubscribedAppsOperation, handleListSubscribedApps),
     serveWrite(unsubscribeAppOperation, handleUnsubscribeApp),
   ],
+  controlRoutes: chatappControlRoutes,
   webhookFields: chatappFields,
   worldSections: [chatappAccountSection, phoneNumberSection],
   async onOwnerDeleted(tx, owner) {

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
+import { pageField, pageMessaging } from "#features/pages/api";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
-import { pageField } from "#graph/contract/page-field";
 import type { LabelRow } from "./custom-labels.store.ts";
 
 /** A label's name (D-40): trimmed, then 1 to 80 characters. */
@@ -10,24 +10,24 @@ const access = {
   surfaces: ["base"],
   versions: "platform",
   scheme: "pageMessaging",
-  policy: "pageMessaging",
+  policy: pageMessaging,
   errorForm: "flat",
 } as const satisfies Partial<Access>;
 
-const id: Field<LabelRow> = { schema: Type.String(), policy: "pageMessaging" };
-const name: Field<LabelRow> = { schema: Type.String(), policy: "pageMessaging" };
-const pageLabelName: Field<LabelRow> = { schema: Type.String(), policy: "pageMessaging", of: (row) => row.name };
+const id: Field<LabelRow> = { schema: Type.String(), policy: pageMessaging };
+const name: Field<LabelRow> = { schema: Type.String(), policy: pageMessaging };
+const pageLabelName: Field<LabelRow> = { schema: Type.String(), policy: pageMessaging, of: (row) => row.name };
 
 /** D-36: in a page's list and in A2's answer a label has `id, name`. */
 const labelInList: FieldSet<LabelRow> = {
-  fields: { id, name, page: pageField("pageMessaging"), page_label_name: { ...pageLabelName, onlyIn: "clients" } },
+  fields: { id, name, page: pageField(pageMessaging), page_label_name: { ...pageLabelName, onlyIn: "clients" } },
   defaults: ["id", "name"],
   clientsDefaults: ["id", "name", "page_label_name"],
 };
 
 /** D-36: read by its id it has `id, page_label_name`. */
 export const labelNode: FieldSet<LabelRow> = {
-  fields: { id, page_label_name: pageLabelName, page: pageField("pageMessaging"), name: { ...name, onlyIn: "clients" } },
+  fields: { id, page_label_name: pageLabelName, page: pageField(pageMessaging), name: { ...name, onlyIn: "clients" } },
   defaults: ["id", "page_label_name"],
   clientsDefaults: ["id", "page_label_name", "name"],
 };

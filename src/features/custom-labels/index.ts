@@ -1,5 +1,6 @@
 /** The public API of the custom-labels feature: A1 to A6. */
 
+import { pageMessaging } from "#features/pages/api";
 import { defineFeature, nodeType } from "#graph/contract/feature";
 import { serveList, serveWrite } from "#graph/contract/operation";
 import {
@@ -32,7 +33,7 @@ export const customLabels = defineFeature({
   nodeTypes: [
     nodeType<LabelRow>({
       type: "label",
-      policy: "pageMessaging",
+      policy: pageMessaging,
       reading: { ...readLabel, set: labelNode, find: (_request, reader, node) => findLabel(reader, node.owner, node.id) },
     }),
   ],

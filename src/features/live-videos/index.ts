@@ -1,5 +1,6 @@
-/** The public API of the live-videos feature: C1, C2, and the life of a live video (D-51). */
+/** The public API of the live-videos feature: C1, C2, and the lifecycle of a live video (D-51). */
 
+import { nobody } from "#auth/policy";
 import { defineFeature, nodeType } from "#graph/contract/feature";
 import { serveList, serveWrite } from "#graph/contract/operation";
 import { createComment, createReaction, listComments, listReactions } from "./audience/audience.contract.ts";
@@ -26,6 +27,8 @@ import {
   handleUpdateLiveVideo,
 } from "./live-videos.handlers.ts";
 import { liveVideoMigrations } from "./live-videos.migrations.ts";
+import { liveMap, liveVideo, liveVideoReading } from "./live-videos.policies.ts";
+import "./live-videos.ports.ts";
 import { deleteVideosOfPage, findVideo, type LiveVideoRow, listCrosspostedPages } from "./live-videos.store.ts";
 import { liveVideoWebhook } from "./live-videos.webhooks.ts";
 import { liveVideoSection } from "./live-videos.world.ts";
@@ -33,10 +36,11 @@ import { liveVideoSection } from "./live-videos.world.ts";
 export const liveVideos = defineFeature({
   name: "live-videos",
   migrations: liveVideoMigrations,
+  policies: [liveVideo, liveVideoReading, liveMap],
   nodeTypes: [
     nodeType<LiveVideoRow>({
       type: "live_video",
-      policy: "liveVideoReading",
+      policy: liveVideoReading,
       reading: {
         ...readLiveVideo,
         set: liveVideoNode,
@@ -46,7 +50,7 @@ export const liveVideos = defineFeature({
         },
       },
     }),
-    { type: "live_comment", policy: "nobody" },
+    { type: "live_comment", policy: nobody },
   ],
   operations: [
     serveList(listLiveVideos, handleListLiveVideos),

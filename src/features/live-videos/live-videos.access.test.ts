@@ -35,7 +35,7 @@ onEachDatabase("who may use live videos", (database) => {
     (await plaza.get(`/v26.0/${id}`, { bearer, query: fields === undefined ? {} : { fields } })).body;
   const refusal = ({ status, body }: Awaited<ReturnType<TestPlaza["post"]>>) => [status, body.error?.code, body.error?.error_data?.parameter];
 
-  test("LIVE-25: a video is shared with pages on which the person may create content, and with no others", async () => {
+  test("LIVE-25: a video is shared only with pages on which the person may create content", async () => {
     const plaza = await open();
     const share = (page_id: string, token = bearer, action?: string) =>
       plaza.post("/v26.0/5301", { bearer: token, body: { crossposting_actions: [{ page_id, ...(action === undefined ? {} : { action }) }] } });
@@ -47,7 +47,7 @@ onEachDatabase("who may use live videos", (database) => {
     expect(onClub).toEqual([{ id: "5301", title: "Opening", page: { id: "2001", name: "Cafe" } }]);
     expect((await plaza.get("/v26.0/5301", { bearer: "club-live" })).status).toBe(200);
     for (const token of ["bar-live", "cleo-live"]) expect((await plaza.get("/v26.0/5301", { bearer: token })).status).toBeOneOf([400, 403]);
-    // Reading is all that the other page may do.
+    // The other page may only read.
     expect((await plaza.post("/v26.0/5301", { bearer: "club-live", body: { title: "x" } })).body.error.error_subcode).toBe(33);
     expect((await plaza.delete("/v26.0/5301", { bearer: "club-live" })).body.error.error_subcode).toBe(33);
     expect((await share("2003", bearer, "disable_crossposting")).status).toBe(200);
@@ -73,7 +73,7 @@ onEachDatabase("who may use live videos", (database) => {
     expect(await shown("/v26.0/live_map", "bar-live", "")).toBe("id,title,place,broadcast_start_time");
   });
 
-  test("AUTH-7, D-13, D-14: who may, in any place; whoever may not changes nothing", async () => {
+  test("AUTH-7, D-13, D-14: the right tokens are accepted in any place; other tokens change nothing", async () => {
     const plaza = await open();
     const codes = async (token: string) => {
       const requests = [

@@ -3,6 +3,7 @@ import { type Access, type Field, type FieldSet, listOperation, type ReadRequest
 import { nodeId } from "#kernel/ids";
 import { statuses, statusOf } from "./lifecycle/states.ts";
 import { CROSSPOSTED_PAGES_MAX, DESCRIPTION_CHARACTERS_MAX, TITLE_CHARACTERS_MAX } from "./live-videos.limits.ts";
+import { liveMap, liveVideo, liveVideoReading } from "./live-videos.policies.ts";
 import type { LiveVideoRow } from "./live-videos.store.ts";
 import { embedHtml, playerUrl, shownTo } from "./viewing/addresses.ts";
 import { targetingOf } from "./viewing/targeting.ts";
@@ -11,11 +12,11 @@ const access = {
   surfaces: ["base"],
   versions: "platform",
   scheme: "anywhere",
-  policy: "liveVideo",
+  policy: liveVideo,
   errorForm: "wrapped",
 } as const satisfies Partial<Access>;
 
-/** D-113: ISO 8601 in UTC, as such platforms write times. */
+/** D-113: ISO 8601 in UTC. */
 export const timeText = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}+0000`;
 
 const target = Type.Object({
@@ -31,7 +32,7 @@ const crosspostedPages = async ({ world }: ReadRequest, reader: Parameters<NonNu
   return ids.length === 0 ? undefined : { data: ids.map((id) => ({ id })) };
 };
 
-/** The page where the video began; in the list of a page that shares it this is another one. */
+/** The original page of the video. A page that shares the video lists it too, so this may be another page. */
 function pageOf(policy: Field["policy"]): Field<LiveVideoRow> {
   const name = { schema: Type.String(), policy };
   const set: FieldSet = { fields: { id: name, name }, defaults: ["id", "name"] };
@@ -48,7 +49,7 @@ function pageOf(policy: Field["policy"]): Field<LiveVideoRow> {
   };
 }
 
-/** LIVE-2 to LIVE-6, D-113. Of what the document leaves open, what people expect of such platforms. */
+/** LIVE-2 to LIVE-6; D-113 for the fields that the document does not define. */
 function videoFields(policy: Field["policy"]) {
   const plain = (schema: TSchema): Field<LiveVideoRow> => ({ schema, policy });
   const text = plain(Type.String());
@@ -69,7 +70,7 @@ function videoFields(policy: Field["policy"]) {
     description: text,
     status: { ...plain(Type.Union(statuses.map((status) => Type.Literal(status)))), of: ({ state }) => statusOf[state] },
     embeddable: { ...plain(Type.Boolean()), of: ({ embeddable }) => embeddable === 1 },
-    // LIVE-4, LIVE-5: asked for by name, and only where embedding is enabled.
+    // LIVE-4, LIVE-5: only when requested by name, and only while embedding is enabled.
     embed_html: {
       ...text,
       load: async ({ graphRequest }, _reader, row) => (row.embeddable === 1 ? embedHtml(graphRequest.baseUrl, row.id) : undefined),
@@ -93,13 +94,13 @@ const videoSet = (policy: Field["policy"]): FieldSet<LiveVideoRow> => ({
   defaults: ["id", "title", "description", "status", "embeddable", "creation_time"],
 });
 
-export const liveVideoNode = videoSet("liveVideoReading");
-/** As its page lists and changes it: who may do that may read it, and so is asked once (D-16). */
-const liveVideoOfPage = videoSet("liveVideo");
+export const liveVideoNode = videoSet(liveVideoReading);
+/** The fields for the page's own list and responses. The operation's policy allows reading too, so it is checked only once (D-16). */
+const liveVideoOfPage = videoSet(liveVideo);
 
 export const readLiveVideo = {
   ...access,
-  policy: "liveVideoReading",
+  policy: liveVideoReading,
   operation: "readLiveVideo",
   clauses: ["C2-1", "C2-2", "LIVE-2", "LIVE-3", "LIVE-4", "LIVE-5", "LIVE-18", "AUTH-7"],
   errors: [],
@@ -108,7 +109,7 @@ export const readLiveVideo = {
 export const listLiveVideos = listOperation({
   ...access,
   operation: "listLiveVideos",
-  summary: "Lists the live videos of a page, and those that other pages share with it, newest first (D-51).",
+  summary: "Lists the live videos of a page and those shared with it, newest first (D-51).",
   clauses: ["LIVE-2", "LIVE-18", "AUTH-7"],
   on: "page",
   edge: "live_videos",
@@ -117,8 +118,8 @@ export const listLiveVideos = listOperation({
   errors: [],
 });
 
-/** D-114: what a passer-by sees of a video. */
-const { id, title, place, page, permalink_url, broadcast_start_time } = videoFields("liveMap");
+/** D-114: the public fields of a video. */
+const { id, title, place, page, permalink_url, broadcast_start_time } = videoFields(liveMap);
 const onMapSet: FieldSet<LiveVideoRow> = {
   fields: { id, title, place, page, permalink_url, broadcast_start_time },
   defaults: ["id", "title", "place", "broadcast_start_time"],
@@ -126,10 +127,10 @@ const onMapSet: FieldSet<LiveVideoRow> = {
 
 export const listLiveMap = listOperation({
   ...access,
-  policy: "liveMap",
+  policy: liveMap,
   operation: "listLiveMap",
   summary:
-    "The live map: what is live now and has a place, newest first. With country, as seen from there; without, what is shown everywhere (D-114).",
+    "Lists the live map: videos that are live and have a place, newest first. With country, those shown there; without it, those shown in every country (D-114).",
   clauses: ["C1-3", "LIVE-18", "LIM-9", "AUTH-7"],
   on: null,
   edge: "live_map",
@@ -138,7 +139,7 @@ export const listLiveMap = listOperation({
   errors: ["invalidParameter"],
 });
 
-/** LIVE-19, LIVE-20, D-51: boosting, and ads of third parties wherever they would stand, are refused whatever their value. */
+/** LIVE-19, LIVE-20, D-51: parameters for boosting and third-party ads are refused with any value. */
 export const refusedParams = [
   "ad_break",
   "ad_breaks",
@@ -159,7 +160,7 @@ export const refusedParams = [
 
 const refused = Object.fromEntries(refusedParams.map((name) => [name, Type.Optional(Type.Unknown())])) as TProperties;
 
-/** What is not read here is seen by the handler, which refuses it: no gate is left open by a misspelling. */
+/** Unknown properties reach the handler, which refuses them, so that a misspelling does not open a video to every country. */
 const open = { additionalProperties: true };
 
 const common = {
@@ -168,7 +169,7 @@ const common = {
   /** Unix seconds or ISO 8601. */
   planned_start_time: Type.Optional(Type.String()),
   embeddable: Type.Optional(Type.Boolean()),
-  /** C1-6, D-51: the id of a place, or `{id}` or `{location{latitude,longitude}}`; empty text takes it away. */
+  /** C1-6, D-51: the id of a place, or `{id}` or `{location{latitude,longitude}}`; an empty text removes the place. */
   place: Type.Optional(Type.Unknown()),
   targeting: Type.Optional(
     Type.Object(
@@ -203,7 +204,7 @@ const streamAddress = {
 export const createLiveVideo = writeOperation({
   ...access,
   operation: "createLiveVideo",
-  summary: "Creates a live video on a page. The address and key for the encoder are shown in this response alone (D-51).",
+  summary: "Creates a live video on a page. Only this response contains the address and key for the encoder (D-51).",
   clauses: ["LIVE-2", "LIVE-18", "LIVE-12", "AUTH-7"],
   on: "page",
   method: "POST",
@@ -217,12 +218,12 @@ export const createLiveVideo = writeOperation({
 export const updateLiveVideo = writeOperation({
   ...access,
   operation: "updateLiveVideo",
-  summary: "Changes a live video: embedding, place, targeting, plan; publishes it, ends it, or gives it a new stream key (C1).",
+  summary: "Updates a live video: embedding, place, targeting, plan; publishes or ends it, or creates a new stream key (C1).",
   clauses: ["C1-1", "C1-2", "C1-3", "C1-4", "C1-5", "LIVE-7", "LIVE-8", "LIVE-9", "LIVE-10", "LIM-8", "LIVE-18", "AUTH-7"],
   on: "live_video",
   method: "POST",
   edge: null,
-  visibility: "liveVideo",
+  visibility: liveVideo,
   params: Type.Object({
     ...common,
     status: Type.Optional(Type.Union([...publishing, "SCHEDULED_CANCELED"].map((one) => Type.Literal(one)))),
@@ -237,12 +238,12 @@ export const updateLiveVideo = writeOperation({
 export const deleteLiveVideo = writeOperation({
   ...access,
   operation: "deleteLiveVideo",
-  summary: "Deletes a live video for good (LIVE-13, LIVE-14).",
+  summary: "Deletes a live video permanently (LIVE-13, LIVE-14).",
   clauses: ["LIVE-13", "LIVE-14", "ERR-38", "LIVE-18", "AUTH-7"],
   on: "live_video",
   method: "DELETE",
   edge: null,
-  visibility: "liveVideo",
+  visibility: liveVideo,
   params: Type.Object({}),
   returns: Type.Object({ success: Type.Boolean() }),
   errors: [],

@@ -9,7 +9,7 @@ import { type LiveEvent, states, statuses } from "./lifecycle/states.ts";
 import { countryOf } from "./viewing/countries.ts";
 import { refusalsToWatch } from "./viewing/watching.ts";
 
-const oneOf = (words: readonly string[]) => Type.Union(words.map((word) => Type.Literal(word)));
+const oneOf = (values: readonly string[]) => Type.Union(values.map((value) => Type.Literal(value)));
 const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()]);
 
 const liveState = Type.Object({
@@ -66,7 +66,7 @@ const feedEvent = Type.Object(
 );
 
 /** What an encoder does, without an encoder. */
-async function tellOfFeed(request: ControlRequest<unknown, Static<typeof feedEvent>>): Promise<unknown> {
+async function changeFeed(request: ControlRequest<unknown, Static<typeof feedEvent>>): Promise<unknown> {
   const { world, body } = request;
   const id = idOf(request as ControlRequest);
   const before = await readLiveState(world, id);
@@ -78,8 +78,8 @@ async function tellOfFeed(request: ControlRequest<unknown, Static<typeof feedEve
         : (await feedStarted(world, body.stream_key))?.video === id;
     if (!hasStarted) throw conflict(`the stream key opens nothing: the live video is ${before.state}`, "stream_key");
   } else {
-    const tell = { lost: feedLost, ended: feedEnded, no_audio: noAudio }[body.event];
-    if ((await tell(world, { video: id, session: before.feed.session })) === undefined) throw conflict("no encoder sends at the moment");
+    const report = { lost: feedLost, ended: feedEnded, no_audio: noAudio }[body.event];
+    if ((await report(world, { video: id, session: before.feed.session })) === undefined) throw conflict("no encoder sends at the moment");
   }
   return readState(request as ControlRequest);
 }
@@ -91,7 +91,7 @@ async function changeSealing(request: ControlRequest<unknown, Static<typeof seal
   return stateAfter(id, await setSealing(request.world, id, request.body.fails), "sealed");
 }
 
-/** The notice goes out with the takedown; telling the people again does not give them more time (D-51). */
+/** The notice goes out with the takedown; sending it again does not give people more time (D-51). */
 async function repeatRestoreNotice(request: ControlRequest): Promise<unknown> {
   const id = idOf(request);
   const state = await readLiveState(request.world, id);
@@ -101,7 +101,7 @@ async function repeatRestoreNotice(request: ControlRequest): Promise<unknown> {
 }
 
 const watchQuery = Type.Object({
-  country: Type.Optional(Type.String({ description: "the viewer's, ISO 3166-1 alpha-2; without it, a viewer from nobody knows where" })),
+  country: Type.Optional(Type.String({ description: "of the viewer, ISO 3166-1 alpha-2; unknown when left out" })),
   mobile_web: Type.Optional(Type.Boolean({ description: "in the browser of a phone or tablet" })),
 });
 
@@ -140,7 +140,7 @@ export const liveVideoControlRoutes: readonly ControlRoute[] = [
     body: feedEvent,
     response: liveState,
     errors: [404, 409],
-    handle: tellOfFeed,
+    handle: changeFeed,
   }),
   route({
     method: "PUT",
@@ -165,7 +165,7 @@ export const liveVideoControlRoutes: readonly ControlRoute[] = [
     method: "POST",
     path: `${LIVE_VIDEO}/restore-notice`,
     operation: "repeatRestoreNotice",
-    summary: "Tells the page's people of the open restore notice again; its time stays as it is. 409 where none is open",
+    summary: "Sends the open restore notice to the people of the page again; its time stays as it is. 409 where none is open",
     response: liveState,
     errors: [404, 409],
     handle: repeatRestoreNotice,
@@ -183,7 +183,7 @@ export const liveVideoControlRoutes: readonly ControlRoute[] = [
     method: "GET",
     path: `${LIVE_VIDEO}/viewer`,
     operation: "checkViewer",
-    summary: "Whether somebody may watch a video from where they are, and if not, why",
+    summary: "Whether a viewer may watch a video, and if not, why",
     query: watchQuery,
     response: watchResponse,
     errors: [404],

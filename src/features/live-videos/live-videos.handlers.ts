@@ -34,7 +34,7 @@ export const handleListLiveVideos = (request: ListRequest, reader: Reader) => li
 /** LIM-9: a video appears some seconds after going live. */
 export function handleListLiveMap({ params, page, world }: ListRequest<Static<typeof listLiveMap.params>>, reader: Reader) {
   const country = params.country === undefined ? undefined : countryOf(params.country);
-  if (params.country !== undefined && country === undefined) throw invalidParameter("country", "is no country code of ISO 3166-1, such as DE");
+  if (params.country !== undefined && country === undefined) throw invalidParameter("country", "must be a country code of ISO 3166-1, such as DE");
   return listVideosOnMap(reader, country, world.clock.nowMs() - START_DELAY_MS, page);
 }
 
@@ -81,7 +81,7 @@ export async function handleDeleteLiveVideo(request: OperationRequest, tx: Trans
   return { success: true };
 }
 
-/** One that is taken down answers like a missing one, as one does that was deleted a moment ago. */
+/** Locks and returns the video. Throws the error of a missing node when it was taken down or has just been deleted (D-110). */
 export async function holdShown(request: OperationRequest, tx: Transaction): Promise<LiveVideoRow> {
   const row = await holdVideo(tx, request.node.id);
   if (row === undefined || isHidden(row.state)) throw notFoundNode(request);
@@ -114,23 +114,23 @@ interface Plan {
   readonly time: number | undefined;
 }
 
-/** What `status` and `planned_start_time` ask together (D-111). A time alone plans a broadcast that somebody publishes. */
+/** Reads `status` and `planned_start_time` (D-111). A time without a status plans a broadcast that is published by hand. */
 function readPlan({ params, world }: Create | Update): Plan {
   const time = params.planned_start_time === undefined ? undefined : futureSeconds(params.planned_start_time, unixSeconds(world.clock));
   const { status } = params as { status?: keyof typeof eventOf };
   if (status === undefined) return { event: time === undefined ? undefined : "planned_unpublished", time };
   const isPlan = status === "SCHEDULED_UNPUBLISHED" || status === "SCHEDULED_LIVE";
   if (isPlan && time === undefined) throw invalidParameter("planned_start_time", `is required for the status ${status}`);
-  if (!isPlan && time !== undefined) throw invalidParameter("planned_start_time", `does not go with the status ${status}`);
+  if (!isPlan && time !== undefined) throw invalidParameter("planned_start_time", `cannot be combined with the status ${status}`);
   return { event: eventOf[status], time };
 }
 
-/** A plan whose time alone is changed stays what it was: one that goes live by itself still does (D-111). */
+/** A change of the time alone keeps the kind of the plan (D-111). */
 const movedPlanOf = ({ state }: LiveVideoRow): LiveEvent => (state === "scheduled_live" ? "planned_live" : "planned_unpublished");
 
 function futureSeconds(text: string, now: number): number {
   const seconds = readSeconds(text);
-  if (seconds <= now) throw invalidParameter("planned_start_time", "must lie in the future");
+  if (seconds <= now) throw invalidParameter("planned_start_time", "must be in the future");
   return seconds;
 }
 
@@ -142,7 +142,7 @@ function readSeconds(text: string): number {
   }
 }
 
-/** The row with what the request says of it; what it does not say stays. */
+/** The row with the fields that the request contains; others stay unchanged. */
 function withFields(row: LiveVideoRow, params: Create["params"]): LiveVideoRow {
   const { title, description, embeddable, place, targeting } = params;
   const placed = place === undefined ? undefined : readPlace(place, (text) => parseJsonParameter(text, "place"));
@@ -156,7 +156,7 @@ function withFields(row: LiveVideoRow, params: Create["params"]): LiveVideoRow {
   };
 }
 
-/** LIVE-25: the pages that share the video once the request's actions are done. */
+/** LIVE-25: the pages that share the video after the request's actions. */
 async function crosspostedAfter(request: Create | Update, tx: Transaction, original: NodeId, before: readonly NodeId[]): Promise<readonly NodeId[]> {
   const pages = new Set<NodeId>(before);
   for (const [index, { page_id, action = "enable_crossposting" }] of (request.params.crossposting_actions ?? []).entries()) {
@@ -166,13 +166,14 @@ async function crosspostedAfter(request: Create | Update, tx: Transaction, origi
     else if (pages.has(page_id) || (await mayPublishOn(request, tx, page_id))) pages.add(page_id);
     else throw wrongPage(name);
   }
-  if (pages.size > CROSSPOSTED_PAGES_MAX) throw invalidParameter("crossposting_actions", `leads to more than ${CROSSPOSTED_PAGES_MAX} pages`);
+  if (pages.size > CROSSPOSTED_PAGES_MAX)
+    throw invalidParameter("crossposting_actions", `must not share the video with more than ${CROSSPOSTED_PAGES_MAX} pages`);
   return [...pages];
 }
 
-/** The person behind the token has the task there; a page token has one only where somebody stands behind it. */
+/** Whether the token's user has the task CREATE_CONTENT on the page. A page token of no user has no tasks on other pages. */
 async function mayPublishOn({ caller, world }: Create | Update, tx: Transaction, page: NodeId): Promise<boolean> {
   const { user } = caller.token;
   if (user === undefined) return false;
-  return (await world.ports.get("page").findRole(tx, page, user))?.tasks.includes("CREATE_CONTENT") === true;
+  return (await world.ports.get("page_role").findRole(tx, page, user))?.tasks.includes("CREATE_CONTENT") === true;
 }

@@ -2,25 +2,25 @@
 
 /** LIM-8, D-51: the document says 2 to 3 minutes. */
 export const RECONNECT_WINDOW_MS = 150_000;
-/** D-51: so long after the key died a new one can still be asked for. */
+/** D-51: how long a new key can be requested after the old one has expired. */
 export const NEW_KEY_WINDOW_MS = 600_000;
 /** D-51. */
 export const RESTORE_NOTICE_MS = 7 * 86_400_000;
 /** LIM-9, LIVE-28: about 4 to 5 seconds. */
 export const START_DELAY_MS = 4_500;
-/** D-111: a plan that nobody publishes is given up as late as a dead key is. */
+/** D-111: how long after its time an unpublished plan expires; the same time as for an expired key. */
 export const START_MISSED_MS = 600_000;
-/** D-112: waits between attempts to seal, the last one for all later attempts. */
+/** D-112: the waits between attempts to seal; the last one repeats. */
 export const SEALING_WAITS_MS = [5_000, 10_000, 30_000, 60_000, 300_000] as const;
 
-/** 144 bits; D-51 asks for an address that nobody guesses, and 96 would do. */
+/** 144 bits. D-51 requires an address that cannot be guessed. */
 export const STREAM_KEY_BYTES = 18;
 
-/** Titles are shown on one line (D-113). */
+/** D-113. */
 export const TITLE_CHARACTERS_MAX = 255;
 /** D-113. */
 export const DESCRIPTION_CHARACTERS_MAX = 5_000;
 /** D-113. */
 export const COMMENT_CHARACTERS_MAX = 8_000;
-/** D-113: each is looked up when the video is read by a stranger to its own page. */
+/** D-113: a read by another page checks each of them. */
 export const CROSSPOSTED_PAGES_MAX = 50;

@@ -10,11 +10,11 @@ export const liveVideoMigrations: readonly Migration[] = [
         broadcast_start_ms BIGINT, stream_key_hash TEXT, has_feed INTEGER NOT NULL, feed_session BIGINT NOT NULL, deadline_ms BIGINT,
         sealing_fails INTEGER NOT NULL, sealing_tries INTEGER NOT NULL, is_on_map INTEGER NOT NULL, PRIMARY KEY (page, id)
       ) WITHOUT ROWID`,
-      // An encoder brings the key alone.
+      // An encoder sends only the key.
       "CREATE INDEX live_videos_by_key ON live_videos (stream_key_hash) WHERE stream_key_hash IS NOT NULL",
-      // C1-3: the map is of all pages, so it has an order of its own.
+      // C1-3: the live map spans all pages, so it needs an index that does not start with the page.
       "CREATE INDEX live_videos_on_map ON live_videos (id) WHERE is_on_map = 1",
-      // LIVE-25: which pages show which videos, the original page among them, so that a page's list is read in order.
+      // LIVE-25: the pages that show a video, including the original one, so that a page's list is read in key order.
       `CREATE TABLE live_video_pages (
         page BIGINT NOT NULL, video BIGINT NOT NULL, original_page BIGINT NOT NULL, PRIMARY KEY (page, video)
       ) WITHOUT ROWID`,
@@ -36,7 +36,7 @@ export const liveVideoMigrations: readonly Migration[] = [
     ],
   },
   {
-    // For a person or a page that is removed.
+    // For deleting a person or a page.
     name: "live_audience_by_actor",
     statements: ["CREATE INDEX live_comments_by_actor ON live_comments (actor)", "CREATE INDEX live_reactions_by_actor ON live_reactions (actor)"],
   },

@@ -15,24 +15,24 @@ export interface LiveVideoRow extends Row {
   embeddable: number;
   /** JSON `{id?, location?{latitude, longitude}}`. */
   place: string | null;
-  /** Codes between blanks, ` DE FR `: that is how SQL finds one in it. Empty: everywhere. */
+  /** Codes between spaces, ` DE FR `, so that SQL can search for ` DE `. Empty: everywhere. */
   countries: string;
   excluded_countries: string;
   /** Unix seconds. */
   planned_start_time: number | null;
   creation_time: number;
   broadcast_start_ms: number | null;
-  /** SHA-256 in hex; null: no key opens it. */
+  /** SHA-256 in hex; null: no encoder can connect. */
   stream_key_hash: string | null;
-  /** An encoder sends at the moment. */
+  /** 1 while an encoder sends. */
   has_feed: number;
-  /** Counts the feeds, so that the end of an old one is told from that of the present one. */
+  /** Counts the feeds, so that a late report about an old feed can be ignored. */
   feed_session: number;
-  /** When the timer of the state rings; null: it has none, or none was declared. */
+  /** When the state's timer is due; null: the state has no timer, or a world file declared none. */
   deadline_ms: number | null;
   sealing_fails: number;
   sealing_tries: number;
-  /** It has a place and its broadcast goes on. */
+  /** 1 while it is live and has a place. */
   is_on_map: number;
 }
 
@@ -45,7 +45,7 @@ const select = append(sql`SELECT`, COLUMNS);
 export const findVideo = (reader: Reader, page: NodeId, id: string): Promise<LiveVideoRow | undefined> =>
   reader.get<LiveVideoRow>(append(select, "FROM live_videos v WHERE v.page = ? AND v.id = ?", [page, id]));
 
-/** By its id alone, for the control API and for jobs. */
+/** For the control API and jobs, which do not know the page. */
 export async function findVideoById(reader: Reader, id: NodeId): Promise<LiveVideoRow | undefined> {
   const node = await findNode(reader, id);
   return node?.type === "live_video" ? findVideo(reader, node.owner, id) : undefined;
@@ -70,8 +70,8 @@ export function listVideosOfPage(reader: Reader, page: NodeId, request: PageRequ
 const newestFirst = { columns: ["v.id"], direction: "descending", keyOf: (row: LiveVideoRow) => [row.id] } as const;
 
 /**
- * C1-3: live videos that have a place and have begun before `startedMs`. Seen from `country`; where that is not known, the
- * videos that are shown in every country (LIVE-24).
+ * C1-3: live videos with a place whose broadcast started before `startedMs`, and that may be watched in `country`. Without a
+ * country: videos that may be watched everywhere (LIVE-24).
  */
 export function listVideosOnMap(
   reader: Reader,
@@ -90,7 +90,7 @@ export function listVideosOnMap(
 
 const oldestFirst = { columns: ["v.page", "v.id"], direction: "ascending", keyOf: (row: LiveVideoRow) => [row.page, row.id] } as const;
 
-/** Every live video of the world, for the control API. */
+/** For the control API. */
 export const listAllVideos = (reader: Reader, request: PageRequest): Promise<ListPage<LiveVideoRow>> =>
   readPage<LiveVideoRow>(reader, append(select, "FROM live_videos v WHERE v.page > 0"), oldestFirst, request);
 
@@ -117,7 +117,7 @@ export async function updateVideo(tx: Transaction, row: LiveVideoRow): Promise<v
     WHERE page = ${row.page} AND id = ${row.id}`);
 }
 
-/** LIVE-14: nothing of it stays, so nothing can bring it back. */
+/** LIVE-14: deletes every row of the video, so that it cannot be restored. */
 export async function deleteVideo(tx: Transaction, { page, id }: Pick<LiveVideoRow, "page" | "id">): Promise<void> {
   await deleteAudience(tx, page, id);
   await tx.run(sql`DELETE FROM live_video_pages WHERE original_page = ${page} AND video = ${id}`);

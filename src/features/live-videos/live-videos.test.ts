@@ -36,7 +36,7 @@ onEachDatabase("live videos", (database) => {
     const plaza = await open();
     const { body: made } = await plaza.post(ON_PAGE, { bearer, body: { title: "Launch", description: "Live from the cafe" } });
     expect(Object.keys(made)).toEqual(["id", "stream_url", "secure_stream_url", "stream_key"]);
-    // 96 bits and more, in the alphabet of base64url.
+    // At least 96 bits in base64url.
     expect(made.stream_key).toMatch(/^[\w-]{16,}$/);
     expect([made.stream_url, made.secure_stream_url]).toEqual([
       `rtmp://plaza.test:1935/live/${made.stream_key}`,
@@ -54,13 +54,13 @@ onEachDatabase("live videos", (database) => {
     expect(refusal(await update(plaza, made.id, { status: "LIVE" }))).toEqual([400, 100, "status"]);
   });
 
-  test("D-51: keys are nowhere but in the response that shows them, and no two are the same", async () => {
+  test("D-51: only the response that creates a key contains it, and no two keys are the same", async () => {
     const plaza = await open();
     const keys = new Set<string>();
     for (let i = 0; i < 5; i++) {
       const { body } = await plaza.post(ON_PAGE, { bearer, body: {} });
       keys.add(body.stream_key);
-      // The request log is shown to whoever has the control key.
+      // The control API returns the request log.
       expect(redact(JSON.stringify(body))).not.toContain(body.stream_key);
     }
     expect(keys.size).toBe(5);
@@ -68,7 +68,7 @@ onEachDatabase("live videos", (database) => {
     for (const key of keys) expect(stored).not.toContain(key);
   });
 
-  test("C2, LIVE-4, LIVE-5: embed_html is iframe markup, asked for by name, once embedding is enabled", async () => {
+  test("C2, LIVE-4, LIVE-5: embed_html is iframe markup, only when requested by name and while embedding is enabled", async () => {
     const plaza = await open();
     expect(await read(plaza, "5301", "embed_html")).toEqual({ id: "5301" });
     expect((await update(plaza, "5301", { embeddable: true })).status).toBe(200);
@@ -79,7 +79,7 @@ onEachDatabase("live videos", (database) => {
     expect(await read(plaza, "5301", "embed_html,embeddable")).toEqual({ id: "5301", embeddable: false });
   });
 
-  test("C1, D-51: place is an id, a point, or an object of them; anything else is refused and changes nothing", async () => {
+  test("C1, D-51: place is an id, a point, or an object of both; anything else is refused and changes nothing", async () => {
     const plaza = await open();
     const places: [unknown, unknown][] = [
       ["991", { id: "991" }],
@@ -111,7 +111,7 @@ onEachDatabase("live videos", (database) => {
     expect(await read(plaza, "5301", "place,title")).toEqual({ id: "5301", place: { id: "991" }, title: "Opening" });
   });
 
-  test("C1-3, LIM-9: the live map lists what is live and has a place, some seconds after it began", async () => {
+  test("C1-3, LIM-9: the live map lists live videos with a place, some seconds after their start", async () => {
     const plaza = await open();
     const map = async (query = {}) => (await plaza.get("/v26.0/live_map", { bearer, query })).body.data.map(({ id }: { id: string }) => id);
     const id = await create(plaza, { status: "LIVE_NOW", place: "991", title: "Here" });
@@ -130,7 +130,7 @@ onEachDatabase("live videos", (database) => {
     for (const token of ["app", "no-scope"]) expect((await plaza.get("/v26.0/live_map", { bearer: token })).status).toBeOneOf([401, 403]);
   });
 
-  test("LIVE-24, D-51: targeting is checked, read back, and decides what the map shows to whom", async () => {
+  test("LIVE-24, D-51: targeting is validated, returned, and filters the live map by country", async () => {
     const plaza = await open();
     const targeting = { geo_locations: { countries: ["de", "FR"] }, excluded_countries: ["FR"] };
     const gated = await create(plaza, { status: "LIVE_NOW", place: "1", targeting });
@@ -176,7 +176,7 @@ onEachDatabase("live videos", (database) => {
     expect((await read(plaza, id, "status")).status).toBe("SCHEDULED_CANCELED");
   });
 
-  test("LIVE-19, LIVE-20, D-51: boosting and ads are refused, whatever their value, and nothing is written", async () => {
+  test("LIVE-19, LIVE-20, D-51: boosting and ads are refused with any value, and nothing is written", async () => {
     const plaza = await open();
     for (const name of ["boosted", "boost_budget", "ad_breaks", "ad_break_start_now", "pre_roll", "third_party_ads"]) {
       expect(refusal(await update(plaza, "5301", { [name]: false, title: "no" }))).toEqual([400, 100, name]);
@@ -189,7 +189,7 @@ onEachDatabase("live videos", (database) => {
     expect((await read(plaza, "5301")).title).toBe("Opening");
   });
 
-  test("D-51: end_live_video is taken only while live; it becomes a VOD", async () => {
+  test("D-51: end_live_video is accepted only while live; the video becomes a VOD", async () => {
     const plaza = await open();
     expect(refusal(await update(plaza, "5301", { end_live_video: true }))).toEqual([400, 100, "end_live_video"]);
     expect((await update(plaza, "5301", { end_live_video: false })).status).toBe(200);
@@ -203,7 +203,7 @@ onEachDatabase("live videos", (database) => {
     expect(refusal(await update(plaza, "5301", { end_live_video: true }))).toEqual([400, 100, "end_live_video"]);
   });
 
-  test("D-33: fields on a creation or a change answer the node, with the key of that very call", async () => {
+  test("D-33: with fields, create and update return the node, including the new key", async () => {
     const plaza = await open();
     const { body } = await plaza.post(ON_PAGE, { bearer, query: { fields: "status,stream_url" }, body: { status: "LIVE_NOW" } });
     expect([body.status, body.stream_url]).toEqual(["LIVE", expect.stringMatching(/^rtmp:/)]);
@@ -213,7 +213,7 @@ onEachDatabase("live videos", (database) => {
     expect(plain.body).toEqual({ id: body.id, title: "New" });
   });
 
-  test("LIVE-13, LIVE-14: a deleted video is gone from everywhere", async () => {
+  test("LIVE-13, LIVE-14: a deleted video is found nowhere", async () => {
     const plaza = await open();
     await update(plaza, "5301", { status: "LIVE_NOW", place: "1" });
     await plaza.post("/v26.0/5301/comments", { bearer, body: { message: "hi" } });
@@ -225,7 +225,7 @@ onEachDatabase("live videos", (database) => {
     expect((await update(plaza, "5301", { status: "LIVE_NOW" })).body.error.error_subcode).toBe(33);
   });
 
-  test("D-30, D-96: a page's videos are paged newest first, each once", async () => {
+  test("D-30, D-96: a page's videos are listed newest first, each once", async () => {
     const plaza = await open();
     const made = ["5301"];
     for (let i = 0; i < 6; i++) made.unshift(await create(plaza));
@@ -239,7 +239,7 @@ onEachDatabase("live videos", (database) => {
     expect(seen).toEqual(made);
   });
 
-  test("D-113: any title of storable text comes back as it was sent; longer ones are refused", async () => {
+  test("D-113: any title of storable text is returned as sent; longer ones are refused", async () => {
     const plaza = await open();
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "binary", maxLength: 60 }), async (title) => {

@@ -1,4 +1,4 @@
-/** D-62: what the subscribers of a page hear of its live videos. The document does not show it, so it is Plaza's own and may grow. */
+/** D-62: the webhook field `live_videos` of pages. The document does not show its payload, so Plaza defines it and may add to it. */
 import { Type } from "typebox";
 import { defineWebhookField, EXAMPLE_ID, payloadId } from "#webhooks/catalogue/field";
 

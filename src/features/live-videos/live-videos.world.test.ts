@@ -13,7 +13,7 @@ onEachDatabase("live videos of a world file", (database) => {
   const open = (live_videos: object[] = [], more: object = {}) => openPlaza({ database, world: { ...cafe, live_videos, ...more } });
   const stateOf = async (plaza: Awaited<ReturnType<typeof open>>, id: string) => (await readLiveState(plaza.world, nodeId(id)))?.state;
 
-  test("an entry is made, changed and removed", async () => {
+  test("an entry is created, updated and removed", async () => {
     const entry = {
       id: "5301",
       page: "2001",
@@ -30,7 +30,7 @@ onEachDatabase("live videos of a world file", (database) => {
     await expectLifeOfEntry(plaza, "live_comments", { id: "5401", live_video: "5301", from: "3001", message: "a" }, { message: "b", from: "2002" });
   });
 
-  test("D-51: a world in the middle of every state is exported and loaded as it was", async () => {
+  test("D-51: a world with a video in every state is exported and loaded unchanged", async () => {
     const soon = NOW + 3_600;
     const plaza = await open(
       [
@@ -62,18 +62,18 @@ onEachDatabase("live videos of a world file", (database) => {
     expect(states).toEqual(["key_dead", "vod", "stopped", "lapsed", "live", "scheduled_unpublished", "ending"]);
   });
 
-  test("a key of the file opens the door; two videos never share one", async () => {
+  test("an encoder can connect with a key of the world file; two videos never share a key", async () => {
     const plaza = await open([{ id: "5301", page: "2001", status: "LIVE", stream_key: KEY }]);
     expect((await feedStarted(plaza.world, KEY))?.video).toBe(nodeId("5301"));
     await expect(insertEntry(plaza, "live_videos", { id: "5302", page: "2001", stream_key: KEY })).rejects.toThrow(
       "is the key of the live video 5301",
     );
     await expect(insertEntry(plaza, "live_videos", { id: "5302", page: "2001", status: "VOD", stream_key: KEY })).rejects.toThrow(
-      "would open nothing",
+      "is not allowed in that status",
     );
   });
 
-  test("a change that leaves the status alone leaves feed and windows alone; a removal takes the timer along", async () => {
+  test("a change that keeps the status keeps feed and timers; a removal cancels the timer", async () => {
     const plaza = await open([{ id: "5301", page: "2001", status: "LIVE", stream_key: KEY }]);
     const feed = await feedStarted(plaza.world, KEY);
     await changeEntry(plaza, "live_videos", "5301", { title: "on air" });
@@ -90,7 +90,7 @@ onEachDatabase("live videos of a world file", (database) => {
     expect(await findEntry(plaza, "live_videos", "5301")).toBeUndefined();
   });
 
-  test("a page that is left keeps nothing of its videos, and a comment goes with its video", async () => {
+  test("removing a page removes its videos, and removing a video removes its comments", async () => {
     const plaza = await open([{ id: "5301", page: "2001", status: "LIVE" }], {
       live_comments: [{ id: "5401", live_video: "5301", from: "3001", message: "a" }],
     });
@@ -102,34 +102,34 @@ onEachDatabase("live videos of a world file", (database) => {
   });
 });
 
-describe("a live video of a world file is refused, naming the place:", () => {
+describe("an invalid live video of a world file is refused, and the error names the path:", () => {
   const video = { id: "5301", page: "2001" };
   const cases: [title: string, world: object, message: string][] = [
     ["a page that does not exist", { live_videos: [{ ...video, page: "9" }] }, "live_videos[0].page refers to 9"],
     [
-      "a crossposted page that is none",
+      "a crossposted page that is not a page",
       { live_videos: [{ ...video, crossposted_pages: ["3001"] }] },
       "live_videos[0].crossposted_pages[0] refers to 3001",
     ],
     [
       "a condition of another status",
       { live_videos: [{ ...video, condition: "key_dead" }] },
-      "live_videos[0].condition key_dead goes with the status LIVE",
+      "live_videos[0].condition key_dead requires the status LIVE",
     ],
     [
-      "a country that is none",
+      "an unknown country",
       { live_videos: [{ ...video, targeting: { excluded_countries: ["UK"] } }] },
       "live_videos[0].targeting.excluded_countries[0]",
     ],
     ["a place beyond the pole", { live_videos: [{ ...video, place: { location: { latitude: 90.5, longitude: 0 } } }] }, "place.location.latitude"],
     ["an unknown status", { live_videos: [{ ...video, status: "LIVE_NOW" }] }, "live_videos[0].status must be one of"],
     [
-      "a comment on what is no live video",
+      "a comment on a node that is not a live video",
       { live_comments: [{ id: "1", live_video: "2001", from: "3001", message: "x" }] },
       "live_comments[0].live_video refers to 2001",
     ],
     [
-      "a reaction of what cannot react",
+      "a reaction from a node that cannot react",
       { live_videos: [video], live_reactions: [{ live_video: "5301", from: "1001" }] },
       "live_reactions[0].from refers to 1001",
     ],

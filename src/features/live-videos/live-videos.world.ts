@@ -24,7 +24,7 @@ import { bordersOf, NO_BORDERS, targetingOf } from "./viewing/targeting.ts";
 
 const closed = { additionalProperties: false };
 
-/** What the status alone does not say. The first three show as LIVE; of the last two the status is the one it had, VOD. */
+/** States that the status does not distinguish. The first three have the status LIVE, the last two VOD. */
 const conditions = ["reconnecting", "key_dead", "ending", "taken_down", "lapsed"] as const satisfies readonly State[];
 
 const entry = Type.Object(
@@ -80,24 +80,24 @@ const plainStates: Readonly<Record<Status, State>> = {
 };
 
 const conditionOf = (state: State): Entry["condition"] => conditions.find((condition) => condition === state);
-/** Of a video that shows none: that of its recording. */
+/** The status of a world file entry. A hidden video has the status of its recording. */
 const shownStatus = (state: State): Status => statusOf[state] ?? "VOD";
 
 function stateOf({ status, condition }: Entry): State {
   if (condition === undefined) return plainStates[status];
-  if (shownStatus(condition) !== status) throw new WorldProblem("condition", `${condition} goes with the status ${shownStatus(condition)}`);
+  if (shownStatus(condition) !== status) throw new WorldProblem("condition", `${condition} requires the status ${shownStatus(condition)}`);
   return condition;
 }
 
 function keyOf({ stream_key, stream_key_sha256 }: Entry, state: State): string | null {
-  if (stream_key !== undefined && stream_key_sha256 !== undefined) throw new WorldProblem("stream_key_sha256", "does not go with stream_key");
+  if (stream_key !== undefined && stream_key_sha256 !== undefined) throw new WorldProblem("stream_key_sha256", "cannot be combined with stream_key");
   if (takesFeed(state)) return stream_key === undefined ? (stream_key_sha256 ?? null) : hashOfKey(stream_key);
-  if (stream_key !== undefined) throw new WorldProblem("stream_key", "would open nothing in that status");
+  if (stream_key !== undefined) throw new WorldProblem("stream_key", "is not allowed in that status, because no encoder can connect");
   return null;
 }
 
-function rowOf(given: WorldEntry, world: World): LiveVideoRow {
-  const one = given as Entry;
+function rowOf(input: WorldEntry, world: World): LiveVideoRow {
+  const one = input as Entry;
   const now = unixSeconds(world.clock);
   const state = stateOf(one);
   const place = one.place === undefined ? undefined : readPlace(one.place, () => undefined);
@@ -115,7 +115,7 @@ function rowOf(given: WorldEntry, world: World): LiveVideoRow {
     creation_time: one.creation_time ?? now,
     broadcast_start_ms: started === undefined ? null : started * 1000,
     stream_key_hash: keyOf(one, state),
-    // D-51: one that is declared LIVE has no feed, and so no timer of one.
+    // D-51: a video that a world file declares LIVE has no feed, and so no timer of a feed.
     has_feed: 0,
     feed_session: 0,
     deadline_ms: null,
@@ -126,7 +126,7 @@ function rowOf(given: WorldEntry, world: World): LiveVideoRow {
   return onMap({ ...row, deadline_ms: deadlineFor(row, one, world) });
 }
 
-/** D-110: what is declared LIVE_STOPPED or PROCESSING stays so; every other timer runs, from now where no deadline is given. */
+/** D-110: a declared LIVE_STOPPED or PROCESSING does not change by itself. Other timers run, from now unless the entry has a deadline. */
 function deadlineFor(row: LiveVideoRow, { deadline }: Entry, world: World): number | null {
   if (row.state === "stopped" || row.state === "processing") return null;
   const own = deadlineOf(row, undefined, world.clock.nowMs());
@@ -163,35 +163,35 @@ async function requireFreeKey(tx: Transaction, { id, stream_key_hash }: LiveVide
   if (holder !== undefined && holder.id !== id) throw new WorldProblem("stream_key", `is the key of the live video ${holder.id}`);
 }
 
-/** A change that leaves the state alone leaves its timer and its feed alone too. */
-function keptRunning(next: LiveVideoRow, stored: LiveVideoRow, given: WorldEntry): LiveVideoRow {
+/** A change that keeps the state also keeps its timer and its feed. */
+function keptRunning(next: LiveVideoRow, stored: LiveVideoRow, input: WorldEntry): LiveVideoRow {
   if (next.state !== stored.state) return next;
   const { has_feed, feed_session, sealing_tries } = stored;
-  const isSameDeadline = (given as Entry).deadline === (stored.deadline_ms === null ? undefined : Math.ceil(stored.deadline_ms / 1000));
+  const isSameDeadline = (input as Entry).deadline === (stored.deadline_ms === null ? undefined : Math.ceil(stored.deadline_ms / 1000));
   const isPlanned = next.planned_start_time !== stored.planned_start_time;
   const deadline_ms = isPlanned || (conditionOf(next.state) !== undefined && !isSameDeadline) ? next.deadline_ms : stored.deadline_ms;
-  const isSameStart = (given as Entry).broadcast_start_time === secondsOf(stored.broadcast_start_ms);
+  const isSameStart = (input as Entry).broadcast_start_time === secondsOf(stored.broadcast_start_ms);
   return { ...next, has_feed, feed_session, sealing_tries, deadline_ms, ...(isSameStart ? { broadcast_start_ms: stored.broadcast_start_ms } : {}) };
 }
 
 const secondsOf = (ms: number | null): number | undefined => (ms === null ? undefined : Math.floor(ms / 1000));
 
-const pagesOf = (given: WorldEntry): string[] => (given as Entry).crossposted_pages.filter((page) => page !== (given as Entry).page);
+const pagesOf = (input: WorldEntry): string[] => (input as Entry).crossposted_pages.filter((page) => page !== (input as Entry).page);
 
 export const liveVideoSection: WorldSection = {
   key: "live_videos",
   entry,
-  references: (given) => {
-    const { page, crossposted_pages } = given as Entry;
+  references: (input) => {
+    const { page, crossposted_pages } = input as Entry;
     return [
       { path: "page", types: ["page"], id: page },
       ...crossposted_pages.map((id, index) => ({ path: `crossposted_pages[${index}]`, types: ["page"], id })),
     ];
   },
-  async insert(tx, given, world) {
-    const row = rowOf(given, world);
+  async insert(tx, input, world) {
+    const row = rowOf(input, world);
     await requireFreeKey(tx, row);
-    if (!(await insertVideo(tx, row, pagesOf(given)))) return false;
+    if (!(await insertVideo(tx, row, pagesOf(input)))) return false;
     if (row.deadline_ms !== null) await setTimer(tx, world, row);
     return true;
   },
@@ -203,13 +203,13 @@ export const liveVideoSection: WorldSection = {
     const found = await listAllVideos(reader, page);
     return { ...found, rows: await Promise.all(found.rows.map((row) => entryOf(reader, row))) };
   },
-  async replace(tx, given, world) {
-    const stored = await holdVideo(tx, nodeId((given as Entry).id));
-    if (stored === undefined || stored.page !== (given as Entry).page) throw new WorldProblem("page", "cannot change");
-    const next = keptRunning(rowOf(given, world), stored, given);
+  async replace(tx, input, world) {
+    const stored = await holdVideo(tx, nodeId((input as Entry).id));
+    if (stored === undefined || stored.page !== (input as Entry).page) throw new WorldProblem("page", "cannot change");
+    const next = keptRunning(rowOf(input, world), stored, input);
     await requireFreeKey(tx, next);
     await updateVideo(tx, next);
-    await saveCrosspostedPages(tx, next, pagesOf(given));
+    await saveCrosspostedPages(tx, next, pagesOf(input));
     await setTimer(tx, world, next);
   },
   async remove(tx, id, world) {

@@ -1,17 +1,20 @@
 /** The public API of the microblog-insights feature: F1 and F2. */
 
+import { microblogAccount } from "#features/microblog-accounts/api";
 import { defineFeature } from "#graph/contract/feature";
 import { serveRead } from "#graph/contract/operation";
 import { readMediaInsights, readUserInsights } from "./microblog-insights.contract.ts";
 import { handleReadMediaInsights, handleReadUserInsights } from "./microblog-insights.handlers.ts";
 import { microblogInsightMigrations } from "./microblog-insights.migrations.ts";
+import { microblogInsightsPolicy } from "./microblog-insights.policies.ts";
 import { deleteAllOfUser } from "./microblog-insights.store.ts";
 import { activitySection, followersSection, microblogMediaSection } from "./microblog-insights.world.ts";
 
 export const microblogInsights = defineFeature({
   name: "microblog-insights",
   migrations: microblogInsightMigrations,
-  nodeTypes: [{ type: "microblog_media", policy: "microblogAccount" }],
+  policies: [microblogInsightsPolicy],
+  nodeTypes: [{ type: "microblog_media", policy: microblogAccount }],
   operations: [serveRead(readMediaInsights, handleReadMediaInsights), serveRead(readUserInsights, handleReadUserInsights)],
   worldSections: [microblogMediaSection, activitySection, followersSection],
   onOwnerDeleted: deleteAllOfUser,

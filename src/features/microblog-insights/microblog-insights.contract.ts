@@ -1,12 +1,13 @@
 import { type TSchema, Type } from "typebox";
 import { type Access, readOperation } from "#graph/contract/operation";
 import { type Breakdown, breakdowns, type MediaMetric, mediaMetrics, type UserMetric, userMetrics } from "./microblog-insights.metrics.ts";
+import { microblogInsightsPolicy } from "./microblog-insights.policies.ts";
 
 const access = {
   surfaces: ["microblog"],
   versions: "unversioned",
   scheme: "query",
-  policy: "microblogInsights",
+  policy: microblogInsightsPolicy,
   errorForm: "wrapped",
   errors: [],
 } as const satisfies Partial<Access>;

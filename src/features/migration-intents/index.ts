@@ -1,39 +1,28 @@
 /** The public API of the migration-intents feature: H7, solutions, and how an intent begins (D-58). */
 
+import { nobody } from "#auth/policy";
 import { defineFeature, nodeType } from "#graph/contract/feature";
 import { serveWrite } from "#graph/contract/operation";
-import { findNode } from "#graph/worlds/nodes.store";
-import { nodeId } from "#kernel/ids";
 import { intentNode, readIntent, setSolutionMigrationIntent } from "./migration-intents.contract.ts";
 import { handleSetSolutionMigrationIntent } from "./migration-intents.handlers.ts";
 import { migrationIntentMigrations } from "./migration-intents.migrations.ts";
-import { findIntent, findSolution, forgetParty, type IntentRow } from "./migration-intents.store.ts";
+import { migrationIntent } from "./migration-intents.policies.ts";
+import { findIntent, forgetParty, type IntentRow } from "./migration-intents.store.ts";
 import { migrationIntentSection, solutionSection } from "./migration-intents.world.ts";
 
 export const migrationIntents = defineFeature({
   name: "migration-intents",
   migrations: migrationIntentMigrations,
+  policies: [migrationIntent],
   nodeTypes: [
-    { type: "solution", policy: "nobody" },
+    { type: "solution", policy: nobody },
     nodeType<IntentRow>({
       type: "migration_intent",
-      policy: "migrationIntent",
+      policy: migrationIntent,
       reading: { ...readIntent, set: intentNode, find: (_request, reader, node) => findIntent(reader, node.owner, node.id) },
     }),
   ],
   operations: [serveWrite(setSolutionMigrationIntent, handleSetSolutionMigrationIntent)],
   worldSections: [solutionSection, migrationIntentSection],
   onOwnerDeleted: forgetParty,
-  ports: () => ({
-    migration_intent: {
-      async findParties(reader, id) {
-        const node = await findNode(reader, id);
-        const row = node === undefined ? undefined : await findIntent(reader, node.owner, id);
-        if (row === undefined) return undefined;
-        const solution = row.solution === null ? undefined : await findSolution(reader, row.solution);
-        const accounts = [row.waba, row.destination_waba].filter((account) => account !== null).map(nodeId);
-        return { accounts, solutionOwner: solution === undefined ? undefined : nodeId(solution.owner_app) };
-      },
-    },
-  }),
 });

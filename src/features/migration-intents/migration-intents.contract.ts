@@ -1,18 +1,20 @@
 import { Type } from "typebox";
+import { chatappAccount } from "#features/chatapp-accounts/api";
 import { type Access, type Field, type FieldSet, writeOperation } from "#graph/contract/operation";
+import { migrationIntent } from "./migration-intents.policies.ts";
 import { type Status, statuses } from "./migration-intents.states.ts";
 import type { IntentRow } from "./migration-intents.store.ts";
 
 export const status = Type.Unsafe<Status>(Type.Union(statuses.map((one) => Type.Literal(one))));
 
-const text = { schema: Type.String(), policy: "migrationIntent" } as const;
+const text = { schema: Type.String(), policy: migrationIntent } as const;
 
 const idOnly: FieldSet = { fields: { id: text }, defaults: ["id"] };
 
 /** An account or solution, shown by its id; one that the intent does not have is a 422 where it was asked for (D-21). */
 const reference = (column: "waba" | "destination_waba" | "solution"): Field<IntentRow> => ({
   schema: Type.Object({ id: Type.String() }),
-  policy: "migrationIntent",
+  policy: migrationIntent,
   isRefusedWhenAbsent: true,
   nested: {
     set: () => idOnly,
@@ -27,7 +29,7 @@ const reference = (column: "waba" | "destination_waba" | "solution"): Field<Inte
 export const intentNode: FieldSet<IntentRow> = {
   fields: {
     id: text,
-    status: { schema: status, policy: "migrationIntent" },
+    status: { schema: status, policy: migrationIntent },
     destination_waba: reference("destination_waba"),
     solution: reference("solution"),
     waba: reference("waba"),
@@ -41,7 +43,7 @@ export const readIntent = {
   surfaces: ["base"],
   versions: "migrationIntents",
   scheme: "bearer",
-  policy: "migrationIntent",
+  policy: migrationIntent,
   errorForm: "wrapped",
   clauses: [
     ...["H7-1", "H7-2", "H7-3", "H7-4", "H7-5", "H7-6", "H7-7", "H7-10", "H7-11", "H7-12", "H7-13", "H7-14", "H7-15", "H7-16", "H7-17", "H7-18"],
@@ -60,7 +62,7 @@ export const setSolutionMigrationIntent = writeOperation({
   surfaces: ["base"],
   versions: "platform",
   scheme: "bearer",
-  policy: "chatappAccount",
+  policy: chatappAccount,
   errorForm: "wrapped",
   params: Type.Object({ solution_id: Type.String(), destination_waba: Type.Optional(Type.String()) }),
   returns: Type.Object({ id: Type.String() }),

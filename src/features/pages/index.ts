@@ -1,19 +1,24 @@
 /** The public API of the pages feature. */
+
 import { defineFeature } from "#graph/contract/feature";
 import { pageMigrations } from "./pages.migrations.ts";
+import { pageMessaging } from "./pages.policies.ts";
 import { deleteRolesOfUser, findPage, findRole, hasPerson } from "./pages.store.ts";
+import "./pages.ports.ts";
 import { pageSection } from "./pages.world.ts";
 
 export const pages = defineFeature({
   name: "pages",
   migrations: pageMigrations,
+  policies: [pageMessaging],
   nodeTypes: [
-    { type: "page", policy: "pageMessaging" },
-    { type: "page_person", policy: "pageMessaging" },
+    { type: "page", policy: pageMessaging },
+    { type: "page_person", policy: pageMessaging },
   ],
   worldSections: [pageSection],
   onOwnerDeleted: deleteRolesOfUser,
   ports: () => ({
-    page: { findRole, hasPerson, findName: async (reader, page) => (await findPage(reader, page))?.name },
+    page_role: { findRole },
+    page: { hasPerson, findName: async (reader, page) => (await findPage(reader, page))?.name },
   }),
 });

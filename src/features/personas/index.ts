@@ -1,5 +1,6 @@
 /** The public API of the personas feature: A7 and A8. */
 
+import { pageMessaging } from "#features/pages/api";
 import { defineFeature, nodeType } from "#graph/contract/feature";
 import { serveList, serveWrite } from "#graph/contract/operation";
 import { createPersona, deletePersonaOperation, listPersonas, personaNode, readPersona } from "./personas.contract.ts";
@@ -14,7 +15,7 @@ export const personas = defineFeature({
   nodeTypes: [
     nodeType<PersonaRow>({
       type: "persona",
-      policy: "pageMessaging",
+      policy: pageMessaging,
       reading: { ...readPersona, set: personaNode, find: (_request, reader, node) => findPersona(reader, node.owner, node.id) },
     }),
   ],

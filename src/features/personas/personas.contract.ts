@@ -1,6 +1,6 @@
 import { Type } from "typebox";
+import { pageField, pageMessaging } from "#features/pages/api";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
-import { pageField } from "#graph/contract/page-field";
 import type { PersonaRow } from "./personas.store.ts";
 
 /** D-41. */
@@ -12,14 +12,14 @@ const access = {
   surfaces: ["base"],
   versions: "platform",
   scheme: "pageMessaging",
-  policy: "pageMessaging",
+  policy: pageMessaging,
   errorForm: "flat",
 } as const satisfies Partial<Access>;
 
-const text: Field<PersonaRow> = { schema: Type.String(), policy: "pageMessaging" };
+const text: Field<PersonaRow> = { schema: Type.String(), policy: pageMessaging };
 
 export const personaNode: FieldSet<PersonaRow> = {
-  fields: { id: text, name: text, profile_picture_url: text, page: pageField("pageMessaging") },
+  fields: { id: text, name: text, profile_picture_url: text, page: pageField(pageMessaging) },
   defaults: ["id", "name", "profile_picture_url"],
 };
 

@@ -5,13 +5,15 @@ import { serveWrite } from "#graph/contract/operation";
 import { createCatalog } from "./product-catalogs.contract.ts";
 import { handleCreateCatalog } from "./product-catalogs.handlers.ts";
 import { productCatalogMigrations } from "./product-catalogs.migrations.ts";
+import { catalogAccess, catalogCreation } from "./product-catalogs.policies.ts";
 import { deleteCatalog, findCatalog, forgetBusiness, listCatalogsOfPage } from "./product-catalogs.store.ts";
 import { catalogSection } from "./product-catalogs.world.ts";
 
 export const productCatalogs = defineFeature({
   name: "product-catalogs",
   migrations: productCatalogMigrations,
-  nodeTypes: [{ type: "product_catalog", policy: "catalogAccess" }],
+  policies: [catalogAccess, catalogCreation],
+  nodeTypes: [{ type: "product_catalog", policy: catalogAccess }],
   operations: [serveWrite(createCatalog, handleCreateCatalog)],
   worldSections: [catalogSection],
   ports: () => ({

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { writeOperation } from "#graph/contract/operation";
+import { catalogCreation } from "./product-catalogs.policies.ts";
 
 /** G1-10, ERR-32: the one vertical that is supported. */
 export const CATALOG_VERTICAL = "commerce";
@@ -28,7 +29,7 @@ export const createCatalog = writeOperation({
   surfaces: ["ads"],
   versions: "marketingOrCurrent",
   scheme: "catalogCreation",
-  policy: "catalogCreation",
+  policy: catalogCreation,
   errorForm: "wrapped",
   on: "page",
   method: "POST",

@@ -1,11 +1,11 @@
 import type { Static } from "typebox";
-import type { AgencyShare } from "#auth/catalogs";
 import type { OperationRequest } from "#graph/contract/operation";
 import { invalidParameter } from "#kernel/errors";
 import { isNodeId, type NodeId } from "#kernel/ids";
 import { codePointCount } from "#kernel/text";
 import type { Transaction } from "#storage/database";
 import { CATALOG_NAME_CHARACTERS_MAX, CATALOG_VERTICAL, type createCatalog } from "./product-catalogs.contract.ts";
+import type { AgencyShare } from "./product-catalogs.ports.ts";
 import { insertCatalog } from "./product-catalogs.store.ts";
 
 type CreateCatalog = OperationRequest<Static<typeof createCatalog.params>>;

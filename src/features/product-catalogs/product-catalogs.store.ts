@@ -1,9 +1,9 @@
-import { type AgencyShare, type CatalogFacts, catalogFact } from "#auth/catalogs";
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, type Sql, sql } from "#storage/sql";
+import { type AgencyShare, type CatalogFacts, catalogFact } from "./product-catalogs.ports.ts";
 
 export interface Catalog extends CatalogFacts {
   readonly name: string;

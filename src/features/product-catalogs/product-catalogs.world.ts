@@ -1,9 +1,9 @@
 import { type Static, Type } from "typebox";
-import { catalogTasks } from "#auth/catalogs";
 import type { WorldEntry, WorldSection } from "#graph/contract/feature";
 import { worldId } from "#graph/worlds/file/schema-words";
 import { nodeId } from "#kernel/ids";
 import { CATALOG_NAME_CHARACTERS_MAX, CATALOG_VERTICAL, EXTERNAL_BUSINESS_ID_CHARACTERS_MAX } from "./product-catalogs.contract.ts";
+import { catalogTasks } from "./product-catalogs.ports.ts";
 import { type Catalog, deleteCatalog, findCatalog, insertCatalog, listAllCatalogs, saveCatalog } from "./product-catalogs.store.ts";
 
 const closed = { additionalProperties: false };

@@ -1,5 +1,6 @@
-/** The public API of the product-feeds feature: G2, and the files that feeds are filled from. */
+/** The public API of the product-feeds feature: G2, and the ingestion of feed files. */
 
+import { catalogAccess } from "#features/product-catalogs/api";
 import { defineFeature } from "#graph/contract/feature";
 import { serveList } from "#graph/contract/operation";
 import { feedIngestion, scheduleIngestion } from "./ingestion/jobs.ts";
@@ -7,6 +8,7 @@ import { listArticlesAndPublications } from "./product-feeds.contract.ts";
 import { feedControlRoutes } from "./product-feeds.control.ts";
 import { handleListArticles } from "./product-feeds.handlers.ts";
 import { productFeedMigrations } from "./product-feeds.migrations.ts";
+import { productFeed } from "./product-feeds.policies.ts";
 import type { FeedPort } from "./product-feeds.ports.ts";
 import { deleteFeed, listFeedsOfCatalog } from "./product-feeds.store.ts";
 import { feedSection } from "./product-feeds.world.ts";
@@ -21,7 +23,8 @@ const deleteFeedsOfCatalog: FeedPort["deleteFeedsOfCatalog"] = async (tx, catalo
 export const productFeeds = defineFeature({
   name: "product-feeds",
   migrations: productFeedMigrations,
-  nodeTypes: [{ type: "product_feed", policy: "catalogAccess" }],
+  policies: [productFeed],
+  nodeTypes: [{ type: "product_feed", policy: catalogAccess }],
   operations: [serveList(listArticlesAndPublications, handleListArticles)],
   worldSections: [feedSection],
   jobs: [feedIngestion],

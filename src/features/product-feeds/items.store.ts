@@ -4,19 +4,19 @@ import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, type SqlValue, sql } from "#storage/sql";
 import { fieldsOfText } from "./product-feeds.items.ts";
 
-/** An item as G2 reads it: its fields side by side. D-143: it is in no directory, because nothing else leads to it. */
+/** An item with its fields as properties, for G2. D-143: items are not in the directory of nodes, because they have no address. */
 export interface ItemRow extends Row {
   id: string;
   retailer_id: string;
 }
 
-/** An item of a file, to be stored. */
+/** A new item. */
 export interface NewItem {
   readonly id: NodeId;
   readonly retailer_id: string;
-  /** No two rows of a file have one: its line, where rows have lines of their own, else its number. */
+  /** Unique in a file: the row's line, or the row's number in formats with several rows on a line. */
   readonly position: number;
-  /** Of `textOfItem`. */
+  /** The result of `textOfItem`. */
   readonly item: string;
 }
 
@@ -31,8 +31,8 @@ const itemOf = ({ id, retailer_id, item }: StoredRow): ItemRow => ({ ...fieldsOf
 const newestFirst = { columns: ["i.id"], direction: "descending", keyOf: (row: StoredRow) => [row.id] } as const;
 
 /**
- * Of the generation that is shown at that moment, in one statement, so that no page mixes two. As a subquery it is one value, by
- * which the index gives the order; behind a join PostgreSQL would sort the whole generation for each page.
+ * Lists the items of the generation that the feed shows. One statement, so that no page mixes two generations. A subquery, because
+ * with a join PostgreSQL does not use the order of the index and sorts the whole generation for each page.
  */
 export async function listItems(reader: Reader, feed: string, page: PageRequest): Promise<ListPage<ItemRow>> {
   const found = await readPage<StoredRow>(
@@ -46,14 +46,14 @@ export async function listItems(reader: Reader, feed: string, page: PageRequest)
   return { ...found, rows: found.rows.map(itemOf) };
 }
 
-/** All of them, for the control API; the oldest first. */
+/** For the control API; oldest first. */
 export async function listAllItems(reader: Reader, generation: number): Promise<ItemRow[]> {
   const rows = await reader.all<StoredRow>(sql`
     SELECT CAST(i.id AS TEXT) AS id, i.retailer_id, i.item FROM feed_items i WHERE i.generation = ${generation} ORDER BY i.id`);
   return rows.map(itemOf);
 }
 
-/** Sizes of statements: few texts, so that all of them stay prepared. */
+/** Rows per statement. Few sizes, so that all statements stay prepared. */
 const GROUP_SIZES = [100, 10, 1] as const;
 
 function* groupsOf<T>(rows: readonly T[]): Generator<readonly T[]> {
@@ -67,7 +67,7 @@ const tails = new Map<number, string>(
   GROUP_SIZES.map((rows) => [rows, `VALUES ${new Array(rows).fill("(?, ?, ?, ?, ?)").join(", ")} ON CONFLICT DO NOTHING`]),
 );
 
-/** Returns how many of them were new to the generation; of those with one retailer_id the first. */
+/** Returns how many were inserted. Of several items with one retailer_id only the first is inserted. */
 export async function insertItems(tx: Transaction, generation: number, items: readonly NewItem[]): Promise<number> {
   let inserted = 0;
   for (const group of groupsOf(items)) {
@@ -86,8 +86,8 @@ export interface KnownItem {
 }
 
 /**
- * A look-up for each id, in one statement, as a subquery, which has one plan alone. With `IN` SQLite, and with a join PostgreSQL,
- * whose figures are behind while a table grows, would read the whole generation.
+ * Looks up each id by a subquery, which has only one plan. With `IN` SQLite reads the whole generation, and with a join so does
+ * PostgreSQL, because its statistics lag behind a growing table.
  */
 const lookUps = new Map<number, string>(
   GROUP_SIZES.map((ids) => [
@@ -100,7 +100,7 @@ const lookUps = new Map<number, string>(
   ]),
 );
 
-/** Those of a generation that have one of these ids. */
+/** The items of a generation with one of these retailer_ids. */
 export async function findItems(reader: Reader, generation: number, retailerIds: readonly string[]): Promise<KnownItem[]> {
   const known: KnownItem[] = [];
   for (const group of groupsOf(retailerIds)) {
@@ -114,13 +114,13 @@ export async function findItems(reader: Reader, generation: number, retailerIds:
   return known;
 }
 
-/** The later of two rows with one retailer_id. */
+/** Replaces an item by a later row with the same retailer_id (D-141). */
 export async function overwriteItem(tx: Transaction, generation: number, { retailer_id, position, item }: NewItem): Promise<void> {
   await tx.run(sql`
     UPDATE feed_items SET position = ${position}, item = ${item} WHERE generation = ${generation} AND retailer_id = ${retailer_id}`);
 }
 
-/** Returns how many were deleted: `limit`, as long as there are more. */
+/** Deletes at most `limit` items and returns their number. */
 export function deleteItems(tx: Transaction, generation: number, limit: number): Promise<number> {
   return tx.run(sql`
     DELETE FROM feed_items WHERE generation = ${generation} AND id <= COALESCE((

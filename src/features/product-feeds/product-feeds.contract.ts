@@ -1,12 +1,13 @@
 import { Type } from "typebox";
 import { type Field, type FieldSet, listOperation } from "#graph/contract/operation";
 import type { ItemRow } from "./items.store.ts";
+import { productFeed } from "./product-feeds.policies.ts";
 
-const text: Field<ItemRow> = { schema: Type.String(), policy: "productFeed" };
-const number: Field<ItemRow> = { schema: Type.Number(), policy: "productFeed" };
-const count: Field<ItemRow> = { schema: Type.Integer(), policy: "productFeed" };
+const text: Field<ItemRow> = { schema: Type.String(), policy: productFeed };
+const number: Field<ItemRow> = { schema: Type.Number(), policy: productFeed };
+const count: Field<ItemRow> = { schema: Type.Integer(), policy: productFeed };
 
-/** D-56. The document gives no fields; by default an item returns what every item has. */
+/** D-56: the document defines no fields. The default fields are those that every item has. */
 const articleOrPublication: FieldSet<ItemRow> = {
   fields: {
     id: text,
@@ -15,13 +16,13 @@ const articleOrPublication: FieldSet<ItemRow> = {
     image_url: text,
     url: text,
     description: text,
-    /** Decimals, as text: no price passes through a binary float. */
+    /** A decimal as text, so that no price passes through a binary float. */
     price: text,
     sale_price: text,
     currency: text,
     brand: text,
     publication_category: text,
-    /** ISO 8601, as the feed has it. */
+    /** ISO 8601, as in the feed. */
     date_published: text,
     author: text,
     genre: text,
@@ -43,14 +44,14 @@ export const listArticlesAndPublications = listOperation({
   summary: "Lists the article and publication items that a product feed ingested, newest first.",
   clauses: [
     ...["G2-1", "G2-4", "G2-5", "G2-6", "G2-7", "G2-8", "G2-9", "G2-10", "G2-11", "G2-12", "G2-13"],
-    // The edge has this one method; whatever else is asked of it is unsupported.
+    // The edge has only this method, so creating, updating and deleting are unsupported.
     ...["G2-14", "G2-15", "G2-16"],
     "AUTH-19",
   ],
   surfaces: ["base"],
   versions: "marketing",
   scheme: "anywhere",
-  policy: "productFeed",
+  policy: productFeed,
   errorForm: "wrapped",
   on: "product_feed",
   edge: "articles_and_publications",

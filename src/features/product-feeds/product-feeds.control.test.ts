@@ -44,10 +44,10 @@ onEachDatabase("feed uploads", (database) => {
     await plaza.world.work.runDue();
     const last = sent.find(({ body }) => body.n === 4)?.body;
     const { body } = await request("GET", "feeds/8101/uploads?limit=3");
-    expect(body.data.map(({ n, status }: { n: number; status: string }) => [n, status])).toEqual([
-      [4, "done"],
-      [3, "done"],
-      [2, "done"],
+    expect(body.data.map(({ n, status }: { n: number; status: string }) => ({ n, status }))).toEqual([
+      { n: 4, status: "done" },
+      { n: 3, status: "done" },
+      { n: 2, status: "done" },
     ]);
     const rest = await request("GET", new URL(body.paging.next).pathname + new URL(body.paging.next).search);
     expect(rest.body).toMatchObject({ data: [{ n: 1, items_removed: 0 }], paging: {} });
@@ -74,7 +74,7 @@ onEachDatabase("feed uploads", (database) => {
     for (const column of ["feed_items.position", "feed_uploads.n", "product_feeds.name", "jobs.key"]) expect(await plaza.dump([column])).toEqual([]);
   });
 
-  test("wrong calls are refused and leave nothing behind", async () => {
+  test("wrong requests are refused and leave nothing behind", async () => {
     const { plaza, send, request } = await openFeeds(database);
     for (const path of ["feeds/8199/uploads", "feeds/2001/uploads", "feeds/x/uploads"]) {
       expect((await send(csv(row("a")), {}, path)).status).toBe(404);
@@ -110,7 +110,7 @@ describe("feed files by address", () => {
   };
   const byUrl = (url: string) => [JSON.stringify({ url }), { "content-type": "application/json" }] as const;
 
-  test("operating.md: the file is fetched by the guarded way out, however long it is", async () => {
+  test("operating.md: the file is fetched by the guarded client, however long it is", async () => {
     const { upload } = await openFeeds("sqlite");
     const large = csv(...Array.from({ length: 30_000 }, (_, at) => row(`r${at}`)));
     const url = serve(({ url }) => (url.endsWith(".gz") ? new Response(gzipSync(large)) : new Response(large)));
@@ -120,7 +120,7 @@ describe("feed files by address", () => {
     }
   });
 
-  test("an address that does not answer with a file fails the upload, and its feed stays", async () => {
+  test("an address that does not return a file fails the upload, and its feed stays", async () => {
     const { upload, idsOf } = await openFeeds("sqlite");
     await upload(csv(row("a")));
     const url = serve(({ url }) => {
@@ -130,8 +130,8 @@ describe("feed files by address", () => {
         : new Response("no", { status: 404 });
     });
     for (const [address, problem] of [
-      [`${url}/missing`, "the address answered with status 404"],
-      [`${url}/moved`, "the address answered with status 302; redirects are not followed"],
+      [`${url}/missing`, "the address returned status 404"],
+      [`${url}/moved`, "the address returned status 302; redirects are not followed"],
       [`${url}/short`, "no column for"],
       ["http://127.0.0.1:1/closed", "onnect"],
     ]) {

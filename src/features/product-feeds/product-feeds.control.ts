@@ -1,4 +1,4 @@
-/** Feed files: taken in, and what came of them (operating.md: feeds/{id}/uploads). */
+/** Feed files: uploads and their reports (operating.md: feeds/{id}/uploads). */
 import { type Static, Type } from "typebox";
 import { bodyBytes } from "#control-contract/body-bytes";
 import { badRequest, ControlError, notFound, unprocessable } from "#control-contract/errors";
@@ -42,7 +42,7 @@ const upload = Type.Object({
   items_removed: rowCount("that the feed had and the file has not"),
   bad_rows: rowCount("rows that are no items"),
   duplicates: rowCount("rows that replaced an earlier row of the file"),
-  problem: Type.Optional(Type.String({ description: "why the file as a whole was of no use" })),
+  problem: Type.Optional(Type.String({ description: "why the file as a whole was refused" })),
   errors: Type.Array(rowError, { description: "bad rows and duplicates, the first hundred" }),
 });
 
@@ -51,7 +51,7 @@ const byUrl = Type.Object(
   { additionalProperties: false },
 );
 
-const uploadQuery = Type.Object({ format: Type.Optional({ ...format, description: "told by how the file begins unless it is given" }) });
+const uploadQuery = Type.Object({ format: Type.Optional({ ...format, description: "found from the beginning of the file unless it is given" }) });
 
 /** Long enough for a file of a million rows; a request does not hold a connection for longer. */
 const WITHIN_MS_MAX = 60_000;
@@ -110,7 +110,7 @@ async function receive(
 
 const tooLarge = () => new ControlError("body_too_large", `a feed file may have ${FILE_BYTES_MAX} bytes`);
 
-/** D-64: told at once where the address itself says so; where it leads is looked at when it is fetched. */
+/** D-64: refused at once where the address itself is not allowed; what its name resolves to is checked when it is fetched. */
 function checkUrl({ outbound }: ControlRequest["world"], url: string): void {
   try {
     outbound.check(url);
@@ -181,7 +181,7 @@ export const feedControlRoutes: readonly ControlRoute[] = [
     method: "GET",
     path: `${UPLOADS}/{n}`,
     operation: "readFeedUpload",
-    summary: "What came of an upload, so far or in the end",
+    summary: "The report of an upload, while it runs or after its end",
     query: readQuery,
     response: upload,
     errors: [404],

@@ -10,7 +10,7 @@ type ListArticles = ListRequest<Static<typeof listArticlesAndPublications.params
 export async function handleListArticles({ node, page, params }: ListArticles, reader: Reader): Promise<ListResult<ItemRow>> {
   const found = await listItems(reader, node.id, page);
   if (params.summary !== true) return found;
-  // The count is kept with the feed: a summary costs the same for ten items and for a million.
+  // The count is stored with the feed, so that a summary of a million items costs one lookup.
   const total_count = (await findFeed(reader, node.id))?.item_count ?? 0;
   return { ...found, extras: { summary: { total_count } } };
 }

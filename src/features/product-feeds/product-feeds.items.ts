@@ -1,4 +1,4 @@
-/** What an item of a feed is (D-56), and how a row of a file, or an entry of a world file, becomes one. */
+/** Items of a feed (D-56): their fields, and how a row of a file or an entry of a world file is validated. */
 import { codePointCount, isStorableText } from "#kernel/text";
 
 export const itemFields = [
@@ -27,27 +27,27 @@ export const itemFields = [
 ] as const;
 export type ItemField = (typeof itemFields)[number];
 
-/** D-56: these are needed. */
-export const neededFields = ["retailer_id", "name", "image_url", "url"] as const satisfies readonly ItemField[];
+/** D-56. */
+export const requiredFields = ["retailer_id", "name", "image_url", "url"] as const satisfies readonly ItemField[];
 
-export const isNeeded = (field: ItemField): boolean => (neededFields as readonly ItemField[]).includes(field);
+export const isRequired = (field: ItemField): boolean => (requiredFields as readonly ItemField[]).includes(field);
 
-/** As a file says it: text, untrimmed; an empty text says nothing. */
+/** The values as a file has them: untrimmed text; an empty text counts as absent. */
 export type RawItem = { [field in ItemField]?: string };
 
-/** Checked text, but for the two figures. */
+/** A valid item. */
 export interface Item {
   readonly retailer_id: string;
-  /** By `keptFields`; null: the item does not say. The last one is said. */
+  /** In the order of `keptFields`; null: absent. Trailing nulls are left out. */
   readonly values: readonly ItemValue[];
 }
 
 type ItemValue = string | number | null;
 
-/** An item is kept as the list of its values in this order: new fields come at the end. */
+/** Items are stored as lists of values in this order, so new fields must be added at the end. */
 const keptFields = itemFields.filter((field) => field !== "retailer_id");
 
-/** Why a row is no item. The texts are few, so that a report can be read at a glance. */
+/** Why a row is not a valid item. */
 export class BadItem {
   constructor(
     readonly field: ItemField | undefined,
@@ -55,7 +55,7 @@ export class BadItem {
   ) {}
 }
 
-/** Other names that feeds use for a field, those that count more first: of shopping feeds, RSS and Atom. */
+/** Other names of a field in shopping feeds, RSS and Atom, in order of precedence. */
 const ALIASES = {
   retailer_id: ["id", "guid"],
   name: ["title"],
@@ -69,7 +69,7 @@ const ALIASES = {
 
 export interface FieldMeaning {
   readonly field: ItemField;
-  /** 0: the field's own name. Of several names of one field, the one of the lowest rank counts. */
+  /** 0: the field's own name. Of several names of one field, the one with the lowest rank is used. */
   readonly rank: number;
 }
 
@@ -77,11 +77,11 @@ const meanings = new Map<string, FieldMeaning>(itemFields.map((field) => [field,
 for (const [field, names] of Object.entries(ALIASES))
   for (const [at, name] of names.entries()) meanings.set(name, { field: field as ItemField, rank: at + 1 });
 
-/** The field that a column, key or element means: `g:image_link`, `Image Link` and `image-link` are one name. */
+/** The field of a column, key or element: `g:image_link`, `Image Link` and `image-link` are the same name. */
 export const fieldOf = (name: string): FieldMeaning | undefined =>
   meanings.get(name) ?? meanings.get(name.trim().toLowerCase().replace(/^\w+:/, "").replaceAll(/[ -]/g, "_"));
 
-/** Reads the trimmed text of a field that is not empty; a string of another kind than the value is the reason against it. */
+/** Reads a trimmed text that is not empty. */
 type ReadField = (text: string) => string | number | BadItem;
 
 function reader(reason: string, isValid: (text: string) => boolean, toValue: (text: string) => string | number = (text) => text) {
@@ -91,32 +91,32 @@ function reader(reason: string, isValid: (text: string) => boolean, toValue: (te
   };
 }
 
-const text = (most: number) => reader(`is longer than ${most} characters`, (given) => given.length <= most || codePointCount(given) <= most);
-const pattern = (expression: RegExp, reason: string) => reader(reason, (given) => expression.test(given));
+const text = (most: number) => reader(`is longer than ${most} characters`, (input) => input.length <= most || codePointCount(input) <= most);
+const pattern = (expression: RegExp, reason: string) => reader(reason, (input) => expression.test(input));
 
-/** As long as addresses that browsers still take. */
+/** Browsers and CDNs refuse much longer addresses. */
 const URL_CHARACTERS_MAX = 2_048;
-/** An absolute http(s) address: a host, perhaps a port, and no blanks. */
+/** An absolute http(s) address with a host, an optional port, and no whitespace. */
 const WEB_ADDRESS = /^https?:\/\/(?:[^\s/?#@]*@)?(?:[\p{L}\p{N}\p{M}._~%-]+|\[[\da-f:.]+\])(?::\d{1,5})?(?:[/?#]\S*)?$/iu;
-const webAddress = reader("is not an http or https address", (given) => given.length <= URL_CHARACTERS_MAX && WEB_ADDRESS.test(given));
+const webAddress = reader("is not an http or https address", (input) => input.length <= URL_CHARACTERS_MAX && WEB_ADDRESS.test(input));
 
 /** Up to 12 digits and 6 decimals, as text: no price passes through a binary float. */
 const PRICE = /^\d{1,12}(?:\.\d{1,6})?$/;
 const price = pattern(PRICE, "is not a price such as 12.50");
 
-/** Names of products on shelves and in search results are cut far before this. */
+/** Search results and shelves show far fewer. */
 const NAME_CHARACTERS_MAX = 200;
 const SHORT_CHARACTERS_MAX = 100;
-/** What shopping feeds allow. */
+/** The limit of common shopping feeds. */
 const DESCRIPTION_CHARACTERS_MAX = 9_999;
 /** Stars. */
 const RATING_MAX = 5;
-/** Nobody has more ratings than there are people. */
+/** More than the number of people on Earth needs. */
 const COUNT_DIGITS_MAX = 10;
 
 const AVAILABILITY = new Set(["in stock", "out of stock", "preorder", "backorder", "available for order", "discontinued"]);
-/** `In_Stock` is `in stock`. */
-const availabilityOf = (given: string): string => (AVAILABILITY.has(given) ? given : given.toLowerCase().replaceAll("_", " "));
+/** Reads `In_Stock` as `in stock`. */
+const availabilityOf = (input: string): string => (AVAILABILITY.has(input) ? input : input.toLowerCase().replaceAll("_", " "));
 
 const short = text(SHORT_CHARACTERS_MAX);
 
@@ -133,15 +133,15 @@ const makers: Readonly<Record<ItemField, (field: ItemField) => ReadField>> = {
   publication_category: short,
   date_published: reader(
     "is not a date",
-    (given) => dateOf(given) !== undefined,
-    (given) => dateOf(given) as string,
+    (input) => dateOf(input) !== undefined,
+    (input) => dateOf(input) as string,
   ),
   author: text(NAME_CHARACTERS_MAX),
   genre: short,
   in_language: pattern(/^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*$/, "is not a language tag such as en-GB"),
-  user_rating: reader(`is not a number from 0 to ${RATING_MAX}`, (given) => /^\d(?:\.\d{1,6})?$/.test(given) && Number(given) <= RATING_MAX, Number),
-  rating_count: reader("is not a whole number", (given) => given.length <= COUNT_DIGITS_MAX && /^\d+$/.test(given), Number),
-  availability: reader("is not a known availability", (given) => AVAILABILITY.has(availabilityOf(given)), availabilityOf),
+  user_rating: reader(`is not a number from 0 to ${RATING_MAX}`, (input) => /^\d(?:\.\d{1,6})?$/.test(input) && Number(input) <= RATING_MAX, Number),
+  rating_count: reader("is not a whole number", (input) => input.length <= COUNT_DIGITS_MAX && /^\d+$/.test(input), Number),
+  availability: reader("is not a known availability", (input) => AVAILABILITY.has(availabilityOf(input)), availabilityOf),
   custom_label_0: short,
   custom_label_1: short,
   custom_label_2: short,
@@ -153,37 +153,37 @@ const readRetailerId = makers.retailer_id("retailer_id");
 const keptReaders = keptFields.map((field) => ({
   field,
   read: makers[field](field),
-  lack: isNeeded(field) ? new BadItem(field, "is missing") : undefined,
+  missing: isRequired(field) ? new BadItem(field, "is missing") : undefined,
 }));
-const lackingId = new BadItem("retailer_id", "is missing");
+const missingId = new BadItem("retailer_id", "is missing");
 
-/** Fields that are not known are no part of `raw`; empty ones say nothing. */
+/** Validates a row. Empty values count as absent. */
 export function readItem(raw: RawItem): Item | BadItem {
-  const given = withCurrency(raw);
-  if (given === undefined) return twoCurrencies;
-  const id = given.retailer_id?.trim() ?? "";
-  const retailer_id = id === "" ? lackingId : readRetailerId(id);
+  const input = withCurrency(raw);
+  if (input === undefined) return twoCurrencies;
+  const id = input.retailer_id?.trim() ?? "";
+  const retailer_id = id === "" ? missingId : readRetailerId(id);
   if (retailer_id instanceof BadItem) return retailer_id;
   const values: ItemValue[] = [];
-  let unsaid = 0;
-  for (const { field, read, lack } of keptReaders) {
-    const trimmed = given[field]?.trim() ?? "";
+  let absent = 0;
+  for (const { field, read, missing } of keptReaders) {
+    const trimmed = input[field]?.trim() ?? "";
     if (trimmed === "") {
-      if (lack !== undefined) return lack;
-      unsaid++;
+      if (missing !== undefined) return missing;
+      absent++;
       continue;
     }
     const value = read(trimmed);
     if (value instanceof BadItem) return value;
-    for (; unsaid > 0; unsaid--) values.push(null);
+    for (; absent > 0; absent--) values.push(null);
     values.push(value);
   }
   return { retailer_id: id, values };
 }
 
-/** `12.50 EUR` says both. */
+/** `12.50 EUR` */
 const PRICE_WITH_CURRENCY = /^(\S+) +([A-Z]{3})$/;
-const twoCurrencies = new BadItem("currency", "differs from that of the price");
+const twoCurrencies = new BadItem("currency", "differs from the currency of the price");
 
 /** Undefined: the currencies differ. */
 function withCurrency(raw: RawItem): RawItem | undefined {
@@ -205,25 +205,25 @@ const ISO_DATE = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?
 /** RSS: `Sat, 21 Nov 2026 10:00:00 +0000` (RFC 822). */
 const MAIL_DATE = /^(?:[A-Z][a-z]{2}, )?\d{1,2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}(?::\d{2})? (?:[+-]\d{4}|GMT|UTC|UT|Z)$/;
 
-/** ISO 8601 stays as it is written; the dates of mail and RSS become that. */
-function dateOf(given: string): string | undefined {
-  const day = ISO_DATE.exec(given)?.[1];
+/** Keeps ISO 8601 as it is, and converts the dates of mail and RSS to it. */
+function dateOf(input: string): string | undefined {
+  const day = ISO_DATE.exec(input)?.[1];
   if (day !== undefined) {
-    // A day that the month does not have is read as one of the next month, or not at all.
+    // Date.parse reads 31 February as a day of March.
     const ms = Date.parse(`${day}T00:00:00Z`);
-    return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day) && !Number.isNaN(Date.parse(given)) ? given : undefined;
+    return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day) && !Number.isNaN(Date.parse(input)) ? input : undefined;
   }
-  const ms = MAIL_DATE.test(given) ? Date.parse(given) : Number.NaN;
+  const ms = MAIL_DATE.test(input) ? Date.parse(input) : Number.NaN;
   return Number.isNaN(ms) ? undefined : `${new Date(ms).toISOString().slice(0, -".000Z".length)}Z`;
 }
 
-const notUtf8 = new BadItem(undefined, "has bytes that are not UTF-8, or U+FFFD in their place");
-const notStorable = new BadItem(undefined, "has U+0000 or a lone surrogate");
+const notUtf8 = new BadItem(undefined, "contains bytes that are not UTF-8, or U+FFFD");
+const notStorable = new BadItem(undefined, "contains U+0000 or a lone surrogate");
 
-/** The values as they are kept: JSON. */
+/** The stored form of the values: a JSON list. */
 export function textOfItem({ retailer_id, values }: Item): string | BadItem {
   const json = JSON.stringify(values);
-  // JSON escapes what no store may hold, and a backslash itself, so that few rows are looked at twice.
+  // JSON.stringify escapes unstorable characters, so only the few rows with an escape or U+FFFD need the full check.
   if (json.includes("\\u") || json.includes("\uFFFD") || retailer_id.includes("\uFFFD") || !isStorableText(retailer_id)) {
     const all = [retailer_id, ...values].join(" ");
     if (all.includes("\uFFFD")) return notUtf8;
@@ -232,14 +232,14 @@ export function textOfItem({ retailer_id, values }: Item): string | BadItem {
   return json;
 }
 
-/** What `textOfItem` made, by name. */
+/** Reads the result of `textOfItem`; the values by field. */
 export function fieldsOfText(text: string): { readonly [field in ItemField]?: string | number } {
   const values = JSON.parse(text) as readonly ItemValue[] | { readonly [field in ItemField]?: string | number };
-  // Databases hold items that were kept by name.
+  // Older databases contain items that were stored as objects.
   if (!isList(values)) return values;
   const fields: { [field in ItemField]?: string | number } = {};
   for (const [at, value] of values.entries()) if (value !== null) fields[keptFields[at] as ItemField] = value;
   return fields;
 }
 
-const isList = (given: unknown): given is readonly ItemValue[] => Array.isArray(given);
+const isList = (input: unknown): input is readonly ItemValue[] => Array.isArray(input);

@@ -1,23 +1,23 @@
-/** Bounds of feed files. A limit stands on everything that a file decides. */
+/** Limits of feed files: everything whose size a file determines has one. */
 
-/** The longest item that is allowed has some 20,000 characters; escaped twice it is still shorter than this. */
+/** The longest valid item has some 20,000 characters; escaped twice it is still shorter than this. */
 export const ROW_CHARACTERS_MAX = 65_536;
-/** Some 1.7 GB in the database; a larger shop splits its feed. */
+/** Some 1.7 GB in the database. A larger shop must split its feed. */
 export const ROWS_MAX = 5_000_000;
-/** As it is sent: five million rows of usual length, or far more of them compressed. */
+/** Of the file as sent: five million rows of usual length, or far more when compressed. */
 export const FILE_BYTES_MAX = 4 * 1024 * 1024 * 1024;
-/** Once unpacked: gzip makes text a tenth, and a file that unpacks to a thousand times its size is an attack. */
+/** Of the unpacked file. gzip compresses text to about a tenth; a file that unpacks to a thousand times its size is an attack. */
 export const UNPACKED_BYTES_MAX = 16 * 1024 * 1024 * 1024;
-/** Bad rows that are kept with line and reason; all are counted. What is wrong throughout shows in the first hundred. */
+/** D-141: bad rows that a report contains. All are counted; a systematic error shows in the first hundred. */
 export const BAD_ROWS_KEPT_MAX = 100;
-/** Columns of a CSV or TSV file; the fields have 23 names, and exports of shop systems some 200. */
+/** Columns of a CSV or TSV file. Exports of shop systems have some 200. */
 export const COLUMNS_MAX = 1_000;
 
-/** Text handed to a parser at once: some 150 rows, about a millisecond of the event loop. */
+/** Text passed to a parser at once: some 150 rows, which block the event loop for about a millisecond. */
 export const PIECE_CHARACTERS = 32_768;
-/** Rows of one write: some 8 ms in which no other write runs, and so many rows that the commit hardly counts. */
+/** Rows of one write. It blocks other writes for some 8 ms, and the cost of the commit is negligible. */
 export const ROWS_PER_WRITE = 2_000;
-/** Parts in which a file is kept: one durable write each, and few of them. */
+/** Size of the parts in which a file is stored. Each is one durable write, so a file has few of them. */
 export const PART_BYTES = 1024 * 1024;
-/** Finished uploads whose reports are kept, for each feed. */
+/** D-142: reports of finished uploads that are kept for each feed. */
 export const UPLOADS_KEPT_MAX = 100;

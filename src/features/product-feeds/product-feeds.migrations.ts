@@ -4,17 +4,17 @@ export const productFeedMigrations: readonly Migration[] = [
   {
     name: "product_feeds",
     statements: [
-      // `generation` is the one that is shown: each ingestion writes its items under a number of its own, beside those. 0: none yet.
+      // `generation` is the one that the feed shows; each ingestion writes another one (D-140). 0: none yet.
       `CREATE TABLE product_feeds (
         id BIGINT PRIMARY KEY, catalog BIGINT NOT NULL, name TEXT NOT NULL, generation BIGINT NOT NULL, next_upload BIGINT NOT NULL,
         item_count BIGINT NOT NULL
       ) WITHOUT ROWID`,
       "CREATE INDEX product_feeds_by_catalog ON product_feeds (catalog, id)",
       "CREATE TABLE feed_generations (feed BIGINT NOT NULL, generation BIGINT NOT NULL, PRIMARY KEY (feed, generation)) WITHOUT ROWID",
-      // No number is given twice, so that a run that was overtaken writes where nobody looks.
+      // No number is used twice, so that a run that was replaced writes a generation that no feed shows.
       "CREATE TABLE feed_generation_numbers (next_generation BIGINT NOT NULL)",
       "INSERT INTO feed_generation_numbers (next_generation) VALUES (1)",
-      // `item` is JSON, a list without names (product-feeds.items.ts): a third less to write and to keep.
+      // `item` is a JSON list of values without names (product-feeds.items.ts), which is a third smaller than an object.
       `CREATE TABLE feed_items (
         generation BIGINT NOT NULL, id BIGINT NOT NULL, retailer_id TEXT NOT NULL, position BIGINT NOT NULL, item TEXT NOT NULL,
         PRIMARY KEY (generation, id)
@@ -32,7 +32,7 @@ export const productFeedMigrations: readonly Migration[] = [
         items_replaced BIGINT NOT NULL, items_removed BIGINT NOT NULL, bad_rows BIGINT NOT NULL, duplicates BIGINT NOT NULL, problem TEXT,
         errors TEXT NOT NULL, PRIMARY KEY (feed, n)
       ) WITHOUT ROWID`,
-      // Files as they came, until they are ingested: whoever is killed in the middle begins anew from here.
+      // Files as received, until they are ingested. After a crash the ingestion starts again from them (D-142).
       "CREATE TABLE feed_upload_parts (feed BIGINT NOT NULL, n BIGINT NOT NULL, part BIGINT NOT NULL, bytes BYTEA NOT NULL, PRIMARY KEY (feed, n, part))",
     ],
   },

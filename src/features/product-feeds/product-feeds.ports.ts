@@ -1,10 +1,10 @@
-/** What other features ask of feeds. */
+/** The port `product_feed`, for product-catalogs. */
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 
 export interface FeedPort {
-  /** They are gone with the catalog; what they held is cleared away afterwards. */
+  /** Deletes the feeds of a catalog. Jobs delete their items and uploads afterwards, because there may be millions. */
   deleteFeedsOfCatalog(tx: Transaction, catalog: NodeId, world: World): Promise<void>;
 }
 

@@ -8,9 +8,9 @@ export interface FeedRow extends Row {
   id: string;
   catalog: string;
   name: string;
-  /** The generation of items that is shown. */
+  /** The generation that the feed shows. */
   generation: number;
-  /** Kept, so that a summary costs one look-up (D-56). */
+  /** Stored, so that a summary costs one lookup (D-56). */
   item_count: number;
 }
 
@@ -26,7 +26,7 @@ export const findFeed = (reader: Reader, id: string): Promise<FeedRow | undefine
 
 const byId = { columns: ["f.id"], direction: "ascending", keyOf: (row: FeedRow) => [row.id] } as const;
 
-/** Every feed of the world, for the control API. */
+/** For the control API. */
 export const listAllFeeds = (reader: Reader, page: PageRequest): Promise<ListPage<FeedRow>> =>
   readPage<FeedRow>(reader, selectFeeds("1", LARGEST_ID), byId, page);
 
@@ -42,18 +42,18 @@ export async function renameFeed(tx: Transaction, id: string, name: string): Pro
   await tx.run(sql`UPDATE product_feeds SET name = ${name} WHERE id = ${id}`);
 }
 
-/** A generation of the feed, under a number that no other one has or had. */
+/** Creates a generation of the feed and returns its number, which no other generation has had. */
 export async function beginGeneration(tx: Transaction, feed: string): Promise<number> {
   const row = await tx.get<{ next_generation: number }>(
     sql`UPDATE feed_generation_numbers SET next_generation = next_generation + 1 RETURNING next_generation`,
   );
-  if (row === undefined) throw new Error("the number of the next generation is gone");
+  if (row === undefined) throw new Error("feed_generation_numbers is empty");
   const generation = row.next_generation - 1;
   await tx.run(sql`INSERT INTO feed_generations (feed, generation) VALUES (${feed}, ${generation})`);
   return generation;
 }
 
-/** A generation that is neither shown nor being written: of a run that failed, was overtaken or killed, or was shown before. */
+/** A generation that is neither shown nor being written, so that its items can be deleted. */
 export async function findSpareGeneration(reader: Reader, feed: string): Promise<number | undefined> {
   const row = await reader.get<{ generation: number }>(sql`
     SELECT g.generation FROM feed_generations g
@@ -63,16 +63,16 @@ export async function findSpareGeneration(reader: Reader, feed: string): Promise
   return row?.generation;
 }
 
-export async function forgetGeneration(tx: Transaction, feed: string, generation: number): Promise<void> {
+export async function deleteGeneration(tx: Transaction, feed: string, generation: number): Promise<void> {
   await tx.run(sql`DELETE FROM feed_generations WHERE feed = ${feed} AND generation = ${generation}`);
 }
 
-/** From one moment to the next the feed's items are those of another generation. */
+/** Switches the feed to another generation (D-140). */
 export async function showGeneration(tx: Transaction, feed: string, generation: number, itemCount: number): Promise<void> {
   await tx.run(sql`UPDATE product_feeds SET generation = ${generation}, item_count = ${itemCount} WHERE id = ${feed}`);
 }
 
-/** Its items and uploads are deleted step by step afterwards: there may be a million of them. */
+/** Deletes the feed. The caller must schedule its job, which deletes items and uploads in small writes. Returns false if there is none. */
 export async function deleteFeed(tx: Transaction, id: NodeId): Promise<boolean> {
   if ((await tx.run(sql`DELETE FROM product_feeds WHERE id = ${id}`)) === 0) return false;
   await deleteNode(tx, id);

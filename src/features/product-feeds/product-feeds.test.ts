@@ -51,7 +51,7 @@ const sectionOf = (plaza: TestPlaza) => {
 onEachDatabase("product feeds", (database) => {
   const open = (options = {}) => openPlaza({ database, world, ...options });
 
-  test("G2: items, newest first, with paging, and a summary only where it is asked for", async () => {
+  test("G2: items are listed newest first, with paging, and a summary only on request", async () => {
     const plaza = await open();
     const { status, body } = await read(plaza, { limit: "2" });
     expect(status).toBe(200);
@@ -64,7 +64,7 @@ onEachDatabase("product feeds", (database) => {
     expect((await read(plaza, { summary: "true" }, {}, "8102")).body).toEqual({ data: [], paging: { cursors: {} }, summary: { total_count: 0 } });
   });
 
-  test("G2, D-30: before, after, next and previous lead through the whole feed, both ways", async () => {
+  test("G2, D-30: before, after, next and previous page through the whole feed in both directions", async () => {
     const plaza = await open();
     const first = (await read(plaza, { limit: "3", summary: "true" })).body;
     const second = (await read(plaza, { limit: "3", after: first.paging.cursors.after })).body;
@@ -114,7 +114,7 @@ onEachDatabase("product feeds", (database) => {
     expect((await read(plaza)).body.data).toHaveLength(7);
   });
 
-  test("AUTH-19, D-13: who may read a feed, by which token, and for whom it does not exist", async () => {
+  test("AUTH-19, D-13: tokens of the catalog's business read a feed; for other tokens it does not exist", async () => {
     const plaza = await open();
     const as = async (token: string, feed?: string) => {
       const { status, body } = await read(plaza, {}, { bearer: token }, feed);
@@ -128,12 +128,12 @@ onEachDatabase("product feeds", (database) => {
     expect(await as("of-bar", "8103")).toEqual([200, undefined, undefined]);
     const none = await plaza.get("/v25.0/8101/articles_and_publications");
     expect([none.status, none.body.error.code]).toEqual([401, 104]);
-    // D-12: the document does not say where the token stands.
+    // D-12: the document does not say where the token is sent.
     expect((await plaza.get("/v25.0/8101/articles_and_publications", { query: { access_token: "reader" } })).status).toBe(200);
     expect((await plaza.get("/v25.0/8101/articles_and_publications", { body: { access_token: "reader" } })).status).toBe(200);
   });
 
-  test("G2-8, VER-4a: marketing versions alone; without one the request fails", async () => {
+  test("G2-8, VER-4a: only marketing versions serve feeds, and a request without a version fails", async () => {
     const plaza = await open();
     const on = async (version: string) => {
       const { status, body } = await plaza.get(`${version}/8101/articles_and_publications`, { bearer: "reader" });
@@ -145,7 +145,7 @@ onEachDatabase("product feeds", (database) => {
     expect(await on("/v99.0")).toEqual([400, 2500]);
   });
 
-  test("the world file says all of a feed, ids of items too, and takes them back", async () => {
+  test("a feed with its items and their ids is exported to a world file and loaded again", async () => {
     const plaza = await open();
     const section = sectionOf(plaza);
     const { rows } = await section.list(plaza.world.database.reader, { limit: 10 }, plaza.world);
@@ -164,7 +164,7 @@ onEachDatabase("product feeds", (database) => {
       await expect(open({ world: { ...world, product_feeds: [{ id: "8101", catalog: "8001", ...wrong }] } })).rejects.toThrow(/product_feeds\[0\]/);
   });
 
-  test("the control API's change of a feed replaces its items; what stays keeps its id, and what is gone is cleared away", async () => {
+  test("an update by the control API replaces the items; items that stay keep their ids, and the others are deleted", async () => {
     const plaza = await open();
     const section = sectionOf(plaza);
     const before = (await read(plaza, { fields: "retailer_id" })).body.data;

@@ -1,5 +1,6 @@
 /** The public API of the required-actions feature: B1. */
 
+import { nobody } from "#auth/policy";
 import { defineFeature } from "#graph/contract/feature";
 import { serveRead } from "#graph/contract/operation";
 import { listRequiredActions } from "./required-actions.contract.ts";
@@ -11,7 +12,7 @@ import { requiredActionSection } from "./required-actions.world.ts";
 export const requiredActions = defineFeature({
   name: "required-actions",
   migrations: requiredActionMigrations,
-  nodeTypes: [{ type: "required_action", policy: "nobody" }],
+  nodeTypes: [{ type: "required_action", policy: nobody }],
   operations: [serveRead(listRequiredActions, handleListRequiredActions)],
   worldSections: [requiredActionSection],
   onOwnerDeleted: deleteActionsOfApp,

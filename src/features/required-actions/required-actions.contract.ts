@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { ownApp } from "#auth/app-policies";
 import { readOperation } from "#graph/contract/operation";
 import { type Status, statuses } from "./required-actions.states.ts";
 
@@ -19,7 +20,7 @@ export const listRequiredActions = readOperation({
   surfaces: ["app"],
   versions: "unversioned",
   scheme: "bearer",
-  policy: "ownApp",
+  policy: ownApp,
   errorForm: "wrapped",
   params: Type.Object({ statuses: Type.Optional(Type.Array(status, { commaSeparated: true })) }),
   returns: Type.Object({

@@ -3,18 +3,18 @@
 import { defineFeature } from "#graph/contract/feature";
 import { serveWrite } from "#graph/contract/operation";
 import { sendSelfMessage } from "./self-messaging.contract.ts";
+import { selfMessagingControlRoutes } from "./self-messaging.control.ts";
 import { handleSendSelfMessage } from "./self-messaging.handlers.ts";
 import { subscribersOfSocialAccount } from "./self-messaging.onboarding.ts";
+import { selfMessagingPolicy } from "./self-messaging.policies.ts";
 import { commentWebhook, liveCommentWebhook, messageWebhook } from "./self-messaging.webhooks.ts";
-
-export { TEXT_CHARACTERS_MAX } from "./self-messaging.contract.ts";
-export { type CommentField, comment, pressButton, writeToSelf } from "./self-messaging.events.ts";
-export type { CommentedMedia, Recipient } from "./self-messaging.payloads.ts";
 
 export const selfMessaging = defineFeature({
   name: "self-messaging",
   migrations: [],
+  policies: [selfMessagingPolicy],
   operations: [serveWrite(sendSelfMessage, handleSendSelfMessage)],
+  controlRoutes: selfMessagingControlRoutes,
   webhookFields: [messageWebhook, commentWebhook, liveCommentWebhook],
   ports: (ports) => ({
     social_subscribers: {

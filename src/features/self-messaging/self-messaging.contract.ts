@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { writeOperation } from "#graph/contract/operation";
+import { selfMessagingPolicy } from "./self-messaging.policies.ts";
 
 /** D-52. */
 export const TEXT_CHARACTERS_MAX = 1_000;
@@ -17,8 +18,8 @@ export const sendSelfMessage = writeOperation({
   surfaces: ["base", "social_login"],
   versions: "platform",
   scheme: "bearer",
-  policy: "selfMessaging",
-  visibility: "selfMessaging",
+  policy: selfMessagingPolicy,
+  visibility: selfMessagingPolicy,
   errorForm: "wrapped",
   params: Type.Object({
     message: Type.Object({

@@ -1,5 +1,6 @@
 /** What happens, whoever causes it: D1 and the app make the same message. Each event is emitted in the caller's transaction. */
-import type { SocialAccountFacts } from "#auth/social-accounts";
+
+import type { SocialAccountFacts } from "#features/social-accounts/api";
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";

@@ -11,12 +11,19 @@
  */
 import { type AccountToken, findLiveTokensOfAccount } from "#auth/account-tokens.store";
 import type { AppFacts } from "#auth/app-facts";
-import { BUSINESS_ROLE_SCOPES, flows, isCovered, missingForSelfMessaging, type SelfMessagingField, selfMessagingFields } from "#auth/self-messaging";
-import type { SocialAccountFacts } from "#auth/social-accounts";
+import type { SocialAccountFacts } from "#features/social-accounts/api";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
 import type { Reader } from "#storage/database";
 import type { EventFacts } from "#webhooks/ports";
+import {
+  BUSINESS_ROLE_SCOPES,
+  flows,
+  isCovered,
+  missingForSelfMessaging,
+  type SelfMessagingField,
+  selfMessagingFields,
+} from "./self-messaging.flows.ts";
 
 interface HeldToken extends Pick<AccountToken, "type" | "scopes"> {
   /** The person of a page token has that page's role through the business management tool. */
@@ -79,5 +86,5 @@ async function factsOf(
 
 async function isRoleViaBusiness(reader: Reader, ports: PortRegistry, { page }: SocialAccountFacts, { type, user }: AccountToken): Promise<boolean> {
   if (type !== "page" || page === undefined || user === undefined) return false;
-  return (await ports.get("page").findRole(reader, page, user))?.via_business === true;
+  return (await ports.get("page_role").findRole(reader, page, user))?.via_business === true;
 }

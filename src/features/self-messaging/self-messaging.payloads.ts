@@ -1,5 +1,6 @@
 /** What the webhooks of self messaging carry (HOOK-4 to HOOK-18), in the envelope of HOOK-2 and HOOK-3. Times are Unix milliseconds (D-52). */
-import type { SocialAccountFacts } from "#auth/social-accounts";
+
+import type { SocialAccountFacts } from "#features/social-accounts/api";
 import type { NodeId } from "#kernel/ids";
 import type { CommentPayload, EchoPayload, PostbackPayload } from "./self-messaging.webhooks.ts";
 

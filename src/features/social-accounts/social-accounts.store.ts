@@ -1,9 +1,9 @@
-import { type SocialAccountFacts, socialAccountFact } from "#auth/social-accounts";
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, type Sql, sql } from "#storage/sql";
+import { type SocialAccountFacts, socialAccountFact } from "./social-accounts.ports.ts";
 
 interface AccountRow extends Row {
   id: string;

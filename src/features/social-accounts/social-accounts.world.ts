@@ -1,10 +1,10 @@
 import { type Static, Type } from "typebox";
-import type { SocialAccountFacts } from "#auth/social-accounts";
 import type { Reference, WorldEntry, WorldSection } from "#graph/contract/feature";
 import { WorldProblem, worldId } from "#graph/worlds/file/schema-words";
 import { findNode } from "#graph/worlds/nodes.store";
 import { nodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
+import type { SocialAccountFacts } from "./social-accounts.ports.ts";
 import { deleteSocialAccount, findSocialAccount, insertSocialAccount, listSocialAccounts } from "./social-accounts.store.ts";
 
 const entry = Type.Object(

@@ -1,10 +1,12 @@
 /** The public API of the tagged-media feature: E1. */
 
+import { nobody } from "#auth/policy";
 import { defineFeature } from "#graph/contract/feature";
 import { serveList } from "#graph/contract/operation";
 import { listTags } from "./tagged-media.contract.ts";
 import { handleListTags } from "./tagged-media.handlers.ts";
 import { taggedMediaMigrations } from "./tagged-media.migrations.ts";
+import { taggedMediaPolicy } from "./tagged-media.policies.ts";
 import "./tagged-media.ports.ts";
 import { countComment, deleteMediaOfAccount, findMedia, publicChildren } from "./tagged-media.store.ts";
 import { mediaSection } from "./tagged-media.world.ts";
@@ -12,7 +14,8 @@ import { mediaSection } from "./tagged-media.world.ts";
 export const taggedMedia = defineFeature({
   name: "tagged-media",
   migrations: taggedMediaMigrations,
-  nodeTypes: [{ type: "media", policy: "nobody" }],
+  policies: [taggedMediaPolicy],
+  nodeTypes: [{ type: "media", policy: nobody }],
   operations: [serveList(listTags, handleListTags)],
   worldSections: [mediaSection],
   onOwnerDeleted: deleteMediaOfAccount,

@@ -1,10 +1,11 @@
 import { type TSchema, Type } from "typebox";
-import { socialAccountOf } from "#auth/social-accounts";
+import { socialAccountOf } from "#features/social-accounts/api";
 import { type Field, type FieldSet, listOperation } from "#graph/contract/operation";
 import { nodeId } from "#kernel/ids";
+import { taggedMediaPolicy } from "./tagged-media.policies.ts";
 import type { MediaRow } from "./tagged-media.store.ts";
 
-const plain = (schema: TSchema): Field<MediaRow> => ({ schema, policy: "taggedMedia" });
+const plain = (schema: TSchema): Field<MediaRow> => ({ schema, policy: taggedMediaPolicy });
 const text = plain(Type.String());
 const count = plain(Type.Integer());
 
@@ -12,7 +13,7 @@ const count = plain(Type.Integer());
 export const timestampText = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}+0000`;
 
 /** Another media object or account, of which the interface shows the id alone. */
-const idOnly: FieldSet = { fields: { id: { schema: Type.String(), policy: "taggedMedia" } }, defaults: ["id"] };
+const idOnly: FieldSet = { fields: { id: { schema: Type.String(), policy: taggedMediaPolicy } }, defaults: ["id"] };
 
 /** D-53. */
 const mediaItem: FieldSet<MediaRow> = {
@@ -56,7 +57,7 @@ export const listTags = listOperation({
   surfaces: ["base"],
   versions: "platform",
   scheme: "query",
-  policy: "taggedMedia",
+  policy: taggedMediaPolicy,
   errorForm: "wrapped",
   params: Type.Object({}),
   items: mediaItem,

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { readOperation } from "#graph/contract/operation";
+import { inspection } from "./token-inspection.policies.ts";
 
 export const inspectToken = readOperation({
   operation: "inspectToken",
@@ -12,7 +13,7 @@ export const inspectToken = readOperation({
   clientsSurfaces: ["base"],
   versions: "unversioned",
   scheme: "query",
-  policy: "inspection",
+  policy: inspection,
   errorForm: "wrapped",
   params: Type.Object({ input_token: Type.String({ minLength: 1 }) }),
   returns: Type.Object({

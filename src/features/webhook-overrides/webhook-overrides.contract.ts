@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { chatappAccount, chatappSubscription } from "#features/chatapp-accounts/api";
 import { type Access, type Field, writeOperation } from "#graph/contract/operation";
 import type { NodeId } from "#kernel/ids";
 
@@ -9,7 +10,7 @@ const access = {
   surfaces: ["base"],
   versions: "platform",
   scheme: "bearer",
-  policy: "chatappAccount",
+  policy: chatappAccount,
   errorForm: "wrapped",
 } as const satisfies Partial<Access>;
 
@@ -45,8 +46,8 @@ export const setAccountOverride = writeOperation({
   method: "POST",
   edge: "subscribed_apps",
   // D-13 [clients]: H3 by an app that is not subscribed subscribes it.
-  visibility: "chatappSubscription",
-  policy: "chatappSubscription",
+  visibility: chatappSubscription,
+  policy: chatappSubscription,
   params: Type.Object({ override_callback_uri: Type.Optional(uri), verify_token: Type.Optional(verifyToken) }),
   returns: success,
   errors: ["invalidParameter", "handshakeFailed", "challengeMismatch"],
@@ -72,7 +73,7 @@ export const webhookConfiguration: Field = {
     chatapp_business_account: Type.Optional(Type.String()),
     application: Type.Optional(Type.String()),
   }),
-  policy: "chatappAccount",
+  policy: chatappAccount,
   async load({ node, caller, world }, reader) {
     const overrides = world.ports.get("override_store");
     const configuration: Record<string, string> = {};

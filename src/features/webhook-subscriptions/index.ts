@@ -20,6 +20,7 @@ import {
   prepareSubscribeApp,
 } from "./webhook-subscriptions.handlers.ts";
 import { webhookSubscriptionMigrations } from "./webhook-subscriptions.migrations.ts";
+import { appSubscriptions, pageSubscriptions } from "./webhook-subscriptions.policies.ts";
 import "./webhook-subscriptions.ports.ts";
 import { deleteAllOf, isSubscribed, listPageSubscriptions, subscribersOfPage } from "./webhook-subscriptions.store.ts";
 import { findWebhookApp, subscribersOfAccount } from "./webhook-subscriptions.subscribers.ts";
@@ -28,6 +29,7 @@ import { findCallbackUrl, findOfApp, retireSecret, saveOfApp, saveOfPage } from 
 export const webhookSubscriptions = defineFeature({
   name: "webhook-subscriptions",
   migrations: webhookSubscriptionMigrations,
+  policies: [appSubscriptions, pageSubscriptions],
   operations: [
     serveList(listSubscriptionsOperation, handleListSubscriptions),
     serveWrite(subscribeApp, handleSubscribeApp, prepareSubscribeApp),

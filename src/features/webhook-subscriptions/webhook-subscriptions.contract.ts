@@ -1,14 +1,15 @@
 import { Type } from "typebox";
 import { type Access, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
 import { nodeId } from "#kernel/ids";
+import { appSubscriptions, pageSubscriptions } from "./webhook-subscriptions.policies.ts";
 import type { PageSubscriptionRow, ShownSubscriptionRow } from "./webhook-subscriptions.store.ts";
 
 /** As long as addresses that servers still take. */
 const CALLBACK_URL_CHARACTERS_MAX = 2_048;
 
 const access = { surfaces: ["base"], versions: "platform", scheme: "anywhere", errorForm: "wrapped" } as const satisfies Partial<Access>;
-const ofApp = { ...access, policy: "appSubscriptions", on: "app", edge: "subscriptions" } as const;
-const ofPage = { ...access, policy: "pageSubscriptions", on: "page", edge: "subscribed_apps" } as const;
+const ofApp = { ...access, policy: appSubscriptions, on: "app", edge: "subscriptions" } as const;
+const ofPage = { ...access, policy: pageSubscriptions, on: "page", edge: "subscribed_apps" } as const;
 
 /** D-60. */
 const object = Type.Union([Type.Literal("social"), Type.Literal("chatapp_business_account"), Type.Literal("page")]);
@@ -18,11 +19,11 @@ const success = Type.Object({ success: Type.Boolean() });
 
 const subscription: FieldSet<ShownSubscriptionRow> = {
   fields: {
-    object: { schema: Type.String(), policy: "appSubscriptions" },
-    callback_url: { schema: Type.String(), policy: "appSubscriptions" },
+    object: { schema: Type.String(), policy: appSubscriptions },
+    callback_url: { schema: Type.String(), policy: appSubscriptions },
     /** Whether its callback was verified, so that events go there. */
-    active: { schema: Type.Boolean(), policy: "appSubscriptions", of: (row) => row.is_verified === 1 },
-    fields: { schema: names, policy: "appSubscriptions", of: (row) => JSON.parse(row.fields) },
+    active: { schema: Type.Boolean(), policy: appSubscriptions, of: (row) => row.is_verified === 1 },
+    fields: { schema: names, policy: appSubscriptions, of: (row) => JSON.parse(row.fields) },
   },
   defaults: ["object", "callback_url", "active", "fields"],
   required: ["object"],
@@ -68,18 +69,18 @@ export const unsubscribeApp = writeOperation({
 
 const subscribedApp: FieldSet<PageSubscriptionRow> = {
   fields: {
-    id: { schema: Type.String(), policy: "pageSubscriptions", of: (row) => row.app },
+    id: { schema: Type.String(), policy: pageSubscriptions, of: (row) => row.app },
     name: {
       schema: Type.String(),
-      policy: "pageSubscriptions",
+      policy: pageSubscriptions,
       load: async ({ world }, _reader, row) => (await world.tokens.findApp(nodeId(row.app)))?.name,
     },
     link: {
       schema: Type.String(),
-      policy: "pageSubscriptions",
+      policy: pageSubscriptions,
       load: async ({ graphRequest }, _reader, row) => `${graphRequest.baseUrl}/${row.app}`,
     },
-    subscribed_fields: { schema: names, policy: "pageSubscriptions", of: (row) => JSON.parse(row.subscribed_fields) },
+    subscribed_fields: { schema: names, policy: pageSubscriptions, of: (row) => JSON.parse(row.subscribed_fields) },
   },
   defaults: ["id", "name", "link", "subscribed_fields"],
 };

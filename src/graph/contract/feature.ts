@@ -1,5 +1,6 @@
 /** What a feature gives to the server through its public API (`index.ts`). */
 import type { TObject } from "typebox";
+import type { Policy } from "#auth/policy";
 import type { JobKind } from "#jobs/job-kind";
 import type { NodeId } from "#kernel/ids";
 import type { PortRegistry, Ports } from "#kernel/ports";
@@ -47,6 +48,8 @@ export interface WorldSection {
 export interface Feature {
   readonly name: string;
   readonly migrations: readonly Migration[];
+  /** Who may do what with the feature's nouns (D-16): every policy that its contracts name and that is none of another feature's. */
+  readonly policies?: readonly Policy[];
   readonly nodeTypes?: readonly NodeType[];
   readonly operations?: readonly Served[];
   /** Fields that the feature gives to reads of another feature's node type. */

@@ -4,7 +4,7 @@
 import type { Static, TObject, TSchema } from "typebox";
 import type { AppFacts } from "#auth/app-facts";
 import type { NodeRef } from "#auth/node-ref";
-import type { PolicyName } from "#auth/policies";
+import type { Policy } from "#auth/policy";
 import type { SchemeName } from "#auth/schemes";
 import type { ErrorName } from "#kernel/errors";
 import type { Version } from "#kernel/versions";
@@ -23,7 +23,7 @@ export type ErrorForm = "flat" | "wrapped";
 export interface Field<R = Row> {
   readonly schema: TSchema;
   /** D-16: who may read it. Where this is not the operation's policy it is asked of the node for each request (`field-policies.ts`). */
-  readonly policy: PolicyName;
+  readonly policy: Policy;
   /** The value in a row; the row's column of the field's own name when left out. Undefined leaves the field out. */
   of?(row: R): unknown;
   /**
@@ -57,7 +57,7 @@ export interface Access {
   readonly clientsSurfaces?: readonly SurfaceName[];
   readonly versions: VersionRule;
   readonly scheme: SchemeName;
-  readonly policy: PolicyName;
+  readonly policy: Policy;
   readonly errorForm: ErrorForm;
   /** On every response of it, errors too (e.g. a deprecation). */
   readonly headers?: Readonly<Record<string, string>>;
@@ -70,7 +70,7 @@ export interface Access {
 export interface NodeType<R extends Row = Row> {
   readonly type: string;
   /** Who may know that the node exists, for every operation on it (D-16). */
-  readonly policy: PolicyName;
+  readonly policy: Policy;
   /** Absent: `GET /{id}` is not part of the interface for this type. */
   readonly reading?: Access & {
     readonly operation: string;
@@ -88,7 +88,7 @@ interface OperationBase extends Access {
   /** The edge, or the literal for `on: null`; null for the node itself. */
   readonly edge: string | null;
   /** Who may know that the node exists, where that is wider for this operation than for its node type. */
-  readonly visibility?: PolicyName;
+  readonly visibility?: Policy;
   /** A literal segment that may stand before the id (`/pages/{page_id}/…`, D-03). */
   readonly alsoUnder?: string;
   readonly params: TObject;

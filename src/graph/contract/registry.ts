@@ -2,7 +2,8 @@
  * (type, method, edge) → operation. Built once at start from the features; refuses a double claim, a node type without a
  * policy, a field without one (D-16), and a webhook field that is defined twice.
  */
-import { type PolicyName, policies } from "#auth/policies";
+import { ownApp } from "#auth/app-policies";
+import { nobody, type Policy } from "#auth/policy";
 import { PortRegistry } from "#kernel/ports";
 import { FieldCatalogue } from "#webhooks/catalogue/catalogue";
 import { fieldsBeyond } from "../pipeline/field-policies.ts";
@@ -33,6 +34,8 @@ export class Registry {
   readonly changes: ChangeLog;
   readonly webhookFields: FieldCatalogue;
   readonly endpoints: Endpoint[] = [];
+  /** Every policy that anything may name. */
+  readonly policies: ReadonlySet<Policy>;
   readonly #types = new Map<string, NodeType>();
   /** By type (empty for a literal), edge (empty for the node itself) and method. */
   readonly #byAddress = new Map<string, Map<string, Map<string, Endpoint>>>();
@@ -45,6 +48,7 @@ export class Registry {
 
   constructor(features: readonly Feature[]) {
     this.features = features;
+    this.policies = policiesOf(features);
     for (const feature of features) for (const type of feature.nodeTypes ?? []) this.#addType(withFieldExtensions(type, features));
     for (const feature of features) for (const served of feature.operations ?? []) this.#addOperation(served);
     this.changes = new ChangeLog(features.flatMap((feature) => feature.changes ?? []));
@@ -97,13 +101,13 @@ export class Registry {
     edge === undefined ? undefined : this.#headers.get(edge)?.get(method);
 
   #addType(type: NodeType): void {
-    if (this.#types.has(type.type)) throw new Error(`two rooms declare the node type ${type.type}`);
-    requirePolicy(type.policy, `node type ${type.type}`);
+    if (this.#types.has(type.type)) throw new Error(`two features declare the node type ${type.type}`);
+    this.#requirePolicy(type.policy, `node type ${type.type}`);
     this.#types.set(type.type, type);
     const { reading } = type;
     if (reading === undefined) return;
-    requirePolicy(reading.policy, `reads of ${type.type}`);
-    checkFields(reading.set, reading.policy, type.type);
+    this.#requirePolicy(reading.policy, `reads of ${type.type}`);
+    this.#checkFields(reading.set, reading.policy, type.type);
     this.#claim(type.type, "GET", "", {
       access: reading,
       served: undefined,
@@ -118,12 +122,13 @@ export class Registry {
 
   #addOperation(served: Served): void {
     const { contract } = served;
-    requirePolicy(contract.policy, contract.operation);
-    if (contract.kind === "list") checkItems(contract);
-    if (contract.kind === "write" && contract.readBack !== undefined) checkFields(contract.readBack.set, contract.policy, contract.operation);
+    this.#requirePolicy(contract.policy, contract.operation);
+    if (contract.visibility !== undefined) this.#requirePolicy(contract.visibility, `the visibility of ${contract.operation}`);
+    if (contract.kind === "list") this.#checkItems(contract);
+    if (contract.kind === "write" && contract.readBack !== undefined) this.#checkFields(contract.readBack.set, contract.policy, contract.operation);
     const type = contract.on === null ? undefined : this.#types.get(contract.on);
     if (contract.on !== null && type === undefined)
-      throw new Error(`${contract.operation} hangs on a node type that no room declares: ${contract.on}`);
+      throw new Error(`${contract.operation} hangs on a node type that no feature declares: ${contract.on}`);
     this.#rememberWords(contract);
     this.#claim(contract.on ?? "", contract.method, contract.edge ?? "", {
       access: contract,
@@ -157,6 +162,45 @@ export class Registry {
     byMethod.set(method, endpoint);
     this.endpoints.push(endpoint);
   }
+
+  #requirePolicy(policy: Policy | undefined, holder: string): void {
+    if (policy === undefined) throw new Error(`${holder} has no policy`);
+    if (!this.policies.has(policy)) throw new Error(`${holder} has the policy ${policy.name}, which no feature lists`);
+  }
+
+  /** D-16: a field with a policy of its own is asked of the node that the item is. */
+  #checkItems({ items, policy, operation, nodeOf }: ListOperation): void {
+    this.#checkFields(items, policy, operation);
+    const [beyond] = nodeOf === undefined ? fieldsBeyond(policy, items) : [];
+    if (beyond !== undefined)
+      throw new Error(`${operation} has the field ${beyond.path} with a policy of its own and does not say which node an item is`);
+  }
+
+  #checkFields(set: FieldSet, policy: Policy, holder: string): void {
+    for (const [name, field] of Object.entries(set.fields) as [string, Field][]) {
+      this.#requirePolicy(field.policy, `field ${name} of ${holder}`);
+      if (field.nested !== undefined) this.#checkFields(field.nested.set(), field.policy, `${name} of ${holder}`);
+    }
+    // D-37: they are in every response, so no caller who gets one may be kept from them.
+    for (const name of set.required ?? ["id"]) {
+      const field = set.fields[name];
+      if (field !== undefined && field.policy !== policy) throw new Error(`${holder} always answers ${name}, but it has a policy of its own`);
+    }
+    for (const name of [...set.defaults, ...(set.clientsDefaults ?? []), ...(set.required ?? [])]) {
+      if (!Object.hasOwn(set.fields, name)) throw new Error(`${holder} answers a field by default that it does not have: ${name}`);
+    }
+  }
+}
+
+/** The general policies and those of the features. */
+function policiesOf(features: readonly Feature[]): ReadonlySet<Policy> {
+  const policies = [nobody, ownApp, ...features.flatMap((feature) => feature.policies ?? [])];
+  const names = new Set<string>();
+  for (const { name } of policies) {
+    if (names.has(name)) throw new Error(`two policies have the name ${name}`);
+    names.add(name);
+  }
+  return new Set(policies);
 }
 
 /** The inner map of a key, made when it is first asked for. */
@@ -181,35 +225,8 @@ function withFieldExtensions(type: NodeType, features: readonly Feature[]): Node
   if (extensions.length === 0 || type.reading === undefined) return type;
   const fields: Record<string, Field> = { ...type.reading.set.fields };
   for (const { name, field } of extensions) {
-    if (Object.hasOwn(fields, name)) throw new Error(`two rooms declare the field ${name} of ${type.type}`);
+    if (Object.hasOwn(fields, name)) throw new Error(`two features declare the field ${name} of ${type.type}`);
     fields[name] = field;
   }
   return { ...type, reading: { ...type.reading, set: { ...type.reading.set, fields } } };
-}
-
-function requirePolicy(policy: string, holder: string): void {
-  if (!Object.hasOwn(policies, policy)) throw new Error(`${holder} has no policy`);
-}
-
-/** D-16: a field with a policy of its own is asked of the node that the item is. */
-function checkItems({ items, policy, operation, nodeOf }: ListOperation): void {
-  checkFields(items, policy, operation);
-  const [beyond] = nodeOf === undefined ? fieldsBeyond(policy, items) : [];
-  if (beyond !== undefined)
-    throw new Error(`${operation} has the field ${beyond.path} with a policy of its own and does not say which node an item is`);
-}
-
-function checkFields(set: FieldSet, policy: PolicyName, holder: string): void {
-  for (const [name, field] of Object.entries(set.fields) as [string, Field][]) {
-    requirePolicy(field.policy, `field ${name} of ${holder}`);
-    if (field.nested !== undefined) checkFields(field.nested.set(), field.policy, `${name} of ${holder}`);
-  }
-  // D-37: they are in every response, so nobody who gets one may be kept from them.
-  for (const name of set.required ?? ["id"]) {
-    const field = set.fields[name];
-    if (field !== undefined && field.policy !== policy) throw new Error(`${holder} always answers ${name}, but it has a policy of its own`);
-  }
-  for (const name of [...set.defaults, ...(set.clientsDefaults ?? []), ...(set.required ?? [])]) {
-    if (!Object.hasOwn(set.fields, name)) throw new Error(`${holder} answers a field by default that it does not have: ${name}`);
-  }
 }

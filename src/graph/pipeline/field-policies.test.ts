@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { Type } from "typebox";
 import type { NodeRef } from "#auth/node-ref";
+import { nobody, type Policy } from "#auth/policy";
 import { features } from "#features";
 import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
@@ -10,16 +11,23 @@ import type { Field, FieldSet, ListOperation, Served } from "../contract/operati
 import { Registry } from "../contract/registry.ts";
 
 const KEPT = "kept back";
-const kept: Field = { schema: Type.String(), policy: "nobody", of: () => KEPT };
-const keptAndLoaded: Field = { schema: Type.String(), policy: "nobody", load: async () => KEPT };
+const policyNamed = (name: string): Policy => {
+  const policy = features.flatMap(({ policies }) => policies ?? []).find((one) => one.name === name);
+  if (policy === undefined) throw new Error(`no feature has the policy ${name}`);
+  return policy;
+};
+const liveVideo = policyNamed("liveVideo");
+const pageMessaging = policyNamed("pageMessaging");
+const kept: Field = { schema: Type.String(), policy: nobody, of: () => KEPT };
+const keptAndLoaded: Field = { schema: Type.String(), policy: nobody, load: async () => KEPT };
 /** Readable for who may use live video on the page: other scopes and another task than personas need. */
-const forLive: Field = { schema: Type.String(), policy: "liveVideo", of: () => "live" };
+const forLive: Field = { schema: Type.String(), policy: liveVideo, of: () => "live" };
 const boxOf = (set: FieldSet): Field => ({
   schema: Type.Object({}),
-  policy: "pageMessaging",
+  policy: pageMessaging,
   nested: { set: () => set, load: async () => ({ label: "box" }) },
 });
-const box = boxOf({ fields: { label: { schema: Type.String(), policy: "pageMessaging" }, kept, forLive }, defaults: ["label", "kept", "forLive"] });
+const box = boxOf({ fields: { label: { schema: Type.String(), policy: pageMessaging }, kept, forLive }, defaults: ["label", "kept", "forLive"] });
 const vault = boxOf({ fields: { kept }, defaults: ["kept"] });
 
 const more: Record<string, Field> = { kept, keptAndLoaded, keptAndRefused: { ...kept, isRefusedWhenAbsent: true }, forLive, box, vault };
@@ -191,6 +199,6 @@ test("D-16, D-37: what is always answered has its operation's policy, or the ser
 });
 
 test("D-16: a field inside an object has a policy, or the server does not start", () => {
-  const inner = boxOf({ fields: { lost: { ...kept, policy: "lost" as Field["policy"] } }, defaults: ["lost"] });
+  const inner = boxOf({ fields: { lost: { ...kept, policy: undefined as unknown as Field["policy"] } }, defaults: ["lost"] });
   expect(() => withList(itemsWith({ inner }))).toThrow("field lost of inner of listPersonas has no policy");
 });

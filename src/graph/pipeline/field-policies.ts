@@ -4,24 +4,24 @@
  */
 import { type AuthorizationCheck, fieldRefusal } from "#auth/authorize";
 import type { NodeRef } from "#auth/node-ref";
-import { type PolicyName, policyOf } from "#auth/policies";
+import type { Policy } from "#auth/policy";
 import { fieldUnavailable } from "#kernel/errors";
 import type { Field, FieldSet } from "../contract/operation.ts";
 import type { Projection } from "./projection.ts";
 
 /** Who asks, and the policy that is passed: the operation's, or inside an object that of the object. */
 export interface FieldAccess {
-  readonly policy: PolicyName;
+  readonly policy: Policy;
   readonly check: readonly AuthorizationCheck[];
 }
 
 type Refusal = Awaited<ReturnType<typeof fieldRefusal>>;
 
 /** Asks each policy of the node once. Undefined where a field with that policy may be read. */
-export function refusalsOn(node: NodeRef, { policy: passed, check }: FieldAccess): (policy: PolicyName) => Promise<Refusal> {
-  const known = new Map<PolicyName, Refusal>([[passed, undefined]]);
+export function refusalsOn(node: NodeRef, { policy: passed, check }: FieldAccess): (policy: Policy) => Promise<Refusal> {
+  const known = new Map<Policy, Refusal>([[passed, undefined]]);
   return async (policy) => {
-    if (!known.has(policy)) known.set(policy, await fieldRefusal(policyOf(policy), check, node));
+    if (!known.has(policy)) known.set(policy, await fieldRefusal(policy, check, node));
     return known.get(policy);
   };
 }
@@ -49,7 +49,7 @@ export async function readableOf(projection: Projection, access: FieldAccess, no
 }
 
 /** The fields of a set, at every depth, that a caller who has passed `policy` may yet not be allowed to read. */
-export function fieldsBeyond(policy: PolicyName, set: FieldSet, holder = ""): { readonly path: string; readonly field: Field }[] {
+export function fieldsBeyond(policy: Policy, set: FieldSet, holder = ""): { readonly path: string; readonly field: Field }[] {
   return Object.entries(set.fields).flatMap(([name, field]) => {
     const path = `${holder}${name}`;
     const inner = field.nested === undefined ? [] : fieldsBeyond(field.policy, field.nested.set(), `${path}.`);

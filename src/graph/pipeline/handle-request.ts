@@ -11,7 +11,6 @@ import type { AppFacts } from "#auth/app-facts";
 import { authorizationCheck, authorize, canSeeNode } from "#auth/authorize";
 import { type Credential, checkKnownToken, checkTokens, missingCredential, presentedTokens, schemeFor } from "#auth/credentials";
 import type { NodeRef } from "#auth/node-ref";
-import { policyOf } from "#auth/policies";
 import { clientsScheme, type Scheme } from "#auth/schemes";
 import { principalOf } from "#auth/token";
 import { tokenOfApp } from "#auth/tokens";
@@ -131,7 +130,7 @@ async function runPipeline(deps: RequestDeps, world: World, graphRequest: GraphR
   const around = { reader: world.database.reader, ports: world.ports, facts: world.facts, profile: world.profile };
   const check = authorizationCheck(credentials, caller.app, subject, around);
   if (node !== undefined) {
-    const canSee = canSeeNode(policyOf(endpoint.visibility), check);
+    const canSee = canSeeNode(endpoint.visibility, check);
     if (canSee !== true && !(await canSee)) {
       step.form = formByShape(graphRequest, address.edge, registry);
       throw notFound(graphRequest, method, address, world);
@@ -143,7 +142,7 @@ async function runPipeline(deps: RequestDeps, world: World, graphRequest: GraphR
   for (const { value, token } of used)
     world.tokens.checkProof(graphRequest.query.appsecret_proof ?? graphRequest.body.appsecret_proof, value, token, caller.app);
   const usedAsking = used === credentials ? check : authorizationCheck(used, caller.app, subject, around);
-  const authorizing = authorize(policyOf(endpoint.access.policy), usedAsking);
+  const authorizing = authorize(endpoint.access.policy, usedAsking);
   if (authorizing !== undefined) await authorizing;
   const refused = world.rateLimits.take(caller.app.id, subject.owner, world.clock.nowMs());
   if (refused !== undefined) throw refused;

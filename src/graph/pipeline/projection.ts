@@ -1,5 +1,5 @@
 /** Step 11: the fields of a response (D-33, D-37). */
-import type { PolicyName } from "#auth/policies";
+import type { Policy } from "#auth/policy";
 import { fieldUnavailable, invalidParameter } from "#kernel/errors";
 import type { Selection } from "#kernel/selection";
 import type { Reader } from "#storage/database";
@@ -18,7 +18,7 @@ export interface Projection {
   /** The caller named the fields. */
   readonly isAsked: boolean;
   /** The policy of all that is chosen, at every depth; undefined where there is more than one. */
-  readonly policy: PolicyName | undefined;
+  readonly policy: Policy | undefined;
   /** Some field needs another look at the database. */
   readonly needsReads: boolean;
 }
@@ -79,7 +79,7 @@ function resolve(set: FieldSet, selection: Selection, profile: "strict" | "clien
   };
 }
 
-function onePolicyOf(chosen: readonly Chosen[]): PolicyName | undefined {
+function onePolicyOf(chosen: readonly Chosen[]): Policy | undefined {
   const policy = chosen[0]?.field.policy;
   return chosen.every(({ field, inner }) => field.policy === policy && (inner === undefined || inner.policy === policy)) ? policy : undefined;
 }

@@ -53,7 +53,7 @@ const touchRoute = (kind: Touch["kind"], edge: string, operation: string): Contr
     method: "POST",
     path: `/v1/worlds/{w}/attribution/${edge}`,
     operation,
-    summary: `Tells of ${kind === "click" ? "a click on" : "an impression of"} an ad; the time is now unless said otherwise`,
+    summary: `Records ${kind === "click" ? "a click on" : "an impression of"} an ad; the time is now unless it is given`,
     body: touchInput,
     status: 201,
     response: Type.Object({ id: Type.String() }),

@@ -14,7 +14,7 @@ export interface TouchInput {
   readonly time: number;
 }
 
-/** The device and the persons that a touch names; empty where it has no device id, no cookie and no hashed person key. */
+/** The devices and persons of a touch; empty when it has no device id, no cookie and no hashed person key. */
 export function identitiesOfTouch({ advertiser_id, attribution, ud = {} }: TouchInput): string[] {
   const hashed = Object.fromEntries(Object.entries(ud).filter(([, value]) => isHashed(value)));
   return [...deviceIdentities({ advertiser_id, attribution }), ...personsOf(readUserData(hashed).kept)];

@@ -3,24 +3,25 @@ import { type Access, type Field, type FieldSet, listOperation, writeOperation }
 import { nodeId } from "#kernel/ids";
 import { timeText } from "../live-videos.contract.ts";
 import { COMMENT_CHARACTERS_MAX } from "../live-videos.limits.ts";
+import { liveVideo } from "../live-videos.policies.ts";
 import type { ActorType, CommentRow, ReactionRow } from "./audience.store.ts";
 
-/** LIVE-26: on the original page alone, so its policy and not the one of pages that share the video. */
+/** LIVE-26: only the original page may read the audience, so this is its policy and not that of pages that share the video. */
 const access = {
   surfaces: ["base"],
   versions: "platform",
   scheme: "anywhere",
-  policy: "liveVideo",
-  visibility: "liveVideo",
+  policy: liveVideo,
+  visibility: liveVideo,
   errorForm: "wrapped",
-} as const satisfies Partial<Access> & { visibility: string };
+} as const satisfies Partial<Access> & { visibility: Access["policy"] };
 
-const plain = (schema: TSchema) => ({ schema, policy: "liveVideo" }) as const;
+const plain = (schema: TSchema) => ({ schema, policy: liveVideo }) as const;
 const text = plain(Type.String());
 
 const actorSet: FieldSet = { fields: { id: text, name: text }, defaults: ["id", "name"] };
 
-/** Who it comes from; a person's name is known to the interface nowhere else, so a page alone has one. */
+/** The page or person that acts. Only a page has a name, because the interface shows no names of people. */
 const from: Field = {
   ...plain(Type.Object({ id: Type.String(), name: Type.Optional(Type.String()) })),
   nested: {
@@ -38,11 +39,11 @@ const commentSet: FieldSet<CommentRow> = {
   defaults: ["id", "message", "from", "created_time"],
 };
 
-/** The reactions that people expect of such platforms (D-113). */
+/** D-113. */
 export const reactionTypes = ["LIKE", "LOVE", "CARE", "HAHA", "WOW", "SAD", "ANGRY"] as const;
 const reactionType = Type.Union(reactionTypes.map((type) => Type.Literal(type)));
 
-/** The id of a reaction is that of whoever reacts: each has one. */
+/** The id of a reaction is the id of its actor, because each actor has one reaction per video. */
 const reactionSet: FieldSet<ReactionRow> = {
   fields: { id: { ...text, of: (row) => row.actor }, from: from as Field<ReactionRow>, type: plain(reactionType) },
   defaults: ["id", "type"],
@@ -51,7 +52,7 @@ const reactionSet: FieldSet<ReactionRow> = {
 export const listComments = listOperation({
   ...access,
   operation: "listLiveComments",
-  summary: "Lists the comments on a live video, newest first; on its original page alone (D-51).",
+  summary: "Lists the comments on a live video, newest first. Only for its original page (D-51).",
   clauses: ["LIVE-26"],
   on: "live_video",
   edge: "comments",
@@ -63,7 +64,7 @@ export const listComments = listOperation({
 export const createComment = writeOperation({
   ...access,
   operation: "createLiveComment",
-  summary: "Comments on a live video, as the page or the person of the token.",
+  summary: "Comments on a live video as the page or the person of the token.",
   clauses: ["LIVE-26"],
   on: "live_video",
   method: "POST",
@@ -76,7 +77,7 @@ export const createComment = writeOperation({
 export const listReactions = listOperation({
   ...access,
   operation: "listLiveReactions",
-  summary: "Lists who reacted to a live video and how, the latest first; on its original page alone (D-51).",
+  summary: "Lists the reactions to a live video, newest first. Only for its original page (D-51).",
   clauses: ["LIVE-26"],
   on: "live_video",
   edge: "reactions",
@@ -89,7 +90,7 @@ export const listReactions = listOperation({
 export const createReaction = writeOperation({
   ...access,
   operation: "createLiveReaction",
-  summary: "Reacts to a live video, as the page or the person of the token; a second reaction takes the place of the first.",
+  summary: "Reacts to a live video as the page or the person of the token. A second reaction replaces the first.",
   clauses: ["LIVE-26"],
   on: "live_video",
   method: "POST",

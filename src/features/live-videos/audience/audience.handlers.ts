@@ -46,7 +46,7 @@ async function requirePublished(request: OperationRequest, tx: Transaction): Pro
   if (!isPublished((await holdShown(request, tx)).state)) throw notPublished();
 }
 
-/** A page token speaks as its page, a user token as its person. */
+/** A page token acts as its page, a user token as its person. */
 function actorOf({ caller, node }: OperationRequest): { actor: NodeId; actor_type: ActorType } {
   const { type, user } = caller.token;
   return type === "user" && user !== undefined ? { actor: user, actor_type: "user" } : { actor: node.owner, actor_type: "page" };

@@ -4,7 +4,7 @@ import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, sql } from "#storage/sql";
 
-/** Who comments or reacts: a person, or a page by its own token. */
+/** The type of the node that comments or reacts. */
 export type ActorType = "user" | "page";
 
 export interface CommentRow extends Row {
@@ -93,7 +93,7 @@ const allReactions = {
 export const listAllReactions = (reader: Reader, request: PageRequest): Promise<ListPage<ReactionRow>> =>
   readPage<ReactionRow>(reader, append(selectReactions, "WHERE r.page > 0"), allReactions, request);
 
-/** One for each person or page: a later one takes the place of the earlier. */
+/** Each person or page has one reaction; a new one replaces it. */
 export async function saveReaction(tx: Transaction, row: ReactionRow): Promise<void> {
   await tx.run(sql`
     INSERT INTO live_reactions (page, video, actor, actor_type, type, reacted_ms)
@@ -105,7 +105,7 @@ export async function deleteReaction(tx: Transaction, { page, video, actor }: Re
   await tx.run(sql`DELETE FROM live_reactions WHERE page = ${page} AND video = ${video} AND actor = ${actor}`);
 }
 
-/** With the video (LIVE-14). */
+/** Deletes the comments and reactions of a video that is being deleted (LIVE-14). */
 export async function deleteAudience(tx: Transaction, page: string, video: string): Promise<void> {
   const comments = await tx.all<{ id: string }>(
     sql`SELECT CAST(c.id AS TEXT) AS id FROM live_comments c WHERE c.page = ${page} AND c.video = ${video}`,
@@ -115,7 +115,7 @@ export async function deleteAudience(tx: Transaction, page: string, video: strin
   await tx.run(sql`DELETE FROM live_reactions WHERE page = ${page} AND video = ${video}`);
 }
 
-/** For a person or a page that is being removed. */
+/** Deletes the comments and reactions of a person or a page that is being removed. */
 export async function deleteActor(tx: Transaction, actor: NodeId): Promise<void> {
   const comments = await tx.all<CommentRow>(append(selectComments, "WHERE c.actor = ?", [actor]));
   for (const comment of comments) await deleteComment(tx, comment);

@@ -29,7 +29,7 @@ onEachDatabase("comments and reactions", (database) => {
     plaza.post(`/v26.0/${id}/comments`, { bearer, body: { message } });
   const react = (plaza: TestPlaza, type: unknown, bearer = "author", id = "5301") => plaza.post(`/v26.0/${id}/reactions`, { bearer, body: { type } });
 
-  test("D-51: comments come newest first, from the page or the person of the token", async () => {
+  test("D-51: comments are listed newest first, from the page or the person of the token", async () => {
     const plaza = await open();
     const first = (await comment(plaza, "hello 😀")).body.id;
     const second = (await comment(plaza, "and I", "ada-live")).body.id;
@@ -42,7 +42,7 @@ onEachDatabase("comments and reactions", (database) => {
       expect((await comment(plaza, wrong)).body.error.error_data.parameter).toBe("message");
   });
 
-  test("D-51: each has one reaction; a later one takes its place", async () => {
+  test("D-51: each actor has one reaction; a later one replaces it", async () => {
     const plaza = await open();
     expect((await react(plaza, "LIKE")).body).toEqual({ success: true });
     plaza.time.realMs += 1_000;
@@ -57,7 +57,7 @@ onEachDatabase("comments and reactions", (database) => {
     expect((await react(plaza, "BOO")).body.error.error_data.parameter).toBe("type");
   });
 
-  test("LIVE-26: they stand on the original page alone", async () => {
+  test("LIVE-26: only the original page has comments and reactions", async () => {
     const plaza = await open();
     expect((await plaza.get("/v26.0/5301", { bearer: "club-live" })).status).toBe(200);
     for (const response of [
@@ -71,7 +71,7 @@ onEachDatabase("comments and reactions", (database) => {
     expect(await list(plaza, "5301/comments")).toEqual([]);
   });
 
-  test("D-113: what was never published takes none; a VOD does", async () => {
+  test("D-113: a video that was never published accepts none; a VOD does", async () => {
     const plaza = await open();
     for (const response of [await comment(plaza, "x", "author", "5302"), await react(plaza, "LIKE", "author", "5302")]) {
       expect([response.status, response.body.error.code]).toEqual([400, 100]);

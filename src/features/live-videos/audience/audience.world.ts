@@ -49,17 +49,17 @@ const reactionEntry = Type.Object(
 );
 type ReactionEntry = Static<typeof reactionEntry>;
 
-/** The page of the video, and what the actor is; both are looked up, so they must stand above in the file. */
+/** The page of the video and the type of the actor. Both must be loaded already, that is, appear earlier in the world file. */
 async function partiesOf(reader: Reader, video: NodeId, from: NodeId): Promise<{ page: NodeId; actor_type: ActorType }> {
   const row = await findVideoById(reader, video);
-  if (row === undefined) throw new WorldProblem("live_video", `refers to ${video}, which is no live video`);
+  if (row === undefined) throw new WorldProblem("live_video", `refers to ${video}, which is not a live video`);
   const actor = await findNode(reader, from);
-  if (actor?.type !== "user" && actor?.type !== "page") throw new WorldProblem("from", `refers to ${from}, which is no user or page`);
+  if (actor?.type !== "user" && actor?.type !== "page") throw new WorldProblem("from", `refers to ${from}, which is not a user or a page`);
   return { page: nodeId(row.page), actor_type: actor.type };
 }
 
-async function commentOf(tx: Transaction, given: WorldEntry, world: World): Promise<CommentRow> {
-  const { id, live_video, from, message, created_time = unixSeconds(world.clock) } = given as CommentEntry;
+async function commentOf(tx: Transaction, input: WorldEntry, world: World): Promise<CommentRow> {
+  const { id, live_video, from, message, created_time = unixSeconds(world.clock) } = input as CommentEntry;
   return { id, video: live_video, actor: from, message, created_time, ...(await partiesOf(tx, live_video, from)) };
 }
 
@@ -78,8 +78,8 @@ async function findCommentRow(reader: Reader, id: string): Promise<CommentRow | 
   return video === undefined ? undefined : findComment(reader, nodeId(video.page), node.owner, id);
 }
 
-const references = (given: WorldEntry) => {
-  const { live_video, from } = given as CommentEntry;
+const references = (input: WorldEntry) => {
+  const { live_video, from } = input as CommentEntry;
   return [
     { path: "live_video", types: ["live_video"], id: live_video },
     { path: "from", types: ["user", "page"], id: from },
@@ -90,7 +90,7 @@ export const commentSection: WorldSection = {
   key: "live_comments",
   entry: commentEntry,
   references,
-  insert: async (tx, given, world) => insertComment(tx, await commentOf(tx, given, world)),
+  insert: async (tx, input, world) => insertComment(tx, await commentOf(tx, input, world)),
   async find(reader, id) {
     const row = await findCommentRow(reader, id);
     return row === undefined ? undefined : commentToEntry(row);
@@ -99,9 +99,9 @@ export const commentSection: WorldSection = {
     const found = await listAllComments(reader, page);
     return { ...found, rows: found.rows.map(commentToEntry) };
   },
-  async replace(tx, given, world) {
-    const stored = await findCommentRow(tx, (given as CommentEntry).id);
-    const next = await commentOf(tx, given, world);
+  async replace(tx, input, world) {
+    const stored = await findCommentRow(tx, (input as CommentEntry).id);
+    const next = await commentOf(tx, input, world);
     if (stored?.video !== next.video) throw new WorldProblem("live_video", "cannot change");
     await updateComment(tx, next);
   },
@@ -112,8 +112,8 @@ export const commentSection: WorldSection = {
   },
 };
 
-async function reactionOf(tx: Transaction, given: WorldEntry, world: World): Promise<ReactionRow> {
-  const { live_video, from, type, time = unixSeconds(world.clock) } = given as ReactionEntry;
+async function reactionOf(tx: Transaction, input: WorldEntry, world: World): Promise<ReactionRow> {
+  const { live_video, from, type, time = unixSeconds(world.clock) } = input as ReactionEntry;
   return { video: live_video, actor: from, type, reacted_ms: time * 1000, ...(await partiesOf(tx, live_video, from)) };
 }
 
@@ -124,7 +124,7 @@ const reactionToEntry = ({ video, actor, type, reacted_ms }: ReactionRow): World
   time: Math.floor(reacted_ms / 1000),
 });
 
-/** `identity`: the video's id and the actor's. */
+/** `identity` is the id of the video and the id of the actor, with a space between them. */
 async function findReactionRow(reader: Reader, identity: string): Promise<ReactionRow | undefined> {
   const [video = "", actor = ""] = identity.split(" ");
   if (!isNodeId(video) || !isNodeId(actor)) return undefined;
@@ -137,8 +137,8 @@ export const reactionSection: WorldSection = {
   entry: reactionEntry,
   identity: ["live_video", "from"],
   references,
-  async insert(tx, given, world) {
-    const row = await reactionOf(tx, given, world);
+  async insert(tx, input, world) {
+    const row = await reactionOf(tx, input, world);
     if ((await findReaction(tx, nodeId(row.page), row.video, row.actor)) !== undefined) return false;
     await saveReaction(tx, row);
     return true;
@@ -151,7 +151,7 @@ export const reactionSection: WorldSection = {
     const found = await listAllReactions(reader, page);
     return { ...found, rows: found.rows.map(reactionToEntry) };
   },
-  replace: async (tx, given, world) => saveReaction(tx, await reactionOf(tx, given, world)),
+  replace: async (tx, input, world) => saveReaction(tx, await reactionOf(tx, input, world)),
   async remove(tx, identity) {
     const row = await findReactionRow(tx, identity);
     if (row !== undefined) await deleteReaction(tx, row);

@@ -1,4 +1,4 @@
-/** What the control API does to a live video, and what it is shown of it: the part of the feature that no caller of the graph reaches. */
+/** What the control API reads and changes of live videos. No request to the graph can do this. */
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
 import { findVideoById, type LiveVideoRow, updateVideo } from "../live-videos.store.ts";
@@ -6,17 +6,17 @@ import { type RefusalToWatch, refusalToWatch, type Viewer } from "../viewing/wat
 import { type LiveEvent, type State, type Status, statusOf, takesFeed, timers } from "./states.ts";
 import { holdVideo, moveVideo } from "./transitions.ts";
 
-/** The live state of a video, without any key. */
+/** The live state of a video, without its key. */
 export interface LiveState {
   readonly id: string;
   readonly page: string;
   readonly state: State;
-  /** null while it is taken down. */
+  /** null while the video is taken down. */
   readonly status: Status | null;
   readonly feed: { readonly is_sending: boolean; readonly session: number };
-  /** `none`: no encoder can begin or come back. */
+  /** `none`: no encoder can connect. */
   readonly stream_key: "usable" | "none";
-  /** What happens by itself next, and when (Unix seconds). */
+  /** The next automatic event and its time (Unix seconds). */
   readonly next: { readonly event: LiveEvent; readonly time: number } | null;
   readonly sealing: { readonly fails: boolean; readonly tries: number };
   readonly restore_notice: "none" | "open" | "lapsed";
@@ -38,7 +38,7 @@ function stateOf(row: LiveVideoRow): LiveState {
   };
 }
 
-/** `missing`: there is no such video, or it was deleted. `refused`: the table has no such move; the video stays as it is. */
+/** `missing`: the video does not exist or was deleted. `refused`: the table has no such transition; the video is unchanged. */
 export type TransitionResult = { readonly is: "done" | "refused"; readonly state: LiveState } | { readonly is: "missing" };
 
 export async function readLiveState(world: World, id: NodeId): Promise<LiveState | undefined> {
@@ -55,7 +55,7 @@ export function transitionLiveVideo(world: World, id: NodeId, event: LiveEvent):
   });
 }
 
-/** D-112: sealing is made to fail on purpose, or to work again; then what waits for it is sealed at once. */
+/** D-112: makes sealing fail on purpose, or work again; then a video in `ending` is sealed at once. */
 export function setSealing(world: World, id: NodeId, fails: boolean): Promise<TransitionResult> {
   return world.database.write(async (tx): Promise<TransitionResult> => {
     const row = await holdVideo(tx, id);
@@ -67,7 +67,7 @@ export function setSealing(world: World, id: NodeId, fails: boolean): Promise<Tr
   });
 }
 
-/** Undefined: there is no such video. null: the viewer may watch. */
+/** Undefined: the video does not exist. null: the viewer may watch. */
 export async function findRefusalToWatch(world: World, id: NodeId, viewer: Viewer): Promise<RefusalToWatch | null | undefined> {
   const row = await findVideoById(world.database.reader, id);
   return row === undefined ? undefined : (refusalToWatch(row, viewer, world.clock.nowMs()) ?? null);

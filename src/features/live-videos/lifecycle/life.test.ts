@@ -29,7 +29,7 @@ onEachDatabase("the life of a live video", (database) => {
   const statusNow = async (plaza: TestPlaza, id: string) => (await plaza.get(`/v26.0/${id}`, { bearer, query: { fields: "status" } })).body.status;
   const stateNow = async (plaza: TestPlaza, id: string) => (await readLiveState(plaza.world, nodeId(id)))?.state;
 
-  /** A live video whose encoder sends. */
+  /** Creates a live video with an active feed. */
   async function onAir(plaza: TestPlaza) {
     const { body } = await plaza.post("/v26.0/2001/live_videos", { bearer, body: { status: "LIVE_NOW" } });
     const feed = await feedStarted(plaza.world, body.stream_key);
@@ -37,7 +37,7 @@ onEachDatabase("the life of a live video", (database) => {
     return { id: body.id as string, key: body.stream_key as string, feed };
   }
 
-  test("LIVE-9, LIM-8: an encoder that is back within 150 s goes on with its key", async () => {
+  test("LIVE-9, LIM-8: an encoder that reconnects within 150 s keeps its key", async () => {
     const plaza = await open();
     const { id, key, feed } = await onAir(plaza);
     await feedLost(plaza.world, feed);
@@ -48,7 +48,7 @@ onEachDatabase("the life of a live video", (database) => {
     expect([await statusNow(plaza, id), await stateNow(plaza, id)]).toEqual(["LIVE", "live"]);
   });
 
-  test("LIVE-10, LIM-8: after 150 s the key is dead; a new one lets the broadcast go on", async () => {
+  test("LIVE-10, LIM-8: after 150 s the key expires; a new key continues the broadcast", async () => {
     const plaza = await open();
     const { id, key, feed } = await onAir(plaza);
     await feedLost(plaza.world, feed);
@@ -65,11 +65,11 @@ onEachDatabase("the life of a live video", (database) => {
     expect(await statusNow(plaza, id)).toBe("LIVE");
   });
 
-  test("D-51: where nobody asks for a new key within 10 minutes, what was recorded is the VOD", async () => {
+  test("D-51: without a new key within 10 minutes, the recording becomes the VOD", async () => {
     const plaza = await open();
     const { id, feed } = await onAir(plaza);
     await feedEnded(plaza.world, feed);
-    // Both windows are over at once, and the second began where the first one ended.
+    // Both windows end at once, and the second one started where the first one ended.
     await advance(plaza, 150 + 599);
     expect(await stateNow(plaza, id)).toBe("key_dead");
     await advance(plaza, 1);
@@ -93,7 +93,7 @@ onEachDatabase("the life of a live video", (database) => {
     });
   });
 
-  test("D-110: what is told of an old feed after a new one began counts no more", async () => {
+  test("D-110: a report about an old feed is ignored after a new one has started", async () => {
     const plaza = await open();
     const { id, key, feed } = await onAir(plaza);
     const second = await feedStarted(plaza.world, key);
@@ -105,7 +105,7 @@ onEachDatabase("the life of a live video", (database) => {
     expect(await feedLost(plaza.world, { video: nodeId(id), session: 2 })).toBeUndefined();
   });
 
-  test("LIVE-8: while sealing fails the video goes on showing as live, and is sealed again until it succeeds", async () => {
+  test("LIVE-8: while sealing fails the status stays LIVE, and sealing is repeated until it succeeds", async () => {
     const plaza = await open();
     const { id, key } = await onAir(plaza);
     await setSealing(plaza.world, nodeId(id), true);
@@ -123,7 +123,7 @@ onEachDatabase("the life of a live video", (database) => {
     expect(await statusNow(plaza, id)).toBe("VOD");
   });
 
-  test("D-51: a video that the world declares LIVE has no feed and no timer of one; it can be ended", async () => {
+  test("D-51: a video that the world file declares LIVE has no feed and no timer of one; it can be ended", async () => {
     const plaza = await open();
     await advance(plaza, 100 * WEEK_S);
     expect(await readLiveState(plaza.world, nodeId("5301"))).toMatchObject({ state: "live", feed: { is_sending: false, session: 0 }, next: null });
@@ -132,7 +132,7 @@ onEachDatabase("the life of a live video", (database) => {
     expect(await statusNow(plaza, "5301")).toBe("VOD");
   });
 
-  test("LIVE-15: whoever acts on the restore notice within 7 days has the VOD back", async () => {
+  test("LIVE-15: restoring within 7 days of the takedown brings the VOD back", async () => {
     const plaza = await open();
     const { id, key } = await onAir(plaza);
     await plaza.post(`/v26.0/${id}`, { bearer, body: { place: "1" } });
@@ -152,7 +152,7 @@ onEachDatabase("the life of a live video", (database) => {
     expect(await statusNow(plaza, id)).toBe("VOD");
   });
 
-  test("LIVE-16: a notice that lapsed brings nothing back", async () => {
+  test("LIVE-16: after the restore notice has lapsed, nothing is restored", async () => {
     const plaza = await open();
     await transitionLiveVideo(plaza.world, nodeId("5301"), "taken_down");
     await advance(plaza, WEEK_S);
@@ -166,7 +166,7 @@ onEachDatabase("the life of a live video", (database) => {
     const plan = async (status: string) =>
       (await plaza.post("/v26.0/2001/live_videos", { bearer, body: { status, planned_start_time: 1_795_000_100 } })).body.id;
     const [auto, manual, moved] = [await plan("SCHEDULED_LIVE"), await plan("SCHEDULED_UNPUBLISHED"), await plan("SCHEDULED_LIVE")];
-    // A new time alone leaves the plan what it was.
+    // A new time alone keeps the kind of the plan.
     await update(plaza, moved, { planned_start_time: 1_795_005_000 });
     await advance(plaza, 99);
     expect(await statusNow(plaza, auto)).toBe("SCHEDULED_LIVE");
@@ -194,7 +194,7 @@ onEachDatabase("the life of a live video", (database) => {
   const pageToken = (plaza: TestPlaza) =>
     plaza.mint({ type: "page", app: nodeId("1001"), page: nodeId("2001"), scopes: [...scopes, "pages_manage_metadata", "pages_messaging"] });
 
-  test("any moves in any order, with the clock: the table is never left, and what is deleted never comes back", async () => {
+  test("any events in any order, with the clock: the state follows the table, and a deleted video stays deleted", async () => {
     const plaza = await open();
     const own: LiveEvent[] = ["published", "feed_started", "feed_lost", "audio_missing", "key_regenerated", "end_signalled"];
     const step = fc.oneof(
@@ -234,7 +234,7 @@ onEachDatabase("the life of a live video", (database) => {
   });
 });
 
-/** By moves of the table, however many: what happens by itself may be several at once. */
+/** Whether any number of transitions leads there, because several automatic events may happen at once. */
 function canReach(from: State, to: State): boolean {
   const seen = new Set<string>([from]);
   for (const state of seen) for (const next of Object.values(transitions[state as State] ?? {})) seen.add(next);

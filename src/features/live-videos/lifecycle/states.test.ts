@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { events, isHidden, isLive, type LiveEvent, type State, states, statuses, statusOf, takesFeed, timers, transitions } from "./states.ts";
 
-/** The rows of a table in the prose above the data, as lists of cells. */
+/** The rows of a table of the comment above the data, as lists of cells. */
 function rowsOfProse(columns: number): string[][] {
   const prose = readFileSync(new URL("./states.ts", import.meta.url), "utf8").split("*/", 1)[0] ?? "";
   return [...prose.matchAll(/^ \* \|(.+)\|$/gm)]
@@ -12,7 +12,7 @@ function rowsOfProse(columns: number): string[][] {
 }
 
 describe("the table of live videos", () => {
-  test("says in prose what it holds as data", () => {
+  test("the comment and the data are the same", () => {
     const moves = states.flatMap((from) => Object.entries(transitions[from]).map(([event, to]) => `${from} ${event} ${to}`));
     expect(
       rowsOfProse(3)
@@ -23,20 +23,20 @@ describe("the table of live videos", () => {
     expect(Object.fromEntries(rowsOfProse(2) as [string, string][])).toEqual(shown);
   });
 
-  test("D-51: every status is shown by some state, and every event and state can happen", () => {
+  test("D-51: every status has a state, and every event and state is reachable", () => {
     expect(new Set(states.map((state) => statusOf[state]))).toEqual(new Set([...statuses, undefined]));
     const happening = new Set(states.flatMap((state) => Object.keys(transitions[state])));
     expect(happening).toEqual(new Set<string>(events));
     const reached = new Set(states.flatMap((state) => Object.values(transitions[state])));
-    // A video begins unpublished.
+    // A video starts unpublished.
     for (const state of states) if (state !== "unpublished") expect([state, reached.has(state)]).toEqual([state, true]);
   });
 
-  test("what happens by itself is a move of its state", () => {
+  test("each timer's event is a transition of its state", () => {
     for (const [state, timer] of Object.entries(timers)) expect(transitions[state as State][timer.event]).toBeDefined();
   });
 
-  test("LIVE-13: whatever is shown can be deleted; LIVE-15: whatever is or was live can be taken down", () => {
+  test("LIVE-13: every visible video can be deleted; LIVE-15: every video that is or was live can be taken down", () => {
     for (const state of states) {
       expect(transitions[state].deleted).toBe(isHidden(state) ? undefined : "deleted");
       const isOrWasLive = isLive(state) || state === "stopped" || state === "processing" || state === "vod";
@@ -44,7 +44,7 @@ describe("the table of live videos", () => {
     }
   });
 
-  test("LIVE-14, LIVE-16: from any walk over the table, deleted and lapsed are ends", () => {
+  test("LIVE-14, LIVE-16: no walk over the table leaves deleted or lapsed", () => {
     const walk = fc.array(fc.constantFrom(...events), { maxLength: 40 });
     fc.assert(
       fc.property(walk, (happenings) => {
@@ -58,7 +58,7 @@ describe("the table of live videos", () => {
     );
   });
 
-  test("LIVE-11, LIVE-12: without audio no broadcast goes on", () => {
+  test("LIVE-11, LIVE-12: no broadcast continues without audio", () => {
     for (const state of states) {
       const next = transitions[state].audio_missing;
       if (next !== undefined && next !== "deleted") expect(next === "ending" || !isLive(next)).toBe(true);
@@ -66,7 +66,7 @@ describe("the table of live videos", () => {
     }
   });
 
-  test("LIVE-10: only the states before and in the window take an encoder", () => {
+  test("LIVE-10: an encoder may connect only before and during the reconnect window", () => {
     expect(states.filter(takesFeed)).toEqual(["unpublished", "scheduled_unpublished", "scheduled_live", "live", "reconnecting"]);
   });
 });

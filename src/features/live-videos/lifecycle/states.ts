@@ -1,6 +1,6 @@
 /**
- * The life of a live video (LIVE-7 to LIVE-17, D-51, D-110 to D-112), as a table and as data. What a caller sees is the
- * status; the states in brackets show as LIVE, the two at the end show as nothing: the video answers like a missing one.
+ * The lifecycle of a live video (LIVE-7 to LIVE-17, D-51, D-110 to D-112), as a table and as data. Responses show the status.
+ * A video in `taken_down` or `lapsed` has none: it gets the response of a missing one.
  *
  * | state | status |
  * |---|---|
@@ -86,8 +86,8 @@
  * | taken_down | restored | vod |
  * | taken_down | notice_lapsed | lapsed |
  *
- * **Invariant:** no move leaves `deleted` (LIVE-14, ERR-38) or `lapsed` (LIVE-16).
- * **Invariant:** a stream without audio never goes on (LIVE-11, LIVE-12, ERR-37): `audio_missing` takes the feed away everywhere.
+ * **Invariant:** no transition leaves `deleted` (LIVE-14, ERR-38) or `lapsed` (LIVE-16).
+ * **Invariant:** a stream without audio never continues (LIVE-11, LIVE-12, ERR-37): `audio_missing` ends the feed in every state.
  */
 import { NEW_KEY_WINDOW_MS, RECONNECT_WINDOW_MS, RESTORE_NOTICE_MS, START_MISSED_MS } from "../live-videos.limits.ts";
 
@@ -130,7 +130,7 @@ export const events = [
 ] as const;
 export type LiveEvent = (typeof events)[number];
 
-/** Deleted ones have no row: nothing can be found to come back. */
+/** Without `deleted`, because a deleted video has no row. */
 export const states = [
   "unpublished",
   "scheduled_unpublished",
@@ -149,7 +149,7 @@ export const states = [
 ] as const;
 export type State = (typeof states)[number];
 
-/** Undefined: the video shows no status, because it is not shown. */
+/** Undefined: the video is hidden. */
 export const statusOf: Readonly<Record<State, Status | undefined>> = {
   unpublished: "UNPUBLISHED",
   scheduled_unpublished: "SCHEDULED_UNPUBLISHED",
@@ -167,14 +167,14 @@ export const statusOf: Readonly<Record<State, Status | undefined>> = {
   lapsed: undefined,
 };
 
-type Moves = Readonly<Partial<Record<LiveEvent, State | "deleted">>>;
+type Transitions = Readonly<Partial<Record<LiveEvent, State | "deleted">>>;
 
-/** What an encoder may do before the video is published: nobody watches yet, so nothing comes of it but the feed itself. */
-const previewed = (state: State): Moves => ({ feed_started: state, feed_lost: state, audio_missing: state, key_regenerated: state });
+/** Before the video is published, the events of an encoder change only the feed, because nobody watches yet. */
+const previewed = (state: State): Transitions => ({ feed_started: state, feed_lost: state, audio_missing: state, key_regenerated: state });
 const removable = { taken_down: "taken_down", deleted: "deleted" } as const;
 const planned = { published: "live", planned_unpublished: "scheduled_unpublished", planned_live: "scheduled_live" } as const;
 
-export const transitions: Readonly<Record<State, Moves>> = {
+export const transitions: Readonly<Record<State, Transitions>> = {
   unpublished: { ...planned, ...previewed("unpublished"), deleted: "deleted" },
   scheduled_unpublished: {
     ...planned,
@@ -209,21 +209,21 @@ export const transitions: Readonly<Record<State, Moves>> = {
   lapsed: {},
 };
 
-/** The states in which the stream key opens the door to an encoder. */
+/** Whether an encoder may connect with the stream key. */
 export const takesFeed = (state: State): boolean => transitions[state].feed_started !== undefined;
 
-/** The states in which the broadcast goes on: they show as LIVE and can be ended. */
+/** Whether the broadcast is running: its status is LIVE and it can be ended. */
 export const isLive = (state: State): boolean => statusOf[state] === "LIVE";
 
-/** Shown to everybody who may watch, sooner or later: for comments, reactions, and the player. */
+/** Whether the video was published, so that it takes comments and reactions and the player may show it. */
 export const isPublished = (state: State): boolean => isLive(state) || state === "stopped" || state === "processing" || state === "vod";
 
-/** Answers like a missing node (D-110). */
+/** Whether requests get the response of a missing node (D-110). */
 export const isHidden = (state: State): boolean => statusOf[state] === undefined;
 
 /**
- * What happens by itself, and how long after the state was entered. `planned`: after the planned start instead.
- * In `ending` the job seals, which may fail.
+ * The automatic events, and how long after the state was entered they happen, or after the planned start (`planned`).
+ * In `ending` the job seals the recording, which may fail.
  */
 export const timers: Readonly<Partial<Record<State, { readonly event: LiveEvent; readonly afterMs: number; readonly from: "entry" | "planned" }>>> = {
   scheduled_unpublished: { event: "start_missed", afterMs: START_MISSED_MS, from: "planned" },

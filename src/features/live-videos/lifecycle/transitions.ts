@@ -1,4 +1,4 @@
-/** How a live video moves: by the table of `live-videos.states.ts` and by nothing else. */
+/** The only code that changes the state of a live video, by the table of `states.ts`. */
 import { createHash } from "node:crypto";
 import type { World } from "#graph/worlds/world";
 import { type NodeId, nodeId } from "#kernel/ids";
@@ -9,15 +9,15 @@ import { liveVideoWebhook } from "../live-videos.webhooks.ts";
 import { NO_BORDERS } from "../viewing/targeting.ts";
 import { isLive, type LiveEvent, type State, statusOf, takesFeed, timers, transitions } from "./states.ts";
 
-/** The kind of the one job that a live video has: the timer of its state. */
+/** The kind of the only job of a live video: the timer of its state. */
 export const DEADLINE_JOB = "live_video_deadline";
 
-/** Keys are kept as hashes: who reads the database cannot stream. */
+/** Keys are stored as hashes, so that reading the database does not allow streaming. */
 export const hashOfKey = (key: string): string => createHash("sha256").update(key).digest("hex");
 
 export const mintKey = (world: World): string => world.randomSecret(STREAM_KEY_BYTES);
 
-/** A video that was just created: unpublished, without a place, shown everywhere. */
+/** A new video: unpublished, without a place, allowed in every country. */
 export const newVideo = (page: NodeId, id: NodeId, creation_time: number): LiveVideoRow => ({
   page,
   id,
@@ -39,15 +39,15 @@ export const newVideo = (page: NodeId, id: NodeId, creation_time: number): LiveV
   is_on_map: 0,
 });
 
-/** The video, held until the transaction ends: moves of one video take turns. */
+/** Locks the video until the transaction ends, so that its state changes do not run concurrently. */
 export async function holdVideo(tx: Transaction, id: NodeId): Promise<LiveVideoRow | undefined> {
   await tx.lock("live_video", id);
   return findVideoById(tx, id);
 }
 
 /**
- * Moves the video, sets the timer of its new state, and tells subscribers of a new status. Answers the row as it is then, or
- * undefined where the table has no such move; then nothing has changed. `atMs`: when it happened, for what happens by itself.
+ * Changes the state, sets the timer of the new state, and emits a webhook when the status changes. Returns the new row, or
+ * undefined when the table has no such transition; then nothing has changed. `atMs` is when the event happened.
  */
 export async function moveVideo(
   tx: Transaction,
@@ -66,8 +66,8 @@ export async function moveVideo(
   const moved = onMap(entered(row, state, event, atMs));
   await updateVideo(tx, moved);
   await setTimer(tx, world, moved);
-  if (statusOf[row.state] !== statusOf[state]) await announceStatus(tx, world, moved);
-  // D-51: it seals at once; where that fails, the timer tries again.
+  if (statusOf[row.state] !== statusOf[state]) await emitStatus(tx, world, moved);
+  // D-51: sealing runs at once; when it fails, the timer repeats it.
   return state === "ending" && event !== "sealing_failed" && moved.sealing_fails === 0 ? moveVideo(tx, world, moved, "sealed", atMs) : moved;
 }
 
@@ -89,7 +89,7 @@ function entered(row: LiveVideoRow, state: State, event: LiveEvent, atMs: number
   return moved;
 }
 
-/** When the timer of the row's state rings; null: it has none. */
+/** When the timer of the row's state is due; null: the state has none. */
 export function deadlineOf(row: LiveVideoRow, event: LiveEvent | undefined, atMs: number): number | null {
   const timer = timers[row.state];
   if (timer === undefined) return null;
@@ -98,29 +98,29 @@ export function deadlineOf(row: LiveVideoRow, event: LiveEvent | undefined, atMs
   return atMs + timer.afterMs;
 }
 
-/** C1-3: the live map holds what is live and has a place. */
+/** C1-3: the live map contains live videos with a place. */
 export const onMap = (row: LiveVideoRow): LiveVideoRow => ({ ...row, is_on_map: row.place !== null && isLive(row.state) ? 1 : 0 });
 
-/** The job rings when the row says so. */
+/** Schedules or cancels the job according to the row's deadline. */
 export async function setTimer(tx: Transaction, world: World, { id, deadline_ms }: LiveVideoRow): Promise<void> {
   if (deadline_ms === null) await world.jobs.cancel(tx, DEADLINE_JOB, id);
   else await world.jobs.schedule(tx, { kind: DEADLINE_JOB, key: id, dueMs: deadline_ms });
 }
 
-/** What happens by itself, when its time has come. */
+/** Applies the automatic event of the state if it is due. */
 export async function passDeadline(tx: Transaction, world: World, row: LiveVideoRow): Promise<void> {
   const { deadline_ms, state } = row;
   const timer = timers[state];
   if (timer === undefined || deadline_ms === null) return;
-  // The clock was set back, or the video moved on meanwhile.
+  // The clock was set back, or the state has changed meanwhile.
   if (deadline_ms > world.clock.nowMs()) return setTimer(tx, world, row);
   if (state === "ending" && row.sealing_fails === 1) await moveVideo(tx, world, row, "sealing_failed");
-  // At its own time, however late it is noticed: the next window begins where this one ended.
+  // Even if the job is late, the event happens at its deadline, so that the next window starts where this one ended.
   else await moveVideo(tx, world, row, timer.event, deadline_ms);
 }
 
-/** D-62: webhooks of pages, field `live_videos`. A video that is hidden has no status to tell. */
-async function announceStatus(tx: Transaction, world: World, { id, page, state }: LiveVideoRow): Promise<void> {
+/** D-62: emits the webhook field `live_videos` of the page, unless the video is hidden. */
+async function emitStatus(tx: Transaction, world: World, { id, page, state }: LiveVideoRow): Promise<void> {
   const status = statusOf[state];
   if (status === undefined) return;
   await world.webhooks.emit(tx, liveVideoWebhook, { entity: nodeId(page), payload: { id, status } });

@@ -1,17 +1,17 @@
-/** Addresses of a live video: where an encoder sends, and where people watch. */
+/** Addresses of a live video: for the encoder, and for the player. */
 
-/** What an encoder is given, once (D-51). */
+/** The address for an encoder. Only the response that creates it contains it (D-51). */
 export interface StreamAddress {
   readonly stream_url: string;
   readonly secure_stream_url: string;
   readonly stream_key: string;
 }
 
-/** The ports that encoders use where nothing else is said: RTMP's own, and that of TLS. */
+/** The default ports of encoders: RTMP's own, and that of TLS. */
 const RTMP_PORT = 1935;
 const RTMPS_PORT = 443;
 
-/** `baseUrl`: of the request; an encoder is told the same host. */
+/** `baseUrl` is that of the request; the encoder connects to the same host. */
 export function streamAddressOf(baseUrl: string, key: string): StreamAddress {
   const { hostname } = new URL(baseUrl);
   return {
@@ -21,10 +21,10 @@ export function streamAddressOf(baseUrl: string, key: string): StreamAddress {
   };
 }
 
-/** What `embed_html` frames; a person opens it as well. */
+/** The page in the frame of `embed_html`, also for opening directly. */
 export const playerUrl = (baseUrl: string, id: string): string => `${baseUrl}/player/${id}`;
 
-/** LIVE-29: 16x9 where the stream has not said otherwise. */
+/** LIVE-29: 16x9 by default. */
 const WIDTH = 1280;
 const HEIGHT = 720;
 
@@ -32,13 +32,13 @@ const HEIGHT = 720;
 export const embedHtml = (baseUrl: string, id: string): string =>
   `<iframe src="${escaped(playerUrl(baseUrl, id))}" width="${WIDTH}" height="${HEIGHT}" style="border:none;overflow:hidden" scrolling="no" frameborder="0" allow="autoplay; encrypted-media; fullscreen; picture-in-picture" allowfullscreen="true"></iframe>`;
 
-/** The host is the caller's own word. */
+/** Escapes the address, because the host comes from the request. */
 const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
-/** D-51: an address with its key is shown in the response of the very call that made it, and never again. */
+/** D-51: only the response to the request that created a key contains its address. */
 const shownOnce = new WeakMap<object, StreamAddress>();
 
-/** `request`: of the call that made it. */
+/** `request` is the request that created the key. */
 export function showOnce(request: object, address: StreamAddress): StreamAddress {
   shownOnce.set(request, address);
   return address;

@@ -1,4 +1,4 @@
-/** ISO 3166-1 alpha-2, as of 2024: a code that is none would open or close no border, and nobody would notice. */
+/** ISO 3166-1 alpha-2, as of 2024. Unknown codes are refused, because nobody would notice that they have no effect (D-113). */
 const CODES = `
   AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR
   CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU
@@ -8,7 +8,7 @@ const CODES = `
 
 const countries: ReadonlySet<string> = new Set(CODES.trim().split(/\s+/));
 
-/** The code in capitals; undefined for what is no country's. */
+/** The code in capitals, or undefined when it is no country's. */
 export function countryOf(text: string): string | undefined {
   const code = text.toUpperCase();
   return countries.has(code) ? code : undefined;

@@ -1,4 +1,4 @@
-/** Where a live video stands on the live map (C1-3, C1-6, D-51): a place by its id, a point, or both. */
+/** The place of a live video on the live map (C1-3, C1-6, D-51): the id of a place, a point, or both. */
 import { type GraphError, invalidParameter } from "#kernel/errors";
 import { isNodeId } from "#kernel/ids";
 
@@ -11,9 +11,9 @@ export interface Place {
 const LATITUDE_MAX = 90;
 const LONGITUDE_MAX = 180;
 
-/** `parse` reads an object that came as JSON text. Undefined: the place is taken away (empty text). Throws `invalidParameter`. */
-export function readPlace(given: unknown, parse: (text: string) => unknown): Place | undefined {
-  const value = typeof given === "string" && given.trimStart().startsWith("{") ? parse(given) : given;
+/** `parse` reads an object that was sent as JSON text. Undefined: an empty text removes the place. Throws `invalidParameter`. */
+export function readPlace(input: unknown, parse: (text: string) => unknown): Place | undefined {
+  const value = typeof input === "string" && input.trimStart().startsWith("{") ? parse(input) : input;
   if (value === "") return undefined;
   if (typeof value === "string" || typeof value === "number") return { id: idOf(String(value), "place") };
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw wrong("place");
@@ -32,19 +32,19 @@ function idOf(text: string, name: string): string {
   return text;
 }
 
-function locationOf(given: unknown): NonNullable<Place["location"]> {
-  if (typeof given !== "object" || given === null || Array.isArray(given)) throw wrong("place.location");
-  const { latitude, longitude } = given as { latitude?: unknown; longitude?: unknown };
+function locationOf(input: unknown): NonNullable<Place["location"]> {
+  if (typeof input !== "object" || input === null || Array.isArray(input)) throw wrong("place.location");
+  const { latitude, longitude } = input as { latitude?: unknown; longitude?: unknown };
   return {
     latitude: degreesOf(latitude, LATITUDE_MAX, "place.location.latitude"),
     longitude: degreesOf(longitude, LONGITUDE_MAX, "place.location.longitude"),
   };
 }
 
-/** Numbers with many digits arrive as text. */
-function degreesOf(given: unknown, most: number, name: string): number {
-  const isText = typeof given === "string" && /^[+-]?\d{1,3}(?:\.\d{0,20})?$/.test(given);
-  const degrees = typeof given === "number" ? given : isText ? Number(given) : Number.NaN;
+/** The JSON parser returns numbers with many digits as text. */
+function degreesOf(input: unknown, most: number, name: string): number {
+  const isText = typeof input === "string" && /^[+-]?\d{1,3}(?:\.\d{0,20})?$/.test(input);
+  const degrees = typeof input === "number" ? input : isText ? Number(input) : Number.NaN;
   if (!(Math.abs(degrees) <= most)) throw invalidParameter(name, `must be a number from -${most} to ${most}`);
   return degrees;
 }

@@ -1,4 +1,4 @@
-/** Who may watch a live video, for the player and whatever else shows it (LIVE-16, LIVE-24, LIVE-27, LIVE-28). */
+/** Whether a viewer may watch a live video (LIVE-16, LIVE-24, LIVE-27, LIVE-28). */
 
 import { isHidden, isLive, isPublished } from "../lifecycle/states.ts";
 import { START_DELAY_MS } from "../live-videos.limits.ts";
@@ -6,7 +6,7 @@ import type { LiveVideoRow } from "../live-videos.store.ts";
 import { isOpenTo } from "./targeting.ts";
 
 export interface Viewer {
-  /** ISO 3166-1 in capitals; undefined: not known. */
+  /** ISO 3166-1 in capitals; undefined: unknown. */
   readonly country: string | undefined;
   /** A browser on a phone or tablet. */
   readonly isMobileWeb: boolean;
@@ -19,7 +19,7 @@ export type RefusalToWatch = (typeof refusalsToWatch)[number];
 export function refusalToWatch(row: LiveVideoRow, viewer: Viewer, nowMs: number): RefusalToWatch | undefined {
   if (isHidden(row.state)) return "not_shown";
   if (!isPublished(row.state)) return "not_published";
-  // LIVE-24: the border comes first, so that nothing else is learned from beyond it.
+  // LIVE-24: the country is checked first, so that viewers elsewhere learn nothing else.
   if (!isOpenTo(row, viewer.country)) return "not_in_this_country";
   if (isLive(row.state) && row.broadcast_start_ms !== null && nowMs < row.broadcast_start_ms + START_DELAY_MS) return "starting";
   if (viewer.isMobileWeb && row.state !== "vod") return "not_on_mobile_web_until_vod";

@@ -1,33 +1,33 @@
 /**
- * CSV and TSV (RFC 4180, with `,`, `;`, tab or `|` between values): the package cuts rows into values, and what is here cuts
- * the text into pieces of whole rows, counts lines, and goes on behind a row whose quotes are wrong.
+ * CSV and TSV (RFC 4180, with `,`, `;`, tab or `|` between values). The package splits rows into values; this file splits the text
+ * into pieces of whole rows, counts lines, and continues after a row with wrong quotes.
  *
- * A quote that is never closed would swallow all that follows: its row is bad, and reading goes on with the next line.
+ * A row with an unclosed quote is skipped and reported, because otherwise the quote would include the rest of the file.
  */
 import Papa from "papaparse";
-import { fieldOf, type ItemField, neededFields, type RawItem } from "../product-feeds.items.ts";
+import { fieldOf, type ItemField, type RawItem, requiredFields } from "../product-feeds.items.ts";
 import { COLUMNS_MAX, PIECE_CHARACTERS, ROW_CHARACTERS_MAX } from "../product-feeds.limits.ts";
 import { FeedFileProblem, type RowReader, type RowSink } from "./rows.ts";
 
-/** After a bad row little is read at once, because what follows the next one is read again. */
+/** After a bad row a piece is small, because the text after the next bad row is parsed again. */
 const CAREFUL_CHARACTERS = 2_048;
 
 const UNCLOSED = "a quote is not closed";
 const TOO_LONG = `is longer than ${ROW_CHARACTERS_MAX} characters`;
-const TEXT_BEHIND_QUOTE = "text stands behind a closing quote";
+const TEXT_AFTER_QUOTE = "text follows a closing quote";
 
 export class CsvReader implements RowReader {
   readonly #delimiter: string;
   readonly #sink: RowSink;
-  /** What is not read yet; it begins at the beginning of a row, on line `#line`. */
+  /** The text that is not parsed yet. It begins at the start of a row, on line `#line`. */
   #text = "";
   #line = 1;
   #pieceCharacters = PIECE_CHARACTERS;
-  /** For each column the field it holds; undefined until the header was read. */
+  /** The field of each column; undefined until the header is read. */
   #columns: readonly (ItemField | undefined)[] | undefined;
-  /** Of the row that is being read: a million objects fewer. */
+  /** Reused for each row, to save a million objects. */
   readonly #raw: RawItem = {};
-  /** In the middle of a line that is too long. */
+  /** The rest of the current line is skipped. */
   #isSkipping = false;
 
   constructor(delimiter: string, sink: RowSink) {
@@ -62,7 +62,7 @@ export class CsvReader implements RowReader {
     }
   }
 
-  /** Whole lines, as far as a piece goes; undefined: no line is whole yet. */
+  /** The end of the next piece of whole lines; undefined: no whole line yet. */
   #endOfPiece(isLast: boolean): number | undefined {
     const { length } = this.#text;
     if (length > this.#pieceCharacters) {
@@ -77,7 +77,7 @@ export class CsvReader implements RowReader {
   }
 
   /**
-   * Returns whether to go on; false: the last row needs more text. `isFileEnd`: nothing follows the piece; `isTextEnd`: no
+   * Returns false when the last row needs more text. `isFileEnd`: nothing follows the piece; `isTextEnd`: no
    * whole line follows it yet.
    */
   #readPiece(piece: string, { isFileEnd, isTextEnd }: { readonly isFileEnd: boolean; readonly isTextEnd: boolean }): boolean {
@@ -85,7 +85,7 @@ export class CsvReader implements RowReader {
     const error = errors.find(({ type }) => type === "Quotes");
     const whole = error?.row ?? data.length;
     const first = this.#line;
-    // Only a piece that had to be made longer for it can hold a row that is too long.
+    // A normal piece is shorter than the limit, so it contains no row that is too long.
     const isLong = piece.length > ROW_CHARACTERS_MAX;
     const isEachOnALine = error === undefined && linesIn(piece) === data.length;
     for (let at = 0; at < whole; at++) {
@@ -101,16 +101,16 @@ export class CsvReader implements RowReader {
     }
     const start = startOfLine(piece, this.#line - first);
     this.#text = this.#text.slice(start);
-    // A row that the end of the piece cut in two.
+    // The piece ends in the middle of the row.
     if (error.code === "MissingQuotes" && !isFileEnd && this.#text.length <= ROW_CHARACTERS_MAX) {
       this.#pieceCharacters = ROW_CHARACTERS_MAX + 1;
       return !isTextEnd;
     }
-    this.#badLine(error.code === "MissingQuotes" ? UNCLOSED : TEXT_BEHIND_QUOTE);
+    this.#badLine(error.code === "MissingQuotes" ? UNCLOSED : TEXT_AFTER_QUOTE);
     return true;
   }
 
-  /** The line that the text begins with is bad; what follows it is a row of its own. */
+  /** Reports and skips the first line of the text; the next row starts on the next line. */
   #badLine(reason: string): void {
     if (this.#columns === undefined) throw new FeedFileProblem(`the header cannot be read: line ${this.#line}: ${reason}`);
     this.#sink.bad(this.#line, reason);
@@ -119,7 +119,7 @@ export class CsvReader implements RowReader {
     this.#skipLine();
   }
 
-  /** Returns whether the line's end was there. */
+  /** Returns false when the text does not contain the end of the line. */
   #skipLine(): boolean {
     const end = this.#text.indexOf("\n");
     this.#text = end === -1 ? "" : this.#text.slice(end + 1);
@@ -129,7 +129,7 @@ export class CsvReader implements RowReader {
     return true;
   }
 
-  /** Values are trimmed when they become an item, so that a carriage return before the line's end is of no matter. */
+  /** A carriage return at the end of the line does no harm, because `readItem` trims values. */
   #takeRow(line: number, values: readonly string[], isLong: boolean): void {
     const last = values.length - 1;
     if (last === 0 && values[0]?.trim() === "") return;
@@ -159,17 +159,17 @@ function linesIn(text: string): number {
   return lines;
 }
 
-/** Line breaks in quotes are part of a value. */
+/** A quoted value may contain line breaks. */
 const linesOf = (values: readonly string[]): number => values.reduce((lines, value) => lines + linesIn(value) - 1, 1);
 
-/** Where the line `count` lines below the first begins. */
+/** The index of the start of the line `count` lines below the first. */
 function startOfLine(text: string, count: number): number {
   let start = 0;
   for (let at = 0; at < count; at++) start = text.indexOf("\n", start) + 1;
   return start;
 }
 
-/** Throws `FeedFileProblem` for a header that cannot name an item. */
+/** Throws `FeedFileProblem` for a header without the required fields, with a field twice, or with too many columns. */
 function columnsOf(names: readonly string[]): (ItemField | undefined)[] {
   if (names.length > COLUMNS_MAX) throw new FeedFileProblem(`the header has more than ${COLUMNS_MAX} columns`);
   const meanings = names.map(fieldOf);
@@ -177,10 +177,10 @@ function columnsOf(names: readonly string[]): (ItemField | undefined)[] {
   for (const meaning of meanings) {
     if (meaning === undefined) continue;
     const { field, rank } = meaning;
-    if (best.get(field) === rank) throw new FeedFileProblem(`the header names ${field} twice`);
+    if (best.get(field) === rank) throw new FeedFileProblem(`the header contains ${field} twice`);
     best.set(field, Math.min(best.get(field) ?? rank, rank));
   }
-  const lacking = neededFields.filter((field) => !best.has(field));
-  if (lacking.length > 0) throw new FeedFileProblem(`the header has no column for ${lacking.join(", ")}`);
+  const missing = requiredFields.filter((field) => !best.has(field));
+  if (missing.length > 0) throw new FeedFileProblem(`the header has no column for ${missing.join(", ")}`);
   return meanings.map((meaning) => (meaning !== undefined && best.get(meaning.field) === meaning.rank ? meaning.field : undefined));
 }

@@ -1,18 +1,18 @@
-/** Which format a file has, by how it begins, and the reader for it. */
+/** Detects the format of a file by its beginning, and creates the reader for it. */
 import { CsvReader } from "./csv.ts";
 import { JsonLinesReader } from "./jsonl.ts";
 import { FeedFileProblem, type FeedFormat, type RowReader, type RowSink } from "./rows.ts";
 import { XmlReader } from "./xml.ts";
 
-/** Long enough for the header of a file with hundreds of columns. */
+/** Contains the header of a file with hundreds of columns. */
 const START_CHARACTERS = 16_384;
 
-/** Takes a file's text from its beginning and hands it to the reader that fits. */
+/** Reads a file of any format. */
 export class FeedTextReader implements RowReader {
   readonly #sink: RowSink;
   #start = "";
   #reader: RowReader | undefined;
-  /** Asked for, or seen. */
+  /** Requested or detected; undefined until then. */
   format: FeedFormat | undefined;
 
   constructor(format: FeedFormat | undefined, sink: RowSink) {
@@ -39,7 +39,7 @@ export class FeedTextReader implements RowReader {
     this.#start = "";
     if (start.trim() === "") throw new FeedFileProblem("the file is empty");
     this.format ??= formatOf(start);
-    // Lines of old Macs end in a carriage return alone.
+    // Old Macs end lines with a carriage return only.
     const hasOldLines = this.format !== "xml" && start.includes("\r") && !start.includes("\n");
     const reader = readerOf(this.format, start, this.#sink);
     this.#reader = hasOldLines ? withNewLines(reader) : reader;
@@ -47,7 +47,7 @@ export class FeedTextReader implements RowReader {
   }
 }
 
-/** Throws `FeedFileProblem` for JSON that is one value. */
+/** Throws `FeedFileProblem` for a JSON list. */
 function formatOf(start: string): FeedFormat {
   switch (start.trimStart()[0]) {
     case "<":
@@ -55,7 +55,7 @@ function formatOf(start: string): FeedFormat {
     case "{":
       return "jsonl";
     case "[":
-      throw new FeedFileProblem("the file is a JSON list; in JSON lines each line is one object");
+      throw new FeedFileProblem("the file is a JSON list; send JSON lines, with one object on each line");
     default:
       return countIn(headerOf(start), "\t") > 0 ? "tsv" : "csv";
   }

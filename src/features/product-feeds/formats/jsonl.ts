@@ -7,7 +7,7 @@ export class JsonLinesReader implements RowReader {
   readonly #sink: RowSink;
   #text = "";
   #line = 1;
-  /** In the middle of a line that is too long. */
+  /** The rest of the current line is skipped. */
   #isSkipping = false;
   #hasLine = false;
 
@@ -53,7 +53,7 @@ export class JsonLinesReader implements RowReader {
   }
 }
 
-/** The values by field, or the reason why there are none. */
+/** Returns the values by field, or the reason why the line is bad. */
 function rawOf(text: string): RawItem | string {
   let object: unknown;
   try {
@@ -69,9 +69,9 @@ function rawOf(text: string): RawItem | string {
     if (meaning === undefined || value === null || (ranks.get(meaning.field) ?? meaning.rank) < meaning.rank) continue;
     ranks.set(meaning.field, meaning.rank);
     if (typeof value === "string") raw[meaning.field] = value;
-    // Above 2^53 the digits that were sent are lost.
+    // JSON.parse loses digits above 2^53.
     else if (typeof value === "number" && Math.abs(value) <= Number.MAX_SAFE_INTEGER) raw[meaning.field] = String(value);
-    else return `${meaning.field} is not a text`;
+    else return `${meaning.field} is not a string`;
   }
   return raw;
 }

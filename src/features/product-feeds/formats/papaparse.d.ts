@@ -1,7 +1,7 @@
-/** The part of the package that is used; it brings no types of its own. */
+/** Types for the used part of the package, which has none of its own. */
 declare module "papaparse" {
   interface ParseError {
-    /** `Quotes` alone is about a row; others are about guesses that are not asked for here. */
+    /** Only `Quotes` is about a row; the others are about detection, which is not used here. */
     readonly type: "Quotes" | "Delimiter" | "FieldMismatch";
     readonly code: "MissingQuotes" | "InvalidQuotes" | "UndetectableDelimiter" | "TooFewFields" | "TooManyFields";
     readonly message: string;

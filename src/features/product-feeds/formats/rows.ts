@@ -1,24 +1,24 @@
-/** What readers of files have in common: rows come out with the line that they begin on; a bad one does not stop the rest. */
+/** The interface of file readers. They pass rows to a sink with the line on which the row starts; a bad row does not stop them. */
 import type { RawItem } from "../product-feeds.items.ts";
 
 export const feedFormats = ["csv", "tsv", "xml", "jsonl"] as const;
 export type FeedFormat = (typeof feedFormats)[number];
 
 export interface RowSink {
-  /** `line` counts from 1; `raw` is used again for the next row. */
+  /** `line` counts from 1. The reader reuses `raw` for the next row. */
   row(line: number, raw: RawItem): void;
-  /** A row that cannot even be read as one. */
+  /** A row that the reader cannot parse. */
   bad(line: number, reason: string): void;
 }
 
 export interface RowReader {
-  /** The next text of the file. Throws `FeedFileProblem`. */
+  /** Takes the next text of the file. Throws `FeedFileProblem`. */
   push(text: string): void;
-  /** The file is at its end. Throws `FeedFileProblem`. */
+  /** Takes the end of the file. Throws `FeedFileProblem`. */
   end(): void;
 }
 
-/** The whole file is of no use; nothing of the feed changes. */
+/** The file cannot be used as a whole, so the feed does not change (D-140). */
 export class FeedFileProblem extends Error {
   constructor(problem: string) {
     super(problem);

@@ -1,8 +1,8 @@
 /**
- * RSS 2.0 (and 1.0) and Atom: an `<item>` or `<entry>` is a row, and its elements are the values, by their names without
- * prefix (`g:image_link` is `image_link`). XML that is not well-formed ends the file: nobody can say where the next item begins.
+ * RSS 2.0 (and 1.0) and Atom: an `<item>` or `<entry>` is a row, and its elements are the values, by their names without a
+ * prefix (`g:image_link` is `image_link`). XML that is not well-formed fails the file, because the next item cannot be found.
  *
- * **Invariant:** no entity but XML's own five is known, and no document type is read, so nothing can be made to grow.
+ * **Invariant:** only XML's own five entities are expanded, and document types are ignored, so a file cannot grow by expansion.
  */
 import { SaxesParser } from "saxes";
 import { type FieldMeaning, fieldOf, type ItemField, type RawItem } from "../product-feeds.items.ts";
@@ -11,18 +11,18 @@ import { FeedFileProblem, type RowReader, type RowSink } from "./rows.ts";
 
 const ROOTS = new Set(["rss", "feed", "rdf"]);
 const ROWS = new Set(["item", "entry"]);
-/** What the parser may keep of one tag or text: the longest row, with every character written as an entity. */
+/** Of one tag or text, which the parser keeps in memory: the longest row with every character written as an entity. */
 const UNBROKEN_CHARACTERS_MAX = 8 * ROW_CHARACTERS_MAX;
 
 type Attributes = Readonly<Record<string, string>>;
 
-/** An item or entry that is being read. */
+/** The item or entry that is being read. */
 interface OpenRow {
   readonly line: number;
   readonly depth: number;
   readonly raw: RawItem;
   readonly ranks: Map<ItemField, number>;
-  /** The field that the open element is the value of. */
+  /** The field of the open element. */
   field: ItemField | undefined;
   text: string;
   characters: number;
@@ -35,7 +35,7 @@ export class XmlReader implements RowReader {
   readonly #parser = new SaxesParser({ xmlns: false, position: true });
   #depth = 0;
   #row: OpenRow | undefined;
-  /** Characters since the parser last said anything: what it may be keeping. */
+  /** Characters since the last event of the parser, which it may keep in memory. */
   #unbrokenCharacters = 0;
 
   constructor(sink: RowSink) {
@@ -49,7 +49,7 @@ export class XmlReader implements RowReader {
     parser.on("closetag", ({ name }) => this.#close(localName(name)));
     parser.on("text", (text) => this.#take(text));
     parser.on("cdata", (text) => this.#take(text));
-    parser.on("comment", () => this.#heard());
+    parser.on("comment", () => this.#resetUnbroken());
   }
 
   push(text: string): void {
@@ -63,13 +63,13 @@ export class XmlReader implements RowReader {
     this.#parser.close();
   }
 
-  #heard(): void {
+  #resetUnbroken(): void {
     this.#unbrokenCharacters = 0;
   }
 
   #open(name: string, attributes: Attributes): void {
-    this.#heard();
-    if (this.#depth === 0 && !ROOTS.has(name)) throw new FeedFileProblem(`the file's root element is ${name}; a feed's is rss, feed or rdf:RDF`);
+    this.#resetUnbroken();
+    if (this.#depth === 0 && !ROOTS.has(name)) throw new FeedFileProblem(`the root element is ${name}; it must be rss, feed or rdf:RDF`);
     this.#depth++;
     const row = this.#row;
     if (row === undefined) {
@@ -88,7 +88,7 @@ export class XmlReader implements RowReader {
   }
 
   #close(name: string): void {
-    this.#heard();
+    this.#resetUnbroken();
     const row = this.#row;
     if (row !== undefined && this.#depth === row.depth + 1 && row.field !== undefined) set(row, fieldOf(name) as FieldMeaning, row.text);
     if (row !== undefined && this.#depth === row.depth) {
@@ -96,7 +96,7 @@ export class XmlReader implements RowReader {
       if (row.characters > ROW_CHARACTERS_MAX) this.#sink.bad(row.line, `is longer than ${ROW_CHARACTERS_MAX} characters`);
       else this.#sink.row(row.line, row.raw);
     }
-    // Atom: `<author><name>…</name><email>…</email></author>`; only the name is one.
+    // Atom: `<author><name>…</name><email>…</email></author>`; only the name is used.
     if (row?.field === "author" && this.#depth === row.depth + 2) {
       if (name === "name") set(row, { field: "author", rank: 0 }, row.text);
       row.text = "";
@@ -105,7 +105,7 @@ export class XmlReader implements RowReader {
   }
 
   #take(text: string): void {
-    this.#heard();
+    this.#resetUnbroken();
     const row = this.#row;
     if (row?.field === undefined) return;
     row.characters += text.length;
@@ -114,13 +114,13 @@ export class XmlReader implements RowReader {
 }
 
 function set({ raw, ranks }: OpenRow, { field, rank }: FieldMeaning, value: string): void {
-  // Of several elements of one name the first counts.
+  // Of several elements with one name, the first is used.
   if ((ranks.get(field) ?? Number.POSITIVE_INFINITY) <= rank) return;
   raw[field] = value;
   ranks.set(field, rank);
 }
 
-/** After every name of the field itself. */
+/** Higher than the rank of every name of the field, so that a named field has precedence. */
 const PICTURE_RANK = 100;
 
 /** `<enclosure url type="image/…">`, `<media:content>`, `<media:thumbnail>`, `<link rel="enclosure">`, `<itunes:image href>`. */
@@ -143,5 +143,5 @@ function pictureOf(name: string, { url, href, type, medium, rel }: Attributes): 
 
 function checkEncoding(encoding: string | undefined): void {
   if (encoding === undefined || /^(utf-?8|us-ascii)$/i.test(encoding)) return;
-  throw new FeedFileProblem(`the file says that its encoding is ${encoding}; feeds are read as UTF-8`);
+  throw new FeedFileProblem(`the file declares the encoding ${encoding}; feeds must be UTF-8`);
 }

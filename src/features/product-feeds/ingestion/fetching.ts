@@ -1,4 +1,4 @@
-/** Feed files at an address: fetched by the one guarded way out (D-64), stored like those that are sent. */
+/** Fetches feed files from an address through `world.outbound`, which guards the internal network (D-64), and stores them like sent ones. */
 import type { World } from "#graph/worlds/world";
 import { CallbackRefused } from "#outbound/address-rules";
 import { RequestFailed } from "#outbound/transport/connection";
@@ -7,14 +7,14 @@ import { FILE_BYTES_MAX } from "../product-feeds.limits.ts";
 import { PartWriter } from "./parts.ts";
 import { completeUpload, deleteParts, type RunningUpload } from "./uploads.store.ts";
 
-/** A gigabyte at 5 Mbit/s. */
+/** Enough for 1 GB at 5 Mbit/s. */
 const DEADLINE_MS = 30 * 60_000;
 /** More parts than any file has. */
 const PARTS_MAX = 1_000_000;
 
-/** Answers why the file did not come; undefined when it is stored. */
+/** Returns the reason why the file could not be fetched, or undefined when it is stored. */
 export async function fetchFile(world: World, { feed, n }: RunningUpload, url: string): Promise<string | undefined> {
-  // What an earlier run fetched may be of another day's file.
+  // An earlier run may have stored parts of an older file.
   await world.database.write((tx) => deleteParts(tx, feed, n, PARTS_MAX));
   const parts = new PartWriter(world, feed, n);
   try {
@@ -23,12 +23,12 @@ export async function fetchFile(world: World, { feed, n }: RunningUpload, url: s
       url,
       headers: { Accept: "*/*", "Accept-Encoding": "identity", "User-Agent": "plaza" },
       deadlineMs: DEADLINE_MS,
-      // One byte more than is allowed tells a file that is too large.
+      // One byte more than allowed, so that a file that is too large is detected.
       responseBytesMax: FILE_BYTES_MAX + 1,
       takeBody: (part) => parts.write(part),
     });
-    if (response.status >= 300 && response.status < 400) return `the address answered with status ${response.status}; redirects are not followed`;
-    if (response.status !== 200) return `the address answered with status ${response.status}`;
+    if (response.status >= 300 && response.status < 400) return `the address returned status ${response.status}; redirects are not followed`;
+    if (response.status !== 200) return `the address returned status ${response.status}`;
   } catch (error) {
     if (error instanceof CallbackRefused || error instanceof RequestFailed || error instanceof FeedFileProblem) return error.message;
     throw error;

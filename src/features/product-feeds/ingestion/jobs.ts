@@ -1,6 +1,6 @@
 /**
- * The job of a feed: takes its uploads one after the other, in the order in which they came, and clears away what they leave
- * behind (D-142). One job for each feed, so that no two files of a feed are read at once.
+ * The job of a feed: ingests its uploads one by one in the order of arrival, and deletes data that is no longer needed (D-142).
+ * Each feed has only one job, so that no two of its files are read at once.
  */
 import type { World } from "#graph/worlds/world";
 import type { JobKind, RunningJob } from "#jobs/job-kind";
@@ -11,7 +11,7 @@ import type { Bytes } from "../formats/bytes.ts";
 import type { FeedFormat } from "../formats/rows.ts";
 import { deleteItems } from "../items.store.ts";
 import { ROWS_PER_WRITE, UPLOADS_KEPT_MAX } from "../product-feeds.limits.ts";
-import { beginGeneration, findFeed, findSpareGeneration, forgetGeneration } from "../product-feeds.store.ts";
+import { beginGeneration, deleteGeneration, findFeed, findSpareGeneration } from "../product-feeds.store.ts";
 import { fetchFile } from "./fetching.ts";
 import { Ingestion, type ShownItems, UploadLost } from "./ingestion.ts";
 import {
@@ -28,17 +28,17 @@ import {
 
 const KIND = "feed_ingestion";
 
-/** A file whose parts stopped coming: its sender is gone, or its process was killed. */
+/** After this time a file that is still being received is given up: its sender or its process has stopped. */
 const RECEIVING_SECONDS_MAX = 86_400;
 /** Parts deleted in one write: 8 MB. */
 const PARTS_PER_WRITE = 8;
 
 export const feedIngestion: JobKind<World> = { kind: KIND, run: ingestFeed };
 
-/** In the transaction that leaves something to do. The lock keeps the job from ending between the look and the commit. */
+/** Must be called in the transaction that creates work for the job. The lock prevents the job from ending before the commit. */
 export async function scheduleIngestion(tx: Transaction, world: World, feed: string): Promise<void> {
   await tx.lock(KIND, feed);
-  // A job that runs looks again before it ends; replacing it would make its run the loser.
+  // A running job checks for work before it ends. Scheduling it again would make its current run fail.
   if ((await world.jobs.dueTimeOf(tx, KIND, feed)) !== undefined) return;
   await world.jobs.schedule(tx, { kind: KIND, key: feed, dueMs: world.clock.nowMs() });
 }
@@ -54,12 +54,12 @@ async function ingestFeed(world: World, key: string, _payload: unknown, job: Run
         if (!(error instanceof UploadLost)) throw error;
       }
     }
-    await clearAway(world, feed);
-    if (claimed === undefined && (await world.database.write((tx) => endUnlessAsked(tx, job, feed)))) return;
+    await deleteUnused(world, feed);
+    if (claimed === undefined && (await world.database.write((tx) => endUnlessWaiting(tx, job, feed)))) return;
   }
 }
 
-async function endUnlessAsked(tx: Transaction, job: RunningJob, feed: NodeId): Promise<boolean> {
+async function endUnlessWaiting(tx: Transaction, job: RunningJob, feed: NodeId): Promise<boolean> {
   await tx.lock(KIND, feed);
   if ((await findWaitingUpload(tx, feed)) !== undefined) return false;
   await job.settle(tx);
@@ -105,14 +105,14 @@ async function* partsOf(world: World, feed: string, n: number): Bytes {
   }
 }
 
-/** Items of generations that nobody sees, and files that were read: step by step, so that other writes are not held up. */
-async function clearAway(world: World, feed: NodeId): Promise<void> {
+/** Deletes unused generations and files in small writes, so that other writes do not wait. */
+async function deleteUnused(world: World, feed: NodeId): Promise<void> {
   const { database } = world;
   for (;;) {
     const generation = await findSpareGeneration(database.reader, feed);
     if (generation === undefined) break;
     await database.write(async (tx) => {
-      if ((await deleteItems(tx, generation, ROWS_PER_WRITE)) < ROWS_PER_WRITE) await forgetGeneration(tx, feed, generation);
+      if ((await deleteItems(tx, generation, ROWS_PER_WRITE)) < ROWS_PER_WRITE) await deleteGeneration(tx, feed, generation);
     });
   }
   for (;;) {

@@ -1,4 +1,4 @@
-/** The bytes of a file, stored in parts as they come. */
+/** Stores the bytes of a file in parts as they arrive. */
 import type { World } from "#graph/worlds/world";
 import { FeedFileProblem } from "../formats/rows.ts";
 import { FILE_BYTES_MAX, PART_BYTES } from "../product-feeds.limits.ts";
@@ -19,20 +19,20 @@ export class PartWriter {
     this.#n = n;
   }
 
-  /** The next request has to wait for this one. Throws `FeedFileProblem` for a file that is too large. */
-  async write(given: Uint8Array): Promise<void> {
-    this.#bytes += given.length;
+  /** Must be awaited before the next call. Throws `FeedFileProblem` for a file that is too large. */
+  async write(bytes: Uint8Array): Promise<void> {
+    this.#bytes += bytes.length;
     if (this.#bytes > FILE_BYTES_MAX) throw new FeedFileProblem(`the file is larger than ${FILE_BYTES_MAX} bytes`);
-    for (let at = 0; at < given.length; ) {
-      const taken = Math.min(PART_BYTES - this.#filled, given.length - at);
-      this.#part.set(given.subarray(at, at + taken), this.#filled);
+    for (let at = 0; at < bytes.length; ) {
+      const taken = Math.min(PART_BYTES - this.#filled, bytes.length - at);
+      this.#part.set(bytes.subarray(at, at + taken), this.#filled);
       this.#filled += taken;
       at += taken;
       if (this.#filled === PART_BYTES) await this.#store();
     }
   }
 
-  /** Returns how many bytes there were. */
+  /** Stores the last part and returns the size of the file in bytes. */
   async end(): Promise<number> {
     if (this.#filled > 0) await this.#store();
     return this.#bytes;

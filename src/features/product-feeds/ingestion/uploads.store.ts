@@ -4,13 +4,13 @@ import { append, type Row, sql } from "#storage/sql";
 import type { FeedFormat } from "../formats/rows.ts";
 
 /**
- * `receiving`: the file is on its way in. `pending`: it, or its address, is stored. `running`: it is being read, or will be
- * again once another process has taken over. `done`: the feed has its items. `failed`: the feed is as it was.
+ * `receiving`: the file is being received. `pending`: the file or its address is stored. `running`: the file is being read, or will
+ * be when another process has taken over. `done`: the feed shows its items. `failed`: the feed has not changed.
  */
 export const uploadStatuses = ["receiving", "pending", "running", "done", "failed"] as const;
 export type UploadStatus = (typeof uploadStatuses)[number];
 
-/** What came of the rows so far. */
+/** Counts of the rows read so far. */
 export interface UploadCounts {
   /** All rows, good and bad. */
   readonly rows: number;
@@ -19,7 +19,7 @@ export interface UploadCounts {
   readonly items_replaced: number;
   readonly items_removed: number;
   readonly bad_rows: number;
-  /** Rows whose retailer_id an earlier row had; the later one counts. */
+  /** Rows that replaced an earlier row with the same retailer_id (D-141). */
   readonly duplicates: number;
 }
 
@@ -31,10 +31,10 @@ export interface UploadRow extends Row {
   url: string | null;
   file_name: string | null;
   format: string | null;
-  /** The whole file is stored. */
+  /** 1 when the whole file is stored. */
   is_complete: number;
   bytes: number;
-  /** That of the run under way; 0: none yet. */
+  /** The generation of the current run; 0: none yet. */
   generation: number;
   created_time: number;
   started_time: number;
@@ -47,7 +47,7 @@ export interface UploadRow extends Row {
   bad_rows: number;
   duplicates: number;
   problem: string | null;
-  /** JSON list of rows with reasons. */
+  /** A JSON list of `RowError`. */
   errors: string;
 }
 
@@ -64,7 +64,7 @@ const newestFirst = { columns: ["u.n"], direction: "descending", keyOf: (row: Up
 export const listUploadsOfFeed = (reader: Reader, feed: string, page: PageRequest): Promise<ListPage<UploadRow>> =>
   readPage<UploadRow>(reader, selectUploads(feed), newestFirst, page);
 
-/** The next one to be read: they take turns, in the order in which they came. */
+/** The oldest upload that must be read. */
 export const findWaitingUpload = (reader: Reader, feed: string): Promise<UploadRow | undefined> =>
   reader.get<UploadRow>(append(selectUploads(feed), "AND u.status IN ('pending', 'running') ORDER BY u.n LIMIT 1"));
 
@@ -77,7 +77,7 @@ export interface NewUpload {
   readonly format: FeedFormat | undefined;
 }
 
-/** Answers its number; undefined: there is no such feed. */
+/** Returns the upload's number, or undefined when the feed does not exist. */
 export async function insertUpload(
   tx: Transaction,
   feed: string,
@@ -97,7 +97,7 @@ export async function insertUpload(
   return n;
 }
 
-/** The file is stored to its end. Returns false when the upload is gone, or was not waiting for that. */
+/** Records that the whole file is stored. Returns false when the upload was deleted or is not in the status `expected`. */
 export async function completeUpload(
   tx: Transaction,
   feed: string,
@@ -111,7 +111,7 @@ export async function completeUpload(
   return changed === 1;
 }
 
-/** A run begins, under a generation of its own: whoever ran before can no longer write. */
+/** Starts a run with its own generation. An earlier run can no longer write. */
 export async function claimUpload(tx: Transaction, feed: string, n: number, generation: number, now: number): Promise<void> {
   await tx.run(sql`
     UPDATE feed_uploads SET status = 'running', generation = ${generation},
@@ -126,7 +126,7 @@ export interface RunningUpload {
   readonly generation: number;
 }
 
-/** Returns false when another run, or nobody, has the upload now. */
+/** Returns false when another run has the upload, or it was deleted. */
 export async function saveCounts(tx: Transaction, { feed, n, generation }: RunningUpload, counts: UploadCounts): Promise<boolean> {
   const changed = await tx.run(sql`
     UPDATE feed_uploads SET rows = ${counts.rows}, items = ${counts.items}, items_added = ${counts.items_added},
@@ -145,7 +145,7 @@ export interface UploadEnd {
   readonly errors: string;
 }
 
-/** Returns false when another run, or nobody, has the upload now. */
+/** Returns false when another run has the upload, or it was deleted. */
 export async function endUpload(tx: Transaction, { feed, n, generation }: RunningUpload, end: UploadEnd): Promise<boolean> {
   const changed = await tx.run(sql`
     UPDATE feed_uploads SET status = ${end.status}, ended_time = ${end.ended_time}, format = ${end.format ?? null}, problem = ${end.problem ?? null},
@@ -158,7 +158,7 @@ export async function deleteUpload(tx: Transaction, feed: string, n: number): Pr
   await tx.run(sql`DELETE FROM feed_uploads WHERE feed = ${feed} AND n = ${n}`);
 }
 
-/** Reports beyond the newest `kept`, and files that stopped coming in before `receivingBefore`. */
+/** Deletes uploads beyond the newest `kept`, and those still being received that were created before `receivingBefore`. */
 export async function deleteOldUploads(tx: Transaction, feed: string, kept: number, receivingBefore: number): Promise<void> {
   const newest = await tx.get<{ n: number | null }>(sql`SELECT MAX(u.n) AS n FROM feed_uploads u WHERE u.feed = ${feed}`);
   await tx.run(sql`DELETE FROM feed_uploads WHERE feed = ${feed} AND n <= ${(newest?.n ?? 0) - kept} AND status IN ('done', 'failed')`);
@@ -180,14 +180,14 @@ export async function findPart(reader: Reader, feed: string, n: number, part: nu
   return row?.bytes;
 }
 
-/** A stored part that no upload waits for: of one that ended, or of none. */
+/** An upload number with stored parts that are no longer needed. */
 export async function findSparePart(reader: Reader, feed: string): Promise<{ n: number } | undefined> {
   return reader.get<{ n: number }>(sql`
     SELECT p.n FROM feed_upload_parts p LEFT JOIN feed_uploads u ON u.feed = p.feed AND u.n = p.n
     WHERE p.feed = ${feed} AND (u.status IS NULL OR u.status IN ('done', 'failed')) ORDER BY p.n LIMIT 1`);
 }
 
-/** Returns how many were deleted: `limit`, as long as there are more. */
+/** Deletes at most `limit` parts and returns their number. */
 export function deleteParts(tx: Transaction, feed: string, n: number, limit: number): Promise<number> {
   return tx.run(sql`
     DELETE FROM feed_upload_parts WHERE feed = ${feed} AND n = ${n} AND part IN (

@@ -1,6 +1,6 @@
 /**
- * Feed files on their way in (operating.md: feeds/{id}/uploads): stored first, whether sent or fetched, then read by a job. An
- * upload that was accepted is read to its end however often its process is killed.
+ * Uploads of feed files (`POST feeds/{id}/uploads` of the control API). A file is stored first and then read by a job, so an
+ * accepted upload is ingested even if its process is killed (D-142).
  */
 
 import type { World } from "#graph/worlds/world";
@@ -25,7 +25,7 @@ import {
   type UploadStatus,
 } from "./uploads.store.ts";
 
-/** What the control API says of an upload. Times are Unix seconds by the world's clock. */
+/** An upload as the control API returns it. Times are Unix seconds of the world's clock. */
 export interface UploadReport extends UploadCounts {
   readonly feed: string;
   readonly n: number;
@@ -38,7 +38,7 @@ export interface UploadReport extends UploadCounts {
   readonly created_time: number;
   readonly started_time?: number;
   readonly ended_time?: number;
-  /** Why the feed stayed as it was. */
+  /** Why the upload failed. */
   readonly problem?: string;
   /** The first hundred, by line. */
   readonly errors: readonly RowError[];
@@ -78,11 +78,11 @@ function reportOf(row: UploadRow): UploadReport {
 
 export interface FileInput {
   readonly file_name?: string | undefined;
-  /** Told by how the file begins unless it is said here. */
+  /** Detected by default. */
   readonly format?: FeedFormat | undefined;
 }
 
-/** Stores the file and lets it be read. Answers the upload's number; undefined: there is no such feed. */
+/** Stores the file and schedules its ingestion. Returns the upload's number, or undefined when the feed does not exist. */
 export async function receiveFile(world: World, feed: string, file: Bytes, { file_name, format }: FileInput): Promise<number | undefined> {
   const created_time = unixSeconds(world.clock);
   const n = await world.database.write((tx) => insertUpload(tx, feed, { source: "file", url: undefined, file_name, created_time, format }));
@@ -92,12 +92,12 @@ export async function receiveFile(world: World, feed: string, file: Bytes, { fil
     for await (const bytes of file) await parts.write(bytes);
     const bytes = await parts.end();
     await world.database.write(async (tx) => {
-      if (!(await completeUpload(tx, feed, n, bytes, "receiving", "pending"))) throw new FeedFileProblem("the feed was deleted meanwhile");
+      if (!(await completeUpload(tx, feed, n, bytes, "receiving", "pending"))) throw new FeedFileProblem("the feed was deleted during the upload");
       await scheduleIngestion(tx, world, feed);
     });
     return n;
   } catch (error) {
-    // What was stored of it belongs to nobody now; the next ingestion clears it away.
+    // The job of the feed deletes the stored parts.
     await world.database.write(async (tx) => {
       await deleteUpload(tx, feed, n);
       await scheduleIngestion(tx, world, feed);
@@ -106,7 +106,7 @@ export async function receiveFile(world: World, feed: string, file: Bytes, { fil
   }
 }
 
-/** Lets the file at an address be fetched and read. Answers the upload's number; undefined: there is no such feed. */
+/** Schedules fetching and ingesting the file at an address. Returns the upload's number, or undefined when the feed does not exist. */
 export function receiveUrl(world: World, feed: string, url: string, format: FeedFormat | undefined): Promise<number | undefined> {
   const created_time = unixSeconds(world.clock);
   return world.database.write(async (tx) => {

@@ -1,6 +1,6 @@
 /**
  * The onboarding table of self messaging (SELF-4 to SELF-19, D-52): what an app needs of an account before it may send for
- * it and get its webhooks. D1 asks it, and so does the feature that says which app gets which webhook.
+ * it and get its webhooks. D1's policy asks it, and so does the port that says which app gets which webhook.
  *
  * | | flow with user token | flow with page token |
  * | --- | --- | --- |
@@ -8,11 +8,12 @@
  * | messages | social_business_basic, social_business_manage_messages | the same |
  * | comments, live_comments | social_business_basic, social_business_manage_comments | social_basic, social_manage_comments, pages_read_engagement; ads_management and ads_read besides, if the role is via business |
  */
+
+import type { AppFacts } from "#auth/app-facts";
+import type { Token } from "#auth/token";
+import type { SocialAccountFacts } from "#features/social-accounts/api";
 import type { PortRegistry } from "#kernel/ports";
 import type { Reader } from "#storage/database";
-import type { AppFacts } from "./app-facts.ts";
-import type { SocialAccountFacts } from "./social-accounts.ts";
-import type { Token } from "./token.ts";
 
 /** SELF-15, SELF-16. */
 export const selfMessagingFields = ["messages", "comments", "live_comments"] as const;

@@ -1,8 +1,9 @@
-/** What policies and features ask of a professional social account. The social-accounts feature registers the reader. */
+/** What others ask of professional social accounts. */
+
+import type { FactsOf } from "#auth/facts-of";
 import type { NodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
 import type { Reader } from "#storage/database";
-import type { FactsOf } from "./facts-of.ts";
 
 export interface SocialAccountFacts {
   readonly id: NodeId;
@@ -28,7 +29,7 @@ declare module "#kernel/ports" {
   }
 }
 
-/** The fact's key is the account's id; the social-accounts feature invalidates it when the account changes. */
+/** The fact's key is the account's id; the store invalidates it when the account changes. */
 export const socialAccountFact = "social_account";
 
 export function socialAccountOf(account: NodeId, reader: Reader, ports: PortRegistry, facts: FactsOf): Promise<SocialAccountFacts | undefined> {

@@ -1,10 +1,8 @@
 /** Policies of live video: C1, C2, and the rest of D-51. */
-
+import { type PageRole, pageTasksOf } from "#auth/page-tasks";
+import { definePolicy, type Policy, type PolicyInput } from "#auth/policy";
 import { taskMissing } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
-import "./live-videos.ts";
-import { type PageRole, pageTasksOf } from "./page-tasks.ts";
-import type { Policy, PolicyInput } from "./policy.ts";
 
 /** AUTH-7, D-13: what creating a live video needs, and so everything else about it (C1-5, C2-2). */
 const words = { kinds: ["page", "user"], scopes: ["pages_manage_posts", "pages_read_engagement"] } as const satisfies Partial<Policy>;
@@ -28,27 +26,27 @@ async function pagesShowing({ node, reader, ports }: PolicyInput): Promise<reado
   return node.id === node.owner ? [node.owner] : [node.owner, ...(await ports.get("live_video").crosspostedPages(reader, node.owner, node.id))];
 }
 
-export const livePolicies = {
-  /** C1, and whatever stands on the page where the video began: comments and reactions too (LIVE-26). */
-  liveVideo: {
-    ...words,
-    summary: `a token of the page, or of a person with task ${TASK} on it`,
-    canSee: (input) => isOfPage(input.node.owner, input),
-    deny: (input) => denyWithoutTask([input.node.owner], input),
-  },
+/** C1, and all that stands on the page where the video began: comments and reactions too (LIVE-26). */
+export const liveVideo = definePolicy({
+  ...words,
+  name: "liveVideo",
+  summary: `a token of the page, or of a person with task ${TASK} on it`,
+  canSee: (input) => isOfPage(input.node.owner, input),
+  deny: (input) => denyWithoutTask([input.node.owner], input),
+});
 
-  /** C2, LIVE-25: a page that shares the video reads it as well. */
-  liveVideoReading: {
-    ...words,
-    summary: `a token of the page or of one that shares the video, or of a person with task ${TASK} on one of them`,
-    async canSee(input) {
-      if (await isOfPage(input.node.owner, input)) return true;
-      for (const page of await pagesShowing(input)) if (await isOfPage(page, input)) return true;
-      return false;
-    },
-    deny: async (input) => denyWithoutTask(await pagesShowing(input), input),
+/** C2, LIVE-25: a page that shares the video reads it as well. */
+export const liveVideoReading = definePolicy({
+  ...words,
+  name: "liveVideoReading",
+  summary: `a token of the page or of one that shares the video, or of a person with task ${TASK} on one of them`,
+  async canSee(input) {
+    if (await isOfPage(input.node.owner, input)) return true;
+    for (const page of await pagesShowing(input)) if (await isOfPage(page, input)) return true;
+    return false;
   },
+  deny: async (input) => denyWithoutTask(await pagesShowing(input), input),
+});
 
-  /** D-114: the live map is public among those who may use live video at all. */
-  liveMap: { ...words, summary: "a page or user token", canSee: () => true },
-} satisfies Record<string, Policy>;
+/** D-114: the live map is public among those who may use live video at all. */
+export const liveMap = definePolicy({ ...words, name: "liveMap", summary: "a page or user token", canSee: () => true });

@@ -1,8 +1,9 @@
-/** Whose a catalog is. The product-catalogs feature registers the reader. */
+/** What others ask of catalogs: whose a catalog is. */
+
+import type { FactsOf } from "#auth/facts-of";
 import type { NodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
 import type { Reader } from "#storage/database";
-import type { FactsOf } from "./facts-of.ts";
 
 /** G1-20, G1-21: what an agency may do with a catalog that is shared with it. */
 const MANAGE_CATALOG_TASK = "240588526848665";
@@ -33,7 +34,7 @@ declare module "#kernel/ports" {
   }
 }
 
-/** The fact's key is the catalog's id; the product-catalogs feature invalidates it when the catalog changes. */
+/** The fact's key is the catalog's id; the store invalidates it when the catalog changes. */
 export const catalogFact = "product_catalog";
 
 export function catalogOf(catalog: NodeId, reader: Reader, ports: PortRegistry, facts: FactsOf): Promise<CatalogFacts | undefined> {

@@ -1,8 +1,9 @@
-/** What policies and features ask of business messaging accounts. The chatapp-accounts feature registers the reader. */
+/** What others ask of business messaging accounts. */
+
+import type { FactsOf } from "#auth/facts-of";
 import type { NodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
 import type { Reader, Transaction } from "#storage/database";
-import type { FactsOf } from "./facts-of.ts";
 
 interface ChatappAccountPort {
   /** Whether the app is subscribed to the account's webhooks (AUTH-21). */
@@ -13,19 +14,9 @@ interface ChatappAccountPort {
   subscribedApps(reader: Reader, account: NodeId): Promise<readonly NodeId[]>;
 }
 
-/** Who has to do with a migration intent (D-58). The migration-intents feature registers the reader. */
-interface MigrationIntentPort {
-  /** The accounts that it moves between, and the app that owns its solution. */
-  findParties(
-    reader: Reader,
-    intent: NodeId,
-  ): Promise<{ readonly accounts: readonly NodeId[]; readonly solutionOwner: NodeId | undefined } | undefined>;
-}
-
 declare module "#kernel/ports" {
   interface Ports {
     chatapp_account: ChatappAccountPort;
-    migration_intent: MigrationIntentPort;
   }
 }
 

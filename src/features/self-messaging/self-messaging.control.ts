@@ -1,24 +1,16 @@
-/** What a person does in the app, and what happens to a business account: each yields its webhooks (operating.md: in-app). */
+/** What a person does in the app: each act yields its webhook (operating.md: in-app). */
 import { type Static, Type } from "typebox";
-import type { SocialAccountFacts } from "#auth/social-accounts";
 import { unprocessable } from "#control-contract/errors";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
-import {
-  type CommentedMedia,
-  type CommentField,
-  comment,
-  pressButton,
-  type Recipient,
-  TEXT_CHARACTERS_MAX,
-  writeToSelf,
-} from "#features/self-messaging";
+import type { SocialAccountFacts } from "#features/social-accounts/api";
 import { worldId } from "#graph/worlds/file/schema-words";
 import { findNode } from "#graph/worlds/nodes.store";
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
-import type { Reader, Transaction } from "#storage/database";
-import type { FieldCatalogue } from "#webhooks/catalogue/catalogue";
-import { requireValue } from "./routes/trigger.ts";
+import type { Reader } from "#storage/database";
+import { TEXT_CHARACTERS_MAX } from "./self-messaging.contract.ts";
+import { type CommentField, comment, pressButton, writeToSelf } from "./self-messaging.events.ts";
+import type { CommentedMedia, Recipient } from "./self-messaging.payloads.ts";
 
 const closed = { additionalProperties: false };
 /** As long as the captions of such platforms. */
@@ -36,23 +28,12 @@ const postback = Type.Object(
 );
 const newComment = Type.Object(
   {
-    social_account: { ...worldId, description: "who comments" },
+    social_account: { ...worldId, description: "the author of the comment" },
     media: { ...worldId, description: "on whose owner's post" },
     text: Type.String({ minLength: 1, maxLength: COMMENT_CHARACTERS_MAX }),
   },
   closed,
 );
-const CHATAPP = "chatapp_business_account";
-const chatappEvent = (fields: FieldCatalogue) =>
-  Type.Object(
-    {
-      account: worldId,
-      phone_number: Type.Optional({ ...worldId, description: "of the account, where the event belongs to one" }),
-      field: Type.Unsafe<string>({ enum: fields.namesOf(CHATAPP) }),
-      value: Type.Object({}, { additionalProperties: true, description: "what the webhook carries" }),
-    },
-    closed,
-  );
 const made = Type.Object({ id: Type.String() });
 const success = Type.Object({ success: Type.Boolean() });
 
@@ -66,7 +47,7 @@ async function recipientOf(reader: Reader, world: World, id: NodeId): Promise<Re
   const account = await accountOf(reader, world, id);
   const { social_scoped_id } = account;
   if (social_scoped_id === undefined)
-    throw unprocessable(`the social account ${id} has no social_scoped_id, so nobody can write to it`, "social_account");
+    throw unprocessable(`the social account ${id} has no social_scoped_id, so it cannot get messages`, "social_account");
   return { ...account, social_scoped_id };
 }
 
@@ -94,22 +75,9 @@ const commentInApp =
       return { id: await comment(tx, world, from, await mediaOf(tx, world, body.media), body.text, field) };
     });
 
-type ChatappEvent = Static<ReturnType<typeof chatappEvent>>;
-
-async function emitChatapp(tx: Transaction, world: World, { account, phone_number, field: name, value }: ChatappEvent): Promise<void> {
-  if ((await findNode(tx, account))?.type !== "chatapp_account") throw unprocessable(`there is no business messaging account ${account}`, "account");
-  const number = phone_number === undefined ? undefined : await findNode(tx, phone_number);
-  if (phone_number !== undefined && (number?.type !== "phone_number" || number.owner !== account)) {
-    throw unprocessable(`${phone_number} is no phone number of the account ${account}`, "phone_number");
-  }
-  const field = world.webhooks.fields.read(CHATAPP, name);
-  requireValue(field, value);
-  await world.webhooks.emit(tx, field, { entity: account, phone: phone_number, payload: value });
-}
-
 const IN_APP = "/v1/worlds/{w}/in-app";
 
-export const inAppRoutes = (fields: FieldCatalogue): readonly ControlRoute[] => [
+export const selfMessagingControlRoutes: readonly ControlRoute[] = [
   route({
     method: "POST",
     path: `${IN_APP}/self-message`,
@@ -149,18 +117,5 @@ export const inAppRoutes = (fields: FieldCatalogue): readonly ControlRoute[] => 
     response: made,
     errors: [404, 413, 422],
     handle: commentInApp("live_comments"),
-  }),
-  route({
-    method: "POST",
-    path: `${IN_APP}/chatapp`,
-    operation: "emitChatappEvent",
-    summary: "Something happens to a business messaging account, or to one of its numbers: any field of the catalogue, with any value",
-    body: chatappEvent(fields),
-    response: success,
-    errors: [404, 413, 422],
-    handle: async ({ world, body }) => {
-      await world.database.write((tx) => emitChatapp(tx, world, body));
-      return { success: true };
-    },
   }),
 ];

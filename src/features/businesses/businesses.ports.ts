@@ -1,8 +1,9 @@
-/** Who works for a business. The businesses feature registers the reader. */
+/** What others ask of businesses, and who works for one. */
+
+import type { FactsOf } from "#auth/facts-of";
 import type { NodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
 import type { Reader } from "#storage/database";
-import type { FactsOf } from "./facts-of.ts";
 
 interface BusinessPort {
   exists(reader: Reader, business: NodeId): Promise<boolean>;
@@ -15,7 +16,7 @@ declare module "#kernel/ports" {
   }
 }
 
-/** The fact is only ever kept as true; the businesses feature invalidates it when somebody leaves. */
+/** The fact is only ever kept as true; the store invalidates it when somebody leaves. */
 export const businessPersonFact = "business_person";
 export const businessPersonKey = (business: string, user: string): string => `${business} ${user}`;
 

@@ -1,4 +1,4 @@
-/** Live videos, as the policies see them. The live-videos feature registers the reader. */
+/** What contracts and policies, which know no store, ask of live videos. */
 import type { NodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
 

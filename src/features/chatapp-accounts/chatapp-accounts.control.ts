@@ -1,0 +1,51 @@
+/** What happens to a business messaging account, or to one of its numbers: it yields the webhook (operating.md: in-app). */
+import { type Static, Type } from "typebox";
+import { unprocessable } from "#control-contract/errors";
+import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
+import { worldId } from "#graph/worlds/file/schema-words";
+import { findNode } from "#graph/worlds/nodes.store";
+import type { World } from "#graph/worlds/world";
+import type { Transaction } from "#storage/database";
+import { chatappFields } from "./chatapp-accounts.webhooks.ts";
+
+const chatappEvent = Type.Object(
+  {
+    account: worldId,
+    phone_number: Type.Optional({ ...worldId, description: "of the account, where the event belongs to one" }),
+    field: Type.Unsafe<string>({ enum: chatappFields.map(({ field }) => field) }),
+    value: Type.Object({}, { additionalProperties: true, description: "what the webhook carries" }),
+  },
+  { additionalProperties: false },
+);
+type ChatappEvent = Static<typeof chatappEvent>;
+
+async function emitEvent(tx: Transaction, world: World, { account, phone_number, field, value }: ChatappEvent): Promise<void> {
+  if ((await findNode(tx, account))?.type !== "chatapp_account") throw unprocessable(`there is no business messaging account ${account}`, "account");
+  const number = phone_number === undefined ? undefined : await findNode(tx, phone_number);
+  if (phone_number !== undefined && (number?.type !== "phone_number" || number.owner !== account)) {
+    throw unprocessable(`${phone_number} is no phone number of the account ${account}`, "phone_number");
+  }
+  await world.webhooks.emit(tx, world.webhooks.fields.read("chatapp_business_account", field), {
+    entity: account,
+    phone: phone_number,
+    payload: value,
+  });
+}
+
+async function handleEvent({ world, body }: ControlRequest<unknown, ChatappEvent>): Promise<unknown> {
+  await world.database.write((tx) => emitEvent(tx, world, body));
+  return { success: true };
+}
+
+export const chatappControlRoutes: readonly ControlRoute[] = [
+  route({
+    method: "POST",
+    path: "/v1/worlds/{w}/in-app/chatapp",
+    operation: "emitChatappEvent",
+    summary: "Something happens to a business messaging account, or to one of its numbers: any field of the catalogue, with any value",
+    body: chatappEvent,
+    response: Type.Object({ success: Type.Boolean() }),
+    errors: [404, 413, 422],
+    handle: handleEvent,
+  }),
+];

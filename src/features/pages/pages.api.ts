@@ -1,0 +1,3 @@
+/** What other features may import of pages. */
+export { pageField } from "./pages.field.ts";
+export { pageMessaging } from "./pages.policies.ts";

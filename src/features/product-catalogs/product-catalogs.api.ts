@@ -1,0 +1,2 @@
+/** What other features may import of catalogs. */
+export { catalogAccess } from "./product-catalogs.policies.ts";

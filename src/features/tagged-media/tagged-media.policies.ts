@@ -1,0 +1,25 @@
+/** The policy of E1. */
+import { definePolicy } from "#auth/policy";
+import { canSeeAccount, roleOnPageOfAccount } from "#features/social-accounts/api";
+import { permissionMissing, taskMissing } from "#kernel/errors";
+
+/** AUTH-14, D-13: the page tasks that match the permissions, any one of them. */
+const TASKS = ["MANAGE", "CREATE_CONTENT", "MODERATE"];
+/** AUTH-13: either one, when the role came through the business management tool. */
+const BUSINESS_SCOPES = ["ads_management", "ads_read"];
+
+/** AUTH-9 to AUTH-14. */
+export const taggedMediaPolicy = definePolicy({
+  name: "taggedMedia",
+  summary:
+    "a user token with a task MANAGE, CREATE_CONTENT or MODERATE on the account's page; ads_management or ads_read besides, if the role is via business",
+  kinds: ["user"],
+  scopes: ["social_basic", "social_manage_comments", "pages_read_engagement"],
+  canSee: canSeeAccount,
+  async deny(input) {
+    const role = await roleOnPageOfAccount(input);
+    if (role === undefined || !TASKS.some((task) => role.tasks.includes(task))) return taskMissing(`one of the page tasks ${TASKS.join(", ")}`);
+    const hasBusinessScope = BUSINESS_SCOPES.some((scope) => input.token.scopes.includes(scope));
+    return role.via_business && !hasBusinessScope ? permissionMissing([BUSINESS_SCOPES.join(" or ")]) : undefined;
+  },
+});
