@@ -8,7 +8,7 @@ import { listArticlesAndPublications } from "./product-feeds.contract.ts";
 import { handleListArticles } from "./product-feeds.handlers.ts";
 import { productFeedMigrations } from "./product-feeds.migrations.ts";
 import { productFeed } from "./product-feeds.policies.ts";
-import type { FeedPort } from "./product-feeds.ports.ts";
+import type { FeedWritesPort } from "./product-feeds.ports.ts";
 import { deleteFeed, listFeedsOfCatalog } from "./product-feeds.store.ts";
 import { feedSection } from "./product-feeds.world.ts";
 
@@ -17,7 +17,7 @@ export { uploadStatuses } from "./ingestion/uploads.store.ts";
 export { findReport, hasFeed, listReports, receiveFile, receiveUrl } from "./ingestion/uploads.ts";
 export { FILE_BYTES_MAX, ROWS_PER_WRITE } from "./product-feeds.limits.ts";
 
-const deleteFeedsOfCatalog: FeedPort["deleteFeedsOfCatalog"] = async (tx, catalog, world) => {
+const deleteFeedsOfCatalog: FeedWritesPort["deleteFeedsOfCatalog"] = async (tx, catalog, world) => {
   for (const feed of await listFeedsOfCatalog(tx, catalog)) {
     await deleteFeed(tx, feed);
     await scheduleIngestion(tx, world, feed);
@@ -33,7 +33,7 @@ export const productFeeds = defineFeature({
   worldSections: [feedSection],
   jobs: [feedIngestion],
   ports: () => ({
-    product_feed: { deleteFeedsOfCatalog },
+    product_feed_writes: { deleteFeedsOfCatalog },
   }),
   onOwnerDeleted: deleteFeedsOfCatalog,
 });
