@@ -1,6 +1,6 @@
-/** What every request must know of the app behind its token. The apps feature registers the reader. */
+/** What every request must know of the app behind its token. The apps feature provides the port. */
 import type { NodeId } from "#kernel/ids";
-import type { Reader, Transaction } from "#storage/database";
+import type { Reader } from "#storage/database";
 
 export interface AppFacts {
   readonly id: NodeId;
@@ -30,10 +30,6 @@ interface AppPort {
   findFacts(reader: Reader, app: NodeId): Promise<AppFacts | undefined>;
   /** The roles of a person (`user` or `microblog_user` id) on the app, e.g. `administrator`, `microblog_tester`. */
   rolesOf(reader: Reader, app: NodeId, person: NodeId): Promise<readonly string[]>;
-  /** The app's default callback URL; undefined while it has none. */
-  callbackOf(reader: Reader, app: NodeId): Promise<string | undefined>;
-  /** VER-5c: notes the app's first marketing request, Unix seconds, unless one was noted. */
-  recordMarketingUse(tx: Transaction, app: NodeId, now: number): Promise<void>;
 }
 
 declare module "#kernel/ports" {

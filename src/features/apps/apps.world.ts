@@ -90,7 +90,7 @@ async function entryOf(reader: Reader, app: AppFacts, world: World): Promise<Wor
   const roles = (await listRoles(reader, app.id)).map(({ person, role, is_microblog_user }) =>
     is_microblog_user === 1 ? { microblog_user: person, role } : { user: person, role },
   );
-  const webhooks = await world.ports.get("webhook_subscription_store").findOfApp(reader, app.id, world);
+  const webhooks = await world.ports.get("webhook_subscription").findOfApp(reader, app.id, world);
   return {
     ...facts,
     secret: world.sealer.open(sealed_secret),
@@ -101,7 +101,7 @@ async function entryOf(reader: Reader, app: AppFacts, world: World): Promise<Wor
 
 /** What other tables hold of an app. */
 async function saveBelongings(tx: Transaction, given: Entry, app: NodeId, world: World): Promise<void> {
-  await world.ports.get("webhook_subscription_store").saveOfApp(tx, app, given, world);
+  await world.ports.get("webhook_subscription_writes").saveOfApp(tx, app, given, world);
   await saveRoles(tx, app, given.roles);
 }
 
@@ -143,7 +143,7 @@ export const appSection: WorldSection = {
     await deleteRoles(tx, app.id);
     await saveBelongings(tx, given as Entry, app.id, world);
     if (before !== undefined && before.secret_hash !== app.secret_hash) {
-      await world.ports.get("webhook_subscription_store").retireSecret(tx, app.id, before.sealed_secret, world);
+      await world.ports.get("webhook_subscription_writes").retireSecret(tx, app.id, before.sealed_secret, world);
     }
   },
   remove: (tx, id) => deleteApp(tx, nodeId(id)),

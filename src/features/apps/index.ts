@@ -22,12 +22,8 @@ export const apps = defineFeature({
   operations: [serveWrite(updateApp, handleUpdateApp)],
   worldSections: [appSection],
   onOwnerDeleted: deleteRolesOfPerson,
-  ports: (ports) => ({
-    app: {
-      findFacts: findApp,
-      rolesOf,
-      recordMarketingUse,
-      callbackOf: (reader, app) => ports.get("webhook_subscription_store").findCallbackUrl(reader, app, "chatapp_business_account"),
-    },
+  ports: () => ({
+    app: { findFacts: findApp, rolesOf },
+    app_writes: { recordMarketingUse },
   }),
 });

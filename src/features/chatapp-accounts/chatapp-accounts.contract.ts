@@ -39,7 +39,7 @@ const chatappBusinessApiData: Field<SubscribedAppRow> = {
 const overrideCallbackUri: Field<SubscribedAppRow> = {
   schema: Type.String(),
   policy: chatappAccount,
-  load: ({ world }, reader, row) => world.ports.get("override_store").find(reader, nodeId(row.account), nodeId(row.app), undefined),
+  load: ({ world }, reader, row) => world.ports.get("account_override").find(reader, nodeId(row.account), nodeId(row.app), undefined),
 };
 
 const subscribedAppEntry: FieldSet<SubscribedAppRow> = {

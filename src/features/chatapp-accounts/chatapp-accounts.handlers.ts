@@ -8,6 +8,6 @@ export const handleListSubscribedApps = (request: ListRequest, reader: Reader) =
 
 export async function handleUnsubscribeApp({ node, caller, world }: OperationRequest, tx: Transaction) {
   await unsubscribeApp(tx, node.id, caller.app.id);
-  await world.ports.get("override_store").removeAll(tx, node.id, caller.app.id);
+  await world.ports.get("account_override_writes").removeAll(tx, node.id, caller.app.id);
   return { success: true };
 }

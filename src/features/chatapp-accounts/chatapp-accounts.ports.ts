@@ -8,15 +8,19 @@ import type { Reader, Transaction } from "#storage/database";
 interface ChatappAccountPort {
   /** Whether the app is subscribed to the account's webhooks (AUTH-21). */
   isSubscribed(reader: Reader, account: NodeId, app: NodeId): Promise<boolean>;
-  /** Subscribes the app; twice changes nothing. */
-  subscribe(tx: Transaction, account: NodeId, app: NodeId): Promise<void>;
   /** The apps that are subscribed, by id. */
   subscribedApps(reader: Reader, account: NodeId): Promise<readonly NodeId[]>;
+}
+
+interface ChatappAccountWritesPort {
+  /** Subscribes the app; twice changes nothing. */
+  subscribe(tx: Transaction, account: NodeId, app: NodeId): Promise<void>;
 }
 
 declare module "#kernel/ports" {
   interface Ports {
     chatapp_account: ChatappAccountPort;
+    chatapp_account_writes: ChatappAccountWritesPort;
   }
 }
 

@@ -43,14 +43,14 @@ const rowOf = ({ id, name, business = undefined }: AccountEntry): AccountRow => 
 async function saveSubscriptions(tx: Transaction, { id, subscribed_apps }: AccountEntry, world: World): Promise<void> {
   for (const { app, override_callback_uri } of subscribed_apps) {
     await subscribeApp(tx, id, app);
-    if (override_callback_uri !== undefined) await world.ports.get("override_store").save(tx, id, app, undefined, override_callback_uri);
+    if (override_callback_uri !== undefined) await world.ports.get("account_override_writes").save(tx, id, app, undefined, override_callback_uri);
   }
 }
 
 async function accountEntryOf(reader: Reader, { id, name, business }: AccountRow, world: World): Promise<WorldEntry> {
   const subscribed_apps = [];
   for (const app of await listSubscribedApps(reader, nodeId(id))) {
-    const uri = await world.ports.get("override_store").find(reader, nodeId(id), app, undefined);
+    const uri = await world.ports.get("account_override").find(reader, nodeId(id), app, undefined);
     subscribed_apps.push(uri === undefined ? { app } : { app, override_callback_uri: uri });
   }
   return { id, name, ...(business === null ? {} : { business }), subscribed_apps };
@@ -88,7 +88,7 @@ export const chatappAccountSection: WorldSection = {
   },
   async replace(tx, given, world) {
     const entry = given as AccountEntry;
-    const overrides = world.ports.get("override_store");
+    const overrides = world.ports.get("account_override_writes");
     await updateAccount(tx, rowOf(entry));
     const subscribed = await listSubscribedApps(tx, entry.id);
     for (const app of subscribed) {
@@ -133,12 +133,13 @@ const numberRowOf = ({ id, account, display_phone_number, verified_name }: Numbe
 
 async function numberEntryOf(reader: Reader, row: NumberRow, world: World): Promise<WorldEntry> {
   const { account, id, display_phone_number, verified_name } = row;
-  const overrides = await world.ports.get("override_store").listOfNumber(reader, nodeId(account), nodeId(id));
+  const overrides = await world.ports.get("account_override").listOfNumber(reader, nodeId(account), nodeId(id));
   return { id, account, display_phone_number, verified_name, overrides };
 }
 
 async function saveOverrides(tx: Transaction, { account, id, overrides }: NumberEntry, world: World): Promise<void> {
-  for (const { app, override_callback_uri } of overrides) await world.ports.get("override_store").save(tx, account, app, id, override_callback_uri);
+  for (const { app, override_callback_uri } of overrides)
+    await world.ports.get("account_override_writes").save(tx, account, app, id, override_callback_uri);
 }
 
 async function numberOf(reader: Reader, id: string): Promise<{ row: NumberRow; account: NodeId } | undefined> {
@@ -174,10 +175,10 @@ export const phoneNumberSection: WorldSection = {
   },
   async replace(tx, given, world) {
     const entry = given as NumberEntry;
-    const overrides = world.ports.get("override_store");
+    const overrides = world.ports.get("account_override_writes");
     if ((await numberOf(tx, entry.id))?.account !== entry.account) throw new WorldProblem("account", "cannot change");
     await updateNumber(tx, numberRowOf(entry));
-    const before = await overrides.listOfNumber(tx, entry.account, entry.id);
+    const before = await world.ports.get("account_override").listOfNumber(tx, entry.account, entry.id);
     for (const { app } of before) await overrides.remove(tx, entry.account, app, entry.id);
     await saveOverrides(tx, entry, world);
     await routeAnew(
@@ -189,7 +190,7 @@ export const phoneNumberSection: WorldSection = {
   async remove(tx, id, world) {
     const found = await numberOf(tx, id);
     if (found === undefined) return false;
-    const overrides = await world.ports.get("override_store").listOfNumber(tx, found.account, nodeId(id));
+    const overrides = await world.ports.get("account_override").listOfNumber(tx, found.account, nodeId(id));
     if (!(await deleteNumber(tx, found.account, id))) return false;
     await routeAnew(
       tx,

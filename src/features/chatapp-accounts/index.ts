@@ -58,6 +58,7 @@ export const chatappAccounts = defineFeature({
     await forgetBusiness(tx, owner);
   },
   ports: () => ({
-    chatapp_account: { isSubscribed, subscribedApps: listSubscribedApps, subscribe: subscribeApp },
+    chatapp_account: { isSubscribed, subscribedApps: listSubscribedApps },
+    chatapp_account_writes: { subscribe: subscribeApp },
   }),
 });

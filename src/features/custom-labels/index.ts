@@ -49,6 +49,6 @@ export const customLabels = defineFeature({
   worldSections: [labelSection],
   onOwnerDeleted: deleteLabelsOfPage,
   ports: () => ({
-    label: { detachAll },
+    label_writes: { detachAll },
   }),
 });

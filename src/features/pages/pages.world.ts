@@ -49,7 +49,7 @@ type Entry = Static<typeof entry>;
 
 async function entryOf(reader: Reader, row: PageRow, world: World): Promise<WorldEntry> {
   const id = nodeId(row.id);
-  const subscribed_apps = await world.ports.get("webhook_subscription_store").listOfPage(reader, id);
+  const subscribed_apps = await world.ports.get("webhook_subscription").listOfPage(reader, id);
   return { id, name: row.name, people: await listPeople(reader, id), roles: await listRoles(reader, id), subscribed_apps };
 }
 
@@ -68,7 +68,7 @@ async function insert(tx: Transaction, given: WorldEntry, world: World): Promise
   if (!(await insertPage(tx, page, name))) return false;
   for (const [index, { psid, name: personName = "" }] of (people ?? []).entries()) await addPerson(tx, page, psid, personName, index);
   await saveRoles(tx, page, roles);
-  if (subscribed_apps.length > 0) await world.ports.get("webhook_subscription_store").saveOfPage(tx, page, subscribed_apps, world);
+  if (subscribed_apps.length > 0) await world.ports.get("webhook_subscription_writes").saveOfPage(tx, page, subscribed_apps, world);
   return true;
 }
 
@@ -80,7 +80,7 @@ async function replace(tx: Transaction, given: WorldEntry, world: World): Promis
   const known = new Set((await listPeople(tx, page)).map(({ psid }) => psid));
   for (const psid of known) {
     if (wanted.has(psid)) continue;
-    await world.ports.get("label").detachAll(tx, page, psid);
+    await world.ports.get("label_writes").detachAll(tx, page, psid);
     await deletePerson(tx, page, psid);
   }
   for (const [index, { psid, name: personName = "" }] of people.entries()) {
@@ -89,7 +89,7 @@ async function replace(tx: Transaction, given: WorldEntry, world: World): Promis
   }
   for (const { user } of await listRoles(tx, page)) await deleteRole(tx, page, user);
   await saveRoles(tx, page, roles);
-  await world.ports.get("webhook_subscription_store").saveOfPage(tx, page, subscribed_apps, world);
+  await world.ports.get("webhook_subscription_writes").saveOfPage(tx, page, subscribed_apps, world);
 }
 
 export const pageSection: WorldSection = {

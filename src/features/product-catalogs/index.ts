@@ -23,7 +23,7 @@ export const productCatalogs = defineFeature({
     await forgetBusiness(tx, owner);
     for (const catalog of await listCatalogsOfPage(tx, owner)) {
       await deleteCatalog(tx, catalog);
-      await world.ports.get("product_feed").deleteFeedsOfCatalog(tx, catalog, world);
+      await world.ports.get("product_feed_writes").deleteFeedsOfCatalog(tx, catalog, world);
     }
   },
 });

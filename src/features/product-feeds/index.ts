@@ -9,11 +9,11 @@ import { feedControlRoutes } from "./product-feeds.control.ts";
 import { handleListArticles } from "./product-feeds.handlers.ts";
 import { productFeedMigrations } from "./product-feeds.migrations.ts";
 import { productFeed } from "./product-feeds.policies.ts";
-import type { FeedPort } from "./product-feeds.ports.ts";
+import type { FeedWritesPort } from "./product-feeds.ports.ts";
 import { deleteFeed, listFeedsOfCatalog } from "./product-feeds.store.ts";
 import { feedSection } from "./product-feeds.world.ts";
 
-const deleteFeedsOfCatalog: FeedPort["deleteFeedsOfCatalog"] = async (tx, catalog, world) => {
+const deleteFeedsOfCatalog: FeedWritesPort["deleteFeedsOfCatalog"] = async (tx, catalog, world) => {
   for (const feed of await listFeedsOfCatalog(tx, catalog)) {
     await deleteFeed(tx, feed);
     await scheduleIngestion(tx, world, feed);
@@ -30,7 +30,7 @@ export const productFeeds = defineFeature({
   jobs: [feedIngestion],
   controlRoutes: feedControlRoutes,
   ports: () => ({
-    product_feed: { deleteFeedsOfCatalog },
+    product_feed_writes: { deleteFeedsOfCatalog },
   }),
   onOwnerDeleted: deleteFeedsOfCatalog,
 });

@@ -31,7 +31,7 @@ export async function comment(
   field: CommentField,
 ): Promise<NodeId> {
   const id = world.ids.mint();
-  await world.ports.get("media").countComment(tx, media.owner, media.id);
+  await world.ports.get("media_writes").countComment(tx, media.owner, media.id);
   await world.webhooks.emit(tx, commentWebhooks[field], { entity: media.owner, payload: commentPayload(from, media, id, text) });
   return id;
 }

@@ -73,7 +73,7 @@ async function factsOf(
   field: SelfMessagingField,
   nowSeconds: number,
 ): Promise<OnboardingFacts | undefined> {
-  const isSubscribed = await ports.get("webhook_subscription_store").isSubscribed(reader, id, "social", field);
+  const isSubscribed = await ports.get("webhook_subscription").isSubscribed(reader, id, "social", field);
   // Most connected apps that get nothing are just not subscribed.
   const app = isSubscribed ? await ports.get("app").findFacts(reader, id) : undefined;
   if (app === undefined) return undefined;

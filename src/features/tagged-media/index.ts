@@ -20,6 +20,7 @@ export const taggedMedia = defineFeature({
   worldSections: [mediaSection],
   onOwnerDeleted: deleteMediaOfAccount,
   ports: () => ({
-    media: { find: findMedia, publicChildren, countComment },
+    media: { find: findMedia, publicChildren },
+    media_writes: { countComment },
   }),
 });

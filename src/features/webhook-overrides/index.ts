@@ -31,12 +31,7 @@ export const webhookOverrides = defineFeature({
         phone: phone === undefined ? undefined : await findOverride(reader, account, app, phone),
       }),
     },
-    override_store: {
-      find: findOverride,
-      listOfNumber: listOverridesOfNumber,
-      save: saveOverride,
-      remove: deleteOverride,
-      removeAll: deleteOverridesOfApp,
-    },
+    account_override: { find: findOverride, listOfNumber: listOverridesOfNumber },
+    account_override_writes: { save: saveOverride, remove: deleteOverride, removeAll: deleteOverridesOfApp },
   }),
 });

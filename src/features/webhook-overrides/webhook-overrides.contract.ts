@@ -75,11 +75,11 @@ export const webhookConfiguration: Field = {
   }),
   policy: chatappAccount,
   async load({ node, caller, world }, reader) {
-    const overrides = world.ports.get("override_store");
+    const overrides = world.ports.get("account_override");
     const configuration: Record<string, string> = {};
     const number = await overrides.find(reader, node.owner, caller.app.id, node.id as NodeId);
     const account = await overrides.find(reader, node.owner, caller.app.id, undefined);
-    const application = await world.ports.get("app").callbackOf(reader, caller.app.id);
+    const application = await world.ports.get("webhook_subscription").findCallbackUrl(reader, caller.app.id, "chatapp_business_account");
     if (number !== undefined) configuration.phone_number = number;
     // H5-3.
     if (account !== undefined) configuration.chatapp_business_account = account;

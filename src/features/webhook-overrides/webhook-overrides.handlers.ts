@@ -36,7 +36,7 @@ export async function handleSetAccountOverride(request: AccountRequest, tx: Tran
   await tx.lock("chatapp_account", node.id);
   if (!(await isSubscribed(request, tx))) {
     if (wanted !== undefined || world.profile !== "clients") throw notFoundNode(request);
-    await world.ports.get("chatapp_account").subscribe(tx, node.id, app);
+    await world.ports.get("chatapp_account_writes").subscribe(tx, node.id, app);
   }
   if (wanted === undefined) await deleteOverride(tx, node.id, app, undefined);
   else await saveOverride(tx, node.id, app, undefined, wanted.uri);

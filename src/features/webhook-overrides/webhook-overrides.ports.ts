@@ -6,6 +6,9 @@ import type { Reader, Transaction } from "#storage/database";
 interface OverridePort {
   find(reader: Reader, account: NodeId, app: NodeId, number: NodeId | undefined): Promise<string | undefined>;
   listOfNumber(reader: Reader, account: NodeId, number: NodeId): Promise<readonly { app: NodeId; override_callback_uri: string }[]>;
+}
+
+interface OverrideWritesPort {
   /** Keeps an address that counts as verified. */
   save(tx: Transaction, account: NodeId, app: NodeId, number: NodeId | undefined, uri: string): Promise<void>;
   remove(tx: Transaction, account: NodeId, app: NodeId, number: NodeId | undefined): Promise<void>;
@@ -15,6 +18,7 @@ interface OverridePort {
 
 declare module "#kernel/ports" {
   interface Ports {
-    override_store: OverridePort;
+    account_override: OverridePort;
+    account_override_writes: OverrideWritesPort;
   }
 }

@@ -40,7 +40,8 @@ export const webhookSubscriptions = defineFeature({
   ],
   onOwnerDeleted: deleteAllOf,
   ports: (ports) => ({
-    webhook_subscription_store: { findOfApp, saveOfApp, findCallbackUrl, isSubscribed, listOfPage: listPageSubscriptions, saveOfPage, retireSecret },
+    webhook_subscription: { findOfApp, findCallbackUrl, isSubscribed, listOfPage: listPageSubscriptions },
+    webhook_subscription_writes: { saveOfApp, saveOfPage, retireSecret },
     webhook_app: { find: (reader, app) => findWebhookApp(reader, ports, app) },
     page_subscribers: { subscribersOf: (reader, { entity, field }) => subscribersOfPage(reader, entity, field) },
     chatapp_business_account_subscribers: { subscribersOf: (reader, event) => subscribersOfAccount(reader, ports, event) },

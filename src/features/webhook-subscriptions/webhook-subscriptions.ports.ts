@@ -30,12 +30,15 @@ export interface PageSubscription {
 
 interface SubscriptionPort {
   findOfApp(reader: Reader, app: NodeId, world: World): Promise<AppWebhooks>;
-  /** Brings the app's callbacks and subscriptions to exactly these. Throws `WorldProblem` for a field that its object does not have. */
-  saveOfApp(tx: Transaction, app: NodeId, webhooks: AppWebhooks, world: World): Promise<void>;
   /** Where events of the object go that no override catches. */
   findCallbackUrl(reader: Reader, app: NodeId, object: WebhookObject): Promise<string | undefined>;
   isSubscribed(reader: Reader, app: NodeId, object: WebhookObject, field: string): Promise<boolean>;
   listOfPage(reader: Reader, page: NodeId): Promise<readonly PageSubscription[]>;
+}
+
+interface SubscriptionWritesPort {
+  /** Brings the app's callbacks and subscriptions to exactly these. Throws `WorldProblem` for a field that its object does not have. */
+  saveOfApp(tx: Transaction, app: NodeId, webhooks: AppWebhooks, world: World): Promise<void>;
   /** Throws `WorldProblem` for a field that pages do not have. */
   saveOfPage(tx: Transaction, page: NodeId, subscriptions: readonly PageSubscription[], world: World): Promise<void>;
   /** The app has a new secret: the old one signs beside it for a while. */
@@ -44,6 +47,7 @@ interface SubscriptionPort {
 
 declare module "#kernel/ports" {
   interface Ports {
-    webhook_subscription_store: SubscriptionPort;
+    webhook_subscription: SubscriptionPort;
+    webhook_subscription_writes: SubscriptionWritesPort;
   }
 }

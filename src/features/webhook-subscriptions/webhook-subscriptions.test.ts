@@ -187,7 +187,8 @@ onEachDatabase("webhook subscriptions", (database) => {
 
   test("H5-4: an object's own callback is what H5 shows as the app's, before the one for all objects", async () => {
     const plaza = await open();
-    const callbackOf = () => plaza.world.ports.get("app").callbackOf(plaza.world.database.reader, nodeId("1001"));
+    const callbackOf = () =>
+      plaza.world.ports.get("webhook_subscription").findCallbackUrl(plaza.world.database.reader, nodeId("1001"), "chatapp_business_account");
     expect(await callbackOf()).toBeUndefined();
     await changeEntry(plaza, "apps", "1001", { callback: { url: "https://all.example/" } });
     expect(await callbackOf()).toBe("https://all.example/");

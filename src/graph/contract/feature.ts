@@ -7,6 +7,7 @@ import type { PortRegistry, Ports } from "#kernel/ports";
 import type { Migration, Reader, Transaction } from "#storage/database";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import type { WebhookField } from "#webhooks/catalogue/field";
+import "./ports.ts";
 import type { VersionChange } from "../versions/changes.ts";
 import type { World } from "../worlds/world.ts";
 import type { Field, NodeType, Served } from "./operation.ts";

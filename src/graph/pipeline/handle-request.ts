@@ -179,7 +179,7 @@ function versionOf(
 
 /** VER-5c: an app's first marketing request sets its floor for good. */
 async function recordMarketingUse(world: World, { app }: Caller): Promise<void> {
-  await world.database.write((tx) => world.ports.get("app").recordMarketingUse(tx, app.id, unixSeconds(world.clock)));
+  await world.database.write((tx) => world.ports.get("app_writes").recordMarketingUse(tx, app.id, unixSeconds(world.clock)));
 }
 
 /** VER-7h. The override is read, and a wrong one refused, whether or not the operation looks at a migration. */
