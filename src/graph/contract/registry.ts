@@ -4,7 +4,7 @@
  */
 import { type PolicyName, policies } from "#auth/policies";
 import { FieldCatalogue } from "#webhooks/catalogue/catalogue";
-import { fieldsBeyond } from "../pipeline/field-policies.ts";
+import { fieldsBeyond } from "../pipeline/fields/field-policies.ts";
 import { parametersReader, type ReadParameters } from "../pipeline/parameters.ts";
 import { ChangeLog } from "../versions/changes.ts";
 import type { Feature } from "./feature.ts";

@@ -10,9 +10,9 @@ import type { Row } from "#storage/sql";
 import type { ListOperation, ListRequest, ListResult, NodeType, OperationRequest, ReadRequest, WriteOperation } from "../contract/operation.ts";
 import type { Endpoint, Registry } from "../contract/registry.ts";
 import { pagingOf, readPageRequest } from "../response/paging.ts";
-import { type FieldAccess, readableOf } from "./field-policies.ts";
-import { metadataOf } from "./metadata.ts";
-import { type Projection, projectionOf, projectRow, projectRowWithReads } from "./projection.ts";
+import { type FieldAccess, readableOf } from "./fields/field-policies.ts";
+import { metadataOf } from "./fields/metadata.ts";
+import { type Projection, projectionOf, projectRow, projectRowWithReads } from "./fields/projection.ts";
 import type { GraphRequest, Parameters } from "./request.ts";
 import { notFoundNode } from "./route.ts";
 

@@ -27,10 +27,10 @@ import { isMarketing } from "../versions/rules.ts";
 import { fixedVersions } from "../versions/surfaces.ts";
 import type { World } from "../worlds/world.ts";
 import type { Address } from "./address.ts";
+import { dispatchMany, SubRequestFailed } from "./batch/multi-get.ts";
 import type { Caller } from "./caller.ts";
 import { withDebug } from "./debug.ts";
 import { execute } from "./execute.ts";
-import { dispatchMany, SubRequestFailed } from "./multi-get.ts";
 import type { GraphRequest, GraphResponse } from "./request.ts";
 import { addressOf, effectiveMethod, endpointOf, formByShape, isLiteralOn, notFound } from "./route.ts";
 

@@ -4,7 +4,7 @@ import { fieldUnavailable, invalidParameter } from "#kernel/errors";
 import type { Selection } from "#kernel/selection";
 import type { Reader } from "#storage/database";
 import type { Row } from "#storage/sql";
-import type { Field, FieldSet, ReadRequest } from "../contract/operation.ts";
+import type { Field, FieldSet, ReadRequest } from "../../contract/operation.ts";
 
 interface Chosen {
   readonly name: string;

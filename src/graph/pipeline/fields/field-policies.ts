@@ -6,7 +6,7 @@ import { type AuthorizationCheck, fieldRefusal } from "#auth/authorize";
 import type { NodeRef } from "#auth/node-ref";
 import { type PolicyName, policyOf } from "#auth/policies";
 import { fieldUnavailable } from "#kernel/errors";
-import type { Field, FieldSet } from "../contract/operation.ts";
+import type { Field, FieldSet } from "../../contract/operation.ts";
 import type { Projection } from "./projection.ts";
 
 /** Who asks, and the policy that is passed: the operation's, or inside an object that of the object. */

@@ -1,9 +1,9 @@
 /** D-34: several requests in one. `ids=` reads many nodes; a batch runs up to 50 calls. Each runs the pipeline by itself. */
 import { invalidParameter, tokenMissing, unknownPath } from "#kernel/errors";
 import { parseVersion } from "#kernel/versions";
-import { segmentsOf } from "./address.ts";
+import { segmentsOf } from "../address.ts";
+import type { GraphRequest, GraphResponse, Parameters } from "../request.ts";
 import { runBatch } from "./batch.ts";
-import type { GraphRequest, GraphResponse, Parameters } from "./request.ts";
 
 /** The pipeline, for a call that is part of this one. */
 export type HandleRequest = (request: GraphRequest) => Promise<GraphResponse>;
