@@ -3,9 +3,8 @@ import { invalidParameter } from "#kernel/errors";
 import { parseVersion } from "#kernel/versions";
 import { parseJson, parseJsonParameter } from "../../response/json.ts";
 import { segmentsOf } from "../address.ts";
-import type { GraphRequest, GraphResponse, Parameters } from "../request.ts";
+import type { GraphRequest, GraphResponse, HandleRequest, Parameters } from "../request.ts";
 import { jsonPath } from "./json-path.ts";
-import type { HandleRequest } from "./multi-get.ts";
 
 const CALLS_MAX = 50;
 

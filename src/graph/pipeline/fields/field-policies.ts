@@ -1,5 +1,5 @@
 /**
- * Step 11, D-16: who may read which field. The operation's policy is asked once, in step 8; a field that names the same one
+ * D-16: who may read which field. The operation's policy is asked once, in the step `authorize`; a field that names the same one
  * is decided with it. Any other policy is asked here, of the node whose field it is.
  */
 import { type AuthorizationCheck, fieldRefusal } from "#auth/authorize";

@@ -1,4 +1,4 @@
-/** Step 11: the fields of a response (D-33, D-37). */
+/** The fields of a response, in the step `respond` (D-33, D-37). */
 import type { PolicyName } from "#auth/policies";
 import { fieldUnavailable, invalidParameter } from "#kernel/errors";
 import type { Selection } from "#kernel/selection";
