@@ -1,4 +1,4 @@
-/** Step 8: may this token do this here (D-13, D-14, D-16). What the caches know is decided without a promise. */
+/** The step `authorize`: may this token do this here (D-13, D-14, D-16). What the caches know is decided without a promise. */
 import { type GraphError, permissionMissing, tokenInvalid, tokenOfOtherApp } from "#kernel/errors";
 import type { PortRegistry } from "#kernel/ports";
 import type { Reader } from "#storage/database";

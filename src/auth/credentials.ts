@@ -1,4 +1,4 @@
-/** Step 6: which tokens a request brings, by place (D-10, D-12). */
+/** The step `authenticate`: which tokens a request brings, by place (D-10, D-12). */
 import { GraphError, invalidParameter, tokenInvalid, tokenMissing } from "#kernel/errors";
 import { clientsScheme, type Place, placeNames, type Scheme, type SchemeName, schemes } from "./schemes.ts";
 import type { Token } from "./token.ts";

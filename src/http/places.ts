@@ -1,4 +1,4 @@
-/** Step 1: which world and which surface a request means, by host name and by the beginning of its path (D-01). */
+/** The surface: which world and which surface a request means, by host name and by the beginning of its path (D-01). */
 import type { SurfaceName } from "#graph/pipeline/request";
 import type { World } from "#graph/worlds/world";
 import { hostnameOf } from "./origin.ts";

@@ -11,6 +11,7 @@ import { commonErrors } from "#graph/contract/common-errors";
 import type { Endpoint, Registry } from "#graph/contract/registry";
 import { responseSchema } from "#graph/contract/response-schemas";
 import { handleRequest, type RequestDeps } from "#graph/pipeline/handle-request";
+import type { RateLimitConfig } from "#graph/pipeline/rate-limits";
 import type { GraphRequest, SurfaceName } from "#graph/pipeline/request";
 import { standardCalendar, type VersionCalendar } from "#graph/versions/calendar";
 import { importWorld } from "#graph/worlds/file/import-export";
@@ -33,6 +34,8 @@ export interface PlazaOptions {
   readonly world?: Record<string, unknown>;
   readonly calendar?: VersionCalendar;
   readonly labelsPerPageMax?: number;
+  /** None unless given. */
+  readonly rateLimits?: RateLimitConfig;
   readonly registry?: Registry;
 }
 
@@ -76,7 +79,7 @@ export async function openPlaza(options: PlazaOptions = {}): Promise<TestPlaza> 
     seed: undefined,
     calendar: options.calendar ?? standardCalendar,
     limits: { labels_per_page_max: options.labelsPerPageMax ?? 5_000 },
-    rateLimits: { app_calls_per_hour: 0, page_calls_per_hour: 0 },
+    rateLimits: options.rateLimits ?? { app_calls_per_hour: 0, page_calls_per_hour: 0 },
     deliveriesPerSecondMax: 0,
     randomSecret,
     faults: { sleepMs, randomFraction },

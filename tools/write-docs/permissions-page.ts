@@ -3,7 +3,7 @@ import { placeNames, type Scheme, type SchemeName, schemes } from "#auth/schemes
 import type { Feature } from "#graph/contract/feature";
 import type { FieldSet } from "#graph/contract/operation";
 import { Registry } from "#graph/contract/registry";
-import { fieldsBeyond } from "#graph/pipeline/field-policies";
+import { fieldsBeyond } from "#graph/pipeline/fields/field-policies";
 import { code, codes, page, table } from "./markdown.ts";
 import { addressOf } from "./operations-page.ts";
 

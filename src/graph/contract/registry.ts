@@ -6,7 +6,7 @@ import { ownApp } from "#auth/app-policies";
 import { nobody, type Policy } from "#auth/policy";
 import { PortRegistry } from "#kernel/ports";
 import { FieldCatalogue } from "#webhooks/catalogue/catalogue";
-import { fieldsBeyond } from "../pipeline/field-policies.ts";
+import { fieldsBeyond } from "../pipeline/fields/field-policies.ts";
 import { parametersReader, type ReadParameters } from "../pipeline/parameters.ts";
 import { ChangeLog } from "../versions/changes.ts";
 import type { Feature } from "./feature.ts";

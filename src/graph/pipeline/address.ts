@@ -1,4 +1,4 @@
-/** Step 2: what a path says (D-02, D-03): version, id, edge. No regular expression and no URL object on this path. */
+/** The step `address`: what a path says (D-02, D-03): version, id, edge. No regular expression and no URL object on this path. */
 import { type GraphError, unknownPath } from "#kernel/errors";
 import { isNodeId, type NodeId } from "#kernel/ids";
 import { parseVersion, type Version } from "#kernel/versions";

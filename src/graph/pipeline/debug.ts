@@ -1,8 +1,8 @@
-/** D-34: what `debug=all` tells beside the response: what was ignored, and which version served. */
+/** D-34: what `debug=all` adds to a response: what was ignored, and which version served. */
 import { invalidParameter } from "#kernel/errors";
-import { formatVersion, type Version } from "#kernel/versions";
-import type { ReadRequest } from "../contract/operation.ts";
-import type { Endpoint } from "../contract/registry.ts";
+import { formatVersion } from "#kernel/versions";
+import { upgradeWarning } from "../versions/resolve.ts";
+import type { Incoming, Versioned } from "./stages.ts";
 
 interface DebugMessage {
   readonly type: "info" | "warning";
@@ -15,7 +15,7 @@ const levels: Readonly<Record<string, readonly DebugMessage["type"][]>> = {
   warning: ["warning"],
 };
 
-/** What every request may carry beside its own parameters. */
+/** The parameters that every operation takes. */
 const COMMON = new Set([
   "access_token",
   "oauth_token",
@@ -31,24 +31,16 @@ const COMMON = new Set([
   "ids",
 ]);
 
-export function withDebug(
-  response: unknown,
-  endpoint: Endpoint,
-  { graphRequest, version }: ReadRequest,
-  asked: Version | undefined,
-  headers: Readonly<Record<string, string>>,
-): unknown {
-  const level = graphRequest.query.debug ?? graphRequest.body.debug;
+export function withDebug({ request }: Incoming, { endpoint, address, served }: Versioned, response: unknown): unknown {
+  const level = request.query.debug ?? request.body.debug;
   if (level === undefined) return response;
   const shown = typeof level === "string" && Object.hasOwn(levels, level) ? levels[level] : undefined;
   if (shown === undefined) throw invalidParameter("debug", "must be one of all, info, warning");
   const messages: DebugMessage[] = [];
-  const ignored = Object.keys({ ...graphRequest.query, ...graphRequest.body }).filter(
-    (name) => !COMMON.has(name) && !endpoint.paramNames.includes(name),
-  );
+  const ignored = Object.keys({ ...request.query, ...request.body }).filter((name) => !COMMON.has(name) && !endpoint.paramNames.includes(name));
   for (const name of ignored) messages.push({ type: "warning", message: `The parameter ${name} is not known here and was ignored.` });
-  if (asked === undefined) messages.push({ type: "info", message: `The request named no version; ${formatVersion(version)} served it.` });
-  const upgrade = headers["x-ad-api-version-warning"];
-  if (upgrade !== undefined) messages.push({ type: "warning", message: upgrade });
+  if (address.version === undefined)
+    messages.push({ type: "info", message: `The request named no version; ${formatVersion(served.version)} served it.` });
+  if (served.upgradedFrom !== undefined) messages.push({ type: "warning", message: upgradeWarning(served.version, served.upgradedFrom) });
   return { ...(response as object), __debug__: { messages: messages.filter(({ type }) => shown.includes(type)) } };
 }

@@ -90,6 +90,31 @@ onEachDatabase("the stairs", (database) => {
     expect({ ...anonymousEdge.body, pftrace_id: "" }).toEqual({ ...anonymousPage.body, pftrace_id: "" });
   });
 
+  test("D-14, D-22: with rate limits, too, a node that the caller may not see is told apart from a missing one by nothing", async () => {
+    const plaza = await open({ rateLimits: { app_calls_per_hour: 100, page_calls_per_hour: 100 } });
+    for (const edge of ["", "/custom_labels"]) {
+      const [hidden, missing] = [await plaza.get(`/v26.0/2001${edge}`, { token: "bar" }), await plaza.get(`/v26.0/2777${edge}`, { token: "bar" })];
+      expect(hidden.status).toBe(400);
+      const traceless = ({ status, headers, body }: typeof hidden) =>
+        JSON.stringify({ status, headers: { ...headers, "x-pf-trace-id": "" }, body: { ...body, pftrace_id: "" } }).replaceAll("2777", "2001");
+      expect(traceless(hidden)).toBe(traceless(missing));
+      // What the page's own requests used up shows neither.
+      await plaza.get(labels, { token: "page" });
+    }
+    expect((await plaza.get(labels, { token: "page" })).headers).toMatchObject({
+      "x-app-usage": '{"call_count":3}',
+      "x-business-use-case-usage": '{"call_count":3}',
+    });
+  });
+
+  test("D-14: a token of an app that was removed is refused, whatever it addresses", async () => {
+    const plaza = await open();
+    const token = await plaza.mint({ type: "page", app: "1999" as never, page: "2001" as never, scopes: ["pages_messaging"] });
+    for (const path of [labels, "/v26.0/2777/custom_labels"]) {
+      expect(await plaza.get(path, { token })).toMatchObject({ status: 403, body: { code: 190, error_data: { parameter: "Authorization" } } });
+    }
+  });
+
   test("D-03, D-83: versions 20 to 26 serve, others are unknown, none is the app's default", async () => {
     const plaza = await open();
     for (let version = 20; version <= 26; version++) {

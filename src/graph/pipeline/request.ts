@@ -1,4 +1,4 @@
-/** The plain data on which the pipeline work: HTTP is turned into it and made from it in `http/`. */
+/** The plain data on which the pipeline works: `http/` makes it of HTTP, and HTTP of it. */
 import type { GraphError } from "#kernel/errors";
 
 export type SurfaceName = "base" | "app" | "microblog" | "ads" | "social_login";
@@ -38,11 +38,14 @@ export interface GraphResponse {
   readonly headers: Record<string, string>;
   /** JSON text; empty for HEAD and 304. */
   readonly body: string;
-  /** For the request log and the figures. */
+  /** For the request log and the metrics. */
   readonly operation: string;
   readonly traceId: string;
   readonly app: string | undefined;
 }
+
+/** The pipeline, for a request that is part of another. */
+export type HandleRequest = (request: GraphRequest) => Promise<GraphResponse>;
 
 /** A JSON number whose text says more than a binary float holds (`_valueToSum`, 63-bit ids). */
 export class JsonNumber {

@@ -1,19 +1,22 @@
-/** Steps 2 to 4: from an address to an endpoint and a node, and what is said where there is none (D-04, D-20, D-21). */
+/** The steps `address`, `node` and `endpoint`, and what is said where they lead nowhere (D-04, D-20, D-21). */
+import { missingCredential, schemeFor } from "#auth/credentials";
 import type { NodeRef } from "#auth/node-ref";
-import { type GraphError, invalidParameter, unknownObject404, unknownPath, unsupportedRequest } from "#kernel/errors";
+import { principalOf } from "#auth/token";
+import { type GraphError, invalidParameter, tokenMissing, unknownObject404, unknownPath, unsupportedRequest } from "#kernel/errors";
+import type { NodeId } from "#kernel/ids";
 import { formatVersion, parseVersion } from "#kernel/versions";
 import type { ErrorForm, ReadRequest } from "../contract/operation.ts";
 import type { Endpoint, Registry } from "../contract/registry.ts";
 import { isListed } from "../versions/resolve.ts";
 import { fixedVersions } from "../versions/surfaces.ts";
-import type { World } from "../worlds/world.ts";
 import { type Address, parseAddress, segmentsOf } from "./address.ts";
 import type { GraphRequest } from "./request.ts";
+import type { Addressed, Authenticated, Incoming, Resolved } from "./stages.ts";
 
 const methods = ["GET", "POST", "DELETE"] as const;
 
-/** D-04: `method=` on a POST overrides the verb; HEAD is GET without a body. */
-export function effectiveMethod(request: GraphRequest): string {
+/** D-04: `method=` on a POST overrides the verb; HEAD is GET without a body. Throws `invalidParameter`. */
+export function readMethod(request: GraphRequest): string {
   if (request.method === "HEAD") return "GET";
   if (request.method !== "POST") return request.method;
   const override = request.query.method ?? request.body.method;
@@ -24,34 +27,57 @@ export function effectiveMethod(request: GraphRequest): string {
 }
 
 /** Throws `unknownPath` for a path that leads nowhere by its shape or its version. */
-export function addressOf(request: GraphRequest, registry: Registry, world: World): Address {
+export function readAddress({ request, registry, world }: Incoming): Address {
   const address = parseAddress(request.path, fixedVersions[request.surface] === undefined, registry);
   if (address.version !== undefined && !isListed(world.calendar, address.version)) throw unknownPath(`/${formatVersion(address.version)}`);
   if (address.prefix !== undefined && !registry.isUnder(address.prefix, address.edge)) throw unknownPath(request.path);
   return address;
 }
 
-/** An endpoint of another surface is none here. */
-export function endpointOf(
-  registry: Registry,
-  world: World,
-  request: GraphRequest,
-  method: string,
-  { edge }: Address,
-  node: NodeRef | undefined,
-): Endpoint | undefined {
-  const endpoint = node !== undefined ? registry.find(node.type, method, edge) : edge === undefined ? undefined : registry.findLiteral(method, edge);
-  return isShownOn(endpoint, request, world) ? endpoint : undefined;
+/** The id that the address names; `me` is the token's own. Undefined for an address without one. Throws `tokenMissing` for `me` without a token. */
+export function idOf({ address, credentials }: Authenticated): NodeId | undefined {
+  if (address.id !== "me") return address.id;
+  const first = credentials[0];
+  if (first === undefined) throw tokenMissing("access_token");
+  return principalOf(first.token);
+}
+
+/** Throws what is said where the address leads to no endpoint of this surface. */
+export function findEndpoint(incoming: Incoming, authenticated: Authenticated, id: NodeId | undefined, node: NodeRef | undefined): Resolved {
+  const { registry } = incoming;
+  const { address, method, credentials, app } = authenticated;
+  const { edge } = address;
+  const endpoint =
+    node !== undefined
+      ? registry.find(node.type, method, edge)
+      : id !== undefined || edge === undefined
+        ? undefined
+        : registry.findLiteral(method, edge);
+  if (endpoint === undefined || !isShownOn(endpoint, incoming)) throw refusalWithoutEndpoint(incoming, authenticated);
+  return { address, method, credentials, app, node, endpoint };
+}
+
+function isShownOn({ access: { surfaces, clientsSurfaces } }: Endpoint, { request, world }: Incoming): boolean {
+  return surfaces.includes(request.surface) || (world.profile === "clients" && clientsSurfaces?.includes(request.surface) === true);
+}
+
+/** D-20: no node, no such edge, no such method. A request without any credential is refused for that first (D-90). */
+function refusalWithoutEndpoint(incoming: Incoming, authenticated: Authenticated): GraphError {
+  const { request, registry, world } = incoming;
+  const { address, credentials } = authenticated;
+  if (address.id === undefined && !isLiteral(incoming, address)) return unknownPath(request.path);
+  if (credentials.length > 0) return notFound(incoming, authenticated);
+  const missing = registry.isFlatEdge(address.edge) ? missingCredential([], schemeFor("pageMessaging", world.profile)) : undefined;
+  return missing ?? tokenMissing("access_token");
 }
 
 /** D-04: an address without an id that this surface serves, by whatever method. */
-export const isLiteralOn = (registry: Registry, world: World, request: GraphRequest, { id, edge }: Address): boolean =>
-  id === undefined && edge !== undefined && methods.some((method) => isShownOn(registry.findLiteral(method, edge), request, world));
-
-function isShownOn(endpoint: Endpoint | undefined, request: GraphRequest, world: World): boolean {
-  if (endpoint === undefined) return false;
-  const { surfaces, clientsSurfaces } = endpoint.access;
-  return surfaces.includes(request.surface) || (world.profile === "clients" && clientsSurfaces?.includes(request.surface) === true);
+function isLiteral(incoming: Incoming, { edge }: Address): boolean {
+  if (edge === undefined) return false;
+  return methods.some((method) => {
+    const endpoint = incoming.registry.findLiteral(method, edge);
+    return endpoint !== undefined && isShownOn(endpoint, incoming);
+  });
 }
 
 /** D-20: the form that the request's own shape asks for, where no operation is known or may be known. */
@@ -59,7 +85,7 @@ export const formByShape = (request: GraphRequest, edge: string | undefined, reg
   registry.isFlatEdge(edge) || request.query.oauth_token !== undefined ? "flat" : "wrapped";
 
 /** D-20, D-21: the one response for what does not exist, may not be seen, or does not support the method. */
-export function notFound(request: GraphRequest, method: string, address: Address, world: World): GraphError {
+export function notFound({ request, world }: Pick<Incoming, "request" | "world">, { address, method }: Addressed): GraphError {
   const id = address.id ?? address.edge ?? "";
   const isBearerAlone =
     request.query.access_token === undefined && request.query.oauth_token === undefined && request.body.access_token === undefined;
@@ -71,7 +97,7 @@ export function notFound(request: GraphRequest, method: string, address: Address
 
 /** For a handler that finds its own node gone: deleted between the directory's look and its own. */
 export const notFoundNode = ({ graphRequest, node, world }: Pick<ReadRequest, "graphRequest" | "node" | "world">): GraphError =>
-  notFound(graphRequest, effectiveMethod(graphRequest), addressOfNode(graphRequest, node.id), world);
+  notFound({ request: graphRequest, world }, { address: addressOfNode(graphRequest, node.id), method: readMethod(graphRequest) });
 
 function addressOfNode(request: GraphRequest, id: NodeRef["id"]): Address {
   const segments = segmentsOf(request.path);

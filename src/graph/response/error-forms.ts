@@ -1,4 +1,4 @@
-/** Step 12 for errors: the flat form of page messaging and the wrapped form of all others (D-20). */
+/** The step `render` for errors: the flat form of page messaging and the wrapped form of all others (D-20). */
 import type { GraphError } from "#kernel/errors";
 import type { ErrorForm } from "../contract/operation.ts";
 

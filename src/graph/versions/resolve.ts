@@ -1,4 +1,4 @@
-/** Step 5: the version that serves a request (D-03, D-80, D-81, D-83; VER-1 to VER-6). Pure: a calendar, an app, a moment. */
+/** The step `version`: the version that serves a request (D-03, D-80, D-81, D-83; VER-1 to VER-6). Pure: a calendar, an app, a moment. */
 import { unknownPath, versionDeprecated } from "#kernel/errors";
 import { formatVersion, type Version } from "#kernel/versions";
 import type { MarketingVersion, Release, VersionCalendar } from "./calendar.ts";

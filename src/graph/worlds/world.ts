@@ -152,7 +152,7 @@ export class World {
     return cache as FactCache<T>;
   };
 
-  /** Step 3: what an id is, where it is known: the hot path asks this first and so spares a promise. */
+  /** What an id is, where that is known without a promise: the hot path asks this first. */
   peekNode(id: NodeId): NodeRef | undefined {
     return this.#nodes.getAtOnce(id, () => findNodeAtOnce(this.database.reader, id), idOf);
   }

@@ -6,9 +6,9 @@ import { features } from "#features";
 import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
-import type { Feature } from "../contract/feature.ts";
-import type { Field, FieldSet, ListOperation, Served } from "../contract/operation.ts";
-import { Registry } from "../contract/registry.ts";
+import type { Feature } from "../../contract/feature.ts";
+import type { Field, FieldSet, ListOperation, Served } from "../../contract/operation.ts";
+import { Registry } from "../../contract/registry.ts";
 
 const KEPT = "kept back";
 const policyNamed = (name: string): Policy => {

@@ -1,35 +1,37 @@
-/** D-34: several requests in one. `ids=` reads many nodes; a batch runs up to 50 calls. Each runs the pipeline by itself. */
+/** D-34: several requests in one. `ids=` reads many nodes; a batch holds up to 50 requests. Each goes through the pipeline by itself. */
 import { invalidParameter, tokenMissing, unknownPath } from "#kernel/errors";
 import { parseVersion } from "#kernel/versions";
-import { segmentsOf } from "./address.ts";
+import { segmentsOf } from "../address.ts";
+import type { GraphRequest, GraphResponse, HandleRequest, Parameters } from "../request.ts";
+import type { Authenticated, Incoming } from "../stages.ts";
 import { runBatch } from "./batch.ts";
-import type { GraphRequest, GraphResponse, Parameters } from "./request.ts";
-
-/** The pipeline, for a call that is part of this one. */
-export type HandleRequest = (request: GraphRequest) => Promise<GraphResponse>;
 
 /** As many as a batch holds. */
 const IDS_MAX = 50;
 
-/** Undefined when the request is neither. A batch inside a batch is refused. */
+/** The response to all, or the one that `failed` and stands for all. */
+export type ManyResponses =
+  | { readonly response: unknown; readonly failed?: undefined }
+  | { readonly response?: undefined; readonly failed: GraphResponse };
+
+/** Undefined when the request is neither: only the root takes them. Throws what is wrong with the request as a whole. */
 export function dispatchMany(
   handleRequest: HandleRequest,
-  request: GraphRequest,
-  method: string,
-  hasCredential: boolean,
-): Promise<unknown> | undefined {
-  const batch = request.body.batch ?? request.query.batch;
-  const isBatch = method === "POST" && batch !== undefined;
+  { request, registry }: Pick<Incoming, "request" | "registry">,
+  { address, method, credentials }: Authenticated,
+): Promise<ManyResponses> | undefined {
+  if (address.id !== undefined || registry.findLiteral(method, address.edge ?? "") !== undefined) return undefined;
+  const batch = method === "POST" ? (request.body.batch ?? request.query.batch) : undefined;
   const ids = method === "GET" ? (request.query.ids ?? request.body.ids) : undefined;
-  if (!isBatch && ids === undefined) return undefined;
-  if (request.batchDepth > 0 && isBatch) throw invalidParameter("batch", "cannot stand inside a batch");
-  if (!hasCredential) throw tokenMissing("access_token");
+  if (batch === undefined && ids === undefined) return undefined;
+  if (request.batchDepth > 0 && batch !== undefined) throw invalidParameter("batch", "cannot stand inside a batch");
+  if (credentials.length === 0) throw tokenMissing("access_token");
   if (request.defect !== undefined) throw request.defect;
-  return isBatch ? runBatch(handleRequest, request, batch) : readMany(handleRequest, request, ids);
+  return batch === undefined ? readMany(handleRequest, request, ids) : runBatch(handleRequest, request, batch).then((response) => ({ response }));
 }
 
 /** An object of the responses by id; one that fails fails the request. */
-async function readMany(handleRequest: HandleRequest, request: GraphRequest, ids: unknown): Promise<Record<string, unknown>> {
+async function readMany(handleRequest: HandleRequest, request: GraphRequest, ids: unknown): Promise<ManyResponses> {
   const list = typeof ids === "string" ? ids.split(",").map((id) => id.trim()) : Array.isArray(ids) ? ids.map(String) : [];
   if (list.length === 0 || list.some((id) => id === "")) throw invalidParameter("ids", "must be a comma-separated list of ids");
   if (list.length > IDS_MAX) throw invalidParameter("ids", `names more than ${IDS_MAX} ids`);
@@ -54,11 +56,10 @@ async function readMany(handleRequest: HandleRequest, request: GraphRequest, ids
       body: without(request.body, "ids"),
     };
     const response = await handleRequest(partRequest);
-    const partResponse = JSON.parse(response.body);
-    if (response.status !== 200) throw new SubRequestFailed(response.status, response.headers, partResponse);
-    responses[id] = partResponse;
+    if (response.status !== 200) return { failed: response };
+    responses[id] = JSON.parse(response.body);
   }
-  return responses;
+  return { response: responses };
 }
 
 const without = (parameters: Parameters, name: string): Parameters => Object.fromEntries(Object.entries(parameters).filter(([key]) => key !== name));
@@ -68,14 +69,3 @@ const withoutTag =
   (request: GraphRequest): GraphRequest["header"] =>
   (name) =>
     name === "if-none-match" ? undefined : request.header(name);
-
-/** Carries a part's refusal out as the response of the whole request. */
-export class SubRequestFailed extends Error {
-  constructor(
-    readonly status: number,
-    readonly headers: Record<string, string>,
-    readonly response: unknown,
-  ) {
-    super("a part of the call failed");
-  }
-}

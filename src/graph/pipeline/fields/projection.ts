@@ -1,10 +1,10 @@
-/** Step 11: the fields of a response (D-33, D-37). */
+/** The fields of a response, in the step `respond` (D-33, D-37). */
 import type { Policy } from "#auth/policy";
 import { fieldUnavailable, invalidParameter } from "#kernel/errors";
 import type { Selection } from "#kernel/selection";
 import type { Reader } from "#storage/database";
 import type { Row } from "#storage/sql";
-import type { Field, FieldSet, ReadRequest } from "../contract/operation.ts";
+import type { Field, FieldSet, ReadRequest } from "../../contract/operation.ts";
 
 interface Chosen {
   readonly name: string;

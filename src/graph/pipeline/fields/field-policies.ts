@@ -1,12 +1,12 @@
 /**
- * Step 11, D-16: who may read which field. The operation's policy is asked once, in step 8; a field that names the same one
+ * D-16: who may read which field. The operation's policy is asked once, in the step `authorize`; a field that names the same one
  * is decided with it. Any other policy is asked here, of the node whose field it is.
  */
 import { type AuthorizationCheck, fieldRefusal } from "#auth/authorize";
 import type { NodeRef } from "#auth/node-ref";
 import type { Policy } from "#auth/policy";
 import { fieldUnavailable } from "#kernel/errors";
-import type { Field, FieldSet } from "../contract/operation.ts";
+import type { Field, FieldSet } from "../../contract/operation.ts";
 import type { Projection } from "./projection.ts";
 
 /** Who asks, and the policy that is passed: the operation's, or inside an object that of the object. */

@@ -1,11 +1,10 @@
 /** D-34: a batch of up to 50 calls, with `depends_on`, names, and JSONPath references to earlier responses. */
 import { invalidParameter } from "#kernel/errors";
 import { parseVersion } from "#kernel/versions";
-import { parseJson, parseJsonParameter } from "../response/json.ts";
-import { segmentsOf } from "./address.ts";
+import { parseJson, parseJsonParameter } from "../../response/json.ts";
+import { segmentsOf } from "../address.ts";
+import type { GraphRequest, GraphResponse, HandleRequest, Parameters } from "../request.ts";
 import { jsonPath } from "./json-path.ts";
-import type { HandleRequest } from "./multi-get.ts";
-import type { GraphRequest, GraphResponse, Parameters } from "./request.ts";
 
 const CALLS_MAX = 50;
 

@@ -1,7 +1,7 @@
 /** D-34: what `metadata=1` tells of a node: its type, its fields, and where its edges are. */
 import { formatVersion } from "#kernel/versions";
-import type { FieldSet, ReadRequest } from "../contract/operation.ts";
-import type { Registry } from "../contract/registry.ts";
+import type { FieldSet, ReadRequest } from "../../contract/operation.ts";
+import type { Registry } from "../../contract/registry.ts";
 import { type FieldAccess, refusalsOn } from "./field-policies.ts";
 
 export interface Metadata {

@@ -1,0 +1,85 @@
+/** The steps `see` and `authorize`: may the caller know of the node, and do this to it (D-10, D-12 to D-16, D-93). */
+import type { AppFacts } from "#auth/app-facts";
+import { type AuthorizationCheck, authorizationCheck, authorize, canSeeNode } from "#auth/authorize";
+import { type Credential, missingCredential, schemeFor } from "#auth/credentials";
+import type { NodeRef } from "#auth/node-ref";
+import type { Scheme } from "#auth/schemes";
+import { tokenOfApp } from "#auth/tokens";
+import { invalidParameter, tokenMissing } from "#kernel/errors";
+import type { World } from "../worlds/world.ts";
+import type { Caller } from "./caller.ts";
+import type { Incoming, Resolved, Versioned, Visible } from "./stages.ts";
+
+/** Undefined: the caller may not know that the node exists. Without a promise where the caches know the answer. */
+export function see({ world }: Incoming, resolved: Resolved): Visible | undefined | Promise<Visible | undefined> {
+  const { credentials, app } = resolved;
+  return app === undefined ? seeWithoutToken(world, resolved) : seeAs(world, resolved, credentials, app);
+}
+
+/** D-13 [clients]: as the addressed app itself, where it lets such requests come without a token. */
+async function seeWithoutToken(world: World, resolved: Resolved): Promise<Visible | undefined> {
+  const { endpoint, node } = resolved;
+  const { scheme, tokenless } = endpoint.access;
+  if (world.profile === "clients" && tokenless !== undefined && node?.type === "app") {
+    const app = await world.tokens.findApp(node.id);
+    if (app !== undefined && tokenless(app)) return seeAs(world, resolved, [{ place: "bearer", value: "", token: tokenOfApp(app) }], app);
+  }
+  throw missingCredential([], schemeFor(scheme, world.profile)) ?? tokenMissing("access_token");
+}
+
+function seeAs(
+  world: World,
+  { address, method, node, endpoint }: Resolved,
+  credentials: readonly Credential[],
+  app: AppFacts,
+): Visible | undefined | Promise<Visible | undefined> {
+  const { token } = credentials[0] as Credential;
+  const subject: NodeRef = node ?? { id: app.id, type: "app", owner: app.id };
+  const check = checkFor(world, credentials, app, subject);
+  const visible: Visible = { address, method, credentials, app, node, endpoint, caller: { token, app }, subject, check };
+  if (node === undefined) return visible;
+  const canSee = canSeeNode(endpoint.visibility, check);
+  if (typeof canSee === "boolean") return canSee ? visible : undefined;
+  return canSee.then((later) => (later ? visible : undefined));
+}
+
+const checkFor = (world: World, credentials: readonly Credential[], app: AppFacts, subject: NodeRef): AuthorizationCheck[] =>
+  authorizationCheck(credentials, app, subject, {
+    ...{ reader: world.database.reader, ports: world.ports, facts: world.facts, profile: world.profile },
+  });
+
+/**
+ * The tokens that count, for the policies of fields too. Without a promise where the caches know the answer. Throws, or rejects with,
+ * what is missing: a place, a proof, a scope, a task; or the rate that is used up (D-22).
+ */
+export function authorizeCaller(
+  { request, world }: Incoming,
+  { endpoint: { access }, credentials, caller, subject, check }: Versioned,
+): readonly AuthorizationCheck[] | Promise<readonly AuthorizationCheck[]> {
+  const used = countingCredentials(schemeFor(access.scheme, world.profile), access.scheme === "pageMessaging", credentials, caller);
+  const proof = request.query.appsecret_proof ?? request.body.appsecret_proof;
+  for (const { value, token } of used) world.tokens.checkProof(proof, value, token, caller.app);
+  const counting = used === credentials ? check : checkFor(world, used, caller.app, subject);
+  const authorizing = authorize(access.policy, counting);
+  if (authorizing !== undefined) return authorizing.then(() => withinRates(world, caller, subject, counting));
+  return withinRates(world, caller, subject, counting);
+}
+
+function withinRates(world: World, { app }: Caller, { owner }: NodeRef, check: readonly AuthorizationCheck[]): readonly AuthorizationCheck[] {
+  const refused = world.rateLimits.take(app.id, owner, world.clock.nowMs());
+  if (refused !== undefined) throw refused;
+  return check;
+}
+
+/** Throws what is missing for the scheme, or the conflict of two places (D-12); page messaging has each of its places checked. */
+function countingCredentials(scheme: Scheme, isEachChecked: boolean, credentials: readonly Credential[], caller: Caller): readonly Credential[] {
+  const isOpen = (place: Credential["place"]) => scheme.developmentOnly?.includes(place) !== true || caller.app.mode === "development";
+  const counts = ({ place }: Credential) => scheme.places.includes(place) && isOpen(place);
+  const used = credentials.every(counts) ? credentials : credentials.filter(counts);
+  const missing = missingCredential(used, scheme);
+  if (missing !== undefined) throw missing;
+  if (!isEachChecked && used.some(({ value }) => value !== used[0]?.value)) {
+    throw invalidParameter("access_token", "differs between two places of the request");
+  }
+  return used;
+}

@@ -1,0 +1,36 @@
+/** The steps `prepare` and `handle`: the feature's own code. */
+
+import type { Row } from "#storage/sql";
+import type { ListResult } from "../contract/operation.ts";
+import type { Parsed, ParsedList, ParsedNode, ParsedRead, ParsedWrite } from "./parse.ts";
+
+/** What the feature returned, with the request that it was for. */
+export type Handled =
+  | { readonly kind: "node"; readonly parsed: ParsedNode; readonly row: Row | undefined }
+  | { readonly kind: "list"; readonly parsed: ParsedList; readonly found: ListResult<Row> }
+  | { readonly kind: "read"; readonly parsed: ParsedRead; readonly response: unknown }
+  | { readonly kind: "write"; readonly parsed: ParsedWrite; readonly response: unknown };
+
+/** What must be asked of a network first: never inside a transaction. Undefined where a write prepares nothing. */
+export function prepare({ served, request }: ParsedWrite): Promise<unknown> | undefined {
+  return served.submit === undefined ? served.prepare?.(request, request.world.database.reader) : undefined;
+}
+
+/** Rejects with what the feature throws; of a write that rejects nothing is stored. */
+export async function handle(parsed: Parsed, prepared: unknown): Promise<Handled> {
+  const { database } = parsed.request.world;
+  switch (parsed.kind) {
+    case "node":
+      return { kind: "node", parsed, row: await parsed.reading.find(parsed.request, database.reader, parsed.request.node) };
+    case "list":
+      return { kind: "list", parsed, found: await parsed.served.handle(parsed.request, database.reader) };
+    case "read":
+      return { kind: "read", parsed, response: await parsed.served.handle(parsed.request, database.reader) };
+    case "write":
+      return { kind: "write", parsed, response: await write(parsed, prepared) };
+  }
+}
+
+function write({ served, request }: ParsedWrite, prepared: unknown): Promise<unknown> {
+  return served.submit === undefined ? request.world.database.write((tx) => served.handle(request, tx, prepared)) : served.submit(request);
+}

@@ -1,0 +1,123 @@
+/** The step `parse`: the request's text against the contract. Nothing is read from the store, and nothing after it refuses a parameter's form. */
+import type { AuthorizationCheck } from "#auth/authorize";
+import { BoundedMap } from "#kernel/bounded-map";
+import { invalidParameter } from "#kernel/errors";
+import { parseSelection, type Selection } from "#kernel/selection";
+import { detached } from "#kernel/text";
+import type { ListRequest, NodeType, OperationRequest, ReadRequest, Served } from "../contract/operation.ts";
+import { readPageRequest } from "../response/paging.ts";
+import type { FieldAccess } from "./fields/field-policies.ts";
+import { type Projection, projectionOf } from "./fields/projection.ts";
+import type { GraphRequest, Parameters } from "./request.ts";
+import type { Incoming, Versioned } from "./stages.ts";
+import { migrationsOf } from "./version.ts";
+
+type ServedOf<Kind> = Extract<Served, { contract: { kind: Kind } }>;
+
+/** A read of a node by its id, which has no handler. */
+export interface ParsedNode {
+  readonly kind: "node";
+  readonly request: ReadRequest;
+  readonly reading: NonNullable<NodeType["reading"]>;
+  readonly projection: Projection;
+  readonly access: FieldAccess;
+  readonly hasMetadata: boolean;
+}
+
+export interface ParsedList {
+  readonly kind: "list";
+  readonly request: ListRequest;
+  readonly served: ServedOf<"list">;
+  /** What its cursors belong to. */
+  readonly name: string;
+  readonly projection: Projection;
+  readonly access: FieldAccess;
+}
+
+export interface ParsedRead {
+  readonly kind: "read";
+  readonly request: OperationRequest;
+  readonly served: ServedOf<"read">;
+}
+
+export interface ParsedWrite {
+  readonly kind: "write";
+  readonly request: OperationRequest;
+  readonly served: ServedOf<"write">;
+  /** D-33: what is read back; undefined where nothing is. */
+  readonly projection: Projection | undefined;
+  readonly access: FieldAccess;
+}
+
+export type Parsed = ParsedNode | ParsedList | ParsedRead | ParsedWrite;
+
+/** Throws the defect of the request's text, or `invalidParameter`. */
+export function parse(incoming: Incoming, versioned: Versioned, check: readonly AuthorizationCheck[]): Parsed {
+  const { request: graphRequest, world, registry } = incoming;
+  if (graphRequest.defect !== undefined) throw graphRequest.defect;
+  const { endpoint, subject: node, caller, served: byVersion } = versioned;
+  const { version } = byVersion;
+  const isMigrated = migrationsOf(incoming, versioned);
+  const source = registry.changes.upParams(endpoint.access.operation, version, parametersOf(graphRequest));
+  const selection = selectionOf(source.fields);
+  const access: FieldAccess = { policy: endpoint.access.policy, check };
+  const { reading, served } = endpoint;
+  if (reading !== undefined) {
+    const request: ReadRequest = { node, caller, version, world, graphRequest, isMigrated };
+    const projection = projectionOf(reading.set, selection, world.profile);
+    return { kind: "node", request, reading, projection, access, hasMetadata: isSet(source.metadata) };
+  }
+  if (served === undefined) throw new Error(`${endpoint.access.operation} has neither a handler nor declared fields`);
+  const params = endpoint.readParams(source);
+  const { contract } = served;
+  if (contract.kind === "list") {
+    const name = `${contract.operation} ${node.id}`;
+    const projection = projectionOf(contract.items, selection, world.profile);
+    const page = readPageRequest(source, name, world.cursors, contract.keyColumns ?? 1);
+    const request: ListRequest = { node, params, caller, version, world, graphRequest, isMigrated, page };
+    return { kind: "list", request, served: served as ServedOf<"list">, name, projection, access };
+  }
+  const request: OperationRequest = { node, params, caller, version, world, graphRequest, isMigrated };
+  if (contract.kind === "read") return { kind: "read", request, served: served as ServedOf<"read"> };
+  return writeOf(request, served as ServedOf<"write">, selection, access);
+}
+
+/** A wrong selection is refused before anything is written. An intake reads nothing back. */
+function writeOf(request: OperationRequest, served: ServedOf<"write">, selection: Selection | undefined, access: FieldAccess): ParsedWrite {
+  const readBack = selection === undefined || served.submit !== undefined ? undefined : served.contract.readBack;
+  const projection = readBack === undefined ? undefined : projectionOf(readBack.set, selection, request.world.profile);
+  return { kind: "write", request, served, projection, access };
+}
+
+/** D-34, D-41: bodies carry parameters on every method, and the body wins over the query. */
+function parametersOf(request: GraphRequest): Parameters {
+  if (isEmpty(request.body)) return request.query;
+  return isEmpty(request.query) ? request.body : { ...request.query, ...request.body };
+}
+
+function isEmpty(parameters: Parameters): boolean {
+  for (const _ in parameters) return false;
+  return true;
+}
+
+const isSet = (flag: unknown): boolean => flag === "1" || flag === 1 || flag === "true" || flag === true;
+
+function selectionOf(fields: unknown): Selection | undefined {
+  if (fields === undefined || fields === "") return undefined;
+  if (typeof fields === "string") return knownSelection(fields);
+  if (Array.isArray(fields) && fields.every((field) => typeof field === "string")) return parseSelection(fields.join(","));
+  throw invalidParameter("fields", "must be a comma-separated string");
+}
+
+/** Clients ask for the same fields again and again. At most 512 texts of 256 characters, and what they resolve to. */
+const SELECTIONS_MAX = 512;
+const SELECTION_CHARACTERS_MAX = 256;
+const selections = new BoundedMap<string, Selection>(SELECTIONS_MAX);
+
+function knownSelection(text: string): Selection {
+  const known = selections.get(text);
+  if (known !== undefined) return known;
+  const selection = parseSelection(text);
+  if (text.length <= SELECTION_CHARACTERS_MAX) selections.set(detached(text), selection);
+  return selection;
+}

@@ -1,0 +1,73 @@
+/** The step `render`: to status, headers and JSON text. What a response says beside its body depends on how far its request came. */
+import { hash } from "node:crypto";
+import type { GraphError } from "#kernel/errors";
+import { formatVersion } from "#kernel/versions";
+import type { ErrorForm } from "../contract/operation.ts";
+import { renderError as renderBody } from "../response/error-forms.ts";
+import { newestVersion, upgradeWarning } from "../versions/resolve.ts";
+import { fixedVersions } from "../versions/surfaces.ts";
+import type { GraphRequest, GraphResponse } from "./request.ts";
+import { formByShape } from "./route.ts";
+import type { Incoming, Reached } from "./stages.ts";
+
+/** 200 with the response, or 304 to a read by a caller who has it already. */
+export function renderResponse(incoming: Incoming, reached: Reached, response: unknown): GraphResponse {
+  const { request } = incoming;
+  const body = JSON.stringify(response);
+  const headers = headersOf(incoming, reached);
+  if (request.method !== "POST" && request.method !== "DELETE") {
+    const tag = `"${hash("sha1", body, "base64url")}"`;
+    headers.etag = tag;
+    if (isKnown(request, tag)) return graphResponse(incoming, reached, 304, headers, "");
+  }
+  return graphResponse(incoming, reached, 200, headers, body);
+}
+
+export function renderError(incoming: Incoming, reached: Reached, error: GraphError): GraphResponse {
+  const { status, headers, body } = renderBody(error, errorFormOf(incoming, reached), incoming.world.profile, incoming.traceId);
+  return graphResponse(incoming, reached, status, Object.assign(headersOf(incoming, reached), headers), JSON.stringify(body));
+}
+
+/** The response to one request of several, in place of the response to all of them. */
+export const renderPart = ({ traceId }: Incoming, { status, headers, body }: GraphResponse): GraphResponse => ({
+  ...{ status, headers, body, operation: "unknown", traceId, app: undefined },
+});
+
+/**
+ * D-20: in the form of the operation, once it is known. Before that, and where the caller may not know of the node, in the form
+ * that the request's own shape asks for.
+ */
+const errorFormOf = ({ request, registry }: Incoming, { address, endpoint }: Reached): ErrorForm =>
+  endpoint === undefined ? formByShape(request, address?.edge, registry) : endpoint.access.errorForm;
+
+function headersOf({ request, world, registry, traceId }: Incoming, reached: Reached): Record<string, string> {
+  const { address, method, app, endpoint, subject, served } = reached;
+  const headers: Record<string, string> = {
+    "content-type": "application/json; charset=UTF-8",
+    "x-pf-trace-id": traceId,
+    // D-83: the version that served the response; where a request did not come that far the one it asked for, or else the newest.
+    "pf-api-version": fixedVersions[request.surface] ?? formatVersion(served?.version ?? address?.version ?? newestVersion(world.calendar)),
+    "x-app-usage": usage(app === undefined ? 0 : world.rateLimits.appUsage(app.id)),
+    "x-business-use-case-usage": usage(subject === undefined ? 0 : world.rateLimits.pageUsage(subject.owner)),
+  };
+  const ofShape = method === undefined ? undefined : registry.headersOf(method, address?.edge);
+  if (ofShape !== undefined) Object.assign(headers, ofShape);
+  if (endpoint?.access.headers !== undefined) Object.assign(headers, endpoint.access.headers);
+  if (served?.upgradedFrom !== undefined) headers["x-ad-api-version-warning"] = upgradeWarning(served.version, served.upgradedFrom);
+  return headers;
+}
+
+const NO_USAGE = '{"call_count":0}';
+/** D-22: percent of the allowed requests that are used. */
+const usage = (percent: number): string => (percent === 0 ? NO_USAGE : `{"call_count":${percent}}`);
+
+/** D-34: the caller has the response with that entity tag. */
+function isKnown(request: GraphRequest, tag: string): boolean {
+  const known = request.header("if-none-match");
+  return known !== undefined && (known.trim() === "*" || known.split(",").some((one) => one.trim().replace(/^W\//, "") === tag));
+}
+
+function graphResponse({ traceId }: Incoming, reached: Reached, status: number, headers: Record<string, string>, body: string): GraphResponse {
+  const operation = (reached.endpoint ?? reached.concealed)?.access.operation ?? "unknown";
+  return { status, headers, body, operation, traceId, app: reached.app?.id };
+}

@@ -1,0 +1,60 @@
+/**
+ * How far a request has come. Each step of the pipeline takes one of these values and returns the next: what the steps before it
+ * learned, and what it has learned itself. None is ever written to.
+ */
+import type { AppFacts } from "#auth/app-facts";
+import type { AuthorizationCheck } from "#auth/authorize";
+import type { Credential } from "#auth/credentials";
+import type { NodeRef } from "#auth/node-ref";
+import type { Endpoint, Registry } from "../contract/registry.ts";
+import type { ServedVersion } from "../versions/resolve.ts";
+import type { World } from "../worlds/world.ts";
+import type { Address } from "./address.ts";
+import type { Caller } from "./caller.ts";
+import type { GraphRequest } from "./request.ts";
+
+/** A request at the start of the pipeline. */
+export interface Incoming {
+  readonly request: GraphRequest;
+  readonly world: World;
+  readonly registry: Registry;
+  readonly traceId: string;
+  /** World time, Unix seconds. */
+  readonly now: number;
+}
+
+export interface Addressed {
+  readonly address: Address;
+  readonly method: string;
+}
+
+export interface Authenticated extends Addressed {
+  /** Every token that the request brings, checked; empty for a request without one. */
+  readonly credentials: readonly Credential[];
+  /** Of the token that comes first; undefined without a token. */
+  readonly app: AppFacts | undefined;
+}
+
+export interface Resolved extends Authenticated {
+  /** Undefined for an address without an id. */
+  readonly node: NodeRef | undefined;
+  readonly endpoint: Endpoint;
+}
+
+/** The caller may know that the node exists. */
+export interface Visible extends Resolved {
+  readonly caller: Caller;
+  /** The node, or the caller's app where the address has no id. */
+  readonly subject: NodeRef;
+  readonly check: readonly AuthorizationCheck[];
+}
+
+export interface Versioned extends Visible {
+  readonly served: ServedVersion;
+}
+
+/**
+ * The last of these values: whatever a response says beside its body, and the form of an error, is read from it (`render.ts`).
+ * `concealed` is the endpoint on a node that the caller may not see: for the log alone.
+ */
+export type Reached = Partial<Versioned> & { readonly concealed?: Endpoint };
