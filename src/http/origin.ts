@@ -1,6 +1,6 @@
 /** D-01: scheme and host as the caller used them. */
 import ipaddr from "ipaddr.js";
-import { findHeader, type RawHeaders } from "./arrived.ts";
+import { findHeader, type RawHeaders } from "./http1/headers.ts";
 
 export interface Origin {
   readonly scheme: string;

@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { World } from "#graph/worlds/world";
 import { surfaces } from "#surfaces/surfaces";
-import { findHeader, splitTarget } from "./arrived.ts";
 import { hostnameOf, isHost, Origins } from "./origin.ts";
 import { Places } from "./places.ts";
 
@@ -101,20 +100,4 @@ describe("D-01: scheme and host as the caller used them", () => {
       expect(isHost(host)).toBe(false);
     expect(["A.b:80", "[::1]:80", "a", "[::1]"].map(hostnameOf)).toEqual(["a.b", "[::1]", "a", "[::1]"]);
   });
-});
-
-test("a target is split, in both of its forms", () => {
-  expect(splitTarget("/a/b?c=d?e#f")).toEqual({ path: "/a/b", queryText: "c=d?e", authority: undefined });
-  expect(splitTarget("/a#b?c")).toEqual({ path: "/a", queryText: "", authority: undefined });
-  expect(splitTarget("//evil.test/a")).toEqual({ path: "//evil.test/a", queryText: "", authority: undefined });
-  expect(splitTarget("http://h:1/a?b")).toEqual({ path: "/a", queryText: "b", authority: "h:1" });
-  expect(splitTarget("http://h?b")).toEqual({ path: "/", queryText: "b", authority: "h" });
-  expect(splitTarget("a")).toEqual({ path: "/a", queryText: "", authority: undefined });
-});
-
-test("two headers of one name are both seen", () => {
-  const raw = ["Authorization", "Bearer a", "x", "1", "authorization", "Bearer b"];
-  expect(findHeader(raw, "authorization")).toBe("Bearer a, Bearer b");
-  expect(findHeader(raw, "x")).toBe("1");
-  expect(findHeader(raw, "y")).toBeUndefined();
 });

@@ -43,7 +43,13 @@ describe("what two readers could understand differently is refused, and nothing 
     for (const parts of [[text + smuggled], [text, smuggled], [...text, smuggled]]) {
       const owner = new Owner();
       await owner.send(...parts);
-      expect([owner.seen, owner.refused.length, owner.line.written, owner.line.said]).toEqual([[], 1, "refused!", ["shutdown"]]);
+      const { seen, refused, responses, line } = owner;
+      expect({ seen, refused: refused.length, responses, events: line.events }).toEqual({
+        seen: [],
+        refused: 1,
+        responses: "refused!",
+        events: ["shutdown"],
+      });
     }
   });
 
@@ -62,12 +68,18 @@ describe("what two readers could understand differently is refused, and nothing 
   ])("chunks: %j", async (text) => {
     const owner = new Owner();
     await owner.send(`POST / HTTP/1.1\r\n${text}`, smuggled);
-    expect([owner.seen.map(({ target }) => target), owner.line.written, owner.line.said]).toEqual([["/"], "last!", ["shutdown"]]);
+    const { seen, responses, line } = owner;
+    expect({ seen: seen.map(({ target, body }) => ({ target, body })), responses, events: line.events }).toEqual({
+      seen: [{ target: "/", body: "malformed-chunks" }],
+      responses: "last!",
+      events: ["shutdown"],
+    });
   });
 
-  test("a body that the request did not take ends the connection", async () => {
+  test("a body that was not received ends the connection", async () => {
     const owner = new Owner({ bodyBytesMax: 3 });
     await owner.send(`POST /1 HTTP/1.1\r\nContent-Length: 4\r\n\r\n${smuggled}`, smuggled);
-    expect([owner.seen.length, owner.line.written, owner.line.said]).toEqual([1, "last!", ["shutdown"]]);
+    const { seen, responses, line } = owner;
+    expect({ seen: seen.length, responses, events: line.events }).toEqual({ seen: 1, responses: "last!", events: ["shutdown"] });
   });
 });
