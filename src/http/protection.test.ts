@@ -181,6 +181,10 @@ test.each([
   "POST /1 HTTP/1.1\r\nHost: h\r\nContent-Length: -1\r\n\r\n",
   "POST /1 HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
   "POST /1 HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+  "GET 1 HTTP/1.1\r\nHost: h\r\n\r\n",
+  "OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n",
+  "GET /1 HTTP/1.1\r\n\r\n",
+  "\r\n\r\nGET /1 HTTP/1.1\r\nHost: h\r\n\r\n",
   "CONNECT h:1 HTTP/1.1\r\nHost: h\r\n\r\n",
 ])("D-20: what is not HTTP is a declared error too: %j", async (text) => {
   await using({}, async ({ port }) => {

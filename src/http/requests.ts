@@ -78,9 +78,8 @@ export class RequestDispatcher {
 
   #incomingRequestOf(head: RequestHead, exchange: Exchange): IncomingRequest {
     const startedMs = monotonicMs();
-    const { path, authority } = head.target;
-    const origin = this.#options.origins.of(head.headers, authority, exchange);
-    const place = this.#options.places.locate(origin.host, path);
+    const origin = this.#options.origins.of(head.headers, head.host, exchange);
+    const place = this.#options.places.locate(origin.host, head.target.path);
     const baseUrl = `${origin.scheme}://${origin.host}${place.mount}`;
     return { head, exchange, query: this.#queryOf(head), place, baseUrl, startedMs, bodyBytes: 0 };
   }

@@ -43,7 +43,9 @@ export interface OwnerOptions extends Partial<ConnectionLimits> {
 /** A server that notes its requests, and answers each with 204. */
 export class Owner implements ConnectionOwner {
   readonly limits: ConnectionLimits;
-  readonly clock = { monotonicMs: () => performance.now(), nowMs: () => 0 };
+  /** Of the clock, which stands still until a test moves it. */
+  timeMs = 0;
+  readonly clock = { monotonicMs: () => this.timeMs, nowMs: () => 0 };
   readonly commonHeaderLines = "";
   isStopping = false;
   readonly seen: Seen[] = [];
@@ -94,6 +96,12 @@ export class Owner implements ConnectionOwner {
     return this.line.written.replace(/HTTP\/1\.1 (\d+).*?\r\n\r\n/gs, (head, status) =>
       status === "400" ? "refused!" : /connection: close/.test(head) ? "last!" : "!",
     );
+  }
+
+  /** Lets time go by. */
+  pass(ms: number): void {
+    this.timeMs += ms;
+    this.connection.checkTime(this.timeMs);
   }
 
   /** Sends the parts, each in a turn of its own. */

@@ -64,6 +64,8 @@ export class Connection {
   /** When the state, or a head's first byte, began. */
   #sinceMs: number;
   #hasServed = false;
+  /** The first byte of the next head is there, though it may be of an empty line that was skipped. */
+  #hasHeadBegun = false;
   #isReadingRequests = false;
   #isPaused = false;
   /** The client may be sending bytes that nobody reads. */
@@ -101,7 +103,10 @@ export class Connection {
 
   received(bytes: Buffer): void {
     if (this.#state === "ending") return;
-    if (this.#state === "waiting" && this.#receiveBuffer.length === 0) this.#sinceMs = this.#owner.clock.monotonicMs();
+    if (this.#state === "waiting" && !this.#hasHeadBegun) {
+      this.#hasHeadBegun = true;
+      this.#sinceMs = this.#owner.clock.monotonicMs();
+    }
     this.#receiveBuffer.append(bytes);
     if (this.#state === "waiting") this.#readRequests();
     else if (this.#settleBody !== undefined) this.#advanceBody();
@@ -145,7 +150,7 @@ export class Connection {
     if (this.#state === "ending") {
       if (ms > LINGER_MS) this.abort();
     } else if (this.#state === "waiting") {
-      if (this.#receiveBuffer.length > 0) {
+      if (this.#hasHeadBegun) {
         if (ms > headMsMax) this.#refuse({ kind: "head-too-slow", msMax: headMsMax });
       } else if (ms > (this.#hasServed ? keepAliveMs : headMsMax)) this.#end();
     }
@@ -262,6 +267,7 @@ export class Connection {
       return;
     }
     this.#state = "waiting";
+    this.#hasHeadBegun = this.#receiveBuffer.length > 0;
     this.#sinceMs = this.#owner.clock.monotonicMs();
     this.#readOn();
   }

@@ -7,3 +7,5 @@ export type ProtocolProblem =
   | { readonly kind: "malformed-chunks" }
   | { readonly kind: "body-too-large"; readonly bytesMax: number }
   | { readonly kind: "body-too-slow"; readonly msMax: number };
+
+export const malformed = (detail: string): ProtocolProblem => ({ kind: "malformed-head", detail });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { findHeader } from "./headers.ts";
+import { isHost } from "./host.ts";
 import { parseTarget } from "./target.ts";
 
 describe("targets", () => {
@@ -9,10 +10,20 @@ describe("targets", () => {
     { text: "//evil.test/a", path: "//evil.test/a", queryText: "", authority: undefined },
     { text: "http://h:1/a?b", path: "/a", queryText: "b", authority: "h:1" },
     { text: "http://h?b", path: "/", queryText: "b", authority: "h" },
-    { text: "a", path: "/a", queryText: "", authority: undefined },
+    { text: "HTTPS://h", path: "/", queryText: "", authority: "h" },
   ])("$text", (target) => {
     expect(parseTarget(target.text)).toEqual(target);
   });
+
+  test.each(["", "a", "?a", "*", "h:1", "http:", "http:/h", "ftp://h/", "xhttp://h/"])("%j is no target", (text) => {
+    expect(parseTarget(text)).toBeUndefined();
+  });
+});
+
+test("hosts", () => {
+  for (const host of ["localhost", "a.b-c_d:1", "127.0.0.1:65535", "[::1]", "[::1]:80", "X"]) expect(isHost(host)).toBe(true);
+  for (const host of ["", ":80", "a:", "a:b", "a:123456", "a:80:80", "[::1", "::1", "a%20", "ü", "a\\b", "a?b", "a#b", "[<]", "a".repeat(300)])
+    expect(isHost(host)).toBe(false);
 });
 
 test("two headers of one name are both seen", () => {

@@ -1,12 +1,15 @@
 /** The head of a request (RFC 9112, 2 to 7), read strictly: what two readers could take for different things is refused. */
 import type { RawHeaders } from "./headers.ts";
-import type { ProtocolProblem } from "./problem.ts";
+import { isHost } from "./host.ts";
+import { malformed, type ProtocolProblem } from "./problem.ts";
 import { parseTarget, type Target } from "./target.ts";
 
 export interface RequestHead {
   readonly method: string;
   readonly target: Target;
   readonly headers: RawHeaders;
+  /** Of an absolute target, else of the Host header. Undefined only where HTTP/1.0 sent none. */
+  readonly host: string | undefined;
   /** How the body ends: after so many bytes (0: there is none), or with the last chunk. */
   readonly framing: number | "chunked";
   /** The client wants to use the connection again. */
@@ -52,31 +55,31 @@ function checkedHead(method: string, targetText: string, headers: RawHeaders, is
   let length: string | undefined;
   let coding: string | undefined;
   let expect: string | undefined;
-  let hosts = 0;
+  let host: string | undefined;
   let byteCount = 0;
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] as string;
     const value = headers[i + 1] as string;
     byteCount += name.length + value.length;
-    if (name.length === 4 && name.toLowerCase() === "host") hosts++;
+    if (name.length === 4 && name.toLowerCase() === "host") host = joined(host, value);
     else if (name.length === 6 && name.toLowerCase() === "expect") expect = joined(expect, value);
     else if (name.length === 10 && name.toLowerCase() === "connection") connection = joined(connection, value);
     else if (name.length === 14 && name.toLowerCase() === "content-length") length = joined(length, value);
     else if (name.length === 17 && name.toLowerCase() === "transfer-encoding") coding = joined(coding, value);
   }
   if (method === "CONNECT") return malformed("CONNECT is for proxies, and this is none");
-  // RFC 9112, 3.2: where a proxy before us read another host than we do, it let a request through that was not meant.
-  if (hosts > 1) return malformed("it names several hosts");
+  // RFC 9112, 3.2. Two hosts are malformed as well: where a proxy read another one than we do, it let a request through that was not meant.
+  if (host === undefined ? !isHttp10 : !isHost(host)) return malformed("its Host header is missing, malformed or there twice");
   const framing = framingOf(length, coding, isHttp10);
   if (framing === undefined) return malformed("it does not say clearly where its body ends");
   const target = parseTarget(targetText);
+  if (target === undefined) return malformed("its target is neither a path nor an http address");
+  if (target.authority !== undefined && !isHost(target.authority)) return malformed("its target names no host");
   byteCount += target.path.length + target.queryText.length;
   const isKept = connection === undefined ? !isHttp10 : isKeptBy(connection, isHttp10);
   const expectsContinue = expect !== undefined && !isHttp10 && expect.toLowerCase() === "100-continue";
-  return { method, target, headers, framing, isKept, isHttp10, expectsContinue, byteCount };
+  return { method, target, headers, host: target.authority ?? host, framing, isKept, isHttp10, expectsContinue, byteCount };
 }
-
-const malformed = (detail: string): ProtocolProblem => ({ kind: "malformed-head", detail });
 
 function problemOf(text: string): ProtocolProblem {
   if (!METHOD.test(text)) return malformed("it does not begin with a method in upper case");

@@ -10,16 +10,17 @@ export interface Target {
   readonly authority: string | undefined;
 }
 
-export function parseTarget(text: string): Target {
+const ABSOLUTE = /^https?:\/\//i;
+
+/** Undefined for what is neither a path nor an http address: the other forms are for proxies, and `*` names nothing here. */
+export function parseTarget(text: string): Target | undefined {
   let authority: string | undefined;
   let start = 0;
   if (text.charCodeAt(0) !== 47) {
-    const scheme = text.indexOf("://");
-    if (scheme !== -1) {
-      const end = endOfAuthority(text, scheme + 3);
-      authority = text.slice(scheme + 3, end);
-      start = end;
-    }
+    const scheme = ABSOLUTE.exec(text)?.[0];
+    if (scheme === undefined) return undefined;
+    start = endOfAuthority(text, scheme.length);
+    authority = text.slice(scheme.length, start);
   }
   const hash = text.indexOf("#", start);
   const end = hash === -1 ? text.length : hash;
@@ -28,7 +29,8 @@ export function parseTarget(text: string): Target {
   return { text, path: rooted(text.slice(start, question)), queryText: text.slice(question + 1, end), authority };
 }
 
-const rooted = (path: string): string => (path.charCodeAt(0) === 47 ? path : `/${path}`);
+/** An absolute target may leave its path out. */
+const rooted = (path: string): string => (path === "" ? "/" : path);
 
 function endOfAuthority(text: string, start: number): number {
   let end = start;
