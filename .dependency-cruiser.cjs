@@ -51,6 +51,12 @@ const rules = [
     to: { pathNot: "^src/kernel/" },
   },
   {
+    name: "http1-knows-the-protocol-alone",
+    comment: "bytes in; heads, bodies and protocol problems out. What the interface makes of them stands above, in src/http",
+    from: { path: "^src/http/http1/", pathNot: TEST },
+    to: { pathNot: "^src/http/http1/|^src/kernel/" },
+  },
+  {
     name: "system-is-given",
     comment:
       "time, ids and randomness are given by main; importing system.ts makes a thing impossible to steer in a test. Listeners may: how long a request took is the machine's business, not the world's",

@@ -53,7 +53,7 @@ function init(args)
 end
 
 function tell(...)
-  io.stderr:write(string.format('{"calls":%d,"duration_us":%d,"p50_us":%d,"p99_us":%d,"refused":%d,"broken":%d}\n', ...))
+  io.stderr:write(string.format('{"requests":%d,"duration_us":%d,"p50_us":%d,"p99_us":%d,"refused":%d,"broken":%d}\n', ...))
   io.stderr:flush()
 end
 

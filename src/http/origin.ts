@@ -1,10 +1,11 @@
-/** D-01: scheme and host as the caller used them. */
+/** D-01: scheme and host as the client used them. */
 import ipaddr from "ipaddr.js";
-import { findHeader, type RawHeaders } from "./arrived.ts";
+import { findHeader, type RawHeaders } from "./http1/headers.ts";
+import { isHost } from "./http1/host.ts";
 
 export interface Origin {
   readonly scheme: string;
-  /** With the port, as the caller wrote it. */
+  /** With the port, as the client wrote it. */
   readonly host: string;
 }
 
@@ -15,7 +16,6 @@ export class Origins {
   readonly #trusted: readonly [ipaddr.IPv4 | ipaddr.IPv6, number][];
   readonly #known = new Map<string, boolean>();
   #configured: Origin;
-  #lastHost = "";
 
   /** `trustedProxies` are CIDR ranges, e.g. `10.0.0.0/8`. Throws for what is none. */
   constructor(trustedProxies: readonly string[]) {
@@ -23,32 +23,24 @@ export class Origins {
     this.#configured = { scheme: "http", host: "localhost" };
   }
 
-  /** What stands in for a Host header that is missing or malformed. */
+  /** The host of a request that names none, which only HTTP/1.0 may do. */
   configured(hostname: string, port: number): void {
     const isAny = hostname === "0.0.0.0" || hostname === "::";
     const host = isAny ? "localhost" : hostname.includes(":") ? `[${hostname}]` : hostname;
     this.#configured = { scheme: "http", host: `${host}:${port}` };
   }
 
-  /** The address of `peer` is asked only where proxies are trusted: looking it up has a cost. */
-  of(raw: RawHeaders, authority: string | undefined, peer: { readonly remoteAddress: string | undefined }): Origin {
-    const sent = authority ?? findHeader(raw, "host");
-    const host = this.#isHost(sent) ? sent : this.#configured.host;
-    if (this.#trusted.length === 0 || !this.#isTrusted(peer.remoteAddress)) return { scheme: this.#configured.scheme, host };
-    const forwardedHost = firstOf(findHeader(raw, "x-forwarded-host"));
-    const forwardedScheme = firstOf(findHeader(raw, "x-forwarded-proto"))?.toLowerCase();
+  /** `named` is the host that the request is for. The address of `peer` is asked only where proxies are trusted: looking it up has a cost. */
+  of(headers: RawHeaders, named: string | undefined, peer: { readonly remoteAddress: string | undefined }): Origin {
+    const { scheme } = this.#configured;
+    const host = named ?? this.#configured.host;
+    if (this.#trusted.length === 0 || !this.#isTrusted(peer.remoteAddress)) return { scheme, host };
+    const forwardedHost = firstOf(findHeader(headers, "x-forwarded-host"));
+    const forwardedScheme = firstOf(findHeader(headers, "x-forwarded-proto"))?.toLowerCase();
     return {
-      scheme: forwardedScheme === "https" || forwardedScheme === "http" ? forwardedScheme : this.#configured.scheme,
+      scheme: forwardedScheme === "https" || forwardedScheme === "http" ? forwardedScheme : scheme,
       host: isHost(forwardedHost) ? forwardedHost : host,
     };
-  }
-
-  /** Nearly every request names the same host as the one before. */
-  #isHost(text: string | undefined): text is string {
-    if (text !== undefined && text === this.#lastHost) return true;
-    if (!isHost(text)) return false;
-    this.#lastHost = text;
-    return true;
   }
 
   #isTrusted(remote: string | undefined): boolean {
@@ -70,30 +62,8 @@ export class Origins {
   }
 }
 
-/** Of a chain of proxies the first wrote down what the caller used. */
+/** The first proxy of a chain noted what the client used. */
 const firstOf = (list: string | undefined): string | undefined => list?.split(",", 1)[0]?.trim();
-
-/** The longest name of the DNS and a port. */
-const HOST_CHARACTERS_MAX = 260;
-const IPV6_HOST = /^\[[0-9a-fA-F:.]+\](?::\d{1,5})?$/;
-
-/** A name or IPv4 address, or an IPv6 address in brackets, with or without a port: nothing that could break a link. */
-export function isHost(text: string | undefined): text is string {
-  if (text === undefined || text === "" || text.length > HOST_CHARACTERS_MAX) return false;
-  if (text.charCodeAt(0) === 91) return IPV6_HOST.test(text);
-  let at = 0;
-  while (at < text.length && isNameUnit(text.charCodeAt(at))) at++;
-  if (at === text.length) return true;
-  if (at === 0 || text.charCodeAt(at) !== 58 || text.length - at > 6 || at + 1 === text.length) return false;
-  for (at++; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    if (unit < 48 || unit > 57) return false;
-  }
-  return true;
-}
-
-const isNameUnit = (unit: number): boolean =>
-  (unit >= 97 && unit <= 122) || (unit >= 48 && unit <= 57) || unit === 46 || unit === 45 || (unit >= 65 && unit <= 90) || unit === 95;
 
 /** Lower case, without the port. */
 export function hostnameOf(host: string): string {

@@ -49,14 +49,14 @@ describe("bodies above the limit", () => {
   test("are not kept when it is known that they are too large", () => {
     const body = incomingBody("chunked", 64 * KIB);
     const receiveBuffer = new ReceiveBuffer();
-    const responses = Array.from({ length: 5 }, () => {
+    const ends = Array.from({ length: 5 }, () => {
       receiveBuffer.append(Buffer.from(`4000\r\n${"a".repeat(16 * KIB)}\r\n`));
       return body.advance(receiveBuffer);
     });
     // Four make the limit, the fifth exceeds it: by its size line, before its bytes are looked at.
-    expect(responses.slice(0, 4)).toEqual([undefined, undefined, undefined, undefined]);
-    expect(responses[4]).toMatchObject({ defect: { errorName: "bodyTooLarge" } });
-    expect(incomingBody(64 * KIB + 1, 64 * KIB).advance(new ReceiveBuffer())).toMatchObject({ defect: { errorName: "bodyTooLarge" } });
+    const refused = { problem: { kind: "body-too-large" as const, bytesMax: 64 * KIB } };
+    expect(ends).toEqual([undefined, undefined, undefined, undefined, refused]);
+    expect(incomingBody(64 * KIB + 1, 64 * KIB).advance(new ReceiveBuffer())).toEqual(refused);
   });
 
   test("a body of just the limit is taken, and an address may have its own limit", async () => {
@@ -181,6 +181,10 @@ test.each([
   "POST /1 HTTP/1.1\r\nHost: h\r\nContent-Length: -1\r\n\r\n",
   "POST /1 HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
   "POST /1 HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+  "GET 1 HTTP/1.1\r\nHost: h\r\n\r\n",
+  "OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n",
+  "GET /1 HTTP/1.1\r\n\r\n",
+  "\r\n\r\nGET /1 HTTP/1.1\r\nHost: h\r\n\r\n",
   "CONNECT h:1 HTTP/1.1\r\nHost: h\r\n\r\n",
 ])("D-20: what is not HTTP is a declared error too: %j", async (text) => {
   await using({}, async ({ port }) => {

@@ -1,4 +1,4 @@
-/** Answers to calls that do not reach the pipeline: preflights, too much work, what is not HTTP. They look like the others. */
+/** Responses to requests that do not reach the pipeline: preflights, too much work, bytes that are not HTTP. They look like all others. */
 
 import type { ErrorForm } from "#graph/contract/operation";
 import { segmentsOf } from "#graph/pipeline/address";
@@ -12,8 +12,7 @@ import type { World } from "#graph/worlds/world";
 import { type GraphError, overloaded } from "#kernel/errors";
 import { formatVersion } from "#kernel/versions";
 import { monotonicMs } from "#system";
-import type { Connection } from "./http1/connection.ts";
-import { headText } from "./responses.ts";
+import type { Exchange } from "./listeners/listener.ts";
 
 function unreached(
   deps: RequestDeps,
@@ -55,17 +54,18 @@ export function turnedAway(deps: RequestDeps, world: World, request: GraphReques
 const COMING_BACK_PER_SECOND = 500;
 const REST_SECONDS_MAX = 10;
 const LOOK_EVERY_MS = 100;
-/** That go on sooner, to see whether there is feature again: twice as many each time, as long as there is. */
+/** Connections that go on before their time, to see whether there is room again: twice as many each time, as long as there is. */
 const SOONER_MIN = 50;
 
 interface Rest {
-  readonly connection: Connection;
+  readonly exchange: Exchange;
   readonly untilMs: number;
 }
 
 /**
- * D-97: connections whose last request was turned away. Nothing is read from them before the time that the response said is over, or
- * there is feature again: who comes back sooner costs nothing until then, and the work that is taken gets done, however many there are.
+ * D-97: connections whose last request was turned away. Nothing is read from them before the time that the response named is over, or
+ * there is room again: a client that comes back sooner costs nothing until then, and the work that was taken gets done, however many
+ * clients there are.
  */
 export class Resting {
   #rests: Rest[] = [];
@@ -78,18 +78,16 @@ export class Resting {
     return Math.min(REST_SECONDS_MAX, 1 + Math.floor(this.#rests.length / COMING_BACK_PER_SECOND));
   }
 
-  /** The response is written at once. */
-  write(connection: Connection, { status, headers, body }: GraphResponse, isHead: boolean, seconds: number): void {
-    const { isLast, isHttp10 } = connection;
-    const size = Buffer.byteLength(body);
-    const head = `${headText(status, headers, isLast, isHttp10)}content-length: ${size}\r\n\r\n`;
-    connection.writeText(isHead ? head : head + body, isHead ? head.length : head.length + size);
+  /** The response leaves at once; the exchange finishes later. */
+  respond(exchange: Exchange, response: GraphResponse, seconds: number): void {
+    const { isLast } = exchange;
+    exchange.send(response);
     this.#isFull = true;
     if (isLast) {
-      connection.responded(true);
+      exchange.finish();
       return;
     }
-    this.#rests.push({ connection, untilMs: monotonicMs() + seconds * 1_000 });
+    this.#rests.push({ exchange, untilMs: monotonicMs() + seconds * 1_000 });
     // timer: nothing else happens on the connections meanwhile.
     this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS);
   }
@@ -98,11 +96,11 @@ export class Resting {
     this.#sooner = this.#isFull ? 0 : Math.max(SOONER_MIN, 2 * this.#sooner);
     this.#isFull = false;
     const nowMs = monotonicMs();
-    const [kept, rested]: [Rest[], Connection[]] = [[], []];
+    const [kept, rested]: [Rest[], Exchange[]] = [[], []];
     for (const rest of this.#rests) {
-      const { connection, untilMs } = rest;
-      if (connection.isGone) continue;
-      if (untilMs <= nowMs || connection.isLast || rested.length < this.#sooner) rested.push(connection);
+      const { exchange, untilMs } = rest;
+      if (exchange.isGone) continue;
+      if (untilMs <= nowMs || exchange.isLast || rested.length < this.#sooner) rested.push(exchange);
       else kept.push(rest);
     }
     this.#rests = kept;
@@ -111,6 +109,6 @@ export class Resting {
       this.#timer = undefined;
     }
     // The next request may have come already, and may be turned away as well.
-    for (const connection of rested) connection.responded(connection.isLast);
+    for (const exchange of rested) exchange.finish();
   }
 }

@@ -58,9 +58,9 @@ describe("D-01: addresses", () => {
     expect(await seen(get("/v25.0/8001", forwarded))).toMatchObject({ surface: "base", baseUrl: "http://inner" });
   });
 
-  test("a missing or malformed Host falls back to where the server listens", async () => {
-    for (const headers of ["", "Host: a b\r\n", "Host: a/../b\r\n"])
-      expect((await seen(get("/1", headers))).baseUrl).toBe(`http://127.0.0.1:${graph.port}`);
+  test("HTTP/1.1 without a Host, or with a malformed one, is refused; HTTP/1.0 without one reaches where the server listens", async () => {
+    for (const headers of ["", "Host:\r\n", "Host: a b\r\n", "Host: a/../b\r\n", "Host: a\r\nHost: a\r\n"])
+      expect(await ask(get("/1", headers))).toMatchObject({ status: 400, body: expect.stringContaining("its Host header is missing, malformed") });
     expect((await seen("GET /1 HTTP/1.0\r\n\r\n")).baseUrl).toBe(`http://127.0.0.1:${graph.port}`);
   });
 });

@@ -1,30 +1,30 @@
-/** A connection on a socket that is none: every byte, turn and answer is the test's to decide. */
-import type { Socket } from "bun";
-import { Connection, type ConnectionOwner, type Received } from "#http/http1/connection";
-import type { RequestHead } from "#http/http1/head";
-import { defaultLimits, type HttpLimits } from "#http/limits";
-import type { GraphError } from "#kernel/errors";
+/** A connection on a socket that is none: the test decides every byte, turn and response. */
+import type { ByteSocket } from "#http/http1/byte-socket";
+import { Connection, type ConnectionLimits, type ConnectionOwner, type ReceivedBody } from "#http/http1/connection";
+import type { ProtocolProblem } from "#http/http1/problem";
+import type { RequestHead } from "#http/http1/request-head";
+import { defaultLimits, parserHeaderBytesMax } from "#http/limits";
 
-/** A socket that takes a part of what it is given, and notes everything. */
-class Line {
+/** A socket that takes as many bytes as it has room for, and notes everything. */
+class Line implements ByteSocket {
   written = "";
-  readonly said: string[] = [];
-  feature = Number.POSITIVE_INFINITY;
+  readonly events: string[] = [];
+  room = Number.POSITIVE_INFINITY;
   readonly remoteAddress = "127.0.0.1";
 
   write(data: string | Uint8Array): number {
     const bytes = Buffer.from(data as string);
-    const taken = Math.min(this.feature, bytes.length);
-    this.feature -= taken;
+    const taken = Math.min(this.room, bytes.length);
+    this.room -= taken;
     this.written += bytes.toString("latin1", 0, taken);
     return taken;
   }
 
-  shutdown = () => this.said.push("shutdown");
-  end = () => this.said.push("end");
-  terminate = () => this.said.push("terminate");
-  pause = () => this.said.push("pause");
-  resume = () => this.said.push("resume");
+  shutdown = () => void this.events.push("shutdown");
+  end = () => void this.events.push("end");
+  terminate = () => void this.events.push("terminate");
+  pause = () => void this.events.push("pause");
+  resume = () => void this.events.push("resume");
 }
 
 export interface Seen {
@@ -34,58 +34,86 @@ export interface Seen {
   readonly body: string;
 }
 
-/** A server that notes its requests and answers each with `!`, at once or a little later. */
+export interface OwnerOptions extends Partial<ConnectionLimits> {
+  readonly bodyBytesMax?: number;
+  /** Responds a little later, not at once. */
+  readonly isLate?: boolean;
+}
+
+/** A server that notes its requests, and answers each with 204. */
 export class Owner implements ConnectionOwner {
-  readonly limits: HttpLimits;
+  readonly limits: ConnectionLimits;
+  /** Of the clock, which stands still until a test moves it. */
+  timeMs = 0;
+  readonly clock = { monotonicMs: () => this.timeMs, nowMs: () => 0 };
+  readonly commonHeaderLines = "";
   isStopping = false;
   readonly seen: Seen[] = [];
-  readonly refused: GraphError[] = [];
+  readonly refused: ProtocolProblem[] = [];
   readonly line = new Line();
   readonly connection: Connection;
+  readonly #bodyBytesMax: number;
   readonly #isLate: boolean;
 
-  constructor(limits: Partial<HttpLimits> = {}, isLate = false) {
-    this.limits = { ...defaultLimits, ...limits };
+  constructor({ bodyBytesMax = defaultLimits.bodyBytesMax, isLate = false, ...limits }: OwnerOptions = {}) {
+    const { headMsMax, keepAliveMs } = defaultLimits;
+    this.limits = { headBytesMax: parserHeaderBytesMax(defaultLimits), headMsMax, keepAliveMs, ...limits };
+    this.#bodyBytesMax = bodyBytesMax;
     this.#isLate = isLate;
-    this.connection = new Connection(this.line as unknown as Socket<unknown>, this);
+    this.connection = new Connection(this.line, this);
   }
 
-  take(head: RequestHead, connection: Connection): void {
-    const received = head.framing === 0 ? { bytes: new Uint8Array() } : connection.receiveBody(this.limits.bodyBytesMax, this.limits.bodyMsMax, true);
+  dispatch(head: RequestHead, connection: Connection): void {
+    const received =
+      head.framing === 0
+        ? { bytes: new Uint8Array() }
+        : (connection.receiveBody(this.#bodyBytesMax) ?? connection.awaitBody(defaultLimits.bodyMsMax));
     if (this.#isLate || received instanceof Promise) void this.#respondLater(head, received);
-    else this.#response(head, received);
+    else this.#respond(head, received);
   }
 
-  async #respondLater(head: RequestHead, received: Received | Promise<Received>): Promise<void> {
-    this.#response(head, await received);
+  async #respondLater(head: RequestHead, received: ReceivedBody | Promise<ReceivedBody>): Promise<void> {
+    this.#respond(head, await received);
   }
 
-  #response({ method, target, raw }: RequestHead, received: Received): void {
+  #respond({ method, target, headers }: RequestHead, received: ReceivedBody): void {
     if (received === "gone") return;
-    const body = "defect" in received ? received.defect.message : Buffer.from(received.bytes).toString("latin1");
-    this.seen.push({ method, target, headers: raw, body });
-    const { isLast } = this.connection;
-    this.connection.writeText(isLast ? "last!" : "!", isLast ? 5 : 1);
-    this.connection.responded(isLast);
+    const body = "problem" in received ? received.problem.kind : Buffer.from(received.bytes).toString("latin1");
+    this.seen.push({ method, target: target.text, headers, body });
+    this.connection.send({ status: 204, headers: {}, body: "" });
+    this.connection.finish();
   }
 
-  refusal(error: GraphError): string {
-    this.refused.push(error);
-    return "refused!";
+  refusal(problem: ProtocolProblem): { status: number; headers: Record<string, string>; body: string } {
+    this.refused.push(problem);
+    return { status: 400, headers: {}, body: "" };
   }
 
-  forget(): void {}
+  closed(): void {}
+
+  /** What was sent, in short: `!` for a response, `last!` for one that ends the connection, `refused!` for a refusal. */
+  get responses(): string {
+    return this.line.written.replace(/HTTP\/1\.1 (\d+).*?\r\n\r\n/gs, (head, status) =>
+      status === "400" ? "refused!" : /connection: close/.test(head) ? "last!" : "!",
+    );
+  }
+
+  /** Lets time go by. */
+  pass(ms: number): void {
+    this.timeMs += ms;
+    this.connection.checkTime(this.timeMs);
+  }
 
   /** Sends the parts, each in a turn of its own. */
   async send(...parts: readonly string[]): Promise<void> {
     for (const part of parts) {
-      this.connection.came(Buffer.from(part, "latin1"));
+      this.connection.received(Buffer.from(part, "latin1"));
       await turns(2);
     }
   }
 }
 
-/** Gives the calls that are answered later time to be. */
+/** Gives requests that are answered later the time to be. */
 export async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn++) await Promise.resolve();
 }

@@ -4,7 +4,7 @@ import { Owner, type Seen, turns } from "#harness/lone-connection";
 
 const token = fc
   .stringMatching(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,12}$/)
-  .filter((name) => !/^(content-length|transfer-encoding|connection|expect)$/i.test(name));
+  .filter((name) => !/^(host|content-length|transfer-encoding|connection|expect)$/i.test(name));
 const value = fc.stringMatching(/^[!-~\x80-\xff]([\t -~\x80-\xff]{0,20}[!-~\x80-\xff])?$/);
 const bytes = fc.uint8Array({ maxLength: 60 }).map((data) => Buffer.from(data).toString("latin1"));
 
@@ -28,16 +28,16 @@ const request = fc
     headers: fc.array(fc.tuple(token, value), { maxLength: 4 }),
     body: fc.option(bytes, { nil: undefined }),
     sizes: fc.option(fc.array(fc.integer({ min: 1, max: 20 }), { maxLength: 4 }), { nil: undefined }),
-    emptyLines: fc.constantFrom("", "\r\n", "\r\n\r\n"),
+    emptyLine: fc.constantFrom("", "\r\n"),
   })
-  .map(({ method, target, headers, body, sizes, emptyLines }) => {
+  .map(({ method, target, headers, body, sizes, emptyLine }) => {
     const framing: [string, string][] =
       body === undefined ? [] : sizes === undefined ? [["Content-Length", String(body.length)]] : [["transfer-encoding", "Chunked"]];
     const all = [...headers, ...framing];
     const lines = all.map(([name, text]) => `${name}: \t${text} \r\n`).join("");
     const data = body === undefined ? "" : sizes === undefined ? body : chunked(body, sizes);
-    const seen: Seen = { method, target, headers: all.flat(), body: body ?? "" };
-    return { seen, text: `${emptyLines}${method} ${target} HTTP/1.1\r\n${lines}\r\n${data}` };
+    const seen: Seen = { method, target, headers: ["Host", "h", ...all.flat()], body: body ?? "" };
+    return { seen, text: `${emptyLine}${method} ${target} HTTP/1.1\r\nHost: h\r\n${lines}\r\n${data}` };
   });
 
 const pieces = (text: string, cuts: readonly number[]): string[] => {
@@ -50,11 +50,12 @@ describe("calls are the same however their bytes are cut", () => {
     const cuts = fc.array(fc.nat({ max: 2_000 }), { maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 4 }), cuts, fc.boolean(), async (requests, places, isLate) => {
-        const owner = new Owner({}, isLate);
+        const owner = new Owner({ isLate });
         await owner.send(...pieces(requests.map(({ text }) => text).join(""), places));
         await turns(30);
         expect(owner.seen).toEqual(requests.map(({ seen }) => seen));
-        expect([owner.refused.length, owner.line.written, owner.line.said]).toEqual([0, "!".repeat(requests.length), []]);
+        const { refused, responses, line } = owner;
+        expect({ refused, responses, events: line.events }).toEqual({ refused: [], responses: "!".repeat(requests.length), events: [] });
       }),
       { numRuns: 1_500 },
     );
@@ -72,19 +73,27 @@ describe("calls are the same however their bytes are cut", () => {
   });
 
   test("a head that comes again is a request of its own, with its own body", async () => {
-    const post = (target: string, body: string): string => `POST ${target} HTTP/1.1\r\nX: y\r\nContent-Length: 3\r\n\r\n${body}`;
+    const post = (target: string, body: string): string => `POST ${target} HTTP/1.1\r\nHost: h\r\nX: y\r\nContent-Length: 3\r\n\r\n${body}`;
     const owner = new Owner();
     await owner.send(post("/a", "one"), post("/a", "two"), post("/b", "six"), `${post("/a", "ten")}${post("/a", "one")}`);
     expect(owner.seen.map(({ target, body }) => `${target} ${body}`)).toEqual(["/a one", "/a two", "/b six", "/a ten", "/a one"]);
-    await owner.send("POST /a HTTP/1.1\r\nX: y\r\nContent-Length: 3 4\r\n\r\n");
-    expect([owner.seen.length, owner.refused.length]).toEqual([5, 1]);
+    await owner.send("POST /a HTTP/1.1\r\nHost: h\r\nX: y\r\nContent-Length: 3 4\r\n\r\n");
+    expect(owner.seen.length).toBe(5);
+    expect(owner.refused.length).toBe(1);
   });
 
   test("any bytes at all: answered, refused or waited for, never thrown", async () => {
     const noise = fc.array(
       fc.oneof(
         bytes,
-        fc.constantFrom("GET / HTTP/1.1\r\n", "\r\n", "\r\n\r\n", "Content-Length: 3\r\n", "Transfer-Encoding: chunked\r\n", "3\r\nabc\r\n"),
+        fc.constantFrom(
+          "GET / HTTP/1.1\r\nHost: h\r\n",
+          "\r\n",
+          "\r\n\r\n",
+          "Content-Length: 3\r\n",
+          "Transfer-Encoding: chunked\r\n",
+          "3\r\nabc\r\n",
+        ),
       ),
       {
         maxLength: 12,
@@ -103,76 +112,125 @@ describe("calls are the same however their bytes are cut", () => {
 
 describe("how long a connection is kept", () => {
   test.each([
-    ["GET / HTTP/1.1\r\n\r\n", "!"],
-    ["GET / HTTP/1.1\r\nConnection: x, Close\r\n\r\n", "last!"],
-    ["GET / HTTP/1.0\r\n\r\n", "last!"],
-    ["GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n", "!"],
-    ["GET / HTTP/1.0\r\nConnection: keep-alive\r\nConnection: close\r\n\r\n", "last!"],
-  ])("%j", async (text, response) => {
+    { text: "GET / HTTP/1.1\r\nHost: h\r\n\r\n", responses: "!" },
+    { text: "GET / HTTP/1.1\r\nHost: h\r\nConnection: x, Close\r\n\r\n", responses: "last!" },
+    { text: "GET / HTTP/1.0\r\n\r\n", responses: "last!" },
+    { text: "GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n", responses: "!" },
+    { text: "GET / HTTP/1.0\r\nConnection: keep-alive\r\nConnection: close\r\n\r\n", responses: "last!" },
+  ])("%j", async ({ text, responses }) => {
     const owner = new Owner();
     await owner.send(text);
-    expect(owner.line.written).toBe(response);
+    expect(owner.responses).toBe(responses);
   });
 
-  test("who ends his side has his requests answered, but none that breaks off", async () => {
-    const owner = new Owner({}, true);
-    owner.connection.came(Buffer.from("GET /1 HTTP/1.1\r\n\r\nGET /2 HTTP/1.1\r\n\r\n"));
+  test("HTTP/1.0 is told that the connection is kept", async () => {
+    const owner = new Owner();
+    await owner.send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+    expect(owner.line.written).toContain("\r\nconnection: keep-alive\r\n");
+  });
+
+  test("a client that has ended its side still receives the responses to its complete requests", async () => {
+    const owner = new Owner({ isLate: true });
+    owner.connection.received(Buffer.from("GET /1 HTTP/1.1\r\nHost: h\r\n\r\nGET /2 HTTP/1.1\r\nHost: h\r\n\r\n"));
     owner.connection.peerEnded();
     await turns(20);
-    expect([owner.seen.map(({ target }) => target), owner.line.written, owner.line.said]).toEqual([["/1", "/2"], "!last!", ["end"]]);
-
-    const broken = new Owner();
-    await broken.send("POST /1 HTTP/1.1\r\nContent-Length: 4\r\n\r\nab");
-    broken.connection.peerEnded();
-    broken.connection.closed();
-    await turns(2);
-    expect([broken.seen, broken.line.said]).toEqual([[], ["terminate"]]);
+    expect(owner.seen.map(({ target }) => target)).toEqual(["/1", "/2"]);
+    expect({ responses: owner.responses, events: owner.line.events }).toEqual({ responses: "!last!", events: ["end"] });
   });
 
-  test("a caller who does not read is not read either, and has everything later", async () => {
+  test("a truncated body aborts the connection", async () => {
     const owner = new Owner();
-    owner.line.feature = 3;
-    const one = "GET / HTTP/1.1\r\n\r\n";
-    await owner.send(one.repeat(10), one.repeat(5_000));
-    expect([owner.seen.length, owner.line.written, owner.line.said]).toEqual([4, "!!!", ["pause"]]);
-    owner.line.feature = Number.POSITIVE_INFINITY;
-    owner.connection.drained();
-    expect([owner.seen.length, owner.line.written.length, owner.line.said]).toEqual([5_010, 5_010, ["pause", "resume"]]);
+    await owner.send("POST /1 HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nab");
+    owner.connection.peerEnded();
+    owner.connection.closed();
+    await turns(2);
+    expect({ seen: owner.seen, events: owner.line.events }).toEqual({ seen: [], events: ["terminate"] });
   });
 
-  test("calls ahead of the one that is answered fill a limited space", async () => {
-    const owner = new Owner({}, true);
-    for (let i = 0; i < 20; i++) owner.connection.came(Buffer.from("GET / HTTP/1.1\r\n\r\n".repeat(1_000)));
-    expect(owner.line.said[0]).toBe("pause");
+  test("a body that was truncated while another request was served aborts the connection, too", async () => {
+    const owner = new Owner({ isLate: true });
+    owner.connection.received(Buffer.from("GET /1 HTTP/1.1\r\nHost: h\r\n\r\nPOST /2 HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nab"));
+    owner.connection.peerEnded();
+    await turns(20);
+    expect(owner.seen.map(({ target }) => target)).toEqual(["/1"]);
+    expect(owner.line.events).toEqual(["terminate"]);
+  });
+
+  test("a client that does not read responses is not read either, and receives all of them later", async () => {
+    const owner = new Owner();
+    const one = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
+    await owner.send(one);
+    const { line } = owner;
+    line.room = 2 * line.written.length;
+    await owner.send(one.repeat(9), one.repeat(5_000));
+    expect({ seen: owner.seen.length, responses: owner.responses, events: line.events }).toEqual({ seen: 4, responses: "!!!", events: ["pause"] });
+    line.room = Number.POSITIVE_INFINITY;
+    owner.connection.drained();
+    expect(owner.seen.length).toBe(5_010);
+    expect({ responses: owner.responses.length, events: line.events }).toEqual({ responses: 5_010, events: ["pause", "resume"] });
+  });
+
+  test("requests that arrive while one is served fill a limited space", async () => {
+    const owner = new Owner({ isLate: true });
+    for (let i = 0; i < 20; i++) owner.connection.received(Buffer.from("GET / HTTP/1.1\r\nHost: h\r\n\r\n".repeat(1_000)));
+    expect(owner.line.events[0]).toBe("pause");
     await turns(60_000);
-    expect([owner.seen.length, owner.line.said]).toEqual([20_000, ["pause", "resume"]]);
+    expect({ seen: owner.seen.length, events: owner.line.events }).toEqual({ seen: 20_000, events: ["pause", "resume"] });
   });
 });
 
 describe("time", () => {
-  const later = (ms: number): number => performance.now() + ms;
+  const limits = { headMsMax: 1_000, keepAliveMs: 5_000 };
+  const get = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
 
-  test.each<[string, string[], number, string[], string]>([
-    ["an unused connection", [], 1_001, ["end"], ""],
-    ["an unused connection that may still become one", [], 900, [], ""],
-    ["a head that does not end", ["GET / HT"], 1_001, ["shutdown"], "refused!"],
-    ["a connection between calls", ["GET / HTTP/1.1\r\n\r\n"], 1_001, [], "!"],
-    ["a connection between calls for too long", ["GET / HTTP/1.1\r\n\r\n"], 5_001, ["end"], "!"],
-    ["a last response that nobody closes after", ["GET / HTTP/1.0\r\n\r\nGET"], 2_100, ["shutdown", "terminate"], "last!"],
-  ])("%s", async (_, parts, ms, said, written) => {
-    const owner = new Owner({ headMsMax: 1_000, keepAliveMs: 5_000 });
+  test.each<{ title: string; parts: string[]; ms: number; events: string[]; responses: string }>([
+    { title: "an unused connection", parts: [], ms: 1_001, events: ["end"], responses: "" },
+    { title: "an unused connection that may still become one", parts: [], ms: 900, events: [], responses: "" },
+    { title: "a head that does not end", parts: ["GET / HT"], ms: 1_001, events: ["shutdown"], responses: "refused!" },
+    { title: "a head of which only an empty line has come", parts: ["\r\n"], ms: 1_001, events: ["shutdown"], responses: "refused!" },
+    { title: "a connection between requests", parts: [get], ms: 1_001, events: [], responses: "!" },
+    { title: "a connection between requests for too long", parts: [get], ms: 5_001, events: ["end"], responses: "!" },
+    { title: "a second head that does not end", parts: [get, "GET"], ms: 1_001, events: ["shutdown"], responses: "!refused!" },
+    { title: "a second head that began with the first", parts: [`${get}GET`], ms: 1_001, events: ["shutdown"], responses: "!refused!" },
+  ])("$title", async ({ parts, ms, events, responses }) => {
+    const owner = new Owner(limits);
     await owner.send(...parts);
-    owner.connection.check(later(ms));
-    expect([owner.line.said, owner.line.written]).toEqual([said, written]);
+    owner.pass(ms);
+    expect({ events: owner.line.events, responses: owner.responses }).toEqual({ events, responses });
   });
 
-  test("a response that nobody reads", async () => {
-    const owner = new Owner({ keepAliveMs: 5_000 });
-    owner.line.feature = 0;
+  test("a head has one clock from its first byte, a leading empty line included", async () => {
+    const owner = new Owner(limits);
+    for (const part of ["\r\n", "GET", " / HTTP/1.1\r\n"]) {
+      await owner.send(part);
+      owner.pass(300);
+    }
+    expect(owner.responses).toBe("");
+    await owner.send("Host: h\r\n");
+    owner.pass(101);
+    expect(owner.refused).toEqual([{ kind: "head-too-slow", msMax: 1_000 }]);
+  });
+
+  test("a last response after which the client does not close", async () => {
+    const owner = new Owner(limits);
+    await owner.send("GET / HTTP/1.0\r\n\r\nGET");
+    owner.pass(1_900);
+    expect({ events: owner.line.events, responses: owner.responses }).toEqual({ events: ["shutdown"], responses: "last!" });
+    owner.pass(200);
+    expect(owner.line.events).toEqual(["shutdown", "terminate"]);
+  });
+
+  test("a response that the client does not read", async () => {
+    const owner = new Owner(limits);
+    owner.line.room = 0;
     await owner.send("GET / HTTP/1.0\r\n\r\n");
-    owner.connection.check(later(4_900));
-    expect(owner.line.said).toEqual([]);
-    owner.connection.check(later(5_100));
-    expect(owner.line.said).toEqual(["terminate"]);
+    owner.pass(4_900);
+    expect(owner.line.events).toEqual([]);
+    owner.line.room = 1;
+    owner.connection.drained();
+    owner.pass(4_900);
+    expect(owner.line.events).toEqual([]);
+    owner.pass(200);
+    expect(owner.line.events).toEqual(["terminate"]);
   });
 });

@@ -1,113 +1,130 @@
 /**
- * One connection of a caller: calls come in on it one after the other and are answered in that order (RFC 9112, 9.3).
+ * One connection of a client: requests arrive on it one after the other, and the responses leave in the same order (RFC 9112, 9.3).
  *
- * **Invariant:** the next request is looked for only where the one before it has ended for certain. Where that is unclear (a body
- * that was not taken, a head that two readers could understand differently) nothing more is read: no request can be smuggled.
+ * **Invariant:** the next request is looked for only where the one before it has certainly ended. Where that is unclear (a body
+ * that was not received, a head that two readers could understand differently) nothing more is read: no request can be smuggled.
  */
-import type { Socket } from "bun";
-import { type GraphError, headersTooLarge, malformedRequest, overloaded, requestTooSlow } from "#kernel/errors";
-import { monotonicMs } from "#system";
-import { type HttpLimits, parserHeaderBytesMax } from "../limits.ts";
-import { type HeadProblem, HeadReader, isHopeless, type RequestHead } from "./head.ts";
-import { type Advance, type IncomingBody, incomingBody } from "./incoming-body.ts";
+import type { ByteSocket } from "./byte-socket.ts";
+import type { Clock } from "./clock.ts";
+import { HeadReader } from "./head-reader.ts";
+import { type BodyEnd, type IncomingBody, incomingBody } from "./incoming-body.ts";
+import type { ProtocolProblem } from "./problem.ts";
 import { ReceiveBuffer } from "./receive-buffer.ts";
+import type { RequestHead } from "./request-head.ts";
+import type { ResponseHead } from "./response-head.ts";
+import { ResponseWriter, type TextResponse } from "./response-writer.ts";
 import { SendBuffer } from "./send-buffer.ts";
 
-/** What a connection asks of the server that it belongs to. */
-export interface ConnectionOwner {
-  readonly limits: HttpLimits;
-  readonly isStopping: boolean;
-  /** Answers on `connection`, now or later, and calls `answered` once. Never throws. */
-  take(head: RequestHead, connection: Connection): void;
-  /** The whole response to what was no request. */
-  refusal(error: GraphError): string;
-  forget(connection: Connection): void;
+export interface ConnectionLimits {
+  readonly headBytesMax: number;
+  /** From the first byte of a head, or the opening of the connection, to the end of the head. */
+  readonly headMsMax: number;
+  /** Between two requests, and for a response that the client does not read. */
+  readonly keepAliveMs: number;
 }
 
-export type Received = NonNullable<Advance> | "gone";
+/** The server that a connection belongs to. */
+export interface ConnectionOwner {
+  readonly limits: ConnectionLimits;
+  readonly clock: Clock;
+  readonly isStopping: boolean;
+  /** Header lines that every response has, each with its line end. */
+  readonly commonHeaderLines: string;
+  /** Handles a request: sends one response on `connection`, now or later, and then calls `finish`. Never throws. */
+  dispatch(head: RequestHead, connection: Connection): void;
+  /** The response to bytes that are no request. */
+  refusal(problem: ProtocolProblem): TextResponse;
+  closed(connection: Connection): void;
+}
 
-/** `waiting` for a request, `answering` one, or `ending`: the last response is out and what still comes is thrown away. */
-type State = "waiting" | "answering" | "ending";
+/** `gone`: the client has closed, or has ended its side before the end of the body. */
+export type ReceivedBody = BodyEnd | "gone";
 
-/** Bytes of further calls that are taken in while one is answered; then the caller waits. */
+/** `waiting` for a request, `serving` one, or `ending`: the last response is out, and further bytes are thrown away. */
+type State = "waiting" | "serving" | "ending";
+
+/** Bytes of further requests that are received while one is served; then the client waits. */
 const AHEAD_MAX = 65_536;
 /**
- * How long a caller has to read his last response and close. Closing at once would, where he is still sending, make his system
- * throw the response away.
+ * How long a client has to read its last response and close. Closing at once, while the client still sends, would make its
+ * system throw the response away.
  */
 const LINGER_MS = 2_000;
 
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
 
 export class Connection {
-  readonly #socket: Socket<unknown>;
+  readonly #socket: ByteSocket;
   readonly #owner: ConnectionOwner;
   readonly #receiveBuffer = new ReceiveBuffer();
   readonly #sendBuffer: SendBuffer;
+  readonly #writer: ResponseWriter;
+  readonly #headReader: HeadReader;
   #state: State = "waiting";
-  /** When the state, or a head's first byte, began; or when bytes last went out. */
-  #sinceMs = monotonicMs();
+  /** When the state, or a head's first byte, began. */
+  #sinceMs: number;
   #hasServed = false;
-  /** Of a head that is not complete: how far it was searched. */
-  #searched = 0;
-  #head: RequestHead | undefined;
-  readonly #heads = new HeadReader();
-  #isBodyTaken = true;
-  #body: { readonly incoming: IncomingBody; settle(received: Received): void } | undefined;
-  #isReading = false;
+  /** The first byte of the next head is there, though it may be of an empty line that was skipped. */
+  #hasHeadBegun = false;
+  #isReadingRequests = false;
   #isPaused = false;
-  /** The caller may be sending what nobody reads. */
-  #isUnread = false;
-  /** The caller sends no more; he may still read. */
+  /** The client may be sending bytes that nobody reads. */
+  #hasUnread = false;
+  /** The client sends no more; it may still read. */
   #hasPeerEnded = false;
   isGone = false;
-  /** Part of the running request's answer is out. */
-  hasBegunResponse = false;
 
-  constructor(socket: Socket<unknown>, owner: ConnectionOwner) {
+  // Of the request that is served.
+  #head: RequestHead | undefined;
+  #isBodyReceived = true;
+  #body: IncomingBody | undefined;
+  #settleBody: ((body: ReceivedBody) => void) | undefined;
+
+  constructor(socket: ByteSocket, owner: ConnectionOwner) {
     this.#socket = socket;
     this.#owner = owner;
-    this.#sendBuffer = new SendBuffer(socket);
+    this.#sendBuffer = new SendBuffer(socket, owner.clock);
+    this.#writer = new ResponseWriter(this.#sendBuffer, owner.clock, owner.commonHeaderLines);
+    this.#headReader = new HeadReader(owner.limits.headBytesMax);
+    this.#sinceMs = owner.clock.monotonicMs();
   }
 
   get remoteAddress(): string {
     return this.#socket.remoteAddress;
   }
 
-  /** The connection cannot be used after the call that is being answered. */
+  /** The connection cannot be used after the request that is served. */
   get isLast(): boolean {
     const isPeerDone = this.#hasPeerEnded && this.#receiveBuffer.length === 0;
-    return this.#head?.isKept !== true || !this.#isBodyTaken || isPeerDone || this.#owner.isStopping;
+    return this.#head?.isKept !== true || !this.#isBodyReceived || isPeerDone || this.#owner.isStopping;
   }
 
-  /** The caller of the running request cannot read chunks. */
-  get isHttp10(): boolean {
-    return this.#head?.isHttp10 === true;
-  }
+  // Events of the socket.
 
-  // What the socket tells.
-
-  came(bytes: Buffer): void {
+  received(bytes: Buffer): void {
     if (this.#state === "ending") return;
-    if (this.#state === "waiting" && this.#receiveBuffer.length === 0) this.#sinceMs = monotonicMs();
+    if (this.#state === "waiting" && !this.#hasHeadBegun) {
+      this.#hasHeadBegun = true;
+      this.#sinceMs = this.#owner.clock.monotonicMs();
+    }
     this.#receiveBuffer.append(bytes);
     if (this.#state === "waiting") this.#readRequests();
-    else if (this.#body !== undefined) this.#advanceBody();
-    if (this.#body === undefined && this.#receiveBuffer.length > AHEAD_MAX) this.#pause();
+    else if (this.#settleBody !== undefined) this.#advanceBody();
+    if (this.#settleBody === undefined && this.#receiveBuffer.length > AHEAD_MAX) this.#pause();
   }
 
   drained(): void {
     if (this.#sendBuffer.isEmpty) return;
-    if (this.#sendBuffer.drain()) this.#sinceMs = monotonicMs();
+    this.#sendBuffer.drain();
     if (!this.#sendBuffer.isEmpty) return;
-    if (this.#state === "ending") this.#finish();
+    if (this.#state === "ending") this.#close();
     else if (this.#state === "waiting") this.#readOn();
   }
 
-  /** He may still read what he has asked for, but a body that breaks off was not meant. */
+  /** A client that has ended its side still receives the responses to its complete requests; a truncated body aborts. */
   peerEnded(): void {
     this.#hasPeerEnded = true;
-    if (this.#body !== undefined) this.cut();
+    if (this.#settleBody !== undefined) this.abort();
     else if (this.#state === "ending") {
       if (this.#sendBuffer.isEmpty) this.#socket.end();
     } else if (this.#state === "waiting") this.#readOn();
@@ -117,173 +134,98 @@ export class Connection {
     this.isGone = true;
     this.#state = "ending";
     this.#receiveBuffer.clear();
-    this.#sendBuffer.discard();
-    this.#body?.settle("gone");
-    this.#owner.forget(this);
+    this.#sendBuffer.close();
+    this.#settleBody?.("gone");
+    this.#owner.closed(this);
   }
 
-  /** Ends what takes too long. */
-  check(nowMs: number): void {
+  /** Ends the connection where the client takes too long. */
+  checkTime(nowMs: number): void {
     const { headMsMax, keepAliveMs } = this.#owner.limits;
+    if (!this.#sendBuffer.isEmpty) {
+      if (nowMs - this.#sendBuffer.sinceMs > keepAliveMs) this.abort();
+      return;
+    }
     const ms = nowMs - this.#sinceMs;
     if (this.#state === "ending") {
-      if (ms > LINGER_MS && (this.#sendBuffer.isEmpty || ms > keepAliveMs)) this.cut();
-    } else if (!this.#sendBuffer.isEmpty) {
-      if (ms > keepAliveMs) this.cut();
+      if (ms > LINGER_MS) this.abort();
     } else if (this.#state === "waiting") {
-      if (this.#receiveBuffer.length > 0) {
-        if (ms > headMsMax) this.#refuse(requestTooSlow(headMsMax));
-      } else if (ms > (this.#hasServed ? keepAliveMs : headMsMax)) this.end();
+      if (this.#hasHeadBegun) {
+        if (ms > headMsMax) this.#refuse({ kind: "head-too-slow", msMax: headMsMax });
+      } else if (ms > (this.#hasServed ? keepAliveMs : headMsMax)) this.#end();
     }
   }
 
-  /** The server stops: who is between two requests is let go. */
-  release(): void {
-    if (this.#state === "waiting" && this.#receiveBuffer.length === 0) this.end();
+  /** For a server that stops. */
+  endIfIdle(): void {
+    if (this.#state === "waiting" && this.#receiveBuffer.length === 0) this.#end();
   }
 
-  /** Whatever is under way. */
-  cut(): void {
+  /** Closes at once, whatever is under way. */
+  abort(): void {
     this.#socket.terminate();
   }
 
-  // What the running request does.
-
-  /** Its body, whole. At once where it has come with the head, as most do; else it is refused where the request may not wait for it. */
-  receiveBody(bytesMax: number, msMax: number, mayWait: boolean): Received | Promise<Received> {
-    const incoming = incomingBody(this.#head?.framing ?? 0, bytesMax);
-    const atOnce = incoming.advance(this.#receiveBuffer);
-    if (atOnce !== undefined) return this.#taken(atOnce);
-    if (this.#hasPeerEnded || this.isGone) return "gone";
-    if (!mayWait) return this.#taken({ defect: overloaded(1) });
-    return new Promise((resolve) => {
-      const settle = (received: Received): void => {
-        clearTimeout(timer);
-        this.#body = undefined;
-        resolve(received === "gone" ? received : this.#taken(received));
-      };
-      // A timer because only it can notice that nothing comes; a caller must not hold memory by sending slowly.
-      const timer = setTimeout(() => settle({ defect: requestTooSlow(msMax) }), msMax);
-      this.#body = { incoming, settle };
-    });
-  }
-
-  writeContinue(): void {
-    this.#sendBuffer.writeText(CONTINUE, CONTINUE.length);
-  }
-
-  /** `size` is that of the text in UTF-8. */
-  writeText(text: string, size: number): void {
-    if (this.isGone) return;
-    this.#sendBuffer.writeText(text, size);
-    if (!this.#sendBuffer.isEmpty) this.#sinceMs = monotonicMs();
-  }
-
-  /** Resolves when the caller has room for more, or is gone. */
-  writeBytes(bytes: Uint8Array): Promise<void> {
-    if (this.isGone) return Promise.resolve();
-    this.#sendBuffer.writeBytes(bytes);
-    if (!this.#sendBuffer.isEmpty) this.#sinceMs = monotonicMs();
-    return this.#sendBuffer.emptied();
-  }
-
-  /** The response is written; `isLast` is what its head says. */
-  responded(isLast: boolean): void {
-    if (this.isGone) return;
-    this.#head = undefined;
-    this.#hasServed = true;
-    this.hasBegunResponse = false;
-    if (isLast) {
-      this.end();
-      return;
-    }
-    this.#state = "waiting";
-    this.#sinceMs = monotonicMs();
-    this.#readOn();
-  }
-
-  /** After what is being written the connection ends. */
-  end(): void {
-    if (this.#state === "ending") return;
-    this.#isUnread ||= this.#receiveBuffer.length > 0 || !this.#isBodyTaken;
-    this.#state = "ending";
-    this.#receiveBuffer.clear();
-    this.#resume();
-    if (this.#sendBuffer.isEmpty) this.#finish();
-  }
-
-  /** Where the caller may still be sending he reads the end first, and what comes is thrown away until he closes, too. */
-  #finish(): void {
-    this.#sinceMs = monotonicMs();
-    if (this.#hasPeerEnded || !this.#isUnread) this.#socket.end();
-    else this.#socket.shutdown();
-  }
-
-  #taken(advance: NonNullable<Advance>): Received {
-    this.#isBodyTaken = "bytes" in advance;
-    return advance;
-  }
-
-  #advanceBody(): void {
-    const advance = this.#body?.incoming.advance(this.#receiveBuffer);
-    if (advance !== undefined) this.#body?.settle(advance);
-  }
+  // Receiving: heads from the buffer, and the body of the request that is served.
 
   #readOn(): void {
     this.#resume();
     if (this.#receiveBuffer.length > 0 || this.#hasPeerEnded) this.#readRequests();
   }
 
-  /** Call after call, as far as they are there, are answered at once, and the responses are read. */
+  /** Goes on as long as complete heads are there, requests are served at once, and the client reads the responses. */
   #readRequests(): void {
-    if (this.#isReading) return;
-    this.#isReading = true;
+    if (this.#isReadingRequests) return;
+    this.#isReadingRequests = true;
     while (this.#state === "waiting" && this.#receiveBuffer.length > 0 && this.#sendBuffer.isEmpty) {
-      const head = this.#readHead();
+      const head = this.#headReader.read(this.#receiveBuffer);
       if (head === undefined) break;
-      if (typeof head === "string") this.#refuse(malformedRequest(`The request is not valid HTTP: ${head}`));
-      else if (head.method === "CONNECT") this.#refuse(malformedRequest("CONNECT is not supported: this is no proxy"));
-      else {
-        this.#head = head;
-        this.#isBodyTaken = head.framing === 0;
-        this.#state = "answering";
-        this.#owner.take(head, this);
-      }
+      if ("kind" in head) this.#refuse(head);
+      else this.#dispatch(head);
     }
-    this.#isReading = false;
-    if (this.#hasPeerEnded && this.#state === "waiting" && this.#sendBuffer.isEmpty) this.end();
+    this.#isReadingRequests = false;
+    if (this.#hasPeerEnded && this.#state === "waiting" && this.#sendBuffer.isEmpty) this.#end();
   }
 
-  /** Undefined while it is not complete, or was refused for its size. */
-  #readHead(): RequestHead | HeadProblem | undefined {
-    const receiveBuffer = this.#receiveBuffer;
-    // RFC 9112, 2.2: an empty line before a request is overlooked; old clients send one behind a body.
-    while (receiveBuffer.byteAt(0) === 13 && receiveBuffer.byteAt(1) === 10) {
-      receiveBuffer.skip(2);
-      this.#searched = 0;
-    }
-    const end = receiveBuffer.indexOf("\r\n\r\n", Math.max(0, this.#searched - 3));
-    const bytesMax = parserHeaderBytesMax(this.#owner.limits);
-    if (end > bytesMax || (end === -1 && receiveBuffer.length > bytesMax)) {
-      this.#refuse(headersTooLarge(this.#owner.limits.headerBytesMax));
-      return undefined;
-    }
-    if (end === -1) {
-      const isBroken = isHopeless(receiveBuffer.text(Math.max(0, this.#searched - 1), receiveBuffer.length));
-      this.#searched = receiveBuffer.length;
-      return isBroken ? "it has characters that no head has" : undefined;
-    }
-    const text = receiveBuffer.text(0, end);
-    receiveBuffer.skip(end + 4);
-    this.#searched = 0;
-    return this.#heads.read(text);
+  #dispatch(head: RequestHead): void {
+    this.#head = head;
+    this.#isBodyReceived = head.framing === 0;
+    this.#state = "serving";
+    this.#owner.dispatch(head, this);
   }
 
-  #refuse(error: GraphError): void {
-    this.#isUnread = true;
-    const text = this.#owner.refusal(error);
-    this.#sendBuffer.writeText(text, Buffer.byteLength(text));
-    this.end();
+  /** The body, where it has arrived with the head, as most do, or is refused. Undefined where it has to be waited for. */
+  receiveBody(bytesMax: number): ReceivedBody | undefined {
+    this.#body = incomingBody(this.#head?.framing ?? 0, bytesMax);
+    const end = this.#body.advance(this.#receiveBuffer);
+    if (end !== undefined) return this.#bodyEnded(end);
+    if (!this.#hasPeerEnded && !this.isGone) return undefined;
+    this.abort();
+    return "gone";
+  }
+
+  /** The rest of a body that `receiveBody` did not give. */
+  awaitBody(msMax: number): Promise<ReceivedBody> {
+    if (this.#head?.expectsContinue === true) this.#sendBuffer.writeText(CONTINUE, CONTINUE.length);
+    return new Promise((resolve) => {
+      // A timer because only it can notice that nothing comes; a client must not hold memory by sending slowly.
+      const timer = setTimeout(() => this.#settleBody?.({ problem: { kind: "body-too-slow", msMax } }), msMax);
+      this.#settleBody = (body) => {
+        clearTimeout(timer);
+        this.#settleBody = undefined;
+        resolve(body === "gone" ? body : this.#bodyEnded(body));
+      };
+    });
+  }
+
+  #advanceBody(): void {
+    const end = this.#body?.advance(this.#receiveBuffer);
+    if (end !== undefined) this.#settleBody?.(end);
+  }
+
+  #bodyEnded(end: BodyEnd): BodyEnd {
+    this.#isBodyReceived = "bytes" in end;
+    return end;
   }
 
   #pause(): void {
@@ -296,5 +238,62 @@ export class Connection {
     if (!this.#isPaused) return;
     this.#isPaused = false;
     this.#socket.resume();
+  }
+
+  // Sending: the response to the request that is served.
+
+  send(response: TextResponse): void {
+    this.#writer.send(this.#head, response, this.isLast);
+  }
+
+  stream(response: ResponseHead, body: AsyncIterable<Uint8Array> | undefined): Promise<void> {
+    return this.#writer.stream(this.#head, response, body, this.isLast);
+  }
+
+  get hasBegunResponse(): boolean {
+    return this.#writer.hasBegun;
+  }
+
+  /** After the response: the next request may be read. */
+  finish(): void {
+    if (this.isGone) return;
+    const isLast = this.#writer.isLast || this.isLast;
+    this.#head = undefined;
+    this.#body = undefined;
+    this.#hasServed = true;
+    this.#writer.hasBegun = false;
+    if (isLast) {
+      this.#end();
+      return;
+    }
+    this.#state = "waiting";
+    this.#hasHeadBegun = this.#receiveBuffer.length > 0;
+    this.#sinceMs = this.#owner.clock.monotonicMs();
+    this.#readOn();
+  }
+
+  #refuse(problem: ProtocolProblem): void {
+    this.#hasUnread = true;
+    this.send(this.#owner.refusal(problem));
+    this.#end();
+  }
+
+  // Ending.
+
+  /** The connection ends after what is being sent. */
+  #end(): void {
+    if (this.#state === "ending") return;
+    this.#hasUnread ||= this.#receiveBuffer.length > 0 || !this.#isBodyReceived;
+    this.#state = "ending";
+    this.#receiveBuffer.clear();
+    this.#resume();
+    if (this.#sendBuffer.isEmpty) this.#close();
+  }
+
+  /** A client that may still be sending reads the end first; its bytes are thrown away until it closes, too. */
+  #close(): void {
+    this.#sinceMs = this.#owner.clock.monotonicMs();
+    if (this.#hasPeerEnded || !this.#hasUnread) this.#socket.end();
+    else this.#socket.shutdown();
   }
 }

@@ -1,14 +1,14 @@
-/** A body on its way in: of a known length, or in chunks (RFC 9112, 7.1). Nothing above the limit is ever kept. */
+/** A body that is arriving, of a known length or in chunks. Nothing above the limit is ever kept. */
 import { ChunkedDecoder } from "#kernel/chunked-decoder";
-import { bodyTooLarge, type GraphError, malformedRequest } from "#kernel/errors";
-import type { RequestHead } from "./head.ts";
+import type { ProtocolProblem } from "./problem.ts";
 import { ReceiveBuffer } from "./receive-buffer.ts";
+import type { RequestHead } from "./request-head.ts";
 
-/** Undefined while more has to come. */
-export type Advance = { readonly bytes: Uint8Array } | { readonly defect: GraphError } | undefined;
+export type BodyEnd = { readonly bytes: Uint8Array } | { readonly problem: ProtocolProblem };
 
 export interface IncomingBody {
-  advance(receiveBuffer: ReceiveBuffer): Advance;
+  /** Takes what belongs to the body off `buffer`. Undefined while more has to come. */
+  advance(buffer: ReceiveBuffer): BodyEnd | undefined;
 }
 
 export const incomingBody = (framing: RequestHead["framing"], bytesMax: number): IncomingBody =>
@@ -23,9 +23,9 @@ class SizedBody implements IncomingBody {
     this.#bytesMax = bytesMax;
   }
 
-  advance(receiveBuffer: ReceiveBuffer): Advance {
-    if (this.#size > this.#bytesMax) return { defect: bodyTooLarge(this.#bytesMax) };
-    return receiveBuffer.length < this.#size ? undefined : { bytes: receiveBuffer.take(this.#size) };
+  advance(buffer: ReceiveBuffer): BodyEnd | undefined {
+    if (this.#size > this.#bytesMax) return { problem: { kind: "body-too-large", bytesMax: this.#bytesMax } };
+    return buffer.length < this.#size ? undefined : { bytes: buffer.take(this.#size) };
   }
 }
 
@@ -40,18 +40,18 @@ class ChunkedBody implements IncomingBody {
     this.#decoder = new ChunkedDecoder(bytesMax);
   }
 
-  advance(receiveBuffer: ReceiveBuffer): Advance {
-    const bytes = receiveBuffer.unread();
-    receiveBuffer.skip(this.#decoder.decode(bytes, (from, to) => this.#body.append(bytes.subarray(from, to))));
+  advance(buffer: ReceiveBuffer): BodyEnd | undefined {
+    const bytes = buffer.unread();
+    buffer.skip(this.#decoder.decode(bytes, (from, to) => this.#body.append(bytes.subarray(from, to))));
     switch (this.#decoder.state) {
       case "open":
         return undefined;
       case "done":
         return { bytes: this.#body.take(this.#body.length) };
       case "malformed":
-        return { defect: malformedRequest("The request body is not in valid chunks") };
+        return { problem: { kind: "malformed-chunks" } };
       case "too-large":
-        return { defect: bodyTooLarge(this.#bytesMax) };
+        return { problem: { kind: "body-too-large", bytesMax: this.#bytesMax } };
     }
   }
 }

@@ -1,13 +1,19 @@
-/** What goes out on a connection: written at once, and kept only where the caller reads more slowly than it is answered. */
-import type { Socket } from "bun";
+/** The bytes that leave a connection: written at once, and kept only where the client reads more slowly than it is served. */
+import type { ByteSocket } from "./byte-socket.ts";
+import type { Clock } from "./clock.ts";
 
 export class SendBuffer {
-  readonly #socket: Socket<unknown>;
+  readonly #socket: ByteSocket;
+  readonly #clock: Clock;
   #unsent: Buffer[] = [];
   #whenEmpty: (() => void)[] = [];
+  /** While it is not empty: when the client last took bytes, or the first were kept. */
+  sinceMs = 0;
+  isClosed = false;
 
-  constructor(socket: Socket<unknown>) {
+  constructor(socket: ByteSocket, clock: Clock) {
     this.#socket = socket;
+    this.#clock = clock;
   }
 
   get isEmpty(): boolean {
@@ -16,42 +22,42 @@ export class SendBuffer {
 
   /** `size` is that of the text in UTF-8. */
   writeText(text: string, size: number): void {
-    if (this.#unsent.length > 0) {
-      this.#unsent.push(Buffer.from(text));
-      return;
-    }
-    const written = this.#socket.write(text);
-    if (written < size) this.#unsent.push(Buffer.from(text).subarray(Math.max(written, 0)));
+    if (this.isClosed) return;
+    const written = this.isEmpty ? this.#socket.write(text) : 0;
+    if (written < size) this.#keep(Buffer.from(text), written);
   }
 
-  writeBytes(bytes: Uint8Array): void {
-    const written = this.#unsent.length > 0 ? 0 : this.#socket.write(bytes);
-    if (written < bytes.length) this.#unsent.push(Buffer.from(bytes.subarray(Math.max(written, 0))));
+  /** Resolves when the client has room for more, or is gone. */
+  writeBytes(bytes: Uint8Array): Promise<void> {
+    if (this.isClosed) return Promise.resolve();
+    const written = this.isEmpty ? this.#socket.write(bytes) : 0;
+    if (written < bytes.length) this.#keep(Buffer.from(bytes), written);
+    return this.isEmpty ? Promise.resolve() : new Promise((resolve) => this.#whenEmpty.push(resolve));
   }
 
-  /** The socket takes bytes again. Returns whether it took any. */
-  drain(): boolean {
-    let hasMoved = false;
+  #keep(bytes: Buffer, written: number): void {
+    if (this.isEmpty) this.sinceMs = this.#clock.monotonicMs();
+    this.#unsent.push(bytes.subarray(Math.max(written, 0)));
+  }
+
+  /** The socket takes bytes again. */
+  drain(): void {
     while (this.#unsent.length > 0) {
       const bytes = this.#unsent[0] as Buffer;
       const written = Math.max(this.#socket.write(bytes), 0);
-      hasMoved ||= written > 0;
+      if (written > 0) this.sinceMs = this.#clock.monotonicMs();
       if (written < bytes.length) {
         this.#unsent[0] = bytes.subarray(written);
-        return hasMoved;
+        return;
       }
       this.#unsent.shift();
     }
     this.#wake();
-    return hasMoved;
   }
 
-  /** Resolves when everything is with the socket, or nothing will be. */
-  emptied(): Promise<void> {
-    return this.isEmpty ? Promise.resolve() : new Promise((resolve) => this.#whenEmpty.push(resolve));
-  }
-
-  discard(): void {
+  /** Nothing more can be sent. */
+  close(): void {
+    this.isClosed = true;
     this.#unsent = [];
     this.#wake();
   }

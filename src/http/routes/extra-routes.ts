@@ -1,10 +1,9 @@
 /** What stands on the graph's own address beside the graph: `/openapi.json`, `/player/…` (operating.md). */
 
-import type { RawHeaders } from "../arrived.ts";
 import { CORS_HEADERS } from "../cors.ts";
-import type { Connection } from "../http1/connection.ts";
+import type { RequestHead } from "../http1/request-head.ts";
+import type { Exchange } from "../listeners/listener.ts";
 import type { Place } from "../places.ts";
-import { hasContent, headText } from "../responses.ts";
 
 export interface RoutePlace extends Place {
   /** Scheme, host and mount as the caller used them, without a trailing slash. */
@@ -35,35 +34,16 @@ export class RouteTable {
   }
 }
 
-export function requestOf(method: string, place: RoutePlace, queryText: string, raw: RawHeaders): Request {
+export function webRequest({ method, target, headers: raw }: RequestHead, place: RoutePlace): Request {
   const headers = new Headers();
   for (let i = 0; i < raw.length; i += 2) headers.append(raw[i] as string, raw[i + 1] as string);
-  return new Request(`${place.baseUrl}${place.path}${queryText === "" ? "" : `?${queryText}`}`, { method, headers });
+  return new Request(`${place.baseUrl}${place.path}${target.queryText === "" ? "" : `?${target.queryText}`}`, { method, headers });
 }
 
-/** Streams the body, no faster than the caller reads it. */
-export async function writeWebResponse(connection: Connection, response: Response, isHead: boolean): Promise<void> {
-  const length = response.headers.get("content-length");
-  const isBodyless = isHead || !hasContent(response.status) || response.body === null;
-  const isChunked = length === null && !isBodyless && !connection.isHttp10;
-  // Without a length and without chunks only the end of the connection says that the body is whole.
-  const isLast = connection.isLast || (length === null && !isBodyless && !isChunked);
-  const isEmpty = length === null && response.body === null && !isHead && hasContent(response.status);
-  const framing = isChunked ? "transfer-encoding: chunked\r\n" : isEmpty ? "content-length: 0\r\n" : "";
-  const head = `${headText(response.status, ownHeaders(response.headers), isLast, connection.isHttp10)}${framing}\r\n`;
-  connection.hasBegunResponse = true;
-  await connection.writeBytes(Buffer.from(head, "latin1"));
-  if (!isBodyless) {
-    for await (const part of response.body as ReadableStream<Uint8Array>) {
-      if (connection.isGone) return;
-      if (part.length > 0) await connection.writeBytes(isChunked ? chunkOf(part) : part);
-    }
-    if (isChunked) await connection.writeBytes(LAST_CHUNK);
-  }
-  connection.responded(isLast);
-}
+export const streamWebResponse = (exchange: Exchange, response: Response): Promise<void> =>
+  exchange.stream({ status: response.status, headers: ownHeaders(response.headers) }, response.body ?? undefined);
 
-/** Those that a handler may say; the others are the connection's. */
+/** The headers that a handler may set; the others are the server's. */
 function ownHeaders(given: Headers): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, value] of given) if (!RESERVED.has(name)) headers[name] = value;
@@ -71,6 +51,3 @@ function ownHeaders(given: Headers): Record<string, string> {
 }
 
 const RESERVED = new Set([...Object.keys(CORS_HEADERS), "connection", "date", "keep-alive", "transfer-encoding"]);
-const LAST_CHUNK = Buffer.from("0\r\n\r\n");
-
-const chunkOf = (part: Uint8Array): Buffer => Buffer.concat([Buffer.from(`${part.length.toString(16)}\r\n`), part, Buffer.from("\r\n")]);

@@ -1,0 +1,11 @@
+/** Why bytes are refused. The protocol names the problem; what the client is told stands above it. */
+export type ProtocolProblem =
+  /** `detail` is a clause of a sentence. */
+  | { readonly kind: "malformed-head"; readonly detail: string }
+  | { readonly kind: "head-too-large" }
+  | { readonly kind: "head-too-slow"; readonly msMax: number }
+  | { readonly kind: "malformed-chunks" }
+  | { readonly kind: "body-too-large"; readonly bytesMax: number }
+  | { readonly kind: "body-too-slow"; readonly msMax: number };
+
+export const malformed = (detail: string): ProtocolProblem => ({ kind: "malformed-head", detail });

@@ -1,0 +1,102 @@
+/** The listener of `--http own`: HTTP/1.1 as `../http1` reads it, on Bun's sockets. docs/dependencies.md says why it is there. */
+import type { Socket, TCPSocketListener, TCPSocketListenOptions } from "bun";
+import { monotonicMs, realNowMs } from "#system";
+import type { Clock } from "../http1/clock.ts";
+import { Connection, type ConnectionLimits, type ConnectionOwner } from "../http1/connection.ts";
+import { headerLines } from "../http1/response-head.ts";
+import { parserHeaderBytesMax } from "../limits.ts";
+import type { Listen, ListenOptions } from "./listener.ts";
+
+/** How often connections are looked at: a time limit is overrun by this at most. */
+const CHECK_EVERY_MS = 1_000;
+
+export const listenOwn: Listen = async (options) => {
+  const connections = new Connections(options);
+  const listener = bind({
+    hostname: options.hostname,
+    port: options.port,
+    reusePort: options.reusePort,
+    // A client may end its side after its request and still read the response.
+    allowHalfOpen: true,
+    socket: connections.handlers,
+  });
+  connections.watch();
+  return { port: listener.port, stop: (graceMs) => connections.stop(listener, graceMs) };
+};
+
+/** Bun's declarations know `reusePort` of clients and UDP alone; its listeners take it, too. Its refusal does not name the port. */
+function bind(options: TCPSocketListenOptions<Connection> & { readonly reusePort: boolean }): TCPSocketListener<Connection> {
+  try {
+    return Bun.listen(options);
+  } catch (error) {
+    if (error instanceof Error) error.message += `:${options.port}`;
+    throw error;
+  }
+}
+
+class Connections implements ConnectionOwner {
+  readonly limits: ConnectionLimits;
+  readonly clock: Clock = { monotonicMs, nowMs: realNowMs };
+  readonly commonHeaderLines: string;
+  readonly dispatch: ListenOptions["dispatch"];
+  readonly refusal: ListenOptions["refusal"];
+  isStopping = false;
+  readonly #open = new Set<Connection>();
+  #checking: ReturnType<typeof setInterval> | undefined;
+  #whenNone: (() => void) | undefined;
+
+  constructor({ limits, commonHeaders, dispatch, refusal }: ListenOptions) {
+    this.limits = { headBytesMax: parserHeaderBytesMax(limits), headMsMax: limits.headMsMax, keepAliveMs: limits.keepAliveMs };
+    this.commonHeaderLines = headerLines(commonHeaders);
+    this.dispatch = dispatch;
+    this.refusal = refusal;
+  }
+
+  readonly handlers = {
+    open: (socket: Socket<Connection>): void => {
+      socket.data = new Connection(socket, this);
+      this.#open.add(socket.data);
+    },
+    data: (socket: Socket<Connection>, bytes: Buffer): void => socket.data.received(bytes),
+    drain: (socket: Socket<Connection>): void => socket.data.drained(),
+    end: (socket: Socket<Connection>): void => socket.data.peerEnded(),
+    close: (socket: Socket<Connection>): void => socket.data.closed(),
+    // A close follows.
+    error: (): void => {},
+  };
+
+  closed(connection: Connection): void {
+    this.#open.delete(connection);
+    if (this.#open.size === 0) this.#whenNone?.();
+  }
+
+  watch(): void {
+    // A timer because only it can notice that nothing comes.
+    this.#checking = setInterval(() => this.#checkTime(), CHECK_EVERY_MS);
+  }
+
+  async stop(listener: TCPSocketListener<Connection>, graceMs: number): Promise<void> {
+    this.isStopping = true;
+    listener.stop(false);
+    const none = new Promise<void>((resolve) => {
+      this.#whenNone = resolve;
+    });
+    for (const connection of [...this.#open]) connection.endIfIdle();
+    if (this.#open.size > 0) {
+      // A timer because running requests may hang on a network that is not ours.
+      const timer = setTimeout(() => this.#abortAll(), graceMs);
+      await none;
+      clearTimeout(timer);
+    }
+    clearInterval(this.#checking);
+  }
+
+  #abortAll(): void {
+    for (const connection of [...this.#open]) connection.abort();
+  }
+
+  #checkTime(): void {
+    const nowMs = monotonicMs();
+    for (const connection of [...this.#open]) connection.checkTime(nowMs);
+  }
+}
