@@ -5,7 +5,7 @@ import { errorFields, type Log } from "./log.ts";
 export const workLog = (log: Log): WorkObserver => ({
   payloadBroken: (broken) => log.error({ ...broken }, "a webhook's payload breaks the contract of its field"),
   attempted({ row, updates, outcome }) {
-    if (outcome.kind === "moved" || outcome.kind === "back" || !log.shows("debug")) return;
+    if (!log.shows("debug")) return;
     const { status, latency_ms, error } = outcome.attempt;
     const { id: delivery, app, field, lane: callback } = row;
     log.debug({ delivery, app, field, callback, updates, status, latency_ms, error, outcome: outcome.kind }, "webhook attempt");

@@ -1,14 +1,14 @@
 /** Who is told what the webhook engine does: log and metrics, put together in main. */
 import type { CallbackRow } from "./callbacks/callbacks.store.ts";
 import type { PayloadProblem } from "./catalogue/field.ts";
-import type { Outcome } from "./delivery/attempt.ts";
 import type { ClaimedRow } from "./delivery/deliveries.store.ts";
+import type { AttemptedOutcome } from "./delivery/outcome.ts";
 
 export interface AttemptSeen {
   readonly row: ClaimedRow;
   /** Events in the POST. */
   readonly updates: number;
-  readonly outcome: Outcome;
+  readonly outcome: AttemptedOutcome;
 }
 
 /** An event whose payload is not what its field promises (D-136). */

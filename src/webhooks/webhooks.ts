@@ -10,7 +10,7 @@ import { resumeCallback } from "./callbacks/health.ts";
 import { rerouteJob } from "./callbacks/health-jobs.ts";
 import type { FieldCatalogue } from "./catalogue/catalogue.ts";
 import type { WebhookField } from "./catalogue/field.ts";
-import { Deliveries } from "./delivery/dispatcher.ts";
+import { DeliveryDispatcher } from "./delivery/dispatcher.ts";
 import type { WebhookDeps } from "./deps.ts";
 import { type Outbox, storeEvent, type WebhookEvent } from "./events/emit.ts";
 import { rerouteApp } from "./events/reroute.ts";
@@ -22,7 +22,7 @@ import { WebhookFacts } from "./ports.ts";
 export class Webhooks {
   readonly deps: WebhookDeps;
   readonly fields: FieldCatalogue;
-  readonly deliveries: Deliveries;
+  readonly dispatcher: DeliveryDispatcher;
   /** What this process has sent since its start. */
   readonly metrics = new DeliveryMetrics();
   readonly #outbox: Outbox;
@@ -48,11 +48,11 @@ export class Webhooks {
       callbackFails: (callback) => observer.callbackFails(callback),
       callbackPaused: (callback) => observer.callbackPaused(callback),
     };
-    const deliveries = new Deliveries({ ...deps, observer: counting, facts, callbacks });
-    this.deliveries = deliveries;
+    const dispatcher = new DeliveryDispatcher({ ...deps, observer: counting, facts, callbacks });
+    this.dispatcher = dispatcher;
     const { clock, ids, fields } = deps;
-    this.#outbox = { clock, ids, fields, facts, callbacks, observer: counting, fenceForNew: (lane) => deliveries.fenceForNew(lane) };
-    this.#replaying = { ...deps, lookAgain: () => deliveries.lookAgain() };
+    this.#outbox = { clock, ids, fields, facts, callbacks, observer: counting, fenceForNew: (queue) => dispatcher.fenceForNew(queue) };
+    this.#replaying = { ...deps, lookAgain: () => dispatcher.lookAgain() };
   }
 
   /** In the transaction of the event's cause, which no payload undoes (D-136). */
@@ -63,7 +63,7 @@ export class Webhooks {
   /** The same; answers the deliveries that it made, one for each app that gets the event. */
   async make<S extends TSchema>(tx: Transaction, field: WebhookField<S>, event: WebhookEvent<S>): Promise<readonly string[]> {
     const stored = await storeEvent(this.#outbox, tx, field, event);
-    if (stored.deliveries.length > 0) tx.afterCommit(() => this.deliveries.arrived(stored));
+    if (stored.deliveries.length > 0) tx.afterCommit(() => this.dispatcher.arrived(stored));
     return stored.deliveries;
   }
 
@@ -75,7 +75,7 @@ export class Webhooks {
 
   async resumeCallback(tx: Transaction, id: string): Promise<void> {
     await resumeCallback(tx, this.deps.jobs, id);
-    tx.afterCommit(() => this.deliveries.lookAgain());
+    tx.afterCommit(() => this.dispatcher.lookAgain());
   }
 
   /** The app's callback or one of its overrides changed: what waits finds its new way, also from a callback that is paused. */
@@ -86,7 +86,7 @@ export class Webhooks {
   /** What `routesChanged` has asked for. */
   async reroute(app: string): Promise<void> {
     await rerouteApp(this.#outbox, this.deps.database, app);
-    this.deliveries.lookAgain();
+    this.dispatcher.lookAgain();
   }
 
   /** Sends a delivery again as it was, with the same `webhook-id` and body; one that waits is due at once. False: there is none. */

@@ -2,7 +2,7 @@ import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, sql } from "#storage/sql";
 
-/** One app's address: a lane of its own. */
+/** One URL of one app, with a queue of its own. */
 export interface CallbackRow extends Row {
   id: string;
   app: string;
@@ -21,7 +21,7 @@ export async function findCallbackId(reader: Reader, app: string, url: string): 
   return row?.id;
 }
 
-/** Answers the id that it has, which is another's when two processes make it at once. */
+/** Returns the id that is stored, which is another one where two processes insert the URL at once. */
 export async function insertCallback(tx: Transaction, id: string, app: string, url: string): Promise<string> {
   await tx.run(sql`INSERT INTO webhook_callbacks (id, app, url) VALUES (${id}, ${app}, ${url}) ON CONFLICT DO NOTHING`);
   return (await findCallbackId(tx, app, url)) ?? id;
@@ -53,7 +53,7 @@ export async function markFailing(tx: Transaction, id: string, sinceMs: number):
   return isFirst;
 }
 
-/** It took something: it neither fails nor is paused any more. */
+/** It works: it neither fails nor is paused any more. */
 export async function markWorking(tx: Transaction, id: string): Promise<void> {
   await tx.run(sql`UPDATE webhook_callbacks SET failing_since_ms = NULL, alerted_ms = NULL, paused_ms = NULL WHERE id = ${id}`);
   tx.invalidate(callbackFact, id);

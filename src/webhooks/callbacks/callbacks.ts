@@ -1,4 +1,4 @@
-/** The callbacks of a world: each address of each app, and whether it works. */
+/** The callbacks of a world: each URL of each app, and whether it works. */
 import type { IdMinter } from "#kernel/ids";
 import type { Database, Transaction } from "#storage/database";
 import { FactCache } from "#storage/facts";
@@ -21,7 +21,7 @@ export class Callbacks {
     this.#rows = new FactCache(database, callbackFact);
   }
 
-  /** The callback's id, which is that of its lane; made when it is new. */
+  /** The callback's id, which is also that of its queue; a new URL is stored. */
   async idFor(tx: Transaction, app: string, url: string): Promise<string> {
     const known = this.peekId(app, url);
     if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-/** One attempt: where does it go now, what is sent, how did it end. No transaction is open here. */
+/** One attempt at a delivery: its route, its request, its outcome. No transaction is open here. */
 import { nodeId } from "#kernel/ids";
 import { CallbackRefused } from "#outbound/address-rules";
 import { RequestFailed } from "#outbound/transport/connection";
@@ -7,8 +7,10 @@ import type { WebhookObject } from "../catalogue/field.ts";
 import { envelopeOf, type Update } from "../events/envelope.ts";
 import type { WebhookApp } from "../ports.ts";
 import type { Attempt } from "./attempts.ts";
-import { type ClaimedRow, type EventRow, NO_LANE } from "./deliveries.store.ts";
+import type { Claimed } from "./claims.ts";
+import { type ClaimedRow, type EventRow, NO_CALLBACK } from "./deliveries.store.ts";
 import type { DeliveryDeps } from "./deps.ts";
+import type { Outcome } from "./outcome.ts";
 import { nextRetryMs } from "./retry-schedule.ts";
 import { signatureHeaders } from "./signing.ts";
 
@@ -19,24 +21,9 @@ const ANSWER_BYTES_MAX = 64 * 1024;
 const ANSWER_KEPT_BYTES = 256;
 const GONE = 410;
 
-export interface Sending {
-  readonly row: ClaimedRow;
-  /** The events that travel with it, after its own. */
-  readonly members: readonly EventRow[];
-  /** World time of its first attempt. */
-  readonly firstMs: number;
-}
-
-export type Outcome =
-  | { readonly kind: "delivered" | "failed"; readonly attempt: Attempt; readonly endedMs: number }
-  | { readonly kind: "retry"; readonly attempt: Attempt; readonly dueMs: number; readonly isTimeout: boolean }
-  /** Nothing was sent: it belongs to another lane now; no url: it leads nowhere. */
-  | { readonly kind: "moved"; readonly url: string | undefined }
-  /** Nothing was sent: it waits again where it was. */
-  | { readonly kind: "back" };
-
-export async function attemptDelivery(fixture: DeliveryDeps, { row, members, firstMs }: Sending): Promise<Outcome> {
-  const { fields, facts, database, callbacks } = fixture;
+export async function attemptDelivery(deps: DeliveryDeps, claimed: Claimed): Promise<Outcome> {
+  const { row, firstMs } = claimed;
+  const { fields, facts, database, callbacks } = deps;
   const app = nodeId(row.app);
   const of = facts.peekApp(app) ?? (await facts.findApp(database.reader, app));
   const event = {
@@ -47,26 +34,26 @@ export async function attemptDelivery(fixture: DeliveryDeps, { row, members, fir
   };
   const route = await facts.routeOf(database.reader, app, of, event, fields.isHonouringOverrides(row));
   if (route.to === "nowhere" || of === undefined) {
-    if (row.lane !== NO_LANE) return { kind: "moved", url: undefined };
+    if (row.lane !== NO_CALLBACK) return { kind: "moved", url: undefined };
     const reason = route.to === "nowhere" ? route.reason : "no_callback";
-    return failure(fixture, row, firstMs, { time_ms: fixture.clock.nowMs(), error: reason }, false);
+    return failure(deps, row, firstMs, { time_ms: deps.clock.nowMs(), error: reason }, false);
   }
-  const callback = row.lane === NO_LANE ? undefined : (callbacks.peek(row.lane) ?? (await callbacks.find(row.lane)));
+  const callback = row.lane === NO_CALLBACK ? undefined : (callbacks.peek(row.lane) ?? (await callbacks.find(row.lane)));
   if (callback?.url !== route.url) return { kind: "moved", url: route.url };
-  return send(fixture, { row, members, firstMs }, route.url, secretsOf(fixture, of));
+  return send(deps, claimed, route.url, secretsOf(deps, of));
 }
 
-async function send(fixture: DeliveryDeps, { row, members, firstMs }: Sending, url: string, secrets: readonly string[]): Promise<Outcome> {
+async function send(deps: DeliveryDeps, { row, members, firstMs }: Claimed, url: string, secrets: readonly string[]): Promise<Outcome> {
   const body = envelopeOf(
     row.object,
-    (members.length === 0 ? [row] : [row, ...members]).map((event) => updateOf(fixture.fields, event)),
+    (members.length === 0 ? [row] : [row, ...members]).map((event) => updateOf(deps.fields, event)),
   );
-  const headers = signatureHeaders(secrets, { webhookId: `msg_${row.id}`, timestamp: Math.floor(fixture.realNowMs() / 1000), body });
+  const headers = signatureHeaders(secrets, { webhookId: `msg_${row.id}`, timestamp: Math.floor(deps.realNowMs() / 1000), body });
   // time: how long a receiver takes is real time.
   const startMs = performance.now();
-  const attempt = { time_ms: fixture.clock.nowMs(), callback: row.lane };
+  const attempt = { time_ms: deps.clock.nowMs(), callback: row.lane };
   try {
-    const response = await fixture.client.request({
+    const response = await deps.client.request({
       method: "POST",
       url,
       headers: { "Content-Type": "application/json", "User-Agent": "plaza", ...headers },
@@ -78,15 +65,15 @@ async function send(fixture: DeliveryDeps, { row, members, firstMs }: Sending, u
     const { status } = response;
     const sent = { ...attempt, status, latency_ms: since(startMs) };
     const whole = response.body.length === 0 ? sent : { ...sent, answer: startOf(response.body) };
-    if (status >= 200 && status < 300) return { kind: "delivered", attempt: whole, endedMs: fixture.clock.nowMs() };
+    if (status >= 200 && status < 300) return { kind: "delivered", attempt: whole, endedMs: deps.clock.nowMs() };
     // 410: the receiver says that it wants this no more.
-    if (status === GONE) return { kind: "failed", attempt: whole, endedMs: fixture.clock.nowMs() };
-    return failure(fixture, row, firstMs, whole, false);
+    if (status === GONE) return { kind: "failed", attempt: whole, endedMs: deps.clock.nowMs() };
+    return failure(deps, row, firstMs, whole, false);
   } catch (error) {
-    if (error instanceof CallbackRefused) return failure(fixture, row, firstMs, { ...attempt, error: `refused: ${error.reason}` }, false);
+    if (error instanceof CallbackRefused) return failure(deps, row, firstMs, { ...attempt, error: `refused: ${error.reason}` }, false);
     if (!(error instanceof RequestFailed)) throw error;
     return failure(
-      fixture,
+      deps,
       row,
       firstMs,
       { ...attempt, latency_ms: since(startMs), error: `${error.kind}: ${error.message}` },
@@ -95,8 +82,8 @@ async function send(fixture: DeliveryDeps, { row, members, firstMs }: Sending, u
   }
 }
 
-function failure(fixture: DeliveryDeps, row: ClaimedRow, firstMs: number, attempt: Attempt, isTimeout: boolean): Outcome {
-  const nowMs = fixture.clock.nowMs();
+function failure(deps: DeliveryDeps, row: ClaimedRow, firstMs: number, attempt: Attempt, isTimeout: boolean): Outcome {
+  const nowMs = deps.clock.nowMs();
   // random: deliveries that failed together come back spread.
   const dueMs = nextRetryMs(firstMs, row.tries + 1, nowMs, Math.random());
   return dueMs === undefined ? { kind: "failed", attempt, endedMs: nowMs } : { kind: "retry", attempt, dueMs, isTimeout };
@@ -117,7 +104,7 @@ const updateOf = (fields: FieldCatalogue, { object, field, entity, time_ms, payl
 
 const opened = new WeakMap<WebhookApp, readonly string[]>();
 
-/** Opening a sealed secret costs as much as a signature, so it is done once for what an app says of itself. */
+/** Opening a sealed secret costs as much as a signature, so it is done once for each state of an app. */
 function secretsOf({ sealer, realNowMs }: DeliveryDeps, app: WebhookApp): readonly string[] {
   let secrets = opened.get(app);
   if (secrets === undefined) {

@@ -1,8 +1,8 @@
-/** What is kept of each attempt at a delivery, as JSON in its row. */
+/** What is stored of each attempt at a delivery, as JSON in its row. */
 export interface Attempt {
   /** World time. */
   readonly time_ms: number;
-  /** The lane that it went by; left out where it led nowhere. */
+  /** The callback's id; left out where there was none. */
   readonly callback?: string;
   /** Left out where no response came. */
   readonly status?: number;

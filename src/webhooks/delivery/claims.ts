@@ -17,18 +17,22 @@ import {
   lockRetries,
   lockWaiting,
 } from "./deliveries.store.ts";
-import type { Lane } from "./queue/endpoint-queue.ts";
 
-/** What a lane may take in this turn. */
-export interface Want {
-  readonly lane: Lane;
+/** What a queue may claim in this turn. */
+export interface ClaimRequest {
+  /** The callback's id. */
+  readonly queue: string;
   readonly firsts: number;
   readonly retries: number;
+  /** Entities whose first attempts this process holds: later ones of theirs wait. It changes while the claim runs. */
+  readonly busy: ReadonlySet<string>;
+  /** Where the last search among the entities ended. */
+  readonly fromEntity: string;
 }
 
 export interface Claimed {
-  readonly lane: Lane;
   readonly row: ClaimedRow;
+  /** The events that travel in its POST, after its own. */
   readonly members: readonly EventRow[];
   readonly isRetry: boolean;
   readonly fence: number;
@@ -36,18 +40,21 @@ export interface Claimed {
   readonly firstMs: number;
 }
 
-/** What was seen of a lane, to be believed once the transaction has committed. */
-export interface Seen {
-  readonly lane: Lane;
-  /** More waits than was taken. */
-  readonly hasFirsts: boolean;
-  /** Something waits behind a delivery of its entity. */
+/** What a claim saw of a queue; it holds once the transaction has committed. */
+export interface ClaimView {
+  readonly request: ClaimRequest;
+  /** Deliveries wait that were not claimed. */
+  readonly hasMore: boolean;
+  /** Deliveries wait behind one of their entity. */
   readonly hasBlocked: boolean;
-  /** Undefined: it was not looked at. */
-  readonly retries: { readonly nextMs: number | undefined } | undefined;
   readonly nextEntity: string;
-  /** Of the lane, before the look. */
-  readonly endCount: number;
+  /** World time of the next retry, where retries were looked for. */
+  readonly nextRetryMs: number | undefined;
+}
+
+export interface Claims {
+  readonly claimed: readonly Claimed[];
+  readonly views: readonly ClaimView[];
 }
 
 /** D-62: updates in a POST. */
@@ -56,7 +63,7 @@ const UPDATES_MAX = 1_000;
 const BATCH_CHARACTERS_MAX = 512 * 1024;
 /** In all batches of a turn, so that a backlog is not taken into memory at once. */
 const JOINED_MAX = 4_000;
-/** Looked at beyond what a lane may take, since some may wait behind their entity. */
+/** Deliveries that are looked at beyond what may be claimed, since some may wait behind one of their entity. */
 const LOOK_AHEAD = 16;
 
 export interface ClaimTurn {
@@ -67,23 +74,22 @@ export interface ClaimTurn {
 }
 
 interface Found {
-  readonly want: Want;
   readonly heads: readonly string[];
   /** Heads with something of their entity behind them. */
   readonly followed: ReadonlySet<string>;
-  readonly seen: Seen;
+  readonly view: ClaimView;
   readonly dueRetries: readonly string[];
 }
 
-export async function claim(tx: Transaction, wants: readonly Want[], turn: ClaimTurn): Promise<{ claimed: Claimed[]; seen: Seen[] }> {
+export async function claim(tx: Transaction, requests: readonly ClaimRequest[], turn: ClaimTurn): Promise<Claims> {
   const { fence, nowMs, fields } = turn;
   // Side by side, so that on PostgreSQL their statements travel together.
-  const found = await Promise.all(wants.map((want) => look(tx, want, nowMs)));
-  const lanes = new Map(wants.map(({ lane }) => [lane.id, lane]));
+  const found = await Promise.all(requests.map((request) => look(tx, request, nowMs)));
+  const queues = new Set(requests.map(({ queue }) => queue));
   const firstIds = found.flatMap(({ heads }) => heads);
   const retryIds = found.flatMap(({ dueRetries }) => dueRetries);
-  // Between the look and the lock a delivery may have been moved to a lane that this turn does not serve.
-  const isHere = ({ lane }: ClaimedRow): boolean => lanes.has(lane);
+  // Between the look and the lock another process may have moved a delivery to a queue that this turn does not serve.
+  const isHere = ({ lane }: ClaimedRow): boolean => queues.has(lane);
   const firsts = firstIds.length === 0 ? [] : (await lockFirsts(tx, firstIds)).filter(isHere);
   const retries = retryIds.length === 0 ? [] : (await lockRetries(tx, retryIds)).filter(isHere);
   if (firsts.length > 0) await claimFirsts(tx, idsOf(firsts), fence, nowMs);
@@ -101,58 +107,57 @@ export async function claim(tx: Transaction, wants: readonly Want[], turn: Claim
   );
   const members = new Map<string, readonly EventRow[]>(formed);
   const claimedAs = (isRetry: boolean) => (row: ClaimedRow) => ({
-    ...{ lane: lanes.get(row.lane) as Lane, row, members: members.get(row.id) ?? [], isRetry, fence },
+    ...{ row, members: members.get(row.id) ?? [], isRetry, fence },
     firstMs: (isRetry ? row.first_attempt_ms : undefined) ?? nowMs,
   });
-  return { claimed: [...firsts.map(claimedAs(false)), ...retries.map(claimedAs(true))], seen: found.map(({ seen }) => seen) };
+  return { claimed: [...firsts.map(claimedAs(false)), ...retries.map(claimedAs(true))], views: found.map(({ view }) => view) };
 }
 
-async function look(tx: Transaction, want: Want, nowMs: number): Promise<Found> {
-  const { lane } = want;
-  const { endCount } = lane;
-  const limit = want.firsts + LOOK_AHEAD;
-  const waiting = want.firsts > 0 ? await findFirsts(tx, lane.id, limit) : [];
+async function look(tx: Transaction, request: ClaimRequest, nowMs: number): Promise<Found> {
+  const { queue, firsts, busy } = request;
+  const limit = firsts + LOOK_AHEAD;
+  const waiting = firsts > 0 ? await findFirsts(tx, queue, limit) : [];
   const headOf = new Map<string, string>();
   const followed = new Set<string>();
   let hasBlocked = false;
-  let isFull = waiting.length === limit;
+  let hasMore = waiting.length === limit;
   for (const { id, entity } of waiting) {
     const head = headOf.get(entity);
-    if (lane.entities.has(entity)) hasBlocked = true;
+    if (busy.has(entity)) hasBlocked = true;
     else if (head !== undefined) followed.add(head);
-    else if (headOf.size < want.firsts) headOf.set(entity, id);
-    else isFull = true;
+    else if (headOf.size < firsts) headOf.set(entity, id);
+    else hasMore = true;
   }
   // Much waits behind a few entities: those of the others are looked up one by one.
-  const nextEntity = isFull && headOf.size < want.firsts ? await lookFurther(tx, want, headOf, followed) : lane.nextEntity;
-  const due = want.retries > 0 ? await findDueRetries(tx, lane.id, nowMs, want.retries) : [];
-  const dueRetries = due.map(({ id }) => id);
-  // With a full list the next one is due as well; otherwise the first that is not in the list.
-  const nextMs = want.retries === 0 || dueRetries.length === want.retries ? nowMs : await findNextRetryTime(tx, lane.id, nowMs);
-  const hasFirsts = want.firsts === 0 ? lane.hasFirsts : isFull;
-  return {
-    want,
-    heads: [...headOf.values()],
-    followed,
-    dueRetries,
-    seen: {
-      lane,
-      hasFirsts,
-      hasBlocked: want.firsts === 0 ? lane.hasBlocked : hasBlocked,
-      retries: want.retries === 0 ? undefined : { nextMs },
-      nextEntity,
-      endCount,
-    },
-  };
+  const nextEntity = hasMore && headOf.size < firsts ? await lookFurther(tx, request, headOf, followed) : request.fromEntity;
+  const { dueRetries, nextRetryMs } = request.retries === 0 ? NO_RETRIES : await lookForRetries(tx, request, nowMs);
+  return { heads: [...headOf.values()], followed, dueRetries, view: { request, hasMore, hasBlocked, nextEntity, nextRetryMs } };
 }
 
-/** Adds heads of other entities, beginning where the last look ended. Answers where this one did. */
-async function lookFurther(tx: Transaction, { lane, firsts }: Want, headOf: Map<string, string>, followed: Set<string>): Promise<string> {
+const NO_RETRIES = { dueRetries: [], nextRetryMs: undefined };
+
+async function lookForRetries(
+  tx: Transaction,
+  { queue, retries }: ClaimRequest,
+  nowMs: number,
+): Promise<Pick<Found, "dueRetries"> & Pick<ClaimView, "nextRetryMs">> {
+  const dueRetries = idsOf(await findDueRetries(tx, queue, nowMs, retries));
+  // With a full list the next one is due as well; otherwise it is the first that is not in the list.
+  return { dueRetries, nextRetryMs: dueRetries.length === retries ? nowMs : await findNextRetryTime(tx, queue, nowMs) };
+}
+
+/** Adds heads of other entities, from where the last search ended. Returns where this one did. */
+async function lookFurther(
+  tx: Transaction,
+  { queue, firsts, busy, fromEntity }: ClaimRequest,
+  headOf: Map<string, string>,
+  followed: Set<string>,
+): Promise<string> {
   const limit = firsts + LOOK_AHEAD;
-  const heads = await findHeads(tx, lane.id, lane.nextEntity, limit);
+  const heads = await findHeads(tx, queue, fromEntity, limit);
   for (const { entity, id } of heads) {
     if (headOf.size >= firsts) return entity;
-    if (lane.entities.has(entity) || headOf.has(entity)) continue;
+    if (busy.has(entity) || headOf.has(entity)) continue;
     headOf.set(entity, id);
     followed.add(id);
   }

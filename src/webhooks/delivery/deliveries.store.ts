@@ -1,4 +1,4 @@
-/** What the outbox writes and claims. What people read of it is in `delivery-list.store.ts`. */
+/** What the engine writes and claims. What people read of it is in `history/list.store.ts`. */
 import type { Reader, Transaction } from "#storage/database";
 import { append, placeholders, type Row, type Sql, type SqlValue, sql } from "#storage/sql";
 
@@ -7,8 +7,8 @@ export const SENDING = 1;
 export const DELIVERED = 2;
 export const FAILED = 3;
 
-/** The lane of events that lead nowhere yet. */
-export const NO_LANE = "0";
+/** The queue of deliveries that lead nowhere yet. */
+export const NO_CALLBACK = "0";
 
 export interface EventRow extends Row {
   id: string;
@@ -38,22 +38,22 @@ export async function insertEvent(tx: Transaction, event: EventRow, deliveries: 
     VALUES (${event.id}, ${event.object}, ${event.field}, ${event.entity}, ${event.phone}, ${event.time_ms}, ${deliveries}, ${event.payload})`);
 }
 
-export async function insertDelivery(tx: Transaction, id: string, event: EventRow, app: string, lane: string): Promise<void> {
+export async function insertDelivery(tx: Transaction, id: string, event: EventRow, app: string, queue: string): Promise<void> {
   await tx.run(sql`
     INSERT INTO webhook_deliveries (id, event, app, lane, status, first_lane, queue_entity, members, fence, tries, attempts)
-    VALUES (${id}, ${event.id}, ${app}, ${lane}, 0, ${lane}, ${event.entity}, 0, 0, 0, '[]')`);
+    VALUES (${id}, ${event.id}, ${app}, ${queue}, 0, ${queue}, ${event.entity}, 0, 0, 0, '[]')`);
 }
 
-/** Claimed from its beginning; see `Deliveries.fenceForNew`. */
+/** Claimed from its beginning; see `DeliveryDispatcher.fenceForNew`. */
 export async function insertSending(tx: Transaction, { id, event, app, lane, entity, first_attempt_ms }: ClaimedRow, fence: number): Promise<void> {
   await tx.run(sql`
     INSERT INTO webhook_deliveries (id, event, app, lane, status, queue_entity, members, fence, first_attempt_ms, tries, attempts)
     VALUES (${id}, ${event}, ${app}, ${lane}, 1, ${entity}, 0, ${fence}, ${first_attempt_ms}, 0, '[]')`);
 }
 
-/** Whether an earlier first attempt of the entity waits there, or is under way. */
-export async function hasQueued(tx: Reader, lane: string, entity: string): Promise<boolean> {
-  const query = sql`SELECT 1 AS one FROM webhook_deliveries d WHERE d.lane = ${lane} AND d.queue_entity = ${entity} LIMIT 1`;
+/** Whether an earlier first attempt of the entity waits in the queue, or is under way. */
+export async function hasQueued(tx: Reader, queue: string, entity: string): Promise<boolean> {
+  const query = sql`SELECT 1 AS one FROM webhook_deliveries d WHERE d.lane = ${queue} AND d.queue_entity = ${entity} LIMIT 1`;
   return (await tx.get(query)) !== undefined;
 }
 
@@ -81,39 +81,39 @@ export interface WaitingRow extends Row {
   entity: string;
 }
 
-/** First attempts of a lane, the oldest first. */
-export function findFirsts(tx: Reader, lane: string, limit: number): Promise<WaitingRow[]> {
+/** First attempts that wait in a queue, the oldest first. */
+export function findFirsts(tx: Reader, queue: string, limit: number): Promise<WaitingRow[]> {
   return tx.all<WaitingRow>(sql`
     SELECT CAST(d.id AS TEXT) AS id, CAST(d.queue_entity AS TEXT) AS entity FROM webhook_deliveries d
-    WHERE d.first_lane = ${lane} ORDER BY d.id LIMIT ${limit}`);
+    WHERE d.first_lane = ${queue} ORDER BY d.id LIMIT ${limit}`);
 }
 
 /**
- * The first of each entity in the order of a lane, from the entity after `after` on: the index is hopped through, entity by
+ * The first delivery of each entity in a queue, from the entity after `after` on: the index is hopped through, entity by
  * entity, however much waits for one of them. Some may be under way.
  */
-export function findHeads(tx: Reader, lane: string, after: string, limit: number): Promise<WaitingRow[]> {
+export function findHeads(tx: Reader, queue: string, after: string, limit: number): Promise<WaitingRow[]> {
   return tx.all<WaitingRow>(sql`
     WITH RECURSIVE entities (entity) AS (
-      SELECT MIN(d.queue_entity) FROM webhook_deliveries d WHERE d.lane = ${lane} AND d.queue_entity > ${after}
+      SELECT MIN(d.queue_entity) FROM webhook_deliveries d WHERE d.lane = ${queue} AND d.queue_entity > ${after}
       UNION ALL
-      SELECT (SELECT MIN(d.queue_entity) FROM webhook_deliveries d WHERE d.lane = ${lane} AND d.queue_entity > entities.entity)
+      SELECT (SELECT MIN(d.queue_entity) FROM webhook_deliveries d WHERE d.lane = ${queue} AND d.queue_entity > entities.entity)
       FROM entities WHERE entities.entity IS NOT NULL)
     SELECT CAST(entities.entity AS TEXT) AS entity, CAST((
-      SELECT MIN(d.id) FROM webhook_deliveries d WHERE d.lane = ${lane} AND d.queue_entity = entities.entity) AS TEXT) AS id
+      SELECT MIN(d.id) FROM webhook_deliveries d WHERE d.lane = ${queue} AND d.queue_entity = entities.entity) AS TEXT) AS id
     FROM entities WHERE entities.entity IS NOT NULL LIMIT ${limit}`);
 }
 
-export function findDueRetries(tx: Reader, lane: string, nowMs: number, limit: number): Promise<{ id: string }[]> {
+export function findDueRetries(tx: Reader, queue: string, nowMs: number, limit: number): Promise<{ id: string }[]> {
   return tx.all<{ id: string }>(sql`
     SELECT CAST(d.id AS TEXT) AS id FROM webhook_deliveries d
-    WHERE d.lane = ${lane} AND d.retry_due_ms <= ${nowMs} ORDER BY d.retry_due_ms, d.id LIMIT ${limit}`);
+    WHERE d.lane = ${queue} AND d.retry_due_ms <= ${nowMs} ORDER BY d.retry_due_ms, d.id LIMIT ${limit}`);
 }
 
 /** The first that is due after `nowMs`. */
-export async function findNextRetryTime(tx: Reader, lane: string, nowMs: number): Promise<number | undefined> {
+export async function findNextRetryTime(tx: Reader, queue: string, nowMs: number): Promise<number | undefined> {
   const row = await tx.get<{ due_ms: number | null }>(
-    sql`SELECT MIN(d.retry_due_ms) AS due_ms FROM webhook_deliveries d WHERE d.lane = ${lane} AND d.retry_due_ms > ${nowMs}`,
+    sql`SELECT MIN(d.retry_due_ms) AS due_ms FROM webhook_deliveries d WHERE d.lane = ${queue} AND d.retry_due_ms > ${nowMs}`,
   );
   return row?.due_ms ?? undefined;
 }
@@ -126,8 +126,8 @@ const claimedFirsts = sql`
     SELECT 1 FROM webhook_deliveries o WHERE o.lane = d.lane AND o.queue_entity = d.queue_entity AND o.id < d.id)`;
 
 /**
- * Those of `ids` that nobody else is claiming and that no earlier delivery of their entity is before, in this lane: so two
- * processes never have two of an entity under way, whatever the moment of their looks.
+ * Those of `ids` that no other process is claiming and that come first in the order of their entity: so two processes never have
+ * two deliveries of an entity under way, whenever each of them looked.
  */
 export function lockFirsts(tx: Transaction, ids: readonly string[]): Promise<ClaimedRow[]> {
   return tx.all<ClaimedRow>(withIds(claimedFirsts, "d.id", ids, `ORDER BY d.id ${tx.skipLocked("d")}`));
@@ -160,7 +160,7 @@ export function findFollowers(tx: Reader, head: ClaimedRow, limit: number): Prom
     WHERE d.lane = ${head.lane} AND d.queue_entity = ${head.entity} AND d.id > ${head.id} ORDER BY d.id LIMIT ${limit}`);
 }
 
-/** Those of `ids` that wait and that nobody else is claiming. */
+/** Those of `ids` that wait and that no other process is claiming. */
 export async function lockWaiting(tx: Transaction, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const waiting = sql`SELECT CAST(d.id AS TEXT) AS id FROM webhook_deliveries d WHERE d.first_lane IS NOT NULL`;
   const rows = await tx.all<{ id: string }>(withIds(waiting, "d.id", ids, tx.skipLocked("d")));
@@ -181,8 +181,8 @@ export function findMembers(reader: Reader, head: string): Promise<EventRow[]> {
     FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event WHERE d.head = ${head} ORDER BY d.id`);
 }
 
-/** How an attempt ended: one of `due_ms` and `ended_ms` is null. */
-export interface EndRow {
+/** How an attempt ended; one of `due_ms` and `ended_ms` is null. */
+export interface ResultRow {
   readonly id: string;
   readonly fence: number;
   readonly status: number;
@@ -191,12 +191,12 @@ export interface EndRow {
   readonly ended_ms: number | null;
 }
 
-const ends = sql`WITH ended (id, fence, status, attempts, due_ms, ended_ms) AS`;
+const results = sql`WITH ended (id, fence, status, attempts, due_ms, ended_ms) AS`;
 /** PostgreSQL takes the types of the first row for all. */
-const FIRST_END = "(CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS INTEGER), CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS BIGINT))";
+const FIRST_RESULT = "(CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS INTEGER), CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS BIGINT))";
 
-/** Those of rows that another session has taken over are left as they are. */
-export async function saveEnds(tx: Transaction, rows: readonly EndRow[]): Promise<void> {
+/** A delivery that another session has taken over is left as it is. */
+export async function saveResults(tx: Transaction, rows: readonly ResultRow[]): Promise<void> {
   const [last] = rows.slice(-1);
   if (last === undefined) return;
   const size = paddedSize(rows.length);
@@ -207,65 +207,65 @@ export async function saveEnds(tx: Transaction, rows: readonly EndRow[]): Promis
   }
   await tx.run(
     append(
-      ends,
-      textOnce(`ends ${size}`, () => endsText(size)),
+      results,
+      textOnce(`results ${size}`, () => resultsText(size)),
       values,
     ),
   );
 }
 
-function endsText(size: number): string {
-  const list = [FIRST_END, ...new Array<string>(size - 1).fill(placeholders(6))].join(", ");
+function resultsText(size: number): string {
+  const list = [FIRST_RESULT, ...new Array<string>(size - 1).fill(placeholders(6))].join(", ");
   return `(VALUES ${list})
     UPDATE webhook_deliveries SET status = ended.status, queue_entity = NULL, fence = 0, tries = tries + 1, attempts = ended.attempts,
       retry_due_ms = ended.due_ms, ended_ms = ended.ended_ms
     FROM ended WHERE webhook_deliveries.id = ended.id AND webhook_deliveries.fence = ended.fence`;
 }
 
-/** It was not sent after all: it waits for the same attempt, perhaps in another lane. */
+/** It was not sent after all: it waits for the same attempt, perhaps in another queue. */
 export async function saveMove(
   tx: Transaction,
   { id, entity }: ClaimedRow,
   isFirst: boolean,
   fence: number,
-  lane: string,
+  queue: string,
   nowMs: number,
 ): Promise<boolean> {
   const changed = await tx.run(sql`
-    UPDATE webhook_deliveries SET status = 0, fence = 0, lane = ${lane}, first_lane = ${isFirst ? lane : null},
+    UPDATE webhook_deliveries SET status = 0, fence = 0, lane = ${queue}, first_lane = ${isFirst ? queue : null},
       queue_entity = ${isFirst ? entity : null}, retry_due_ms = ${isFirst ? null : nowMs}
     WHERE id = ${id} AND fence = ${fence}`);
   return changed > 0;
 }
 
-/** What a session that is gone was sending. */
+/** What an ended session was sending. */
 export function findSending(tx: Reader, fence: number): Promise<{ id: string; attempts: string }[]> {
   return tx.all<{ id: string; attempts: string }>(
     sql`SELECT CAST(d.id AS TEXT) AS id, d.attempts FROM webhook_deliveries d WHERE d.fence = ${fence} AND d.fence > 0 ORDER BY d.id`,
   );
 }
 
-const LANES_MAX = 100_000;
+const QUEUES_MAX = 100_000;
 
-/** Every lane with something that waits for its first attempt; the index is hopped through, lane by lane. */
-export async function findLanesWithFirsts(reader: Reader): Promise<string[]> {
-  const rows = await reader.all<{ lane: string }>(sql`
-    WITH RECURSIVE lanes (lane) AS (
+/** Every queue in which a delivery waits for its first attempt; the index is hopped through, queue by queue. */
+export async function findQueuesWithFirsts(reader: Reader): Promise<string[]> {
+  const rows = await reader.all<{ queue: string }>(sql`
+    WITH RECURSIVE queues (id) AS (
       SELECT MIN(d.first_lane) FROM webhook_deliveries d WHERE d.first_lane IS NOT NULL
       UNION ALL
-      SELECT (SELECT MIN(d.first_lane) FROM webhook_deliveries d WHERE d.first_lane > lanes.lane) FROM lanes WHERE lanes.lane IS NOT NULL)
-    SELECT CAST(lanes.lane AS TEXT) AS lane FROM lanes WHERE lanes.lane IS NOT NULL LIMIT ${LANES_MAX}`);
-  return rows.map(({ lane }) => lane);
+      SELECT (SELECT MIN(d.first_lane) FROM webhook_deliveries d WHERE d.first_lane > queues.id) FROM queues WHERE queues.id IS NOT NULL)
+    SELECT CAST(queues.id AS TEXT) AS queue FROM queues WHERE queues.id IS NOT NULL LIMIT ${QUEUES_MAX}`);
+  return rows.map(({ queue }) => queue);
 }
 
-/** Every lane with retries, and when the first of them is due. */
-export function findLanesWithRetries(reader: Reader): Promise<{ lane: string; due_ms: number }[]> {
-  return reader.all<{ lane: string; due_ms: number }>(sql`
-    WITH RECURSIVE lanes (lane) AS (
+/** Every queue with retries, and when the first of them is due. */
+export function findQueuesWithRetries(reader: Reader): Promise<{ queue: string; due_ms: number }[]> {
+  return reader.all<{ queue: string; due_ms: number }>(sql`
+    WITH RECURSIVE queues (id) AS (
       SELECT MIN(d.lane) FROM webhook_deliveries d WHERE d.retry_due_ms IS NOT NULL
       UNION ALL
-      SELECT (SELECT MIN(d.lane) FROM webhook_deliveries d WHERE d.retry_due_ms IS NOT NULL AND d.lane > lanes.lane) FROM lanes WHERE lanes.lane IS NOT NULL)
-    SELECT CAST(lanes.lane AS TEXT) AS lane,
-      (SELECT MIN(d.retry_due_ms) FROM webhook_deliveries d WHERE d.lane = lanes.lane AND d.retry_due_ms IS NOT NULL) AS due_ms
-    FROM lanes WHERE lanes.lane IS NOT NULL LIMIT ${LANES_MAX}`);
+      SELECT (SELECT MIN(d.lane) FROM webhook_deliveries d WHERE d.retry_due_ms IS NOT NULL AND d.lane > queues.id) FROM queues WHERE queues.id IS NOT NULL)
+    SELECT CAST(queues.id AS TEXT) AS queue,
+      (SELECT MIN(d.retry_due_ms) FROM webhook_deliveries d WHERE d.lane = queues.id AND d.retry_due_ms IS NOT NULL) AS due_ms
+    FROM queues WHERE queues.id IS NOT NULL LIMIT ${QUEUES_MAX}`);
 }

@@ -170,7 +170,7 @@ onBothDatabases("D-62: deliveries", (kind) => {
     fixture.loop.start();
     for (let n = 0; n < 20; n++) await fixture.emit(`40${10 + n}`, { n });
     while (receiver.received.length < 20) await Bun.sleep(2);
-    await fixture.webhooks.deliveries.settled();
+    await fixture.webhooks.dispatcher.settled();
     fixture.clock.ms += 15_000;
     fixture.loop.wake();
     while (receiver.received.length < 21) await Bun.sleep(2);

@@ -1,6 +1,6 @@
 /**
- * The delivery of webhooks, as a source of the world's loop. A turn claims deliveries in one transaction; how attempts end is
- * stored in others. While calls are out no transaction is open.
+ * Delivers webhooks, as a source of the world's loop. A turn claims deliveries in one transaction, and the results of their
+ * attempts are stored in others; no transaction is open while a request is out.
  */
 import type { Jobs } from "#jobs/jobs";
 import type { WorkLoop } from "#jobs/work-loop";
@@ -9,122 +9,97 @@ import type { Turn, TurnEnd, WorkSource } from "#jobs/work-source";
 import type { Transaction } from "#storage/database";
 import type { Stored } from "../events/emit.ts";
 import type { WebhookObserver } from "../observer.ts";
-import { attemptDelivery, type Outcome } from "./attempt.ts";
+import { attemptDelivery } from "./attempt.ts";
 import { withAttempt } from "./attempts.ts";
-import { type Claimed, claim, type Seen, type Want } from "./claims.ts";
-import { findLanesWithFirsts, findLanesWithRetries, findSending, NO_LANE, saveEnds, WAITING } from "./deliveries.store.ts";
+import { type Claimed, type Claims, claim } from "./claims.ts";
+import { findQueuesWithFirsts, findQueuesWithRetries, findSending, NO_CALLBACK, saveResults, WAITING } from "./deliveries.store.ts";
 import type { DeliveryDeps } from "./deps.ts";
-import type { Lane } from "./queue/endpoint-queue.ts";
-import { CLAIMED_MAX, Lanes } from "./queue/endpoint-queues.ts";
-import { type EndStored, Ends } from "./results.ts";
+import { isAttempted, type Outcome } from "./outcome.ts";
+import type { EndpointQueue } from "./queue/endpoint-queue.ts";
+import { CLAIMED_MAX, EndpointQueues } from "./queue/endpoint-queues.ts";
+import { ResultWriter, type StoredResult } from "./results.ts";
 
-/** How often a shared database is looked at for what other processes emitted or left. */
+/** How often a shared database is searched for what other processes emitted or left. */
 const LOOK_MS = 1_000;
-/** An attempt that could not even be made, because the database was away or the program erred. */
+/** When an attempt is made again that failed before it could send, because the database was away or the program has a mistake. */
 const AGAIN_MS = 1_000;
 
-const NOTHING: readonly never[] = [];
+const BACK: Outcome = { kind: "back" };
 
-export interface DeliveriesOptions extends DeliveryDeps {
+export interface DispatcherOptions extends DeliveryDeps {
   readonly loop: WorkLoop;
   readonly jobs: Jobs<unknown>;
   readonly observer: WebhookObserver;
-  /** Deliveries a second and callback; 0: as many as it takes. */
+  /** Deliveries a second to each callback; 0: no limit. */
   readonly perSecondMax: number;
 }
 
-export class Deliveries implements WorkSource {
-  readonly #options: DeliveriesOptions;
-  readonly #lanes: Lanes;
-  /** Claimed, and not out yet: their lane has as many requests out as it may. */
-  readonly #queues = new Map<Lane, Claimed[]>();
-  readonly #ends: Ends;
-  /** How many had been stored at the last turn. */
-  #endsSeen = 0;
-  #hasFailedEnds = false;
-  /** Sent, and their ends not stored. */
-  readonly #out = new Set<Claimed>();
-  #held = 0;
-  #heldRetries = 0;
-  #requests = 0;
+export class DeliveryDispatcher implements WorkSource {
+  readonly #options: DispatcherOptions;
+  readonly #queues: EndpointQueues;
+  readonly #results: ResultWriter;
+  /** Results could not be stored, and are stored first of all. */
+  #mustFlush = false;
+  /** Results were stored after the last turn. */
+  #hasStored = false;
+  /** Deliveries that are claimed and whose attempt has not ended. */
+  #unended = 0;
   #whenSettled: (() => void)[] = [];
+  /** Deliveries may wait that no queue knows of. */
   #mustLook = true;
   #lookedAtMs = 0;
 
-  constructor(options: DeliveriesOptions) {
+  constructor(options: DispatcherOptions) {
     this.#options = options;
-    this.#lanes = new Lanes({ ...options, wakeIn: (ms) => options.loop.wakeIn(this, ms) });
-    this.#ends = new Ends({ ...options, onStored: (stored) => this.#stored(stored) });
+    this.#queues = new EndpointQueues({ ...options, wakeIn: (ms) => options.loop.wakeIn(this, ms) });
+    this.#results = new ResultWriter({ ...options, onStored: (result) => this.#stored(result) });
     options.loop.add(this);
   }
 
   /**
-   * An event that is being stored may be claimed in the same transaction when its lane has feature and nothing waits there: then it
-   * carries the response, and no other transaction has to look for it. Only where no other process could take it over meanwhile.
+   * The fence for a delivery that is being stored, where it may be sent as soon as its transaction has committed: its queue has
+   * room, and nothing waits there. Undefined: it must wait to be claimed, because another process could claim it too.
    */
-  fenceForNew(lane: string): number | undefined {
+  fenceForNew(queue: string): number | undefined {
     const { loop } = this.#options;
     const fence = loop.session.soleFence;
-    // Until the first look nobody knows what waits.
+    // Before the first look nobody knows what waits.
     if (fence === undefined || !loop.isStarted || this.#mustLook) return undefined;
-    return this.#lanes.promise(lane, this.#held) ? fence : undefined;
+    return this.#queues.promise(queue) ? fence : undefined;
   }
 
-  /** An event was stored; called after the commit. */
-  arrived({ atOnce, lanes }: Stored): void {
-    this.#lanes.forgetPromises();
+  /** After the commit of an event. */
+  arrived({ atOnce, queues }: Stored): void {
+    this.#queues.forgetPromises();
     const { loop } = this.#options;
-    for (const id of lanes) this.#lanes.get(id).hasFirsts = true;
-    if (lanes.length > 0) loop.wake(this);
-    // A loop that has stopped meanwhile gives back what its session holds.
+    for (const id of queues) this.#queues.get(id).firstWaits();
+    if (queues.length > 0) loop.wake(this);
+    // If the loop has stopped meanwhile, it gives back what its session holds.
     if (loop.isStopped) return;
     for (const { row, fence } of atOnce) {
-      this.#hold({ lane: this.#lanes.get(row.lane), row, members: NOTHING, isRetry: false, fence, firstMs: row.first_attempt_ms ?? 0 }, false);
+      this.#hold({ row, members: [], isRetry: false, fence, firstMs: row.first_attempt_ms ?? 0 }, false);
     }
   }
 
-  /** Something changed that is not known lane by lane: a replay, a callback that is resumed. */
+  /** Deliveries may be due that no queue knows of: a replay, a callback that is resumed. */
   lookAgain(): void {
     this.#mustLook = true;
     this.#options.loop.wake(this);
   }
 
   async turn({ nowMs, session, isHurried, isLast }: Turn): Promise<TurnEnd> {
-    if (isHurried || isLast || this.#hasFailedEnds) await this.#flush();
+    if (isHurried || isLast || this.#mustFlush) await this.#flush();
     await this.#look(session.isShared, isHurried);
-    const wants = isLast ? [] : await this.#lanes.wants({ nowMs, isHurried, held: this.#held, heldRetries: this.#heldRetries });
-    const claimed = wants.length === 0 ? 0 : await this.#claim(wants, session, nowMs, isHurried);
-    const hasStored = this.#ends.count > this.#endsSeen;
-    this.#endsSeen = this.#ends.count;
-    return { didWork: claimed > 0 || (isHurried && hasStored), nextDueMs: this.#lanes.nextDueMs(nowMs) };
+    const claimed = isLast ? 0 : await this.#claim(session, nowMs, isHurried);
+    const didWork = claimed > 0 || (isHurried && this.#hasStored);
+    this.#hasStored = false;
+    return { didWork, nextDueMs: this.#queues.nextDueMs(nowMs) };
   }
 
   async settled(): Promise<boolean> {
-    if (this.#requests === 0) return !this.#ends.isEmpty;
+    if (this.#unended === 0) return !this.#results.isEmpty;
     await new Promise<void>((resolve) => this.#whenSettled.push(resolve));
     return true;
-  }
-
-  async #claim(wants: readonly Want[], session: WorkSession, nowMs: number, isHurried: boolean): Promise<number> {
-    // Believed at once, so that what arrives while the transaction runs is not overlooked.
-    for (const { lane, firsts } of wants) if (firsts > 0) lane.hasFirsts = false;
-    let got: { claimed: Claimed[]; seen: Seen[] };
-    const { database, fields } = this.#options;
-    try {
-      got = await database.write(async (tx) => claim(tx, wants, { fence: await session.fenceFor(tx), nowMs, fields }));
-    } catch (error) {
-      for (const { lane, firsts } of wants) if (firsts > 0) lane.hasFirsts = true;
-      throw error;
-    }
-    for (const one of got.seen) this.#lanes.believe(one);
-    for (const one of got.claimed) this.#hold(one, isHurried);
-    return got.claimed.length;
-  }
-
-  async #flush(): Promise<void> {
-    this.#hasFailedEnds = true;
-    await this.#ends.flush();
-    this.#hasFailedEnds = false;
   }
 
   /** What an ended session was sending may have arrived or not: it is sent again, at once. */
@@ -136,128 +111,113 @@ export class Deliveries implements WorkSource {
         const interrupted = withAttempt(attempts, { time_ms: nowMs, error: "interrupted" });
         return { id, fence, status: WAITING, attempts: interrupted, due_ms: nowMs, ended_ms: null };
       });
-      await saveEnds(tx, rows);
+      await saveResults(tx, rows);
     }
     tx.afterCommit(() => this.lookAgain());
   }
 
+  async #flush(): Promise<void> {
+    this.#mustFlush = true;
+    await this.#results.flush();
+    this.#mustFlush = false;
+  }
+
+  /** Finds the queues in which something waits. */
   async #look(isShared: boolean, isHurried: boolean): Promise<void> {
-    // The machine's clock: it times looks at the database, nothing of a world.
+    // time: how often the database is searched is real time.
     const monotonicMs = performance.now();
     if (!this.#mustLook && !isHurried && !(isShared && monotonicMs - this.#lookedAtMs >= LOOK_MS)) return;
     this.#lookedAtMs = monotonicMs;
     const { reader } = this.#options.database;
-    const [firsts, retries] = await Promise.all([findLanesWithFirsts(reader), findLanesWithRetries(reader)]);
+    const [firsts, retries] = await Promise.all([findQueuesWithFirsts(reader), findQueuesWithRetries(reader)]);
     this.#mustLook = false;
-    for (const id of firsts) this.#lanes.get(id).hasFirsts = true;
-    for (const { lane, due_ms } of retries) this.#lanes.get(lane).nextRetryMs = due_ms;
+    for (const id of firsts) this.#queues.get(id).firstWaits();
+    for (const { queue, due_ms } of retries) this.#queues.get(queue).retryWaits(due_ms);
   }
 
-  #hold(one: Claimed, isHurried: boolean): void {
-    const { lane, row, isRetry } = one;
-    this.#held++;
-    this.#requests++;
-    lane.take(1);
-    if (isRetry) {
-      lane.retries++;
-      this.#heldRetries++;
-    } else {
-      lane.firsts++;
-      lane.entities.add(row.entity);
+  /** Returns how many deliveries were claimed. */
+  async #claim(session: WorkSession, nowMs: number, isHurried: boolean): Promise<number> {
+    const requests = await this.#queues.requestClaims(nowMs, isHurried);
+    if (requests.length === 0) return 0;
+    const { database, fields } = this.#options;
+    for (const request of requests) this.#queues.get(request.queue).claimBegins(request);
+    let claims: Claims;
+    try {
+      claims = await database.write(async (tx) => claim(tx, requests, { fence: await session.fenceFor(tx), nowMs, fields }));
+    } catch (error) {
+      for (const request of requests) this.#queues.get(request.queue).claimFailed(request);
+      throw error;
     }
-    // Retries have room of their own, so that a full window of first attempts does not keep them waiting.
-    if (isRetry || isHurried || lane.hasFreeSlot) void this.#send(one);
-    else {
-      const queue = this.#queues.get(lane);
-      if (queue === undefined) this.#queues.set(lane, [one]);
-      else queue.push(one);
-    }
+    for (const view of claims.views) this.#queues.get(view.request.queue).claimEnded(view);
+    for (const claimed of claims.claimed) this.#hold(claimed, isHurried);
+    return claims.claimed.length;
   }
 
-  async #send(one: Claimed): Promise<void> {
-    one.lane.goesOut(1 + one.members.length);
-    this.#out.add(one);
-    this.#end(one, await this.#attempt(one));
+  #hold(claimed: Claimed, isHurried: boolean): void {
+    this.#unended++;
+    if (this.#queues.hold(claimed, isHurried)) void this.#send(claimed);
   }
 
-  /** A request's end is stored, so that its lane may have another one out. */
-  #sendNext(lane: Lane): void {
-    const queue = this.#queues.get(lane);
-    if (queue === undefined) return;
-    if (lane.isProbing || this.#options.loop.isStopped) {
-      this.#giveBack(lane);
-      return;
-    }
-    for (let next = queue[0]; next !== undefined && lane.hasFreeSlot; next = queue[0]) {
-      queue.shift();
-      void this.#send(next);
-    }
-    if (queue.length === 0) this.#queues.delete(lane);
+  async #send(claimed: Claimed): Promise<void> {
+    const queue = this.#queues.get(claimed.row.lane);
+    queue.sent(claimed);
+    this.#end(claimed, await this.#attempt(claimed, queue));
   }
 
-  /** A receiver that has begun to fail gets nothing of what was claimed ahead. */
-  #giveBack(lane: Lane): void {
-    const queue = this.#queues.get(lane) ?? [];
-    this.#queues.delete(lane);
-    for (const one of queue) this.#end(one, { kind: "back" });
-  }
-
-  #end(claimed: Claimed, outcome: Outcome): void {
-    this.#ends.add({ claimed, outcome, atMs: this.#options.clock.nowMs() });
-    this.#ends.flush().catch((error: unknown) => {
-      // The database is away: the next turn tries again.
-      this.#hasFailedEnds = true;
-      this.#options.observer.attemptBroke(claimed.row.id, error);
-      this.#options.loop.wakeIn(this, AGAIN_MS);
-    });
-    if (--this.#requests === 0) for (const resolve of this.#whenSettled.splice(0)) resolve();
-  }
-
-  async #attempt(one: Claimed): Promise<Outcome> {
-    const { loop, observer } = this.#options;
-    // Taken over by another process while it waited here: it is that one's to send.
-    if (!loop.session.holds(one.fence)) return { kind: "back" };
-    // time: limits of lanes are real time.
+  /** Never rejects. */
+  async #attempt(claimed: Claimed, queue: EndpointQueue): Promise<Outcome> {
+    const { loop, observer, clock } = this.#options;
+    const { row, members } = claimed;
+    // Another session has taken it over while it waited for a slot, and sends it.
+    if (!loop.session.holds(claimed.fence)) return BACK;
+    // time: the limits of queues are real time.
     const startMs = performance.now();
     let outcome: Outcome;
     try {
-      outcome = await attemptDelivery(this.#options, one);
+      outcome = await attemptDelivery(this.#options, claimed);
     } catch (error) {
-      observer.attemptBroke(one.row.id, error);
-      const nowMs = this.#options.clock.nowMs();
+      observer.attemptBroke(row.id, error);
+      const nowMs = clock.nowMs();
       const attempt = { time_ms: nowMs, error: `internal: ${error instanceof Error ? error.message : String(error)}` };
       return { kind: "retry", attempt, dueMs: nowMs + AGAIN_MS, isTimeout: false };
     }
-    if (outcome.kind === "moved" || outcome.kind === "back") return outcome;
-    // The machine's clock, as above.
+    // Where there is no callback, there is no receiver whose health counts.
+    if (!isAttempted(outcome) || queue.id === NO_CALLBACK) return outcome;
+    // time: as above.
     const endMs = performance.now();
-    // What leads nowhere has no receiver to be spared.
-    if (one.lane.id === NO_LANE) return outcome;
-    if (outcome.kind === "delivered") one.lane.succeeded(endMs - startMs);
-    else one.lane.failed(outcome.kind === "retry" && outcome.isTimeout, endMs - startMs, endMs);
-    observer.attempted({ row: one.row, updates: 1 + one.members.length, outcome });
+    if (outcome.kind === "delivered") queue.succeeded(endMs - startMs);
+    else queue.failed(outcome.kind === "retry" && outcome.isTimeout, endMs - startMs, endMs);
+    observer.attempted({ row, updates: 1 + members.length, outcome });
     return outcome;
   }
 
-  /** Its end is stored: its place in the order is free. */
-  #stored({ end: { claimed, outcome }, movedTo }: EndStored): void {
-    const { lane, row, isRetry } = claimed;
-    this.#held--;
-    lane.endCount++;
-    if (this.#out.delete(claimed)) lane.isStored(1 + claimed.members.length);
-    if (isRetry) {
-      lane.retries--;
-      this.#heldRetries--;
-    } else {
-      lane.firsts--;
-      lane.entities.delete(row.entity);
-      if (lane.hasBlocked) lane.hasFirsts = true;
-    }
-    if (outcome.kind === "retry") lane.nextRetryMs = Math.min(lane.nextRetryMs ?? outcome.dueMs, outcome.dueMs);
-    const waitsIn = movedTo === undefined ? undefined : this.#lanes.get(movedTo);
-    if (waitsIn !== undefined && isRetry) waitsIn.nextRetryMs = 0;
-    else if (waitsIn !== undefined) waitsIn.hasFirsts = true;
-    this.#sendNext(lane);
+  #end(claimed: Claimed, outcome: Outcome): void {
+    const { loop, observer, clock } = this.#options;
+    this.#results.add({ claimed, outcome, atMs: clock.nowMs() });
+    this.#results.flush().catch((error: unknown) => {
+      // The database cannot be reached: the next turn tries again.
+      this.#mustFlush = true;
+      observer.attemptBroke(claimed.row.id, error);
+      loop.wakeIn(this, AGAIN_MS);
+    });
+    if (--this.#unended === 0) for (const resolve of this.#whenSettled.splice(0)) resolve();
+  }
+
+  /** A result is stored, so its queue may send the next delivery. */
+  #stored({ claimed, outcome, waitsIn }: StoredResult): void {
+    this.#hasStored = true;
+    this.#queues.stored(claimed);
+    const queue = this.#queues.get(claimed.row.lane);
+    if (outcome.kind === "retry") queue.retryWaits(outcome.dueMs);
+    if (waitsIn !== undefined && claimed.isRetry) this.#queues.get(waitsIn).retryWaits(0);
+    else if (waitsIn !== undefined) this.#queues.get(waitsIn).firstWaits();
+    this.#sendNext(queue);
     this.#options.loop.wake(this);
+  }
+
+  #sendNext(queue: EndpointQueue): void {
+    // A receiver that has begun to fail gets nothing of what was claimed ahead.
+    if (queue.isSpared || this.#options.loop.isStopped) for (const claimed of queue.takeUnsent()) this.#end(claimed, BACK);
+    for (let next = queue.takeSendable(); next !== undefined; next = queue.takeSendable()) void this.#send(next);
   }
 }

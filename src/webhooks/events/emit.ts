@@ -6,7 +6,7 @@ import type { Transaction } from "#storage/database";
 import type { Callbacks } from "../callbacks/callbacks.ts";
 import type { FieldCatalogue } from "../catalogue/catalogue.ts";
 import { findPayloadProblem, type PayloadProblem, type WebhookField } from "../catalogue/field.ts";
-import { type ClaimedRow, type EventRow, hasQueued, insertDelivery, insertEvent, insertSending, NO_LANE } from "../delivery/deliveries.store.ts";
+import { type ClaimedRow, type EventRow, hasQueued, insertDelivery, insertEvent, insertSending, NO_CALLBACK } from "../delivery/deliveries.store.ts";
 import type { WebhookObserver } from "../observer.ts";
 import type { EventFacts, WebhookFacts } from "../ports.ts";
 import { asciiJson } from "./envelope.ts";
@@ -26,8 +26,8 @@ export interface Outbox {
   readonly facts: WebhookFacts;
   readonly callbacks: Callbacks;
   readonly observer: Pick<WebhookObserver, "payloadBroken">;
-  /** Given when this process may send one more to that lane at once: what it carries then. */
-  fenceForNew(lane: string): number | undefined;
+  /** The fence of a delivery that may be sent after the commit without waiting in the queue; see `DeliveryDispatcher`. */
+  fenceForNew(queue: string): number | undefined;
 }
 
 /** Claimed by this process in the transaction that made it. */
@@ -41,11 +41,11 @@ export interface Stored {
   readonly deliveries: readonly string[];
   /** To be sent after the commit. */
   readonly atOnce: readonly SentAtOnce[];
-  /** Those where something new waits, to be woken after the commit. */
-  readonly lanes: readonly string[];
+  /** Queues in which a delivery waits now, to be woken after the commit. */
+  readonly queues: readonly string[];
 }
 
-const NOTHING: Stored = { deliveries: [], atOnce: [], lanes: [] };
+const NOTHING: Stored = { deliveries: [], atOnce: [], queues: [] };
 
 /**
  * Returns what was stored. D-136: a payload that breaks its field's contract is sent and reported, one that cannot be sent is
@@ -60,7 +60,7 @@ export async function storeEvent(outbox: Outbox, tx: Transaction, field: Webhook
   const payload = apps.length === 0 ? undefined : payloadText(outbox, tx, field, given);
   if (payload === undefined) return NOTHING;
   const deliveries: string[] = [];
-  const lanes: string[] = [];
+  const queues: string[] = [];
   const atOnce: SentAtOnce[] = [];
   const row: EventRow = {
     id: ids.mint(),
@@ -73,24 +73,24 @@ export async function storeEvent(outbox: Outbox, tx: Transaction, field: Webhook
   };
   await insertEvent(tx, row, apps.length);
   for (const app of apps) {
-    // The route is decided at each attempt (D-63); this one only says in which lane it waits.
+    // The route is decided at each attempt (D-63); this one only says in which queue it waits.
     const of = facts.peekApp(app) ?? (await facts.findAppIn(tx, app));
     const route = await facts.routeOf(tx, app, of, event, field.honoursOverrides);
-    const lane = route.to === "nowhere" ? NO_LANE : (callbacks.peekId(app, route.url) ?? (await callbacks.idFor(tx, app, route.url)));
+    const queue = route.to === "nowhere" ? NO_CALLBACK : (callbacks.peekId(app, route.url) ?? (await callbacks.idFor(tx, app, route.url)));
     const id = ids.mint();
-    const fence = lane === NO_LANE ? undefined : outbox.fenceForNew(lane);
+    const fence = queue === NO_CALLBACK ? undefined : outbox.fenceForNew(queue);
     // The order of an entity holds by what the database says of it, whatever this process remembers.
-    if (fence !== undefined && !(await hasQueued(tx, lane, row.entity))) {
-      const claimed = { ...row, id, event: row.id, app, lane, members: 0, first_attempt_ms: nowMs, tries: 0, attempts: "[]" };
+    if (fence !== undefined && !(await hasQueued(tx, queue, row.entity))) {
+      const claimed = { ...row, id, event: row.id, app, lane: queue, members: 0, first_attempt_ms: nowMs, tries: 0, attempts: "[]" };
       await insertSending(tx, claimed, fence);
       atOnce.push({ row: claimed, fence });
     } else {
-      await insertDelivery(tx, id, row, app, lane);
-      lanes.push(lane);
+      await insertDelivery(tx, id, row, app, queue);
+      queues.push(queue);
     }
     deliveries.push(id);
   }
-  return { deliveries, atOnce, lanes };
+  return { deliveries, atOnce, queues };
 }
 
 /** After the commit: an event that is rolled back never was. */

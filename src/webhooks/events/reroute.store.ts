@@ -15,26 +15,26 @@ export function listPausedCallbacks(reader: Reader, app: string): Promise<{ id: 
 }
 
 /** Waiting for a first attempt or a retry, by id. */
-export function listWaiting(reader: Reader, lane: string, after: string, limit: number): Promise<WaitingDelivery[]> {
+export function listWaiting(reader: Reader, queue: string, after: string, limit: number): Promise<WaitingDelivery[]> {
   return reader.all<WaitingDelivery>(sql`
     SELECT CAST(d.id AS TEXT) AS id, e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone
     FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event
     WHERE d.id > ${after} AND d.id IN (
-      SELECT f.id FROM webhook_deliveries f WHERE f.first_lane = ${lane}
-      UNION ALL SELECT r.id FROM webhook_deliveries r WHERE r.lane = ${lane} AND r.retry_due_ms IS NOT NULL)
+      SELECT f.id FROM webhook_deliveries f WHERE f.first_lane = ${queue}
+      UNION ALL SELECT r.id FROM webhook_deliveries r WHERE r.lane = ${queue} AND r.retry_due_ms IS NOT NULL)
     ORDER BY d.id LIMIT ${limit}`);
 }
 
-/** A first attempt stays one; a retry is due at once. Left alone when it is under way by now. */
-export async function saveLane(tx: Transaction, id: string, from: string, to: string, nowMs: number): Promise<void> {
+/** A first attempt stays one; a retry is due at once. A delivery that is under way by now is left alone. */
+export async function saveQueue(tx: Transaction, id: string, from: string, to: string, nowMs: number): Promise<void> {
   await tx.run(sql`UPDATE webhook_deliveries SET lane = ${to}, first_lane = ${to} WHERE id = ${id} AND first_lane = ${from}`);
   await tx.run(sql`
     UPDATE webhook_deliveries SET lane = ${to}, retry_due_ms = ${nowMs} WHERE id = ${id} AND lane = ${from} AND retry_due_ms IS NOT NULL`);
 }
 
-/** Retries of an app's deliveries that led nowhere. */
-export async function hastenUnrouted(tx: Transaction, lane: string, app: string, nowMs: number): Promise<void> {
+/** Makes the retries of an app's deliveries that lead nowhere due at once. */
+export async function hastenUnrouted(tx: Transaction, queue: string, app: string, nowMs: number): Promise<void> {
   await tx.run(sql`
     UPDATE webhook_deliveries SET retry_due_ms = ${nowMs}
-    WHERE lane = ${lane} AND retry_due_ms > ${nowMs} AND app = ${app}`);
+    WHERE lane = ${queue} AND retry_due_ms > ${nowMs} AND app = ${app}`);
 }

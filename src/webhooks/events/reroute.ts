@@ -1,19 +1,19 @@
 /**
- * An app's callback or override changed. Deliveries find their way at each attempt (D-63), so only those need help that no
- * attempt is made for: in the lane of a callback that is paused, and where there was no callback.
+ * Moves deliveries after an app's callback or override has changed. The route is decided at each attempt (D-63), so only those
+ * have to be moved that no attempt is made for: deliveries to a callback that is paused, and those without a callback.
  */
 import { nodeId } from "#kernel/ids";
 import type { Database } from "#storage/database";
 import type { WebhookObject } from "../catalogue/field.ts";
-import { NO_LANE } from "../delivery/deliveries.store.ts";
+import { NO_CALLBACK } from "../delivery/deliveries.store.ts";
 import type { Outbox } from "./emit.ts";
-import { hastenUnrouted, listPausedCallbacks, listWaiting, saveLane, type WaitingDelivery } from "./reroute.store.ts";
+import { hastenUnrouted, listPausedCallbacks, listWaiting, saveQueue, type WaitingDelivery } from "./reroute.store.ts";
 
 /** In one transaction. */
 const ROWS_MAX = 200;
 
 export async function rerouteApp({ clock, fields, facts, callbacks }: Outbox, database: Database, app: string): Promise<void> {
-  await database.write((tx) => hastenUnrouted(tx, NO_LANE, app, clock.nowMs()));
+  await database.write((tx) => hastenUnrouted(tx, NO_CALLBACK, app, clock.nowMs()));
   for (const callback of await listPausedCallbacks(database.reader, app)) {
     for (let after = "0"; ; ) {
       const rows = await listWaiting(database.reader, callback.id, after, ROWS_MAX);
@@ -24,7 +24,7 @@ export async function rerouteApp({ clock, fields, facts, callbacks }: Outbox, da
       }
       await database.write(async (tx) => {
         for (const { row, url } of moved) {
-          await saveLane(tx, row.id, callback.id, url === undefined ? NO_LANE : await callbacks.idFor(tx, app, url), clock.nowMs());
+          await saveQueue(tx, row.id, callback.id, url === undefined ? NO_CALLBACK : await callbacks.idFor(tx, app, url), clock.nowMs());
         }
       });
       const last = rows.at(-1);

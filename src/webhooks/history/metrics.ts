@@ -35,7 +35,6 @@ export class DeliveryMetrics {
   readonly #broken = new Map<string, BrokenMetrics>();
 
   record({ row, updates, outcome }: AttemptSeen): void {
-    if (outcome.kind === "moved" || outcome.kind === "back") return;
     const metrics = this.#entryFor(row);
     if (outcome.kind === "delivered") {
       metrics.delivered++;

@@ -2,7 +2,7 @@
 import type { Reader } from "#storage/database";
 import type { FieldCatalogue } from "../catalogue/catalogue.ts";
 import type { Attempt } from "../delivery/attempts.ts";
-import { DELIVERED, FAILED, NO_LANE, SENDING } from "../delivery/deliveries.store.ts";
+import { DELIVERED, FAILED, NO_CALLBACK, SENDING } from "../delivery/deliveries.store.ts";
 import { envelopeOf } from "../events/envelope.ts";
 import { type DeliveryRow, listEventsOf } from "./list.store.ts";
 
@@ -63,7 +63,7 @@ function reasonOf(row: DeliveryRow, status: DeliveryStatus, attempts: readonly A
   const last = attempts.at(-1);
   if (status === "failed") return last?.status === 410 ? "gone" : "gave_up";
   if (status !== "waiting") return undefined;
-  if (row.lane === NO_LANE) return last?.error === "callback_not_verified" ? "callback_not_verified" : "no_callback";
+  if (row.lane === NO_CALLBACK) return last?.error === "callback_not_verified" ? "callback_not_verified" : "no_callback";
   if (row.paused_ms !== null) return "callback_paused";
   return row.retry_due_ms === null ? "queued" : "retry";
 }

@@ -1,182 +1,208 @@
 /**
- * A lane is one app's callback, as this process sees it: how many calls it may have under way, whether it is being spared
- * after failures, and what waits for it. Everything here is in memory and in real time; what must outlast the process is in
- * the database.
+ * The queue of one app's callback, as this process sees it: whether anything waits for it in the database, what is claimed for
+ * it, and how much more may be claimed. All of it is in memory; what must outlast the process is in the database.
  *
- * **Invariant:** a lane never takes more of the server than its own limits, so a callback that hangs slows nobody else.
+ * **Invariant:** a queue never takes more of the server than its own limits, so a callback that hangs slows no other one.
  */
+import type { Claimed, ClaimRequest, ClaimView } from "../claims.ts";
+import { CircuitBreaker } from "./circuit-breaker.ts";
+import { ConcurrencyWindow } from "./concurrency-window.ts";
+import { RateLimit } from "./rate-limit.ts";
 
-/** Calls at once at first: it grows with each success, and is halved when no response came in time. */
-const WINDOW_START = 4;
-/**
- * And at most: four for each millisecond that the receiver takes, so that one that is quick and one that is far away both
- * get some thousand calls a second, and what is in doubt when the process is killed stays small.
- */
-const WINDOW_MAX_MIN = 16;
-const WINDOW_MAX_MAX = 128;
-const WINDOW_PER_MS = 4;
-/** Events in doubt, where POSTs hold many: one more POST only below that. */
-const DOUBTFUL_UPDATES_MAX = 256;
-/** Of the share of calls that succeed, each new one counts for a tenth; one that was not answered in time for three. */
-const HEALTH_SHARE = 0.1;
-const HEALTH_SHARE_OF_TIMEOUT = 0.3;
-/** Below this share a callback is spared: after some 22 failures in a row, never where three in ten fail. */
-const HEALTH_MIN = 0.1;
-/** How long it is spared, then twice that, and so on. */
-const SPARED_MS_MIN = 1_000;
-const SPARED_MS_MAX = 30_000;
-/** A receiver that responses in this time has its next deliveries claimed before the ones under way are through. */
-const QUICK_MS = 50;
-/** Of the last latencies each new one counts for a fifth. */
-const LATENCY_SHARE = 0.2;
-/** So many: they cover the time of a commit. */
-const AHEAD = 256;
-/** And are claimed so many at a time. */
-const AHEAD_STEP = 64;
+/** What one queue may claim in a turn. */
+export interface Capacity {
+  readonly nowMs: number;
+  readonly monotonicMs: number;
+  /** The receiver is not spared: somebody waits for all that is due. */
+  readonly isHurried: boolean;
+  /** What the server can hold. */
+  readonly deliveries: number;
+  readonly retries: number;
+}
 
-export class Lane {
-  /** Something may wait for its first attempt. */
-  hasFirsts = false;
-  /** Something does, behind a delivery of the same entity that is under way. */
-  hasBlocked = false;
-  /** Where the last look at its entities ended. */
-  nextEntity = "0";
+export class EndpointQueue {
+  /** The callback's id. */
+  readonly id: string;
+  readonly #window = new ConcurrencyWindow();
+  readonly #breaker = new CircuitBreaker();
+  readonly #rate: RateLimit;
+
+  /** A delivery may wait for its first attempt that could be claimed now. */
+  #hasFirsts = false;
+  /** Deliveries wait behind one of their entity. */
+  #hasBlocked = false;
+  /** A first attempt ended after the claim began. */
+  #hasFreed = false;
+  /** Where the last search among the entities ended. */
+  #nextEntity = "0";
   /** World time; undefined: no retry waits, as far as is known. */
-  nextRetryMs: number | undefined;
-  /** Entities whose first attempts are claimed here, until their ends are stored. */
-  readonly entities = new Set<string>();
-  /** Ends that were stored. */
-  endCount = 0;
-  /** Claimed and not ended, in flight or queued here. */
-  firsts = 0;
-  retries = 0;
-  /** Events that are being stored and may go out at once. */
-  promised = 0;
-  /** Calls that are out, or whose end is not stored: a killed process would make them twice. */
-  #inDoubt = 0;
-  /** The events in them. */
-  #doubtfulUpdates = 0;
-  #window = WINDOW_START;
-  /** 1: every request succeeds. */
-  #health = 1;
-  #sparedMs = SPARED_MS_MIN;
-  #sparedUntilMs = 0;
-  /** Unknown until the first response. */
-  #latencyMs = Number.POSITIVE_INFINITY;
-  #isSlow = false;
-  #tokens: number;
-  #tokensAtMs = 0;
+  #nextRetryMs: number | undefined;
 
-  /** `perSecondMax`: deliveries a second; 0: as many as it takes. */
-  constructor(
-    readonly id: string,
-    readonly perSecondMax: number,
-  ) {
-    this.#tokens = perSecondMax;
+  /** Entities whose first attempts are held. */
+  readonly #entities = new Set<string>();
+  /** Claimed, and waiting for a slot of the window. */
+  readonly #unsent: Claimed[] = [];
+  readonly #sent = new Set<Claimed>();
+  #firsts = 0;
+  #retries = 0;
+  /** Events that are being stored and may be sent after their commit. */
+  #promised = 0;
+
+  constructor(id: string, perSecondMax: number) {
+    this.id = id;
+    this.#rate = new RateLimit(perSecondMax);
   }
 
-  /** No response came in time at its last try: such lanes share a small part of the server. */
+  /** The last request timed out. */
   get isSlow(): boolean {
-    return this.#isSlow;
+    return this.#window.isSlow;
   }
 
-  /** Nearly every request failed, and none has succeeded since: one request at a time finds out. */
-  get isProbing(): boolean {
-    return this.#health < HEALTH_MIN;
+  /** The receiver fails nearly every request. */
+  get isSpared(): boolean {
+    return !this.#breaker.isClosed;
   }
 
-  get hasFreeSlot(): boolean {
-    return this.#inDoubt < this.#window && this.#doubtfulUpdates < DOUBTFUL_UPDATES_MAX;
+  /** Claimed, and the result not stored. */
+  get held(): number {
+    return this.#firsts + this.#retries;
   }
 
-  goesOut(updates: number): void {
-    this.#inDoubt++;
-    this.#doubtfulUpdates += updates;
-  }
-
-  isStored(updates: number): void {
-    this.#inDoubt--;
-    this.#doubtfulUpdates -= updates;
-  }
-
-  /** Nothing is known of it that a new one would not assume. */
+  /** A new queue would behave the same. */
   get isForgettable(): boolean {
-    return this.firsts + this.retries === 0 && !this.hasFirsts && this.nextRetryMs === undefined && !this.isProbing;
+    return this.held + this.#promised === 0 && !this.#hasFirsts && this.#nextRetryMs === undefined && !this.isSpared;
   }
 
-  /** First attempts that may be claimed now; retries never take their room. */
-  capacityForFirsts(monotonicMs: number, isHurried: boolean): number {
-    const capacity = this.#capacityForFirsts();
-    return isHurried ? capacity : Math.min(capacity, this.#probeCapacity(monotonicMs), this.#allowance(monotonicMs));
+  /** A delivery waits for its first attempt. */
+  firstWaits(): void {
+    this.#hasFirsts = true;
   }
 
-  /** Feature for one more first attempt before all that may wait: so only where nothing does. */
+  retryWaits(dueMs: number): void {
+    if (this.#nextRetryMs === undefined || dueMs < this.#nextRetryMs) this.#nextRetryMs = dueMs;
+  }
+
+  /** World time of the next retry after `nowMs`. One that is due already waits for a slot, or for the breaker. */
+  nextRetryAfter(nowMs: number): number | undefined {
+    return this.#isRetryDue(nowMs) ? undefined : this.#nextRetryMs;
+  }
+
+  hasDue(nowMs: number): boolean {
+    return this.#hasFirsts || this.#isRetryDue(nowMs);
+  }
+
+  /** Real time until anything may be claimed, because of the breaker or the rate; 0: now. */
+  waitMs(monotonicMs: number): number {
+    return this.#breaker.waitMs(monotonicMs) || this.#rate.waitMs(monotonicMs);
+  }
+
+  /** Undefined: nothing can be claimed before a held delivery ends. */
+  requestClaim({ nowMs, monotonicMs, isHurried, deliveries, retries }: Capacity): ClaimRequest | undefined {
+    const most = isHurried ? deliveries : Math.min(deliveries, this.#probesLeft(monotonicMs), this.#rate.available(monotonicMs));
+    const firsts = this.#hasFirsts ? Math.max(0, Math.min(most, this.#window.claimable(this.#firsts))) : 0;
+    const retriesMax = Math.min(most - firsts, retries, this.#window.retriesMax - this.#retries);
+    const due = this.#isRetryDue(nowMs) ? Math.max(0, retriesMax) : 0;
+    if (firsts + due === 0) return undefined;
+    return { queue: this.id, firsts, retries: due, busy: this.#entities, fromEntity: this.#nextEntity };
+  }
+
+  /** What waits is forgotten when the claim begins, so that what arrives while it runs is remembered. */
+  claimBegins({ firsts, retries }: ClaimRequest): void {
+    if (firsts > 0) {
+      this.#hasFirsts = false;
+      this.#hasFreed = false;
+    }
+    if (retries > 0) this.#nextRetryMs = undefined;
+  }
+
+  claimFailed({ firsts, retries }: ClaimRequest): void {
+    if (firsts > 0) this.firstWaits();
+    if (retries > 0) this.retryWaits(0);
+  }
+
+  claimEnded({ request, hasMore, hasBlocked, nextEntity, nextRetryMs }: ClaimView): void {
+    if (request.firsts > 0) {
+      // The delivery that something waits behind may have ended while the claim ran.
+      this.#hasFirsts ||= hasMore || (hasBlocked && this.#hasFreed);
+      this.#hasBlocked = hasBlocked;
+      this.#nextEntity = nextEntity;
+    }
+    if (nextRetryMs !== undefined) this.retryWaits(nextRetryMs);
+  }
+
+  /** Whether an event that is being stored may be sent without waiting: only where nothing waits before it. */
   promise(monotonicMs: number): boolean {
-    if (this.hasFirsts || this.isSlow || this.isProbing) return false;
-    const most = this.#latencyMs > QUICK_MS ? this.#window : AHEAD;
-    if (this.firsts + this.promised >= most || this.promised >= this.#allowance(monotonicMs)) return false;
-    this.promised++;
+    if (this.#hasFirsts || this.isSlow || this.isSpared) return false;
+    if (this.#firsts + this.#promised >= this.#window.heldMax || this.#promised >= this.#rate.available(monotonicMs)) return false;
+    this.#promised++;
     return true;
   }
 
-  capacityForRetries(monotonicMs: number, isHurried: boolean): number {
-    const capacity = Math.max(1, this.#window >> 1) - this.retries;
-    return isHurried ? capacity : Math.min(capacity, this.#probeCapacity(monotonicMs), this.#allowance(monotonicMs));
+  /** The promised events are held by now, or were rolled back. */
+  forgetPromises(): void {
+    this.#promised = 0;
   }
 
-  /** Real time until it may be asked again, for reasons of its own; 0: now. */
-  waitMs(monotonicMs: number): number {
-    if (this.isProbing && monotonicMs < this.#sparedUntilMs) return this.#sparedUntilMs - monotonicMs;
-    if (this.perSecondMax === 0 || this.#allowance(monotonicMs) >= 1) return 0;
-    return Math.ceil(((1 - this.#tokens) * 1_000) / this.perSecondMax);
+  /** Returns whether the delivery is to be sent now; otherwise `takeSendable` returns it when a slot is free. */
+  hold(claimed: Claimed, isHurried: boolean): boolean {
+    this.#rate.take();
+    if (claimed.isRetry) {
+      // Retries are limited by their own number, so that a full window of first attempts does not keep them waiting.
+      this.#retries++;
+      return true;
+    }
+    this.#firsts++;
+    this.#entities.add(claimed.row.entity);
+    if (isHurried || this.#window.hasFreeSlot) return true;
+    this.#unsent.push(claimed);
+    return false;
   }
 
-  /** So many were claimed, of its rate. */
-  take(count: number): void {
-    if (this.perSecondMax > 0) this.#tokens -= count;
+  takeSendable(): Claimed | undefined {
+    return this.#window.hasFreeSlot ? this.#unsent.shift() : undefined;
+  }
+
+  /** Everything that was claimed ahead. */
+  takeUnsent(): readonly Claimed[] {
+    return this.#unsent.splice(0);
+  }
+
+  sent(claimed: Claimed): void {
+    this.#sent.add(claimed);
+    this.#window.sent(1 + claimed.members.length);
   }
 
   succeeded(latencyMs: number): void {
-    this.#health += (1 - this.#health) * HEALTH_SHARE;
-    this.#sparedMs = SPARED_MS_MIN;
-    this.#isSlow = false;
-    this.#note(latencyMs);
-    const most = Math.min(WINDOW_MAX_MAX, Math.max(WINDOW_MAX_MIN, WINDOW_PER_MS * this.#latencyMs));
-    if (this.#window < most) this.#window++;
+    this.#breaker.succeeded();
+    this.#window.succeeded(latencyMs);
   }
 
   failed(isTimeout: boolean, latencyMs: number, monotonicMs: number): void {
-    this.#note(latencyMs);
-    this.#isSlow = isTimeout;
-    if (isTimeout) this.#window = Math.max(1, this.#window >> 1);
-    this.#health *= 1 - (isTimeout ? HEALTH_SHARE_OF_TIMEOUT : HEALTH_SHARE);
-    // Calls that were out together count as one failure once it is spared.
-    if (!this.isProbing || monotonicMs < this.#sparedUntilMs) return;
-    this.#sparedUntilMs = monotonicMs + this.#sparedMs;
-    this.#sparedMs = Math.min(SPARED_MS_MAX, this.#sparedMs * 2);
+    this.#breaker.failed(isTimeout, monotonicMs);
+    if (isTimeout) this.#window.timedOut(latencyMs);
+    else this.#window.failed(latencyMs);
   }
 
-  /** Many at a time, as long as there is enough to go on with: each claim looks at what it does not take, too. */
-  #capacityForFirsts(): number {
-    if (this.#latencyMs > QUICK_MS) return this.#window - this.firsts;
-    const capacity = AHEAD - this.firsts;
-    return capacity < AHEAD_STEP && this.firsts > this.#window ? 0 : capacity;
+  /** The result of a held delivery is stored: its slot is free, and its place in the order of its entity. */
+  stored(claimed: Claimed): void {
+    if (this.#sent.delete(claimed)) this.#window.stored(1 + claimed.members.length);
+    if (claimed.isRetry) {
+      this.#retries--;
+      return;
+    }
+    this.#firsts--;
+    this.#entities.delete(claimed.row.entity);
+    this.#hasFreed = true;
+    if (this.#hasBlocked) this.#hasFirsts = true;
   }
 
-  #note(latencyMs: number): void {
-    const known = this.#latencyMs;
-    this.#latencyMs = Number.isFinite(known) ? known + (latencyMs - known) * LATENCY_SHARE : latencyMs;
+  #isRetryDue(nowMs: number): boolean {
+    return this.#nextRetryMs !== undefined && this.#nextRetryMs <= nowMs;
   }
 
-  #probeCapacity(monotonicMs: number): number {
-    if (!this.isProbing) return Number.POSITIVE_INFINITY;
-    return monotonicMs < this.#sparedUntilMs || this.firsts + this.retries > 0 ? 0 : 1;
-  }
-
-  #allowance(monotonicMs: number): number {
-    if (this.perSecondMax === 0) return Number.POSITIVE_INFINITY;
-    this.#tokens = Math.min(this.perSecondMax, this.#tokens + ((monotonicMs - this.#tokensAtMs) * this.perSecondMax) / 1_000);
-    this.#tokensAtMs = monotonicMs;
-    return Math.floor(this.#tokens);
+  /** While the receiver is spared, one request at a time finds out whether it works. */
+  #probesLeft(monotonicMs: number): number {
+    if (!this.isSpared) return Number.POSITIVE_INFINITY;
+    return this.#breaker.waitMs(monotonicMs) > 0 ? 0 : 1 - this.held;
   }
 }

@@ -1,133 +1,129 @@
-/** All lanes of a process: what each may take next, within what the server can hold. */
+/** The endpoint queues of a process: what each may claim next, within what the server can hold. */
 import type { Callbacks } from "../../callbacks/callbacks.ts";
-import type { Seen, Want } from "../claims.ts";
-import { NO_LANE } from "../deliveries.store.ts";
-import { Lane } from "./endpoint-queue.ts";
+import type { Claimed, ClaimRequest } from "../claims.ts";
+import { NO_CALLBACK } from "../deliveries.store.ts";
+import { EndpointQueue } from "./endpoint-queue.ts";
 
-/** Deliveries that this process holds: each some kB, and a socket once it is out. */
+/** Deliveries that the process holds: each takes some kB, and a socket once it is sent. */
 const HELD_MAX = 2_048;
-/** Of them retries, so that a night's failures leave room for what is new. */
+/** Retries among them, so that a night's failures leave room for what is new. */
 const HELD_RETRIES_MAX = 512;
-/** Of them those to receivers that did not answer in time. */
+/** Among them those to receivers that timed out. */
 const HELD_SLOW_MAX = 256;
 /** Claimed in one transaction. */
 export const CLAIMED_MAX = 512;
-/** Lanes that are remembered though nothing waits in them, for what is known of their receivers. */
-const LANES_KEPT_MAX = 10_000;
+/** Queues that are remembered though nothing waits in them, for what is known of their receivers. */
+const QUEUES_KEPT_MAX = 10_000;
 
-export interface LanesOptions {
+export interface EndpointQueuesOptions {
   readonly callbacks: Callbacks;
-  /** Deliveries a second and callback; 0: as many as it takes. */
+  /** Deliveries a second to each callback; 0: no limit. */
   readonly perSecondMax: number;
   /** Asks for another turn in so many ms of real time. */
   wakeIn(ms: number): void;
 }
 
-export interface Asked {
-  /** World time. */
-  readonly nowMs: number;
-  readonly isHurried: boolean;
-  readonly held: number;
-  readonly heldRetries: number;
-}
-
-export class Lanes {
-  readonly #options: LanesOptions;
-  readonly #lanes = new Map<string, Lane>();
-  /** One for each promise. */
-  readonly #promised: Lane[] = [];
-  /** Who comes first in the next turn. */
+export class EndpointQueues {
+  readonly #options: EndpointQueuesOptions;
+  readonly #queues = new Map<string, EndpointQueue>();
+  /** The queue of each promise. */
+  readonly #promised: EndpointQueue[] = [];
+  #held = 0;
+  #heldRetries = 0;
+  /** Which queue comes first in the next turn. */
   #rotation = 0;
 
-  constructor(options: LanesOptions) {
+  constructor(options: EndpointQueuesOptions) {
     this.#options = options;
   }
 
-  get(id: string): Lane {
-    let lane = this.#lanes.get(id);
-    if (lane === undefined) {
-      if (this.#lanes.size >= LANES_KEPT_MAX) this.#forget();
-      lane = new Lane(id, this.#options.perSecondMax);
-      this.#lanes.set(id, lane);
+  get(id: string): EndpointQueue {
+    let queue = this.#queues.get(id);
+    if (queue === undefined) {
+      if (this.#queues.size >= QUEUES_KEPT_MAX) this.#forget();
+      queue = new EndpointQueue(id, this.#options.perSecondMax);
+      this.#queues.set(id, queue);
     }
-    return lane;
+    return queue;
   }
 
   /**
-   * Whether an event that is being stored may go to the lane without waiting there. What was promised counts until
-   * `forgetPromises`: nobody knows yet whether the transaction will commit.
+   * Whether an event that is being stored may be sent without waiting in its queue. The promise counts until
+   * `forgetPromises`, since its transaction may still be rolled back.
    */
-  promise(id: string, held: number): boolean {
-    if (held + this.#promised.length >= HELD_MAX) return false;
+  promise(id: string): boolean {
+    if (this.#held + this.#promised.length >= HELD_MAX) return false;
     const callback = this.#options.callbacks.peek(id);
     if (callback === undefined || callback.paused_ms !== null) return false;
-    const lane = this.get(id);
-    // time: limits of lanes are real time.
-    if (!lane.promise(performance.now())) return false;
-    this.#promised.push(lane);
+    const queue = this.get(id);
+    // time: the limits of queues are real time.
+    if (!queue.promise(performance.now())) return false;
+    this.#promised.push(queue);
     return true;
   }
 
-  /** After a commit: what it stored is held by now, and bodies that it undid will not come back. */
+  /** After a commit: what was stored is held by now, and a transaction that was rolled back stores nothing later. */
   forgetPromises(): void {
-    for (const lane of this.#promised) lane.promised = 0;
+    for (const queue of this.#promised) queue.forgetPromises();
     this.#promised.length = 0;
   }
 
-  /** What each lane may take now, beginning with another one each time. */
-  async wants({ nowMs, isHurried, held, heldRetries }: Asked): Promise<Want[]> {
-    // time: limits of lanes are real time.
+  /** Returns whether the delivery is to be sent now. */
+  hold(claimed: Claimed, isHurried: boolean): boolean {
+    this.#held++;
+    if (claimed.isRetry) this.#heldRetries++;
+    return this.get(claimed.row.lane).hold(claimed, isHurried);
+  }
+
+  /** The result of a held delivery is stored. */
+  stored(claimed: Claimed): void {
+    this.#held--;
+    if (claimed.isRetry) this.#heldRetries--;
+    this.get(claimed.row.lane).stored(claimed);
+  }
+
+  /** What each queue may claim now; another queue comes first each time. */
+  async requestClaims(nowMs: number, isHurried: boolean): Promise<ClaimRequest[]> {
+    // time: the limits of queues are real time.
     const monotonicMs = performance.now();
-    const wants: Want[] = [];
-    let capacity = Math.min(CLAIMED_MAX, HELD_MAX - held);
-    let retryCapacity = HELD_RETRIES_MAX - heldRetries;
-    let slowCapacity = HELD_SLOW_MAX - this.#heldSlow();
-    const active = [...this.#lanes.values()].filter((lane) => lane.hasFirsts || isDue(lane, nowMs));
-    const start = active.length === 0 ? 0 : this.#rotation++ % active.length;
-    for (let at = 0; at < active.length && capacity > 0; at++) {
-      const lane = active[(start + at) % active.length] as Lane;
-      if (lane.id !== NO_LANE && (await this.#isPaused(lane.id))) continue;
-      const waitMs = isHurried ? 0 : lane.waitMs(monotonicMs);
+    const requests: ClaimRequest[] = [];
+    let deliveries = Math.min(CLAIMED_MAX, HELD_MAX - this.#held);
+    let retries = HELD_RETRIES_MAX - this.#heldRetries;
+    let slow = HELD_SLOW_MAX - this.#heldSlow();
+    const due = [...this.#queues.values()].filter((queue) => queue.hasDue(nowMs));
+    const start = due.length === 0 ? 0 : this.#rotation++ % due.length;
+    for (let at = 0; at < due.length && deliveries > 0; at++) {
+      const queue = due[(start + at) % due.length] as EndpointQueue;
+      if (await this.#isPaused(queue.id)) continue;
+      const waitMs = isHurried ? 0 : queue.waitMs(monotonicMs);
       if (waitMs > 0) {
         this.#options.wakeIn(waitMs);
         continue;
       }
-      const most = lane.isSlow ? Math.min(capacity, slowCapacity) : capacity;
-      const firsts = lane.hasFirsts ? Math.max(0, Math.min(most, lane.capacityForFirsts(monotonicMs, isHurried))) : 0;
-      // A probe is one request, whichever it is.
-      const left = lane.isProbing && !isHurried ? 1 - firsts : most - firsts;
-      const retries = isDue(lane, nowMs) ? Math.max(0, Math.min(left, retryCapacity, lane.capacityForRetries(monotonicMs, isHurried))) : 0;
-      if (firsts + retries === 0) continue;
-      wants.push({ lane, firsts, retries });
-      capacity -= firsts + retries;
-      retryCapacity -= retries;
-      if (lane.isSlow) slowCapacity -= firsts + retries;
+      const most = queue.isSlow ? Math.min(deliveries, slow) : deliveries;
+      const request = queue.requestClaim({ nowMs, monotonicMs, isHurried, deliveries: most, retries });
+      if (request === undefined) continue;
+      requests.push(request);
+      const count = request.firsts + request.retries;
+      deliveries -= count;
+      retries -= request.retries;
+      if (queue.isSlow) slow -= count;
     }
-    return wants;
+    return requests;
   }
 
-  /** What a claim saw, which may be older than the ends that were stored meanwhile. */
-  believe({ lane, hasFirsts, hasBlocked, retries, nextEntity, endCount }: Seen): void {
-    const hasEnds = lane.endCount !== endCount;
-    // What was behind a delivery that ended meanwhile may go.
-    lane.hasFirsts ||= hasFirsts || (hasBlocked && hasEnds);
-    lane.hasBlocked = hasBlocked;
-    lane.nextEntity = nextEntity;
-    if (retries === undefined) return;
-    lane.nextRetryMs = hasEnds ? earlier(lane.nextRetryMs, retries.nextMs) : retries.nextMs;
-  }
-
-  /** World time. Those that are due and were not taken wait for a request to end, or for time of their own. */
+  /** World time at which the next retry is due. */
   nextDueMs(nowMs: number): number | undefined {
     let next: number | undefined;
-    for (const { id, nextRetryMs } of this.#lanes.values()) {
-      if (nextRetryMs === undefined || nextRetryMs <= nowMs || this.#isKnownAsPaused(id)) continue;
-      next = earlier(next, nextRetryMs);
+    for (const queue of this.#queues.values()) {
+      const dueMs = queue.nextRetryAfter(nowMs);
+      if (dueMs !== undefined && (next === undefined || dueMs < next) && !this.#isKnownAsPaused(queue.id)) next = dueMs;
     }
     return next;
   }
 
   async #isPaused(id: string): Promise<boolean> {
+    if (id === NO_CALLBACK) return false;
     if (this.#options.callbacks.peek(id) === undefined) await this.#options.callbacks.find(id);
     return this.#isKnownAsPaused(id);
   }
@@ -139,16 +135,11 @@ export class Lanes {
 
   #heldSlow(): number {
     let held = 0;
-    for (const lane of this.#lanes.values()) if (lane.isSlow) held += lane.firsts + lane.retries;
+    for (const queue of this.#queues.values()) if (queue.isSlow) held += queue.held;
     return held;
   }
 
   #forget(): void {
-    for (const lane of this.#lanes.values()) if (lane.isForgettable) this.#lanes.delete(lane.id);
+    for (const queue of this.#queues.values()) if (queue.isForgettable) this.#queues.delete(queue.id);
   }
 }
-
-const isDue = ({ nextRetryMs }: Lane, nowMs: number): boolean => nextRetryMs !== undefined && nextRetryMs <= nowMs;
-
-const earlier = (one: number | undefined, other: number | undefined): number | undefined =>
-  one === undefined ? other : other === undefined ? one : Math.min(one, other);

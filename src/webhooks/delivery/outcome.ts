@@ -1,0 +1,18 @@
+/** How one attempt at a delivery ended. */
+import type { Attempt } from "./attempts.ts";
+
+/** A request was made, or there was no callback to make it to. */
+export type AttemptedOutcome =
+  | { readonly kind: "delivered" | "failed"; readonly attempt: Attempt; readonly endedMs: number }
+  | { readonly kind: "retry"; readonly attempt: Attempt; readonly dueMs: number; readonly isTimeout: boolean };
+
+/** Nothing was sent. */
+type UnsentOutcome =
+  /** The route has changed: the delivery waits in another queue. Without a URL it leads nowhere. */
+  | { readonly kind: "moved"; readonly url: string | undefined }
+  /** It waits again where it was. */
+  | { readonly kind: "back" };
+
+export type Outcome = AttemptedOutcome | UnsentOutcome;
+
+export const isAttempted = (outcome: Outcome): outcome is AttemptedOutcome => outcome.kind !== "moved" && outcome.kind !== "back";

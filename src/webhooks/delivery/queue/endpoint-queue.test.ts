@@ -1,0 +1,159 @@
+import { expect, test } from "bun:test";
+import type { Claimed, ClaimView } from "../claims.ts";
+import { type Capacity, EndpointQueue } from "./endpoint-queue.ts";
+
+let lastId = 0;
+const claimed = (more: { entity?: string; isRetry?: boolean } = {}): Claimed => {
+  const id = String(++lastId);
+  const event = { id, object: "page", field: "feed", entity: more.entity ?? id, phone: null, time_ms: 0, payload: "{}" };
+  const row = { ...event, event: id, app: "1", lane: "7", members: 0, first_attempt_ms: 0, tries: 0, attempts: "[]" };
+  return { row, members: [], isRetry: more.isRetry ?? false, fence: 1, firstMs: 0 };
+};
+
+const capacity = (more: Partial<Capacity> = {}): Capacity => ({
+  ...{ nowMs: 0, monotonicMs: 0, isHurried: false, deliveries: 1_000, retries: 1_000 },
+  ...more,
+});
+
+/** With deliveries of both kinds waiting. */
+function waitingQueue(perSecondMax = 0): EndpointQueue {
+  const queue = new EndpointQueue("7", perSecondMax);
+  queue.firstWaits();
+  queue.retryWaits(0);
+  return queue;
+}
+
+const wanted = (queue: EndpointQueue, more: Partial<Capacity> = {}) => {
+  const request = queue.requestClaim(capacity(more));
+  return { firsts: request?.firsts ?? 0, retries: request?.retries ?? 0 };
+};
+
+const NOTHING = { firsts: 0, retries: 0 };
+
+/** A claim that ran from its beginning to its end; `meanwhile` happens while it runs. */
+function runClaim(queue: EndpointQueue, seen: Partial<ClaimView>, meanwhile: () => void = () => {}): void {
+  const request = queue.requestClaim(capacity());
+  if (request === undefined) throw new Error("nothing to claim");
+  queue.claimBegins(request);
+  meanwhile();
+  queue.claimEnded({ ...{ request, hasMore: false, hasBlocked: false, nextEntity: "0", nextRetryMs: undefined }, ...seen });
+}
+
+test("first attempts and retries never take each other's room", () => {
+  const queue = waitingQueue();
+  expect(wanted(queue)).toEqual({ firsts: 4, retries: 2 });
+  const held = [claimed({ isRetry: true }), claimed({ isRetry: true })];
+  for (const one of held) queue.hold(one, false);
+  expect(wanted(queue)).toEqual({ firsts: 4, retries: 0 });
+  for (const one of held) queue.stored(one);
+  for (let n = 0; n < 4; n++) queue.hold(claimed(), false);
+  expect(wanted(queue)).toEqual({ firsts: 0, retries: 2 });
+});
+
+test("nothing that is not known to wait is asked for", () => {
+  const queue = new EndpointQueue("7", 0);
+  expect(queue.requestClaim(capacity())).toBeUndefined();
+  queue.retryWaits(1_000);
+  expect(wanted(queue, { nowMs: 999 })).toEqual(NOTHING);
+  expect(wanted(queue, { nowMs: 1_000 })).toEqual({ firsts: 0, retries: 2 });
+});
+
+test("what the server can hold is the limit for both together", () => {
+  expect(wanted(waitingQueue(), { deliveries: 5 })).toEqual({ firsts: 4, retries: 1 });
+  expect(wanted(waitingQueue(), { retries: 1 })).toEqual({ firsts: 4, retries: 1 });
+  expect(wanted(waitingQueue(3))).toEqual({ firsts: 3, retries: 0 });
+});
+
+test("a receiver that is spared gets one request when its time is over, unless somebody waits for all that is due", () => {
+  const queue = waitingQueue();
+  for (let n = 0; n < 22; n++) queue.failed(false, 100, 0);
+  expect({ isSpared: queue.isSpared, waitMs: queue.waitMs(0) }).toEqual({ isSpared: true, waitMs: 1_000 });
+  expect(wanted(queue)).toEqual(NOTHING);
+  expect(wanted(queue, { isHurried: true })).toEqual({ firsts: 4, retries: 2 });
+  expect(wanted(queue, { monotonicMs: 1_000 })).toEqual({ firsts: 1, retries: 0 });
+  const probe = claimed();
+  queue.hold(probe, false);
+  expect(wanted(queue, { monotonicMs: 1_000 })).toEqual(NOTHING);
+  queue.stored(probe);
+  queue.succeeded(100);
+  expect(wanted(queue, { monotonicMs: 1_000 })).toEqual({ firsts: 5, retries: 2 });
+});
+
+test("what does not fit into the window is sent in its order as slots become free", () => {
+  const queue = new EndpointQueue("7", 0);
+  const all = Array.from({ length: 6 }, () => claimed());
+  for (const one of all) if (queue.hold(one, false)) queue.sent(one);
+  expect(queue.takeSendable()).toBeUndefined();
+  queue.stored(all[0] as Claimed);
+  expect(queue.takeSendable()).toBe(all[4] as Claimed);
+  queue.sent(all[4] as Claimed);
+  expect(queue.takeSendable()).toBeUndefined();
+  expect(queue.takeUnsent()).toEqual([all[5] as Claimed]);
+  expect(queue.takeUnsent()).toEqual([]);
+});
+
+test("what arrives while a claim runs is not forgotten, and a claim that failed is made again", () => {
+  const queue = waitingQueue();
+  runClaim(queue, {}, () => {
+    queue.firstWaits();
+    queue.retryWaits(0);
+  });
+  expect(wanted(queue)).toEqual({ firsts: 4, retries: 2 });
+  runClaim(queue, { nextRetryMs: 5_000 });
+  expect(wanted(queue)).toEqual(NOTHING);
+  expect(queue.nextRetryAfter(0)).toBe(5_000);
+
+  const failing = waitingQueue();
+  const request = failing.requestClaim(capacity());
+  if (request === undefined) throw new Error("nothing to claim");
+  failing.claimBegins(request);
+  expect(wanted(failing)).toEqual(NOTHING);
+  failing.claimFailed(request);
+  expect(wanted(failing)).toEqual({ firsts: 4, retries: 2 });
+});
+
+test("what waits behind a delivery of its entity is looked for when that one ends, also while a claim runs", () => {
+  const queue = new EndpointQueue("7", 0);
+  const head = claimed({ entity: "4001" });
+  queue.firstWaits();
+  runClaim(queue, { hasBlocked: true });
+  queue.hold(head, false);
+  expect(wanted(queue)).toEqual(NOTHING);
+  queue.stored(head);
+  expect(wanted(queue).firsts).toBe(4);
+
+  queue.hold(head, false);
+  runClaim(queue, { hasBlocked: true }, () => queue.stored(head));
+  expect(wanted(queue).firsts).toBe(4);
+});
+
+test("an event is sent at once only where nothing waits before it, and within the window and the rate", () => {
+  const promises = (queue: EndpointQueue, count: number): boolean[] => Array.from({ length: count }, () => queue.promise(0));
+  expect(promises(new EndpointQueue("7", 0), 6)).toEqual([true, true, true, true, false, false]);
+  expect(promises(new EndpointQueue("7", 2), 3)).toEqual([true, true, false]);
+  expect(promises(waitingQueue(), 1)).toEqual([false]);
+  const slow = new EndpointQueue("7", 0);
+  slow.failed(true, 15_000, 0);
+  expect(promises(slow, 1)).toEqual([false]);
+  const spared = new EndpointQueue("7", 0);
+  for (let n = 0; n < 22; n++) spared.failed(false, 1, 0);
+  expect(promises(spared, 1)).toEqual([false]);
+  const queue = new EndpointQueue("7", 0);
+  promises(queue, 6);
+  queue.forgetPromises();
+  expect(queue.promise(0)).toBe(true);
+});
+
+test("a queue is forgotten only when a new one would behave the same", () => {
+  const isForgettable = (change: (queue: EndpointQueue) => void): boolean => {
+    const queue = new EndpointQueue("7", 0);
+    change(queue);
+    return queue.isForgettable;
+  };
+  expect(isForgettable(() => {})).toBe(true);
+  expect(isForgettable((queue) => queue.firstWaits())).toBe(false);
+  expect(isForgettable((queue) => queue.retryWaits(1))).toBe(false);
+  expect(isForgettable((queue) => queue.hold(claimed(), false))).toBe(false);
+  expect(isForgettable((queue) => queue.promise(0))).toBe(false);
+  expect(isForgettable((queue) => Array.from({ length: 22 }, () => queue.failed(false, 1, 0)))).toBe(false);
+});
