@@ -44,7 +44,7 @@ onEachDatabase("retention of app events", (database) => {
     // An emptied log goes on counting its requests, so that what the index knows of the old ones leads to none of the new.
     await send(plaza, "after");
     const { rows } = await listLog(plaza.world, SHOP, { name: undefined, since: undefined }, { limit: 100 });
-    expect(rows.map(({ call, event_id }) => [call, event_id])).toEqual([[3, "after"]]);
+    expect(rows.map(({ call, event_id }) => ({ call, event_id }))).toEqual([{ call: 3, event_id: "after" }]);
   });
 
   test("an app that is removed and made again begins anew", async () => {

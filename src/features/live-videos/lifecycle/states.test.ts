@@ -29,7 +29,7 @@ describe("the table of live videos", () => {
     expect(happening).toEqual(new Set<string>(events));
     const reached = new Set(states.flatMap((state) => Object.values(transitions[state])));
     // A video begins unpublished.
-    for (const state of states) if (state !== "unpublished") expect([state, reached.has(state)]).toEqual([state, true]);
+    for (const state of states) if (state !== "unpublished") expect({ state, isReached: reached.has(state) }).toEqual({ state, isReached: true });
   });
 
   test("what happens by itself is a move of its state", () => {
