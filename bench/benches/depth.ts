@@ -1,7 +1,7 @@
-import { ask } from "../harness/answers.ts";
 import { get, PAGE } from "../harness/data.ts";
 import { startFilledPlaza } from "../harness/fill.ts";
 import { absolutesOf, type Bench } from "../harness/report.ts";
+import { ask } from "../harness/responses.ts";
 import { alternate, overRounds } from "../harness/rounds.ts";
 import type { Server } from "../harness/server.ts";
 
@@ -53,13 +53,13 @@ export const bench: Bench = {
       return {
         metrics: [
           {
-            name: "time a call, deep : first page",
-            ...overRounds(pairs, ({ one, other }) => one.calls_per_second / other.calls_per_second),
+            name: "time a request, deep : first page",
+            ...overRounds(pairs, ({ one, other }) => one.requests_per_second / other.requests_per_second),
             goal: { at_most: 1.2 },
           },
-          { name: "CPU a call, deep : first page", ...overRounds(pairs, ({ one, other }) => other.server_cpu_us / one.server_cpu_us) },
+          { name: "CPU a request, deep : first page", ...overRounds(pairs, ({ one, other }) => other.server_cpu_us / one.server_cpu_us) },
           // A page that is not the first opens a cursor and has a link back: what depth itself costs is seen beside the second page.
-          { name: "CPU a call, deep : second page", ...overRounds(secondPairs, ({ one, other }) => other.server_cpu_us / one.server_cpu_us) },
+          { name: "CPU a request, deep : second page", ...overRounds(secondPairs, ({ one, other }) => other.server_cpu_us / one.server_cpu_us) },
         ],
         absolute: absolutesOf(pairs, "first page", "deep page"),
       };

@@ -5,15 +5,15 @@ import { type Server, startPlaza } from "../harness/server.ts";
 import { spreadOf } from "../harness/statistics.ts";
 
 const STORED = 5_000_000;
-const EVENTS_PER_CALL = 50;
+const EVENTS_PER_REQUEST = 50;
 /** By number of requests and not by time, so that the server that began with none still holds few at the end: a million. */
 const STAGES = [
   { events: 1, warmUpRequests: 50_000, requests: 20_000 },
-  { events: EVENTS_PER_CALL, warmUpRequests: 4_000, requests: 3_000 },
+  { events: EVENTS_PER_REQUEST, warmUpRequests: 4_000, requests: 3_000 },
 ] as const;
 
 export const bench: Bench = {
-  summary: `\`POST /v26.0/{app}/activities\` with 1 and with ${EVENTS_PER_CALL} events, on a server that holds ${STORED.toLocaleString("en")} events of the last minutes (D-71: each new one is compared with the keys of all of them) beside one that began with none.`,
+  summary: `\`POST /v26.0/{app}/activities\` with 1 and with ${EVENTS_PER_REQUEST} events, on a server that holds ${STORED.toLocaleString("en")} events of the last minutes (D-71: each new one is compared with the keys of all of them) beside one that began with none.`,
   async run({ rounds }) {
     const empty = await startPlaza({ world: eventsWorld });
     const filled = await startPlaza({ world: eventsWorld });
@@ -21,11 +21,11 @@ export const bench: Bench = {
       let first = 1;
       const load = (server: Server, events: number, requests: number) => {
         const request = eventsRequest(events, first);
-        // Some more are on their way when the last one that counts is answered.
+        // Some more are on their way when the last one that counts has its response.
         first += requests + CONNECTIONS;
         return applyLoad(server, request, { connections: CONNECTIONS, requests });
       };
-      await load(filled, EVENTS_PER_CALL, STORED / EVENTS_PER_CALL);
+      await load(filled, EVENTS_PER_REQUEST, STORED / EVENTS_PER_REQUEST);
       const results: Result[] = [];
       for (const { events, warmUpRequests, requests } of STAGES) {
         for (const server of [filled, empty]) await load(server, events, warmUpRequests);
@@ -54,13 +54,13 @@ interface Pair {
 const resultOf = (pairs: readonly Pair[], events: number): Result => ({
   metrics: [
     {
-      name: `CPU a call of ${events}, ${STORED.toLocaleString("en")} stored : few`,
+      name: `CPU a request of ${events}, ${STORED.toLocaleString("en")} stored : few`,
       ...spreadOf(pairs.map(({ many, few }) => many.server_cpu_us / few.server_cpu_us)),
       goal: { at_most: 1.3 },
     },
   ],
   absolute: (["many", "few"] as const).map((which) => ({
-    name: `${which === "many" ? STORED.toLocaleString("en") : "few"} stored, ${events} a call: server CPU a call`,
+    name: `${which === "many" ? STORED.toLocaleString("en") : "few"} stored, ${events} a request: server CPU a request`,
     unit: "µs",
     ...spreadOf(pairs.map((pair) => pair[which].server_cpu_us)),
   })),

@@ -1,4 +1,4 @@
-import { CALLS_PER_ROUND, CONNECTIONS, eventsRequest, eventsWorld } from "../harness/events.ts";
+import { CONNECTIONS, eventsRequest, eventsWorld, REQUESTS_PER_ROUND } from "../harness/events.ts";
 import { peakMegabytes } from "../harness/machine.ts";
 import { type Crowd, crowd } from "../harness/rate.ts";
 import type { Bench, Result } from "../harness/report.ts";
@@ -9,12 +9,12 @@ const TIMES = 3;
 /** So much longer than other benches, since thousands of connections are opened in each run, which is no part of a lasting crowd. */
 const LONGER = 4;
 /** By default so many requests are taken at once (`calls_max`) … */
-const CALLS_TAKEN = 1_024;
+const REQUESTS_TAKEN = 1_024;
 /** … or fewer, of whose bodies the last one goes beyond this (`callBytesMax`). */
 const BYTES_TAKEN = 2_097_152;
 
 export const bench: Bench = {
-  summary: `\`POST /v26.0/{app}/activities\`: what gets done for ${TIMES} times as many senders as are taken at once, none of whom waits as \`Retry-After\` says, beside ${CONNECTIONS}, who keep the server busy and are never refused; and what it takes in memory.`,
+  summary: `\`POST /v26.0/{app}/activities\`: what gets done for ${TIMES} times as many senders as are taken at once, none of which waits as \`Retry-After\` asks, beside ${CONNECTIONS}, which keep the server busy and are never refused; and what it takes in memory.`,
   async run({ rounds, seconds }) {
     const results: Result[] = [];
     for (const events of [1, 50]) {
@@ -42,9 +42,10 @@ interface Round {
 
 async function measure(plaza: Server, events: number, rounds: number, seconds: number): Promise<Result> {
   const bytes = Buffer.byteLength(eventsRequest(events, 1).body ?? "");
-  const senders = TIMES * Math.min(CALLS_TAKEN, Math.ceil(BYTES_TAKEN / bytes));
+  const senders = TIMES * Math.min(REQUESTS_TAKEN, Math.ceil(BYTES_TAKEN / bytes));
   let used = 0;
-  const load = (connections: number) => crowd(plaza, eventsRequest(events, 1 + used++ * CALLS_PER_ROUND), { connections, seconds: LONGER * seconds });
+  const load = (connections: number) =>
+    crowd(plaza, eventsRequest(events, 1 + used++ * REQUESTS_PER_ROUND), { connections, seconds: LONGER * seconds });
   const round = async (): Promise<Round> => {
     const usual = await load(CONNECTIONS);
     return { usual, crowded: await load(senders) };
@@ -54,19 +55,19 @@ async function measure(plaza: Server, events: number, rounds: number, seconds: n
   const done: Round[] = [];
   while (done.length < rounds) done.push(await round());
   const over = (metric: (one: Round) => number) => spreadOf(done.map(metric));
-  const [of, crowdOf] = [`of ${events}`, `${senders} senders, calls of ${events}`];
+  const [of, crowdOf] = [`of ${events}`, `${senders} senders, requests of ${events}`];
   return {
     metrics: [
       {
-        name: `calls taken/s ${of}, ${senders} senders : ${CONNECTIONS}`,
+        name: `requests taken/s ${of}, ${senders} senders : ${CONNECTIONS}`,
         ...over(({ usual, crowded }) => crowded.taken_per_second / usual.taken_per_second),
         goal: { at_least: 0.9 },
       },
-      { name: `CPU a call taken ${of}, ${CONNECTIONS} senders : ${senders}`, ...over(({ usual, crowded }) => usual.cpu_us / crowded.cpu_us) },
-      { name: `memory at its peak, calls ${of}`, unit: "MB", ...spreadOf([peakMegabytes(plaza.pid)]), goal: { at_most: MEGABYTES_MAX } },
+      { name: `CPU a request taken ${of}, ${CONNECTIONS} senders : ${senders}`, ...over(({ usual, crowded }) => usual.cpu_us / crowded.cpu_us) },
+      { name: `memory at its peak, requests ${of}`, unit: "MB", ...spreadOf([peakMegabytes(plaza.pid)]), goal: { at_most: MEGABYTES_MAX } },
     ],
     absolute: [
-      { name: `${CONNECTIONS} senders, calls ${of}: taken`, unit: "/s", ...over(({ usual }) => usual.taken_per_second) },
+      { name: `${CONNECTIONS} senders, requests ${of}: taken`, unit: "/s", ...over(({ usual }) => usual.taken_per_second) },
       { name: `${crowdOf}: taken`, unit: "/s", ...over(({ crowded }) => crowded.taken_per_second) },
       { name: `${crowdOf}: refused`, unit: "/s", ...over(({ crowded }) => crowded.refused_per_second) },
       { name: `${crowdOf}: p50`, unit: "ms", ...over(({ crowded }) => crowded.p50_ms) },

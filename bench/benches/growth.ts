@@ -1,8 +1,8 @@
-import { ask } from "../harness/answers.ts";
 import { get, LABEL_IDS, PAGE, PEOPLE_IDS, PERSONA_IDS } from "../harness/data.ts";
 import { startFilledPlaza } from "../harness/fill.ts";
 import type { LoadRequest } from "../harness/load.ts";
 import { absolutesOf, type Bench, type Result } from "../harness/report.ts";
+import { ask } from "../harness/responses.ts";
 import { alternate, overRounds } from "../harness/rounds.ts";
 
 const SMALL = 10_000;
@@ -44,11 +44,11 @@ export const bench: Bench = {
         parts.push({
           metrics: [
             {
-              name: `${name}: time a call, large : small`,
-              ...overRounds(pairs, ({ one, other }) => one.calls_per_second / other.calls_per_second),
+              name: `${name}: time a request, large : small`,
+              ...overRounds(pairs, ({ one, other }) => one.requests_per_second / other.requests_per_second),
               goal: { at_most: 1.3 },
             },
-            { name: `${name}: CPU a call, large : small`, ...overRounds(pairs, ({ one, other }) => other.server_cpu_us / one.server_cpu_us) },
+            { name: `${name}: CPU a request, large : small`, ...overRounds(pairs, ({ one, other }) => other.server_cpu_us / one.server_cpu_us) },
           ],
           absolute: absolutesOf(pairs, `${name}, small`, `${name}, large`).filter((line) => !line.name.includes("client CPU")),
         });

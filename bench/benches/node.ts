@@ -1,7 +1,7 @@
-import { checkSameResponse } from "../harness/answers.ts";
 import { get, LABEL_IDS, labels, world } from "../harness/data.ts";
 import type { LoadRequest } from "../harness/load.ts";
 import { againstFloor, type Bench } from "../harness/report.ts";
+import { checkSameResponse } from "../harness/responses.ts";
 import { alternate } from "../harness/rounds.ts";
 import { startFloor, startPlaza } from "../harness/server.ts";
 

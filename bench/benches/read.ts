@@ -1,6 +1,6 @@
-import { checkSameResponse } from "../harness/answers.ts";
 import { get, PAGE, personas, world } from "../harness/data.ts";
 import { againstFloor, type Bench } from "../harness/report.ts";
+import { checkSameResponse } from "../harness/responses.ts";
 import { alternate } from "../harness/rounds.ts";
 import { startFloor, startPlaza } from "../harness/server.ts";
 
@@ -8,7 +8,7 @@ const PERSONAS = 10_000;
 const CONNECTIONS = 32;
 
 export const bench: Bench = {
-  summary: `\`GET /v26.0/{page}/personas?limit=5\` with all three credentials, ${PERSONAS} personas stored, ${CONNECTIONS} connections; the floor makes three prepared queries and glues the answer from strings.`,
+  summary: `\`GET /v26.0/{page}/personas?limit=5\` with all three credentials, ${PERSONAS} personas stored, ${CONNECTIONS} connections; the floor makes three prepared queries and glues the response from strings.`,
   async run(options) {
     const plaza = await startPlaza({ world: world({ personas: [...personas(PERSONAS)] }) });
     const floor = await startFloor("list", { given: PERSONAS });

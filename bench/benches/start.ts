@@ -1,15 +1,15 @@
-import { ask } from "../harness/answers.ts";
 import { get, PAGE, personas, post, world } from "../harness/data.ts";
 import { applyLoad, type LoadRequest } from "../harness/load.ts";
 import { residentMegabytes } from "../harness/machine.ts";
 import type { Bench, Metric } from "../harness/report.ts";
+import { ask } from "../harness/responses.ts";
 import { LABELS_UNLIMITED, type Server, startFloor, startPlaza } from "../harness/server.ts";
 import { spreadOf } from "../harness/statistics.ts";
 
 /** Starts are short, so more of them than rounds of load. */
 const STARTS_PER_ROUND = 2;
 const IDLE_MS = 1_000;
-const CALLS = 100_000;
+const REQUESTS = 100_000;
 const CONNECTIONS = 32;
 
 const data = world({ personas: [...personas(10)] });
@@ -33,20 +33,20 @@ async function idleAndStop(server: Server, keepFolder = false): Promise<number> 
   return resident;
 }
 
-/** Resident memory after `CALLS` calls, half of them writes, and after ten times as many. */
+/** Resident memory after `REQUESTS` requests, half of them writes, and after ten times as many. */
 async function memoryAfterLoad(): Promise<{ after: number; afterTenTimes: number }> {
   const server = await startPlaza({ world: data, settings: LABELS_UNLIMITED });
   try {
     let written = 0;
     const loadOnce = async (): Promise<void> => {
-      await applyLoad(server, list, { connections: CONNECTIONS, requests: CALLS / 2 });
+      await applyLoad(server, list, { connections: CONNECTIONS, requests: REQUESTS / 2 });
       const create: LoadRequest = {
         ...post(`${PAGE}/custom_labels`, '{"page_label_name":"label {number}"}'),
         number: { kind: "counted", first: written },
       };
-      // Calls on their way at the end use numbers too.
-      written += CALLS;
-      await applyLoad(server, create, { connections: CONNECTIONS, requests: CALLS / 2 });
+      // Requests on their way at the end use numbers too.
+      written += REQUESTS;
+      await applyLoad(server, create, { connections: CONNECTIONS, requests: REQUESTS / 2 });
     };
     await loadOnce();
     await wait(IDLE_MS);
@@ -60,7 +60,7 @@ async function memoryAfterLoad(): Promise<{ after: number; afterTenTimes: number
 }
 
 export const bench: Bench = {
-  summary: `\`bin/plaza start --json\` on an empty folder with a small world file to the first 200 of a real call, and resident memory, idle and after ${CALLS.toLocaleString("en")} calls (half reads, half writes) and ten times as many; the floor is a bare \`Bun.serve\` script.`,
+  summary: `\`bin/plaza start --json\` on an empty folder with a small world file to the first 200 of a real request, and resident memory, idle and after ${REQUESTS.toLocaleString("en")} requests (half reads, half writes) and ten times as many; the floor is a bare \`Bun.serve\` script.`,
   async run({ rounds }) {
     const plaza: { first: number; ready: number; again: number; idle: number }[] = [];
     const floor: { first: number; idle: number }[] = [];
@@ -90,7 +90,7 @@ export const bench: Bench = {
         { name: "Plaza: start on data that is there to the first 200", unit: "ms", ...spreadOf(plaza.map(({ again }) => again)) },
         { name: "floor: start to the first 200", unit: "ms", ...spreadOf(floor.map(({ first }) => first)) },
         { name: "floor: resident memory, idle", unit: "MB", ...spreadOf(floor.map(({ idle }) => idle)) },
-        { name: `Plaza: resident memory after ${CALLS.toLocaleString("en")} calls`, unit: "MB", ...spreadOf([after]) },
+        { name: `Plaza: resident memory after ${REQUESTS.toLocaleString("en")} requests`, unit: "MB", ...spreadOf([after]) },
         { name: "Plaza: resident memory after ten times as many", unit: "MB", ...spreadOf([afterTenTimes]) },
       ],
     };

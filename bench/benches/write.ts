@@ -1,7 +1,7 @@
-import { checkSameResponse } from "../harness/answers.ts";
 import { PAGE, post, world } from "../harness/data.ts";
 import type { LoadRequest } from "../harness/load.ts";
 import { againstFloor, type Bench } from "../harness/report.ts";
+import { checkSameResponse } from "../harness/responses.ts";
 import { alternate } from "../harness/rounds.ts";
 import { LABELS_UNLIMITED, startFloor, startPlaza } from "../harness/server.ts";
 
@@ -15,7 +15,7 @@ const requestOf = (round: number): LoadRequest => ({
 });
 
 export const bench: Bench = {
-  summary: `\`POST /v26.0/{page}/custom_labels\`, durable before the answer, ${CONNECTIONS} connections; the floor makes one prepared insert in a savepoint and commits what waits together.`,
+  summary: `\`POST /v26.0/{page}/custom_labels\`, durable before the response, ${CONNECTIONS} connections; the floor makes one prepared insert in a savepoint and commits what waits together.`,
   async run(options) {
     const plaza = await startPlaza({ world: world(), settings: LABELS_UNLIMITED });
     const floor = await startFloor("write");

@@ -1,4 +1,4 @@
-/** Plaza's side of `lanes`: as many callbacks as apps, all at the sink; `hangs` as third argument: the first of them never answers. */
+/** Plaza's side of `lanes`: as many callbacks as apps, all at the sink; `hangs` as third argument: the first of them never responds. */
 import { message, openWebhookEngine } from "./webhook-engine.ts";
 
 const CALLBACKS = 1_000;

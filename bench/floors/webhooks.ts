@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 
 const [sink = ""] = Bun.argv.slice(2);
 /** As many requests at once as one callback may have. */
-const CALLS = 64;
+const REQUESTS = 64;
 let sent = 0;
 let isRunning = false;
 
@@ -34,7 +34,7 @@ async function send(): Promise<void> {
 async function round(seconds: number): Promise<object> {
   isRunning = true;
   const [before, cpu, from] = [sent, process.cpuUsage(), performance.now()];
-  const senders = Array.from({ length: CALLS }, send);
+  const senders = Array.from({ length: REQUESTS }, send);
   await Bun.sleep(seconds * 1_000);
   const [made, used, elapsed] = [sent - before, process.cpuUsage(cpu), (performance.now() - from) / 1_000];
   isRunning = false;

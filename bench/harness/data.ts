@@ -1,4 +1,4 @@
-/** The data that Plaza and the floors both hold, and the calls that are made on it. */
+/** The data that Plaza and the floors both hold, and the requests that are made on it. */
 import type { LoadRequest } from "./load.ts";
 
 export const APP = "1001";

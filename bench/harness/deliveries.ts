@@ -8,7 +8,7 @@ const HERE = import.meta.dir;
 const ROOT = process.env.BENCH_TMP ?? tmpdir();
 
 export interface Round {
-  /** POSTs that were answered with 2xx; for Plaza, whose events were durable before and whose ends are durable after. */
+  /** POSTs that got a 2xx; for Plaza, their events were durable before, and their results are durable after. */
   readonly per_second: number;
   /** Of all threads of the sender. */
   readonly cpu_us: number;

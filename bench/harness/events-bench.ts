@@ -1,28 +1,29 @@
-/** Calls with so many events each, against the floor; and how long a request takes when the server is half loaded. */
-import { checkSameResponse } from "./answers.ts";
-import { CALLS_PER_ROUND, CONNECTIONS, eventsRequest, eventsWorld } from "./events.ts";
+/** Requests with so many events each, against the floor; and how long a request takes when the server is half loaded. */
+
+import { CONNECTIONS, eventsRequest, eventsWorld, REQUESTS_PER_ROUND } from "./events.ts";
 import { atRate } from "./rate.ts";
 import { type Absolute, againstFloor, type Bench } from "./report.ts";
+import { checkSameResponse } from "./responses.ts";
 import { alternate } from "./rounds.ts";
 import { startFloor, startPlaza } from "./server.ts";
 import { spreadOf } from "./statistics.ts";
 
 export const benchEvents = ({ events, goal }: { readonly events: number; readonly goal: number }): Bench => ({
-  summary: `\`POST /v26.0/{app}/activities\` with ${events === 1 ? "one event" : `${events} events`}, durable before the answer, ${CONNECTIONS} connections; the floor inserts the same rows and commits what waits together.`,
+  summary: `\`POST /v26.0/{app}/activities\` with ${events === 1 ? "one event" : `${events} events`}, durable before the response, ${CONNECTIONS} connections; the floor inserts the same rows and commits what waits together.`,
   async run(options) {
     const plaza = await startPlaza({ world: eventsWorld });
     const floor = await startFloor("events");
-    const requestOf = (round: number) => eventsRequest(events, 1 + round * CALLS_PER_ROUND);
+    const requestOf = (round: number) => eventsRequest(events, 1 + round * REQUESTS_PER_ROUND);
     try {
       await checkSameResponse(plaza, floor, { ...requestOf(0), number: { kind: "counted", first: 0 } });
       const pairs = await alternate({ server: plaza, requestOf }, { server: floor, requestOf }, { ...options, connections: CONNECTIONS });
       const result = againstFloor(pairs, goal);
-      const full = spreadOf(pairs.map(({ one }) => one.calls_per_second)).median;
+      const full = spreadOf(pairs.map(({ one }) => one.requests_per_second)).median;
       const half = await atRate(plaza, requestOf(options.rounds + 1), { requestsPerSecond: full / 2, seconds: options.seconds });
       const perEvent: Absolute[] = [
-        { name: "Plaza: events/s", unit: "/s", ...spreadOf(pairs.map(({ one }) => one.calls_per_second * events)) },
+        { name: "Plaza: events/s", unit: "/s", ...spreadOf(pairs.map(({ one }) => one.requests_per_second * events)) },
         { name: "Plaza: server CPU an event", unit: "µs", ...spreadOf(pairs.map(({ one }) => one.server_cpu_us / events)) },
-        { name: `Plaza: p50 at half load (${Math.round(full / 2)} calls/s)`, unit: "ms", ...spreadOf([half.p50_ms]) },
+        { name: `Plaza: p50 at half load (${Math.round(full / 2)} requests/s)`, unit: "ms", ...spreadOf([half.p50_ms]) },
         { name: "Plaza: p99 at half load", unit: "ms", ...spreadOf([half.p99_ms]) },
       ];
       return { metrics: result.metrics, absolute: [...perEvent, ...result.absolute] };

@@ -1,4 +1,4 @@
-/** Calls of I1 as an advertiser's server makes them, for the benches of app events. */
+/** Requests of I1 as an advertiser's server makes them, for the benches of app events. */
 import { APP } from "./data.ts";
 import type { LoadRequest } from "./load.ts";
 
@@ -21,7 +21,7 @@ const NAMES = [
   "login",
 ];
 
-/** `{number}` tells calls apart, so that no event is a duplicate of another. */
+/** `{number}` tells requests apart, so that no event is a duplicate of another. */
 function event(index: number): Record<string, unknown> {
   const _eventName = NAMES[index % NAMES.length] as string;
   const price =
@@ -29,7 +29,7 @@ function event(index: number): Record<string, unknown> {
   return { _eventName, event_id: `order-{number}-${index}`, ...price, pf_description: "a few words about it" };
 }
 
-/** Calls with `count` events each; `first` is the number of the first one. */
+/** Requests with `count` events each; `first` is the number of the first one. */
 export const eventsRequest = (count: number, first: number): LoadRequest => ({
   method: "POST",
   target: `/v26.0/${APP}/activities`,
@@ -45,5 +45,5 @@ export const eventsRequest = (count: number, first: number): LoadRequest => ({
 });
 
 /** Numbers have eight digits, and a round uses up less than this many of them. */
-export const CALLS_PER_ROUND = 4_000_000;
+export const REQUESTS_PER_ROUND = 4_000_000;
 export const CONNECTIONS = 64;

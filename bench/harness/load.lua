@@ -1,5 +1,5 @@
--- What wrk sends and what it tells at the end. Arguments: the file with one raw request, how numbers are chosen
--- ("fixed", "counted" or "random"), the first number, how many there are (random), and how many calls to stop after (0: by time).
+-- What wrk sends and the summary that it prints at the end. Arguments: the file with one raw request, how numbers are chosen
+-- ("fixed", "counted" or "random"), the first number, how many there are (random), and how many requests to stop after (0: by time).
 -- Each mark {number} in the request is replaced by the same eight digits, so that its length never changes.
 local parts, first, amount, stop_after
 local count = 0
@@ -39,20 +39,20 @@ function init(args)
     end
   end
   if stop_after > 0 then
-    local answered, refused, started = 0, 0, os.time()
+    local received, refused, started = 0, 0, os.time()
     response = function(status)
-      answered = answered + 1
+      received = received + 1
       if status >= 400 then refused = refused + 1 end
-      if answered >= stop_after then
+      if received >= stop_after then
         -- wrk itself would sleep on until its time is over. Its percentiles are not at hand here, and seconds are exact enough.
-        tell(answered, math.max(os.time() - started, 1) * 1000000, 0, 0, refused, 0)
+        print_summary(received, math.max(os.time() - started, 1) * 1000000, 0, 0, refused, 0)
         os.exit(0)
       end
     end
   end
 end
 
-function tell(...)
+function print_summary(...)
   io.stderr:write(string.format('{"requests":%d,"duration_us":%d,"p50_us":%d,"p99_us":%d,"refused":%d,"broken":%d}\n', ...))
   io.stderr:flush()
 end
@@ -60,5 +60,5 @@ end
 function done(summary, latency)
   local errors = summary.errors
   local broken = errors.connect + errors.read + errors.write + errors.timeout
-  tell(summary.requests, summary.duration, latency:percentile(50), latency:percentile(99), errors.status, broken)
+  print_summary(summary.requests, summary.duration, latency:percentile(50), latency:percentile(99), errors.status, broken)
 end

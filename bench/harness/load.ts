@@ -7,7 +7,7 @@ import type { Server } from "./server.ts";
 const SCRIPT = join(import.meta.dir, "load.lua");
 /** wrk wants a time; where the number of requests ends the run this only has to be longer. */
 const SECONDS_MAX = 600;
-const ANSWER_WITHIN = "30s";
+const RESPONSE_WITHIN = "30s";
 
 export interface LoadRequest {
   readonly method: "GET" | "POST";
@@ -30,7 +30,7 @@ export interface Load {
 
 export interface Sample {
   readonly requests: number;
-  readonly calls_per_second: number;
+  readonly requests_per_second: number;
   /** CPU time of a process per request. */
   readonly server_cpu_us: number;
   readonly client_cpu_us: number;
@@ -38,7 +38,7 @@ export interface Sample {
   readonly p99_ms: number;
 }
 
-interface Told {
+interface WrkSummary {
   readonly requests: number;
   readonly duration_us: number;
   readonly p50_us: number;
@@ -54,13 +54,13 @@ export function rawRequest({ method, target, headers, body }: LoadRequest, port:
   return `${method} ${target} HTTP/1.1\r\n${lines.join("")}\r\n${body ?? ""}`;
 }
 
-/** Throws when any request was refused or broke: a server that responses errors is fast. */
+/** Throws when any request was refused or broke: a server that returns only errors is fast. */
 export async function applyLoad(server: Server, request: LoadRequest, load: Load): Promise<Sample> {
   const file = join(server.folder, "request.txt");
   writeFileSync(file, rawRequest(request, server.port));
   const { number } = request;
   const numbers = [number?.kind ?? "fixed", number?.first ?? 0, number?.kind === "random" ? number.amount : 0, load.requests ?? 0].map(String);
-  const times = ["-d", `${load.seconds ?? SECONDS_MAX}s`, "--timeout", ANSWER_WITHIN, "--latency"];
+  const times = ["-d", `${load.seconds ?? SECONDS_MAX}s`, "--timeout", RESPONSE_WITHIN, "--latency"];
   const before = cpuMicroseconds(server.pid);
   const client = Bun.spawn(
     [
@@ -73,30 +73,30 @@ export async function applyLoad(server: Server, request: LoadRequest, load: Load
   const [out, err] = await Promise.all([client.stdout.text(), client.stderr.text(), client.exited]);
   const serverCpu = cpuMicroseconds(server.pid) - before;
   rmSync(file, { force: true });
-  const told = readTold(err, out);
-  if (told.refused > 0 || told.broken > 0) {
-    throw new Error(`${server.name}: of ${told.requests} calls ${told.refused} were refused and ${told.broken} broke`);
+  const summary = readSummary(err, out);
+  if (summary.refused > 0 || summary.broken > 0) {
+    throw new Error(`${server.name}: of ${summary.requests} requests ${summary.refused} were refused and ${summary.broken} broke`);
   }
   return {
-    requests: told.requests,
-    calls_per_second: told.requests / (told.duration_us / 1e6),
-    server_cpu_us: serverCpu / told.requests,
-    client_cpu_us: Number(client.resourceUsage()?.cpuTime.total ?? 0) / told.requests,
-    p50_ms: told.p50_us / 1000,
-    p99_ms: told.p99_us / 1000,
+    requests: summary.requests,
+    requests_per_second: summary.requests / (summary.duration_us / 1e6),
+    server_cpu_us: serverCpu / summary.requests,
+    client_cpu_us: Number(client.resourceUsage()?.cpuTime.total ?? 0) / summary.requests,
+    p50_ms: summary.p50_us / 1000,
+    p99_ms: summary.p99_us / 1000,
   };
 }
 
-function readTold(err: string, out: string): Told {
+function readSummary(err: string, out: string): WrkSummary {
   const line = err
     .trim()
     .split("\n")
     .find((text) => text.startsWith("{"));
-  if (line === undefined) throw new Error(`wrk told nothing:\n${out}${err}`);
-  return JSON.parse(line) as Told;
+  if (line === undefined) throw new Error(`wrk printed no summary:\n${out}${err}`);
+  return JSON.parse(line) as WrkSummary;
 }
 
-/** Installs wrk where that is possible, and says what is missing where it is not. Answers its version. */
+/** Installs wrk where that is possible, and says what is missing where it is not. Returns its version. */
 export async function prepareClient(): Promise<string> {
   if (Bun.which("wrk") === null) {
     if (process.getuid?.() !== 0 || Bun.which("apt-get") === null)

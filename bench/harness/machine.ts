@@ -1,4 +1,4 @@
-/** What the figures were measured on, and what a process costs. Linux only: everything is read from /proc. */
+/** The machine that a bench ran on, and what a process costs. Linux only: everything is read from /proc. */
 import { readFileSync } from "node:fs";
 import { cpus, release, totalmem } from "node:os";
 

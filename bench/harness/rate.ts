@@ -1,4 +1,4 @@
-/** Loads for which a server is not made: calls at a given rate, whatever it does meanwhile, and more senders than it takes. */
+/** Loads for which a server is not made: requests at a given rate, whatever it does meanwhile, and more senders than it takes. */
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Socket } from "bun";
@@ -17,11 +17,11 @@ export interface RateSample {
   readonly p99_ms: number;
 }
 
-/** A timer comes this late at best, so calls are sent in small groups. */
+/** A timer comes this late at best, so requests are sent in small groups. */
 const TICK_MS = 2;
 
 /**
- * Throws when a request is not answered 200. A request's time begins when it is due, so that a stall counts for all that wait in it. It
+ * Throws when a response is not 200. A request's time begins when it is due, so that a stall counts for all that wait in it. It
  * writes to sockets itself: an HTTP client costs more than the server that it would measure.
  */
 export async function atRate(server: Server, request: LoadRequest, { requestsPerSecond, seconds }: Rate): Promise<RateSample> {
@@ -72,12 +72,12 @@ class Senders {
     else if (this.#lines.length < LINES_MAX) this.#lines.push(this.#open());
   }
 
-  /** Throws when a request broke, or not all were answered in half a minute. */
+  /** Throws when a request broke, or not all got a response in half a minute. */
   async end(total: number): Promise<void> {
     for (let ticks = 0; this.times.length < total && this.#problem === undefined && ticks < TICKS_MAX; ticks++) await Bun.sleep(TICK_MS);
     for (const line of this.#lines) (await line).end();
     if (this.#problem !== undefined) throw this.#problem;
-    if (this.times.length < total) throw new Error(`${this.#server.name}: of ${total} calls ${this.times.length} were answered`);
+    if (this.times.length < total) throw new Error(`${this.#server.name}: of ${total} requests ${this.times.length} got a response`);
   }
 
   #sendNext(line: Socket<Line>): void {
@@ -120,10 +120,10 @@ export interface Crowd {
   readonly p50_ms: number;
 }
 
-/** Longer than a sender may be told to wait. */
-const ANSWER_WITHIN = "60s";
+/** Longer than `Retry-After` asks a sender to wait. */
+const RESPONSE_WITHIN = "60s";
 
-/** Like `applyLoad`, but calls may be refused. Throws when one broke, or none was taken. */
+/** Like `applyLoad`, but requests may be refused. Throws when one broke, or none was taken. */
 export async function crowd(
   server: Server,
   request: LoadRequest,
@@ -132,7 +132,7 @@ export async function crowd(
   const file = join(server.folder, "crowd.txt");
   writeFileSync(file, rawRequest(request, server.port));
   const script = join(import.meta.dir, "load.lua");
-  const times = ["-d", `${seconds}s`, "--timeout", ANSWER_WITHIN, "--latency", "-s", script, `http://127.0.0.1:${server.port}/`];
+  const times = ["-d", `${seconds}s`, "--timeout", RESPONSE_WITHIN, "--latency", "-s", script, `http://127.0.0.1:${server.port}/`];
   const before = cpuMicroseconds(server.pid);
   const client = Bun.spawn(
     [
@@ -152,18 +152,18 @@ export async function crowd(
     ],
     { stdin: "ignore", stdout: "ignore", stderr: "pipe" },
   );
-  const [told] = await Promise.all([client.stderr.text(), client.exited]);
+  const [summary] = await Promise.all([client.stderr.text(), client.exited]);
   const cpu = cpuMicroseconds(server.pid) - before;
   rmSync(file, { force: true });
-  const { requests, duration_us, p50_us, refused, broken } = JSON.parse(told) as Told;
+  const { requests, duration_us, p50_us, refused, broken } = JSON.parse(summary) as WrkSummary;
   const taken = requests - refused;
-  if (broken > 0 || taken === 0) throw new Error(`${server.name}: of ${requests} calls ${refused} were refused and ${broken} broke`);
+  if (broken > 0 || taken === 0) throw new Error(`${server.name}: of ${requests} requests ${refused} were refused and ${broken} broke`);
   const perSecond = 1e6 / duration_us;
   return { taken_per_second: taken * perSecond, refused_per_second: refused * perSecond, cpu_us: cpu / taken, p50_ms: p50_us / 1000 };
 }
 
-/** What `load.lua` says. */
-interface Told {
+/** What `load.lua` prints. */
+interface WrkSummary {
   readonly requests: number;
   readonly duration_us: number;
   readonly p50_us: number;

@@ -1,4 +1,4 @@
-/** What a bench hands back, and how it is kept: results.json holds the last result of each bench, RESULTS.md is made from it. */
+/** What a bench returns, and how it is kept: results.json holds the last result of each bench, RESULTS.md is made from it. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Machine } from "./machine.ts";
@@ -14,7 +14,7 @@ export interface Metric extends Spread {
   readonly goal?: { readonly at_least: number } | { readonly at_most: number };
 }
 
-/** Stands beside the figures as information: it is this machine's, at that moment. */
+/** Printed beside the metrics for information: it holds for this machine at that moment only. */
 export interface Absolute extends Spread {
   readonly name: string;
   readonly unit: string;
@@ -55,16 +55,16 @@ const PAGE_FILE = join(FOLDER, "RESULTS.md");
 export const isMet = ({ goal, median }: Metric): boolean | undefined =>
   goal === undefined ? undefined : "at_least" in goal ? median >= goal.at_least : median <= goal.at_most;
 
-/** Plaza against its floor: calls a second, and the server's CPU time per request, both so that 1 is the floor's own speed. */
+/** Plaza against its floor: requests a second, and the server's CPU time per request, both so that 1 is the floor's own speed. */
 export function againstFloor(pairs: readonly Pair[], goal: number): Result {
   return {
     metrics: [
       {
-        name: "calls/s, Plaza : floor",
-        ...overRounds(pairs, ({ one, other }) => one.calls_per_second / other.calls_per_second),
+        name: "requests/s, Plaza : floor",
+        ...overRounds(pairs, ({ one, other }) => one.requests_per_second / other.requests_per_second),
         goal: { at_least: goal },
       },
-      { name: "CPU a call, floor : Plaza", ...overRounds(pairs, ({ one, other }) => other.server_cpu_us / one.server_cpu_us) },
+      { name: "CPU a request, floor : Plaza", ...overRounds(pairs, ({ one, other }) => other.server_cpu_us / one.server_cpu_us) },
     ],
     absolute: absolutesOf(pairs, "Plaza", "floor"),
   };
@@ -73,9 +73,9 @@ export function againstFloor(pairs: readonly Pair[], goal: number): Result {
 export function absolutesOf(pairs: readonly Pair[], oneName: string, otherName: string): Absolute[] {
   const sides = [[oneName, "one"] as const, [otherName, "other"] as const];
   return sides.flatMap(([name, side]) => [
-    { name: `${name}: calls/s`, unit: "/s", ...overRounds(pairs, (pair) => pair[side].calls_per_second) },
-    { name: `${name}: server CPU a call`, unit: "µs", ...overRounds(pairs, (pair) => pair[side].server_cpu_us) },
-    { name: `${name}: client CPU a call`, unit: "µs", ...overRounds(pairs, (pair) => pair[side].client_cpu_us) },
+    { name: `${name}: requests/s`, unit: "/s", ...overRounds(pairs, (pair) => pair[side].requests_per_second) },
+    { name: `${name}: server CPU a request`, unit: "µs", ...overRounds(pairs, (pair) => pair[side].server_cpu_us) },
+    { name: `${name}: client CPU a request`, unit: "µs", ...overRounds(pairs, (pair) => pair[side].client_cpu_us) },
     { name: `${name}: p50`, unit: "ms", ...overRounds(pairs, (pair) => pair[side].p50_ms) },
     { name: `${name}: p99`, unit: "ms", ...overRounds(pairs, (pair) => pair[side].p99_ms) },
   ]);
@@ -107,7 +107,7 @@ function section(name: string, kept: KeptResult): string {
     `## ${name}`,
     kept.summary,
     "",
-    "| figure | median | min | max | goal | |",
+    "| measurement | median | min | max | goal | |",
     "|---|---|---|---|---|---|",
     ...kept.metrics.map(metricLine),
     "",
@@ -122,7 +122,7 @@ function section(name: string, kept: KeptResult): string {
 const page = (kept: Kept): string =>
   `# Results of the benches
 
-Written by \`npm run bench\`; what each bench does, and what a floor is, says [README.md](README.md). A figure that counts is a
+Written by \`npm run bench\`; [README.md](README.md) explains each bench and its floor. What counts is the
 ratio inside one run; the numbers for information depend on the machine and the moment.
 
 ${Object.entries(kept)

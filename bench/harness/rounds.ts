@@ -21,14 +21,14 @@ export interface RoundOptions {
   readonly connections: number;
 }
 
-/** So many that the compiler has done its work: measured, CPU time a request still falls for some 50,000 calls. */
-const WARM_UP_CALLS = 100_000;
+/** So many that the compiler has done its work: measured, CPU time a request still falls for some 50,000 requests. */
+const WARM_UP_REQUESTS = 100_000;
 
 /** Who goes first changes from round to round, so that neither always meets the warmer machine. */
 export async function alternate(one: Side, other: Side, options: RoundOptions): Promise<Pair[]> {
   const load: Load = { connections: options.connections, seconds: options.seconds };
   const run = (side: Side, round: number): Promise<Sample> => applyLoad(side.server, side.requestOf(round), load);
-  const warmUp: Load = { connections: options.connections, requests: WARM_UP_CALLS };
+  const warmUp: Load = { connections: options.connections, requests: WARM_UP_REQUESTS };
   await applyLoad(one.server, one.requestOf(0), warmUp);
   await applyLoad(other.server, other.requestOf(0), warmUp);
   const pairs: Pair[] = [];

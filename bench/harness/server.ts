@@ -55,7 +55,7 @@ export async function startPlaza(options: PlazaOptions): Promise<Server> {
 
 export const dataFolder = (folder: string): string => join(folder, "data");
 
-/** `floors/<floor>.ts`, given a folder to put its data in; it answers the same kind of ready line. */
+/** `floors/<floor>.ts`, given a folder to put its data in; it prints the same kind of ready line. */
 export async function startFloor(floor: string, options: StartOptions & { readonly given?: unknown } = {}): Promise<Server> {
   const folder = options.folder ?? makeFolder();
   return start("floor", [process.execPath, join(FLOORS, `${floor}.ts`), folder, JSON.stringify(options.given ?? null)], folder, options);

@@ -1,6 +1,6 @@
 export {};
 
-/** Takes webhooks: answers at once, and knows how old what it took was. A path that holds `hang` is never answered. */
+/** Receives webhooks: responds at once and records how old each event was. A request whose path contains `hang` never gets a response. */
 const latencies: number[] = [];
 
 const server = Bun.serve({

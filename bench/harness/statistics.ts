@@ -1,4 +1,4 @@
-/** A figure over all rounds. */
+/** A measurement over all rounds. */
 export interface Spread {
   readonly median: number;
   readonly min: number;

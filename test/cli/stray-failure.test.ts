@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 test("a failure that nobody waited for is logged, and the program goes on", () => {
   const { exitCode, stdout, stderr } = Bun.spawnSync([process.execPath, join(import.meta.dir, "stray-failure.ts")]);
-  expect([exitCode, stdout.toString()]).toEqual([0, "still here\n"]);
+  expect({ exitCode, stdout: stdout.toString() }).toEqual({ exitCode: 0, stdout: "still here\n" });
   expect(JSON.parse(stderr.toString())).toMatchObject({ level: "error", msg: "a failure that nobody waited for" });
   expect(stderr.toString()).toContain("nobody waits for me");
 });

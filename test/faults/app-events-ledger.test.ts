@@ -90,10 +90,10 @@ async function expectLedger(server: Server, events: readonly LedgerEvent[]): Pro
   for (const name of NAMES) {
     const own = events.filter(({ _eventName }) => _eventName === name);
     const counted = data.find((entry) => entry.name === name);
-    expect([name, counted?.count]).toEqual([name, own.length]);
+    expect({ name, count: counted?.count }).toEqual({ name, count: own.length });
     for (const currency of CURRENCIES) {
       const sum = own.filter(({ pf_currency }) => pf_currency === currency).reduce((total, { _valueToSum }) => total + cents(_valueToSum), 0n);
-      expect([name, currency, cents(counted?.sums[currency] ?? "0")]).toEqual([name, currency, sum]);
+      expect({ name, currency, sum: cents(counted?.sums[currency] ?? "0") }).toEqual({ name, currency, sum });
     }
   }
   const lines = (await (await control(server, "/export")).text()).trimEnd().split("\n");
@@ -142,7 +142,7 @@ async function fillNames(servers: readonly Server[]): Promise<void> {
     ),
   ).toEqual({ 200: 1_000, 400: 500 });
   const { data } = (await (await control(servers[0] as Server, "/names")).json()) as { data: { count: number }[] };
-  expect([data.length, data.reduce((sum, { count }) => sum + count, 0)]).toEqual([1_000, 1_000]);
+  expect({ names: data.length, events: data.reduce((sum, { count }) => sum + count, 0) }).toEqual({ names: 1_000, events: 1_000 });
 }
 
 test("D-71: killed again and again, SQLite counts every acknowledged event once", () => killAndCompare(`${temporaryFolder()}/data`), 3_600_000);

@@ -66,7 +66,7 @@ async function expectComplete(server: Server): Promise<void> {
     }
     next = paging.next;
   }
-  expect([count, ids.size, retailerIds.size]).toEqual([ROWS, ROWS, ROWS]);
+  expect({ count, ids: ids.size, retailerIds: retailerIds.size }).toEqual({ count: ROWS, ids: ROWS, retailerIds: ROWS });
   for (let i = 0; i < ROWS; i++) if (!retailerIds.has(`r${i}`)) throw new Error(`r${i} is missing`);
 }
 

@@ -52,7 +52,10 @@ export async function openControl(options: PlazaOptions = {}, more: Partial<Cont
     expect(unexpected).toEqual([]);
     const result = (await response.json()) as Response["body"];
     // Not by toMatchObject: where a matcher such as expect.any stands, it leaves that matcher in place of what was received.
-    if (response.status >= 400) expect([typeof result.error.code, typeof result.error.message]).toEqual(["string", "string"]);
+    if (response.status >= 400) {
+      const { code, message } = result.error;
+      expect({ code: typeof code, message: typeof message }).toEqual({ code: "string", message: "string" });
+    }
     return { status: response.status, body: result };
   };
   return { plaza, app, request };

@@ -206,10 +206,10 @@ function requestOf(
   };
 }
 
-/** D-21: answers as an object that does not exist. */
+/** D-21: the response is that of an object that does not exist. */
 export async function expectUnreadable(plaza: TestPlaza, id: string, bearer: string): Promise<void> {
   const { status, body } = await plaza.get(`/v26.0/${id}`, { bearer });
-  expect([id, status, body.error.code, body.error.error_subcode]).toEqual([id, 400, 100, 33]);
+  expect({ id, status, code: body.error.code, error_subcode: body.error.error_subcode }).toEqual({ id, status: 400, code: 100, error_subcode: 33 });
 }
 
 /** Follows an absolute `next` or `previous` link. */

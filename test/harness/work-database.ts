@@ -1,5 +1,8 @@
 /** A database with some migrations and a clock that the test moves, for what works below the graph: jobs and webhooks. */
 import { describe } from "bun:test";
+import type { JobKind } from "#jobs/job-kind";
+import { Jobs } from "#jobs/jobs";
+import { WorkLoop } from "#jobs/work-loop";
 import type { Database, FeatureMigrations } from "#storage/database";
 import { openDatabase } from "#storage/open";
 import { afterThisTest } from "./cleanup.ts";
@@ -42,3 +45,46 @@ export const movedClock = (ms = 1_795_000_000_000): MovedClock => ({
     return this.ms;
   },
 });
+
+interface Ran {
+  readonly kind: string;
+  readonly key: string;
+  readonly payload: unknown;
+  readonly attempt: number;
+}
+
+export interface JobWorker {
+  readonly database: Database;
+  readonly clock: ReturnType<typeof movedClock>;
+  readonly loop: WorkLoop;
+  readonly jobs: Jobs<JobWorker>;
+  readonly ran: Ran[];
+  readonly failures: unknown[];
+}
+
+/** One process that works on the jobs of `database`; a job of the kind `noted` only notes that it ran. */
+export function jobWorkerOn(database: Database, kinds: readonly JobKind<JobWorker>[] = [], real = movedClock(), clock = movedClock()): JobWorker {
+  const ran: Ran[] = [];
+  const failures: unknown[] = [];
+  const loop = new WorkLoop({ database, clock, realNowMs: () => real.ms, onError: (error) => failures.push(error) });
+  const noted: JobKind<JobWorker> = {
+    kind: "noted",
+    run: async (_world, key, payload, { attempt }) => void ran.push({ kind: "noted", key, payload, attempt }),
+  };
+  const worker: JobWorker = {
+    database,
+    clock,
+    loop,
+    ran,
+    failures,
+    jobs: new Jobs<JobWorker>({
+      database,
+      loop,
+      kinds: [noted, ...kinds],
+      world: () => worker,
+      onFailure: (_kind, _key, error) => failures.push(error),
+    }),
+  };
+  afterThisTest(() => loop.stop());
+  return worker;
+}

@@ -30,7 +30,9 @@ function expectRefusal(endpoint: Endpoint, who: string, response: TestResponse):
   const { code, error_subcode } = errorOf(response);
   // D-52: sending to another account's id has an error of its own.
   const isRefusal = [10, 104, 190, 200, 803].includes(code) || (code === 100 && [33, 2534014].includes(error_subcode));
-  expect([endpoint.access.operation, who, isRefusal, response.status >= 400]).toEqual([endpoint.access.operation, who, true, true]);
+  const { status } = response;
+  const seen = { operation: endpoint.access.operation, who, status, code, error_subcode };
+  expect({ ...seen, isRefusal, isError: status >= 400 }).toEqual({ ...seen, isRefusal: true, isError: true });
 }
 
 const none = { user: undefined, page: undefined, social_account: undefined, microblog_user: undefined };

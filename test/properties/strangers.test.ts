@@ -49,12 +49,12 @@ test("accounts, numbers, intents and labels are seen by whom the world says, and
           const look = async (path: string, isSeen: boolean, missing: string, request: object = { bearer }) => {
             const { status, body } = await plaza.get(path, request);
             const other = await plaza.get(path.replace(/\d{4}$/, missing), request);
-            expect([path, bearer, status === 200]).toEqual([path, bearer, isSeen]);
+            expect({ path, bearer, isSeen: status === 200 }).toEqual({ path, bearer, isSeen });
             const plain = (response: unknown, id: string) =>
               JSON.stringify(response)
                 .replaceAll(id, "ID")
                 .replace(/"pftrace_id":"[^"]*"/, "");
-            if (!isSeen) expect([status, plain(body, path.slice(-4))]).toEqual([other.status, plain(other.body, missing)]);
+            if (!isSeen) expect({ status, body: plain(body, path.slice(-4)) }).toEqual({ status: other.status, body: plain(other.body, missing) });
           };
           for (const [i, account] of ACCOUNTS.entries()) {
             await look(`/v26.0/${account}`, isSubscribed(account, app), "4999");

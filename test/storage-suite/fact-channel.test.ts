@@ -118,11 +118,13 @@ describe("fact channel", () => {
 
   test("each process has a number of its own, and one that ends gives it back", async () => {
     const { one, two, open } = await openBoth();
-    expect([one.processNumber, two.processNumber]).toEqual([0, 1]);
+    expect(one.processNumber).toBe(0);
+    expect(two.processNumber).toBe(1);
     await one.close();
     const third = await open();
     const fourth = await open();
-    expect([third.processNumber, fourth.processNumber]).toEqual([0, 2]);
+    expect(third.processNumber).toBe(0);
+    expect(fourth.processNumber).toBe(2);
   });
 
   test("worlds of one PostgreSQL do not hear each other", async () => {

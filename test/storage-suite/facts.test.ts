@@ -89,12 +89,12 @@ describe("fact cache", () => {
     };
     await fill();
     announce("role", "a");
-    expect([cache.peek("a"), cache.peek("b")]).toEqual(["a", "b"]);
+    expect({ a: cache.peek("a"), b: cache.peek("b") }).toEqual({ a: "a", b: "b" });
     announce("token", "a");
-    expect([cache.peek("a"), cache.peek("b")]).toEqual([undefined, "b"]);
+    expect({ a: cache.peek("a"), b: cache.peek("b") }).toEqual({ a: undefined, b: "b" });
     await fill();
     announce();
-    expect([cache.peek("a"), cache.peek("b")]).toEqual([undefined, undefined]);
+    expect({ a: cache.peek("a"), b: cache.peek("b") }).toEqual({ a: undefined, b: undefined });
   });
 
   test("it is bounded", async () => {

@@ -74,7 +74,7 @@ describe("data folder", () => {
     expect(modeOf(folder)).toBe("700");
     const files = readdirSync(folder);
     expect(files).toContain("default.sqlite-wal");
-    for (const file of files) expect([file, modeOf(join(folder, file))]).toEqual([file, "600"]);
+    for (const file of files) expect({ file, mode: modeOf(join(folder, file)) }).toEqual({ file, mode: "600" });
     await database.close();
     chmodSync(join(folder, "default.sqlite"), 0o644);
     await open(folder);

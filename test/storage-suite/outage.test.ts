@@ -122,7 +122,7 @@ describe("outage of PostgreSQL", () => {
         await tx.run(insert(1));
       }),
     );
-    expect([runs, isCommitted]).toEqual([1, false]);
+    expect({ runs, isCommitted }).toEqual({ runs: 1, isCommitted: false });
     expect(await database.reader.get(count)).toEqual({ count: 0 });
   });
 

@@ -45,7 +45,7 @@ onEachDatabase("retention of app events", (database) => {
     // An empty log does not reuse request numbers, so old entries of the index do not lead to new requests.
     await send(plaza, "after");
     const { rows } = await listLog(plaza.world, SHOP, { name: undefined, since: undefined }, { limit: 100 });
-    expect(rows.map(({ call, event_id }) => [call, event_id])).toEqual([[3, "after"]]);
+    expect(rows.map(({ call, event_id }) => ({ call, event_id }))).toEqual([{ call: 3, event_id: "after" }]);
   });
 
   test("an app that is removed and created again has no events", async () => {

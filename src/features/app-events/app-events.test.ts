@@ -37,7 +37,7 @@ onEachDatabase("app events", (database) => {
   test("I1-5, I1-27: events are reported, logged and counted", async () => {
     const plaza = await open();
     const response = await report(plaza, [{ _eventName: "pf_mobile_purchase", event_id: "e1", _valueToSum: 21.97, pf_currency: "GBP" }]);
-    expect([response.status, response.body]).toEqual([200, { success: true }]);
+    expect({ status: response.status, body: response.body }).toEqual({ status: 200, body: { success: true } });
     expect(await logOf(plaza)).toMatchObject([
       { event: "CUSTOM_APP_EVENTS", event_name: "pf_mobile_purchase", event_id: "e1", event_time: NOW, received_time: NOW, value_to_sum: "21.97" },
     ]);
@@ -62,11 +62,11 @@ onEachDatabase("app events", (database) => {
   test("D-70: one bad event refuses the request, and nothing of it is stored", async () => {
     const plaza = await open();
     const response = await report(plaza, [{ _eventName: "a" }, { _eventName: "b", pf_num_items: "x" }]);
-    expect([response.status, response.body.error.code, response.body.error.error_data]).toEqual([
-      400,
-      100,
-      { parameter: "custom_events[1].pf_num_items" },
-    ]);
+    expect({ status: response.status, code: response.body.error.code, error_data: response.body.error.error_data }).toEqual({
+      status: 400,
+      code: 100,
+      error_data: { parameter: "custom_events[1].pf_num_items" },
+    });
     expect(await logOf(plaza)).toEqual([]);
     expect((await namesOf(plaza)).size).toBe(0);
   });
@@ -78,10 +78,10 @@ onEachDatabase("app events", (database) => {
     for (let i = 0; i < 3; i++) await report(plaza, new Array(10).fill(event("999999999999.999999", "USD")));
     expect((await namesOf(plaza)).get("n")).toMatchObject({ count: 33, sums: { EUR: "0.299999", USD: "29999999999999.99997" } });
     const days = await listDaySums(plaza.world, SHOP, NOW - 86_400, NOW);
-    expect(days.map(({ day, currency, count, sum }) => [day, currency, count, sum])).toEqual([
-      ["2026-11-17", "EUR", 1, "-0.000001"],
-      ["2026-11-18", "EUR", 2, "0.3"],
-      ["2026-11-18", "USD", 30, "29999999999999.99997"],
+    expect(days.map(({ day, currency, count, sum }) => ({ day, currency, count, sum }))).toEqual([
+      { day: "2026-11-17", currency: "EUR", count: 1, sum: "-0.000001" },
+      { day: "2026-11-18", currency: "EUR", count: 2, sum: "0.3" },
+      { day: "2026-11-18", currency: "USD", count: 30, sum: "29999999999999.99997" },
     ]);
   });
 
@@ -122,9 +122,9 @@ onEachDatabase("app events", (database) => {
     const cookie = "a".repeat(22);
     for (const device of [{ advertiser_id: "x", attribution: cookie }, { advertiser_id: "x" }, { attribution: cookie }, { advertiser_id: "y" }])
       expect((await install(plaza, device)).body).toEqual({ success: true });
-    expect((await logOf(plaza)).map(({ event, advertiser_id }) => [event, advertiser_id])).toEqual([
-      ["MOBILE_APP_INSTALL", "y"],
-      ["MOBILE_APP_INSTALL", "x"],
+    expect((await logOf(plaza)).map(({ event, advertiser_id }) => ({ event, advertiser_id }))).toEqual([
+      { event: "MOBILE_APP_INSTALL", advertiser_id: "y" },
+      { event: "MOBILE_APP_INSTALL", advertiser_id: "x" },
     ]);
     expect((await namesOf(plaza)).size).toBe(0);
   });
@@ -134,7 +134,10 @@ onEachDatabase("app events", (database) => {
     const responses = await Promise.all(Array.from({ length: 50 }, (_, i) => report(plaza, [{ _eventName: `name ${i}` }])));
     expect(responses.filter(({ status }) => status === 200).length).toBe(20);
     for (const { status, body } of responses.filter(({ status }) => status !== 200))
-      expect([status, body.error.code, body.error.error_data.parameter]).toEqual([400, 100, "custom_events[0]._eventName"]);
+      expect({ status, body }).toMatchObject({
+        status: 400,
+        body: { error: { code: 100, error_data: { parameter: "custom_events[0]._eventName" } } },
+      });
     expect((await namesOf(plaza)).size).toBe(20);
   });
 
@@ -156,10 +159,10 @@ onEachDatabase("app events", (database) => {
     expect(await deactivateEventName(plaza.world, app, "unknown")).toBeFalse();
     expect((await send("a")).body.error).toMatchObject({ code: 100, error_data: { parameter: "custom_events[0]._eventName" } });
     expect((await send("c")).status).toBe(200);
-    expect([...(await namesOf(plaza, app)).values()].map(({ name, active, count }) => [name, active, count])).toEqual([
-      ["AdClick", true, 2],
-      ["a", false, 3],
-      ["c", true, 1],
+    expect([...(await namesOf(plaza, app)).values()].map(({ name, active, count }) => ({ name, active, count }))).toEqual([
+      { name: "AdClick", active: true, count: 2 },
+      { name: "a", active: false, count: 3 },
+      { name: "c", active: true, count: 1 },
     ]);
   });
 });

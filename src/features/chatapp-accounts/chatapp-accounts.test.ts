@@ -54,9 +54,9 @@ onEachDatabase("chatapp accounts", (database) => {
   test("AUTH-21: an app that is subscribed or no longer subscribed counts from the next request", async () => {
     const plaza = await open();
     const status = async (bearer: string) => (await plaza.get("/v26.0/4001", { bearer })).status;
-    expect([await status("wa"), await status("wa2")]).toEqual([200, 400]);
+    expect({ wa: await status("wa"), wa2: await status("wa2") }).toEqual({ wa: 200, wa2: 400 });
     await changeEntry(plaza, "chatapp_accounts", "4001", { subscribed_apps: [{ app: "1002" }] });
-    expect([await status("wa"), await status("wa2")]).toEqual([400, 200]);
+    expect({ wa: await status("wa"), wa2: await status("wa2") }).toEqual({ wa: 400, wa2: 200 });
   });
 
   test("D-63: an override that the control API sets or removes leads what waits to its new way", async () => {

@@ -43,7 +43,7 @@ onEachDatabase("custom labels", (database) => {
     expect(await namesOf(plaza)).toEqual([]);
     expect(await namesOf(plaza, "/v26.0/9001/custom_labels")).toEqual([]);
     const { status, body } = await plaza.get("/v26.0/5001", { token });
-    expect([status, body.code, body.error_subcode]).toEqual([400, 100, 33]);
+    expect({ status, body }).toMatchObject({ status: 400, body: { code: 100, error_subcode: 33 } });
     expect((await plaza.delete("/v26.0/5001", { token })).status).toBe(400);
   });
 
@@ -60,7 +60,7 @@ onEachDatabase("custom labels", (database) => {
     const plaza = await open();
     for (const user of ["9999", "9101", "abc", "2001"]) {
       const { status, body } = await plaza.post("/v26.0/5001/label", { token, body: { user } });
-      expect([status, body.code, body.error_subcode]).toEqual([400, 100, 2018001]);
+      expect({ status, body }).toMatchObject({ status: 400, body: { code: 100, error_subcode: 2018001 } });
     }
     expect((await plaza.post("/v26.0/5001/label", { token })).body.error_data).toEqual({ parameter: "user" });
   });
@@ -68,7 +68,11 @@ onEachDatabase("custom labels", (database) => {
   test("D-40: a second label of that name names the existing one; names differ by case", async () => {
     const plaza = await open();
     const { status, body } = await plaza.post(onPage, { token, body: { page_label_name: "vip " } });
-    expect([status, body.code, body.error_data]).toEqual([400, 100, { parameter: "page_label_name", label_id: "5001" }]);
+    expect({ status, code: body.code, error_data: body.error_data }).toEqual({
+      status: 400,
+      code: 100,
+      error_data: { parameter: "page_label_name", label_id: "5001" },
+    });
     await create(plaza, "VIP");
   });
 
@@ -78,7 +82,7 @@ onEachDatabase("custom labels", (database) => {
     await create(plaza, "😀".repeat(80));
     for (const name of ["", "   ", "x".repeat(81), "a\u0000b", "a\ud800b", ["a"], { a: 1 }]) {
       const { status, body } = await plaza.post(onPage, { token, body: { page_label_name: name } });
-      expect([status, body.code]).toEqual([400, 100]);
+      expect({ status, body }).toMatchObject({ status: 400, body: { code: 100 } });
     }
     expect(await namesOf(plaza)).toHaveLength(3);
   });
@@ -148,7 +152,7 @@ onEachDatabase("custom labels", (database) => {
     const { body } = await plaza.post(onPage, { token, query: { fields: "name,page{id}" }, body: { page_label_name: "regular" } });
     expect(body).toEqual({ name: "regular", page: { id: "2001" }, id: body.id });
     const refused = await plaza.post(onPage, { token, query: { fields: "nothing" }, body: { page_label_name: "not written" } });
-    expect([refused.status, refused.body.error_data.parameter]).toEqual([400, "fields"]);
+    expect(refused).toMatchObject({ status: 400, body: { error_data: { parameter: "fields" } } });
     expect(await namesOf(plaza)).not.toContain("not written");
   });
 });

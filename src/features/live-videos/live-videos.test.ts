@@ -24,7 +24,7 @@ onEachDatabase("live videos", (database) => {
   const open = (options = {}) => openPlaza({ database, world: studio, ...options });
   const create = async (plaza: TestPlaza, body: Record<string, unknown> = {}): Promise<string> => {
     const { status, body: made } = await plaza.post(ON_PAGE, { bearer, body });
-    expect([status, made.error?.message]).toEqual([200, undefined]);
+    expect({ status, message: made.error?.message }).toEqual({ status: 200, message: undefined });
     return made.id;
   };
   const update = (plaza: TestPlaza, id: string, body: Record<string, unknown>) => plaza.post(`/v26.0/${id}`, { bearer, body });
@@ -38,10 +38,10 @@ onEachDatabase("live videos", (database) => {
     expect(Object.keys(made)).toEqual(["id", "stream_url", "secure_stream_url", "stream_key"]);
     // At least 96 bits in base64url.
     expect(made.stream_key).toMatch(/^[\w-]{16,}$/);
-    expect([made.stream_url, made.secure_stream_url]).toEqual([
-      `rtmp://plaza.test:1935/live/${made.stream_key}`,
-      `rtmps://plaza.test:443/live/${made.stream_key}`,
-    ]);
+    expect(made).toMatchObject({
+      stream_url: `rtmp://plaza.test:1935/live/${made.stream_key}`,
+      secure_stream_url: `rtmps://plaza.test:443/live/${made.stream_key}`,
+    });
     const shown = { id: made.id, title: "Launch", description: "Live from the cafe", embeddable: false, creation_time: "2026-11-18T11:06:40+0000" };
     expect(await read(plaza, made.id)).toEqual({ ...shown, status: "UNPUBLISHED" });
     expect(await read(plaza, made.id, "stream_url,stream_key,secure_stream_url")).toEqual({ id: made.id });
@@ -206,7 +206,7 @@ onEachDatabase("live videos", (database) => {
   test("D-33: with fields, create and update return the node, including the new key", async () => {
     const plaza = await open();
     const { body } = await plaza.post(ON_PAGE, { bearer, query: { fields: "status,stream_url" }, body: { status: "LIVE_NOW" } });
-    expect([body.status, body.stream_url]).toEqual(["LIVE", expect.stringMatching(/^rtmp:/)]);
+    expect({ status: body.status, stream_url: body.stream_url }).toEqual({ status: "LIVE", stream_url: expect.stringMatching(/^rtmp:/) });
     const renewed = await plaza.post(`/v26.0/${body.id}`, { bearer, query: { fields: "stream_key" }, body: { regenerate_stream_key: true } });
     expect(body.stream_url).not.toContain(renewed.body.stream_key);
     const plain = await plaza.post(`/v26.0/${body.id}`, { bearer, query: { fields: "stream_key,title" }, body: { title: "New" } });

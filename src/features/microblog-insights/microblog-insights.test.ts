@@ -55,10 +55,10 @@ onEachDatabase("microblog insights", (database) => {
   test("F1: each metric of a media object, over its whole life", async () => {
     const { status, body } = await ofMedia(await open(), "views,shares,quotes");
     expect(status).toBe(200);
-    expect(body.data.map(({ name, period, values }: Record<string, unknown>) => [name, period, values])).toEqual([
-      ["views", "lifetime", [{ value: 42 }]],
-      ["shares", "lifetime", [{ value: 1 }]],
-      ["quotes", "lifetime", [{ value: 0 }]],
+    expect(body.data.map(({ name, period, values }: Record<string, unknown>) => ({ name, period, values }))).toEqual([
+      { name: "views", period: "lifetime", values: [{ value: 42 }] },
+      { name: "shares", period: "lifetime", values: [{ value: 1 }] },
+      { name: "quotes", period: "lifetime", values: [{ value: 0 }] },
     ]);
     expect(body.data[0].id).toBe("7101/insights/views/lifetime");
   });
@@ -111,10 +111,10 @@ onEachDatabase("microblog insights", (database) => {
     ];
     for (const [query, parameter] of refused) {
       const { status, body } = await ofUser(plaza, query);
-      expect([status, body.error.code, body.error.error_data.parameter]).toEqual([400, 100, parameter]);
+      expect({ status, body }).toMatchObject({ status: 400, body: { error: { code: 100, error_data: { parameter } } } });
     }
     const few = await insights(plaza, "/7002/microblog_insights", { access_token: "theirs", metric, breakdown: "country" });
-    expect([few.status, few.body.error.error_data.parameter]).toEqual([400, "metric"]);
+    expect(few).toMatchObject({ status: 400, body: { error: { error_data: { parameter: "metric" } } } });
   });
 
   test("F1-7, F2-7, D-54: unknown metrics and impossible ranges are refused", async () => {

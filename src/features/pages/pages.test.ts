@@ -23,14 +23,14 @@ onEachDatabase("pages", (database) => {
   test("D-13: a role that changes counts from the next request", async () => {
     const plaza = await open();
     const status = async (token: string) => (await plaza.get(labels, { token })).status;
-    expect([await status("ada"), await status("bob"), await status("cleo")]).toEqual([200, 403, 400]);
+    expect({ ada: await status("ada"), bob: await status("bob"), cleo: await status("cleo") }).toEqual({ ada: 200, bob: 403, cleo: 400 });
     await changeEntry(plaza, "pages", "2001", {
       roles: [
         { user: "3002", tasks: ["MESSAGING"] },
         { user: "3003", tasks: [] },
       ],
     });
-    expect([await status("ada"), await status("bob"), await status("cleo")]).toEqual([400, 200, 403]);
+    expect({ ada: await status("ada"), bob: await status("bob"), cleo: await status("cleo") }).toEqual({ ada: 400, bob: 200, cleo: 403 });
   });
 
   test("people come and go; those who stay keep their labels", async () => {

@@ -40,7 +40,7 @@ onEachDatabase("personas", (database) => {
     ];
     for (const [body, parameter] of wrong) {
       const response = await plaza.post(onPage, { token, body });
-      expect([response.status, response.body.code, response.body.error_data.parameter]).toEqual([400, 100, parameter]);
+      expect(response).toMatchObject({ status: 400, body: { code: 100, error_data: { parameter } } });
     }
     await plaza.post(onPage, { token, body: { name: "😀".repeat(50), profile_picture_url: "HTTP://example.com" } });
     expect((await plaza.get(onPage, { token })).body.data).toHaveLength(2);

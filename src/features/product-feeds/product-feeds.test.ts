@@ -109,7 +109,7 @@ onEachDatabase("product feeds", (database) => {
     const plaza = await open();
     for (const method of ["POST", "DELETE", "PUT", "PATCH"]) {
       const { status, body } = await plaza.request(method, "/v25.0/8101/articles_and_publications", { bearer: "reader" });
-      expect([status, body.error.code, body.error.error_subcode, body.error.type]).toEqual([400, 100, 33, "GraphMethodException"]);
+      expect({ status, body }).toMatchObject({ status: 400, body: { error: { code: 100, error_subcode: 33, type: "GraphMethodException" } } });
     }
     expect((await read(plaza)).body.data).toHaveLength(7);
   });
@@ -127,8 +127,8 @@ onEachDatabase("product feeds", (database) => {
     expect(await as("reader", "8103")).toEqual([400, 100, 33]);
     expect(await as("of-bar", "8103")).toEqual([200, undefined, undefined]);
     const none = await plaza.get("/v25.0/8101/articles_and_publications");
-    expect([none.status, none.body.error.code]).toEqual([401, 104]);
-    // D-12: the document does not say where the token is sent.
+    expect(none).toMatchObject({ status: 401, body: { error: { code: 104 } } });
+    // D-12: the document does not say where the token stands.
     expect((await plaza.get("/v25.0/8101/articles_and_publications", { query: { access_token: "reader" } })).status).toBe(200);
     expect((await plaza.get("/v25.0/8101/articles_and_publications", { body: { access_token: "reader" } })).status).toBe(200);
   });
@@ -173,7 +173,7 @@ onEachDatabase("product feeds", (database) => {
     await plaza.world.database.write((tx) => section.replace(tx, entry, plaza.world));
     const { data, summary } = (await read(plaza, { fields: "retailer_id,brand", summary: "true" })).body;
     expect(data).toContainEqual({ ...kept, brand: "Acme" });
-    expect([data.length, summary.total_count]).toEqual([2, 2]);
+    expect({ length: data.length, total_count: summary.total_count }).toEqual({ length: 2, total_count: 2 });
     await plaza.world.work.runDue();
     expect((await plaza.dump(["feed_items.generation"])).length).toBe(3);
     expect(await plaza.world.database.write((tx) => section.remove(tx, "8101", plaza.world))).toBe(true);

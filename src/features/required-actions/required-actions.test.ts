@@ -71,7 +71,7 @@ onEachDatabase("required actions", (database) => {
       expect((await list(plaza, { statuses: given })).body.required_action.map(({ id }: { id: number }) => id)).toEqual([5202, 5204]);
     }
     const { status, body } = await list(plaza, { statuses: "in_review,done" });
-    expect([status, body.error.code, body.error.error_data.parameter]).toEqual([400, 100, "statuses"]);
+    expect({ status, body }).toMatchObject({ status: 400, body: { error: { code: 100, error_data: { parameter: "statuses" } } } });
   });
 
   test("B1, D-50: X-API-Version is 1.0.0 or absent", async () => {
@@ -88,7 +88,7 @@ onEachDatabase("required actions", (database) => {
     expect((await list(plaza, {}, { bearer: "page" })).body.error.error_subcode).toBe(33);
     expect((await list(plaza, {}, { bearer: "1002|0ther" })).body.error.error_subcode).toBe(33);
     const inQuery = await plaza.get("/1001/required_actions", { surface: "app", query: { access_token: "app" } });
-    expect([inQuery.status, inQuery.body.error.code]).toEqual([401, 104]);
+    expect(inQuery).toMatchObject({ status: 401, body: { error: { code: 104 } } });
     expect((await plaza.get("/1001/required_actions", { bearer: "app" })).body.error.error_subcode).toBe(33);
   });
 

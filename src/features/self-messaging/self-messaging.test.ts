@@ -109,7 +109,12 @@ onEachDatabase("self messaging", (database) => {
     ];
     for (const [message, parameter] of wrong) {
       const { status, body } = await plaza.post("/v26.0/6901/messages", { bearer: "cafe-page", body: { message } });
-      expect([message, status, body.error.code, body.error.error_data.parameter]).toEqual([message, 400, 100, parameter]);
+      expect({ message, status, code: body.error.code, parameter: body.error.error_data.parameter }).toEqual({
+        message,
+        status: 400,
+        code: 100,
+        parameter,
+      });
     }
     expect(await received(plaza, receiver)).toEqual([]);
   });
@@ -139,7 +144,7 @@ onEachDatabase("self messaging", (database) => {
     ];
     for (const [bearer, status, code] of refused) {
       const response = await send(plaza, { bearer });
-      expect([bearer, response.status, response.body.error.code]).toEqual([bearer, status, code]);
+      expect({ bearer, status: response.status, code: response.body.error.code }).toEqual({ bearer, status, code });
     }
     const body = { message: { text: "x" } };
     expect(problem(await plaza.post("/v26.0/6901/messages", { query: { access_token: "cafe-page" }, body }))).toEqual([401, 104, undefined]);
@@ -177,7 +182,8 @@ onEachDatabase("self messaging", (database) => {
     await changeEntry(plaza, "apps", "1002", { callback: { url: other.url }, subscriptions: [{ object: "social", fields: ["messages"] }] });
     const { body } = await send(plaza, { bearer: "other-apps" });
     const midOf = async (at: Receiver) => (await received(plaza, at)).map(({ entry }) => JSON.stringify(entry).match(/"mid":"(\d+)"/)?.[1]);
-    expect([await midOf(receiver), await midOf(other)]).toEqual([[body.id], [body.id]]);
+    expect(await midOf(receiver)).toEqual([body.id]);
+    expect(await midOf(other)).toEqual([body.id]);
   });
 
   test("SELF-19: an app without the field subscribed may send and gets no webhook", async () => {

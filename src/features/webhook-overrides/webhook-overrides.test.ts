@@ -124,7 +124,7 @@ onEachDatabase("webhook overrides", (database) => {
         await set(plaza, { override_callback_uri: uri, verify_token: "v" }),
         await setNumber(plaza, { override_callback_uri: uri, verify_token: "v" }),
       ]) {
-        expect([uri, response.status, response.body.error.code]).toEqual([uri, 400, code]);
+        expect({ uri, status: response.status, code: response.body.error.code }).toEqual({ uri, status: 400, code });
       }
     }
     expect(await overrideInList(plaza)).toBe(good.url);
@@ -177,6 +177,9 @@ onEachDatabase("webhook overrides", (database) => {
     const again = await openPlaza({ database });
     await importWorld(again.world, again.registry, JSON.stringify(file), { isMerge: false });
     const loaded = await exportWorld(again.world, again.registry);
-    expect([loaded.chatapp_accounts, loaded.phone_numbers]).toEqual([file.chatapp_accounts, file.phone_numbers]);
+    expect({ chatapp_accounts: loaded.chatapp_accounts, phone_numbers: loaded.phone_numbers }).toEqual({
+      chatapp_accounts: file.chatapp_accounts,
+      phone_numbers: file.phone_numbers,
+    });
   });
 });

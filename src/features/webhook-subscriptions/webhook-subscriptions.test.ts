@@ -49,9 +49,9 @@ onEachDatabase("webhook subscriptions", (database) => {
     await subscribe(plaza, { object: "page", callback_url: receiver.url, fields: ["custom_labels"] });
     const end = (body: Body) => plaza.delete(onApp, { bearer: "app", body });
     expect((await end({ object: "social", fields: ["comments", "live_comments"] })).body).toEqual({ success: true });
-    expect((await listed(plaza)).map((one: { object: string; fields: string[] }) => [one.object, one.fields])).toEqual([
-      ["page", ["custom_labels"]],
-      ["social", ["messages"]],
+    expect((await listed(plaza)).map((one: { object: string; fields: string[] }) => ({ object: one.object, fields: one.fields }))).toEqual([
+      { object: "page", fields: ["custom_labels"] },
+      { object: "social", fields: ["messages"] },
     ]);
     await end({ object: "social", fields: ["messages"] });
     expect((await listed(plaza)).map((one: { object: string }) => one.object)).toEqual(["page"]);
@@ -94,7 +94,7 @@ onEachDatabase("webhook subscriptions", (database) => {
     ];
     for (const [callback_url, code] of failing) {
       const response = await subscribe(plaza, { object: "social", callback_url, fields: ["comments"] });
-      expect([callback_url, response.status, response.body.error.code]).toEqual([callback_url, 400, code]);
+      expect({ callback_url, status: response.status, code: response.body.error.code }).toEqual({ callback_url, status: 400, code });
     }
     expect(await listed(plaza)).toEqual(before);
   });
@@ -117,7 +117,7 @@ onEachDatabase("webhook subscriptions", (database) => {
     for (const [bearer, status, code] of refused) {
       for (const method of ["GET", "POST", "DELETE"]) {
         const response = await plaza.request(method, onApp, { bearer, body: method === "GET" ? {} : { ...body, fields: ["comments"] } });
-        expect([bearer, method, response.status, response.body.error.code]).toEqual([bearer, method, status, code]);
+        expect({ bearer, method, status: response.status, code: response.body.error.code }).toEqual({ bearer, method, status, code });
       }
     }
     expect((await plaza.get(onApp)).body.error.code).toBe(104);
@@ -146,7 +146,7 @@ onEachDatabase("webhook subscriptions", (database) => {
     for (const [bearer, status, code] of refused) {
       for (const method of ["GET", "POST", "DELETE"]) {
         const response = await plaza.request(method, onPage, { bearer, body: { subscribed_fields: ["live_videos"] } });
-        expect([bearer, method, response.status, response.body.error.code]).toEqual([bearer, method, status, code]);
+        expect({ bearer, method, status: response.status, code: response.body.error.code }).toEqual({ bearer, method, status, code });
       }
     }
     expect(await listed(plaza, "page", onPage)).toEqual(entries);
@@ -216,7 +216,8 @@ onEachDatabase("webhook subscriptions", (database) => {
     await changeEntry(plaza, "chatapp_accounts", "4001", { subscribed_apps: [{ app: "1001" }] });
     await emitChatapp(plaza, "calls");
     await plaza.world.work.runDue();
-    expect([fieldsAt(shop), fieldsAt(other)]).toEqual([["messages", "calls", "calls"], ["calls"]]);
+    expect(fieldsAt(shop)).toEqual(["messages", "calls", "calls"]);
+    expect(fieldsAt(other)).toEqual(["calls"]);
   });
 
   test("D-60: a page's event goes to the apps that are subscribed to it on the page and for themselves", async () => {

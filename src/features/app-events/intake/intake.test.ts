@@ -19,7 +19,11 @@ test("a full queue refuses requests with 503 and Retry-After, and every acknowle
   const refused = responses.filter(({ status }) => status !== 200);
   expect(refused.length).toBeGreaterThan(0);
   for (const { status, headers, body } of refused) {
-    expect([status, headers["retry-after"], body.error.code, body.error.is_transient]).toEqual([503, "1", 2, true]);
+    expect({ status, headers, body }).toMatchObject({
+      status: 503,
+      headers: { "retry-after": "1" },
+      body: { error: { code: 2, is_transient: true } },
+    });
     expect(headers.deprecation).toBeString();
   }
   const counted = async () => (await listEventNames(plaza.world, nodeId("1001")))[0]?.count;

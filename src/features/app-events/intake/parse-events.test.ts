@@ -86,8 +86,8 @@ test.each([
   ["D-76", "anything_else", ["x".repeat(101), { a: "x".repeat(100) }, { a: "\ud800" }], ["x", 5, true, { a: 1 }, [1, 2], null]],
 ] as const)("%s: %s is checked", (_clause, parameter, wrong, right) => {
   const event = (value: unknown) => ({ _eventName: "x", [parameter]: value });
-  for (const value of wrong) expect([value, refusedAt([event(value)])]).toEqual([value, `custom_events[0].${parameter}`]);
-  for (const value of right) expect([value, refusedAt([event(value)])]).toEqual([value, undefined]);
+  for (const value of wrong) expect({ value, at: refusedAt([event(value)]) }).toEqual({ value, at: `custom_events[0].${parameter}` });
+  for (const value of right) expect({ value, at: refusedAt([event(value)]) }).toEqual({ value, at: undefined });
 });
 
 test("D-70: the error names the index of the first invalid event", () => {

@@ -42,10 +42,10 @@ onEachDatabase("the life of a live video", (database) => {
     const { id, key, feed } = await onAir(plaza);
     await feedLost(plaza.world, feed);
     await advance(plaza, 149);
-    expect([await statusNow(plaza, id), await stateNow(plaza, id)]).toEqual(["LIVE", "reconnecting"]);
+    expect({ status: await statusNow(plaza, id), state: await stateNow(plaza, id) }).toEqual({ status: "LIVE", state: "reconnecting" });
     expect(await feedStarted(plaza.world, key)).toEqual({ video: nodeId(id), session: 2, state: "live" });
     await advance(plaza, 10_000);
-    expect([await statusNow(plaza, id), await stateNow(plaza, id)]).toEqual(["LIVE", "live"]);
+    expect({ status: await statusNow(plaza, id), state: await stateNow(plaza, id) }).toEqual({ status: "LIVE", state: "live" });
   });
 
   test("LIVE-10, LIM-8: after 150 s the key expires; a new key continues the broadcast", async () => {
@@ -58,7 +58,8 @@ onEachDatabase("the life of a live video", (database) => {
     expect(await statusNow(plaza, id)).toBe("LIVE");
     await advance(plaza, 599);
     const { body } = await update(plaza, id, { regenerate_stream_key: true });
-    expect([body.success, body.stream_key === key]).toEqual([true, false]);
+    expect(body.success).toBe(true);
+    expect(body.stream_key).not.toBe(key);
     expect(await feedStarted(plaza.world, key)).toBeUndefined();
     expect((await feedStarted(plaza.world, body.stream_key))?.state).toBe("live");
     await advance(plaza, 10_000);
@@ -112,7 +113,7 @@ onEachDatabase("the life of a live video", (database) => {
     expect((await update(plaza, id, { end_live_video: true })).body.success).toBe(true);
     for (let i = 0; i < 5; i++) {
       await advance(plaza, 400);
-      expect([await statusNow(plaza, id), await stateNow(plaza, id)]).toEqual(["LIVE", "ending"]);
+      expect({ status: await statusNow(plaza, id), state: await stateNow(plaza, id) }).toEqual({ status: "LIVE", state: "ending" });
     }
     expect((await readLiveState(plaza.world, nodeId(id)))?.sealing).toEqual({ fails: true, tries: 5 });
     expect(await feedStarted(plaza.world, key)).toBeUndefined();
@@ -140,7 +141,10 @@ onEachDatabase("the life of a live video", (database) => {
     await advance(plaza, WEEK_S - 1);
     const missing = await plaza.get("/v26.0/999999", { bearer });
     const hidden = await plaza.get(`/v26.0/${id}`, { bearer });
-    expect([hidden.status, hidden.body.error.message]).toEqual([missing.status, missing.body.error.message.replace("999999", id)]);
+    expect({ status: hidden.status, message: hidden.body.error.message }).toEqual({
+      status: missing.status,
+      message: missing.body.error.message.replace("999999", id),
+    });
     for (const path of [`/v26.0/${id}/comments`, `/v26.0/${id}/reactions`])
       expect((await plaza.get(path, { bearer })).body.error.error_subcode).toBe(33);
     expect((await plaza.delete(`/v26.0/${id}`, { bearer })).body.error.error_subcode).toBe(33);
@@ -171,9 +175,12 @@ onEachDatabase("the life of a live video", (database) => {
     await advance(plaza, 99);
     expect(await statusNow(plaza, auto)).toBe("SCHEDULED_LIVE");
     await advance(plaza, 1);
-    expect([await statusNow(plaza, auto), await statusNow(plaza, manual)]).toEqual(["LIVE", "SCHEDULED_UNPUBLISHED"]);
+    expect({ auto: await statusNow(plaza, auto), manual: await statusNow(plaza, manual) }).toEqual({ auto: "LIVE", manual: "SCHEDULED_UNPUBLISHED" });
     await advance(plaza, 600);
-    expect([await statusNow(plaza, manual), await statusNow(plaza, moved)]).toEqual(["SCHEDULED_EXPIRED", "SCHEDULED_LIVE"]);
+    expect({ manual: await statusNow(plaza, manual), moved: await statusNow(plaza, moved) }).toEqual({
+      manual: "SCHEDULED_EXPIRED",
+      moved: "SCHEDULED_LIVE",
+    });
     expect((await update(plaza, manual, { status: "LIVE_NOW" })).body.error.error_data.parameter).toBe("status");
     await advance(plaza, 5_000);
     expect(await statusNow(plaza, moved)).toBe("LIVE");

@@ -28,8 +28,8 @@ describe("the table of live videos", () => {
     const happening = new Set(states.flatMap((state) => Object.keys(transitions[state])));
     expect(happening).toEqual(new Set<string>(events));
     const reached = new Set(states.flatMap((state) => Object.values(transitions[state])));
-    // A video starts unpublished.
-    for (const state of states) if (state !== "unpublished") expect([state, reached.has(state)]).toEqual([state, true]);
+    // A video begins unpublished.
+    for (const state of states) if (state !== "unpublished") expect({ state, isReached: reached.has(state) }).toEqual({ state, isReached: true });
   });
 
   test("each timer's event is a transition of its state", () => {

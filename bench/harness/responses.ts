@@ -1,4 +1,4 @@
-/** Before anything is measured: both servers must answer the same. */
+/** Before anything is measured, both servers must return the same response. */
 import type { LoadRequest } from "./load.ts";
 import type { Server } from "./server.ts";
 
@@ -19,18 +19,18 @@ export async function ask(server: Server, request: LoadRequest, number = 0): Pro
 }
 
 /**
- * Throws unless both answer 200 with as many bytes, and the same ones but for cursors, addresses of the servers and minted
+ * Throws unless both return 200 with as many bytes, and the same ones but for cursors, addresses of the servers and minted
  * ids, which `masked` blots out.
  */
 export async function checkSameResponse(one: Server, other: Server, request: LoadRequest): Promise<void> {
   const [first, second] = [await ask(one, request), await ask(other, request)];
-  const told = `${one.name}: ${first.status} ${first.contentType} ${first.text}\n${other.name}: ${second.status} ${second.contentType} ${second.text}`;
-  if (first.status !== 200 || second.status !== 200) throw new Error(`not both answer 200\n${told}`);
+  const both = `${one.name}: ${first.status} ${first.contentType} ${first.text}\n${other.name}: ${second.status} ${second.contentType} ${second.text}`;
+  if (first.status !== 200 || second.status !== 200) throw new Error(`not both returned 200\n${both}`);
   const isSame =
     first.text.length === second.text.length &&
     first.contentType?.toLowerCase() === second.contentType?.toLowerCase() &&
     masked(first.text, one, request) === masked(second.text, other, request);
-  if (!isSame) throw new Error(`the answers differ\n${told}`);
+  if (!isSame) throw new Error(`the responses differ\n${both}`);
 }
 
 const masked = (text: string, server: Server, request: LoadRequest): string => {

@@ -1,0 +1,50 @@
+/** Several processes, one after the other or at the same time, work on the jobs of one database. */
+import { expect, test } from "bun:test";
+import { afterThisTest } from "#harness/cleanup";
+import { type JobWorker, jobWorkerOn, movedClock, newWorkStore, onBothDatabases } from "#harness/work-database";
+import type { Database } from "#storage/database";
+import { sql } from "#storage/sql";
+import type { JobKind } from "./job-kind.ts";
+import { jobMigrations } from "./jobs.migrations.ts";
+import { LEASE_MS } from "./work-session.ts";
+
+onBothDatabases("jobs of a process that ended", (kind) => {
+  test("are run by the next one: at once on SQLite, when the lease is over on PostgreSQL", async () => {
+    const store = await newWorkStore(kind, [jobMigrations]);
+    const database = await store.open();
+    let end = (): void => {};
+    const hanging: JobKind<JobWorker> = { kind: "hanging", run: () => new Promise((resolve) => (end = resolve)) };
+    // Nothing that it does from now on reaches the database: as good as dead.
+    const dead = jobWorkerOn(database, [hanging]);
+    afterThisTest(async () => end());
+    await database.write((tx) => dead.jobs.schedule(tx, { kind: "hanging", key: "k", dueMs: 0 }));
+    dead.loop.start();
+    while ((await dead.jobs.dueTimeOf(database.reader, "hanging", "k")) !== undefined && !(await isClaimed(database))) await Bun.sleep(1);
+
+    const seen: number[] = [];
+    const finishing: JobKind<JobWorker> = { kind: "hanging", run: async (_worker, _key, _payload, { attempt }) => void seen.push(attempt) };
+    const real = movedClock();
+    const next = jobWorkerOn(kind === "postgres" ? await store.open() : database, [finishing], real);
+    await next.loop.runDue();
+    expect(seen).toHaveLength(kind === "postgres" ? 0 : 1);
+    real.ms += LEASE_MS + 1;
+    await next.loop.runDue();
+    expect(seen).toEqual([1]);
+  }, 20_000);
+});
+
+const isClaimed = async (database: Database): Promise<boolean> =>
+  (await database.reader.get(sql`SELECT 1 AS one FROM jobs j WHERE j.fence > 0`)) !== undefined;
+
+test("two processes on PostgreSQL share the work: each job runs in one of them, once", async () => {
+  const store = await newWorkStore("postgres", [jobMigrations]);
+  const [one, other] = [jobWorkerOn(await store.open()), jobWorkerOn(await store.open())];
+  const keys = Array.from({ length: 200 }, (_, at) => `job ${String(at).padStart(3, "0")}`);
+  await one.database.write(async (tx) => {
+    for (const key of keys) await one.jobs.schedule(tx, { kind: "noted", key, dueMs: 0 });
+  });
+  await Promise.all([one.loop.runDue(), other.loop.runDue()]);
+  expect([...one.ran, ...other.ran].map(({ key }) => key).sort()).toEqual(keys);
+  expect(one.ran.length).toBeGreaterThan(0);
+  expect(other.ran.length).toBeGreaterThan(0);
+});
