@@ -1,4 +1,4 @@
-/** What other features ask of overrides. An override belongs to an app and an account, or to an app and one of its numbers (D-57). */
+/** The port `override_store`. An override belongs to an app and an account, or to an app and one of its numbers (D-57). */
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 
@@ -6,10 +6,10 @@ import type { Reader, Transaction } from "#storage/database";
 interface OverridePort {
   find(reader: Reader, account: NodeId, app: NodeId, number: NodeId | undefined): Promise<string | undefined>;
   listOfNumber(reader: Reader, account: NodeId, number: NodeId): Promise<readonly { app: NodeId; override_callback_uri: string }[]>;
-  /** Keeps an address that counts as verified. */
+  /** Stores an address that is already verified. */
   save(tx: Transaction, account: NodeId, app: NodeId, number: NodeId | undefined, uri: string): Promise<void>;
   remove(tx: Transaction, account: NodeId, app: NodeId, number: NodeId | undefined): Promise<void>;
-  /** Every override of the app on the account and its numbers. */
+  /** Removes every override of the app on the account and its numbers. */
   removeAll(tx: Transaction, account: NodeId, app: NodeId): Promise<void>;
 }
 
