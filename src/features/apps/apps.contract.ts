@@ -21,7 +21,7 @@ export const appNode: FieldSet<AppRow> = {
     migrations: {
       schema: migrations,
       policy: ownApp,
-      // VER-7e: every migration whose window has begun, and whether it is on for the app.
+      // VER-7e: the migrations whose window has begun, and whether each is on for the app.
       load: async ({ world, isMigrated }) => Object.fromEntries(world.calendar.migrations.map(({ name }) => [name, isMigrated(name)])),
     },
   },

@@ -7,7 +7,7 @@ import type { Transaction } from "#storage/database";
 import type { updateApp } from "./apps.contract.ts";
 import { findApp, saveMigrations } from "./apps.store.ts";
 
-/** VER-7e: switches that the request does not name stay as they are. */
+/** VER-7e: switches that are not in the request do not change. */
 export async function handleUpdateApp(request: OperationRequest<Static<typeof updateApp.params>>, tx: Transaction) {
   const { node, params, world } = request;
   const switched = readMigrations(params.migrations, "migrations", world.calendar.migrations, unixSeconds(world.clock));

@@ -14,6 +14,6 @@ export const appMigrations: readonly Migration[] = [
         PRIMARY KEY (app, person, role)) WITHOUT ROWID`,
     ],
   },
-  // For a person who is removed.
+  // For deleting a person.
   { name: "app_roles_by_person", statements: ["CREATE INDEX app_roles_by_person ON app_roles (person)"] },
 ];

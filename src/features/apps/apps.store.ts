@@ -106,7 +106,7 @@ export async function deleteRoles(tx: Transaction, app: NodeId): Promise<void> {
   await tx.run(sql`DELETE FROM app_roles WHERE app = ${app}`);
 }
 
-/** For a user, or a microblog user, who is being removed. */
+/** Deletes the roles of a user or a microblog user that is being removed. */
 export async function deleteRolesOfPerson(tx: Transaction, person: NodeId): Promise<void> {
   await tx.run(sql`DELETE FROM app_roles WHERE person = ${person}`);
 }

@@ -22,13 +22,13 @@ onEachDatabase("apps", (database) => {
   const open = () => openPlaza({ database, world: cafe });
   const read = (plaza: Awaited<ReturnType<typeof open>>, bearer: string, id = "1001") => plaza.get(`/v26.0/${id}`, { bearer });
 
-  test("an app is made, changed and removed by the world file's words", async () => {
+  test("an app is created, updated and removed by a world file entry", async () => {
     const plaza = await open();
     await expectLifeOfEntry(plaza, "apps", app, { name: "Changed", mode: "live", roles: [{ user: "3002", role: "developer" }] });
     await expectRoundTrip(plaza);
   });
 
-  test("an entry that says little gets the defaults of the world file", async () => {
+  test("missing keys of an entry get their defaults", async () => {
     const plaza = await openPlaza({ database, world: { apps: [{ id: "1001" }] } });
     const { secret, ...entry } = (await findEntry(plaza, "apps", "1001")) as Record<string, unknown>;
     expect(entry).toMatchObject({ mode: "live", auto_upgrade: true, access_level: "advanced", messaging_access: true, event_name_limit: 1000 });
@@ -36,7 +36,7 @@ onEachDatabase("apps", (database) => {
     expect(String(secret).length).toBeGreaterThan(20);
   });
 
-  test("no secret stands in the database as it is", async () => {
+  test("secrets are stored only sealed or hashed", async () => {
     const plaza = await open();
     await changeEntry(plaza, "apps", "1001", { callback: app.callback, secret: app.secret });
     const rows = JSON.stringify(
@@ -45,7 +45,7 @@ onEachDatabase("apps", (database) => {
     for (const secret of [app.secret, "verify me", "no-scope", "0ther"]) expect(rows).not.toContain(secret);
   });
 
-  test("D-11: {app_id}|{app_secret} is an app token, and a changed secret counts at once", async () => {
+  test("D-11: {app_id}|{app_secret} is an app token, and a changed secret is valid at once", async () => {
     const plaza = await open();
     expect((await read(plaza, "1001|s3cret")).body).toEqual({ id: "1001", name: "Shop" });
     for (const wrong of ["1001|S3cret", "1001|", "1002|s3cret", "1009|s3cret", "x|s3cret"]) expect((await read(plaza, wrong)).status).toBe(401);
@@ -66,7 +66,7 @@ onEachDatabase("apps", (database) => {
     expect((await plaza.post("/v26.0/1001", { bearer: "app", body: {} })).body.error.error_data.parameter).toBe("migrations");
   });
 
-  test("a removed app's tokens are dead", async () => {
+  test("a removed app's tokens are invalid", async () => {
     const plaza = await open();
     expect((await plaza.get("/v26.0/5001", { token: "page" })).status).toBe(200);
     await removeEntry(plaza, "apps", "1001");

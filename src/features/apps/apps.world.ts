@@ -30,7 +30,7 @@ const entry = Type.Object(
     automatic_event_logging: flag,
     access_level: Type.Optional(Type.Union([Type.Literal("standard"), Type.Literal("advanced")])),
     messaging_access: flag,
-    /** For every object that has none of its own. */
+    /** For objects without their own callback. */
     callback: Type.Optional(callback),
     subscriptions: Type.Array(Type.Object({ object, fields: Type.Array(Type.String()), callback: Type.Optional(callback) }, closed), { default: [] }),
     roles: Type.Optional(
@@ -58,28 +58,28 @@ const entry = Type.Object(
 );
 type Entry = Static<typeof entry>;
 
-/** LIM-1: an app logs at most this many distinct event names unless its entry says otherwise. */
+/** LIM-1: the default limit of distinct event names of an app. */
 const EVENT_NAME_LIMIT = 1_000;
-/** As long as the secrets of such platforms: 128 bits. */
+/** 128 bits. */
 const SECRET_BYTES = 16;
 
-function recordOf(given: Entry, world: World): AppFacts {
-  const secret = given.secret ?? world.randomSecret(SECRET_BYTES);
+function recordOf(input: Entry, world: World): AppFacts {
+  const secret = input.secret ?? world.randomSecret(SECRET_BYTES);
   return {
-    id: nodeId(String(given.id)),
-    name: given.name ?? "",
-    mode: given.mode ?? "live",
-    created_time: given.created_time === undefined ? unixSeconds(world.clock) : secondsOf(given.created_time, "created_time"),
+    id: nodeId(String(input.id)),
+    name: input.name ?? "",
+    mode: input.mode ?? "live",
+    created_time: input.created_time === undefined ? unixSeconds(world.clock) : secondsOf(input.created_time, "created_time"),
     marketing_first_used_time:
-      given.marketing_first_used_time === undefined ? 0 : secondsOf(given.marketing_first_used_time, "marketing_first_used_time"),
-    auto_upgrade: given.auto_upgrade ?? true,
-    require_appsecret_proof: given.require_appsecret_proof ?? false,
-    allow_tokenless_events: given.allow_tokenless_events ?? false,
-    automatic_event_logging: given.automatic_event_logging ?? false,
-    access_level: given.access_level ?? "advanced",
-    messaging_access: given.messaging_access ?? true,
-    event_name_limit: given.event_name_limit ?? EVENT_NAME_LIMIT,
-    migrations: given.migrations ?? {},
+      input.marketing_first_used_time === undefined ? 0 : secondsOf(input.marketing_first_used_time, "marketing_first_used_time"),
+    auto_upgrade: input.auto_upgrade ?? true,
+    require_appsecret_proof: input.require_appsecret_proof ?? false,
+    allow_tokenless_events: input.allow_tokenless_events ?? false,
+    automatic_event_logging: input.automatic_event_logging ?? false,
+    access_level: input.access_level ?? "advanced",
+    messaging_access: input.messaging_access ?? true,
+    event_name_limit: input.event_name_limit ?? EVENT_NAME_LIMIT,
+    migrations: input.migrations ?? {},
     secret_hash: hashOf(secret),
     sealed_secret: world.sealer.seal(secret),
   };
@@ -99,15 +99,15 @@ async function entryOf(reader: Reader, app: AppFacts, world: World): Promise<Wor
   };
 }
 
-/** What other tables hold of an app. */
-async function saveBelongings(tx: Transaction, given: Entry, app: NodeId, world: World): Promise<void> {
+/** Saves the parts of an entry that are in other tables: webhooks and roles. */
+async function saveWebhooksAndRoles(tx: Transaction, given: Entry, app: NodeId, world: World): Promise<void> {
   await world.ports.get("webhook_subscription_writes").saveOfApp(tx, app, given, world);
   await saveRoles(tx, app, given.roles);
 }
 
 async function saveRoles(tx: Transaction, app: NodeId, roles: Entry["roles"]): Promise<void> {
   for (const [index, { user, microblog_user, role }] of (roles ?? []).entries()) {
-    if ((user === undefined) === (microblog_user === undefined)) throw new WorldProblem(`roles[${index}]`, "must name a user or a microblog_user");
+    if ((user === undefined) === (microblog_user === undefined)) throw new WorldProblem(`roles[${index}]`, "must have either user or microblog_user");
     await insertRole(tx, app, { person: String(user ?? microblog_user), role, is_microblog_user: user === undefined ? 1 : 0 });
   }
 }
@@ -121,11 +121,11 @@ function roleReference({ user, microblog_user }: NonNullable<Entry["roles"]>[num
 export const appSection: WorldSection = {
   key: "apps",
   entry,
-  references: (given) => ((given as Entry).roles ?? []).map(roleReference),
-  async insert(tx, given, world) {
-    const app = recordOf(given as Entry, world);
+  references: (input) => ((input as Entry).roles ?? []).map(roleReference),
+  async insert(tx, input, world) {
+    const app = recordOf(input as Entry, world);
     if (!(await insertApp(tx, app))) return false;
-    await saveBelongings(tx, given as Entry, app.id, world);
+    await saveWebhooksAndRoles(tx, input as Entry, app.id, world);
     return true;
   },
   async find(reader, id, world) {
@@ -136,12 +136,12 @@ export const appSection: WorldSection = {
     const found = await listApps(reader, page);
     return { ...found, rows: await Promise.all(found.rows.map((app) => entryOf(reader, app, world))) };
   },
-  async replace(tx, given, world) {
-    const app = recordOf(given as Entry, world);
+  async replace(tx, input, world) {
+    const app = recordOf(input as Entry, world);
     const before = await findApp(tx, app.id);
     await saveApp(tx, app);
     await deleteRoles(tx, app.id);
-    await saveBelongings(tx, given as Entry, app.id, world);
+    await saveWebhooksAndRoles(tx, input as Entry, app.id, world);
     if (before !== undefined && before.secret_hash !== app.secret_hash) {
       await world.ports.get("webhook_subscription_writes").retireSecret(tx, app.id, before.sealed_secret, world);
     }

@@ -6,6 +6,6 @@ export const businessMigrations: readonly Migration[] = [
     name: "business_people",
     statements: ["CREATE TABLE business_people (business BIGINT NOT NULL, user_id BIGINT NOT NULL, PRIMARY KEY (business, user_id)) WITHOUT ROWID"],
   },
-  // For a user who is removed.
+  // For deleting a user.
   { name: "business_people_by_user", statements: ["CREATE INDEX business_people_by_user ON business_people (user_id, business)"] },
 ];

@@ -48,7 +48,7 @@ export async function listPeople(reader: Reader, business: string): Promise<stri
   return rows.map(({ user_id }) => user_id);
 }
 
-/** Brings the people to these. */
+/** Replaces the people of the business. */
 export async function savePeople(tx: Transaction, business: string, users: readonly string[]): Promise<void> {
   for (const user of await listPeople(tx, business)) {
     if (!users.includes(user)) await deletePerson(tx, business, user);
@@ -61,7 +61,7 @@ async function deletePerson(tx: Transaction, business: string, user: string): Pr
   tx.invalidate(businessPersonFact, businessPersonKey(business, user));
 }
 
-/** For a user who is being removed. */
+/** Removes a user that is being deleted from all businesses. */
 export async function leaveBusinesses(tx: Transaction, user: NodeId): Promise<void> {
   const own = await tx.all<{ business: string }>(sql`SELECT CAST(p.business AS TEXT) AS business FROM business_people p WHERE p.user_id = ${user}`);
   for (const { business } of own) await deletePerson(tx, business, user);

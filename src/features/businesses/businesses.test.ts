@@ -4,11 +4,11 @@ import { expectLifeOfEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
 
 onEachDatabase("businesses", (database) => {
-  test("a business is made, renamed and removed by the world file's words", async () => {
+  test("a business is created, renamed and removed by a world file entry", async () => {
     await expectLifeOfEntry(await openPlaza({ database }), "businesses", { id: "3501", name: "Agency" }, { name: "Agency, renamed" });
   });
 
-  test("D-21: the interface reads no business by id", async () => {
+  test("D-21: a business cannot be read by id", async () => {
     await expectUnreadable(await openPlaza({ database, world: { ...cafe, businesses: [{ id: "3501" }] } }), "3501", "ada");
   });
 });

@@ -21,7 +21,7 @@ const entry = Type.Object(
 );
 type Entry = Static<typeof entry>;
 
-const usersOf = (given: WorldEntry): string[] => (given as Entry).people.map(({ user }) => user);
+const usersOf = (input: WorldEntry): string[] => (input as Entry).people.map(({ user }) => user);
 
 const entryOf = async (reader: Reader, row: BusinessRow): Promise<WorldEntry> => ({
   ...row,
@@ -31,11 +31,11 @@ const entryOf = async (reader: Reader, row: BusinessRow): Promise<WorldEntry> =>
 export const businessSection: WorldSection = {
   key: "businesses",
   entry,
-  references: (given) => usersOf(given).map((id, index) => ({ path: `people[${index}].user`, types: ["user"], id })),
-  async insert(tx, given) {
-    const { id, name = "" } = given as Entry;
+  references: (input) => usersOf(input).map((id, index) => ({ path: `people[${index}].user`, types: ["user"], id })),
+  async insert(tx, input) {
+    const { id, name = "" } = input as Entry;
     if (!(await insertBusiness(tx, nodeId(id), name))) return false;
-    await savePeople(tx, id, usersOf(given));
+    await savePeople(tx, id, usersOf(input));
     return true;
   },
   async find(reader, id) {
@@ -46,10 +46,10 @@ export const businessSection: WorldSection = {
     const found = await listBusinesses(reader, page);
     return { ...found, rows: await Promise.all(found.rows.map((row) => entryOf(reader, row))) };
   },
-  async replace(tx, given) {
-    const { id, name = "" } = given as Entry;
+  async replace(tx, input) {
+    const { id, name = "" } = input as Entry;
     await renameBusiness(tx, id, name);
-    await savePeople(tx, id, usersOf(given));
+    await savePeople(tx, id, usersOf(input));
   },
   remove: deleteBusiness,
 };

@@ -35,7 +35,7 @@ const chatappBusinessApiData: Field<SubscribedAppRow> = {
   },
 };
 
-/** H2-2, H2-4: each entry shows the account's override for that app, if one is set. */
+/** H2-2, H2-4: the account's override for the app of the entry, if one is set. */
 const overrideCallbackUri: Field<SubscribedAppRow> = {
   schema: Type.String(),
   policy: chatappAccount,
@@ -65,7 +65,7 @@ export const listNumbers = listOperation({
 export const listSubscribedAppsOperation = listOperation({
   ...access,
   operation: "listSubscribedApps",
-  summary: "Lists the apps that are subscribed to an account's webhooks, each with its override of the account.",
+  summary: "Lists the apps that are subscribed to an account's webhooks, each with its override.",
   clauses: ["H2-1", "H2-2", "H2-3", "H2-4"],
   on: "chatapp_account",
   edge: "subscribed_apps",
@@ -76,7 +76,7 @@ export const listSubscribedAppsOperation = listOperation({
 export const unsubscribeAppOperation = writeOperation({
   ...access,
   operation: "unsubscribeApp",
-  summary: "Ends the calling app's subscription to the account's webhooks, and its overrides there (D-60).",
+  summary: "Ends the calling app's subscription to the account's webhooks and removes its overrides there (D-60).",
   clauses: [],
   on: "chatapp_account",
   method: "DELETE",

@@ -11,6 +11,6 @@ export const chatappAccountMigrations: readonly Migration[] = [
         PRIMARY KEY (account, id)) WITHOUT ROWID`,
     ],
   },
-  // For a business that is removed.
+  // For deleting a business.
   { name: "chatapp_accounts_by_business", statements: ["CREATE INDEX chatapp_accounts_by_business ON chatapp_accounts (business)"] },
 ];

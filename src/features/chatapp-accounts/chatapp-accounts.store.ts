@@ -48,7 +48,7 @@ export async function updateAccount(tx: Transaction, { id, name, business }: Acc
   await tx.run(sql`UPDATE chatapp_accounts SET name = ${name}, business = ${business} WHERE id = ${id}`);
 }
 
-/** For a business that is being removed. */
+/** Removes a business that is being deleted from its accounts. */
 export async function forgetBusiness(tx: Transaction, business: NodeId): Promise<void> {
   await tx.run(sql`UPDATE chatapp_accounts SET business = NULL WHERE business = ${business}`);
 }
@@ -117,7 +117,7 @@ export function listNumbersOfAccount(reader: Reader, account: NodeId, page: Page
 
 const numbersByAccount = { columns: ["n.account", "n.id"], direction: "ascending", keyOf: (row: NumberRow) => [row.account, row.id] } as const;
 
-/** Every number of the world, for the control API. */
+/** For the control API. */
 export function listAllNumbers(reader: Reader, page: PageRequest): Promise<ListPage<NumberRow>> {
   return readPage<NumberRow>(
     reader,

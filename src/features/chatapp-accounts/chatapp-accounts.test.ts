@@ -23,7 +23,7 @@ onEachDatabase("chatapp accounts", (database) => {
   const configuration = (plaza: Awaited<ReturnType<typeof open>>) =>
     plaza.get("/v26.0/4101", { bearer: "wa", query: { fields: "webhook_configuration" } });
 
-  test("accounts and numbers are made, changed and removed by the world file's words", async () => {
+  test("accounts and numbers are created, updated and removed by world file entries", async () => {
     const plaza = await open();
     const subscribed_apps = [{ app: "1001", override_callback_uri: "https://a.example" }, { app: "1002" }];
     await expectLifeOfEntry(
@@ -43,7 +43,7 @@ onEachDatabase("chatapp accounts", (database) => {
     await expectRoundTrip(plaza);
   });
 
-  test("D-57: overrides of a world file count as verified and show in the number's configuration", async () => {
+  test("D-57: overrides of a world file are verified and appear in the number's configuration", async () => {
     const plaza = await open();
     expect((await configuration(plaza)).body.webhook_configuration).toEqual({
       phone_number: "https://shop.example/phone",
@@ -51,7 +51,7 @@ onEachDatabase("chatapp accounts", (database) => {
     });
   });
 
-  test("AUTH-21: an app that is subscribed or no longer subscribed counts from the next request", async () => {
+  test("AUTH-21: subscribing and unsubscribing an app takes effect with the next request", async () => {
     const plaza = await open();
     const status = async (bearer: string) => (await plaza.get("/v26.0/4001", { bearer })).status;
     expect({ wa: await status("wa"), wa2: await status("wa2") }).toEqual({ wa: 200, wa2: 400 });
@@ -59,7 +59,7 @@ onEachDatabase("chatapp accounts", (database) => {
     expect({ wa: await status("wa"), wa2: await status("wa2") }).toEqual({ wa: 400, wa2: 200 });
   });
 
-  test("D-63: an override that the control API sets or removes leads what waits to its new way", async () => {
+  test("D-63: waiting events are routed again when the control API sets or removes an override", async () => {
     const receiver = startReceiver();
     const override_callback_uri = receiver.url;
     const subscribed = { ...world.apps[0], subscriptions: [{ object: "chatapp_business_account", fields: ["messages"] }] };
@@ -93,7 +93,7 @@ onEachDatabase("chatapp accounts", (database) => {
     expect(await arrived()).toEqual([{ n: 1 }, { n: 2 }]);
   });
 
-  test("a removed account is gone with its numbers", async () => {
+  test("removing an account removes its numbers", async () => {
     const plaza = await open();
     await removeEntry(plaza, "chatapp_accounts", "4001");
     expect((await configuration(plaza)).body.error.error_subcode).toBe(33);

@@ -1,24 +1,24 @@
-/** The webhook fields of business messaging accounts (ROUTE-4 to ROUTE-24). What they carry comes from the control API alone. */
+/** The webhook fields of business messaging accounts (ROUTE-4 to ROUTE-24). Only the control API emits them. */
 import { Type } from "typebox";
 import { defineWebhookField, type WebhookField } from "#webhooks/catalogue/field";
 
-/** D-62: what the document does not show may hold anything that is an object. */
-const notShown = Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({}));
+/** D-62: a payload that the document does not show may be any object. */
+const anyObject = Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({}));
 
-type ChatappField = WebhookField<typeof notShown>;
+type ChatappField = WebhookField<typeof anyObject>;
 
-interface FieldWords {
+interface FieldDefinition {
   readonly field: string;
   readonly clause: string;
   readonly summary: string;
 }
 
-const chatappField = ({ field, clause, summary }: FieldWords, honoursOverrides: boolean): ChatappField =>
+const chatappField = ({ field, clause, summary }: FieldDefinition, honoursOverrides: boolean): ChatappField =>
   defineWebhookField({
     object: "chatapp_business_account",
     field,
     honoursOverrides,
-    payload: notShown,
+    payload: anyObject,
     example: ({ phone }) => ({
       messaging_product: "chatapp",
       ...(phone === undefined ? {} : { metadata: { phone_number_id: phone } }),
@@ -28,22 +28,22 @@ const chatappField = ({ field, clause, summary }: FieldWords, honoursOverrides: 
     summary,
   });
 
-const honouring = (words: FieldWords): ChatappField => chatappField(words, true);
-const neverHonouring = (words: FieldWords): ChatappField => chatappField(words, false);
+const honouring = (definition: FieldDefinition): ChatappField => chatappField(definition, true);
+const neverHonouring = (definition: FieldDefinition): ChatappField => chatappField(definition, false);
 
 export const chatappFields: readonly ChatappField[] = [
-  honouring({ field: "messages", clause: "ROUTE-4", summary: "a message from a person, or the state of one that was sent" }),
-  honouring({ field: "message_echoes", clause: "ROUTE-5", summary: "a message that was sent from elsewhere" }),
+  honouring({ field: "messages", clause: "ROUTE-4", summary: "a message from a person, or a new status of a sent message" }),
+  honouring({ field: "message_echoes", clause: "ROUTE-5", summary: "a message that another client sent" }),
   honouring({ field: "calls", clause: "ROUTE-6", summary: "a call" }),
   honouring({ field: "consumer_profile", clause: "ROUTE-7", summary: "a person's profile" }),
   honouring({ field: "messaging_handovers", clause: "ROUTE-8", summary: "a thread is handed over to another app" }),
-  honouring({ field: "group_lifecycle_update", clause: "ROUTE-9", summary: "a group is made or ended" }),
-  honouring({ field: "group_participants_update", clause: "ROUTE-10", summary: "somebody joins or leaves a group" }),
+  honouring({ field: "group_lifecycle_update", clause: "ROUTE-9", summary: "a group is created or ended" }),
+  honouring({ field: "group_participants_update", clause: "ROUTE-10", summary: "a person joins or leaves a group" }),
   honouring({ field: "group_settings_update", clause: "ROUTE-11", summary: "the settings of a group" }),
   honouring({ field: "group_status_update", clause: "ROUTE-12", summary: "the status of a group" }),
   honouring({ field: "smb_message_echoes", clause: "ROUTE-13", summary: "a message sent with the app for small businesses" }),
   honouring({ field: "smb_app_state_sync", clause: "ROUTE-14", summary: "the state of the app for small businesses" }),
-  honouring({ field: "history", clause: "ROUTE-15", summary: "messages of the past" }),
+  honouring({ field: "history", clause: "ROUTE-15", summary: "past messages" }),
   honouring({ field: "account_settings_update", clause: "ROUTE-16", summary: "the settings of the account" }),
 
   neverHonouring({ field: "message_template_status_update", clause: "ROUTE-18", summary: "the status of a message template" }),

@@ -56,24 +56,24 @@ async function accountEntryOf(reader: Reader, { id, name, business }: AccountRow
   return { id, name, ...(business === null ? {} : { business }), subscribed_apps };
 }
 
-/** D-63: an override may have been set or removed, and what waits goes where it belongs now. */
-async function routeAnew(tx: Transaction, apps: readonly string[], world: World): Promise<void> {
+/** D-63: routes waiting events again, because overrides may have changed. */
+async function reroute(tx: Transaction, apps: readonly string[], world: World): Promise<void> {
   for (const app of new Set(apps)) await world.webhooks.routesChanged(tx, app);
 }
 
 export const chatappAccountSection: WorldSection = {
   key: "chatapp_accounts",
   entry: accountEntry,
-  references: (given) => {
-    const { business, subscribed_apps } = given as AccountEntry;
+  references: (input) => {
+    const { business, subscribed_apps } = input as AccountEntry;
     return [
       ...(business === undefined ? [] : [{ path: "business", types: ["business"], id: business }]),
       ...subscribed_apps.map(({ app }, index) => ({ path: `subscribed_apps[${index}].app`, types: ["app"], id: app })),
     ];
   },
-  async insert(tx, given, world) {
-    if (!(await insertAccount(tx, rowOf(given as AccountEntry)))) return false;
-    await saveSubscriptions(tx, given as AccountEntry, world);
+  async insert(tx, input, world) {
+    if (!(await insertAccount(tx, rowOf(input as AccountEntry)))) return false;
+    await saveSubscriptions(tx, input as AccountEntry, world);
     return true;
   },
   async find(reader, id, world) {
@@ -100,12 +100,12 @@ export const chatappAccountSection: WorldSection = {
       }
     }
     await saveSubscriptions(tx, entry, world);
-    await routeAnew(tx, [...subscribed, ...entry.subscribed_apps.map(({ app }) => app)], world);
+    await reroute(tx, [...subscribed, ...entry.subscribed_apps.map(({ app }) => app)], world);
   },
   async remove(tx, id, world) {
     const subscribed = await listSubscribedApps(tx, nodeId(id));
     if (!(await deleteAccount(tx, nodeId(id)))) return false;
-    await routeAnew(tx, subscribed, world);
+    await reroute(tx, subscribed, world);
     return true;
   },
 };
@@ -151,16 +151,16 @@ async function numberOf(reader: Reader, id: string): Promise<{ row: NumberRow; a
 export const phoneNumberSection: WorldSection = {
   key: "phone_numbers",
   entry: numberEntry,
-  references: (given) => {
-    const { account, overrides } = given as NumberEntry;
+  references: (input) => {
+    const { account, overrides } = input as NumberEntry;
     return [
       { path: "account", types: ["chatapp_account"], id: account },
       ...overrides.map(({ app }, index) => ({ path: `overrides[${index}].app`, types: ["app"], id: app })),
     ];
   },
-  async insert(tx, given, world) {
-    if (!(await insertNumber(tx, numberRowOf(given as NumberEntry)))) return false;
-    await saveOverrides(tx, given as NumberEntry, world);
+  async insert(tx, input, world) {
+    if (!(await insertNumber(tx, numberRowOf(input as NumberEntry)))) return false;
+    await saveOverrides(tx, input as NumberEntry, world);
     return true;
   },
   async find(reader, id, world) {
@@ -181,7 +181,7 @@ export const phoneNumberSection: WorldSection = {
     const before = await world.ports.get("account_override").listOfNumber(tx, entry.account, entry.id);
     for (const { app } of before) await overrides.remove(tx, entry.account, app, entry.id);
     await saveOverrides(tx, entry, world);
-    await routeAnew(
+    await reroute(
       tx,
       [...before, ...entry.overrides].map(({ app }) => app),
       world,
@@ -192,7 +192,7 @@ export const phoneNumberSection: WorldSection = {
     if (found === undefined) return false;
     const overrides = await world.ports.get("account_override").listOfNumber(tx, found.account, nodeId(id));
     if (!(await deleteNumber(tx, found.account, id))) return false;
-    await routeAnew(
+    await reroute(
       tx,
       overrides.map(({ app }) => app),
       world,

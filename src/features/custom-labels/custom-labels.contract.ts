@@ -3,7 +3,7 @@ import { pageField, pageMessaging } from "#features/pages/api";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
 import type { LabelRow } from "./custom-labels.store.ts";
 
-/** A label's name (D-40): trimmed, then 1 to 80 characters. */
+/** D-40: after trimming. */
 export const LABEL_NAME_CHARACTERS_MAX = 80;
 
 const access = {
@@ -18,14 +18,14 @@ const id: Field<LabelRow> = { schema: Type.String(), policy: pageMessaging };
 const name: Field<LabelRow> = { schema: Type.String(), policy: pageMessaging };
 const pageLabelName: Field<LabelRow> = { schema: Type.String(), policy: pageMessaging, of: (row) => row.name };
 
-/** D-36: in a page's list and in A2's answer a label has `id, name`. */
+/** D-36: in lists and in the response of A2 a label has `id, name`. */
 const labelInList: FieldSet<LabelRow> = {
   fields: { id, name, page: pageField(pageMessaging), page_label_name: { ...pageLabelName, onlyIn: "clients" } },
   defaults: ["id", "name"],
   clientsDefaults: ["id", "name", "page_label_name"],
 };
 
-/** D-36: read by its id it has `id, page_label_name`. */
+/** D-36: a label that is read by its id has `id, page_label_name`. */
 export const labelNode: FieldSet<LabelRow> = {
   fields: { id, page_label_name: pageLabelName, page: pageField(pageMessaging), name: { ...name, onlyIn: "clients" } },
   defaults: ["id", "page_label_name"],
@@ -81,7 +81,7 @@ export const createLabel = writeOperation({
 export const deleteLabelOperation = writeOperation({
   ...access,
   operation: "deleteLabel",
-  summary: "Deletes a thread label and detaches it from everybody.",
+  summary: "Deletes a label and detaches it from all people.",
   clauses: ["A4-1", "A4-2", "A4-3", "A4-4", "A-7", "A-8"],
   on: "label",
   method: "DELETE",
@@ -91,7 +91,7 @@ export const deleteLabelOperation = writeOperation({
   errors: [],
 });
 
-/** D-40: `user` may come in the query or the body, as string or number. */
+/** D-40: in the query or the body, as a string or a number. */
 const user = Type.String();
 
 export const attachLabelOperation = writeOperation({

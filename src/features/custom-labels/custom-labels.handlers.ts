@@ -17,7 +17,7 @@ import {
   type LabelRow,
   listLabelsOfPage,
   listLabelsOfPerson,
-  takePlace,
+  reservePlace,
 } from "./custom-labels.store.ts";
 import { type LabelChange, labelWebhook } from "./custom-labels.webhooks.ts";
 
@@ -33,22 +33,22 @@ export async function handleCreateLabel(request: CreateLabel, tx: Transaction) {
   const name = labelName(request);
   await tx.lock("labels", node.id);
   const namesakes = await findLabelsByName(tx, node.id, name);
-  // D-82: with the migration on, names compare without case.
+  // D-82: with the migration on, names are compared without case.
   const namesake = request.isMigrated("label_names_case_insensitive") ? namesakes[0] : namesakes.find((label) => label.name === name);
   if (namesake !== undefined) throw duplicateLabelName(namesake.id);
   const most = world.limits.labels_per_page_max;
-  if (!(await takePlace(tx, node.id, most))) throw tooManyLabels(most);
+  if (!(await reservePlace(tx, node.id, most))) throw tooManyLabels(most);
   const id = world.ids.mint();
   await insertLabel(tx, node.id, id, name);
   await emitChange(request, tx, { action: "created", label: { id, name } });
   return world.profile === "clients" ? { id, name, page_label_name: name } : { id, name };
 }
 
-/** D-40: trimmed, 1 to 80 characters; in the `clients` profile `name` serves as well. */
+/** D-40: the trimmed name, of 1 to 80 characters; in the `clients` profile `name` is accepted too. */
 function labelName({ params, world }: CreateLabel): string {
-  const given = params.page_label_name ?? (world.profile === "clients" ? params.name : undefined);
-  if (given === undefined) throw invalidParameter("page_label_name", "is required");
-  const name = given.trim();
+  const input = params.page_label_name ?? (world.profile === "clients" ? params.name : undefined);
+  if (input === undefined) throw invalidParameter("page_label_name", "is required");
+  const name = input.trim();
   const length = codePointCount(name);
   if (length === 0) throw invalidParameter("page_label_name", "must not be empty");
   if (length > LABEL_NAME_CHARACTERS_MAX) throw invalidParameter("page_label_name", `must have at most ${LABEL_NAME_CHARACTERS_MAX} characters`);
@@ -81,10 +81,10 @@ export async function handleDetachLabel(request: LabelOfUser, tx: Transaction) {
   return { success: true };
 }
 
-/** A label that was deleted a moment ago is gone; a PSID is known to the label's page or to nobody (D-21). */
+/** Returns the label. Throws when it has just been deleted, or when the PSID is not known to its page (D-21). */
 async function requirePerson(request: LabelOfUser, tx: Transaction): Promise<LabelRow> {
   const { node, params, world } = request;
-  // The lock keeps a deletion of the label from passing between this look and the change.
+  // The lock prevents a deletion of the label between this read and the write.
   await tx.lock("labels", node.owner);
   const label = await findLabel(tx, node.owner, node.id);
   if (label === undefined) throw notFoundNode(request);
@@ -93,6 +93,6 @@ async function requirePerson(request: LabelOfUser, tx: Transaction): Promise<Lab
   return label;
 }
 
-/** D-135: what changes nothing, such as attaching twice (D-40), is no event. */
+/** D-135: called only for real changes; attaching twice (D-40) emits nothing. */
 const emitChange = ({ node, world }: Pick<OperationRequest, "node" | "world">, tx: Transaction, payload: LabelChange): Promise<void> =>
   world.webhooks.emit(tx, labelWebhook, { entity: node.owner, payload });

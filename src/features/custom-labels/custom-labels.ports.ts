@@ -1,9 +1,9 @@
-/** What other features have done to labels. */
+/** The port `label`, for pages. */
 import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 
 interface LabelWritesPort {
-  /** Takes every label off a person who leaves the page. */
+  /** Detaches all labels from a person who is removed from the page. */
   detachAll(tx: Transaction, page: NodeId, psid: string): Promise<void>;
 }
 

@@ -10,7 +10,7 @@ export interface LabelRow extends Row {
   name: string;
 }
 
-/** Names that differ only in case share a folded name. */
+/** The same for names that differ only in case. */
 const foldName = (name: string): string => name.toLowerCase();
 
 export function findLabel(reader: Reader, page: NodeId, id: string): Promise<LabelRow | undefined> {
@@ -43,21 +43,21 @@ export function listLabelsOfPerson(reader: Reader, page: NodeId, psid: NodeId, r
   );
 }
 
-/** The labels of a page whose names are the same but for case. */
+/** The labels of a page with this name, ignoring case. */
 export function findLabelsByName(reader: Reader, page: NodeId, name: string): Promise<{ id: string; name: string }[]> {
   return reader.all(sql`
     SELECT CAST(n.label AS TEXT) AS id, n.name FROM label_names n
     WHERE n.page = ${page} AND n.name_folded = ${foldName(name)} ORDER BY n.label`);
 }
 
-/** Counts one more label of the page; false, and nothing is written, where it has `most` already. */
-export async function takePlace(tx: Transaction, page: NodeId, most: number): Promise<boolean> {
+/** Adds one to the page's number of labels. Returns false and writes nothing when the page already has `most`. */
+export async function reservePlace(tx: Transaction, page: NodeId, most: number): Promise<boolean> {
   if ((await tx.run(sql`UPDATE label_counts SET labels = labels + 1 WHERE page = ${page} AND labels < CAST(${most} AS BIGINT)`)) === 1) return true;
-  // The page's first label finds no count.
+  // The page has no count before its first label.
   return most > 0 && (await tx.run(sql`INSERT INTO label_counts (page, labels) VALUES (${page}, 1) ON CONFLICT DO NOTHING`)) === 1;
 }
 
-/** Its place has been taken. Returns whether the id was free. */
+/** Must be called after `reservePlace`. Returns whether the id was free. */
 export async function insertLabel(tx: Transaction, page: NodeId, id: NodeId, name: string): Promise<boolean> {
   if (!(await insertNode(tx, { id, type: "label", owner: page }))) return false;
   await tx.run(sql`INSERT INTO labels (page, id, name) VALUES (${page}, ${id}, ${name})`);
@@ -68,7 +68,7 @@ export async function insertLabel(tx: Transaction, page: NodeId, id: NodeId, nam
 const insertName = (tx: Transaction, page: NodeId, id: string, name: string): Promise<number> =>
   tx.run(sql`INSERT INTO label_names (page, name_folded, label, name) VALUES (${page}, ${foldName(name)}, ${id}, ${name})`);
 
-/** The name by which the label is found. */
+/** Deletes the label's row in `label_names`. Returns false when there was none. */
 async function deleteName(tx: Transaction, page: NodeId, id: string): Promise<boolean> {
   const label = await findLabel(tx, page, id);
   if (label === undefined) return false;
@@ -82,9 +82,9 @@ export async function renameLabel(tx: Transaction, page: NodeId, id: string, nam
   await insertName(tx, page, id, name);
 }
 
-/** Detaches it from everybody, too (D-40). Returns whether it was there. */
+/** Also detaches the label from all people (D-40). Returns false when there was none. */
 export async function deleteLabel(tx: Transaction, page: NodeId, id: string): Promise<boolean> {
-  // Of two deletions at once, one finds the row.
+  // Of two concurrent deletions, only one finds the row.
   await deleteName(tx, page, id);
   if ((await tx.run(sql`DELETE FROM labels WHERE page = ${page} AND id = ${id}`)) === 0) return false;
   await tx.run(sql`DELETE FROM label_users WHERE label = ${id}`);
@@ -104,7 +104,7 @@ export async function detachLabel(tx: Transaction, page: NodeId, label: string, 
   return (await tx.run(sql`DELETE FROM label_users WHERE page = ${page} AND label = ${label} AND psid = ${psid}`)) === 1;
 }
 
-/** For a person who leaves the page. */
+/** Detaches all labels from a person who is removed from the page. */
 export async function detachAll(tx: Transaction, page: NodeId, psid: string): Promise<void> {
   await tx.run(sql`DELETE FROM label_users WHERE page = ${page} AND psid = ${psid}`);
 }
@@ -118,7 +118,7 @@ export async function listUsersOfLabel(reader: Reader, label: string): Promise<s
 
 const oldestFirst = { columns: ["l.page", "l.id"], direction: "ascending", keyOf: (row: LabelRow) => [row.page, row.id] } as const;
 
-/** Every label of the world, for the control API. */
+/** For the control API. */
 export function listAllLabels(reader: Reader, request: PageRequest): Promise<ListPage<LabelRow>> {
   return readPage<LabelRow>(
     reader,

@@ -30,14 +30,14 @@ onEachDatabase("custom labels", (database) => {
     expect(await namesOf(plaza)).toEqual(["regular", "vip"]);
   });
 
-  test("A3, D-36: read by its id the same label has id and page_label_name", async () => {
+  test("A3, D-36: a label that is read by its id has id and page_label_name", async () => {
     const plaza = await open();
     const id = await create(plaza, "regular");
     expect((await plaza.get(`/v26.0/${id}`, { token })).body).toEqual({ id, page_label_name: "regular" });
     expect((await plaza.get(`/v26.0/${id}`, { token, query: { fields: "page{name}" } })).body).toEqual({ page: { id: "2001", name: "Cafe" }, id });
   });
 
-  test("A4: a deleted label is gone, from its page and from everybody", async () => {
+  test("A4: a deleted label is removed from its page and from all people", async () => {
     const plaza = await open();
     expect((await plaza.delete("/v26.0/5001", { token })).body).toEqual({ success: true });
     expect(await namesOf(plaza)).toEqual([]);
@@ -47,7 +47,7 @@ onEachDatabase("custom labels", (database) => {
     expect((await plaza.delete("/v26.0/5001", { token })).status).toBe(400);
   });
 
-  test("A5, A6: attaching and detaching, each twice, succeed and show in the person's labels", async () => {
+  test("A5, A6: attaching twice and detaching twice succeed and change the person's labels", async () => {
     const plaza = await open();
     const of9002 = "/v26.0/9002/custom_labels";
     for (const user of ["9002", 9002]) expect((await plaza.post("/v26.0/5001/label", { token, body: { user } })).body).toEqual({ success: true });
@@ -87,7 +87,7 @@ onEachDatabase("custom labels", (database) => {
     expect(await namesOf(plaza)).toHaveLength(3);
   });
 
-  test("D-40: any name of storable text comes back as it was sent", async () => {
+  test("D-40: any name of storable text is returned as sent", async () => {
     const plaza = await open();
     const seen = new Set<string>();
     await fc.assert(
@@ -102,14 +102,14 @@ onEachDatabase("custom labels", (database) => {
     );
   });
 
-  test("D-40: of 40 creations of one name at once, one succeeds", async () => {
+  test("D-40: of 40 concurrent creations of one name, one succeeds", async () => {
     const plaza = await open();
     const responses = await Promise.all(Array.from({ length: 40 }, () => plaza.post(onPage, { token, body: { page_label_name: "once" } })));
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(await namesOf(plaza)).toEqual(["once", "vip"]);
   });
 
-  test("D-40: a page has at most so many labels, also when they come at once; a deletion frees a place", async () => {
+  test("D-40: the number of labels of a page is limited, also for concurrent creations; a deletion frees a place", async () => {
     const plaza = await open({ labelsPerPageMax: 10 });
     const responses = await Promise.all(Array.from({ length: 30 }, (_, i) => plaza.post(onPage, { token, body: { page_label_name: `label ${i}` } })));
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(9);
@@ -117,7 +117,7 @@ onEachDatabase("custom labels", (database) => {
     await create(plaza, "fits again");
   });
 
-  test("LIST: following next sees every label that stayed exactly once, while others come and go", async () => {
+  test("LIST: following next returns each lasting label exactly once while others are created and deleted", async () => {
     const plaza = await open();
     const stayed = new Set<string>(["5001"]);
     for (let i = 0; i < 37; i++) stayed.add(await create(plaza, `stays ${i}`));
@@ -136,7 +136,7 @@ onEachDatabase("custom labels", (database) => {
     expect(new Set(seen).size).toBe(seen.length);
   });
 
-  test("D-40 [clients]: name and page_label_name are one and the same", async () => {
+  test("D-40 [clients]: name and page_label_name are the same", async () => {
     const plaza = await open({ profile: "clients" });
     const { body } = await plaza.post(onPage, { bearer: token, body: { name: "regular" } });
     expect(body).toEqual({ id: body.id, name: "regular", page_label_name: "regular" });
@@ -147,7 +147,7 @@ onEachDatabase("custom labels", (database) => {
     });
   });
 
-  test("D-33: creating with fields answers the node", async () => {
+  test("D-33: creating with fields returns the node", async () => {
     const plaza = await open();
     const { body } = await plaza.post(onPage, { token, query: { fields: "name,page{id}" }, body: { page_label_name: "regular" } });
     expect(body).toEqual({ name: "regular", page: { id: "2001" }, id: body.id });

@@ -25,7 +25,7 @@ onEachDatabase("webhooks of labels", (database) => {
   }
   const values = (entries: { changes: { value: unknown }[] }[]) => entries.flatMap(({ changes }) => changes.map(({ value }) => value));
 
-  test("D-135: each change is one event, in its order, and what changes nothing is none", async () => {
+  test("D-135: each change emits one event, in order, and a request without a change emits none", async () => {
     const { plaza, received } = await open();
     const { body } = await plaza.post(onPage, { token, body: { page_label_name: " später " } });
     for (let i = 0; i < 2; i++) await plaza.post(`/v26.0/${body.id}/label`, { token, body: { user: 9001 } });
@@ -44,7 +44,7 @@ onEachDatabase("webhooks of labels", (database) => {
     ]);
   });
 
-  test("D-62: a call that is refused makes no event, whichever step refuses it", async () => {
+  test("D-62: a refused request emits no event, whichever step refuses it", async () => {
     const { plaza, received } = await open();
     const refused = [
       await plaza.post(onPage, { token, body: { page_label_name: "vip" } }),
@@ -57,7 +57,7 @@ onEachDatabase("webhooks of labels", (database) => {
     expect(await received()).toEqual([]);
   });
 
-  test("D-135: the other page's labels, and what the control API changes, send nothing", async () => {
+  test("D-135: other pages' labels and changes by the control API send nothing", async () => {
     const { plaza, received } = await open();
     await plaza.post("/v26.0/2002/custom_labels", { token: "bar", body: { page_label_name: "theirs" } });
     await insertEntry(plaza, "labels", { id: "5009", page: "2001", name: "made by hand", users: ["9001"] });
@@ -66,14 +66,14 @@ onEachDatabase("webhooks of labels", (database) => {
     expect(await received()).toEqual([]);
   });
 
-  test("D-62: of 20 deletions of one label at once, one is an event", async () => {
+  test("D-62: of 20 concurrent deletions of one label, one emits an event", async () => {
     const { plaza, received } = await open();
     await Promise.all(Array.from({ length: 20 }, () => plaza.delete("/v26.0/5001", { token })));
     expect(values(await received())).toEqual([{ action: "deleted", label: { id: "5001", name: "vip" } }]);
   });
 });
 
-test("D-135: an action that is none, or a label without a name, does not compile", () => {
+test("D-135: an unknown action or a label without a name does not compile", () => {
   const label = { id: "5001", name: "vip" };
   const wrong = (webhooks: Webhooks, tx: Transaction) => {
     // @ts-expect-error: labels are not renamed.

@@ -1,11 +1,11 @@
-/** D-135: what the subscribers of a page hear of its labels. The document does not show it, so it is Plaza's own and may grow. */
+/** D-135: the webhook field `custom_labels` of pages. The document does not show its payload, so Plaza defines it and may add to it. */
 import { type Static, Type } from "typebox";
 import { defineWebhookField, EXAMPLE_ID, payloadId } from "#webhooks/catalogue/field";
 
 const labelChange = Type.Object({
   action: Type.Enum(["created", "deleted", "attached", "detached"]),
   label: Type.Object({ id: payloadId, name: Type.String() }),
-  /** The person, by page-scoped id, where one was attached or detached. */
+  /** The page-scoped id of the person, for attached and detached. */
   user: Type.Optional(Type.Object({ id: payloadId })),
 });
 export type LabelChange = Static<typeof labelChange>;

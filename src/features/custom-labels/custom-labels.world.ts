@@ -16,7 +16,7 @@ import {
   listAllLabels,
   listUsersOfLabel,
   renameLabel,
-  takePlace,
+  reservePlace,
 } from "./custom-labels.store.ts";
 
 const entry = Type.Object(
@@ -37,14 +37,14 @@ const entryOf = async (reader: Reader, row: LabelRow): Promise<WorldEntry> => ({
   users: await listUsersOfLabel(reader, row.id),
 });
 
-/** D-40: as A2 would keep it. */
-function nameOf(given: WorldEntry): string {
-  const name = (given as Entry).name.trim();
+/** D-40: trimmed, as A2 stores it. */
+function nameOf(input: WorldEntry): string {
+  const name = (input as Entry).name.trim();
   if (name === "") throw new WorldProblem("name", "must not be empty");
   return name;
 }
 
-/** D-40: names are unique on their page, however a label comes to be. */
+/** D-40: names are unique on their page, also in world files. */
 async function requireFreeName(tx: Transaction, page: NodeId, id: string, name: string): Promise<void> {
   const namesake = (await findLabelsByName(tx, page, name)).find((label) => label.name === name && label.id !== id);
   if (namesake !== undefined) throw new WorldProblem("name", `is already used by the label ${namesake.id} of this page`);
@@ -53,19 +53,19 @@ async function requireFreeName(tx: Transaction, page: NodeId, id: string, name: 
 export const labelSection: WorldSection = {
   key: "labels",
   entry,
-  references: (given) => {
-    const { page, users = [] } = given as Entry;
+  references: (input) => {
+    const { page, users = [] } = input as Entry;
     return [
       { path: "page", types: ["page"], id: page },
       ...users.map((id, index) => ({ path: `users[${index}]`, types: ["page_person"], id, owner: page })),
     ];
   },
-  async insert(tx, given) {
-    const { id, page, users = [] } = given as Entry;
-    const name = nameOf(given);
+  async insert(tx, input) {
+    const { id, page, users = [] } = input as Entry;
+    const name = nameOf(input);
     await requireFreeName(tx, page, id, name);
     if (!(await insertLabel(tx, page, id, name))) return false;
-    await takePlace(tx, page, Number.MAX_SAFE_INTEGER);
+    await reservePlace(tx, page, Number.MAX_SAFE_INTEGER);
     for (const psid of users) await attachLabel(tx, page, id, psid);
     return true;
   },
@@ -78,9 +78,9 @@ export const labelSection: WorldSection = {
     const found = await listAllLabels(reader, page);
     return { ...found, rows: await Promise.all(found.rows.map((row) => entryOf(reader, row))) };
   },
-  async replace(tx, given) {
-    const { id, page, users = [] } = given as Entry;
-    const name = nameOf(given);
+  async replace(tx, input) {
+    const { id, page, users = [] } = input as Entry;
+    const name = nameOf(input);
     if ((await findLabel(tx, page, id)) === undefined) throw new WorldProblem("page", "cannot change");
     await requireFreeName(tx, page, id, name);
     await renameLabel(tx, page, id, name);

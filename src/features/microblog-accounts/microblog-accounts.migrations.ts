@@ -6,7 +6,7 @@ export const microblogAccountMigrations: readonly Migration[] = [
     statements: ["CREATE TABLE microblog_users (id BIGINT PRIMARY KEY, username TEXT NOT NULL, user_id BIGINT) WITHOUT ROWID"],
   },
   {
-    // For a user who is removed.
+    // For deleting a user.
     name: "microblog_users_by_user",
     statements: ["CREATE INDEX microblog_users_by_user ON microblog_users (user_id) WHERE user_id IS NOT NULL"],
   },

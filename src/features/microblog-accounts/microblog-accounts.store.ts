@@ -7,7 +7,7 @@ import { type Row, type Sql, sql } from "#storage/sql";
 export interface MicroblogUser extends Row {
   id: string;
   username: string;
-  /** The platform user behind the account; null when none is known. */
+  /** The platform user of the account; null: unknown. */
   user: string | null;
 }
 
@@ -42,7 +42,7 @@ export async function deleteMicroblogUser(tx: Transaction, id: string): Promise<
   return true;
 }
 
-/** For a user who is being removed: the accounts stay, and nobody is known behind them. */
+/** Removes a user that is being deleted from its accounts, which stay. */
 export async function forgetUser(tx: Transaction, user: NodeId): Promise<void> {
   await tx.run(sql`UPDATE microblog_users SET user_id = NULL WHERE user_id = ${user}`);
 }

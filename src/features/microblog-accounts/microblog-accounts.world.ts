@@ -21,13 +21,13 @@ const userOf = ({ user }: Entry): string | null => (user === undefined ? null : 
 export const microblogUserSection: WorldSection = {
   key: "microblog_users",
   entry,
-  references: (given) => {
-    const user = userOf(given as Entry);
+  references: (input) => {
+    const user = userOf(input as Entry);
     return user === null ? [] : [{ path: "user", types: ["user"], id: user }];
   },
-  insert: (tx, given) => {
-    const { id, username = "" } = given as Entry;
-    return insertMicroblogUser(tx, nodeId(String(id)), username, userOf(given as Entry));
+  insert: (tx, input) => {
+    const { id, username = "" } = input as Entry;
+    return insertMicroblogUser(tx, nodeId(String(id)), username, userOf(input as Entry));
   },
   async find(reader, id) {
     const row = await findMicroblogUser(reader, id);
@@ -37,9 +37,9 @@ export const microblogUserSection: WorldSection = {
     const found = await listMicroblogUsers(reader, page);
     return { ...found, rows: found.rows.map(entryOf) };
   },
-  replace: (tx, given) => {
-    const { id, username = "" } = given as Entry;
-    return updateMicroblogUser(tx, nodeId(String(id)), username, userOf(given as Entry));
+  replace: (tx, input) => {
+    const { id, username = "" } = input as Entry;
+    return updateMicroblogUser(tx, nodeId(String(id)), username, userOf(input as Entry));
   },
   remove: deleteMicroblogUser,
 };

@@ -12,8 +12,8 @@ const access = {
   errors: [],
 } as const satisfies Partial<Access>;
 
-const oneOf = <T extends string>(words: readonly T[]) => Type.Unsafe<T>(Type.Union(words.map((word) => Type.Literal(word))));
-const listOf = <T extends string>(words: readonly T[]) => Type.Array(oneOf(words), { minItems: 1, commaSeparated: true });
+const oneOf = <T extends string>(values: readonly T[]) => Type.Unsafe<T>(Type.Union(values.map((value) => Type.Literal(value))));
+const listOf = <T extends string>(values: readonly T[]) => Type.Array(oneOf(values), { minItems: 1, commaSeparated: true });
 
 const insight = (shape: Record<string, TSchema>) =>
   Type.Object({ name: Type.String(), period: Type.String(), ...shape, title: Type.String(), description: Type.String(), id: Type.String() });
@@ -23,7 +23,7 @@ const count = Type.Integer();
 export const readMediaInsights = readOperation({
   ...access,
   operation: "readMediaInsights",
-  summary: "Counts what happened to a media object over its whole life.",
+  summary: "Reads the metrics of a media object over its lifetime.",
   clauses: ["F1-1", "F1-2", "F1-3", "F1-4", "F1-5", "F1-6", "F1-7", "AUTH-15", "GEN-5", "VER-1d"],
   on: "microblog_media",
   edge: "insights",
@@ -37,7 +37,7 @@ export const EARLIEST_SECONDS = 1_712_991_600;
 export const readUserInsights = readOperation({
   ...access,
   operation: "readUserInsights",
-  summary: "Counts what happened around a user between two moments; without them, yesterday and today.",
+  summary: "Reads the metrics of a user in a range of time, by default yesterday and today.",
   clauses: ["F2-1", "F2-2", "F2-3", "F2-4", "F2-5", "F2-6", "F2-7", "F2-8", "LIM-7"],
   on: "microblog_user",
   edge: "microblog_insights",

@@ -26,7 +26,7 @@ export async function handleReadMediaInsights(request: OperationRequest<Static<t
 
 type UserRequest = OperationRequest<Static<typeof readUserInsights.params>>;
 
-/** The days that a request asks of, both included. */
+/** The range of a request in days since 1970 (UTC), both included. */
 interface Days {
   readonly first: number;
   readonly last: number;
@@ -39,7 +39,7 @@ export async function handleReadUserInsights(request: UserRequest, reader: Reade
   return { data };
 }
 
-/** F2-5, D-54: yesterday and today unless a range is given; a range of one moment runs from it, or up to it, by that default. */
+/** F2-5, D-54: by default yesterday and today. With only `since` the range ends today; with only `until` it contains the last two days before it. */
 function daysOf({ params, world }: UserRequest): Days {
   const now = unixSeconds(world.clock);
   const { since, until } = params;
@@ -48,7 +48,7 @@ function daysOf({ params, world }: UserRequest): Days {
   }
   if (since !== undefined && since < EARLIEST_SECONDS) throw invalidParameter("since", `must not be before ${EARLIEST_SECONDS}`);
   if (until !== undefined && until < EARLIEST_SECONDS) throw invalidParameter("until", `must not be before ${EARLIEST_SECONDS}`);
-  // Nothing is counted after today, however far a range reaches.
+  // A range may end in the future, but nothing is counted after today.
   const last = Math.min(dayOf(now), until === undefined ? dayOf(now) : dayOf(until - 1));
   const first = since === undefined ? last - 1 : dayOf(since);
   if (since !== undefined && since >= (until ?? now + 1)) throw invalidParameter("since", "must be before until");
@@ -79,7 +79,7 @@ async function userInsight({ node, params, world: _ }: UserRequest, reader: Read
   }
 }
 
-/** D-54: fewer followers than this could be told apart. */
+/** D-54: groups of fewer followers could identify a person. */
 const FOLLOWERS_MIN = 100;
 
 async function demographics(user: NodeId, reader: Reader, breakdown: Breakdown | undefined) {

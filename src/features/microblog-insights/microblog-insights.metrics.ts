@@ -1,11 +1,11 @@
-/** The metrics of F1 and F2 as data: how each is called and shaped (D-54). */
+/** The metrics of F1 and F2, with their titles and descriptions (D-54). */
 export const mediaMetrics = ["views", "likes", "replies", "reposts", "quotes", "shares"] as const;
 export type MediaMetric = (typeof mediaMetrics)[number];
 
 export const userMetrics = ["views", "likes", "replies", "reposts", "quotes", "clicks", "followers_count", "follower_demographics"] as const;
 export type UserMetric = (typeof userMetrics)[number];
 
-/** What can be recorded of a media object or a user; followers have a key of their own. */
+/** The metrics of activities. Followers have their own section of world files. */
 export const recordedMetrics = ["views", "likes", "replies", "reposts", "quotes", "shares", "clicks"] as const;
 export type RecordedMetric = (typeof recordedMetrics)[number];
 
@@ -29,5 +29,5 @@ export const DAY_SECONDS = 86_400;
 /** Days since 1970 in UTC (D-54). */
 export const dayOf = (seconds: number): number => Math.floor(seconds / DAY_SECONDS);
 
-/** As such platforms write a moment. */
+/** ISO 8601 in UTC, `2026-11-18T00:00:00+0000`. */
 export const momentText = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}+0000`;

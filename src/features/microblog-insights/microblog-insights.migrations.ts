@@ -5,7 +5,7 @@ export const microblogInsightMigrations: readonly Migration[] = [
     name: "insights",
     statements: [
       "CREATE TABLE microblog_media (owner BIGINT NOT NULL, id BIGINT NOT NULL, text TEXT NOT NULL, timestamp BIGINT NOT NULL, PRIMARY KEY (owner, id)) WITHOUT ROWID",
-      // Activity is counted when it is recorded, per day and for ever, so that a read looks at as many rows as it has days.
+      // Activities are counted when they are recorded, by day and in total, so that a read costs as many rows as it has days.
       "CREATE TABLE insight_days (target BIGINT NOT NULL, metric TEXT NOT NULL, day INTEGER NOT NULL, value BIGINT NOT NULL, PRIMARY KEY (target, metric, day)) WITHOUT ROWID",
       "CREATE TABLE insight_totals (target BIGINT NOT NULL, metric TEXT NOT NULL, value BIGINT NOT NULL, PRIMARY KEY (target, metric)) WITHOUT ROWID",
       `CREATE TABLE insight_links (target BIGINT NOT NULL, day INTEGER NOT NULL, link_url TEXT NOT NULL, value BIGINT NOT NULL,

@@ -29,7 +29,7 @@ export interface FollowerRow extends Row {
   value: number;
 }
 
-/** Counts one activity: in its day and for ever; a click in its link's day too. */
+/** Adds an activity to its day and to the total; a click also to its link and day. */
 export async function recordActivity(
   tx: Transaction,
   target: string,
@@ -156,7 +156,7 @@ export function listAllDays(reader: Reader, page: PageRequest): Promise<ListPage
   );
 }
 
-/** The links behind a day's clicks. */
+/** The clicked links of a day. */
 export function listLinksOfDay(reader: Reader, target: string, day: number): Promise<{ link_url: string; value: number }[]> {
   return reader.all(sql`SELECT l.link_url, l.value FROM insight_links l WHERE l.target = ${target} AND l.day = ${day} ORDER BY l.link_url`);
 }

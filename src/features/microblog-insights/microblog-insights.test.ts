@@ -4,7 +4,7 @@ import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 
 const scopes = ["microblog_basic", "microblog_manage_insights"];
-/** The harness's clock stands at 1795000000, in the UTC day that begins at 1794960000. */
+/** The harness's clock is at 1795000000, in the UTC day that starts at 1794960000. */
 const TODAY = 1_794_960_000;
 const DAY = 86_400;
 const days = (ago: number) => TODAY - ago * DAY + 3_600;
@@ -52,7 +52,7 @@ const ofUser = (plaza: TestPlaza, query: Record<string, unknown>) => insights(pl
 onEachDatabase("microblog insights", (database) => {
   const open = (options = {}) => openPlaza({ database, world, ...options });
 
-  test("F1: each metric of a media object, over its whole life", async () => {
+  test("F1: each metric of a media object is counted over its lifetime", async () => {
     const { status, body } = await ofMedia(await open(), "views,shares,quotes");
     expect(status).toBe(200);
     expect(body.data.map(({ name, period, values }: Record<string, unknown>) => ({ name, period, values }))).toEqual([
@@ -63,7 +63,7 @@ onEachDatabase("microblog insights", (database) => {
     expect(body.data[0].id).toBe("7101/insights/views/lifetime");
   });
 
-  test("F2-5: without a range, yesterday through today", async () => {
+  test("F2-5: the default range is yesterday and today", async () => {
     const { body } = await ofUser(await open(), { metric: "views,likes,clicks,followers_count,replies" });
     const [views, likes, clicks, followers, replies] = body.data;
     expect(views.values).toEqual([
@@ -79,7 +79,7 @@ onEachDatabase("microblog insights", (database) => {
     expect(replies.total_value).toEqual({ value: 0 });
   });
 
-  test("F2-4: since and until bound the days; today follows the clock", async () => {
+  test("F2-4: since and until limit the days; today follows the clock", async () => {
     const plaza = await open();
     const likes = async (query: Record<string, unknown>) => (await ofUser(plaza, { metric: "likes", ...query })).body.data[0].total_value.value;
     expect(await likes({ since: days(2), until: days(0) })).toBe(57);
@@ -133,7 +133,7 @@ onEachDatabase("microblog insights", (database) => {
     }
   });
 
-  test("AUTH-15: the user's own token, with both scopes, in the query", async () => {
+  test("AUTH-15: only the user's own token with both scopes is accepted, in the query", async () => {
     const plaza = await open();
     for (const [path, query] of [
       ["/7101/insights", { metric: "views" }],
@@ -146,7 +146,7 @@ onEachDatabase("microblog insights", (database) => {
     }
   });
 
-  test("an exported world counts the same when it is loaded again", async () => {
+  test("an exported world has the same counts when it is loaded again", async () => {
     const plaza = await open();
     const file = await exportWorld(plaza.world, plaza.registry);
     const again = await openPlaza({ database });

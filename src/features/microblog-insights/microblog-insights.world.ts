@@ -26,17 +26,17 @@ type MediaEntry = Static<typeof mediaEntry>;
 export const microblogMediaSection: WorldSection = {
   key: "microblog_media",
   entry: mediaEntry,
-  references: (given) => [{ path: "owner", types: ["microblog_user"], id: (given as MediaEntry).owner }],
-  insert: (tx, given, world) => insertMedia(tx, { ...(given as MediaEntry), timestamp: (given as MediaEntry).timestamp ?? unixSeconds(world.clock) }),
+  references: (input) => [{ path: "owner", types: ["microblog_user"], id: (input as MediaEntry).owner }],
+  insert: (tx, input, world) => insertMedia(tx, { ...(input as MediaEntry), timestamp: (input as MediaEntry).timestamp ?? unixSeconds(world.clock) }),
   async find(reader, id) {
     const node = await findNode(reader, nodeId(id));
     return node?.type === "microblog_media" ? findMedia(reader, node.owner, id) : undefined;
   },
   list: listAllMedia,
-  async replace(tx, given, world) {
-    const { owner, id, timestamp = unixSeconds(world.clock) } = given as MediaEntry;
+  async replace(tx, input, world) {
+    const { owner, id, timestamp = unixSeconds(world.clock) } = input as MediaEntry;
     if ((await findMedia(tx, owner, id)) === undefined) throw new WorldProblem("owner", "cannot change");
-    await updateMedia(tx, { ...(given as MediaEntry), timestamp });
+    await updateMedia(tx, { ...(input as MediaEntry), timestamp });
   },
   async remove(tx, id) {
     const node = await findNode(tx, nodeId(id));
@@ -44,7 +44,7 @@ export const microblogMediaSection: WorldSection = {
   },
 };
 
-/** More in one entry would not be one activity, and sums stay far below 2^53. */
+/** Of one entry, so that sums stay far below 2^53. */
 const VALUE_MAX = 1_000_000_000;
 
 const activityEntry = Type.Object(
@@ -59,7 +59,7 @@ const activityEntry = Type.Object(
 );
 type ActivityEntry = Static<typeof activityEntry>;
 
-/** Records add up and are counted by the day; none can be read, changed or taken back by itself. */
+/** Activities are stored only as sums, so that none can be read, updated or removed by itself. */
 const recordsOnly = {
   identity: [],
   find: async () => undefined,
@@ -69,7 +69,7 @@ const recordsOnly = {
   remove: async () => false,
 } as const satisfies Partial<WorldSection>;
 
-/** A metric that its target does not have would be counted, and no request would ever show it. */
+/** The types that have the metric. Others are refused, because no request could read the count. */
 function targetTypes(metric: RecordedMetric): string[] {
   const types: string[] = [];
   if ((mediaMetrics as readonly string[]).includes(metric)) types.push("microblog_media");
@@ -81,10 +81,10 @@ export const activitySection: WorldSection = {
   ...recordsOnly,
   key: "activity",
   entry: activityEntry,
-  references: (given) => [{ path: "target", types: targetTypes((given as ActivityEntry).metric), id: (given as ActivityEntry).target }],
-  async insert(tx, given, world) {
-    const { target, metric, time = unixSeconds(world.clock), value, link_url } = given as ActivityEntry;
-    if (link_url !== undefined && metric !== "clicks") throw new WorldProblem("link_url", "belongs to the metric clicks");
+  references: (input) => [{ path: "target", types: targetTypes((input as ActivityEntry).metric), id: (input as ActivityEntry).target }],
+  async insert(tx, input, world) {
+    const { target, metric, time = unixSeconds(world.clock), value, link_url } = input as ActivityEntry;
+    if (link_url !== undefined && metric !== "clicks") throw new WorldProblem("link_url", "is allowed only for the metric clicks");
     if (link_url === undefined && metric === "clicks") throw new WorldProblem("link_url", "is required for the metric clicks");
     await recordActivity(tx, target, metric, dayOf(time), value, link_url);
     return true;
@@ -120,9 +120,9 @@ export const followersSection: WorldSection = {
   ...recordsOnly,
   key: "followers",
   entry: followersEntry,
-  references: (given) => [{ path: "microblog_user", types: ["microblog_user"], id: (given as FollowersEntry).microblog_user }],
-  async insert(tx, given, world) {
-    const { count, time = unixSeconds(world.clock), ...rest } = given as FollowersEntry;
+  references: (input) => [{ path: "microblog_user", types: ["microblog_user"], id: (input as FollowersEntry).microblog_user }],
+  async insert(tx, input, world) {
+    const { count, time = unixSeconds(world.clock), ...rest } = input as FollowersEntry;
     await recordFollowers(tx, { ...rest, time, value: count });
     return true;
   },

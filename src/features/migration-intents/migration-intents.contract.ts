@@ -11,7 +11,7 @@ const text = { schema: Type.String(), policy: migrationIntent } as const;
 
 const idOnly: FieldSet = { fields: { id: text }, defaults: ["id"] };
 
-/** An account or solution, shown by its id; one that the intent does not have is a 422 where it was asked for (D-21). */
+/** An account or solution by its id. Requesting one that the intent does not have is a 422 (D-21). */
 const reference = (column: "waba" | "destination_waba" | "solution"): Field<IntentRow> => ({
   schema: Type.Object({ id: Type.String() }),
   policy: migrationIntent,
@@ -25,7 +25,7 @@ const reference = (column: "waba" | "destination_waba" | "solution"): Field<Inte
   },
 });
 
-/** H7-18, H7-19, D-37: id and status are always answered. */
+/** H7-18, H7-19, D-37: responses always contain id and status. */
 export const intentNode: FieldSet<IntentRow> = {
   fields: {
     id: text,
@@ -54,7 +54,7 @@ export const readIntent = {
 
 export const setSolutionMigrationIntent = writeOperation({
   operation: "setSolutionMigrationIntent",
-  summary: "Begins to move an account to a multi-partner solution, and to another account if one is named (D-58).",
+  summary: "Starts the migration of an account to a multi-partner solution, and to another account if destination_waba is sent (D-58).",
   clauses: [],
   on: "chatapp_account",
   method: "POST",

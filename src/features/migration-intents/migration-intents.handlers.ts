@@ -12,7 +12,7 @@ export async function handleSetSolutionMigrationIntent(request: OperationRequest
   const { solution_id, destination_waba } = params;
   if (!isNodeId(solution_id) || (await findSolution(tx, solution_id)) === undefined) throw invalidParameter("solution_id", "is not a solution");
   if (destination_waba !== undefined) {
-    // An account of strangers answers as one that does not exist.
+    // An account that the app cannot see gets the error of a missing one.
     const isAccount = isNodeId(destination_waba) && (await findNode(tx, destination_waba))?.type === "chatapp_account";
     const isSeen = isAccount && (await world.ports.get("chatapp_account").isSubscribed(tx, destination_waba, caller.app.id));
     if (!isSeen || destination_waba === node.id) throw invalidParameter("destination_waba", "is not another account that the app is subscribed on");

@@ -10,7 +10,7 @@ export const migrationIntentMigrations: readonly Migration[] = [
     ],
   },
   {
-    // For an account, a solution or an app that is removed.
+    // For deleting an account, a solution or an app.
     name: "migration_intents_by_party",
     statements: [
       "CREATE INDEX solutions_by_owner_app ON solutions (owner_app)",

@@ -29,7 +29,7 @@ export function findIntent(reader: Reader, waba: NodeId, id: string): Promise<In
 
 const intentsByAccount = { columns: ["i.waba", "i.id"], direction: "ascending", keyOf: (row: IntentRow) => [row.waba, row.id] } as const;
 
-/** Every intent of the world, for the control API. */
+/** For the control API. */
 export function listAllIntents(reader: Reader, page: PageRequest): Promise<ListPage<IntentRow>> {
   return readPage<IntentRow>(
     reader,
@@ -61,7 +61,7 @@ export async function deleteIntent(tx: Transaction, waba: NodeId, id: string): P
   return true;
 }
 
-/** For an account, a solution or an app that is being removed: an intent goes with its source account alone, a solution with its app. */
+/** For an account, a solution or an app that is being removed. Deletes the intents of the account and the solutions of the app; other intents only lose the reference. */
 export async function forgetParty(tx: Transaction, party: NodeId): Promise<void> {
   const intents = await tx.all<{ id: string }>(sql`SELECT CAST(i.id AS TEXT) AS id FROM migration_intents i WHERE i.waba = ${party}`);
   for (const { id } of intents) await deleteIntent(tx, party, id);

@@ -33,13 +33,13 @@ const read = (plaza: TestPlaza, query: Record<string, unknown> = {}, bearer = "s
 onEachDatabase("migration intents", (database) => {
   const open = (options = {}) => openPlaza({ database, world, ...options });
 
-  test("H7: by default solution, status and destination_waba, and always the id", async () => {
+  test("H7: a response contains solution, status and destination_waba by default, and always the id", async () => {
     const { status, body } = await read(await open());
     expect(status).toBe(200);
     expect(body).toEqual({ solution: { id: "4201" }, status: "INITIATED", destination_waba: { id: "4002" }, id: "4301" });
   });
 
-  test("H7-18, D-37: fields selects; status is answered whatever is asked", async () => {
+  test("H7-18, D-37: fields selects; a response always contains status", async () => {
     const plaza = await open();
     expect((await read(plaza, { fields: "waba" })).body).toEqual({ waba: { id: "4001" }, id: "4301", status: "INITIATED" });
     expect((await read(plaza, { fields: "waba{id}" })).body.waba).toEqual({ id: "4001" });
@@ -47,14 +47,14 @@ onEachDatabase("migration intents", (database) => {
     expect(unknown).toMatchObject({ status: 400, body: { error: { code: 100 } } });
   });
 
-  test("ERR-26, D-21: a field that the intent does not have is a 422 when asked for, and left out otherwise", async () => {
+  test("ERR-26, D-21: a field that the intent does not have is a 422 when requested, and left out otherwise", async () => {
     const plaza = await open();
     const { status, body } = await read(plaza, { fields: "destination_waba" }, "source", "/v25.0/4302");
     expect({ status, body }).toMatchObject({ status: 422, body: { error: { code: 100, error_data: { field: "destination_waba" } } } });
     expect((await read(plaza, {}, "source", "/v25.0/4302")).body).toEqual({ status: "COMPLETED", id: "4302" });
   });
 
-  test("VER-1c, D-03: v23.0 to v25.0 serve it, others and none do not", async () => {
+  test("VER-1c, D-03: v23.0 to v25.0 serve intents; other versions and requests without one do not", async () => {
     const plaza = await open();
     for (const version of ["v23.0", "v24.0", "v25.0", "v25"]) expect((await read(plaza, {}, "source", `/${version}/4301`)).status).toBe(200);
     for (const path of ["/v22.0/4301", "/v26.0/4301", "/4301"]) {
@@ -63,7 +63,7 @@ onEachDatabase("migration intents", (database) => {
     }
   });
 
-  test("ERR-23 to ERR-25: 401 without a live token, 403 without the scope, 404 for strangers and for what does not exist", async () => {
+  test("ERR-23 to ERR-25: 401 without a live token, 403 without the scope, 404 for other apps and for missing intents", async () => {
     const plaza = await open();
     for (const bearer of ["destination", "owner"]) expect((await read(plaza, {}, bearer)).status).toBe(200);
     expect((await plaza.get("/v25.0/4301")).status).toBe(401);
@@ -79,7 +79,7 @@ onEachDatabase("migration intents", (database) => {
     expect(inQuery).toMatchObject({ status: 401, body: { error: { code: 104 } } });
   });
 
-  test("D-58: an intent begins INITIATED on the account of the caller", async () => {
+  test("D-58: a new intent has the status INITIATED and belongs to the requested account", async () => {
     const plaza = await open();
     const begin = (body: Record<string, unknown>, bearer = "source", waba = "4001") =>
       plaza.post(`/v25.0/${waba}/set_solution_migration_intent`, { bearer, body });
@@ -99,7 +99,7 @@ onEachDatabase("migration intents", (database) => {
     expect((await begin({ solution_id: "4201" }, "stranger")).body.error.error_subcode).toBe(33);
   });
 
-  test("D-58: the status moves along its table alone", async () => {
+  test("D-58: the status changes only along its table", async () => {
     const plaza = await open();
     const move = (status: string) =>
       plaza.world.database.write(async (tx) => {

@@ -28,11 +28,11 @@ type SolutionEntry = Static<typeof solutionEntry>;
 export const solutionSection: WorldSection = {
   key: "solutions",
   entry: solutionEntry,
-  references: (given) => [{ path: "owner_app", types: ["app"], id: (given as SolutionEntry).owner_app }],
-  insert: (tx, given) => insertSolution(tx, given as SolutionEntry),
+  references: (input) => [{ path: "owner_app", types: ["app"], id: (input as SolutionEntry).owner_app }],
+  insert: (tx, input) => insertSolution(tx, input as SolutionEntry),
   find: findSolution,
   list: listSolutions,
-  replace: (tx, given) => updateSolution(tx, given as SolutionEntry),
+  replace: (tx, input) => updateSolution(tx, input as SolutionEntry),
   remove: deleteSolution,
 };
 
@@ -48,8 +48,8 @@ const intentEntry = Type.Object(
 );
 type IntentEntry = Static<typeof intentEntry>;
 
-const rowOf = (given: WorldEntry): IntentRow => {
-  const { id, waba, destination_waba = null, solution = null, status: state } = given as IntentEntry;
+const rowOf = (input: WorldEntry): IntentRow => {
+  const { id, waba, destination_waba = null, solution = null, status: state } = input as IntentEntry;
   return { id, waba, destination_waba, solution, status: state };
 };
 
@@ -69,15 +69,15 @@ async function rowById(reader: Reader, id: string): Promise<IntentRow | undefine
 export const migrationIntentSection: WorldSection = {
   key: "migration_intents",
   entry: intentEntry,
-  references: (given) => {
-    const { waba, destination_waba, solution } = given as IntentEntry;
+  references: (input) => {
+    const { waba, destination_waba, solution } = input as IntentEntry;
     return [
       { path: "waba", types: ["chatapp_account"], id: waba },
       ...(destination_waba === undefined ? [] : [{ path: "destination_waba", types: ["chatapp_account"], id: destination_waba }]),
       ...(solution === undefined ? [] : [{ path: "solution", types: ["solution"], id: solution }]),
     ];
   },
-  insert: (tx, given) => insertIntent(tx, rowOf(given)),
+  insert: (tx, input) => insertIntent(tx, rowOf(input)),
   async find(reader, id) {
     const row = await rowById(reader, id);
     return row === undefined ? undefined : entryOf(row);
@@ -86,12 +86,12 @@ export const migrationIntentSection: WorldSection = {
     const found = await listAllIntents(reader, page);
     return { ...found, rows: found.rows.map(entryOf) };
   },
-  async replace(tx, given) {
-    const next = rowOf(given);
+  async replace(tx, input) {
+    const next = rowOf(input);
     const stored = await rowById(tx, next.id);
     if (stored === undefined || stored.waba !== next.waba) throw new WorldProblem("waba", "cannot change");
     if (next.status !== stored.status && !transitions[stored.status].includes(next.status)) {
-      throw new WorldProblem("status", `cannot go from ${stored.status} to ${next.status}`);
+      throw new WorldProblem("status", `cannot change from ${stored.status} to ${next.status}`);
     }
     await saveIntent(tx, next);
   },

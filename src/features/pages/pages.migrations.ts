@@ -10,6 +10,6 @@ export const pageMigrations: readonly Migration[] = [
         PRIMARY KEY (page, user_id)) WITHOUT ROWID`,
     ],
   },
-  // For a user who is removed.
+  // For deleting a user.
   { name: "page_roles_by_user", statements: ["CREATE INDEX page_roles_by_user ON page_roles (user_id, page)"] },
 ];

@@ -91,7 +91,7 @@ export async function deleteRole(tx: Transaction, page: NodeId, user: string): P
   tx.invalidate(pageRoleFact, pageRoleKey(page, user));
 }
 
-/** For a user who is being removed. */
+/** Deletes the roles of a user that is being removed. */
 export async function deleteRolesOfUser(tx: Transaction, user: NodeId): Promise<void> {
   const own = await tx.all<{ page: string }>(sql`SELECT CAST(r.page AS TEXT) AS page FROM page_roles r WHERE r.user_id = ${user}`);
   for (const { page } of own) await deleteRole(tx, nodeId(page), user);

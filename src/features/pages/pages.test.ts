@@ -8,7 +8,7 @@ const labels = "/v26.0/2001/custom_labels";
 onEachDatabase("pages", (database) => {
   const open = () => openPlaza({ database, world: cafe });
 
-  test("a page with its people and roles is made, changed and removed by the world file's words", async () => {
+  test("a page with its people and roles is created, updated and removed by a world file entry", async () => {
     const plaza = await open();
     const page = {
       id: "2009",
@@ -20,7 +20,7 @@ onEachDatabase("pages", (database) => {
     await expectRoundTrip(plaza);
   });
 
-  test("D-13: a role that changes counts from the next request", async () => {
+  test("D-13: a changed role takes effect with the next request", async () => {
     const plaza = await open();
     const status = async (token: string) => (await plaza.get(labels, { token })).status;
     expect({ ada: await status("ada"), bob: await status("bob"), cleo: await status("cleo") }).toEqual({ ada: 200, bob: 403, cleo: 400 });
@@ -33,7 +33,7 @@ onEachDatabase("pages", (database) => {
     expect({ ada: await status("ada"), bob: await status("bob"), cleo: await status("cleo") }).toEqual({ ada: 400, bob: 200, cleo: 403 });
   });
 
-  test("people come and go; those who stay keep their labels", async () => {
+  test("an update adds and removes people; the others keep their labels", async () => {
     const plaza = await open();
     await changeEntry(plaza, "labels", "5001", { users: ["9001", "9002"] });
     await changeEntry(plaza, "pages", "2001", { people: [{ psid: "9001", name: "Guest, renamed" }, { psid: "9003" }] });
@@ -47,7 +47,7 @@ onEachDatabase("pages", (database) => {
     expect((await findEntry(plaza, "labels", "5001"))?.users).toEqual(["9001"]);
   });
 
-  test("D-21: the interface reads no page by id, and a removed page is gone with its people", async () => {
+  test("D-21: a page cannot be read by id, and removing a page removes its people", async () => {
     const plaza = await open();
     await expectUnreadable(plaza, "2001", "page");
     await removeEntry(plaza, "pages", "2001");

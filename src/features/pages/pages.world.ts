@@ -38,7 +38,7 @@ const entry = Type.Object(
         ),
       ),
     ),
-    /** The apps that get the page's webhooks (D-60). */
+    /** The apps that receive webhooks of the page (D-60). */
     subscribed_apps: Type.Array(Type.Object({ app: worldId, subscribed_fields: Type.Array(Type.String()) }, { additionalProperties: false }), {
       default: [],
     }),
@@ -62,8 +62,8 @@ async function addPerson(tx: Transaction, page: NodeId, psid: NodeId, name: stri
   if (!(await insertPerson(tx, page, psid, name))) throw new WorldProblem(`people[${index}].psid`, `${psid} is taken`);
 }
 
-async function insert(tx: Transaction, given: WorldEntry, world: World): Promise<boolean> {
-  const { id, name = "", people, roles, subscribed_apps } = given as Entry;
+async function insert(tx: Transaction, input: WorldEntry, world: World): Promise<boolean> {
+  const { id, name = "", people, roles, subscribed_apps } = input as Entry;
   const page = nodeId(String(id));
   if (!(await insertPage(tx, page, name))) return false;
   for (const [index, { psid, name: personName = "" }] of (people ?? []).entries()) await addPerson(tx, page, psid, personName, index);
@@ -72,8 +72,8 @@ async function insert(tx: Transaction, given: WorldEntry, world: World): Promise
   return true;
 }
 
-async function replace(tx: Transaction, given: WorldEntry, world: World): Promise<void> {
-  const { id, name = "", people = [], roles, subscribed_apps } = given as Entry;
+async function replace(tx: Transaction, input: WorldEntry, world: World): Promise<void> {
+  const { id, name = "", people = [], roles, subscribed_apps } = input as Entry;
   const page = nodeId(String(id));
   await renamePage(tx, page, name);
   const wanted = new Set<string>(people.map(({ psid }) => psid));
@@ -95,8 +95,8 @@ async function replace(tx: Transaction, given: WorldEntry, world: World): Promis
 export const pageSection: WorldSection = {
   key: "pages",
   entry,
-  references: (given) => {
-    const { roles = [], subscribed_apps } = given as Entry;
+  references: (input) => {
+    const { roles = [], subscribed_apps } = input as Entry;
     return [
       ...roles.map(({ user }, index) => ({ path: `roles[${index}].user`, types: ["user"], id: String(user) })),
       ...subscribed_apps.map(({ app }, index) => ({ path: `subscribed_apps[${index}].app`, types: ["app"], id: app })),

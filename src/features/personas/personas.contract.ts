@@ -5,7 +5,7 @@ import type { PersonaRow } from "./personas.store.ts";
 
 /** D-41. */
 export const PERSONA_NAME_CHARACTERS_MAX = 50;
-/** As long as addresses that browsers still take. */
+/** Browsers and CDNs refuse much longer addresses. */
 export const PICTURE_URL_CHARACTERS_MAX = 2_048;
 
 const access = {
@@ -41,7 +41,7 @@ export const listPersonas = listOperation({
 export const createPersona = writeOperation({
   ...access,
   operation: "createPersona",
-  summary: "Creates a persona of a page; name and picture come in the body or, instead, in the query.",
+  summary: "Creates a persona of a page. Name and picture are sent in the body or in the query.",
   clauses: ["A8-1", "A8-2", "A8-3", "A8-5", "A8-6", "A8-7", "A8-8", "A8-9", "A-12"],
   on: "page",
   method: "POST",
@@ -55,7 +55,7 @@ export const createPersona = writeOperation({
 export const deletePersonaOperation = writeOperation({
   ...access,
   operation: "deletePersona",
-  summary: "Deletes a persona; it leaves its page's list at once (D-41).",
+  summary: "Deletes a persona. It is no longer listed (D-41).",
   clauses: [],
   on: "persona",
   method: "DELETE",

@@ -21,7 +21,7 @@ export async function handleCreatePersona(request: OperationRequest<Static<typeo
   return { id };
 }
 
-/** D-41: kept as sent; it only has to be an absolute http(s) address. */
+/** D-41: a picture address is stored as sent and must be an absolute http(s) address. */
 export function isWebAddress(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text);
 }

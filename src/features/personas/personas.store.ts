@@ -46,7 +46,7 @@ export async function updatePersona(tx: Transaction, page: NodeId, id: string, p
     UPDATE personas SET name = ${persona.name}, profile_picture_url = ${persona.profile_picture_url} WHERE page = ${page} AND id = ${id}`);
 }
 
-/** Returns whether it was there. */
+/** Returns false when there was none. */
 export async function deletePersona(tx: Transaction, page: NodeId, id: string): Promise<boolean> {
   if ((await tx.run(sql`DELETE FROM personas WHERE page = ${page} AND id = ${id}`)) === 0) return false;
   await deleteNode(tx, nodeId(id));
@@ -55,7 +55,7 @@ export async function deletePersona(tx: Transaction, page: NodeId, id: string): 
 
 const oldestFirst = { columns: ["p.page", "p.id"], direction: "ascending", keyOf: (row: PersonaRow) => [row.page, row.id] } as const;
 
-/** Every persona of the world, for the control API. */
+/** For the control API. */
 export function listAllPersonas(reader: Reader, request: PageRequest): Promise<ListPage<PersonaRow>> {
   return readPage<PersonaRow>(
     reader,

@@ -20,14 +20,14 @@ onEachDatabase("personas", (database) => {
     ]);
   });
 
-  test("A8-3, D-41: name and picture may come by query; the body wins", async () => {
+  test("A8-3, D-41: name and picture may be sent in the query; the body has precedence", async () => {
     const plaza = await open();
     const query = { name: "Query", profile_picture_url: picture };
     const { body } = await plaza.post(onPage, { token, query, body: { name: "Body" } });
     expect((await plaza.get(`/v26.0/${body.id}`, { token })).body).toEqual({ id: body.id, name: "Body", profile_picture_url: picture });
   });
 
-  test("D-41: both are needed, a name has 1 to 50 characters, a picture is an http(s) address", async () => {
+  test("D-41: both are required; a name has 1 to 50 characters, a picture is an http(s) address", async () => {
     const plaza = await open();
     const wrong: [Record<string, unknown>, string][] = [
       [{ profile_picture_url: picture }, "name"],
@@ -46,14 +46,14 @@ onEachDatabase("personas", (database) => {
     expect((await plaza.get(onPage, { token })).body.data).toHaveLength(2);
   });
 
-  test("A7: a deleted persona is no longer listed nor read", async () => {
+  test("A7: a deleted persona is neither listed nor read", async () => {
     const plaza = await open();
     expect((await plaza.delete("/v26.0/5101", { token })).body).toEqual({ success: true });
     expect((await plaza.get(onPage, { token })).body).toEqual({ data: [], paging: { cursors: {} } });
     expect((await plaza.get("/v26.0/5101", { token })).body.error_subcode).toBe(33);
   });
 
-  test("D-14: to another page's token an existing persona and a missing one response alike", async () => {
+  test("D-14: another page's token gets the same response for an existing persona and a missing one", async () => {
     const plaza = await open();
     const strip = (text: unknown) =>
       JSON.stringify(text)

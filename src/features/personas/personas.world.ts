@@ -18,9 +18,9 @@ const entry = Type.Object(
 );
 type Entry = Required<Static<typeof entry>>;
 
-/** D-41: as A8 would keep it. */
-function wordsOf(given: WorldEntry): { name: string; profile_picture_url: string } {
-  const { name, profile_picture_url } = given as Entry;
+/** D-41: validates an entry like A8. */
+function readNewPersona(input: WorldEntry): { name: string; profile_picture_url: string } {
+  const { name, profile_picture_url } = input as Entry;
   if (name.trim() === "") throw new WorldProblem("name", "must not be empty");
   if (!isWebAddress(profile_picture_url)) throw new WorldProblem("profile_picture_url", "must be an http or https address");
   return { name: name.trim(), profile_picture_url };
@@ -29,20 +29,20 @@ function wordsOf(given: WorldEntry): { name: string; profile_picture_url: string
 export const personaSection: WorldSection = {
   key: "personas",
   entry,
-  references: (given) => [{ path: "page", types: ["page"], id: (given as Entry).page }],
-  async insert(tx, given) {
-    const { id, page } = given as Entry;
-    return insertPersona(tx, page, id, wordsOf(given));
+  references: (input) => [{ path: "page", types: ["page"], id: (input as Entry).page }],
+  async insert(tx, input) {
+    const { id, page } = input as Entry;
+    return insertPersona(tx, page, id, readNewPersona(input));
   },
   async find(reader, id) {
     const node = await findNode(reader, nodeId(id));
     return node?.type === "persona" ? findPersona(reader, node.owner, id) : undefined;
   },
   list: listAllPersonas,
-  async replace(tx, given) {
-    const { id, page } = given as Entry;
+  async replace(tx, input) {
+    const { id, page } = input as Entry;
     if ((await findPersona(tx, page, id)) === undefined) throw new WorldProblem("page", "cannot change");
-    await updatePersona(tx, page, id, wordsOf(given));
+    await updatePersona(tx, page, id, readNewPersona(input));
   },
   async remove(tx, id) {
     const node = await findNode(tx, nodeId(id));

@@ -2,25 +2,25 @@ import { Type } from "typebox";
 import { writeOperation } from "#graph/contract/operation";
 import { catalogCreation } from "./product-catalogs.policies.ts";
 
-/** G1-10, ERR-32: the one vertical that is supported. */
+/** G1-10, ERR-32: the only supported vertical. */
 export const CATALOG_VERTICAL = "commerce";
-/** The document sets no limit; this is as long as other names of things for sale. */
+/** The document sets no limit; this is the limit of product names. */
 export const CATALOG_NAME_CHARACTERS_MAX = 200;
-/** A partner's own id for a business: a UUID, a number, an e-mail address. */
+/** Enough for a UUID, a number or an e-mail address. */
 export const EXTERNAL_BUSINESS_ID_CHARACTERS_MAX = 255;
 
-/** The task ids of G1-20 and G1-21; the words for them stand in `auth/catalogs.ts`. */
+/** The task ids of G1-20 and G1-21. */
 const permittedTask = Type.Unsafe<"240588526848665" | "2015469438531460">({ enum: ["240588526848665", "2015469438531460"] });
 
 const agency = Type.Object({
-  /** G1-17, ERR-33: both are needed once there is an agency. */
+  /** G1-17, ERR-33: both properties of an agency are required. */
   business_id: Type.String(),
   permitted_tasks: Type.Array(permittedTask, { minItems: 1 }),
 });
 
 export const createCatalog = writeOperation({
   operation: "createCatalog",
-  summary: "Creates a product catalog for a page; linked to a business, and shared with an agency, where they are named.",
+  summary: "Creates a product catalog for a page, optionally linked to a business and shared with an agency.",
   clauses: [
     ...["G1-1", "G1-2", "G1-4", "G1-6", "G1-7", "G1-8", "G1-9", "G1-10", "G1-11", "G1-12", "G1-13", "G1-14", "G1-15", "G1-16", "G1-17", "G1-18"],
     ...["G1-19", "G1-20", "G1-21", "G1-22", "G1-23"],

@@ -27,13 +27,13 @@ export async function handleCreateCatalog(request: CreateCatalog, tx: Transactio
     name,
     business,
     external_business_id: business_metadata?.external_business_id,
-    // G1-22, D-144: it takes both to share a catalog; G1-12: without a business it is the page's alone.
+    // G1-22, D-144: a catalog is shared only with business and agency; G1-12: without a business it belongs only to the page.
     agencies: business === undefined || share === undefined ? [] : [share],
   });
   return { id };
 }
 
-/** D-56: an unknown business is refused, whether or not the share comes about. */
+/** D-56: an unknown business is refused, even if the catalog is not shared. */
 async function readShare(request: CreateCatalog, tx: Transaction): Promise<AgencyShare | undefined> {
   const agency = request.params.business_metadata?.agency;
   if (agency === undefined) return undefined;

@@ -11,7 +11,7 @@ export const productCatalogMigrations: readonly Migration[] = [
     ],
   },
   {
-    // For a business that is removed.
+    // For deleting a business.
     name: "product_catalogs_by_business",
     statements: [
       "CREATE INDEX product_catalogs_by_business ON product_catalogs (business) WHERE business IS NOT NULL",

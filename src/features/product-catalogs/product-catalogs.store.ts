@@ -40,7 +40,7 @@ export async function findCatalog(reader: Reader, id: string): Promise<Catalog |
 
 const byId = { columns: ["c.id"], direction: "ascending", keyOf: (row: CatalogRow) => [row.id] } as const;
 
-/** Every catalog of the world, for the control API. */
+/** For the control API. */
 export async function listAllCatalogs(reader: Reader, page: PageRequest): Promise<ListPage<Catalog>> {
   const found = await readPage<CatalogRow>(reader, selectCatalogs("1", LARGEST_ID), byId, page);
   return { ...found, rows: await Promise.all(found.rows.map((row) => catalogOf(reader, row))) };
@@ -65,13 +65,13 @@ async function listAgencies(reader: Reader, catalog: string): Promise<AgencyShar
 
 /** Returns whether the id was free. */
 export async function insertCatalog(tx: Transaction, catalog: Catalog): Promise<boolean> {
-  // A catalog may belong to a page and to businesses; it is its own owner, and who has it is looked up (D-13).
+  // A catalog may belong to a page and to businesses, so the node is its own owner, and policies look up who may access it (D-13).
   if (!(await insertNode(tx, { id: catalog.id, type: "product_catalog", owner: catalog.id }))) return false;
   await saveCatalog(tx, catalog);
   return true;
 }
 
-/** In place of what is stored. */
+/** Inserts or replaces the catalog and its agencies. */
 export async function saveCatalog(tx: Transaction, { id, page, name, business, external_business_id, agencies }: Catalog): Promise<void> {
   await tx.run(sql`
     INSERT INTO product_catalogs (id, page, name, business, external_business_id)
@@ -101,7 +101,7 @@ export async function listCatalogsOfPage(reader: Reader, page: NodeId): Promise<
   return own.map(({ id }) => nodeId(id));
 }
 
-/** For a business that is being removed: what it had, or shared in, stays with the page. */
+/** Removes a business that is being deleted from its catalogs, which stay with their pages. */
 export async function forgetBusiness(tx: Transaction, business: NodeId): Promise<void> {
   const touched = await tx.all<{ id: string }>(sql`
     SELECT CAST(c.id AS TEXT) AS id FROM product_catalogs c WHERE c.business = ${business}

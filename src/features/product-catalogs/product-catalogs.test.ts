@@ -57,7 +57,7 @@ async function addFeed(plaza: TestPlaza, catalog: string): Promise<(token: strin
 onEachDatabase("product catalogs", (database) => {
   const open = (options = {}) => openPlaza({ database, world, ...options });
 
-  test("G1: a catalog is made for a page, under both addresses, with a version and without", async () => {
+  test("G1: a catalog is created for a page, under both addresses, with and without a version", async () => {
     const plaza = await open();
     for (const path of [EDGE, "/v25.0/pages/2001/owned_product_catalogs", "/2001/owned_product_catalogs", "/pages/2001/owned_product_catalogs"]) {
       const { status, body, headers } = await create(plaza, { name: " Books " }, {}, path);
@@ -68,7 +68,7 @@ onEachDatabase("product catalogs", (database) => {
     }
   });
 
-  test("G1, D-03: v26.0 is no marketing version yet, and other surfaces do not have the edge", async () => {
+  test("G1, D-03: v26.0 is not a marketing version yet, and other surfaces do not have the edge", async () => {
     const plaza = await open();
     const { status, body } = await create(plaza, { name: "Books" }, {}, "/v26.0/2001/owned_product_catalogs");
     expect({ status, body }).toMatchObject({ status: 400, body: { error: { code: 2635 } } });
@@ -77,7 +77,7 @@ onEachDatabase("product catalogs", (database) => {
     expect(await countCatalogs(plaza)).toBe(0);
   });
 
-  test("ERR-32: a vertical other than commerce fails, and so do names that are none", async () => {
+  test("ERR-32: other verticals than commerce and invalid names are refused", async () => {
     const plaza = await open();
     expect((await create(plaza, { name: "Books", vertical: "commerce" })).status).toBe(200);
     for (const [body, parameter] of [
@@ -101,7 +101,7 @@ onEachDatabase("product catalogs", (database) => {
     expect(await countCatalogs(plaza)).toBe(1);
   });
 
-  test("G1-13, G1-15: a business is linked, and may have another id with the partner", async () => {
+  test("G1-13, G1-15: a business is linked, optionally with the partner's id for it", async () => {
     const plaza = await open();
     const { body } = await create(plaza, { name: "Books", business_id: 3501, business_metadata: { external_business_id: "ext-1" } });
     expect(await entryOf(plaza, body.id)).toMatchObject({ business: "3501", external_business_id: "ext-1", agencies: [] });
@@ -133,7 +133,7 @@ onEachDatabase("product catalogs", (database) => {
     expect(await countCatalogs(plaza)).toBe(0);
   });
 
-  test("G1-22: with business and agency the catalog is shared, and the agency then has it", async () => {
+  test("G1-22: with business and agency the catalog is shared, and the agency may access it", async () => {
     const plaza = await open();
     const agency = { business_id: "3502", permitted_tasks: [ADVERTISE, MANAGE, ADVERTISE] };
     const { body } = await create(plaza, { name: "Books", business_id: "3501", business_metadata: { agency } });
@@ -143,7 +143,7 @@ onEachDatabase("product catalogs", (database) => {
     expect(await read("feed-reader-of-agency")).toBe(200);
     expect(await read("stranger")).toBe(400);
 
-    // G1-12: without a business it is the page's alone, whatever is said of an agency.
+    // G1-12: without a business it belongs only to the page, even with an agency.
     const alone = (await create(plaza, { name: "Books", business_metadata: { agency } })).body.id;
     expect(await entryOf(plaza, alone)).toMatchObject({ agencies: [] });
     const readAlone = await addFeed(plaza, alone);
@@ -151,7 +151,7 @@ onEachDatabase("product catalogs", (database) => {
     expect(await readAlone("maker")).toBe(200);
   });
 
-  test("D-13: who leaves the business, or loses the share, has the catalog no more", async () => {
+  test("D-13: leaving the business or losing the share ends the access to the catalog", async () => {
     const plaza = await open();
     const agency = { business_id: "3502", permitted_tasks: [MANAGE] };
     const catalog = (await create(plaza, { name: "Books", business_id: "3501", business_metadata: { agency } })).body.id;
@@ -168,7 +168,7 @@ onEachDatabase("product catalogs", (database) => {
     expect(await read("maker")).toBe(400);
   });
 
-  test("AUTH-17, AUTH-18, D-13: who may make a catalog, and a refused call makes none", async () => {
+  test("AUTH-17, AUTH-18, D-13: only permitted tokens create a catalog; a refused request creates none", async () => {
     const plaza = await open();
     const as = async (request: TestRequest, path = EDGE) => {
       const { status, body } = await create(plaza, { name: "Books" }, request, path);
@@ -192,7 +192,7 @@ onEachDatabase("product catalogs", (database) => {
     expect((await byQuery("maker")).body.error.code).toBe(104);
     expect(await countCatalogs(plaza)).toBe(0);
     expect((await byQuery("maker-in-development")).status).toBe(200);
-    // A person's token of another app has the same page: the app is not what owns a catalog.
+    // A person's token of another app has access too, because apps do not own catalogs.
     expect((await create(plaza, { name: "Books" }, { bearer: "maker-of-other-app" })).status).toBe(200);
   });
 
@@ -210,7 +210,7 @@ onEachDatabase("product catalogs", (database) => {
     }
   });
 
-  test("the world file says all of a catalog, and of a business's people", async () => {
+  test("a catalog and a business's people are exported to a world file and loaded again", async () => {
     const catalogs = [
       { id: "8001", page: "2001", name: "Books", vertical: "commerce", agencies: [] },
       {
@@ -238,7 +238,7 @@ onEachDatabase("product catalogs", (database) => {
   });
 });
 
-/** A world drawn at random: who works where, who has which task, and whom a catalog belongs to. */
+/** A random world: who works where, who has which task, and to whom a catalog belongs. */
 const drawn = fc.record({
   tasks: fc.array(fc.tuple(fc.nat(3), fc.nat(1), fc.subarray(["MANAGE", "ADVERTISE", "CREATE_CONTENT", "MODERATE", "MESSAGING", "ANALYZE"])), {
     maxLength: 6,
@@ -250,7 +250,7 @@ const drawn = fc.record({
   }),
 });
 
-test("D-13: over random worlds, a catalog's feed is seen by exactly those who have the catalog, and for others it does not exist", async () => {
+test("D-13: in random worlds, exactly the tokens with access to a catalog can read its feed; for others it does not exist", async () => {
   await fc.assert(
     fc.asyncProperty(drawn, async ({ tasks, people, catalogs }) => {
       const user = (at: number) => `300${at}`;

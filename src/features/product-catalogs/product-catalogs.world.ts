@@ -27,8 +27,8 @@ const entry = Type.Object(
 );
 type Entry = Static<typeof entry>;
 
-function catalogOf(given: WorldEntry): Catalog {
-  const { vertical: _, business, external_business_id, ...rest } = given as Entry;
+function catalogOf(input: WorldEntry): Catalog {
+  const { vertical: _, business, external_business_id, ...rest } = input as Entry;
   return { ...rest, business, external_business_id };
 }
 
@@ -44,15 +44,15 @@ function entryOf({ business, external_business_id, ...rest }: Catalog): WorldEnt
 export const catalogSection: WorldSection = {
   key: "catalogs",
   entry,
-  references: (given) => {
-    const { page, business, agencies } = given as Entry;
+  references: (input) => {
+    const { page, business, agencies } = input as Entry;
     return [
       { path: "page", types: ["page"], id: page },
       ...(business === undefined ? [] : [{ path: "business", types: ["business"], id: business }]),
       ...agencies.map(({ business: id }, index) => ({ path: `agencies[${index}].business`, types: ["business"], id })),
     ];
   },
-  insert: (tx, given) => insertCatalog(tx, catalogOf(given)),
+  insert: (tx, input) => insertCatalog(tx, catalogOf(input)),
   async find(reader, id) {
     const catalog = await findCatalog(reader, id);
     return catalog === undefined ? undefined : entryOf(catalog);
@@ -61,7 +61,7 @@ export const catalogSection: WorldSection = {
     const found = await listAllCatalogs(reader, page);
     return { ...found, rows: found.rows.map(entryOf) };
   },
-  replace: (tx, given) => saveCatalog(tx, catalogOf(given)),
-  // Feeds hang on it by its id, and go as whatever is below a removed node does.
+  replace: (tx, input) => saveCatalog(tx, catalogOf(input)),
+  // Its feeds are deleted by `forgetOwner`, like everything below a removed node.
   remove: (tx, id) => deleteCatalog(tx, nodeId(id)),
 };

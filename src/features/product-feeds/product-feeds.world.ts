@@ -47,7 +47,7 @@ async function saveItems(tx: Transaction, input: WorldEntry, world: World): Prom
   for (const [index, { ownId, retailer_id, text }] of read.entries()) {
     if (seen.has(retailer_id)) throw new WorldProblem(`items[${index}].retailer_id`, `repeats ${retailer_id}`);
     seen.add(retailer_id);
-    if (ownId !== undefined && (await findNode(tx, ownId)) !== undefined) throw new WorldProblem(`items[${index}].id`, `${ownId} is already used`);
+    if (ownId !== undefined && (await findNode(tx, ownId)) !== undefined) throw new WorldProblem(`items[${index}].id`, `${ownId} is taken`);
     rows.push({ id: ownId ?? ids.get(retailer_id) ?? world.ids.mint(), retailer_id, position: index + 1, item: text });
   }
   const inserted = await insertItems(tx, generation, rows);

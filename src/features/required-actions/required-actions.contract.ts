@@ -10,7 +10,7 @@ export const ACTION_ID_MAX = Number.MAX_SAFE_INTEGER;
 
 export const listRequiredActions = readOperation({
   operation: "listRequiredActions",
-  summary: "Lists what an app still has to do, by due date; `statuses` narrows it.",
+  summary: "Lists the actions that are required of an app, by due date; `statuses` filters them.",
   clauses: [
     ...["B1-1", "B1-2", "B1-3", "B1-4", "B1-5", "B1-7", "B1-8", "B1-10", "B1-11", "B1-12", "B1-13", "B1-14", "B1-15", "B1-16"],
     ...["AUTH-5", "VER-1e", "GEN-4"],

@@ -15,9 +15,9 @@ export async function handleListRequiredActions(
   reader: Reader,
 ): Promise<Static<typeof listRequiredActions.returns>> {
   const { node, params, graphRequest, world } = request;
-  const asked = graphRequest.header("x-api-version");
-  // D-50: the header may be left out, but not be another version.
-  if (asked !== undefined && asked !== API_VERSION) throw invalidParameter("X-API-Version", `must be ${API_VERSION}`);
+  const version = graphRequest.header("x-api-version");
+  // D-50: the header is optional, but another version is refused.
+  if (version !== undefined && version !== API_VERSION) throw invalidParameter("X-API-Version", `must be ${API_VERSION}`);
   const now = unixSeconds(world.clock);
   const actions = (await listActionsOfApp(reader, node.id)).map(({ id, title, description, due_date, ...facts }) => ({
     id: Number(id),

@@ -8,7 +8,7 @@
  * | past_due | in_review |
  * | completed | nothing |
  *
- * Whatever is not completed becomes past_due by itself when the clock passes its due date.
+ * An action that is not completed becomes past_due when the clock passes its due date.
  */
 export const statuses = ["completed", "in_progress", "in_review", "past_due"] as const;
 export type Status = (typeof statuses)[number];
@@ -28,7 +28,7 @@ export interface StatusFacts {
   readonly due_date: number | null;
 }
 
-/** The status at a moment. One that was set after the due date stands: the action was taken up again. */
+/** The status at `now` (Unix seconds). A status that was set after the due date stays, because work on the action was resumed. */
 export function statusAt({ status, status_time, due_date }: StatusFacts, now: number): Status {
   const hasPassed = due_date !== null && now > due_date && status_time <= due_date;
   return status !== "completed" && hasPassed ? "past_due" : status;

@@ -15,7 +15,7 @@ export interface ActionRow extends Row {
   status_time: number;
 }
 
-/** By due date, then id (D-50); those without a due date last. */
+/** By due date, then id (D-50); actions without a due date last. */
 export function listActionsOfApp(reader: Reader, app: NodeId): Promise<ActionRow[]> {
   return reader.all<ActionRow>(sql`
     SELECT CAST(r.app AS TEXT) AS app, CAST(r.id AS TEXT) AS id, r.title, r.description, r.due_date, r.status, r.status_time

@@ -44,7 +44,7 @@ const move = (plaza: TestPlaza, id: string, status: Status) =>
 onEachDatabase("required actions", (database) => {
   const open = (options = {}) => openPlaza({ database, world, ...options });
 
-  test("D-02: an action that is made without an id gets one below 2^53, also beside others of the same moment", async () => {
+  test("D-02: actions without an id get different ids below 2^53, also at the same moment", async () => {
     const { plaza, request } = await openControl({ database, world });
     const made: string[] = [];
     for (const title of ["a", "b", "c"]) {
@@ -57,7 +57,7 @@ onEachDatabase("required actions", (database) => {
     expect(listed).toEqual(expect.arrayContaining(made));
   });
 
-  test("B1: an app's actions come by due date, then id", async () => {
+  test("B1: an app's actions are listed by due date, then id", async () => {
     const { status, body } = await list(await open());
     expect(status).toBe(200);
     expect(body.required_action.map(({ id }: { id: number }) => id)).toEqual([5201, 5202, 5203, 5204]);
@@ -65,7 +65,7 @@ onEachDatabase("required actions", (database) => {
     expect(body.required_action[3]).toEqual({ id: 5204, title: "Whenever", status: "completed" });
   });
 
-  test("B1, D-50: statuses narrow the list in every encoding; an unknown one is refused", async () => {
+  test("B1, D-50: statuses filter the list in every encoding; an unknown one is refused", async () => {
     const plaza = await open();
     for (const given of ["in_review,completed", ["in_review", "completed"], '["in_review","completed"]', ["in_review,completed"]]) {
       expect((await list(plaza, { statuses: given })).body.required_action.map(({ id }: { id: number }) => id)).toEqual([5202, 5204]);
@@ -80,7 +80,7 @@ onEachDatabase("required actions", (database) => {
     expect((await list(plaza, {}, { headers: { "x-api-version": "1.0.1" } })).body.error.error_data.parameter).toBe("X-API-Version");
   });
 
-  test("AUTH-5, D-13: the app's own token, or of its administrators and developers, as bearer alone", async () => {
+  test("AUTH-5, D-13: the tokens of the app and of its administrators and developers are accepted, only as bearer", async () => {
     const plaza = await open();
     expect((await list(plaza, {}, { bearer: "ada" })).status).toBe(200);
     expect((await list(plaza, {}, { bearer: "bob" })).body.error.code).toBe(200);
@@ -92,7 +92,7 @@ onEachDatabase("required actions", (database) => {
     expect((await plaza.get("/1001/required_actions", { bearer: "app" })).body.error.error_subcode).toBe(33);
   });
 
-  test("D-50: what is not completed becomes past_due when the clock passes its due date, and can be taken up again", async () => {
+  test("D-50: an action that is not completed becomes past_due when the clock passes its due date, and can be resumed", async () => {
     const plaza = await open();
     plaza.time.realMs = DUE * 1000;
     expect(await statusesOf(plaza)).toEqual({ 5201: "in_progress", 5202: "in_review", 5203: "in_progress", 5204: "completed" });
@@ -107,7 +107,7 @@ onEachDatabase("required actions", (database) => {
   });
 });
 
-test("D-50: the clock alone never completes an action nor takes a completed one back", () => {
+test("D-50: the clock never completes an action and never changes a completed one", () => {
   const facts = fc.record({ status: fc.constantFrom(...statuses), status_time: fc.nat(), due_date: fc.option(fc.nat()) });
   fc.assert(
     fc.property(facts, fc.nat(), (action, now) => {

@@ -23,8 +23,8 @@ const entry = Type.Object(
 );
 type Entry = Static<typeof entry>;
 
-function rowOf(given: WorldEntry, status_time: number): ActionRow {
-  const { id, app, title, description = null, due_date = null, status: state } = given as Entry;
+function rowOf(input: WorldEntry, status_time: number): ActionRow {
+  const { id, app, title, description = null, due_date = null, status: state } = input as Entry;
   if (Number(id) > ACTION_ID_MAX) throw new WorldProblem("id", "must be below 2^53");
   return { id, app, title, description, due_date, status: state, status_time };
 }
@@ -38,7 +38,7 @@ const entryOf = ({ id, app, title, description, due_date, ...facts }: ActionRow,
   status: statusAt({ ...facts, due_date }, now),
 });
 
-/** Minted ids may have 63 bits. Without their last ten they still grow with time, and are below 2^53 (D-02). */
+/** Minted ids may have 63 bits. Without the last ten they still increase with time and are below 2^53 (D-02). */
 const SURPLUS_BITS = 10n;
 
 async function mintId(tx: Transaction, world: World): Promise<string> {
@@ -48,27 +48,27 @@ async function mintId(tx: Transaction, world: World): Promise<string> {
   return String(id);
 }
 
-/** A status that is given with the action counts from before its due date, so the clock alone makes it past due. */
-const SINCE_EVER = 0;
+/** The status time of a new action: before any due date, so that the action is past due as soon as the due date has passed. */
+const BEFORE_ANY_DUE_DATE = 0;
 
-async function replace(tx: Parameters<WorldSection["replace"]>[0], given: WorldEntry, world: World): Promise<void> {
+async function replace(tx: Parameters<WorldSection["replace"]>[0], input: WorldEntry, world: World): Promise<void> {
   const now = unixSeconds(world.clock);
-  const stored = await findAction(tx, nodeId(rowOf(given, now).app), rowOf(given, now).id);
+  const stored = await findAction(tx, nodeId(rowOf(input, now).app), rowOf(input, now).id);
   if (stored === undefined) throw new WorldProblem("app", "cannot change");
-  const next = rowOf(given, now);
+  const next = rowOf(input, now);
   const from = statusAt(stored, now);
-  // A due date that moves decides anew whether the action is past due.
+  // Keeps the status time, so that a changed due date decides whether the action is past due.
   if (next.status === from) await saveAction(tx, { ...next, status: from === "past_due" ? stored.status : from, status_time: stored.status_time });
   else if (transitions[from].includes(next.status)) await saveAction(tx, next);
-  else throw new WorldProblem("status", `cannot go from ${from} to ${next.status}`);
+  else throw new WorldProblem("status", `cannot change from ${from} to ${next.status}`);
 }
 
 export const requiredActionSection: WorldSection = {
   key: "required_actions",
   entry,
   mintId,
-  references: (given) => [{ path: "app", types: ["app"], id: (given as Entry).app }],
-  insert: (tx, given) => insertAction(tx, rowOf(given, SINCE_EVER)),
+  references: (input) => [{ path: "app", types: ["app"], id: (input as Entry).app }],
+  insert: (tx, input) => insertAction(tx, rowOf(input, BEFORE_ANY_DUE_DATE)),
   async find(reader, id, world) {
     const node = await findNode(reader, nodeId(id));
     const row = node?.type === "required_action" ? await findAction(reader, node.owner, id) : undefined;

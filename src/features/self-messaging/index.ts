@@ -1,4 +1,4 @@
-/** The public API of the self-messaging feature: D1, and what a person does in the app. */
+/** The public API of the self-messaging feature: D1, and the actions of a person in the app. */
 
 import { defineFeature } from "#graph/contract/feature";
 import { serveWrite } from "#graph/contract/operation";

@@ -1,4 +1,4 @@
-/** What happens, whoever causes it: D1 and the app make the same message. Each event is emitted in the caller's transaction. */
+/** The events of self messaging, from D1 or from the app. Each is emitted in the transaction of its cause. */
 
 import type { SocialAccountFacts } from "#features/social-accounts/api";
 import type { World } from "#graph/worlds/world";
@@ -7,7 +7,7 @@ import type { Transaction } from "#storage/database";
 import { type CommentedMedia, commentPayload, echoPayload, type Postback, postbackPayload, type Recipient } from "./self-messaging.payloads.ts";
 import { commentWebhook, liveCommentWebhook, messageWebhook } from "./self-messaging.webhooks.ts";
 
-/** HOOK-19. Answers the message's id. */
+/** HOOK-19. Returns the message's id. */
 export async function writeToSelf(tx: Transaction, world: World, account: Recipient, text: string): Promise<NodeId> {
   const mid = world.ids.mint();
   await world.webhooks.emit(tx, messageWebhook, { entity: account.id, payload: echoPayload(account, mid, text, world.clock.nowMs()) });
@@ -21,7 +21,7 @@ export const pressButton = (tx: Transaction, world: World, account: Recipient, p
 const commentWebhooks = { comments: commentWebhook, live_comments: liveCommentWebhook };
 export type CommentField = keyof typeof commentWebhooks;
 
-/** HOOK-14, SELF-16: the event is the media's owner's. Answers the comment's id. */
+/** HOOK-14, SELF-16: the event belongs to the owner of the media (D-134). Returns the comment's id. */
 export async function comment(
   tx: Transaction,
   world: World,

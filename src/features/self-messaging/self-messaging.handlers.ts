@@ -8,20 +8,20 @@ import { writeToSelf } from "./self-messaging.events.ts";
 
 type Send = OperationRequest<Static<typeof sendSelfMessage.params>>;
 
-/** SELF-8, SELF-9, D-133: which token each of the two hosts is for. */
+/** SELF-8, SELF-9, D-133: the type of token for each host. */
 const kindOf = { base: "page", social_login: "social_user" } as const;
 
 export async function handleSendSelfMessage(request: Send, tx: Transaction) {
   const { node, params, caller, graphRequest, world } = request;
   const kind = graphRequest.surface === "social_login" ? kindOf.social_login : kindOf.base;
-  if (caller.token.type !== kind) throw tokenInvalid("Authorization", `this host is for tokens of type ${kind}`);
+  if (caller.token.type !== kind) throw tokenInvalid("Authorization", `this host accepts only tokens of type ${kind}`);
   const { text, quick_replies } = params.message;
-  // D1-10. An empty list is none.
+  // D1-10: an empty list counts as absent.
   if (quick_replies !== undefined && !(Array.isArray(quick_replies) && quick_replies.length === 0)) {
     throw invalidParameter("message.quick_replies", "is not supported in a message to oneself");
   }
   const account = await world.ports.get("social_account").findAccount(tx, node.owner);
-  // It may have been removed, or given another social-scoped id, since the request began.
+  // The account may have been removed, or its social-scoped id changed, since the request began.
   if (account === undefined || account.social_scoped_id !== node.id) throw notFoundNode(request);
   return { id: await writeToSelf(tx, world, { ...account, social_scoped_id: node.id }, text) };
 }

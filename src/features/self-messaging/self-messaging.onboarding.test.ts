@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
-import { getsWebhook, type OnboardingFacts } from "./self-messaging.onboarding.ts";
+import { type OnboardingFacts, receivesWebhook } from "./self-messaging.onboarding.ts";
 
 const fields = ["messages", "comments", "live_comments"] as const;
 
-/** The document's table in other words: what a token must hold, as one line of text for each case. */
+/** The document's table, written independently: the scopes that a token needs in each case. */
 function neededScopes(type: string, field: string, isViaBusiness: boolean): string {
   if (field === "messages") return "social_business_basic social_business_manage_messages";
   if (type === "social_user") return "social_business_basic social_business_manage_comments";
@@ -18,7 +18,7 @@ const allScopes = [
   ...["pages_read_engagement", "ads_management", "ads_read", "pages_messaging"],
 ];
 
-/** Scopes as apps have them: just right for some case, one short of it, or any. */
+/** Scopes that are exactly enough for a case, one too few for it, or random. */
 const scopes = fc.oneof(
   fc.subarray(allScopes),
   fc
@@ -44,7 +44,7 @@ describe("onboarding", () => {
     tokens: fc.array(token, { maxLength: 3 }),
   });
 
-  test("SELF-4 to SELF-19: an app gets a webhook when every row of the table holds, and only then", () => {
+  test("SELF-4 to SELF-19: an app receives a webhook if and only if every row of the table holds", () => {
     let granted = 0;
     fc.assert(
       fc.property(facts, (given) => {
@@ -63,15 +63,15 @@ describe("onboarding", () => {
         ];
         const expected = !rows.includes(false);
         if (expected) granted++;
-        expect(getsWebhook(given)).toBe(expected);
+        expect(receivesWebhook(given)).toBe(expected);
       }),
       { numRuns: 5_000 },
     );
-    // The property says nothing if nobody is ever onboarded.
+    // Without onboarded apps the property would prove nothing.
     expect(granted).toBeGreaterThan(10);
   });
 
-  test("SELF-10 to SELF-14: the table, cell by cell: the scopes of each flow suffice, and none of them can be spared", () => {
+  test("SELF-10 to SELF-14: the table, cell by cell: the scopes of each flow suffice, and each is necessary", () => {
     const base = {
       account: { professional: true, app_connections: ["1001"] },
       app: { id: nodeId("1001"), messaging_access: true, access_level: "advanced" as const },
@@ -82,7 +82,7 @@ describe("onboarding", () => {
       for (const field of fields) {
         for (const isRoleViaBusiness of [false, true]) {
           const needed = neededScopes(type, field, isRoleViaBusiness).split(" ");
-          const decide = (held: readonly string[]) => getsWebhook({ ...base, field, tokens: [{ type, scopes: held, isRoleViaBusiness }] });
+          const decide = (held: readonly string[]) => receivesWebhook({ ...base, field, tokens: [{ type, scopes: held, isRoleViaBusiness }] });
           expect({ type, field, isRoleViaBusiness, mayReceive: decide(needed) }).toEqual({ type, field, isRoleViaBusiness, mayReceive: true });
           for (const spared of needed) {
             const mayReceive = decide(needed.filter((scope) => scope !== spared));
@@ -94,7 +94,7 @@ describe("onboarding", () => {
   });
 });
 
-/** A small world of everything that counts, as a world file says it. */
+/** A small world with everything that onboarding depends on. */
 const NOW = 1_795_000_000;
 
 interface SmallToken {
@@ -121,7 +121,7 @@ interface Small {
   readonly field: (typeof fields)[number];
 }
 
-/** The usual case often enough that whole rows of them come together. */
+/** Prefers the usual value, so that all conditions often hold together. */
 const mostly = <T, U>(usual: T, ...others: U[]): fc.Arbitrary<T | U> =>
   fc.oneof({ weight: 5, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constantFrom(...others) });
 
@@ -170,7 +170,7 @@ const entryOfToken = (token: SmallToken, index: number) => {
   return { ...common, social_account: token.isOther ? "6002" : "6001" };
 };
 
-/** Straight from the world file, with nothing of the program. */
+/** Computed from the world file without code of the program. */
 function expectedApps({ account, apps, viaBusiness, tokens, field }: Small): string[] {
   return apps
     .filter((app) => {
@@ -178,7 +178,7 @@ function expectedApps({ account, apps, viaBusiness, tokens, field }: Small): str
       const isOfAccount = (token: SmallToken) =>
         (token.type === "social_user" && !token.isOther) || (token.type === "page" && token.page === account.page);
       const holds = (token: SmallToken) => {
-        // Only 3001 has a role on 2001, and it may be through the business management tool.
+        // Only 3001 has a role on 2001, possibly through the business management tool.
         const isViaBusiness = viaBusiness && token.type === "page" && token.page === "2001" && token.user === "3001";
         return neededScopes(token.type, field, isViaBusiness)
           .split(" ")
@@ -202,7 +202,7 @@ const payloads = {
   live_comments: { from: { id: "6001", username: "x" }, id: "1", text: "x", media: { id: "1", media_product_type: "FEED" } },
 };
 
-test("SELF-4 to SELF-19, D-52: in any world, exactly the onboarded apps get a delivery", async () => {
+test("SELF-4 to SELF-19, D-52: in any world, exactly the onboarded apps receive a delivery", async () => {
   let delivered = 0;
   await fc.assert(
     fc.asyncProperty(worlds, async (small) => {

@@ -1,13 +1,13 @@
 /**
- * Which app gets which webhook of an account (SELF-4 to SELF-19, D-52). An app gets an event when all of these hold:
+ * Which apps receive which webhooks of an account (SELF-4 to SELF-19, D-52). An app receives an event when all of these hold:
  *
- * | what | where it is said |
+ * | condition | clauses |
  * | --- | --- |
  * | the account is professional and connected to the app | SELF-17 |
  * | the app has messaging access | SELF-18 |
- * | its access level is advanced, or the person behind the account has a role on it | SELF-4, SELF-5 |
+ * | its access level is advanced, or the account's person has a role on it | SELF-4, SELF-5 |
  * | it is subscribed to the field for the object `social` | SELF-15, SELF-16, SELF-19 |
- * | it holds a live token of either flow with that flow's scopes for the field | SELF-6 to SELF-14 |
+ * | it has a valid token of either flow with that flow's scopes for the field | SELF-6 to SELF-14 |
  */
 import { type AccountToken, findLiveTokensOfAccount } from "#auth/account-tokens.store";
 import type { AppFacts } from "#auth/app-facts";
@@ -26,7 +26,7 @@ import {
 } from "./self-messaging.flows.ts";
 
 interface HeldToken extends Pick<AccountToken, "type" | "scopes"> {
-  /** The person of a page token has that page's role through the business management tool. */
+  /** Whether the user of a page token has the role on the page through the business management tool. */
   readonly isRoleViaBusiness: boolean;
 }
 
@@ -36,19 +36,19 @@ export interface OnboardingFacts {
   readonly app: Pick<AppFacts, "id" | "messaging_access" | "access_level">;
   readonly isPersonOnApp: boolean;
   readonly isSubscribed: boolean;
-  /** The app's live tokens of the account and of its page. */
+  /** The app's valid tokens of the account and of its page. */
   readonly tokens: readonly HeldToken[];
 }
 
-/** Total: any combination of facts has a response. */
-export function getsWebhook({ field, account, app, isPersonOnApp, isSubscribed, tokens }: OnboardingFacts): boolean {
+/** Pure; defined for every combination of facts. */
+export function receivesWebhook({ field, account, app, isPersonOnApp, isSubscribed, tokens }: OnboardingFacts): boolean {
   return isSubscribed && missingForSelfMessaging(account, app, isPersonOnApp) === undefined && tokens.some((token) => suffices(token, field));
 }
 
 function suffices({ type, scopes, isRoleViaBusiness }: HeldToken, field: SelfMessagingField): boolean {
   // SELF-14.
-  const besides = type === "page" && field !== "messages" && isRoleViaBusiness ? BUSINESS_ROLE_SCOPES : [];
-  return [...flows[type][field], ...besides].every((scope) => scopes.includes(scope));
+  const more = type === "page" && field !== "messages" && isRoleViaBusiness ? BUSINESS_ROLE_SCOPES : [];
+  return [...flows[type][field], ...more].every((scope) => scopes.includes(scope));
 }
 
 const isField = (field: string): field is SelfMessagingField => selfMessagingFields.some((one) => one === field);
@@ -60,7 +60,7 @@ export async function subscribersOfSocialAccount(reader: Reader, ports: PortRegi
   const subscribers: NodeId[] = [];
   for (const id of account.app_connections) {
     const facts = await factsOf(reader, ports, nodeId(id), account, field, Math.floor(nowMs / 1000));
-    if (facts !== undefined && getsWebhook(facts)) subscribers.push(facts.app.id);
+    if (facts !== undefined && receivesWebhook(facts)) subscribers.push(facts.app.id);
   }
   return subscribers;
 }
@@ -74,7 +74,7 @@ async function factsOf(
   nowSeconds: number,
 ): Promise<OnboardingFacts | undefined> {
   const isSubscribed = await ports.get("webhook_subscription").isSubscribed(reader, id, "social", field);
-  // Most connected apps that get nothing are just not subscribed.
+  // Checked first, because most connected apps are not subscribed.
   const app = isSubscribed ? await ports.get("app").findFacts(reader, id) : undefined;
   if (app === undefined) return undefined;
   const tokens: HeldToken[] = [];

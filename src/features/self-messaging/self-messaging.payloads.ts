@@ -1,13 +1,13 @@
-/** What the webhooks of self messaging carry (HOOK-4 to HOOK-18), in the envelope of HOOK-2 and HOOK-3. Times are Unix milliseconds (D-52). */
+/** The payloads of the webhooks (HOOK-4 to HOOK-18), in the envelope of HOOK-2 and HOOK-3. Times are Unix milliseconds (D-52). */
 
 import type { SocialAccountFacts } from "#features/social-accounts/api";
 import type { NodeId } from "#kernel/ids";
 import type { CommentPayload, EchoPayload, PostbackPayload } from "./self-messaging.webhooks.ts";
 
-/** An account that can be written to. */
+/** An account that can receive messages. */
 export type Recipient = SocialAccountFacts & { readonly social_scoped_id: NodeId };
 
-/** HOOK-6, HOOK-7: the account is the sender, and the recipient by its social-scoped id, which D1 takes. */
+/** HOOK-6, HOOK-7, D-134: the account is the sender by its id and the recipient by its social-scoped id. */
 export const echoPayload = (account: Recipient, mid: string, text: string, timestamp: number): EchoPayload => ({
   sender: { id: account.id },
   recipient: { id: account.social_scoped_id },
@@ -22,7 +22,7 @@ export interface Postback {
   readonly mid: string;
 }
 
-/** HOOK-12, HOOK-13, D-134: here the account is the person who pressed, by its social-scoped id. */
+/** HOOK-12, HOOK-13, D-134: the account pressed the button as a person, so it is the sender by its social-scoped id. */
 export const postbackPayload = (account: Recipient, { title, payload, mid }: Postback, timestamp: number): PostbackPayload => ({
   sender: { id: account.social_scoped_id },
   recipient: { id: account.id },
@@ -37,7 +37,7 @@ export interface CommentedMedia {
   readonly media_product_type: string;
 }
 
-/** HOOK-17, HOOK-18, D-134: only a comment on one's own post carries the social-scoped id. */
+/** HOOK-17, HOOK-18, D-134: only a comment on the account's own post contains the social-scoped id. */
 export function commentPayload(from: SocialAccountFacts, media: CommentedMedia, id: NodeId, text: string): CommentPayload {
   const isOwn = from.id === media.owner && from.social_scoped_id !== undefined;
   return {

@@ -52,7 +52,7 @@ async function received(plaza: TestPlaza, { posts }: Receiver): Promise<{ object
 }
 
 onEachDatabase("self messaging", (database) => {
-  test("D1, HOOK-4 to HOOK-9: a message to oneself answers its id and yields exactly this echo", async () => {
+  test("D1, HOOK-4 to HOOK-9: a message to oneself returns its id and sends exactly this echo", async () => {
     const { plaza, receiver } = await open({ database });
     const { status, body } = await send(plaza, { message: { text: "grüße 😀" } });
     expect(status).toBe(200);
@@ -78,7 +78,7 @@ onEachDatabase("self messaging", (database) => {
     ]);
   });
 
-  test("D1-2, D1-3, SELF-6 to SELF-9: page tokens on the main host, the account's own on the social login host, never crosswise", async () => {
+  test("D1-2, D1-3, SELF-6 to SELF-9: the main host accepts only page tokens, the social login host only the account's own", async () => {
     const { plaza, receiver } = await open({ database });
     expect((await send(plaza)).status).toBe(200);
     expect((await send(plaza, { bearer: "cafe-own", surface: "social_login" })).status).toBe(200);
@@ -119,7 +119,7 @@ onEachDatabase("self messaging", (database) => {
     expect(await received(plaza, receiver)).toEqual([]);
   });
 
-  test("D-52: another account's social-scoped id is refused as such; what is no social-scoped id does not exist", async () => {
+  test("D-52: another account's social-scoped id has its own error; any other id does not exist", async () => {
     const { plaza, receiver } = await open({ database });
     for (const to of ["6902"]) expect(problem(await send(plaza, { to }))).toEqual([400, 100, 2534014]);
     expect(problem(await send(plaza, { bearer: "bar-page" }))).toEqual([400, 100, 2534014]);
@@ -132,7 +132,7 @@ onEachDatabase("self messaging", (database) => {
     expect(await received(plaza, receiver)).toEqual([]);
   });
 
-  test("AUTH-8, SELF-10, SELF-11: a bearer of the account or its page with both scopes; others are refused and nothing is sent", async () => {
+  test("AUTH-8, SELF-10, SELF-11: a bearer token of the account or its page with both scopes is accepted; others are refused and nothing is sent", async () => {
     const { plaza, receiver } = await open({ database });
     const refused: [string, number, number][] = [
       ["half-scoped", 403, 10],
@@ -153,7 +153,7 @@ onEachDatabase("self messaging", (database) => {
     expect(await received(plaza, receiver)).toEqual([]);
   });
 
-  test("SELF-4, SELF-5, SELF-17, SELF-18: without what self messaging requires, D1 is refused", async () => {
+  test("SELF-4, SELF-5, SELF-17, SELF-18: D1 is refused unless all conditions of self messaging hold", async () => {
     const { plaza, receiver } = await open({ database });
     const own = (name: string, to: string) => send(plaza, { bearer: `${name}-own`, to, surface: "social_login" });
     for (const response of [await own("private", "6903"), await own("unconnected", "6904")]) expect(problem(response)).toEqual([403, 200, undefined]);
@@ -168,7 +168,7 @@ onEachDatabase("self messaging", (database) => {
     expect(await received(plaza, receiver)).toHaveLength(1);
   });
 
-  test("D1-11: no time after which one may not write to oneself", async () => {
+  test("D1-11: an account may write to itself at any time", async () => {
     const { plaza, receiver } = await open({ database });
     plaza.time.realMs += 400 * 86_400_000;
     await plaza.world.work.session.beat();
@@ -176,7 +176,7 @@ onEachDatabase("self messaging", (database) => {
     expect((await received(plaza, receiver))[0]?.entry[0]?.time).toBe(1_795_000_000 + 400 * 86_400);
   });
 
-  test("D-52: each app that is onboarded gets the echo, whichever app sent", async () => {
+  test("D-52: every onboarded app receives the echo, whichever app sent the message", async () => {
     const { plaza, receiver } = await open({ database });
     const other = startReceiver();
     await changeEntry(plaza, "apps", "1002", { callback: { url: other.url }, subscriptions: [{ object: "social", fields: ["messages"] }] });
@@ -186,7 +186,7 @@ onEachDatabase("self messaging", (database) => {
     expect(await midOf(other)).toEqual([body.id]);
   });
 
-  test("SELF-19: an app without the field subscribed may send and gets no webhook", async () => {
+  test("SELF-19: an app that is not subscribed to the field may send and receives no webhook", async () => {
     const { plaza, receiver } = await open({ database }, ["comments"]);
     expect((await send(plaza)).status).toBe(200);
     expect(await received(plaza, receiver)).toEqual([]);

@@ -1,4 +1,4 @@
-/** The webhook fields of an account that is business and user at once (HOOK-4 to HOOK-18, SELF-16). */
+/** The webhook fields of self messaging (HOOK-4 to HOOK-18, SELF-16). */
 import { type Static, Type } from "typebox";
 import { defineWebhookField, EXAMPLE_ID, type ExampleEvent, payloadId } from "#webhooks/catalogue/field";
 
@@ -7,7 +7,7 @@ const holderOfId = Type.Object({ id: payloadId }, exact);
 /** D-52: milliseconds. */
 const timestamp = Type.Integer({ minimum: 0 });
 
-/** HOOK-5 to HOOK-9: the echo of a message that an account sent to itself. */
+/** HOOK-5 to HOOK-9: the echo of an account's message to itself. */
 const selfMessageEcho = Type.Object(
   {
     sender: holderOfId,
@@ -19,7 +19,7 @@ const selfMessageEcho = Type.Object(
 );
 export type EchoPayload = Static<typeof selfMessageEcho>;
 
-/** HOOK-10 to HOOK-13: a press on a button of a message that the account sent to itself. */
+/** HOOK-10 to HOOK-13: a press on a button of an account's message to itself. */
 const selfPostback = Type.Object(
   {
     sender: holderOfId,
@@ -32,7 +32,7 @@ const selfPostback = Type.Object(
 );
 export type PostbackPayload = Static<typeof selfPostback>;
 
-/** HOOK-16 to HOOK-18. `self_social_scoped_id` stands there when the account commented on its own post. D-52: live comments too. */
+/** HOOK-16 to HOOK-18: `self_social_scoped_id` is set when the account comments on its own post. D-52: also for live comments. */
 const comment = Type.Object(
   {
     from: Type.Object({ id: payloadId, username: Type.String(), self_social_scoped_id: Type.Optional(payloadId) }, exact),
@@ -63,7 +63,7 @@ export const messageWebhook = defineWebhookField({
     message: { mid: "m_example", text: "An example", is_echo: true, is_self: true },
   }),
   clauses: ["HOOK-4", "HOOK-6", "HOOK-10", "HOOK-12"],
-  summary: "an account's message to itself, or a press on one's button",
+  summary: "an account's message to itself, or a press on a button of such a message",
 });
 
 export const commentWebhook = defineWebhookField({

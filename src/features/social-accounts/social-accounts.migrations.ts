@@ -11,7 +11,7 @@ export const socialAccountMigrations: readonly Migration[] = [
     ],
   },
   {
-    // For a page or a user that is removed.
+    // For deleting a page or a user.
     name: "social_accounts_by_holder",
     statements: [
       "CREATE INDEX social_accounts_by_page ON social_accounts (page) WHERE page IS NOT NULL",

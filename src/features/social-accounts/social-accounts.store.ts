@@ -58,7 +58,7 @@ export async function deleteSocialAccount(tx: Transaction, id: NodeId): Promise<
   return true;
 }
 
-/** For a page, or a user, that is being removed: the accounts stay, without it. */
+/** Removes a page or a user that is being deleted from its accounts, which stay. */
 export async function forgetHolder(tx: Transaction, holder: NodeId): Promise<void> {
   const own = await tx.all<{ id: string }>(
     sql`SELECT CAST(a.id AS TEXT) AS id FROM social_accounts a WHERE a.page = ${holder} OR a.user_id = ${holder}`,

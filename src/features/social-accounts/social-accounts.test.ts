@@ -18,7 +18,7 @@ const world = {
 onEachDatabase("social accounts", (database) => {
   const open = () => openPlaza({ database, world });
 
-  test("an account is made, changed and removed by the world file's words", async () => {
+  test("an account is created, updated and removed by a world file entry", async () => {
     const plaza = await open();
     await expectLifeOfEntry(
       plaza,
@@ -29,12 +29,12 @@ onEachDatabase("social accounts", (database) => {
     await expectRoundTrip(plaza);
   });
 
-  test("D-52: neither an account nor its social-scoped id is read by itself", async () => {
+  test("D-52: neither an account nor its social-scoped id can be read by id", async () => {
     const plaza = await open();
     for (const id of ["6001", "6901", "me"]) await expectUnreadable(plaza, id, "own");
   });
 
-  test("an account that moves to another page is seen by that page's people from the next request", async () => {
+  test("after an account moves to another page, that page's people can see it from the next request", async () => {
     const plaza = await open();
     const tags = async () => (await plaza.get("/v26.0/6001/tags", { query: { access_token: "tags" } })).status;
     expect(await tags()).toBe(200);

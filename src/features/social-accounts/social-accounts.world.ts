@@ -21,8 +21,8 @@ const entry = Type.Object(
 );
 type Entry = Static<typeof entry>;
 
-function accountOf(given: WorldEntry): SocialAccountFacts {
-  const { id, username = "", social_scoped_id, page, user, professional = true, app_connections = [] } = given as Entry;
+function accountOf(input: WorldEntry): SocialAccountFacts {
+  const { id, username = "", social_scoped_id, page, user, professional = true, app_connections = [] } = input as Entry;
   const optional = (value: unknown) => (value === undefined ? undefined : nodeId(String(value)));
   return {
     id: nodeId(String(id)),
@@ -35,8 +35,8 @@ function accountOf(given: WorldEntry): SocialAccountFacts {
   };
 }
 
-function references(given: WorldEntry): Reference[] {
-  const { page, user, app_connections } = accountOf(given);
+function references(input: WorldEntry): Reference[] {
+  const { page, user, app_connections } = accountOf(input);
   return [
     ...(page === undefined ? [] : [{ path: "page", types: ["page"], id: page }]),
     ...(user === undefined ? [] : [{ path: "user", types: ["user"], id: user }]),
@@ -44,7 +44,7 @@ function references(given: WorldEntry): Reference[] {
   ];
 }
 
-/** An app that was removed since is connected no more. */
+/** Leaves out apps that were removed. */
 async function entryOf(reader: Reader, account: SocialAccountFacts): Promise<WorldEntry> {
   const known = await Promise.all(account.app_connections.map(async (app) => (await findNode(reader, nodeId(app)))?.type === "app"));
   return { ...account, app_connections: account.app_connections.filter((_, index) => known[index]) };
@@ -54,7 +54,7 @@ export const socialAccountSection: WorldSection = {
   key: "social_accounts",
   entry,
   references,
-  insert: (tx, given) => insertSocialAccount(tx, accountOf(given)),
+  insert: (tx, input) => insertSocialAccount(tx, accountOf(input)),
   async find(reader, id) {
     const account = await findSocialAccount(reader, id);
     return account === undefined ? undefined : entryOf(reader, account);
@@ -63,10 +63,10 @@ export const socialAccountSection: WorldSection = {
     const found = await listSocialAccounts(reader, page);
     return { ...found, rows: await Promise.all(found.rows.map((account) => entryOf(reader, account))) };
   },
-  async replace(tx, given) {
-    const account = accountOf(given);
+  async replace(tx, input) {
+    const account = accountOf(input);
     await deleteSocialAccount(tx, account.id);
-    // Its own id has just become free.
+    // The account's own id is free again after the deletion, so the social-scoped id must be in use.
     if (!(await insertSocialAccount(tx, account))) throw new WorldProblem("social_scoped_id", `${account.social_scoped_id} is taken`);
   },
   remove: (tx, id) => deleteSocialAccount(tx, nodeId(id)),

@@ -9,10 +9,10 @@ const plain = (schema: TSchema): Field<MediaRow> => ({ schema, policy: taggedMed
 const text = plain(Type.String());
 const count = plain(Type.Integer());
 
-/** As such platforms write times: ISO 8601 with a numeric offset, here always UTC. */
+/** ISO 8601 in UTC with a numeric offset, `2026-11-18T00:00:00+0000`. */
 export const timestampText = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}+0000`;
 
-/** Another media object or account, of which the interface shows the id alone. */
+/** Another media object or account, of which responses contain only the id. */
 const idOnly: FieldSet = { fields: { id: { schema: Type.String(), policy: taggedMediaPolicy } }, defaults: ["id"] };
 
 /** D-53. */

@@ -9,7 +9,7 @@ export const taggedMediaMigrations: readonly Migration[] = [
         permalink TEXT, thumbnail_url TEXT, shortcode TEXT, like_count BIGINT NOT NULL, comments_count BIGINT NOT NULL, timestamp BIGINT NOT NULL,
         is_private INTEGER NOT NULL, children TEXT NOT NULL, PRIMARY KEY (owner, id)
       ) WITHOUT ROWID`,
-      // Who is tagged in what: led by the account that asks, private media apart, so that a page of the list is read in order.
+      // The key starts with the tagged account and separates private media, so that a page of the list is read in key order.
       `CREATE TABLE media_tags (
         account BIGINT NOT NULL, is_private INTEGER NOT NULL, timestamp BIGINT NOT NULL, media BIGINT NOT NULL, owner BIGINT NOT NULL,
         PRIMARY KEY (account, is_private, timestamp, media)

@@ -1,15 +1,15 @@
-/** What comments, and the fields of media, ask of media. */
+/** The port `media`, for comments and for the fields of media. */
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 
 interface MediaPort {
   find(reader: Reader, owner: NodeId, media: NodeId): Promise<{ readonly media_product_type: string } | undefined>;
-  /** The ids of a medium's children, in their order, but for those that are private or gone. All are its owner's. */
+  /** The children that are public and not deleted, in their order. `owner` owns the album and all its children. */
   publicChildren(reader: Reader, owner: NodeId, children: readonly string[]): Promise<string[]>;
 }
 
 interface MediaWritesPort {
-  /** One more comment in `comments_count`. */
+  /** Adds one to `comments_count`. */
   countComment(tx: Transaction, owner: NodeId, media: NodeId): Promise<void>;
 }
 

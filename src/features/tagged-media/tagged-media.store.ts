@@ -29,7 +29,7 @@ const newestFirst = {
   keyOf: (row: MediaRow) => [String(row.timestamp), row.id],
 } as const;
 
-/** Spec E1: private media are never returned. They are left out before the page is cut, so pages are full (D-35). */
+/** E1: private media are never returned. The query leaves them out before it limits the page, so pages are full (D-35). */
 export function listTaggedMedia(reader: Reader, account: NodeId, page: PageRequest): Promise<ListPage<MediaRow>> {
   return readPage<MediaRow>(
     reader,
@@ -55,7 +55,7 @@ export const findMedia = (reader: Reader, owner: NodeId, id: string): Promise<Me
 
 const oldestFirst = { columns: ["m.owner", "m.id"], direction: "ascending", keyOf: (row: MediaRow) => [row.owner, row.id] } as const;
 
-/** Every media object of the world, for the control API. */
+/** For the control API. */
 export function listAllMedia(reader: Reader, page: PageRequest): Promise<ListPage<MediaRow>> {
   return readPage<MediaRow>(
     reader,
@@ -91,12 +91,12 @@ export async function saveMedia(tx: Transaction, media: MediaRow, tagged: readon
   }
 }
 
-/** Somebody commented on it. */
+/** Adds one to `comments_count`. */
 export async function countComment(tx: Transaction, owner: NodeId, id: NodeId): Promise<void> {
   await tx.run(sql`UPDATE media SET comments_count = comments_count + 1 WHERE owner = ${owner} AND id = ${id}`);
 }
 
-/** Private media are never returned (E1), not even as a child of a public one. */
+/** E1: private media are never returned, not even as a child of a public album. */
 export async function publicChildren(reader: Reader, owner: NodeId, children: readonly string[]): Promise<string[]> {
   const listed: string[] = [];
   for (const child of children) if ((await findMedia(reader, owner, child))?.is_private === 0) listed.push(child);

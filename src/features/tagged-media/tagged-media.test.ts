@@ -44,13 +44,13 @@ const tags = (plaza: TestPlaza, query: Record<string, unknown> = {}, account = "
 onEachDatabase("tagged media", (database) => {
   const open = (options = {}) => openPlaza({ database, world, ...options });
 
-  test("E1: public media in which others tagged the account, newest first, ids alone by default", async () => {
+  test("E1: public media in which others tagged the account are listed newest first, by default with ids only", async () => {
     const { status, body } = await tags(await open());
     expect(status).toBe(200);
     expect(body).toEqual({ data: [{ id: "6102" }, { id: "6105" }, { id: "6101" }], paging: { cursors: {} } });
   });
 
-  test("E1: a private medium is not named as a child of a public one, nor one that was removed", async () => {
+  test("E1: private and removed children of a public album are left out", async () => {
     const plaza = await open();
     await changeEntry(plaza, "media", "6101", { children: ["6103", "6102", "6105"] });
     const children = async () => (await tags(plaza, { fields: "children" })).body.data.find(({ id }: { id: string }) => id === "6101").children;
@@ -60,7 +60,7 @@ onEachDatabase("tagged media", (database) => {
     await expectRoundTrip(plaza);
   });
 
-  test("E1: an album holds its owner's media alone, also where another's took the id of one that was removed", async () => {
+  test("E1: an album contains only its owner's media, even if another account's media has the id of a removed child", async () => {
     const plaza = await open();
     const children = async () => (await tags(plaza, { fields: "children" })).body.data.find(({ id }: { id: string }) => id === "6101").children;
     expect(await children()).toEqual({ data: [{ id: "6102" }] });
@@ -90,7 +90,7 @@ onEachDatabase("tagged media", (database) => {
     expect((await tags(await open(), { fields: "place" })).body.error.code).toBe(100);
   });
 
-  test("LIST-14, D-35: pages are full, with cursors alone; the end is a page without after", async () => {
+  test("LIST-14, D-35: pages are full and have only cursors; the last page has no after", async () => {
     const plaza = await open();
     const first = (await tags(plaza, { limit: "2" })).body;
     expect(first.data).toEqual([{ id: "6102" }, { id: "6105" }]);
@@ -102,7 +102,7 @@ onEachDatabase("tagged media", (database) => {
     expect((await tags(plaza, { limit: "2", before: second.paging.cursors.before })).body.data).toEqual(first.data);
   });
 
-  test("AUTH-9 to AUTH-14: scopes, tasks, the business tool, and where the token stands", async () => {
+  test("AUTH-9 to AUTH-14: scopes, tasks, the business tool, and the place of the token are checked", async () => {
     const plaza = await open();
     const as = async (access_token: string, account?: string) => {
       const { status, body } = await tags(plaza, { access_token }, account);

@@ -32,24 +32,24 @@ const entry = Type.Object(
 );
 type Entry = Static<typeof entry>;
 
-function rowOf(given: WorldEntry, now: number): MediaRow {
-  const { private: isPrivate, tagged: _, children, timestamp = now, ...rest } = given as Entry;
+function rowOf(input: WorldEntry, now: number): MediaRow {
+  const { private: isPrivate, tagged: _, children, timestamp = now, ...rest } = input as Entry;
   const { caption = null, media_url = null, permalink = null, thumbnail_url = null, shortcode = null } = rest;
   const texts = { caption, media_url, permalink, thumbnail_url, shortcode };
   return { ...rest, ...texts, timestamp, is_private: isPrivate ? 1 : 0, children: JSON.stringify(children) };
 }
 
-/** Tags by others alone count (E1): an owner's tag of itself is not kept. */
-const taggedBy = (given: WorldEntry): string[] => (given as Entry).tagged.filter((account) => account !== (given as Entry).owner);
+/** E1: only tags by others count, so an owner's tag of itself is not stored. */
+const taggedBy = (input: WorldEntry): string[] => (input as Entry).tagged.filter((account) => account !== (input as Entry).owner);
 
 async function entryOf(reader: Reader, row: MediaRow): Promise<WorldEntry> {
   const { is_private, children, timestamp, ...rest } = row;
-  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
+  const present = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
   const listed: string[] = [];
-  // One that was removed since is a child no more, even if another account's has its id now.
+  // A removed child is left out, even if another account's media has its id now.
   for (const child of JSON.parse(children) as string[]) if ((await findMedia(reader, nodeId(row.owner), child)) !== undefined) listed.push(child);
   return {
-    ...given,
+    ...present,
     timestamp: timestampText(timestamp),
     private: is_private === 1,
     tagged: await listTaggedAccounts(reader, row.owner, row.id),
@@ -60,15 +60,15 @@ async function entryOf(reader: Reader, row: MediaRow): Promise<WorldEntry> {
 export const mediaSection: WorldSection = {
   key: "media",
   entry,
-  references: (given) => {
-    const { owner, tagged, children } = given as Entry;
+  references: (input) => {
+    const { owner, tagged, children } = input as Entry;
     return [
       { path: "owner", types: ["social_account"], id: owner },
       ...tagged.map((id, index) => ({ path: `tagged[${index}]`, types: ["social_account"], id })),
       ...children.map((id, index) => ({ path: `children[${index}]`, types: ["media"], id, owner })),
     ];
   },
-  insert: (tx, given, world) => insertMedia(tx, rowOf(given, Math.floor(world.clock.nowMs() / 1000)), taggedBy(given)),
+  insert: (tx, input, world) => insertMedia(tx, rowOf(input, Math.floor(world.clock.nowMs() / 1000)), taggedBy(input)),
   async find(reader, id) {
     const node = await findNode(reader, nodeId(id));
     const row = node?.type === "media" ? await findMedia(reader, node.owner, id) : undefined;
@@ -78,10 +78,10 @@ export const mediaSection: WorldSection = {
     const found = await listAllMedia(reader, page);
     return { ...found, rows: await Promise.all(found.rows.map((row) => entryOf(reader, row))) };
   },
-  async replace(tx, given, world) {
-    const row = rowOf(given, Math.floor(world.clock.nowMs() / 1000));
+  async replace(tx, input, world) {
+    const row = rowOf(input, Math.floor(world.clock.nowMs() / 1000));
     if ((await findMedia(tx, nodeId(row.owner), row.id)) === undefined) throw new WorldProblem("owner", "cannot change");
-    await saveMedia(tx, row, taggedBy(given));
+    await saveMedia(tx, row, taggedBy(input));
   },
   async remove(tx, id) {
     const node = await findNode(tx, nodeId(id));

@@ -12,7 +12,7 @@ export async function handleInspectToken(request: OperationRequest<Static<typeof
   await requireTester(request, reader);
   const { caller, params, world } = request;
   const token = await world.tokens.find(params.input_token);
-  // D-55: a token that nobody knows is a response, not an error.
+  // D-55: an unknown token is a 200 response, not an error.
   if (token === undefined) return { data: { is_valid: false, scopes: [] } };
   // F3-14.
   if (token.app !== caller.app.id) throw invalidParameter("input_token", "belongs to another app than access_token");
@@ -33,7 +33,7 @@ export async function handleInspectToken(request: OperationRequest<Static<typeof
   };
 }
 
-/** F3-2: whether it is an app token or a user token; the other kinds say what they are. */
+/** F3-2: APP or USER; other types have their own names. */
 const typeNames: Readonly<Record<Token["type"], string>> = {
   app: "APP",
   user: "USER",
@@ -45,11 +45,11 @@ const typeNames: Readonly<Record<Token["type"], string>> = {
 
 const personOf = (token: Token): string | undefined => token.user ?? token.microblog_user ?? token.social_account;
 
-/** AUTH-16: the caller is a microblog tester of the app. D-55 [clients]: an app token asks as well. */
+/** AUTH-16: the caller must be a microblog tester of the app. D-55 [clients]: app tokens are accepted too. */
 async function requireTester({ caller: { token, app }, world }: OperationRequest, reader: Reader): Promise<void> {
   if (token.type === "app") {
     if (world.profile === "clients") return;
-    throw tokenInvalid("access_token", "a token of type app does not serve here");
+    throw tokenInvalid("access_token", "a token of type app is not accepted here");
   }
   const roles = token.microblog_user === undefined ? [] : await world.ports.get("app").rolesOf(reader, app.id, token.microblog_user);
   if (!roles.includes("microblog_tester")) throw taskMissing("the role microblog_tester on the app");

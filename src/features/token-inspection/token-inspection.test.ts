@@ -27,7 +27,7 @@ const ask = (plaza: TestPlaza, query: Record<string, string>, surface: "microblo
 onEachDatabase("token inspection", (database) => {
   const open = (options = {}) => openPlaza({ database, world, ...options });
 
-  test("F3: a tester learns what another user's token of the same app is", async () => {
+  test("F3: a tester can inspect another user's token of the same app", async () => {
     const plaza = await open();
     const { status, body } = await ask(plaza, { access_token: "tester", input_token: "stranger" });
     expect(status).toBe(200);
@@ -44,7 +44,7 @@ onEachDatabase("token inspection", (database) => {
     expect((await ask(plaza, { access_token: "tester", input_token: "1001|s3cret" })).body.data.type).toBe("APP");
   });
 
-  test("F3, D-55: dead and unknown tokens are answers with is_valid false", async () => {
+  test("F3, D-55: invalid and unknown tokens are 200 responses with is_valid false", async () => {
     const plaza = await open();
     for (const input_token of ["nobody knows", "expired", "1001|wrong", "💥", "x".repeat(2000)]) {
       const { status, body } = await ask(plaza, { access_token: "tester", input_token });
@@ -52,7 +52,7 @@ onEachDatabase("token inspection", (database) => {
     }
   });
 
-  test("F3-6: a token dies when the clock passes its expiry", async () => {
+  test("F3-6: a token becomes invalid when the clock passes its expiry", async () => {
     const plaza = await open();
     plaza.time.realMs = 1_796_000_000_000;
     expect((await ask(plaza, { access_token: "tester", input_token: "stranger" })).body.data.is_valid).toBe(false);
@@ -64,7 +64,7 @@ onEachDatabase("token inspection", (database) => {
     expect({ status, body }).toMatchObject({ status: 400, body: { error: { code: 100, error_data: { parameter: "input_token" } } } });
   });
 
-  test("AUTH-16: only a microblog tester may ask", async () => {
+  test("AUTH-16: only a microblog tester may inspect tokens", async () => {
     const plaza = await open();
     expect((await ask(plaza, { access_token: "stranger", input_token: "tester" })).status).toBe(403);
     expect((await ask(plaza, { access_token: "ada", input_token: "tester" })).status).toBe(401);
@@ -73,7 +73,7 @@ onEachDatabase("token inspection", (database) => {
     expect((await ask(plaza, { access_token: "tester" })).body.error.error_data.parameter).toBe("input_token");
   });
 
-  test("D-55: at the main host only in the clients profile, where an app token may ask", async () => {
+  test("D-55: the main host serves it only in the clients profile, where app tokens are accepted", async () => {
     expect((await ask(await open(), { access_token: "tester", input_token: "tester" }, "base")).body.error.code).toBe(2500);
     const plaza = await open({ profile: "clients" });
     expect((await ask(plaza, { access_token: "app", input_token: "tester" }, "base")).body.data.is_valid).toBe(true);

@@ -11,14 +11,14 @@ export const userSection: WorldSection = {
   key: "users",
   entry,
   references: () => [],
-  insert: (tx, given) => {
-    const { id, name = "" } = given as Entry;
+  insert: (tx, input) => {
+    const { id, name = "" } = input as Entry;
     return insertUser(tx, nodeId(String(id)), name);
   },
   find: findUser,
   list: listUsers,
-  replace: (tx, given) => {
-    const { id, name = "" } = given as Entry;
+  replace: (tx, input) => {
+    const { id, name = "" } = input as Entry;
     return renameUser(tx, String(id), name);
   },
   remove: deleteUser,

@@ -15,14 +15,14 @@ const access = {
 } as const satisfies Partial<Access>;
 
 const uri = Type.String({ maxLength: OVERRIDE_URI_CHARACTERS_MAX });
-/** H1-6, H4-6: no upper length of its own; the body's limit holds. */
+/** H1-6, H4-6: no maximum length except that of the body. */
 const verifyToken = Type.String({ minLength: 1 });
 const success = Type.Object({ success: Type.Boolean() });
 
 export const setAccountOverride = writeOperation({
   ...access,
   operation: "setAccountOverride",
-  summary: "Sets the account's alternate callback for the calling app (H1); without any parameter, removes it (H3).",
+  summary: "Sets the account's alternate callback for the calling app (H1), or removes it when there are no parameters (H3).",
   clauses: [
     "H1-1",
     "H1-2",
@@ -56,7 +56,7 @@ export const setAccountOverride = writeOperation({
 export const setNumberOverride = writeOperation({
   ...access,
   operation: "setNumberOverride",
-  summary: "Sets a phone number's alternate callback for the calling app (H4); with an empty address, removes it (H6).",
+  summary: "Sets a phone number's alternate callback for the calling app (H4), or removes it when the address is empty (H6).",
   clauses: ["H4-1", "H4-2", "H4-3", "H4-4", "H4-5", "H4-6", "H4-7", "H6-1"],
   on: "phone_number",
   method: "POST",
@@ -66,7 +66,7 @@ export const setNumberOverride = writeOperation({
   errors: ["invalidParameter", "handshakeFailed", "challengeMismatch"],
 });
 
-/** H5-1 to H5-7: the caller's own overrides, and its default callback (D-57). */
+/** H5-1 to H5-7: the overrides and the default callback of the calling app (D-57). */
 export const webhookConfiguration: Field = {
   schema: Type.Object({
     phone_number: Type.Optional(Type.String()),

@@ -11,7 +11,7 @@ import { deleteOverride, saveOverride } from "./webhook-overrides.store.ts";
 type AccountRequest = OperationRequest<Static<typeof setAccountOverride.params>>;
 type NumberRequest = OperationRequest<Static<typeof setNumberOverride.params>>;
 
-/** D-57: both parameters set, none removes, one of them is refused. */
+/** D-57: both parameters set the override, none removes it (undefined), and only one is refused. */
 function wantedOverride({ params }: AccountRequest): { uri: string; verifyToken: string } | undefined {
   const { override_callback_uri: uri, verify_token: verifyToken } = params;
   if (uri === undefined && verifyToken === undefined) return undefined;
@@ -20,11 +20,11 @@ function wantedOverride({ params }: AccountRequest): { uri: string; verifyToken:
   return { uri, verifyToken };
 }
 
-/** ROUTE-27: the handshake comes first, outside of any transaction. */
+/** ROUTE-27: the handshake is made before the transaction. */
 export async function prepareAccountOverride(request: AccountRequest, reader: Reader): Promise<void> {
   const wanted = wantedOverride(request);
   if (wanted === undefined) return;
-  // H1-8: in the `clients` profile a stranger comes this far, and is not called back for.
+  // H1-8: in the `clients` profile an unsubscribed app gets this far; no handshake is made for it.
   if (!(await isSubscribed(request, reader))) throw notFoundNode(request);
   await verifyCallback(request.world.outbound, wanted.uri, wanted.verifyToken);
 }
@@ -40,11 +40,11 @@ export async function handleSetAccountOverride(request: AccountRequest, tx: Tran
   }
   if (wanted === undefined) await deleteOverride(tx, node.id, app, undefined);
   else await saveOverride(tx, node.id, app, undefined, wanted.uri);
-  await routeAnew(request, tx, wanted?.uri);
+  await reroute(request, tx, wanted?.uri);
   return { success: true };
 }
 
-/** H6: an empty address removes; `verify_token` is needed only to set. */
+/** H6: an empty address removes the override (undefined). `verify_token` is required only to set it. */
 function wantedNumberOverride({ params }: NumberRequest): { uri: string; verifyToken: string } | undefined {
   const { override_callback_uri: uri, verify_token: verifyToken } = params.webhook_configuration;
   if (uri === "") return undefined;
@@ -61,20 +61,16 @@ export async function handleSetNumberOverride(request: NumberRequest, tx: Transa
   const { node, caller } = request;
   const wanted = wantedNumberOverride(request);
   await tx.lock("chatapp_account", node.owner);
-  // The app may have been unsubscribed while its callback was asked.
+  // The app may have been unsubscribed during the handshake.
   if (!(await isSubscribed(request, tx))) throw notFoundNode(request);
   if (wanted === undefined) await deleteOverride(tx, node.owner, caller.app.id, node.id);
   else await saveOverride(tx, node.owner, caller.app.id, node.id, wanted.uri);
-  await routeAnew(request, tx, wanted?.uri);
+  await reroute(request, tx, wanted?.uri);
   return { success: true };
 }
 
-/** D-63: what waits goes where it belongs now; a callback that was paused and has just answered a handshake gets it again. */
-async function routeAnew(
-  { caller, world }: Pick<OperationRequest, "caller" | "world">,
-  tx: Transaction,
-  verified: string | undefined,
-): Promise<void> {
+/** D-63: routes waiting events again. `verified` is a callback that has just passed the handshake; its deliveries resume if they were paused. */
+async function reroute({ caller, world }: Pick<OperationRequest, "caller" | "world">, tx: Transaction, verified: string | undefined): Promise<void> {
   if (verified !== undefined) await world.webhooks.resumeUrl(tx, caller.app.id, verified);
   await world.webhooks.routesChanged(tx, caller.app.id);
 }

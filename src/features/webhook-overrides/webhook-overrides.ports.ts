@@ -1,4 +1,4 @@
-/** What other features ask of overrides. An override belongs to an app and an account, or to an app and one of its numbers (D-57). */
+/** The port `override_store`. An override belongs to an app and an account, or to an app and one of its numbers (D-57). */
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 
@@ -9,10 +9,10 @@ interface OverridePort {
 }
 
 interface OverrideWritesPort {
-  /** Keeps an address that counts as verified. */
+  /** Stores an address that is already verified. */
   save(tx: Transaction, account: NodeId, app: NodeId, number: NodeId | undefined, uri: string): Promise<void>;
   remove(tx: Transaction, account: NodeId, app: NodeId, number: NodeId | undefined): Promise<void>;
-  /** Every override of the app on the account and its numbers. */
+  /** Removes every override of the app on the account and its numbers. */
   removeAll(tx: Transaction, account: NodeId, app: NodeId): Promise<void>;
 }
 

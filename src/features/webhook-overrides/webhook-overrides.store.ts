@@ -2,10 +2,10 @@ import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { sql } from "#storage/sql";
 
-/** The key of the account's own override among those of its numbers. */
+/** The `phone_number` of the account's own override. */
 const ACCOUNT_ITSELF = "0";
 
-/** Cached for routing; the key is the account's id, whatever changed below it. */
+/** A cached fact for routing. The key is the account's id, also for overrides of its numbers. */
 const webhookOverrideFact = "webhook_override";
 
 const keyOf = (number: NodeId | undefined): string => number ?? ACCOUNT_ITSELF;
@@ -45,7 +45,7 @@ export async function deleteOverridesOfApp(tx: Transaction, account: NodeId, app
   tx.invalidate(webhookOverrideFact, account);
 }
 
-/** For an account, or an app, that is being removed. */
+/** Deletes the overrides of an account or an app that is being removed. */
 export async function deleteOverridesOfOwner(tx: Transaction, owner: NodeId): Promise<void> {
   const accounts = await tx.all<{ account: string }>(
     sql`SELECT DISTINCT CAST(o.account AS TEXT) AS account FROM webhook_overrides o WHERE o.app = ${owner}`,

@@ -66,7 +66,7 @@ onEachDatabase("webhook overrides", (database) => {
     expect((await set(plaza, {})).body).toEqual({ success: true });
   });
 
-  test("H4, H5, H6: a number's override, the caller's own, with the account's and the app's beside it", async () => {
+  test("H4, H5, H6: a number's override is set, removed, and read with the account's and the app's callbacks", async () => {
     const plaza = await open();
     const receiver = startReceiver();
     expect(await configuration(plaza)).toEqual({ application: "http://127.0.0.1:9/default" });
@@ -86,7 +86,7 @@ onEachDatabase("webhook overrides", (database) => {
     expect((await plaza.get("/v26.0/4101", { bearer: "wa" })).body).toEqual({ id: "4101", display_phone_number: "+49 30 1", verified_name: "Cafe" });
   });
 
-  test("H1-3 to H1-6, H4-3 to H4-6: parameters are needed, addresses have at most 200 characters, tokens have no limit", async () => {
+  test("H1-3 to H1-6, H4-3 to H4-6: parameters are required, addresses have at most 200 characters, tokens have no limit", async () => {
     const plaza = await open();
     const { url } = startReceiver();
     const long = (length: number) => `${url}?${"x".repeat(length - url.length - 1)}`;
@@ -131,7 +131,7 @@ onEachDatabase("webhook overrides", (database) => {
     expect((await configuration(plaza)).phone_number).toBeUndefined();
   });
 
-  test("AUTH-20, AUTH-21: a bearer with the scope, of an app that is subscribed; to others the account does not exist", async () => {
+  test("AUTH-20, AUTH-21: a bearer token with the scope, of a subscribed app, is accepted; for others the account does not exist", async () => {
     const plaza = await open();
     for (const path of [onAccount, "/v26.0/4101"]) {
       for (const method of ["GET", "POST"]) {
@@ -144,7 +144,7 @@ onEachDatabase("webhook overrides", (database) => {
     expect((await set(plaza, {}, "wa", "/v26.0/4002/subscribed_apps")).body.error.error_subcode).toBe(33);
   });
 
-  test("D-13 [clients]: H3 by an app that is not subscribed subscribes it; H1 by one does not", async () => {
+  test("D-13 [clients]: H3 subscribes an app that is not subscribed; H1 does not", async () => {
     const plaza = await open({ profile: "clients" });
     const { url, handshakes } = startReceiver();
     expect((await set(plaza, { override_callback_uri: url, verify_token: "v" }, "stranger-wa")).status).toBe(400);
@@ -154,7 +154,7 @@ onEachDatabase("webhook overrides", (database) => {
     expect(await overrideInList(plaza, "1003")).toBe(url);
   });
 
-  test("D-60: an app that ends its subscription loses its overrides and its sight of the account", async () => {
+  test("D-60: an app that ends its subscription loses its overrides and can no longer see the account", async () => {
     const plaza = await open();
     expect((await plaza.delete(onAccount, { bearer: "other-wa" })).body).toEqual({ success: true });
     expect((await plaza.get("/v26.0/4102", { bearer: "other-wa" })).body.error.error_subcode).toBe(33);
@@ -171,7 +171,7 @@ onEachDatabase("webhook overrides", (database) => {
     );
   });
 
-  test("an exported world is the same when it is loaded again", async () => {
+  test("an exported world is loaded again unchanged", async () => {
     const plaza = await open();
     const file = await exportWorld(plaza.world, plaza.registry);
     const again = await openPlaza({ database });

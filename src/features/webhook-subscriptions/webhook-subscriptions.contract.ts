@@ -4,7 +4,7 @@ import { nodeId } from "#kernel/ids";
 import { appSubscriptions, pageSubscriptions } from "./webhook-subscriptions.policies.ts";
 import type { PageSubscriptionRow, ShownSubscriptionRow } from "./webhook-subscriptions.store.ts";
 
-/** As long as addresses that servers still take. */
+/** Many servers refuse longer addresses. */
 const CALLBACK_URL_CHARACTERS_MAX = 2_048;
 
 const access = { surfaces: ["base"], versions: "platform", scheme: "anywhere", errorForm: "wrapped" } as const satisfies Partial<Access>;
@@ -21,7 +21,7 @@ const subscription: FieldSet<ShownSubscriptionRow> = {
   fields: {
     object: { schema: Type.String(), policy: appSubscriptions },
     callback_url: { schema: Type.String(), policy: appSubscriptions },
-    /** Whether its callback was verified, so that events go there. */
+    /** Whether the callback is verified. Events are sent only to verified callbacks. */
     active: { schema: Type.Boolean(), policy: appSubscriptions, of: (row) => row.is_verified === 1 },
     fields: { schema: names, policy: appSubscriptions, of: (row) => JSON.parse(row.fields) },
   },
@@ -32,7 +32,7 @@ const subscription: FieldSet<ShownSubscriptionRow> = {
 export const listSubscriptionsOperation = listOperation({
   ...ofApp,
   operation: "listSubscriptions",
-  summary: "Lists what the app is subscribed to, by object (D-60).",
+  summary: "Lists the subscriptions of the app, one for each object (D-60).",
   clauses: [],
   params: Type.Object({}),
   items: subscription,
@@ -42,8 +42,7 @@ export const listSubscriptionsOperation = listOperation({
 export const subscribeApp = writeOperation({
   ...ofApp,
   operation: "subscribeApp",
-  summary:
-    "Subscribes the app to fields of an object: the callback is verified and replaces the one before, the fields are added (D-60, D-61, D-130).",
+  summary: "Subscribes the app to fields of an object. Verifies the callback, replaces the previous one, and adds the fields (D-60, D-61, D-130).",
   clauses: ["HOOK-1", "SELF-19"],
   method: "POST",
   params: Type.Object({
@@ -59,7 +58,7 @@ export const subscribeApp = writeOperation({
 export const unsubscribeApp = writeOperation({
   ...ofApp,
   operation: "endSubscription",
-  summary: "Ends subscriptions: of the fields named, of the object where none is named, of all where no object is named (D-60).",
+  summary: "Ends subscriptions: to the given fields, without fields to the object, without an object to everything (D-60).",
   clauses: [],
   method: "DELETE",
   params: Type.Object({ object: Type.Optional(object), fields: Type.Optional(someNames) }),
@@ -88,7 +87,7 @@ const subscribedApp: FieldSet<PageSubscriptionRow> = {
 export const listAppsOfPage = listOperation({
   ...ofPage,
   operation: "listAppsOfPage",
-  summary: "Lists the apps that get the page's webhooks (D-60).",
+  summary: "Lists the apps that receive webhooks of the page (D-60).",
   clauses: [],
   params: Type.Object({}),
   items: subscribedApp,
@@ -99,7 +98,7 @@ export const subscribeToPage = writeOperation({
   ...ofPage,
   operation: "subscribeToPage",
   summary:
-    "Subscribes the calling app to exactly these fields of the page (D-60, D-131). The app itself must be subscribed to them for pages as well.",
+    "Subscribes the calling app to exactly these fields of the page (D-60, D-131). The app itself must also be subscribed to them for the object page.",
   clauses: [],
   method: "POST",
   params: Type.Object({ subscribed_fields: someNames }),

@@ -24,14 +24,14 @@ export const handleListSubscriptions = (request: ListRequest, reader: Reader) =>
 
 type Subscribe = OperationRequest<Static<typeof subscribeApp.params>>;
 
-/** Each once, in the order given. */
+/** Returns the fields without repetitions, in order. Throws `invalidParameter` for a field that the object does not have. */
 function knownFields({ webhooks }: World, object: WebhookObject, fields: readonly string[], parameter: string): string[] {
   const unknown = fields.find((field) => webhooks.fields.find(object, field) === undefined);
-  if (unknown !== undefined) throw invalidParameter(parameter, `names a field that ${object} does not have: ${unknown}`, { field: unknown });
+  if (unknown !== undefined) throw invalidParameter(parameter, `contains a field that ${object} does not have: ${unknown}`, { field: unknown });
   return [...new Set(fields)];
 }
 
-/** D-61: nothing is sent to a URL that did not answer the handshake. */
+/** D-61: verifies the callback before it is stored. */
 export async function prepareSubscribeApp({ params, world }: Subscribe): Promise<void> {
   knownFields(world, params.object, params.fields, "fields");
   await verifyCallback(world.outbound, params.callback_url, params.verify_token);
@@ -41,7 +41,7 @@ export async function handleSubscribeApp(request: Subscribe, tx: Transaction) {
   const { node, params, world } = request;
   const { object, callback_url, verify_token } = params;
   await tx.lock("app", node.id);
-  // The app may have been removed while its callback was asked.
+  // The app may have been removed during the handshake.
   if ((await world.ports.get("app").findFacts(tx, node.id)) === undefined) throw notFoundNode(request);
   const stored = await findSubscription(tx, node.id, object);
   const fields = knownFields(world, object, [...(stored === undefined ? [] : (JSON.parse(stored.fields) as string[])), ...params.fields], "fields");
@@ -54,13 +54,13 @@ export async function handleSubscribeApp(request: Subscribe, tx: Transaction) {
 
 export async function handleUnsubscribeApp({ node, params, world }: OperationRequest<Static<typeof unsubscribeApp.params>>, tx: Transaction) {
   const { object, fields } = params;
-  if (object === undefined && fields !== undefined) throw invalidParameter("object", "is required where fields are named");
+  if (object === undefined && fields !== undefined) throw invalidParameter("object", "is required with fields");
   if (object !== undefined && fields !== undefined) knownFields(world, object, fields, "fields");
   await tx.lock("app", node.id);
   for (const stored of await listSubscriptions(tx, node.id)) {
     if (stored.object === ANY_OBJECT || (object !== undefined && stored.object !== object)) continue;
     const kept = fields === undefined ? [] : (JSON.parse(stored.fields) as string[]).filter((field) => !fields.includes(field));
-    // What is subscribed to nothing needs no callback either.
+    // A subscription without fields is deleted with its callback.
     if (kept.length === 0) await deleteSubscription(tx, node.id, stored.object);
     else await saveSubscription(tx, node.id, { ...stored, fields: JSON.stringify(kept) });
   }

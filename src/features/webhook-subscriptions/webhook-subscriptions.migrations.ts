@@ -4,7 +4,7 @@ export const webhookSubscriptionMigrations: readonly Migration[] = [
   {
     name: "webhook_subscriptions",
     statements: [
-      // object '*': the callback of every object that has none of its own, which a world file gives an app; it has no fields.
+      // The row of object '*' has the callback for objects without their own, as set by a world file; it has no fields.
       `CREATE TABLE webhook_subscriptions (
         app BIGINT NOT NULL, object TEXT NOT NULL, callback_url TEXT, sealed_verify_token TEXT, is_verified INTEGER NOT NULL, fields TEXT NOT NULL,
         PRIMARY KEY (app, object)

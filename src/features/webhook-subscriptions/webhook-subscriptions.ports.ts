@@ -1,10 +1,10 @@
-/** What other features ask of subscriptions: what a world file says of an app's and a page's, and the URL that H5 shows. */
+/** The port `webhook_subscription_store`: subscriptions in world file entries of apps and pages, and the callback URL for H5. */
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import type { WebhookObject } from "#webhooks/catalogue/field";
 
-/** A callback as a world file gives it: it counts as verified unless it says otherwise. */
+/** A callback in a world file; verified by default. */
 export interface CallbackEntry {
   readonly url: string;
   readonly verify_token?: string;
@@ -14,7 +14,7 @@ export interface CallbackEntry {
 export interface SubscriptionEntry {
   readonly object: WebhookObject;
   readonly fields: readonly string[];
-  /** The object's own callback; without one the app's serves. */
+  /** The object's own callback; by default the app's `callback`. */
   readonly callback?: CallbackEntry;
 }
 
@@ -30,18 +30,18 @@ export interface PageSubscription {
 
 interface SubscriptionPort {
   findOfApp(reader: Reader, app: NodeId, world: World): Promise<AppWebhooks>;
-  /** Where events of the object go that no override catches. */
+  /** Replaces the app's callbacks and subscriptions. Throws `WorldProblem` for a field that its object does not have. */
   findCallbackUrl(reader: Reader, app: NodeId, object: WebhookObject): Promise<string | undefined>;
   isSubscribed(reader: Reader, app: NodeId, object: WebhookObject, field: string): Promise<boolean>;
   listOfPage(reader: Reader, page: NodeId): Promise<readonly PageSubscription[]>;
 }
 
 interface SubscriptionWritesPort {
-  /** Brings the app's callbacks and subscriptions to exactly these. Throws `WorldProblem` for a field that its object does not have. */
+  /** The callback URL for events of the object without an override. */
   saveOfApp(tx: Transaction, app: NodeId, webhooks: AppWebhooks, world: World): Promise<void>;
-  /** Throws `WorldProblem` for a field that pages do not have. */
+  /** Replaces the page's subscriptions. Throws `WorldProblem` for a field that pages do not have. */
   saveOfPage(tx: Transaction, page: NodeId, subscriptions: readonly PageSubscription[], world: World): Promise<void>;
-  /** The app has a new secret: the old one signs beside it for a while. */
+  /** Stores the old secret of an app, which signs beside the new one for a day (D-132). */
   retireSecret(tx: Transaction, app: NodeId, sealedSecret: string, world: World): Promise<void>;
 }
 

@@ -4,12 +4,12 @@ import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, sql } from "#storage/sql";
 
-/** The object of the row that holds the callback of every object without one of its own. */
+/** The object of the row with the callback for objects without their own. */
 export const ANY_OBJECT = "*";
 
 export interface SubscriptionRow extends Row {
   object: string;
-  /** null: the app's, for any object, serves. */
+  /** null: the callback of the row `ANY_OBJECT` is used. */
   callback_url: string | null;
   sealed_verify_token: string | null;
   is_verified: number;
@@ -17,7 +17,7 @@ export interface SubscriptionRow extends Row {
   fields: string;
 }
 
-/** As `GET /{app_id}/subscriptions` shows it: with the callback that serves. */
+/** A row of `GET /{app_id}/subscriptions`, with the callback that is used. */
 export interface ShownSubscriptionRow extends Row {
   object: string;
   callback_url: string | null;
@@ -30,7 +30,7 @@ export interface PageSubscriptionRow extends Row {
   subscribed_fields: string;
 }
 
-/** Names are the catalogue's, so in a JSON list of them one stands in quotes or not at all. */
+/** Searches the JSON list as text. Field names come from the catalogue of fields, so none contains quotes. */
 const holds = (fields: string, field: string): boolean => fields.includes(`"${field}"`);
 
 export function listSubscriptions(reader: Reader, app: NodeId): Promise<SubscriptionRow[]> {
@@ -98,7 +98,7 @@ export function pagePageSubscriptions(reader: Reader, page: NodeId, request: Pag
 
 /** D-131: the apps that are subscribed to the field both on the page and for themselves. */
 export async function subscribersOfPage(reader: Reader, page: NodeId, field: string): Promise<NodeId[]> {
-  // Not joined: most pages have no subscriber, and each change of a label asks.
+  // Two queries instead of a join, because this runs for each event of a page and most pages have no subscriber.
   const rows = await reader.all<PageSubscriptionRow>(
     sql`SELECT CAST(p.app AS TEXT) AS app, p.subscribed_fields FROM page_subscribed_apps p WHERE p.page = ${page}`,
   );
@@ -120,7 +120,7 @@ export async function deletePageSubscription(tx: Transaction, page: NodeId, app:
   await tx.run(sql`DELETE FROM page_subscribed_apps WHERE page = ${page} AND app = ${app}`);
 }
 
-/** Unix ms of real time until which a secret that was replaced still signs. */
+/** A replaced secret. It signs until `until_ms`, Unix ms of real time (D-132). */
 export interface RetiredSecretRow extends Row {
   sealed_secret: string;
   until_ms: number;
@@ -137,7 +137,7 @@ export async function saveRetiredSecret(tx: Transaction, app: NodeId, { sealed_s
   tx.invalidate(appFact, app);
 }
 
-/** For an app, or a page, that is being removed. */
+/** Deletes the subscriptions of an app or a page that is being removed. */
 export async function deleteAllOf(tx: Transaction, owner: NodeId): Promise<void> {
   await tx.run(sql`DELETE FROM webhook_subscriptions WHERE app = ${owner}`);
   await tx.run(sql`DELETE FROM retired_app_secrets WHERE app = ${owner}`);

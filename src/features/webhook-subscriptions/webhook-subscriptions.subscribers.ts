@@ -1,4 +1,4 @@
-/** What the webhook engine asks of subscriptions (`webhooks/ports.ts`). */
+/** The ports of the webhook engine: callbacks and subscribers (`src/webhooks`). */
 import type { NodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
 import type { Reader } from "#storage/database";
@@ -7,7 +7,7 @@ import type { AppCallback } from "#webhooks/events/routing";
 import type { EventFacts, WebhookApp } from "#webhooks/ports";
 import { ANY_OBJECT, findRetiredSecret, isSubscribed, listSubscriptions, type SubscriptionRow } from "./webhook-subscriptions.store.ts";
 
-/** AUTH-21, D-60: subscribed on the account, and to the field. */
+/** AUTH-21, D-60: the apps that are subscribed both on the account and to the field. */
 export async function subscribersOfAccount(reader: Reader, ports: PortRegistry, { object, field, entity }: EventFacts): Promise<NodeId[]> {
   const subscribed: NodeId[] = [];
   for (const app of await ports.get("chatapp_account").subscribedApps(reader, entity)) {
@@ -19,7 +19,7 @@ export async function subscribersOfAccount(reader: Reader, ports: PortRegistry, 
 const callbackOf = (row: SubscriptionRow | undefined): AppCallback | undefined =>
   row === undefined || row.callback_url === null ? undefined : { url: row.callback_url, isVerified: row.is_verified === 1 };
 
-/** An object's own callback, or the one for any object (ROUTE-3). */
+/** The app's callbacks: for each object its own, or the one for all objects (ROUTE-3). */
 export async function findWebhookApp(reader: Reader, ports: PortRegistry, app: NodeId): Promise<WebhookApp | undefined> {
   const facts = await ports.get("app").findFacts(reader, app);
   if (facts === undefined) return undefined;

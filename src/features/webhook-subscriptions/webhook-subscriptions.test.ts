@@ -35,7 +35,7 @@ const emitChatapp = (plaza: TestPlaza, field: string, payload: object = {}) =>
 onEachDatabase("webhook subscriptions", (database) => {
   const open = (options = {}) => openPlaza({ database, world, ...options });
 
-  test("D-60, D-61: a subscription is verified, listed, widened by another, and ended field by field", async () => {
+  test("D-60, D-61: a subscription is verified, listed, extended by another, and ended field by field", async () => {
     const plaza = await open();
     const receiver = startReceiver();
     const callback_url = `${receiver.url}?keep=%C3%BC`;
@@ -43,7 +43,7 @@ onEachDatabase("webhook subscriptions", (database) => {
     expect(set.body).toEqual({ success: true });
     expect(receiver.handshakes).toEqual([{ mode: "subscribe", verifyToken: "to ken/ü" }]);
     expect(await listed(plaza)).toEqual([{ object: "social", callback_url, active: true, fields: ["messages"] }]);
-    // Fields are added, also in the comma form, and the newest callback counts.
+    // Fields are added, also as comma-separated text, and the newest callback is used.
     await subscribe(plaza, { object: "social", callback_url: receiver.url, fields: "comments,messages" });
     expect(await listed(plaza)).toEqual([{ object: "social", callback_url: receiver.url, active: true, fields: ["messages", "comments"] }]);
     await subscribe(plaza, { object: "page", callback_url: receiver.url, fields: ["custom_labels"] });
@@ -59,7 +59,7 @@ onEachDatabase("webhook subscriptions", (database) => {
     expect(await listed(plaza)).toEqual([]);
   });
 
-  test("D-60: object, callback_url, fields and verify_token are needed, and fields are the object's own", async () => {
+  test("D-60: object, callback_url, fields and verify_token are required, and fields must be fields of the object", async () => {
     const plaza = await open();
     const receiver = startReceiver();
     const whole: Body = { object: "page", callback_url: receiver.url, fields: ["custom_labels"], verify_token: "v" };
@@ -75,7 +75,7 @@ onEachDatabase("webhook subscriptions", (database) => {
     for (const [parameter, value] of wrong) expect(problem(await subscribe(plaza, { ...whole, [parameter]: value }))).toEqual([400, 100, parameter]);
     expect(problem(await plaza.delete(onApp, { bearer: "app", body: { fields: ["messages"] } }))).toEqual([400, 100, "object"]);
     expect(problem(await plaza.delete(onApp, { bearer: "app", body: { object: "page", fields: ["x"] } }))).toEqual([400, 100, "fields"]);
-    // Nothing wrong was ever called back for, and nothing is stored.
+    // No handshake was made for an invalid request, and nothing is stored.
     expect(receiver.handshakes).toEqual([]);
     expect(await listed(plaza)).toEqual([]);
   });
@@ -99,7 +99,7 @@ onEachDatabase("webhook subscriptions", (database) => {
     expect(await listed(plaza)).toEqual(before);
   });
 
-  test("D-60: the app's own token, in any place; nobody else's, and a refused call changes nothing", async () => {
+  test("D-60: only the app's own token is accepted, in any place, and a refused request changes nothing", async () => {
     const plaza = await open();
     const { url, handshakes } = startReceiver();
     const body = { object: "social", callback_url: url, fields: ["messages"], verify_token: "v" };
@@ -125,7 +125,7 @@ onEachDatabase("webhook subscriptions", (database) => {
     expect(handshakes).toHaveLength(seen);
   });
 
-  test("D-60: a page's token subscribes its app to fields of the page; each request says the fields anew", async () => {
+  test("D-60: a page's token subscribes its app to fields of the page, and each request replaces the fields", async () => {
     const plaza = await open();
     const set = (subscribed_fields: unknown, bearer = "page") => plaza.post(onPage, { bearer, body: { subscribed_fields } });
     expect((await set(["custom_labels", "live_videos"])).body).toEqual({ success: true });
@@ -154,7 +154,7 @@ onEachDatabase("webhook subscriptions", (database) => {
     expect(await listed(plaza, "page", onPage)).toEqual(entries.slice(1));
   });
 
-  test("an app's callback and subscriptions and a page's apps come and go with the world file's words", async () => {
+  test("an app's callback and subscriptions and a page's apps are loaded, exported and replaced with their world file entries", async () => {
     const plaza = await open();
     const own = { url: "https://own.example/hook", verify_token: "own token", verified: false };
     const callback = { url: "https://shop.example/hook", verify_token: "t", verified: true };
@@ -174,7 +174,7 @@ onEachDatabase("webhook subscriptions", (database) => {
     expect(await listed(plaza)).toEqual([]);
     const wrong = [{ object: "social", fields: ["calls"] }];
     await expect(insertEntry(plaza, "apps", { id: "1008", subscriptions: wrong })).rejects.toThrow(
-      "subscriptions[0].fields[0] is no field of social",
+      "subscriptions[0].fields[0] is not a field of social",
     );
     const twice = [
       { object: "page", fields: [] },
@@ -182,10 +182,10 @@ onEachDatabase("webhook subscriptions", (database) => {
     ];
     await expect(insertEntry(plaza, "apps", { id: "1008", subscriptions: twice })).rejects.toThrow("repeats page");
     const ofPage = [{ app: "1001", subscribed_fields: ["calls"] }];
-    await expect(insertEntry(plaza, "pages", { id: "2008", subscribed_apps: ofPage })).rejects.toThrow("subscribed_fields[0] is no field of page");
+    await expect(insertEntry(plaza, "pages", { id: "2008", subscribed_apps: ofPage })).rejects.toThrow("subscribed_fields[0] is not a field of page");
   });
 
-  test("H5-4: an object's own callback is what H5 shows as the app's, before the one for all objects", async () => {
+  test("H5-4: H5 shows the object's own callback as the app's, or else the one for all objects", async () => {
     const plaza = await open();
     const callbackOf = () =>
       plaza.world.ports.get("webhook_subscription").findCallbackUrl(plaza.world.database.reader, nodeId("1001"), "chatapp_business_account");
@@ -199,7 +199,7 @@ onEachDatabase("webhook subscriptions", (database) => {
     expect(await callbackOf()).toBe(url);
   });
 
-  test("AUTH-21, D-60: an app gets what it is subscribed to on the account and by field, and nothing else", async () => {
+  test("AUTH-21, D-60: an app receives only events to which it is subscribed on the account and by field", async () => {
     const plaza = await open();
     const [shop, other] = [startReceiver(), startReceiver()];
     await subscribe(plaza, { object: "chatapp_business_account", callback_url: shop.url, fields: ["messages", "calls"] });
@@ -220,7 +220,7 @@ onEachDatabase("webhook subscriptions", (database) => {
     expect(fieldsAt(other)).toEqual(["calls"]);
   });
 
-  test("D-60: a page's event goes to the apps that are subscribed to it on the page and for themselves", async () => {
+  test("D-60: a page's event is sent to the apps that are subscribed to it on the page and for themselves", async () => {
     const plaza = await open();
     const receiver = startReceiver();
     const post = (name: string) => plaza.post("/v26.0/2001/custom_labels", { token: "page", body: { page_label_name: name } });
@@ -236,7 +236,7 @@ onEachDatabase("webhook subscriptions", (database) => {
     expect(receiver.posts.map(({ body }) => JSON.parse(body).entry[0].changes[0].value.label.name)).toEqual(["now"]);
   });
 
-  test("D-63: events that waited without a callback, or for a dead one, go where the app says next", async () => {
+  test("D-63: events that wait without a callback, or for a failing one, are sent to the app's next callback", async () => {
     const plaza = await open();
     await changeEntry(plaza, "apps", "1001", { subscriptions: [{ object: "chatapp_business_account", fields: ["messages"] }] });
     await emitChatapp(plaza, "messages", { n: 1 });
@@ -263,12 +263,12 @@ onEachDatabase("webhook subscriptions", (database) => {
     await changeEntry(plaza, "apps", "1001", { secret: "renewed" });
     expect(await signatures()).toEqual(["renewed", "s3cret"]);
     plaza.time.realMs += 24 * 60 * 60 * 1_000;
-    // A process that was away for a day renews its lease before it works on.
+    // After a day a process must renew its lease before it continues.
     await plaza.world.work.session.beat();
     expect(await signatures()).toEqual(["renewed"]);
   });
 
-  test("no verify token stands in the database as it is", async () => {
+  test("verify tokens are stored only sealed", async () => {
     const plaza = await open();
     const { url } = startReceiver();
     await subscribe(plaza, { object: "social", callback_url: url, fields: ["messages"], verify_token: "a secret word" });

@@ -1,4 +1,4 @@
-/** What a world file says of subscriptions, stored and read back (operating.md: World file, `apps` and `pages`). */
+/** Subscriptions in the entries of `apps` and `pages` of a world file. */
 
 import { WorldProblem } from "#graph/worlds/file/schema-words";
 import type { World } from "#graph/worlds/world";
@@ -21,7 +21,7 @@ import {
 
 function requireFields({ webhooks }: World, object: WebhookObject, fields: readonly string[], path: string): void {
   const at = fields.findIndex((field) => webhooks.fields.find(object, field) === undefined);
-  if (at !== -1) throw new WorldProblem(`${path}[${at}]`, `is no field of ${object}`);
+  if (at !== -1) throw new WorldProblem(`${path}[${at}]`, `is not a field of ${object}`);
 }
 
 function callbackEntryOf({ callback_url, sealed_verify_token, is_verified }: SubscriptionRow, { sealer }: World): CallbackEntry | undefined {
@@ -65,7 +65,7 @@ export async function saveOfApp(tx: Transaction, app: NodeId, { callback, subscr
     requireFields(world, object, fields, `${path}.fields`);
     await saveSubscription(tx, app, rowOf(object, [...new Set(fields)], own, world));
   }
-  // Of an app that is new, nothing waits.
+  // A new app has no waiting events.
   if (before.length > 0) await world.webhooks.routesChanged(tx, app);
 }
 
@@ -82,7 +82,7 @@ export async function saveOfPage(tx: Transaction, page: NodeId, subscriptions: r
   }
 }
 
-/** D-132: time to bring a new secret to all of one's receivers, which read real clocks: a day. */
+/** D-132: a day of real time, in which an operator gives the new secret to all receivers. */
 const OVERLAP_MS = 24 * 60 * 60 * 1_000;
 
 export async function retireSecret(tx: Transaction, app: NodeId, sealed_secret: string, world: World): Promise<void> {

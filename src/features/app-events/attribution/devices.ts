@@ -27,7 +27,7 @@ export interface DeviceEvent extends AttributableEvent {
 }
 
 export interface KnownDevice {
-  /** The ids that were asked for, and those of the same requests. */
+  /** The requested ids, and those of the same requests. */
   readonly ids: readonly string[];
   readonly persons: readonly string[];
   /** Ids of other devices of its persons. */

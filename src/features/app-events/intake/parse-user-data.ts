@@ -34,14 +34,14 @@ const normalForms: Readonly<Record<UserDataKey, (text: string) => string>> = {
  * | key | normal form | example |
  * |---|---|---|
  * | `em` | without spaces around it, lower case | ` Ada@Example.com ` → `ada@example.com` |
- * | `fn`, `ln` | lower-case letters alone | `O'Neill` → `oneill` |
- * | `ph` | digits alone; country and area code must be in it | `+49 (30) 123` → `4930123` |
+ * | `fn`, `ln` | only lower-case letters | `O'Neill` → `oneill` |
+ * | `ph` | only digits; country and area code must be in it | `+49 (30) 123` → `4930123` |
  * | `external_id` | as it is | |
  * | `ge` | `f` or `m`; anything else is blank | `Female` → `f` |
- * | `db` | digits alone: year, month, day | `1990-12-31` → `19901231` |
+ * | `db` | only digits: year, month, day | `1990-12-31` → `19901231` |
  * | `ct` | lower case without spaces | `New York` → `newyork` |
  * | `st`, `cn` | the two-letter code in lower case | `DE` → `de` |
- * | `zp` | digits alone | `10 115` → `10115` |
+ * | `zp` | only digits | `10 115` → `10115` |
  */
 export const normalizeUserData = (key: UserDataKey, value: string): string => normalForms[key](value);
 
