@@ -99,9 +99,9 @@ onBothDatabases("jobs", (kind) => {
     expect(plant.ran).toEqual([]);
   });
 
-  test("a kind that no room declares is refused where it is scheduled", async () => {
+  test("a kind that no feature declares is refused where it is scheduled", async () => {
     const plant = await newPlant();
-    await expect(schedule(plant, "k", 0, null, "unknown")).rejects.toThrow("no room declares a job of kind unknown");
+    await expect(schedule(plant, "k", 0, null, "unknown")).rejects.toThrow("no feature declares a job of kind unknown");
   });
 
   test("what a job makes due is done as well before runDue ends", async () => {
