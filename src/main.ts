@@ -39,7 +39,7 @@ import { beginWorld, type Demo } from "./seed-world.ts";
 
 export const buildRegistry = (): Registry => new Registry(features);
 
-/** What is under way after this many ms is ended with the program (operating.md: Commands). */
+/** Requests that still run after so many ms are ended with the program (docs/operating.md: Start). */
 const STOP_WITHIN_MS = 10_000;
 /** 192 bits. */
 const CONTROL_KEY_BYTES = 24;
@@ -53,7 +53,7 @@ export interface ReadyInfo {
   readonly ads_base_url: string;
   readonly social_login_host: string;
   readonly control_url: string;
-  /** Left out without the sandbox: nothing secret is printed there. */
+  /** Absent without the sandbox, which prints nothing secret. */
   readonly control_key?: string;
   /** null: no live ingest runs. */
   readonly rtmp_url: string | null;
@@ -62,23 +62,23 @@ export interface ReadyInfo {
 
 export interface RunningPlaza {
   readonly ready: ReadyInfo;
-  /** While the demo world's tokens still work. */
+  /** Present while the tokens of the demo world work. */
   readonly demo: Demo | undefined;
-  /** As it stands in a path, e.g. `v26.0`. */
+  /** As in a path, e.g. `v26.0`. */
   readonly newestVersion: string;
   readonly world: OpenWorld;
   readonly metrics: MetricsSource;
-  /** No new requests; resolves when the running ones have ended, after 10 s at most. */
+  /** Accepts no new requests; resolves when the running ones have ended, after 10 s at most. */
   stop(): Promise<void>;
 }
 
 export interface StartOptions {
   /**
-   * Where several processes share the graph's port, each of them serves the graph, and another one the control API; that one
-   * fills the world.
+   * If several processes share the port of the graph, each serves the graph, and another one serves the control API and loads
+   * the world.
    */
   readonly part: "all" | "control" | "graph";
-  /** For a process that serves no calls itself. */
+  /** For a process that serves no graph requests itself. */
   readonly readMetrics?: () => MetricsSource;
 }
 
@@ -123,7 +123,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
 
 interface Listener {
   readonly port: number;
-  /** No new requests; running ones end, but after `graceMs` they are cut off. */
+  /** Accepts no new requests; running ones can finish within `graceMs`. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -148,12 +148,12 @@ function listenGraph(config: Config, log: Log, world: OpenWorld, registry: Regis
     },
     trustedProxies: config.trusted_proxies,
     extraRoutes: new Map([["/openapi.json", openapiRoute(deps, surfaceAddresses(config))]]),
-    // A line for each request costs more than many a request, so it is not even asked for unless it is shown.
+    // A log line costs more than many requests, so it is only made if it is shown.
     ...(log.shows("debug") ? { handleRequest: loggedRequests(log) } : {}),
   });
 }
 
-/** A surface with a host name of its own stands at its root; the microblog's version is part of its address (VER-1d). */
+/** A surface with its own host name is at its root; the microblog's version is part of its address (VER-1d). */
 const surfaceAddresses = ({ surface_hosts }: Config): SurfaceAddress[] =>
   surfaces.map(({ name, mount }) => {
     const hostname = surface_hosts[name];
@@ -218,7 +218,7 @@ export interface ControlWithoutServer {
   close(): Promise<void>;
 }
 
-/** The control API on data that no server uses at the moment, for commands; nothing listens. */
+/** The control API, for commands, on data that no server uses. It does not listen on a port. */
 export async function openControl(config: Config, log: Log): Promise<ControlWithoutServer> {
   const registry = buildRegistry();
   const world = await openDefaultWorld(config, registry, log);
@@ -248,7 +248,7 @@ function readyInfo(config: Config, port: number, controlPort: number, key: strin
   };
 }
 
-/** How a caller on this machine reaches a listener. */
+/** The address of a listener for a caller on this machine. */
 function addressOf(host: string): string {
   if (host === "0.0.0.0") return "127.0.0.1";
   if (host === "::") return "[::1]";

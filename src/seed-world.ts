@@ -1,4 +1,4 @@
-/** What a world holds when it is first started: the file that was asked for, or the demo. */
+/** Fills a new world with the file of `--world`, or with the demo world. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type Config, ConfigProblem } from "#config/config";
@@ -7,7 +7,7 @@ import { importWorld, isEmpty } from "#graph/worlds/file/import-export";
 import type { ParseYaml } from "#graph/worlds/file/text";
 import type { OpenWorld } from "#graph/worlds/open-world";
 
-/** Public values, in the repository: only a sandbox begins with it. */
+/** Its values are public, so only a sandbox loads it. */
 const DEMO_FILE = fileURLToPath(new URL("../worlds/demo.yaml", import.meta.url));
 
 export interface Demo {
@@ -16,12 +16,13 @@ export interface Demo {
   readonly tokens: readonly { readonly token: string; readonly type: string }[];
 }
 
-/** Fills an empty world: with the file that was asked for, else with the demo. Returns what of the demo works. */
+/** Fills an empty world. Returns the part of the demo world that works. */
 export async function beginWorld(world: OpenWorld, registry: Registry, config: Config, parseYaml: ParseYaml): Promise<Demo | undefined> {
   const { world: file } = config;
   const hasNothing = await isEmpty(world);
   if (file !== undefined) {
-    if (!hasNothing && !config.import) throw new ConfigProblem("--world", `the data in ${config.data} is not empty; --import merges ${file} into it`);
+    if (!hasNothing && !config.import)
+      throw new ConfigProblem("--world", `the data in ${config.data} is not empty; add --import to merge ${file} into it`);
     await importWorld(world, registry, readWorldFile(file), { isMerge: config.import, parseYaml });
   } else if (hasNothing && config.sandbox) await importWorld(world, registry, readFileSync(DEMO_FILE, "utf8"), { isMerge: false, parseYaml });
   return config.sandbox && !config.json ? findDemo(world, parseYaml) : undefined;
@@ -35,7 +36,7 @@ function readWorldFile(file: string): string {
   }
 }
 
-/** The demo's tokens that are alive: after a restart, or beside what a world file brought. */
+/** The live tokens of the demo world, also after a restart or an import. */
 async function findDemo(world: OpenWorld, parseYaml: ParseYaml): Promise<Demo | undefined> {
   const file = parseYaml(readFileSync(DEMO_FILE, "utf8")) as { tokens: { token: string; type: string; page?: string }[] };
   const tokens: Demo["tokens"][number][] = [];

@@ -1,16 +1,16 @@
-/** The real clock, ids and randomness; everything else is given them, so a world can be steered and repeated. */
+/** The real clock, ids and randomness. All other code receives them, so that a world can be controlled and repeated. */
 import { createHmac, randomBytes } from "node:crypto";
 import type { IdMinter, NodeId } from "#kernel/ids";
 import { nodeId } from "#kernel/ids";
 
 export const realNowMs = (): number => Date.now();
 
-/** Milliseconds of a clock that never goes back, for durations. */
+/** Milliseconds of a monotonic clock, for durations. */
 export const monotonicMs = (): number => performance.now();
 
 export const randomSecret = (byteCount: number): string => randomBytes(byteCount).toString("base64url");
 
-/** From 0 to below 1, for chances that need no secrecy. */
+/** From 0 to below 1, for uses that need no secrecy. */
 export const randomFraction = (): number => Math.random();
 
 export const randomKey = (byteCount: number): Uint8Array => randomBytes(byteCount);
@@ -22,13 +22,13 @@ const SEQUENCE_MAX = 4095;
 
 /**
  * Ids of 63 bits: milliseconds (41), process (10), sequence (12), so that they grow with time and two processes never mint
- * the same (D-02). When a millisecond's sequence is used up the next one is borrowed.
+ * the same (D-02). When the sequence of a millisecond is used up, the next millisecond is used early.
  */
 export class TimeOrderedIds implements IdMinter {
   #lastMs = 0;
   #sequence = 0;
   #first: FirstId = firstId(1, 0);
-  /** Asked at each mint: after an outage the database may give this process another number. */
+  /** Read for each id, because the database can assign another number after an outage. */
   readonly #processNumber: () => number;
   constructor(processNumber: () => number) {
     this.#processNumber = processNumber;
@@ -51,7 +51,7 @@ export class TimeOrderedIds implements IdMinter {
   }
 }
 
-/** Ids of one millisecond differ in their last digits alone: counting those spares big integers, and two thirds of the time. */
+/** Ids of one millisecond differ only in their last digits. Counting those avoids big integers and saves two thirds of the time. */
 interface FirstId {
   readonly ms: number;
   readonly process: number;
@@ -69,7 +69,7 @@ function firstId(ms: number, process: number): FirstId {
   return { ms, process, value, head: text.slice(0, -TAIL_DIGITS), tail: Number(text.slice(-TAIL_DIGITS)) };
 }
 
-/** `--seed`: ids count up from `next`, which the world keeps from start to start, so that a script sees the same ids each time. */
+/** `--seed`: ids count up from `next`, which the world stores, so that a script sees the same ids each time. */
 export class SeededIds implements IdMinter {
   #next: bigint;
   constructor(next: bigint) {
@@ -80,13 +80,13 @@ export class SeededIds implements IdMinter {
   }
 }
 
-/** Token values: random, or with a seed derived from the token's own id, so that they repeat with the ids. */
+/** Token values: random, or with a seed derived from the id of the token, so that they repeat with the ids. */
 export function tokenValue(seed: number | undefined, id: NodeId): string {
   const body = seed === undefined ? randomSecret(32) : createHmac("sha256", `plaza seed ${seed}`).update(id).digest("base64url");
   return `PLZ${body.replaceAll("-", "x").replaceAll("_", "y")}`;
 }
 
-/** 4,096 random characters at a time: a trace id costs no system call. */
+/** 4,096 random characters at a time: a trace id needs no system call. */
 const POOL_BYTES = 3_072;
 let pool = randomSecret(POOL_BYTES);
 let poolAt = 0;
@@ -101,8 +101,8 @@ export function traceId(): string {
   return `A${pool.slice(poolAt - 11, poolAt)}`;
 }
 
-/** For waits that somebody asked for; work that recurs belongs to jobs/. */
+/** For waits that a caller requests; recurring work belongs to `src/jobs`. */
 export const sleepMs = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** All at once: some 20 ms for a program of usual size. */
+/** Collects all garbage at once: some 20 ms for a program of usual size. */
 export const collectGarbage = (): void => Bun.gc(true);

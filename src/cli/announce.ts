@@ -1,8 +1,8 @@
-/** What a sandbox says to the person who started it: addresses, the control key, the demo's tokens, and calls to paste. */
+/** What a sandbox prints at start: addresses, the control key, the demo tokens, and requests to paste. */
 import type { RunningPlaza } from "#main";
 
 export function announcement({ ready, demo, newestVersion }: RunningPlaza): string {
-  const lines = ["", "Plaza is ready. Its addresses:", ""];
+  const lines = ["", "Plaza is ready.", ""];
   const addresses: [string, string | undefined][] = [
     ["graph", ready.base_url],
     ["app", ready.app_base_url],
@@ -14,15 +14,15 @@ export function announcement({ ready, demo, newestVersion }: RunningPlaza): stri
   ];
   for (const [name, address] of addresses) if (address !== undefined) lines.push(`  ${name.padEnd(14)}${address}`);
   if (demo !== undefined) {
-    lines.push("", "The demo world's tokens:", "");
+    lines.push("", "Tokens of the demo world:", "");
     for (const { token, type } of demo.tokens) lines.push(`  ${type.padEnd(16)}${token}`);
-    lines.push("", "Try:", "");
+    lines.push("", "Try these requests:", "");
     for (const request of requests(`${ready.base_url}/${newestVersion}/${demo.page}`, demo.page_token)) lines.push(`  ${request}`);
   }
   return `${lines.join("\n")}\n\n`;
 }
 
-/** Page messaging wants the token in all three places (D-10). */
+/** Page messaging requires the token in three places (D-10). */
 function requests(page: string, token: string): string[] {
   const credentials = `access_token=${token}&oauth_token=${token}`;
   const bearer = `-H 'Authorization: Bearer ${token}'`;

@@ -1,10 +1,10 @@
-/** Calls of a running server's control API, for commands. */
+/** Requests of the commands to the control API of a running server. */
 import { ConfigProblem } from "#config/config";
 import { environment } from "#config/environment";
 
 export interface ControlRequests {
-  /** Below the world's own path, e.g. `deliveries`. Rejects with the API's own message. */
-  // biome-ignore lint/suspicious/noExplicitAny: answers are JSON whose shape the caller knows.
+  /** `path` is relative to the world, e.g. `deliveries`. Rejects with the message of the API. */
+  // biome-ignore lint/suspicious/noExplicitAny: responses are JSON whose shape the caller knows.
   request(method: string, path: string, body?: unknown): Promise<any>;
 }
 
@@ -15,7 +15,7 @@ export function controlRequests(given: Given): ControlRequests {
   const url = given.control_url ?? PLAZA_CONTROL_URL ?? "http://127.0.0.1:4001";
   const key = given.control_key ?? PLAZA_CONTROL_KEY;
   if (typeof url !== "string" || !URL.canParse(url)) throw new ConfigProblem("--control-url", `"${url}" is not an address`);
-  if (key === undefined) throw new ConfigProblem("--control-key", "is needed; PLAZA_CONTROL_KEY serves too");
+  if (key === undefined) throw new ConfigProblem("--control-key", "is required; you can also set PLAZA_CONTROL_KEY");
   const base = `${url.replace(/\/+$/, "").replace(/\/v1$/, "")}/v1/worlds/${encodeURIComponent(String(given.world_name ?? "default"))}`;
   return {
     async request(method, path, body) {
@@ -27,13 +27,13 @@ export function controlRequests(given: Given): ControlRequests {
         throw new ConfigProblem("--control-url", `${url} could not be reached: ${error instanceof Error ? error.message : error}`);
       }
       const responseBody = (await response.json()) as { error?: { message: string } };
-      if (!response.ok) throw new ControlRefusal(responseBody.error?.message ?? `the control API answered ${response.status}`);
+      if (!response.ok) throw new ControlRefusal(responseBody.error?.message ?? `the control API returned ${response.status}`);
       return responseBody;
     },
   };
 }
 
-/** The control API said no, and why. */
+/** The control API refused a request; the message says why. */
 export class ControlRefusal extends Error {
   constructor(message: string) {
     super(message);

@@ -1,6 +1,6 @@
 /**
- * `plaza listen`: becomes the callback of an app for a while, prints a line for each webhook, and hands it on as it came,
- * bytes and signatures unchanged. What the receiver answers is what the world hears, so its retries can be seen working.
+ * `plaza listen`: becomes the callback of an app until it ends, prints a line for each webhook, and forwards it with bytes and
+ * signatures unchanged. It returns the receiver's status to the server, so that retries can be watched.
  */
 import { listenForWebhooks, type ReceivedWebhook } from "#http/webhook-listener";
 import { buildRegistry } from "#main";
@@ -12,9 +12,9 @@ type Given = Readonly<Record<string, unknown>>;
 
 const FAILED = 1;
 const WRONG_USE = 2;
-/** What a webhook's sender gets where nobody answers behind. */
+/** Returned to the server if the receiver does not respond. */
 const BAD_GATEWAY = 502;
-/** As long as the world itself waits (D-62). */
+/** The server waits as long (D-62). */
 const FORWARD_MS_MAX = 15_000;
 
 interface AppEntry {
@@ -23,7 +23,7 @@ interface AppEntry {
   readonly subscriptions?: readonly { readonly object: string; readonly fields: readonly string[] }[];
 }
 
-/** Resolves with the exit code when it was asked to end. */
+/** Resolves with the exit code after a signal. */
 export async function listen(given: Given): Promise<number> {
   const forwardTo = given.forward_to as string | undefined;
   if (forwardTo !== undefined && !/^https?:\/\//.test(forwardTo)) return fail(`--forward-to: "${forwardTo}" is not an http address`, WRONG_USE);
@@ -34,7 +34,9 @@ export async function listen(given: Given): Promise<number> {
     const url = (given.public_url as string | undefined) ?? `http://127.0.0.1:${listener.port}/`;
     const ended = nextSignal();
     const restore = await becomeCallback(control, app, url);
-    say(`app ${app.id} calls ${url}${forwardTo === undefined ? "" : `, handed on to ${forwardTo}`}; Ctrl-C gives its callback back`);
+    say(
+      `receiving the webhooks of app ${app.id} at ${url}${forwardTo === undefined ? "" : `, forwarding to ${forwardTo}`}; Ctrl-C restores its callback`,
+    );
     await ended;
     await restore();
     await listener.stop();
@@ -51,11 +53,11 @@ async function findApp(control: ControlRequests, id: string | undefined): Promis
   const { data } = (await control.request("GET", "nodes/apps?limit=2")) as { data: AppEntry[] };
   const [only, second] = data;
   if (only === undefined || second !== undefined)
-    throw new ControlRefusal(`the world has ${only === undefined ? "no" : "several"} apps: --app names the one`);
+    throw new ControlRefusal(only === undefined ? "the world has no app" : "the world has several apps: choose one with --app");
   return only;
 }
 
-/** An app that is subscribed to nothing gets everything while it is listened to. Returns how to undo it. */
+/** Subscribes an app without subscriptions to everything. Returns a function that restores callback and subscriptions. */
 async function becomeCallback(control: ControlRequests, { id, callback, subscriptions = [] }: AppEntry, url: string): Promise<() => Promise<void>> {
   const path = `nodes/apps/${id}`;
   const { webhookFields } = buildRegistry();
@@ -67,22 +69,22 @@ async function becomeCallback(control: ControlRequests, { id, callback, subscrip
 }
 
 async function take({ headers, body }: ReceivedWebhook, forwardTo: string | undefined): Promise<number> {
-  const status = forwardTo === undefined ? 200 : await handOn(forwardTo, headers, body);
+  const status = forwardTo === undefined ? 200 : await forward(forwardTo, headers, body);
   say(`${new Date(Number(headers["webhook-timestamp"]) * 1000).toISOString()} ${summaryOf(body)} ${headers["webhook-id"]} → ${status}`);
   return status;
 }
 
-/** Headers that belong to the connection, not to the webhook. */
+/** Headers of the connection, which do not belong to the webhook. */
 const OF_THE_CONNECTION = new Set(["host", "connection", "content-length", "transfer-encoding"]);
 
-async function handOn(url: string, headers: ReceivedWebhook["headers"], body: string): Promise<number> {
+async function forward(url: string, headers: ReceivedWebhook["headers"], body: string): Promise<number> {
   const kept = Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_THE_CONNECTION.has(name)));
   try {
     const response = await fetch(url, { method: "POST", headers: kept, body, redirect: "manual", signal: AbortSignal.timeout(FORWARD_MS_MAX) });
     await response.body?.cancel();
     return response.status;
   } catch (error) {
-    say(`  ${url} did not answer: ${error instanceof Error ? error.message : error}`);
+    say(`  ${url} did not respond: ${error instanceof Error ? error.message : error}`);
     return BAD_GATEWAY;
   }
 }

@@ -1,10 +1,10 @@
-/** `bin/plaza`. What a command needs is loaded when it is asked for: `start` is ready in a tenth of a second. */
+/** `bin/plaza`. Each command loads its modules when it runs, so that `start` is ready in a tenth of a second. */
 import { Command, CommanderError, Option } from "commander";
 import type { Option as ConfigOption } from "#config/options";
 import { flagOf, options, variableOf } from "#config/options";
 import { version } from "#package.json";
 
-/** A wrong option, or data that cannot be used so: nothing was started (operating.md: Commands). */
+/** An invalid option, or data that cannot be used: nothing was started (docs/operating.md: Start). */
 const WRONG_USE = 2;
 
 function addOptions(command: Command): Command {
@@ -31,17 +31,17 @@ function program(): Command {
     .description("A large platform's HTTP graph interface as a real server")
     .version(version)
     .exitOverride()
-    .showHelpAfterError("(plaza --help says more)");
+    .showHelpAfterError("(see plaza --help)");
   const secrets = options.filter(({ isSecret }) => isSecret === true).map(({ name, summary }) => `  ${variableOf(name)}  ${summary}`);
   addOptions(plaza.command("start").description("starts the server"))
     .addHelpText(
       "after",
       `
 Each option is also an environment variable (--control-port: PLAZA_CONTROL_PORT) and a key of plaza.config.yaml (control_port).
-A flag wins over the environment, that over the file. From the environment or the file alone:
+A flag has precedence over the environment, and the environment over the file. Only in the environment or the file:
 ${secrets.join("\n")}
 
-SIGTERM and SIGINT end it when the running calls have ended, after 10 s at most. A wrong option: exit code 2.`,
+SIGTERM and SIGINT end the server when the running requests have ended, after 10 s at most. An invalid option ends it with exit code 2.`,
     )
     .action(async (given) => {
       const { start } = await import("./start.ts");
@@ -52,7 +52,7 @@ SIGTERM and SIGINT end it when the running calls have ended, after 10 s at most.
     process.exitCode = await work();
   });
   addWebhookCommands(plaza);
-  addTokenCommands(plaza.command("token").description("mints, lists and revokes tokens, and makes apps to mint them for"));
+  addTokenCommands(plaza.command("token").description("creates, lists and revokes tokens, and creates apps"));
   return plaza;
 }
 
@@ -61,23 +61,23 @@ function addWebhookCommands(plaza: Command): void {
     plaza
       .command(name)
       .description(description)
-      .option("--control-url <URL>", "of the running server (PLAZA_CONTROL_URL; http://127.0.0.1:4001)")
-      .option("--control-key <KEY>", "of the running server (PLAZA_CONTROL_KEY)")
-      .option("--world-name <NAME>", "the world", "default");
-  add("listen", "receives an app's webhooks, prints a line for each, and hands them on, signed as they came")
-    .option("--forward-to <URL>", "hands each on to this address; what it answers is what the world hears")
-    .option("--app <ID>", "whose webhooks; the world's only app when left out")
-    .option("--port <N>", "to receive them on; a free one when left out")
-    .option("--public-url <URL>", "how the server reaches this machine, where it is another one")
+      .option("--control-url <URL>", "control API of the running server (default: PLAZA_CONTROL_URL, else http://127.0.0.1:4001)")
+      .option("--control-key <KEY>", "control key of the running server (default: PLAZA_CONTROL_KEY)")
+      .option("--world-name <NAME>", "name of the world", "default");
+  add("listen", "receives the webhooks of an app, prints a line for each, and forwards them with their signatures")
+    .option("--forward-to <URL>", "forward webhooks to this address, and return its status to the server")
+    .option("--app <ID>", "the app (default: the only app of the world)")
+    .option("--port <N>", "port to receive webhooks on (default: a free port)")
+    .option("--public-url <URL>", "address under which the server reaches this machine, if it is another machine")
     .action(async (given) => {
       const { listen } = await import("./listen.ts");
       process.exitCode = await listen(flagsGiven(given));
     });
-  add("trigger", "makes an example event as if it had happened, and tells what became of it")
+  add("trigger", "makes an example event, and prints the result of each delivery")
     .argument("<event>", "a webhook field, e.g. messages or social.comments")
-    .option("--entity <ID>", "the account or page; the world's first when left out")
-    .option("--phone-number <ID>", "the business phone number, where the event belongs to one")
-    .option("--value <JSON>", "what it carries; an example when left out")
+    .option("--entity <ID>", "the account or page (default: the first of the world)")
+    .option("--phone-number <ID>", "the business phone number, if the event belongs to one")
+    .option("--value <JSON>", "the value of the event (default: an example)")
     .action(async (event, given) => {
       const { trigger } = await import("./trigger.ts");
       process.exitCode = await trigger(String(event), flagsGiven(given));
@@ -89,30 +89,30 @@ function addTokenCommands(token: Command): void {
     token
       .command(name)
       .description(description)
-      .option("--control-url <URL>", "of a running server (PLAZA_CONTROL_URL)")
-      .option("--control-key <KEY>", "of a running server (PLAZA_CONTROL_KEY)")
-      .option("--data <WHERE>", "without a control URL: the data itself, while no server runs on it")
-      .option("--world-name <NAME>", "the world", "default")
-      .addHelpText("after", "\nWith --control-url it asks a running server; without, it opens the data that `plaza start` would.");
+      .option("--control-url <URL>", "control API of a running server (default: PLAZA_CONTROL_URL)")
+      .option("--control-key <KEY>", "control key of a running server (default: PLAZA_CONTROL_KEY)")
+      .option("--data <WHERE>", "without a control URL: the data to open, which no server may be using")
+      .option("--world-name <NAME>", "name of the world", "default")
+      .addHelpText("after", "\nWith --control-url the command asks a running server. Otherwise it opens the data that `plaza start` would use.");
   const run = (command: string) => async (given: Record<string, unknown>) => {
     const { runTokenCommand } = await import("./token.ts");
     process.exitCode = await runTokenCommand(command, flagsGiven(given));
   };
-  add("mint", "makes a token and prints it, once")
+  add("mint", "creates a token and prints its value, once")
     .requiredOption("--type <TYPE>", "app, user, page, social_user, microblog_user or system_user")
     .requiredOption("--app <ID>", "the app")
-    .option("--user <ID>", "of a user, system user or page token")
-    .option("--page <ID>", "of a page token")
-    .option("--social-account <ID>", "of a social user's token")
-    .option("--microblog-user <ID>", "of a microblog user's token")
-    .option("--scopes <A,B>", "permissions")
-    .option("--expires-at <TIME>", "Unix seconds or ISO 8601; never when left out")
+    .option("--user <ID>", "the user, for a user, system user or page token")
+    .option("--page <ID>", "the page, for a page token")
+    .option("--social-account <ID>", "the account, for a social user token")
+    .option("--microblog-user <ID>", "the user, for a microblog user token")
+    .option("--scopes <A,B>", "scopes, separated by commas")
+    .option("--expires-at <TIME>", "Unix seconds or ISO 8601 (default: never)")
     .action(run("mint"));
   add("list", "lists the tokens, without their values").action(run("list"));
-  add("revoke", "revokes a token").requiredOption("--id <ID>", "the token's id, as list shows it").action(run("revoke"));
-  add("create-app", "makes an app and prints it with its secret")
-    .requiredOption("--name <NAME>", "its name")
-    .option("--id <ID>", "minted when left out")
+  add("revoke", "revokes a token").requiredOption("--id <ID>", "id of the token, as list shows it").action(run("revoke"));
+  add("create-app", "creates an app and prints it with its secret")
+    .requiredOption("--name <NAME>", "name of the app")
+    .option("--id <ID>", "id of the app (default: a new id)")
     .action(run("create-app"));
 }
 

@@ -1,23 +1,23 @@
-/** How the program ends: asked to by a signal, or because it could not start. */
+/** How the program ends: after a signal, or because it could not start. */
 import type { RunningPlaza } from "#main";
 import { errorFields, type Log } from "#telemetry/log";
 
-/** A wrong option, or something outside the program that keeps it from starting as asked: nothing was changed. */
+/** An invalid option, or something outside the program that prevents the start. Nothing was changed. */
 const WRONG_USE = 2;
 const FAILED = 1;
 
-/** Errors whose message says to a person what to change. */
+/** Errors whose message tells a person what to change. */
 const WRONG_USES = ["ConfigProblem", "WorldFileProblem", "FolderInUse", "DataNotEmpty", "UnknownMigration"];
 const PLAIN_FAILURES = ["MigrationFailed"];
 
 /**
- * What the system, SQLite and PostgreSQL (`3D000`: no such database; class 28: who asks is not let in) find wrong with what
- * was asked for. A text is said behind the error's own message, which does not say it.
+ * Codes of the system, SQLite and PostgreSQL (`3D000`: no such database; class 28: access denied) for an invalid request. The
+ * text is added to an error message that does not contain it.
  */
 const WRONG_USE_CODES: Readonly<Record<string, string>> = {
   EADDRINUSE: "the port is in use",
   EADDRNOTAVAIL: "this machine does not have the address",
-  EACCES: "not permitted",
+  EACCES: "permission denied",
   ENOTFOUND: "there is no such address",
   ENOENT: "",
   ENOTDIR: "",
@@ -35,7 +35,7 @@ const codeOf = (error: unknown): string => (error instanceof Error && "code" in 
 
 const isUnreached = (error: unknown): boolean => error instanceof Error && "errorName" in error && error.errorName === "databaseUnreachable";
 
-/** Bun gives some of them no code. */
+/** Bun gives some of these errors no code. */
 const isUnknownHost = (error: unknown): boolean => error instanceof Error && codeOf(error) === "" && error.message.startsWith("Failed to listen at ");
 
 const isWrongUse = (error: unknown): boolean =>
@@ -53,21 +53,21 @@ function messageOf(error: Error): string {
 /** The address of a database may hold its password. */
 const withoutPasswords = (message: string): string => message.replace(/(postgres(?:ql)?:\/\/[^:@/\s]*):[^@/\s]*@/gi, "$1:…@");
 
-/** One line where the message is meant for a person; else the log says where it happened. */
+/** Prints one line if the message is meant for a person; otherwise logs where the error happened. */
 export function explain(error: unknown, log: Log): void {
   if (error instanceof Error && (isWrongUse(error) || PLAIN_FAILURES.includes(error.name))) {
     process.stderr.write(`plaza: ${withoutPasswords(messageOf(error))}\n`);
-  } else log.error(errorFields(error), "could not start");
+  } else log.error(errorFields(error), "the server could not start");
 }
 
-/** Ends the program once the signal came and the running requests have ended. A second signal ends it at once. */
+/** Ends the program after a signal, when the running requests have ended. A second signal ends it at once. */
 export async function endWhenAsked(asked: Promise<string>, plaza: Pick<RunningPlaza, "stop">, log: Log): Promise<number> {
   const signal = await asked;
-  log.info({ signal }, "ending: no new calls, running ones end");
+  log.info({ signal }, "ending: no new requests, running requests finish");
   const stopped = plaza.stop().then(
     () => 0,
     (error: unknown) => {
-      log.error(errorFields(error), "could not end cleanly");
+      log.error(errorFields(error), "the server did not end cleanly");
       return FAILED;
     },
   );
@@ -76,7 +76,7 @@ export async function endWhenAsked(asked: Promise<string>, plaza: Pick<RunningPl
   return process.exit(code);
 }
 
-/** SIGTERM or SIGINT. Listened for before anybody learns that the program runs. */
+/** SIGTERM or SIGINT. Registered before the program reports that it is ready. */
 export const nextSignal = (): Promise<string> =>
   new Promise((resolve) => {
     const listen = (signal: string) => {

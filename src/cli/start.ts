@@ -23,7 +23,7 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
   } catch (error) {
     explain(error, log);
     await log.flush();
-    // At once: a time limit that is still running would hold the program for seconds.
+    // Exits at once: a running timeout would keep the program alive for seconds.
     return process.exit(exitCodeOf(error));
   }
 }

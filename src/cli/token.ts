@@ -1,4 +1,4 @@
-/** `plaza token …`: asks a running server's control API, or opens the data itself while no server runs on it. */
+/** `plaza token …`: uses the control API of a running server, or opens the data itself while no server uses it. */
 import { ConfigProblem } from "#config/config";
 import { findConfigFile } from "#config/config-file";
 import { environment } from "#config/environment";
@@ -27,7 +27,7 @@ export async function runTokenCommand(command: string, given: Given): Promise<nu
   } catch (error) {
     explain(error, log);
     if (error instanceof Error && error.name === "FolderInUse")
-      process.stderr.write("plaza: to ask the server that uses it, give --control-url and --control-key\n");
+      process.stderr.write("plaza: to ask the server that uses the data, set --control-url and --control-key\n");
     await log.flush();
     return exitCodeOf(error);
   }
@@ -43,7 +43,7 @@ async function openControlFor(given: Given, log: Log): Promise<Control> {
 
 function controlAt(url: string, key: unknown): Control {
   if (!URL.canParse(url)) throw new ConfigProblem("--control-url", `"${url}" is not an address`);
-  if (key === undefined) throw new ConfigProblem("--control-key", "is needed with --control-url; PLAZA_CONTROL_KEY serves too");
+  if (key === undefined) throw new ConfigProblem("--control-key", "is required with --control-url; you can also set PLAZA_CONTROL_KEY");
   const base = url.replace(/\/+$/, "").replace(/\/v1$/, "");
   return {
     async request(path, init) {
@@ -91,11 +91,11 @@ async function show(response: Response): Promise<number> {
 }
 
 function refuse(response: Response, body: { error?: { message: string } }): number {
-  process.stderr.write(`plaza: ${body.error?.message ?? `the control API answered ${response.status}`}\n`);
+  process.stderr.write(`plaza: ${body.error?.message ?? `the control API returned ${response.status}`}\n`);
   return FAILED;
 }
 
-/** One token a line. */
+/** Prints one token per line. */
 async function listAll(control: Control, path: string): Promise<number> {
   for (let next: string | undefined = path; next !== undefined; ) {
     const response: Response = await control.request(next, { method: "GET" });

@@ -1,4 +1,4 @@
-/** `plaza trigger <event>`: makes an example event, and tells what became of it at each callback. */
+/** `plaza trigger <event>`: makes an example event and prints the result at each callback. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { buildRegistry } from "#main";
 import type { WebhookField } from "#webhooks/catalogue/field";
@@ -8,11 +8,11 @@ type Given = Readonly<Record<string, unknown>>;
 
 const FAILED = 1;
 const WRONG_USE = 2;
-/** A callback has 15 s for its response (D-62). */
+/** A callback has 15 s to respond (D-62). */
 const WAIT_MS_MAX = 17_000;
 const LOOK_MS = 50;
 
-/** Where an example of an object's event may happen: the world file's key. */
+/** The key of a world file whose nodes have the events of an object. */
 const NODES = { social: "social_accounts", chatapp_business_account: "chatapp_accounts", page: "pages" } as const;
 
 interface Delivery {
@@ -26,10 +26,10 @@ interface Delivery {
 
 const { all } = buildRegistry().webhookFields;
 
-/** Resolves with the exit code: 0 when every callback took it. */
+/** Resolves with the exit code: 0 if every callback accepted the event. */
 export async function trigger(event: string, given: Given): Promise<number> {
   const field = fieldOf(event);
-  if (field === undefined) return fail(`there is no event ${event}; there are ${names().join(", ")}`, WRONG_USE);
+  if (field === undefined) return fail(`there is no event ${event}; choose one of ${names().join(", ")}`, WRONG_USE);
   try {
     const control = controlRequests(given);
     const entity = (given.entity as string | undefined) ?? (await anyOf(control, field.object));
@@ -55,7 +55,7 @@ export async function trigger(event: string, given: Given): Promise<number> {
   }
 }
 
-/** `object.field`, or a field alone; where several objects have it, the first of the catalogue is meant. */
+/** `object.field`, or a field only, which selects the first object of the catalogue that has it. */
 const fieldOf = (event: string): WebhookField | undefined =>
   all.find(({ object, field }) => event === `${object}.${field}`) ?? all.find(({ field }) => event === field);
 
@@ -65,7 +65,7 @@ async function anyOf(control: ControlRequests, object: WebhookField["object"]): 
   const key = NODES[object];
   const { data } = (await control.request("GET", `nodes/${key}?limit=1`)) as { data: { id: string }[] };
   const [first] = data;
-  if (first === undefined) throw new ControlRefusal(`the world has no ${key}: --entity names the account or page`);
+  if (first === undefined) throw new ControlRefusal(`the world has no ${key}: choose an account or page with --entity`);
   return first.id;
 }
 

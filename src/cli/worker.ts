@@ -1,4 +1,4 @@
-/** `plaza worker`: one of several processes on the graph's port, which only the first process starts (`workers.ts`). */
+/** `plaza worker`: one of several processes on the port of the graph. Only the first process starts it (`workers.ts`). */
 import type { Config } from "#config/config";
 import { type TestEvent, testEventsOf } from "#features/app-events";
 import type { RequestEntry } from "#graph/pipeline/request-log";
@@ -22,7 +22,7 @@ export type WorkerMessage =
 interface SealedConfig {
   readonly kind: "config";
   readonly config: Config;
-  /** Base64: bytes do not pass the channel as they are. */
+  /** Base64, because the channel carries text only. */
   readonly secretKey: string | undefined;
 }
 
@@ -37,22 +37,22 @@ const openConfig = ({ config, secretKey }: SealedConfig): Config => ({
   secret_key: secretKey === undefined ? undefined : new Uint8Array(Buffer.from(secretKey, "base64")),
 });
 
-/** An expectation of the control API sees a call this late; ten times a second costs nothing that can be measured. */
+/** An expectation of the control API sees a request this late. Ten reports a second have no measurable cost. */
 const REPORT_EVERY_MS = 100;
 const FAILED = 1;
 
 export async function work(): Promise<number> {
   if (process.send === undefined) {
-    process.stderr.write("plaza: worker is started by `plaza start --workers N` alone\n");
+    process.stderr.write("plaza: worker is started only by `plaza start --workers N`\n");
     return FAILED;
   }
   const stopped = messageOf("stop");
   const config = openConfig((await messageOf("config")) as unknown as SealedConfig);
   const log = new Log({ level: config.log_level, isPretty: config.pretty });
   outliveStrayFailures(log);
-  // A terminal sends its signals to the whole group: the first process decides, and says so by the channel.
+  // A terminal signals the whole group. The first process decides and sends a message.
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
-  // The first process is gone, however it ended: nobody would end this one.
+  // The first process has ended, so nothing else would end this one.
   process.on("disconnect", () => process.exit(FAILED));
   try {
     const plaza = await startPlaza(config, log, { part: "graph" });
@@ -71,7 +71,7 @@ export async function work(): Promise<number> {
     await log.flush();
     return process.exit(0);
   } catch (error) {
-    log.error(errorFields(error), "the worker failed");
+    log.error(errorFields(error), "the worker could not run");
     await log.flush();
     return process.exit(FAILED);
   }
@@ -86,7 +86,7 @@ const messageOf = (kind: string): Promise<{ kind: string }> =>
 
 const send = (message: WorkerMessage): void => void process.send?.(message);
 
-/** Tells of the requests since the last time, when there were any. */
+/** Reports the requests since the last report, if there are any. */
 function reporter({ world, metrics }: RunningPlaza): () => void {
   let reportedCount = 0;
   let lastTold: string | undefined;

@@ -1,7 +1,7 @@
 /**
- * `--workers N`: N processes share the graph's port. The first process serves the control API alone; it fills the world, starts
- * the others, starts one anew that died, and ends them with itself. They tell it what they served, so that the control API
- * shows the requests and figures of all. A worker ends when its channel to the first one does, however that ended.
+ * `--workers N`: N processes share the port of the graph. The first process serves only the control API. It loads the world,
+ * starts the workers, replaces one that dies, and ends them when it ends. Workers report what they served, so that the control
+ * API shows the requests and metrics of all. A worker ends when its channel to the first process closes.
  */
 import cluster, { type Worker } from "node:cluster";
 import type { Config } from "#config/config";
@@ -13,10 +13,10 @@ import { errorFields, type Log } from "#telemetry/log";
 import { type MetricsReport, merged } from "#telemetry/merged-metrics";
 import { STOP, sealedConfig, type WorkerMessage } from "./worker.ts";
 
-/** A worker that dies sooner than this waits before it is started again, so that a lasting cause does not eat the machine. */
+/** A worker that lived for less time is restarted after a pause, so that a permanent failure does not occupy the machine. */
 const LIVED_MS_MIN = 5_000;
 const RESTART_AFTER_MS = 1_000;
-/** Workers let running requests end for 10 s at most. */
+/** Workers give running requests 10 s to end. */
 const STOPPED_WITHIN_MS = 11_000;
 
 export async function startWithWorkers(asked: Config, log: Log): Promise<RunningPlaza> {
@@ -51,7 +51,7 @@ class Workers {
   readonly #config: Config;
   readonly #log: Log;
   readonly #running = new Map<Worker, MetricsReport | undefined>();
-  /** Of workers that ended: counters never go back. */
+  /** Metrics of workers that ended: a counter never decreases. */
   readonly #ended: MetricsReport[] = [];
   #isStopping = false;
   onServed: (message: ServedMessage) => void = () => {};
@@ -79,12 +79,12 @@ class Workers {
     for (const worker of this.#running.keys()) worker.process.kill("SIGKILL");
   }
 
-  /** Resolves when it serves; rejects when it ends before. */
+  /** Resolves when the worker serves; rejects if it ends before. */
   #startOne(): Promise<void> {
     const started = monotonicMs();
     const worker = cluster.fork();
     this.#running.set(worker, undefined);
-    // By the channel and not in the arguments, which everybody on the machine can read: it holds keys and a password.
+    // Sent over the channel, because everybody on the machine can read arguments, and the config holds keys and a password.
     worker.send(sealedConfig(this.#config));
     return new Promise((resolve, reject) => {
       let isReady = false;
@@ -116,7 +116,7 @@ class Workers {
   }
 
   async #replace(pid: number | undefined, ending: string, livedMs: number): Promise<void> {
-    this.#log.error({ worker: pid, ending }, "a worker ended and is started again");
+    this.#log.error({ worker: pid, ending }, "a worker ended and is restarted");
     for (let waits = livedMs < LIVED_MS_MIN; !this.#isStopping; waits = true) {
       if (waits) await sleepMs(RESTART_AFTER_MS);
       if (this.#isStopping) return;

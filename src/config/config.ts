@@ -1,26 +1,26 @@
-/** What an operator may set, read and checked: nothing else in the program looks at flags, environment or the config file. */
+/** The options of an operator, read and checked. No other part of the program reads flags, environment or config file. */
 import type { SurfaceName } from "#graph/pipeline/request";
 
 export interface Config {
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
   readonly host: string;
   readonly control_port: number;
   readonly control_host: string;
   /** A folder (SQLite), `:memory:`, or `postgres://…`. */
   readonly data: string;
-  /** A world file to begin with. */
+  /** A world file to load. */
   readonly world: string | undefined;
-  /** Merge `world` into data that is not empty. */
+  /** Merge `world` into existing data. */
   readonly import: boolean;
   readonly seed: number | undefined;
-  /** CIDR ranges and host names that callbacks may reach beside public addresses (D-64). */
+  /** CIDR ranges and host names that callbacks may have besides public addresses (D-64). */
   readonly allow_callback: readonly string[];
-  /** undefined: what the world says of itself, else `strict`. */
+  /** undefined: the profile of the world, else `strict`. */
   readonly profile: "strict" | "clients" | undefined;
   readonly sandbox: boolean;
   readonly workers: number;
-  /** Live ingest; undefined leaves it out. */
+  /** Live ingest; undefined disables it. */
   readonly rtmp_port: number | undefined;
   readonly json: boolean;
   readonly pretty: boolean;
@@ -28,20 +28,20 @@ export interface Config {
   readonly control_key: string | undefined;
   /** 32 bytes; undefined: the data folder's own key file (`secretKey`). */
   readonly secret_key: Uint8Array | undefined;
-  /** Surfaces with a host name of their own (D-01). */
+  /** Surfaces that have their own host name (D-01). */
   readonly surface_hosts: Readonly<Partial<Record<SurfaceName, string>>>;
-  /** CIDR ranges whose X-Forwarded-* headers are believed (D-01). */
+  /** CIDR ranges of proxies whose X-Forwarded-* headers are trusted (D-01). */
   readonly trusted_proxies: readonly string[];
-  /** D-22; 0: off. */
+  /** D-22; 0 sets no limit. */
   readonly app_calls_per_hour: number;
   readonly page_calls_per_hour: number;
-  /** Webhook calls a second and callback, of each process; 0: as many as it takes. */
+  /** Webhook requests per second and callback, for each process; 0 sets no limit. */
   readonly deliveries_per_second: number;
   /** D-40. */
   readonly labels_per_page_max: number;
-  /** Days that raw app events are kept; 0: for good. */
+  /** Days after which raw app events are deleted; 0 keeps them. */
   readonly app_event_days: number;
-  /** D-21: a larger body is answered 413. */
+  /** D-21: a larger body is refused with 413. */
   readonly body_bytes_max: number;
   /** Of the address and all headers. */
   readonly header_bytes_max: number;
@@ -54,7 +54,7 @@ export interface Config {
 export const logLevels = ["silent", "error", "warn", "info", "debug"] as const;
 type LogLevel = (typeof logLevels)[number];
 
-/** An option that is wrong: one line for a person, and the program ends with exit code 2. */
+/** An invalid option. The program prints one line and exits with code 2. */
 export class ConfigProblem extends Error {
   constructor(
     /** As the operator wrote it, e.g. `--port`, `PLAZA_PORT` or `port in plaza.config.yaml`. */

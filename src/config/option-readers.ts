@@ -1,9 +1,9 @@
-/** How the value of an option is read: from text (flag, environment) or from what YAML made of it. Each throws a `ValueProblem`. */
+/** Readers of option values, given as text (flag, environment) or as a YAML value. Each throws a `ValueProblem`. */
 import { isIP } from "node:net";
 import { surfaces } from "#surfaces/surfaces";
 import type { Config } from "./config.ts";
 
-/** What is wrong with a value, without saying whose: the caller knows where it stood. */
+/** The problem of a value, without the name of its option, which the caller knows. */
 export class ValueProblem extends Error {}
 
 export type ReadValue = (value: unknown) => unknown;
@@ -13,7 +13,7 @@ const wrong = (value: unknown, expected: string): ValueProblem => new ValueProbl
 
 export const text: ReadValue = (value) => {
   if (typeof value === "number") return String(value);
-  if (typeof value !== "string" || value.trim() === "") throw wrong(value, "a text");
+  if (typeof value !== "string" || value.trim() === "") throw wrong(value, "text");
   return value;
 };
 
@@ -32,7 +32,7 @@ const PORT_MAX = 65_535;
 export const port = integer(0, PORT_MAX);
 
 export const portOrOff: ReadValue = (value) => {
-  // YAML 1.1 tools write `off` for false.
+  // YAML 1.1 reads `off` as false.
   if (value === "off" || value === false) return undefined;
   try {
     return port(value);
@@ -54,7 +54,7 @@ export const oneOf =
     return value;
   };
 
-/** A list, or text with commas. */
+/** A list, or text separated by commas. */
 const listOf = (value: unknown): readonly unknown[] => {
   if (Array.isArray(value)) return value.flatMap((item) => (typeof item === "string" ? item.split(",") : [item]));
   return typeof value === "string" ? value.split(",") : [value];
@@ -100,11 +100,12 @@ export const surfaceHosts: ReadValue = (value) => {
 
 export const dataPlace: ReadValue = (value) => {
   if (typeof value !== "string" || value.trim() === "") throw wrong(value, "a folder, :memory: or postgres://…");
-  if (/^[a-z]+:\/\//i.test(value) && !/^postgres(?:ql)?:\/\//.test(value)) throw new ValueProblem("only postgres:// addresses are known");
+  if (/^[a-z]+:\/\//i.test(value) && !/^postgres(?:ql)?:\/\//.test(value))
+    throw new ValueProblem("the only database address that Plaza supports is postgres://…");
   return value;
 };
 
-/** Long enough that it cannot be guessed: 16 characters of base64 hold 96 bits. */
+/** 16 characters of base64 have 96 bits, too many to guess. */
 const CONTROL_KEY_CHARACTERS_MIN = 16;
 export const controlKey: ReadValue = (value) => {
   if (typeof value !== "string" || !/^[\x21-\x7e]+$/.test(value)) throw new ValueProblem("must be printable ASCII without spaces");
@@ -112,7 +113,7 @@ export const controlKey: ReadValue = (value) => {
 };
 export const isStrongControlKey = (key: string): boolean => key.length >= CONTROL_KEY_CHARACTERS_MIN;
 
-/** AES-256 and HKDF start from 32 bytes. The value itself is never shown. */
+/** AES-256 and HKDF need 32 bytes. Messages never contain the value. */
 export const SECRET_KEY_BYTES = 32;
 export const secretKey: ReadValue = (value) => {
   const written = typeof value === "string" ? value.trim() : "";

@@ -1,6 +1,6 @@
 /**
- * Every option, once: its flag, its environment variable (`PLAZA_` and the name), its key in `plaza.config.yaml`, default and
- * meaning. `bin/plaza start --help` and docs/reference/configuration.md say the same.
+ * All options: flag, environment variable (`PLAZA_` and the name), key in `plaza.config.yaml`, default and meaning.
+ * `bin/plaza start --help` and docs/reference/configuration.md are made from this list.
  */
 import { type Config, logLevels } from "./config.ts";
 import * as read from "./option-readers.ts";
@@ -9,12 +9,12 @@ export type OptionName = keyof Config;
 
 export interface Option {
   readonly name: OptionName;
-  /** What stands behind the flag, e.g. `N`; none for a switch. */
+  /** Name of the flag's value, e.g. `N`; a switch has none. */
   readonly value?: string;
-  /** Has `--no-…` too. */
+  /** `--no-…` exists as well. */
   readonly isNegatable?: true;
   readonly isRepeatable?: true;
-  /** Secrets are no flags: a command line can be read by everybody on the machine. */
+  /** A secret has no flag, because everybody on the machine can read its command lines. */
   readonly isSecret?: true;
   readonly read: read.ReadValue;
   readonly default: Config[OptionName];
@@ -24,30 +24,30 @@ export interface Option {
 /** Far above any machine's cores. */
 const WORKERS_MAX = 256;
 const BODY_BYTES_LIMIT = 1024 * 1024 * 1024;
-/** `bin/plaza` starts the runtime with this much; it must parse a head to refuse it in the interface's own form. */
+/** A head must be read completely so that the error has the form of the interface. */
 const HEADER_BYTES_LIMIT = 65_536;
 const HOUR_MS = 3_600_000;
 
 export const options: readonly Option[] = [
-  { name: "port", value: "N", read: read.port, default: 4000, summary: "port of the graph; 0 picks a free one" },
-  { name: "control_port", value: "N", read: read.port, default: 4001, summary: "port of the control API; 0 picks a free one" },
-  { name: "host", value: "HOST", read: read.text, default: "127.0.0.1", summary: "address that the graph listens on" },
-  { name: "control_host", value: "HOST", read: read.text, default: "127.0.0.1", summary: "address that the control API listens on" },
+  { name: "port", value: "N", read: read.port, default: 4000, summary: "port of the graph; 0 picks a free port" },
+  { name: "control_port", value: "N", read: read.port, default: 4001, summary: "port of the control API; 0 picks a free port" },
+  { name: "host", value: "HOST", read: read.text, default: "127.0.0.1", summary: "address on which the graph listens" },
+  { name: "control_host", value: "HOST", read: read.text, default: "127.0.0.1", summary: "address on which the control API listens" },
   { name: "data", value: "WHERE", read: read.dataPlace, default: ".plaza", summary: "a folder (SQLite), :memory:, or postgres://…" },
   {
     name: "world",
     value: "FILE",
     read: read.text,
     default: undefined,
-    summary: "world file to begin with (default: a demo world, when the data is empty)",
+    summary: "world file to load into empty data (default: the demo world)",
   },
-  { name: "import", read: read.flag, default: false, summary: "merge --world into data that is not empty" },
+  { name: "import", read: read.flag, default: false, summary: "merge the file of --world into existing data" },
   {
     name: "seed",
     value: "N",
     read: read.integer(0, Number.MAX_SAFE_INTEGER),
     default: undefined,
-    summary: "mint ids and tokens the same way each time",
+    summary: "create the same ids and tokens each time, for scripts",
   },
   {
     name: "allow_callback",
@@ -55,32 +55,32 @@ export const options: readonly Option[] = [
     isRepeatable: true,
     read: read.cidrsOrHosts,
     default: [],
-    summary: "callbacks allowed beside public addresses (and loopback in the sandbox); repeatable",
+    summary: "allow webhooks to this range or host, besides public addresses (and loopback in the sandbox); repeatable",
   },
   {
     name: "profile",
     value: "NAME",
     read: read.oneOf(["strict", "clients"]),
     default: undefined,
-    summary: "strict, or clients: what unmodified client libraries expect (default: what the world says, else strict)",
+    summary: "strict, or clients, which accepts what unmodified client libraries send (default: the world's own profile, else strict)",
   },
   {
     name: "sandbox",
     isNegatable: true,
     read: read.flag,
     default: true,
-    summary: "allow loopback and http callbacks and print tokens; without it nothing secret is printed and PLAZA_CONTROL_KEY is needed",
+    summary: "allow callbacks on loopback and over http, and print tokens; --no-sandbox prints nothing secret and requires PLAZA_CONTROL_KEY",
   },
   {
     name: "workers",
     value: "N",
     read: read.integer(1, WORKERS_MAX),
     default: 1,
-    summary: "processes that share the port; more than 1 needs postgres://",
+    summary: "processes that share the port; more than 1 requires postgres://",
   },
-  { name: "rtmp_port", value: "N", read: read.portOrOff, default: 1935, summary: "live ingest; 0 picks a free one, off leaves it out" },
-  { name: "json", read: read.flag, default: false, summary: "one JSON line on stdout when ready, and nothing else there" },
-  { name: "pretty", read: read.flag, default: false, summary: "logs for people in place of JSON lines" },
+  { name: "rtmp_port", value: "N", read: read.portOrOff, default: 1935, summary: "port for live video; 0 picks a free port, off disables it" },
+  { name: "json", read: read.flag, default: false, summary: "print one line of JSON on stdout when ready, and nothing else" },
+  { name: "pretty", read: read.flag, default: false, summary: "write logs as text instead of JSON lines" },
   { name: "log_level", value: "LEVEL", read: read.oneOf(logLevels), default: "info", summary: `one of ${logLevels.join(", ")}` },
   {
     name: "surface_hosts",
@@ -88,7 +88,7 @@ export const options: readonly Option[] = [
     isRepeatable: true,
     read: read.surfaceHosts,
     default: {},
-    summary: "a host name of its own for a surface: base, app, microblog, ads or social_login; repeatable",
+    summary: "serve a surface under its own host name: base, app, microblog, ads or social_login; repeatable",
   },
   {
     name: "trusted_proxies",
@@ -96,28 +96,28 @@ export const options: readonly Option[] = [
     isRepeatable: true,
     read: read.cidrs,
     default: [],
-    summary: "proxies whose X-Forwarded-Proto and X-Forwarded-Host are believed; repeatable",
+    summary: "trust X-Forwarded-Proto and X-Forwarded-Host from these proxies; repeatable",
   },
   {
     name: "app_calls_per_hour",
     value: "N",
     read: read.integer(0, Number.MAX_SAFE_INTEGER),
     default: 0,
-    summary: "rate limit of an app; 0: none",
+    summary: "requests per hour and app; 0 sets no limit",
   },
   {
     name: "page_calls_per_hour",
     value: "N",
     read: read.integer(0, Number.MAX_SAFE_INTEGER),
     default: 0,
-    summary: "rate limit of a page; 0: none",
+    summary: "requests per hour and page; 0 sets no limit",
   },
   {
     name: "deliveries_per_second",
     value: "N",
     read: read.integer(0, Number.MAX_SAFE_INTEGER),
     default: 0,
-    summary: "webhook calls a second to one callback, from each process; 0: as many as it takes",
+    summary: "webhook requests per second to one callback, for each process; 0 sets no limit",
   },
   {
     name: "labels_per_page_max",
@@ -125,17 +125,17 @@ export const options: readonly Option[] = [
     read: read.integer(1, Number.MAX_SAFE_INTEGER),
     // D-40.
     default: 5000,
-    summary: "labels that a page can have",
+    summary: "largest number of labels of a page",
   },
   {
     name: "app_event_days",
     value: "DAYS",
     read: read.integer(0, Number.MAX_SAFE_INTEGER),
-    // A quarter: longer than the windows of attribution look back (LIM-10, LIM-12).
+    // Three months, longer than the windows of attribution (LIM-10, LIM-12).
     default: 90,
-    summary: "days that raw app events are kept; 0: for good. Counts and sums stay",
+    summary: "days after which raw app events are deleted; 0 keeps them. Counts and sums stay",
   },
-  // These defaults have their reasons in http/limits.ts.
+  // `src/http/limits.ts` gives the reasons for these defaults.
   {
     name: "body_bytes_max",
     value: "BYTES",
@@ -148,30 +148,42 @@ export const options: readonly Option[] = [
     value: "BYTES",
     read: read.integer(1024, HEADER_BYTES_LIMIT),
     default: 16_384,
-    summary: "largest address and headers of a graph request",
+    summary: "largest address and headers of a graph request, together",
   },
-  { name: "head_ms_max", value: "MS", read: read.integer(1, HOUR_MS), default: 10_000, summary: "time for the headers of a graph request to arrive" },
-  { name: "body_ms_max", value: "MS", read: read.integer(1, HOUR_MS), default: 10_000, summary: "time for the body of a graph request to arrive" },
+  {
+    name: "head_ms_max",
+    value: "MS",
+    read: read.integer(1, HOUR_MS),
+    default: 10_000,
+    summary: "time within which the headers of a graph request must arrive",
+  },
+  {
+    name: "body_ms_max",
+    value: "MS",
+    read: read.integer(1, HOUR_MS),
+    default: 10_000,
+    summary: "time within which the body of a graph request must arrive",
+  },
   {
     name: "keep_alive_ms",
     value: "MS",
     read: read.integer(1, HOUR_MS),
     default: 65_000,
-    summary: "how long a connection without a request stays open",
+    summary: "time for which an idle connection stays open",
   },
   {
     name: "calls_max",
     value: "N",
     read: read.integer(1, Number.MAX_SAFE_INTEGER),
     default: 1_024,
-    summary: "graph calls that run at the same time; one more is told to come back",
+    summary: "graph requests that run at the same time; further ones get 503 and Retry-After",
   },
   {
     name: "control_key",
     isSecret: true,
     read: read.controlKey,
     default: undefined,
-    summary: "key of the control API; random in the sandbox when it is not given, needed without it (16 characters or more)",
+    summary: "key of the control API; the sandbox creates a random one, --no-sandbox requires one of 16 characters or more",
   },
   {
     name: "secret_key",
@@ -179,7 +191,7 @@ export const options: readonly Option[] = [
     read: read.secretKey,
     default: undefined,
     summary:
-      "32 bytes, hex or base64, that stored secrets are sealed with; when it is not given, a data folder makes its own key file and a PostgreSQL sandbox uses a fixed key",
+      "32 bytes in hex or base64 that seal stored secrets; by default a data folder gets a key file of its own, and a PostgreSQL sandbox uses a fixed key",
   },
 ];
 

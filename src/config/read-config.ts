@@ -1,4 +1,4 @@
-/** Flags win over the environment, that over `plaza.config.yaml`, that over the defaults. */
+/** A flag has precedence over the environment, the environment over `plaza.config.yaml`, the file over the default. */
 import { type Config, ConfigProblem } from "./config.ts";
 import { isStrongControlKey, ValueProblem } from "./option-readers.ts";
 import { flagOf, type Option, options, variableOf } from "./options.ts";
@@ -11,7 +11,7 @@ export interface ConfigFile {
 }
 
 /**
- * `flags` by option name, as the command line gave them; absent where it said nothing. Throws `ConfigProblem`.
+ * `flags` holds the flags of the command line by option name. Throws `ConfigProblem`.
  */
 export function readConfig(flags: Values, environment: Values, file: ConfigFile | undefined): Config {
   const fromFile = file === undefined ? {} : fileValues(file);
@@ -37,7 +37,7 @@ function readFrom(option: Option, value: unknown, where: string): unknown {
   }
 }
 
-/** Keys may be written as the flags are (`control-port`) or as the variables are (`control_port`). */
+/** Keys are written like flags (`control-port`) or like variables (`control_port`). */
 function fileValues({ path, values }: ConfigFile): Values {
   const known = new Set<string>(options.map(({ name }) => name));
   const found: Record<string, unknown> = {};
@@ -52,19 +52,19 @@ function fileValues({ path, values }: ConfigFile): Values {
 function checkTogether(config: Config): Config {
   const isPostgres = config.data.startsWith("postgres");
   if (config.workers > 1 && !isPostgres) {
-    throw new ConfigProblem("--workers", `${config.workers} processes cannot share "${config.data}": more than 1 needs --data postgres://…`);
+    throw new ConfigProblem("--workers", `${config.workers} processes cannot share "${config.data}": more than 1 requires --data postgres://…`);
   }
   if (!config.sandbox && config.control_key === undefined) {
-    throw new ConfigProblem("--no-sandbox", "a control key must be given in PLAZA_CONTROL_KEY");
+    throw new ConfigProblem("--no-sandbox", "requires a control key in PLAZA_CONTROL_KEY");
   }
   if (!config.sandbox && config.control_key !== undefined && !isStrongControlKey(config.control_key)) {
-    throw new ConfigProblem(variableOf("control_key"), "must have 16 characters or more without the sandbox");
+    throw new ConfigProblem(variableOf("control_key"), "must have 16 characters or more with --no-sandbox");
   }
   if (isPostgres && !config.sandbox && config.secret_key === undefined) {
-    throw new ConfigProblem("--data", "postgres:// without the sandbox needs PLAZA_SECRET_KEY, 32 bytes in hex or base64");
+    throw new ConfigProblem("--data", "postgres:// with --no-sandbox requires PLAZA_SECRET_KEY, 32 bytes in hex or base64");
   }
   const hosts = Object.values(config.surface_hosts);
-  if (new Set(hosts).size < hosts.length) throw new ConfigProblem("--surface-hosts", "each host name serves one surface");
-  if (config.import && config.world === undefined) throw new ConfigProblem("--import", "needs --world FILE");
+  if (new Set(hosts).size < hosts.length) throw new ConfigProblem("--surface-hosts", "two surfaces cannot have the same host name");
+  if (config.import && config.world === undefined) throw new ConfigProblem("--import", "requires --world FILE");
   return config;
 }

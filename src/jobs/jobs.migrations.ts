@@ -10,7 +10,7 @@ export const jobMigrations: FeatureMigrations = {
     {
       name: "jobs",
       statements: [
-        // `fence` is that of the session that runs the job; 0: it waits.
+        // `fence` of the session that runs the job; 0 if the job waits.
         `CREATE TABLE jobs (
           kind TEXT NOT NULL, key TEXT NOT NULL, due_ms BIGINT NOT NULL, payload TEXT NOT NULL, attempts INTEGER NOT NULL,
           fence BIGINT NOT NULL, last_error TEXT, PRIMARY KEY (kind, key)

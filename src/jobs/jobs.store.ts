@@ -9,14 +9,14 @@ export interface JobRow extends Row {
   attempts: number;
 }
 
-/** In place of a job of the same kind and key, also of one that is running: that run cannot settle it any more. */
+/** Replaces a job of the same kind and key, even a running one, whose run can then no longer settle it. */
 export async function saveJob(tx: Transaction, kind: string, key: string, dueMs: number, payload: string): Promise<void> {
   await tx.run(sql`
     INSERT INTO jobs (kind, key, due_ms, payload, attempts, fence) VALUES (${kind}, ${key}, ${dueMs}, ${payload}, 0, 0)
     ON CONFLICT (kind, key) DO UPDATE SET due_ms = excluded.due_ms, payload = excluded.payload, attempts = 0, fence = 0, last_error = NULL`);
 }
 
-/** Returns whether there was one. */
+/** Returns whether the job existed. */
 export async function deleteJob(tx: Transaction, kind: string, key: string): Promise<boolean> {
   return (await tx.run(sql`DELETE FROM jobs WHERE kind = ${kind} AND key = ${key}`)) > 0;
 }
@@ -25,7 +25,7 @@ export async function findDueTime(reader: Reader, kind: string, key: string): Pr
   return (await reader.get<{ due_ms: number }>(sql`SELECT j.due_ms FROM jobs j WHERE j.kind = ${kind} AND j.key = ${key}`))?.due_ms;
 }
 
-/** The earliest first. On PostgreSQL they stay locked until the transaction ends. */
+/** Earliest first. On PostgreSQL the rows stay locked until the transaction ends. */
 export function findDueJobs(tx: Transaction, nowMs: number, limit: number): Promise<JobRow[]> {
   const due = sql`
     SELECT j.kind, j.key, j.due_ms, j.payload, j.attempts FROM jobs j
@@ -53,7 +53,7 @@ export async function postponeJob(tx: Transaction, { kind, key }: JobRow, fence:
     WHERE kind = ${kind} AND key = ${key} AND fence = ${fence}`);
 }
 
-/** What a session that is gone was running waits again; its due time has passed. */
+/** Jobs of an ended session wait again; their due time has passed. */
 export async function releaseJobs(tx: Transaction, fence: number): Promise<void> {
   await tx.run(sql`UPDATE jobs SET fence = 0 WHERE fence = ${fence}`);
 }

@@ -58,9 +58,9 @@ onBothDatabases("jobs", (kind) => {
     expect(worker.ran).toEqual([]);
   });
 
-  test("a kind that no room declares is refused where it is scheduled", async () => {
+  test("a kind that no feature declares is refused where it is scheduled", async () => {
     const worker = await newWorker();
-    await expect(schedule(worker, "k", 0, null, "unknown")).rejects.toThrow("no room declares a job of kind unknown");
+    await expect(schedule(worker, "k", 0, null, "unknown")).rejects.toThrow("no feature declares a job of kind unknown");
   });
 
   test("what a job makes due is done as well before runDue ends", async () => {

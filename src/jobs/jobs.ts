@@ -16,23 +16,23 @@ import {
 import type { WorkLoop } from "./work-loop.ts";
 import type { Turn, TurnEnd, WorkSource } from "./work-source.ts";
 
-/** Jobs that run at once: most write a few rows; one that ingests a file must not hold up the others. */
+/** Jobs that run at the same time. Most write a few rows; one that ingests a file must not block the others. */
 const RUNNING_MAX = 8;
 /** Waits before the second, third, … run of a job that threw; the last one for all later runs. */
 const BACKOFF_MS = [1_000, 5_000, 30_000, 120_000, 600_000, 3_600_000] as const;
-/** Waits are shortened by up to a tenth, so that jobs that failed together do not come back together. */
+/** Waits are shortened by up to a tenth, so that jobs that failed together do not run again together. */
 const JITTER = 0.1;
 const ERROR_CHARACTERS_MAX = 500;
-/** While the database is away. */
+/** While the database cannot be reached. */
 const STORE_AGAIN_MS = 500;
 
 export interface JobsOptions<W> {
   readonly database: Database;
   readonly loop: WorkLoop;
   readonly kinds: readonly JobKind<W>[];
-  /** What jobs work on; asked when one runs, because a world is made with its jobs. */
+  /** Returns the world. A function, because a world is created with its jobs. */
   readonly world: () => W;
-  /** A run threw; it comes again. */
+  /** A run threw; the job will run again. */
   onFailure(kind: string, key: string, error: unknown): void;
 }
 
@@ -44,18 +44,18 @@ export class Jobs<W = unknown> implements WorkSource {
   constructor(options: JobsOptions<W>) {
     this.#options = options;
     this.#kinds = new Map(options.kinds.map((kind) => [kind.kind, kind]));
-    if (this.#kinds.size < options.kinds.length) throw new Error("two jobs are of one kind");
+    if (this.#kinds.size < options.kinds.length) throw new Error("two job kinds have the same name");
     options.loop.add(this);
   }
 
   /** The job runs when the transaction has committed and the world's clock has reached `dueMs`. */
   async schedule(tx: Transaction, { kind, key, dueMs, payload }: ScheduledJob): Promise<void> {
-    if (!this.#kinds.has(kind)) throw new Error(`no room declares a job of kind ${kind}`);
+    if (!this.#kinds.has(kind)) throw new Error(`no feature declares a job of kind ${kind}`);
     await saveJob(tx, kind, key, Math.ceil(dueMs), JSON.stringify(payload ?? null));
     tx.afterCommit(() => this.#options.loop.wake(this));
   }
 
-  /** Returns whether there was one. A run that has begun goes on, but cannot settle. */
+  /** Returns whether the job existed. A run that has begun continues, but cannot settle. */
   cancel(tx: Transaction, kind: string, key: string): Promise<boolean> {
     return deleteJob(tx, kind, key);
   }
@@ -68,13 +68,13 @@ export class Jobs<W = unknown> implements WorkSource {
   async turn({ nowMs, session, isLast }: Turn): Promise<TurnEnd> {
     const { database } = this.#options;
     const feature = RUNNING_MAX - this.#running.size;
-    // The end of a run asks for another turn.
+    // The end of a run requests another turn.
     if (feature === 0 || isLast) return { didWork: false, nextDueMs: undefined };
     const nextDueMs = await findNextDueTime(database.reader);
     if (nextDueMs === undefined || nextDueMs > nowMs) return { didWork: false, nextDueMs };
     let fence = 0;
     const claimed = await database.write(async (tx) => {
-      // More than there is room for, since some may belong to keys that still run here.
+      // More than fit, because some may have keys that still run here.
       const due = (await findDueJobs(tx, nowMs, RUNNING_MAX * 2)).filter((row) => !this.#running.has(nameOf(row))).slice(0, feature);
       if (due.length === 0) return due;
       fence = await session.fenceFor(tx);
@@ -104,7 +104,7 @@ export class Jobs<W = unknown> implements WorkSource {
     this.#running.set(name, run);
   }
 
-  /** How a run ended is written down sooner or later: until then nobody else may run the job. */
+  /** Stores the result of a run, with retries: until then no other process may run the job. */
   async #store(row: JobRow, body: (tx: Transaction) => Promise<unknown>): Promise<void> {
     const { database, loop, onFailure } = this.#options;
     while (!loop.isStopped) {
@@ -133,7 +133,7 @@ export class Jobs<W = unknown> implements WorkSource {
     };
     try {
       const kind = this.#kinds.get(row.kind);
-      if (kind === undefined) throw new Error(`no room declares a job of kind ${row.kind}`);
+      if (kind === undefined) throw new Error(`no feature declares a job of kind ${row.kind}`);
       await kind.run(world(), row.key, JSON.parse(row.payload), job);
     } catch (error) {
       if (error instanceof JobLost || isSettled) return;

@@ -1,6 +1,6 @@
 /**
- * The one loop of a world, with one timer. It asks each source in turn for what is due by the world's clock; between turns it
- * sleeps until the next due time, or until somebody wakes it.
+ * The loop of a world, with one timer. It asks each source in turn for work that is due on the world's clock. Between turns it
+ * sleeps until the next due time or a call of `wake`.
  *
  * **Invariant:** nothing runs in the background before `start` and after `stop`; `runDue` works at any time.
  */
@@ -9,28 +9,28 @@ import type { Database, Transaction } from "#storage/database";
 import { BEAT_MS, WorkSession } from "./work-session.ts";
 import type { TurnEnd, WorkSource } from "./work-source.ts";
 
-/** How often a process looks for what others left or emitted on a shared database. */
+/** Interval at which a process looks for work of other processes on a shared database. */
 const POLL_MS = 1_000;
-/** A clock that stands still makes nothing due; it is looked at this often all the same, in case it was moved unseen. */
+/** A frozen clock makes nothing due. It is checked at this interval, in case another process moved it. */
 const LOOK_MS = 1_000;
 /** Timers that are set farther ahead than this are set again. */
 const SLEEP_MS_MAX = 60_000;
-/** After a failed turn (the database is away). */
+/** After a failed turn (the database cannot be reached). */
 const FAILED_MS = 1_000;
-/** Work that makes new work due at once without end is a programmer's mistake. */
+/** Work that always makes new work due at once is a programmer's mistake. */
 const PASSES_MAX = 10_000;
-/** In a world where events keep coming there is always something due: then whoever waits is let go, and the loop goes on. */
+/** While new events keep arriving, work is always due. After this time callers no longer wait, and the loop continues. */
 const RUN_DUE_MS_MAX = 60_000;
 /** A long move of the clock takes steps of at least this share of the time moved so far: some 1,100 steps for a century. */
 const STEP_SHARE = 0.02;
-/** Calls to receivers take 15 s at most (D-62), and the program ends within 10 (operating.md: Commands). */
+/** Requests to receivers take 15 s at most (D-62), and the program ends within 10 s (docs/operating.md: Start). */
 const STOP_MS_MAX = 8_000;
 
 export interface WorkLoopOptions {
   readonly database: Database;
   readonly clock: Clock;
   readonly realNowMs: () => number;
-  /** A turn failed; it is tried again. */
+  /** A turn failed; the loop tries again. */
   onError(error: unknown): void;
 }
 
@@ -39,12 +39,12 @@ type TurnKind = "usual" | "hurried" | "last";
 interface Runner {
   readonly source: WorkSource;
   running: Promise<TurnEnd> | undefined;
-  /** Asked for while a turn ran. */
+  /** Requested while a turn ran. */
   isWoken: boolean;
   nextDueMs: number | undefined;
-  /** Monotonic time at which the source wants to be asked again. */
+  /** Monotonic time of the source's next turn. */
   wakeAtMs: number;
-  /** Monotonic time before which no turn is made; after a failure. */
+  /** Monotonic time before which the source has no turn, after a failure. */
   notBeforeMs: number;
 }
 
@@ -68,7 +68,7 @@ export class WorkLoop {
     this.#runners.push({ source, running: undefined, isWoken: false, nextDueMs: undefined, wakeAtMs: Number.POSITIVE_INFINITY, notBeforeMs: 0 });
   }
 
-  /** Takes up what an ended process left, and works from now on. */
+  /** Takes over the work of ended processes, and works from now on. */
   start(): void {
     if (this.#state !== "idle") return;
     this.#state = "started";
@@ -78,12 +78,12 @@ export class WorkLoop {
     });
   }
 
-  /** Something new is due, or the clock was moved; all sources are looked at when none is named. */
+  /** New work is due, or the clock was moved. Without a source, all sources get a turn. */
   wake(source?: WorkSource): void {
     for (const runner of this.#runners) if (source === undefined || runner.source === source) this.#wake(runner);
   }
 
-  /** In so many ms of real time, for what the world's clock has no say in: a receiver that is spared for a moment. */
+  /** Wakes the source after so many ms of real time, for waits that the world's clock does not control, such as rate limits. */
   wakeIn(source: WorkSource, ms: number): void {
     const runner = this.#runners.find((one) => one.source === source);
     const atMs = performance.now() + ms;
@@ -93,7 +93,7 @@ export class WorkLoop {
   }
 
   /**
-   * Resolves when whatever is due by the world's clock has happened, and what that made due as well. Rejects when the
+   * Resolves when all work that is due on the world's clock has happened, including work that it made due. Rejects if the
    * database cannot be reached.
    */
   async runDue(): Promise<void> {
@@ -101,7 +101,7 @@ export class WorkLoop {
     const endMs = performance.now() + RUN_DUE_MS_MAX;
     for (let pass = 0; pass < PASSES_MAX; pass++) {
       let didWork = false;
-      // What is claimed under a lease that ran out is given back, and claimed again, without end.
+      // Work claimed under an expired lease would be given back and claimed again without end.
       if (this.session.needsBeat) await this.#beat();
       for (const runner of this.#runners) {
         while (runner.running !== undefined) await runner.running.catch(() => {});
@@ -110,16 +110,16 @@ export class WorkLoop {
         didWork ||= end.didWork || hasWaited;
       }
       if (didWork && performance.now() < endMs) continue;
-      // Somebody may have woken a source whose turn was this one's.
+      // A source may have been woken during its own turn.
       this.wake();
       return;
     }
-    throw new Error(`what is due does not come to an end after ${PASSES_MAX} turns`);
+    throw new Error(`work keeps becoming due after ${PASSES_MAX} turns`);
   }
 
   /**
-   * Moves the clock on to `targetMs` by way of whatever falls due until then, so that each thing happens at about its time: a
-   * retry, and the next one after that. `moveClock` sets the world's time.
+   * Moves the clock to `targetMs` in steps to each due time on the way, so that work happens at about its time, for example a
+   * retry and the one after it. `moveClock` sets the world's time.
    */
   async runUntil(targetMs: number, moveClock: (worldMs: number) => Promise<void>): Promise<void> {
     const startMs = this.#options.clock.nowMs();
@@ -133,7 +133,7 @@ export class WorkLoop {
     }
   }
 
-  /** No new work; waits some seconds for what runs, and leaves the rest to the next process. */
+  /** Starts no new work, waits some seconds for running work, and leaves the rest to the next process. */
   async stop(): Promise<void> {
     if (this.#state === "stopped") return;
     this.#state = "stopped";
@@ -148,11 +148,11 @@ export class WorkLoop {
     await Promise.race([ended, new Promise((resolve) => (giveUp = setTimeout(resolve, STOP_MS_MAX)))]);
     clearTimeout(giveUp);
     try {
-      // A last turn stores how it ended.
+      // A last turn stores the results.
       await Promise.all(this.#runners.map((runner) => runner.running ?? this.#turn(runner, "last")));
       await this.session.end((tx, fence) => this.#release(tx, fence));
     } catch (error) {
-      // The database is away: the lease runs out by itself.
+      // The database cannot be reached: the lease expires by itself.
       this.#options.onError(error);
     }
   }
@@ -210,7 +210,7 @@ export class WorkLoop {
     }
   }
 
-  /** Sets the timer to the earliest of: the next due time, the next beat, the next look at a shared database. */
+  /** Sets the timer to the earliest of: the next due time, the next heartbeat, the next check of a shared database. */
   #arm(): void {
     if (this.#state !== "started") return;
     const monotonicMs = performance.now();
@@ -230,7 +230,7 @@ export class WorkLoop {
     clearTimeout(this.#timer);
     this.#timerAtMs = atMs;
     this.#timer = setTimeout(() => this.#tick(), Math.ceil(atMs - performance.now()));
-    // It does not keep the program running.
+    // The timer does not keep the program running.
     this.#timer.unref();
   }
 
@@ -248,7 +248,7 @@ export class WorkLoop {
       hasDue = true;
       this.#wake(runner);
     }
-    // Nothing was due: the clock stands still, or was set back. Asking again in a moment would be asking all the time.
+    // Nothing was due: the clock is frozen or was set back. Asking again at once would be a busy loop.
     if (hasDue) this.#arm();
     else this.#sleep(monotonicMs + LOOK_MS);
   }

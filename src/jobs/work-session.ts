@@ -1,18 +1,18 @@
 /**
- * One process's right to work: rows that it claims carry its fence. Its lease is renewed while it lives; when it ends, another
- * process gives back what the fence still holds. A session that was given back works on under a new fence, and what it had
- * started under the old one can no longer be settled.
+ * The right of one process to work. Rows that it claims carry its fence. It renews its lease while it lives; afterwards another
+ * process gives back the rows of the fence. A session that lost its lease continues under a new fence and can no longer settle
+ * what it started under the old one.
  *
- * Leases run on real time, since a world's time may stand still or leap; processes that share a database are expected to
- * agree on it within a few seconds.
+ * Leases run on real time, because a world's time can be frozen or moved. The clocks of processes that share a database must
+ * agree within a few seconds.
  */
 import { randomInt } from "node:crypto";
 import type { Database, Transaction } from "#storage/database";
 import { deleteSession, findEndedSessions, renewSession, saveSession } from "./work-sessions.store.ts";
 
-/** Longer than the stalls of a living process, which would have its work done twice; also how long that of a killed one waits. */
+/** Longer than a living process stalls, else its work would happen twice. The work of a killed process waits as long. */
 export const LEASE_MS = 5_000;
-/** Four beats may fail before the lease ends. */
+/** Four heartbeats can fail before the lease ends. */
 export const BEAT_MS = 1_000;
 /** Two processes draw the same number once in 2^47 pairs. */
 const FENCE_MAX = 2 ** 47;
@@ -20,7 +20,7 @@ const FENCE_MAX = 2 ** 47;
 export class WorkSession {
   readonly #database: Database;
   readonly #realNowMs: () => number;
-  /** Other processes may work on the same database; on SQLite one process holds the folder. */
+  /** Whether other processes may work on the same database; on SQLite one process locks the folder. */
   readonly #isShared: boolean;
   #fence = randomInt(1, FENCE_MAX);
   #isStored = false;
@@ -36,12 +36,12 @@ export class WorkSession {
     return this.#isShared;
   }
 
-  /** The fence once it is stored, where no other process can ever take it over: then rows may carry it from their beginning. */
+  /** The stored fence, if no other process can take it over; new rows can then carry it from the start. */
   get soleFence(): number | undefined {
     return this.#isShared || !this.#isStored ? undefined : this.#fence;
   }
 
-  /** What is claimed in `tx` carries the response. */
+  /** Returns the fence for rows that are claimed in `tx`. */
   async fenceFor(tx: Transaction): Promise<number> {
     if (!this.#isStored) {
       const leaseUntilMs = this.#realNowMs() + LEASE_MS;
@@ -54,17 +54,17 @@ export class WorkSession {
     return this.#fence;
   }
 
-  /** Whether what was claimed under `fence` is still this process's to do. */
+  /** Whether this process may still work on rows claimed under `fence`. */
   holds(fence: number): boolean {
     return fence === this.#fence && (!this.#isShared || this.#realNowMs() < this.#leaseUntilMs);
   }
 
-  /** By its own clock, so that it also shows on a machine that slept, whose timers did as well. */
+  /** Checks real time, because timers stop while a machine sleeps. */
   get needsBeat(): boolean {
     return this.#isShared && this.#isStored && this.#realNowMs() >= this.#leaseUntilMs - LEASE_MS + BEAT_MS;
   }
 
-  /** Every `BEAT_MS`. A process that has claimed nothing yet has nothing to renew. */
+  /** Runs every `BEAT_MS`. A process that has claimed nothing has no lease to renew. */
   async beat(): Promise<void> {
     if (!this.#isShared || !this.#isStored) return;
     const leaseUntilMs = this.#realNowMs() + LEASE_MS;
@@ -72,9 +72,9 @@ export class WorkSession {
     else this.#renew();
   }
 
-  /** Gives back, in one transaction each, what sessions that have ended still hold. Returns how many there were. */
+  /** Gives back the work of ended sessions, each in one transaction. Returns the number of sessions. */
   async takeOver(release: (tx: Transaction, fence: number) => Promise<void>): Promise<number> {
-    // On SQLite whoever else wrote a session is gone: the folder's lock says so.
+    // On SQLite the lock of the folder proves that all other sessions have ended.
     const beforeMs = this.#isShared ? this.#realNowMs() : Number.MAX_SAFE_INTEGER;
     const ended = await findEndedSessions(this.#database.reader, this.#fence, beforeMs);
     for (const fence of ended) {
@@ -85,7 +85,7 @@ export class WorkSession {
     return ended.length;
   }
 
-  /** At the end of the process: what is still held waits for others at once. */
+  /** At the end of the process: gives back what it still holds, so that others can start at once. */
   async end(release: (tx: Transaction, fence: number) => Promise<void>): Promise<void> {
     if (!this.#isStored) return;
     const fence = this.#fence;

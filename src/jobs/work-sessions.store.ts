@@ -1,24 +1,24 @@
 import type { Reader, Transaction } from "#storage/database";
 import { sql } from "#storage/sql";
 
-/** Two transactions of one process may be the first to claim something. */
+/** Two transactions of one process can both be the first to claim work. */
 export async function saveSession(tx: Transaction, fence: number, leaseUntilMs: number): Promise<void> {
   await tx.run(sql`
     INSERT INTO work_sessions (fence, lease_until_ms) VALUES (${fence}, ${leaseUntilMs})
     ON CONFLICT (fence) DO UPDATE SET lease_until_ms = excluded.lease_until_ms`);
 }
 
-/** Returns false when another process has declared the session dead. */
+/** Returns false if another process has declared the session dead. */
 export async function renewSession(tx: Transaction, fence: number, leaseUntilMs: number): Promise<boolean> {
   return (await tx.run(sql`UPDATE work_sessions SET lease_until_ms = ${leaseUntilMs} WHERE fence = ${fence}`)) > 0;
 }
 
-/** Returns whether it was there: of several processes that find it dead, one takes it over. */
+/** Returns whether the session existed: of several processes that find it dead, one takes it over. */
 export async function deleteSession(tx: Transaction, fence: number): Promise<boolean> {
   return (await tx.run(sql`DELETE FROM work_sessions WHERE fence = ${fence}`)) > 0;
 }
 
-/** Sessions whose lease ended before `beforeMs`, but for `own`. */
+/** Sessions other than `own` whose lease ended before `beforeMs`. */
 export async function findEndedSessions(reader: Reader, own: number, beforeMs: number): Promise<number[]> {
   const rows = await reader.all<{ fence: number }>(
     sql`SELECT s.fence FROM work_sessions s WHERE s.lease_until_ms < ${beforeMs} AND s.fence <> ${own} ORDER BY s.fence`,

@@ -1,4 +1,4 @@
-/** What the loop of a world works on: a table of jobs, the deliveries of webhooks. */
+/** A source of work for the loop of a world: the jobs table, or the webhook deliveries. */
 import type { Transaction } from "#storage/database";
 import type { WorkSession } from "./work-session.ts";
 
@@ -6,27 +6,27 @@ export interface Turn {
   /** World time. */
   readonly nowMs: number;
   readonly session: WorkSession;
-  /** Somebody waits until whatever is due has happened: nothing is put off to spare a receiver. */
+  /** A caller waits until all due work has happened, so rate limits do not delay work. */
   readonly isHurried: boolean;
-  /** The program ends: what has ended is stored, and nothing is begun. */
+  /** The program ends: results are stored, and no work starts. */
   readonly isLast: boolean;
 }
 
 export interface TurnEnd {
-  /** Something was claimed or settled, so that another turn may find more. */
+  /** Work was claimed or settled, so another turn may find more. */
   readonly didWork: boolean;
-  /** World time at which more falls due, as far as this turn knows; undefined: nothing, or it wakes the loop itself. */
+  /** World time of the next due work, as far as this turn knows; undefined if there is none, or if the source wakes the loop. */
   readonly nextDueMs: number | undefined;
 }
 
 export interface WorkSource {
-  /** Claims what is due and starts it without waiting for its end. Turns of one source never overlap. */
+  /** Claims due work and starts it without waiting for its end. Turns of one source never overlap. */
   turn(turn: Turn): Promise<TurnEnd>;
   /**
-   * Resolves when whatever has been started so far has ended; its result may need another turn to be stored. Returns whether
-   * there was anything to wait for.
+   * Resolves when all started work has ended; storing the results may need another turn. Returns whether there was anything to
+   * wait for.
    */
   settled(): Promise<boolean>;
-  /** What is held under `fence` waits again. */
+  /** Gives back the work held under `fence`. */
   release(tx: Transaction, fence: number): Promise<void>;
 }

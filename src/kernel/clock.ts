@@ -1,4 +1,4 @@
-/** A world's time. Everything that asks for the time asks this (operating.md: Control API, clock). */
+/** A world's time. All code reads the time here (docs/operating.md: Control API). */
 export interface Clock {
   /** Milliseconds since 1970-01-01T00:00:00Z. */
   nowMs(): number;

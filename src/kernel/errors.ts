@@ -6,10 +6,10 @@
 export interface ErrorEntry {
   /** HTTP status in the wrapped form. */
   readonly status: number;
-  /** HTTP status in the flat form where it differs (D-14: page messaging answers 403, others 401). */
+  /** HTTP status in the flat form where it differs (D-14: page messaging returns 403, others 401). */
   readonly flatStatus?: number;
   readonly code: number;
-  /** Code in the flat form where it differs (D-14: 104 is said only outside page messaging). */
+  /** Code in the flat form where it differs (D-14: page messaging does not use 104). */
   readonly flatCode?: number;
   readonly subcode?: number;
   readonly type: "OAuthException" | "GraphMethodException";
@@ -19,33 +19,35 @@ export interface ErrorEntry {
 }
 
 export const catalogue = {
-  internalError: { status: 500, code: 1, type: "OAuthException", when: "something unexpected failed inside the server" },
-  databaseUnreachable: { status: 503, code: 2, type: "OAuthException", isTransient: true, when: "the database cannot be reached; try again" },
+  internalError: { status: 500, code: 1, type: "OAuthException", when: "an unexpected failure inside the server" },
+  databaseUnreachable: { status: 503, code: 2, type: "OAuthException", isTransient: true, when: "the database cannot be reached" },
   overloaded: {
     status: 503,
     code: 2,
     type: "OAuthException",
     isTransient: true,
-    when: "the server has more work than it can take; Retry-After says when to try again",
+    when: "the server is overloaded; `Retry-After` says when to retry",
   },
-  appRateLimited: { status: 429, code: 4, type: "OAuthException", isTransient: true, when: "the app used up its requests (D-22)" },
-  edgeRateLimited: { status: 429, code: 613, type: "OAuthException", isTransient: true, when: "the page or edge used up its requests (D-22)" },
-  permissionMissing: { status: 403, code: 10, type: "OAuthException", when: "the token lacks a permission that the operation needs (D-13)" },
-  taskMissing: { status: 403, code: 200, type: "OAuthException", when: "the person lacks the page task or role that the operation needs (D-13)" },
+  // D-22.
+  appRateLimited: { status: 429, code: 4, type: "OAuthException", isTransient: true, when: "the app has used up its requests" },
+  edgeRateLimited: { status: 429, code: 613, type: "OAuthException", isTransient: true, when: "the page or edge has used up its requests" },
+  // D-13, D-91.
+  permissionMissing: { status: 403, code: 10, type: "OAuthException", when: "the token lacks a scope that the operation needs" },
+  taskMissing: { status: 403, code: 200, type: "OAuthException", when: "the person lacks a page task or role that the operation needs" },
   tokenMissing: {
     status: 401,
     flatStatus: 403,
     code: 104,
     flatCode: 190,
     type: "OAuthException",
-    when: "a required access token was not sent (D-14)",
+    when: "a required access token is missing",
   },
   tokenInvalid: {
     status: 401,
     flatStatus: 403,
     code: 190,
     type: "OAuthException",
-    when: "the access token is malformed, unknown, or of a kind that the operation does not take",
+    when: "the access token is malformed, unknown, or of a kind that the operation does not accept",
   },
   tokenExpired: { status: 401, flatStatus: 403, code: 190, subcode: 463, type: "OAuthException", when: "the access token expired" },
   tokenRevoked: { status: 401, flatStatus: 403, code: 190, subcode: 466, type: "OAuthException", when: "the access token was revoked" },
@@ -55,42 +57,48 @@ export const catalogue = {
     code: 190,
     subcode: 458,
     type: "OAuthException",
-    when: "the access tokens of one request belong to different apps, or to an app that does not take part",
+    when: "the access tokens of one request belong to different apps, or to an app that is not concerned",
   },
   invalidParameter: {
     status: 400,
     code: 100,
     type: "OAuthException",
-    when: "a parameter is missing, unknown, of the wrong type or out of range; error_data.parameter names it",
+    when: "a parameter is missing, unknown, of the wrong type or out of range; `error_data.parameter` names it",
   },
+  // D-04, D-21.
   unsupportedRequest: {
     status: 400,
     code: 100,
     subcode: 33,
     type: "GraphMethodException",
-    when: "the object does not exist, may not be seen by the caller, or does not support the method (D-04, D-21)",
+    when: "the object does not exist, the caller may not see it, or it does not support the method",
   },
-  unknownObject404: { status: 404, code: 803, type: "OAuthException", when: "a migration intent that does not exist or may not be seen (H7, D-21)" },
-  fieldUnavailable: { status: 422, code: 100, type: "OAuthException", when: "the requested field is not available for that object (H7, D-21)" },
-  unknownUser: { status: 400, code: 100, subcode: 2018001, type: "OAuthException", when: "no person with that page-scoped id is known to the page" },
-  unknownPath: { status: 400, code: 2500, type: "OAuthException", when: "the path or its version is not known (D-02, D-03)" },
+  // H7, D-21.
+  unknownObject404: { status: 404, code: 803, type: "OAuthException", when: "the migration intent does not exist, or the caller may not see it" },
+  fieldUnavailable: { status: 422, code: 100, type: "OAuthException", when: "the requested field is not available for this object" },
+  unknownUser: { status: 400, code: 100, subcode: 2018001, type: "OAuthException", when: "the page knows no person with this page-scoped id" },
+  // D-02, D-03.
+  unknownPath: { status: 400, code: 2500, type: "OAuthException", when: "the path or its version is unknown" },
+  // D-03, D-80, D-81.
   versionDeprecated: {
     status: 400,
     code: 2635,
     type: "OAuthException",
-    when: "the marketing version is deprecated, missing, or below the app's floor (D-03, D-80, D-81)",
+    when: "the marketing version is deprecated, missing, or older than the app may use",
   },
-  bodyTooLarge: { status: 413, code: 100, type: "OAuthException", when: "the request body is larger than allowed" },
-  headersTooLarge: { status: 431, code: 100, type: "OAuthException", when: "the request's address or headers are larger than allowed" },
+  bodyTooLarge: { status: 413, code: 100, type: "OAuthException", when: "the request body is too large" },
+  headersTooLarge: { status: 431, code: 100, type: "OAuthException", when: "the address or the headers of the request are too large" },
   requestTooSlow: { status: 408, code: 100, type: "OAuthException", isTransient: true, when: "the request took too long to arrive" },
-  handshakeFailed: { status: 400, code: 2200, type: "OAuthException", when: "the callback URL could not be verified (D-61)" },
+  // D-61.
+  handshakeFailed: { status: 400, code: 2200, type: "OAuthException", when: "the callback URL could not be verified" },
   challengeMismatch: {
     status: 400,
     code: 2201,
     type: "OAuthException",
-    when: "the callback URL answered the handshake with something else than the challenge (D-61)",
+    when: "the callback URL did not return the challenge of the verification",
   },
-  otherRecipient: { status: 400, code: 100, subcode: 2534014, type: "OAuthException", when: "a self message is addressed to another account (D-52)" },
+  // D-52.
+  otherRecipient: { status: 400, code: 100, subcode: 2534014, type: "OAuthException", when: "a self message is addressed to another account" },
 } as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorName = keyof typeof catalogue;
@@ -121,17 +129,17 @@ export class GraphError extends Error {
 export const invalidParameter = (parameter: string, problem: string, data: Record<string, unknown> = {}): GraphError =>
   new GraphError("invalidParameter", `(#100) Param ${parameter} ${problem}`, { data: { parameter, ...data } });
 
-/** D-21: the request's text itself is wrong (encoding, JSON, nesting), so no parameter can be named. */
+/** D-21: the text of the request is wrong (encoding, JSON, nesting), so there is no parameter to name. */
 export const malformedRequest = (problem: string): GraphError => new GraphError("invalidParameter", `(#100) ${problem}`);
 
-/** D-04, D-21: one message for what does not exist, may not be seen, or does not support the method. */
+/** D-04, D-21: one message for an object that does not exist, is hidden, or does not support the method. */
 export const unsupportedRequest = (method: string, id: string): GraphError =>
   new GraphError(
     "unsupportedRequest",
     `Unsupported ${method.toLowerCase()} request. Object with ID '${id}' does not exist, cannot be loaded due to missing permissions, or does not support this operation`,
   );
 
-/** D-21: H7's form of an object that does not exist or may not be seen. */
+/** D-21: the same for H7. */
 export const unknownObject404 = (id: string): GraphError =>
   new GraphError(
     "unknownObject404",
@@ -143,7 +151,7 @@ export const fieldUnavailable = (field: string): GraphError =>
 
 export const unknownUser = (parameter: string): GraphError => new GraphError("unknownUser", "(#100) No matching user found", { data: { parameter } });
 
-/** D-02, D-03: `path` is what could not be understood, e.g. `/v99.0`. */
+/** D-02, D-03: `path` is the part that is not understood, e.g. `/v99.0`. */
 export const unknownPath = (path: string): GraphError => new GraphError("unknownPath", `Unknown path components: ${path}`);
 
 export const tokenMissing = (place: string): GraphError =>
@@ -162,9 +170,9 @@ export const tokenOfOtherApp = (place: string): GraphError =>
   new GraphError("tokenOfOtherApp", `Error validating access token in ${place}: it belongs to another app`, { data: { parameter: place } });
 
 export const permissionMissing = (permissions: readonly string[]): GraphError =>
-  new GraphError("permissionMissing", `(#10) This call requires the permission ${permissions.join(" and ")}`, { data: { permissions } });
+  new GraphError("permissionMissing", `(#10) This request requires the permission ${permissions.join(" and ")}`, { data: { permissions } });
 
-export const taskMissing = (what: string): GraphError => new GraphError("taskMissing", `(#200) This call requires ${what}`);
+export const taskMissing = (what: string): GraphError => new GraphError("taskMissing", `(#200) This request requires ${what}`);
 
 /** D-03, D-80, D-81. */
 export const versionDeprecated = (problem: string): GraphError => new GraphError("versionDeprecated", `(#2635) ${problem}`);
@@ -182,7 +190,7 @@ export const appRateLimited = (retryAfterSeconds: number): GraphError =>
   new GraphError("appRateLimited", "(#4) Application request limit reached", { headers: { "retry-after": String(retryAfterSeconds) } });
 
 export const edgeRateLimited = (retryAfterSeconds: number): GraphError =>
-  new GraphError("edgeRateLimited", "(#613) Calls to this object have exceeded the rate limit", {
+  new GraphError("edgeRateLimited", "(#613) Requests to this object have exceeded the rate limit", {
     headers: { "retry-after": String(retryAfterSeconds) },
   });
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { GraphError } from "./errors.ts";
 import { isNodeId } from "./ids.ts";
 import { parseSelection, type Selection } from "./selection.ts";
-import { codePointCount, isStorableText } from "./text.ts";
+import { codePointCount, isStorableText, withoutCitations } from "./text.ts";
 import { parseVersion } from "./versions.ts";
 
 describe("kernel", () => {
@@ -58,4 +58,11 @@ describe("kernel", () => {
     for (const text of ["a\u0000", "\ud800", "\udc00x"]) expect({ text, isStorable: isStorableText(text) }).toEqual({ text, isStorable: false });
     fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => expect(codePointCount(text)).toBe([...text].length)));
   });
+});
+
+test("a summary loses its citations and nothing else", () => {
+  expect(withoutCitations("Sets it (H1); without any, removes it (H3), for good (LIVE-13, LIVE-14).")).toBe(
+    "Sets it; without any, removes it, for good.",
+  );
+  expect(withoutCitations("Needs SHA-256 (D-60 to D-61) and a pause (2 s).")).toBe("Needs SHA-256 and a pause (2 s).");
 });

@@ -5,9 +5,9 @@ import { invalidParameter } from "./errors.ts";
 
 export type Selection = ReadonlyMap<string, Selection | undefined>;
 
-/** Deep enough for every shape of the interface; a limit on recursion. */
+/** Deeper than any shape of the interface; limits recursion. */
 const DEPTH_MAX = 8;
-/** More names than any node type has fields; a limit on work per request. */
+/** More than any node type has fields; limits the work of a request. */
 const NAMES_MAX = 200;
 
 const isNameUnit = (unit: number): boolean => (unit >= 97 && unit <= 122) || (unit >= 65 && unit <= 90) || (unit >= 48 && unit <= 57) || unit === 95;

@@ -15,3 +15,9 @@ export function codePointCount(text: string): number {
   }
   return count;
 }
+
+/** `(C1)`, `(D-51)`, `(D-60, D-61)`, `(LIVE-13, LIVE-14)`: clauses of the interface and decisions. */
+const CITATION = / \((?:[A-Z]+-?\d+[a-z]?(?:-\d+[a-z]?)?(?:, | to )?)+\)/g;
+
+/** A summary without its sources: they help to change the program, not to use it. */
+export const withoutCitations = (text: string): string => text.replace(CITATION, "");

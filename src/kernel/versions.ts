@@ -7,7 +7,7 @@ export function formatVersion(version: Version): string {
   let text = written.get(version);
   if (text === undefined) {
     text = `v${version}.0`;
-    // As many as a calendar has, and what people mistype.
+    // Room for the versions of a calendar, and for mistyped ones.
     if (written.size < WRITTEN_MAX) written.set(version, text);
   }
   return text;
@@ -17,7 +17,7 @@ const WRITTEN_MAX = 100;
 
 const DIGITS_MAX = 4;
 
-/** Reads `v25.0` or `v25` (D-03); anything else, a leading zero too, is not a version. */
+/** Reads `v25.0` or `v25` (D-03); anything else, also a leading zero, is not a version. */
 export function parseVersion(segment: string): Version | undefined {
   if (segment.charCodeAt(0) !== 118) return undefined;
   const end = segment.endsWith(".0") ? segment.length - 2 : segment.length;

@@ -1,4 +1,4 @@
-/** A write is durable whatever its listeners and actions do; a throw is a programmer's mistake and surfaces as an uncaught error. */
+/** A write is durable even if a listener or action throws; such a throw is a programmer's mistake and surfaces as an uncaught error. */
 export function runAction(action: () => void): void {
   try {
     action();

@@ -1,63 +1,63 @@
 /**
- * What a feature sees of a database. Two drivers implement it: `sqlite/` and `postgres/`.
+ * The database as features use it. Two drivers implement it: `sqlite/` and `postgres/`.
  *
  * **Invariant:** a write is acknowledged (its promise resolves) only after it is durable.
- * **Invariant:** the body of a write awaits nothing but its `tx`; no network, no timer. SQLite refuses one that does.
- * **Invariant:** a body has no effect but through its `tx`: PostgreSQL undoes one that conflicts with another and runs it again.
- * **Invariant:** SQL stands only in `*.store.ts` and `*.migrations.ts`.
+ * **Invariant:** the body of a write awaits only its `tx`: no network, no timer. SQLite rejects a body that does.
+ * **Invariant:** a body has effects only through its `tx`: PostgreSQL undoes a body that conflicts with another and runs it again.
+ * **Invariant:** SQL is written only in `*.store.ts` and `*.migrations.ts`.
  */
 import type { Row, Sql } from "./sql.ts";
 
 export interface Reader {
   get<R extends Row>(statement: Sql): Promise<R | undefined>;
   all<R extends Row>(statement: Sql): Promise<R[]>;
-  /** The same as `get` without a promise, where the store answers at once (SQLite): for the hot path. Throws what `get` rejects with. */
+  /** `get` without a promise, for a store that responds synchronously (SQLite), on the hot path. Throws what `get` rejects with. */
   getAtOnce?<R extends Row>(statement: Sql): R | undefined;
 }
 
-/** A statement that fails ends the transaction, also when the body swallows the error: for expected conflicts, `ON CONFLICT`. */
+/** A failed statement ends the transaction, even if the body swallows the error. For expected conflicts, use `ON CONFLICT`. */
 export interface Transaction extends Reader {
-  /** Answers the number of rows changed. */
+  /** Resolves with the number of changed rows. */
   run(statement: Sql): Promise<number>;
   /**
-   * Until the transaction ends, no other one holds the lock of that name. On SQLite writers take turns anyway.
+   * Locks a name until the transaction ends. On SQLite writers take turns anyway.
    * For check-then-write rules, e.g. `tx.lock("labels", pageId)`.
    */
   lock(scope: string, key: string): Promise<void>;
   /**
-   * Ends a SELECT that claims rows for work: rows of the table called `alias` there are locked until the transaction ends,
-   * and those that another process is claiming are left out. Nothing on SQLite, where writers take turns.
+   * Ends a SELECT that claims rows for work: locks the rows of the table `alias` until the transaction ends,
+   * and skips rows that another process is claiming. Empty on SQLite, where writers take turns.
    */
   skipLocked(alias: string): string;
   /**
-   * Says that a cached fact changed: dropped from this process's cache when the transaction has committed,
-   * and from every other process's within 1 s. See `facts.ts`.
+   * Invalidates a cached fact: it leaves this process's cache when the transaction has committed,
+   * and the cache of every other process within 1 s. See `facts.ts`.
    */
   invalidate(kind: string, key: string): void;
-  /** Runs once the write is durable; never when it was rolled back. It must not throw. */
+  /** Runs when the write is durable, and never after a rollback. It must not throw. */
   afterCommit(action: () => void): void;
 }
 
 export interface Database {
   readonly dialect: "sqlite" | "postgres";
-  /** Reads what is committed, on a connection that no writer uses. */
+  /** Reads committed data, on a connection that no writer uses. */
   readonly reader: Reader;
   /**
-   * Runs `body` in one transaction; a throw rolls it back and is thrown on. Resolves when durable.
+   * Runs `body` in one transaction; a throw rolls it back and rejects the promise. Resolves when durable.
    * Rejects with `databaseUnreachable` when the store fails (connection lost, disk full); the write may then have been
    * stored only if the connection broke at its very commit.
    */
   write<T>(body: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** Several reads of one moment (a snapshot), for exports and reports. */
+  /** Several reads of one snapshot, for exports and reports. */
   snapshot<T>(body: (reader: Reader) => Promise<T>): Promise<T>;
-  /** Called with each fact that any process, this one too, invalidated; `undefined`: everything may have changed. */
+  /** Called with each fact that any process, including this one, invalidates; `undefined` means that everything may have changed. */
   onInvalidate(listener: (kind: string | undefined, key: string | undefined) => void): void;
   /**
-   * A number that no other running process on this database has, 0 to 1023: part of minted ids. It is asked for each time,
-   * because it changes when PostgreSQL was away and another process took it meanwhile.
+   * A number from 0 to 1023 that no other running process on this database has; part of new ids. Callers read it each time,
+   * because it can change after an outage of PostgreSQL.
    */
   readonly processNumber: number;
-  /** Rejects with `databaseUnreachable` when the database does not answer; for readiness. */
+  /** Rejects with `databaseUnreachable` if the database does not respond; for readiness. */
   ping(): Promise<void>;
   /** Waits for running writes, then closes. */
   close(): Promise<void>;
@@ -68,7 +68,7 @@ export interface Migration {
   readonly name: string;
   /**
    * Statements run in order, once, in one transaction. Types: BIGINT, INTEGER, TEXT, BYTEA. A table whose primary key is
-   * how it is read ends in `WITHOUT ROWID`, which PostgreSQL's driver leaves out; TEXT becomes `TEXT COLLATE "C"` there.
+   * how it is read ends in `WITHOUT ROWID`, which the PostgreSQL driver removes; TEXT becomes `TEXT COLLATE "C"` there.
    */
   readonly statements: readonly string[];
 }

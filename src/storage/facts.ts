@@ -25,14 +25,13 @@ export class FactCache<T> {
     });
   }
 
-  /** What is known already; the hot path asks this first and so spares a promise. */
+  /** The cached fact. The hot path reads it first, which saves a promise. */
   peek(key: string): T | undefined {
     return this.#entries.get(key);
   }
 
   /**
-   * The same as `get` for what the store answers at once: nothing can change meanwhile. Of many that are asked for once each,
-   * none is kept.
+   * `get` for a synchronous read, during which nothing can change. Facts that are requested only once are not kept.
    */
   getAtOnce(key: string, load: () => T | undefined, keyOf: (fact: T) => string): T | undefined {
     const known = this.#entries.get(key);
@@ -43,7 +42,7 @@ export class FactCache<T> {
     return loaded;
   }
 
-  /** `keyOf` answers the key to keep, where `key` itself is better not kept. */
+  /** `keyOf` returns the key to keep if `key` itself must not be kept. */
   async get(key: string, load: () => Promise<T | undefined>, keyOf?: (fact: T) => string): Promise<T | undefined> {
     const known = this.#entries.get(key);
     if (known !== undefined) return known;

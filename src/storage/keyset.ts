@@ -1,6 +1,6 @@
 /**
- * Keyset paging both ways (D-30, D-32): a page is found by the sort key of its neighbour, never by an offset, so rows that
- * come and go neither shift nor repeat the others, and page 40,000 costs what page 1 costs.
+ * Keyset paging both ways (D-30, D-32): the sort key of the neighbouring row finds a page, never an offset. Rows that are
+ * added or deleted do not shift or repeat others, and page 40,000 costs as much as page 1.
  */
 import type { Reader } from "./database.ts";
 import { append, type Row, type Sql, type SqlValue } from "./sql.ts";
@@ -9,13 +9,13 @@ export interface KeysetOrder<R extends Row> {
   /** Qualified columns, most significant first, together unique in the list, e.g. `["personas.id"]`. */
   readonly columns: readonly string[];
   readonly direction: "ascending" | "descending";
-  /** The values of `columns` in a row, as they stand in a cursor. */
+  /** The values of `columns` in a row, as a cursor holds them. */
   keyOf(row: R): readonly string[];
 }
 
 export interface PageRequest {
   readonly limit: number;
-  /** The key that the page follows, or that it precedes; at most one of the two. */
+  /** The key before or after the page; at most one of the two. */
   readonly after?: readonly string[] | undefined;
   readonly before?: readonly string[] | undefined;
 }
@@ -33,7 +33,7 @@ export interface ListPage<R> {
 export async function readPage<R extends Row>(reader: Reader, select: Sql, order: KeysetOrder<R>, page: PageRequest): Promise<ListPage<R>> {
   const isBackward = page.before !== undefined;
   const key = page.before ?? page.after;
-  // One row too many tells whether there are more, and the neighbour itself, where it is still there, that there is one.
+  // One extra row shows whether more rows follow. The neighbour itself, if it still exists, shows that rows precede.
   const values = key === undefined ? [page.limit + 1] : [...key, page.limit + 2];
   const found = await reader.all<R>(append(select, tailOf(order, isBackward, key === undefined ? "none" : "from"), values));
   const isNeighbourThere = key !== undefined && found[0] !== undefined && isSame(order.keyOf(found[0]), key);
@@ -49,7 +49,7 @@ export async function readPage<R extends Row>(reader: Reader, select: Sql, order
   }
   const firstKey = order.keyOf(first);
   const lastKey = order.keyOf(last);
-  // Where the neighbour is gone by now, so may be all others on that side.
+  // If the neighbour no longer exists, the other rows on that side may not either.
   const hasNear = key !== undefined && (isNeighbourThere || (await exists(reader, select, order, isBackward ? lastKey : firstKey, !isBackward)));
   return { rows: found, hasPrevious: isBackward ? hasMore : hasNear, hasNext: isBackward ? hasNear : hasMore, firstKey, lastKey };
 }
@@ -66,7 +66,7 @@ async function exists<R extends Row>(
   return (await reader.get(append(select, tailOf(order, isBackward, "beyond"), [...key, 1]))) !== undefined;
 }
 
-/** Where a page begins: at the list's end, at the key itself, or behind it. */
+/** Where a page begins: at the end of the list, at the key, or after it. */
 type Start = "none" | "from" | "beyond";
 
 const tails = new WeakMap<object, Map<string, string>>();

@@ -11,11 +11,11 @@ export const migrationsTable =
 export interface MigrationTarget {
   applied(): Promise<readonly { readonly feature: string; readonly name: string }[]>;
   execute(statement: string): Promise<void>;
-  /** Writes the row of a migration that has just run. */
+  /** Writes the row of a migration after it ran. */
   record(feature: string, name: string): Promise<void>;
 }
 
-/** The data holds a migration that this program does not know: a newer program wrote it. */
+/** The data has a migration that this program does not know, because a newer program wrote it. */
 export class UnknownMigration extends Error {
   constructor(
     readonly feature: string,
@@ -28,7 +28,7 @@ export class UnknownMigration extends Error {
   }
 }
 
-/** A statement of a migration failed; `cause` is the driver's error. Nothing of the run stays. */
+/** A statement of a migration failed; `cause` is the driver's error. The whole run is rolled back. */
 export class MigrationFailed extends Error {
   constructor(feature: string, migration: string, cause: unknown) {
     super(`the migration ${feature}/${migration} failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
@@ -38,7 +38,7 @@ export class MigrationFailed extends Error {
 
 const keyOf = (feature: string, name: string): string => `${feature}/${name}`;
 
-/** Runs what is missing, in the order given. The caller has opened a transaction and made the table. Returns how many ran. */
+/** Runs the missing migrations in the given order. The caller has opened a transaction and created the table. Returns how many ran. */
 export async function migrate(target: MigrationTarget, features: readonly FeatureMigrations[]): Promise<number> {
   const known = new Set<string>();
   for (const { feature, migrations } of features) {

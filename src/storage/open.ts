@@ -1,15 +1,15 @@
-/** Which driver serves `--data`. */
+/** Opens the database that `--data` names, with its driver. */
 import type { Database, FeatureMigrations } from "./database.ts";
 
 export interface DatabaseOptions {
-  /** A folder, `:memory:`, or `postgres://…` (operating.md: --data). */
+  /** A folder, `:memory:`, or `postgres://…` (docs/operating.md: Start). */
   readonly data: string;
   /** The world's name: a file `<folder>/<world>.sqlite`, or the schema `plaza_<world>`. */
   readonly world: string;
   readonly migrations: readonly FeatureMigrations[];
 }
 
-/** Names a file and, with `plaza_` before it, a schema (63 bytes at most); a dot or slash would lead out of the folder. */
+/** Names a file and, with `plaza_` before it, a schema (63 bytes at most); a dot or slash would leave the folder. */
 const WORLD = /^[A-Za-z0-9_-]{1,57}$/;
 
 const isPostgres = (data: string): boolean => /^postgres(ql)?:\/\//.test(data);
@@ -21,7 +21,7 @@ const isPostgres = (data: string): boolean => /^postgres(ql)?:\/\//.test(data);
 export async function openDatabase({ data, world, migrations }: DatabaseOptions): Promise<Database> {
   if (!WORLD.test(world)) throw new RangeError(`not a world's name: ${world}`);
   if (isPostgres(data)) {
-    // Loaded only when asked for: the driver would add to the start time of everybody else.
+    // Loaded only if used, because the driver would lengthen every start on SQLite.
     const { openPostgres } = await import("./postgres/open.ts");
     return openPostgres({ url: data, schema: `plaza_${world}`, migrations });
   }

@@ -9,9 +9,9 @@
 export type SqlValue = string | number | null | Uint8Array;
 export type Row = Record<string, SqlValue>;
 
-/** One statement's text, made once per place in the code, so that drivers can keep it prepared. */
+/** The text of a statement, created once per place in the code, so that drivers can keep it prepared. */
 export interface SqlText {
-  /** With `?` for each value. */
+  /** With a `?` for each value. */
   readonly text: string;
 }
 
@@ -33,7 +33,7 @@ export function sql(strings: TemplateStringsArray, ...values: SqlValue[]): Sql {
 
 const appended = new WeakMap<SqlText, Map<string, SqlText>>();
 
-/** `base` followed by `tail`; `tail` is program text, never input. The joined text is made once per pair. */
+/** `base` followed by `tail`; `tail` is program text, never input. The joined text is created once per pair. */
 export function append(base: Sql, tail: string, values: readonly SqlValue[] = []): Sql {
   let tails = appended.get(base.query);
   if (tails === undefined) {

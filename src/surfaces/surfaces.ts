@@ -3,9 +3,9 @@ import type { SurfaceName } from "#graph/pipeline/request";
 
 export interface Surface {
   readonly name: SurfaceName;
-  /** Where it is mounted when it has no host of its own. */
+  /** The path of a surface without a host name of its own. */
   readonly mount: string;
-  /** How the interface document calls its address. */
+  /** The name of its address in the interface document. */
   readonly address: string;
 }
 

@@ -1,8 +1,8 @@
 /**
- * The program's log: JSON lines on stderr, or lines for people. The logger itself is loaded with the first line: it would add
- * 18 ms to every start, of which most say nothing before they are ready.
+ * The program's log: lines of JSON or text on stderr. The logger is loaded with the first line, because loading takes 18 ms and
+ * most starts log nothing before they are ready.
  *
- * **Invariant:** no token, key or secret is ever given to it; calls are logged by trace id, operation and status.
+ * **Invariant:** no token, key or secret reaches the log; requests are logged by trace id, operation and status.
  */
 import type { Logger } from "pino";
 
@@ -29,7 +29,7 @@ export class Log {
     this.#shown = options.level === "silent" ? -1 : ORDER.indexOf(options.level);
   }
 
-  /** Asked first where making the fields costs something. */
+  /** Checked first if the fields are expensive to make. */
   shows(level: Level): boolean {
     return ORDER.indexOf(level) <= this.#shown;
   }
@@ -39,7 +39,7 @@ export class Log {
   info = (fields: LogFields, message: string): void => this.#add("info", fields, message);
   debug = (fields: LogFields, message: string): void => this.#add("debug", fields, message);
 
-  /** Resolves when every line so far is written; lines are written at once, so only those before the logger's loading wait. */
+  /** Resolves when every line so far is written. Only lines before the logger is loaded have to wait. */
   async flush(): Promise<void> {
     await this.#loading;
   }
@@ -68,7 +68,7 @@ export class Log {
   }
 }
 
-/** What a log says of an error: enough to find the place in the code. */
+/** The fields of an error in the log: enough to find the place in the code. */
 export function errorFields(error: unknown): LogFields {
   if (!(error instanceof Error)) return { error: String(error) };
   const cause = error.cause instanceof Error ? { cause: error.cause.message } : {};

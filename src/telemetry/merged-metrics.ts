@@ -1,4 +1,4 @@
-/** The figures of several processes as one, for `/metrics` of the process that serves it. */
+/** Merges the metrics of several processes for `/metrics`. */
 import type { OperationMetrics } from "./request-metrics.ts";
 
 /** What `/metrics` reads. */
@@ -8,7 +8,7 @@ export interface MetricsSource {
   operations(): ReadonlyMap<string, Readonly<OperationMetrics>>;
 }
 
-/** As it is sent from one process to another. */
+/** The form in which one process sends them to another. */
 export interface MetricsReport {
   readonly inFlight: number;
   readonly turnedAway: number;

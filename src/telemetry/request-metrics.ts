@@ -1,22 +1,22 @@
-/** What happened to calls, per operation, kept so cheaply that every request is counted. `/metrics` reads it. */
+/** Counts and durations of requests by operation, cheap enough to count every request. `/metrics` reads them. */
 
 /** Upper edges in ms: a read takes under 1, a durable write 2 to 5, a handshake up to 10,000 (D-61). */
 export const DURATION_EDGES_MS: readonly number[] = [0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000];
 
 export interface OperationMetrics {
   requests: number;
-  /** Of them those with a status of 400 or more. */
+  /** Requests with a status of 400 or more. */
   errors: number;
   readonly byStatus: Map<number, number>;
-  /** Calls per edge, not summed up; the last counts those above all edges. */
+  /** Requests per edge, not cumulative; the last counts those above all edges. */
   readonly durations: number[];
   durationSumMs: number;
 }
 
 export class RequestMetrics {
-  /** Calls that are in the pipeline now. */
+  /** Requests in the pipeline now. */
   inFlight = 0;
-  /** Calls turned away because too many were. */
+  /** Requests refused because too many were running. */
   turnedAway = 0;
   readonly #operations = new Map<string, OperationMetrics>();
 
@@ -35,7 +35,7 @@ export class RequestMetrics {
     (metrics.durations[edge] as number)++;
   }
 
-  /** By operation; `unknown` holds the calls that came to none. */
+  /** By operation; `unknown` counts requests without an operation. */
   operations(): ReadonlyMap<string, Readonly<OperationMetrics>> {
     return this.#operations;
   }

@@ -1,4 +1,4 @@
-/** What goes on in the background, in the log: failures, and callbacks that somebody should look at. */
+/** Logs background work: failures, and callbacks that need attention. */
 import type { WorkObserver } from "#graph/worlds/world";
 import { errorFields, type Log } from "./log.ts";
 
@@ -10,13 +10,13 @@ export const workLog = (log: Log): WorkObserver => ({
     const { id: delivery, app, field, lane: callback } = row;
     log.debug({ delivery, app, field, callback, updates, status, latency_ms, error, outcome: outcome.kind }, "webhook attempt");
   },
-  attemptBroke: (delivery, error) => log.error({ delivery, ...errorFields(error) }, "a webhook could not be attempted"),
+  attemptBroke: (delivery, error) => log.error({ delivery, ...errorFields(error) }, "the attempt of a webhook failed inside the server"),
   callbackFails: ({ id, app, url }) => log.warn({ callback: id, app, url: withoutQuery(url) }, "a callback has failed for an hour"),
   callbackPaused: ({ id, app, url }) =>
     log.error({ callback: id, app, url: withoutQuery(url) }, "a callback has failed for five days and is paused; its events are kept"),
-  jobFailed: (kind, key, error) => log.error({ kind, key, ...errorFields(error) }, "a job failed and comes again"),
-  workFailed: (error) => log.error(errorFields(error), "background work failed and is tried again"),
+  jobFailed: (kind, key, error) => log.error({ kind, key, ...errorFields(error) }, "a job failed and will run again"),
+  workFailed: (error) => log.error(errorFields(error), "background work failed and will be tried again"),
 });
 
-/** Receivers put secrets there. */
+/** Receivers put secrets into the query. */
 const withoutQuery = (url: string): string => url.split("?", 1)[0] ?? url;

@@ -197,7 +197,7 @@ describe("a wrong option is one line on stderr and exit code 2", () => {
     const cases: [args: string[], said: string][] = [
       [["--data", "postgres://nobody:hidden@127.0.0.1:1/none"], "the database cannot be reached"],
       [["--data", url.replace(/test_\d+/, "nowhere")], 'database "nowhere" does not exist'],
-      [["--data", withPassword, "--world", file], "--import merges"],
+      [["--data", withPassword, "--world", file], "add --import to merge"],
       [["--data", file], file],
       [["--data", ":memory:", "--host", ".."], "..:0: there is no such address"],
     ];

@@ -35,7 +35,9 @@ test("plaza listen takes an app's webhooks, hands them on as they came, and give
   const receiver = startReceiver();
   const listening = spawnPlaza(["listen", "--forward-to", receiver.url], { env });
   const printed = listening.stdout.getReader();
-  expect(await readUntil(printed, (text) => text.includes("\n"))).toMatch(/^app 1001 calls http:\/\/127\.0\.0\.1:\d+\/, handed on to /);
+  expect(await readUntil(printed, (text) => text.includes("\n"))).toMatch(
+    /^receiving the webhooks of app 1001 at http:\/\/127\.0\.0\.1:\d+\/, forwarding to /,
+  );
 
   const triggered = spawnPlaza(["trigger", "messages", "--value", '{"text":"Grüße"}'], { env });
   expect(await triggered.exited).toBe(0);

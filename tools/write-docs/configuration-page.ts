@@ -3,9 +3,9 @@ import { code, page, table } from "./markdown.ts";
 
 export function configurationPage(): string {
   return page("Configuration", "`src/config/options.ts`", [
-    "Options of `bin/plaza start`. A flag wins over the environment, that over `plaza.config.yaml` in the folder it is started in (keys as the " +
-      "flags without `--`), that over the default. A wrong value is one clear line and exit code 2. Secrets have no flag, because everybody on a " +
-      "machine can read its command lines.",
+    "Options of `bin/plaza start`. A flag has precedence over the environment variable, the variable over `plaza.config.yaml` in the folder in which " +
+      "you start Plaza, and the file over the default. The keys of the file are the flags without `--`. An invalid value ends the start with one line on " +
+      "stderr and exit code 2. Secrets have no flag, because everybody on a machine can read its command lines.",
     table(["flag", "variable", "default", "meaning"], options.map(row)),
   ]);
 }

@@ -6,11 +6,11 @@ import { propertiesOf, type Schema, schemaText } from "./schema-text.ts";
 
 export function controlApiPage(): string {
   return page("Control API", "`src/control`", [
-    "On its own port, JSON, with `Authorization: Bearer` and the control key. `{w}` is a world's name, `default` for the first; `{key}` a key of a " +
-      "world file ([world-files.md](world-files.md)). Beside it and without a key: `/healthz`, `/readyz`, `/metrics`. The same as OpenAPI 3.1 is at " +
-      "`/v1/openapi.json`.",
-    table(["call", "takes", "answers", "does"], controlRoutes(buildRegistry()).map(row)),
-    "Errors are `{error: {code, message, parameter?}}`: 400 and 401 anywhere, 404, 409, 413 and 422 where they can happen.",
+    "[operating.md](../operating.md#control-api) has examples. The control API listens on its own port, speaks JSON, and needs the control key as a " +
+      "bearer token. `{w}` is the name of a world; the first is `default`. `{key}` is a key of a [world file](world-files.md). `/v1/openapi.json` " +
+      "describes the same as OpenAPI 3.1. `/healthz`, `/readyz` and `/metrics` need no key.",
+    table(["request", "takes", "returns", "does"], controlRoutes(buildRegistry()).map(row)),
+    "Errors are `{error: {code, message, parameter?}}`. Any request can return 400 and 401, some return 404, 409, 413 or 422.",
   ]);
 }
 

@@ -13,11 +13,12 @@ export function errorsPage(): string {
     entry.when,
   ]);
   return page("Errors", "`src/kernel/errors.ts`", [
-    "Page messaging answers a flat object, everything else the same fields below `error` (D-20). Every error has `message`, `type`, `code` and " +
-      "`pftrace_id`, which is also the header `x-pf-trace-id`; `error_subcode`, `is_transient`, `error_data`, `error_user_title` and " +
-      "`error_user_msg` where they apply. Where the flat form differs, its value stands behind the slash.",
-    table(["name", "status", "code", "subcode", "type", "try again", "when"], rows),
-    `Every call may meet ${codes(commonErrors)}; the others stand at the operations that may answer them, in [operations.md](operations.md).`,
+    "[The interface](../interface/errors.md) explains what to do about an error. Page messaging returns errors as a flat object, every other " +
+      "endpoint returns the same fields below `error`. If status or code differ in the flat form, that value stands behind the slash. Every error has " +
+      "`message`, `type`, `code`, `is_transient` and `pftrace_id`, which is also the header `x-pf-trace-id`. Some have `error_subcode`, `error_data`, " +
+      "`error_user_title` and `error_user_msg`.",
+    table(["name", "status", "code", "subcode", "type", "retry", "cause"], rows),
+    `Any request can return ${codes(commonErrors)}. [operations.md](operations.md) says which operations can return the others.`,
   ]);
 }
 

@@ -1,6 +1,7 @@
 import { commonErrors } from "#graph/contract/common-errors";
 import type { Feature } from "#graph/contract/feature";
 import type { Access, FieldSet, NodeType, Operation } from "#graph/contract/operation";
+import { withoutCitations } from "#kernel/text";
 import { surfaces } from "#surfaces/surfaces";
 import { code, codes, page, table } from "./markdown.ts";
 import { propertiesOf, type Schema, schemaText } from "./schema-text.ts";
@@ -10,9 +11,10 @@ export function operationsPage(features: readonly Feature[]): string {
     ({ operations, nodeTypes }) => (operations ?? []).length > 0 || nodeTypes?.some(({ reading }) => reading !== undefined),
   );
   const intro =
-    "One section for each feature that serves calls. What every request has is not repeated: `fields` (D-33), `before`, `after` and `limit` on lists " +
-    "(D-30, D-31), the tokens ([permissions.md](permissions.md)) and the errors that any request may meet ([errors.md](errors.md)).";
-  return page("Operations", "the rooms' contracts", [intro, ...serving.map(featureSection)]);
+    "One section for each feature that serves requests. [The interface](../interface/README.md) explains them with examples. Not repeated below: `fields`, " +
+    "and `before`, `after` and `limit` of lists ([paging](../interface/paging.md)); tokens ([permissions](permissions.md)); errors that any request can " +
+    "return ([errors](errors.md)).";
+  return page("Operations", "the features' contracts", [intro, ...serving.map(featureSection)]);
 }
 
 function featureSection({ name, nodeTypes, operations }: Feature): string {
@@ -24,38 +26,37 @@ export const addressOf = ({ on, edge }: Pick<Operation, "on" | "edge">): string 
   [on === null ? undefined : `{${on}_id}`, edge ?? undefined].filter((part) => part !== undefined).reduce((path, part) => `${path}/${part}`, "");
 
 function operationSection(contract: Operation): string {
-  const facts = [`${code(`${contract.method} ${addressOf(contract)}`)}: ${contract.summary}`, ...accessFacts(contract)];
+  const facts = [`${code(`${contract.method} ${addressOf(contract)}`)}: ${withoutCitations(contract.summary)}`, ...accessFacts(contract)];
   const response = contract.kind === "list" ? `a page of items with ${fieldsText(contract.items)}` : schemaText(contract.returns as Schema);
-  return [`### ${contract.operation}`, list([...facts, `answers: ${contract.kind === "list" ? response : code(response)}`]), parameters(contract)]
+  return [`### ${contract.operation}`, list([...facts, `returns: ${contract.kind === "list" ? response : code(response)}`]), parameters(contract)]
     .filter((part) => part !== "")
     .join("\n\n");
 }
 
 function readSection({ type }: NodeType, reading: NonNullable<NodeType["reading"]>): string {
-  const facts = [`${code(`GET /{${type}_id}`)}: reads the node`, ...accessFacts(reading), `answers: ${fieldsText(reading.set)}`];
+  const facts = [`${code(`GET /{${type}_id}`)}: reads the node`, ...accessFacts(reading), `returns: ${fieldsText(reading.set)}`];
   return [`### ${reading.operation}`, list(facts)].join("\n\n");
 }
 
 const list = (facts: readonly string[]): string => facts.map((fact) => `- ${fact}`).join("\n");
 
-function accessFacts({ surfaces: shown, clientsSurfaces, versions, errorForm, errors, clauses }: Access): string[] {
+function accessFacts({ surfaces: shown, clientsSurfaces, versions, errorForm, errors }: Access): string[] {
   const own = errors.filter((name) => !commonErrors.includes(name));
   const on = codes(shown.map(surfaceName));
-  const more = clientsSurfaces === undefined ? "" : ` (and, with the profile \`clients\`, ${codes(clientsSurfaces.map(surfaceName))})`;
+  const more = clientsSurfaces === undefined ? "" : ` (with the profile \`clients\` also ${codes(clientsSurfaces.map(surfaceName))})`;
   return [
-    `on ${on}${more}; versions: ${versionsText[versions]}; errors: ${errorForm}${own.length === 0 ? "" : `, ${codes(own)} beside the common ones`}`,
-    ...(clauses.length === 0 ? [] : [`clauses: ${clauses.join(", ")}`]),
+    `on ${on}${more}; versions: ${versionsText[versions]}; errors: ${errorForm}${own.length === 0 ? "" : `, ${codes(own)} besides the common ones`}`,
   ];
 }
 
 const surfaceName = (name: string): string => `{${surfaces.find((surface) => surface.name === name)?.address ?? name}}`;
 
 const versionsText: Readonly<Record<Access["versions"], string>> = {
-  platform: "those of the platform (D-03)",
-  migrationIntents: "v23.0 to v25.0, never without (D-03)",
+  platform: "v20.0 to v26.0, or none",
+  migrationIntents: "v23.0 to v25.0, required",
   unversioned: "none in the path",
-  marketing: "the marketing calendar, never without (D-80)",
-  marketingOrCurrent: "the marketing calendar, the current one without (D-03)",
+  marketing: "marketing versions, required",
+  marketingOrCurrent: "marketing versions, or none",
 };
 
 function fieldsText(set: FieldSet): string {
@@ -68,5 +69,5 @@ function fieldsText(set: FieldSet): string {
 
 function parameters({ params }: Operation): string {
   const rows = propertiesOf(params as Schema).map(({ name, schema, isRequired }) => [code(name), schemaText(schema), isRequired ? "yes" : ""]);
-  return rows.length === 0 ? "" : table(["parameter", "value", "needed"], rows);
+  return rows.length === 0 ? "" : table(["parameter", "value", "required"], rows);
 }

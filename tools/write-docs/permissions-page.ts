@@ -19,15 +19,15 @@ export function permissionsPage(features: readonly Feature[]): string {
   const entries = features.flatMap((feature) => entriesOf(feature, registry));
   const types = features.flatMap(({ nodeTypes }) => nodeTypes ?? []);
   return page("Permissions", "the features' policies and contracts, and `src/auth/schemes.ts`", [
-    "Who may call what. First comes whether the caller may know that the node exists: where not, the response is that of a node that is missing. Then " +
-      "its scopes (code 10) and its page task or role (code 200) are checked (D-14, D-91).",
+    "[Authentication](../interface/authentication.md) explains tokens. Plaza first checks whether the caller may know that the node exists; if not, the " +
+      "response is the one for a missing node. It then checks the token's scopes (code 10) and the page task or role of the person (code 200).",
     table(
-      ["call", "tokens", "scopes", "who", "the token stands in"],
+      ["request", "tokens", "scopes", "who", "place of the token"],
       entries.map(({ request, scheme, policy }) => [code(request), ...policyCells(policy), schemeText(schemes[scheme])]),
     ),
-    "With the profile `clients` a token serves in any place.",
+    "With the profile `clients` one token in any place is enough.",
     ...fieldPart(entries),
-    "Who may know that a node exists:",
+    "Who can see that a node exists:",
     table(
       ["node type", "who"],
       types.map(({ type, policy }) => [code(type), policy.summary]),
@@ -51,7 +51,7 @@ function entriesOf({ nodeTypes, operations }: Feature, registry: Registry): Entr
 
 function fieldPart(entries: readonly Entry[]): string[] {
   const rows = entries.flatMap(({ request, policy, set }) => fieldRows(request, policy, set));
-  return rows.length === 0 ? [] : ["Fields that not all of these callers may read (D-16):", table(["field", "who"], rows)];
+  return rows.length === 0 ? [] : ["Fields that not all of these callers can read:", table(["field", "who"], rows)];
 }
 
 function policyCells({ kinds, scopes, summary }: Policy): string[] {

@@ -6,11 +6,11 @@ import { propertiesOf, type Schema, schemaText } from "./schema-text.ts";
 
 export function worldFilesPage(features: readonly Feature[]): string {
   const sections = features.flatMap(({ name, worldSections: held }) => (held ?? []).map(({ key, entry }) => ({ name, key, entry: entry as Schema })));
-  return page("World files", "the rooms' `x.world.ts`", [
-    "The keys of a world file, each a list of entries. [operating.md](../operating.md) says how a file is read.",
-    ...sections.map(({ name, key, entry }) => `## ${key}\n\nOf the room \`${name}\`.\n\n${entryTable(entry)}`),
+  return page("World files", "the features' `x.world.ts`", [
+    "The keys of a world file. Each holds a list of entries. [operating.md](../operating.md#world-file) explains how Plaza loads a file.",
+    ...sections.map(({ name, key, entry }) => `## ${key}\n\nDefined by the feature \`${name}\`.\n\n${entryTable(entry)}`),
     `## tokens\n\n${entryTable(tokenEntry as Schema)}`,
-    "## Of the world itself",
+    "## The world itself",
     table(
       ["key", "value"],
       Object.entries(ownSchemas).map(([key, schema]) => [code(key), schemaText(schema as Schema)]),
@@ -25,5 +25,5 @@ function entryTable(entry: Schema): string {
     isRequired && schema.default === undefined ? "yes" : "",
     schema.default === undefined ? "" : code(JSON.stringify(schema.default)),
   ]);
-  return table(["key", "value", "needed", "default"], rows);
+  return table(["key", "value", "required", "default"], rows);
 }

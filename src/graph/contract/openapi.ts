@@ -7,6 +7,7 @@
 import { type TObject, type TSchema, Type } from "typebox";
 import { type Place, placeNames, schemes } from "#auth/schemes";
 import { catalogue, type ErrorName } from "#kernel/errors";
+import { withoutCitations } from "#kernel/text";
 import { formatVersion } from "#kernel/versions";
 import type { SurfaceName } from "../pipeline/request.ts";
 import type { VersionCalendar } from "../versions/calendar.ts";
@@ -154,7 +155,8 @@ function operationOf({ path, method, endpoints }: Served, options: OpenapiOption
   return operation;
 }
 
-const summaryOf = ({ served, nodeType }: Endpoint): string => served?.contract.summary ?? `Reads a ${nodeType}: its declared fields.`;
+const summaryOf = ({ served, nodeType }: Endpoint): string =>
+  withoutCitations(served?.contract.summary ?? `Reads a ${nodeType}: its declared fields.`);
 
 const query = (name: string, description: string, schema: Document): Document => ({ name, in: "query", description, schema });
 

@@ -1,9 +1,9 @@
-/** A migration's statement in PostgreSQL's words. What else differs between the two databases is not in the subset. */
+/** Translates the statement of a migration to PostgreSQL. The shared subset has no other differences. */
 import { type Token, tokensOf } from "./scan.ts";
 
 /**
  * In CREATE TABLE and ALTER TABLE: a column's type `TEXT` becomes `TEXT COLLATE "C"` (text compares bytewise, as in
- * SQLite), and `WITHOUT ROWID` at the end goes. Every other statement, and every other `text`, stays as it is.
+ * SQLite), and `WITHOUT ROWID` at the end is removed. Every other statement, and every other `text`, is unchanged.
  */
 export function postgresStatement(statement: string): string {
   const tokens = tokensOf(statement);
@@ -15,7 +15,7 @@ export function postgresStatement(statement: string): string {
 
 const isWord = (token: Token | undefined, word: string): boolean => token?.kind === "word" && token.text.toUpperCase() === word;
 
-/** A column's type is the second token of its definition; definitions stand in the outer parentheses, between commas. */
+/** A column's type is the second token of its definition; definitions are in the outer parentheses, separated by commas. */
 function createTable(tokens: readonly Token[]): string {
   let depth = 0;
   let position = 0;
@@ -28,13 +28,13 @@ function createTable(tokens: readonly Token[]): string {
     else if (token.kind !== "space" && !isComment(token)) position++;
     text += depth === 1 && position === 2 && isWord(token, "TEXT") ? `${token.text} COLLATE "C"` : token.text;
   }
-  // Nothing but the table's options follows the last parenthesis, so the end cannot be part of a literal.
+  // Only the table's options follow the last parenthesis, so the end cannot be part of a literal.
   return text.replace(/\s+WITHOUT\s+ROWID\s*$/i, "");
 }
 
 const isComment = ({ kind, text }: Token): boolean => kind === "literal" && (text.startsWith("--") || text.startsWith("/*"));
 
-/** `ADD [COLUMN] name TEXT`, the only form that both databases know. */
+/** `ADD [COLUMN] name TEXT`, the only form that both databases support. */
 function alterTable(tokens: readonly Token[]): string {
   const words = tokens.filter((token) => token.kind !== "space" && !isComment(token));
   const add = words.findIndex((token) => isWord(token, "ADD"));

@@ -1,15 +1,15 @@
 /**
- * The dedicated connection of a `Database`: it hears which facts other processes changed, and holds the process number.
+ * The dedicated connection of a `Database`: it receives the facts that other processes changed, and holds the process number.
  *
- * **Invariant:** a change made by any process is told to the listener within 1 s, or everything is declared changed.
+ * **Invariant:** the listener receives the change of any process within 1 s, or everything is declared changed.
  *
- * Each transaction that changes facts counts `fact_generation` up by one and notifies with that number. A gap in the
- * numbers, or a number in the table that was not heard of, means that a notification was lost.
+ * Each transaction that changes facts increments `fact_generation` and notifies with that number. A gap in the numbers, or a
+ * number in the table that did not arrive, means that a notification was lost.
  */
 import { Client, type ClientConfig } from "pg";
 import { lockClass } from "./lock-key.ts";
 
-/** How often the generation is looked at: a lost notification is found within this and the time of one query. */
+/** Interval of reading the generation: a lost notification is found within this time and that of one query. */
 const POLL_MS = 500;
 /** Polls without a response after which the connection counts as broken: 5 s, as for any other connection. */
 const SILENT_POLLS_MAX = 10;
@@ -24,7 +24,7 @@ export class FactChannel {
   readonly #onFact: OnFact;
   readonly #timer: ReturnType<typeof setInterval>;
   #client: Client | undefined;
-  /** The last generation heard of. */
+  /** The last generation received. */
   #generation = 0;
   #processNumber = -1;
   #silentPolls = 0;
@@ -35,7 +35,7 @@ export class FactChannel {
     this.#config = config;
     this.#schema = schema;
     this.#onFact = onFact;
-    // A timer, because what was not heard can only be asked for. It does not keep the program running.
+    // A timer, because only a query finds a lost notification. It does not keep the program running.
     this.#timer = setInterval(() => this.#tick(), POLL_MS);
     this.#timer.unref();
   }
@@ -51,7 +51,7 @@ export class FactChannel {
     }
   }
 
-  /** May change when the connection was lost and another process took the number meanwhile. */
+  /** Can change if the connection was lost and another process took the number. */
   get processNumber(): number {
     return this.#processNumber;
   }
@@ -82,7 +82,7 @@ export class FactChannel {
       await client.connect();
       await client.query(`LISTEN "${this.#schema}"`);
       const number = await this.#claimNumber(client);
-      // From here on notifications are heard, so that whatever is not in this generation will be.
+      // From here on notifications arrive, so no change after this generation is missed.
       const generation = await readGeneration(client);
       if (isLost || this.#isClosed) throw new Error("Connection terminated");
       this.#processNumber = number;
@@ -96,7 +96,7 @@ export class FactChannel {
     }
   }
 
-  /** The number held before, when nobody has taken it since; otherwise the first free one. */
+  /** The previous number, if no other process has taken it; otherwise the first free number. */
   async #claimNumber(client: Client): Promise<number> {
     const { rows } = await client.query<{ number: number }>(
       `SELECT number FROM (SELECT $2::int AS number WHERE $2::int >= 0 UNION ALL SELECT * FROM generate_series(0, $3::int - 1)) AS wanted
@@ -104,7 +104,7 @@ export class FactChannel {
       [lockClass(this.#schema, "process"), this.#processNumber, PROCESSES_MAX],
     );
     const number = rows[0]?.number;
-    if (number === undefined) throw new Error(`${PROCESSES_MAX} processes use the schema ${this.#schema} already`);
+    if (number === undefined) throw new Error(`${PROCESSES_MAX} processes already use the schema ${this.#schema}`);
     return number;
   }
 
@@ -128,7 +128,7 @@ export class FactChannel {
     }
     if (this.#silentPolls > 0) {
       this.#everythingChanged();
-      // Ending it makes it lost, and the next tick connects anew.
+      // Closes the connection; the next tick reconnects.
       if (++this.#silentPolls > SILENT_POLLS_MAX) void client.end().catch(() => {});
       return;
     }
@@ -140,7 +140,7 @@ export class FactChannel {
         this.#generation = generation;
         this.#everythingChanged();
       },
-      // The connection's own error event has said the rest.
+      // The error event of the connection has reported the cause.
       () => {},
     );
   }
@@ -149,7 +149,7 @@ export class FactChannel {
     if (this.#isConnecting || this.#isClosed) return;
     this.#isConnecting = true;
     this.#connect()
-      // Tried again with the next tick; calls meanwhile get their own errors from the pool.
+      // The next tick tries again; until then requests get their own errors from the pool.
       .catch(() => {})
       .finally(() => {
         this.#isConnecting = false;

@@ -1,7 +1,7 @@
-/** What PostgreSQL's and the system's errors mean to a caller. */
+/** Translates errors of PostgreSQL and the system for callers. */
 import { databaseUnreachable } from "#kernel/errors";
 
-/** Of the system: nobody listens, the connection broke, the name is unknown. */
+/** Codes of the system: no listener, broken connection, unknown name. */
 const SYSTEM_CODES = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
@@ -15,7 +15,7 @@ const SYSTEM_CODES = new Set([
   "EAI_AGAIN",
 ]);
 
-/** Of the driver, which gives these no code. */
+/** Messages of the driver, which gives these errors no code. */
 const DRIVER_MESSAGES =
   /^(Connection terminated|timeout expired|Query read timeout|Client (has encountered|was closed)|Socket is closed|This socket)/;
 
@@ -24,7 +24,7 @@ function codeOf(error: unknown): string {
 }
 
 /**
- * The connection is gone or of no use: class 08; 57P01 shutdown by the administrator, 57P02 crash, 57P03 starting up,
+ * The connection is lost or unusable: class 08; 57P01 shutdown by the administrator, 57P02 crash, 57P03 starting up,
  * 57P05 idle too long; 53300 too many connections.
  */
 export function isConnectionFailure(error: unknown): boolean {
@@ -33,17 +33,17 @@ export function isConnectionFailure(error: unknown): boolean {
   return error instanceof Error && DRIVER_MESSAGES.test(error.message);
 }
 
-/** The database gave no response in time; another connection would not do better. */
+/** The database did not respond in time; another connection would not help. */
 export const isTimeout = (error: unknown): boolean => error instanceof Error && error.message === "Query read timeout";
 
-/** 40001 serialization failure, 40P01 deadlock: the transaction was undone and may run again. */
+/** 40001 serialization failure, 40P01 deadlock: the transaction was rolled back and can run again. */
 export const isRetryable = (error: unknown): boolean => /^40(001|P01)$/.test(codeOf(error));
 
-/** 0A000: the plan that this connection keeps was made before a newer program changed the table. A new connection has none. */
+/** 0A000: the connection's plan is older than a change of the table by a newer program. A new connection has no plan. */
 export const isStalePlan = (error: unknown): boolean =>
   codeOf(error) === "0A000" && error instanceof Error && error.message.includes("cached plan must not change result type");
 
-/** D-21: the database's own troubles, also a lack of resources (53) and I/O errors (58), become one error; others are handed on. */
+/** D-21: failures of the database, including lack of resources (53) and I/O errors (58), become one error; others are unchanged. */
 export function translated(error: unknown): unknown {
   if (isConnectionFailure(error) || /^5[38]/.test(codeOf(error))) return Object.assign(databaseUnreachable(), { cause: error });
   return error;

@@ -9,7 +9,7 @@ export function lockKey(schema: string, scope: string, key: string): string {
     .toString();
 }
 
-/** Locks named by two numbers of 32 bits are apart from those above; this is the first, the second is up to the caller. */
+/** Locks with two numbers of 32 bits are separate from those above. This is the first; the caller chooses the second. */
 export function lockClass(schema: string, purpose: string): number {
   return createHash("sha256")
     .update(JSON.stringify([schema, purpose]))

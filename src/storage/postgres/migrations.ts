@@ -6,33 +6,33 @@ import { postgresStatement } from "./ddl.ts";
 import { lockKey } from "./lock-key.ts";
 
 export async function migratePostgres(config: ClientConfig, schema: string, features: readonly FeatureMigrations[]): Promise<void> {
-  // A connection of its own, because a migration of much data may take longer than any call is given.
+  // A separate connection, because migrating much data can take longer than the time limit of a request.
   const client = new Client(config);
-  // A connection that breaks also fails the running statement, which says so.
+  // A broken connection also fails the running statement, which reports the error.
   client.on("error", () => {});
   try {
     await client.connect();
     const { rows } = await client.query<{ server_encoding: string }>("SHOW server_encoding");
-    if (rows[0]?.server_encoding !== "UTF8") throw new Error(`the database's encoding must be UTF8, and is ${rows[0]?.server_encoding}`);
+    if (rows[0]?.server_encoding !== "UTF8") throw new Error(`the encoding of the database must be UTF8, but is ${rows[0]?.server_encoding}`);
     await client.query("BEGIN READ WRITE");
     await client.query("SELECT pg_advisory_xact_lock($1)", [lockKey(schema, "migrations", "")]);
     await prepare(client, schema);
     await migrate(targetOf(client), features);
     await client.query("COMMIT");
   } finally {
-    // Also undoes what was not committed.
+    // Also rolls back what is not committed.
     await client.end().catch(() => {});
   }
 }
 
 async function prepare(client: Client, schema: string): Promise<void> {
   const { rows } = await client.query("SELECT 1 AS one FROM pg_namespace WHERE nspname = $1", [schema]);
-  // Not IF NOT EXISTS alone, which asks for the right to create schemas even where there is nothing to create.
+  // IF NOT EXISTS alone would require the right to create schemas even if the schema exists.
   if (rows.length === 0) await client.query(`CREATE SCHEMA "${schema}"`);
   const tables = await client.query("SELECT 1 AS one FROM pg_tables WHERE schemaname = $1 AND tablename = 'fact_generation'", [schema]);
   if (tables.rows.length > 0) return;
   await client.query(postgresStatement(migrationsTable));
-  // One row, never more: how many transactions have changed cached facts (see `fact-channel.ts`).
+  // One row: the number of transactions that changed cached facts (see `fact-channel.ts`).
   await client.query("CREATE TABLE fact_generation (generation BIGINT NOT NULL)");
   await client.query("INSERT INTO fact_generation (generation) VALUES (0)");
 }

@@ -1,4 +1,4 @@
-/** PostgreSQL as a `Database`: a world is a schema, a write is a transaction, any number of processes take part. */
+/** PostgreSQL as a `Database`: a world is a schema, a write is a transaction, and several processes can share it. */
 import type { ClientConfig } from "pg";
 import { runAction } from "../after-commit.ts";
 import type { Database, FeatureMigrations, Reader, Transaction } from "../database.ts";
@@ -13,22 +13,22 @@ import { rowTypes } from "./values.ts";
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`, with libpq's parameters (`sslmode` and the like) as query. */
   readonly url: string;
-  /** Made when missing. */
+  /** Created if it does not exist. */
   readonly schema: string;
   readonly migrations: readonly FeatureMigrations[];
-  /** Connections at most, beside the dedicated one; they are opened when needed. */
+  /** Maximum of connections besides the dedicated one; opened on demand. */
   readonly poolSize?: number;
 }
 
 /** As many as a process of one core keeps busy; ten processes fit into the server's default of 100. */
 const POOL_SIZE = 8;
-/** As long as a connection is waited for. */
+/** Time limit for getting a connection. */
 const CONNECT_MS_MAX = 5_000;
-/** A statement of a request takes milliseconds; this is for a network that swallows packets, and for waits at a lock. */
+/** A statement of a request takes milliseconds; this limit is for a network that drops packets, and for waiting on a lock. */
 const STATEMENT_MS_MAX = 30_000;
-/** Attempts at a transaction that PostgreSQL undoes for a conflict. Those it conflicted with are through by then. */
+/** Attempts at a transaction that PostgreSQL rolls back because of a conflict. The conflicting ones have ended by then. */
 const ATTEMPTS_MAX = 5;
-/** PostgreSQL's limit for a name, in bytes; also keeps quotes out. */
+/** PostgreSQL's limit for a name, in bytes; also excludes quotes. */
 const SCHEMA = /^[A-Za-z_][A-Za-z0-9_-]{0,62}$/;
 
 /** Errors: `databaseUnreachable`, `UnknownMigration`, `MigrationFailed`, and PostgreSQL's own (a wrong password, a missing right). */
@@ -46,7 +46,7 @@ export async function openPostgres({ url, schema, migrations, poolSize = POOL_SI
 }
 
 function configOf(url: string, schema: string): ClientConfig {
-  // What the address says wins over the rest of the config, so its own options are taken out and put together with these.
+  // The address has precedence over the rest of the config, so its options are extracted and merged with these.
   const [address = "", query = ""] = url.split("?", 2);
   const parameters = new URLSearchParams(query);
   const options = parameters.get("options") ?? "";
@@ -57,7 +57,7 @@ function configOf(url: string, schema: string): ClientConfig {
     connectionTimeoutMillis: CONNECT_MS_MAX,
     keepAlive: true,
     types: rowTypes,
-    // Statements outside a write only read: what forgot its transaction is refused, as on SQLite's reading connection.
+    // Statements outside a write only read. A write without a transaction is refused, as on SQLite's reading connection.
     options: `${options} -c search_path="${schema}" -c default_transaction_read_only=on`,
   };
 }
@@ -98,7 +98,7 @@ class PostgresDatabase implements Database {
         try {
           return await this.#onConnection((connection, started) => this.#attempt(connection, body, started));
         } catch (error) {
-          // Bodies are pure but for their tx, so one that was undone may run again.
+          // Bodies have effects only through their tx, so one that was rolled back can run again.
           if (attempt === ATTEMPTS_MAX || !isRetryable(error)) throw error;
         }
       }
@@ -114,7 +114,7 @@ class PostgresDatabase implements Database {
           return (await connection.query<R>(statement)).rows;
         };
         await connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-        // The first statement fixes the moment.
+        // The first statement takes the snapshot.
         await connection.query(probe);
         started();
         try {
@@ -146,7 +146,7 @@ class PostgresDatabase implements Database {
 
   async #attempt<T>(connection: PoolConnection, body: (tx: Transaction) => Promise<T>, started: () => void): Promise<T> {
     const transaction = new PostgresTransaction(connection, this.#schema);
-    // Travels together with the first statement of the body; a failure shows there, or at COMMIT.
+    // Sent together with the first statement of the body; a failure appears there, or at COMMIT.
     connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE").catch((error) => {
       transaction.failure ??= error;
     });
@@ -158,10 +158,10 @@ class PostgresDatabase implements Database {
     } catch (error) {
       transaction.end();
       await rollback(connection);
-      // What PostgreSQL's trouble was counts, not what the body made of it.
+      // PostgreSQL's error counts, not the error that the body made of it.
       throw isTransient(transaction.failure) ? transaction.failure : error;
     }
-    // When the connection breaks from here on, nobody knows whether the write is stored: it is not repeated.
+    // If the connection breaks from here on, it is unknown whether the write is stored, so it is not repeated.
     started();
     await commit(connection, transaction);
     for (const [kind, key] of transaction.facts) this.#emit(kind, key);
@@ -170,8 +170,8 @@ class PostgresDatabase implements Database {
   }
 
   /**
-   * Lends a connection to `use`. One that has died unseen since its last request is replaced, unless `use` has `started`
-   * something that must not be done twice.
+   * Lends a connection to `use`. A connection that died since its last use is replaced, unless `use` has `started` something
+   * that must not happen twice.
    */
   async #onConnection<T>(use: (connection: PoolConnection, started: () => void) => Promise<T>): Promise<T> {
     for (;;) {
@@ -184,7 +184,7 @@ class PostgresDatabase implements Database {
       } catch (error) {
         const isFailure = isConnectionFailure(error) || isStalePlan(error);
         if (isFailure) connection.isBroken = true;
-        // A used connection never comes back from this, so the loop ends with the first new one.
+        // A used connection is not returned to the pool here, so the loop ends with the first new one.
         if (isFailure && connection.wasUsed && !isStarted && !isTimeout(error)) continue;
         throw error;
       } finally {
@@ -223,15 +223,15 @@ async function rollback(connection: PoolConnection): Promise<void> {
   try {
     await connection.execute("ROLLBACK");
   } catch {
-    // The server undoes what an ended connection left open.
+    // The server rolls back the open transaction of a closed connection.
     connection.isBroken = true;
   }
 }
 
-/** A statement that failed unseen by the body shows here: PostgreSQL answers COMMIT with ROLLBACK. */
+/** A failed statement whose error the body swallowed appears here: PostgreSQL responds to COMMIT with ROLLBACK. */
 async function commit(connection: PoolConnection, transaction: PostgresTransaction): Promise<void> {
   const announced = transaction.facts.length > 0 ? transaction.announceFacts() : Promise.resolve();
-  // Both travel together; what went wrong with the first is thrown below.
+  // Both are sent together; an error of the first is thrown below.
   announced.catch(() => {});
   const { command } = await connection.execute("COMMIT");
   await announced;

@@ -1,17 +1,17 @@
 /**
- * The connections of one `Database`. The driver pipelines on each, so BEGIN travels with the first statement; one request has
- * a connection for itself all the same.
+ * The connections of one `Database`. The driver pipelines on each, so BEGIN is sent with the first statement. Each request still
+ * has a connection for itself.
  */
 import { Client, type ClientConfig, type QueryResult } from "pg";
 import { databaseUnreachable } from "#kernel/errors";
 import type { Row, Sql, SqlText } from "../sql.ts";
 import { numbered } from "./scan.ts";
 
-/** A call that has waited this long for a connection is better refused: its caller has a limit of his own. */
+/** A request that waits longer for a connection is refused, because its caller has a time limit as well. */
 const ACQUIRE_MS_MAX = 5_000;
-/** Named statements per connection, each some 10 kB on the server; a program has a few hundred. Those beyond are not kept. */
+/** Named statements per connection, each some 10 kB on the server; a program has a few hundred. Further ones are not kept. */
 const STATEMENTS_MAX = 1_000;
-/** A connection that no request needed for one to two of these is closed: a server has a hundred or so for all worlds. */
+/** A connection that is idle for one to two intervals is closed: a server has some hundred connections for all worlds. */
 const IDLE_MS = 60_000;
 
 interface Statement {
@@ -34,10 +34,10 @@ function statementOf(query: SqlText): Statement {
 
 export class PoolConnection {
   readonly #client: Client;
-  /** It served an earlier request, so it may have died unseen since. */
+  /** It served an earlier request, so it may have died since. */
   wasUsed = false;
   isBroken = false;
-  /** Not needed since the last look at the idle ones. */
+  /** Not used since the last check of idle connections. */
   isSpare = false;
 
   constructor(client: Client, onBroken: () => void) {
@@ -82,7 +82,7 @@ export class Pool {
   constructor(config: ClientConfig, size: number) {
     this.#config = config;
     this.#size = size;
-    // A timer, because nothing else happens to a connection that nobody uses. It does not keep the program running.
+    // A timer, because no other event reaches an unused connection. It does not keep the program running.
     this.#timer = setInterval(() => this.#closeSpare(), IDLE_MS);
     this.#timer.unref();
   }
@@ -95,7 +95,7 @@ export class Pool {
     }
     if (this.#count < this.#size) return this.#connect();
     return new Promise((resolve, reject) => {
-      // The timer belongs to the wait itself: without it a database that hangs would hang every request.
+      // Without this timer a hanging database would hang every request.
       const timer = setTimeout(() => {
         this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
         reject(databaseUnreachable());
@@ -118,7 +118,7 @@ export class Pool {
     else waiter.resolve(connection);
   }
 
-  /** The caller has seen to it that no request is running. */
+  /** The caller ensures that no request is running. */
   async end(): Promise<void> {
     clearInterval(this.#timer);
     await Promise.all(this.#idle.splice(0).map((connection) => connection.end()));
@@ -134,13 +134,13 @@ export class Pool {
     } catch (error) {
       this.#count--;
       void connection.end();
-      // Those who wait would fail alike, and only later.
+      // The waiting requests would fail as well, only later.
       this.#openForWaiting();
       throw error;
     }
   }
 
-  /** Of a connection that broke while idle, or is spare; one in use is seen to when it is released. */
+  /** For a connection that broke while idle, or is surplus; one in use is handled when it is released. */
   #forget(connection: PoolConnection): void {
     const at = this.#idle.indexOf(connection);
     if (at < 0) return;

@@ -5,7 +5,7 @@ export interface Token {
   readonly text: string;
 }
 
-// A string or quoted name doubles its own quote inside; one that is not closed runs to the end and PostgreSQL will say so.
+// A string or quoted name doubles its own quote inside; an unclosed one runs to the end, and PostgreSQL reports it.
 const TOKEN = /(\s+)|('(?:[^']|'')*'?|"(?:[^"]|"")*"?|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$))|([\p{L}\p{N}_$]+)|[\s\S]/gu;
 
 export function tokensOf(text: string): Token[] {

@@ -4,14 +4,14 @@ import { type Row, type Sql, sql } from "../sql.ts";
 import { lockKey } from "./lock-key.ts";
 import type { PoolConnection } from "./pool.ts";
 
-/** A notification holds 8,000 bytes at most; facts that do not fit are announced as "everything". */
+/** A notification holds 8,000 bytes at most; if the facts do not fit, it announces that everything changed. */
 const FACTS_BYTES_MAX = 7_500;
 
 export class PostgresTransaction implements Transaction {
   readonly #connection: PoolConnection;
   readonly #schema: string;
   #isOpen = true;
-  /** The first failed statement; PostgreSQL does nothing more in this transaction. */
+  /** The first failed statement; PostgreSQL runs no further statement of this transaction. */
   failure: unknown;
   readonly facts: (readonly [kind: string, key: string])[] = [];
   readonly actions: (() => void)[] = [];
@@ -57,7 +57,7 @@ export class PostgresTransaction implements Transaction {
 
   /**
    * The generation counts the transactions that changed facts, in the order of their commits, since its row is locked
-   * until then; whoever misses a notification sees it there (see `fact-channel.ts`). To be sent right before COMMIT.
+   * until then. A process that misses a notification finds it there (see `fact-channel.ts`). Sent right before COMMIT.
    */
   async announceFacts(): Promise<void> {
     const facts = JSON.stringify(this.facts);

@@ -1,4 +1,4 @@
-/** How PostgreSQL's values become those of `Row`; the same that SQLite gives. */
+/** Converts PostgreSQL's values to those of `Row`, the same that SQLite returns. */
 import { types } from "pg";
 
 type Parse = (text: string) => unknown;
@@ -11,9 +11,9 @@ function integer(text: string): number {
 
 const bytea = types.getTypeParser(17, "text") as (text: string) => Buffer;
 
-/** By type oid (pg_type.h). What is not here has no counterpart in SQLite. */
+/** By type oid (pg_type.h). Other types have no counterpart in SQLite. */
 const parsers = new Map<number, Parse>([
-  [16, (text) => (text === "t" ? 1 : 0)], // bool: SQLite's comparisons give 0 and 1
+  [16, (text) => (text === "t" ? 1 : 0)], // bool: SQLite's comparisons return 0 and 1
   [17, (text) => Uint8Array.from(bytea(text))], // bytea
   [19, String], // name
   [20, integer], // int8

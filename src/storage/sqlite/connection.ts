@@ -11,13 +11,13 @@ const STATEMENTS_MAX = 1_000;
 
 export interface ConnectionOptions {
   readonly role: "writer" | "reader";
-  /** `OFF` where nothing has to outlive the process. */
+  /** `OFF` if nothing has to survive the process. */
   readonly synchronous: "FULL" | "OFF";
 }
 
 interface Prepared {
   readonly statement: Statement<Row, SqlValue[]>;
-  /** One that hands out rows may write as well (RETURNING). */
+  /** A statement that returns rows can write as well (RETURNING). */
   readonly mayWrite: boolean;
 }
 
@@ -27,15 +27,15 @@ export class Connection {
   readonly #handle: Database;
   readonly #statements = new BoundedMap<SqlText, Prepared>(STATEMENTS_MAX, ({ statement }) => statement.finalize());
   readonly #kept: Statement[] = [];
-  /** Rows were changed since this was set back. */
+  /** Rows changed since the last reset. */
   hasWritten = false;
 
   constructor(file: string, { role, synchronous }: ConnectionOptions) {
     this.#handle = role === "writer" ? new Database(file) : new Database(file, { readonly: true });
-    // A tool that holds the file for a moment (a backup, the sqlite3 shell) is waited for; longer would stall every request.
+    // Waits for a tool that locks the file for a moment (a backup, the sqlite3 shell); a longer wait would stall every request.
     this.execute("PRAGMA busy_timeout = 1000");
-    // 4 MB each: the upper levels of every index. What lies below them is read where the system has it, without a request and a
-    // copy for each page (measured among 1,000,000 nodes at random: a request 11 µs in place of 14).
+    // 4 MB each: the upper levels of every index. Lower levels are read from the system's cache, without a system call and a
+    // copy for each page (measured among 1,000,000 nodes at random: a request takes 11 µs instead of 14).
     this.execute("PRAGMA cache_size = -4000");
     if (role === "reader") this.execute("PRAGMA mmap_size = 268435456");
     this.execute("PRAGMA temp_store = MEMORY");
@@ -44,7 +44,7 @@ export class Connection {
       this.execute(`PRAGMA synchronous = ${synchronous}`);
       // 16 MB of log before it is copied into the file: a quarter of the syncs that 4 MB (the default) costs.
       this.execute("PRAGMA wal_autocheckpoint = 4000");
-      // A log that grew while a snapshot held it back is cut to this size when it starts anew.
+      // A log that grew because of a snapshot is cut to this size when it restarts.
       this.execute("PRAGMA journal_size_limit = 33554432");
     }
   }
@@ -53,18 +53,18 @@ export class Connection {
     return this.#handle.inTransaction;
   }
 
-  /** Also turns a file into one with a write-ahead log, where it came from elsewhere (a copy, a backup). */
+  /** Also switches a file from elsewhere (a copy, a backup) to a write-ahead log. */
   migrate(migrations: readonly FeatureMigrations[]): Promise<void> {
     this.execute("PRAGMA journal_mode = WAL");
     return migrateSqlite(this.#handle, migrations);
   }
 
-  /** A statement without values or rows that is not worth keeping. */
+  /** Runs a statement without values or rows once, without keeping it. */
   execute(text: string): void {
     this.#handle.run(text);
   }
 
-  /** A statement without values or rows, kept. */
+  /** Runs a statement without values or rows, and keeps it prepared. */
   prepare(text: string): () => void {
     const statement = this.#handle.prepare(text);
     this.#kept.push(statement);
@@ -95,7 +95,7 @@ export class Connection {
     return changes;
   }
 
-  /** A statement left would keep the file open, and the log from being folded into it. */
+  /** An unfinalized statement would keep the file open and prevent the checkpoint of the log. */
   close(): void {
     for (const statement of this.#kept) statement.finalize();
     for (const { statement } of this.#statements.values()) statement.finalize();
@@ -114,15 +114,15 @@ export class Connection {
 }
 
 /**
- * Each mark as `+?`, outside of what is quoted. SQLite compiles a statement with ORDER BY or a join anew whenever a bare mark of
- * it is bound, because a value might lend itself to a better plan; a plus, which changes no value of any kind, keeps it from
- * looking. Measured: a list of six rows 1.3 µs in place of 4.3, a look-up with ORDER BY that finds nothing 0.4 in place of 3.5.
+ * Writes each parameter outside of quotes as `+?`. SQLite recompiles a statement with ORDER BY or a join whenever a bare parameter
+ * is bound, because the value could allow a better plan; the plus, which changes no value, prevents that. Measured: a list of
+ * six rows takes 1.3 µs instead of 4.3, a look-up with ORDER BY that finds nothing 0.4 instead of 3.5.
  */
 const withPlainMarks = (text: string): string => text.replace(MARK_OR_QUOTED, (found) => (found === "?" ? "+?" : found));
 
 const MARK_OR_QUOTED = /\?|'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*/g;
 
-/** SQLite hands out integers as doubles: one that lost digits is a query without its CAST, a programmer's mistake. */
+/** SQLite returns integers as doubles. One that lost digits comes from a query without its CAST, a programmer's mistake. */
 function checked(row: Row): Row {
   for (const name in row) {
     const value = row[name];
@@ -133,10 +133,10 @@ function checked(row: Row): Row {
   return row;
 }
 
-/** Codes of a store that cannot be used just now (disk full, I/O error, locked), as against a wrong statement. */
+/** Codes of a store that is temporarily unusable (disk full, I/O error, locked), not of a wrong statement. */
 const OUTAGE = /^SQLITE_(FULL|IOERR|CANTOPEN|CORRUPT|NOTADB|BUSY|LOCKED|NOMEM|PROTOCOL)/;
 
-/** D-21: what the store's own troubles look like to callers; anything else is handed on as it is. */
+/** D-21: failures of the store become one error; other errors are unchanged. */
 export function translated(error: unknown): unknown {
   if (error instanceof Error && "code" in error && typeof error.code === "string" && OUTAGE.test(error.code)) {
     return Object.assign(databaseUnreachable(), { cause: error });
@@ -144,7 +144,7 @@ export function translated(error: unknown): unknown {
   return error;
 }
 
-/** Reads of a connection as promises. */
+/** Reads on a connection as promises. */
 export class ConnectionReader implements Reader {
   readonly #connection: Connection;
 
@@ -170,9 +170,9 @@ export class ConnectionReader implements Reader {
 }
 
 /**
- * Reads of what is committed. A statement by itself takes a lock on the log and gives it back, which is most of what a look-up
- * costs (measured: 2.6 µs against 0.5 inside a transaction). So the first read begins a transaction, and it lasts until the
- * writer calls `letGo`, just before each commit: what a read sees is then always the last commit, and no log is held back.
+ * Reads committed data. A single statement locks and unlocks the log, which is most of the cost of a look-up (measured: 2.6 µs
+ * against 0.5 inside a transaction). The first read therefore begins a transaction, which lasts until the writer calls `letGo`
+ * just before each commit. Reads always see the last commit, and no old log is retained.
  */
 export class CommittedReader implements Reader {
   readonly #connection: Connection;
@@ -211,12 +211,12 @@ export class CommittedReader implements Reader {
     if (this.#connection.inTransaction) this.#end();
   }
 
-  /** A store that was away is looked at anew. */
+  /** Reads again from a store that was unavailable. */
   #failed(error: unknown): unknown {
     try {
       this.letGo();
     } catch {
-      // The read has failed, and is told so.
+      // The read has failed and reports the error.
     }
     return translated(error);
   }

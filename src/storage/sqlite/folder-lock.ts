@@ -1,14 +1,14 @@
 /**
  * One process at a time uses a data folder. The lock is an operating-system lock (fcntl, taken by SQLite on a file of its
- * own), so that a process that was killed leaves none behind.
+ * own), so that a killed process leaves no lock behind.
  *
- * NOTE: fcntl locks belong to the process: nobody may open and close `plaza.lock` by other means while it is held.
+ * NOTE: fcntl locks belong to the process: other code must not open and close `plaza.lock` while the lock is held.
  */
 import { Database } from "bun:sqlite";
 import { closeSync, existsSync, openSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 
-/** Another process, or this one, has the folder (or that world in it) open. */
+/** Another process, or this one, has the folder or the world in it open. */
 export class FolderInUse extends Error {
   constructor(
     readonly folder: string,
@@ -24,10 +24,10 @@ interface HeldFolder {
   readonly worlds: Set<string>;
 }
 
-/** Folders that this process holds, by real path: its worlds share one lock. */
+/** Folders that this process has locked, by real path. Its worlds share one lock. */
 const held = new Map<string, HeldFolder>();
 
-/** Takes the folder for this process and `world` for the caller, or throws `FolderInUse` at once. Returns how to let go. */
+/** Takes the folder for this process and `world` for the caller, or throws `FolderInUse` at once. Returns a function that releases both. */
 export function holdFolder(folder: string, world: string): () => void {
   const path = realpathSync(folder);
   let entry = held.get(path);

@@ -9,30 +9,30 @@ import { emptyFile, placeFile, syncFolder } from "./empty-file.ts";
 import { holdFolder } from "./folder-lock.ts";
 import { WriteQueue } from "./write-queue.ts";
 
-/** Touches the file: opens the log, fixes a snapshot's moment, shows a file that is no database. */
+/** Reads the file: opens the log, takes the snapshot, and fails if the file is no database. */
 const firstRead = sql`SELECT 1 AS one FROM sqlite_schema LIMIT 1`;
 
 export interface SqliteOptions {
-  /** A folder, made when missing and held by this process alone; or `:memory:`, which is gone when closed. */
+  /** A folder, created if missing and locked by this process; or `:memory:`, which is deleted when closed. */
   readonly folder: string;
   /** The file is `<folder>/<world>.sqlite`. */
   readonly world?: string;
   readonly migrations: readonly FeatureMigrations[];
-  /** Told after each commit how many writes it served; for metrics. */
+  /** Called after each commit with the number of writes in it; for metrics. */
   readonly onCommit?: (writes: number) => void;
 }
 
 interface Files {
   readonly writer: Connection;
   readonly reader: Connection;
-  /** Open from the start where it could not be opened later. */
+  /** Opened at once if it cannot be opened later. */
   readonly snapshot?: Connection;
   openSnapshot(): Connection;
   /** Called when the connections are closed. */
   letGo(): void;
 }
 
-/** Errors: `FolderInUse`, `UnknownMigration`, `MigrationFailed`, and the system's own where the folder cannot be used. */
+/** Errors: `FolderInUse`, `UnknownMigration`, `MigrationFailed`, and the system's own if the folder cannot be used. */
 export async function openSqlite({ folder, world = "default", migrations, onCommit }: SqliteOptions): Promise<Database> {
   const empty = await emptyFile(migrations);
   const files = folder === ":memory:" ? openMemory(empty) : await openFolder(folder, world, empty, migrations);
@@ -40,8 +40,8 @@ export async function openSqlite({ folder, world = "default", migrations, onComm
 }
 
 /**
- * SQLite's own in-memory database makes readers wait for the writer, so this one has files, in a private folder; they are
- * unlinked as soon as every connection holds them, so that nothing remains however the process ends.
+ * In SQLite's own in-memory database readers wait for the writer. This one therefore has files in a private folder, unlinked as
+ * soon as every connection has opened them, so that nothing remains however the process ends.
  */
 function openMemory(empty: Uint8Array): Files {
   const folder = mkdtempSync(join(tmpdir(), "plaza-"));
@@ -80,7 +80,7 @@ async function openFolder(folder: string, world: string, empty: Uint8Array, migr
   }
 }
 
-/** Reads at once, because the log is opened by name with the first read, and a file in memory loses its name. */
+/** Reads at once, because the first read opens the log by name, and a file in memory loses its name. */
 function openConnection(file: string, role: "writer" | "reader", synchronous: "FULL" | "OFF"): Connection {
   const connection = new Connection(file, { role, synchronous });
   try {
@@ -94,7 +94,7 @@ function openConnection(file: string, role: "writer" | "reader", synchronous: "F
 
 class SqliteDatabase implements Database {
   readonly dialect = "sqlite";
-  /** One process holds the folder, so there is no other number. */
+  /** Only one process uses the folder, so the number is constant. */
   readonly processNumber = 0;
   readonly reader: CommittedReader;
   readonly #files: Files;
@@ -122,7 +122,7 @@ class SqliteDatabase implements Database {
     return this.#queue.write(body);
   }
 
-  /** Snapshots take turns on one connection; one that lasts keeps the log growing, so a body only reads. */
+  /** Snapshots take turns on one connection. The log grows while one lasts, so a body should only read. */
   snapshot<T>(body: (reader: Reader) => Promise<T>): Promise<T> {
     if (this.#closing !== undefined) return Promise.reject(new Error("the database is closed"));
     const turn = this.#lastSnapshot.then(() => this.#runSnapshot(body));

@@ -1,10 +1,10 @@
 /**
- * The one door for writes on SQLite (ARCHITECTURE.md, idea 5). Bodies run one at a time; one commit serves all that wait,
+ * The only way to write on SQLite (ARCHITECTURE.md, idea 5). Bodies run one at a time, and one commit serves all that wait,
  * because a durable commit costs a disk sync and a small body costs microseconds.
  *
- * **Invariant:** nobody is answered, not even with a body's own error, before the commit of the group: a body may have
+ * **Invariant:** no caller gets a result, not even a body's own error, before the commit of the group: a body may have
  * refused because of what an earlier one in the group wrote.
- * **Invariant:** a group is committed whole or not at all; a body that throws is rolled back alone.
+ * **Invariant:** a group is committed completely or not at all; a body that throws is rolled back alone.
  */
 import { databaseUnreachable } from "#kernel/errors";
 import { runAction } from "../after-commit.ts";
@@ -12,16 +12,16 @@ import type { Transaction } from "../database.ts";
 import type { Row, Sql } from "../sql.ts";
 import { type Connection, translated } from "./connection.ts";
 
-/** Bodies in one commit: at about 10 µs each the event loop is held for some 10 ms. */
+/** Bodies in one commit: at about 10 µs each they block the event loop for some 10 ms. */
 const GROUP_MAX = 1_000;
-/** Statements after which a group takes no further body, for bodies that write many rows. */
+/** After so many statements a group takes no further body; for bodies that write many rows. */
 const GROUP_STATEMENTS_MAX = 5_000;
 
 export interface WriteQueueEvents {
-  /** Readers let go of what they see: nobody reads an older state once a write was answered. */
+  /** Ends the readers' transactions, so that nobody reads an older state after a write is acknowledged. */
   beforeCommit(): void;
   onFact(kind: string, key: string): void;
-  /** Told how many writes a commit served. */
+  /** Called with the number of writes of a commit. */
   readonly onCommit: ((writes: number) => void) | undefined;
 }
 
@@ -75,12 +75,12 @@ export class WriteQueue {
     });
   }
 
-  /** Resolves when nothing waits or runs. */
+  /** Resolves when no body waits or runs. */
   idle(): Promise<void> {
     return this.#isActive ? new Promise((resolve) => this.#whenIdle.push(resolve)) : Promise.resolve();
   }
 
-  /** A turn of the event loop later, so that everything that arrived in this one shares the commit. */
+  /** Waits for one turn of the event loop, so that all writes of this turn share the commit. */
   #wake(): void {
     setImmediate(() => {
       void this.#runGroup().then(() => {
@@ -109,7 +109,7 @@ export class WriteQueue {
       this.#events.beforeCommit();
       this.#commit();
     } catch (error) {
-      // Nothing of the group is stored: those that ran are told so, the others are tried again, a failed BEGIN fails all.
+      // Nothing of the group is stored: bodies that ran are rejected, the others run again, and a failed BEGIN rejects all.
       if (this.#connection.inTransaction) runAction(this.#rollback);
       const refused = outcomes.length === 0 ? group.length : outcomes.length;
       this.#waiting = [...group.slice(refused), ...this.#waiting];
@@ -126,9 +126,9 @@ export class WriteQueue {
   }
 
   /**
-   * Bodies seldom fail once they have written, and a savepoint copies every page that is changed below it. So they run without,
-   * and when one has failed after a write, all of them again, each in a savepoint: a body has no effect but through its `tx`.
-   * Returns false for the group that has to run again.
+   * Bodies rarely fail after a write, and a savepoint copies every page that changes inside it. So bodies run without savepoints.
+   * If one fails after a write, all run again, each in a savepoint, since a body has effects only through its `tx`. Returns
+   * false if the group has to run again.
    */
   async #runBodies(group: readonly Job[], outcomes: Outcome[], isEachGuarded: boolean): Promise<boolean> {
     let statements = 0;
@@ -140,7 +140,7 @@ export class WriteQueue {
       const outcome = await this.#runBody(job, transaction);
       outcomes.push(outcome);
       statements += transaction.statements;
-      // On some failures (disk full) SQLite gives the whole transaction up; what is left of the group must not run outside one.
+      // On some failures (disk full) SQLite ends the whole transaction; the rest of the group must not run outside one.
       if (!this.#connection.inTransaction) throw transaction.failure ?? outcome.result;
       if (isEachGuarded) {
         if (outcome.hasFailed) this.#rollbackTo();
@@ -151,8 +151,8 @@ export class WriteQueue {
   }
 
   /**
-   * What `tx` answers is there within the turn of the event loop that runs the group; a body that is still running in the
-   * next one waits for something else and would hold up every writer, so it is refused.
+   * Results of `tx` are available in the turn of the event loop that runs the group. A body that still runs in the next turn
+   * waits for something else and would block every writer, so it is rejected.
    */
   #watch(): void {
     this.#watcher = setImmediate(() => {
@@ -175,7 +175,7 @@ export class WriteQueue {
     }
     this.#stopOverdue = undefined;
     transaction.end();
-    // As on PostgreSQL, where a failed statement ends the transaction: swallowing the error does not save the write.
+    // As on PostgreSQL, a failed statement ends the transaction, even if the body swallows the error.
     if (transaction.failure !== undefined && !hasFailed) {
       hasFailed = true;
       result = transaction.failure;
@@ -206,7 +206,7 @@ class SqliteTransaction implements Transaction {
   #isOpen = true;
   #facts: (readonly [string, string])[] | undefined;
   #actions: (() => void)[] | undefined;
-  /** The first failed statement; after it the transaction does nothing more. */
+  /** The first failed statement; the transaction runs no further statement after it. */
   failure: unknown;
   statements = 0;
 
