@@ -15,7 +15,7 @@ import type { GraphRequest, SurfaceName } from "#graph/pipeline/request";
 import { standardCalendar, type VersionCalendar } from "#graph/versions/calendar";
 import { importWorld } from "#graph/worlds/file/import-export";
 import { type OpenWorld, openWorld } from "#graph/worlds/open-world";
-import { catalogue, type ErrorName } from "#kernel/errors";
+import { definitionOf } from "#kernel/errors";
 import { buildRegistry } from "#main";
 import { GuardedClient } from "#outbound/client";
 import { randomFraction, randomSecret, SeededIds, sleepMs, TimeOrderedIds, traceId } from "#system";
@@ -170,9 +170,8 @@ function checkResponse(result: TestResponse, endpoint: Endpoint, profile: "stric
 
 function checkError(result: TestResponse, endpoint: Endpoint | undefined): void {
   const error = result.body.error ?? result.body;
-  const allowed: ErrorName[] = [...commonErrors, ...(endpoint?.access.errors ?? [])];
-  const isDeclared = allowed.some((name) => {
-    const entry: { status: number; flatStatus?: number; code: number; flatCode?: number; subcode?: number } = catalogue[name];
+  const isDeclared = [...commonErrors, ...(endpoint?.access.errors ?? [])].some((declared) => {
+    const entry = definitionOf(declared);
     const statuses = [entry.status, entry.flatStatus];
     return statuses.includes(result.status) && [entry.code, entry.flatCode].includes(error.code) && entry.subcode === error.error_subcode;
   });

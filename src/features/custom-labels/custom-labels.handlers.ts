@@ -1,12 +1,12 @@
 import type { Static } from "typebox";
 import type { ListRequest, OperationRequest } from "#graph/contract/operation";
 import { notFoundNode } from "#graph/pipeline/route";
-import { invalidParameter, unknownUser } from "#kernel/errors";
+import { invalidParameter } from "#kernel/errors";
 import { isNodeId } from "#kernel/ids";
 import { codePointCount } from "#kernel/text";
 import type { Reader, Transaction } from "#storage/database";
 import { type attachLabelOperation, type createLabel, LABEL_NAME_CHARACTERS_MAX } from "./custom-labels.contract.ts";
-import { duplicateLabelName, tooManyLabels } from "./custom-labels.errors.ts";
+import { duplicateLabelName, tooManyLabels, unknownUser } from "./custom-labels.errors.ts";
 import {
   attachLabel,
   deleteLabel,

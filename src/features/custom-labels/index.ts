@@ -13,6 +13,7 @@ import {
   listLabelsOfUser,
   readLabel,
 } from "./custom-labels.contract.ts";
+import { unknownUserError } from "./custom-labels.errors.ts";
 import {
   handleAttachLabel,
   handleCreateLabel,
@@ -30,6 +31,7 @@ import { labelSection } from "./custom-labels.world.ts";
 export const customLabels = defineFeature({
   name: "custom-labels",
   migrations: customLabelMigrations,
+  errors: [unknownUserError],
   nodeTypes: [
     nodeType<LabelRow>({
       type: "label",

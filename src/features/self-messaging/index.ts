@@ -3,6 +3,7 @@
 import { defineFeature } from "#graph/contract/feature";
 import { serveWrite } from "#graph/contract/operation";
 import { sendSelfMessage } from "./self-messaging.contract.ts";
+import { otherRecipientError } from "./self-messaging.errors.ts";
 import { handleSendSelfMessage } from "./self-messaging.handlers.ts";
 import { subscribersOfSocialAccount } from "./self-messaging.onboarding.ts";
 import { selfMessagingPolicy } from "./self-messaging.policies.ts";
@@ -15,6 +16,7 @@ export type { CommentedMedia, Recipient } from "./self-messaging.payloads.ts";
 export const selfMessaging = defineFeature({
   name: "self-messaging",
   migrations: [],
+  errors: [otherRecipientError],
   policies: [selfMessagingPolicy],
   operations: [serveWrite(sendSelfMessage, handleSendSelfMessage)],
   webhookFields: [messageWebhook, commentWebhook, liveCommentWebhook],

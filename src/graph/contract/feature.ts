@@ -2,6 +2,7 @@
 import type { TObject } from "typebox";
 import type { Policy } from "#auth/policy";
 import type { JobKind } from "#jobs/job-kind";
+import type { ErrorDefinition } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
 import type { PortRegistry, Ports } from "#kernel/ports";
 import type { Migration, Reader, Transaction } from "#storage/database";
@@ -51,6 +52,8 @@ export interface Feature {
   readonly migrations: readonly Migration[];
   /** Who may do what with the feature's nouns (D-16): every policy that its contracts name and that is none of another feature's. */
   readonly policies?: readonly Policy[];
+  /** Errors that the feature alone raises. */
+  readonly errors?: readonly ErrorDefinition[];
   readonly nodeTypes?: readonly NodeType[];
   readonly operations?: readonly Served[];
   /** Fields that the feature gives to reads of another feature's node type. */

@@ -4,6 +4,7 @@
  */
 import { ownApp } from "#auth/app-policies";
 import { nobody, type Policy } from "#auth/policy";
+import { catalogue, type DeclaredError, definitionOf, type ErrorDefinition, type ErrorName } from "#kernel/errors";
 import { PortRegistry } from "#kernel/ports";
 import { FieldCatalogue } from "#webhooks/catalogue/catalogue";
 import { fieldsBeyond } from "../pipeline/field-policies.ts";
@@ -36,6 +37,8 @@ export class Registry {
   readonly endpoints: Endpoint[] = [];
   /** Every policy that anything may name. */
   readonly policies: ReadonlySet<Policy>;
+  /** By name: every error that may leave the graph. */
+  readonly errors: ReadonlyMap<string, ErrorDefinition>;
   readonly #types = new Map<string, NodeType>();
   /** By type (empty for a literal), edge (empty for the node itself) and method. */
   readonly #byAddress = new Map<string, Map<string, Map<string, Endpoint>>>();
@@ -49,6 +52,7 @@ export class Registry {
   constructor(features: readonly Feature[]) {
     this.features = features;
     this.policies = policiesOf(features);
+    this.errors = errorsOf(features);
     for (const feature of features) for (const type of feature.nodeTypes ?? []) this.#addType(withFieldExtensions(type, features));
     for (const feature of features) for (const served of feature.operations ?? []) this.#addOperation(served);
     this.changes = new ChangeLog(features.flatMap((feature) => feature.changes ?? []));
@@ -107,6 +111,7 @@ export class Registry {
     const { reading } = type;
     if (reading === undefined) return;
     this.#requirePolicy(reading.policy, `reads of ${type.type}`);
+    this.#requireErrors(reading.errors, `reads of ${type.type}`);
     this.#checkFields(reading.set, reading.policy, type.type);
     this.#claim(type.type, "GET", "", {
       access: reading,
@@ -123,6 +128,7 @@ export class Registry {
   #addOperation(served: Served): void {
     const { contract } = served;
     this.#requirePolicy(contract.policy, contract.operation);
+    this.#requireErrors(contract.errors, contract.operation);
     if (contract.visibility !== undefined) this.#requirePolicy(contract.visibility, `the visibility of ${contract.operation}`);
     if (contract.kind === "list") this.#checkItems(contract);
     if (contract.kind === "write" && contract.readBack !== undefined) this.#checkFields(contract.readBack.set, contract.policy, contract.operation);
@@ -168,6 +174,13 @@ export class Registry {
     if (!this.policies.has(policy)) throw new Error(`${holder} has the policy ${policy.name}, which no feature lists`);
   }
 
+  #requireErrors(errors: readonly DeclaredError[], holder: string): void {
+    for (const error of errors) {
+      if (typeof error !== "string" && this.errors.get(error.name) !== error)
+        throw new Error(`${holder} lists the error ${error.name}, which no feature defines`);
+    }
+  }
+
   /** D-16: a field with a policy of its own is asked of the node that the item is. */
   #checkItems({ items, policy, operation, nodeOf }: ListOperation): void {
     this.#checkFields(items, policy, operation);
@@ -190,6 +203,16 @@ export class Registry {
       if (!Object.hasOwn(set.fields, name)) throw new Error(`${holder} answers a field by default that it does not have: ${name}`);
     }
   }
+}
+
+/** Those of the catalogue and those of the features. */
+function errorsOf(features: readonly Feature[]): ReadonlyMap<string, ErrorDefinition> {
+  const errors = new Map<string, ErrorDefinition>((Object.keys(catalogue) as ErrorName[]).map((name) => [name, definitionOf(name)]));
+  for (const error of features.flatMap((feature) => feature.errors ?? [])) {
+    if (errors.has(error.name)) throw new Error(`two errors have the name ${error.name}`);
+    errors.set(error.name, error);
+  }
+  return errors;
 }
 
 /** The general policies and those of the features. */
