@@ -1,7 +1,8 @@
 /** Flags win over the environment, that over `plaza.config.yaml`, that over the defaults. */
+import type { Setting } from "#graph/contract/setting";
 import { type Config, ConfigProblem } from "./config.ts";
 import { isStrongControlKey, ValueProblem } from "./option-readers.ts";
-import { flagOf, type Option, options, variableOf } from "./options.ts";
+import { flagOf, type Option, optionsWith, variableOf } from "./options.ts";
 
 export type Values = Readonly<Record<string, unknown>>;
 
@@ -11,10 +12,12 @@ export interface ConfigFile {
 }
 
 /**
- * `flags` by option name, as the command line gave them; absent where it said nothing. Throws `ConfigProblem`.
+ * `flags` by option name, as the command line gave them; absent where it said nothing. `settings`: those of the features.
+ * Throws `ConfigProblem`.
  */
-export function readConfig(flags: Values, environment: Values, file: ConfigFile | undefined): Config {
-  const fromFile = file === undefined ? {} : fileValues(file);
+export function readConfig(flags: Values, environment: Values, file: ConfigFile | undefined, settings: readonly Setting[]): Config {
+  const options = optionsWith(settings);
+  const fromFile = file === undefined ? {} : fileValues(file, options);
   const config: Record<string, unknown> = {};
   for (const option of options) {
     const { name } = option;
@@ -25,7 +28,9 @@ export function readConfig(flags: Values, environment: Values, file: ConfigFile 
     else if (Object.hasOwn(fromFile, name)) config[name] = readFrom(option, fromFile[name], `${name} in ${file?.path}`);
     else config[name] = option.default;
   }
-  return checkTogether(config as unknown as Config);
+  const ofFeatures = Object.fromEntries(settings.map(({ name }) => [name, config[name]]));
+  for (const { name } of settings) delete config[name];
+  return checkTogether({ ...config, settings: ofFeatures } as unknown as Config);
 }
 
 function readFrom(option: Option, value: unknown, where: string): unknown {
@@ -38,8 +43,8 @@ function readFrom(option: Option, value: unknown, where: string): unknown {
 }
 
 /** Keys may be written as the flags are (`control-port`) or as the variables are (`control_port`). */
-function fileValues({ path, values }: ConfigFile): Values {
-  const known = new Set<string>(options.map(({ name }) => name));
+function fileValues({ path, values }: ConfigFile, options: readonly Option[]): Values {
+  const known = new Set(options.map(({ name }) => name));
   const found: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(values)) {
     const name = key.replaceAll("-", "_");

@@ -32,7 +32,8 @@ export interface PlazaOptions {
   /** A world file, as an object. */
   readonly world?: Record<string, unknown>;
   readonly calendar?: VersionCalendar;
-  readonly labelsPerPageMax?: number;
+  /** By name; others have their defaults. */
+  readonly settings?: Readonly<Record<string, number>>;
   readonly registry?: Registry;
 }
 
@@ -75,7 +76,7 @@ export async function openPlaza(options: PlazaOptions = {}): Promise<TestPlaza> 
     profile: options.profile ?? "strict",
     seed: undefined,
     calendar: options.calendar ?? standardCalendar,
-    limits: { labels_per_page_max: options.labelsPerPageMax ?? 5_000 },
+    settings: options.settings ?? {},
     rateLimits: { app_calls_per_hour: 0, page_calls_per_hour: 0 },
     deliveriesPerSecondMax: 0,
     randomSecret,

@@ -1,12 +1,13 @@
-import { flagOf, type Option, options, variableOf } from "#config/options";
+import { flagOf, type Option, optionsWith, variableOf } from "#config/options";
+import { settings } from "#features";
 import { code, page, table } from "./markdown.ts";
 
 export function configurationPage(): string {
-  return page("Configuration", "`src/config/options.ts`", [
+  return page("Configuration", "`src/config/options.ts` and the features' settings", [
     "Options of `bin/plaza start`. A flag wins over the environment, that over `plaza.config.yaml` in the folder it is started in (keys as the " +
       "flags without `--`), that over the default. A wrong value is one clear line and exit code 2. Secrets have no flag, because everybody on a " +
       "machine can read its command lines.",
-    table(["flag", "variable", "default", "meaning"], options.map(row)),
+    table(["flag", "variable", "default", "meaning"], optionsWith(settings).map(row)),
   ]);
 }
 

@@ -16,9 +16,6 @@ export const EVENTS_PER_CALL_MAX = 10_000;
 /** 9999-12-31: a `_logTime` beyond it was meant in milliseconds. */
 export const LOG_TIME_MAX = 253_402_300_799;
 
-/** A quarter: longer than the attribution windows look back. Changeable in the config, and by world. */
-export const EVENT_DAYS_DEFAULT = 90;
-
 /** D-71: how long an `event_id` is remembered, in event time. */
 export const DEDUP_WINDOW_SECONDS = 48 * HOUR_SECONDS;
 

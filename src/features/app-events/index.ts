@@ -8,6 +8,7 @@ import { handleReport } from "./app-events.handlers.ts";
 import { readRetentionDays, retention, saveRetentionDays } from "./app-events.jobs.ts";
 import { appEventMigrations } from "./app-events.migrations.ts";
 import { appEventsPolicy } from "./app-events.policies.ts";
+import { appEventDays } from "./app-events.settings.ts";
 import { deleteAdsOfApp, untrackApp } from "./attribution/ads.store.ts";
 import { adSection } from "./attribution/ads.world.ts";
 import { handleReadAttribution } from "./attribution/attribution.handlers.ts";
@@ -21,6 +22,7 @@ export const appEvents = defineFeature({
   operations: [serveIntake(reportAppEvents, handleReport), serveRead(readAttribution, handleReadAttribution)],
   worldSections: [adSection],
   jobs: [retention],
+  settings: [appEventDays],
   async onOwnerDeleted(tx, owner) {
     await deleteEventsOfApp(tx, owner);
     await deleteAdsOfApp(tx, owner);

@@ -23,6 +23,7 @@ import {
   handleListLabelsOfUser,
 } from "./custom-labels.handlers.ts";
 import { customLabelMigrations } from "./custom-labels.migrations.ts";
+import { labelsPerPageMax } from "./custom-labels.settings.ts";
 import "./custom-labels.ports.ts";
 import { deleteLabelsOfPage, detachAll, findLabel, type LabelRow } from "./custom-labels.store.ts";
 import { labelWebhook } from "./custom-labels.webhooks.ts";
@@ -49,6 +50,7 @@ export const customLabels = defineFeature({
   ],
   webhookFields: [labelWebhook],
   worldSections: [labelSection],
+  settings: [labelsPerPageMax],
   onOwnerDeleted: deleteLabelsOfPage,
   ports: () => ({
     label_writes: { detachAll },

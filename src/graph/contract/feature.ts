@@ -12,6 +12,7 @@ import "./ports.ts";
 import type { VersionChange } from "../versions/changes.ts";
 import type { World } from "../worlds/world.ts";
 import type { Field, NodeType, Served } from "./operation.ts";
+import type { Setting } from "./setting.ts";
 
 export interface Reference {
   /** Where in the entry it stands, e.g. `users[0]`. */
@@ -64,6 +65,8 @@ export interface Feature {
   readonly webhookFields?: readonly WebhookField[];
   /** What the feature has done later, or without a caller. */
   readonly jobs?: readonly JobKind<World>[];
+  /** What an operator may set for the feature alone. */
+  readonly settings?: readonly Setting[];
   /** What other features, and the parts below the features, may ask of this one, by name. */
   ports?(ports: PortRegistry): Partial<Ports>;
   /** Removes all that the feature keeps below a page, app or account that is being removed by the control API. */
