@@ -52,6 +52,7 @@ export const customLabels = defineFeature({
   worldSections: [labelSection],
   settings: [labelsPerPageMax],
   onOwnerDeleted: deleteLabelsOfPage,
+  needs: ["page"],
   ports: () => ({
     label_writes: { detachAll },
   }),

@@ -71,6 +71,7 @@ export const liveVideos = defineFeature({
   jobs: [liveVideoDeadlines],
   webhookFields: [liveVideoWebhook],
   worldSections: [liveVideoSection, commentSection, reactionSection],
+  needs: ["page", "page_role"],
   ports: () => ({
     live_video: { crosspostedPages: listCrosspostedPages },
   }),

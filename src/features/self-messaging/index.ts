@@ -20,6 +20,7 @@ export const selfMessaging = defineFeature({
   policies: [selfMessagingPolicy],
   operations: [serveWrite(sendSelfMessage, handleSendSelfMessage)],
   webhookFields: [messageWebhook, commentWebhook, liveCommentWebhook],
+  needs: ["app", "media_writes", "page_role", "social_account", "webhook_subscription"],
   ports: (ports) => ({
     social_subscribers: {
       subscribersOf: (reader, event, nowMs) => subscribersOfSocialAccount(reader, ports, event, nowMs),

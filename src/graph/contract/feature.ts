@@ -4,11 +4,10 @@ import type { Policy } from "#auth/policy";
 import type { JobKind } from "#jobs/job-kind";
 import type { ErrorDefinition } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
-import type { PortRegistry, Ports } from "#kernel/ports";
+import type { PortName, PortRegistry, Ports } from "#kernel/ports";
 import type { Migration, Reader, Transaction } from "#storage/database";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import type { WebhookField } from "#webhooks/catalogue/field";
-import "./ports.ts";
 import type { VersionChange } from "../versions/changes.ts";
 import type { World } from "../worlds/world.ts";
 import type { Field, NodeType, Served } from "./operation.ts";
@@ -67,6 +66,8 @@ export interface Feature {
   readonly jobs?: readonly JobKind<World>[];
   /** What an operator may set for the feature alone. */
   readonly settings?: readonly Setting[];
+  /** The ports of other features that this one asks for. */
+  readonly needs?: readonly PortName[];
   /** What other features, and the parts below the features, may ask of this one, by name. */
   ports?(ports: PortRegistry): Partial<Ports>;
   /** Removes all that the feature keeps below a page, app or account that is being removed by the control API. */
