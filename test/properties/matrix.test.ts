@@ -1,6 +1,6 @@
 /**
  * The matrix caller × operation: for every operation of the interface, tokens that must not serve are refused as declared, and
- * refused calls changed nothing.
+ * refused requests change nothing.
  */
 import { describe, expect, test } from "bun:test";
 import { type TokenKind, tokenKinds } from "#auth/token";
@@ -25,12 +25,13 @@ function requestWith(plaza: TestPlaza, endpoint: Endpoint, token: string): Promi
 
 const errorOf = ({ body }: TestResponse) => body?.error ?? body;
 
-/** Refused for who calls, or answered as if nothing were there. */
+/** Refused because of the caller, or as if nothing were there. */
 function expectRefusal(endpoint: Endpoint, who: string, response: TestResponse): void {
   const { code, error_subcode } = errorOf(response);
   // D-52: sending to another account's id has an error of its own.
   const isRefusal = [10, 104, 190, 200, 803].includes(code) || (code === 100 && [33, 2534014].includes(error_subcode));
-  expect([endpoint.access.operation, who, isRefusal, response.status >= 400]).toEqual([endpoint.access.operation, who, true, true]);
+  const { operation } = endpoint.access;
+  expect({ operation, who, isRefusal, isError: response.status >= 400 }).toEqual({ operation, who, isRefusal: true, isError: true });
 }
 
 const none = { user: undefined, page: undefined, social_account: undefined, microblog_user: undefined };

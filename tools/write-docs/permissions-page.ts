@@ -19,17 +19,17 @@ export function permissionsPage(features: readonly Feature[]): string {
   const entries = features.flatMap((feature) => entriesOf(feature, registry));
   const types = features.flatMap(({ nodeTypes }) => nodeTypes ?? []);
   return page("Permissions", "the features' policies and contracts, and `src/auth/schemes.ts`", [
-    "Who may call what. First comes whether the caller may know that the node exists: where not, the response is that of a node that is missing. Then " +
-      "its scopes (code 10) and its page task or role (code 200) are checked (D-14, D-91).",
+    "The tokens that each request takes. The caller must first be allowed to know that the node exists: if not, the response is that of a node that " +
+      "does not exist. Then the scopes of the token (code 10) and the page task or role of its person (code 200) are checked.",
     table(
-      ["call", "tokens", "scopes", "who", "the token stands in"],
+      ["request", "kinds of token", "scopes", "whose token", "where the token stands"],
       entries.map(({ request, scheme, policy }) => [code(request), ...policyCells(policy), schemeText(schemes[scheme])]),
     ),
-    "With the profile `clients` a token serves in any place.",
+    "In the profile `clients` a token may stand in any place.",
     ...fieldPart(entries),
-    "Who may know that a node exists:",
+    "The callers that may know that a node exists:",
     table(
-      ["node type", "who"],
+      ["node type", "whose token"],
       types.map(({ type, policy }) => [code(type), policy.summary]),
     ),
   ]);
@@ -42,7 +42,7 @@ function entriesOf({ nodeTypes, operations }: Feature, registry: Registry): Entr
     return set === undefined ? entry : { ...entry, set };
   });
   const reads = (nodeTypes ?? []).flatMap(({ type }): Entry[] => {
-    // The registry's has the fields that other features give to it.
+    // The registry's type has the fields that other features give to it.
     const reading = registry.find(type, "GET", undefined)?.reading;
     return reading === undefined ? [] : [{ request: `GET /{${type}_id}`, scheme: reading.scheme, policy: reading.policy, set: reading.set }];
   });
@@ -51,7 +51,7 @@ function entriesOf({ nodeTypes, operations }: Feature, registry: Registry): Entr
 
 function fieldPart(entries: readonly Entry[]): string[] {
   const rows = entries.flatMap(({ request, policy, set }) => fieldRows(request, policy, set));
-  return rows.length === 0 ? [] : ["Fields that not all of these callers may read (D-16):", table(["field", "who"], rows)];
+  return rows.length === 0 ? [] : ["Fields that not all of these callers may read:", table(["field", "whose token"], rows)];
 }
 
 function policyCells({ kinds, scopes, summary }: Policy): string[] {
