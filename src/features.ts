@@ -21,6 +21,7 @@ import { users } from "#features/users";
 import { webhookOverrides } from "#features/webhook-overrides";
 import { webhookSubscriptions } from "#features/webhook-subscriptions";
 import type { Feature } from "#graph/contract/feature";
+import type { Setting } from "#graph/contract/setting";
 
 /** In the order in which a world file's sections are loaded. */
 export const features: readonly Feature[] = [
@@ -46,3 +47,6 @@ export const features: readonly Feature[] = [
   migrationIntents,
   appEvents,
 ];
+
+/** What an operator may set for them. */
+export const settings: readonly Setting[] = features.flatMap((feature) => feature.settings ?? []);

@@ -178,7 +178,7 @@ async function openDefaultWorld(config: Config, registry: Registry, log: Log): P
     profile: config.profile ?? "strict",
     seed: config.seed,
     calendar: standardCalendar,
-    limits: { labels_per_page_max: config.labels_per_page_max, app_event_days: config.app_event_days },
+    settings: config.settings,
     rateLimits: { app_calls_per_hour: config.app_calls_per_hour, page_calls_per_hour: config.page_calls_per_hour },
     deliveriesPerSecondMax: config.deliveries_per_second,
     randomSecret,

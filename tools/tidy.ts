@@ -2,7 +2,8 @@
  * `npm run tidy`: what the project asks of its files, beyond what formatter, lint, types and dependency rules can hold.
  * `npm run tidy -- --vocabulary` prints the old words of all files, also of those with an exception.
  */
-import { catalogue } from "#kernel/errors";
+import { features } from "#features";
+import { Registry } from "#graph/contract/registry";
 import { decisions, paths } from "./tidy/citations.ts";
 import { clauseReport } from "./tidy/clauses.ts";
 import { errorPage } from "./tidy/error-page.ts";
@@ -26,7 +27,7 @@ const checks: readonly Check[] = [
   tracesOfMachines,
   decisions,
   paths,
-  errorPage(Object.keys(catalogue)),
+  errorPage([...new Registry(features).errors.keys()]),
   vocabulary(oldWords),
 ];
 

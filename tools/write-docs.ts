@@ -22,7 +22,7 @@ const FOLDER = join(new URL("..", import.meta.url).pathname, "docs/reference");
 const pages: Readonly<Record<string, () => string>> = {
   "configuration.md": configurationPage,
   "control-api.md": controlApiPage,
-  "errors.md": errorsPage,
+  "errors.md": () => errorsPage(new Registry(features)),
   "operations.md": () => operationsPage(features),
   "permissions.md": () => permissionsPage(features),
   "world-files.md": () => worldFilesPage(features),

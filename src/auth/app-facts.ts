@@ -1,4 +1,4 @@
-/** What every request must know of the app behind its token. The apps feature provides the port. */
+/** What every request needs of the app behind its token. The apps feature provides the port. */
 import type { NodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
 

@@ -16,7 +16,7 @@ export interface Surroundings {
   readonly profile: "strict" | "clients";
 }
 
-/** A credential with what the policies are asked of it. */
+/** A credential, and what a policy is asked about it. */
 export interface AuthorizationCheck {
   readonly credential: Credential;
   readonly input: PolicyInput;
@@ -63,7 +63,7 @@ export function authorize(policy: Policy, check: readonly AuthorizationCheck[], 
   return undefined;
 }
 
-/** The rest of `authorize`, from the first response that is not known yet. */
+/** The rest of `authorize`, from the first promise of a policy on. */
 async function authorizeLater(
   policy: Policy,
   check: readonly AuthorizationCheck[],

@@ -20,7 +20,7 @@ export const schemes = {
   query: { places: ["access_token"], need: "one" },
   /** AUTH-17, AUTH-18. */
   catalogCreation: { places: ["bearer", "access_token"], need: "one", developmentOnly: ["access_token"] },
-  /** D-12: whatever the document does not say. */
+  /** D-12: of operations whose places the document does not name. */
   anywhere: { places: ["bearer", "access_token", "body"], need: "one" },
 } as const satisfies Record<string, Scheme>;
 
@@ -29,7 +29,7 @@ export type SchemeName = keyof typeof schemes;
 /** Any place, any one: the `clients` profile (D-10, D-12). */
 export const clientsScheme: Scheme = { places: ["bearer", "access_token", "oauth_token", "body"], need: "one" };
 
-/** How a place is called towards the caller. */
+/** The name of a place in messages. */
 export const placeNames: Readonly<Record<Place, string>> = {
   access_token: "access_token",
   oauth_token: "oauth_token",

@@ -1,7 +1,7 @@
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
-import { type Row, sql } from "#storage/sql";
+import { append, type Row, sql } from "#storage/sql";
 import type { Token, TokenKind } from "./token.ts";
 
 interface TokenRow extends Row {
@@ -54,7 +54,31 @@ export async function insertToken(tx: Transaction, token: Token, hash: string): 
   return changed === 1;
 }
 
-/** Answers the hash of the token that was revoked; undefined when there is none of that id. */
+/** A token that can be used now, as those who ask for all of one principal need it. */
+export interface LiveToken {
+  readonly type: "social_user" | "page";
+  /** For whom a page token was issued. */
+  readonly user: NodeId | undefined;
+  readonly scopes: readonly string[];
+}
+
+/** Of one app and one principal, a social account or a page: neither expired at `nowSeconds` nor revoked. */
+export async function listLiveTokens(
+  reader: Reader,
+  app: NodeId,
+  type: LiveToken["type"],
+  principal: NodeId,
+  nowSeconds: number,
+): Promise<LiveToken[]> {
+  const live = sql`
+    SELECT CAST(t.user_id AS TEXT) AS user_id, t.scopes FROM tokens t
+    WHERE t.app = ${app} AND t.type = ${type} AND t.revoked_at = 0 AND (t.expires_at = 0 OR t.expires_at > ${nowSeconds})`;
+  const tail = type === "page" ? " AND t.page = ?" : " AND t.social_account = ?";
+  const rows = await reader.all<{ user_id: string | null; scopes: string }>(append(live, tail, [principal]));
+  return rows.map(({ user_id, scopes }) => ({ type, user: user_id === null ? undefined : nodeId(user_id), scopes: JSON.parse(scopes) }));
+}
+
+/** Returns the hash of the token that was revoked; undefined when there is none of that id. */
 export async function markTokenRevoked(tx: Transaction, id: string, revokedAt: number): Promise<string | undefined> {
   const row = await tx.get<{ hash: string }>(sql`SELECT t.hash FROM tokens t WHERE t.id = ${id}`);
   if (row === undefined) return undefined;
@@ -62,7 +86,7 @@ export async function markTokenRevoked(tx: Transaction, id: string, revokedAt: n
   return row.hash;
 }
 
-/** All that name a node as their app or whom they speak for. Answers their hashes. It is a rare thing, so there is no index for it. */
+/** Deletes the tokens that name a node as their app or principal and returns their hashes. It happens rarely, so there is no index for it. */
 export async function deleteTokensNaming(tx: Transaction, id: NodeId): Promise<string[]> {
   const rows = await tx.all<{ hash: string }>(sql`
     DELETE FROM tokens WHERE app = ${id} OR user_id = ${id} OR page = ${id} OR social_account = ${id} OR microblog_user = ${id} RETURNING hash`);

@@ -29,7 +29,7 @@ export class Tokens {
   readonly #sealer: Sealer;
   readonly #tokens: FactCache<Token>;
   readonly #apps: FactCache<AppFacts>;
-  /** Hashes of tokens that were found: making one costs as much as everything else that the check of a known token does. */
+  /** Hashes of tokens that were found: making one costs as much as the rest of the check of a known token. */
   readonly #hashes = new BoundedMap<string, string>(HASHES_MAX);
 
   constructor(database: Database, ports: PortRegistry, sealer: Sealer) {
@@ -49,7 +49,7 @@ export class Tokens {
     return this.#apps.peek(id) ?? (await this.#apps.get(id, () => this.#ports.get("app").findFacts(this.#database.reader, id)));
   }
 
-  /** Whatever stands behind a token's text, dead or alive; undefined when it is unknown. */
+  /** The token of that text, dead or alive; undefined when it is unknown. */
   async find(value: string): Promise<Token | undefined> {
     if (value.length > TOKEN_CHARACTERS_MAX) return undefined;
     const bar = value.indexOf("|");
@@ -103,7 +103,7 @@ export class Tokens {
   }
 }
 
-/** An app token that is not stored: of a caller who showed the app's secret, or who needs none (D-11, D-13). */
+/** An app token that is not stored: the caller showed the app's secret, or needs no token (D-11, D-13). */
 export function tokenOfApp(app: AppFacts): Token {
   const none = { user: undefined, page: undefined, social_account: undefined, microblog_user: undefined };
   const never = { expires_at: 0, data_access_expires_at: 0, revoked_at: 0 };

@@ -1,13 +1,13 @@
 /** `bin/plaza`. Each command loads its modules when it runs, so that `start` is ready in a tenth of a second. */
 import { Command, CommanderError, Option } from "commander";
 import type { Option as ConfigOption } from "#config/options";
-import { flagOf, options, variableOf } from "#config/options";
+import { flagOf, optionsWith, variableOf } from "#config/options";
 import { version } from "#package.json";
 
 /** An invalid option, or data that cannot be used: nothing was started (docs/operating.md: Start). */
 const WRONG_USE = 2;
 
-function addOptions(command: Command): Command {
+function addOptions(command: Command, options: readonly ConfigOption[]): Command {
   for (const option of options) for (const flag of flagsOf(option)) command.addOption(flag);
   return command;
 }
@@ -26,14 +26,18 @@ function flagsOf(option: ConfigOption): Option[] {
 const flagsGiven = (given: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(given).map(([name, value]) => [name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value]));
 
-function program(): Command {
+/** The settings of features are options of `start` alone, which loads the features anyway. */
+const optionsOfStart = async () => optionsWith(process.argv.slice(2, 4).includes("start") ? (await import("#features")).settings : []);
+
+async function program(): Promise<Command> {
+  const options = await optionsOfStart();
   const plaza = new Command("plaza")
     .description("A large platform's HTTP graph interface as a real server")
     .version(version)
     .exitOverride()
     .showHelpAfterError("(see plaza --help)");
   const secrets = options.filter(({ isSecret }) => isSecret === true).map(({ name, summary }) => `  ${variableOf(name)}  ${summary}`);
-  addOptions(plaza.command("start").description("starts the server"))
+  addOptions(plaza.command("start").description("starts the server"), options)
     .addHelpText(
       "after",
       `
@@ -117,7 +121,7 @@ function addTokenCommands(token: Command): void {
 }
 
 try {
-  await program().parseAsync();
+  await (await program()).parseAsync();
 } catch (error) {
   if (!(error instanceof CommanderError)) throw error;
   process.exitCode = error.exitCode === 0 ? 0 : WRONG_USE;

@@ -2,6 +2,7 @@
 import { findConfigFile } from "#config/config-file";
 import { environment } from "#config/environment";
 import { readConfig } from "#config/read-config";
+import { settings } from "#features";
 import { type RunningPlaza, startPlaza } from "#main";
 import { Log } from "#telemetry/log";
 import { outliveStrayFailures } from "#telemetry/stray-failures";
@@ -12,7 +13,7 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
   const asked = nextSignal();
   let log = new Log({ level: "info", isPretty: false });
   try {
-    const config = readConfig(flags, environment(), await findConfigFile());
+    const config = readConfig(flags, environment(), await findConfigFile(), settings);
     log = new Log({ level: config.log_level, isPretty: config.pretty });
     outliveStrayFailures(log);
     const plaza = config.workers > 1 ? await (await import("./workers.ts")).startWithWorkers(config, log) : await startPlaza(config, log);

@@ -37,8 +37,8 @@ async function openControlFor(given: Given, log: Log): Promise<Control> {
   const { PLAZA_CONTROL_URL, PLAZA_CONTROL_KEY } = environment();
   const url = given.control_url ?? (given.data === undefined ? PLAZA_CONTROL_URL : undefined);
   if (url !== undefined) return controlAt(String(url), given.control_key ?? PLAZA_CONTROL_KEY);
-  const { openControl } = await import("#main");
-  return openControl(readConfig(given.data === undefined ? {} : { data: given.data }, environment(), await findConfigFile()), log);
+  const [{ openControl }, { settings }] = await Promise.all([import("#main"), import("#features")]);
+  return openControl(readConfig(given.data === undefined ? {} : { data: given.data }, environment(), await findConfigFile(), settings), log);
 }
 
 function controlAt(url: string, key: unknown): Control {

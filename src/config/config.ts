@@ -37,10 +37,6 @@ export interface Config {
   readonly page_calls_per_hour: number;
   /** Webhook requests per second and callback, for each process; 0 sets no limit. */
   readonly deliveries_per_second: number;
-  /** D-40. */
-  readonly labels_per_page_max: number;
-  /** Days after which raw app events are deleted; 0 keeps them. */
-  readonly app_event_days: number;
   /** D-21: a larger body is refused with 413. */
   readonly body_bytes_max: number;
   /** Of the address and all headers. */
@@ -49,6 +45,8 @@ export interface Config {
   readonly body_ms_max: number;
   readonly keep_alive_ms: number;
   readonly calls_max: number;
+  /** Of features, by name: each is an option as the others are. */
+  readonly settings: Readonly<Record<string, number>>;
 }
 
 export const logLevels = ["silent", "error", "warn", "info", "debug"] as const;

@@ -2,13 +2,14 @@
  * All options: flag, environment variable (`PLAZA_` and the name), key in `plaza.config.yaml`, default and meaning.
  * `bin/plaza start --help` and docs/reference/configuration.md are made from this list.
  */
+import type { Setting } from "#graph/contract/setting";
 import { type Config, logLevels } from "./config.ts";
 import * as read from "./option-readers.ts";
 
-export type OptionName = keyof Config;
+type OptionName = Exclude<keyof Config, "settings">;
 
-export interface Option {
-  readonly name: OptionName;
+export interface Option<Name extends string = string> {
+  readonly name: Name;
   /** Name of the flag's value, e.g. `N`; a switch has none. */
   readonly value?: string;
   /** `--no-…` exists as well. */
@@ -28,7 +29,8 @@ const BODY_BYTES_LIMIT = 1024 * 1024 * 1024;
 const HEADER_BYTES_LIMIT = 65_536;
 const HOUR_MS = 3_600_000;
 
-export const options: readonly Option[] = [
+/** The server's own options. */
+const own: readonly Option<OptionName>[] = [
   { name: "port", value: "N", read: read.port, default: 4000, summary: "port of the graph; 0 picks a free port" },
   { name: "control_port", value: "N", read: read.port, default: 4001, summary: "port of the control API; 0 picks a free port" },
   { name: "host", value: "HOST", read: read.text, default: "127.0.0.1", summary: "address on which the graph listens" },
@@ -119,22 +121,6 @@ export const options: readonly Option[] = [
     default: 0,
     summary: "webhook requests per second to one callback, for each process; 0 sets no limit",
   },
-  {
-    name: "labels_per_page_max",
-    value: "N",
-    read: read.integer(1, Number.MAX_SAFE_INTEGER),
-    // D-40.
-    default: 5000,
-    summary: "largest number of labels of a page",
-  },
-  {
-    name: "app_event_days",
-    value: "DAYS",
-    read: read.integer(0, Number.MAX_SAFE_INTEGER),
-    // Three months, longer than the windows of attribution (LIM-10, LIM-12).
-    default: 90,
-    summary: "days after which raw app events are deleted; 0 keeps them. Counts and sums stay",
-  },
   // `src/http/limits.ts` gives the reasons for these defaults.
   {
     name: "body_bytes_max",
@@ -195,5 +181,14 @@ export const options: readonly Option[] = [
   },
 ];
 
-export const flagOf = (name: OptionName): string => `--${name.replaceAll("_", "-")}`;
-export const variableOf = (name: OptionName): string => `PLAZA_${name.toUpperCase()}`;
+/** A feature's setting is an option like any other. */
+const optionOf = ({ name, value, minimum, default: otherwise, summary }: Setting): Option => ({
+  ...{ name, value, summary, default: otherwise },
+  read: read.integer(minimum, Number.MAX_SAFE_INTEGER),
+});
+
+/** Every option: the server's own and those of its features. */
+export const optionsWith = (settings: readonly Setting[]): readonly Option[] => [...own, ...settings.map(optionOf)];
+
+export const flagOf = (name: string): string => `--${name.replaceAll("_", "-")}`;
+export const variableOf = (name: string): string => `PLAZA_${name.toUpperCase()}`;

@@ -2,13 +2,15 @@ import { describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { settings } from "#features";
 import { defaultLimits } from "#http/limits";
 import { ConfigProblem } from "./config.ts";
-import { flagOf, options, variableOf } from "./options.ts";
-import { readConfig } from "./read-config.ts";
+import { flagOf, optionsWith, variableOf } from "./options.ts";
+import { type ConfigFile, readConfig as readConfigWith, type Values } from "./read-config.ts";
 import { masterKeyOf } from "./secret-key.ts";
 
 const file = (values: Record<string, unknown>) => ({ path: "plaza.config.yaml", values });
+const readConfig = (flags: Values, environment: Values, from: ConfigFile | undefined) => readConfigWith(flags, environment, from, settings);
 const problemOf = (flags: Record<string, unknown>, environment: Record<string, unknown> = {}, values?: Record<string, unknown>): string => {
   try {
     readConfig(flags, environment, values === undefined ? undefined : file(values));
@@ -35,9 +37,9 @@ describe("where a value comes from", () => {
       sandbox: true,
       workers: 1,
       rtmp_port: 1935,
-      labels_per_page_max: 5000,
       app_calls_per_hour: 0,
       deliveries_per_second: 0,
+      settings: { labels_per_page_max: 5000, app_event_days: 90 },
     });
   });
 
@@ -57,12 +59,19 @@ describe("where a value comes from", () => {
     expect(readConfig({}, { PLAZA_PORT: "" }, file({ host: null }))).toMatchObject({ port: 4000, host: "127.0.0.1" });
   });
 
+  test("the settings of features are read as the other options are", () => {
+    const read = readConfig({ app_event_days: "7" }, { PLAZA_LABELS_PER_PAGE_MAX: "10" }, undefined);
+    expect(read.settings).toEqual({ labels_per_page_max: 10, app_event_days: 7 });
+    expect(readConfig({}, {}, file({ "labels-per-page-max": 11 })).settings).toMatchObject({ labels_per_page_max: 11 });
+    expect(problemOf({ labels_per_page_max: "0" })).toStartWith("--labels-per-page-max: ");
+  });
+
   test("keys of the file may be written as the flags are", () => {
     expect(readConfig({}, {}, file({ "control-port": 5 })).control_port).toBe(5);
   });
 
   test("every option can stand in all three places", () => {
-    for (const { name } of options) {
+    for (const { name } of optionsWith(settings)) {
       expect(flagOf(name)).toMatch(/^--[a-z-]+$/);
       expect(variableOf(name)).toMatch(/^PLAZA_[A-Z_]+$/);
     }

@@ -1,7 +1,8 @@
 /** A flag has precedence over the environment, the environment over `plaza.config.yaml`, the file over the default. */
+import type { Setting } from "#graph/contract/setting";
 import { type Config, ConfigProblem } from "./config.ts";
 import { isStrongControlKey, ValueProblem } from "./option-readers.ts";
-import { flagOf, type Option, options, variableOf } from "./options.ts";
+import { flagOf, type Option, optionsWith, variableOf } from "./options.ts";
 
 export type Values = Readonly<Record<string, unknown>>;
 
@@ -11,10 +12,11 @@ export interface ConfigFile {
 }
 
 /**
- * `flags` holds the flags of the command line by option name. Throws `ConfigProblem`.
+ * `flags` holds the flags of the command line by option name, `settings` the settings of the features. Throws `ConfigProblem`.
  */
-export function readConfig(flags: Values, environment: Values, file: ConfigFile | undefined): Config {
-  const fromFile = file === undefined ? {} : fileValues(file);
+export function readConfig(flags: Values, environment: Values, file: ConfigFile | undefined, settings: readonly Setting[]): Config {
+  const options = optionsWith(settings);
+  const fromFile = file === undefined ? {} : fileValues(file, options);
   const config: Record<string, unknown> = {};
   for (const option of options) {
     const { name } = option;
@@ -25,7 +27,9 @@ export function readConfig(flags: Values, environment: Values, file: ConfigFile 
     else if (Object.hasOwn(fromFile, name)) config[name] = readFrom(option, fromFile[name], `${name} in ${file?.path}`);
     else config[name] = option.default;
   }
-  return checkTogether(config as unknown as Config);
+  const ofFeatures = Object.fromEntries(settings.map(({ name }) => [name, config[name]]));
+  for (const { name } of settings) delete config[name];
+  return checkTogether({ ...config, settings: ofFeatures } as unknown as Config);
 }
 
 function readFrom(option: Option, value: unknown, where: string): unknown {
@@ -38,8 +42,8 @@ function readFrom(option: Option, value: unknown, where: string): unknown {
 }
 
 /** Keys are written like flags (`control-port`) or like variables (`control_port`). */
-function fileValues({ path, values }: ConfigFile): Values {
-  const known = new Set<string>(options.map(({ name }) => name));
+function fileValues({ path, values }: ConfigFile, options: readonly Option[]): Values {
+  const known = new Set(options.map(({ name }) => name));
   const found: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(values)) {
     const name = key.replaceAll("-", "_");

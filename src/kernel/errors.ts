@@ -1,5 +1,6 @@
 /**
- * The error catalogue: every error that may leave the graph, and the only constructors for them.
+ * The error catalogue: the errors that any part of the server may raise, and the only constructors for them. An error that one
+ * feature alone raises is defined in its `x.errors.ts`.
  * Spec: Errors; D-14, D-20, D-21. Two renderers (flat and wrapped) live in `graph/response/error-forms.ts`.
  */
 
@@ -76,7 +77,6 @@ export const catalogue = {
   // H7, D-21.
   unknownObject404: { status: 404, code: 803, type: "OAuthException", when: "the migration intent does not exist, or the caller may not see it" },
   fieldUnavailable: { status: 422, code: 100, type: "OAuthException", when: "the requested field is not available for this object" },
-  unknownUser: { status: 400, code: 100, subcode: 2018001, type: "OAuthException", when: "the page knows no person with this page-scoped id" },
   // D-02, D-03.
   unknownPath: { status: 400, code: 2500, type: "OAuthException", when: "the path or its version is unknown" },
   // D-03, D-80, D-81.
@@ -97,11 +97,21 @@ export const catalogue = {
     type: "OAuthException",
     when: "the callback URL did not return the challenge of the verification",
   },
-  // D-52.
-  otherRecipient: { status: 400, code: 100, subcode: 2534014, type: "OAuthException", when: "a self message is addressed to another account" },
 } as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorName = keyof typeof catalogue;
+
+export interface ErrorDefinition extends ErrorEntry {
+  readonly name: string;
+}
+
+/** An error that one feature alone raises: listed in its `errors`, and in the contracts of the operations that it may leave. */
+export const defineError = (definition: ErrorDefinition): ErrorDefinition => definition;
+
+/** An error as a contract lists it: the name of one of the catalogue, or the feature's own definition. */
+export type DeclaredError = ErrorName | ErrorDefinition;
+
+export const definitionOf = (error: DeclaredError): ErrorDefinition => (typeof error === "string" ? { name: error, ...catalogue[error] } : error);
 
 export interface ErrorDetails {
   /** Machine-readable facts for the caller, e.g. `{parameter: "limit"}`. */
@@ -113,15 +123,17 @@ export interface ErrorDetails {
 }
 
 export class GraphError extends Error {
+  readonly errorName: string;
   entry: ErrorEntry;
   constructor(
-    readonly errorName: ErrorName,
+    error: DeclaredError,
     message: string,
     readonly details: ErrorDetails = {},
   ) {
     super(message);
     this.name = "GraphError";
-    this.entry = catalogue[errorName];
+    this.errorName = typeof error === "string" ? error : error.name;
+    this.entry = typeof error === "string" ? catalogue[error] : error;
   }
 }
 
@@ -148,8 +160,6 @@ export const unknownObject404 = (id: string): GraphError =>
 
 export const fieldUnavailable = (field: string): GraphError =>
   new GraphError("fieldUnavailable", `(#100) Field ${field} is not available for this object`, { data: { parameter: "fields", field } });
-
-export const unknownUser = (parameter: string): GraphError => new GraphError("unknownUser", "(#100) No matching user found", { data: { parameter } });
 
 /** D-02, D-03: `path` is the part that is not understood, e.g. `/v99.0`. */
 export const unknownPath = (path: string): GraphError => new GraphError("unknownPath", `Unknown path components: ${path}`);
@@ -205,6 +215,3 @@ export const handshakeFailed = (problem: string): GraphError => new GraphError("
 
 export const challengeMismatch = (): GraphError =>
   new GraphError("challengeMismatch", "(#2201) Callback verification failed: the response does not match the challenge");
-
-export const otherRecipient = (): GraphError =>
-  new GraphError("otherRecipient", "(#100) The recipient of a self message must be the account itself", { data: { parameter: "social_scoped_id" } });

@@ -21,6 +21,10 @@ export class PortRegistry {
     for (const [name, port] of Object.entries(ports)) this.register(name as PortName, port as Ports[PortName]);
   }
 
+  has(name: PortName): boolean {
+    return this.#ports.has(name);
+  }
+
   /** Asking for a port that no feature provides is a programmer's mistake. */
   get<Name extends PortName>(name: Name): Ports[Name] {
     const port = this.#ports.get(name);

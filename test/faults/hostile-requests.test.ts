@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { tries } from "#harness/proof";
 import { type Server, startServer, worldFile } from "#harness/server";
 import { cafe } from "#harness/worlds";
-import { catalogue } from "#kernel/errors";
+import { buildRegistry } from "#main";
 
 const REQUESTS = tries(5_000, 100_000);
 const AT_ONCE = 16;
@@ -136,7 +136,7 @@ const request = fc.record({ method: fc.constantFrom("GET", "POST", "DELETE", "PU
 type Request = typeof request extends fc.Arbitrary<infer R> ? R : never;
 
 const declared = new Set(
-  Object.values(catalogue).flatMap((entry: { status: number; flatStatus?: number; code: number; flatCode?: number }) => [
+  [...buildRegistry().errors.values()].flatMap((entry) => [
     `${entry.status} ${entry.code}`,
     `${entry.flatStatus ?? entry.status} ${entry.flatCode ?? entry.code}`,
   ]),

@@ -25,7 +25,7 @@ async function fill(plaza: TestPlaza, count: number): Promise<Set<string>> {
 }
 
 test(`paging ${ROWS} labels to the end while others come and go`, async () => {
-  const plaza = await openPlaza({ world: cafe, labelsPerPageMax: ROWS * 3 });
+  const plaza = await openPlaza({ world: cafe, settings: { labels_per_page_max: ROWS * 3 } });
   const stayed = await fill(plaza, ROWS);
   const doomed = [...stayed].filter((_, i) => i % 97 === 13);
   for (const id of doomed) stayed.delete(id);

@@ -1,12 +1,13 @@
-import { flagOf, type Option, options, variableOf } from "#config/options";
+import { flagOf, type Option, optionsWith, variableOf } from "#config/options";
+import { settings } from "#features";
 import { code, page, table } from "./markdown.ts";
 
 export function configurationPage(): string {
-  return page("Configuration", "`src/config/options.ts`", [
+  return page("Configuration", "`src/config/options.ts` and the features' settings", [
     "Options of `bin/plaza start`. A flag has precedence over the environment variable, the variable over `plaza.config.yaml` in the folder in which " +
       "you start Plaza, and the file over the default. The keys of the file are the flags without `--`. An invalid value ends the start with one line on " +
       "stderr and exit code 2. Secrets have no flag, because everybody on a machine can read its command lines.",
-    table(["flag", "variable", "default", "meaning"], options.map(row)),
+    table(["flag", "variable", "default", "meaning"], optionsWith(settings).map(row)),
   ]);
 }
 

@@ -1,9 +1,9 @@
 import { commonErrors } from "#graph/contract/common-errors";
-import { catalogue, type ErrorEntry } from "#kernel/errors";
+import type { Registry } from "#graph/contract/registry";
 import { code, codes, page, table } from "./markdown.ts";
 
-export function errorsPage(): string {
-  const rows = (Object.entries(catalogue) as [string, ErrorEntry][]).map(([name, entry]) => [
+export function errorsPage({ errors }: Registry): string {
+  const rows = [...errors].map(([name, entry]) => [
     code(name),
     withFlat(entry.status, entry.flatStatus),
     withFlat(entry.code, entry.flatCode),
@@ -12,7 +12,7 @@ export function errorsPage(): string {
     entry.isTransient === true ? "yes" : "",
     entry.when,
   ]);
-  return page("Errors", "`src/kernel/errors.ts`", [
+  return page("Errors", "`src/kernel/errors.ts` and the features' `x.errors.ts`", [
     "[The interface](../interface/errors.md) explains what to do about an error. Page messaging returns errors as a flat object, every other " +
       "endpoint returns the same fields below `error`. If status or code differ in the flat form, that value stands behind the slash. Every error has " +
       "`message`, `type`, `code`, `is_transient` and `pftrace_id`, which is also the header `x-pf-trace-id`. Some have `error_subcode`, `error_data`, " +

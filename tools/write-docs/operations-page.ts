@@ -1,10 +1,13 @@
 import { commonErrors } from "#graph/contract/common-errors";
 import type { Feature } from "#graph/contract/feature";
 import type { Access, FieldSet, NodeType, Operation } from "#graph/contract/operation";
+import { type DeclaredError, definitionOf } from "#kernel/errors";
 import { withoutCitations } from "#kernel/text";
 import { surfaces } from "#surfaces/surfaces";
 import { code, codes, page, table } from "./markdown.ts";
 import { propertiesOf, type Schema, schemaText } from "./schema-text.ts";
+
+const commonNames: ReadonlySet<DeclaredError> = new Set(commonErrors);
 
 export function operationsPage(features: readonly Feature[]): string {
   const serving = features.filter(
@@ -41,7 +44,7 @@ function readSection({ type }: NodeType, reading: NonNullable<NodeType["reading"
 const list = (facts: readonly string[]): string => facts.map((fact) => `- ${fact}`).join("\n");
 
 function accessFacts({ surfaces: shown, clientsSurfaces, versions, errorForm, errors }: Access): string[] {
-  const own = errors.filter((name) => !commonErrors.includes(name));
+  const own = errors.filter((error) => !commonNames.has(error)).map((error) => definitionOf(error).name);
   const on = codes(shown.map(surfaceName));
   const more = clientsSurfaces === undefined ? "" : ` (with the profile \`clients\` also ${codes(clientsSurfaces.map(surfaceName))})`;
   return [

@@ -29,7 +29,7 @@ export function permissionsPage(features: readonly Feature[]): string {
     ...fieldPart(entries),
     "Who can see that a node exists:",
     table(
-      ["node type", "who"],
+      ["node type", "whose token"],
       types.map(({ type, policy }) => [code(type), policy.summary]),
     ),
   ]);
@@ -42,7 +42,7 @@ function entriesOf({ nodeTypes, operations }: Feature, registry: Registry): Entr
     return set === undefined ? entry : { ...entry, set };
   });
   const reads = (nodeTypes ?? []).flatMap(({ type }): Entry[] => {
-    // The registry's has the fields that other features give to it.
+    // The registry's type has the fields that other features give to it.
     const reading = registry.find(type, "GET", undefined)?.reading;
     return reading === undefined ? [] : [{ request: `GET /{${type}_id}`, scheme: reading.scheme, policy: reading.policy, set: reading.set }];
   });

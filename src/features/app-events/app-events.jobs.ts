@@ -1,17 +1,18 @@
 /** Retention: raw events are deleted some days after they arrived; counts, sums, names and installs stay. */
+import { readSetting } from "#graph/contract/setting";
 import { findSetting, saveSetting } from "#graph/worlds/settings.store";
 import type { World } from "#graph/worlds/world";
 import type { JobKind } from "#jobs/job-kind";
 import { unixSeconds } from "#kernel/clock";
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { DAY_SECONDS, EVENT_DAYS_DEFAULT } from "./app-events.limits.ts";
+import { DAY_SECONDS } from "./app-events.limits.ts";
+import { appEventDays } from "./app-events.settings.ts";
 import { logIndexOf } from "./dedup-index/log-index.ts";
 import { deleteEventsUpTo, findExpired, listAppsWithEvents } from "./log/log.store.ts";
 
 const KIND = "app_event_retention";
 const KEY = "daily";
-const SETTING = "app_event_days";
 /** Rows deleted in one write. It takes some 10 ms, no longer than a batch of events. */
 const ROWS_PER_WRITE = 2_000;
 
@@ -35,12 +36,13 @@ export async function ensureRetention(tx: Transaction, world: World): Promise<vo
 }
 
 /** Days: the setting of the world, else the configured one; 0 keeps events forever. */
-export async function readRetentionDays({ database, limits }: World, reader: Reader = database.reader): Promise<number> {
-  const setting = await findSetting(reader, SETTING);
-  return setting === undefined ? (limits.app_event_days ?? EVENT_DAYS_DEFAULT) : Number(setting);
+export async function readRetentionDays(world: World, reader: Reader = world.database.reader): Promise<number> {
+  const ofWorld = await findSetting(reader, appEventDays.name);
+  return ofWorld === undefined ? readSetting(world, appEventDays) : Number(ofWorld);
 }
 
-export const saveRetentionDays = (world: World, days: number): Promise<void> => world.database.write((tx) => saveSetting(tx, SETTING, String(days)));
+export const saveRetentionDays = (world: World, days: number): Promise<void> =>
+  world.database.write((tx) => saveSetting(tx, appEventDays.name, String(days)));
 
 async function deleteExpired(world: World): Promise<void> {
   const days = await readRetentionDays(world);

@@ -16,9 +16,6 @@ export const EVENTS_PER_REQUEST_MAX = 10_000;
 /** 9999-12-31 (D-70): a larger `_logTime` is in milliseconds by mistake. */
 export const LOG_TIME_MAX = 253_402_300_799;
 
-/** Longer than the longest attribution window (30 days). The configuration and each world can change it. */
-export const EVENT_DAYS_DEFAULT = 90;
-
 /** D-71: two events with one `event_id` are duplicates when their event times differ by less. */
 export const DEDUP_WINDOW_SECONDS = 48 * HOUR_SECONDS;
 

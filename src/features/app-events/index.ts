@@ -9,6 +9,7 @@ import { handleReport } from "./app-events.handlers.ts";
 import { retention } from "./app-events.jobs.ts";
 import { appEventMigrations } from "./app-events.migrations.ts";
 import { appEventsPolicy } from "./app-events.policies.ts";
+import { appEventDays } from "./app-events.settings.ts";
 import { deleteAdsOfApp, untrackApp } from "./attribution/ads.store.ts";
 import { adSection } from "./attribution/ads.world.ts";
 import { attributionControlRoutes } from "./attribution/attribution.control.ts";
@@ -24,6 +25,7 @@ export const appEvents = defineFeature({
   worldSections: [adSection],
   jobs: [retention],
   controlRoutes: [...appEventControlRoutes, ...attributionControlRoutes],
+  settings: [appEventDays],
   async onOwnerDeleted(tx, owner) {
     await deleteEventsOfApp(tx, owner);
     await deleteAdsOfApp(tx, owner);

@@ -22,6 +22,7 @@ export const apps = defineFeature({
   operations: [serveWrite(updateApp, handleUpdateApp)],
   worldSections: [appSection],
   onOwnerDeleted: deleteRolesOfPerson,
+  needs: ["webhook_subscription", "webhook_subscription_writes"],
   ports: () => ({
     app: { findFacts: findApp, rolesOf },
     app_writes: { recordMarketingUse },

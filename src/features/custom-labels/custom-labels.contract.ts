@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { pageField, pageMessaging } from "#features/pages/api";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
+import { unknownUserError } from "./custom-labels.errors.ts";
 import type { LabelRow } from "./custom-labels.store.ts";
 
 /** D-40: after trimming. */
@@ -104,7 +105,7 @@ export const attachLabelOperation = writeOperation({
   edge: "label",
   params: Type.Object({ user }),
   returns: success,
-  errors: ["unknownUser"],
+  errors: [unknownUserError],
 });
 
 export const detachLabelOperation = writeOperation({
@@ -117,5 +118,5 @@ export const detachLabelOperation = writeOperation({
   edge: "label",
   params: Type.Object({ user }),
   returns: success,
-  errors: ["unknownUser"],
+  errors: [unknownUserError],
 });

@@ -1,4 +1,16 @@
-import { type GraphError, invalidParameter } from "#kernel/errors";
+import { defineError, GraphError, invalidParameter } from "#kernel/errors";
+
+export const unknownUserError = defineError({
+  name: "unknownUser",
+  status: 400,
+  code: 100,
+  subcode: 2018001,
+  type: "OAuthException",
+  when: "no person with that page-scoped id is known to the page",
+});
+
+export const unknownUser = (parameter: string): GraphError =>
+  new GraphError(unknownUserError, "(#100) No matching user found", { data: { parameter } });
 
 /** D-40: a second label of that name on the page; the existing one is named. */
 export const duplicateLabelName = (existing: string): GraphError =>

@@ -1,12 +1,14 @@
 import type { Static } from "typebox";
 import type { ListRequest, OperationRequest } from "#graph/contract/operation";
+import { readSetting } from "#graph/contract/setting";
 import { notFoundNode } from "#graph/pipeline/route";
-import { invalidParameter, unknownUser } from "#kernel/errors";
+import { invalidParameter } from "#kernel/errors";
 import { isNodeId } from "#kernel/ids";
 import { codePointCount } from "#kernel/text";
 import type { Reader, Transaction } from "#storage/database";
 import { type attachLabelOperation, type createLabel, LABEL_NAME_CHARACTERS_MAX } from "./custom-labels.contract.ts";
-import { duplicateLabelName, tooManyLabels } from "./custom-labels.errors.ts";
+import { duplicateLabelName, tooManyLabels, unknownUser } from "./custom-labels.errors.ts";
+import { labelsPerPageMax } from "./custom-labels.settings.ts";
 import {
   attachLabel,
   deleteLabel,
@@ -36,7 +38,7 @@ export async function handleCreateLabel(request: CreateLabel, tx: Transaction) {
   // D-82: with the migration on, names are compared without case.
   const namesake = request.isMigrated("label_names_case_insensitive") ? namesakes[0] : namesakes.find((label) => label.name === name);
   if (namesake !== undefined) throw duplicateLabelName(namesake.id);
-  const most = world.limits.labels_per_page_max;
+  const most = readSetting(world, labelsPerPageMax);
   if (!(await reservePlace(tx, node.id, most))) throw tooManyLabels(most);
   const id = world.ids.mint();
   await insertLabel(tx, node.id, id, name);

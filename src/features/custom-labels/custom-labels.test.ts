@@ -110,7 +110,7 @@ onEachDatabase("custom labels", (database) => {
   });
 
   test("D-40: the number of labels of a page is limited, also for concurrent creations; a deletion frees a place", async () => {
-    const plaza = await open({ labelsPerPageMax: 10 });
+    const plaza = await open({ settings: { labels_per_page_max: 10 } });
     const responses = await Promise.all(Array.from({ length: 30 }, (_, i) => plaza.post(onPage, { token, body: { page_label_name: `label ${i}` } })));
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(9);
     expect((await plaza.delete("/v26.0/5001", { token })).status).toBe(200);

@@ -13,6 +13,7 @@ import {
   listLabelsOfUser,
   readLabel,
 } from "./custom-labels.contract.ts";
+import { unknownUserError } from "./custom-labels.errors.ts";
 import {
   handleAttachLabel,
   handleCreateLabel,
@@ -22,6 +23,7 @@ import {
   handleListLabelsOfUser,
 } from "./custom-labels.handlers.ts";
 import { customLabelMigrations } from "./custom-labels.migrations.ts";
+import { labelsPerPageMax } from "./custom-labels.settings.ts";
 import "./custom-labels.ports.ts";
 import { deleteLabelsOfPage, detachAll, findLabel, type LabelRow } from "./custom-labels.store.ts";
 import { labelWebhook } from "./custom-labels.webhooks.ts";
@@ -30,6 +32,7 @@ import { labelSection } from "./custom-labels.world.ts";
 export const customLabels = defineFeature({
   name: "custom-labels",
   migrations: customLabelMigrations,
+  errors: [unknownUserError],
   nodeTypes: [
     nodeType<LabelRow>({
       type: "label",
@@ -47,7 +50,9 @@ export const customLabels = defineFeature({
   ],
   webhookFields: [labelWebhook],
   worldSections: [labelSection],
+  settings: [labelsPerPageMax],
   onOwnerDeleted: deleteLabelsOfPage,
+  needs: ["page"],
   ports: () => ({
     label_writes: { detachAll },
   }),

@@ -67,6 +67,7 @@ export const liveVideos = defineFeature({
   controlRoutes: liveVideoControlRoutes,
   webhookFields: [liveVideoWebhook],
   worldSections: [liveVideoSection, commentSection, reactionSection],
+  needs: ["page", "page_role"],
   ports: () => ({
     live_video: { crosspostedPages: listCrosspostedPages },
   }),

@@ -24,5 +24,6 @@ export const migrationIntents = defineFeature({
   ],
   operations: [serveWrite(setSolutionMigrationIntent, handleSetSolutionMigrationIntent)],
   worldSections: [solutionSection, migrationIntentSection],
+  needs: ["chatapp_account"],
   onOwnerDeleted: forgetParty,
 });

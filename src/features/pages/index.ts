@@ -17,6 +17,7 @@ export const pages = defineFeature({
   ],
   worldSections: [pageSection],
   onOwnerDeleted: deleteRolesOfUser,
+  needs: ["label_writes", "webhook_subscription", "webhook_subscription_writes"],
   ports: () => ({
     page_role: { findRole },
     page: { hasPerson, findName: async (reader, page) => (await findPage(reader, page))?.name },

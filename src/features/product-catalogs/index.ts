@@ -16,6 +16,7 @@ export const productCatalogs = defineFeature({
   nodeTypes: [{ type: "product_catalog", policy: catalogAccess }],
   operations: [serveWrite(createCatalog, handleCreateCatalog)],
   worldSections: [catalogSection],
+  needs: ["business", "product_feed_writes"],
   ports: () => ({
     product_catalog: { findCatalog },
   }),

@@ -9,8 +9,8 @@
  * | it is subscribed to the field for the object `social` | SELF-15, SELF-16, SELF-19 |
  * | it has a valid token of either flow with that flow's scopes for the field | SELF-6 to SELF-14 |
  */
-import { type AccountToken, findLiveTokensOfAccount } from "#auth/account-tokens.store";
 import type { AppFacts } from "#auth/app-facts";
+import { type LiveToken, listLiveTokens } from "#auth/tokens.store";
 import type { SocialAccountFacts } from "#features/social-accounts/api";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
@@ -25,7 +25,7 @@ import {
   selfMessagingFields,
 } from "./self-messaging.flows.ts";
 
-interface HeldToken extends Pick<AccountToken, "type" | "scopes"> {
+interface HeldToken extends Pick<LiveToken, "type" | "scopes"> {
   /** Whether the user of a page token has the role on the page through the business management tool. */
   readonly isRoleViaBusiness: boolean;
 }
@@ -78,13 +78,19 @@ async function factsOf(
   const app = isSubscribed ? await ports.get("app").findFacts(reader, id) : undefined;
   if (app === undefined) return undefined;
   const tokens: HeldToken[] = [];
-  for (const token of await findLiveTokensOfAccount(reader, id, account, nowSeconds)) {
+  for (const token of await tokensOf(reader, id, account, nowSeconds)) {
     tokens.push({ ...token, isRoleViaBusiness: await isRoleViaBusiness(reader, ports, account, token) });
   }
   return { field, account, app, isSubscribed, isPersonOnApp: await isCovered(reader, ports, account, app), tokens };
 }
 
-async function isRoleViaBusiness(reader: Reader, ports: PortRegistry, { page }: SocialAccountFacts, { type, user }: AccountToken): Promise<boolean> {
+/** The app's live tokens of the account and of its page. */
+async function tokensOf(reader: Reader, app: NodeId, { id, page }: SocialAccountFacts, nowSeconds: number): Promise<LiveToken[]> {
+  const own = await listLiveTokens(reader, app, "social_user", id, nowSeconds);
+  return page === undefined ? own : [...own, ...(await listLiveTokens(reader, app, "page", page, nowSeconds))];
+}
+
+async function isRoleViaBusiness(reader: Reader, ports: PortRegistry, { page }: SocialAccountFacts, { type, user }: LiveToken): Promise<boolean> {
   if (type !== "page" || page === undefined || user === undefined) return false;
   return (await ports.get("page_role").findRole(reader, page, user))?.via_business === true;
 }

@@ -1,6 +1,7 @@
 import { definePolicy } from "#auth/policy";
 import { socialAccountOf } from "#features/social-accounts/api";
-import { otherRecipient, taskMissing } from "#kernel/errors";
+import { taskMissing } from "#kernel/errors";
+import { otherRecipient } from "./self-messaging.errors.ts";
 import { flows, isCovered, isOfFlow, missingForSelfMessaging } from "./self-messaging.flows.ts";
 
 /** D-13, D-52, D-133, SELF-4 to SELF-11, SELF-17, SELF-18. */

@@ -11,4 +11,5 @@ export const tokenInspection = defineFeature({
   migrations: [],
   policies: [inspection],
   operations: [serveRead(inspectToken, handleInspectToken)],
+  needs: ["app"],
 });

@@ -24,6 +24,7 @@ export const webhookOverrides = defineFeature({
   ],
   fieldExtensions: [{ on: "phone_number", name: "webhook_configuration", field: webhookConfiguration }],
   onOwnerDeleted: deleteOverridesOfOwner,
+  needs: ["chatapp_account", "chatapp_account_writes", "webhook_subscription"],
   ports: () => ({
     webhook_override: {
       overridesOf: async (reader, app, account, phone) => ({

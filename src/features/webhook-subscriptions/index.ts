@@ -39,6 +39,7 @@ export const webhookSubscriptions = defineFeature({
     serveWrite(unsubscribeFromPage, handleUnsubscribeFromPage),
   ],
   onOwnerDeleted: deleteAllOf,
+  needs: ["app", "chatapp_account", "page"],
   ports: (ports) => ({
     webhook_subscription: { findOfApp, findCallbackUrl, isSubscribed, listOfPage: listPageSubscriptions },
     webhook_subscription_writes: { saveOfApp, saveOfPage, retireSecret },

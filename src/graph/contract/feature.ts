@@ -2,15 +2,16 @@
 import type { TObject } from "typebox";
 import type { Policy } from "#auth/policy";
 import type { JobKind } from "#jobs/job-kind";
+import type { ErrorDefinition } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
-import type { PortRegistry, Ports } from "#kernel/ports";
+import type { PortName, PortRegistry, Ports } from "#kernel/ports";
 import type { Migration, Reader, Transaction } from "#storage/database";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import type { WebhookField } from "#webhooks/catalogue/field";
-import "./ports.ts";
 import type { VersionChange } from "../versions/changes.ts";
 import type { World } from "../worlds/world.ts";
 import type { Field, NodeType, Served } from "./operation.ts";
+import type { Setting } from "./setting.ts";
 
 export interface Reference {
   /** Where in the entry it stands, e.g. `users[0]`. */
@@ -24,11 +25,11 @@ export interface Reference {
 /** An entry of a world file, as validated: ids as strings, defaults filled in by the section. */
 export type WorldEntry = Readonly<Record<string, unknown>>;
 
-/** What a world file and the control API may say about one kind of node (operating.md: World file). */
+/** One kind of node, as a world file and the control API describe it (operating.md: World file). */
 export interface WorldSection {
   /** The key in the world file, e.g. `labels`. */
   readonly key: string;
-  /** Of one entry; unknown keys are errors. */
+  /** The schema of one entry; unknown keys are errors. */
   readonly entry: TObject;
   /** Which keys identify an entry: `["id"]` unless said otherwise. None: entries add up and are no nodes (`activity`). */
   readonly identity?: readonly string[];
@@ -40,35 +41,41 @@ export interface WorldSection {
   insert(tx: Transaction, entry: WorldEntry, world: World): Promise<boolean>;
   find(reader: Reader, id: string, world: World): Promise<WorldEntry | undefined>;
   list(reader: Reader, page: PageRequest, world: World): Promise<ListPage<WorldEntry>>;
-  /** Brings the stored entry to what `entry` says, wholly. */
+  /** Replaces the whole stored entry. */
   replace(tx: Transaction, entry: WorldEntry, world: World): Promise<void>;
-  /** Returns false when there was none. What hangs on it goes with it. */
+  /** Removes the entry and all that belongs to it; returns false when there was none. */
   remove(tx: Transaction, id: string, world: World): Promise<boolean>;
 }
 
 export interface Feature {
   readonly name: string;
   readonly migrations: readonly Migration[];
-  /** Who may do what with the feature's nouns (D-16): every policy that its contracts name and that is none of another feature's. */
+  /** Every policy that the feature defines, for its own contracts and those of others (D-16). */
   readonly policies?: readonly Policy[];
+  /** Errors that the feature alone raises. */
+  readonly errors?: readonly ErrorDefinition[];
   readonly nodeTypes?: readonly NodeType[];
   readonly operations?: readonly Served[];
   /** Fields that the feature gives to reads of another feature's node type. */
   readonly fieldExtensions?: readonly { readonly on: string; readonly name: string; readonly field: Field }[];
   readonly changes?: readonly VersionChange[];
   readonly worldSections?: readonly WorldSection[];
-  /** The webhook fields that apps may subscribe to, e.g. those that the feature emits. */
+  /** The webhook fields that apps may subscribe to. */
   readonly webhookFields?: readonly WebhookField[];
-  /** What the feature has done later, or without a caller. */
+  /** Work that is done later, or without a request. */
   readonly jobs?: readonly JobKind<World>[];
-  /** What other features, and the parts below the features, may ask of this one, by name. */
+  /** What an operator may set for the feature alone. */
+  readonly settings?: readonly Setting[];
+  /** The ports of other features that this one asks for. */
+  readonly needs?: readonly PortName[];
+  /** What other features, and the layers below the features, ask of this one by name. */
   ports?(ports: PortRegistry): Partial<Ports>;
   /** Removes all that the feature keeps below a page, app or account that is being removed by the control API. */
   onOwnerDeleted?(tx: Transaction, owner: NodeId, world: World): Promise<void>;
 }
 
-/** The whole of a feature, in one value. */
+/** All that a feature brings to the server, in one value. */
 export const defineFeature = (feature: Feature): Feature => feature;
 
-/** Keeps the row type of a node type inside its feature. */
+/** Lets a feature type the rows of its node type; nothing outside the feature knows them. */
 export const nodeType = <R extends import("#storage/sql").Row>(type: NodeType<R>): NodeType => type as unknown as NodeType;

@@ -6,7 +6,7 @@
  */
 import { type TObject, type TSchema, Type } from "typebox";
 import { type Place, placeNames, schemes } from "#auth/schemes";
-import { catalogue, type ErrorName } from "#kernel/errors";
+import { type DeclaredError, definitionOf } from "#kernel/errors";
 import { withoutCitations } from "#kernel/text";
 import { formatVersion } from "#kernel/versions";
 import type { SurfaceName } from "../pipeline/request.ts";
@@ -202,8 +202,8 @@ function responsesOf(endpoints: readonly Endpoint[], options: OpenapiOptions): D
 function errorStatuses(endpoints: readonly Endpoint[]): [number, Set<string>][] {
   const statuses = new Map<number, Set<string>>();
   for (const { access } of endpoints) {
-    for (const name of new Set<ErrorName>([...commonErrors, ...access.errors])) {
-      const entry: { status: number; flatStatus?: number; when: string } = catalogue[name];
+    for (const error of new Set<DeclaredError>([...commonErrors, ...access.errors])) {
+      const entry = definitionOf(error);
       const status = access.errorForm === "flat" ? (entry.flatStatus ?? entry.status) : entry.status;
       statuses.set(status, (statuses.get(status) ?? new Set()).add(entry.when));
     }

@@ -6,7 +6,7 @@ import type { AppFacts } from "#auth/app-facts";
 import type { NodeRef } from "#auth/node-ref";
 import type { Policy } from "#auth/policy";
 import type { SchemeName } from "#auth/schemes";
-import type { ErrorName } from "#kernel/errors";
+import type { DeclaredError } from "#kernel/errors";
 import type { Version } from "#kernel/versions";
 import type { Reader, Transaction } from "#storage/database";
 import type { ListPage, PageRequest } from "#storage/keyset";
@@ -64,7 +64,7 @@ export interface Access {
   /** D-13 [clients]: where the app allows it, a request on it without any token counts as the app's own. */
   readonly tokenless?: (app: AppFacts) => boolean;
   /** Which errors may leave it, beside those that every request may meet (`graph/contract/common-errors.ts`). */
-  readonly errors: readonly ErrorName[];
+  readonly errors: readonly DeclaredError[];
 }
 
 export interface NodeType<R extends Row = Row> {

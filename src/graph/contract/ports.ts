@@ -1,5 +1,6 @@
-/** What the pipeline itself has a feature do. */
+/** The ports that the server itself asks for, whatever features it has. */
 import type { NodeId } from "#kernel/ids";
+import type { PortName } from "#kernel/ports";
 import type { Transaction } from "#storage/database";
 
 interface AppWritesPort {
@@ -12,3 +13,10 @@ declare module "#kernel/ports" {
     app_writes: AppWritesPort;
   }
 }
+
+/** Of auth, of the pipeline, and of the webhook engine (`webhooks/ports.ts`). */
+export const portsOfServer: readonly PortName[] = [
+  ...(["app", "page_role"] as const),
+  "app_writes",
+  ...(["webhook_app", "webhook_override", "page_subscribers", "social_subscribers", "chatapp_business_account_subscribers"] as const),
+];

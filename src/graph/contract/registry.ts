@@ -1,16 +1,19 @@
 /**
- * (type, method, edge) → operation. Built once at start from the features; refuses a double claim, a node type without a
- * policy, a field without one (D-16), and a webhook field that is defined twice.
+ * What the features define, collected once at start, first of all (type, method, edge) → operation. It refuses duplicates, a node
+ * type, operation or field without a policy (D-16), errors and policies that no feature lists, and ports that no feature provides.
  */
 import { ownApp } from "#auth/app-policies";
 import { nobody, type Policy } from "#auth/policy";
+import { catalogue, type DeclaredError, definitionOf, type ErrorDefinition, type ErrorName } from "#kernel/errors";
 import { PortRegistry } from "#kernel/ports";
 import { FieldCatalogue } from "#webhooks/catalogue/catalogue";
 import { fieldsBeyond } from "../pipeline/fields/field-policies.ts";
 import { parametersReader, type ReadParameters } from "../pipeline/parameters.ts";
 import { ChangeLog } from "../versions/changes.ts";
+import { refuseDuplicates } from "./duplicates.ts";
 import type { Feature } from "./feature.ts";
 import type { Access, Field, FieldSet, ListOperation, Method, NodeType, Operation, Served } from "./operation.ts";
+import { portsOfServer } from "./ports.ts";
 
 /** An operation, ready to be called. */
 export interface Endpoint {
@@ -36,6 +39,8 @@ export class Registry {
   readonly endpoints: Endpoint[] = [];
   /** Every policy that anything may name. */
   readonly policies: ReadonlySet<Policy>;
+  /** By name: every error that may leave the graph. */
+  readonly errors: ReadonlyMap<string, ErrorDefinition>;
   readonly #types = new Map<string, NodeType>();
   /** By type (empty for a literal), edge (empty for the node itself) and method. */
   readonly #byAddress = new Map<string, Map<string, Map<string, Endpoint>>>();
@@ -48,17 +53,25 @@ export class Registry {
 
   constructor(features: readonly Feature[]) {
     this.features = features;
-    this.policies = policiesOf(features);
+    const all = [server, ...features];
+    refuseDuplicates(all);
+    this.policies = new Set(all.flatMap((feature) => feature.policies ?? []));
+    this.errors = new Map(all.flatMap((feature) => feature.errors ?? []).map((error) => [error.name, error]));
     for (const feature of features) for (const type of feature.nodeTypes ?? []) this.#addType(withFieldExtensions(type, features));
     for (const feature of features) for (const served of feature.operations ?? []) this.#addOperation(served);
+    for (const feature of features) this.#checkExtensions(feature);
     this.changes = new ChangeLog(features.flatMap((feature) => feature.changes ?? []));
     this.webhookFields = new FieldCatalogue(features.flatMap((feature) => feature.webhookFields ?? []));
   }
 
-  /** The ports of all features. */
+  /** The ports of all features. Throws where a feature, or the server, needs one that none provides. */
   openPorts(): PortRegistry {
     const ports = new PortRegistry();
     for (const feature of this.features) ports.registerAll(feature.ports?.(ports) ?? {});
+    for (const { name, needs } of [server, ...this.features]) {
+      const missing = needs?.find((port) => !ports.has(port));
+      if (missing !== undefined) throw new Error(`${name} needs the port ${missing}, which no feature provides`);
+    }
     return ports;
   }
 
@@ -101,12 +114,12 @@ export class Registry {
     edge === undefined ? undefined : this.#headers.get(edge)?.get(method);
 
   #addType(type: NodeType): void {
-    if (this.#types.has(type.type)) throw new Error(`two features declare the node type ${type.type}`);
     this.#requirePolicy(type.policy, `node type ${type.type}`);
     this.#types.set(type.type, type);
     const { reading } = type;
     if (reading === undefined) return;
     this.#requirePolicy(reading.policy, `reads of ${type.type}`);
+    this.#requireErrors(reading.errors, `reads of ${type.type}`);
     this.#checkFields(reading.set, reading.policy, type.type);
     this.#claim(type.type, "GET", "", {
       access: reading,
@@ -123,6 +136,7 @@ export class Registry {
   #addOperation(served: Served): void {
     const { contract } = served;
     this.#requirePolicy(contract.policy, contract.operation);
+    this.#requireErrors(contract.errors, contract.operation);
     if (contract.visibility !== undefined) this.#requirePolicy(contract.visibility, `the visibility of ${contract.operation}`);
     if (contract.kind === "list") this.#checkItems(contract);
     if (contract.kind === "write" && contract.readBack !== undefined) this.#checkFields(contract.readBack.set, contract.policy, contract.operation);
@@ -168,6 +182,19 @@ export class Registry {
     if (!this.policies.has(policy)) throw new Error(`${holder} has the policy ${policy.name}, which no feature lists`);
   }
 
+  /** Their policies are checked with the type's own fields. */
+  #checkExtensions({ name, fieldExtensions = [] }: Feature): void {
+    const lost = fieldExtensions.find(({ on }) => this.#types.get(on)?.reading === undefined);
+    if (lost !== undefined) throw new Error(`${name} gives the field ${lost.name} to reads of ${lost.on}, which no feature declares`);
+  }
+
+  #requireErrors(errors: readonly DeclaredError[], holder: string): void {
+    for (const error of errors) {
+      if (typeof error !== "string" && this.errors.get(error.name) !== error)
+        throw new Error(`${holder} lists the error ${error.name}, which no feature defines`);
+    }
+  }
+
   /** D-16: a field with a policy of its own is asked of the node that the item is. */
   #checkItems({ items, policy, operation, nodeOf }: ListOperation): void {
     this.#checkFields(items, policy, operation);
@@ -192,16 +219,14 @@ export class Registry {
   }
 }
 
-/** The general policies and those of the features. */
-function policiesOf(features: readonly Feature[]): ReadonlySet<Policy> {
-  const policies = [nobody, ownApp, ...features.flatMap((feature) => feature.policies ?? [])];
-  const names = new Set<string>();
-  for (const { name } of policies) {
-    if (names.has(name)) throw new Error(`two policies have the name ${name}`);
-    names.add(name);
-  }
-  return new Set(policies);
-}
+/** What belongs to no feature, in the form of one. */
+const server: Feature = {
+  name: "the server",
+  migrations: [],
+  policies: [nobody, ownApp],
+  errors: (Object.keys(catalogue) as ErrorName[]).map(definitionOf),
+  needs: portsOfServer,
+};
 
 /** The inner map of a key, made when it is first asked for. */
 function innerOf<V>(outer: Map<string, Map<string, V>>, key: string): Map<string, V> {

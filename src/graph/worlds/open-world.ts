@@ -16,7 +16,7 @@ import type { VersionCalendar } from "../versions/calendar.ts";
 import { WorldClock } from "./clock.ts";
 import { graphMigrations } from "./graph.migrations.ts";
 import { findSetting, saveSetting, settingFact } from "./settings.store.ts";
-import { type Profile, type WorkObserver, World, type WorldLimits } from "./world.ts";
+import { type Profile, type WorkObserver, World, type WorldSettings } from "./world.ts";
 
 export interface WorldOptions {
   readonly name: string;
@@ -27,7 +27,7 @@ export interface WorldOptions {
   readonly profile: Profile;
   readonly seed: number | undefined;
   readonly calendar: VersionCalendar;
-  readonly limits: WorldLimits;
+  readonly settings: WorldSettings;
   readonly rateLimits: RateLimitConfig;
   readonly faults: FaultTools;
   readonly outbound: GuardedClient;
@@ -75,7 +75,7 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
     ports: options.ports,
     profile: options.profile,
     calendar: options.calendar,
-    limits: options.limits,
+    settings: options.settings,
     rateLimits: new RateLimits(options.rateLimits),
     requests: new RequestLog(),
     faults: new Faults(options.faults),

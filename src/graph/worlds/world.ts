@@ -28,12 +28,8 @@ import { findNode, findNodeAtOnce, nodeFact } from "./nodes.store.ts";
 
 export type Profile = "strict" | "clients";
 
-export interface WorldLimits {
-  /** D-40. */
-  readonly labels_per_page_max: number;
-  /** Days that raw app events are kept; 0: for good. Left out: the feature's own default. */
-  readonly app_event_days?: number;
-}
+/** What the operator set for features, by the setting's name (`contract/setting.ts`). */
+export type WorldSettings = Readonly<Record<string, number>>;
 
 /** Who is told what goes on in the background: log and metrics. */
 export interface WorkObserver extends WebhookObserver {
@@ -53,7 +49,7 @@ export interface WorldParts {
   readonly ports: PortRegistry;
   readonly profile: Profile;
   readonly calendar: VersionCalendar;
-  readonly limits: WorldLimits;
+  readonly settings: WorldSettings;
   readonly rateLimits: RateLimits;
   readonly requests: RequestLog;
   readonly faults: Faults;
@@ -86,7 +82,7 @@ export class World {
   readonly ports: PortRegistry;
   profile: Profile;
   calendar: VersionCalendar;
-  readonly limits: WorldLimits;
+  readonly settings: WorldSettings;
   readonly rateLimits: RateLimits;
   readonly requests: RequestLog;
   readonly faults: Faults;
@@ -113,7 +109,7 @@ export class World {
     this.ports = parts.ports;
     this.profile = parts.profile;
     this.calendar = parts.calendar;
-    this.limits = parts.limits;
+    this.settings = parts.settings;
     this.rateLimits = parts.rateLimits;
     this.requests = parts.requests;
     this.faults = parts.faults;

@@ -1,0 +1,120 @@
+/** What keeps the server from starting: each refusal of the registry, by a feature that is wrong in one way. */
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { Type } from "typebox";
+import { definePolicy, nobody, type Policy } from "#auth/policy";
+import { features } from "#features";
+import { defineError } from "#kernel/errors";
+import { type PortName, PortRegistry } from "#kernel/ports";
+import { defineFeature, type Feature } from "./feature.ts";
+import { type Field, readOperation, serveRead } from "./operation.ts";
+import { Registry } from "./registry.ts";
+import { defineSetting } from "./setting.ts";
+
+const notes = (more: Partial<Feature>): Feature => defineFeature({ name: "notes", migrations: [], ...more });
+const registryWith = (more: Partial<Feature>): Registry => new Registry([...features, notes(more)]);
+const refusalOf = (more: Partial<Feature>) => expect(() => registryWith(more));
+
+const contract = readOperation({
+  operation: "readNotes",
+  summary: "Reads notes.",
+  clauses: [],
+  surfaces: ["base"],
+  versions: "platform",
+  scheme: "anywhere",
+  policy: nobody,
+  errorForm: "wrapped",
+  on: "page",
+  edge: "notes",
+  params: Type.Object({}),
+  returns: Type.Object({}),
+  errors: [],
+});
+const serve = (more: Partial<typeof contract>) => [serveRead({ ...contract, ...more }, async () => ({}))];
+const unlisted = definePolicy({ ...nobody, name: "unlisted" });
+const lost = undefined as unknown as Policy;
+const note: Field = { schema: Type.String(), policy: nobody };
+
+test("what a feature should be like is taken", () => {
+  const registry = registryWith({ operations: serve({ policy: unlisted }), policies: [unlisted] });
+  expect(registry.find("page", "GET", "notes")).toMatchObject({ access: { operation: "readNotes", policy: { name: "unlisted" } } });
+  expect(registry.openPorts().has("page")).toBe(true);
+});
+
+test("two of one name are refused, and both features are named", () => {
+  refusalOf({ name: "pages" }).toThrow("two features have the name pages");
+  refusalOf({ nodeTypes: [{ type: "page", policy: nobody }] }).toThrow("pages and notes both define the node type page");
+  refusalOf({ operations: serve({ operation: "listPersonas" }) }).toThrow("personas and notes both define the operation listPersonas");
+  refusalOf({ policies: [{ ...unlisted, name: "pageMessaging" }] }).toThrow("pages and notes both define the policy pageMessaging");
+  refusalOf({ policies: [{ ...nobody }] }).toThrow("the server and notes both define the policy nobody");
+  refusalOf({ policies: [unlisted, { ...unlisted }] }).toThrow("notes defines the policy unlisted twice");
+  const error = defineError({ name: "tokenExpired", status: 400, code: 1, type: "OAuthException", when: "never" });
+  refusalOf({ errors: [error] }).toThrow("the server and notes both define the error tokenExpired");
+  const setting = defineSetting({ name: "app_event_days", value: "N", minimum: 0, default: 0, summary: "nothing" });
+  refusalOf({ settings: [setting] }).toThrow("app-events and notes both define the setting app_event_days");
+  const jobs = features.flatMap((feature) => (feature.name === "app-events" ? (feature.jobs ?? []) : []));
+  refusalOf({ jobs }).toThrow("app-events and notes both define the job app_event_retention");
+  const worldSections = features.flatMap((feature) => (feature.name === "pages" ? (feature.worldSections ?? []) : []));
+  refusalOf({ worldSections }).toThrow("pages and notes both define the world section pages");
+  const webhookFields = features.flatMap((feature) => (feature.name === "live-videos" ? (feature.webhookFields ?? []) : []));
+  refusalOf({ webhookFields }).toThrow("define the webhook field");
+});
+
+test("two operations on one address are refused", () => {
+  refusalOf({ operations: serve({ edge: "personas" }) }).toThrow("readNotes and listPersonas claim the same address: GET page personas");
+});
+
+test("an operation on a node type that no feature declares is refused", () => {
+  refusalOf({ operations: serve({ on: "notebook" }) }).toThrow("readNotes hangs on a node type that no feature declares: notebook");
+});
+
+test("a field that is there already, or for reads that are not there, is refused", () => {
+  const on = (type: string, name: string) => ({ fieldExtensions: [{ on: type, name, field: note }] });
+  refusalOf(on("persona", "name")).toThrow("two features declare the field name of persona");
+  refusalOf(on("page", "note")).toThrow("notes gives the field note to reads of page, which no feature declares");
+  refusalOf(on("notebook", "note")).toThrow("notes gives the field note to reads of notebook, which no feature declares");
+});
+
+test("D-16: what has no policy, or one that no feature lists, is refused", () => {
+  refusalOf({ nodeTypes: [{ type: "notebook", policy: lost }] }).toThrow("node type notebook has no policy");
+  refusalOf({ operations: serve({ policy: lost }) }).toThrow("readNotes has no policy");
+  refusalOf({ operations: serve({ policy: unlisted }) }).toThrow("readNotes has the policy unlisted, which no feature lists");
+  refusalOf({ operations: serve({ visibility: unlisted }) }).toThrow("the visibility of readNotes has the policy unlisted, which no feature lists");
+  const extension = { on: "persona", name: "note", field: { ...note, policy: lost } };
+  refusalOf({ fieldExtensions: [extension] }).toThrow("field note of persona has no policy");
+});
+
+test("an error that no feature lists is refused", () => {
+  const error = defineError({ name: "noteLost", status: 404, code: 100, type: "OAuthException", when: "the note is gone" });
+  refusalOf({ operations: serve({ errors: [error] }) }).toThrow("readNotes lists the error noteLost, which no feature defines");
+  expect(registryWith({ operations: serve({ errors: [error] }), errors: [error] }).errors.get("noteLost")).toBe(error);
+});
+
+test("a port that is provided twice, or by no feature, is refused", () => {
+  const twice = registryWith({ ports: (ports) => ({ page: ports.get("page") }) });
+  expect(() => new PortRegistry().get("page")).toThrow("no feature provides the port page");
+  expect(() => twice.openPorts()).toThrow("the port page is provided twice");
+  const without = (name: string) => new Registry(features.filter((feature) => feature.name !== name));
+  expect(() => without("custom-labels").openPorts()).toThrow("pages needs the port label_writes, which no feature provides");
+  expect(() => without("webhook-overrides").openPorts()).toThrow("the server needs the port webhook_override, which no feature provides");
+});
+
+const SOURCE = new URL("../../", import.meta.url).pathname;
+
+function portsAskedIn(folder: string): Set<PortName> {
+  const files = [...new Bun.Glob(`${folder}/**/*.ts`).scanSync({ cwd: SOURCE })].filter((path) => !path.endsWith(".test.ts"));
+  const asked = files.flatMap((path) => [...readFileSync(`${SOURCE}${path}`, "utf8").matchAll(/\bports\.get\("(\w+)"\)/g)]);
+  return new Set(asked.map(([, name]) => name as PortName));
+}
+
+test("each feature says which ports of others it asks for, and the server asks for none that it does not need", () => {
+  const ports = new Registry(features).openPorts();
+  expect(portsAskedIn("auth")).toContain("app");
+  for (const { name, ports: provide, needs = [] } of features) {
+    const own = new Set(Object.keys(provide?.(ports) ?? {}));
+    const asked = [...portsAskedIn(`features/${name}`)].filter((port) => !own.has(port)).sort();
+    expect({ name, needs: [...needs].sort() }).toEqual({ name, needs: asked });
+  }
+  for (const port of portsAskedIn("{auth,graph,webhooks,control,http,ingest,cli}"))
+    expect({ port, isProvided: ports.has(port) }).toEqual({ port, isProvided: true });
+});
