@@ -1,8 +1,8 @@
 /** OpenAPI 3.1 of the control API, made from its routes. Nodes have a path for each key of the world file. */
 import { type TSchema, Type } from "typebox";
 import type { WorldSection } from "#graph/contract/feature";
+import { READ_AS } from "#graph/schema/schema-node";
 import { hasIdentity } from "#graph/worlds/file/import-export";
-import { READ_AS } from "#graph/worlds/file/schema-words";
 import { controlCodes } from "./errors.ts";
 import { listOf } from "./lists.ts";
 import type { ControlRoute } from "./routes.ts";

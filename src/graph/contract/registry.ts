@@ -7,6 +7,7 @@ import { FieldCatalogue } from "#webhooks/catalogue/catalogue";
 import { fieldsBeyond } from "../pipeline/fields/field-policies.ts";
 import { parametersReader, type ReadParameters } from "../pipeline/parameters.ts";
 import { ChangeLog } from "../versions/changes.ts";
+import { entryReader } from "../worlds/file/entry-reader.ts";
 import type { Feature } from "./feature.ts";
 import type { Access, Field, FieldSet, ListOperation, Method, NodeType, Operation, Served } from "./operation.ts";
 
@@ -48,6 +49,8 @@ export class Registry {
     for (const feature of features) for (const served of feature.operations ?? []) this.#addOperation(served);
     this.changes = new ChangeLog(features.flatMap((feature) => feature.changes ?? []));
     this.webhookFields = new FieldCatalogue(features.flatMap((feature) => feature.webhookFields ?? []));
+    // What no entry can be read by is found at start, not with the first world file.
+    for (const { entry } of features.flatMap((feature) => feature.sections ?? [])) entryReader(entry);
   }
 
   /** The operations that hang on a node type. */

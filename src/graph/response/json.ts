@@ -2,7 +2,7 @@
  * JSON from a caller: limited in depth, and with numbers kept as text where a binary float would lose digits (63-bit ids,
  * `_valueToSum`; D-02, D-70).
  */
-import { type GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
+import { invalidParameter, malformedRequest } from "#kernel/errors";
 import { JsonNumber } from "../pipeline/request.ts";
 
 /** The deepest shape of the interface has six levels; this is generous and keeps every recursion short. */
@@ -11,14 +11,15 @@ export const JSON_DEPTH_MAX = 32;
 const EXACT_DIGITS_MAX = 15;
 
 /** `what` says in the error which text it is, e.g. `The request body`. Throws `invalidParameter` (code 100). */
-export const parseJson = (text: string, what: string): unknown => parse(text, (problem) => malformedRequest(`${what} ${problem}`));
+export const parseJson = (text: string, what: string): unknown => parseJsonOr(text, (problem) => malformedRequest(`${what} ${problem}`));
 
 /** JSON as the value of a parameter (D-34), which the error names. */
-export const parseJsonParameter = (text: string, name: string): unknown => parse(text, (problem) => invalidParameter(name, problem));
+export const parseJsonParameter = (text: string, name: string): unknown => parseJsonOr(text, (problem) => invalidParameter(name, problem));
 
-type Refusal = (problem: string) => GraphError;
+type Refusal = (problem: string) => Error;
 
-function parse(text: string, refused: Refusal): unknown {
+/** Throws what `refused` makes of the problem, e.g. of `is not valid JSON`. */
+export function parseJsonOr(text: string, refused: Refusal): unknown {
   const hasLongNumber = inspect(text, refused);
   try {
     return hasLongNumber ? JSON.parse(text, keepDigits) : JSON.parse(text);

@@ -12,6 +12,7 @@ import { nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import type { Reference, WorldEntry, WorldSection } from "../../contract/feature.ts";
 import type { Registry } from "../../contract/registry.ts";
+import { suggestion } from "../../schema/reader.ts";
 import { calendarWith, standardCalendar, type VersionCalendar, type VersionsEntry } from "../../versions/calendar.ts";
 import { findNode } from "../nodes.store.ts";
 import type { OpenWorld } from "../open-world.ts";
@@ -19,7 +20,7 @@ import { entryOf, ownSchemas, saveSettings, useSettings, type WorldSettings } fr
 import { findTokenHash, hasAnything } from "../state.store.ts";
 import { type TokenEntry, tokenEntry, tokenHashOf, tokenOf, tokenReferences, tokenToEntry } from "../tokens.ts";
 import type { Profile } from "../world.ts";
-import { entryReader, suggestion } from "./entry-reader.ts";
+import { entryReader } from "./entry-reader.ts";
 import { WorldProblem } from "./schema-words.ts";
 import { atItsLine, type ParseYaml, parseWorldFile } from "./text.ts";
 

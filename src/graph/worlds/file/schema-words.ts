@@ -9,20 +9,16 @@
  */
 import { Type } from "typebox";
 import { isNodeId, type NodeId } from "#kernel/ids";
+import { READ_AS } from "../../schema/schema-node.ts";
+import { ValueProblem } from "../../schema/value-problem.ts";
 
 /** What is wrong with a world file or a control request's entry. `path` is where, e.g. `labels[0].name`. */
-export class WorldProblem extends Error {
-  constructor(
-    readonly path: string,
-    readonly problem: string,
-  ) {
-    super(path === "" ? problem : `${path} ${problem}`);
+export class WorldProblem extends ValueProblem {
+  constructor(path: string, problem: string) {
+    super(problem, path);
     this.name = "WorldProblem";
   }
 }
-
-/** Marks a schema whose values are read (`readId`, `secondsOf`) before they are checked. */
-export const READ_AS = "x-plaza-read-as";
 
 /** A node id (D-02): a decimal string; an integer is taken too and read as a string. */
 export const worldId = Type.Unsafe<NodeId>({
