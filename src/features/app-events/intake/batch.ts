@@ -15,21 +15,8 @@ import { ALL_DAYS, addSums, type EventSum } from "../log/sums.store.ts";
 import { findInstalled, insertInstalled } from "./installs.store.ts";
 import { type KnownNames, NameQuota } from "./name-quota.ts";
 import type { ReportedEvent } from "./parse-events.ts";
-import { type Device, deviceIdentities, deviceText, identitiesOf } from "./parse-request.ts";
-
-/** A request of I1 that was found right in itself. */
-export interface Report {
-  readonly app: NodeId;
-  readonly kind: EventKind;
-  readonly device: Device;
-  /** Empty but for custom events. */
-  readonly events: readonly ReportedEvent[];
-  /** The parameter that held the events, for errors. */
-  readonly list: string;
-  readonly event_name_limit: number;
-  /** Unix seconds. */
-  readonly received: number;
-}
+import { deviceIdentities, deviceText, identitiesOf } from "./parse-request.ts";
+import type { Report } from "./report.ts";
 
 /** What became of a request: how often each event was there already (`duplicates`, by index), or why nothing of it is stored. */
 export type Outcome = { readonly duplicates: ReadonlySet<number> } | { readonly refusal: Error };
