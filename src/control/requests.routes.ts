@@ -1,7 +1,7 @@
 /** The last requests, and an assertion over them that waits. */
 import { type Static, Type } from "typebox";
-import type { RequestEntry } from "#graph/pipeline/request-log";
 import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
+import type { RequestEntry } from "#graph/worlds/request-log";
 import { monotonicMs, sleepMs } from "#system";
 import { unprocessable } from "./errors.ts";
 import { listOf } from "./lists.ts";

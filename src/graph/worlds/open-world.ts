@@ -9,12 +9,12 @@ import { openDatabase } from "#storage/open";
 import { silentObserver } from "#webhooks/observer";
 import { webhookMigrations } from "#webhooks/webhooks.migrations";
 import type { Registry } from "../contract/registry.ts";
-import { Faults, type FaultTools } from "../pipeline/fault-injection.ts";
-import { type RateLimitConfig, RateLimits } from "../pipeline/rate-limits.ts";
-import { RequestLog } from "../pipeline/request-log.ts";
 import type { VersionCalendar } from "../versions/calendar.ts";
 import { WorldClock } from "./clock.ts";
+import { Faults, type FaultTools } from "./fault-injection.ts";
 import { graphMigrations } from "./graph.migrations.ts";
+import { type RateLimitConfig, RateLimits } from "./rate-limits.ts";
+import { RequestLog } from "./request-log.ts";
 import { findSetting, saveSetting, settingFact } from "./settings.store.ts";
 import { type Profile, type WorkObserver, World, type WorldLimits } from "./world.ts";
 
