@@ -6,7 +6,7 @@ import { cafe } from "#harness/worlds";
 const labels = "/v26.0/2001/custom_labels";
 const all = (token: string) => ({ query: { access_token: token, oauth_token: token }, headers: { authorization: `Bearer ${token}` } });
 
-onEachDatabase("the stairs", (database) => {
+onEachDatabase("the pipeline", (database) => {
   const open = (options = {}) => openPlaza({ database, world: cafe, ...options });
 
   test("AUTH-1: page messaging wants all three credentials and names the one that is missing", async () => {
@@ -127,7 +127,7 @@ onEachDatabase("the stairs", (database) => {
       const { status, body } = await plaza.get(`/${segment}/2001/custom_labels`, { token: "page" });
       expect([status, body.code, body.message]).toEqual([400, 2500, `Unknown path components: /${segment}`]);
     }
-    // Refused calls name the version that they asked for.
+    // Refused requests name the version that they asked for.
     for (const path of ["/v21.0/999", "/v21.0/2001/nothing"])
       expect((await plaza.get(path, { token: "page" })).headers["pf-api-version"]).toBe("v21.0");
     expect((await plaza.get("/v21.0/2001/custom_labels")).headers["pf-api-version"]).toBe("v21.0");

@@ -5,7 +5,7 @@
 import { invalidParameter, malformedRequest } from "#kernel/errors";
 import { JsonNumber } from "../pipeline/request.ts";
 
-/** The deepest shape of the interface has six levels; this is generous and keeps every recursion short. */
+/** The deepest shape of the interface has six levels; 32 leave room and keep every recursion short. */
 export const JSON_DEPTH_MAX = 32;
 /** Up to 15 significant digits survive a binary float unchanged. */
 const EXACT_DIGITS_MAX = 15;
@@ -31,7 +31,7 @@ export function parseJsonOr(text: string, refused: Refusal): unknown {
 const keepDigits = (_key: string, value: unknown, context?: { source?: string }): unknown =>
   typeof value === "number" && context?.source !== undefined && context.source.length > EXACT_DIGITS_MAX ? new JsonNumber(context.source) : value;
 
-/** One scan outside of strings: is it nested too deep, and is there a number that must keep its digits? */
+/** One scan outside of strings. Returns whether some number must keep its digits; throws for text that nests too deep. */
 function inspect(text: string, refused: Refusal): boolean {
   let depth = 0;
   let digits = 0;

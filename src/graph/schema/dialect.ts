@@ -1,4 +1,4 @@
-/** In what requests and world files differ where both are read by the same schemas. */
+/** How reading a request differs from reading a world file, where both follow the same schema words. */
 export interface Dialect {
   /**
    * What a value stands for, by the kind that is expected: text of a query stands for numbers, lists and objects. A value that
@@ -13,11 +13,11 @@ export interface Dialect {
     list(value: unknown, isCommaSeparated: boolean): unknown;
     object(value: unknown): unknown;
   };
-  /** By the name that a schema gives with `x-plaza-read-as`; a schema's other words are used where there is none of that name. Throws `ValueProblem`. */
+  /** By the name that a schema gives with `x-plaza-read-as`. Without a reading of that name the schema's other words count. Each throws `ValueProblem`. */
   readonly readings?: Readonly<Record<string, (value: unknown) => unknown>>;
-  /** Keys that an object does not declare, where its schema says nothing of them. */
+  /** What becomes of keys that an object does not declare, where its schema does not say. */
   readonly undeclaredKeys: "kept" | "left out";
-  /** A key that is missing is told of before what is wrong with a later one, or after. */
+  /** Whether a missing key is reported at its own place in the schema's order, or after all that is wrong with the keys that are there. */
   readonly missingKeys: "in order" | "last";
   readonly messages: {
     notText(value: unknown): string;

@@ -35,7 +35,7 @@ export interface WorldLimits {
   readonly app_event_days?: number;
 }
 
-/** Who is told what goes on in the background: log and metrics. */
+/** Reports what happens in the background, to the log and the metrics. */
 export interface WorkObserver extends WebhookObserver {
   /** A job threw; it comes again. */
   jobFailed(kind: string, key: string, error: unknown): void;

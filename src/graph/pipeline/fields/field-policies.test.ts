@@ -12,7 +12,7 @@ import { Registry } from "../../contract/registry.ts";
 const KEPT = "kept back";
 const kept: Field = { schema: Type.String(), policy: "nobody", of: () => KEPT };
 const keptAndLoaded: Field = { schema: Type.String(), policy: "nobody", load: async () => KEPT };
-/** Readable for who may use live video on the page: other scopes and another task than personas need. */
+/** Readable by those who may use live video on the page, which needs other scopes and another task than personas do. */
 const forLive: Field = { schema: Type.String(), policy: "liveVideo", of: () => "live" };
 const boxOf = (set: FieldSet): Field => ({
   schema: Type.Object({}),

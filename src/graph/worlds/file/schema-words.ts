@@ -1,6 +1,6 @@
 /**
- * The words in which a feature says what a world file holds of its nodes (operating.md: World file). An entry arrives in a
- * section read: ids as strings, times as Unix seconds, `default`s of the schema filled in, no unknown keys.
+ * The schemas with which a feature describes its entries of a world file (operating.md: World file). A section is given its entries
+ * read: ids as strings, times as Unix seconds, `default`s of the schema filled in, no unknown keys.
  *
  *     const entry = Type.Object(
  *       { id: worldId, page: worldId, name: Type.String(), users: Type.Array(worldId, { default: [] }) },
@@ -20,7 +20,7 @@ export class WorldProblem extends ValueProblem {
   }
 }
 
-/** A node id (D-02): a decimal string; an integer is taken too and read as a string. */
+/** A node id (D-02): a decimal string; an integer is accepted too and read as a string. */
 export const worldId = Type.Unsafe<NodeId>({
   anyOf: [
     { type: "string", pattern: "^[1-9][0-9]{0,18}$" },
@@ -51,7 +51,7 @@ export function secondsOf(value: unknown, path: string): number {
 
 /** A node id of a string or an integer. Throws `WorldProblem`. */
 export function readId(value: unknown, path: string): NodeId {
-  // Above 2^53 the reader of the file has already lost digits.
+  // Above 2^53 the parser of the file has lost digits already.
   if (typeof value === "number" && value > Number.MAX_SAFE_INTEGER) throw new WorldProblem(path, "must be in quotes: it has too many digits");
   const text = typeof value === "number" ? String(value) : value;
   if (typeof text !== "string" || !isNodeId(text)) throw new WorldProblem(path, "must be an id: a decimal number from 1 to 9223372036854775807");
