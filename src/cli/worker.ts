@@ -1,7 +1,7 @@
 /** `plaza worker`: one of several processes on the port of the graph. Only the first process starts it (`workers.ts`). */
 import type { Config } from "#config/config";
 import { type TestEvent, testEventsOf } from "#features/app-events";
-import type { RequestEntry } from "#graph/pipeline/request-log";
+import type { RequestEntry } from "#graph/worlds/request-log";
 import { type RunningPlaza, startPlaza } from "#main";
 import { sleepMs } from "#system";
 import { errorFields, Log } from "#telemetry/log";

@@ -4,8 +4,8 @@ import { controlCodes } from "#control-contract/errors";
 import { listOf } from "#control-contract/lists";
 import type { ControlRoute } from "#control-contract/route";
 import type { WorldSection } from "#graph/contract/feature";
+import { READ_AS } from "#graph/schema/schema-node";
 import { hasIdentity } from "#graph/worlds/file/import-export";
-import { READ_AS } from "#graph/worlds/file/schema-words";
 
 const errorSchema = Type.Object({
   error: Type.Object({

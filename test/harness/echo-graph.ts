@@ -1,8 +1,8 @@
 /** A server whose pipeline say what they were given: for tests of everything around the pipeline, without a database. */
 
 import type { GraphRequest, GraphResponse } from "#graph/pipeline/request";
-import { RequestLog } from "#graph/pipeline/request-log";
 import { renderError } from "#graph/response/error-forms";
+import { RequestLog } from "#graph/worlds/request-log";
 import type { World } from "#graph/worlds/world";
 import { defaultLimits, type HttpLimits } from "#http/limits";
 import { type GraphServer, type GraphServerOptions, serveGraph } from "#http/server";

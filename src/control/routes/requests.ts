@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import { unprocessable } from "#control-contract/errors";
 import { listOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
-import type { RequestEntry } from "#graph/pipeline/request-log";
+import type { RequestEntry } from "#graph/worlds/request-log";
 import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
 
 const seenRequest = Type.Object({

@@ -4,11 +4,12 @@ import { invalidParameter } from "#kernel/errors";
 import { eventKinds, type reportAppEvents } from "./app-events.contract.ts";
 import { EVENTS_PER_REQUEST_MAX } from "./app-events.limits.ts";
 import { attributionOf } from "./attribution/attribution.handlers.ts";
-import type { Outcome, Report } from "./intake/batch.ts";
+import type { Outcome } from "./intake/batch.ts";
 import { intakeOf } from "./intake/intake.ts";
 import { readEvents } from "./intake/parse-events.ts";
 import { type ReportRequest, readDevice, readEventList } from "./intake/parse-request.ts";
 import { readUserData } from "./intake/parse-user-data.ts";
+import type { Report } from "./intake/report.ts";
 import { testEventsOf } from "./intake/test-view.ts";
 
 /** I1-27, D-71: a duplicate gets the response of the first report. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { redact } from "#graph/pipeline/request-log";
+import { redact } from "#graph/worlds/request-log";
 import { onEachDatabase, openPlaza, requestOfLink, type TestPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 import { codePointCount, isStorableText } from "#kernel/text";

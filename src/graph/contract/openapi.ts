@@ -64,7 +64,7 @@ export function openapiDocument(registry: Registry, options: OpenapiOptions): Do
   };
 }
 
-/** A document of one node type names no more than it uses. */
+/** A document of one node type holds only the components that it uses. */
 function componentsUsed(paths: Document): Document {
   const text = JSON.stringify(paths);
   const used = (all: Document, mark: (name: string) => string): Document =>
@@ -216,7 +216,7 @@ const errorRefs: Readonly<Record<ErrorForm, Document>> = {
   wrapped: { $ref: "#/components/schemas/WrappedError" },
 };
 
-/** D-20: what leads nowhere is refused in the form that the request's shape asks for, so both may come. */
+/** D-20: a request that leads nowhere gets its error in the form that its own shape asks for, so both forms may come. */
 function oneOfForms(endpoints: readonly Endpoint[]): Document {
   const forms = new Set<ErrorForm>(["flat", "wrapped", ...endpoints.map(({ access }) => access.errorForm)]);
   return { oneOf: [...forms].map((form) => errorRefs[form]) };
@@ -251,7 +251,7 @@ const commonHeaders = {
   "pf-api-version": { description: "The version that served the request.", schema: { type: "string" } },
 };
 
-/** Where a token may stand. A token in the body needs no scheme here: it is a parameter like others. */
+/** The places for a token. A token in the body needs no scheme here: it is a parameter like others. */
 const securitySchemes: Document = {
   access_token: { type: "apiKey", in: "query", name: "access_token", description: placeNames.access_token },
   oauth_token: { type: "apiKey", in: "query", name: "oauth_token", description: placeNames.oauth_token },

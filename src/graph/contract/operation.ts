@@ -1,5 +1,5 @@
 /**
- * The words of a contract. A contract is data, written once in a feature; validation, documents and tests are made from it.
+ * What a contract is made of. A contract is data, written once in a feature; validation, documents and tests are made from it.
  */
 import type { Static, TObject, TSchema } from "typebox";
 import type { AppFacts } from "#auth/app-facts";
@@ -22,7 +22,7 @@ export type ErrorForm = "flat" | "wrapped";
 /** One field of a node or of a list's items. */
 export interface Field<R = Row> {
   readonly schema: TSchema;
-  /** D-16: who may read it. Where this is not the operation's policy it is asked of the node for each request (`field-policies.ts`). */
+  /** D-16: who may read it. Where this is not the operation's policy each request checks it on the node (`pipeline/fields/field-policies.ts`). */
   readonly policy: Policy;
   /** The value in a row; the row's column of the field's own name when left out. Undefined leaves the field out. */
   of?(row: R): unknown;
@@ -41,14 +41,14 @@ export interface Field<R = Row> {
 
 export interface FieldSet<R = Row> {
   readonly fields: Readonly<Record<string, Field<R>>>;
-  /** Answered when `fields` is not given. */
+  /** Returned when `fields` is not given. */
   readonly defaults: readonly string[];
   readonly clientsDefaults?: readonly string[];
-  /** Answered whatever `fields` asks (D-37); `id` always is. */
+  /** Returned whatever `fields` asks for (D-37); where left out, `id` alone. */
   readonly required?: readonly string[];
 }
 
-/** How something is reached and refused: the same words for operations and for reads of a node. */
+/** Where something is served, to whom, and how it is refused: the same for operations and for reads of a node. */
 export interface Access {
   /** The clauses that it serves. */
   readonly clauses: readonly string[];
@@ -122,13 +122,13 @@ export interface WriteOperation<P extends TObject = TObject, A extends TSchema =
   readonly method: "POST" | "DELETE";
   readonly params: P;
   readonly returns: A;
-  /** D-33: what `fields` on the request selects from, once it is written: the node of the answered `id`, or the node itself. */
+  /** D-33: what `fields` on the request selects from, once it is written: the node whose `id` the response has, or the addressed node. */
   readonly readBack?: { readonly type: string; readonly set: FieldSet };
 }
 
 export type Operation = ListOperation | ReadOperation | WriteOperation;
 
-/** What every handler is given of a request, beside its database. */
+/** What every handler is given, beside its database. */
 export interface OperationRequest<P = unknown> {
   readonly node: NodeRef;
   readonly params: P;
@@ -138,7 +138,6 @@ export interface OperationRequest<P = unknown> {
   /** D-82: whether a named migration is on for this request. */
   isMigrated(name: string): boolean;
   readonly graphRequest: GraphRequest;
-  /** The `fields` asked, when the handler itself must know; the engine projects. */
 }
 
 export type ReadRequest = Omit<OperationRequest, "params">;
@@ -176,7 +175,7 @@ export function serveRead<P extends TObject, A extends TSchema>(
 }
 
 /**
- * `prepare` asks a network where that must come first (step 9, never inside a transaction); `handle` gets what it answered
+ * `prepare` asks a network what must be known first (never inside a transaction); `handle` gets what `prepare` returned
  * and checks again, in the transaction, whatever it saw.
  */
 export function serveWrite<P extends TObject, A extends TSchema, Prepared = undefined>(
@@ -187,25 +186,25 @@ export function serveWrite<P extends TObject, A extends TSchema, Prepared = unde
   return (prepare === undefined ? { contract, handle } : { contract, handle, prepare }) as unknown as Served;
 }
 
-/** A write of which several requests share a transaction: the feature opens it, and answers each request when it is durable. */
+/** A write of which several requests share a transaction: the feature opens it, and responds to each request once it is durable. */
 export const serveIntake = <P extends TObject, A extends TSchema>(
   contract: WriteOperation<P, A>,
   submit: (request: OperationRequest<Static<P>>) => Promise<Static<A>>,
 ): Served => ({ contract, submit }) as unknown as Served;
 
-export const listOperation = <P extends TObject, R extends Row>(words: Omit<ListOperation<P, R>, "kind" | "method">): ListOperation<P, R> => ({
+export const listOperation = <P extends TObject, R extends Row>(contract: Omit<ListOperation<P, R>, "kind" | "method">): ListOperation<P, R> => ({
   kind: "list",
   method: "GET",
-  ...words,
+  ...contract,
 });
 
-export const readOperation = <P extends TObject, A extends TSchema>(words: Omit<ReadOperation<P, A>, "kind" | "method">): ReadOperation<P, A> => ({
+export const readOperation = <P extends TObject, A extends TSchema>(contract: Omit<ReadOperation<P, A>, "kind" | "method">): ReadOperation<P, A> => ({
   kind: "read",
   method: "GET",
-  ...words,
+  ...contract,
 });
 
-export const writeOperation = <P extends TObject, A extends TSchema>(words: Omit<WriteOperation<P, A>, "kind">): WriteOperation<P, A> => ({
+export const writeOperation = <P extends TObject, A extends TSchema>(contract: Omit<WriteOperation<P, A>, "kind">): WriteOperation<P, A> => ({
   kind: "write",
-  ...words,
+  ...contract,
 });

@@ -11,6 +11,7 @@ import { fieldsBeyond } from "../pipeline/fields/field-policies.ts";
 import { parametersReader, type ReadParameters } from "../pipeline/parameters.ts";
 import { ChangeLog } from "../versions/changes.ts";
 import { refuseDuplicates } from "./duplicates.ts";
+import { entryReader } from "../worlds/file/entry-reader.ts";
 import type { Feature } from "./feature.ts";
 import type { Access, Field, FieldSet, ListOperation, Method, NodeType, Operation, Served } from "./operation.ts";
 import { portsOfServer } from "./ports.ts";
@@ -62,6 +63,8 @@ export class Registry {
     for (const feature of features) this.#checkExtensions(feature);
     this.changes = new ChangeLog(features.flatMap((feature) => feature.changes ?? []));
     this.webhookFields = new FieldCatalogue(features.flatMap((feature) => feature.webhookFields ?? []));
+    // What no entry can be read by is found at start, not with the first world file.
+    for (const { entry } of features.flatMap((feature) => feature.worldSections ?? [])) entryReader(entry);
   }
 
   /** The ports of all features. Throws where a feature, or the server, needs one that none provides. */

@@ -15,7 +15,7 @@ const pagingSchema = (isCursorsOnly: boolean): TObject =>
     closed,
   );
 
-/** What a selection may answer: every field that the profile has, none of them certain but the required ones. */
+/** What a selection may return: every field that the profile has; only the required ones are certain. */
 function fieldSetSchema(set: FieldSet, profile: "strict" | "clients"): TObject {
   const required = set.required ?? ["id"];
   const properties: Record<string, TSchema> = {};

@@ -17,7 +17,7 @@ export interface Address {
 /** Longer than any address of the interface. */
 const SEGMENTS_MAX = 4;
 
-/** Repeated slashes count as one (D-02); a trailing one says nothing. */
+/** Repeated slashes count as one (D-02); a trailing one is ignored. */
 export function segmentsOf(path: string): string[] {
   const segments: string[] = [];
   for (let start = 0; start < path.length; ) {

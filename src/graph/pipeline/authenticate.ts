@@ -4,7 +4,7 @@ import { clientsScheme, placeNames, type Scheme } from "#auth/schemes";
 import { tokenInvalid } from "#kernel/errors";
 import type { Addressed, Authenticated, Incoming } from "./stages.ts";
 
-/** D-10: every place is looked at to learn who calls; the scheme says later which of them count. */
+/** D-10: every place is read to learn which app and person send the request; the scheme decides later which places count. */
 const everyPlace: Scheme = { ...clientsScheme, need: "all" };
 
 /** Without a promise, for one token that is cached with its app; undefined where it takes more. Throws for a token that is not alive (D-14). */

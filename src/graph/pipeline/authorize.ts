@@ -10,7 +10,7 @@ import type { World } from "../worlds/world.ts";
 import type { Caller } from "./caller.ts";
 import type { Incoming, Resolved, Versioned, Visible } from "./stages.ts";
 
-/** Undefined: the caller may not know that the node exists. Without a promise where the caches know the answer. */
+/** Undefined: the caller may not know that the node exists. Returns no promise where the caches hold all that the policy asks. */
 export function see({ world }: Incoming, resolved: Resolved): Visible | undefined | Promise<Visible | undefined> {
   const { credentials, app } = resolved;
   return app === undefined ? seeWithoutToken(world, resolved) : seeAs(world, resolved, credentials, app);
@@ -49,8 +49,8 @@ const checkFor = (world: World, credentials: readonly Credential[], app: AppFact
   });
 
 /**
- * The tokens that count, for the policies of fields too. Without a promise where the caches know the answer. Throws, or rejects with,
- * what is missing: a place, a proof, a scope, a task; or the rate that is used up (D-22).
+ * Returns the tokens that count, for the policies of fields too; no promise where the caches hold all that the policy asks. Throws, or
+ * rejects with, what is missing (a place, a proof, a scope, a task), or the rate that is used up (D-22).
  */
 export function authorizeCaller(
   { request, world }: Incoming,

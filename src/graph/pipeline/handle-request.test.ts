@@ -6,7 +6,7 @@ import { cafe } from "#harness/worlds";
 const labels = "/v26.0/2001/custom_labels";
 const all = (token: string) => ({ query: { access_token: token, oauth_token: token }, headers: { authorization: `Bearer ${token}` } });
 
-onEachDatabase("the stairs", (database) => {
+onEachDatabase("the pipeline", (database) => {
   const open = (options = {}) => openPlaza({ database, world: cafe, ...options });
 
   test("AUTH-1: page messaging wants all three credentials and names the one that is missing", async () => {
@@ -18,8 +18,7 @@ onEachDatabase("the stairs", (database) => {
       Authorization: { query: three.query },
     };
     for (const [place, request] of Object.entries(without)) {
-      const { status, body } = await plaza.get(labels, request);
-      expect([status, body.code, body.error_data.parameter]).toEqual([403, 190, place]);
+      expect(await plaza.get(labels, request)).toMatchObject({ status: 403, body: { code: 190, error_data: { parameter: place } } });
     }
     expect((await plaza.get(labels, three)).status).toBe(200);
     const clients = await open({ profile: "clients" });
@@ -42,25 +41,25 @@ onEachDatabase("the stairs", (database) => {
       scopes: ["pages_messaging"],
       revoked_at: 9,
     });
-    const expected: [string, number, number, number | undefined][] = [
-      ["unknown", 403, 190, undefined],
-      ["expired", 403, 190, 463],
-      [revoked, 403, 190, 466],
-      ["no-scope", 403, 10, undefined],
-      ["bob", 403, 200, undefined],
-      ["ada", 200, 0, undefined],
-      ["other-app", 200, 0, undefined],
-      ["bar", 400, 100, 33],
-      ["cleo", 400, 100, 33],
+    const expected: { token: string; status: number; code?: number; subcode?: number }[] = [
+      { token: "unknown", status: 403, code: 190 },
+      { token: "expired", status: 403, code: 190, subcode: 463 },
+      { token: revoked, status: 403, code: 190, subcode: 466 },
+      { token: "no-scope", status: 403, code: 10 },
+      { token: "bob", status: 403, code: 200 },
+      { token: "ada", status: 200 },
+      { token: "other-app", status: 200 },
+      { token: "bar", status: 400, code: 100, subcode: 33 },
+      { token: "cleo", status: 400, code: 100, subcode: 33 },
     ];
-    for (const [token, status, code, subcode] of expected) {
-      const response = await plaza.get(labels, { token });
-      expect([token, response.status, response.body.code ?? 0, response.body.error_subcode]).toEqual([token, status, code, subcode]);
+    for (const { token, ...outcome } of expected) {
+      const { status, body } = await plaza.get(labels, { token });
+      expect({ token, status, code: body.code, subcode: body.error_subcode }).toEqual({ token, code: undefined, subcode: undefined, ...outcome });
     }
     const mixed = await plaza.get(labels, { query: { access_token: "page", oauth_token: "page" }, bearer: "other-app" });
-    expect([mixed.status, mixed.body.error_subcode]).toEqual([403, 458]);
+    expect(mixed).toMatchObject({ status: 403, body: { error_subcode: 458 } });
     const otherPage = await plaza.get(labels, { query: { access_token: "page", oauth_token: "page" }, bearer: "bar" });
-    expect([otherPage.status, otherPage.body.code, otherPage.body.error_data.parameter]).toEqual([403, 190, "Authorization"]);
+    expect(otherPage).toMatchObject({ status: 403, body: { code: 190, error_data: { parameter: "Authorization" } } });
   });
 
   test("D-15: a wrong appsecret_proof is refused, a right one serves", async () => {
@@ -76,21 +75,21 @@ onEachDatabase("the stairs", (database) => {
   test("D-20: the form of what leads nowhere follows the request's shape", async () => {
     const plaza = await open();
     const flat = await plaza.get("/v26.0/777/custom_labels", { token: "page" });
-    expect([flat.status, flat.body.code, flat.body.error_subcode]).toEqual([400, 100, 33]);
+    expect(flat).toMatchObject({ status: 400, body: { code: 100, error_subcode: 33 } });
     expect((await plaza.get("/v26.0/777", { token: "page" })).body.code).toBe(100);
     const intent = await plaza.get("/v24.0/777", { bearer: "page" });
-    expect([intent.status, intent.body.error.code]).toEqual([404, 803]);
+    expect(intent).toMatchObject({ status: 404, body: { error: { code: 803 } } });
     const wrapped = await plaza.get("/v26.0/777", { bearer: "page" });
-    expect([wrapped.status, wrapped.body.error.error_subcode]).toEqual([400, 33]);
+    expect(wrapped).toMatchObject({ status: 400, body: { error: { error_subcode: 33 } } });
     const anonymous = await plaza.get("/v26.0/777");
-    expect([anonymous.status, anonymous.body.error.code, anonymous.headers["www-authenticate"] !== undefined]).toEqual([401, 104, true]);
+    expect(anonymous).toMatchObject({ status: 401, headers: { "www-authenticate": expect.any(String) }, body: { error: { code: 104 } } });
     const anonymousEdge = await plaza.get("/v26.0/777/custom_labels");
     const anonymousPage = await plaza.get(labels);
     expect(anonymousEdge.status).toBe(403);
     expect({ ...anonymousEdge.body, pftrace_id: "" }).toEqual({ ...anonymousPage.body, pftrace_id: "" });
   });
 
-  test("D-14, D-22: with rate limits, too, a node that the caller may not see is told apart from a missing one by nothing", async () => {
+  test("D-14, D-22: with rate limits, too, nothing tells a node that the caller may not see from a missing one", async () => {
     const plaza = await open({ rateLimits: { app_calls_per_hour: 100, page_calls_per_hour: 100 } });
     for (const edge of ["", "/custom_labels"]) {
       const [hidden, missing] = [await plaza.get(`/v26.0/2001${edge}`, { token: "bar" }), await plaza.get(`/v26.0/2777${edge}`, { token: "bar" })];
@@ -119,15 +118,15 @@ onEachDatabase("the stairs", (database) => {
     const plaza = await open();
     for (let version = 20; version <= 26; version++) {
       for (const segment of [`v${version}`, `v${version}.0`]) {
-        const { status, headers } = await plaza.get(`/${segment}/2001/custom_labels`, { token: "page" });
-        expect([status, headers["pf-api-version"]]).toEqual([200, `v${version}.0`]);
+        const response = await plaza.get(`/${segment}/2001/custom_labels`, { token: "page" });
+        expect(response).toMatchObject({ status: 200, headers: { "pf-api-version": `v${version}.0` } });
       }
     }
     for (const segment of ["v19.0", "v27.0", "v99.0"]) {
-      const { status, body } = await plaza.get(`/${segment}/2001/custom_labels`, { token: "page" });
-      expect([status, body.code, body.message]).toEqual([400, 2500, `Unknown path components: /${segment}`]);
+      const response = await plaza.get(`/${segment}/2001/custom_labels`, { token: "page" });
+      expect(response).toMatchObject({ status: 400, body: { code: 2500, message: `Unknown path components: /${segment}` } });
     }
-    // Refused calls name the version that they asked for.
+    // Refused requests name the version that they asked for.
     for (const path of ["/v21.0/999", "/v21.0/2001/nothing"])
       expect((await plaza.get(path, { token: "page" })).headers["pf-api-version"]).toBe("v21.0");
     expect((await plaza.get("/v21.0/2001/custom_labels")).headers["pf-api-version"]).toBe("v21.0");
@@ -151,7 +150,7 @@ onEachDatabase("the stairs", (database) => {
     expect((await plaza.get("/v26.0/me/custom_labels", { token: "page" })).body.data).toEqual([{ id: "5001", name: "vip" }]);
   });
 
-  test("D-04: unsupported methods and edges answer as for a missing object; method= overrides a POST", async () => {
+  test("D-04: unsupported methods and edges get the response of a missing object; method= overrides a POST", async () => {
     const plaza = await open();
     for (const [method, path] of [
       ["PUT", "/v26.0/5001"],
@@ -160,12 +159,12 @@ onEachDatabase("the stairs", (database) => {
       ["GET", "/v26.0/2001/nothing"],
       ["GET", "/v26.0/2001"],
     ] as const) {
-      const { status, body } = await plaza.request(method, path, { token: "page" });
-      expect([status, body.code, body.error_subcode]).toEqual([400, 100, 33]);
-      expect(body.message).toStartWith(`Unsupported ${method.toLowerCase()} request.`);
+      const response = await plaza.request(method, path, { token: "page" });
+      expect(response).toMatchObject({ status: 400, body: { code: 100, error_subcode: 33 } });
+      expect(response.body.message).toStartWith(`Unsupported ${method.toLowerCase()} request.`);
     }
     const literal = await plaza.post("/debug_token", { surface: "microblog", query: { access_token: "page" } });
-    expect([literal.status, literal.body.error.code, literal.body.error.error_subcode]).toEqual([400, 100, 33]);
+    expect(literal).toMatchObject({ status: 400, body: { error: { code: 100, error_subcode: 33 } } });
     expect((await plaza.post("/debug_token", { surface: "microblog" })).status).toBe(401);
     expect((await plaza.post("/debug_token", { bearer: "page" })).body.error.code).toBe(2500);
     expect((await plaza.post(labels, { token: "page", query: { method: "get", access_token: "page", oauth_token: "page" } })).body.data).toHaveLength(
@@ -228,7 +227,8 @@ onEachDatabase("the stairs", (database) => {
       "💥",
     ]) {
       const { status, body } = await fields(text);
-      expect([text, status, body.code, body.error_data.parameter]).toEqual([text, 400, 100, "fields"]);
+      const { code, error_data } = body;
+      expect({ text, status, code, parameter: error_data.parameter }).toEqual({ text, status: 400, code: 100, parameter: "fields" });
     }
   });
 });

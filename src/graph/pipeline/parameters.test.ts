@@ -39,35 +39,35 @@ describe("parameters", () => {
       list: Type.Optional(Type.Array(Type.String({ maxLength: 2 }), { maxItems: 2, commaSeparated: true })),
       deep: Type.Optional(Type.Object({ inner: Type.Object({ flag: Type.Boolean() }) })),
     });
-    const taken: [Parameters, Record<string, unknown>][] = [
-      [{ count: "9" }, { count: 9 }],
-      [{ on: "1" }, { on: true }],
-      [{ on: false }, { on: false }],
-      [{ kind: "b" }, { kind: "b" }],
-      [{ sum: "1.10" }, { sum: "1.10" }],
-      [{ list: "a,b" }, { list: ["a", "b"] }],
-      [{ list: '["a"]' }, { list: ["a"] }],
-      [{ deep: '{"inner":{"flag":"true"}}' }, { deep: { inner: { flag: true } } }],
-      [{ deep: { inner: { flag: 1, more: 2 } } }, { deep: { inner: { flag: true } } }],
-      [{ unknown: 1 }, {}],
+    const taken: { source: Parameters; expected: Record<string, unknown> }[] = [
+      { source: { count: "9" }, expected: { count: 9 } },
+      { source: { on: "1" }, expected: { on: true } },
+      { source: { on: false }, expected: { on: false } },
+      { source: { kind: "b" }, expected: { kind: "b" } },
+      { source: { sum: "1.10" }, expected: { sum: "1.10" } },
+      { source: { list: "a,b" }, expected: { list: ["a", "b"] } },
+      { source: { list: '["a"]' }, expected: { list: ["a"] } },
+      { source: { deep: '{"inner":{"flag":"true"}}' }, expected: { deep: { inner: { flag: true } } } },
+      { source: { deep: { inner: { flag: 1, more: 2 } } }, expected: { deep: { inner: { flag: true } } } },
+      { source: { unknown: 1 }, expected: {} },
     ];
-    for (const [source, expected] of taken) expect(read(schema, source)).toEqual(expected);
-    const refused: [Parameters, string][] = [
-      [{ count: "10" }, "count"],
-      [{ count: 1.5 }, "count"],
-      [{ count: "1e3" }, "count"],
-      [{ on: "yes" }, "on"],
-      [{ kind: "c" }, "kind"],
-      [{ sum: "1,1" }, "sum"],
-      [{ sum: true }, "sum"],
-      [{ list: ["abc"] }, "list[0]"],
-      [{ list: "abc" }, "list"],
-      [{ list: "a,b,c" }, "list"],
-      [{ list: { 0: "a" } }, "list"],
-      [{ deep: { inner: {} } }, "deep.inner.flag"],
-      [{ deep: "[]" }, "deep"],
+    for (const { source, expected } of taken) expect(read(schema, source)).toEqual(expected);
+    const refused: { source: Parameters; name: string }[] = [
+      { source: { count: "10" }, name: "count" },
+      { source: { count: 1.5 }, name: "count" },
+      { source: { count: "1e3" }, name: "count" },
+      { source: { on: "yes" }, name: "on" },
+      { source: { kind: "c" }, name: "kind" },
+      { source: { sum: "1,1" }, name: "sum" },
+      { source: { sum: true }, name: "sum" },
+      { source: { list: ["abc"] }, name: "list[0]" },
+      { source: { list: "abc" }, name: "list" },
+      { source: { list: "a,b,c" }, name: "list" },
+      { source: { list: { 0: "a" } }, name: "list" },
+      { source: { deep: { inner: {} } }, name: "deep.inner.flag" },
+      { source: { deep: "[]" }, name: "deep" },
     ];
-    for (const [source, name] of refused) expect(refusal(() => read(schema, source))).toBe(name);
+    for (const { source, name } of refused) expect({ source, refused: refusal(() => read(schema, source)) }).toEqual({ source, refused: name });
   });
 
   test("D-21: JSON of any kind round-trips, and depth is limited", () => {

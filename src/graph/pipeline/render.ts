@@ -10,7 +10,7 @@ import type { GraphRequest, GraphResponse } from "./request.ts";
 import { formByShape } from "./route.ts";
 import type { Incoming, Reached } from "./stages.ts";
 
-/** 200 with the response, or 304 to a read by a caller who has it already. */
+/** 200 with the response, or 304 where the caller of a read has it already. */
 export function renderResponse(incoming: Incoming, reached: Reached, response: unknown): GraphResponse {
   const { request } = incoming;
   const body = JSON.stringify(response);

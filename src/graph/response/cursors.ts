@@ -1,4 +1,4 @@
-/** Cursors (D-30): opaque, signed, URL-safe; they hold the sort key of a row and serve only the list that gave them. */
+/** Cursors (D-30): opaque, signed, URL-safe; they hold the sort key of a row and work only with the list that they come from. */
 import { hash } from "node:crypto";
 import { invalidParameter } from "#kernel/errors";
 
@@ -30,8 +30,8 @@ export class Cursors {
   }
 
   /**
-   * Of the spelling that is given out, so that no other is taken back. The key stands in front: a digest of which a quarter is
-   * shown cannot be continued, and it costs a fifth of an HMAC.
+   * Signs the text that is given out, so that no other spelling of the same key is accepted. The secret comes first in the digest:
+   * only a quarter of the digest is shown, so it cannot be extended, and this costs a fifth of an HMAC.
    */
   #signature(list: string, encoded: string): string {
     return hash("sha256", `${this.#key}\n${list}\n${encoded}`, "base64url").slice(0, SIGNATURE_CHARACTERS);

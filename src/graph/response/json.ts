@@ -2,23 +2,24 @@
  * JSON from a caller: limited in depth, and with numbers kept as text where a binary float would lose digits (63-bit ids,
  * `_valueToSum`; D-02, D-70).
  */
-import { type GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
+import { invalidParameter, malformedRequest } from "#kernel/errors";
 import { JsonNumber } from "../pipeline/request.ts";
 
-/** The deepest shape of the interface has six levels; this is generous and keeps every recursion short. */
+/** The deepest shape of the interface has six levels; 32 leave room and keep every recursion short. */
 export const JSON_DEPTH_MAX = 32;
 /** Up to 15 significant digits survive a binary float unchanged. */
 const EXACT_DIGITS_MAX = 15;
 
 /** `what` says in the error which text it is, e.g. `The request body`. Throws `invalidParameter` (code 100). */
-export const parseJson = (text: string, what: string): unknown => parse(text, (problem) => malformedRequest(`${what} ${problem}`));
+export const parseJson = (text: string, what: string): unknown => parseJsonOr(text, (problem) => malformedRequest(`${what} ${problem}`));
 
 /** JSON as the value of a parameter (D-34), which the error names. */
-export const parseJsonParameter = (text: string, name: string): unknown => parse(text, (problem) => invalidParameter(name, problem));
+export const parseJsonParameter = (text: string, name: string): unknown => parseJsonOr(text, (problem) => invalidParameter(name, problem));
 
-type Refusal = (problem: string) => GraphError;
+type Refusal = (problem: string) => Error;
 
-function parse(text: string, refused: Refusal): unknown {
+/** Throws what `refused` makes of the problem, e.g. of `is not valid JSON`. */
+export function parseJsonOr(text: string, refused: Refusal): unknown {
   const hasLongNumber = inspect(text, refused);
   try {
     return hasLongNumber ? JSON.parse(text, keepDigits) : JSON.parse(text);
@@ -30,7 +31,7 @@ function parse(text: string, refused: Refusal): unknown {
 const keepDigits = (_key: string, value: unknown, context?: { source?: string }): unknown =>
   typeof value === "number" && context?.source !== undefined && context.source.length > EXACT_DIGITS_MAX ? new JsonNumber(context.source) : value;
 
-/** One scan outside of strings: is it nested too deep, and is there a number that must keep its digits? */
+/** One scan outside of strings. Returns whether some number must keep its digits; throws for text that nests too deep. */
 function inspect(text: string, refused: Refusal): boolean {
   let depth = 0;
   let digits = 0;

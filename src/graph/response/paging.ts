@@ -8,7 +8,7 @@ import type { Cursors } from "./cursors.ts";
 const LIMIT_DEFAULT = 25;
 const LIMIT_MAX = 100;
 
-/** However many digits: what is above the maximum is cut to it. */
+/** Any number of digits: a limit above the maximum is cut to it. */
 const DIGITS = /^\d+$/;
 
 export function readPageRequest(params: Parameters, list: string, cursors: Cursors, columns: number): PageRequest {
@@ -65,7 +65,7 @@ function withoutCursors(queryText: string): string {
   return kept;
 }
 
-/** Whether there is something to look at pair by pair: a cursor, or what may be one when it is decoded, or an empty pair. */
+/** Whether the pairs must be looked at one by one: some may be a cursor, also once it is decoded, or empty. */
 const mayHoldCursor = (queryText: string): boolean =>
   queryText.includes("before") || queryText.includes("after") || queryText.includes("%") || queryText.includes("&&") || isAmpersandAtEnd(queryText);
 

@@ -1,4 +1,4 @@
-/** The version calendar as data (D-80) and migration windows (D-82), and what a calendar must hold to be taken. */
+/** The version calendar as data (D-80), migration windows (D-82), and the rules that a calendar must keep. */
 import { type Static, Type } from "typebox";
 import { parseVersion, type Version } from "#kernel/versions";
 import { secondsOf, WorldProblem, worldTime } from "../worlds/file/schema-words.ts";
@@ -93,8 +93,8 @@ export const versionsEntry = Type.Object(
 export type VersionsEntry = Static<typeof versionsEntry>;
 
 /**
- * `base` with what the entry says: its marketing versions take the place of the base's, its migrations come beside them.
- * Throws `WorldProblem` for a calendar that no platform could keep.
+ * The calendar `base` with an entry applied: the entry's marketing versions replace those of the base, its migrations are added.
+ * Throws `WorldProblem` for a calendar that breaks D-80.
  */
 export function calendarWith(base: VersionCalendar, entry: VersionsEntry): VersionCalendar {
   const versions = entry.marketing?.map((given, index) => {

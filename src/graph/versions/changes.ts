@@ -1,6 +1,6 @@
 /**
- * Versions as changes back from the newest (idea 4): handlers know the newest version alone; an older one is reached by
- * undoing, newest first, each change that came after it. A feature states its own in `x.changes.ts`.
+ * Versions as changes back from the newest: handlers know the newest version alone. A response for an older one is made by undoing,
+ * newest first, each change that came after it. A feature defines its own changes in `x.changes.ts`.
  */
 import type { Version } from "#kernel/versions";
 import type { Parameters } from "../pipeline/request.ts";
@@ -9,11 +9,11 @@ export interface VersionChange {
   /** The version that brought the change. */
   readonly introduced: Version;
   readonly summary: string;
-  /** Operations (also reads of a node) that it touches. */
+  /** The operations, reads of a node included, that it changes. */
   readonly operations: readonly string[];
-  /** From what the version before it sent to what handlers expect. */
+  /** From what callers of the version before it send to what handlers expect. */
   readonly upParams?: (params: Parameters) => Parameters;
-  /** From what handlers answer to what the version before it answered. */
+  /** From what handlers return to what the version before it returned. */
   readonly downResponse?: (response: unknown) => unknown;
 }
 

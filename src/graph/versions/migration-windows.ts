@@ -18,7 +18,7 @@ export function isMigrationOn(window: MigrationWindow, app: MigratedApp, overrid
   return override[window.name] ?? app.migrations[window.name] ?? app.created_time >= window.start;
 }
 
-/** VER-7g: a JSON object of names and booleans. An unknown name, one whose window is not open, or a non-boolean: 400 code 100. */
+/** VER-7g: a JSON object of names and booleans. Throws `invalidParameter` for an unknown name, for one whose window is not open, and for a value that is no boolean. */
 export function readMigrationsOverride(value: unknown, windows: readonly MigrationWindow[], now: number): Readonly<Record<string, boolean>> {
   return value === undefined ? {} : readMigrations(value, "migrations_override", windows, now);
 }

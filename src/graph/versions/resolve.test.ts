@@ -28,7 +28,7 @@ const anyApp = fc.record({
   auto_upgrade: fc.boolean(),
 });
 
-/** The rules, said slowly: every version is looked at by its own dates, with nothing shared with the code under test. */
+/** The rules once more, written for clarity alone: each version is judged by its own dates, and no code is shared with what is tested. */
 function oracle(versions: readonly MarketingVersion[], asked: number, app: VersionedApp, now: number, operation: string): number | "refused" {
   const isOut = (v: MarketingVersion, moment: number) => v.released <= moment;
   const numbersOut = (moment: number) => versions.filter((v) => isOut(v, moment)).map((v) => v.version);
@@ -176,7 +176,7 @@ onEachDatabase("migrations", (database) => {
     const plaza = await openPlaza({ database, world });
     const refused = async (text: string) => (await plaza.get(onPage, vip("page", { migrations_override: text }))).body.error_data?.parameter;
     for (const text of ['{"unknown":true}', `{"${name}":1}`, "[]", "x", '{"__proto__":true}'])
-      expect([text, await refused(text)]).toEqual([text, "migrations_override"]);
+      expect({ text, parameter: await refused(text) }).toEqual({ text, parameter: "migrations_override" });
     plaza.time.realMs = Date.parse("2027-10-01");
     expect(await refused(`{"${name}":false}`)).toBe("migrations_override");
     // VER-7d: the old behaviour is gone.

@@ -15,7 +15,7 @@ export const newestVersion = (calendar: VersionCalendar): Version => (calendar.p
 
 export const isListed = (calendar: VersionCalendar, version: Version): boolean => calendar.platform.some((release) => release.version === version);
 
-/** What the rules look at of an app. */
+/** What the rules need to know about an app. */
 export interface VersionedApp {
   readonly created_time: number;
   /** Unix seconds; 0: this request is its first marketing request. */
@@ -31,13 +31,13 @@ export interface ServedVersion {
 
 export interface VersionInput {
   readonly rule: VersionRule;
-  /** Listed already; undefined when the path names none. */
+  /** In the calendar, as the step `address` has checked; undefined when the path names none. */
   readonly asked: Version | undefined;
   readonly app: VersionedApp;
   readonly calendar: VersionCalendar;
   /** Unix seconds. */
   readonly now: number;
-  /** How a calendar's `affects` may call the endpoint: operation, edge, endpoint number. */
+  /** The names that a calendar's `affects` may use for the endpoint: operation, edge, endpoint number. */
   readonly names: readonly string[];
   readonly path: string;
 }
@@ -57,7 +57,7 @@ export function servedVersion(input: VersionInput): ServedVersion {
       return { version: newestVersion(calendar) };
     case "marketing":
       // VER-4a.
-      if (asked === undefined) throw versionDeprecated("A call to the marketing interface must name a version in its path");
+      if (asked === undefined) throw versionDeprecated("A request to the marketing interface must name a version in its path");
       return marketingVersion(input, asked);
     case "marketingOrCurrent":
       return marketingVersion(input, asked ?? newestAt(calendar.marketing, now).version);
@@ -72,7 +72,7 @@ function newestAt(versions: readonly MarketingVersion[], moment: number): Market
 }
 
 /**
- * VER-5, D-81: below this an app's calls fail, without upgrade. VER-5c: what counts is the newest version at the app's
+ * VER-5, D-81: below this an app's requests fail, without upgrade. VER-5c: what counts is the newest version at the app's
  * first marketing request, which is this one for an app that has made none; it is never older than the one at its creation.
  */
 const floorOf = ({ calendar, app, now }: Pick<VersionInput, "calendar" | "app" | "now">): Version =>
@@ -86,12 +86,12 @@ function marketingVersion(input: VersionInput, asked: Version): ServedVersion {
   if (found === undefined || found.released > now) throw versionDeprecated(`${formatVersion(asked)} is not a version of the marketing interface`);
   const floor = floorOf(input);
   if (asked < floor)
-    throw versionDeprecated(`${formatVersion(asked)} is not available to this app; the oldest version that it may call is ${formatVersion(floor)}`);
+    throw versionDeprecated(`${formatVersion(asked)} is not available to this app; the oldest version that it may use is ${formatVersion(floor)}`);
   const isAvailable = ({ released, until }: MarketingVersion) => released <= now && (until === undefined || until > now);
   if (isAvailable(found)) return { version: asked };
 
   const refused = (why: string) =>
-    versionDeprecated(`${formatVersion(asked)} is deprecated and ${why}; call ${formatVersion(newestAt(versions, now).version)}`);
+    versionDeprecated(`${formatVersion(asked)} is deprecated and ${why}; use ${formatVersion(newestAt(versions, now).version)}`);
   // VER-6e.
   if (!app.auto_upgrade) throw refused("the app has switched the automatic upgrade off");
   // VER-6a, VER-6c: to the next available version, unless one on the way changes this endpoint.

@@ -1,4 +1,4 @@
-/** Which list of versions an operation follows; the rules themselves are in `versions.ts`. */
+/** Which list of versions an operation follows; the rules themselves are in `resolve.ts`. */
 export type VersionRule =
   /** VER-1b: 20.0 to 26.0; without one, the app's default version. */
   | "platform"

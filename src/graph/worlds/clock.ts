@@ -14,7 +14,7 @@ export class WorldClock implements Clock {
     this.#database = database;
     this.#realNowMs = realNowMs;
     this.#state = state;
-    // Another process may move the clock: it says so with the setting's fact.
+    // Another process may move the clock: then it invalidates the setting's fact.
     database.onInvalidate((kind, key) => {
       if (kind === undefined || (kind === settingFact && key === SETTING)) void this.#reload();
     });
@@ -39,7 +39,7 @@ export class WorldClock implements Clock {
     this.#state = state;
   }
 
-  /** Runs `body` in one transaction with the setting of the clock; it sees the new time already. A throw undoes both. */
+  /** Runs `body` in one transaction with the setting of the clock; `body` sees the new time already. If it throws, both are undone. */
   async setWith<T>(worldMs: number, isFrozen: boolean, body: (tx: Transaction) => Promise<T>): Promise<T> {
     const before = this.#state;
     const state: ClockState = { worldMs, realMs: this.#realNowMs(), isFrozen };
@@ -59,7 +59,7 @@ export class WorldClock implements Clock {
     try {
       this.#state = await readState(this.#database);
     } catch {
-      // The database is away: the clock runs on as it was, and the next reconnection asks again.
+      // The database is unreachable: the clock runs on as it was, and is read again after the next reconnection.
     }
   }
 }

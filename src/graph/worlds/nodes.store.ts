@@ -19,7 +19,7 @@ const nodeOf = (row: NodeRow | undefined): NodeRef | undefined =>
 
 export const findNode = async (reader: Reader, id: NodeId): Promise<NodeRef | undefined> => nodeOf(await reader.get<NodeRow>(nodeOfId(id)));
 
-/** Undefined also where the store does not answer at once. */
+/** Undefined also where the store can only return a promise. */
 export const findNodeAtOnce = (reader: Reader, id: NodeId): NodeRef | undefined => nodeOf(reader.getAtOnce?.<NodeRow>(nodeOfId(id)));
 
 /** Returns whether the id was free. */

@@ -9,12 +9,12 @@ import { openDatabase } from "#storage/open";
 import { silentObserver } from "#webhooks/observer";
 import { webhookMigrations } from "#webhooks/webhooks.migrations";
 import type { Registry } from "../contract/registry.ts";
-import { Faults, type FaultTools } from "../pipeline/fault-injection.ts";
-import { type RateLimitConfig, RateLimits } from "../pipeline/rate-limits.ts";
-import { RequestLog } from "../pipeline/request-log.ts";
 import type { VersionCalendar } from "../versions/calendar.ts";
 import { WorldClock } from "./clock.ts";
+import { Faults, type FaultTools } from "./fault-injection.ts";
 import { graphMigrations } from "./graph.migrations.ts";
+import { type RateLimitConfig, RateLimits } from "./rate-limits.ts";
+import { RequestLog } from "./request-log.ts";
 import { findSetting, saveSetting, settingFact } from "./settings.store.ts";
 import { type Profile, type WorkObserver, World, type WorldSettings } from "./world.ts";
 
@@ -31,15 +31,15 @@ export interface WorldOptions {
   readonly rateLimits: RateLimitConfig;
   readonly faults: FaultTools;
   readonly outbound: GuardedClient;
-  /** Nobody unless it is given. */
+  /** Where left out, nothing is reported. */
   readonly observer?: WorkObserver;
   readonly deliveriesPerSecondMax: number;
   readonly randomSecret: (byteCount: number) => string;
-  /** Left to the runtime unless it is given. */
+  /** Where left out, the runtime decides when. */
   readonly collectGarbage?: () => void;
   readonly masterKey: Uint8Array;
   readonly realNowMs: () => number;
-  /** Given the database's process number, or the next id of a seeded world. */
+  /** Mints ids that grow with time; `processNumber` keeps those of two processes apart. */
   readonly timeOrderedIds: (processNumber: () => number) => IdMinter;
   readonly seededIds: (next: bigint) => IdMinter;
 }
@@ -48,7 +48,7 @@ export interface OpenWorld extends World {
   readonly clock: WorldClock;
 }
 
-/** Feature for as many mints as one run of a script needs before the next start of a seeded world. */
+/** More ids than one run mints before the next start of a seeded world. */
 const SEEDED_IDS_PER_START = 1_000_000_000n;
 
 const migrationsOf = (registry: Registry): FeatureMigrations[] => [
@@ -89,7 +89,7 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
     collectGarbage: options.collectGarbage ?? (() => {}),
     masterKey: options.masterKey,
   }) as OpenWorld;
-  // A clock that was moved, here or by another process, may have made something due.
+  // Moving the clock, here or in another process, may make background work due.
   database.onInvalidate((kind) => {
     if (kind === undefined || kind === settingFact) world.work.wake();
   });
@@ -98,7 +98,7 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
 
 const nobody: WorkObserver = { ...silentObserver, jobFailed: () => {}, workFailed: () => {} };
 
-/** The first start of a seeded world begins at a place that the seed decides; each later one in a fresh stretch of its own. */
+/** The seed decides where the ids of a world's first start begin; each later start has a range of its own after it. */
 async function nextSeededId(database: World["database"], seed: number): Promise<bigint> {
   const start = (1n << 52n) + BigInt(seed % 1_000_000) * (1n << 40n);
   return database.write(async (tx) => {

@@ -1,4 +1,4 @@
-/** What a world file says of the world itself, beside its nodes: profile and version calendar (the clock keeps its own). */
+/** What a world file says about the world itself, beside its nodes: profile and version calendar. The clock keeps its own setting. */
 import { Type } from "typebox";
 import { formatVersion } from "#kernel/versions";
 import type { Reader, Transaction } from "#storage/database";
@@ -12,7 +12,7 @@ const clockEntry = Type.Object(
   { additionalProperties: false },
 );
 
-/** The keys of a world file that no room brings. */
+/** The keys of a world file that no feature brings. */
 export const ownSchemas = {
   clock: clockEntry,
   profile: Type.Union([Type.Literal("strict"), Type.Literal("clients")]),
@@ -27,7 +27,7 @@ export interface WorldSettings {
 const PROFILE = "profile";
 const VERSIONS = "versions";
 
-/** A throw undoes nothing in memory: the world itself follows with `useSettings`, once the transaction has committed. */
+/** Stores them and changes nothing in memory: call `useSettings` once the transaction has committed. */
 export async function saveSettings(tx: Transaction, { profile, calendar }: WorldSettings): Promise<void> {
   if (profile !== undefined) await saveSetting(tx, PROFILE, profile);
   if (calendar !== undefined) await saveSetting(tx, VERSIONS, JSON.stringify(entryOf(calendar)));
@@ -38,7 +38,7 @@ export function useSettings(world: World, { profile, calendar }: WorldSettings):
   if (calendar !== undefined) world.calendar = calendar;
 }
 
-/** Brings an opened world to what was saved in it, and keeps it there when another process saves something else. */
+/** Gives an opened world the settings that are stored in it, now and whenever another process stores others. */
 export async function followSettings(world: World, onFailure: (error: unknown) => void): Promise<void> {
   useSettings(world, await readSettings(world.database.reader, world.calendar));
   world.database.onInvalidate((kind, key) => {
@@ -55,7 +55,7 @@ async function readSettings(reader: Reader, base: VersionCalendar): Promise<Worl
   };
 }
 
-/** As a world file writes it; what `calendarWith` makes of it on any base is the calendar again. */
+/** As a world file writes it: `calendarWith` makes the same calendar of it again, on any base. */
 export const entryOf = ({ marketing, migrations }: VersionCalendar): VersionsEntry => ({
   marketing: marketing.map(({ version, released, until, affects }) => ({
     version: formatVersion(version).slice(1),

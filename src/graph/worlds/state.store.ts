@@ -1,4 +1,4 @@
-/** Whether a world holds anything, and what an export says of a token. */
+/** Whether a world holds anything, and the hash of a token for an export. */
 import type { Reader } from "#storage/database";
 import { sql } from "#storage/sql";
 

@@ -40,7 +40,7 @@ export type TokenEntry = Static<typeof tokenEntry>;
 const principals = ["user", "page", "social_account", "microblog_user"] as const;
 type Principal = (typeof principals)[number];
 
-/** Which principal a kind names; a page token may say for whom it was issued. */
+/** Which principal a kind names; a page token may also name the person it was issued for. */
 const named: Readonly<Record<TokenKind, { needs: readonly Principal[]; takes: readonly Principal[] }>> = {
   app: { needs: [], takes: [] },
   user: { needs: ["user"], takes: [] },
@@ -50,7 +50,7 @@ const named: Readonly<Record<TokenKind, { needs: readonly Principal[]; takes: re
   microblog_user: { needs: ["microblog_user"], takes: [] },
 };
 
-/** Throws `WorldProblem` where the kind and its principal do not go together. */
+/** Throws `WorldProblem` for a principal that the kind of token does not have, and for one that is missing. */
 export function tokenOf(entry: TokenEntry, id: NodeId, nowSeconds: number): Token {
   const { needs, takes } = named[entry.type];
   for (const principal of principals) {

@@ -19,19 +19,19 @@ import { webhookJobs } from "#webhooks/callbacks/health-jobs";
 import type { FieldCatalogue } from "#webhooks/catalogue/catalogue";
 import type { WebhookObserver } from "#webhooks/observer";
 import { Webhooks } from "#webhooks/webhooks";
-import type { Faults } from "../pipeline/fault-injection.ts";
-import type { RateLimits } from "../pipeline/rate-limits.ts";
-import type { RequestLog } from "../pipeline/request-log.ts";
 import { Cursors } from "../response/cursors.ts";
 import type { VersionCalendar } from "../versions/calendar.ts";
+import type { Faults } from "./fault-injection.ts";
 import { findNode, findNodeAtOnce, nodeFact } from "./nodes.store.ts";
+import type { RateLimits } from "./rate-limits.ts";
+import type { RequestLog } from "./request-log.ts";
 
 export type Profile = "strict" | "clients";
 
 /** What the operator set for features, by the setting's name (`contract/setting.ts`). */
 export type WorldSettings = Readonly<Record<string, number>>;
 
-/** Who is told what goes on in the background: log and metrics. */
+/** Reports what happens in the background, to the log and the metrics. */
 export interface WorkObserver extends WebhookObserver {
   /** A job threw; it comes again. */
   jobFailed(kind: string, key: string, error: unknown): void;

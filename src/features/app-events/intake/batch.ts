@@ -15,21 +15,8 @@ import { ALL_DAYS, addSums, type EventSum } from "../log/sums.store.ts";
 import { findInstalled, insertInstalled } from "./installs.store.ts";
 import { type KnownNames, NameQuota } from "./name-quota.ts";
 import type { ReportedEvent } from "./parse-events.ts";
-import { type Device, deviceIdentities, deviceText, identitiesOf } from "./parse-request.ts";
-
-/** A valid I1 request. */
-export interface Report {
-  readonly app: NodeId;
-  readonly kind: EventKind;
-  readonly device: Device;
-  /** Empty unless `kind` is `CUSTOM_APP_EVENTS`. */
-  readonly events: readonly ReportedEvent[];
-  /** The parameter that contained the events, for errors. */
-  readonly list: string;
-  readonly event_name_limit: number;
-  /** Unix seconds. */
-  readonly received: number;
-}
+import { deviceIdentities, deviceText, identitiesOf } from "./parse-request.ts";
+import type { Report } from "./report.ts";
 
 /** The result of a request: the indexes of its duplicate events, or the error because of which nothing is stored. */
 export type Outcome = { readonly duplicates: ReadonlySet<number> } | { readonly refusal: Error };

@@ -3,8 +3,8 @@ import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import type { FactCache } from "#storage/facts";
 import { deactivatedName, eventPath, tooManyNames } from "../app-events.errors.ts";
-import type { Report } from "./batch.ts";
 import { countActiveNames, eventNameKey, findNames, insertNames } from "./names.store.ts";
+import type { Report } from "./report.ts";
 
 /** Whether a stored name is active. Other processes see a deactivation within 1 s; absence is never cached. */
 export type KnownNames = FactCache<{ readonly active: boolean }>;

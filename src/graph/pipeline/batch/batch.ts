@@ -1,4 +1,4 @@
-/** D-34: a batch of up to 50 calls, with `depends_on`, names, and JSONPath references to earlier responses. */
+/** D-34: a batch of up to 50 requests, with `depends_on`, names, and JSONPath references to earlier responses. */
 import { invalidParameter } from "#kernel/errors";
 import { parseVersion } from "#kernel/versions";
 import { parseJson, parseJsonParameter } from "../../response/json.ts";
@@ -6,7 +6,7 @@ import { segmentsOf } from "../address.ts";
 import type { GraphRequest, GraphResponse, HandleRequest, Parameters } from "../request.ts";
 import { jsonPath } from "./json-path.ts";
 
-const CALLS_MAX = 50;
+const REQUESTS_MAX = 50;
 
 interface BatchRequest {
   readonly method: string;
@@ -14,7 +14,7 @@ interface BatchRequest {
   readonly body: string | undefined;
   readonly name: string | undefined;
   readonly dependsOn: readonly string[];
-  /** Undefined: left out when another request refers to it. */
+  /** Undefined: omitted when another request refers to it. */
   readonly omitOnSuccess: boolean | undefined;
 }
 
@@ -24,7 +24,7 @@ interface BatchResponse {
   readonly body: string;
 }
 
-/** Null stands for a call that was left out: it succeeded for another's sake, or one that it depends on failed. */
+/** Null stands for a request without a response of its own: it succeeded and others only needed its result, or one that it depends on failed. */
 export async function runBatch(handleRequest: HandleRequest, request: GraphRequest, given: unknown): Promise<(BatchResponse | null)[]> {
   const parts = readParts(given);
   const hasHeaders = String(request.body.include_headers ?? request.query.include_headers ?? "true") !== "false";
@@ -48,15 +48,15 @@ function responseOf({ status, headers, body }: GraphResponse, hasHeaders: boolea
 
 function readParts(given: unknown): BatchRequest[] {
   const list = typeof given === "string" ? parseJsonParameter(given, "batch") : given;
-  if (!Array.isArray(list) || list.length === 0) throw invalidParameter("batch", "must be a list of calls");
-  if (list.length > CALLS_MAX) throw invalidParameter("batch", `holds more than ${CALLS_MAX} calls`);
+  if (!Array.isArray(list) || list.length === 0) throw invalidParameter("batch", "must be a list of requests");
+  if (list.length > REQUESTS_MAX) throw invalidParameter("batch", `holds more than ${REQUESTS_MAX} requests`);
   const parts = list.map(readPart);
   const names = parts.map(({ name }) => name).filter((name) => name !== undefined);
-  if (new Set(names).size < names.length) throw invalidParameter("batch", "gives one name to two calls");
+  if (new Set(names).size < names.length) throw invalidParameter("batch", "gives one name to two requests");
   parts.forEach((part, index) => {
     const earlier = parts.slice(0, index).map(({ name }) => name);
     const stranger = [...part.dependsOn, ...referencesIn(part)].find((name) => !earlier.includes(name));
-    if (stranger !== undefined) throw invalidParameter(`batch[${index}]`, `refers to ${stranger}, which is no earlier call`);
+    if (stranger !== undefined) throw invalidParameter(`batch[${index}]`, `refers to ${stranger}, which is no earlier request`);
   });
   return parts;
 }
@@ -70,7 +70,7 @@ function readPart(given: unknown, index: number): BatchRequest {
   if (body !== undefined && typeof body !== "string" && (typeof body !== "object" || body === null)) throw wrong(".body", "must be a string");
   if (name !== undefined && (typeof name !== "string" || name === "")) throw wrong(".name", "must be a string");
   const dependsOn = depends_on === undefined ? [] : Array.isArray(depends_on) ? depends_on : [depends_on];
-  if (dependsOn.some((one) => typeof one !== "string")) throw wrong(".depends_on", "must name calls");
+  if (dependsOn.some((one) => typeof one !== "string")) throw wrong(".depends_on", "must name requests");
   return {
     method: method.toUpperCase(),
     relative_url,
@@ -86,7 +86,7 @@ const REFERENCE = /\{result=([^:{}]+):(\$[^{}]*)\}/g;
 const referencesIn = ({ relative_url, body = "" }: BatchRequest): string[] =>
   [...`${relative_url} ${body}`.matchAll(REFERENCE)].map(([, name]) => name as string);
 
-/** What a reference stands for: the values that its path finds, joined by commas. */
+/** The text with each reference replaced by the values that its path finds, joined by commas. */
 function resolved(text: string, results: ReadonlyMap<string, GraphResponse>, encode: (value: string) => string): string {
   return text.replace(REFERENCE, (_, name: string, path: string) => {
     const found = jsonPath(JSON.parse(results.get(name)?.body ?? "null"), path);
@@ -94,7 +94,7 @@ function resolved(text: string, results: ReadonlyMap<string, GraphResponse>, enc
   });
 }
 
-/** The request as if it had come by itself; the tokens of the batch serve where it brings none. */
+/** The part as a request of its own; the tokens of the batch serve where it brings none. */
 function requestFor(part: BatchRequest, batch: GraphRequest, results: ReadonlyMap<string, GraphResponse>): GraphRequest {
   const address = resolved(part.relative_url, results, encodeURIComponent);
   const mark = address.indexOf("?");
@@ -120,7 +120,7 @@ function requestFor(part: BatchRequest, batch: GraphRequest, results: ReadonlyMa
   };
 }
 
-/** A request without a version of its own is of the version that the batch was sent to. */
+/** A request without a version has the version that the batch was sent to. */
 function versionedPath(path: string, batchPath: string): string {
   const [first] = segmentsOf(batchPath);
   const rooted = path.startsWith("/") ? path : `/${path}`;

@@ -2,7 +2,7 @@
 import { invalidParameter } from "#kernel/errors";
 
 const STEP = /\.\.([\w-]+)|\.([\w-]+)|\.(\*)|\[(\d+)\]|\[(\*)\]|\['([^']*)'\]/y;
-/** Longer paths than any response is deep. */
+/** Deeper than any response. */
 const STEPS_MAX = 32;
 
 export function jsonPath(document: unknown, path: string): unknown[] {

@@ -7,7 +7,7 @@ const three = { query: { access_token: "page", oauth_token: "page" }, headers: {
 onEachDatabase("several requests in one", (database) => {
   const open = () => openPlaza({ database, world: cafe });
 
-  test("D-34: ids= answers an object by id, and fails as the first that fails", async () => {
+  test("D-34: ids= returns an object by id, and fails as the first that fails", async () => {
     const plaza = await open();
     const ids = (list: string, path = "/v26.0/") => plaza.get(path, { ...three, query: { ...three.query, ids: list } });
     expect((await ids("5001,5101")).body).toEqual({
@@ -33,7 +33,7 @@ onEachDatabase("several requests in one", (database) => {
     expect(status).toBe(200);
     expect(body[0]).toBeNull();
     expect(JSON.parse(body[1].body).page_label_name).toBe("new one");
-    expect([body[2].code, JSON.parse(body[2].body).error_subcode]).toEqual([400, 33]);
+    expect({ code: body[2].code, subcode: JSON.parse(body[2].body).error_subcode }).toEqual({ code: 400, subcode: 33 });
     expect(JSON.parse(body[3].body)).toEqual({ success: true });
     expect(body[1].headers.find(({ name }: { name: string }) => name === "pf-api-version").value).toBe("v26.0");
   });
@@ -88,17 +88,17 @@ onEachDatabase("several requests in one", (database) => {
     expect(own.body[0].code).toBe(400);
   });
 
-  test("D-34: an unchanged answer is 304 to whoever has its tag", async () => {
+  test("D-34: an unchanged response is 304 for a request with its tag", async () => {
     const plaza = await open();
     const { headers } = await plaza.get("/v26.0/5001", three);
     const tag = headers.etag as string;
     const again = await plaza.get("/v26.0/5001", { ...three, headers: { ...three.headers, "if-none-match": `"x", W/${tag}` } });
-    expect([again.status, again.body]).toEqual([304, undefined]);
+    expect({ status: again.status, body: again.body }).toEqual({ status: 304, body: undefined });
     expect((await plaza.get("/v26.0/5001", { ...three, headers: { ...three.headers, "if-none-match": "*" } })).status).toBe(304);
     expect((await plaza.get("/v26.0/5001", { ...three, headers: { ...three.headers, "if-none-match": '"x"' } })).status).toBe(200);
   });
 
-  test("D-34: metadata=1 tells what a node is, debug=all what was ignored", async () => {
+  test("D-34: metadata=1 describes the node, debug=all lists what was ignored", async () => {
     const plaza = await open();
     const asked = (query: Record<string, unknown>, path = "/v26.0/5001") => plaza.get(path, { ...three, query: { ...three.query, ...query } });
     const { metadata } = (await asked({ metadata: "1" }, "/v26.0/5101")).body;

@@ -30,7 +30,7 @@ export function dispatchMany(
   return batch === undefined ? readMany(handleRequest, request, ids) : runBatch(handleRequest, request, batch).then((response) => ({ response }));
 }
 
-/** An object of the responses by id; one that fails fails the request. */
+/** An object of the responses by id. The first that fails is the response to the whole request. */
 async function readMany(handleRequest: HandleRequest, request: GraphRequest, ids: unknown): Promise<ManyResponses> {
   const list = typeof ids === "string" ? ids.split(",").map((id) => id.trim()) : Array.isArray(ids) ? ids.map(String) : [];
   if (list.length === 0 || list.some((id) => id === "")) throw invalidParameter("ids", "must be a comma-separated list of ids");
@@ -64,7 +64,7 @@ async function readMany(handleRequest: HandleRequest, request: GraphRequest, ids
 
 const without = (parameters: Parameters, name: string): Parameters => Object.fromEntries(Object.entries(parameters).filter(([key]) => key !== name));
 
-/** The parts of a request are not asked for by the tag of the whole. */
+/** The entity tag of a request is one of its whole response: its parts have none. */
 const withoutTag =
   (request: GraphRequest): GraphRequest["header"] =>
   (name) =>

@@ -1,6 +1,6 @@
 /**
- * D-16: who may read which field. The operation's policy is asked once, in the step `authorize`; a field that names the same one
- * is decided with it. Any other policy is asked here, of the node whose field it is.
+ * D-16: who may read which field. The step `authorize` has checked the operation's policy; a field with the same policy may be read.
+ * Any other policy is checked here, on the node whose field it is.
  */
 import { type AuthorizationCheck, fieldRefusal } from "#auth/authorize";
 import type { NodeRef } from "#auth/node-ref";
@@ -9,7 +9,7 @@ import { fieldUnavailable } from "#kernel/errors";
 import type { Field, FieldSet } from "../../contract/operation.ts";
 import type { Projection } from "./projection.ts";
 
-/** Who asks, and the policy that is passed: the operation's, or inside an object that of the object. */
+/** The caller's tokens, and the policy that they have passed: the operation's, or inside an object that of the object. */
 export interface FieldAccess {
   readonly policy: Policy;
   readonly check: readonly AuthorizationCheck[];
@@ -17,7 +17,7 @@ export interface FieldAccess {
 
 type Refusal = Awaited<ReturnType<typeof fieldRefusal>>;
 
-/** Asks each policy of the node once. Undefined where a field with that policy may be read. */
+/** Checks each policy once on the node. Undefined: a field with that policy may be read. */
 export function refusalsOn(node: NodeRef, { policy: passed, check }: FieldAccess): (policy: Policy) => Promise<Refusal> {
   const known = new Map<Policy, Refusal>([[passed, undefined]]);
   return async (policy) => {

@@ -1,4 +1,4 @@
-/** D-34: what `metadata=1` tells of a node: its type, its fields, and where its edges are. */
+/** D-34: what `metadata=1` adds to a node: its type, its fields, and where its edges are. */
 import { formatVersion } from "#kernel/versions";
 import type { FieldSet, ReadRequest } from "../../contract/operation.ts";
 import type { Registry } from "../../contract/registry.ts";
@@ -17,7 +17,7 @@ export async function metadataOf(registry: Registry, set: FieldSet, request: Rea
   const fields: { name: string; type: string }[] = [];
   for (const [name, { schema, onlyIn, policy }] of Object.entries(set.fields)) {
     if (onlyIn !== undefined && onlyIn !== world.profile) continue;
-    // D-16: what the caller may not read is not promised.
+    // D-16: a field that the caller may not read is not listed.
     if ((await refusalOf(policy)) !== undefined) continue;
     fields.push({ name, type: String((schema as { type?: unknown }).type ?? "mixed") });
   }

@@ -19,11 +19,11 @@ export interface Projection {
   readonly isAsked: boolean;
   /** The policy of all that is chosen, at every depth; undefined where there is more than one. */
   readonly policy: Policy | undefined;
-  /** Some field needs another look at the database. */
+  /** Some field needs another read of the database. */
   readonly needsReads: boolean;
 }
 
-/** Of one field set: what selections resolve to in each profile. A selection that nobody keeps takes its projection along. */
+/** Of one field set: what selections resolve to in each profile. Dropping a selection drops its projection. */
 interface Resolved {
   readonly strict: WeakMap<Selection, Projection>;
   readonly clients: WeakMap<Selection, Projection>;
@@ -66,7 +66,7 @@ function resolve(set: FieldSet, selection: Selection, profile: "strict" | "clien
     }
     chosen.push({ name, field, inner: field.nested === undefined ? undefined : projectionOf(field.nested.set(), inner, profile) });
   }
-  // D-33, D-37: `id` and what the document marks required are answered whatever is asked.
+  // D-33, D-37: `id`, and what the interface marks required, is in every response, whatever `fields` asks for.
   for (const name of set.required ?? ["id"]) {
     const field = set.fields[name];
     if (field !== undefined && !selection.has(name)) chosen.push({ name, field, inner: undefined });

@@ -1,5 +1,5 @@
 /**
- * World files (operating.md: World file): the state that a world begins with, or is brought to, and that an export writes.
+ * World files (operating.md: World file): the state that a world begins with or is merged with, and that an export writes.
  *
  * **Invariant:** a file is loaded whole or not at all, in one transaction, and loading sends no webhooks.
  */
@@ -12,6 +12,7 @@ import { nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import type { Reference, WorldEntry, WorldSection } from "../../contract/feature.ts";
 import type { Registry } from "../../contract/registry.ts";
+import { suggestion } from "../../schema/reader.ts";
 import { calendarWith, standardCalendar, type VersionCalendar, type VersionsEntry } from "../../versions/calendar.ts";
 import { findNode } from "../nodes.store.ts";
 import type { OpenWorld } from "../open-world.ts";
@@ -19,7 +20,7 @@ import { entryOf, ownSchemas, saveSettings, useSettings, type WorldSettings } fr
 import { findTokenHash, hasAnything } from "../state.store.ts";
 import { type TokenEntry, tokenEntry, tokenHashOf, tokenOf, tokenReferences, tokenToEntry } from "../tokens.ts";
 import type { Profile } from "../world.ts";
-import { entryReader, suggestion } from "./entry-reader.ts";
+import { entryReader } from "./entry-reader.ts";
 import { WorldProblem } from "./schema-words.ts";
 import { atItsLine, type ParseYaml, parseWorldFile } from "./text.ts";
 
@@ -30,7 +31,7 @@ export interface ImportOptions {
   readonly parseYaml?: ParseYaml;
 }
 
-/** What a world file says of the world itself, beside the features' nodes. */
+/** What a world file says about the world itself, beside the features' nodes. */
 const ownKeys = { ...ownSchemas, tokens: Type.Array(tokenEntry) };
 
 interface WorldFile {
@@ -102,7 +103,7 @@ function readUnder(key: string, schema: TSchema, value: unknown): unknown {
   }
 }
 
-/** A problem, as seen from the top of the file. A feature's refusal names no path of its own. */
+/** A problem with its path from the top of the file. An error that a feature throws has no path of its own. */
 function below(error: unknown, place: string): unknown {
   if (error instanceof GraphError) return new WorldProblem(place, `is refused: ${error.message}`);
   if (!(error instanceof WorldProblem)) return error;
@@ -113,7 +114,7 @@ function below(error: unknown, place: string): unknown {
 async function load(tx: Transaction, world: OpenWorld, file: WorldFile, isMerge: boolean): Promise<void> {
   const nodes = new Map<string, NodeRef>();
   for (const { section, entries } of file.sections) await insertAll(tx, world, section, entries, isMerge);
-  // Forward references work because everything is in by now.
+  // References may lead forward in the file: everything is inserted by now.
   for (const { section, entries } of file.sections) {
     for (const [index, entry] of entries.entries()) await checkReferences(tx, section.references(entry), `${section.key}[${index}]`, nodes);
   }
@@ -147,12 +148,12 @@ async function insertAll(tx: Transaction, world: OpenWorld, section: WorldSectio
 export const identityOf = (section: WorldSection, entry: WorldEntry): string =>
   (section.identity ?? ["id"]).map((key) => String(entry[key])).join(" ");
 
-/** Entries without one are records that add up, also where a file is merged. */
+/** Entries without an identity are records that add up, also when a file is merged. */
 export const hasIdentity = (section: WorldSection): boolean => section.identity?.length !== 0;
 
 const nameOfIdentity = (section: WorldSection): string => (section.identity ?? ["id"]).join(" and ");
 
-/** Every reference leads to a node of one of its types, and of its owner. `nodes` remembers what was looked up. Throws `WorldProblem`. */
+/** Every reference leads to a node of one of its types, and of its owner. `nodes` caches what was looked up. Throws `WorldProblem`. */
 export async function checkReferences(
   reader: Reader,
   references: readonly Reference[],

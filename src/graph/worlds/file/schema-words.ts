@@ -1,6 +1,6 @@
 /**
- * The words in which a feature says what a world file holds of its nodes (operating.md: World file). An entry arrives in a
- * section read: ids as strings, times as Unix seconds, `default`s of the schema filled in, no unknown keys.
+ * The schemas with which a feature describes its entries of a world file (operating.md: World file). A section is given its entries
+ * read: ids as strings, times as Unix seconds, `default`s of the schema filled in, no unknown keys.
  *
  *     const entry = Type.Object(
  *       { id: worldId, page: worldId, name: Type.String(), users: Type.Array(worldId, { default: [] }) },
@@ -9,22 +9,18 @@
  */
 import { Type } from "typebox";
 import { isNodeId, type NodeId } from "#kernel/ids";
+import { READ_AS } from "../../schema/schema-node.ts";
+import { ValueProblem } from "../../schema/value-problem.ts";
 
 /** What is wrong with a world file or a control request's entry. `path` is where, e.g. `labels[0].name`. */
-export class WorldProblem extends Error {
-  constructor(
-    readonly path: string,
-    readonly problem: string,
-  ) {
-    super(path === "" ? problem : `${path} ${problem}`);
+export class WorldProblem extends ValueProblem {
+  constructor(path: string, problem: string) {
+    super(problem, path);
     this.name = "WorldProblem";
   }
 }
 
-/** Marks a schema whose values are read (`readId`, `secondsOf`) before they are checked. */
-export const READ_AS = "x-plaza-read-as";
-
-/** A node id (D-02): a decimal string; an integer is taken too and read as a string. */
+/** A node id (D-02): a decimal string; an integer is accepted too and read as a string. */
 export const worldId = Type.Unsafe<NodeId>({
   anyOf: [
     { type: "string", pattern: "^[1-9][0-9]{0,18}$" },
@@ -55,7 +51,7 @@ export function secondsOf(value: unknown, path: string): number {
 
 /** A node id of a string or an integer. Throws `WorldProblem`. */
 export function readId(value: unknown, path: string): NodeId {
-  // Above 2^53 the reader of the file has already lost digits.
+  // Above 2^53 the parser of the file has lost digits already.
   if (typeof value === "number" && value > Number.MAX_SAFE_INTEGER) throw new WorldProblem(path, "must be in quotes: it has too many digits");
   const text = typeof value === "number" ? String(value) : value;
   if (typeof text !== "string" || !isNodeId(text)) throw new WorldProblem(path, "must be an id: a decimal number from 1 to 9223372036854775807");

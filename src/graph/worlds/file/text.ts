@@ -1,13 +1,13 @@
 /**
  * The text of a world file. The given YAML reader is the runtime's own (100,000 entries in 1 s, where the npm package needs 10 s
- * and a gigabyte); the package, which knows lines, is asked where something is wrong.
+ * and a gigabyte); the package, which knows lines, reads the text again where something is wrong.
  */
 import type { Document, LineCounter } from "yaml";
 import type { WorldProblem } from "./schema-words.ts";
 
 export type ParseYaml = (text: string) => unknown;
 
-/** A world file that cannot be loaded; nothing of it was. */
+/** Why a world file cannot be loaded; nothing of it was. */
 export class WorldFileProblem extends Error {
   constructor(
     readonly problem: string,
@@ -34,13 +34,13 @@ async function parse(text: string, parseYaml: ParseYaml): Promise<unknown> {
     try {
       return JSON.parse(text);
     } catch {
-      // YAML in braces, or an error that the careful reader names.
+      // YAML in braces, or a mistake whose line the careful reader names.
     }
   } else if (!repeatsKey(text)) {
     try {
       return parseYaml(text);
     } catch {
-      // The careful reader names the line.
+      // The careful reader names the line of the mistake.
     }
   }
   const { document } = await carefully(text);
@@ -49,7 +49,7 @@ async function parse(text: string, parseYaml: ParseYaml): Promise<unknown> {
   return document.toJS();
 }
 
-/** The fast reader lets a second `labels:` replace the first without a word. */
+/** The fast reader accepts a second `labels:`, which silently replaces the first. */
 function repeatsKey(text: string): boolean {
   const seen = new Set<string>();
   for (const [, key] of text.matchAll(/^([a-z_]+)[ \t]*:/gm)) {
@@ -67,7 +67,7 @@ async function carefully(text: string): Promise<{ document: Document; lines: Lin
   return { document: parseDocument(text, { lineCounter: lines, merge: true }), lines };
 }
 
-/** Beyond this the careful reader would take seconds and hundreds of megabytes to name a line; the path must do. */
+/** Beyond this the careful reader would take seconds and hundreds of megabytes to name a line; the path alone is reported. */
 const LINES_OF_CHARACTERS_MAX = 2_000_000;
 
 /** The problem with its line: that of the place, or of the closest one around it that exists. */

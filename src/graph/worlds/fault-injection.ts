@@ -1,23 +1,23 @@
-/** Faults on purpose, by operation (operating.md: Control API): a late answer, a refusal, or both, so many times or so often. */
+/** Faults on purpose, by operation (operating.md: Control API): a late response, an error, or both; for a number of requests, or a share of them. */
 import { GraphError } from "#kernel/errors";
 
 export interface FaultInput {
   /** An operation, or `*` for all. */
   readonly operation: string;
-  /** HTTP status of the refusal; without one the request is only late. */
+  /** HTTP status of the error; without one the response is only late. */
   readonly status?: number;
   /** The error's code; 2 unless said otherwise. */
   readonly code?: number;
   readonly latency_ms?: number;
-  /** How many calls it meets; without a number, all until it is taken away. */
+  /** How many requests it affects; without a number, all until it is removed. */
   readonly times?: number;
-  /** Which share of the calls it meets, 0 to 1. */
+  /** Which share of the requests it affects, 0 to 1. */
   readonly probability?: number;
 }
 
 export interface Fault extends FaultInput {
   readonly id: string;
-  /** How many calls it has met. */
+  /** How many requests it has affected. */
   readonly met: number;
 }
 
@@ -29,15 +29,15 @@ export interface FaultTools {
 
 export class Faults {
   readonly #tools: FaultTools;
-  #faults: { words: FaultInput; id: string; met: number }[] = [];
+  #faults: { input: FaultInput; id: string; met: number }[] = [];
   #count = 0;
 
   constructor(tools: FaultTools) {
     this.#tools = tools;
   }
 
-  add(words: FaultInput): Fault {
-    const fault = { words, id: String(++this.#count), met: 0 };
+  add(input: FaultInput): Fault {
+    const fault = { input, id: String(++this.#count), met: 0 };
     this.#faults.push(fault);
     return shown(fault);
   }
@@ -50,26 +50,26 @@ export class Faults {
     this.#faults = [];
   }
 
-  /** On every request: nothing to do is the usual case. */
+  /** Asked on every request, and nearly always true. */
   get isEmpty(): boolean {
     return this.#faults.length === 0;
   }
 
-  /** Makes the request late, or throws, as the first fault that fits says. */
+  /** Delays the request, or throws, as the first fault that fits says. */
   async inject(operation: string): Promise<void> {
-    const fault = this.#faults.find(({ words }) => words.operation === operation || words.operation === "*");
-    if (fault === undefined || this.#tools.randomFraction() >= (fault.words.probability ?? 1)) return;
+    const fault = this.#faults.find(({ input }) => input.operation === operation || input.operation === "*");
+    if (fault === undefined || this.#tools.randomFraction() >= (fault.input.probability ?? 1)) return;
     fault.met++;
-    const { latency_ms, status, times, code = 2 } = fault.words;
+    const { latency_ms, status, times, code = 2 } = fault.input;
     if (times !== undefined && fault.met >= times) this.#faults = this.#faults.filter((other) => other !== fault);
     if (latency_ms !== undefined) await this.#tools.sleepMs(latency_ms);
     if (status !== undefined) throw new InjectedFault(status, code);
   }
 }
 
-const shown = ({ words, id, met }: { words: FaultInput; id: string; met: number }): Fault => ({ id, ...words, met });
+const shown = ({ input, id, met }: { input: FaultInput; id: string; met: number }): Fault => ({ id, ...input, met });
 
-/** A refusal that the control API asked for. 429 and 5xx pass, so they are transient (ERR-19). */
+/** An error that the control API asked for. 429 and 5xx pass, so they are transient (ERR-19). */
 class InjectedFault extends GraphError {
   constructor(status: number, code: number) {
     super("internalError", `(#${code}) A fault that was asked for`);

@@ -1,4 +1,4 @@
-/** The last requests of a world, for the control API, in memory that stays flat. Secrets are taken out when it is read. */
+/** The last requests of a world, for the control API, in a fixed amount of memory. Secrets are removed when it is read. */
 export interface RequestEntry {
   readonly trace_id: string;
   readonly operation: string;
@@ -15,22 +15,22 @@ export interface RequestEntry {
   readonly response_body: string;
 }
 
-/** Of most calls; those with long bodies are fewer, as `BYTES_MAX` has room for them. */
+/** Fewer where bodies are long: `BYTES_MAX` bounds them together. */
 const ENTRIES_MAX = 1_000;
 const BYTES_MAX = 8 * 1024 * 1024;
 const BODY_CHARACTERS_MAX = 4_096;
 
 const TEXTS = 9;
 const NUMBERS = 3;
-/** Of a character of UTF-16. */
+/** Of one UTF-16 code unit. */
 const UTF8_BYTES_MAX = 3;
 
 /**
- * A ring of bytes. Objects kept for a thousand calls would outlive what the collector takes for short lives, and each of its rounds
- * would carry them along.
+ * A ring of bytes. Objects kept for a thousand requests would outlive the collector's young generation, and each of its rounds would
+ * copy them along.
  */
 export class RequestLog {
-  /** The texts of each entry in a row, where there is still nothing older, or feature was made. */
+  /** The texts of each entry, one after the other; a new entry overwrites the oldest ones. */
   #bytes: Buffer | undefined;
   #end = 0;
   readonly #starts = new Uint32Array(ENTRIES_MAX);
@@ -54,7 +54,7 @@ export class RequestLog {
     }
     this.#bytes ??= Buffer.allocUnsafeSlow(BYTES_MAX);
     this.#oldest = Math.max(this.#oldest, this.#next + 1 - ENTRIES_MAX);
-    this.#makeFeature(UTF8_BYTES_MAX * text.length);
+    this.#makeRoom(UTF8_BYTES_MAX * text.length);
     const size = this.#bytes.write(text, this.#end);
     this.#starts[slot] = this.#end;
     this.#sizes[slot] = size;
@@ -68,8 +68,8 @@ export class RequestLog {
     }
   }
 
-  /** From `#end` on; entries that begin there are the oldest ones. */
-  #makeFeature(size: number): void {
+  /** From `#end` on: the entries that begin there are the oldest. */
+  #makeRoom(size: number): void {
     if (this.#end + size > BYTES_MAX) {
       this.#forgetUpTo(BYTES_MAX);
       this.#end = 0;

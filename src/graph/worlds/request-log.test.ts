@@ -35,11 +35,11 @@ test("what went in comes out, whatever the bodies hold", () => {
   );
 });
 
-test("the last thousand calls are kept", () => {
+test("the last thousand requests are kept", () => {
   const log = new RequestLog();
   for (let at = 0; at < 2_500; at++) log.add(entry({ trace_id: `A${at}` }));
   const kept = log.entries().map(({ trace_id }) => trace_id);
-  expect([kept.length, kept[0], kept[999]]).toEqual([1_000, "A2499", "A1500"]);
+  expect({ count: kept.length, newest: kept[0], oldest: kept[999] }).toEqual({ count: 1_000, newest: "A2499", oldest: "A1500" });
 });
 
 test("of requests with long bodies fewer are kept, always the newest, and each is whole", () => {
@@ -55,7 +55,9 @@ test("of requests with long bodies fewer are kept, always the newest, and each i
     expect(kept.length).toBeGreaterThan(Math.min(at, 300));
     for (const [back, one] of kept.entries()) {
       const body = long.slice(0, lengths[(at - back) % lengths.length]);
-      expect([one.trace_id, one.request_body === body, one.response_body === body]).toEqual([`A${at - back}`, true, true]);
+      expect({ trace_id: one.trace_id, isRequestKept: one.request_body === body, isResponseKept: one.response_body === body }).toEqual({
+        ...{ trace_id: `A${at - back}`, isRequestKept: true, isResponseKept: true },
+      });
     }
   }
 });

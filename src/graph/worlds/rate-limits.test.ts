@@ -3,7 +3,7 @@ import { RateLimits } from "./rate-limits.ts";
 
 const HOUR_MS = 3_600_000;
 
-test("D-22: an app's calls run out, come back with time, and the refusal says when", () => {
+test("D-22: an app's requests run out, come back with time, and the error says when", () => {
   const limits = new RateLimits({ app_calls_per_hour: 4, page_calls_per_hour: 0 });
   const take = (nowMs: number, app = "1") => limits.take(app, "9", nowMs);
   for (let request = 0; request < 4; request++) expect(take(0)).toBeUndefined();
@@ -17,7 +17,7 @@ test("D-22: an app's calls run out, come back with time, and the refusal says wh
   expect(limits.pageUsage("9")).toBe(0);
 });
 
-test("D-22: a page's calls run out for all apps", () => {
+test("D-22: a page's requests run out for all apps", () => {
   const limits = new RateLimits({ app_calls_per_hour: 0, page_calls_per_hour: 1 });
   expect(limits.take("1", "9", 0)).toBeUndefined();
   expect(limits.take("2", "9", 0)).toMatchObject({ details: { headers: { "retry-after": "3600" } } });

@@ -3,7 +3,7 @@ import { BoundedMap } from "#kernel/bounded-map";
 import { appRateLimited, edgeRateLimited, type GraphError } from "#kernel/errors";
 
 export interface RateLimitConfig {
-  /** Calls an hour; 0: off. */
+  /** Requests an hour; 0: no limit. */
   readonly app_calls_per_hour: number;
   readonly page_calls_per_hour: number;
 }
@@ -14,7 +14,7 @@ interface Bucket {
 }
 
 const HOUR_MS = 3_600_000;
-/** Buckets of apps and pages that were not seen for long are full again, so these can go. */
+/** The bucket of an app or page that sent nothing for long is full again, so the oldest can be dropped. */
 const BUCKETS_MAX = 10_000;
 
 export class RateLimits {
@@ -25,7 +25,7 @@ export class RateLimits {
     this.#config = config;
   }
 
-  /** Takes one request off both buckets, or answers the error of the one that is empty. */
+  /** Takes one request off both buckets, or returns the error of the one that is empty. */
   take(app: string, owner: string, nowMs: number): GraphError | undefined {
     const { app_calls_per_hour, page_calls_per_hour } = this.#config;
     if (app_calls_per_hour > 0) {
@@ -39,7 +39,7 @@ export class RateLimits {
     return undefined;
   }
 
-  /** Percent of the hour's calls that are used up. */
+  /** Percent of the hour's requests that are used up. */
   appUsage(app: string): number {
     return this.#usage(`app ${app}`, this.#config.app_calls_per_hour);
   }
@@ -53,7 +53,7 @@ export class RateLimits {
     return bucket === undefined ? 0 : Math.min(100, Math.ceil(100 - (100 * bucket.tokens) / rate));
   }
 
-  /** Answers 0, or in how many seconds there is one to take. */
+  /** Returns 0, or in how many seconds there is one to take. */
   #takeOne(key: string, rate: number, nowMs: number): number {
     let bucket = this.#buckets.get(key);
     if (bucket === undefined) {

@@ -1,0 +1,183 @@
+/**
+ * Makes a reader of a schema: a function that checks a value and returns it as it is to be used. Made once per schema, of closures:
+ * with TypeBox's own compiler the first check of a start costs 30 ms more, its errors name no path of this form, and ids, times and
+ * text that stands for other kinds would need a walk of their own.
+ */
+import type { TSchema } from "typebox";
+import { isStorableText } from "#kernel/text";
+import { JsonNumber } from "../pipeline/request.ts";
+import type { Dialect } from "./dialect.ts";
+import { boolean, constants, integer, nothing, number, type Read, storable, text } from "./scalars.ts";
+import { checkWords, READ_AS, type SchemaNode } from "./schema-node.ts";
+import { below, ValueProblem } from "./value-problem.ts";
+
+/** Throws an ordinary `Error` for a schema with words or types that no reader knows; the reader itself throws `ValueProblem`. */
+export const readerOf = (schema: TSchema, dialect: Dialect): Read => compile(schema as SchemaNode, dialect);
+
+function compile(node: SchemaNode, dialect: Dialect): Read {
+  checkWords(node);
+  const reading = node[READ_AS] === undefined ? undefined : dialect.readings?.[node[READ_AS]];
+  if (reading !== undefined) return reading;
+  if (node.const !== undefined || node.enum !== undefined) return constants(node.enum ?? [node.const], dialect);
+  if (node.anyOf !== undefined) return alternatives(node.anyOf, dialect);
+  switch (node.type) {
+    case "string":
+      return text(node, dialect);
+    case "integer":
+      return integer(node, dialect);
+    case "number":
+      return number(node, dialect);
+    case "boolean":
+      return boolean(dialect);
+    case "null":
+      return nothing;
+    case "array":
+      return list(node, dialect);
+    case "object":
+      return object(node, dialect);
+    case undefined:
+      return node["x-plaza-raw"] === true ? (value) => value : anything;
+    default:
+      throw new Error(`no value is read by the schema type ${node.type}`);
+  }
+}
+
+/** The first reading that fits; where none does, the problem of the first. */
+function alternatives(options: readonly SchemaNode[], dialect: Dialect): Read {
+  if (options.every((option) => option.const !== undefined)) {
+    options.forEach(checkWords);
+    return constants(
+      options.map((option) => option.const),
+      dialect,
+    );
+  }
+  const readings = options.map((option) => compile(option, dialect));
+  return (value) => {
+    let problem: unknown;
+    for (const read of readings) {
+      try {
+        return read(value);
+      } catch (error) {
+        problem ??= error;
+      }
+    }
+    throw problem;
+  };
+}
+
+function list(node: SchemaNode, dialect: Dialect): Read {
+  const { items = {}, minItems = 0, maxItems = Number.POSITIVE_INFINITY, commaSeparated } = node;
+  const { coerce, messages } = dialect;
+  const read = compile(items, dialect);
+  return (given) => {
+    const value = coerce === undefined ? given : coerce.list(given, commaSeparated === true);
+    if (!Array.isArray(value)) throw new ValueProblem("must be a list");
+    if (value.length < minItems) throw new ValueProblem(messages.tooFew(minItems));
+    if (value.length > maxItems) throw new ValueProblem(`must hold at most ${maxItems} items`);
+    // What was written `a,b` has no places that a caller could know.
+    const hasPlaces = typeof given !== "string" || given.trimStart().startsWith("[");
+    return hasPlaces ? value.map((item, index) => readAt(index, item, read)) : value.map((item) => read(item));
+  };
+}
+
+/** Reads what stands at a place: a problem with it is named by that place. */
+function readAt(step: string | number, value: unknown, read: Read): unknown {
+  try {
+    return read(value);
+  } catch (error) {
+    return below(error, step);
+  }
+}
+
+interface ObjectField {
+  readonly name: string;
+  readonly isRequired: boolean;
+  readonly read: Read;
+  /** Null is a value of it; else null stands for a missing key. */
+  readonly takesNull: boolean;
+  readonly fallback: unknown;
+}
+
+const fieldsOf = ({ properties = {}, required = [] }: SchemaNode, dialect: Dialect): ObjectField[] =>
+  Object.entries(properties).map(([name, node]) => ({
+    name,
+    isRequired: required.includes(name),
+    read: compile(node, dialect),
+    takesNull: node.type === "null" || node.anyOf?.some(({ type }) => type === "null") === true,
+    fallback: node.default,
+  }));
+
+function object(node: SchemaNode, dialect: Dialect): Read {
+  const fields = fieldsOf(node, dialect);
+  const readOthers = othersOf(node, dialect);
+  const isMissingLast = dialect.missingKeys === "last";
+  return (value) => {
+    const source = dialect.coerce === undefined ? value : dialect.coerce.object(value);
+    if (typeof source !== "object" || source === null || Array.isArray(source)) throw new ValueProblem(dialect.messages.notObject);
+    const given = source as Readonly<Record<string, unknown>>;
+    const result: Record<string, unknown> = {};
+    let found = 0;
+    let missing: string | undefined;
+    for (const { name, isRequired, read, takesNull, fallback } of fields) {
+      const own = Object.hasOwn(given, name) ? given[name] : undefined;
+      if (own !== undefined) found++;
+      if (own === undefined || (own === null && !takesNull)) {
+        if (fallback !== undefined) result[name] = structuredClone(fallback);
+        else if (isRequired) missing ??= name;
+        if (missing !== undefined && !isMissingLast) break;
+        continue;
+      }
+      result[name] = readAt(name, own, read);
+    }
+    if (missing === undefined || isMissingLast) readOthers?.(given, found, result);
+    // A key that is missing is often there, misspelt.
+    return missing === undefined ? result : below(new ValueProblem("is required"), missing);
+  };
+}
+
+/** Puts the keys that are not declared into `result`, or refuses them; `found` counts the declared ones. Undefined: they are left out. */
+type ReadOthers = (given: Readonly<Record<string, unknown>>, found: number, result: Record<string, unknown>) => void;
+
+function othersOf({ properties = {}, additionalProperties, patternProperties }: SchemaNode, dialect: Dialect): ReadOthers | undefined {
+  const others = patternProperties === undefined ? additionalProperties : Object.values(patternProperties)[0];
+  if (others === undefined && dialect.undeclaredKeys === "left out") return undefined;
+  const read = typeof others === "object" ? compile(others, dialect) : anything;
+  return (given, found, result) => {
+    const keys = Object.keys(given);
+    for (const key of keys.length === found ? [] : keys) {
+      if (Object.hasOwn(properties, key)) continue;
+      if (others === false) below(new ValueProblem(`is not known here${suggestion(key, Object.keys(properties))}`), key);
+      define(result, key, given[key], read);
+    }
+  };
+}
+
+/** As deep as JSON from a caller may be; YAML can even hold a list that holds itself. */
+const DEPTH_MAX = 32;
+
+/** A value of any shape, but for text that no store may hold. Numbers that keep their digits become text. */
+const anything: Read = (value) => anythingAt(value, 1);
+
+function anythingAt(value: unknown, depth: number): unknown {
+  if (typeof value === "string") return storable(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (value instanceof JsonNumber) return value.text;
+  if (depth > DEPTH_MAX) throw new ValueProblem(`nests deeper than ${DEPTH_MAX} levels`);
+  const read: Read = (inner) => anythingAt(inner, depth + 1);
+  if (Array.isArray(value)) return value.map((item, index) => readAt(index, item, read));
+  const result: Record<string, unknown> = {};
+  for (const [key, inner] of Object.entries(value)) define(result, key, inner, read);
+  return result;
+}
+
+/** Also `__proto__` is only a key here. Throws `ValueProblem` for a key that no store may hold: a path could not name it. */
+function define(result: Record<string, unknown>, key: string, value: unknown, read: Read): void {
+  if (!isStorableText(key)) throw new ValueProblem("has a key with U+0000 or a lone surrogate");
+  Object.defineProperty(result, key, { value: readAt(key, value, read), enumerable: true, configurable: true, writable: true });
+}
+
+/** The known word that begins alike, for typing mistakes. */
+export function suggestion(word: string, known: readonly string[]): string {
+  const near = known.find((other) => other.startsWith(word.slice(0, 3)) && Math.abs(other.length - word.length) <= 2);
+  return near === undefined ? "" : `; did you mean ${near}?`;
+}

@@ -1,0 +1,42 @@
+/** The JSON Schema words that requests and world files are read by. Another word is refused when its reader is made, which is at start. */
+export interface SchemaNode {
+  readonly type?: string;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly anyOf?: readonly SchemaNode[];
+  /** In code points. */
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly items?: SchemaNode;
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly required?: readonly string[];
+  /** What becomes of keys that are not declared; the dialect decides where nothing is said. */
+  readonly additionalProperties?: boolean | SchemaNode;
+  readonly patternProperties?: Readonly<Record<string, SchemaNode>>;
+  /** Stands in for a key that is missing. */
+  readonly default?: unknown;
+  /** A list may also be written `a,b` (D-50, F1). */
+  readonly commaSeparated?: boolean;
+  /** The feature reads it itself, numbers that keep their digits included: large lists, or errors that name more than a parameter. */
+  readonly "x-plaza-raw"?: boolean;
+  /** The name of a reading that the dialect has, in place of all other words. */
+  readonly [READ_AS]?: string;
+}
+
+/** Marks a schema whose values are read in a way of their own: ids and times of world files. */
+export const READ_AS = "x-plaza-read-as";
+
+const words = new Set(
+  `type enum const anyOf minLength maxLength pattern minimum maximum minItems maxItems items properties required additionalProperties
+   patternProperties default commaSeparated x-plaza-raw ${READ_AS} description title examples format`.split(/\s+/),
+);
+
+/** Throws an ordinary `Error` for a word that no reader knows: a contract would promise what nothing checks. */
+export function checkWords(node: SchemaNode): void {
+  for (const word of Object.keys(node)) if (!words.has(word)) throw new Error(`no value is read by the schema word ${word}`);
+}
