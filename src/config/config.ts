@@ -41,6 +41,8 @@ export interface Config {
   readonly labels_per_page_max: number;
   /** Days that raw app events are kept; 0: for good. */
   readonly app_event_days: number;
+  /** Which implementation of HTTP/1.1 the graph listens with. */
+  readonly http: (typeof httpListeners)[number];
   /** D-21: a larger body is answered 413. */
   readonly body_bytes_max: number;
   /** Of the address and all headers. */
@@ -50,6 +52,8 @@ export interface Config {
   readonly keep_alive_ms: number;
   readonly calls_max: number;
 }
+
+export const httpListeners = ["own", "node"] as const;
 
 export const logLevels = ["silent", "error", "warn", "info", "debug"] as const;
 type LogLevel = (typeof logLevels)[number];

@@ -2,7 +2,7 @@
  * Every option, once: its flag, its environment variable (`PLAZA_` and the name), its key in `plaza.config.yaml`, default and
  * meaning. `bin/plaza start --help` and docs/reference/configuration.md say the same.
  */
-import { type Config, logLevels } from "./config.ts";
+import { type Config, httpListeners, logLevels } from "./config.ts";
 import * as read from "./option-readers.ts";
 
 export type OptionName = keyof Config;
@@ -134,6 +134,13 @@ export const options: readonly Option[] = [
     // A quarter: longer than the windows of attribution look back (LIM-10, LIM-12).
     default: 90,
     summary: "days that raw app events are kept; 0: for good. Counts and sums stay",
+  },
+  {
+    name: "http",
+    value: "LISTENER",
+    read: read.oneOf(httpListeners),
+    default: "own",
+    summary: "what reads HTTP/1.1 of the graph: own, or node for the runtime's node:http, which takes more CPU and one process",
   },
   // These defaults have their reasons in http/limits.ts.
   {
