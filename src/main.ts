@@ -134,6 +134,7 @@ function listenGraph(config: Config, log: Log, world: OpenWorld, registry: Regis
     hostname: config.host,
     port: config.port,
     reusePort: isPortShared,
+    http: config.http,
     deps,
     worlds: { default: world, find: (name) => (name === world.name ? world : undefined) },
     surfaces: surfaceAddresses(config),

@@ -37,6 +37,8 @@ export interface Config {
   readonly page_calls_per_hour: number;
   /** Webhook requests per second and callback, for each process; 0 sets no limit. */
   readonly deliveries_per_second: number;
+  /** Which implementation of HTTP/1.1 the graph listens with. */
+  readonly http: (typeof httpListeners)[number];
   /** D-21: a larger body is refused with 413. */
   readonly body_bytes_max: number;
   /** Of the address and all headers. */
@@ -48,6 +50,8 @@ export interface Config {
   /** Of features, by name: each is an option as the others are. */
   readonly settings: Readonly<Record<string, number>>;
 }
+
+export const httpListeners = ["own", "node"] as const;
 
 export const logLevels = ["silent", "error", "warn", "info", "debug"] as const;
 type LogLevel = (typeof logLevels)[number];

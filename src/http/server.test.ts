@@ -1,254 +1,262 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { GraphResponse } from "#graph/pipeline/request";
-import { type Echo, type EchoGraph, echo, echoWorld, serveEcho } from "#harness/echo-graph";
+import { type Echo, type EchoGraph, echo, echoWorld, httpListeners, serveEcho as serve } from "#harness/echo-graph";
 import { exchange } from "#harness/raw-http";
 import type { RouteHandler } from "./routes/extra-routes.ts";
 
-let graph: EchoGraph;
-beforeAll(async () => {
-  graph = await serveEcho();
-});
-afterAll(() => graph.stop(0));
+describe.each(httpListeners)("--http %s", (http) => {
+  const serveEcho = (options: Parameters<typeof serve>[0] = {}) => serve({ http, ...options });
 
-const ask = async (text: string, port = graph.port) => {
-  const { responses } = await exchange(port, [text]);
-  const response = responses[0];
-  if (response === undefined) throw new Error("there was no response");
-  return response;
-};
-const seen = async (text: string, port = graph.port): Promise<Echo> => {
-  const response = await ask(text, port);
-  expect(response.status).toBe(200);
-  return JSON.parse(response.body);
-};
-const get = (path: string, headers = "Host: graph.test\r\n"): string => `GET ${path} HTTP/1.1\r\n${headers}\r\n`;
-const withBody = (method: string, path: string, type: string, body: string): string =>
-  `${method} ${path} HTTP/1.1\r\nHost: graph.test\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-
-describe("D-01: addresses", () => {
-  test("a request is told its surface, world and address", async () => {
-    expect(await seen(get("//ads/v25.0/8001?fields=id&x=%C3%BC", "Host: Graph.test:81\r\nAuthorization: Bearer t\r\n"))).toEqual({
-      world: "default",
-      surface: "ads",
-      method: "GET",
-      path: "/v25.0/8001",
-      queryText: "fields=id&x=%C3%BC",
-      query: { fields: "id", x: "ü" },
-      body: {},
-      files: {},
-      baseUrl: "http://Graph.test:81/ads",
-      authorization: "Bearer t",
-    });
-    expect(await seen(get("/w/t1/app/me"))).toMatchObject({ world: "t1", surface: "app", path: "/me", baseUrl: "http://graph.test/w/t1/app" });
-    expect(await seen(get("http://other.test/v26.0/1"))).toMatchObject({ path: "/v26.0/1", baseUrl: "http://other.test" });
+  let graph: EchoGraph;
+  beforeAll(async () => {
+    graph = await serveEcho();
   });
+  afterAll(() => graph.stop(0));
 
-  test("the Host header selects a surface that has one; a trusted proxy may forward it", async () => {
-    const own = await serveEcho({
-      surfaces: [
-        { name: "base", mount: "" },
-        { name: "ads", mount: "", hostname: "ads.test" },
-      ],
-      trustedProxies: ["127.0.0.0/8"],
-    });
-    expect(await seen(get("/v25.0/8001", "Host: ads.test:1\r\n"), own.port)).toMatchObject({ surface: "ads", baseUrl: "http://ads.test:1" });
-    const forwarded = "Host: inner\r\nX-Forwarded-Host: ads.test\r\nX-Forwarded-Proto: https\r\n";
-    expect(await seen(get("/v25.0/8001", forwarded), own.port)).toMatchObject({ surface: "ads", baseUrl: "https://ads.test" });
-    await own.stop(0);
-    expect(await seen(get("/v25.0/8001", forwarded))).toMatchObject({ surface: "base", baseUrl: "http://inner" });
-  });
-
-  test("HTTP/1.1 without a Host, or with a malformed one, is refused; HTTP/1.0 without one reaches where the server listens", async () => {
-    for (const headers of ["", "Host:\r\n", "Host: a b\r\n", "Host: a/../b\r\n", "Host: a\r\nHost: a\r\n"])
-      expect(await ask(get("/1", headers))).toMatchObject({ status: 400, body: expect.stringContaining("its Host header is missing, malformed") });
-    expect((await seen("GET /1 HTTP/1.0\r\n\r\n")).baseUrl).toBe(`http://127.0.0.1:${graph.port}`);
-  });
-});
-
-describe("D-34: bodies", () => {
-  test.each(["GET", "DELETE", "POST"])("a %s has a body of every kind", async (method) => {
-    expect(await seen(withBody(method, "/1", "application/json", '{"a":[1]}'))).toMatchObject({ method, body: { a: [1] } });
-    expect(await seen(withBody(method, "/1", "application/x-www-form-urlencoded", "a[b]=c+d"))).toMatchObject({ body: { a: { b: "c d" } } });
-    const multipart =
-      '--X\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--X\r\nContent-Disposition: form-data; name="f"; filename="x.csv"\r\n\r\nabc\r\n--X--\r\n';
-    expect(await seen(withBody(method, "/1", "multipart/form-data; boundary=X", multipart))).toMatchObject({
-      body: { a: "1" },
-      files: { f: { filename: "x.csv", size: 3 } },
-    });
-    const chunked = `${method} /1 HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n4\r\na=1&\r\n3\r\nb=2\r\n0\r\n\r\n`;
-    expect(await seen(chunked)).toMatchObject({ body: { a: "1", b: "2" } });
-  });
-
-  test("two requests in one packet are answered in their order", async () => {
-    const { responses } = await exchange(graph.port, [withBody("POST", "/1", "application/json", '{"a":1}') + get("/2")], { responses: 2 });
-    expect(responses.map(({ body }) => JSON.parse(body).path)).toEqual(["/1", "/2"]);
-  });
-
-  test("what is wrong with it is said in the error form of the request", async () => {
-    const flat = await ask(withBody("POST", "/v26.0/1/personas", "application/json", "{"));
-    expect(flat.status).toBe(400);
-    expect(JSON.parse(flat.body)).toMatchObject({ code: 100, message: "(#100) The request body is not valid JSON", pftrace_id: "Aecho0000000" });
-    const zipped = "POST /1 HTTP/1.1\r\nHost: h\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc";
-    expect((await ask(zipped)).body).toContain("Content-Encoding gzip is not supported");
-    expect((await ask(get("/1?a=%zz"))).body).toContain("Param a is not percent-encoded UTF-8");
-  });
-
-  test("who asks whether to send is told to", async () => {
-    const { text } = await exchange(graph.port, ["POST /1 HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n", "a=1"], {
-      gapMs: 50,
-    });
-    expect(text).toStartWith("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n");
-    const other = "POST /1 HTTP/1.1\r\nHost: h\r\nExpect: a-miracle\r\nContent-Length: 3\r\n\r\na=1";
-    expect((await seen(other)).body).toEqual({ a: "1" });
-  });
-});
-
-describe("D-04: methods", () => {
-  test("HEAD is GET without a body", async () => {
-    const { responses, text } = await exchange(graph.port, ["HEAD /1?a=b HTTP/1.1\r\nHost: graph.test\r\n\r\n"], { isHead: true });
-    const got = await ask(get("/1?a=b"));
-    expect(text.endsWith("\r\n\r\n")).toBe(true);
-    // One character more than the GET's: the echo says HEAD.
-    expect(Number(responses[0]?.headers["content-length"])).toBe(got.body.length + 1);
-    expect(responses[0]?.headers["content-type"]).toBe("application/json; charset=UTF-8");
-  });
-
-  test("OPTIONS answers CORS, on every address", async () => {
-    for (const path of ["/v26.0/1/personas", "/app/1", "/none/of/this/exists/here"]) {
-      const { status, headers, body } = await ask(
-        `OPTIONS ${path} HTTP/1.1\r\nHost: h\r\nOrigin: https://a.test\r\nAccess-Control-Request-Method: POST\r\n\r\n`,
-      );
-      expect([status, body, headers["content-length"]]).toEqual([204, "", undefined]);
-      expect(headers["access-control-allow-origin"]).toBe("*");
-      expect(headers["access-control-allow-methods"]).toBe("GET, POST, DELETE, HEAD, OPTIONS");
-      for (const name of ["Authorization", "Content-Type", "X-API-Version", "If-None-Match"])
-        expect(headers["access-control-allow-headers"]).toContain(name);
-      expect(headers["x-pf-trace-id"]).toBe("Aecho0000000");
-      expect(headers["pf-api-version"]).toBe(path.startsWith("/app") ? "1.0.0" : "v26.0");
-    }
-  });
-
-  test("every response may be read by a page of another origin", async () => {
-    for (const text of [get("/1"), get("/1?a=%zz"), "BREW /1 HTTP/1.1\r\nHost: h\r\n\r\n"]) {
-      const { headers } = await ask(text);
-      expect(headers["access-control-allow-origin"]).toBe("*");
-      expect(headers["access-control-expose-headers"]).toContain("x-pf-trace-id");
-    }
-  });
-
-  test("other methods of HTTP come to the pipeline", async () => {
-    for (const method of ["PUT", "PATCH", "TRACE", "PROPFIND"]) expect((await seen(`${method} /1 HTTP/1.1\r\nHost: h\r\n\r\n`)).method).toBe(method);
-  });
-});
-
-test("304 and 204 have neither a body nor a length", async () => {
-  const own = await serveEcho({
-    handleRequest: async (_deps, world, request) => ({ ...(await echo(world, request)), status: 304 }) as GraphResponse,
-  });
-  const { status, body, headers } = await ask(get("/1"), own.port);
-  expect([status, body, headers["content-length"], headers["transfer-encoding"]]).toEqual([304, "", undefined, undefined]);
-  await own.stop(0);
-});
-
-test("what the pipeline throw, and what a route throws, is a 500 with a trace id and nothing else", async () => {
-  const mistake = new Error("secret");
-  const fail = () => {
-    throw mistake;
+  const ask = async (text: string, port = graph.port) => {
+    const { responses } = await exchange(port, [text]);
+    const response = responses[0];
+    if (response === undefined) throw new Error("there was no response");
+    return response;
   };
-  const own = await serveEcho({ handleRequest: async () => fail(), extraRoutes: new Map([["/openapi.json", fail]]) });
-  for (const path of ["/1", "/openapi.json"]) {
-    const { status, body } = await ask(get(path), own.port);
-    expect(status).toBe(500);
-    expect(body).not.toContain("secret");
-    expect(JSON.parse(body).error).toMatchObject({ code: 1, pftrace_id: "Aecho0000000" });
-  }
-  expect(own.unexpected).toEqual([mistake, mistake]);
-  await own.stop(0);
-});
+  const seen = async (text: string, port = graph.port): Promise<Echo> => {
+    const response = await ask(text, port);
+    expect(response.status).toBe(200);
+    return JSON.parse(response.body);
+  };
+  const get = (path: string, headers = "Host: graph.test\r\n"): string => `GET ${path} HTTP/1.1\r\n${headers}\r\n`;
+  const withBody = (method: string, path: string, type: string, body: string): string =>
+    `${method} ${path} HTTP/1.1\r\nHost: graph.test\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 
-test("routes beside the graph: by path, by beginning, on the base surface alone", async () => {
-  const own = await serveEcho({
-    extraRoutes: new Map<string, RouteHandler>([
-      [
-        "/openapi.json",
-        (request, { baseUrl, world }) => Response.json({ url: request.url, baseUrl, world: world.name, accept: request.headers.get("accept") }),
-      ],
-      ["/player/", async (request) => new Response(`player ${new URL(request.url).pathname}`, { status: 206, headers: { "x-own": "1" } })],
-    ]),
-  });
-  const url = `http://127.0.0.1:${own.port}`;
-  expect(await (await fetch(`${url}/openapi.json?type=label`, { headers: { accept: "x/y" } })).json()).toEqual({
-    url: `${url}/openapi.json?type=label`,
-    baseUrl: url,
-    world: "default",
-    accept: "x/y",
-  });
-  expect(await (await fetch(`${url}/w/t1/openapi.json`)).json()).toMatchObject({ world: "t1", baseUrl: `${url}/w/t1` });
-  const player = await fetch(`${url}/player/5301/x.ts`);
-  expect([player.status, player.headers.get("x-own"), player.headers.get("access-control-allow-origin"), await player.text()]).toEqual([
-    206,
-    "1",
-    "*",
-    "player /player/5301/x.ts",
-  ]);
-  const head = await fetch(`${url}/player/5301`, { method: "HEAD" });
-  expect([head.status, await head.text()]).toEqual([206, ""]);
-  for (const other of ["/app/openapi.json", "/openapi.jsonx", "/player"])
-    expect(await (await fetch(url + other)).json()).toMatchObject({ method: "GET" });
-  expect(await (await fetch(`${url}/openapi.json`, { method: "POST" })).json()).toMatchObject({ method: "POST" });
-  await own.stop(0);
-});
-
-test("what a route answers is streamed whole, in chunks or to the end of the connection", async () => {
-  const part = "0123456789abcdef".repeat(4_096);
-  const stream = () =>
-    new ReadableStream<Uint8Array>({
-      async start(controller) {
-        for (let i = 0; i < 100; i++) {
-          await Promise.resolve();
-          controller.enqueue(Buffer.from(part));
-        }
-        controller.close();
-      },
+  describe("D-01: addresses", () => {
+    test("a request is told its surface, world and address", async () => {
+      expect(await seen(get("//ads/v25.0/8001?fields=id&x=%C3%BC", "Host: Graph.test:81\r\nAuthorization: Bearer t\r\n"))).toEqual({
+        world: "default",
+        surface: "ads",
+        method: "GET",
+        path: "/v25.0/8001",
+        queryText: "fields=id&x=%C3%BC",
+        query: { fields: "id", x: "ü" },
+        body: {},
+        files: {},
+        baseUrl: "http://Graph.test:81/ads",
+        authorization: "Bearer t",
+      });
+      expect(await seen(get("/w/t1/app/me"))).toMatchObject({ world: "t1", surface: "app", path: "/me", baseUrl: "http://graph.test/w/t1/app" });
+      expect(await seen(get("http://other.test/v26.0/1"))).toMatchObject({ path: "/v26.0/1", baseUrl: "http://other.test" });
     });
-  const own = await serveEcho({ extraRoutes: new Map<string, RouteHandler>([["/stream", () => new Response(stream())]]) });
-  const url = `http://127.0.0.1:${own.port}/stream`;
-  expect(
-    (await Promise.all([fetch(url), fetch(url)].map(async (response) => (await response).text()))).map((text) => text === part.repeat(100)),
-  ).toEqual([true, true]);
-  const { text, isClosedByServer } = await exchange(own.port, ["GET /stream HTTP/1.0\r\n\r\n"], { responses: 2 });
-  expect([text.slice(text.indexOf("\r\n\r\n") + 4) === part.repeat(100), isClosedByServer]).toEqual([true, true]);
-  expect(text.toLowerCase()).not.toContain("transfer-encoding");
-  await own.stop(0);
-});
 
-test("each request is logged in its world and counted", async () => {
-  const world = echoWorld("logged");
-  const own = await serveEcho({ worlds: { default: world, find: () => undefined } });
-  await ask(withBody("POST", "/app/1001/activities?event=X&access_token=secret", "application/json", '{"a":"ü"}'.replace("ü", "\xc3\xbc")), own.port);
-  await ask(get("/1?a=%zz"), own.port);
-  const [latest, first] = world.requests.entries();
-  expect(first).toMatchObject({
-    trace_id: "Aecho0000000",
-    operation: "echo",
-    method: "POST",
-    surface: "app",
-    path: "/1001/activities",
-    query: "event=X&access_token=…",
-    status: 200,
-    time: 1_795_000_000_000,
-    request_body: '{"a":"ü"}',
+    test("the Host header selects a surface that has one; a trusted proxy may forward it", async () => {
+      const own = await serveEcho({
+        surfaces: [
+          { name: "base", mount: "" },
+          { name: "ads", mount: "", hostname: "ads.test" },
+        ],
+        trustedProxies: ["127.0.0.0/8"],
+      });
+      expect(await seen(get("/v25.0/8001", "Host: ads.test:1\r\n"), own.port)).toMatchObject({ surface: "ads", baseUrl: "http://ads.test:1" });
+      const forwarded = "Host: inner\r\nX-Forwarded-Host: ads.test\r\nX-Forwarded-Proto: https\r\n";
+      expect(await seen(get("/v25.0/8001", forwarded), own.port)).toMatchObject({ surface: "ads", baseUrl: "https://ads.test" });
+      await own.stop(0);
+      expect(await seen(get("/v25.0/8001", forwarded))).toMatchObject({ surface: "base", baseUrl: "http://inner" });
+    });
+
+    test("HTTP/1.1 without a Host, or with a malformed one, is refused; HTTP/1.0 without one reaches where the server listens", async () => {
+      for (const headers of ["", "Host:\r\n", "Host: a b\r\n", "Host: a/../b\r\n", "Host: a\r\nHost: a\r\n"])
+        expect(await ask(get("/1", headers))).toMatchObject({ status: 400, body: expect.stringContaining("its Host header is missing, malformed") });
+      expect((await seen("GET /1 HTTP/1.0\r\n\r\n")).baseUrl).toBe(`http://127.0.0.1:${graph.port}`);
+    });
   });
-  expect(first?.duration_ms).toBeGreaterThan(0);
-  expect(first?.response_body).toContain('"surface":"app"');
-  expect(latest?.status).toBe(400);
-  const metrics = own.metrics.operations().get("echo");
-  expect(metrics).toMatchObject({ requests: 2, errors: 1 });
-  expect([...(metrics?.byStatus ?? [])]).toEqual([
-    [200, 1],
-    [400, 1],
-  ]);
-  expect(metrics?.durations.reduce((sum, count) => sum + count, 0)).toBe(2);
-  expect(own.metrics.inFlight).toBe(0);
-  await own.stop(0);
+
+  describe("D-34: bodies", () => {
+    test.each(["GET", "DELETE", "POST"])("a %s has a body of every kind", async (method) => {
+      expect(await seen(withBody(method, "/1", "application/json", '{"a":[1]}'))).toMatchObject({ method, body: { a: [1] } });
+      expect(await seen(withBody(method, "/1", "application/x-www-form-urlencoded", "a[b]=c+d"))).toMatchObject({ body: { a: { b: "c d" } } });
+      const multipart =
+        '--X\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--X\r\nContent-Disposition: form-data; name="f"; filename="x.csv"\r\n\r\nabc\r\n--X--\r\n';
+      expect(await seen(withBody(method, "/1", "multipart/form-data; boundary=X", multipart))).toMatchObject({
+        body: { a: "1" },
+        files: { f: { filename: "x.csv", size: 3 } },
+      });
+      const chunked = `${method} /1 HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n4\r\na=1&\r\n3\r\nb=2\r\n0\r\n\r\n`;
+      expect(await seen(chunked)).toMatchObject({ body: { a: "1", b: "2" } });
+    });
+
+    test("two requests in one packet are answered in their order", async () => {
+      const { responses } = await exchange(graph.port, [withBody("POST", "/1", "application/json", '{"a":1}') + get("/2")], { responses: 2 });
+      expect(responses.map(({ body }) => JSON.parse(body).path)).toEqual(["/1", "/2"]);
+    });
+
+    test("what is wrong with it is said in the error form of the request", async () => {
+      const flat = await ask(withBody("POST", "/v26.0/1/personas", "application/json", "{"));
+      expect(flat.status).toBe(400);
+      expect(JSON.parse(flat.body)).toMatchObject({ code: 100, message: "(#100) The request body is not valid JSON", pftrace_id: "Aecho0000000" });
+      const zipped = "POST /1 HTTP/1.1\r\nHost: h\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc";
+      expect((await ask(zipped)).body).toContain("Content-Encoding gzip is not supported");
+      expect((await ask(get("/1?a=%zz"))).body).toContain("Param a is not percent-encoded UTF-8");
+    });
+
+    test("who asks whether to send is told to", async () => {
+      const { text } = await exchange(graph.port, ["POST /1 HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n", "a=1"], {
+        gapMs: 50,
+      });
+      expect(text).toStartWith("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n");
+      const other = "POST /1 HTTP/1.1\r\nHost: h\r\nExpect: a-miracle\r\nContent-Length: 3\r\n\r\na=1";
+      expect((await seen(other)).body).toEqual({ a: "1" });
+    });
+  });
+
+  describe("D-04: methods", () => {
+    test("HEAD is GET without a body", async () => {
+      const { responses, text } = await exchange(graph.port, ["HEAD /1?a=b HTTP/1.1\r\nHost: graph.test\r\n\r\n"], { isHead: true });
+      const got = await ask(get("/1?a=b"));
+      expect(text.endsWith("\r\n\r\n")).toBe(true);
+      // One character more than the GET's: the echo says HEAD.
+      expect(Number(responses[0]?.headers["content-length"])).toBe(got.body.length + 1);
+      expect(responses[0]?.headers["content-type"]).toBe("application/json; charset=UTF-8");
+    });
+
+    test("OPTIONS answers CORS, on every address", async () => {
+      for (const path of ["/v26.0/1/personas", "/app/1", "/none/of/this/exists/here"]) {
+        const { status, headers, body } = await ask(
+          `OPTIONS ${path} HTTP/1.1\r\nHost: h\r\nOrigin: https://a.test\r\nAccess-Control-Request-Method: POST\r\n\r\n`,
+        );
+        expect([status, body, headers["content-length"]]).toEqual([204, "", undefined]);
+        expect(headers["access-control-allow-origin"]).toBe("*");
+        expect(headers["access-control-allow-methods"]).toBe("GET, POST, DELETE, HEAD, OPTIONS");
+        for (const name of ["Authorization", "Content-Type", "X-API-Version", "If-None-Match"])
+          expect(headers["access-control-allow-headers"]).toContain(name);
+        expect(headers["x-pf-trace-id"]).toBe("Aecho0000000");
+        expect(headers["pf-api-version"]).toBe(path.startsWith("/app") ? "1.0.0" : "v26.0");
+      }
+    });
+
+    test("every response may be read by a page of another origin", async () => {
+      for (const text of [get("/1"), get("/1?a=%zz"), "BREW /1 HTTP/1.1\r\nHost: h\r\n\r\n"]) {
+        const { headers } = await ask(text);
+        expect(headers["access-control-allow-origin"]).toBe("*");
+        expect(headers["access-control-expose-headers"]).toContain("x-pf-trace-id");
+      }
+    });
+
+    test("other methods of HTTP come to the pipeline", async () => {
+      for (const method of ["PUT", "PATCH", "TRACE", "PROPFIND"])
+        expect((await seen(`${method} /1 HTTP/1.1\r\nHost: h\r\n\r\n`)).method).toBe(method);
+    });
+  });
+
+  test("304 and 204 have neither a body nor a length", async () => {
+    const own = await serveEcho({
+      handleRequest: async (_deps, world, request) => ({ ...(await echo(world, request)), status: 304 }) as GraphResponse,
+    });
+    const { status, body, headers } = await ask(get("/1"), own.port);
+    expect([status, body, headers["content-length"], headers["transfer-encoding"]]).toEqual([304, "", undefined, undefined]);
+    await own.stop(0);
+  });
+
+  test("what the pipeline throw, and what a route throws, is a 500 with a trace id and nothing else", async () => {
+    const mistake = new Error("secret");
+    const fail = () => {
+      throw mistake;
+    };
+    const own = await serveEcho({ handleRequest: async () => fail(), extraRoutes: new Map([["/openapi.json", fail]]) });
+    for (const path of ["/1", "/openapi.json"]) {
+      const { status, body } = await ask(get(path), own.port);
+      expect(status).toBe(500);
+      expect(body).not.toContain("secret");
+      expect(JSON.parse(body).error).toMatchObject({ code: 1, pftrace_id: "Aecho0000000" });
+    }
+    expect(own.unexpected).toEqual([mistake, mistake]);
+    await own.stop(0);
+  });
+
+  test("routes beside the graph: by path, by beginning, on the base surface alone", async () => {
+    const own = await serveEcho({
+      extraRoutes: new Map<string, RouteHandler>([
+        [
+          "/openapi.json",
+          (request, { baseUrl, world }) => Response.json({ url: request.url, baseUrl, world: world.name, accept: request.headers.get("accept") }),
+        ],
+        ["/player/", async (request) => new Response(`player ${new URL(request.url).pathname}`, { status: 206, headers: { "x-own": "1" } })],
+      ]),
+    });
+    const url = `http://127.0.0.1:${own.port}`;
+    expect(await (await fetch(`${url}/openapi.json?type=label`, { headers: { accept: "x/y" } })).json()).toEqual({
+      url: `${url}/openapi.json?type=label`,
+      baseUrl: url,
+      world: "default",
+      accept: "x/y",
+    });
+    expect(await (await fetch(`${url}/w/t1/openapi.json`)).json()).toMatchObject({ world: "t1", baseUrl: `${url}/w/t1` });
+    const player = await fetch(`${url}/player/5301/x.ts`);
+    expect([player.status, player.headers.get("x-own"), player.headers.get("access-control-allow-origin"), await player.text()]).toEqual([
+      206,
+      "1",
+      "*",
+      "player /player/5301/x.ts",
+    ]);
+    const head = await fetch(`${url}/player/5301`, { method: "HEAD" });
+    expect([head.status, await head.text()]).toEqual([206, ""]);
+    for (const other of ["/app/openapi.json", "/openapi.jsonx", "/player"])
+      expect(await (await fetch(url + other)).json()).toMatchObject({ method: "GET" });
+    expect(await (await fetch(`${url}/openapi.json`, { method: "POST" })).json()).toMatchObject({ method: "POST" });
+    await own.stop(0);
+  });
+
+  test("what a route answers is streamed whole, in chunks or to the end of the connection", async () => {
+    const part = "0123456789abcdef".repeat(4_096);
+    const stream = () =>
+      new ReadableStream<Uint8Array>({
+        async start(controller) {
+          for (let i = 0; i < 100; i++) {
+            await Promise.resolve();
+            controller.enqueue(Buffer.from(part));
+          }
+          controller.close();
+        },
+      });
+    const own = await serveEcho({ extraRoutes: new Map<string, RouteHandler>([["/stream", () => new Response(stream())]]) });
+    const url = `http://127.0.0.1:${own.port}/stream`;
+    expect(
+      (await Promise.all([fetch(url), fetch(url)].map(async (response) => (await response).text()))).map((text) => text === part.repeat(100)),
+    ).toEqual([true, true]);
+    const { text, isClosedByServer } = await exchange(own.port, ["GET /stream HTTP/1.0\r\n\r\n"], { responses: 2 });
+    expect([text.slice(text.indexOf("\r\n\r\n") + 4) === part.repeat(100), isClosedByServer]).toEqual([true, true]);
+    expect(text.toLowerCase()).not.toContain("transfer-encoding");
+    await own.stop(0);
+  });
+
+  test("each request is logged in its world and counted", async () => {
+    const world = echoWorld("logged");
+    const own = await serveEcho({ worlds: { default: world, find: () => undefined } });
+    await ask(
+      withBody("POST", "/app/1001/activities?event=X&access_token=secret", "application/json", '{"a":"ü"}'.replace("ü", "\xc3\xbc")),
+      own.port,
+    );
+    await ask(get("/1?a=%zz"), own.port);
+    const [latest, first] = world.requests.entries();
+    expect(first).toMatchObject({
+      trace_id: "Aecho0000000",
+      operation: "echo",
+      method: "POST",
+      surface: "app",
+      path: "/1001/activities",
+      query: "event=X&access_token=…",
+      status: 200,
+      time: 1_795_000_000_000,
+      request_body: '{"a":"ü"}',
+    });
+    expect(first?.duration_ms).toBeGreaterThan(0);
+    expect(first?.response_body).toContain('"surface":"app"');
+    expect(latest?.status).toBe(400);
+    const metrics = own.metrics.operations().get("echo");
+    expect(metrics).toMatchObject({ requests: 2, errors: 1 });
+    expect([...(metrics?.byStatus ?? [])]).toEqual([
+      [200, 1],
+      [400, 1],
+    ]);
+    expect(metrics?.durations.reduce((sum, count) => sum + count, 0)).toBe(2);
+    expect(own.metrics.inFlight).toBe(0);
+    await own.stop(0);
+  });
 });

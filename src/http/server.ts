@@ -5,6 +5,7 @@ import { CORS_HEADERS } from "./cors.ts";
 import type { ProtocolProblem } from "./http1/problem.ts";
 import type { TextResponse } from "./http1/response-writer.ts";
 import type { HttpLimits } from "./limits.ts";
+import type { Listen } from "./listeners/listener.ts";
 import { listenOwn } from "./listeners/own.ts";
 import { Origins } from "./origin.ts";
 import { Places, type SurfaceAddress, type WorldDirectory } from "./places.ts";
@@ -12,6 +13,13 @@ import { graphErrorOf } from "./protocol-errors.ts";
 import { refusal } from "./refusals.ts";
 import { RequestDispatcher } from "./requests.ts";
 import { type ExtraRoutes, RouteTable } from "./routes/extra-routes.ts";
+
+/** Which implementation of HTTP/1.1 listens. */
+export type HttpListener = "own" | "node";
+
+const listenerOf = async (http: HttpListener): Promise<Listen> =>
+  // Imported only when it is chosen: a start does not wait for what it does not use.
+  http === "own" ? listenOwn : (await import("./listeners/node.ts")).listenNode;
 
 export interface GraphServerOptions {
   readonly hostname: string;
@@ -25,6 +33,8 @@ export interface GraphServerOptions {
   readonly trustedProxies: readonly string[];
   /** Several processes listen on one port. */
   readonly reusePort?: boolean;
+  /** `own` when it is left out. */
+  readonly http?: HttpListener;
   readonly extraRoutes?: ExtraRoutes;
   readonly metrics?: RequestMetrics;
   /** The pipeline itself, for tests of what is around it. */
@@ -52,7 +62,8 @@ export async function serveGraph(options: GraphServerOptions): Promise<GraphServ
     metrics.record(response.operation, response.status, 0);
     return response;
   };
-  const listener = await listenOwn({
+  const listen = await listenerOf(options.http ?? "own");
+  const listener = await listen({
     ...{ hostname, port, reusePort, limits, commonHeaders: CORS_HEADERS, refusal: refuse },
     dispatch: (head, exchange) => void dispatcher.dispatch(head, exchange),
   });

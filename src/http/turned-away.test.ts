@@ -1,10 +1,11 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { GraphResponse } from "#graph/pipeline/request";
-import { type EchoGraph, serveHeld } from "#harness/echo-graph";
+import { type EchoGraph, httpListeners, serveHeld } from "#harness/echo-graph";
 import { exchange } from "#harness/raw-http";
 import type { HttpLimits } from "./limits.ts";
 import type { Exchange } from "./listeners/listener.ts";
 import { Resting } from "./refusals.ts";
+import type { HttpListener } from "./server.ts";
 
 interface Occupied {
   readonly graph: EchoGraph;
@@ -13,8 +14,8 @@ interface Occupied {
   release(): void;
 }
 
-async function occupied(limits: Partial<HttpLimits>): Promise<Occupied> {
-  const { graph, release } = await serveHeld(limits);
+async function occupied(limits: Partial<HttpLimits>, http: HttpListener): Promise<Occupied> {
+  const { graph, release } = await serveHeld(limits, http);
   const hold = async (body: string) => {
     const before = graph.metrics.inFlight;
     const running = fetch(`http://127.0.0.1:${graph.port}/held`, { method: "POST", body });
@@ -30,23 +31,63 @@ const post = (body: string): string =>
 const chunked = (body: string): string =>
   `POST /1 HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
 
-test("D-97: a request that is turned away is not read, and what follows it on its connection is", async () => {
-  const { graph, hold, release } = await occupied({ requestsMax: 1 });
-  const held = await hold("a=1");
-  // Neither of the bodies is a request, though the first looks like one.
-  const responses = exchange(graph.port, [post(get), chunked("{broken"), post('{"name":"c"}')], { responses: 3 });
-  while (graph.metrics.turnedAway < 2) await Bun.sleep(5);
-  release();
-  expect(await held()).toBe(200);
-  const [first, second, third] = (await responses).responses;
-  expect(first).toMatchObject({ status: 503, headers: { "retry-after": "1" } });
-  expect(first?.headers.connection).not.toBe("close");
-  expect(JSON.parse(first?.body ?? "")).toMatchObject({ code: 2, is_transient: true, pftrace_id: "Aecho0000000" });
-  expect({ status: second?.status, code: JSON.parse(second?.body ?? "").error.code }).toEqual({ status: 503, code: 2 });
-  expect({ status: third?.status, body: JSON.parse(third?.body ?? "").body }).toEqual({ status: 200, body: { name: "c" } });
-  expect(graph.metrics.turnedAway).toBe(2);
-  expect(graph.unexpected).toEqual([]);
-  await graph.stop(0);
+describe.each(httpListeners)("--http %s", (http) => {
+  test("D-97: a request that is turned away is not read, and what follows it on its connection is", async () => {
+    const { graph, hold, release } = await occupied({ requestsMax: 1 }, http);
+    const held = await hold("a=1");
+    // Neither of the bodies is a request, though the first looks like one.
+    const responses = exchange(graph.port, [post(get), chunked("{broken"), post('{"name":"c"}')], { responses: 3 });
+    while (graph.metrics.turnedAway < 2) await Bun.sleep(5);
+    release();
+    expect(await held()).toBe(200);
+    const [first, second, third] = (await responses).responses;
+    expect(first).toMatchObject({ status: 503, headers: { "retry-after": "1" } });
+    expect(first?.headers.connection).not.toBe("close");
+    expect(JSON.parse(first?.body ?? "")).toMatchObject({ code: 2, is_transient: true, pftrace_id: "Aecho0000000" });
+    expect({ status: second?.status, code: JSON.parse(second?.body ?? "").error.code }).toEqual({ status: 503, code: 2 });
+    expect({ status: third?.status, body: JSON.parse(third?.body ?? "").body }).toEqual({ status: 200, body: { name: "c" } });
+    expect(graph.metrics.turnedAway).toBe(2);
+    expect(graph.unexpected).toEqual([]);
+    await graph.stop(0);
+  });
+
+  test("the bodies of running requests are bounded together, and the one that goes beyond it is the last one taken", async () => {
+    const { graph, hold, release } = await occupied({ requestBytesMax: 100 }, http);
+    const statusOf = async (text: string) => (await exchange(graph.port, [text])).responses[0]?.status;
+    const first = await hold("a".repeat(99));
+    expect(await statusOf(post('{"a":1}'))).toBe(200);
+    const second = await hold("a".repeat(50));
+    for (const text of [post('{"a":1}'), chunked("a=1"), get]) expect(await statusOf(text)).toBe(503);
+    release();
+    expect({ first: await first(), second: await second() }).toEqual({ first: 200, second: 200 });
+    for (const text of [post('{"a":1}'), chunked("a=1"), get]) expect(await statusOf(text)).toBe(200);
+    await graph.stop(0);
+  });
+
+  test("D-97: a request that is turned away has the headers that every response to its like has", async () => {
+    const { graph, hold, release } = await occupied({ requestsMax: 1 }, http);
+    const held = await hold("a=1");
+    const headersOf = async (text: string) => (await exchange(graph.port, [text])).responses[0]?.headers;
+    expect(await headersOf("POST /1/old HTTP/1.1\r\nHost: h\r\n\r\n")).toMatchObject({ deprecation: "@1", "retry-after": "1" });
+    expect((await headersOf(post("{}")))?.deprecation).toBeUndefined();
+    release();
+    await held();
+    await graph.stop(0);
+  });
+
+  test("a server that stops does not wait for resting connections longer than they rest", async () => {
+    const { graph, hold, release } = await occupied({ requestsMax: 1 }, http);
+    const held = await hold("a=1");
+    const resting = exchange(graph.port, [get], { responses: 2 });
+    while (graph.metrics.turnedAway < 1) await Bun.sleep(1);
+    const stopped = graph.stop(60_000);
+    release();
+    await held();
+    await stopped;
+    const { responses, isClosedByServer } = await resting;
+    expect(responses.map(({ status }) => status)).toEqual([503]);
+    expect(isClosedByServer).toBe(true);
+  });
 });
 
 test("D-97: a request that is turned away has its response at once, and its connection rests", async () => {
@@ -62,44 +103,6 @@ test("D-97: a request that is turned away has its response at once, and its conn
   expect(events).toEqual(["sent 503"]);
   await finished.promise;
   expect(events).toEqual(["sent 503", "finished"]);
-});
-
-test("the bodies of running requests are bounded together, and the one that goes beyond it is the last one taken", async () => {
-  const { graph, hold, release } = await occupied({ requestBytesMax: 100 });
-  const statusOf = async (text: string) => (await exchange(graph.port, [text])).responses[0]?.status;
-  const first = await hold("a".repeat(99));
-  expect(await statusOf(post('{"a":1}'))).toBe(200);
-  const second = await hold("a".repeat(50));
-  for (const text of [post('{"a":1}'), chunked("a=1"), get]) expect(await statusOf(text)).toBe(503);
-  release();
-  expect({ first: await first(), second: await second() }).toEqual({ first: 200, second: 200 });
-  for (const text of [post('{"a":1}'), chunked("a=1"), get]) expect(await statusOf(text)).toBe(200);
-  await graph.stop(0);
-});
-
-test("D-97: a request that is turned away has the headers that every response to its like has", async () => {
-  const { graph, hold, release } = await occupied({ requestsMax: 1 });
-  const held = await hold("a=1");
-  const headersOf = async (text: string) => (await exchange(graph.port, [text])).responses[0]?.headers;
-  expect(await headersOf("POST /1/old HTTP/1.1\r\nHost: h\r\n\r\n")).toMatchObject({ deprecation: "@1", "retry-after": "1" });
-  expect((await headersOf(post("{}")))?.deprecation).toBeUndefined();
-  release();
-  await held();
-  await graph.stop(0);
-});
-
-test("a server that stops does not wait for resting connections longer than they rest", async () => {
-  const { graph, hold, release } = await occupied({ requestsMax: 1 });
-  const held = await hold("a=1");
-  const resting = exchange(graph.port, [get], { responses: 2 });
-  while (graph.metrics.turnedAway < 1) await Bun.sleep(1);
-  const stopped = graph.stop(60_000);
-  release();
-  await held();
-  await stopped;
-  const { responses, isClosedByServer } = await resting;
-  expect(responses.map(({ status }) => status)).toEqual([503]);
-  expect(isClosedByServer).toBe(true);
 });
 
 test("D-97: the more connections rest, the later the next one is told to come back", () => {

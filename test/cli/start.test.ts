@@ -43,6 +43,15 @@ describe("plaza start --json", () => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) expect((await (await startPlaza(["--data", ":memory:"])).end(signal)).code).toBe(0);
   });
 
+  test("--http node listens with node:http, which alone sends a Keep-Alive header", async () => {
+    for (const http of ["own", "node"]) {
+      const plaza = await startPlaza(["--data", ":memory:", "--http", http]);
+      const { status, headers } = await fetch(`${plaza.ready.base_url}/openapi.json`);
+      expect({ status, isNode: headers.has("keep-alive") }).toEqual({ status: 200, isNode: http === "node" });
+      expect((await plaza.end()).code).toBe(0);
+    }
+  });
+
   test("a signal lets a running request end, and takes no new one", async () => {
     const plaza = await startPlaza(["--data", ":memory:"]);
     const waiting = plaza.control("POST", "requests/expect", { operation: "none", count: 0, within_ms: 500 });

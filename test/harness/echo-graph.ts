@@ -1,11 +1,11 @@
-/** A server whose pipeline say what they were given: for tests of everything around the pipeline, without a database. */
+/** A server whose pipeline returns what it was given: for tests of everything around the pipeline, without a database. */
 
 import type { GraphRequest, GraphResponse } from "#graph/pipeline/request";
 import { renderError } from "#graph/response/error-forms";
 import { RequestLog } from "#graph/worlds/request-log";
 import type { World } from "#graph/worlds/world";
 import { defaultLimits, type HttpLimits } from "#http/limits";
-import { type GraphServer, type GraphServerOptions, serveGraph } from "#http/server";
+import { type GraphServer, type GraphServerOptions, type HttpListener, serveGraph } from "#http/server";
 import { surfaces } from "#surfaces/surfaces";
 
 export const echoWorld = (name: string): World =>
@@ -31,9 +31,12 @@ export interface Echo {
   readonly authorization: string | null;
 }
 
+/** Both listeners serve the same: for `describe.each`. */
+export const httpListeners: readonly HttpListener[] = ["own", "node"];
+
 const TRACE_ID = "Aecho0000000";
 
-/** A defect is raised as the pipeline do it; everything else is told back. */
+/** A defect is raised as the pipeline does it; everything else is returned. */
 export async function echo(world: World, request: GraphRequest): Promise<GraphResponse> {
   await Promise.resolve();
   const common = { operation: "echo", traceId: TRACE_ID, app: undefined };
@@ -80,11 +83,12 @@ export async function serveEcho(options: Partial<Omit<GraphServerOptions, "limit
   return { ...server, world, unexpected };
 }
 
-/** Pipeline on which requests of `/held` wait until they are let go. */
-export async function serveHeld(limits: Partial<HttpLimits>): Promise<{ readonly graph: EchoGraph; release(): void }> {
+/** Requests of `/held` wait in the pipeline until they are released. */
+export async function serveHeld(limits: Partial<HttpLimits>, http: HttpListener = "own"): Promise<{ readonly graph: EchoGraph; release(): void }> {
   const gate = Promise.withResolvers<void>();
   const graph = await serveEcho({
     limits,
+    http,
     handleRequest: async (_deps, world, request) => {
       if (request.path === "/held") await gate.promise;
       return echo(world, request);

@@ -1,0 +1,42 @@
+import { describe, expect, test } from "bun:test";
+import { type EchoGraph, serveEcho } from "#harness/echo-graph";
+import { exchange } from "#harness/raw-http";
+import type { HttpLimits } from "../limits.ts";
+
+async function usingServer(limits: Partial<HttpLimits>, work: (graph: EchoGraph) => Promise<void>): Promise<void> {
+  const graph = await serveEcho({ limits });
+  try {
+    await work(graph);
+  } finally {
+    await graph.stop(0);
+  }
+}
+
+const post = (headers: string): string => `POST /1 HTTP/1.1\r\nHost: h\r\n${headers}\r\n`;
+
+describe("what only the own listener promises", () => {
+  // node:http hands every body over later than its head.
+  test("a body that comes with its head needs none of the memory of those that are arriving", async () => {
+    await usingServer({ arrivingBytesMax: 0 }, async ({ port }) => {
+      const head = post("Content-Length: 3\r\n");
+      expect((await exchange(port, [`${head}a=1`])).responses[0]?.status).toBe(200);
+      expect((await exchange(port, [head, "a=1"], { gapMs: 20 })).responses[0]?.status).toBe(503);
+    });
+  });
+
+  // node:http skips as many as come, within the time of a head.
+  test("several empty lines before a request are refused", async () => {
+    await usingServer({}, async ({ port }) => {
+      const { responses } = await exchange(port, ["\r\n\r\nGET /1 HTTP/1.1\r\nHost: h\r\n\r\n"]);
+      expect(responses[0]).toMatchObject({ status: 400, headers: { connection: "close" } });
+    });
+  });
+
+  // node:http has higher limits.
+  test.each(["fffffffff\r\n", `1;${"x".repeat(300)}\r\n`])("a size line that is too long is refused: %s", async (chunks) => {
+    await usingServer({}, async ({ port }) => {
+      const { responses } = await exchange(port, [post("Transfer-Encoding: chunked\r\n") + chunks]);
+      expect(responses[0]).toMatchObject({ status: 400, headers: { connection: "close" } });
+    });
+  });
+});
