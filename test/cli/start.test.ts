@@ -245,7 +245,7 @@ describe("for a person", () => {
     };
   }
 
-  test("addresses, control key, demo tokens, and calls that work when pasted; on each start again", async () => {
+  test("addresses, control key, demo tokens, and requests that work when pasted; on each start again", async () => {
     const data = newFolder();
     for (const start of ["first", "second"]) {
       const { text, stop } = await printed(data);

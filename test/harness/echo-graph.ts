@@ -33,7 +33,7 @@ export interface Echo {
 
 const TRACE_ID = "Aecho0000000";
 
-/** A defect is raised as the pipeline do it; everything else is told back. */
+/** A defect is thrown as the pipeline throws it; everything else is echoed. */
 export async function echo(world: World, request: GraphRequest): Promise<GraphResponse> {
   await Promise.resolve();
   const common = { operation: "echo", traceId: TRACE_ID, app: undefined };

@@ -1,4 +1,4 @@
-/** A connection on a socket that is none: the test decides every byte, turn and response. */
+/** A connection without a socket: the test decides every byte, turn and response. */
 import type { ByteSocket } from "#http/http1/byte-socket";
 import { Connection, type ConnectionLimits, type ConnectionOwner, type ReceivedBody } from "#http/http1/connection";
 import type { ProtocolProblem } from "#http/http1/problem";
@@ -40,7 +40,7 @@ export interface OwnerOptions extends Partial<ConnectionLimits> {
   readonly isLate?: boolean;
 }
 
-/** A server that notes its requests, and answers each with 204. */
+/** A server that notes its requests, and returns 204 for each. */
 export class Owner implements ConnectionOwner {
   readonly limits: ConnectionLimits;
   /** Of the clock, which stands still until a test moves it. */

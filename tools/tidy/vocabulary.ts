@@ -41,7 +41,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   "route, projection": ["matching", "project"],
 };
 
-const COUNTED = "(?:an?|the|each|every|one|no|any|another|other|same|of|per|by|in|with|two|three|many|few|fewer|more|\\d[\\d,]*)";
+const COUNTED = "(?:an?|the|each|every|one|no|any|another|other|same|of|per|by|in|with|two|three|many|few|fewer|more|(?<!app )\\d[\\d,]*)";
 
 /** Found in prose and in messages; each is linear, because nothing in it repeats. */
 const PHRASES: readonly (readonly [RegExp, string])[] = [
@@ -78,7 +78,7 @@ const EXEMPT: readonly { readonly names: readonly string[]; readonly paths: RegE
     paths: /^(conformance\/worlds|test\/compatibility)\//,
     because: "made-up data: a publishing house, an opened door",
   },
-  { names: ["made by a call", "over a call"], paths: /^test\/compatibility\//, because: "a text in the stored data of an earlier version" },
+  { names: ["made by a call", "Made by a call"], paths: /^test\/compatibility\//, because: "a text in the stored data of an earlier version" },
   { names: ["The call has been auto-upgraded"], paths: /./, because: "D-81's text of a header, which callers may look for" },
 ];
 
