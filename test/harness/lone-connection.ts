@@ -5,17 +5,17 @@ import type { ProtocolProblem } from "#http/http1/problem";
 import type { RequestHead } from "#http/http1/request-head";
 import { defaultLimits, parserHeaderBytesMax } from "#http/limits";
 
-/** A socket that takes as many bytes as it has room for, and notes everything. */
+/** A socket that takes as many bytes as it accepts, and notes everything. */
 class Line implements ByteSocket {
   written = "";
   readonly events: string[] = [];
-  room = Number.POSITIVE_INFINITY;
+  capacity = Number.POSITIVE_INFINITY;
   readonly remoteAddress = "127.0.0.1";
 
   write(data: string | Uint8Array): number {
     const bytes = Buffer.from(data as string);
-    const taken = Math.min(this.room, bytes.length);
-    this.room -= taken;
+    const taken = Math.min(this.capacity, bytes.length);
+    this.capacity -= taken;
     this.written += bytes.toString("latin1", 0, taken);
     return taken;
   }

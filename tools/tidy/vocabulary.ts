@@ -19,7 +19,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   "receive buffer": ["inbox", "inboxes"],
   "fields of another feature": ["gifts"],
   "metrics, or measurements": ["figure", "figures"],
-  controlled: ["steer", "steers", "steered", "steering"],
+  "result of a transition, or controlled": ["steered"],
   fixed: ["mend", "mends", "mended", "mending"],
   "the one who acts, by name": ["whoever", "he", "him", "his"],
 };
@@ -28,7 +28,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
 const NAME_WORDS: Readonly<Record<string, readonly string[]>> = {
   request: ["call", "calls"],
   response: ["answer", "answers", "answered", "answering"],
-  authorization: ["asking", "question", "questions"],
+  authorization: ["asking"],
   reported: ["told"],
 };
 
@@ -37,6 +37,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   ResultWriter: ["Ends", "EndsOptions"],
   SchemaNode: ["Words", "FieldWords"],
   PortRegistry: ["ReaderRegistry"],
+  PolicyInput: ["Question"],
   "canSee, deny, visibility": ["sees", "refuses", "seenBy"],
   "route, projection": ["matching", "project"],
 };
