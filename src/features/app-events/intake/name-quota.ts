@@ -3,11 +3,16 @@ import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import type { FactCache } from "#storage/facts";
 import { deactivatedName, eventPath, tooManyNames } from "../app-events.errors.ts";
-import type { Report } from "./batch.ts";
 import { countActiveNames, eventNameKey, findNames, insertNames } from "./names.store.ts";
 
 /** Whether a stored name is active. Other processes see a deactivation within 1 s; absence is never cached. */
 export type KnownNames = FactCache<{ readonly active: boolean }>;
+
+/** What the quota needs of a report. */
+interface NamedEvents {
+  readonly events: readonly { readonly name: string }[];
+  readonly event_name_limit: number;
+}
 
 export class NameQuota {
   readonly #tx: Transaction;
@@ -25,7 +30,7 @@ export class NameQuota {
     this.#free = free;
   }
 
-  static async open(tx: Transaction, app: NodeId, known: KnownNames, reports: readonly Report[]): Promise<NameQuota> {
+  static async open(tx: Transaction, app: NodeId, known: KnownNames, reports: readonly NamedEvents[]): Promise<NameQuota> {
     const states = new Map<string, boolean>();
     const unknown = new Set<string>();
     for (const { events } of reports) {
