@@ -8,7 +8,7 @@ import { failureText } from "./report.ts";
 import { type RunningServer, serverKey, startServer } from "./server.ts";
 import { runCase } from "./session.ts";
 
-/** A case has up to some hundred calls; a start on a loaded machine may take long. */
+/** A case has up to some hundred requests; a start on a loaded machine may take long. */
 const CASE_TIMEOUT_MS = 60_000;
 
 const cases = loadCases();

@@ -1,5 +1,5 @@
 /**
- * A callback address for cases about webhooks: answers handshakes, keeps what arrives, and misbehaves where the path asks for
+ * A callback address for cases about webhooks: passes handshakes, keeps what arrives, and misbehaves where the path asks for
  * it. `{{receiver}}` is its address; each case takes a path of its own below it.
  */
 import { createServer, type IncomingMessage, type Server } from "node:http";
@@ -70,7 +70,7 @@ export class Receiver {
   }
 }
 
-/** D-61: 200 with the challenge as body; `/refuses/…` and `/wrong-challenge/…` answer as they say. */
+/** D-61: 200 with the challenge as body; `/refuses/…` and `/wrong-challenge/…` do what they are named after. */
 function handshake(path: string, query: URLSearchParams): { status: number; body: string } {
   if (/\/refuses(\/|$)/.test(path)) return { status: 403, body: "refused" };
   if (/\/wrong-challenge(\/|$)/.test(path)) return { status: 200, body: "not the challenge" };

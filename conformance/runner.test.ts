@@ -56,7 +56,7 @@ test("each operator tells what satisfies it from what does not", () => {
 
 describe("the error forms", () => {
   const flat = { message: "m", code: 100, type: "OAuthException", pftrace_id: "t" };
-  test("are told apart, and know their fields", () => {
+  test("are distinguished, and know their fields", () => {
     expect(problemsOf(flat, { flat_error: { code: 100 } })).toBe(0);
     expect(problemsOf({ error: flat }, { wrapped_error: { code: 100 } })).toBe(0);
     expect(problemsOf({ error: flat }, { flat_error: {} })).toBeGreaterThan(0);
@@ -135,7 +135,7 @@ describe("the receiver", () => {
     }
   };
 
-  test("keeps what arrives and answers as its path says", async () => {
+  test("keeps what arrives and returns what its path asks for", async () => {
     const failure = await outcomeOf(
       { get: "/x?hub.challenge=42&hub.verify_token=v", expect: { status: 200, text: "42" } },
       { get: "/refuses/x?hub.challenge=42", expect: { status: 403 } },

@@ -86,7 +86,7 @@ class Session {
         return [];
       case "receive":
         return await this.#receive(step);
-      case "call":
+      case "request":
         return await this.#requests(step);
     }
   }

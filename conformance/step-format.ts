@@ -13,7 +13,7 @@ interface StepEnd {
 }
 
 export interface ExchangeStep extends StepEnd, RequestStep {
-  readonly kind: "call";
+  readonly kind: "request";
   readonly repeat?: number | string;
   readonly follow?: "next" | "previous" | "after" | "before";
   readonly take?: string;
@@ -87,14 +87,14 @@ function exchangeStep(raw: Raw, defaults: Raw, end: StepEnd, where: string): Exc
   refuseUnknown(raw, [verb ?? "send", ...REQUEST_KEYS, ...END_KEYS, "repeat", "follow", "take"], where);
   // `send` is split into method and target when its variables are filled in: they may hold both.
   const [method, target] = verb === undefined ? [String(raw.send ?? ""), ""] : [verb.toUpperCase(), String(raw[verb])];
-  if (method === "") throw new Error(`${where}: neither a call, a control step, receive, set nor use`);
+  if (method === "") throw new Error(`${where}: neither a request, a control step, receive, set nor use`);
   const request = Object.fromEntries(
     REQUEST_KEYS.filter((key) => raw[key] !== undefined || defaults[key] !== undefined).map((key) => [key, raw[key] ?? defaults[key]]),
   );
   const isAdministrative = raw.on === "control" || raw.on === "world";
   if (isAdministrative) delete request.token;
   return {
-    kind: "call",
+    kind: "request",
     ...(request as Partial<RequestStep>),
     method,
     target,
@@ -106,13 +106,13 @@ function exchangeStep(raw: Raw, defaults: Raw, end: StepEnd, where: string): Exc
   };
 }
 
-/** The short forms of the control API's calls (operating.md: Control API). */
+/** The short forms of the control API's requests (operating.md: Control API). */
 function controlStep(raw: Raw, end: StepEnd, where: string): ExchangeStep | undefined {
   const verb = CONTROL_VERBS.find((name) => raw[name] !== undefined);
   if (verb === undefined) return undefined;
   refuseUnknown(raw, [verb, ...END_KEYS, ...(verb === "mint" ? ["as"] : [])], where);
   const exchange = (method: string, target: string, json?: unknown): ExchangeStep => ({
-    kind: "call",
+    kind: "request",
     method,
     target,
     on: "world",

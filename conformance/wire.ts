@@ -21,8 +21,8 @@ export interface WireResponse {
   readonly text: string;
 }
 
-/** Longer than any deadline that a server keeps for an ordinary call. */
-const ANSWER_WITHIN_MS = 20_000;
+/** Longer than any deadline that a server keeps for an ordinary request. */
+const RESPONSE_WITHIN_MS = 20_000;
 const BLANK_LINE = Buffer.from("\r\n\r\n");
 const LINE_END = Buffer.from("\r\n");
 
@@ -43,11 +43,11 @@ export function send(request: WireRequest): Promise<WireResponse> {
       else resolve(outcome);
     };
     const noteEnd = (problem?: Error) => {
-      // A server that refuses a request early closes before it has read all of it; what it answered still counts.
+      // A server that refuses a request early closes before it has read all of it; its response still counts.
       const response = parseResponse(received, request.method, true);
-      finish(response ?? problem ?? new Error(`the connection ended without an answer, after ${received.length} bytes`));
+      finish(response ?? problem ?? new Error(`the connection ended without a response, after ${received.length} bytes`));
     };
-    socket.setTimeout(ANSWER_WITHIN_MS, () => finish(new Error(`no answer within ${ANSWER_WITHIN_MS} ms`)));
+    socket.setTimeout(RESPONSE_WITHIN_MS, () => finish(new Error(`no response within ${RESPONSE_WITHIN_MS} ms`)));
     socket.on(isSecure ? "secureConnect" : "connect", () => socket.write(bytesOf(request, origin.host)));
     socket.on("data", (chunk: Buffer) => {
       received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);

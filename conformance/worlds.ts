@@ -61,7 +61,7 @@ export async function loadWorld(target: Target, world: World): Promise<void> {
       Authorization: `Bearer ${target.controlKey}`,
     });
     if (response.status >= 300 && response.status !== 409)
-      throw new Error(`loading the world: POST ${path} answered ${response.status} ${response.text}`);
+      throw new Error(`loading the world: POST ${path} returned ${response.status} ${response.text}`);
   };
   for (const key of KEYS_IN_ORDER) for (const entry of (world[key] ?? []) as Entry[]) await post(`/nodes/${key}`, entry);
   for (const token of (world.tokens ?? []) as Entry[]) await post("/tokens", token);

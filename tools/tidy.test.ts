@@ -73,7 +73,7 @@ describe("places", () => {
     randomness: "const a = Math.random();",
     Bun: "Bun.gc(true);",
     "listening socket": "createServer(a);",
-    "outbound call": 'await fetch("http://a");',
+    "outbound request": 'await fetch("http://a");',
     SQL: 'const a = "SELECT a FROM b WHERE c";',
     "sql tag": 'import { sql } from "#storage/sql";',
   };

@@ -31,7 +31,7 @@ function run(root: string, command: readonly string[]): string {
 const start = (root: string): string => run(root, [join(root, "bin/plaza")]);
 const build = (root: string): string => run(root, ["node", "tools/build.mjs"]);
 
-/** As if it had been changed later: file systems differ in how finely they tell times. */
+/** As if it had been changed later: file systems differ in the precision of their times. */
 function changeLater(path: string): void {
   const later = new Date(Date.now() + 5_000);
   utimesSync(path, later, later);
@@ -60,7 +60,7 @@ test("a build is made anew when a source or a dependency changed, and only then;
   expect(readdirSync(root).filter((name) => name.startsWith("build"))).toEqual(["build"]);
 });
 
-test("a source that cannot be put together is told, and keeps nothing from starting", () => {
+test("a source that cannot be bundled is reported, and the program starts all the same", () => {
   const root = copyOfProgram();
   build(root);
   writeFileSync(join(root, "src/cli/plaza.ts"), `import { nothing } from "./nowhere.ts"; console.log(nothing);`);

@@ -58,7 +58,7 @@ describe("plaza start --json", () => {
     await Bun.sleep(100);
     const ended = plaza.end();
     await Bun.sleep(100);
-    expect(fetch(`${plaza.ready.control_url}/healthz`, { keepalive: false })).rejects.toThrow();
+    await expect(fetch(`${plaza.ready.control_url}/healthz`, { keepalive: false })).rejects.toThrow();
     expect((await waiting).status).toBe(200);
     expect((await ended).code).toBe(0);
   });
@@ -254,7 +254,7 @@ describe("for a person", () => {
     };
   }
 
-  test("addresses, control key, demo tokens, and calls that work when pasted; on each start again", async () => {
+  test("addresses, control key, demo tokens, and requests that work when pasted; on each start again", async () => {
     const data = newFolder();
     for (const start of ["first", "second"]) {
       const { text, stop } = await printed(data);

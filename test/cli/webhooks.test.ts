@@ -26,7 +26,7 @@ async function readUntil(
   return text;
 }
 
-test("plaza listen takes an app's webhooks, hands them on as they came, and gives the callback back; plaza trigger tells how it went", async () => {
+test("plaza listen takes an app's webhooks, hands them on unchanged, and restores the callback; plaza trigger prints the result", async () => {
   const server = await startServer(["--data", ":memory:", "--world", worldFile(world)]);
   const env = { PLAZA_CONTROL_URL: server.control_url, PLAZA_CONTROL_KEY: server.control_key };
   const app = async () =>

@@ -19,11 +19,11 @@ test("I1-35: with --workers the test events view shows what all of them took in,
     });
     expect(sent.status).toBe(200);
   }
-  let told = "";
+  let streamed = "";
   const decoder = new TextDecoder();
   for await (const bytes of live) {
-    told += decoder.decode(bytes, { stream: true });
-    if (names.every((name) => told.includes(`"${name}"`))) break;
+    streamed += decoder.decode(bytes, { stream: true });
+    if (names.every((name) => streamed.includes(`"${name}"`))) break;
   }
   const { data } = (await (await fetch(view, { headers: { authorization } })).json()) as { data: { event_name: string; verdict: string }[] };
   expect(data.map(({ event_name }) => event_name).sort()).toEqual(names.sort());

@@ -36,7 +36,7 @@ async function withWorkers(count: number): Promise<RunningPlaza> {
   return startPlaza(["--data", await (await sharedPostgres()).newDatabase(), "--workers", String(count)]);
 }
 
-/** Which processes answer on the port: each request on a connection of its own. */
+/** Which processes serve the port: each request on a connection of its own. */
 async function allResponse(plaza: RunningPlaza, requests = 30): Promise<void> {
   for (let i = 0; i < requests; i++) expect((await plaza.page("custom_labels")).status).toBe(200);
 }

@@ -1,10 +1,10 @@
-/** Data that an older program wrote: it opens, answers as it did there, and takes writes (README.md). */
+/** Data that an older program wrote opens, gives the same responses as there, and takes writes (README.md). */
 import { afterEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { endAll, type RunningPlaza, startPlaza } from "../cli/plaza-process.ts";
-import { ask, fromLines, type Recorded } from "./answers.ts";
 import { fixtures } from "./fixtures.ts";
+import { ask, fromLines, type Recorded } from "./responses.ts";
 
 afterEach(endAll);
 
@@ -51,7 +51,7 @@ async function startEncoder(plaza: RunningPlaza): Promise<void> {
 
 describe.each([...fixtures])("data of $version on $database", ({ folder, open }) => {
   test("opens with the same responses, takes writes, and the program ends with exit code 0", async () => {
-    const recorded = fromLines(readFileSync(join(folder, "answers.jsonl"), "utf8"));
+    const recorded = fromLines(readFileSync(join(folder, "responses.jsonl"), "utf8"));
     expect(recorded.length).toBeGreaterThan(200);
     const { data, env } = await open();
     const plaza = await startPlaza(["--data", data], { env });

@@ -1,8 +1,8 @@
-/** Fills an empty program over HTTP: the world file first, then what only calls bring about. */
+/** Fills an empty program over HTTP: the world file first, then what only requests bring about. */
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import type { Ready } from "../cli/plaza-process.ts";
-import type { RecordedRequest } from "./answers.ts";
+import type { RecordedRequest } from "./responses.ts";
 
 const NOW = 1_795_000_000;
 const DAY_SECONDS = 86_400;

@@ -11,10 +11,10 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from
 import { join } from "node:path";
 import { type PostgresCluster, startPostgresCluster } from "#harness/postgres-cluster";
 import { endAll, newFolder, startPlaza } from "../cli/plaza-process.ts";
-import { ask, type Recorded, type RecordedRequest, toLines } from "./answers.ts";
 import { FETCHED_FEED, fill } from "./fill.ts";
 import { openFolder, openPostgres, type Place } from "./places.ts";
 import { recordedRequests, requestsBehind } from "./recorded-requests.ts";
+import { ask, type Recorded, type RecordedRequest, toLines } from "./responses.ts";
 
 /** Ids, tokens and secrets are the same each time. */
 const SEED = "7";
@@ -65,10 +65,10 @@ async function writeResponses(folder: string, open: () => Promise<Place>): Promi
   const [first, second] = [toLines(await record(await open())), toLines(await record(await open()))];
   if (first !== second) {
     const after = second.split("\n");
-    throw new Error(`answered differently: ${first.split("\n").filter((line, at) => line !== after[at])}`);
+    throw new Error(`the second recording differs: ${first.split("\n").filter((line, at) => line !== after[at])}`);
   }
-  writeFileSync(join(folder, "answers.jsonl"), first);
-  console.log(`${folder}: ${first.split("\n").length - 1} answers`);
+  writeFileSync(join(folder, "responses.jsonl"), first);
+  console.log(`${folder}: ${first.split("\n").length - 1} responses`);
 }
 
 async function makeSqlite(folder: string): Promise<void> {

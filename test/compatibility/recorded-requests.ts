@@ -1,6 +1,6 @@
-/** The requests whose answers a fixture keeps: reads of every kind on every surface, and the control API's lists and exports. */
+/** The requests whose responses a fixture keeps: reads of every kind on every surface, and the control API's lists and exports. */
 import { createHmac } from "node:crypto";
-import type { RecordedRequest } from "./answers.ts";
+import type { RecordedRequest } from "./responses.ts";
 
 type On = RecordedRequest["on"];
 

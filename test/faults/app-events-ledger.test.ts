@@ -51,7 +51,7 @@ async function report(base_url: string, events: readonly object[]): Promise<numb
   return response.status;
 }
 
-/** `address` answers where the server is by now: it is another one after each kill. */
+/** `address` returns where the server is by now: it is another one after each kill. */
 async function send(address: () => string, ledger: Ledger, sender: number): Promise<void> {
   for (let number = 0; !ledger.isOver; ) {
     const count = 1 + Math.floor(Math.random() * 5);
@@ -69,9 +69,9 @@ async function sendUntilAcknowledged(address: () => string, events: readonly Led
     try {
       const status = await report(address(), events);
       if (status === 200) return;
-      if (status !== 503) throw new Error(`the server answered ${status}`);
+      if (status !== 503) throw new Error(`the server returned ${status}`);
     } catch (error) {
-      if (error instanceof Error && error.message.startsWith("the server answered")) throw error;
+      if (error instanceof Error && error.message.startsWith("the server returned")) throw error;
     }
     await Bun.sleep(20);
   }

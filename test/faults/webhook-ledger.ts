@@ -1,9 +1,9 @@
 /** What was acknowledged and what arrived: the two sides of at-least-once (D-62). */
 import { expect } from "bun:test";
 import { isProving } from "#harness/proof";
-import { type ReceiverProcess, SECRET } from "#harness/receiver-process";
 import type { Server } from "#harness/server";
-import type { LogEntry } from "#harness/webhook-receiver";
+import { type ReceiverProcess, SECRET } from "../webhooks/receiver-process.ts";
+import type { LogEntry } from "../webhooks/webhook-receiver.ts";
 
 const ACCOUNTS = Array.from({ length: 50 }, (_, at) => String(4_001 + at));
 

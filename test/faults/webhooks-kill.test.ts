@@ -6,8 +6,8 @@ import { test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { sharedPostgres, startPostgresCluster } from "#harness/postgres-cluster";
 import { isProving, tries } from "#harness/proof";
-import { startReceiverProcess } from "#harness/receiver-process";
 import { startServer, temporaryFolder, worldFile } from "#harness/server";
+import { startReceiverProcess } from "../webhooks/receiver-process.ts";
 import { Ledger, settle, worldOf } from "./webhook-ledger.ts";
 
 const WRITERS = 16;

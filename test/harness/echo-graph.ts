@@ -36,7 +36,7 @@ export const httpListeners: readonly HttpListener[] = ["own", "node"];
 
 const TRACE_ID = "Aecho0000000";
 
-/** A defect is raised as the pipeline does it; everything else is returned. */
+/** A defect is thrown as the pipeline throws it; everything else is echoed. */
 export async function echo(world: World, request: GraphRequest): Promise<GraphResponse> {
   await Promise.resolve();
   const common = { operation: "echo", traceId: TRACE_ID, app: undefined };

@@ -1,21 +1,21 @@
-/** A connection on a socket that is none: the test decides every byte, turn and response. */
+/** A connection without a socket: the test decides every byte, turn and response. */
 import type { ByteSocket } from "#http/http1/byte-socket";
 import { Connection, type ConnectionLimits, type ConnectionOwner, type ReceivedBody } from "#http/http1/connection";
 import type { ProtocolProblem } from "#http/http1/problem";
 import type { RequestHead } from "#http/http1/request-head";
 import { defaultLimits, parserHeaderBytesMax } from "#http/limits";
 
-/** A socket that takes as many bytes as it has room for, and notes everything. */
+/** A socket that takes as many bytes as it accepts, and notes everything. */
 class Line implements ByteSocket {
   written = "";
   readonly events: string[] = [];
-  room = Number.POSITIVE_INFINITY;
+  capacity = Number.POSITIVE_INFINITY;
   readonly remoteAddress = "127.0.0.1";
 
   write(data: string | Uint8Array): number {
     const bytes = Buffer.from(data as string);
-    const taken = Math.min(this.room, bytes.length);
-    this.room -= taken;
+    const taken = Math.min(this.capacity, bytes.length);
+    this.capacity -= taken;
     this.written += bytes.toString("latin1", 0, taken);
     return taken;
   }
@@ -40,7 +40,7 @@ export interface OwnerOptions extends Partial<ConnectionLimits> {
   readonly isLate?: boolean;
 }
 
-/** A server that notes its requests, and answers each with 204. */
+/** A server that notes its requests, and returns 204 for each. */
 export class Owner implements ConnectionOwner {
   readonly limits: ConnectionLimits;
   /** Of the clock, which stands still until a test moves it. */

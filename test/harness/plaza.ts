@@ -125,7 +125,7 @@ export class TestPlaza {
   post = (path: string, request?: TestRequest) => this.request("POST", path, request);
   delete = (path: string, request?: TestRequest) => this.request("DELETE", path, request);
 
-  /** Mints a token and answers its value. */
+  /** Mints a token and returns its value. */
   async mint(token: Partial<Token> & Pick<Token, "type" | "app">): Promise<string> {
     const value = `test-${randomSecret(12)}`;
     const none = { user: undefined, page: undefined, social_account: undefined, microblog_user: undefined };
@@ -169,7 +169,9 @@ function checkResponse(result: TestResponse, endpoint: Endpoint, profile: "stric
   // D-34: what a request asks for beside the response is no part of its contract.
   const { __debug__: _, metadata: __, ...own } = result.body;
   if (validator.Check(own)) return;
-  throw new Error(`${result.operation} answered against its contract: ${JSON.stringify(validator.Errors(own))}\n${JSON.stringify(result.body)}`);
+  throw new Error(
+    `${result.operation} returned what its contract does not allow: ${JSON.stringify(validator.Errors(own))}\n${JSON.stringify(result.body)}`,
+  );
 }
 
 function checkError(result: TestResponse, endpoint: Endpoint | undefined): void {
@@ -179,7 +181,7 @@ function checkError(result: TestResponse, endpoint: Endpoint | undefined): void 
     const statuses = [entry.status, entry.flatStatus];
     return statuses.includes(result.status) && [entry.code, entry.flatCode].includes(error.code) && entry.subcode === error.error_subcode;
   });
-  if (!isDeclared) throw new Error(`${result.operation} answered an undeclared error: ${result.status} ${JSON.stringify(result.body)}`);
+  if (!isDeclared) throw new Error(`${result.operation} returned an undeclared error: ${result.status} ${JSON.stringify(result.body)}`);
   expect(error.pftrace_id).toBe(result.headers["x-pf-trace-id"]);
 }
 

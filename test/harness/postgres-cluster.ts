@@ -15,7 +15,7 @@ type StopMode = "smart" | "fast" | "immediate";
 export interface PostgresCluster {
   /** Of the database `postgres`, by TCP on the loopback address, as superuser. */
   readonly url: string;
-  /** Makes an empty database of its own and answers its url. */
+  /** Makes an empty database and returns its url. */
   newDatabase(): Promise<string>;
   /** Shuts the server down; `start` brings it back on the same port, with its data. */
   halt(mode: StopMode): Promise<void>;

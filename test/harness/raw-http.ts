@@ -62,7 +62,7 @@ async function sendParts(socket: ReturnType<typeof connect>, parts: readonly (st
   }
 }
 
-/** The complete answers in a text of Latin-1; one without a length has no body. */
+/** The complete responses in a text of Latin-1; one without a length has no body. */
 function respondsIn(text: string, isHead: boolean): RawResponse[] {
   const responses: RawResponse[] = [];
   let at = 0;
@@ -76,7 +76,7 @@ function respondsIn(text: string, isHead: boolean): RawResponse[] {
     const status = Number(statusLine.split(" ")[1]);
     const end = headEnd + 4 + (isHead ? 0 : Number(headers["content-length"] ?? 0));
     if (end > text.length) break;
-    // An interim answer is none.
+    // An interim response does not count.
     if (status !== 100) responses.push({ status, headers, body: Buffer.from(text.slice(headEnd + 4, end), "latin1").toString("utf8") });
     at = end;
   }

@@ -1,4 +1,4 @@
-/** A callback on loopback: answers handshakes and keeps what it is sent. */
+/** A callback on loopback: passes handshakes and keeps the POSTs that it receives. */
 import { afterThisTest } from "./cleanup.ts";
 
 export interface Receiver {
@@ -8,7 +8,7 @@ export interface Receiver {
   readonly posts: { body: string; headers: Record<string, string> }[];
 }
 
-/** `answer` says what a handshake is answered; by default the challenge. */
+/** `response` makes the response of a handshake; by default the challenge. */
 export function startReceiver(response: (challenge: string) => Response | Promise<Response> = (challenge) => new Response(challenge)): Receiver {
   const handshakes: Receiver["handshakes"] = [];
   const posts: Receiver["posts"] = [];

@@ -7,7 +7,7 @@ import { openPlaza, type TestPlaza } from "./plaza.ts";
 
 function sectionOf(plaza: TestPlaza, key: string): WorldSection {
   const section = sectionsOf(plaza.registry).find((one) => one.key === key);
-  if (section === undefined) throw new Error(`no room has the key ${key}`);
+  if (section === undefined) throw new Error(`no feature has the key ${key}`);
   return section;
 }
 

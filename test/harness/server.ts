@@ -34,7 +34,7 @@ export function temporaryFolder(): string {
   return folder;
 }
 
-/** Writes a world file and answers its path. */
+/** Writes a world file and returns its path. */
 export function worldFile(world: object): string {
   const path = join(temporaryFolder(), "world.json");
   writeFileSync(path, JSON.stringify(world));

@@ -1,5 +1,5 @@
 /**
- * The matrix caller × operation: for every operation of the interface, tokens that must not serve are refused as declared, and
+ * The matrix caller × operation: for every operation of the interface, tokens that do not suffice are refused as declared, and
  * refused requests change nothing.
  */
 import { describe, expect, test } from "bun:test";
@@ -25,7 +25,7 @@ function requestWith(plaza: TestPlaza, endpoint: Endpoint, token: string): Promi
 
 const errorOf = ({ body }: TestResponse) => body?.error ?? body;
 
-/** Refused because of the caller, or as if nothing were there. */
+/** Refused because of the caller, or as if the node did not exist. */
 function expectRefusal(endpoint: Endpoint, who: string, response: TestResponse): void {
   const { code, error_subcode } = errorOf(response);
   // D-52: sending to another account's id has an error of its own.

@@ -34,7 +34,7 @@ describe("disk full", () => {
 
     const database = closedAfterwards(await openSqlite({ folder, migrations: [notes] }));
     const stored = await database.reader.all<{ id: number }>(sql`SELECT id FROM notes ORDER BY id`);
-    // Every write answered is there, and none that was refused.
+    // Every acknowledged write is there, and none that was refused.
     expect(stored.map(({ id }) => id)).toEqual([...responded, ...afterwards].sort((a, b) => a - b));
   }, 30_000);
 });

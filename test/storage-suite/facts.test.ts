@@ -13,7 +13,7 @@ function listen(database: Database): string[] {
 }
 
 describeDrivers("facts", (driver) => {
-  test("a changed fact is heard when the write is answered, with what it names", async () => {
+  test("a changed fact is announced when the write returns, with what it names", async () => {
     const database = await openNew(driver);
     const heard = listen(database);
     await database.write(async (tx) => {
@@ -38,7 +38,7 @@ describeDrivers("facts", (driver) => {
     expect(new Set(heard)).toEqual(new Set(["token 2"]));
   });
 
-  test("a cache never answers with what was there before a write that has been answered", async () => {
+  test("a cache never returns what was there before a write that has returned", async () => {
     const database = await openNew(driver);
     const cache = new FactCache<number>(database, "note");
     const read = () =>
@@ -59,7 +59,7 @@ describeDrivers("facts", (driver) => {
   });
 });
 
-/** A database that does nothing but tell of changes. */
+/** A database that does nothing but announce changes. */
 function announcer() {
   const listeners: ((kind: string | undefined, key: string | undefined) => void)[] = [];
   return {
@@ -117,7 +117,7 @@ describe("fact cache", () => {
         const load = async (key: string) => {
           await scheduler.schedule(Promise.resolve(), "query arrives");
           const value = truth.get(key);
-          await scheduler.schedule(Promise.resolve(), "answer arrives");
+          await scheduler.schedule(Promise.resolve(), "result arrives");
           return value;
         };
         const change = async (key: string) => {

@@ -1,6 +1,6 @@
 /**
  * Run by disk-full.test.ts as another process, under a limit on the size of files: writes groups until some are refused,
- * then has the limit lifted and writes again. Prints what was answered and what was refused.
+ * then has the limit lifted and writes again. Prints which writes were acknowledged and which were refused.
  */
 import { execFileSync } from "node:child_process";
 import { GraphError } from "#kernel/errors";
@@ -38,7 +38,7 @@ for (let group = 0; group < 200 && groupsRefused < 3; group++) {
   if (refused !== 0 && refused !== 50) throw new Error(`${refused} of a group of 50 were refused`);
   if (refused > 0) groupsRefused++;
   const row = await database.reader.get<{ count: number }>(sql`SELECT COUNT(*) AS count FROM notes`);
-  if (row?.count !== responded.length) throw new Error(`${row?.count} rows are seen, ${responded.length} were answered`);
+  if (row?.count !== responded.length) throw new Error(`${row?.count} rows are seen, ${responded.length} were acknowledged`);
 }
 if (groupsRefused < 3) throw new Error("the limit was not reached");
 // One body writes more than the page cache holds, so that a statement in the middle of the group is what fails.

@@ -55,7 +55,7 @@ describe("data folder", () => {
     child.kill("SIGKILL");
     await child.exited;
     const database = await open(folder);
-    // What the other one had been answered for is there.
+    // What the other one had acknowledged is there.
     expect(await database.reader.get(count)).toEqual({ count: 1 });
   }, 20_000);
 

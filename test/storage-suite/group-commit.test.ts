@@ -52,7 +52,7 @@ describe("group commit", () => {
     expect(await database.reader.get(count)).toEqual({ count: 10_500 });
   });
 
-  test("nobody is answered before the commit: the reader sees what a response promises", async () => {
+  test("no write is acknowledged before the commit: the reader sees what was acknowledged", async () => {
     const database = await openNew(sqlite);
     await Promise.all(
       Array.from({ length: 200 }, async (_, id) => {
@@ -66,7 +66,7 @@ describe("group commit", () => {
         );
         const found = await database.reader.get(sql`SELECT 1 AS one FROM notes WHERE id = ${id}`);
         expect(found !== undefined).toBe(!isRefused);
-        // Also the refused are answered only now: they may have been refused for what an earlier one wrote.
+        // Refused ones end only now as well: what an earlier one wrote may be the reason.
         expect(await database.reader.get(count)).toEqual({ count: 100 });
       }),
     );

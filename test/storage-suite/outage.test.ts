@@ -46,7 +46,7 @@ describe("outage of PostgreSQL", () => {
 
   for (const how of ["fast", "immediate", "kill"] as const) {
     test(
-      `after ${how === "kill" ? "SIGKILL" : `a ${how} shutdown`} calls are refused at once, and served again when it is back`,
+      `after ${how === "kill" ? "SIGKILL" : `a ${how} shutdown`} reads and writes are refused at once, and served again when it is back`,
       async () => {
         const database = await open();
         const number = database.processNumber;
@@ -102,7 +102,7 @@ describe("outage of PostgreSQL", () => {
     expect(await database.reader.get(count)).toEqual({ count: 1 });
   });
 
-  test("a connection cut at COMMIT: the outcome is unknown, so the caller is told and nothing runs twice", async () => {
+  test("a connection cut at COMMIT: the outcome is unknown, so the caller gets an error and nothing runs twice", async () => {
     const url = await cluster.newDatabase();
     const database = closedAfterwards(await openPostgres({ url, schema: "plaza", migrations: [notes] }));
     await warm(database, 1);
@@ -143,7 +143,7 @@ describe("outage of PostgreSQL", () => {
     );
   });
 
-  test("a call that waits too long for a connection is refused", async () => {
+  test("a query that waits too long for a connection is refused", async () => {
     const url = await cluster.newDatabase();
     const database = closedAfterwards(await openPostgres({ url, schema: "plaza", migrations: [notes], poolSize: 1 }));
     const sleeping = database.reader.get(sql`SELECT CAST(pg_sleep(6) AS TEXT) AS slept`);

@@ -87,7 +87,7 @@ describeDrivers("writes", (driver) => {
     expect(await database.reader.get(count)).toEqual({ count: 3 });
   });
 
-  test("the number of changed rows is answered", async () => {
+  test("a write returns the number of changed rows", async () => {
     const database = await openNew(driver);
     await database.write(async (tx) => {
       for (let id = 1; id <= 5; id++) await tx.run(insert(id));
@@ -124,14 +124,14 @@ describeDrivers("writes", (driver) => {
       tx.afterCommit(() => log.push("second"));
       log.push("body");
     });
-    log.push("answered");
+    log.push("acknowledged");
     await database
       .write(async (tx) => {
         tx.afterCommit(() => log.push("never"));
         throw new Error("refused");
       })
       .catch(() => {});
-    expect(log).toEqual(["body", "first", "second", "answered"]);
+    expect(log).toEqual(["body", "first", "second", "acknowledged"]);
   });
 
   test("the reader refuses to write", async () => {
@@ -151,7 +151,7 @@ describeDrivers("writes", (driver) => {
     expect(await again.reader.get(count)).toEqual({ count: 20 });
   });
 
-  test("ping answers", async () => {
+  test("ping returns", async () => {
     const database = await openNew(driver);
     await database.ping();
     expect(database.processNumber).toBe(0);

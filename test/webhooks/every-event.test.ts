@@ -1,9 +1,9 @@
 /** From outside: a server, and an independent receiver in another process that checks every signature. */
 import { expect, test } from "bun:test";
-import { type ReceiverProcess, SECRET, startReceiverProcess } from "#harness/receiver-process";
 import { type Server, startServer, worldFile } from "#harness/server";
 import { buildRegistry } from "#main";
 import { webhookObjects } from "#webhooks/catalogue/field";
+import { type ReceiverProcess, SECRET, startReceiverProcess } from "./receiver-process.ts";
 
 const { webhookFields } = buildRegistry();
 const scopes = ["social_business_basic", "social_business_manage_messages", "social_business_manage_comments"];

@@ -72,7 +72,7 @@ const places: readonly Place[] = [
     isAt: (node) => LISTENERS.has(callee(node)),
   },
   {
-    what: "calls out over the network",
+    what: "makes an outbound request",
     fix: "outbound requests go by the guarded client of src/outbound (D-64)",
     // The command line asks a running server's control API, at an address that its user gave.
     home: new RegExp(`^src\\/(${OUTBOUND}|cli\\/)`),

@@ -19,7 +19,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   "receive buffer": ["inbox", "inboxes"],
   "fields of another feature": ["gifts"],
   "metrics, or measurements": ["figure", "figures"],
-  controlled: ["steer", "steers", "steered", "steering"],
+  "result of a transition, or controlled": ["steered"],
   fixed: ["mend", "mends", "mended", "mending"],
   "the one who acts, by name": ["whoever", "he", "him", "his"],
 };
@@ -28,7 +28,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
 const NAME_WORDS: Readonly<Record<string, readonly string[]>> = {
   request: ["call", "calls"],
   response: ["answer", "answers", "answered", "answering"],
-  authorization: ["asking", "question", "questions"],
+  authorization: ["asking"],
   reported: ["told"],
 };
 
@@ -37,11 +37,12 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   ResultWriter: ["Ends", "EndsOptions"],
   SchemaNode: ["Words", "FieldWords"],
   PortRegistry: ["ReaderRegistry"],
+  PolicyInput: ["Question"],
   "canSee, deny, visibility": ["sees", "refuses", "seenBy"],
   "route, projection": ["matching", "project"],
 };
 
-const COUNTED = "(?:an?|the|each|every|one|no|any|another|other|same|of|per|by|in|with|two|three|many|few|fewer|more|\\d[\\d,]*)";
+const COUNTED = "(?:an?|the|each|every|one|no|any|another|other|same|of|per|by|in|with|two|three|many|few|fewer|more|(?<!app )\\d[\\d,]*)";
 
 /** Found in prose and in messages; each is linear, because nothing in it repeats. */
 const PHRASES: readonly (readonly [RegExp, string])[] = [
@@ -78,7 +79,7 @@ const EXEMPT: readonly { readonly names: readonly string[]; readonly paths: RegE
     paths: /^(conformance\/worlds|test\/compatibility)\//,
     because: "made-up data: a publishing house, an opened door",
   },
-  { names: ["made by a call", "over a call"], paths: /^test\/compatibility\//, because: "a text in the stored data of an earlier version" },
+  { names: ["made by a call", "Made by a call"], paths: /^test\/compatibility\//, because: "a text in the stored data of an earlier version" },
   { names: ["The call has been auto-upgraded"], paths: /./, because: "D-81's text of a header, which callers may look for" },
 ];
 

@@ -48,7 +48,7 @@ describe("D-56: items", () => {
     });
   });
 
-  test("what a field does not take is told", () => {
+  test("what a field does not accept is reported", () => {
     const refused: RawItem[] = [
       { price: "12,50" },
       { price: "-1" },

@@ -161,10 +161,10 @@ describe("how long a connection is kept", () => {
     const one = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
     await owner.send(one);
     const { line } = owner;
-    line.room = 2 * line.written.length;
+    line.capacity = 2 * line.written.length;
     await owner.send(one.repeat(9), one.repeat(5_000));
     expect({ seen: owner.seen.length, responses: owner.responses, events: line.events }).toEqual({ seen: 4, responses: "!!!", events: ["pause"] });
-    line.room = Number.POSITIVE_INFINITY;
+    line.capacity = Number.POSITIVE_INFINITY;
     owner.connection.drained();
     expect(owner.seen.length).toBe(5_010);
     expect({ responses: owner.responses.length, events: line.events }).toEqual({ responses: 5_010, events: ["pause", "resume"] });
@@ -222,11 +222,11 @@ describe("time", () => {
 
   test("a response that the client does not read", async () => {
     const owner = new Owner(limits);
-    owner.line.room = 0;
+    owner.line.capacity = 0;
     await owner.send("GET / HTTP/1.0\r\n\r\n");
     owner.pass(4_900);
     expect(owner.line.events).toEqual([]);
-    owner.line.room = 1;
+    owner.line.capacity = 1;
     owner.connection.drained();
     owner.pass(4_900);
     expect(owner.line.events).toEqual([]);

@@ -9,6 +9,12 @@ import type { Report } from "./report.ts";
 /** Whether a stored name is active. Other processes see a deactivation within 1 s; absence is never cached. */
 export type KnownNames = FactCache<{ readonly active: boolean }>;
 
+/** What the quota needs of a report. */
+interface NamedEvents {
+  readonly events: readonly { readonly name: string }[];
+  readonly event_name_limit: number;
+}
+
 export class NameQuota {
   readonly #tx: Transaction;
   readonly #app: NodeId;
@@ -25,7 +31,7 @@ export class NameQuota {
     this.#free = free;
   }
 
-  static async open(tx: Transaction, app: NodeId, known: KnownNames, reports: readonly Report[]): Promise<NameQuota> {
+  static async open(tx: Transaction, app: NodeId, known: KnownNames, reports: readonly NamedEvents[]): Promise<NameQuota> {
     const states = new Map<string, boolean>();
     const unknown = new Set<string>();
     for (const { events } of reports) {

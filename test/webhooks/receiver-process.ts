@@ -1,6 +1,6 @@
 /** An independent receiver of webhooks, in a process of its own. */
 import { expect } from "bun:test";
-import { afterThisTest } from "./cleanup.ts";
+import { afterThisTest } from "#harness/cleanup";
 import type { LogEntry } from "./webhook-receiver.ts";
 
 /** Of the app whose webhooks it gets. */
