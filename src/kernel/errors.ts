@@ -170,9 +170,9 @@ export const tokenOfOtherApp = (place: string): GraphError =>
   new GraphError("tokenOfOtherApp", `Error validating access token in ${place}: it belongs to another app`, { data: { parameter: place } });
 
 export const permissionMissing = (permissions: readonly string[]): GraphError =>
-  new GraphError("permissionMissing", `(#10) This call requires the permission ${permissions.join(" and ")}`, { data: { permissions } });
+  new GraphError("permissionMissing", `(#10) This request requires the permission ${permissions.join(" and ")}`, { data: { permissions } });
 
-export const taskMissing = (what: string): GraphError => new GraphError("taskMissing", `(#200) This call requires ${what}`);
+export const taskMissing = (what: string): GraphError => new GraphError("taskMissing", `(#200) This request requires ${what}`);
 
 /** D-03, D-80, D-81. */
 export const versionDeprecated = (problem: string): GraphError => new GraphError("versionDeprecated", `(#2635) ${problem}`);
@@ -190,7 +190,7 @@ export const appRateLimited = (retryAfterSeconds: number): GraphError =>
   new GraphError("appRateLimited", "(#4) Application request limit reached", { headers: { "retry-after": String(retryAfterSeconds) } });
 
 export const edgeRateLimited = (retryAfterSeconds: number): GraphError =>
-  new GraphError("edgeRateLimited", "(#613) Calls to this object have exceeded the rate limit", {
+  new GraphError("edgeRateLimited", "(#613) Requests to this object have exceeded the rate limit", {
     headers: { "retry-after": String(retryAfterSeconds) },
   });
 
