@@ -1,5 +1,6 @@
 import { commonErrors } from "#graph/contract/common-errors";
 import type { Registry } from "#graph/contract/registry";
+import { withoutCitations } from "#kernel/text";
 import { code, codes, page, table } from "./markdown.ts";
 
 export function errorsPage({ errors }: Registry): string {
@@ -10,7 +11,7 @@ export function errorsPage({ errors }: Registry): string {
     entry.subcode === undefined ? "" : String(entry.subcode),
     entry.type,
     entry.isTransient === true ? "yes" : "",
-    entry.when,
+    withoutCitations(entry.when),
   ]);
   return page("Errors", "`src/kernel/errors.ts` and the features' `x.errors.ts`", [
     "[The interface](../interface/errors.md) explains what to do about an error. Page messaging returns errors as a flat object, every other " +

@@ -3,8 +3,8 @@ import { type Static, Type } from "typebox";
 import { unprocessable } from "#control-contract/errors";
 import { listOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
-import type { RequestEntry } from "#graph/worlds/request-log";
 import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
+import type { RequestEntry } from "#graph/worlds/request-log";
 
 const seenRequest = Type.Object({
   trace_id: Type.String(),

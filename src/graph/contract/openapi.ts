@@ -205,7 +205,7 @@ function errorStatuses(endpoints: readonly Endpoint[]): [number, Set<string>][] 
     for (const error of new Set<DeclaredError>([...commonErrors, ...access.errors])) {
       const entry = definitionOf(error);
       const status = access.errorForm === "flat" ? (entry.flatStatus ?? entry.status) : entry.status;
-      statuses.set(status, (statuses.get(status) ?? new Set()).add(entry.when));
+      statuses.set(status, (statuses.get(status) ?? new Set()).add(withoutCitations(entry.when)));
     }
   }
   return [...statuses].sort(([a], [b]) => a - b);
