@@ -89,19 +89,22 @@ export function findFirsts(tx: Reader, queue: string, limit: number): Promise<Wa
 }
 
 /**
- * The first delivery of each entity in a queue, from the entity after `after` on: the index is hopped through, entity by
- * entity, however much waits for one of them. Some may be under way.
+ * Deliveries that come first in the order of their entity and are not under way, from the entity after `after` on: the index is
+ * hopped through, entity by entity, however much waits for one of them.
  */
-export function findHeads(tx: Reader, queue: string, after: string, limit: number): Promise<WaitingRow[]> {
+export function findFreeHeads(tx: Reader, queue: string, after: string, limit: number): Promise<WaitingRow[]> {
   return tx.all<WaitingRow>(sql`
     WITH RECURSIVE entities (entity) AS (
       SELECT MIN(d.queue_entity) FROM webhook_deliveries d WHERE d.lane = ${queue} AND d.queue_entity > ${after}
       UNION ALL
       SELECT (SELECT MIN(d.queue_entity) FROM webhook_deliveries d WHERE d.lane = ${queue} AND d.queue_entity > entities.entity)
       FROM entities WHERE entities.entity IS NOT NULL)
-    SELECT CAST(entities.entity AS TEXT) AS entity, CAST((
-      SELECT MIN(d.id) FROM webhook_deliveries d WHERE d.lane = ${queue} AND d.queue_entity = entities.entity) AS TEXT) AS id
-    FROM entities WHERE entities.entity IS NOT NULL LIMIT ${limit}`);
+    SELECT CAST(heads.entity AS TEXT) AS entity, CAST(heads.id AS TEXT) AS id FROM (
+      SELECT entities.entity, (
+        SELECT CASE WHEN d.first_lane IS NULL THEN NULL ELSE d.id END FROM webhook_deliveries d
+        WHERE d.lane = ${queue} AND d.queue_entity = entities.entity ORDER BY d.id LIMIT 1) AS id
+      FROM entities WHERE entities.entity IS NOT NULL) heads
+    WHERE heads.id IS NOT NULL LIMIT ${limit}`);
 }
 
 export function findDueRetries(tx: Reader, queue: string, nowMs: number, limit: number): Promise<{ id: string }[]> {
