@@ -89,19 +89,22 @@ export function findFirsts(tx: Reader, queue: string, limit: number): Promise<Wa
 }
 
 /**
- * The first delivery of each entity in a queue, from the entity after `after` on: the index is hopped through, entity by
- * entity, however much waits for one of them. Some may be under way.
+ * Deliveries that come first in the order of their entity and are not under way, from the entity after `after` on: the index is
+ * hopped through, entity by entity, however much waits for one of them.
  */
-export function findHeads(tx: Reader, queue: string, after: string, limit: number): Promise<WaitingRow[]> {
+export function findFreeHeads(tx: Reader, queue: string, after: string, limit: number): Promise<WaitingRow[]> {
   return tx.all<WaitingRow>(sql`
     WITH RECURSIVE entities (entity) AS (
       SELECT MIN(d.queue_entity) FROM webhook_deliveries d WHERE d.lane = ${queue} AND d.queue_entity > ${after}
       UNION ALL
       SELECT (SELECT MIN(d.queue_entity) FROM webhook_deliveries d WHERE d.lane = ${queue} AND d.queue_entity > entities.entity)
       FROM entities WHERE entities.entity IS NOT NULL)
-    SELECT CAST(entities.entity AS TEXT) AS entity, CAST((
-      SELECT MIN(d.id) FROM webhook_deliveries d WHERE d.lane = ${queue} AND d.queue_entity = entities.entity) AS TEXT) AS id
-    FROM entities WHERE entities.entity IS NOT NULL LIMIT ${limit}`);
+    SELECT CAST(heads.entity AS TEXT) AS entity, CAST(heads.id AS TEXT) AS id FROM (
+      SELECT entities.entity, (
+        SELECT CASE WHEN d.first_lane IS NULL THEN NULL ELSE d.id END FROM webhook_deliveries d
+        WHERE d.lane = ${queue} AND d.queue_entity = entities.entity ORDER BY d.id LIMIT 1) AS id
+      FROM entities WHERE entities.entity IS NOT NULL) heads
+    WHERE heads.id IS NOT NULL LIMIT ${limit}`);
 }
 
 export function findDueRetries(tx: Reader, queue: string, nowMs: number, limit: number): Promise<{ id: string }[]> {
@@ -152,12 +155,15 @@ export async function claimRetries(tx: Transaction, ids: readonly string[], fenc
   await tx.run(withIds(sql`UPDATE webhook_deliveries SET status = 1, retry_due_ms = NULL, fence = ${fence} WHERE fence = 0`, "id", ids));
 }
 
-/** Those behind `head` in the order of its entity; the last ones may be under way, where they were seen before `head` was. */
+/**
+ * The app's deliveries behind `head` in the order of its entity. The queue of what leads nowhere holds those of many apps, and one
+ * app's events must never travel in another app's POST. The last ones may be under way, where another process saw them first.
+ */
 export function findFollowers(tx: Reader, head: ClaimedRow, limit: number): Promise<EventRow[]> {
   return tx.all<EventRow>(sql`
     SELECT CAST(d.id AS TEXT) AS id, e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone, e.time_ms, e.payload
     FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event
-    WHERE d.lane = ${head.lane} AND d.queue_entity = ${head.entity} AND d.id > ${head.id} ORDER BY d.id LIMIT ${limit}`);
+    WHERE d.lane = ${head.lane} AND d.queue_entity = ${head.entity} AND d.id > ${head.id} AND d.app = ${head.app} ORDER BY d.id LIMIT ${limit}`);
 }
 
 /** Those of `ids` that wait and that no other process is claiming. */

@@ -45,8 +45,9 @@ export class DeliveryDispatcher implements WorkSource {
   /** Deliveries that are claimed and whose attempt has not ended. */
   #unended = 0;
   #whenSettled: (() => void)[] = [];
-  /** Deliveries may wait that no queue knows of. */
-  #mustLook = true;
+  /** Deliveries may wait that no queue knows of: in the beginning, and whenever a look is asked for. */
+  #looksAsked = 1;
+  #looksMade = 0;
   #lookedAtMs = 0;
 
   constructor(options: DispatcherOptions) {
@@ -83,7 +84,7 @@ export class DeliveryDispatcher implements WorkSource {
 
   /** Deliveries may be due that no queue knows of: a replay, a callback that is resumed. */
   lookAgain(): void {
-    this.#mustLook = true;
+    this.#looksAsked++;
     this.#options.loop.wake(this);
   }
 
@@ -116,6 +117,10 @@ export class DeliveryDispatcher implements WorkSource {
     tx.afterCommit(() => this.lookAgain());
   }
 
+  get #mustLook(): boolean {
+    return this.#looksMade < this.#looksAsked;
+  }
+
   async #flush(): Promise<void> {
     this.#mustFlush = true;
     await this.#results.flush();
@@ -129,8 +134,10 @@ export class DeliveryDispatcher implements WorkSource {
     if (!this.#mustLook && !isHurried && !(isShared && monotonicMs - this.#lookedAtMs >= LOOK_MS)) return;
     this.#lookedAtMs = monotonicMs;
     const { reader } = this.#options.database;
+    // A look that is asked for while this one reads is made after it.
+    const asked = this.#looksAsked;
     const [firsts, retries] = await Promise.all([findQueuesWithFirsts(reader), findQueuesWithRetries(reader)]);
-    this.#mustLook = false;
+    this.#looksMade = asked;
     for (const id of firsts) this.#queues.get(id).firstWaits();
     for (const { queue, due_ms } of retries) this.#queues.get(queue).retryWaits(due_ms);
   }

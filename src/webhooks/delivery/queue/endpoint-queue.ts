@@ -4,7 +4,7 @@
  *
  * **Invariant:** a queue never takes more of the server than its own limits, so a callback that hangs slows no other one.
  */
-import type { Claimed, ClaimRequest, ClaimView } from "../claims.ts";
+import { type Claimed, type ClaimRequest, type ClaimView, FIRST_ENTITY } from "../claims.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { ConcurrencyWindow } from "./concurrency-window.ts";
 import { RateLimit } from "./rate-limit.ts";
@@ -34,7 +34,7 @@ export class EndpointQueue {
   /** A first attempt ended after the claim began. */
   #hasFreed = false;
   /** Where the last search among the entities ended. */
-  #nextEntity = "0";
+  #nextEntity = FIRST_ENTITY;
   /** World time; undefined: no retry waits, as far as is known. */
   #nextRetryMs: number | undefined;
 
