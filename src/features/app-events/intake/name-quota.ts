@@ -3,11 +3,18 @@ import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import type { FactCache } from "#storage/facts";
 import { deactivatedName, eventPath, tooManyNames } from "../app-events.errors.ts";
-import type { Report } from "./batch.ts";
 import { countActiveNames, eventNameKey, findNames, insertNames } from "./names.store.ts";
 
 /** Whether a stored name is active. Other processes see a deactivation within 1 s; absence is never cached. */
 export type KnownNames = FactCache<{ readonly active: boolean }>;
+
+/** What the quota needs of a report. */
+interface NamedEvents {
+  readonly events: readonly { readonly name: string }[];
+  /** The parameter that contained them, for errors. */
+  readonly list: string;
+  readonly event_name_limit: number;
+}
 
 export class NameQuota {
   readonly #tx: Transaction;
@@ -25,7 +32,7 @@ export class NameQuota {
     this.#free = free;
   }
 
-  static async open(tx: Transaction, app: NodeId, known: KnownNames, reports: readonly Report[]): Promise<NameQuota> {
+  static async open(tx: Transaction, app: NodeId, known: KnownNames, reports: readonly NamedEvents[]): Promise<NameQuota> {
     const states = new Map<string, boolean>();
     const unknown = new Set<string>();
     for (const { events } of reports) {
@@ -47,7 +54,7 @@ export class NameQuota {
   }
 
   /** Adds the new names of a request, or returns the error and adds none. */
-  admit({ events, list }: Report): Error | undefined {
+  admit({ events, list }: NamedEvents): Error | undefined {
     let added: Set<string> | undefined;
     for (const [at, { name }] of events.entries()) {
       const active = this.#states.get(name);
