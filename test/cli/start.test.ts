@@ -49,7 +49,7 @@ describe("plaza start --json", () => {
     await Bun.sleep(100);
     const ended = plaza.end();
     await Bun.sleep(100);
-    expect(fetch(`${plaza.ready.control_url}/healthz`, { keepalive: false })).rejects.toThrow();
+    await expect(fetch(`${plaza.ready.control_url}/healthz`, { keepalive: false })).rejects.toThrow();
     expect((await waiting).status).toBe(200);
     expect((await ended).code).toBe(0);
   });

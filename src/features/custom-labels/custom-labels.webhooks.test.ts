@@ -53,7 +53,13 @@ onEachDatabase("webhooks of labels", (database) => {
       await plaza.delete("/v26.0/5001", { token: "bar" }),
       await plaza.delete("/v26.0/5999", { token }),
     ];
-    for (const { status } of refused) expect(status).toBeGreaterThanOrEqual(400);
+    expect(refused.map(({ status, body }) => ({ status, code: body.code, subcode: body.error_subcode }))).toEqual([
+      { status: 400, code: 100, subcode: undefined },
+      { status: 403, code: 10, subcode: undefined },
+      { status: 400, code: 100, subcode: 2018001 },
+      { status: 400, code: 100, subcode: 33 },
+      { status: 400, code: 100, subcode: 33 },
+    ]);
     expect(await received()).toEqual([]);
   });
 
