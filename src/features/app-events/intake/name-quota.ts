@@ -12,6 +12,8 @@ export type KnownNames = FactCache<{ readonly active: boolean }>;
 /** What the quota needs of a report. */
 interface NamedEvents {
   readonly events: readonly { readonly name: string }[];
+  /** The parameter that contained them, for errors. */
+  readonly list: string;
   readonly event_name_limit: number;
 }
 
@@ -53,7 +55,7 @@ export class NameQuota {
   }
 
   /** Adds the new names of a request, or returns the error and adds none. */
-  admit({ events, list }: Report): Error | undefined {
+  admit({ events, list }: NamedEvents): Error | undefined {
     let added: Set<string> | undefined;
     for (const [at, { name }] of events.entries()) {
       const active = this.#states.get(name);
