@@ -4,7 +4,6 @@ import type { Transaction } from "#storage/database";
 import type { FactCache } from "#storage/facts";
 import { deactivatedName, eventPath, tooManyNames } from "../app-events.errors.ts";
 import { countActiveNames, eventNameKey, findNames, insertNames } from "./names.store.ts";
-import type { Report } from "./report.ts";
 
 /** Whether a stored name is active. Other processes see a deactivation within 1 s; absence is never cached. */
 export type KnownNames = FactCache<{ readonly active: boolean }>;
