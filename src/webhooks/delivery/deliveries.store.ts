@@ -155,12 +155,15 @@ export async function claimRetries(tx: Transaction, ids: readonly string[], fenc
   await tx.run(withIds(sql`UPDATE webhook_deliveries SET status = 1, retry_due_ms = NULL, fence = ${fence} WHERE fence = 0`, "id", ids));
 }
 
-/** Those behind `head` in the order of its entity; the last ones may be under way, where they were seen before `head` was. */
+/**
+ * The app's deliveries behind `head` in the order of its entity. The queue of what leads nowhere holds those of many apps, and one
+ * app's events must never travel in another app's POST. The last ones may be under way, where another process saw them first.
+ */
 export function findFollowers(tx: Reader, head: ClaimedRow, limit: number): Promise<EventRow[]> {
   return tx.all<EventRow>(sql`
     SELECT CAST(d.id AS TEXT) AS id, e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone, e.time_ms, e.payload
     FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event
-    WHERE d.lane = ${head.lane} AND d.queue_entity = ${head.entity} AND d.id > ${head.id} ORDER BY d.id LIMIT ${limit}`);
+    WHERE d.lane = ${head.lane} AND d.queue_entity = ${head.entity} AND d.id > ${head.id} AND d.app = ${head.app} ORDER BY d.id LIMIT ${limit}`);
 }
 
 /** Those of `ids` that wait and that no other process is claiming. */
