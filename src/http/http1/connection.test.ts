@@ -114,6 +114,7 @@ describe("how long a connection is kept", () => {
   test.each([
     { text: "GET / HTTP/1.1\r\nHost: h\r\n\r\n", responses: "!" },
     { text: "GET / HTTP/1.1\r\nHost: h\r\nConnection: x, Close\r\n\r\n", responses: "last!" },
+    { text: "GET / HTTP/1.1\r\nHost: h\r\nConnection: \xa0close\r\n\r\n", responses: "!" },
     { text: "GET / HTTP/1.0\r\n\r\n", responses: "last!" },
     { text: "GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n", responses: "!" },
     { text: "GET / HTTP/1.0\r\nConnection: keep-alive\r\nConnection: close\r\n\r\n", responses: "last!" },

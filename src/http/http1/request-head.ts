@@ -27,9 +27,9 @@ const LENGTH = /^\d{1,15}$/;
 /** Registered methods have at most 17 characters. */
 const METHOD = /^[A-Z][A-Z-]{0,31} /;
 const METHOD_CHARACTERS_MAX = 32;
-const REQUEST_LINE = /^[A-Z-]+ [\x21-\x7e]+ HTTP\/1\.[01](?:\r\n|$)/;
+const REQUEST_LINE = /^[A-Z][A-Z-]* [\x21-\x7e]+ HTTP\/1\.[01](?:\r\n|$)/;
 /** No blank before a colon, no folded lines, no line that ends without a carriage return. Linear: no character fits in two ways. */
-const WHOLE = /^[A-Z-]+ [\x21-\x7e]+ HTTP\/1\.[01](?:\r\n[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*)*$/;
+const WHOLE = /^[A-Z][A-Z-]* [\x21-\x7e]+ HTTP\/1\.[01](?:\r\n[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*)*$/;
 
 /** `text` is Latin-1 and ends before the empty line. */
 export function parseHead(text: string): RequestHead | ProtocolProblem {
@@ -100,7 +100,7 @@ function isKeptBy(connection: string, isHttp10: boolean): boolean {
   const words = connection
     .toLowerCase()
     .split(",")
-    .map((word) => word.trim());
+    .map((word) => trimmed(word, 0, word.length));
   return !words.includes("close") && (!isHttp10 || words.includes("keep-alive"));
 }
 
