@@ -121,7 +121,7 @@ onBothDatabases("routes and callbacks", (kind) => {
     features.apps.set("1002", { secret: "t" });
     features.subscribers = () => ["1001", "1002"];
     await fixture.emit("4001", { n: 1 });
-    const [head, member] = (await deliveries(fixture)).reverse();
+    const [member, head] = await deliveries(fixture);
     if (head === undefined || member === undefined) throw new Error("not stored");
     expect({ head: head.app, member: member.app }).toEqual({ head: "1001", member: "1002" });
     const joinWrongly = sql`
