@@ -98,6 +98,8 @@ interface OperationBase extends Access {
    * different values. Of others the body's value wins (D-34).
    */
   readonly places?: Readonly<Record<string, Place>>;
+  /** D-50: `strict` refuses parameters that are not declared. Elsewhere they are ignored (D-34). */
+  readonly isClosed?: true;
   readonly summary: string;
 }
 

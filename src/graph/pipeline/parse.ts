@@ -8,7 +8,7 @@ import type { ListRequest, NodeType, OperationRequest, ReadRequest, Served } fro
 import { readPageRequest } from "../response/paging.ts";
 import type { FieldAccess } from "./fields/field-policies.ts";
 import { type Projection, projectionOf } from "./fields/projection.ts";
-import { checkPlaces, parametersOf } from "./places.ts";
+import { checkPlaces, parametersOf, refuseUndeclared } from "./places.ts";
 import type { Incoming, Versioned } from "./stages.ts";
 import { migrationsOf } from "./version.ts";
 
@@ -58,9 +58,10 @@ export function parse(incoming: Incoming, versioned: Versioned, check: readonly 
   const { endpoint, subject: node, caller, served: byVersion } = versioned;
   const { version } = byVersion;
   const isMigrated = migrationsOf(incoming, versioned);
-  const places = endpoint.served?.contract.places;
+  const { places, isClosed } = endpoint.served?.contract ?? {};
   if (places !== undefined) checkPlaces(graphRequest, places, world.profile);
   const source = registry.changes.upParams(endpoint.access.operation, version, parametersOf(graphRequest));
+  if (isClosed === true && world.profile === "strict") refuseUndeclared(source, endpoint.paramNames);
   const selection = selectionOf(source.fields);
   const access: FieldAccess = { policy: endpoint.access.policy, check };
   const { reading, served } = endpoint;

@@ -1,4 +1,4 @@
-/** D-34, D-40, D-41: which of the two places a parameter is read from, the query or the body. */
+/** D-34, D-40, D-41, D-50: which parameters a request may have, and where each is read from, the query or the body. */
 import { invalidParameter } from "#kernel/errors";
 import type { Place } from "../contract/operation.ts";
 import type { Profile } from "../worlds/world.ts";
@@ -25,6 +25,19 @@ export function checkPlaces({ query, body }: GraphRequest, places: Readonly<Reco
     }
     const [own, other] = place === "query" ? [inQuery, inBody] : [inBody, inQuery];
     if (profile === "strict" && own === undefined && other !== undefined) throw invalidParameter(name, `must be in the ${place}`);
+  }
+}
+
+/** The parameters that every operation takes, and those of clients that say only how a response is shown. */
+export const generalParameters: ReadonlySet<string> = new Set([
+  ...["access_token", "oauth_token", "appsecret_proof", "fields", "limit", "before", "after", "method", "metadata", "debug"],
+  ...["migrations_override", "ids", "pretty", "locale"],
+]);
+
+/** Throws `invalidParameter` for a parameter that is neither general nor one of `names`. */
+export function refuseUndeclared(parameters: Parameters, names: readonly string[]): void {
+  for (const name in parameters) {
+    if (!generalParameters.has(name) && !names.includes(name)) throw invalidParameter(name, "is not known here");
   }
 }
 
