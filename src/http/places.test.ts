@@ -85,6 +85,14 @@ describe("D-01: scheme and host as the caller used them", () => {
     for (const remote of ["11.1.2.3", "::2", "192.0.2.8", undefined, "not an address"]) expect(from(remote, forwarded)).toBe("http://inner:1");
   });
 
+  test("links begin with the public address where there is one; a surface keeps a host name of its own", () => {
+    const at = (url: string | undefined, place: { mount: string; hostname: string | undefined }) =>
+      new Origins([], url).baseUrlOf({ scheme: "http", host: "evil.test" }, place);
+    expect(at(undefined, { mount: "/ads", hostname: undefined })).toBe("http://evil.test/ads");
+    expect(at("https://graph.example:8443/plaza", { mount: "/ads", hostname: undefined })).toBe("https://graph.example:8443/plaza/ads");
+    expect(at("https://graph.example:8443/plaza", { mount: "/v1.0", hostname: "micro.example" })).toBe("https://micro.example:8443/v1.0");
+  });
+
   test("a request that names no host is one to the configured address", () => {
     expect(from("11.1.2.3", [])).toBe("http://localhost:4000");
   });

@@ -61,6 +61,23 @@ describe.each(httpListeners)("--http %s", (http) => {
       expect(await seen(get("/v25.0/8001", forwarded))).toMatchObject({ surface: "base", baseUrl: "http://inner" });
     });
 
+    test("with a public address, links begin with it, whatever Host or a proxy says", async () => {
+      const own = await serveEcho({
+        surfaces: [
+          { name: "base", mount: "" },
+          { name: "app", mount: "/app" },
+          { name: "ads", mount: "", hostname: "ads.test" },
+        ],
+        trustedProxies: ["127.0.0.0/8"],
+        publicUrl: "https://graph.test/plaza",
+      });
+      const forwarded = "Host: inner\r\nX-Forwarded-Host: evil.test\r\nX-Forwarded-Proto: http\r\n";
+      expect(await seen(get("/app/v25.0/1", forwarded), own.port)).toMatchObject({ surface: "app", baseUrl: "https://graph.test/plaza/app" });
+      expect(await seen(get("/w/t1/v25.0/1", forwarded), own.port)).toMatchObject({ world: "t1", baseUrl: "https://graph.test/plaza/w/t1" });
+      expect(await seen(get("/v25.0/1", "Host: ads.test:81\r\n"), own.port)).toMatchObject({ surface: "ads", baseUrl: "https://ads.test" });
+      await own.stop(0);
+    });
+
     test("HTTP/1.1 without a Host, or with a malformed one, is refused; HTTP/1.0 without one reaches where the server listens", async () => {
       for (const headers of ["", "Host:\r\n", "Host: a b\r\n", "Host: a/../b\r\n", "Host: a\r\nHost: a\r\n"])
         expect(await ask(get("/1", headers))).toMatchObject({ status: 400, body: expect.stringContaining("its Host header is missing, malformed") });
