@@ -7,7 +7,7 @@ import { attributionOf } from "./attribution/attribution.handlers.ts";
 import type { Outcome } from "./intake/batch.ts";
 import { intakeOf } from "./intake/intake.ts";
 import { readEvents } from "./intake/parse-events.ts";
-import { type ReportRequest, readDevice, readEventList } from "./intake/parse-request.ts";
+import { type ReportRequest, readDevice, readEventList, requireKind } from "./intake/parse-request.ts";
 import { readUserData } from "./intake/parse-user-data.ts";
 import type { Report } from "./intake/report.ts";
 import { testEventsOf } from "./intake/test-view.ts";
@@ -37,6 +37,7 @@ export async function handleReport(request: ReportRequest): Promise<Static<typeo
 
 function readReport(request: ReportRequest): Report {
   const { node, params, caller, world } = request;
+  requireKind(world, params.event);
   const received = unixSeconds(world.clock);
   const device = readDevice(request);
   const report = { app: node.id, kind: params.event, device, received, event_name_limit: caller.app.event_name_limit };

@@ -113,6 +113,30 @@ onEachDatabase("attribution", (database) => {
     expect((await read({ advertiser_id: "a" }, "1002|o")).body.error).toMatchObject({ code: 100, error_subcode: 33 });
   });
 
+  test("I1-12, D-76: an event with advertiser_tracking_enabled 0 is in the report, by the clicks of its own device", async () => {
+    const plaza = await open();
+    await click(plaza, { advertiser_id: "a" });
+    await click(plaza, { ud: { em: EM } });
+    await buy(plaza, NOW, { advertiser_tracking_enabled: 0 });
+    await buy(plaza, NOW, { advertiser_id: "b", ud: { em: EM }, advertiser_tracking_enabled: 0 });
+    expect(await ask(plaza)).toEqual([]);
+    const [row, ...others] = await reportOf(plaza.world, SHOP, NOW - DAY, NOW + DAY);
+    expect(row).toMatchObject({ ad_id: "8501", click_through: 1, sums: { "": "2" } });
+    expect(others).toEqual([]);
+  });
+
+  test("D-70: deferred app links are known to the profile clients alone", async () => {
+    const link = { event: "DEFERRED_APP_LINK", advertiser_id: "a" };
+    const strict = await open();
+    expect((await post(strict, link)).body.error).toMatchObject({ code: 100, error_data: { parameter: "event" } });
+    const read = await strict.get("/v26.0/1001/app_attribution", { bearer: "1001|s", query: link });
+    expect(read.body.error).toMatchObject({ code: 100, error_data: { parameter: "event" } });
+    const clients = await openPlaza({ database, world, profile: "clients" });
+    expect((await post(clients, link)).body).toEqual({ success: true });
+    await click(clients, { advertiser_id: "a" });
+    expect(await ask(clients, link)).toMatchObject([{ event: "DEFERRED_APP_LINK", ad_id: "8501" }]);
+  });
+
   test("LIM-12, D-74: the report counts 1-day views and 28-day clicks, of all events", async () => {
     const plaza = await open();
     await click(plaza, { advertiser_id: "a", time: NOW - 28 * DAY });

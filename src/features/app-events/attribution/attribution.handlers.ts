@@ -5,7 +5,7 @@ import type { World } from "#graph/worlds/world";
 import { invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
 import type { attributionRow, EventKind, readAttribution } from "../app-events.contract.ts";
-import { deviceIdentities, readCookie } from "../intake/parse-request.ts";
+import { deviceIdentities, readCookie, requireKind } from "../intake/parse-request.ts";
 import { findTouches } from "./ads.store.ts";
 import { type DeviceEvent, findDevice } from "./devices.ts";
 import { type Attribution, attribute, clicksAlone, clicksAndViews } from "./rule.ts";
@@ -22,6 +22,7 @@ export interface AttributionQuery {
 type ReadAttribution = OperationRequest<Static<typeof readAttribution.params>>;
 
 export async function handleReadAttribution({ world, node, params }: ReadAttribution): Promise<Static<typeof readAttribution.returns>> {
+  requireKind(world, params.event);
   const advertiser_id = params.advertiser_id === "" ? undefined : params.advertiser_id;
   const attribution = readCookie(params.attribution);
   if (advertiser_id === undefined && attribution === undefined) throw invalidParameter("advertiser_id", "or attribution is required");

@@ -39,7 +39,7 @@ const models: Record<string, { model: Model; clickDays: number; views: (kind: st
 
 /** A naive version of the rule, written after the document's sentences. */
 function oracle(reported: { kind: string; time: number; advertiser_tracking_enabled: 0 | 1 }, devices: string[], all: Touch[], name: string) {
-  if (reported.advertiser_tracking_enabled === 0) return undefined;
+  if (reported.advertiser_tracking_enabled === 0 && name !== "reporting") return undefined;
   const { clickDays, views } = models[name] as (typeof models)[string];
   const mayClaim = ({ objective, app, tracked_apps }: Ad) =>
     objective === "APP_INSTALLS" || objective === "APP_ENGAGEMENT" ? app === APP : tracked_apps.includes(APP);

@@ -33,7 +33,7 @@ export interface AttributableEvent {
   readonly kind: EventKind;
   /** Unix seconds. */
   readonly time: number;
-  /** D-76: 0 keeps the event out of attribution. */
+  /** D-76: 0 keeps the event out of attribution; only reports count it. */
   readonly advertiser_tracking_enabled: 0 | 1;
 }
 
@@ -42,13 +42,20 @@ export interface Model {
   readonly view_seconds: number;
   /** The events that may be attributed to impressions. */
   readonly views: "none" | "installs" | "all";
+  /** I1-12, D-76: whether it counts events with `advertiser_tracking_enabled` 0, whose use the document restricts to reporting. */
+  readonly countsUntracked: boolean;
 }
 
-export const clicksAlone: Model = { click_seconds: CLICK_WINDOW_SECONDS, view_seconds: VIEW_WINDOW_SECONDS, views: "none" };
+export const clicksAlone: Model = { click_seconds: CLICK_WINDOW_SECONDS, view_seconds: VIEW_WINDOW_SECONDS, views: "none", countsUntracked: false };
 /** ATTR-4: with `consider_views`. */
 export const clicksAndViews: Model = { ...clicksAlone, views: "installs" };
 /** LIM-12: 1-day view through 28-day click. */
-export const reporting: Model = { click_seconds: REPORT_CLICK_WINDOW_SECONDS, view_seconds: REPORT_VIEW_WINDOW_SECONDS, views: "all" };
+export const reporting: Model = {
+  click_seconds: REPORT_CLICK_WINDOW_SECONDS,
+  view_seconds: REPORT_VIEW_WINDOW_SECONDS,
+  views: "all",
+  countsUntracked: true,
+};
 
 export interface Attribution {
   readonly touch: Touch;
@@ -64,7 +71,7 @@ export function attribute(
   app: string,
   model: Model,
 ): Attribution | undefined {
-  if (event.advertiser_tracking_enabled === 0) return undefined;
+  if (event.advertiser_tracking_enabled === 0 && !model.countsUntracked) return undefined;
   const latest = (kind: Touch["kind"], seconds: number): Touch | undefined => {
     let found: Touch | undefined;
     for (const touch of touches) {

@@ -4,13 +4,20 @@ import type { Static } from "typebox";
 import type { OperationRequest } from "#graph/contract/operation";
 import { JsonNumber } from "#graph/pipeline/request";
 import { parseJson } from "#graph/response/json";
+import type { World } from "#graph/worlds/world";
 import { invalidParameter } from "#kernel/errors";
 import { codePointCount, isStorableText } from "#kernel/text";
-import type { reportAppEvents } from "../app-events.contract.ts";
+import { type EventKind, eventKinds, type reportAppEvents } from "../app-events.contract.ts";
 import { DEVICE_ID_CHARACTERS_MAX, EXTINFO_VALUES, VALUE_CHARACTERS_MAX } from "../app-events.limits.ts";
 import { personsOf, readUserData, type UserData } from "./parse-user-data.ts";
 
 export type ReportRequest = OperationRequest<Static<typeof reportAppEvents.params>>;
+
+/** D-70: the document does not name deferred app links; only client libraries send them. */
+export function requireKind({ profile }: World, kind: EventKind | undefined): void {
+  if (kind !== "DEFERRED_APP_LINK" || profile === "clients") return;
+  throw invalidParameter("event", `must be one of ${eventKinds.filter((one) => one !== kind).join(", ")}`);
+}
 
 /** The device that an I1 request is about. */
 export interface Device {
