@@ -61,12 +61,12 @@ async function measure(work: Work, options: { readonly rounds: number; readonly 
 function resultOf(name: string, rounds: readonly [Sample, Sample, Sample][]): Result {
   const over = (figure: (own: Sample, node: Sample, floor: Sample) => number) => spreadOf(rounds.map((samples) => figure(...samples)));
   const metrics: Metric[] = [
-    { name: `${name}: calls/s, own : floor`, ...over((own, _, floor) => own.requests_per_second / floor.requests_per_second) },
-    { name: `${name}: calls/s, node:http : floor`, ...over((_, node, floor) => node.requests_per_second / floor.requests_per_second) },
+    { name: `${name}: requests/s, own : floor`, ...over((own, _, floor) => own.requests_per_second / floor.requests_per_second) },
+    { name: `${name}: requests/s, node:http : floor`, ...over((_, node, floor) => node.requests_per_second / floor.requests_per_second) },
     { name: `${name}: CPU a call, node:http − own`, unit: "µs", ...over((own, node) => node.server_cpu_us - own.server_cpu_us) },
   ];
   const absolute = ["own", "node:http", "floor"].flatMap((side, index): Absolute[] => [
-    { name: `${name}, ${side}: calls/s`, unit: "/s", ...spreadOf(rounds.map((samples) => (samples[index] as Sample).requests_per_second)) },
+    { name: `${name}, ${side}: requests/s`, unit: "/s", ...spreadOf(rounds.map((samples) => (samples[index] as Sample).requests_per_second)) },
     { name: `${name}, ${side}: server CPU a call`, unit: "µs", ...spreadOf(rounds.map((samples) => (samples[index] as Sample).server_cpu_us)) },
   ]);
   return { metrics, absolute };
