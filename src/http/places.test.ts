@@ -66,7 +66,7 @@ test("D-01: a surface with a host name of its own is served there alone", () => 
   expect(where(places, "t1.test", "/app/me")).toEqual(["t1", "app", "/app", "/me"]);
 });
 
-describe("D-01: scheme and host as the caller used them", () => {
+describe("D-01: scheme and host as the client used them", () => {
   const forwarded = ["Host", "inner:1", "X-Forwarded-Proto", "https", "X-Forwarded-Host", "graph.example, inner"];
   const origins = new Origins(["10.0.0.0/8", "::1/128", "192.0.2.7"]);
   origins.configured("0.0.0.0", 4000);

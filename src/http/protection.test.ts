@@ -63,7 +63,7 @@ describe.each(httpListeners)("--http %s", (http) => {
     });
   });
 
-  describe("slow calls", () => {
+  describe("slow clients", () => {
     test("a body that does not come in time is refused in the request's error form", async () => {
       await using({ bodyMsMax: 150 }, async ({ port }) => {
         const slow = [post("Content-Length: 30\r\n", "/1/personas"), ..."abcdefghijklmnopqrstuvwxyz"];

@@ -99,7 +99,7 @@ describe.each(httpListeners)("--http %s", (http) => {
       expect(await seen(chunked)).toMatchObject({ body: { a: "1", b: "2" } });
     });
 
-    test("two requests in one packet are answered in their order", async () => {
+    test("two requests in one packet have their responses in the same order", async () => {
       const { responses } = await exchange(graph.port, [withBody("POST", "/1", "application/json", '{"a":1}') + get("/2")], { responses: 2 });
       expect(responses.map(({ body }) => JSON.parse(body).path)).toEqual(["/1", "/2"]);
     });
@@ -113,7 +113,7 @@ describe.each(httpListeners)("--http %s", (http) => {
       expect((await ask(get("/1?a=%zz"))).body).toContain("Param a is not percent-encoded UTF-8");
     });
 
-    test("who asks whether to send is told to", async () => {
+    test("a client that asks whether to send its body is told to", async () => {
       const { text } = await exchange(graph.port, ["POST /1 HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n", "a=1"], {
         gapMs: 50,
       });
@@ -133,7 +133,7 @@ describe.each(httpListeners)("--http %s", (http) => {
       expect(responses[0]?.headers["content-type"]).toBe("application/json; charset=UTF-8");
     });
 
-    test("OPTIONS answers CORS, on every address", async () => {
+    test("OPTIONS returns the CORS headers, on every address", async () => {
       for (const path of ["/v26.0/1/personas", "/app/1", "/none/of/this/exists/here"]) {
         const { status, headers, body } = await ask(
           `OPTIONS ${path} HTTP/1.1\r\nHost: h\r\nOrigin: https://a.test\r\nAccess-Control-Request-Method: POST\r\n\r\n`,
@@ -171,7 +171,7 @@ describe.each(httpListeners)("--http %s", (http) => {
     await own.stop(0);
   });
 
-  test("what the pipeline throw, and what a route throws, is a 500 with a trace id and nothing else", async () => {
+  test("an error thrown by the pipeline or by a route is a 500 with a trace id and nothing else", async () => {
     const mistake = new Error("secret");
     const fail = () => {
       throw mistake;
@@ -220,7 +220,7 @@ describe.each(httpListeners)("--http %s", (http) => {
     await own.stop(0);
   });
 
-  test("what a route answers is streamed whole, in chunks or to the end of the connection", async () => {
+  test("the body of a route's response is streamed whole, in chunks or to the end of the connection", async () => {
     const part = "0123456789abcdef".repeat(4_096);
     const stream = () =>
       new ReadableStream<Uint8Array>({
