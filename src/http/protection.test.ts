@@ -56,9 +56,13 @@ describe.each(httpListeners)("--http %s", (http) => {
       await using(limits, async ({ port }) => {
         const statusOf = async (path: string, size: number) =>
           (await exchange(port, [post(`Content-Length: ${size}\r\n`, path) + "a".repeat(size)])).responses[0]?.status;
-        expect([await statusOf("/1", 10), await statusOf("/1", 11), await statusOf("/ads/big", 20), await statusOf("/ads/big", 21)]).toEqual([
-          200, 413, 200, 413,
-        ]);
+        for (const [path, size, status] of [
+          ["/1", 10, 200],
+          ["/1", 11, 413],
+          ["/ads/big", 20, 200],
+          ["/ads/big", 21, 413],
+        ] as const)
+          expect(await statusOf(path, size)).toBe(status);
       });
     });
   });

@@ -138,7 +138,7 @@ describe.each(httpListeners)("--http %s", (http) => {
         const { status, headers, body } = await ask(
           `OPTIONS ${path} HTTP/1.1\r\nHost: h\r\nOrigin: https://a.test\r\nAccess-Control-Request-Method: POST\r\n\r\n`,
         );
-        expect([status, body, headers["content-length"]]).toEqual([204, "", undefined]);
+        expect({ status, body, length: headers["content-length"] }).toEqual({ status: 204, body: "", length: undefined });
         expect(headers["access-control-allow-origin"]).toBe("*");
         expect(headers["access-control-allow-methods"]).toBe("GET, POST, DELETE, HEAD, OPTIONS");
         for (const name of ["Authorization", "Content-Type", "X-API-Version", "If-None-Match"])
@@ -167,7 +167,9 @@ describe.each(httpListeners)("--http %s", (http) => {
       handleRequest: async (_deps, world, request) => ({ ...(await echo(world, request)), status: 304 }) as GraphResponse,
     });
     const { status, body, headers } = await ask(get("/1"), own.port);
-    expect([status, body, headers["content-length"], headers["transfer-encoding"]]).toEqual([304, "", undefined, undefined]);
+    expect({ status, body }).toEqual({ status: 304, body: "" });
+    expect(Object.keys(headers)).not.toContain("content-length");
+    expect(Object.keys(headers)).not.toContain("transfer-encoding");
     await own.stop(0);
   });
 
@@ -206,14 +208,10 @@ describe.each(httpListeners)("--http %s", (http) => {
     });
     expect(await (await fetch(`${url}/w/t1/openapi.json`)).json()).toMatchObject({ world: "t1", baseUrl: `${url}/w/t1` });
     const player = await fetch(`${url}/player/5301/x.ts`);
-    expect([player.status, player.headers.get("x-own"), player.headers.get("access-control-allow-origin"), await player.text()]).toEqual([
-      206,
-      "1",
-      "*",
-      "player /player/5301/x.ts",
-    ]);
+    expect({ status: player.status, body: await player.text() }).toEqual({ status: 206, body: "player /player/5301/x.ts" });
+    expect(Object.fromEntries(player.headers)).toMatchObject({ "x-own": "1", "access-control-allow-origin": "*" });
     const head = await fetch(`${url}/player/5301`, { method: "HEAD" });
-    expect([head.status, await head.text()]).toEqual([206, ""]);
+    expect({ status: head.status, body: await head.text() }).toEqual({ status: 206, body: "" });
     for (const other of ["/app/openapi.json", "/openapi.jsonx", "/player"])
       expect(await (await fetch(url + other)).json()).toMatchObject({ method: "GET" });
     expect(await (await fetch(`${url}/openapi.json`, { method: "POST" })).json()).toMatchObject({ method: "POST" });
@@ -234,11 +232,11 @@ describe.each(httpListeners)("--http %s", (http) => {
       });
     const own = await serveEcho({ extraRoutes: new Map<string, RouteHandler>([["/stream", () => new Response(stream())]]) });
     const url = `http://127.0.0.1:${own.port}/stream`;
-    expect(
-      (await Promise.all([fetch(url), fetch(url)].map(async (response) => (await response).text()))).map((text) => text === part.repeat(100)),
-    ).toEqual([true, true]);
+    const bodies = await Promise.all([fetch(url), fetch(url)].map(async (response) => (await response).text()));
+    for (const body of bodies) expect(body === part.repeat(100)).toBe(true);
     const { text, isClosedByServer } = await exchange(own.port, ["GET /stream HTTP/1.0\r\n\r\n"], { responses: 2 });
-    expect([text.slice(text.indexOf("\r\n\r\n") + 4) === part.repeat(100), isClosedByServer]).toEqual([true, true]);
+    expect(text.slice(text.indexOf("\r\n\r\n") + 4) === part.repeat(100)).toBe(true);
+    expect(isClosedByServer).toBe(true);
     expect(text.toLowerCase()).not.toContain("transfer-encoding");
     await own.stop(0);
   });
