@@ -127,7 +127,7 @@ test("D-97: connections that are gone, and those that went on, count no more", a
     const exchange = { isLast: false, isGone, send() {}, finish: () => finished++ } as unknown as Exchange;
     for (let i = 0; i < 2_000; i++) resting.respond(exchange, response, 10);
     expect(resting.seconds).toBe(5);
-    // Nobody else is turned away: there is room again, and nobody waits for the end of the ten seconds.
+    // No further request is turned away: there is room again, and no connection waits for the end of its ten seconds.
     while (resting.seconds > 1) await Bun.sleep(20);
     expect(finished > 0).toBe(!isGone);
   }
