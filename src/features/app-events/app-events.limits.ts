@@ -28,6 +28,3 @@ export const VIEW_WINDOW_SECONDS = DAY_SECONDS;
 /** LIM-12: the windows of reports. */
 export const REPORT_CLICK_WINDOW_SECONDS = 28 * DAY_SECONDS;
 export const REPORT_VIEW_WINDOW_SECONDS = DAY_SECONDS;
-
-/** Events considered for one device, newest first. A person's device reports far fewer. */
-export const ATTRIBUTED_EVENTS_MAX = 1_000;

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import fc from "fast-check";
 import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import { reportOf } from "./report.handlers.ts";
@@ -155,50 +154,3 @@ onEachDatabase("attribution", (database) => {
     expect(await reportOf(plaza.world, SHOP, NOW + 2, NOW + DAY)).toEqual([]);
   });
 });
-
-const device = fc.constantFrom("a", "b", "c");
-const person = fc.constantFrom(undefined, sha256("p"), sha256("q"));
-const at = fc.integer({ min: NOW - 40 * DAY, max: NOW });
-const step = fc.oneof(
-  fc.record({ kind: fc.constant("click" as const), device: fc.option(device, { nil: undefined }), person, time: at }),
-  fc.record({ kind: fc.constant("event" as const), device, person, time: at, tracked: fc.constantFrom(0, 1) }),
-);
-type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
-
-/** A naive version that compares every event with every click. */
-function oracle(steps: readonly Step[], wanted: string): { event_time: number; click_time: number; cross_device: boolean }[] {
-  const linking = steps.filter((one) => one.kind === "click" || one.tracked === 1);
-  const persons = new Set(linking.filter((one) => one.device === wanted).flatMap((one) => one.person ?? []));
-  const devices = new Set([
-    wanted,
-    ...linking.filter((one) => one.person !== undefined && persons.has(one.person)).flatMap((one) => one.device ?? []),
-  ]);
-  const clicks = steps.filter((one) => one.kind === "click" && (devices.has(one.device ?? "") || persons.has(one.person ?? "")));
-  return steps.flatMap((one) => {
-    if (one.kind !== "event" || one.device !== wanted || one.tracked === 0) return [];
-    const counted = clicks.filter(({ time }) => time <= one.time && one.time - time <= 30 * DAY);
-    const last = counted.findLast(({ time }) => time === Math.max(...counted.map((found) => found.time)));
-    return last === undefined
-      ? []
-      : [{ event_time: one.time, click_time: last.time, cross_device: last.device !== undefined && last.device !== wanted }];
-  });
-}
-
-test("D-74: devices, persons, clicks and events in any order are attributed as by a naive comparison of all", async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25 }), device, async (steps, wanted) => {
-      const plaza = await openPlaza({ world });
-      for (const one of steps) {
-        const ud = one.person === undefined ? {} : { ud: { em: one.person } };
-        if (one.kind === "event") await buy(plaza, one.time, { advertiser_id: one.device, advertiser_tracking_enabled: one.tracked, ...ud });
-        else if (one.device !== undefined || one.person !== undefined) await click(plaza, { advertiser_id: one.device, time: one.time, ...ud });
-      }
-      const found = (await ask(plaza, { advertiser_id: wanted })) as { event_time: number; click_time: number; cross_device: boolean }[];
-      expect(found.map(({ event_time, click_time, cross_device }) => ({ event_time, click_time, cross_device }))).toEqual(
-        oracle(steps, wanted).reverse(),
-      );
-      await plaza.close();
-    }),
-    { numRuns: 60 },
-  );
-}, 60_000);

@@ -6,8 +6,7 @@ import { invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
 import type { attributionRow, EventKind, readAttribution } from "../app-events.contract.ts";
 import { deviceIdentities, readCookie, requireKind } from "../intake/parse-request.ts";
-import { findTouches } from "./ads.store.ts";
-import { type DeviceEvent, findDevice } from "./devices.ts";
+import { type DeviceEvent, eventsOf, findDevice } from "./devices.ts";
 import { type Attribution, attribute, clicksAlone, clicksAndViews } from "./rule.ts";
 
 export type AttributionRow = Static<typeof attributionRow>;
@@ -25,23 +24,25 @@ export async function handleReadAttribution({ world, node, params }: ReadAttribu
   requireKind(world, params.event);
   const advertiser_id = params.advertiser_id === "" ? undefined : params.advertiser_id;
   const attribution = readCookie(params.attribution);
-  if (advertiser_id === undefined && attribution === undefined) throw invalidParameter("advertiser_id", "or attribution is required");
+  if (deviceIdentities({ advertiser_id, attribution }).length === 0) throw invalidParameter("advertiser_id", "or attribution is required");
   const input = { advertiser_id, attribution, event: params.event, considersViews: params.consider_views === true };
   return { data: await attributionOf(world, node.id, input) };
 }
 
 /** Newest event first; events that are attributed to no ad are left out. */
 export async function attributionOf(world: World, app: NodeId, input: AttributionQuery): Promise<AttributionRow[]> {
-  const { reader } = world.database;
   const device = await findDevice(world, app, deviceIdentities(input));
-  const events = device.events.filter(({ kind }) => input.event === undefined || kind === input.event);
-  if (events.length === 0) return [];
-  const touches = await findTouches(reader, [...device.ids, ...device.persons, ...device.linked]);
   const model = input.considersViews ? clicksAndViews : clicksAlone;
-  return events.flatMap((event) => {
-    const found = attribute(event, device.ids, touches, app, model);
-    return found === undefined ? [] : [rowOf(event, found)];
-  });
+  const rows: AttributionRow[] = [];
+  if (device.touches.length === 0) return rows;
+  for await (const events of eventsOf(world, app, device.ids)) {
+    for (const event of events) {
+      if (input.event !== undefined && event.kind !== input.event) continue;
+      const found = attribute(event, device.ids, device.touches, app, model);
+      if (found !== undefined) rows.push(rowOf(event, found));
+    }
+  }
+  return rows;
 }
 
 function rowOf({ kind, name, time }: DeviceEvent, { touch, cross_campaign, cross_device }: Attribution): AttributionRow {
