@@ -131,8 +131,8 @@ export class RunIndex implements LogIndex {
   }
 
   async forgetUpTo(tx: Transaction, app: NodeId, request: number): Promise<void> {
-    await tx.run(sql`DELETE FROM app_event_run_pages WHERE app = ${app} AND last_call <= ${request}`);
-    await tx.run(sql`DELETE FROM app_event_runs WHERE app = ${app} AND last_call <= ${request}`);
+    await tx.runAny(sql`DELETE FROM app_event_run_pages WHERE app = ${app} AND last_call <= ${request}`);
+    await tx.runAny(sql`DELETE FROM app_event_runs WHERE app = ${app} AND last_call <= ${request}`);
     tx.afterCommit(() => {
       const index = this.#apps.get(app);
       if (index === undefined) return;
@@ -185,7 +185,7 @@ export class RunIndex implements LogIndex {
     const filter = Filter.of(keys.size);
     const probe = new Probe();
     keys.visit((fingerprint) => filter.add(probe.set(fingerprint)));
-    await tx.run(sql`
+    await tx.runAny(sql`
       INSERT INTO app_event_runs (app, last_call, entries, page_bits, first_time, last_time, filter)
       VALUES (${app}, ${last_call}, ${entries}, ${page_bits}, ${times.first}, ${times.last}, ${filter.bytes})
       ON CONFLICT DO NOTHING`);

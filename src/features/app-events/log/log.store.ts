@@ -133,9 +133,9 @@ export async function findExpired(reader: Reader, app: NodeId, received: number,
 
 /** The caller must hold the app's lock. */
 export async function deleteEventsUpTo(tx: Transaction, app: NodeId, request: number): Promise<void> {
-  await tx.run(sql`DELETE FROM app_events WHERE app = ${app} AND call <= ${request}`);
+  await tx.runAny(sql`DELETE FROM app_events WHERE app = ${app} AND call <= ${request}`);
   if ((await lastRequestOf(tx, app)) > request) return;
-  await tx.run(sql`INSERT INTO app_event_last_calls (app, call) VALUES (${app}, ${request}) ON CONFLICT (app) DO UPDATE SET call = excluded.call`);
+  await tx.runOne(sql`INSERT INTO app_event_last_calls (app, call) VALUES (${app}, ${request}) ON CONFLICT (app) DO UPDATE SET call = excluded.call`);
 }
 
 /** For the retention job. */
@@ -155,12 +155,12 @@ export async function listAppsWithEvents(reader: Reader): Promise<NodeId[]> {
 export async function deleteEventsOfApp(tx: Transaction, app: NodeId): Promise<void> {
   for (const { name } of await listNames(tx, app)) tx.invalidate(eventNameFact, eventNameKey(app, name));
   tx.invalidate(logIndexFact, app);
-  await tx.run(sql`DELETE FROM app_events WHERE app = ${app}`);
-  await tx.run(sql`DELETE FROM app_event_last_calls WHERE app = ${app}`);
-  await tx.run(sql`DELETE FROM app_event_names WHERE app = ${app}`);
-  await tx.run(sql`DELETE FROM app_event_sums WHERE app = ${app}`);
-  await tx.run(sql`DELETE FROM app_installs WHERE app = ${app}`);
-  await tx.run(sql`DELETE FROM app_event_index WHERE app = ${app}`);
-  await tx.run(sql`DELETE FROM app_event_run_pages WHERE app = ${app}`);
-  await tx.run(sql`DELETE FROM app_event_runs WHERE app = ${app}`);
+  await tx.runAny(sql`DELETE FROM app_events WHERE app = ${app}`);
+  await tx.runAny(sql`DELETE FROM app_event_last_calls WHERE app = ${app}`);
+  await tx.runAny(sql`DELETE FROM app_event_names WHERE app = ${app}`);
+  await tx.runAny(sql`DELETE FROM app_event_sums WHERE app = ${app}`);
+  await tx.runAny(sql`DELETE FROM app_installs WHERE app = ${app}`);
+  await tx.runAny(sql`DELETE FROM app_event_index WHERE app = ${app}`);
+  await tx.runAny(sql`DELETE FROM app_event_run_pages WHERE app = ${app}`);
+  await tx.runAny(sql`DELETE FROM app_event_runs WHERE app = ${app}`);
 }
