@@ -36,7 +36,7 @@ export class Webhooks {
     const facts = new WebhookFacts(deps.database, deps.ports);
     const callbacks = new Callbacks(deps.database, deps.ids);
     const { observer } = deps;
-    // One by one: an observer may be an object of a class.
+    // One by one, since the observer may be an instance of a class.
     const counting: WebhookObserver = {
       payloadBroken: (broken) => {
         this.metrics.recordBroken(broken);
@@ -47,6 +47,10 @@ export class Webhooks {
         observer.attempted(seen);
       },
       attemptBroke: (delivery, error) => observer.attemptBroke(delivery, error),
+      deliveryOverdue: (overdue) => {
+        this.metrics.recordOverdue();
+        observer.deliveryOverdue(overdue);
+      },
       callbackFails: (callback) => observer.callbackFails(callback),
       callbackPaused: (callback) => observer.callbackPaused(callback),
     };

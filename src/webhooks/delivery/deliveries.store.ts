@@ -252,25 +252,47 @@ export function findSending(tx: Reader, fence: number): Promise<{ id: string; at
 
 const QUEUES_MAX = 100_000;
 
+export interface QueueWithFirsts extends Row {
+  queue: string;
+  oldest: string;
+}
+
 /** Every queue in which a delivery waits for its first attempt; the index is hopped through, queue by queue. */
-export async function findQueuesWithFirsts(reader: Reader): Promise<string[]> {
-  const rows = await reader.all<{ queue: string }>(sql`
+export function findQueuesWithFirsts(reader: Reader): Promise<QueueWithFirsts[]> {
+  return reader.all<QueueWithFirsts>(sql`
     WITH RECURSIVE queues (id) AS (
       SELECT MIN(d.first_lane) FROM webhook_deliveries d WHERE d.first_lane IS NOT NULL
       UNION ALL
       SELECT (SELECT MIN(d.first_lane) FROM webhook_deliveries d WHERE d.first_lane > queues.id) FROM queues WHERE queues.id IS NOT NULL)
-    SELECT CAST(queues.id AS TEXT) AS queue FROM queues WHERE queues.id IS NOT NULL LIMIT ${QUEUES_MAX}`);
-  return rows.map(({ queue }) => queue);
+    SELECT CAST(queues.id AS TEXT) AS queue,
+      CAST((SELECT MIN(d.id) FROM webhook_deliveries d WHERE d.first_lane = queues.id) AS TEXT) AS oldest
+    FROM queues WHERE queues.id IS NOT NULL LIMIT ${QUEUES_MAX}`);
 }
 
-/** Every queue with retries, and when the first of them is due. */
-export function findQueuesWithRetries(reader: Reader): Promise<{ queue: string; due_ms: number }[]> {
-  return reader.all<{ queue: string; due_ms: number }>(sql`
+export interface QueueWithRetries extends Row {
+  queue: string;
+  due_ms: number;
+  oldest: string;
+}
+
+/** Every queue with retries, and the first of them. */
+export function findQueuesWithRetries(reader: Reader): Promise<QueueWithRetries[]> {
+  return reader.all<QueueWithRetries>(sql`
     WITH RECURSIVE queues (id) AS (
       SELECT MIN(d.lane) FROM webhook_deliveries d WHERE d.retry_due_ms IS NOT NULL
       UNION ALL
       SELECT (SELECT MIN(d.lane) FROM webhook_deliveries d WHERE d.retry_due_ms IS NOT NULL AND d.lane > queues.id) FROM queues WHERE queues.id IS NOT NULL)
     SELECT CAST(queues.id AS TEXT) AS queue,
-      (SELECT MIN(d.retry_due_ms) FROM webhook_deliveries d WHERE d.lane = queues.id AND d.retry_due_ms IS NOT NULL) AS due_ms
+      (SELECT MIN(d.retry_due_ms) FROM webhook_deliveries d WHERE d.lane = queues.id AND d.retry_due_ms IS NOT NULL) AS due_ms,
+      CAST((SELECT d.id FROM webhook_deliveries d WHERE d.lane = queues.id AND d.retry_due_ms IS NOT NULL
+        ORDER BY d.retry_due_ms, d.id LIMIT 1) AS TEXT) AS oldest
     FROM queues WHERE queues.id IS NOT NULL LIMIT ${QUEUES_MAX}`);
+}
+
+/** Whether an earlier delivery of its entity is before it, in its queue. */
+export async function isBehindAnother(reader: Reader, delivery: string): Promise<boolean> {
+  const row = await reader.get(sql`
+    SELECT 1 AS one FROM webhook_deliveries d JOIN webhook_deliveries o ON o.lane = d.lane AND o.queue_entity = d.queue_entity AND o.id < d.id
+    WHERE d.id = ${delivery} LIMIT 1`);
+  return row !== undefined;
 }
