@@ -9,7 +9,7 @@ import { Duplex } from "node:stream";
 /** Streams that are read at the same time. */
 const AT_ONCE = 100;
 
-// Without a Host Node answers 400 by itself and tells nobody; `take` does the same visibly.
+// Node itself would return 400 where there is no Host, without an event; `take` refuses it visibly.
 const server = createServer({ maxHeaderSize: 131_072, headersTimeout: 0, requestTimeout: 0, keepAliveTimeout: 0, requireHostHeader: false });
 server.timeout = 0;
 server.maxHeadersCount = 0;
@@ -23,7 +23,7 @@ function take(request, response) {
   outcome.requests.push(seen);
   const parts = [];
   request.on("data", (part) => parts.push(part));
-  // Why a body is refused is told by clientError.
+  // clientError says why a body is refused.
   request.on("error", () => {});
   request.on("end", () => {
     seen.body = Buffer.concat(parts).toString("latin1");

@@ -1,18 +1,18 @@
 /**
- * The server's own reader of HTTP/1.1 beside Node's: generated streams, and no disagreement but for the reasons of http-disagreements.ts.
+ * The server's own reader of HTTP/1.1 beside Node's: generated streams, and no disagreement but for the reasons of disagreements.ts.
  * Bun's `node:http` would be no second opinion to rely on: it takes a Content-Length twice, which Node's does not.
  */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
-import { httpStreams } from "#harness/http-streams";
 import { Owner, turns } from "#harness/lone-connection";
 import { isProving, tries } from "#harness/proof";
-import { complete, type Outcome, reasonFor } from "./http-disagreements.ts";
+import { complete, type Outcome, reasonFor } from "./disagreements.ts";
+import { httpStreams } from "./streams.ts";
 
 const STREAMS = tries(5_000, 200_000);
 const BATCH = 5_000;
-const ORACLE = join(import.meta.dir, "..", "harness", "node-http-oracle.mjs");
+const ORACLE = join(import.meta.dir, "node-oracle.mjs");
 /** The same streams in every test run; others in every proof. */
 const SEED = isProving ? Math.floor(performance.timeOrigin) % 1_000_000 : 1;
 /** Node has no limit of its own for bodies. */
