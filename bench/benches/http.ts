@@ -1,7 +1,7 @@
-import { checkSameResponse } from "../harness/answers.ts";
 import { get, PAGE, personas, post, world } from "../harness/data.ts";
 import type { LoadRequest, Sample } from "../harness/load.ts";
 import type { Absolute, Bench, Metric, Result } from "../harness/report.ts";
+import { checkSameResponse } from "../harness/responses.ts";
 import { rotate } from "../harness/rounds.ts";
 import { LABELS_UNLIMITED, type Server, startFloor, startPlaza } from "../harness/server.ts";
 import { spreadOf } from "../harness/statistics.ts";
@@ -59,15 +59,15 @@ async function measure(work: Work, options: { readonly rounds: number; readonly 
 }
 
 function resultOf(name: string, rounds: readonly [Sample, Sample, Sample][]): Result {
-  const over = (figure: (own: Sample, node: Sample, floor: Sample) => number) => spreadOf(rounds.map((samples) => figure(...samples)));
+  const over = (metric: (own: Sample, node: Sample, floor: Sample) => number) => spreadOf(rounds.map((samples) => metric(...samples)));
   const metrics: Metric[] = [
-    { name: `${name}: calls/s, own : floor`, ...over((own, _, floor) => own.calls_per_second / floor.calls_per_second) },
-    { name: `${name}: calls/s, node:http : floor`, ...over((_, node, floor) => node.calls_per_second / floor.calls_per_second) },
-    { name: `${name}: CPU a call, node:http − own`, unit: "µs", ...over((own, node) => node.server_cpu_us - own.server_cpu_us) },
+    { name: `${name}: requests/s, own : floor`, ...over((own, _, floor) => own.requests_per_second / floor.requests_per_second) },
+    { name: `${name}: requests/s, node:http : floor`, ...over((_, node, floor) => node.requests_per_second / floor.requests_per_second) },
+    { name: `${name}: CPU a request, node:http − own`, unit: "µs", ...over((own, node) => node.server_cpu_us - own.server_cpu_us) },
   ];
   const absolute = ["own", "node:http", "floor"].flatMap((side, index): Absolute[] => [
-    { name: `${name}, ${side}: calls/s`, unit: "/s", ...spreadOf(rounds.map((samples) => (samples[index] as Sample).calls_per_second)) },
-    { name: `${name}, ${side}: server CPU a call`, unit: "µs", ...spreadOf(rounds.map((samples) => (samples[index] as Sample).server_cpu_us)) },
+    { name: `${name}, ${side}: requests/s`, unit: "/s", ...spreadOf(rounds.map((samples) => (samples[index] as Sample).requests_per_second)) },
+    { name: `${name}, ${side}: server CPU a request`, unit: "µs", ...spreadOf(rounds.map((samples) => (samples[index] as Sample).server_cpu_us)) },
   ]);
   return { metrics, absolute };
 }
