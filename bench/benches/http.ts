@@ -59,7 +59,7 @@ async function measure(work: Work, options: { readonly rounds: number; readonly 
 }
 
 function resultOf(name: string, rounds: readonly [Sample, Sample, Sample][]): Result {
-  const over = (figure: (own: Sample, node: Sample, floor: Sample) => number) => spreadOf(rounds.map((samples) => figure(...samples)));
+  const over = (metric: (own: Sample, node: Sample, floor: Sample) => number) => spreadOf(rounds.map((samples) => metric(...samples)));
   const metrics: Metric[] = [
     { name: `${name}: requests/s, own : floor`, ...over((own, _, floor) => own.requests_per_second / floor.requests_per_second) },
     { name: `${name}: requests/s, node:http : floor`, ...over((_, node, floor) => node.requests_per_second / floor.requests_per_second) },

@@ -29,7 +29,7 @@ describe.each(httpListeners)("--http %s", (http) => {
     `${method} ${path} HTTP/1.1\r\nHost: graph.test\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 
   describe("D-01: addresses", () => {
-    test("a request is told its surface, world and address", async () => {
+    test("a request carries its surface, world and address", async () => {
       expect(await seen(get("//ads/v25.0/8001?fields=id&x=%C3%BC", "Host: Graph.test:81\r\nAuthorization: Bearer t\r\n"))).toEqual({
         world: "default",
         surface: "ads",
@@ -113,15 +113,14 @@ describe.each(httpListeners)("--http %s", (http) => {
       expect((await ask(get("/1?a=%zz"))).body).toContain("Param a is not percent-encoded UTF-8");
     });
 
-    test("a client that asks whether to send its body is told to", async () => {
+    test("a client that waits for 100 Continue receives it", async () => {
       const { text } = await exchange(graph.port, ["POST /1 HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n", "a=1"], {
         gapMs: 50,
       });
       expect(text).toStartWith("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n");
       const other = "POST /1 HTTP/1.1\r\nHost: h\r\nExpect: a-miracle\r\nContent-Length: 3\r\n\r\na=1";
       expect((await seen(other)).body).toEqual({ a: "1" });
-    });
-  });
+    }););
 
   describe("D-04: methods", () => {
     test("HEAD is GET without a body", async () => {

@@ -124,7 +124,7 @@ describe("how long a connection is kept", () => {
     expect(owner.responses).toBe(responses);
   });
 
-  test("HTTP/1.0 is told that the connection is kept", async () => {
+  test("a response to HTTP/1.0 says that the connection is kept", async () => {
     const owner = new Owner();
     await owner.send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
     expect(owner.line.written).toContain("\r\nconnection: keep-alive\r\n");

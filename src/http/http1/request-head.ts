@@ -16,7 +16,7 @@ export interface RequestHead {
   readonly isKept: boolean;
   /** The client knows neither chunks nor that connections are kept. */
   readonly isHttp10: boolean;
-  /** The client sends its body after it was told to go on. */
+  /** The client waits for `100 Continue` before it sends its body. */
   readonly expectsContinue: boolean;
   /** Of path, query, header names and header values: all that a client chooses. */
   readonly byteCount: number;
