@@ -120,7 +120,8 @@ describe.each(httpListeners)("--http %s", (http) => {
       expect(text).toStartWith("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n");
       const other = "POST /1 HTTP/1.1\r\nHost: h\r\nExpect: a-miracle\r\nContent-Length: 3\r\n\r\na=1";
       expect((await seen(other)).body).toEqual({ a: "1" });
-    }););
+    });
+  });
 
   describe("D-04: methods", () => {
     test("HEAD is GET without a body", async () => {
