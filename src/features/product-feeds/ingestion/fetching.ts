@@ -1,7 +1,7 @@
 /** Feed files at an address: fetched by the one guarded way out (D-64), stored like those that are sent. */
 import type { World } from "#graph/worlds/world";
 import { CallbackRefused } from "#outbound/address-rules";
-import { RequestFailed } from "#outbound/transport/connection";
+import { RequestFailed } from "#outbound/request";
 import { FeedFileProblem } from "../formats/rows.ts";
 import { FILE_BYTES_MAX } from "../product-feeds.limits.ts";
 import { PartWriter } from "./parts.ts";
