@@ -39,10 +39,10 @@ test("a new feature compiles, and its tests pass on both databases, and so do th
     };
     const types = run("node", "node_modules/typescript-native/bin/tsc", "--noEmit", "-p", ".");
     expect(types.output.split("\n").filter((line) => line.includes("tea-shops"))).toEqual([]);
-    const tests = run(process.execPath, "test", "./src/features/tea-shops");
+    const tests = run(process.execPath, "test", "--timeout", "60000", "./src/features/tea-shops");
     expect(tests.output).toContain("8 pass");
     expect(tests.exitCode).toBe(0);
-    const ofAll = run(process.execPath, "test", "./test/properties/matrix.test.ts", "-t", "sqlite");
+    const ofAll = run(process.execPath, "test", "--timeout", "60000", "./test/properties/matrix.test.ts", "-t", "sqlite");
     expect(ofAll.output).toContain(" 0 fail");
     expect(ofAll.exitCode).toBe(0);
   } finally {
