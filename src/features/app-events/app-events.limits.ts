@@ -28,3 +28,6 @@ export const VIEW_WINDOW_SECONDS = DAY_SECONDS;
 /** LIM-12: the windows of reports. */
 export const REPORT_CLICK_WINDOW_SECONDS = 28 * DAY_SECONDS;
 export const REPORT_VIEW_WINDOW_SECONDS = DAY_SECONDS;
+
+/** D-74: rows in the response of a report, the newest; the largest page of a list (D-31). */
+export const ATTRIBUTED_AT_ONCE = 100;

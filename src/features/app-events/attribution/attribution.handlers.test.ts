@@ -52,6 +52,34 @@ onEachDatabase("attribution", (database) => {
     expect(await ask(plaza, { advertiser_id: "b" })).toEqual([]);
   });
 
+  test("D-74: an install and all conversions come back in pages, however many events follow; the report counts them all", async () => {
+    const plaza = await open();
+    await install(plaza);
+    await click(plaza, { advertiser_id: "a" });
+    const times = Array.from({ length: 3_100 }, (_, i) => NOW - i);
+    for (let at = 0; at < times.length; at += 50) {
+      const custom_events = times.slice(at, at + 50).map((_logTime) => ({ _eventName: "buy", _logTime }));
+      await post(plaza, { event: "CUSTOM_APP_EVENTS", advertiser_id: "a", custom_events });
+    }
+    type Page = {
+      data: { event: string; event_time: number }[];
+      paging: { cursors: { before: string; after: string }; next?: string; previous?: string };
+    };
+    const page = async (query: object): Promise<Page> =>
+      (await plaza.get("/v26.0/1001/app_attribution", { bearer: "1001|s", query: { advertiser_id: "a", limit: 100, ...query } })).body;
+    const pages: Page[] = [await page({})];
+    for (let last = pages[0]; last?.paging.next !== undefined; last = pages[pages.length - 1])
+      pages.push(await page({ after: last.paging.cursors.after }));
+    const rows = pages.flatMap(({ data }) => data);
+    expect(rows.slice(0, -1).map(({ event_time }) => event_time)).toEqual(times.toReversed());
+    expect(rows[3_100]).toMatchObject({ event: "MOBILE_APP_INSTALL" });
+    const [first, second] = pages;
+    expect(await page({ before: second?.paging.cursors.before })).toMatchObject({ data: first?.data as never });
+    expect(await ask(plaza, { advertiser_id: "a", event: "MOBILE_APP_INSTALL" })).toHaveLength(1);
+    const report = await reportOf(plaza.world, SHOP, 0, NOW);
+    expect(report.map(({ click_through }) => click_through)).toEqual([1, 3_100]);
+  });
+
   test("ATTR-1, ATTR-4 to ATTR-6: with consider_views an install without a click is attributed to a view", async () => {
     const plaza = await open();
     await view(plaza, { advertiser_id: "a" });
@@ -108,7 +136,7 @@ onEachDatabase("attribution", (database) => {
     expect((await read({})).body.error).toMatchObject({ code: 100, error_data: { parameter: "advertiser_id" } });
     expect((await read({ attribution: "short" })).body.error.error_data).toEqual({ parameter: "attribution" });
     expect((await read({ advertiser_id: "a", event: "x" })).body.error.error_data).toEqual({ parameter: "event" });
-    expect((await read({ attribution: "a".repeat(22) })).body).toEqual({ data: [] });
+    expect((await read({ attribution: "a".repeat(22) })).body).toEqual({ data: [], paging: { cursors: {} } });
     expect((await read({ advertiser_id: "a" }, "1002|o")).body.error).toMatchObject({ code: 100, error_subcode: 33 });
   });
 

@@ -2,7 +2,7 @@
  * Finds the events, the persons and the linked devices of a device through the index of the log (D-74).
  *
  * A device is what its ids are tied to: an advertising id and a cookie that one request or touch names are one device, and so are
- * ids that share one of these. So every id of a device leads to the same answer. Persons link devices one step far: a device's
+ * ids that share one of these. So every id of a device leads to the same events. Persons link devices one step far: a device's
  * persons are those of its own requests and touches, and its linked devices are those of other requests and touches with one of
  * these persons. Persons of linked devices are not followed.
  */
@@ -18,9 +18,11 @@ import { type EventRow, readEventsOfRequest } from "../log/log.store.ts";
 import { findTouches, isDevice, type StoredTouch } from "./ads.store.ts";
 import type { AttributableEvent } from "./rule.ts";
 
+/** The request of an event, and its position there: unique in the app, and in the order of arrival. */
+export type EventPlace = readonly [request: number, position: number];
+
 export interface DeviceEvent extends AttributableEvent {
-  /** Unique in the app. */
-  readonly key: string;
+  readonly place: EventPlace;
   readonly name: string;
   /** Millionths. */
   readonly value: bigint | undefined;
@@ -84,17 +86,32 @@ async function tiesOf(world: World, app: NodeId, wanted: readonly string[]): Pro
   return ties;
 }
 
-/** The events of a device, newest first, by request. */
-export async function* eventsOf(world: World, app: NodeId, ids: readonly string[]): AsyncGenerator<readonly DeviceEvent[]> {
-  for (const number of await requestsOf(world, app, ids)) yield await readDeviceEvents(world.database.reader, app, number, ids);
+/** The events of a device by request, newest first, or oldest first if `isBackward`: those beyond `from`, or all. */
+export async function* eventsOf(
+  world: World,
+  app: NodeId,
+  ids: readonly string[],
+  isBackward = false,
+  from: EventPlace = isBackward ? [0, 0] : [Number.MAX_SAFE_INTEGER, 0],
+): AsyncGenerator<readonly DeviceEvent[]> {
+  const [request, position] = from;
+  const numbers = await requestsOf(world, app, ids);
+  if (isBackward) numbers.reverse();
+  const known = new Set(ids);
+  for (const number of numbers) {
+    if (isBackward ? number < request : number > request) continue;
+    const events = await readDeviceEvents(world.database.reader, app, number, known);
+    if (isBackward) events.reverse();
+    yield number === request ? events.filter(({ place }) => (isBackward ? place[1] > position : place[1] < position)) : events;
+  }
 }
 
-async function readDeviceEvents(reader: Reader, app: NodeId, number: number, ids: readonly string[]): Promise<readonly DeviceEvent[]> {
+async function readDeviceEvents(reader: Reader, app: NodeId, number: number, ids: ReadonlySet<string>): Promise<DeviceEvent[]> {
   const rows = await readEventsOfRequest(reader, app, number);
   const devices = identitiesOf(rows).filter(isDevice);
-  if (!devices.some((id) => ids.includes(id))) return [];
+  if (!devices.some((id) => ids.has(id))) return [];
   return rows.toReversed().map(({ position, name, time, value, currency, tracking }) => ({
-    key: `${number}-${position}`,
+    place: [number, position],
     kind: eventKinds.find((kind) => kindName(kind) === name) ?? "CUSTOM_APP_EVENTS",
     name,
     time,
