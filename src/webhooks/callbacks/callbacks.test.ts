@@ -1,14 +1,6 @@
 import { expect, test } from "bun:test";
-import {
-  chatappField,
-  fixtureMigrations,
-  newFeatures,
-  openWebhooks,
-  type Receiver,
-  startReceiver,
-  valuesAt,
-  type WebhookFixture,
-} from "#harness/webhooks";
+import { type Receiver, startReceiver, valuesAt } from "#harness/receiver";
+import { chatappField, fixtureMigrations, newFeatures, openWebhooks, type WebhookFixture } from "#harness/webhooks";
 import { newWorkStore, onBothDatabases } from "#harness/work-database";
 import { sql } from "#storage/sql";
 import { listDeliveries, listEventsOf } from "../history/list.store.ts";
@@ -62,8 +54,8 @@ onBothDatabases("routes and callbacks", (kind) => {
     fixture.features.overrides.clear();
     await fixture.advance(15);
     expect([valuesAt(override), valuesAt(receiver)]).toEqual([[{ n: 1 }], [{ n: 1 }]]);
-    expect(receiver.received[0]?.text).toBe(override.received[0]?.text as string);
-    expect(receiver.received[0]?.headers["webhook-id"]).toBe(override.received[0]?.headers["webhook-id"] as string);
+    expect(receiver.posts[0]?.body).toBe(override.posts[0]?.body as string);
+    expect(receiver.posts[0]?.headers["webhook-id"]).toBe(override.posts[0]?.headers["webhook-id"] as string);
     expect((await deliveries(fixture)).map(({ status, url }) => [status, url])).toEqual([[2, receiver.url]]);
   });
 
@@ -105,12 +97,12 @@ onBothDatabases("routes and callbacks", (kind) => {
     await fixture.emit("4001", { n: 1 });
     await fixture.advance(5 * DAY);
     expect(fixture.pauses).toHaveLength(1);
-    const before = receiver.received.length;
+    const before = receiver.posts.length;
     isWell = true;
     await fixture.emit("4001", { n: 2 });
     await fixture.emit("4002", { n: 3 });
     await fixture.advance(20 * DAY);
-    expect(receiver.received).toHaveLength(before);
+    expect(receiver.posts).toHaveLength(before);
     expect((await deliveries(fixture)).map(({ status, paused_ms }) => [status, paused_ms !== null])).toEqual([
       [0, true],
       [0, true],
@@ -129,7 +121,7 @@ onBothDatabases("routes and callbacks", (kind) => {
     await fixture.advance(5 * DAY);
     await fixture.emit("4001", { n: 2 });
     receiver.response = () => new Response("ok");
-    const before = receiver.received.length;
+    const before = receiver.posts.length;
     await fixture.webhooks.replay((await deliveries(fixture)).at(-1)?.id as string);
     await fixture.loop.runDue();
     expect(valuesAt(receiver).slice(before)).toContainAllValues([{ n: 1 }, { n: 2 }]);
@@ -145,7 +137,7 @@ onBothDatabases("routes and callbacks", (kind) => {
     await fixture.emit("4001", { n: 2 });
     await fixture.emit("4001", { n: 3 });
     await fixture.loop.runDue();
-    expect(receiver.received).toEqual([]);
+    expect(receiver.posts).toEqual([]);
     fixture.features.overrides.clear();
     await rerouted(fixture);
     await fixture.loop.runDue();
@@ -173,8 +165,8 @@ onBothDatabases("routes and callbacks", (kind) => {
     await fixture.webhooks.replay(row?.id as string);
     await fixture.loop.runDue();
     expect(valuesAt(other)).toEqual([{ n: 4 }, { n: 4 }]);
-    expect(other.received[1]?.text).toBe(other.received[0]?.text as string);
-    expect(other.received[1]?.headers["webhook-id"]).toBe(other.received[0]?.headers["webhook-id"] as string);
+    expect(other.posts[1]?.body).toBe(other.posts[0]?.body as string);
+    expect(other.posts[1]?.headers["webhook-id"]).toBe(other.posts[0]?.headers["webhook-id"] as string);
 
     expect(await fixture.webhooks.replaySpan({ sinceMs })).toEqual({ replayed: 3 });
     await fixture.loop.runDue();
