@@ -60,7 +60,7 @@ onBothDatabases("D-62: deliveries", (kind) => {
     await fixture.emit("4001", { n: 1 });
     await fixture.emit("4001", { n: 2 }, { field: "calls" });
     await fixture.loop.runDue();
-    expect([valuesAt(receiver), valuesAt(other)]).toEqual([[{ n: 1 }], [{ n: 1 }]]);
+    expect({ first: valuesAt(receiver), second: valuesAt(other) }).toEqual({ first: [{ n: 1 }], second: [{ n: 1 }] });
     expect(receiver.posts[0]?.body).toBe(other.posts[0]?.body as string);
     expect(receiver.posts[0]?.headers["x-hub-signature-256"]).not.toBe(other.posts[0]?.headers["x-hub-signature-256"] as string);
   });

@@ -40,7 +40,8 @@ onBothDatabases("deliveries and processes", (kind) => {
     expect(receiver.posts).toHaveLength(4);
     for (const n of [1, 2]) {
       const [first, second] = receiver.posts.filter(({ values }) => numberOf(values[0]) === n);
-      expect([second?.headers["webhook-id"], second?.body]).toEqual([first?.headers["webhook-id"], first?.body]);
+      expect(second?.headers["webhook-id"]).toBe(first?.headers["webhook-id"] as string);
+      expect(second?.body).toBe(first?.body as string);
     }
     // What the dead one still learns is not written: its fence is gone.
     for (const end of release.splice(0)) end();
@@ -48,10 +49,13 @@ onBothDatabases("deliveries and processes", (kind) => {
     await dead.loop.runDue().catch(() => {});
     const { rows } = await listDeliveries(next.database.reader, {}, { limit: 10 });
     expect(
-      rows.map(({ status, attempts }) => [status, JSON.parse(attempts).map(({ error, answer }: Record<string, string>) => error ?? answer)]),
+      rows.map(({ status, attempts }) => ({
+        status,
+        attempts: JSON.parse(attempts).map(({ error, answer }: Record<string, string>) => error ?? answer),
+      })),
     ).toEqual([
-      [2, ["interrupted", "ok"]],
-      [2, ["interrupted", "ok"]],
+      { status: 2, attempts: ["interrupted", "ok"] },
+      { status: 2, attempts: ["interrupted", "ok"] },
     ]);
   });
 
