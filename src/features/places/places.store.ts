@@ -15,7 +15,7 @@ const select = sql`SELECT CAST(t.id AS TEXT) AS id, t.name, t.location FROM plac
 
 export async function insertPlace(tx: Transaction, { id, name, location }: PlaceRow): Promise<boolean> {
   if (!(await insertNode(tx, { id: nodeId(id), type: "place", owner: nodeId(id) }))) return false;
-  await tx.run(sql`INSERT INTO places (id, name, location) VALUES (${id}, ${name}, ${location})`);
+  await tx.runOne(sql`INSERT INTO places (id, name, location) VALUES (${id}, ${name}, ${location})`);
   return true;
 }
 
@@ -27,7 +27,7 @@ export const listPlaces = (reader: Reader, page: PageRequest): Promise<ListPage<
   readPage<PlaceRow>(reader, append(select, "WHERE t.id > 0"), byId, page);
 
 export async function updatePlace(tx: Transaction, { id, name, location }: PlaceRow): Promise<void> {
-  await tx.run(sql`UPDATE places SET name = ${name}, location = ${location} WHERE id = ${id}`);
+  await tx.runOne(sql`UPDATE places SET name = ${name}, location = ${location} WHERE id = ${id}`);
 }
 
 export async function deletePlace(tx: Transaction, id: NodeId): Promise<boolean> {

@@ -1,14 +1,6 @@
 import { expect, test } from "bun:test";
-import {
-  chatappField,
-  fixtureMigrations,
-  newFeatures,
-  openWebhooks,
-  type Receiver,
-  startReceiver,
-  valuesAt,
-  type WebhookFixture,
-} from "#harness/webhooks";
+import { type Receiver, startReceiver, valuesAt } from "#harness/receiver";
+import { chatappField, fixtureMigrations, newFeatures, openWebhooks, type WebhookFixture } from "#harness/webhooks";
 import { newWorkStore, onBothDatabases } from "#harness/work-database";
 import { nodeId } from "#kernel/ids";
 import { sql } from "#storage/sql";
