@@ -128,7 +128,7 @@ interface Listener {
 }
 
 function listenGraph(config: Config, log: Log, world: OpenWorld, registry: Registry, isPortShared: boolean): Promise<GraphServer> {
-  const onUnexpected: RequestDeps["onUnexpected"] = (error, trace_id) => log.error({ trace_id, ...errorFields(error) }, "a call failed unexpectedly");
+  const onUnexpected: RequestDeps["onUnexpected"] = (error, trace_id) => log.error({ trace_id, ...errorFields(error) }, "a request failed unexpectedly");
   const deps: RequestDeps = { registry, traceId, onUnexpected };
   return serveGraph({
     hostname: config.host,
@@ -211,7 +211,7 @@ function controlOf(log: Log, world: OpenWorld, registry: Registry, key: string, 
       realTime: { monotonicMs, sleepMs },
     },
     readMetrics,
-    onUnexpected: (error, operation) => log.error({ operation, ...errorFields(error) }, "a control call failed unexpectedly"),
+    onUnexpected: (error, operation) => log.error({ operation, ...errorFields(error) }, "a control request failed unexpectedly"),
   };
 }
 

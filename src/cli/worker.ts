@@ -89,16 +89,16 @@ const send = (message: WorkerMessage): void => void process.send?.(message);
 /** Reports the requests since the last report, if there are any. */
 function reporter({ world, metrics }: RunningPlaza): () => void {
   let reportedCount = 0;
-  let lastTold: string | undefined;
+  let lastReported: string | undefined;
   return () => {
-    const told = reportOf(metrics);
-    const requestCount = told.operations.reduce((sum, [, operation]) => sum + operation.requests, 0);
+    const report = reportOf(metrics);
+    const requestCount = report.operations.reduce((sum, [, operation]) => sum + operation.requests, 0);
     if (requestCount === reportedCount) return;
     const entries = world.requests.entries();
-    const known = entries.findIndex(({ trace_id }) => trace_id === lastTold);
+    const known = entries.findIndex(({ trace_id }) => trace_id === lastReported);
     const requests = entries.slice(0, known === -1 ? undefined : known).reverse();
     reportedCount = requestCount;
-    lastTold = entries[0]?.trace_id;
-    send({ kind: "served", metrics: told, requests, appEvents: testEventsOf(world).takeNew() });
+    lastReported = entries[0]?.trace_id;
+    send({ kind: "served", metrics: report, requests, appEvents: testEventsOf(world).takeNew() });
   };
 }

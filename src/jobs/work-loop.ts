@@ -1,6 +1,6 @@
 /**
  * The loop of a world, with one timer. It asks each source in turn for work that is due on the world's clock. Between turns it
- * sleeps until the next due time or a call of `wake`.
+ * sleeps until the next due time or a request of `wake`.
  *
  * **Invariant:** nothing runs in the background before `start` and after `stop`; `runDue` works at any time.
  */
