@@ -2,8 +2,10 @@
  * The webhook engine of a world (D-60 to D-64): handlers emit events in their transaction, the loop delivers them, people look
  * at what was sent and send it again.
  */
+
 import type { TSchema } from "typebox";
 import type { Transaction } from "#storage/database";
+import { eitherWay } from "#storage/outcomes";
 import { findCallbackId } from "./callbacks/callbacks.store.ts";
 import { Callbacks } from "./callbacks/callbacks.ts";
 import { resumeCallback } from "./callbacks/health.ts";
@@ -61,7 +63,7 @@ export class Webhooks {
 
   /** In the transaction of the event's cause, which no payload undoes (D-136). */
   async emit<S extends TSchema>(tx: Transaction, field: WebhookField<S>, event: WebhookEvent<S>): Promise<void> {
-    await this.make(tx, field, event);
+    await eitherWay(this.make(tx, field, event));
   }
 
   /** The same; answers the deliveries that it made, one for each app that gets the event. */

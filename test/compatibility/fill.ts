@@ -167,7 +167,7 @@ async function fillAppEvents(filling: Filling): Promise<void> {
   await report({ event: "MOBILE_APP_INSTALL", ...DEVICE, extinfo: EXTINFO });
   await report({ event: "MOBILE_APP_INSTALL", ...DEVICE });
   await report({ event: "MOBILE_APP_INSTALL", attribution: "abcdefghij0123456789AB", advertiser_tracking_enabled: 1 });
-  await report({ event: "DEFERRED_APP_LINK", ...DEVICE, advertiser_id: "device-two", ud: { em: EM } });
+  await report({ event: "MOBILE_APP_INSTALL", ...DEVICE, advertiser_id: "device-two", ud: { em: EM } });
   await report({ ...custom({ _eventName: "unseen" }), application_tracking_enabled: 0, advertiser_tracking_enabled: 0 });
   await report(custom({ _eventName: "elsewhere" }), "1002", "old-app");
   await filling.control("POST", "app-events/1001/names/to%20be%20deactivated/deactivate");

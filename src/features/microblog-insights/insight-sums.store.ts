@@ -31,7 +31,8 @@ const record: SqlText = {
 /** Adds to the sums of every span in which the row's start lies. */
 export async function addToSums(tx: Transaction, { target, metric, start, label, value }: SumRow): Promise<void> {
   const values = SPANS.flatMap((span): SqlValue[] => [target, metric, start - (start % span), label, value]);
-  await tx.run({ query: record, values });
+  const changed = await tx.run({ query: record, values });
+  if (changed !== SPANS.length) throw new Error(`${changed} of ${SPANS.length} sums were written`);
 }
 
 const stretch = (value: string, span: number) =>
@@ -83,5 +84,5 @@ export function listRecorded(reader: Reader, page: PageRequest): Promise<ListPag
 }
 
 export async function deleteSums(tx: Transaction, target: string): Promise<void> {
-  await tx.run(sql`DELETE FROM insight_sums WHERE target = ${target}`);
+  await tx.runAny(sql`DELETE FROM insight_sums WHERE target = ${target}`);
 }

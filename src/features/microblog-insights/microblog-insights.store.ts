@@ -2,6 +2,7 @@ import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { eitherWay } from "#storage/outcomes";
 import { type Row, sql } from "#storage/sql";
 import { addToSums, deleteSums } from "./insight-sums.store.ts";
 import { breakdowns } from "./microblog-insights.metrics.ts";
@@ -25,7 +26,7 @@ export interface FollowerRow extends Row {
 
 export async function recordFollowers(tx: Transaction, group: FollowerRow): Promise<void> {
   const { microblog_user, time, country, city, age, gender, value } = group;
-  await tx.run(sql`
+  await tx.runOne(sql`
     INSERT INTO follower_groups (microblog_user, time, country, city, age, gender, value)
     VALUES (${microblog_user}, ${time}, ${country}, ${city}, ${age}, ${gender}, ${value})
     ON CONFLICT (microblog_user, time, country, city, age, gender) DO UPDATE SET value = follower_groups.value + excluded.value`);
@@ -38,12 +39,14 @@ export async function recordFollowers(tx: Transaction, group: FollowerRow): Prom
 /** Returns whether the id was free. */
 export async function insertMedia(tx: Transaction, media: MediaRow): Promise<boolean> {
   if (!(await insertNode(tx, { id: nodeId(media.id), type: "microblog_media", owner: nodeId(media.owner) }))) return false;
-  await tx.run(sql`INSERT INTO microblog_media (owner, id, text, timestamp) VALUES (${media.owner}, ${media.id}, ${media.text}, ${media.timestamp})`);
+  await tx.runOne(
+    sql`INSERT INTO microblog_media (owner, id, text, timestamp) VALUES (${media.owner}, ${media.id}, ${media.text}, ${media.timestamp})`,
+  );
   return true;
 }
 
 export async function updateMedia(tx: Transaction, { owner, id, text, timestamp }: MediaRow): Promise<void> {
-  await tx.run(sql`UPDATE microblog_media SET text = ${text}, timestamp = ${timestamp} WHERE owner = ${owner} AND id = ${id}`);
+  await tx.runOne(sql`UPDATE microblog_media SET text = ${text}, timestamp = ${timestamp} WHERE owner = ${owner} AND id = ${id}`);
 }
 
 export function findMedia(reader: Reader, owner: NodeId, id: string): Promise<MediaRow | undefined> {
@@ -72,9 +75,9 @@ export async function deleteMedia(tx: Transaction, owner: NodeId, id: string): P
 
 export async function deleteAllOfUser(tx: Transaction, user: NodeId): Promise<void> {
   const media = await tx.all<{ id: string }>(sql`SELECT CAST(m.id AS TEXT) AS id FROM microblog_media m WHERE m.owner = ${user}`);
-  for (const { id } of media) await deleteMedia(tx, user, id);
+  for (const { id } of media) await eitherWay(deleteMedia(tx, user, id));
   await deleteSums(tx, user);
-  await tx.run(sql`DELETE FROM follower_groups WHERE microblog_user = ${user}`);
+  await tx.runAny(sql`DELETE FROM follower_groups WHERE microblog_user = ${user}`);
 }
 
 const followerOrder = {

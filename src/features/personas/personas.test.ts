@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { onEachDatabase, openPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
+import { nodeId } from "#kernel/ids";
 
 const token = "page";
 const onPage = "/v26.0/2001/personas";
@@ -18,6 +19,18 @@ onEachDatabase("personas", (database) => {
       { id: body.id, name: "Ann", profile_picture_url: picture },
       { id: "5101", name: "Bo", profile_picture_url: "https://example.com/bo.png" },
     ]);
+  });
+
+  test("D-02: a minted id that a world file has brought along is passed over", async () => {
+    const plaza = await open();
+    const { ids } = plaza.world;
+    const mint = ids.mint.bind(ids);
+    const taken = ["2001", "5101"].map(nodeId);
+    ids.mint = () => taken.shift() ?? mint();
+    const persona = { name: "Ann", profile_picture_url: picture };
+    const { status, body } = await plaza.post(onPage, { token, body: persona });
+    expect(status).toBe(200);
+    expect((await plaza.get(`/v26.0/${body.id}`, { token })).body).toEqual({ id: body.id, ...persona });
   });
 
   test("A8-3, D-41: name and picture may be sent in the query; the body has precedence", async () => {

@@ -33,20 +33,20 @@ export interface ClaimedRow extends EventRow {
 }
 
 export async function insertEvent(tx: Transaction, event: EventRow, deliveries: number): Promise<void> {
-  await tx.run(sql`
+  await tx.runOne(sql`
     INSERT INTO webhook_events (id, object, field, entity, phone, time_ms, deliveries, payload)
     VALUES (${event.id}, ${event.object}, ${event.field}, ${event.entity}, ${event.phone}, ${event.time_ms}, ${deliveries}, ${event.payload})`);
 }
 
 export async function insertDelivery(tx: Transaction, id: string, event: EventRow, app: string, queue: string): Promise<void> {
-  await tx.run(sql`
+  await tx.runOne(sql`
     INSERT INTO webhook_deliveries (id, event, app, lane, status, first_lane, queue_entity, members, fence, tries, attempts)
     VALUES (${id}, ${event.id}, ${app}, ${queue}, 0, ${queue}, ${event.entity}, 0, 0, 0, '[]')`);
 }
 
 /** Claimed from its beginning; see `DeliveryDispatcher.fenceForNew`. */
 export async function insertSending(tx: Transaction, { id, event, app, lane, entity, first_attempt_ms }: ClaimedRow, fence: number): Promise<void> {
-  await tx.run(sql`
+  await tx.runOne(sql`
     INSERT INTO webhook_deliveries (id, event, app, lane, status, queue_entity, members, fence, first_attempt_ms, tries, attempts)
     VALUES (${id}, ${event}, ${app}, ${lane}, 1, ${entity}, 0, ${fence}, ${first_attempt_ms}, 0, '[]')`);
 }
@@ -148,11 +148,11 @@ export function lockRetries(tx: Transaction, ids: readonly string[]): Promise<Cl
 
 export async function claimFirsts(tx: Transaction, ids: readonly string[], fence: number, nowMs: number): Promise<void> {
   const claim = sql`UPDATE webhook_deliveries SET status = 1, first_lane = NULL, fence = ${fence}, first_attempt_ms = ${nowMs} WHERE fence = 0`;
-  await tx.run(withIds(claim, "id", ids));
+  await tx.runAny(withIds(claim, "id", ids));
 }
 
 export async function claimRetries(tx: Transaction, ids: readonly string[], fence: number): Promise<void> {
-  await tx.run(withIds(sql`UPDATE webhook_deliveries SET status = 1, retry_due_ms = NULL, fence = ${fence} WHERE fence = 0`, "id", ids));
+  await tx.runAny(withIds(sql`UPDATE webhook_deliveries SET status = 1, retry_due_ms = NULL, fence = ${fence} WHERE fence = 0`, "id", ids));
 }
 
 /**
@@ -176,8 +176,8 @@ export async function lockWaiting(tx: Transaction, ids: readonly string[]): Prom
 export async function joinMembers(tx: Transaction, head: string, ids: readonly string[]): Promise<void> {
   // 4: it travels in another delivery's POST.
   const join = sql`UPDATE webhook_deliveries SET status = 4, first_lane = NULL, queue_entity = NULL, head = ${head} WHERE fence = 0`;
-  await tx.run(withIds(join, "id", ids));
-  await tx.run(sql`UPDATE webhook_deliveries SET members = ${ids.length} WHERE id = ${head}`);
+  await tx.runAny(withIds(join, "id", ids));
+  await tx.runAny(sql`UPDATE webhook_deliveries SET members = ${ids.length} WHERE id = ${head}`);
 }
 
 /** The events of the deliveries that joined `head`, in the order of their body. */
@@ -211,7 +211,7 @@ export async function saveResults(tx: Transaction, rows: readonly ResultRow[]): 
     const { id, fence, status, attempts, due_ms, ended_ms } = rows[at] ?? last;
     values.push(id, fence, status, attempts, due_ms, ended_ms);
   }
-  await tx.run(
+  await tx.runAny(
     append(
       results,
       textOnce(`results ${size}`, () => resultsText(size)),
@@ -236,12 +236,11 @@ export async function saveMove(
   fence: number,
   queue: string,
   nowMs: number,
-): Promise<boolean> {
-  const changed = await tx.run(sql`
+): Promise<void> {
+  await tx.runAny(sql`
     UPDATE webhook_deliveries SET status = 0, fence = 0, lane = ${queue}, first_lane = ${isFirst ? queue : null},
       queue_entity = ${isFirst ? entity : null}, retry_due_ms = ${isFirst ? null : nowMs}
     WHERE id = ${id} AND fence = ${fence}`);
-  return changed > 0;
 }
 
 /** What an ended session was sending. */
