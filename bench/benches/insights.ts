@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { listDays, readTotals, recordActivity } from "#feature/microblog-insights/microblog-insights.store";
+import { addToSums, listDays, sumUntil } from "#feature/microblog-insights/insight-sums.store";
 import { microblogInsights } from "#features/microblog-insights";
 import { nodeId } from "#kernel/ids";
 import { openSqlite } from "#storage/sqlite/open";
@@ -18,10 +18,14 @@ const TARGETS = 1_000;
 const DAYS = 60;
 const METRICS = ["views", "likes", "replies", "reposts"] as const;
 
+const DAY_SECONDS = 86_400;
+const FIRST_DAY = 20_000;
+
+/** Over 60 days, however many there are. */
 const activity = (i: number) => ({
   target: String(7_000_000 + (i % TARGETS)),
   metric: METRICS[i % METRICS.length] as string,
-  day: 20_000 + ((i >> 4) % DAYS),
+  start: (FIRST_DAY + ((i >> 4) % DAYS)) * DAY_SECONDS,
 });
 
 type Store = Awaited<ReturnType<typeof openSqlite>>;
@@ -31,30 +35,29 @@ async function record(store: Store, from: number, count: number): Promise<number
   for (let at = from; at < from + count; at += PER_TRANSACTION) {
     await store.write(async (tx) => {
       for (let i = at; i < at + PER_TRANSACTION; i++) {
-        const { target, metric, day } = activity(i);
-        await recordActivity(tx, target, metric, day, 1, undefined);
+        await addToSums(tx, { ...activity(i), label: "", value: 1 });
       }
     });
   }
   return count / ((performance.now() - startMs) / 1000);
 }
 
-/** The floor: the same two rows counted up, nothing around them. */
+/** The floor: the same rows counted up, nothing around them. */
 function floorOf(folder: string): (from: number, count: number) => number {
   const database = new Database(join(folder, "floor.sqlite"));
   for (const pragma of ["journal_mode = WAL", "synchronous = FULL"]) database.run(`PRAGMA ${pragma}`);
-  database.run("CREATE TABLE days (target BIGINT, metric TEXT, day INTEGER, value BIGINT, PRIMARY KEY (target, metric, day)) WITHOUT ROWID");
-  database.run("CREATE TABLE totals (target BIGINT, metric TEXT, value BIGINT, PRIMARY KEY (target, metric)) WITHOUT ROWID");
-  const addDay = database.prepare("INSERT INTO days VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET value = value + 1");
-  const addTotal = database.prepare("INSERT INTO totals VALUES (?, ?, 1) ON CONFLICT DO UPDATE SET value = value + 1");
+  database.run(
+    "CREATE TABLE sums (target BIGINT, metric TEXT, span INTEGER, start BIGINT, label TEXT, value BIGINT, PRIMARY KEY (target, metric, span, start, label)) WITHOUT ROWID",
+  );
+  const rows = [1, 60, 3_600, 86_400, 2_764_800, 88_473_600].map((span) => `(?1, ?2, ${span}, ?3 - ?3 % ${span}, '', 1)`).join(", ");
+  const add = database.prepare(`INSERT INTO sums VALUES ${rows} ON CONFLICT DO UPDATE SET value = value + 1`);
   return (from, count) => {
     const startMs = performance.now();
     for (let at = from; at < from + count; at += PER_TRANSACTION) {
       database.run("BEGIN IMMEDIATE");
       for (let i = at; i < at + PER_TRANSACTION; i++) {
-        const { target, metric, day } = activity(i);
-        addDay.run(target, metric, day);
-        addTotal.run(target, metric);
+        const { target, metric, start } = activity(i);
+        add.run(target, metric, start);
       }
       database.run("COMMIT");
     }
@@ -62,14 +65,14 @@ function floorOf(folder: string): (from: number, count: number) => number {
   };
 }
 
-/** Microseconds for the two looks of a read: a month of one metric and all totals of one target. */
+/** Microseconds for the two looks of a read: a month of one metric, and what it was at a moment. */
 async function timeReads(store: Store): Promise<number> {
   const READS = 5_000;
   const startMs = performance.now();
   for (let i = 0; i < READS; i++) {
     const target = nodeId(String(7_000_000 + (i % TARGETS)));
-    await listDays(store.reader, target, "views", 20_000, 20_030);
-    await readTotals(store.reader, target);
+    await listDays(store.reader, target, "views", FIRST_DAY * DAY_SECONDS, (FIRST_DAY + 31) * DAY_SECONDS);
+    await sumUntil(store.reader, target, "views", (FIRST_DAY + DAYS) * DAY_SECONDS);
   }
   return ((performance.now() - startMs) / READS) * 1000;
 }

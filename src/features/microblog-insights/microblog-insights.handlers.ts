@@ -4,9 +4,9 @@ import { unixSeconds } from "#kernel/clock";
 import { invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
+import { listDays, type Sum, sumRange, sumUntil } from "./insight-sums.store.ts";
 import { EARLIEST_SECONDS, type readMediaInsights, type readUserInsights } from "./microblog-insights.contract.ts";
 import { breakdowns, DAY_SECONDS, dayOf, type MediaMetric, momentText, titles, type UserMetric } from "./microblog-insights.metrics.ts";
-import { listDays, listDemographics, listLinks, readTotals } from "./microblog-insights.store.ts";
 
 const insight = <Shape extends object>(node: NodeId, metric: MediaMetric | UserMetric, period: string, shape: Shape) => ({
   name: metric,
@@ -16,32 +16,39 @@ const insight = <Shape extends object>(node: NodeId, metric: MediaMetric | UserM
   id: `${node}/insights/${metric}/${period}`,
 });
 
+/** What counts at most: a second that has begun. Nothing of the future does. */
+const endOf = (world: OperationRequest["world"]): number => unixSeconds(world.clock) + 1;
+
+const totalOf = (sums: readonly Sum[]): number => sums.reduce((total, { value }) => total + value, 0);
+
 export async function handleReadMediaInsights(request: OperationRequest<Static<typeof readMediaInsights.params>>, reader: Reader) {
-  const { node, params } = request;
-  const totals = await readTotals(reader, node.id);
-  return {
-    data: [...new Set(params.metric)].map((metric) => insight(node.id, metric, "lifetime", { values: [{ value: totals.get(metric) ?? 0 }] })),
-  };
+  const { node, params, world } = request;
+  const data = [];
+  for (const metric of new Set(params.metric)) {
+    const value = totalOf(await sumUntil(reader, node.id, metric, endOf(world)));
+    data.push(insight(node.id, metric, "lifetime", { values: [{ value }] }));
+  }
+  return { data };
 }
 
 type UserRequest = OperationRequest<Static<typeof readUserInsights.params>>;
 
-/** The range of a request in days since 1970 (UTC), both included. */
-interface Days {
-  readonly first: number;
-  readonly last: number;
+/** The Unix seconds from `since` on and before `until`. */
+interface TimeRange {
+  readonly since: number;
+  readonly until: number;
 }
 
 export async function handleReadUserInsights(request: UserRequest, reader: Reader) {
-  const days = daysOf(request);
+  const range = rangeOf(request);
   const data: Static<typeof readUserInsights.returns>["data"] = [];
-  for (const metric of new Set(request.params.metric)) data.push(await userInsight(request, reader, metric, days));
+  for (const metric of new Set(request.params.metric)) data.push(await userInsight(request, reader, metric, range));
   return { data };
 }
 
-/** F2-5, D-54: by default yesterday and today. With only `since` the range ends today; with only `until` it contains the last two days before it. */
-function daysOf({ params, world }: UserRequest): Days {
-  const now = unixSeconds(world.clock);
+/** F2-5, D-54: by default yesterday and today. With only `since` the range ends now; with only `until` it begins a day before the last day's start. */
+function rangeOf({ params, world }: UserRequest): TimeRange {
+  const end = endOf(world);
   const { since, until } = params;
   if (params.metric.includes("follower_demographics") && (since !== undefined || until !== undefined)) {
     throw invalidParameter(since === undefined ? "until" : "since", "cannot be combined with the metric follower_demographics");
@@ -49,51 +56,63 @@ function daysOf({ params, world }: UserRequest): Days {
   const earliest = world.profile === "clients" ? EARLIEST_SECONDS : 0;
   if (since !== undefined && since < earliest) throw invalidParameter("since", `must not be before ${earliest}`);
   if (until !== undefined && until < earliest) throw invalidParameter("until", `must not be before ${earliest}`);
-  // A range may end in the future, but nothing is counted after today.
-  const last = Math.min(dayOf(now), until === undefined ? dayOf(now) : dayOf(until - 1));
-  const first = since === undefined ? last - 1 : dayOf(since);
-  if (since !== undefined && since >= (until ?? now + 1)) throw invalidParameter("since", "must be before until");
-  return { first, last };
+  if (since !== undefined && since >= (until ?? end)) throw invalidParameter("since", "must be before until");
+  const last = Math.min(until ?? end, end);
+  return { since: since ?? Math.max(0, (dayOf(last - 1) - 1) * DAY_SECONDS), until: last };
 }
 
-async function userInsight(request: UserRequest, reader: Reader, metric: UserMetric, { first, last }: Days) {
+async function userInsight(request: UserRequest, reader: Reader, metric: UserMetric, range: TimeRange) {
   const { node } = request;
+  const { since, until } = range;
   switch (metric) {
-    case "views": {
-      const known = new Map((await listDays(reader, node.id, metric, first, last)).map(({ day, value }) => [day, value]));
-      const values = [];
-      for (let day = first; day <= last; day++) values.push({ value: known.get(day) ?? 0, end_time: momentText((day + 1) * DAY_SECONDS) });
-      return insight(node.id, metric, "day", { values });
-    }
+    case "views":
+      return insight(node.id, metric, "day", { values: await series(node.id, reader, metric, range) });
     case "likes":
     case "replies":
     case "reposts":
-    case "quotes": {
-      const value = (await listDays(reader, node.id, metric, first, last)).reduce((sum, day) => sum + day.value, 0);
-      return insight(node.id, metric, "day", { total_value: { value } });
+    case "quotes":
+      return insight(node.id, metric, "day", { total_value: { value: totalOf(await sumRange(reader, node.id, metric, since, until)) } });
+    case "clicks": {
+      const links = await sumRange(reader, node.id, metric, since, until);
+      return insight(node.id, metric, "day", { link_total_values: links.map(({ label, value }) => ({ link_url: label, value })) });
     }
-    case "clicks":
-      return insight(node.id, metric, "day", { link_total_values: await listLinks(reader, node.id, first, last) });
     case "followers_count":
-      return insight(node.id, metric, "day", { total_value: { value: (await readTotals(reader, node.id)).get(metric) ?? 0 } });
+      // A level, not a count: the one at the end of the range.
+      return insight(node.id, metric, "day", { total_value: { value: totalOf(await sumUntil(reader, node.id, metric, until)) } });
     case "follower_demographics":
       return insight(node.id, metric, "lifetime", { total_value: { breakdowns: await demographics(request, reader) } });
   }
 }
 
+/** A value for each day that the range touches; the first and the last day are cut as the range is. */
+async function series(user: NodeId, reader: Reader, metric: UserMetric, { since, until }: TimeRange) {
+  const whole = await listDays(reader, user, metric, since, until - DAY_SECONDS + 1);
+  const known = new Map(whole.map(({ start, value }) => [start, value]));
+  const values = [];
+  for (let start = dayOf(since) * DAY_SECONDS; start < until; start += DAY_SECONDS) {
+    const end = start + DAY_SECONDS;
+    const isCut = start < since || end > until;
+    const value = isCut ? totalOf(await sumRange(reader, user, metric, Math.max(start, since), Math.min(end, until))) : (known.get(start) ?? 0);
+    values.push({ value, end_time: momentText(end) });
+  }
+  return values;
+}
+
 /** D-54 [clients]: groups of fewer followers could identify a person. */
 const FOLLOWERS_MIN = 100;
 
-/** Of one breakdown, or of all four. */
+/** Of one breakdown, or of all four: the largest group first. */
 async function demographics({ node, params, world }: UserRequest, reader: Reader) {
-  if (world.profile === "clients") {
-    const followers = (await readTotals(reader, node.id)).get("followers_count") ?? 0;
-    if (followers < FOLLOWERS_MIN) throw invalidParameter("metric", `follower_demographics needs at least ${FOLLOWERS_MIN} followers`);
+  const end = endOf(world);
+  if (world.profile === "clients" && totalOf(await sumUntil(reader, node.id, "followers_count", end)) < FOLLOWERS_MIN) {
+    throw invalidParameter("metric", `follower_demographics needs at least ${FOLLOWERS_MIN} followers`);
   }
   const found = [];
   for (const breakdown of params.breakdown === undefined ? breakdowns : [params.breakdown]) {
-    const rows = await listDemographics(reader, node.id, breakdown);
-    found.push({ dimension_keys: [breakdown], results: rows.map(({ dimension_value, value }) => ({ dimension_values: [dimension_value], value })) });
+    const groups = (await sumUntil(reader, node.id, breakdown, end)).filter(({ value }) => value > 0);
+    // The groups come by label, and sorting keeps that order among equal ones.
+    groups.sort((a, b) => b.value - a.value);
+    found.push({ dimension_keys: [breakdown], results: groups.map(({ label, value }) => ({ dimension_values: [label], value })) });
   }
   return found;
 }

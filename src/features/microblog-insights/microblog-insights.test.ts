@@ -79,10 +79,12 @@ onEachDatabase("microblog insights", (database) => {
     expect(replies.total_value).toEqual({ value: 0 });
   });
 
-  test("F2-4: since and until limit the days; today follows the clock", async () => {
+  test("F2-4: since and until limit the range to the second; today follows the clock", async () => {
     const plaza = await open();
     const likes = async (query: Record<string, unknown>) => (await ofUser(plaza, { metric: "likes", ...query })).body.data[0].total_value.value;
-    expect(await likes({ since: days(2), until: days(0) })).toBe(57);
+    expect(await likes({ since: days(2), until: days(0) + 1 })).toBe(57);
+    expect(await likes({ since: days(2), until: days(0) })).toBe(54);
+    expect(await likes({ since: days(2) + 1, until: days(0) + 1 })).toBe(7);
     expect(await likes({ since: days(2), until: TODAY })).toBe(54);
     expect(await likes({ since: days(1) })).toBe(7);
     expect(await likes({ until: TODAY })).toBe(54);

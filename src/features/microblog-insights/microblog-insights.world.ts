@@ -4,19 +4,9 @@ import { WorldProblem, worldId, worldTime } from "#graph/worlds/file/schema-word
 import { findNode } from "#graph/worlds/nodes.store";
 import { unixSeconds } from "#kernel/clock";
 import { nodeId } from "#kernel/ids";
-import { DAY_SECONDS, dayOf, mediaMetrics, type RecordedMetric, recordedMetrics, userMetrics } from "./microblog-insights.metrics.ts";
-import {
-  deleteMedia,
-  findMedia,
-  insertMedia,
-  listAllDays,
-  listAllFollowers,
-  listAllMedia,
-  listLinksOfDay,
-  recordActivity,
-  recordFollowers,
-  updateMedia,
-} from "./microblog-insights.store.ts";
+import { addToSums, listRecorded, type SumRow } from "./insight-sums.store.ts";
+import { mediaMetrics, type RecordedMetric, recordedMetrics, userMetrics } from "./microblog-insights.metrics.ts";
+import { deleteMedia, findMedia, insertMedia, listAllFollowers, listAllMedia, recordFollowers, updateMedia } from "./microblog-insights.store.ts";
 
 const closed = { additionalProperties: false };
 
@@ -59,7 +49,7 @@ const activityEntry = Type.Object(
 );
 type ActivityEntry = Static<typeof activityEntry>;
 
-/** Activities are stored only as sums, so that none can be read, updated or removed by itself. */
+/** Activities are stored only as sums, of each second at the finest, so that none can be read, updated or removed by itself. */
 const recordsOnly = {
   identity: [],
   find: async () => undefined,
@@ -86,18 +76,17 @@ export const activitySection: WorldSection = {
     const { target, metric, time = unixSeconds(world.clock), value, link_url } = input as ActivityEntry;
     if (link_url !== undefined && metric !== "clicks") throw new WorldProblem("link_url", "is allowed only for the metric clicks");
     if (link_url === undefined && metric === "clicks") throw new WorldProblem("link_url", "is required for the metric clicks");
-    await recordActivity(tx, target, metric, dayOf(time), value, link_url);
+    await addToSums(tx, { target, metric, start: time, label: link_url ?? "", value });
     return true;
   },
   async list(reader, page) {
-    const found = await listAllDays(reader, page);
-    const rows: WorldEntry[] = [];
-    for (const { target, metric, day, value } of found.rows) {
-      const time = day * DAY_SECONDS;
-      if (metric !== "clicks") rows.push({ target, metric, time, value });
-      else for (const link of await listLinksOfDay(reader, target, day)) rows.push({ target, metric, time, ...link });
-    }
-    return { ...found, rows };
+    const found = await listRecorded(reader, page);
+    const entryOf = ({ target, metric, start, label, value }: SumRow): WorldEntry => ({
+      ...{ target, metric, time: start },
+      ...(label === "" ? {} : { link_url: label }),
+      value,
+    });
+    return { ...found, rows: found.rows.map(entryOf) };
   },
 };
 

@@ -118,7 +118,7 @@ onEachDatabase("tagged media", (database) => {
     expect(bearer).toMatchObject({ status: 401, body: { error: { code: 104 } } });
   });
 
-  test("E1-6, D-53: an account that is not professional is refused as one that does not exist, the one who asks", async () => {
+  test("E1-6, D-53: an account that is not professional is refused with every token as one that does not exist", async () => {
     const plaza = await open();
     await changeEntry(plaza, "social_accounts", "6001", { professional: false });
     for (const access_token of ["fan-of-tags", "two-scopes", "page", "app"]) {

@@ -1,0 +1,88 @@
+/** The sums that insights are made of (`microblog-insights.spans.ts`). */
+import type { NodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { type Row, type SqlText, type SqlValue, sql } from "#storage/sql";
+import { type Breakdown, DAY_SECONDS, type MediaMetric, type RecordedMetric, type UserMetric } from "./microblog-insights.metrics.ts";
+import { END_OF_TIME, LONGEST_SPAN, SPANS, stretchesOf } from "./microblog-insights.spans.ts";
+
+/** What is counted: a metric, or the followers that a breakdown divides. */
+export type Counted = MediaMetric | UserMetric | RecordedMetric | Breakdown;
+
+export interface SumRow extends Row {
+  target: string;
+  metric: string;
+  /** Unix seconds. */
+  start: number;
+  /** The link of clicks, the value of a breakdown, otherwise empty. */
+  label: string;
+  value: number;
+}
+
+export type Sum = Pick<SumRow, "label" | "value">;
+
+const record: SqlText = {
+  text: `
+    INSERT INTO insight_sums (target, metric, span, start, label, value)
+    VALUES ${SPANS.map((span) => `(?, ?, ${span}, ?, ?, ?)`).join(", ")}
+    ON CONFLICT (target, metric, span, start, label) DO UPDATE SET value = insight_sums.value + excluded.value`,
+};
+
+/** Adds to the sums of every span in which the row's start lies. */
+export async function addToSums(tx: Transaction, { target, metric, start, label, value }: SumRow): Promise<void> {
+  const values = SPANS.flatMap((span): SqlValue[] => [target, metric, start - (start % span), label, value]);
+  const changed = await tx.run({ query: record, values });
+  if (changed !== SPANS.length) throw new Error(`${changed} of ${SPANS.length} sums were written`);
+}
+
+const stretch = (value: string, span: number) =>
+  `SELECT s.label, ${value} AS value FROM insight_sums s WHERE s.target = ? AND s.metric = ? AND s.span = ${span} AND s.start >= ? AND s.start < ?`;
+const summed = (selects: readonly string[]): SqlText => ({
+  text: `SELECT r.label, CAST(SUM(r.value) AS BIGINT) AS value FROM (${selects.join(" UNION ALL ")}) r GROUP BY r.label ORDER BY r.label`,
+});
+
+const inRange = summed(stretchesOf(0, 1).map(({ span }) => stretch("s.value", span)));
+
+/** What was counted in [since, until), by label. */
+export function sumRange(reader: Reader, target: NodeId, metric: Counted, since: number, until: number): Promise<Sum[]> {
+  const values = stretchesOf(since, until).flatMap(({ from, to }): SqlValue[] => [target, metric, from, to]);
+  return reader.all({ query: inRange, values });
+}
+
+const untilMoment = summed([stretch("s.value", LONGEST_SPAN), ...stretchesOf(0, 1).map(({ span }) => stretch("-s.value", span))]);
+
+/** What was counted before `until`, by label: everything less what comes later, of which there is mostly nothing. */
+export function sumUntil(reader: Reader, target: NodeId, metric: Counted, until: number): Promise<Sum[]> {
+  const later = stretchesOf(until, END_OF_TIME).flatMap(({ from, to }): SqlValue[] => [target, metric, from, to]);
+  return reader.all({ query: untilMoment, values: [target, metric, 0, END_OF_TIME, ...later] });
+}
+
+/** The days that start in [since, until); days without activity have no row. */
+export function listDays(reader: Reader, target: NodeId, metric: Counted, since: number, until: number): Promise<{ start: number; value: number }[]> {
+  return reader.all(sql`
+    SELECT s.start, s.value FROM insight_sums s
+    WHERE s.target = ${target} AND s.metric = ${metric} AND s.span = ${DAY_SECONDS} AND s.start >= ${since} AND s.start < ${until}
+    ORDER BY s.start`);
+}
+
+// The span is part of the order, and `span < 2` stands for `span = 1`, so that the primary key serves the order on SQLite.
+const sumOrder = {
+  columns: ["s.target", "s.metric", "s.span", "s.start", "s.label"],
+  direction: "ascending",
+  keyOf: ({ target, metric, start, label }: SumRow) => [target, metric, "1", String(start), label],
+} as const;
+
+/** What was recorded in `activity`, by second. */
+export function listRecorded(reader: Reader, page: PageRequest): Promise<ListPage<SumRow>> {
+  return readPage<SumRow>(
+    reader,
+    sql`SELECT CAST(s.target AS TEXT) AS target, s.metric, s.start, s.label, s.value FROM insight_sums s
+      WHERE s.target > 0 AND s.span < 2 AND s.metric IN ('views', 'likes', 'replies', 'reposts', 'quotes', 'shares', 'clicks')`,
+    sumOrder,
+    page,
+  );
+}
+
+export async function deleteSums(tx: Transaction, target: string): Promise<void> {
+  await tx.runAny(sql`DELETE FROM insight_sums WHERE target = ${target}`);
+}
