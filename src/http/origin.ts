@@ -65,7 +65,7 @@ export class Origins {
 
   #isInRanges(remote: string): boolean {
     if (!ipaddr.isValid(remote)) return false;
-    // An IPv4 address on an IPv6 socket is meant as what it is.
+    // An IPv4 address on an IPv6 socket is compared as IPv4.
     const address = ipaddr.process(remote);
     return this.#trusted.some(([range, bits]) => range.kind() === address.kind() && address.match(range, bits));
   }

@@ -1,4 +1,4 @@
-/** The surface: which world and which surface a request means, by host name and by the beginning of its path (D-01). */
+/** The surface: which world and which surface a request is for, by host name and by the beginning of its path (D-01). */
 import type { SurfaceName } from "#graph/pipeline/request";
 import type { World } from "#graph/worlds/world";
 import { hostnameOf } from "./origin.ts";
@@ -54,7 +54,7 @@ export class Places {
     this.#asksHostname = hostnames.size > 0 || worlds.findByHostname !== undefined;
   }
 
-  /** A world that does not exist is no place: its path is then one of the default world, where the pipeline do not know it. */
+  /** The path of a world that does not exist is one of the default world, where the pipeline does not know it. */
   locate(host: string, path: string): Place {
     const hostname = this.#asksHostname ? hostnameOf(host) : "";
     let world = this.#asksHostname ? this.#worlds.findByHostname?.(hostname) : undefined;

@@ -1,4 +1,4 @@
-/** The graph's HTTP server: puts together where requests arrive, where they go, and what is answered where they go nowhere. */
+/** The graph's HTTP server: a listener, the dispatcher of its requests, and the responses to bytes that are no request. */
 import { handleRequest, type RequestDeps } from "#graph/pipeline/handle-request";
 import { RequestMetrics } from "#telemetry/request-metrics";
 import { CORS_HEADERS } from "./cors.ts";

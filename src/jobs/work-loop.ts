@@ -187,6 +187,8 @@ export class WorkLoop {
       }
     } catch (error) {
       runner.notBeforeMs = performance.now() + FAILED_MS;
+      // Nothing else may ask for the turn again.
+      runner.wakeAtMs = Math.min(runner.wakeAtMs, runner.notBeforeMs);
       this.#options.onError(error);
     }
     this.#arm();

@@ -4,7 +4,7 @@ import type { FeatureMigrations } from "#storage/database";
  * An event is stored once, a delivery for each app that gets it. Nullable columns say what a delivery waits for, so that an
  * index holds only those rows that do:
  *
- * - `first_lane`: it waits for its first attempt, in that lane;
+ * - `first_lane`: it waits for its first attempt, in the queue of that callback (`lane`; 0: it leads nowhere);
  * - `queue_entity`: it holds a place in the order of its entity (waiting for its first attempt, or in it);
  * - `retry_due_ms`: it waits for a retry;
  * - `head`: it travels in that delivery's POST and has no state of its own;
@@ -45,6 +45,22 @@ export const webhookMigrations: FeatureMigrations = {
           id BIGINT PRIMARY KEY, app BIGINT NOT NULL, url TEXT NOT NULL, failing_since_ms BIGINT, alerted_ms BIGINT, paused_ms BIGINT
         ) WITHOUT ROWID`,
         "CREATE UNIQUE INDEX webhook_callbacks_by_url ON webhook_callbacks (app, url)",
+      ],
+    },
+    {
+      // D-62: deliveries without a callback could join the batch of another app. Those that were not sent wait on their own
+      // again, due at once; of the others nobody knows who got them, so they have failed, and can be replayed.
+      name: "batches_of_one_app",
+      statements: [
+        `UPDATE webhook_deliveries SET members = (
+          SELECT COUNT(*) FROM webhook_deliveries m WHERE m.head = webhook_deliveries.id AND m.app = webhook_deliveries.app)
+        WHERE id IN (
+          SELECT h.id FROM webhook_deliveries m JOIN webhook_deliveries h ON h.id = m.head WHERE m.head IS NOT NULL AND m.app <> h.app)`,
+        `UPDATE webhook_deliveries SET head = NULL,
+          status = (SELECT CASE WHEN h.ended_ms IS NULL THEN 0 ELSE 3 END FROM webhook_deliveries h WHERE h.id = webhook_deliveries.head),
+          retry_due_ms = (SELECT CASE WHEN h.ended_ms IS NULL THEN 0 ELSE NULL END FROM webhook_deliveries h WHERE h.id = webhook_deliveries.head),
+          ended_ms = (SELECT h.ended_ms FROM webhook_deliveries h WHERE h.id = webhook_deliveries.head)
+        WHERE head IS NOT NULL AND app <> (SELECT h.app FROM webhook_deliveries h WHERE h.id = webhook_deliveries.head)`,
       ],
     },
   ],

@@ -3,10 +3,12 @@ import type { ListRequest, OperationRequest } from "#graph/contract/operation";
 import { notFoundNode } from "#graph/pipeline/route";
 import { parseJsonParameter } from "#graph/response/json";
 import { secondsOf, WorldProblem } from "#graph/worlds/file/schema-words";
+import { insertMinted } from "#graph/worlds/minted-node";
 import { unixSeconds } from "#kernel/clock";
 import { invalidParameter } from "#kernel/errors";
 import { isNodeId, type NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
+import { certain } from "#storage/outcomes";
 import { isTakenDown, type LiveEvent, statusOf } from "./lifecycle/states.ts";
 import { hashOfKey, holdVideo, mintKey, moveVideo, newVideo, onMap } from "./lifecycle/transitions.ts";
 import type { createLiveVideo, listLiveMap, updateLiveVideo } from "./live-videos.contract.ts";
@@ -44,11 +46,10 @@ export async function handleCreateLiveVideo(request: Create, tx: Transaction) {
   const plan = readPlan(request);
   const crossposted = await crosspostedAfter(request, tx, node.id, []);
   const key = mintKey(world);
-  const id = world.ids.mint();
-  const row = await withPlace(request, tx, withFields(newVideo(node.id, id, unixSeconds(world.clock)), params));
-  const created: LiveVideoRow = { ...row, stream_key_hash: hashOfKey(key), planned_start_time: plan.time ?? null };
-  await insertVideo(tx, created, crossposted);
-  if (plan.event !== undefined) await moveVideo(tx, world, created, plan.event);
+  const placed = await withPlace(request, tx, withFields(newVideo(node.id, node.id, unixSeconds(world.clock)), params));
+  const createdAs = (id: NodeId): LiveVideoRow => ({ ...placed, id, stream_key_hash: hashOfKey(key), planned_start_time: plan.time ?? null });
+  const id = await insertMinted(world.ids, (minted) => insertVideo(tx, createdAs(minted), crossposted));
+  if (plan.event !== undefined) await certain(moveVideo(tx, world, createdAs(id), plan.event), "plan or publish a new video");
   return { id, ...showOnce(graphRequest, streamAddressOf(graphRequest.baseUrl, key)) };
 }
 
@@ -68,10 +69,10 @@ export async function handleUpdateLiveVideo(request: Update, tx: Transaction) {
   await updateVideo(tx, row);
   const event = plan.event === "planned_unpublished" && params.status === undefined ? movedPlanOf(row) : plan.event;
   if (event !== undefined) row = await moved(request, tx, row, event, params.status === undefined ? "planned_start_time" : "status");
-  if (ends) await moved(request, tx, row, "end_signalled", "end_live_video");
+  if (ends) row = await moved(request, tx, row, "end_signalled", "end_live_video");
   if (!regenerates) return { id: node.id, success: true };
   const key = mintKey(world);
-  await moved(request, tx, { ...row, stream_key_hash: hashOfKey(key) }, "key_regenerated", "regenerate_stream_key");
+  row = await moved(request, tx, { ...row, stream_key_hash: hashOfKey(key) }, "key_regenerated", "regenerate_stream_key");
   return { id: node.id, success: true, ...showOnce(graphRequest, streamAddressOf(graphRequest.baseUrl, key)) };
 }
 

@@ -5,6 +5,7 @@ import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
 import { nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
+import { eitherWay } from "#storage/outcomes";
 import {
   isLive,
   isTakenDown,
@@ -242,7 +243,7 @@ export const liveVideoSection: WorldSection = {
   async remove(tx, id, world) {
     const row = await holdVideo(tx, nodeId(id));
     if (row === undefined) return false;
-    await world.jobs.cancel(tx, DEADLINE_JOB, row.id);
+    await eitherWay(world.jobs.cancel(tx, DEADLINE_JOB, row.id));
     await deleteVideo(tx, row);
     return true;
   },

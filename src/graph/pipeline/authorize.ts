@@ -43,10 +43,10 @@ function seeAs(
   return canSee.then((later) => (later ? visible : undefined));
 }
 
-const checkFor = (world: World, credentials: readonly Credential[], app: AppFacts, subject: NodeRef): AuthorizationCheck[] =>
-  authorizationCheck(credentials, app, subject, {
-    ...{ reader: world.database.reader, ports: world.ports, facts: world.facts, profile: world.profile },
-  });
+function checkFor(world: World, credentials: readonly Credential[], app: AppFacts, subject: NodeRef): AuthorizationCheck[] {
+  const { database, ports, facts, profile } = world;
+  return authorizationCheck(credentials, app, subject, { reader: database.reader, ports, facts, profile });
+}
 
 /**
  * Returns the tokens that count, for the policies of fields too; no promise where the caches hold all that the policy asks. Throws, or

@@ -89,7 +89,8 @@ export async function handleRequest(deps: RequestDeps, world: World, request: Gr
     const handled = await handle(parsed, prepared);
 
     // 11 Respond: the fields, then the changes back to the version that serves.
-    const response = await respond(incoming, versioned, handled);
+    const responding = respond(incoming, versioned, handled);
+    const response = responding instanceof Promise ? await responding : responding;
 
     // 12 Render: JSON, headers, entity tag.
     return renderResponse(incoming, reached, response);

@@ -1,4 +1,4 @@
-/** `{base_url}/openapi.json`, with the addresses as the caller used them (operating.md). */
+/** `{base_url}/openapi.json`, with the addresses as the client used them (operating.md). */
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import type { SurfaceName } from "#graph/pipeline/request";
 import { unknownPath } from "#kernel/errors";

@@ -18,10 +18,10 @@ const HOUR = 3_600;
 const DAY = 24 * HOUR;
 
 onBothDatabases("routes and callbacks", (kind) => {
-  async function open(hasCallback = true): Promise<{ fixture: WebhookFixture; receiver: Receiver }> {
+  async function open(): Promise<{ fixture: WebhookFixture; receiver: Receiver }> {
     const receiver = startReceiver();
     const database = await (await newWorkStore(kind, fixtureMigrations)).open();
-    return { fixture: openWebhooks(database, { features: newFeatures(hasCallback ? receiver.url : undefined) }), receiver };
+    return { fixture: openWebhooks(database, { features: newFeatures(receiver.url) }), receiver };
   }
   const deliveries = async ({ database }: WebhookFixture) => (await listDeliveries(database.reader, {}, { limit: 100 })).rows;
   const callbacks = async ({ database }: WebhookFixture) => (await listCallbacks(database.reader, { limit: 100 })).rows;
@@ -74,36 +74,6 @@ onBothDatabases("routes and callbacks", (kind) => {
     fixture.features.overrides.set("1001 4001", override.url);
     await fixture.loop.runDue();
     expect([valuesAt(override), valuesAt(receiver)]).toEqual([[{ n: 1 }], []]);
-  });
-
-  test("without a callback, or with one that is not verified, events wait and say why; once it is there they arrive", async () => {
-    const { fixture, receiver } = await open(false);
-    await fixture.emit("4001", { n: 1 });
-    await fixture.loop.runDue();
-    fixture.features.apps.set("1001", { url: receiver.url, isVerified: false, secret: "s" });
-    await fixture.database.write(async (tx) => tx.invalidate("app", "1001"));
-    await fixture.emit("4001", { n: 2 });
-    await fixture.loop.runDue();
-    const reasons = (await deliveries(fixture)).map(({ attempts }) => JSON.parse(attempts).at(-1).error);
-    expect(reasons).toEqual(["callback_not_verified", "no_callback"]);
-    fixture.features.apps.set("1001", { url: receiver.url, secret: "s" });
-    await fixture.database.write(async (tx) => tx.invalidate("app", "1001"));
-    await rerouted(fixture);
-    await fixture.loop.runDue();
-    expect(valuesAt(receiver)).toEqual([{ n: 1 }, { n: 2 }]);
-  });
-
-  test("events without a callback have failed after the whole table, and can be replayed", async () => {
-    const { fixture, receiver } = await open(false);
-    await fixture.emit("4001", { n: 1 });
-    await fixture.advance(37 * HOUR);
-    const [row] = await deliveries(fixture);
-    expect(row?.status).toBe(3);
-    fixture.features.apps.set("1001", { url: receiver.url, secret: "s" });
-    await fixture.database.write(async (tx) => tx.invalidate("app", "1001"));
-    expect(await fixture.webhooks.replay(row?.id as string)).toBe(true);
-    await fixture.loop.runDue();
-    expect(valuesAt(receiver)).toEqual([{ n: 1 }]);
   });
 
   test("a callback that fails for an hour raises an alert, once; one that works again does not", async () => {

@@ -9,13 +9,14 @@ import {
   findDueRetries,
   findFirsts,
   findFollowers,
-  findHeads,
+  findFreeHeads,
   findMembers,
   findNextRetryTime,
   joinMembers,
   lockFirsts,
   lockRetries,
   lockWaiting,
+  type WaitingRow,
 } from "./deliveries.store.ts";
 
 /** What a queue may claim in this turn. */
@@ -40,12 +41,18 @@ export interface Claimed {
   readonly firstMs: number;
 }
 
-/** What a claim saw of a queue; it holds once the transaction has committed. */
+/**
+ * What a claim saw of a queue; it holds once the transaction has committed. Whatever waits for its first attempt afterwards was
+ * left for one of two reasons, so that something makes the queue look for it again:
+ *
+ * | left because | looked for again |
+ * | --- | --- |
+ * | the queue could take no more (`hasMore`) | in the next turn, which every stored result brings about |
+ * | a delivery of its entity goes first (`hasBlocked`): one that was claimed before, or now, by this process or another | when a first attempt of this queue has ended here; a shared database is searched every second as well |
+ */
 export interface ClaimView {
   readonly request: ClaimRequest;
-  /** Deliveries wait that were not claimed. */
   readonly hasMore: boolean;
-  /** Deliveries wait behind one of their entity. */
   readonly hasBlocked: boolean;
   readonly nextEntity: string;
   /** World time of the next retry, where retries were looked for. */
@@ -56,6 +63,9 @@ export interface Claims {
   readonly claimed: readonly Claimed[];
   readonly views: readonly ClaimView[];
 }
+
+/** Where a search among the entities begins. */
+export const FIRST_ENTITY = "0";
 
 /** D-62: updates in a POST. */
 const UPDATES_MAX = 1_000;
@@ -77,7 +87,10 @@ interface Found {
   readonly heads: readonly string[];
   /** Heads with something of their entity behind them. */
   readonly followed: ReadonlySet<string>;
-  readonly view: ClaimView;
+  /** First attempts that wait, the oldest first, as far as they were looked at. */
+  readonly waiting: readonly WaitingRow[];
+  readonly isWhole: boolean;
+  readonly view: Omit<ClaimView, "hasBlocked">;
   readonly dueRetries: readonly string[];
 }
 
@@ -110,28 +123,38 @@ export async function claim(tx: Transaction, requests: readonly ClaimRequest[], 
     ...{ row, members: members.get(row.id) ?? [], isRetry, fence },
     firstMs: (isRetry ? row.first_attempt_ms : undefined) ?? nowMs,
   });
-  return { claimed: [...firsts.map(claimedAs(false)), ...retries.map(claimedAs(true))], views: found.map(({ view }) => view) };
+  return { claimed: [...firsts.map(claimedAs(false)), ...retries.map(claimedAs(true))], views: viewsOf(found, idsOf(firsts), joined) };
+}
+
+/** Deliveries that were looked at and neither claimed nor joined to a batch have one of their entity before them. */
+function viewsOf(found: readonly Found[], claimed: readonly string[], joined: ReadonlyMap<string, readonly EventRow[]>): ClaimView[] {
+  const gone = new Set(claimed);
+  for (const members of joined.values()) for (const { id } of members) gone.add(id);
+  return found.map(({ view, waiting, isWhole }) => ({ ...view, hasBlocked: !isWhole || waiting.some(({ id }) => !gone.has(id)) }));
 }
 
 async function look(tx: Transaction, request: ClaimRequest, nowMs: number): Promise<Found> {
   const { queue, firsts, busy } = request;
   const limit = firsts + LOOK_AHEAD;
   const waiting = firsts > 0 ? await findFirsts(tx, queue, limit) : [];
+  const isWhole = waiting.length < limit;
   const headOf = new Map<string, string>();
   const followed = new Set<string>();
-  let hasBlocked = false;
-  let hasMore = waiting.length === limit;
+  let hasMore = false;
   for (const { id, entity } of waiting) {
     const head = headOf.get(entity);
-    if (busy.has(entity)) hasBlocked = true;
-    else if (head !== undefined) followed.add(head);
-    else if (headOf.size < firsts) headOf.set(entity, id);
-    else hasMore = true;
+    if (head !== undefined) followed.add(head);
+    else if (headOf.size < firsts && !busy.has(entity)) headOf.set(entity, id);
+    else if (!busy.has(entity)) hasMore = true;
   }
-  // Much waits behind a few entities: those of the others are looked up one by one.
-  const nextEntity = hasMore && headOf.size < firsts ? await lookFurther(tx, request, headOf, followed) : request.fromEntity;
+  let nextEntity = request.fromEntity;
+  if (!isWhole && firsts > 0) {
+    // Much waits behind a few entities: the others are searched one by one.
+    if (headOf.size < firsts) nextEntity = await lookFurther(tx, request, headOf, followed);
+    hasMore ||= headOf.size === firsts;
+  }
   const { dueRetries, nextRetryMs } = request.retries === 0 ? NO_RETRIES : await lookForRetries(tx, request, nowMs);
-  return { heads: [...headOf.values()], followed, dueRetries, view: { request, hasMore, hasBlocked, nextEntity, nextRetryMs } };
+  return { heads: [...headOf.values()], followed, waiting, isWhole, dueRetries, view: { request, hasMore, nextEntity, nextRetryMs } };
 }
 
 const NO_RETRIES = { dueRetries: [], nextRetryMs: undefined };
@@ -146,22 +169,22 @@ async function lookForRetries(
   return { dueRetries, nextRetryMs: dueRetries.length === retries ? nowMs : await findNextRetryTime(tx, queue, nowMs) };
 }
 
-/** Adds heads of other entities, from where the last search ended. Returns where this one did. */
+/** Adds heads of other entities: first of those after the entity where the last search ended. Returns where this one ended. */
 async function lookFurther(
   tx: Transaction,
-  { queue, firsts, busy, fromEntity }: ClaimRequest,
+  { queue, firsts, fromEntity }: ClaimRequest,
   headOf: Map<string, string>,
   followed: Set<string>,
 ): Promise<string> {
-  const limit = firsts + LOOK_AHEAD;
-  const heads = await findHeads(tx, queue, fromEntity, limit);
-  for (const { entity, id } of heads) {
-    if (headOf.size >= firsts) return entity;
-    if (busy.has(entity) || headOf.has(entity)) continue;
-    headOf.set(entity, id);
-    followed.add(id);
+  for (const after of fromEntity === FIRST_ENTITY ? [FIRST_ENTITY] : [fromEntity, FIRST_ENTITY]) {
+    for (const { entity, id } of await findFreeHeads(tx, queue, after, firsts)) {
+      if (headOf.has(entity)) continue;
+      headOf.set(entity, id);
+      followed.add(id);
+      if (headOf.size === firsts) return entity;
+    }
   }
-  return heads.length < limit ? "0" : (heads.at(-1)?.entity ?? "0");
+  return FIRST_ENTITY;
 }
 
 /** D-62, D-63: those behind each head in the order of its entity, as far as they go by the same route whatever is set or removed. */

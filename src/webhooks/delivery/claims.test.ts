@@ -1,0 +1,55 @@
+import { expect, test } from "bun:test";
+import { chatappField, fixtureMigrations, newFeatures, openWebhooks, type WebhookFixture } from "#harness/webhooks";
+import { newWorkStore, onBothDatabases } from "#harness/work-database";
+import { nodeId } from "#kernel/ids";
+import { listCallbacks } from "../callbacks/callbacks.store.ts";
+import { FieldCatalogue } from "../catalogue/catalogue.ts";
+import { type ClaimRequest, type Claims, claim } from "./claims.ts";
+
+const fields = new FieldCatalogue(["messages", "account_update"].map(chatappField));
+/** Two events that never travel together: only one of them follows overrides. */
+const TWO_ROUTES = ["messages", "account_update"];
+
+onBothDatabases("what a claim takes", (kind) => {
+  async function open() {
+    const features = newFeatures("http://127.0.0.1:1/hook");
+    const fixture = openWebhooks(await (await newWorkStore(kind, fixtureMigrations)).open(), { features });
+    await emit(fixture, 40_000, ["messages"]);
+    const [callback] = (await listCallbacks(fixture.database.reader, { limit: 1 })).rows;
+    const run = (more: Partial<ClaimRequest>): Promise<Claims> => {
+      const request = { queue: callback?.id ?? "", firsts: 50, retries: 0, busy: new Set<string>(), fromEntity: "0", ...more };
+      return fixture.database.write((tx) => claim(tx, [request], { fence: 1, nowMs: 0, fields }));
+    };
+    return { fixture, run };
+  }
+
+  const emit = (fixture: WebhookFixture, account: number, names: readonly string[]) =>
+    fixture.database.write(async (tx) => {
+      for (const name of names) await fixture.webhooks.emit(tx, chatappField(name), { entity: nodeId(String(account)), payload: {} });
+    });
+
+  const entitiesOf = ({ claimed }: Claims): string[] => claimed.map(({ row }) => row.entity).sort();
+  const leftBy = ({ views }: Claims) => views.map(({ hasMore, hasBlocked }) => ({ hasMore, hasBlocked }))[0];
+
+  test("says why it left what it left", async () => {
+    const { fixture, run } = await open();
+    for (let account = 40_001; account <= 40_003; account++) await emit(fixture, account, ["messages"]);
+    expect(leftBy(await run({ firsts: 2 }))).toEqual({ hasMore: true, hasBlocked: true });
+    expect(leftBy(await run({}))).toEqual({ hasMore: false, hasBlocked: false });
+    // The second event neither joins the batch of the first nor may go before it.
+    await emit(fixture, 50_000, TWO_ROUTES);
+    expect(leftBy(await run({}))).toEqual({ hasMore: false, hasBlocked: true });
+    expect(leftBy(await run({ busy: new Set(["50000"]) }))).toEqual({ hasMore: false, hasBlocked: true });
+  });
+
+  test("finds the entities that may go among many that wait, wherever the last search ended", async () => {
+    const { fixture, run } = await open();
+    for (let account = 40_001; account < 40_060; account++) await emit(fixture, account, [...TWO_ROUTES, ...TWO_ROUTES]);
+    const busy = new Set(entitiesOf(await run({ firsts: 60 })));
+    expect(busy.size).toBe(60);
+    for (const account of [30_001, 50_001]) await emit(fixture, account, ["messages"]);
+    const found = await run({ firsts: 4, busy, fromEntity: "45000" });
+    expect(entitiesOf(found)).toEqual(["30001", "50001"]);
+    expect(leftBy(found)).toEqual({ hasMore: false, hasBlocked: true });
+  });
+});
