@@ -19,6 +19,20 @@ const world = {
 };
 
 onEachDatabase("chatapp accounts", (database) => {
+  test("a world file is refused with two entries for an app, an override that is no address, or one for an app that is not subscribed", async () => {
+    const uri = "https://shop.example/hook";
+    const problemOf = (more: object) => openPlaza({ database, world: { ...world, ...more } }).catch((error: unknown) => String(error));
+    const onNumber = (overrides: object[]) => problemOf({ phone_numbers: [{ id: "4101", account: "4001", overrides }] });
+    const onAccount = (subscribed_apps: object[]) => problemOf({ phone_numbers: [], chatapp_accounts: [{ id: "4001", subscribed_apps }] });
+    const own = { app: "1001", override_callback_uri: uri };
+    expect(await onNumber([own, own])).toContain("overrides[1].app");
+    expect(await onNumber([{ ...own, override_callback_uri: "nowhere" }])).toContain("overrides[0].override_callback_uri");
+    expect(await onNumber([{ ...own, override_callback_uri: "ftp://shop.example" }])).toContain("overrides[0].override_callback_uri");
+    expect(await onNumber([own, { ...own, app: "1002" }])).toContain("overrides[1].app refers to 1002, which is not subscribed on 4001");
+    expect(await onAccount([own, { app: "1001" }])).toContain("subscribed_apps[1].app");
+    expect(await onAccount([{ ...own, override_callback_uri: "nowhere" }])).toContain("subscribed_apps[0].override_callback_uri");
+  });
+
   const open = () => openPlaza({ database, world });
   const configuration = (plaza: Awaited<ReturnType<typeof open>>) =>
     plaza.get("/v26.0/4101", { bearer: "wa", query: { fields: "webhook_configuration" } });

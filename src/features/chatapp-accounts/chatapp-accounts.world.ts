@@ -40,7 +40,17 @@ type AccountEntry = Static<typeof accountEntry>;
 
 const rowOf = ({ id, name, business = undefined }: AccountEntry): AccountRow => ({ id, name, business: business ?? null });
 
+/** One entry for each app, and addresses that a webhook can be sent to. */
+function requireSound(entries: readonly { app: string; override_callback_uri?: string | undefined }[], path: string): void {
+  for (const [index, { app, override_callback_uri: uri }] of entries.entries()) {
+    if (entries.findIndex((other) => other.app === app) < index) throw new WorldProblem(`${path}[${index}].app`, `stands there twice: ${app}`);
+    if (uri !== undefined && !/^https?:\/\//i.test(URL.parse(uri)?.href ?? ""))
+      throw new WorldProblem(`${path}[${index}].override_callback_uri`, "must be an http or https address");
+  }
+}
+
 async function saveSubscriptions(tx: Transaction, { id, subscribed_apps }: AccountEntry, world: World): Promise<void> {
+  requireSound(subscribed_apps, "subscribed_apps");
   for (const { app, override_callback_uri } of subscribed_apps) {
     await subscribeApp(tx, id, app);
     if (override_callback_uri !== undefined) await world.ports.get("account_override_writes").save(tx, id, app, undefined, override_callback_uri);
@@ -137,7 +147,18 @@ async function numberEntryOf(reader: Reader, row: NumberRow, world: World): Prom
   return { id, account, display_phone_number, verified_name, overrides };
 }
 
-async function saveOverrides(tx: Transaction, { account, id, overrides }: NumberEntry, world: World): Promise<void> {
+/** Only a subscribed app has overrides (D-57). Of an account that is missing, the references speak. */
+async function requireSubscribed(tx: Transaction, { account, overrides }: NumberEntry): Promise<void> {
+  const subscribed = (await findAccount(tx, account)) === undefined ? undefined : await listSubscribedApps(tx, account);
+  for (const [index, { app }] of overrides.entries())
+    if (subscribed?.includes(app) === false)
+      throw new WorldProblem(`overrides[${index}].app`, `refers to ${app}, which is not subscribed on ${account}`);
+}
+
+async function saveOverrides(tx: Transaction, entry: NumberEntry, world: World): Promise<void> {
+  const { account, id, overrides } = entry;
+  requireSound(overrides, "overrides");
+  await requireSubscribed(tx, entry);
   for (const { app, override_callback_uri } of overrides)
     await world.ports.get("account_override_writes").save(tx, account, app, id, override_callback_uri);
 }

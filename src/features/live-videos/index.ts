@@ -8,7 +8,6 @@ import { handleCreateComment, handleCreateReaction, handleListComments, handleLi
 import { deleteActor } from "./audience/audience.store.ts";
 import { commentSection, reactionSection } from "./audience/audience.world.ts";
 import { liveVideoDeadlines } from "./lifecycle/jobs.ts";
-import { isHidden } from "./lifecycle/states.ts";
 import {
   createLiveVideo,
   deleteLiveVideo,
@@ -29,7 +28,7 @@ import {
 import { liveVideoMigrations } from "./live-videos.migrations.ts";
 import { liveMap, liveVideo, liveVideoReading } from "./live-videos.policies.ts";
 import "./live-videos.ports.ts";
-import { deleteVideosOfPage, findVideo, forgetPlace, type LiveVideoRow, listCrosspostedPages } from "./live-videos.store.ts";
+import { deleteVideosOfPage, findVideo, forgetPlace, type LiveVideoRow, listCrosspostedPages, listReadingPages } from "./live-videos.store.ts";
 import { liveVideoWebhook } from "./live-videos.webhooks.ts";
 import { liveVideoSection } from "./live-videos.world.ts";
 
@@ -45,8 +44,7 @@ export const liveVideos = defineFeature({
         ...readLiveVideo,
         set: liveVideoNode,
         async find(_request, reader, node) {
-          const row = await findVideo(reader, node.owner, node.id);
-          return row === undefined || isHidden(row.state) ? undefined : row;
+          return findVideo(reader, node.owner, node.id);
         },
       },
     }),
@@ -69,7 +67,7 @@ export const liveVideos = defineFeature({
   worldSections: [liveVideoSection, commentSection, reactionSection],
   needs: ["page", "page_role", "place"],
   ports: () => ({
-    live_video: { crosspostedPages: listCrosspostedPages },
+    live_video: { crosspostedPages: listCrosspostedPages, readingPages: listReadingPages },
   }),
   async onOwnerDeleted(tx, owner) {
     await deleteVideosOfPage(tx, owner);

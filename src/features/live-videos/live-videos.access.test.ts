@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
+import { nodeId } from "#kernel/ids";
+import { transitionLiveVideo } from "./lifecycle/control-transitions.ts";
 
 const scopes = ["pages_manage_posts", "pages_read_engagement"];
 const onCafe = { app: "1001", page: "2001", scopes };
@@ -53,6 +55,23 @@ onEachDatabase("who may use live videos", (database) => {
     expect((await share("2003", bearer, "disable_crossposting")).status).toBe(200);
     expect((await plaza.get("/v26.0/5301", { bearer: "club-live" })).body.error.error_subcode).toBe(33);
     expect((await plaza.get("/v26.0/2003/live_videos", { bearer: "club-live" })).body.data).toEqual([]);
+  });
+
+  test("D-110: a video that was taken down is shown to its own page only", async () => {
+    const plaza = await open();
+    await plaza.post("/v26.0/5301", { bearer, body: { status: "LIVE_NOW", crossposting_actions: [{ page_id: "2003" }] } });
+    await transitionLiveVideo(plaza.world, nodeId("5301"), "taken_down");
+    expect((await read(plaza, "5301", "status,crossposted_pages")).status).toBe("TAKEN_DOWN");
+    const missing = await plaza.get("/v26.0/999999", { bearer: "club-live" });
+    const hidden = await plaza.get("/v26.0/5301", { bearer: "club-live" });
+    expect({ status: hidden.status, message: hidden.body.error.message }).toEqual({
+      status: missing.status,
+      message: missing.body.error.message.replace("999999", "5301"),
+    });
+    expect((await plaza.get("/v26.0/2003/live_videos", { bearer: "club-live" })).body.data).toEqual([]);
+    expect((await plaza.get(ON_PAGE, { bearer })).body.data).toHaveLength(1);
+    await transitionLiveVideo(plaza.world, nodeId("5301"), "restored");
+    expect((await plaza.get("/v26.0/5301", { bearer: "club-live" })).body.status).toBe("VOD");
   });
 
   test("D-16, D-113, D-114: a page that shares a video lists every field of it; the live map shows all of its fields to other pages", async () => {

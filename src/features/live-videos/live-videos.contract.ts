@@ -1,7 +1,7 @@
 import { type TSchema, Type } from "typebox";
 import { type Access, type Field, type FieldSet, listOperation, type ReadRequest, writeOperation } from "#graph/contract/operation";
 import { nodeId } from "#kernel/ids";
-import { statuses, statusOf } from "./lifecycle/states.ts";
+import { noticeEndOf, statuses, statusOf, takedownReasons } from "./lifecycle/states.ts";
 import { CROSSPOSTED_PAGES_MAX, DESCRIPTION_CHARACTERS_MAX, TITLE_CHARACTERS_MAX } from "./live-videos.limits.ts";
 import { liveMap, liveVideo, liveVideoReading } from "./live-videos.policies.ts";
 import type { LiveVideoRow } from "./live-videos.store.ts";
@@ -80,6 +80,9 @@ function videoFields(policy: Field["policy"]) {
     planned_start_time: time((row) => row.planned_start_time),
     creation_time: time((row) => row.creation_time),
     broadcast_start_time: time(({ broadcast_start_ms }) => (broadcast_start_ms === null ? null : Math.floor(broadcast_start_ms / 1000))),
+    // D-110: only of a video that was taken down, and the time only until it passes.
+    takedown_reason: plain(Type.Union(takedownReasons.map((reason) => Type.Literal(reason)))),
+    restorable_until: time(noticeEndOf),
     permalink_url: { ...text, load: async ({ graphRequest }, _reader, row) => playerUrl(graphRequest.baseUrl, row.id) },
     page: pageOf(policy),
     crossposted_pages: { ...plain(Type.Object({ data: Type.Array(Type.Object({ id: Type.String() })) })), load: crosspostedPages },
@@ -91,7 +94,7 @@ function videoFields(policy: Field["policy"]) {
 
 const videoSet = (policy: Field["policy"]): FieldSet<LiveVideoRow> => ({
   fields: videoFields(policy),
-  defaults: ["id", "title", "description", "status", "embeddable", "creation_time"],
+  defaults: ["id", "title", "description", "status", "embeddable", "creation_time", "takedown_reason", "restorable_until"],
 });
 
 export const liveVideoNode = videoSet(liveVideoReading);

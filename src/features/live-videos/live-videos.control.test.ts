@@ -87,8 +87,13 @@ onEachDatabase("the live state of a video", (database) => {
     await request("PUT", "clock", { frozen: true });
     for (const path of ["restore-notice", "restore"]) expect((await request("POST", `live-videos/5301/${path}`)).status).toBe(409);
     expect((await request("POST", "live-videos/5302/takedown")).status).toBe(409);
-    expect((await request("POST", "live-videos/5301/takedown")).body).toMatchObject({ status: null, restore_notice: "open" });
-    expect(await statusOf(plaza)).toBeUndefined();
+    expect((await request("POST", "live-videos/5301/takedown?reason=OTHER")).status).toBe(400);
+    expect((await request("POST", "live-videos/5301/takedown?reason=INTELLECTUAL_PROPERTY")).body).toMatchObject({
+      status: "TAKEN_DOWN",
+      restore_notice: "open",
+      takedown_reason: "INTELLECTUAL_PROPERTY",
+    });
+    expect(await statusOf(plaza)).toBe("TAKEN_DOWN");
     await request("POST", "clock/advance", { seconds: 6 * 86_400 });
     const noticed = await request("POST", "live-videos/5301/restore-notice");
     expect(noticed).toMatchObject({ status: 200, body: { next: { time: Math.ceil(plaza.world.clock.nowMs() / 1000) + 86_400 } } });
@@ -137,6 +142,6 @@ describe("permission to watch", () => {
     expect((await request("GET", "live-videos/5303/viewer?country=XX")).status).toBe(400);
     await request("POST", "live-videos/5303/takedown");
     expect(await viewer("5303", "?country=DE")).toBe("not_shown");
-    expect(await statusOf(plaza, "5303")).toBeUndefined();
+    expect(await statusOf(plaza, "5303")).toBe("TAKEN_DOWN");
   });
 });

@@ -3,9 +3,18 @@ import { type Static, type TSchema, Type } from "typebox";
 import { badRequest, conflict, notFound } from "#control-contract/errors";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { isNodeId, type NodeId } from "#kernel/ids";
-import { findRefusalToWatch, readLiveState, setSealing, type TransitionResult, transitionLiveVideo } from "./lifecycle/control-transitions.ts";
+import {
+  findRefusalToWatch,
+  readLiveState,
+  repeatNotice,
+  setSealing,
+  type TransitionResult,
+  takeDown,
+  transitionLiveVideo,
+} from "./lifecycle/control-transitions.ts";
 import { feedEnded, feedLost, feedStarted, noAudio } from "./lifecycle/feed.ts";
-import { type LiveEvent, states, statuses } from "./lifecycle/states.ts";
+import { type LiveEvent, states, statuses, type TakedownReason, takedownReasons } from "./lifecycle/states.ts";
+import { DEFAULT_REASON } from "./lifecycle/transitions.ts";
 import { countryOf } from "./viewing/countries.ts";
 import { refusalsToWatch } from "./viewing/watching.ts";
 
@@ -16,7 +25,7 @@ const liveState = Type.Object({
   id: Type.String(),
   page: Type.String(),
   state: Type.Unsafe({ ...oneOf(states), description: "a finer status: reconnecting, key_dead and ending show as LIVE" }),
-  status: Type.Unsafe({ ...orNull(oneOf(statuses)), description: "as the interface shows it; null while the video is taken down" }),
+  status: Type.Unsafe({ ...oneOf(statuses), description: "as the interface shows it" }),
   feed: Type.Object({
     is_sending: Type.Boolean({ description: "an encoder sends at the moment" }),
     session: Type.Integer({ description: "counts the feeds; 0: there was none" }),
@@ -28,6 +37,7 @@ const liveState = Type.Object({
   }),
   sealing: Type.Object({ fails: Type.Boolean(), tries: Type.Integer({ description: "that failed" }) }),
   restore_notice: oneOf(["none", "open", "lapsed"]),
+  takedown_reason: Type.Optional(Type.Unsafe({ ...oneOf(takedownReasons), description: "only of a video that was taken down" })),
 });
 
 function idOf({ path }: ControlRequest): NodeId {
@@ -91,13 +101,21 @@ async function changeSealing(request: ControlRequest<unknown, Static<typeof seal
   return stateAfter(id, await setSealing(request.world, id, request.body.fails), "sealed");
 }
 
+const takedownQuery = Type.Object({
+  reason: Type.Optional(Type.Unsafe<TakedownReason>({ ...oneOf(takedownReasons), description: `${DEFAULT_REASON} when left out` })),
+});
+
+async function handleTakedown(request: ControlRequest<Static<typeof takedownQuery>>): Promise<unknown> {
+  const id = idOf(request as ControlRequest);
+  return stateAfter(id, await takeDown(request.world, id, request.query.reason ?? DEFAULT_REASON), "taken down");
+}
+
 /** The notice goes out with the takedown; sending it again does not give people more time (D-51). */
 async function repeatRestoreNotice(request: ControlRequest): Promise<unknown> {
   const id = idOf(request);
-  const state = await readLiveState(request.world, id);
-  if (state === undefined) throw missing(id);
-  if (state.restore_notice !== "open") throw conflict(`a live video that is ${state.state} has no open restore notice`);
-  return state;
+  const result = await repeatNotice(request.world, id);
+  if (result.is === "refused") throw conflict(`a live video that is ${result.state.state} has no open restore notice`);
+  return stateAfter(id, result, "noticed");
 }
 
 const watchQuery = Type.Object({
@@ -152,20 +170,21 @@ export const liveVideoControlRoutes: readonly ControlRoute[] = [
     errors: [404],
     handle: changeSealing,
   }),
-  {
+  route({
     method: "POST",
     path: `${LIVE_VIDEO}/takedown`,
     operation: "takeDownLiveVideo",
     summary: "Takes a live video or a VOD down, as for a copyright claim, and opens its restore notice of 7 days",
+    query: takedownQuery,
     response: liveState,
     errors: [404, 409],
-    handle: transition("taken_down", "taken down"),
-  },
+    handle: handleTakedown,
+  }),
   {
     method: "POST",
     path: `${LIVE_VIDEO}/restore-notice`,
     operation: "repeatRestoreNotice",
-    summary: "Sends the open restore notice to the people of the page again; its time stays as it is. 409 where none is open",
+    summary: "Sends the webhook of the open restore notice again; its time stays as it is. 409 where none is open",
     response: liveState,
     errors: [404, 409],
     handle: repeatRestoreNotice,

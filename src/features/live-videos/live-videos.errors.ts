@@ -13,11 +13,14 @@ const captionsRefused = (parameter: string): GraphError =>
 export const unknownPlace = (): GraphError => invalidParameter("place", "is the id of no place and no page");
 
 /** D-51: the table has no such move. */
-export const wrongStatus = (parameter: string, status: Status | undefined): GraphError =>
+export const wrongStatus = (parameter: string, status: Status): GraphError =>
   invalidParameter(parameter, `is refused while the live video's status is ${status}`, { status });
 
 /** The same for a page that does not exist and for one on which the caller may not publish. */
 export const wrongPage = (parameter: string): GraphError => invalidParameter(parameter, "is no other page on which the caller may create content");
+
+/** D-110: its own page sees it, and nothing about it can change. */
+export const takenDown = (): GraphError => malformedRequest("The live video was taken down");
 
 export const notPublished = (): GraphError => malformedRequest("The live video has not been published");
 

@@ -9,10 +9,10 @@ import { invalidParameter } from "#kernel/errors";
 import { isNodeId, type NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { certain } from "#storage/outcomes";
-import { isHidden, type LiveEvent, type State, statusOf } from "./lifecycle/states.ts";
+import { isTakenDown, type LiveEvent, statusOf } from "./lifecycle/states.ts";
 import { hashOfKey, holdVideo, mintKey, moveVideo, newVideo, onMap } from "./lifecycle/transitions.ts";
 import type { createLiveVideo, listLiveMap, updateLiveVideo } from "./live-videos.contract.ts";
-import { refuseForeignParameters, unknownPlace, wrongPage, wrongStatus } from "./live-videos.errors.ts";
+import { refuseForeignParameters, takenDown, unknownPlace, wrongPage, wrongStatus } from "./live-videos.errors.ts";
 import { CROSSPOSTED_PAGES_MAX, START_DELAY_MS } from "./live-videos.limits.ts";
 import {
   insertVideo,
@@ -78,20 +78,21 @@ export async function handleUpdateLiveVideo(request: Update, tx: Transaction) {
 
 export async function handleDeleteLiveVideo(request: OperationRequest, tx: Transaction) {
   const row = await holdShown(request, tx);
-  if ((await moveVideo(tx, request.world, row, "deleted")) === undefined) throw notFoundNode(request);
+  if ((await moveVideo(tx, request.world, row, "deleted")) === undefined) throw takenDown();
   return { success: true };
 }
 
-/** Locks and returns the video. Throws the error of a missing node when it was taken down or has just been deleted (D-110). */
+/** Locks and returns the video. Throws when it was taken down (D-110), and the error of a missing node when it has just been deleted. */
 export async function holdShown(request: OperationRequest, tx: Transaction): Promise<LiveVideoRow> {
   const row = await holdVideo(tx, request.node.id);
-  if (row === undefined || isHidden(row.state)) throw notFoundNode(request);
+  if (row === undefined) throw notFoundNode(request);
+  if (isTakenDown(row.state)) throw takenDown();
   return row;
 }
 
 async function moved({ world }: Update, tx: Transaction, row: LiveVideoRow, event: LiveEvent, parameter: string): Promise<LiveVideoRow> {
   const after = await moveVideo(tx, world, row, event);
-  if (after === undefined) throw wrongStatus(parameter, statusOf[row.state as State]);
+  if (after === undefined) throw wrongStatus(parameter, statusOf[row.state]);
   return after;
 }
 

@@ -38,6 +38,14 @@ export const liveVideoMigrations: readonly Migration[] = [
   // For deleting a place: the text of the column begins with the id of the place.
   { name: "live_videos_by_place", statements: ["CREATE INDEX live_videos_by_place ON live_videos (place) WHERE place IS NOT NULL"] },
   {
+    name: "live_video_takedown_reason",
+    statements: [
+      "ALTER TABLE live_videos ADD COLUMN takedown_reason TEXT",
+      // Before there were reasons, a takedown stood for a copyright claim.
+      "UPDATE live_videos SET takedown_reason = 'COPYRIGHT' WHERE state = 'taken_down' OR state = 'lapsed'",
+    ],
+  },
+  {
     // For deleting a person or a page.
     name: "live_audience_by_actor",
     statements: ["CREATE INDEX live_comments_by_actor ON live_comments (actor)", "CREATE INDEX live_reactions_by_actor ON live_reactions (actor)"],

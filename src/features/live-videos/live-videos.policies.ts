@@ -21,9 +21,9 @@ async function denyWithoutTask(pages: readonly NodeId[], input: PolicyInput) {
   return taskMissing(`the page task ${TASK}`);
 }
 
-/** The original page and those that share the video; of a node that is no video, its page alone. */
+/** The original page and those that share the video, unless it was taken down; of a node that is no video, its page alone. */
 async function pagesShowing({ node, reader, ports }: PolicyInput): Promise<readonly NodeId[]> {
-  return node.id === node.owner ? [node.owner] : [node.owner, ...(await ports.get("live_video").crosspostedPages(reader, node.owner, node.id))];
+  return node.id === node.owner ? [node.owner] : [node.owner, ...(await ports.get("live_video").readingPages(reader, node.owner, node.id))];
 }
 
 /** C1, and all that stands on the page where the video began: comments and reactions too (LIVE-26). */
@@ -35,7 +35,7 @@ export const liveVideo = definePolicy({
   deny: (input) => denyWithoutTask([input.node.owner], input),
 });
 
-/** C2, LIVE-25: a page that shares the video reads it as well. */
+/** C2, LIVE-25: a page that shares the video reads it as well, unless it was taken down (D-110). */
 export const liveVideoReading = definePolicy({
   ...words,
   name: "liveVideoReading",

@@ -5,6 +5,8 @@ import type { Reader } from "#storage/database";
 interface LiveVideoPort {
   /** LIVE-25: the pages, beside the original one, that show the video. */
   crosspostedPages(reader: Reader, originalPage: NodeId, video: NodeId): Promise<readonly NodeId[]>;
+  /** Those of them that may read it. */
+  readingPages(reader: Reader, originalPage: NodeId, video: NodeId): Promise<readonly NodeId[]>;
 }
 
 declare module "#kernel/ports" {

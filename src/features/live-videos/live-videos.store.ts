@@ -4,7 +4,7 @@ import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, sql } from "#storage/sql";
 import { deleteAudience } from "./audience/audience.store.ts";
-import type { State } from "./lifecycle/states.ts";
+import type { State, TakedownReason } from "./lifecycle/states.ts";
 
 export interface LiveVideoRow extends Row {
   page: string;
@@ -34,12 +34,14 @@ export interface LiveVideoRow extends Row {
   sealing_tries: number;
   /** 1 while it is live and has a place. */
   is_on_map: number;
+  /** null unless it was taken down. */
+  takedown_reason: TakedownReason | null;
 }
 
 /** All columns, for each of the selects below. */
 const COLUMNS = `CAST(v.page AS TEXT) AS page, CAST(v.id AS TEXT) AS id, v.title, v.description, v.state, v.embeddable, v.place, v.countries,
   v.excluded_countries, v.planned_start_time, v.creation_time, v.broadcast_start_ms, v.stream_key_hash, v.has_feed, v.feed_session,
-  v.deadline_ms, v.sealing_fails, v.sealing_tries, v.is_on_map`;
+  v.deadline_ms, v.sealing_fails, v.sealing_tries, v.is_on_map, v.takedown_reason`;
 const select = append(sql`SELECT`, COLUMNS);
 
 export const findVideo = (reader: Reader, page: NodeId, id: string): Promise<LiveVideoRow | undefined> =>
@@ -56,12 +58,12 @@ export const findVideoByKey = (reader: Reader, hash: string): Promise<LiveVideoR
 
 const newestOfPage = { columns: ["p.video"], direction: "descending", keyOf: (row: LiveVideoRow) => [row.id] } as const;
 
-/** Its own and those that other pages share with it (LIVE-25). */
+/** Its own, and those that other pages share with it (LIVE-25) unless they were taken down (D-110). */
 export function listVideosOfPage(reader: Reader, page: NodeId, request: PageRequest): Promise<ListPage<LiveVideoRow>> {
   const ofPage = append(
     select,
     `FROM live_video_pages p JOIN live_videos v ON v.page = p.original_page AND v.id = p.video
-     WHERE p.page = ? AND v.state <> 'taken_down' AND v.state <> 'lapsed'`,
+     WHERE p.page = ? AND (v.page = p.page OR v.takedown_reason IS NULL)`,
     [page],
   );
   return readPage<LiveVideoRow>(reader, ofPage, newestOfPage, request);
@@ -99,10 +101,10 @@ export async function insertVideo(tx: Transaction, row: LiveVideoRow, crossposte
   if (!(await insertNode(tx, { id: nodeId(row.id), type: "live_video", owner: nodeId(row.page) }))) return false;
   await tx.runOne(sql`
     INSERT INTO live_videos (page, id, title, description, state, embeddable, place, countries, excluded_countries, planned_start_time, creation_time,
-      broadcast_start_ms, stream_key_hash, has_feed, feed_session, deadline_ms, sealing_fails, sealing_tries, is_on_map)
+      broadcast_start_ms, stream_key_hash, has_feed, feed_session, deadline_ms, sealing_fails, sealing_tries, is_on_map, takedown_reason)
     VALUES (${row.page}, ${row.id}, ${row.title}, ${row.description}, ${row.state}, ${row.embeddable}, ${row.place}, ${row.countries},
       ${row.excluded_countries}, ${row.planned_start_time}, ${row.creation_time}, ${row.broadcast_start_ms}, ${row.stream_key_hash}, ${row.has_feed},
-      ${row.feed_session}, ${row.deadline_ms}, ${row.sealing_fails}, ${row.sealing_tries}, ${row.is_on_map})`);
+      ${row.feed_session}, ${row.deadline_ms}, ${row.sealing_fails}, ${row.sealing_tries}, ${row.is_on_map}, ${row.takedown_reason})`);
   await insertPages(tx, row, [row.page, ...crossposted]);
   return true;
 }
@@ -113,7 +115,7 @@ export async function updateVideo(tx: Transaction, row: LiveVideoRow): Promise<v
       place = ${row.place}, countries = ${row.countries}, excluded_countries = ${row.excluded_countries}, planned_start_time = ${row.planned_start_time},
       creation_time = ${row.creation_time}, broadcast_start_ms = ${row.broadcast_start_ms}, stream_key_hash = ${row.stream_key_hash},
       has_feed = ${row.has_feed}, feed_session = ${row.feed_session}, deadline_ms = ${row.deadline_ms}, sealing_fails = ${row.sealing_fails},
-      sealing_tries = ${row.sealing_tries}, is_on_map = ${row.is_on_map}
+      sealing_tries = ${row.sealing_tries}, is_on_map = ${row.is_on_map}, takedown_reason = ${row.takedown_reason}
     WHERE page = ${row.page} AND id = ${row.id}`);
 }
 
@@ -154,6 +156,12 @@ export async function listCrosspostedPages(reader: Reader, page: string, id: str
     SELECT CAST(p.page AS TEXT) AS page FROM live_video_pages p
     WHERE p.original_page = ${page} AND p.video = ${id} AND p.page <> ${page} ORDER BY p.page`);
   return rows.map((row) => nodeId(row.page));
+}
+
+/** Those that may read it: none while it is taken down (D-110). */
+export async function listReadingPages(reader: Reader, page: NodeId, id: NodeId): Promise<NodeId[]> {
+  const row = await findVideo(reader, page, id);
+  return row === undefined || row.takedown_reason !== null ? [] : listCrosspostedPages(reader, page, id);
 }
 
 export async function saveCrosspostedPages(tx: Transaction, row: LiveVideoRow, pages: readonly string[]): Promise<void> {

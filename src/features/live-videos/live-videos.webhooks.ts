@@ -2,10 +2,19 @@
 import { Type } from "typebox";
 import { defineWebhookField, EXAMPLE_ID, payloadId } from "#webhooks/catalogue/field";
 
+export const liveVideoEvents = ["taken_down", "restore_notice", "restore_lapsed", "restored", "deleted"] as const;
+
 export const liveVideoWebhook = defineWebhookField({
   object: "page",
   field: "live_videos",
-  payload: Type.Object({ id: payloadId, status: Type.String() }),
+  payload: Type.Object({
+    id: payloadId,
+    status: Type.String(),
+    /** D-110; absent where only the status changed. */
+    event: Type.Optional(Type.Unsafe<(typeof liveVideoEvents)[number]>({ enum: [...liveVideoEvents] })),
+    takedown_reason: Type.Optional(Type.String()),
+    restorable_until: Type.Optional(Type.String()),
+  }),
   example: () => ({ id: EXAMPLE_ID, status: "LIVE" }),
-  summary: "the status of a live video changes",
+  summary: "the status of a live video changes, or it is taken down, restored or deleted",
 });

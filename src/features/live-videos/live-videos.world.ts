@@ -6,8 +6,18 @@ import { unixSeconds } from "#kernel/clock";
 import { nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { eitherWay } from "#storage/outcomes";
-import { isLive, type State, type Status, statuses, statusOf, takesFeed } from "./lifecycle/states.ts";
-import { DEADLINE_JOB, deadlineOf, hashOfKey, holdVideo, onMap, setTimer } from "./lifecycle/transitions.ts";
+import {
+  isLive,
+  isTakenDown,
+  type State,
+  type Status,
+  statuses,
+  statusOf,
+  type TakedownReason,
+  takedownReasons,
+  takesFeed,
+} from "./lifecycle/states.ts";
+import { DEADLINE_JOB, DEFAULT_REASON, deadlineOf, hashOfKey, holdVideo, onMap, setTimer } from "./lifecycle/transitions.ts";
 import { DESCRIPTION_CHARACTERS_MAX, TITLE_CHARACTERS_MAX } from "./live-videos.limits.ts";
 import {
   deleteVideo,
@@ -25,6 +35,9 @@ import { bordersOf, NO_BORDERS, targetingOf } from "./viewing/targeting.ts";
 
 const closed = { additionalProperties: false };
 
+/** `condition` says that a video was taken down. */
+type PlainStatus = Exclude<Status, "TAKEN_DOWN">;
+
 /** States that the status does not distinguish. The first three have the status LIVE, the last two VOD. */
 const conditions = ["reconnecting", "key_dead", "ending", "taken_down", "lapsed"] as const satisfies readonly State[];
 
@@ -34,9 +47,10 @@ const entry = Type.Object(
     page: worldId,
     title: Type.Optional(Type.String({ maxLength: TITLE_CHARACTERS_MAX })),
     description: Type.Optional(Type.String({ maxLength: DESCRIPTION_CHARACTERS_MAX })),
-    status: Type.Unsafe<Status>({ enum: [...statuses], default: "UNPUBLISHED" }),
+    status: Type.Unsafe<PlainStatus>({ enum: statuses.filter((status) => status !== "TAKEN_DOWN"), default: "UNPUBLISHED" }),
     condition: Type.Optional(Type.Unsafe<(typeof conditions)[number]>({ enum: [...conditions] })),
     deadline: Type.Optional(worldTime),
+    takedown_reason: Type.Optional(Type.Unsafe<TakedownReason>({ enum: [...takedownReasons] })),
     embeddable: Type.Boolean({ default: false }),
     place: Type.Optional(
       Type.Union([
@@ -68,7 +82,7 @@ const entry = Type.Object(
 );
 type Entry = Static<typeof entry>;
 
-const plainStates: Readonly<Record<Status, State>> = {
+const plainStates: Readonly<Record<PlainStatus, State>> = {
   UNPUBLISHED: "unpublished",
   LIVE: "live",
   LIVE_STOPPED: "stopped",
@@ -81,8 +95,11 @@ const plainStates: Readonly<Record<Status, State>> = {
 };
 
 const conditionOf = (state: State): Entry["condition"] => conditions.find((condition) => condition === state);
-/** The status of a world file entry. A hidden video has the status of its recording. */
-const shownStatus = (state: State): Status => statusOf[state] ?? "VOD";
+/** The status of a world file entry. A video that was taken down has the status of its recording. */
+function shownStatus(state: State): PlainStatus {
+  const status = statusOf[state];
+  return status === "TAKEN_DOWN" ? "VOD" : status;
+}
 
 function stateOf({ status, condition }: Entry): State {
   if (condition === undefined) return plainStates[status];
@@ -94,6 +111,12 @@ function keyOf({ stream_key, stream_key_sha256 }: Entry, state: State): string |
   if (stream_key !== undefined && stream_key_sha256 !== undefined) throw new WorldProblem("stream_key_sha256", "cannot be combined with stream_key");
   if (takesFeed(state)) return stream_key === undefined ? (stream_key_sha256 ?? null) : hashOfKey(stream_key);
   if (stream_key !== undefined) throw new WorldProblem("stream_key", "is not allowed in that status, because no encoder can connect");
+  return null;
+}
+
+function reasonOf({ takedown_reason }: Entry, state: State): TakedownReason | null {
+  if (isTakenDown(state)) return takedown_reason ?? DEFAULT_REASON;
+  if (takedown_reason !== undefined) throw new WorldProblem("takedown_reason", "requires the condition taken_down or lapsed");
   return null;
 }
 
@@ -123,6 +146,7 @@ function rowOf(input: WorldEntry, world: World): LiveVideoRow {
     sealing_fails: one.sealing_fails ? 1 : 0,
     sealing_tries: 0,
     is_on_map: 0,
+    takedown_reason: reasonOf(one, state),
   };
   return onMap({ ...row, deadline_ms: deadlineFor(row, one, world) });
 }
@@ -147,6 +171,7 @@ async function entryOf(reader: Reader, row: LiveVideoRow): Promise<WorldEntry> {
     status: shownStatus(row.state),
     ...(condition === undefined ? {} : { condition }),
     ...(condition === undefined || row.deadline_ms === null ? {} : { deadline: Math.ceil(row.deadline_ms / 1000) }),
+    ...(row.takedown_reason === null ? {} : { takedown_reason: row.takedown_reason }),
     embeddable: row.embeddable === 1,
     ...(row.place === null ? {} : { place: JSON.parse(row.place) }),
     ...(targeting === undefined ? {} : { targeting }),

@@ -1,24 +1,20 @@
 import type { Static } from "typebox";
 import type { ListRequest, OperationRequest } from "#graph/contract/operation";
-import { notFoundNode } from "#graph/pipeline/route";
 import { insertMinted } from "#graph/worlds/minted-node";
 import { unixSeconds } from "#kernel/clock";
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { isHidden, isPublished } from "../lifecycle/states.ts";
+import { isPublished } from "../lifecycle/states.ts";
 import { notPublished } from "../live-videos.errors.ts";
 import { holdShown } from "../live-videos.handlers.ts";
-import { findVideo } from "../live-videos.store.ts";
 import type { createComment, createReaction } from "./audience.contract.ts";
 import { type ActorType, insertComment, listCommentsOfVideo, listReactionsOfVideo, saveReaction } from "./audience.store.ts";
 
-export async function handleListComments(request: ListRequest, reader: Reader) {
-  await requireShown(request, reader);
+export function handleListComments(request: ListRequest, reader: Reader) {
   return listCommentsOfVideo(reader, request.node.owner, request.node.id, request.page);
 }
 
-export async function handleListReactions(request: ListRequest, reader: Reader) {
-  await requireShown(request, reader);
+export function handleListReactions(request: ListRequest, reader: Reader) {
   return listReactionsOfVideo(reader, request.node.owner, request.node.id, request.page);
 }
 
@@ -34,11 +30,6 @@ export async function handleCreateReaction(request: OperationRequest<Static<type
   await requirePublished(request, tx);
   await saveReaction(tx, { page: node.owner, video: node.id, ...actorOf(request), type: params.type, reacted_ms: world.clock.nowMs() });
   return { success: true };
-}
-
-async function requireShown(request: ListRequest, reader: Reader): Promise<void> {
-  const row = await findVideo(reader, request.node.owner, request.node.id);
-  if (row === undefined || isHidden(row.state)) throw notFoundNode(request);
 }
 
 async function requirePublished(request: OperationRequest, tx: Transaction): Promise<void> {

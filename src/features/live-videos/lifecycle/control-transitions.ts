@@ -3,7 +3,8 @@ import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
 import { findVideoById, type LiveVideoRow, updateVideo } from "../live-videos.store.ts";
 import { type RefusalToWatch, refusalToWatch, type Viewer } from "../viewing/watching.ts";
-import { type LiveEvent, type State, type Status, statusOf, takesFeed, timers } from "./states.ts";
+import { announce } from "./announcements.ts";
+import { type LiveEvent, type State, type Status, statusOf, type TakedownReason, takesFeed, timers } from "./states.ts";
 import { holdVideo, moveVideo } from "./transitions.ts";
 
 /** The live state of a video, without its key. */
@@ -11,8 +12,7 @@ export interface LiveState {
   readonly id: string;
   readonly page: string;
   readonly state: State;
-  /** null while the video is taken down. */
-  readonly status: Status | null;
+  readonly status: Status;
   readonly feed: { readonly is_sending: boolean; readonly session: number };
   /** `none`: no encoder can connect. */
   readonly stream_key: "usable" | "none";
@@ -20,6 +20,8 @@ export interface LiveState {
   readonly next: { readonly event: LiveEvent; readonly time: number } | null;
   readonly sealing: { readonly fails: boolean; readonly tries: number };
   readonly restore_notice: "none" | "open" | "lapsed";
+  /** Only when it was taken down. */
+  readonly takedown_reason?: TakedownReason;
 }
 
 function stateOf(row: LiveVideoRow): LiveState {
@@ -29,12 +31,13 @@ function stateOf(row: LiveVideoRow): LiveState {
     id: row.id,
     page: row.page,
     state,
-    status: statusOf[state] ?? null,
+    status: statusOf[state],
     feed: { is_sending: row.has_feed === 1, session: row.feed_session },
     stream_key: row.stream_key_hash !== null && takesFeed(state) ? "usable" : "none",
     next: timer === undefined || deadline_ms === null ? null : { event: timer.event, time: Math.ceil(deadline_ms / 1000) },
     sealing: { fails: row.sealing_fails === 1, tries: row.sealing_tries },
     restore_notice: state === "taken_down" ? "open" : state === "lapsed" ? "lapsed" : "none",
+    ...(row.takedown_reason === null ? {} : { takedown_reason: row.takedown_reason }),
   };
 }
 
@@ -52,6 +55,27 @@ export function transitionLiveVideo(world: World, id: NodeId, event: LiveEvent):
     if (row === undefined) return { is: "missing" };
     const moved = await moveVideo(tx, world, row, event);
     return { is: moved === undefined ? "refused" : "done", state: stateOf(moved ?? row) };
+  });
+}
+
+/** LIVE-15: the reason stays with the video until it is restored. */
+export function takeDown(world: World, id: NodeId, takedown_reason: TakedownReason): Promise<TransitionResult> {
+  return world.database.write(async (tx): Promise<TransitionResult> => {
+    const row = await holdVideo(tx, id);
+    if (row === undefined) return { is: "missing" };
+    const moved = await moveVideo(tx, world, { ...row, takedown_reason }, "taken_down");
+    return { is: moved === undefined ? "refused" : "done", state: stateOf(moved ?? row) };
+  });
+}
+
+/** Sends the open restore notice again; its time stays as it is. */
+export function repeatNotice(world: World, id: NodeId): Promise<TransitionResult> {
+  return world.database.write(async (tx): Promise<TransitionResult> => {
+    const row = await holdVideo(tx, id);
+    if (row === undefined) return { is: "missing" };
+    const isOpen = row.state === "taken_down";
+    if (isOpen) await announce(tx, world, row, "restore_notice");
+    return { is: isOpen ? "done" : "refused", state: stateOf(row) };
   });
 }
 

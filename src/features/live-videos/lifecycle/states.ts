@@ -1,6 +1,6 @@
 /**
  * The lifecycle of a live video (LIVE-7 to LIVE-17, D-51, D-110 to D-112), as a table and as data. Responses show the status.
- * A video in `taken_down` or `lapsed` has none: it gets the response of a missing one.
+ * A video in `taken_down` or `lapsed` is shown to its own page only.
  *
  * | state | status |
  * |---|---|
@@ -16,8 +16,8 @@
  * | stopped | LIVE_STOPPED |
  * | processing | PROCESSING |
  * | vod | VOD |
- * | taken_down | none |
- * | lapsed | none |
+ * | taken_down | TAKEN_DOWN |
+ * | lapsed | TAKEN_DOWN |
  * | deleted | none |
  *
  * | from | when | to |
@@ -91,7 +91,7 @@
  */
 import { NEW_KEY_WINDOW_MS, RECONNECT_WINDOW_MS, RESTORE_NOTICE_MS, START_MISSED_MS } from "../live-videos.limits.ts";
 
-/** D-51. */
+/** D-51; D-110 for the last one. */
 export const statuses = [
   "UNPUBLISHED",
   "LIVE",
@@ -102,6 +102,7 @@ export const statuses = [
   "SCHEDULED_LIVE",
   "SCHEDULED_EXPIRED",
   "SCHEDULED_CANCELED",
+  "TAKEN_DOWN",
 ] as const;
 export type Status = (typeof statuses)[number];
 
@@ -149,8 +150,7 @@ export const states = [
 ] as const;
 export type State = (typeof states)[number];
 
-/** Undefined: the video is hidden. */
-export const statusOf: Readonly<Record<State, Status | undefined>> = {
+export const statusOf: Readonly<Record<State, Status>> = {
   unpublished: "UNPUBLISHED",
   scheduled_unpublished: "SCHEDULED_UNPUBLISHED",
   scheduled_live: "SCHEDULED_LIVE",
@@ -163,8 +163,8 @@ export const statusOf: Readonly<Record<State, Status | undefined>> = {
   stopped: "LIVE_STOPPED",
   processing: "PROCESSING",
   vod: "VOD",
-  taken_down: undefined,
-  lapsed: undefined,
+  taken_down: "TAKEN_DOWN",
+  lapsed: "TAKEN_DOWN",
 };
 
 type Transitions = Readonly<Partial<Record<LiveEvent, State | "deleted">>>;
@@ -218,8 +218,12 @@ export const isLive = (state: State): boolean => statusOf[state] === "LIVE";
 /** Whether the video was published, so that it takes comments and reactions and the player may show it. */
 export const isPublished = (state: State): boolean => isLive(state) || state === "stopped" || state === "processing" || state === "vod";
 
-/** Whether requests get the response of a missing node (D-110). */
-export const isHidden = (state: State): boolean => statusOf[state] === undefined;
+/** Whether only its own page is shown the video, and nobody may change it (D-110). */
+export const isTakenDown = (state: State): boolean => statusOf[state] === "TAKEN_DOWN";
+
+/** LIVE-15: why a video is taken down. */
+export const takedownReasons = ["COPYRIGHT", "INTELLECTUAL_PROPERTY"] as const;
+export type TakedownReason = (typeof takedownReasons)[number];
 
 /**
  * The automatic events, and how long after the state was entered they happen, or after the planned start (`planned`).
@@ -235,3 +239,7 @@ export const timers: Readonly<Partial<Record<State, { readonly event: LiveEvent;
   processing: { event: "processed", afterMs: 0, from: "entry" },
   taken_down: { event: "notice_lapsed", afterMs: RESTORE_NOTICE_MS, from: "entry" },
 };
+
+/** LIVE-15: when the restore notice ends, in Unix seconds; null: none is open. */
+export const noticeEndOf = ({ state, deadline_ms }: { readonly state: State; readonly deadline_ms: number | null }): number | null =>
+  state === "taken_down" && deadline_ms !== null ? Math.ceil(deadline_ms / 1000) : null;

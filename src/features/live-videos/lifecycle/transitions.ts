@@ -2,14 +2,14 @@
 
 import { createHash } from "node:crypto";
 import type { World } from "#graph/worlds/world";
-import { type NodeId, nodeId } from "#kernel/ids";
+import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import { certain, eitherWay } from "#storage/outcomes";
 import { SEALING_WAITS_MS, STREAM_KEY_BYTES } from "../live-videos.limits.ts";
 import { deleteVideo, findVideoById, type LiveVideoRow, updateVideo } from "../live-videos.store.ts";
-import { liveVideoWebhook } from "../live-videos.webhooks.ts";
 import { NO_BORDERS } from "../viewing/targeting.ts";
-import { isLive, type LiveEvent, type State, statusOf, takesFeed, timers, transitions } from "./states.ts";
+import { announce, announceMove } from "./announcements.ts";
+import { isLive, isTakenDown, type LiveEvent, type State, type TakedownReason, takesFeed, timers, transitions } from "./states.ts";
 
 /** The kind of the only job of a live video: the timer of its state. */
 export const DEADLINE_JOB = "live_video_deadline";
@@ -39,6 +39,7 @@ export const newVideo = (page: NodeId, id: NodeId, creation_time: number): LiveV
   sealing_fails: 0,
   sealing_tries: 0,
   is_on_map: 0,
+  takedown_reason: null,
 });
 
 /** Locks the video until the transaction ends, so that its state changes do not run concurrently. */
@@ -48,7 +49,7 @@ export async function holdVideo(tx: Transaction, id: NodeId): Promise<LiveVideoR
 }
 
 /**
- * Changes the state, sets the timer of the new state, and emits a webhook when the status changes. Returns the new row, or
+ * Changes the state, sets the timer of the new state, and emits the webhooks of the change. Returns the new row, or
  * undefined when the table has no such transition; then nothing has changed. `atMs` is when the event happened.
  */
 export async function moveVideo(
@@ -62,16 +63,20 @@ export async function moveVideo(
   if (state === undefined) return undefined;
   if (state === "deleted") {
     await eitherWay(world.jobs.cancel(tx, DEADLINE_JOB, row.id));
+    await announce(tx, world, row, "deleted");
     await deleteVideo(tx, row);
     return row;
   }
   const moved = onMap(entered(row, state, event, atMs));
   await updateVideo(tx, moved);
   await setTimer(tx, world, moved);
-  if (statusOf[row.state] !== statusOf[state]) await emitStatus(tx, world, moved);
+  await announceMove(tx, world, moved, row.state);
   // D-51: sealing runs at once; when it fails, the timer repeats it.
   return state === "ending" && event !== "sealing_failed" && moved.sealing_fails === 0 ? moveVideo(tx, world, moved, "sealed", atMs) : moved;
 }
+
+/** The reason of a takedown that names none. */
+export const DEFAULT_REASON: TakedownReason = "COPYRIGHT";
 
 /** The row in its new state. */
 function entered(row: LiveVideoRow, state: State, event: LiveEvent, atMs: number): LiveVideoRow {
@@ -86,6 +91,8 @@ function entered(row: LiveVideoRow, state: State, event: LiveEvent, atMs: number
     moved.stream_key_hash = null;
   }
   if (state === "live" && !isLive(row.state)) moved.broadcast_start_ms = atMs;
+  if (!isTakenDown(state)) moved.takedown_reason = null;
+  else moved.takedown_reason ??= DEFAULT_REASON;
   if (event === "sealing_failed") moved.sealing_tries = row.sealing_tries + 1;
   moved.deadline_ms = deadlineOf(moved, event, atMs);
   return moved;
@@ -119,11 +126,4 @@ export async function passDeadline(tx: Transaction, world: World, row: LiveVideo
   if (state === "ending" && row.sealing_fails === 1) await certain(moveVideo(tx, world, row, "sealing_failed"), "repeat the sealing");
   // Even if the job is late, the event happens at its deadline, so that the next window starts where this one ended.
   else await certain(moveVideo(tx, world, row, timer.event, deadline_ms), `apply ${timer.event} to a video that is ${state}`);
-}
-
-/** D-62: emits the webhook field `live_videos` of the page, unless the video is hidden. */
-async function emitStatus(tx: Transaction, world: World, { id, page, state }: LiveVideoRow): Promise<void> {
-  const status = statusOf[state];
-  if (status === undefined) return;
-  await world.webhooks.emit(tx, liveVideoWebhook, { entity: nodeId(page), payload: { id, status } });
 }

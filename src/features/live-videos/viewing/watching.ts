@@ -1,6 +1,6 @@
 /** Whether a viewer may watch a live video (LIVE-16, LIVE-24, LIVE-27, LIVE-28). */
 
-import { isHidden, isLive, isPublished } from "../lifecycle/states.ts";
+import { isLive, isPublished, isTakenDown } from "../lifecycle/states.ts";
 import { START_DELAY_MS } from "../live-videos.limits.ts";
 import type { LiveVideoRow } from "../live-videos.store.ts";
 import { isOpenTo } from "./targeting.ts";
@@ -17,7 +17,7 @@ export type RefusalToWatch = (typeof refusalsToWatch)[number];
 
 /** Undefined: the viewer may watch. */
 export function refusalToWatch(row: LiveVideoRow, viewer: Viewer, nowMs: number): RefusalToWatch | undefined {
-  if (isHidden(row.state)) return "not_shown";
+  if (isTakenDown(row.state)) return "not_shown";
   if (!isPublished(row.state)) return "not_published";
   // LIVE-24: the country is checked first, so that viewers elsewhere learn nothing else.
   if (!isOpenTo(row, viewer.country)) return "not_in_this_country";
