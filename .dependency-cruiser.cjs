@@ -110,7 +110,7 @@ const rules = [
         "^src/graph/(contract/operation|versions/rules|pipeline/request)\\.ts$",
         "^src/auth/(policy|app-policies|page-policies|schemes|page-tasks)\\.ts$",
         "^node_modules/typebox/",
-        // Its own feature's data: policies, limits, states, metrics. The next two rules say what of it is none.
+        // Its own feature's data: policies, limits, states, metrics. The next two rules say which files of it are none.
         "^(src/features/[^/]+|tools/feature-template)/.+\\.ts$",
       ],
     },

@@ -6,6 +6,7 @@ import { errorPage } from "./tidy/error-page.ts";
 import { found } from "./tidy/found.ts";
 import { markers, switchedOffTests, tracesOfMachines } from "./tidy/leftovers.ts";
 import { names, standardFiles } from "./tidy/names.ts";
+import { outcomes } from "./tidy/outcomes.ts";
 import { importsByName, placesOfThings } from "./tidy/places.ts";
 import { problemText, type RepositoryFile, readRepository } from "./tidy/repository.ts";
 import { sizes } from "./tidy/sizes.ts";
@@ -45,6 +46,38 @@ describe("sizes", () => {
   test("a folder of 20 files passes, one of 21 does not; files of subfolders do not count", () => {
     const folder = (path: string, count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`${path}/${at}.md`, ""]));
     expect(found(sizes(none), { ...folder("src/a", 20), ...folder("src/a/b", 20), ...folder("src/c", 21) })).toEqual(["src/c:1"]);
+  });
+});
+
+describe("outcomes of writes", () => {
+  const store = `
+    export async function insertTea(tx: Transaction, id: string): Promise<boolean> { return (await tx.run(x)) === 1; }
+    export async function renameTea(tx: Transaction, id: string): Promise<void> { await tx.runOne(x); }`;
+  const foundIn = (statement: string): string[] =>
+    found(outcomes, { "src/tea.store.ts": store, "src/tea.ts": `async function handle() {\n${statement}\n}` });
+
+  test("one that is dropped is found: of a statement, a store's function, a method, a whole write", () => {
+    for (const statement of [
+      "await tx.run(x);",
+      "await insertTea(tx, id);",
+      "void insertTea(tx, id);",
+      "await world.ports.insertTea(tx, id);",
+      "await database.write((tx) => insertTea(tx, id));",
+    ]) {
+      expect(foundIn(statement)).toEqual(["src/tea.ts:2"]);
+    }
+  });
+
+  test("one that is looked at passes, and so does a write that has none", () => {
+    for (const statement of [
+      "if (!(await insertTea(tx, id))) throw taken();",
+      "return insertTea(tx, id);",
+      "await eitherWay(insertTea(tx, id));",
+      "await renameTea(tx, id);",
+      "await tx.runAny(x);",
+    ]) {
+      expect(foundIn(statement)).toEqual([]);
+    }
   });
 });
 

@@ -9,6 +9,7 @@ import { clauseReport } from "./tidy/clauses.ts";
 import { errorPage } from "./tidy/error-page.ts";
 import { markers, switchedOffTests, tracesOfMachines } from "./tidy/leftovers.ts";
 import { names, standardFiles } from "./tidy/names.ts";
+import { outcomes } from "./tidy/outcomes.ts";
 import { importsByName, placesOfThings } from "./tidy/places.ts";
 import { type Check, type Problem, problemText, type RepositoryFile, readRepository } from "./tidy/repository.ts";
 import { sizes } from "./tidy/sizes.ts";
@@ -22,6 +23,7 @@ const checks: readonly Check[] = [
   standardFiles,
   placesOfThings,
   importsByName,
+  outcomes,
   markers,
   switchedOffTests,
   tracesOfMachines,

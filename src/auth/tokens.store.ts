@@ -82,7 +82,7 @@ export async function listLiveTokens(
 export async function markTokenRevoked(tx: Transaction, id: string, revokedAt: number): Promise<string | undefined> {
   const row = await tx.get<{ hash: string }>(sql`SELECT t.hash FROM tokens t WHERE t.id = ${id}`);
   if (row === undefined) return undefined;
-  await tx.run(sql`UPDATE tokens SET revoked_at = ${revokedAt} WHERE id = ${id} AND revoked_at = 0`);
+  await tx.runAny(sql`UPDATE tokens SET revoked_at = ${revokedAt} WHERE id = ${id} AND revoked_at = 0`);
   return row.hash;
 }
 

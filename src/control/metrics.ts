@@ -89,6 +89,13 @@ function writeWebhooks(page: Page, worlds: readonly OpenWorld[]): void {
   for (const { name: world, webhooks } of worlds) {
     for (const { object, field, count } of webhooks.metrics.brokenPayloads()) page.sample(broken, { world, object, field }, count);
   }
+  const overdue = "plaza_webhook_deliveries_overdue_total";
+  page.metric(
+    overdue,
+    "counter",
+    "Deliveries that waited for half a minute though they could be sent: a mistake of the program, described in the log.",
+  );
+  for (const { name: world, webhooks } of worlds) page.sample(overdue, { world }, webhooks.metrics.overdue);
   const updates = "plaza_webhook_updates_delivered_total";
   page.metric(updates, "counter", "Events in the webhook POSTs that were taken.");
   for (const { labels, metrics } of sent) page.sample(updates, labels, metrics.updates);

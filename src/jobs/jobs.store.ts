@@ -11,7 +11,7 @@ export interface JobRow extends Row {
 
 /** Replaces a job of the same kind and key, even a running one, whose run can then no longer settle it. */
 export async function saveJob(tx: Transaction, kind: string, key: string, dueMs: number, payload: string): Promise<void> {
-  await tx.run(sql`
+  await tx.runOne(sql`
     INSERT INTO jobs (kind, key, due_ms, payload, attempts, fence) VALUES (${kind}, ${key}, ${dueMs}, ${payload}, 0, 0)
     ON CONFLICT (kind, key) DO UPDATE SET due_ms = excluded.due_ms, payload = excluded.payload, attempts = 0, fence = 0, last_error = NULL`);
 }
@@ -34,7 +34,7 @@ export function findDueJobs(tx: Transaction, nowMs: number, limit: number): Prom
 }
 
 export async function claimJob(tx: Transaction, { kind, key }: JobRow, fence: number): Promise<void> {
-  await tx.run(sql`UPDATE jobs SET fence = ${fence} WHERE kind = ${kind} AND key = ${key}`);
+  await tx.runOne(sql`UPDATE jobs SET fence = ${fence} WHERE kind = ${kind} AND key = ${key}`);
 }
 
 export async function findNextDueTime(reader: Reader): Promise<number | undefined> {
@@ -48,12 +48,12 @@ export async function settleJob(tx: Transaction, kind: string, key: string, fenc
 }
 
 export async function postponeJob(tx: Transaction, { kind, key }: JobRow, fence: number, dueMs: number, error: string): Promise<void> {
-  await tx.run(sql`
+  await tx.runAny(sql`
     UPDATE jobs SET fence = 0, attempts = attempts + 1, due_ms = ${dueMs}, last_error = ${error}
     WHERE kind = ${kind} AND key = ${key} AND fence = ${fence}`);
 }
 
 /** Jobs of an ended session wait again; their due time has passed. */
 export async function releaseJobs(tx: Transaction, fence: number): Promise<void> {
-  await tx.run(sql`UPDATE jobs SET fence = 0 WHERE fence = ${fence}`);
+  await tx.runAny(sql`UPDATE jobs SET fence = 0 WHERE fence = ${fence}`);
 }

@@ -3,7 +3,7 @@ import { sql } from "#storage/sql";
 
 /** Two transactions of one process can both be the first to claim work. */
 export async function saveSession(tx: Transaction, fence: number, leaseUntilMs: number): Promise<void> {
-  await tx.run(sql`
+  await tx.runOne(sql`
     INSERT INTO work_sessions (fence, lease_until_ms) VALUES (${fence}, ${leaseUntilMs})
     ON CONFLICT (fence) DO UPDATE SET lease_until_ms = excluded.lease_until_ms`);
 }

@@ -108,7 +108,7 @@ describe("a response that is taken as it comes", () => {
       await Bun.sleep(10);
       text += part;
     };
-    await expect(client().request(get(`${base}/cut`, take))).rejects.toMatchObject({ name: "CallFailed", kind: "malformed" });
+    await expect(client().request(get(`${base}/cut`, take))).rejects.toMatchObject({ name: "RequestFailed", kind: "malformed" });
     text = "";
     expect((await client().request(get(`${base}/close`, take))).status).toBe(200);
     expect(text).toBe("whole");

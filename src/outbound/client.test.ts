@@ -134,7 +134,7 @@ describe("TLS", () => {
     const client = clientOf({ rules: allowed, resolve: async () => ["127.0.0.1"], ca: authority });
     await client.request(get(`https://receiver.example:${port}/`));
     await expect(client.request(get(`https://other.example:${port}/`))).rejects.toMatchObject({ kind: "tls" });
-    await expect(client.request(get(`https://127.0.0.2:${port}/`))).rejects.toMatchObject({ name: "CallFailed" });
+    await expect(client.request(get(`https://127.0.0.2:${port}/`))).rejects.toMatchObject({ name: "RequestFailed" });
     const stranger = clientOf({ rules: allowed, resolve: async () => ["127.0.0.1"] });
     await expect(stranger.request(get(`https://receiver.example:${port}/`))).rejects.toMatchObject({ kind: "tls" });
     await Bun.sleep(50);
@@ -143,7 +143,7 @@ describe("TLS", () => {
 
   test("https to a server without TLS fails", async () => {
     const port = serve(() => new Response("ok"));
-    await expect(clientOf({ rules: sandbox }).request(get(`https://127.0.0.1:${port}/`))).rejects.toMatchObject({ name: "CallFailed" });
+    await expect(clientOf({ rules: sandbox }).request(get(`https://127.0.0.1:${port}/`))).rejects.toMatchObject({ name: "RequestFailed" });
   });
 });
 
@@ -176,7 +176,7 @@ describe("D-64: names that lead to inner addresses", () => {
     const requests = [1, 2, 3].map(() =>
       client.request(get(`https://rebinding.example.com:${port}/`, { deadlineMs: 150 })).catch((error) => error.name),
     );
-    expect(await Promise.all(requests)).toEqual(["CallFailed", "CallFailed", "CallFailed"]);
+    expect(await Promise.all(requests)).toEqual(["RequestFailed", "RequestFailed", "RequestFailed"]);
     expect([asked, hits]).toEqual([1, 0]);
   });
 
@@ -230,7 +230,7 @@ describe("answers", () => {
     const failure = await clientOf({ rules: sandbox })
       .request(get(`http://127.0.0.1:${port}/`, { deadlineMs: 150 }))
       .catch((error) => error);
-    expect(failure).toMatchObject({ name: "CallFailed", kind: "timeout" });
+    expect(failure).toMatchObject({ name: "RequestFailed", kind: "timeout" });
     expect(performance.now() - startMs).toBeWithin(140, 400);
   });
 
@@ -284,7 +284,7 @@ describe("answers", () => {
     const failure = await clientOf({ rules: sandbox })
       .request(get(`http://127.0.0.1:${port}/`))
       .catch((error) => error);
-    expect(failure).toMatchObject({ name: "CallFailed", kind: "malformed" });
+    expect(failure).toMatchObject({ name: "RequestFailed", kind: "malformed" });
   });
 
   test("what is sent without being asked is not taken for the next request's answer", async () => {
@@ -304,6 +304,6 @@ describe("answers", () => {
     const failure = await clientOf({ rules: sandbox })
       .request(get(`http://127.0.0.1:${port}/`))
       .catch((error) => error);
-    expect(failure).toMatchObject({ name: "CallFailed", kind: "connect" });
+    expect(failure).toMatchObject({ name: "RequestFailed", kind: "connect" });
   });
 });

@@ -17,8 +17,12 @@ export interface Reader {
 
 /** A failed statement ends the transaction, even if the body swallows the error. For expected conflicts, use `ON CONFLICT`. */
 export interface Transaction extends Reader {
-  /** Resolves with the number of changed rows. */
+  /** Resolves with the number of changed rows, which the caller looks at (tidy refuses to drop it). */
   run(statement: Sql): Promise<number>;
+  /** For a statement that changes exactly one row. Any other number ends the transaction with `NotOneRow`. */
+  runOne(statement: Sql): Promise<void>;
+  /** For a statement of which any number of changed rows is right, also none. */
+  runAny(statement: Sql): Promise<unknown>;
   /**
    * Locks a name until the transaction ends. On SQLite writers take turns anyway.
    * For check-then-write rules, e.g. `tx.lock("labels", pageId)`.
@@ -36,6 +40,16 @@ export interface Transaction extends Reader {
   invalidate(kind: string, key: string): void;
   /** Runs when the write is durable, and never after a rollback. It must not throw. */
   afterCommit(action: () => void): void;
+}
+
+/**
+ * Nothing was stored where a row had to be. On PostgreSQL a concurrent writer may have deleted the row after the body read it, so the body
+ * runs again before this counts; otherwise it is a programmer's mistake.
+ */
+export class NotOneRow extends Error {
+  constructor(changed: number, { query }: Sql) {
+    super(`${changed} rows were changed where one had to be: ${query.text.trim().slice(0, 80)}`);
+  }
 }
 
 export interface Database {

@@ -11,6 +11,8 @@ export const workLog = (log: Log): WorkObserver => ({
     log.debug({ delivery, app, field, callback, updates, status, latency_ms, error, outcome: outcome.kind }, "webhook attempt");
   },
   attemptBroke: (delivery, error) => log.error({ delivery, ...errorFields(error) }, "the attempt of a webhook failed inside the server"),
+  deliveryOverdue: ({ queue: callback, delivery, isRetry }) =>
+    log.error({ callback, delivery, is_retry: isRetry }, "a webhook delivery waited for half a minute though it could be sent; it is sent now"),
   callbackFails: ({ id, app, url }) => log.warn({ callback: id, app, url: withoutQuery(url) }, "a callback has failed for an hour"),
   callbackPaused: ({ id, app, url }) =>
     log.error({ callback: id, app, url: withoutQuery(url) }, "a callback has failed for five days and is paused; its events are kept"),

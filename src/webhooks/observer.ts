@@ -1,8 +1,9 @@
-/** Who is told what the webhook engine does: log and metrics, put together in main. */
+/** What the webhook engine reports: to the log and to metrics, which main.ts connects. */
 import type { CallbackRow } from "./callbacks/callbacks.store.ts";
 import type { PayloadProblem } from "./catalogue/field.ts";
 import type { ClaimedRow } from "./delivery/deliveries.store.ts";
 import type { AttemptedOutcome } from "./delivery/outcome.ts";
+import type { OldestWaiting } from "./delivery/overdue.ts";
 
 export interface AttemptSeen {
   readonly row: ClaimedRow;
@@ -19,11 +20,13 @@ export interface BrokenPayload extends PayloadProblem {
 }
 
 export interface WebhookObserver {
-  /** A mistake of the program; what caused the event is committed all the same. */
+  /** A mistake of the program; the cause of the event is committed all the same. */
   payloadBroken(broken: BrokenPayload): void;
   attempted(seen: AttemptSeen): void;
   /** The attempt itself could not be made; it is tried again. */
   attemptBroke(delivery: string, error: unknown): void;
+  /** A mistake of the program: the delivery has waited for half a minute and more though it could be sent. It is sent now. */
+  deliveryOverdue(overdue: OldestWaiting): void;
   /** It has failed for an hour. */
   callbackFails(callback: CallbackRow): void;
   /** It has failed for five days: nothing more is sent until somebody resumes it. */
@@ -34,6 +37,7 @@ export const silentObserver: WebhookObserver = {
   payloadBroken: () => {},
   attempted: () => {},
   attemptBroke: () => {},
+  deliveryOverdue: () => {},
   callbackFails: () => {},
   callbackPaused: () => {},
 };

@@ -2,8 +2,10 @@
  * The webhook engine of a world (D-60 to D-64): handlers emit events in their transaction, the loop delivers them, people look
  * at what was sent and send it again.
  */
+
 import type { TSchema } from "typebox";
 import type { Transaction } from "#storage/database";
+import { eitherWay } from "#storage/outcomes";
 import { findCallbackId } from "./callbacks/callbacks.store.ts";
 import { Callbacks } from "./callbacks/callbacks.ts";
 import { resumeCallback } from "./callbacks/health.ts";
@@ -34,7 +36,7 @@ export class Webhooks {
     const facts = new WebhookFacts(deps.database, deps.ports);
     const callbacks = new Callbacks(deps.database, deps.ids);
     const { observer } = deps;
-    // One by one: an observer may be an object of a class.
+    // One by one, since the observer may be an instance of a class.
     const counting: WebhookObserver = {
       payloadBroken: (broken) => {
         this.metrics.recordBroken(broken);
@@ -45,6 +47,10 @@ export class Webhooks {
         observer.attempted(seen);
       },
       attemptBroke: (delivery, error) => observer.attemptBroke(delivery, error),
+      deliveryOverdue: (overdue) => {
+        this.metrics.recordOverdue();
+        observer.deliveryOverdue(overdue);
+      },
       callbackFails: (callback) => observer.callbackFails(callback),
       callbackPaused: (callback) => observer.callbackPaused(callback),
     };
@@ -57,7 +63,7 @@ export class Webhooks {
 
   /** In the transaction of the event's cause, which no payload undoes (D-136). */
   async emit<S extends TSchema>(tx: Transaction, field: WebhookField<S>, event: WebhookEvent<S>): Promise<void> {
-    await this.make(tx, field, event);
+    await eitherWay(this.make(tx, field, event));
   }
 
   /** The same; answers the deliveries that it made, one for each app that gets the event. */

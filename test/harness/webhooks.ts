@@ -14,6 +14,7 @@ import type { CallbackRow } from "#webhooks/callbacks/callbacks.store";
 import { webhookJobs } from "#webhooks/callbacks/health-jobs";
 import { FieldCatalogue } from "#webhooks/catalogue/catalogue";
 import type { WebhookField } from "#webhooks/catalogue/field";
+import type { OldestWaiting } from "#webhooks/delivery/overdue";
 import type { AttemptSeen, BrokenPayload } from "#webhooks/observer";
 import type { EventFacts, WebhookApp } from "#webhooks/ports";
 import { Webhooks } from "#webhooks/webhooks";
@@ -44,6 +45,8 @@ export interface WebhookFixture {
   readonly errors: unknown[];
   /** A test that makes such takes them out; what is left fails it. */
   readonly brokenPayloads: BrokenPayload[];
+  /** The same. */
+  readonly overdue: OldestWaiting[];
   /** One event of a business account, in a transaction of its own. */
   emit(account: string, payload: object, more?: { field?: string; phone?: string }): Promise<void>;
   /** Moves the clock as the control API does. */
@@ -82,6 +85,7 @@ export function openWebhooks(database: Database, options: WebhookFixtureOptions)
   const ports = readersOf(features, sealer);
   const [attempts, alerts, pauses, errors]: [AttemptSeen[], CallbackRow[], CallbackRow[], unknown[]] = [[], [], [], []];
   const brokenPayloads: BrokenPayload[] = [];
+  const overdue: OldestWaiting[] = [];
   const loop = new WorkLoop({ database, clock, realNowMs: () => real.ms, onError: (error) => errors.push(error) });
   const process = ++processes % 1_000;
   const world: { webhooks: Webhooks } = {} as { webhooks: Webhooks };
@@ -94,6 +98,7 @@ export function openWebhooks(database: Database, options: WebhookFixtureOptions)
       payloadBroken: (broken) => brokenPayloads.push(broken),
       attempted: (seen) => attempts.push(seen),
       attemptBroke: (_delivery, error) => errors.push(error),
+      deliveryOverdue: (one) => overdue.push(one),
       callbackFails: (callback) => alerts.push(callback),
       callbackPaused: (callback) => pauses.push(callback),
     },
@@ -104,9 +109,10 @@ export function openWebhooks(database: Database, options: WebhookFixtureOptions)
     if (options.isKilled !== true) await loop.stop();
     client.close();
     expect(brokenPayloads).toEqual([]);
+    expect(overdue).toEqual([]);
   });
   return {
-    ...{ database, clock, real, loop, webhooks, features, attempts, alerts, pauses, errors, brokenPayloads },
+    ...{ database, clock, real, loop, webhooks, features, attempts, alerts, pauses, errors, brokenPayloads, overdue },
     emit: (account, payload, { field = "messages", phone } = {}) =>
       database.write((tx) =>
         webhooks.emit(tx, chatappField(field), { entity: nodeId(account), phone: phone === undefined ? undefined : nodeId(phone), payload }),

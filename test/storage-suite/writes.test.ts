@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { NotOneRow } from "#storage/database";
 import { sql } from "#storage/sql";
 import { closedAfterwards, describeDrivers, openNew } from "./stores.ts";
 
@@ -14,6 +15,20 @@ describeDrivers("writes", (driver) => {
     });
     expect(seen).toEqual({ inside: { count: 1 }, outside: { count: 0 } });
     expect(await database.reader.get(count)).toEqual({ count: 1 });
+  });
+
+  test("runOne ends the transaction where no row was changed, even if its body swallows the error", async () => {
+    const database = await openNew(driver);
+    const move = (id: number) => sql`UPDATE notes SET list = ${"b"} WHERE id = ${id}`;
+    await database.write((tx) => tx.runOne(insert(1)));
+    await database.write((tx) => tx.runOne(move(1)));
+    const response = database.write(async (tx) => {
+      await tx.runOne(insert(2));
+      await tx.runOne(move(3)).catch(() => {});
+    });
+    expect(await response.catch((error) => error)).toBeInstanceOf(NotOneRow);
+    expect(await database.reader.get(count)).toEqual({ count: 1 });
+    await database.write((tx) => tx.runAny(move(3)));
   });
 
   test("a body that throws leaves nothing, and its error is thrown on", async () => {

@@ -1,6 +1,7 @@
 import type { Static } from "typebox";
 import type { ListRequest, OperationRequest } from "#graph/contract/operation";
 import { notFoundNode } from "#graph/pipeline/route";
+import { insertMinted } from "#graph/worlds/minted-node";
 import type { Reader, Transaction } from "#storage/database";
 import type { createGiftCard } from "./gift-cards.contract.ts";
 import { deleteGiftCard, insertGiftCard, listGiftCardsOfPage } from "./gift-cards.store.ts";
@@ -9,9 +10,7 @@ export const handleListGiftCards = (request: ListRequest, reader: Reader) => lis
 
 export async function handleCreateGiftCard(request: OperationRequest<Static<typeof createGiftCard.params>>, tx: Transaction) {
   const { node, params, world } = request;
-  const id = world.ids.mint();
-  await insertGiftCard(tx, node.id, id, params.name);
-  return { id };
+  return { id: await insertMinted(world.ids, (id) => insertGiftCard(tx, node.id, id, params.name)) };
 }
 
 export async function handleDeleteGiftCard(request: OperationRequest, tx: Transaction) {

@@ -29,12 +29,12 @@ export function listGiftCardsOfPage(reader: Reader, page: NodeId, request: PageR
 /** Returns whether the id was free. */
 export async function insertGiftCard(tx: Transaction, page: NodeId, id: NodeId, name: string): Promise<boolean> {
   if (!(await insertNode(tx, { id, type: "gift_card", owner: page }))) return false;
-  await tx.run(sql`INSERT INTO gift_cards (page, id, name) VALUES (${page}, ${id}, ${name})`);
+  await tx.runOne(sql`INSERT INTO gift_cards (page, id, name) VALUES (${page}, ${id}, ${name})`);
   return true;
 }
 
 export async function updateGiftCard(tx: Transaction, page: NodeId, id: string, name: string): Promise<void> {
-  await tx.run(sql`UPDATE gift_cards SET name = ${name} WHERE page = ${page} AND id = ${id}`);
+  await tx.runOne(sql`UPDATE gift_cards SET name = ${name} WHERE page = ${page} AND id = ${id}`);
 }
 
 /** Returns whether it was there. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { WorldSection } from "#graph/contract/feature";
-import { worldId } from "#graph/worlds/file/schema-words";
+import { WorldProblem, worldId } from "#graph/worlds/file/schema-words";
 import { findNode } from "#graph/worlds/nodes.store";
 import { nodeId } from "#kernel/ids";
 import { GIFT_CARD_NAME_CHARACTERS_MAX } from "./gift-cards.contract.ts";
@@ -25,9 +25,10 @@ export const giftCardSection: WorldSection = {
     return node?.type === "gift_card" ? findGiftCard(reader, node.owner, id) : undefined;
   },
   list: listAllGiftCards,
-  replace: (tx, given) => {
+  async replace(tx, given) {
     const { id, page, name } = given as Entry;
-    return updateGiftCard(tx, page, id, name);
+    if ((await findGiftCard(tx, page, id)) === undefined) throw new WorldProblem("page", "cannot change");
+    await updateGiftCard(tx, page, id, name);
   },
   async remove(tx, id) {
     const node = await findNode(tx, nodeId(id));

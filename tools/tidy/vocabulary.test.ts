@@ -25,7 +25,8 @@ describe("vocabulary", () => {
 
   test("ordinary words and what another one named are left alone", () => {
     const files = {
-      "docs/a.md": "A handler calls the store, which answers in turn. Planes, mushrooms, callbacks and the field `calls`. `--calls-max`\n",
+      "docs/a.md":
+        "A handler calls the store, which answers in turn and has room for more. Planes, mushrooms, callbacks and the field `calls`. `--calls-max`\n",
       "src/a.ts": "const caller = callback.call(it); const spends = recommended.trimEnd();\n",
       "src/features/app-events/log.ts": "const a = row.call;\n",
       "src/features/a/a.migrations.ts": "const lane = 1;\n",

@@ -1,7 +1,7 @@
 /**
  * A newcomer must not learn a private language first: words that only this project used are retired, and the field's terms stand
  * in their place. A retired word is found in names of files, in identifiers (`camelCase` and `SNAKE_CASE` are taken apart) and in
- * prose. Words with an ordinary meaning beside the private one (call, answer, ends) are found where a machine can tell the two
+ * prose. Words with an ordinary meaning beside the private one (call, answer, room) are found where a machine can tell the two
  * apart: as identifiers, or in a few phrases.
  */
 import ts from "typescript";
@@ -10,13 +10,12 @@ import { type Check, eachNode, isCode, lineOf, matchesIn, type Problem, type Rep
 /** Found everywhere, by the word that stands in its place now. */
 const WORDS: Readonly<Record<string, readonly string[]>> = {
   pipeline: ["ladder", "ladders", "stair", "stairs", "climb", "climbs", "climbed", "climbing", "ascend", "ascends", "ascended"],
-  feature: ["room", "rooms"],
+  feature: ["rooms"],
   "public API": ["door", "doors"],
   "standard files": ["furniture"],
   "server, or composition root": ["house", "houses"],
   "webhook delivery": ["office", "offices"],
   "endpoint queue": ["lane", "lanes"],
-  "receive buffer": ["inbox", "inboxes"],
   "fields of another feature": ["gifts"],
   "metrics, or measurements": ["figure", "figures"],
   "result of a transition, or controlled": ["steered"],
@@ -26,6 +25,8 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
 
 /** Found in identifiers and in the names of files. */
 const NAME_WORDS: Readonly<Record<string, readonly string[]>> = {
+  feature: ["room"],
+  "receive buffer": ["inbox"],
   request: ["call", "calls"],
   response: ["answer", "answers", "answered", "answering"],
   authorization: ["asking"],
@@ -53,6 +54,8 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
   [/\banswer(?:s|ed)? (?:with )?\d{3}\b/gi, "returns"],
   [/\b(?:is|are|was|were|be|been) told\b/gi, "is reported, or receives"],
   [/\bwords of a contract\b|\bcontract words\b/gi, "the types a contract is written in"],
+  // "Room for ten more" is plain English, "a room" is not.
+  [/\b(?:an?|the|this|that|each|every|one|another|other|its) room\b|\broom's\b/gi, "feature"],
   [/\bpost office\b/gi, "webhook delivery"],
   [/\bwhat of it\b/gi, "the thing, by name"],
 ];

@@ -5,6 +5,7 @@ import { checkReferences, exportWorld, sectionsOf } from "#graph/worlds/file/imp
 import { labelsOf, openControl } from "#harness/control";
 import { fullWorld } from "#harness/full-world";
 import { onEachDatabase } from "#harness/plaza";
+import { nodeId } from "#kernel/ids";
 
 /** Everything that can refer to something does. */
 const busyWorld = {
@@ -29,6 +30,17 @@ const busyWorld = {
 };
 
 onEachDatabase("nodes", (database) => {
+  test("D-02: a minted id that a world file has brought along is passed over", async () => {
+    const { plaza, request } = await openControl({ database });
+    const { ids } = plaza.world;
+    const mint = ids.mint.bind(ids);
+    const taken = ["2001", "5001"].map(nodeId);
+    ids.mint = () => taken.shift() ?? mint();
+    const made = await request("POST", "nodes/labels", { page: "2001", name: "new" });
+    expect(made).toMatchObject({ status: 201, body: { page: "2001", name: "new" } });
+    expect(["2001", "5001"]).not.toContain(made.body.id);
+  });
+
   test("a node is made, read, changed and deleted, and the graph shows each step", async () => {
     const { plaza, request } = await openControl({ database });
     const made = await request("POST", "nodes/labels", { page: "2001", name: "new", users: ["9001"] });

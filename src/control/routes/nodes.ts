@@ -7,6 +7,8 @@ import type { WorldEntry, WorldSection } from "#graph/contract/feature";
 import { entryReader } from "#graph/worlds/file/entry-reader";
 import { checkReferences, hasIdentity, identityOf, sectionsOf } from "#graph/worlds/file/import-export";
 import { WorldProblem } from "#graph/worlds/file/schema-words";
+import { findNode } from "#graph/worlds/nodes.store";
+import type { OpenWorld } from "#graph/worlds/open-world";
 import { isNodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 
@@ -27,13 +29,22 @@ async function requireReferences(tx: Transaction, section: WorldSection, entry: 
   }
 }
 
+/** A world file can have brought along ids that are still to be minted. */
+async function mintFreeId(tx: Transaction, section: WorldSection, world: OpenWorld): Promise<string> {
+  if (section.mintId !== undefined) return section.mintId(tx, world);
+  for (;;) {
+    const id = world.ids.mint();
+    if ((await findNode(tx, id)) === undefined) return id;
+  }
+}
+
 async function createNode(request: ControlRequest): Promise<unknown> {
   const section = sectionOf(request);
   const { world, body } = request;
   if (!isMap(body)) throw badRequest("the body is one entry, a JSON object");
   const isMinted = section.identity === undefined && body.id === undefined;
   return world.database.write(async (tx) => {
-    const given = isMinted ? { ...body, id: (await section.mintId?.(tx, world)) ?? world.ids.mint() } : body;
+    const given = isMinted ? { ...body, id: await mintFreeId(tx, section, world) } : body;
     const entry = entryReader(section.entry)(given) as WorldEntry;
     const id = identityOf(section, entry);
     if (!(await section.insert(tx, entry, world))) throw conflict(`${id} is taken`, section.identity?.[0] ?? "id");

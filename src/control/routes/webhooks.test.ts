@@ -205,6 +205,7 @@ onEachDatabase("webhooks in the control API", (database) => {
     expect(text).toMatch(
       /plaza_webhook_attempts_total\{world="[^"]+",app="1001",callback="\d+",object="chatapp_business_account",field="messages",outcome="delivered"\} 1\n/,
     );
+    expect(text).toMatch(/plaza_webhook_deliveries_overdue_total\{world="[^"]+"\} 0\n/);
     expect(text).toMatch(/plaza_webhook_attempt_duration_seconds_count\{[^}]*field="messages"\} 1\n/);
   });
 });

@@ -63,7 +63,7 @@ export async function insertApp(tx: Transaction, app: AppFacts): Promise<boolean
 }
 
 export async function saveApp(tx: Transaction, app: AppFacts): Promise<void> {
-  await tx.run(sql`
+  await tx.runOne(sql`
     INSERT INTO apps (id, name, secret_hash, sealed_secret, mode, created_time, marketing_first_used_time, auto_upgrade, require_appsecret_proof,
       allow_tokenless_events, automatic_event_logging, access_level, messaging_access, event_name_limit, migrations)
     VALUES (${app.id}, ${app.name}, ${app.secret_hash}, ${app.sealed_secret}, ${app.mode}, ${app.created_time}, ${app.marketing_first_used_time},
@@ -79,12 +79,12 @@ export async function saveApp(tx: Transaction, app: AppFacts): Promise<void> {
 }
 
 export async function recordMarketingUse(tx: Transaction, app: NodeId, now: number): Promise<void> {
-  await tx.run(sql`UPDATE apps SET marketing_first_used_time = ${now} WHERE id = ${app} AND marketing_first_used_time = 0`);
+  await tx.runAny(sql`UPDATE apps SET marketing_first_used_time = ${now} WHERE id = ${app} AND marketing_first_used_time = 0`);
   tx.invalidate(appFact, app);
 }
 
 export async function saveMigrations(tx: Transaction, app: NodeId, migrations: Readonly<Record<string, boolean>>): Promise<void> {
-  await tx.run(sql`UPDATE apps SET migrations = ${JSON.stringify(migrations)} WHERE id = ${app}`);
+  await tx.runOne(sql`UPDATE apps SET migrations = ${JSON.stringify(migrations)} WHERE id = ${app}`);
   tx.invalidate(appFact, app);
 }
 
@@ -97,18 +97,18 @@ export async function deleteApp(tx: Transaction, id: NodeId): Promise<boolean> {
 }
 
 export async function insertRole(tx: Transaction, app: NodeId, role: RoleRow): Promise<void> {
-  await tx.run(sql`
+  await tx.runAny(sql`
     INSERT INTO app_roles (app, person, role, is_microblog_user) VALUES (${app}, ${role.person}, ${role.role}, ${role.is_microblog_user})
     ON CONFLICT DO NOTHING`);
 }
 
 export async function deleteRoles(tx: Transaction, app: NodeId): Promise<void> {
-  await tx.run(sql`DELETE FROM app_roles WHERE app = ${app}`);
+  await tx.runAny(sql`DELETE FROM app_roles WHERE app = ${app}`);
 }
 
 /** Deletes the roles of a user or a microblog user that is being removed. */
 export async function deleteRolesOfPerson(tx: Transaction, person: NodeId): Promise<void> {
-  await tx.run(sql`DELETE FROM app_roles WHERE person = ${person}`);
+  await tx.runAny(sql`DELETE FROM app_roles WHERE person = ${person}`);
 }
 
 export function listRoles(reader: Reader, app: NodeId): Promise<RoleRow[]> {

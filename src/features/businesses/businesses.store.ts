@@ -12,7 +12,7 @@ export interface BusinessRow extends Row {
 
 export async function insertBusiness(tx: Transaction, id: NodeId, name: string): Promise<boolean> {
   if (!(await insertNode(tx, { id, type: "business", owner: id }))) return false;
-  await tx.run(sql`INSERT INTO businesses (id, name) VALUES (${id}, ${name})`);
+  await tx.runOne(sql`INSERT INTO businesses (id, name) VALUES (${id}, ${name})`);
   return true;
 }
 
@@ -27,7 +27,7 @@ export function listBusinesses(reader: Reader, page: PageRequest): Promise<ListP
 }
 
 export async function renameBusiness(tx: Transaction, id: string, name: string): Promise<void> {
-  await tx.run(sql`UPDATE businesses SET name = ${name} WHERE id = ${id}`);
+  await tx.runOne(sql`UPDATE businesses SET name = ${name} WHERE id = ${id}`);
 }
 
 export async function deleteBusiness(tx: Transaction, id: string): Promise<boolean> {
@@ -53,11 +53,12 @@ export async function savePeople(tx: Transaction, business: string, users: reado
   for (const user of await listPeople(tx, business)) {
     if (!users.includes(user)) await deletePerson(tx, business, user);
   }
-  for (const user of users) await tx.run(sql`INSERT INTO business_people (business, user_id) VALUES (${business}, ${user}) ON CONFLICT DO NOTHING`);
+  for (const user of users)
+    await tx.runAny(sql`INSERT INTO business_people (business, user_id) VALUES (${business}, ${user}) ON CONFLICT DO NOTHING`);
 }
 
 async function deletePerson(tx: Transaction, business: string, user: string): Promise<void> {
-  await tx.run(sql`DELETE FROM business_people WHERE business = ${business} AND user_id = ${user}`);
+  await tx.runAny(sql`DELETE FROM business_people WHERE business = ${business} AND user_id = ${user}`);
   tx.invalidate(businessPersonFact, businessPersonKey(business, user));
 }
 

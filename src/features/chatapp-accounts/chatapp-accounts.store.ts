@@ -2,6 +2,7 @@ import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { eitherWay } from "#storage/outcomes";
 import { type Row, type Sql, sql } from "#storage/sql";
 import { chatappSubscriptionFact, chatappSubscriptionKey } from "./chatapp-accounts.ports.ts";
 
@@ -40,24 +41,24 @@ export const listAccounts = (reader: Reader, page: PageRequest): Promise<ListPag
 /** Returns whether the id was free. */
 export async function insertAccount(tx: Transaction, { id, name, business }: AccountRow): Promise<boolean> {
   if (!(await insertNode(tx, { id: nodeId(id), type: "chatapp_account", owner: nodeId(id) }))) return false;
-  await tx.run(sql`INSERT INTO chatapp_accounts (id, name, business) VALUES (${id}, ${name}, ${business})`);
+  await tx.runOne(sql`INSERT INTO chatapp_accounts (id, name, business) VALUES (${id}, ${name}, ${business})`);
   return true;
 }
 
 export async function updateAccount(tx: Transaction, { id, name, business }: AccountRow): Promise<void> {
-  await tx.run(sql`UPDATE chatapp_accounts SET name = ${name}, business = ${business} WHERE id = ${id}`);
+  await tx.runOne(sql`UPDATE chatapp_accounts SET name = ${name}, business = ${business} WHERE id = ${id}`);
 }
 
 /** Removes a business that is being deleted from its accounts. */
 export async function forgetBusiness(tx: Transaction, business: NodeId): Promise<void> {
-  await tx.run(sql`UPDATE chatapp_accounts SET business = NULL WHERE business = ${business}`);
+  await tx.runAny(sql`UPDATE chatapp_accounts SET business = NULL WHERE business = ${business}`);
 }
 
 export async function deleteAccount(tx: Transaction, id: NodeId): Promise<boolean> {
   if ((await tx.run(sql`DELETE FROM chatapp_accounts WHERE id = ${id}`)) === 0) return false;
   for (const app of await listSubscribedApps(tx, id)) await unsubscribeApp(tx, id, app);
   const numbers = await tx.all<{ id: string }>(sql`SELECT CAST(n.id AS TEXT) AS id FROM phone_numbers n WHERE n.account = ${id}`);
-  for (const number of numbers) await deleteNumber(tx, id, number.id);
+  for (const number of numbers) await eitherWay(deleteNumber(tx, id, number.id));
   await deleteNode(tx, id);
   return true;
 }
@@ -69,13 +70,13 @@ export async function isSubscribed(reader: Reader, account: NodeId, app: NodeId)
 
 /** Subscribing twice changes nothing. */
 export async function subscribeApp(tx: Transaction, account: NodeId, app: string): Promise<void> {
-  await tx.run(sql`INSERT INTO chatapp_subscribed_apps (account, app) VALUES (${account}, ${app}) ON CONFLICT DO NOTHING`);
+  await tx.runAny(sql`INSERT INTO chatapp_subscribed_apps (account, app) VALUES (${account}, ${app}) ON CONFLICT DO NOTHING`);
 }
 
-export async function unsubscribeApp(tx: Transaction, account: NodeId, app: string): Promise<boolean> {
-  const changed = await tx.run(sql`DELETE FROM chatapp_subscribed_apps WHERE account = ${account} AND app = ${app}`);
+/** Unsubscribing twice changes nothing. */
+export async function unsubscribeApp(tx: Transaction, account: NodeId, app: string): Promise<void> {
+  await tx.runAny(sql`DELETE FROM chatapp_subscribed_apps WHERE account = ${account} AND app = ${app}`);
   tx.invalidate(chatappSubscriptionFact, chatappSubscriptionKey(account, app));
-  return changed === 1;
 }
 
 export async function listSubscribedApps(reader: Reader, account: NodeId): Promise<NodeId[]> {
@@ -132,14 +133,14 @@ export function listAllNumbers(reader: Reader, page: PageRequest): Promise<ListP
 /** Returns whether the id was free. */
 export async function insertNumber(tx: Transaction, number: NumberRow): Promise<boolean> {
   if (!(await insertNode(tx, { id: nodeId(number.id), type: "phone_number", owner: nodeId(number.account) }))) return false;
-  await tx.run(sql`
+  await tx.runOne(sql`
     INSERT INTO phone_numbers (account, id, display_phone_number, verified_name)
     VALUES (${number.account}, ${number.id}, ${number.display_phone_number}, ${number.verified_name})`);
   return true;
 }
 
 export async function updateNumber(tx: Transaction, number: NumberRow): Promise<void> {
-  await tx.run(sql`
+  await tx.runOne(sql`
     UPDATE phone_numbers SET display_phone_number = ${number.display_phone_number}, verified_name = ${number.verified_name}
     WHERE account = ${number.account} AND id = ${number.id}`);
 }

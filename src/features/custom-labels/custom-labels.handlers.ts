@@ -2,6 +2,7 @@ import type { Static } from "typebox";
 import type { ListRequest, OperationRequest } from "#graph/contract/operation";
 import { readSetting } from "#graph/contract/setting";
 import { notFoundNode } from "#graph/pipeline/route";
+import { insertMinted } from "#graph/worlds/minted-node";
 import { invalidParameter } from "#kernel/errors";
 import { isNodeId } from "#kernel/ids";
 import { codePointCount } from "#kernel/text";
@@ -40,8 +41,7 @@ export async function handleCreateLabel(request: CreateLabel, tx: Transaction) {
   if (namesake !== undefined) throw duplicateLabelName(namesake.id);
   const most = readSetting(world, labelsPerPageMax);
   if (!(await reservePlace(tx, node.id, most))) throw tooManyLabels(most);
-  const id = world.ids.mint();
-  await insertLabel(tx, node.id, id, name);
+  const id = await insertMinted(world.ids, (minted) => insertLabel(tx, node.id, minted, name));
   await emitChange(request, tx, { action: "created", label: { id, name } });
   return world.profile === "clients" ? { id, name, page_label_name: name } : { id, name };
 }

@@ -2,6 +2,7 @@ import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { eitherWay } from "#storage/outcomes";
 import { type Row, sql } from "#storage/sql";
 
 export interface LabelRow extends Row {
@@ -60,35 +61,37 @@ export async function reservePlace(tx: Transaction, page: NodeId, most: number):
 /** Must be called after `reservePlace`. Returns whether the id was free. */
 export async function insertLabel(tx: Transaction, page: NodeId, id: NodeId, name: string): Promise<boolean> {
   if (!(await insertNode(tx, { id, type: "label", owner: page }))) return false;
-  await tx.run(sql`INSERT INTO labels (page, id, name) VALUES (${page}, ${id}, ${name})`);
+  await tx.runOne(sql`INSERT INTO labels (page, id, name) VALUES (${page}, ${id}, ${name})`);
   await insertName(tx, page, id, name);
   return true;
 }
 
-const insertName = (tx: Transaction, page: NodeId, id: string, name: string): Promise<number> =>
-  tx.run(sql`INSERT INTO label_names (page, name_folded, label, name) VALUES (${page}, ${foldName(name)}, ${id}, ${name})`);
+const insertName = (tx: Transaction, page: NodeId, id: string, name: string): Promise<void> =>
+  tx.runOne(sql`INSERT INTO label_names (page, name_folded, label, name) VALUES (${page}, ${foldName(name)}, ${id}, ${name})`);
 
 /** Deletes the label's row in `label_names`. Returns false when there was none. */
 async function deleteName(tx: Transaction, page: NodeId, id: string): Promise<boolean> {
   const label = await findLabel(tx, page, id);
   if (label === undefined) return false;
-  await tx.run(sql`DELETE FROM label_names WHERE page = ${page} AND name_folded = ${foldName(label.name)} AND label = ${id}`);
+  await tx.runAny(sql`DELETE FROM label_names WHERE page = ${page} AND name_folded = ${foldName(label.name)} AND label = ${id}`);
   return true;
 }
 
-export async function renameLabel(tx: Transaction, page: NodeId, id: string, name: string): Promise<void> {
-  if (!(await deleteName(tx, page, id))) return;
-  await tx.run(sql`UPDATE labels SET name = ${name} WHERE page = ${page} AND id = ${id}`);
+/** Returns false when there is no such label. */
+export async function renameLabel(tx: Transaction, page: NodeId, id: string, name: string): Promise<boolean> {
+  if (!(await deleteName(tx, page, id))) return false;
+  await tx.runOne(sql`UPDATE labels SET name = ${name} WHERE page = ${page} AND id = ${id}`);
   await insertName(tx, page, id, name);
+  return true;
 }
 
 /** Also detaches the label from all people (D-40). Returns false when there was none. */
 export async function deleteLabel(tx: Transaction, page: NodeId, id: string): Promise<boolean> {
   // Of two concurrent deletions, only one finds the row.
-  await deleteName(tx, page, id);
+  if (!(await deleteName(tx, page, id))) return false;
   if ((await tx.run(sql`DELETE FROM labels WHERE page = ${page} AND id = ${id}`)) === 0) return false;
-  await tx.run(sql`DELETE FROM label_users WHERE label = ${id}`);
-  await tx.run(sql`UPDATE label_counts SET labels = labels - 1 WHERE page = ${page}`);
+  await tx.runAny(sql`DELETE FROM label_users WHERE label = ${id}`);
+  await tx.runOne(sql`UPDATE label_counts SET labels = labels - 1 WHERE page = ${page}`);
   await deleteNode(tx, nodeId(id));
   return true;
 }
@@ -106,7 +109,7 @@ export async function detachLabel(tx: Transaction, page: NodeId, label: string, 
 
 /** Detaches all labels from a person who is removed from the page. */
 export async function detachAll(tx: Transaction, page: NodeId, psid: string): Promise<void> {
-  await tx.run(sql`DELETE FROM label_users WHERE page = ${page} AND psid = ${psid}`);
+  await tx.runAny(sql`DELETE FROM label_users WHERE page = ${page} AND psid = ${psid}`);
 }
 
 export async function listUsersOfLabel(reader: Reader, label: string): Promise<string[]> {
@@ -130,6 +133,6 @@ export function listAllLabels(reader: Reader, request: PageRequest): Promise<Lis
 
 export async function deleteLabelsOfPage(tx: Transaction, page: NodeId): Promise<void> {
   const labels = await tx.all<{ id: string }>(sql`SELECT CAST(l.id AS TEXT) AS id FROM labels l WHERE l.page = ${page}`);
-  for (const { id } of labels) await deleteLabel(tx, page, id);
-  await tx.run(sql`DELETE FROM label_counts WHERE page = ${page}`);
+  for (const { id } of labels) await eitherWay(deleteLabel(tx, page, id));
+  await tx.runAny(sql`DELETE FROM label_counts WHERE page = ${page}`);
 }

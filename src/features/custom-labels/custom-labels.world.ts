@@ -4,6 +4,7 @@ import { WorldProblem, worldId } from "#graph/worlds/file/schema-words";
 import { findNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
+import { certain, eitherWay } from "#storage/outcomes";
 import { LABEL_NAME_CHARACTERS_MAX } from "./custom-labels.contract.ts";
 import {
   attachLabel,
@@ -65,8 +66,8 @@ export const labelSection: WorldSection = {
     const name = nameOf(input);
     await requireFreeName(tx, page, id, name);
     if (!(await insertLabel(tx, page, id, name))) return false;
-    await reservePlace(tx, page, Number.MAX_SAFE_INTEGER);
-    for (const psid of users) await attachLabel(tx, page, id, psid);
+    await certain(reservePlace(tx, page, Number.MAX_SAFE_INTEGER), "count a label");
+    for (const psid of users) await eitherWay(attachLabel(tx, page, id, psid));
     return true;
   },
   async find(reader, id) {
@@ -81,11 +82,10 @@ export const labelSection: WorldSection = {
   async replace(tx, input) {
     const { id, page, users = [] } = input as Entry;
     const name = nameOf(input);
-    if ((await findLabel(tx, page, id)) === undefined) throw new WorldProblem("page", "cannot change");
     await requireFreeName(tx, page, id, name);
-    await renameLabel(tx, page, id, name);
-    for (const psid of await listUsersOfLabel(tx, id)) if (!users.includes(nodeId(psid))) await detachLabel(tx, page, id, psid);
-    for (const psid of users) await attachLabel(tx, page, id, psid);
+    if (!(await renameLabel(tx, page, id, name))) throw new WorldProblem("page", "cannot change");
+    for (const psid of await listUsersOfLabel(tx, id)) if (!users.includes(nodeId(psid))) await eitherWay(detachLabel(tx, page, id, psid));
+    for (const psid of users) await eitherWay(attachLabel(tx, page, id, psid));
   },
   async remove(tx, id) {
     const node = await findNode(tx, nodeId(id));

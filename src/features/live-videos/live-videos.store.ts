@@ -97,7 +97,7 @@ export const listAllVideos = (reader: Reader, request: PageRequest): Promise<Lis
 /** Returns whether the id was free. */
 export async function insertVideo(tx: Transaction, row: LiveVideoRow, crossposted: readonly string[]): Promise<boolean> {
   if (!(await insertNode(tx, { id: nodeId(row.id), type: "live_video", owner: nodeId(row.page) }))) return false;
-  await tx.run(sql`
+  await tx.runOne(sql`
     INSERT INTO live_videos (page, id, title, description, state, embeddable, place, countries, excluded_countries, planned_start_time, creation_time,
       broadcast_start_ms, stream_key_hash, has_feed, feed_session, deadline_ms, sealing_fails, sealing_tries, is_on_map)
     VALUES (${row.page}, ${row.id}, ${row.title}, ${row.description}, ${row.state}, ${row.embeddable}, ${row.place}, ${row.countries},
@@ -108,7 +108,7 @@ export async function insertVideo(tx: Transaction, row: LiveVideoRow, crossposte
 }
 
 export async function updateVideo(tx: Transaction, row: LiveVideoRow): Promise<void> {
-  await tx.run(sql`
+  await tx.runOne(sql`
     UPDATE live_videos SET title = ${row.title}, description = ${row.description}, state = ${row.state}, embeddable = ${row.embeddable},
       place = ${row.place}, countries = ${row.countries}, excluded_countries = ${row.excluded_countries}, planned_start_time = ${row.planned_start_time},
       creation_time = ${row.creation_time}, broadcast_start_ms = ${row.broadcast_start_ms}, stream_key_hash = ${row.stream_key_hash},
@@ -120,20 +120,32 @@ export async function updateVideo(tx: Transaction, row: LiveVideoRow): Promise<v
 /** LIVE-14: deletes every row of the video, so that it cannot be restored. */
 export async function deleteVideo(tx: Transaction, { page, id }: Pick<LiveVideoRow, "page" | "id">): Promise<void> {
   await deleteAudience(tx, page, id);
-  await tx.run(sql`DELETE FROM live_video_pages WHERE original_page = ${page} AND video = ${id}`);
-  await tx.run(sql`DELETE FROM live_videos WHERE page = ${page} AND id = ${id}`);
+  await tx.runAny(sql`DELETE FROM live_video_pages WHERE original_page = ${page} AND video = ${id}`);
+  await tx.runAny(sql`DELETE FROM live_videos WHERE page = ${page} AND id = ${id}`);
   await deleteNode(tx, nodeId(id));
 }
 
 export async function deleteVideosOfPage(tx: Transaction, page: NodeId): Promise<void> {
   const own = await tx.all<{ id: string }>(sql`SELECT CAST(v.id AS TEXT) AS id FROM live_videos v WHERE v.page = ${page}`);
   for (const { id } of own) await deleteVideo(tx, { page, id });
-  await tx.run(sql`DELETE FROM live_video_pages WHERE page = ${page}`);
+  await tx.runAny(sql`DELETE FROM live_video_pages WHERE page = ${page}`);
+}
+
+/** Videos at a place that is being deleted keep their coordinates only; without any they leave the map. */
+export async function forgetPlace(tx: Transaction, place: NodeId): Promise<void> {
+  // `readPlace` writes the id first. It ends before `}` or `,`, and `~` comes after both.
+  const start = `{"id":"${place}"`;
+  const there = await tx.all<LiveVideoRow>(append(select, "FROM live_videos v WHERE v.place >= ? AND v.place < ?", [start, `${start}~`]));
+  for (const row of there) {
+    const { location } = JSON.parse(row.place as string) as { location?: object };
+    const kept = location === undefined ? { place: null, is_on_map: 0 } : { place: JSON.stringify({ location }) };
+    await updateVideo(tx, { ...row, ...kept });
+  }
 }
 
 async function insertPages(tx: Transaction, { page, id }: LiveVideoRow, pages: readonly string[]): Promise<void> {
   for (const one of new Set(pages))
-    await tx.run(sql`INSERT INTO live_video_pages (page, video, original_page) VALUES (${one}, ${id}, ${page}) ON CONFLICT DO NOTHING`);
+    await tx.runAny(sql`INSERT INTO live_video_pages (page, video, original_page) VALUES (${one}, ${id}, ${page}) ON CONFLICT DO NOTHING`);
 }
 
 /** The other pages that show the video (LIVE-25). */
@@ -145,6 +157,6 @@ export async function listCrosspostedPages(reader: Reader, page: string, id: str
 }
 
 export async function saveCrosspostedPages(tx: Transaction, row: LiveVideoRow, pages: readonly string[]): Promise<void> {
-  await tx.run(sql`DELETE FROM live_video_pages WHERE original_page = ${row.page} AND video = ${row.id} AND page <> ${row.page}`);
+  await tx.runAny(sql`DELETE FROM live_video_pages WHERE original_page = ${row.page} AND video = ${row.id} AND page <> ${row.page}`);
   await insertPages(tx, row, pages);
 }

@@ -5,6 +5,7 @@ import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
 import { nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
+import { eitherWay } from "#storage/outcomes";
 import { isLive, type State, type Status, statuses, statusOf, takesFeed } from "./lifecycle/states.ts";
 import { DEADLINE_JOB, deadlineOf, hashOfKey, holdVideo, onMap, setTimer } from "./lifecycle/transitions.ts";
 import { DESCRIPTION_CHARACTERS_MAX, TITLE_CHARACTERS_MAX } from "./live-videos.limits.ts";
@@ -182,8 +183,10 @@ export const liveVideoSection: WorldSection = {
   key: "live_videos",
   entry,
   references: (input) => {
-    const { page, crossposted_pages } = input as Entry;
+    const { page, crossposted_pages, place } = input as Entry;
+    const placeId = typeof place === "object" ? place.id : place;
     return [
+      ...(placeId === undefined ? [] : [{ path: typeof place === "object" ? "place.id" : "place", types: ["place", "page"], id: placeId }]),
       { path: "page", types: ["page"], id: page },
       ...crossposted_pages.map((id, index) => ({ path: `crossposted_pages[${index}]`, types: ["page"], id })),
     ];
@@ -215,7 +218,7 @@ export const liveVideoSection: WorldSection = {
   async remove(tx, id, world) {
     const row = await holdVideo(tx, nodeId(id));
     if (row === undefined) return false;
-    await world.jobs.cancel(tx, DEADLINE_JOB, row.id);
+    await eitherWay(world.jobs.cancel(tx, DEADLINE_JOB, row.id));
     await deleteVideo(tx, row);
     return true;
   },

@@ -28,12 +28,12 @@ export const listMicroblogUsers = (reader: Reader, page: PageRequest): Promise<L
 
 export async function insertMicroblogUser(tx: Transaction, id: NodeId, username: string, user: string | null): Promise<boolean> {
   if (!(await insertNode(tx, { id, type: "microblog_user", owner: id }))) return false;
-  await tx.run(sql`INSERT INTO microblog_users (id, username, user_id) VALUES (${id}, ${username}, ${user})`);
+  await tx.runOne(sql`INSERT INTO microblog_users (id, username, user_id) VALUES (${id}, ${username}, ${user})`);
   return true;
 }
 
 export async function updateMicroblogUser(tx: Transaction, id: NodeId, username: string, user: string | null): Promise<void> {
-  await tx.run(sql`UPDATE microblog_users SET username = ${username}, user_id = ${user} WHERE id = ${id}`);
+  await tx.runOne(sql`UPDATE microblog_users SET username = ${username}, user_id = ${user} WHERE id = ${id}`);
 }
 
 export async function deleteMicroblogUser(tx: Transaction, id: string): Promise<boolean> {
@@ -44,5 +44,5 @@ export async function deleteMicroblogUser(tx: Transaction, id: string): Promise<
 
 /** Removes a user that is being deleted from its accounts, which stay. */
 export async function forgetUser(tx: Transaction, user: NodeId): Promise<void> {
-  await tx.run(sql`UPDATE microblog_users SET user_id = NULL WHERE user_id = ${user}`);
+  await tx.runAny(sql`UPDATE microblog_users SET user_id = NULL WHERE user_id = ${user}`);
 }

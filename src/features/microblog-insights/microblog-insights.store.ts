@@ -2,6 +2,7 @@ import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { eitherWay } from "#storage/outcomes";
 import { type Row, sql } from "#storage/sql";
 import { type Breakdown, breakdowns } from "./microblog-insights.metrics.ts";
 
@@ -38,30 +39,30 @@ export async function recordActivity(
   value: number,
   linkUrl: string | undefined,
 ): Promise<void> {
-  await tx.run(sql`
+  await tx.runOne(sql`
     INSERT INTO insight_days (target, metric, day, value) VALUES (${target}, ${metric}, ${day}, ${value})
     ON CONFLICT (target, metric, day) DO UPDATE SET value = insight_days.value + excluded.value`);
-  await tx.run(sql`
+  await tx.runOne(sql`
     INSERT INTO insight_totals (target, metric, value) VALUES (${target}, ${metric}, ${value})
     ON CONFLICT (target, metric) DO UPDATE SET value = insight_totals.value + excluded.value`);
   if (linkUrl === undefined) return;
-  await tx.run(sql`
+  await tx.runOne(sql`
     INSERT INTO insight_links (target, day, link_url, value) VALUES (${target}, ${day}, ${linkUrl}, ${value})
     ON CONFLICT (target, day, link_url) DO UPDATE SET value = insight_links.value + excluded.value`);
 }
 
 export async function recordFollowers(tx: Transaction, group: FollowerRow): Promise<void> {
   const { microblog_user, time, country, city, age, gender, value } = group;
-  await tx.run(sql`
+  await tx.runOne(sql`
     INSERT INTO follower_groups (microblog_user, time, country, city, age, gender, value)
     VALUES (${microblog_user}, ${time}, ${country}, ${city}, ${age}, ${gender}, ${value})
     ON CONFLICT (microblog_user, time, country, city, age, gender) DO UPDATE SET value = follower_groups.value + excluded.value`);
-  await tx.run(sql`
+  await tx.runOne(sql`
     INSERT INTO insight_totals (target, metric, value) VALUES (${microblog_user}, 'followers_count', ${value})
     ON CONFLICT (target, metric) DO UPDATE SET value = insight_totals.value + excluded.value`);
   for (const dimension of breakdowns) {
     if (group[dimension] === "") continue;
-    await tx.run(sql`
+    await tx.runOne(sql`
       INSERT INTO follower_demographics (microblog_user, dimension, dimension_value, value)
       VALUES (${microblog_user}, ${dimension}, ${group[dimension]}, ${value})
       ON CONFLICT (microblog_user, dimension, dimension_value) DO UPDATE SET value = follower_demographics.value + excluded.value`);
@@ -95,12 +96,14 @@ export function listDemographics(reader: Reader, user: NodeId, dimension: Breakd
 /** Returns whether the id was free. */
 export async function insertMedia(tx: Transaction, media: MediaRow): Promise<boolean> {
   if (!(await insertNode(tx, { id: nodeId(media.id), type: "microblog_media", owner: nodeId(media.owner) }))) return false;
-  await tx.run(sql`INSERT INTO microblog_media (owner, id, text, timestamp) VALUES (${media.owner}, ${media.id}, ${media.text}, ${media.timestamp})`);
+  await tx.runOne(
+    sql`INSERT INTO microblog_media (owner, id, text, timestamp) VALUES (${media.owner}, ${media.id}, ${media.text}, ${media.timestamp})`,
+  );
   return true;
 }
 
 export async function updateMedia(tx: Transaction, { owner, id, text, timestamp }: MediaRow): Promise<void> {
-  await tx.run(sql`UPDATE microblog_media SET text = ${text}, timestamp = ${timestamp} WHERE owner = ${owner} AND id = ${id}`);
+  await tx.runOne(sql`UPDATE microblog_media SET text = ${text}, timestamp = ${timestamp} WHERE owner = ${owner} AND id = ${id}`);
 }
 
 export function findMedia(reader: Reader, owner: NodeId, id: string): Promise<MediaRow | undefined> {
@@ -128,17 +131,17 @@ export async function deleteMedia(tx: Transaction, owner: NodeId, id: string): P
 }
 
 async function deleteInsights(tx: Transaction, target: string): Promise<void> {
-  await tx.run(sql`DELETE FROM insight_days WHERE target = ${target}`);
-  await tx.run(sql`DELETE FROM insight_totals WHERE target = ${target}`);
-  await tx.run(sql`DELETE FROM insight_links WHERE target = ${target}`);
+  await tx.runAny(sql`DELETE FROM insight_days WHERE target = ${target}`);
+  await tx.runAny(sql`DELETE FROM insight_totals WHERE target = ${target}`);
+  await tx.runAny(sql`DELETE FROM insight_links WHERE target = ${target}`);
 }
 
 export async function deleteAllOfUser(tx: Transaction, user: NodeId): Promise<void> {
   const media = await tx.all<{ id: string }>(sql`SELECT CAST(m.id AS TEXT) AS id FROM microblog_media m WHERE m.owner = ${user}`);
-  for (const { id } of media) await deleteMedia(tx, user, id);
+  for (const { id } of media) await eitherWay(deleteMedia(tx, user, id));
   await deleteInsights(tx, user);
-  await tx.run(sql`DELETE FROM follower_groups WHERE microblog_user = ${user}`);
-  await tx.run(sql`DELETE FROM follower_demographics WHERE microblog_user = ${user}`);
+  await tx.runAny(sql`DELETE FROM follower_groups WHERE microblog_user = ${user}`);
+  await tx.runAny(sql`DELETE FROM follower_demographics WHERE microblog_user = ${user}`);
 }
 
 const dayOrder = {

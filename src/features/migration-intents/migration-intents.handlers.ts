@@ -1,5 +1,6 @@
 import type { Static } from "typebox";
 import type { OperationRequest } from "#graph/contract/operation";
+import { insertMinted } from "#graph/worlds/minted-node";
 import { findNode } from "#graph/worlds/nodes.store";
 import { invalidParameter } from "#kernel/errors";
 import { isNodeId } from "#kernel/ids";
@@ -17,7 +18,6 @@ export async function handleSetSolutionMigrationIntent(request: OperationRequest
     const isSeen = isAccount && (await world.ports.get("chatapp_account").isSubscribed(tx, destination_waba, caller.app.id));
     if (!isSeen || destination_waba === node.id) throw invalidParameter("destination_waba", "is not another account that the app is subscribed on");
   }
-  const id = world.ids.mint();
-  await insertIntent(tx, { waba: node.id, id, destination_waba: destination_waba ?? null, solution: solution_id, status: "INITIATED" });
-  return { id };
+  const intent = { waba: node.id, destination_waba: destination_waba ?? null, solution: solution_id, status: "INITIATED" as const };
+  return { id: await insertMinted(world.ids, (id) => insertIntent(tx, { ...intent, id })) };
 }

@@ -2,6 +2,7 @@ import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { eitherWay } from "#storage/outcomes";
 import { type Row, type Sql, sql } from "#storage/sql";
 import type { Status } from "./migration-intents.states.ts";
 
@@ -50,7 +51,7 @@ export async function insertIntent(tx: Transaction, intent: IntentRow): Promise<
 }
 
 export async function saveIntent(tx: Transaction, { waba, id, destination_waba, solution, status }: IntentRow): Promise<void> {
-  await tx.run(sql`
+  await tx.runOne(sql`
     INSERT INTO migration_intents (waba, id, destination_waba, solution, status) VALUES (${waba}, ${id}, ${destination_waba}, ${solution}, ${status})
     ON CONFLICT (waba, id) DO UPDATE SET destination_waba = excluded.destination_waba, solution = excluded.solution, status = excluded.status`);
 }
@@ -64,13 +65,13 @@ export async function deleteIntent(tx: Transaction, waba: NodeId, id: string): P
 /** For an account, a solution or an app that is being removed. Deletes the intents of the account and the solutions of the app; other intents only lose the reference. */
 export async function forgetParty(tx: Transaction, party: NodeId): Promise<void> {
   const intents = await tx.all<{ id: string }>(sql`SELECT CAST(i.id AS TEXT) AS id FROM migration_intents i WHERE i.waba = ${party}`);
-  for (const { id } of intents) await deleteIntent(tx, party, id);
-  await tx.run(sql`UPDATE migration_intents SET destination_waba = NULL WHERE destination_waba = ${party}`);
-  await tx.run(sql`UPDATE migration_intents SET solution = NULL WHERE solution = ${party}`);
+  for (const { id } of intents) await eitherWay(deleteIntent(tx, party, id));
+  await tx.runAny(sql`UPDATE migration_intents SET destination_waba = NULL WHERE destination_waba = ${party}`);
+  await tx.runAny(sql`UPDATE migration_intents SET solution = NULL WHERE solution = ${party}`);
   const solutions = await tx.all<{ id: string }>(sql`SELECT CAST(s.id AS TEXT) AS id FROM solutions s WHERE s.owner_app = ${party}`);
   for (const { id } of solutions) {
-    await deleteSolution(tx, id);
-    await tx.run(sql`UPDATE migration_intents SET solution = NULL WHERE solution = ${id}`);
+    await eitherWay(deleteSolution(tx, id));
+    await tx.runAny(sql`UPDATE migration_intents SET solution = NULL WHERE solution = ${id}`);
   }
 }
 
@@ -90,12 +91,12 @@ export const listSolutions = (reader: Reader, page: PageRequest): Promise<ListPa
 /** Returns whether the id was free. */
 export async function insertSolution(tx: Transaction, { id, name, owner_app }: SolutionRow): Promise<boolean> {
   if (!(await insertNode(tx, { id: nodeId(id), type: "solution", owner: nodeId(id) }))) return false;
-  await tx.run(sql`INSERT INTO solutions (id, name, owner_app) VALUES (${id}, ${name}, ${owner_app})`);
+  await tx.runOne(sql`INSERT INTO solutions (id, name, owner_app) VALUES (${id}, ${name}, ${owner_app})`);
   return true;
 }
 
 export async function updateSolution(tx: Transaction, { id, name, owner_app }: SolutionRow): Promise<void> {
-  await tx.run(sql`UPDATE solutions SET name = ${name}, owner_app = ${owner_app} WHERE id = ${id}`);
+  await tx.runOne(sql`UPDATE solutions SET name = ${name}, owner_app = ${owner_app} WHERE id = ${id}`);
 }
 
 export async function deleteSolution(tx: Transaction, id: string): Promise<boolean> {

@@ -28,12 +28,12 @@ export interface UserRole extends PageRole {
 
 export async function insertPage(tx: Transaction, id: NodeId, name: string): Promise<boolean> {
   if (!(await insertNode(tx, { id, type: "page", owner: id }))) return false;
-  await tx.run(sql`INSERT INTO pages (id, name) VALUES (${id}, ${name})`);
+  await tx.runOne(sql`INSERT INTO pages (id, name) VALUES (${id}, ${name})`);
   return true;
 }
 
 export async function renamePage(tx: Transaction, id: string, name: string): Promise<void> {
-  await tx.run(sql`UPDATE pages SET name = ${name} WHERE id = ${id}`);
+  await tx.runOne(sql`UPDATE pages SET name = ${name} WHERE id = ${id}`);
 }
 
 export function findPage(reader: Reader, id: string): Promise<PageRow | undefined> {
@@ -57,16 +57,16 @@ export async function deletePage(tx: Transaction, id: NodeId): Promise<boolean> 
 /** Returns whether the id was free. */
 export async function insertPerson(tx: Transaction, page: NodeId, psid: NodeId, name: string): Promise<boolean> {
   if (!(await insertNode(tx, { id: psid, type: "page_person", owner: page }))) return false;
-  await tx.run(sql`INSERT INTO page_people (page, psid, name) VALUES (${page}, ${psid}, ${name})`);
+  await tx.runOne(sql`INSERT INTO page_people (page, psid, name) VALUES (${page}, ${psid}, ${name})`);
   return true;
 }
 
 export async function renamePerson(tx: Transaction, page: NodeId, psid: string, name: string): Promise<void> {
-  await tx.run(sql`UPDATE page_people SET name = ${name} WHERE page = ${page} AND psid = ${psid}`);
+  await tx.runOne(sql`UPDATE page_people SET name = ${name} WHERE page = ${page} AND psid = ${psid}`);
 }
 
 export async function deletePerson(tx: Transaction, page: NodeId, psid: string): Promise<void> {
-  await tx.run(sql`DELETE FROM page_people WHERE page = ${page} AND psid = ${psid}`);
+  await tx.runAny(sql`DELETE FROM page_people WHERE page = ${page} AND psid = ${psid}`);
   await deleteNode(tx, nodeId(psid));
 }
 
@@ -79,7 +79,7 @@ export function listPeople(reader: Reader, page: NodeId): Promise<PersonRow[]> {
 }
 
 export async function saveRole(tx: Transaction, page: NodeId, role: UserRole): Promise<void> {
-  await tx.run(sql`
+  await tx.runOne(sql`
     INSERT INTO page_roles (page, user_id, tasks, via_business)
     VALUES (${page}, ${role.user}, ${JSON.stringify(role.tasks)}, ${role.via_business ? 1 : 0})
     ON CONFLICT (page, user_id) DO UPDATE SET tasks = excluded.tasks, via_business = excluded.via_business`);
@@ -87,7 +87,7 @@ export async function saveRole(tx: Transaction, page: NodeId, role: UserRole): P
 }
 
 export async function deleteRole(tx: Transaction, page: NodeId, user: string): Promise<void> {
-  await tx.run(sql`DELETE FROM page_roles WHERE page = ${page} AND user_id = ${user}`);
+  await tx.runAny(sql`DELETE FROM page_roles WHERE page = ${page} AND user_id = ${user}`);
   tx.invalidate(pageRoleFact, pageRoleKey(page, user));
 }
 

@@ -1,6 +1,7 @@
 import type { Static } from "typebox";
 import type { ListRequest, OperationRequest } from "#graph/contract/operation";
 import { notFoundNode } from "#graph/pipeline/route";
+import { insertMinted } from "#graph/worlds/minted-node";
 import { invalidParameter } from "#kernel/errors";
 import { codePointCount } from "#kernel/text";
 import type { Reader, Transaction } from "#storage/database";
@@ -16,9 +17,8 @@ export async function handleCreatePersona(request: OperationRequest<Static<typeo
   if (length === 0) throw invalidParameter("name", "must not be empty");
   if (length > PERSONA_NAME_CHARACTERS_MAX) throw invalidParameter("name", `must have at most ${PERSONA_NAME_CHARACTERS_MAX} characters`);
   if (!isWebAddress(params.profile_picture_url)) throw invalidParameter("profile_picture_url", "must be an http or https address");
-  const id = world.ids.mint();
-  await insertPersona(tx, node.id, id, { name, profile_picture_url: params.profile_picture_url });
-  return { id };
+  const persona = { name, profile_picture_url: params.profile_picture_url };
+  return { id: await insertMinted(world.ids, (id) => insertPersona(tx, node.id, id, persona)) };
 }
 
 /** D-41: a picture address is stored as sent and must be an absolute http(s) address. */

@@ -2,6 +2,7 @@ import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { eitherWay } from "#storage/outcomes";
 import { type Row, sql } from "#storage/sql";
 
 export interface PersonaRow extends Row {
@@ -36,13 +37,13 @@ export function listPersonasOfPage(reader: Reader, page: NodeId, request: PageRe
 /** Returns whether the id was free. */
 export async function insertPersona(tx: Transaction, page: NodeId, id: NodeId, persona: NewPersona): Promise<boolean> {
   if (!(await insertNode(tx, { id, type: "persona", owner: page }))) return false;
-  await tx.run(sql`
+  await tx.runOne(sql`
     INSERT INTO personas (page, id, name, profile_picture_url) VALUES (${page}, ${id}, ${persona.name}, ${persona.profile_picture_url})`);
   return true;
 }
 
 export async function updatePersona(tx: Transaction, page: NodeId, id: string, persona: NewPersona): Promise<void> {
-  await tx.run(sql`
+  await tx.runOne(sql`
     UPDATE personas SET name = ${persona.name}, profile_picture_url = ${persona.profile_picture_url} WHERE page = ${page} AND id = ${id}`);
 }
 
@@ -67,5 +68,5 @@ export function listAllPersonas(reader: Reader, request: PageRequest): Promise<L
 
 export async function deletePersonasOfPage(tx: Transaction, page: NodeId): Promise<void> {
   const personas = await tx.all<{ id: string }>(sql`SELECT CAST(p.id AS TEXT) AS id FROM personas p WHERE p.page = ${page}`);
-  for (const { id } of personas) await deletePersona(tx, page, id);
+  for (const { id } of personas) await eitherWay(deletePersona(tx, page, id));
 }

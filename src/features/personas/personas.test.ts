@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { onEachDatabase, openPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
+import { nodeId } from "#kernel/ids";
 
 const token = "page";
 const onPage = "/v26.0/2001/personas";
@@ -20,11 +21,25 @@ onEachDatabase("personas", (database) => {
     ]);
   });
 
+  test("D-02: a minted id that a world file has brought along is passed over", async () => {
+    const plaza = await open();
+    const { ids } = plaza.world;
+    const mint = ids.mint.bind(ids);
+    const taken = ["2001", "5101"].map(nodeId);
+    ids.mint = () => taken.shift() ?? mint();
+    const persona = { name: "Ann", profile_picture_url: picture };
+    const { status, body } = await plaza.post(onPage, { token, body: persona });
+    expect(status).toBe(200);
+    expect((await plaza.get(`/v26.0/${body.id}`, { token })).body).toEqual({ id: body.id, ...persona });
+  });
+
   test("A8-3, D-41: name and picture may be sent in the query; the body has precedence", async () => {
     const plaza = await open();
     const query = { name: "Query", profile_picture_url: picture };
     const { body } = await plaza.post(onPage, { token, query, body: { name: "Body" } });
     expect((await plaza.get(`/v26.0/${body.id}`, { token })).body).toEqual({ id: body.id, name: "Body", profile_picture_url: picture });
+    const nulls = await plaza.post(onPage, { token, query, body: { name: null, profile_picture_url: null } });
+    expect((await plaza.get(`/v26.0/${nulls.body.id}`, { token })).body).toEqual({ id: nulls.body.id, ...query });
   });
 
   test("D-41: both are required; a name has 1 to 50 characters, a picture is an http(s) address", async () => {

@@ -2,6 +2,7 @@
 
 import { defineFeature } from "#graph/contract/feature";
 import { serveWrite } from "#graph/contract/operation";
+import { eitherWay } from "#storage/outcomes";
 import { createCatalog } from "./product-catalogs.contract.ts";
 import { handleCreateCatalog } from "./product-catalogs.handlers.ts";
 import { productCatalogMigrations } from "./product-catalogs.migrations.ts";
@@ -23,7 +24,7 @@ export const productCatalogs = defineFeature({
   async onOwnerDeleted(tx, owner, world) {
     await forgetBusiness(tx, owner);
     for (const catalog of await listCatalogsOfPage(tx, owner)) {
-      await deleteCatalog(tx, catalog);
+      await eitherWay(deleteCatalog(tx, catalog));
       await world.ports.get("product_feed_writes").deleteFeedsOfCatalog(tx, catalog, world);
     }
   },

@@ -1,5 +1,6 @@
 import type { Static } from "typebox";
 import type { OperationRequest } from "#graph/contract/operation";
+import { insertMinted } from "#graph/worlds/minted-node";
 import { invalidParameter } from "#kernel/errors";
 import { isNodeId, type NodeId } from "#kernel/ids";
 import { codePointCount } from "#kernel/text";
@@ -20,17 +21,15 @@ export async function handleCreateCatalog(request: CreateCatalog, tx: Transactio
   if (vertical !== CATALOG_VERTICAL) throw invalidParameter("vertical", `must be ${CATALOG_VERTICAL}`);
   const business = business_id === undefined ? undefined : await readBusiness(request, tx, business_id, "business_id");
   const share = await readShare(request, tx);
-  const id = world.ids.mint();
-  await insertCatalog(tx, {
-    id,
+  const catalog = {
     page: node.id,
     name,
     business,
     external_business_id: business_metadata?.external_business_id,
     // G1-22, D-144: a catalog is shared only with business and agency; G1-12: without a business it belongs only to the page.
     agencies: business === undefined || share === undefined ? [] : [share],
-  });
-  return { id };
+  };
+  return { id: await insertMinted(world.ids, (id) => insertCatalog(tx, { ...catalog, id })) };
 }
 
 /** D-56: an unknown business is refused, even if the catalog is not shared. */

@@ -73,14 +73,14 @@ export async function insertCatalog(tx: Transaction, catalog: Catalog): Promise<
 
 /** Inserts or replaces the catalog and its agencies. */
 export async function saveCatalog(tx: Transaction, { id, page, name, business, external_business_id, agencies }: Catalog): Promise<void> {
-  await tx.run(sql`
+  await tx.runOne(sql`
     INSERT INTO product_catalogs (id, page, name, business, external_business_id)
     VALUES (${id}, ${page}, ${name}, ${business ?? null}, ${external_business_id ?? null})
     ON CONFLICT (id) DO UPDATE SET page = excluded.page, name = excluded.name, business = excluded.business,
       external_business_id = excluded.external_business_id`);
-  await tx.run(sql`DELETE FROM product_catalog_agencies WHERE catalog = ${id}`);
+  await tx.runAny(sql`DELETE FROM product_catalog_agencies WHERE catalog = ${id}`);
   for (const agency of agencies) {
-    await tx.run(sql`
+    await tx.runOne(sql`
       INSERT INTO product_catalog_agencies (catalog, business, permitted_tasks)
       VALUES (${id}, ${agency.business}, ${JSON.stringify(agency.permitted_tasks)})
       ON CONFLICT (catalog, business) DO UPDATE SET permitted_tasks = excluded.permitted_tasks`);
@@ -90,7 +90,7 @@ export async function saveCatalog(tx: Transaction, { id, page, name, business, e
 
 export async function deleteCatalog(tx: Transaction, id: NodeId): Promise<boolean> {
   if ((await tx.run(sql`DELETE FROM product_catalogs WHERE id = ${id}`)) === 0) return false;
-  await tx.run(sql`DELETE FROM product_catalog_agencies WHERE catalog = ${id}`);
+  await tx.runAny(sql`DELETE FROM product_catalog_agencies WHERE catalog = ${id}`);
   await deleteNode(tx, id);
   tx.invalidate(catalogFact, id);
   return true;
@@ -106,7 +106,7 @@ export async function forgetBusiness(tx: Transaction, business: NodeId): Promise
   const touched = await tx.all<{ id: string }>(sql`
     SELECT CAST(c.id AS TEXT) AS id FROM product_catalogs c WHERE c.business = ${business}
     UNION SELECT CAST(a.catalog AS TEXT) AS id FROM product_catalog_agencies a WHERE a.business = ${business}`);
-  await tx.run(sql`UPDATE product_catalogs SET business = NULL WHERE business = ${business}`);
-  await tx.run(sql`DELETE FROM product_catalog_agencies WHERE business = ${business}`);
+  await tx.runAny(sql`UPDATE product_catalogs SET business = NULL WHERE business = ${business}`);
+  await tx.runAny(sql`DELETE FROM product_catalog_agencies WHERE business = ${business}`);
   for (const { id } of touched) tx.invalidate(catalogFact, id);
 }

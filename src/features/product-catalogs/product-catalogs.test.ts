@@ -227,20 +227,16 @@ onEachDatabase("product catalogs", (database) => {
     const listed = await sectionOf(plaza, "catalogs").list(plaza.world.database.reader, { limit: 10 }, plaza.world);
     expect(listed.rows as unknown[]).toEqual(catalogs);
     expect(await entryOf(plaza, "3501", "businesses")).toEqual(world.businesses[0]);
-    for (const { wrong, problem } of [
-      { wrong: { catalogs: [{ id: "8001", page: "2099" }] }, problem: "catalogs[0].page refers to 2099, which does not exist" },
-      { wrong: { catalogs: [{ id: "8001", page: "2001", vertical: "hotels" }] }, problem: "catalogs[0].vertical must be commerce" },
-      { wrong: { catalogs: [{ id: "8001", page: "2001", business: "2001" }] }, problem: "catalogs[0].business refers to 2001, which is a page" },
-      {
-        wrong: { catalogs: [{ id: "8001", page: "2001", agencies: [{ business: "3502", permitted_tasks: [] }] }] },
-        problem: "catalogs[0].agencies[0].permitted_tasks must hold at least 1",
+    const wrong = {
+      "catalogs[0].page refers to 2099, which does not exist": { catalogs: [{ id: "8001", page: "2099" }] },
+      "catalogs[0].vertical must be commerce": { catalogs: [{ id: "8001", page: "2001", vertical: "hotels" }] },
+      "catalogs[0].business refers to 2001, which is a page": { catalogs: [{ id: "8001", page: "2001", business: "2001" }] },
+      "catalogs[0].agencies[0].permitted_tasks must hold at least 1": {
+        catalogs: [{ id: "8001", page: "2001", agencies: [{ business: "3502", permitted_tasks: [] }] }],
       },
-      {
-        wrong: { businesses: [{ id: "3503", people: [{ user: "2001" }] }] },
-        problem: "businesses[0].people[0].user refers to 2001, which is a page",
-      },
-    ])
-      await expect(open({ world: { ...world, ...wrong } })).rejects.toThrow(problem);
+      "businesses[0].people[0].user refers to 2001, which is a page": { businesses: [{ id: "3503", people: [{ user: "2001" }] }] },
+    };
+    for (const [problem, part] of Object.entries(wrong)) await expect(open({ world: { ...world, ...part } })).rejects.toThrow(problem);
   });
 });
 

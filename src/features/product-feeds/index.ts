@@ -3,6 +3,7 @@
 import { catalogAccess } from "#features/product-catalogs/api";
 import { defineFeature } from "#graph/contract/feature";
 import { serveList } from "#graph/contract/operation";
+import { eitherWay } from "#storage/outcomes";
 import { feedIngestion, scheduleIngestion } from "./ingestion/jobs.ts";
 import { listArticlesAndPublications } from "./product-feeds.contract.ts";
 import { feedControlRoutes } from "./product-feeds.control.ts";
@@ -15,7 +16,7 @@ import { feedSection } from "./product-feeds.world.ts";
 
 const deleteFeedsOfCatalog: FeedWritesPort["deleteFeedsOfCatalog"] = async (tx, catalog, world) => {
   for (const feed of await listFeedsOfCatalog(tx, catalog)) {
-    await deleteFeed(tx, feed);
+    await eitherWay(deleteFeed(tx, feed));
     await scheduleIngestion(tx, world, feed);
   }
 };

@@ -116,7 +116,7 @@ export async function findItems(reader: Reader, generation: number, retailerIds:
 
 /** Replaces an item by a later row with the same retailer_id (D-141). */
 export async function overwriteItem(tx: Transaction, generation: number, { retailer_id, position, item }: NewItem): Promise<void> {
-  await tx.run(sql`
+  await tx.runAny(sql`
     UPDATE feed_items SET position = ${position}, item = ${item} WHERE generation = ${generation} AND retailer_id = ${retailer_id}`);
 }
 

@@ -33,13 +33,13 @@ export const listAllFeeds = (reader: Reader, page: PageRequest): Promise<ListPag
 /** Returns whether the id was free. */
 export async function insertFeed(tx: Transaction, id: NodeId, catalog: NodeId, name: string): Promise<boolean> {
   if (!(await insertNode(tx, { id, type: "product_feed", owner: catalog }))) return false;
-  await tx.run(sql`
+  await tx.runOne(sql`
     INSERT INTO product_feeds (id, catalog, name, generation, next_upload, item_count) VALUES (${id}, ${catalog}, ${name}, 0, 1, 0)`);
   return true;
 }
 
 export async function renameFeed(tx: Transaction, id: string, name: string): Promise<void> {
-  await tx.run(sql`UPDATE product_feeds SET name = ${name} WHERE id = ${id}`);
+  await tx.runOne(sql`UPDATE product_feeds SET name = ${name} WHERE id = ${id}`);
 }
 
 /** Creates a generation of the feed and returns its number, which no other generation has had. */
@@ -49,7 +49,7 @@ export async function beginGeneration(tx: Transaction, feed: string): Promise<nu
   );
   if (row === undefined) throw new Error("feed_generation_numbers is empty");
   const generation = row.next_generation - 1;
-  await tx.run(sql`INSERT INTO feed_generations (feed, generation) VALUES (${feed}, ${generation})`);
+  await tx.runOne(sql`INSERT INTO feed_generations (feed, generation) VALUES (${feed}, ${generation})`);
   return generation;
 }
 
@@ -64,12 +64,12 @@ export async function findSpareGeneration(reader: Reader, feed: string): Promise
 }
 
 export async function deleteGeneration(tx: Transaction, feed: string, generation: number): Promise<void> {
-  await tx.run(sql`DELETE FROM feed_generations WHERE feed = ${feed} AND generation = ${generation}`);
+  await tx.runAny(sql`DELETE FROM feed_generations WHERE feed = ${feed} AND generation = ${generation}`);
 }
 
 /** Switches the feed to another generation (D-140). */
 export async function showGeneration(tx: Transaction, feed: string, generation: number, itemCount: number): Promise<void> {
-  await tx.run(sql`UPDATE product_feeds SET generation = ${generation}, item_count = ${itemCount} WHERE id = ${feed}`);
+  await tx.runOne(sql`UPDATE product_feeds SET generation = ${generation}, item_count = ${itemCount} WHERE id = ${feed}`);
 }
 
 /** Deletes the feed. The caller must schedule its job, which deletes items and uploads in small writes. Returns false if there is none. */

@@ -2,6 +2,7 @@ import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { eitherWay } from "#storage/outcomes";
 import { type Row, sql } from "#storage/sql";
 import type { Status } from "./required-actions.states.ts";
 
@@ -50,7 +51,7 @@ export async function insertAction(tx: Transaction, action: ActionRow): Promise<
 }
 
 export async function saveAction(tx: Transaction, { app, id, title, description, due_date, status, status_time }: ActionRow): Promise<void> {
-  await tx.run(sql`
+  await tx.runOne(sql`
     INSERT INTO required_actions (app, id, title, description, due_date, status, status_time)
     VALUES (${app}, ${id}, ${title}, ${description}, ${due_date}, ${status}, ${status_time})
     ON CONFLICT (app, id) DO UPDATE SET title = excluded.title, description = excluded.description, due_date = excluded.due_date,
@@ -64,5 +65,5 @@ export async function deleteAction(tx: Transaction, app: NodeId, id: string): Pr
 }
 
 export async function deleteActionsOfApp(tx: Transaction, app: NodeId): Promise<void> {
-  for (const { id } of await listActionsOfApp(tx, app)) await deleteAction(tx, app, id);
+  for (const { id } of await listActionsOfApp(tx, app)) await eitherWay(deleteAction(tx, app, id));
 }

@@ -41,7 +41,7 @@ export async function insertSocialAccount(tx: Transaction, account: SocialAccoun
   if (!(await insertNode(tx, { id: account.id, type: "social_account", owner: account.id }))) return false;
   const scoped = account.social_scoped_id;
   if (scoped !== undefined && !(await insertNode(tx, { id: scoped, type: "social_scoped_account", owner: account.id }))) return false;
-  await tx.run(sql`
+  await tx.runOne(sql`
     INSERT INTO social_accounts (id, username, social_scoped_id, page, user_id, is_professional, app_connections)
     VALUES (${account.id}, ${account.username}, ${scoped ?? null}, ${account.page ?? null}, ${account.user ?? null},
       ${account.professional ? 1 : 0}, ${JSON.stringify(account.app_connections)})`);
@@ -51,7 +51,7 @@ export async function insertSocialAccount(tx: Transaction, account: SocialAccoun
 export async function deleteSocialAccount(tx: Transaction, id: NodeId): Promise<boolean> {
   const account = await findSocialAccount(tx, id);
   if (account === undefined) return false;
-  await tx.run(sql`DELETE FROM social_accounts WHERE id = ${id}`);
+  await tx.runOne(sql`DELETE FROM social_accounts WHERE id = ${id}`);
   await deleteNode(tx, id);
   if (account.social_scoped_id !== undefined) await deleteNode(tx, account.social_scoped_id);
   tx.invalidate(socialAccountFact, id);
@@ -63,8 +63,8 @@ export async function forgetHolder(tx: Transaction, holder: NodeId): Promise<voi
   const own = await tx.all<{ id: string }>(
     sql`SELECT CAST(a.id AS TEXT) AS id FROM social_accounts a WHERE a.page = ${holder} OR a.user_id = ${holder}`,
   );
-  await tx.run(sql`UPDATE social_accounts SET page = NULL WHERE page = ${holder}`);
-  await tx.run(sql`UPDATE social_accounts SET user_id = NULL WHERE user_id = ${holder}`);
+  await tx.runAny(sql`UPDATE social_accounts SET page = NULL WHERE page = ${holder}`);
+  await tx.runAny(sql`UPDATE social_accounts SET user_id = NULL WHERE user_id = ${holder}`);
   for (const { id } of own) tx.invalidate(socialAccountFact, id);
 }
 

@@ -4,6 +4,7 @@ import { WorldProblem, worldId } from "#graph/worlds/file/schema-words";
 import { findNode } from "#graph/worlds/nodes.store";
 import { nodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
+import { certain } from "#storage/outcomes";
 import type { SocialAccountFacts } from "./social-accounts.ports.ts";
 import { deleteSocialAccount, findSocialAccount, insertSocialAccount, listSocialAccounts } from "./social-accounts.store.ts";
 
@@ -65,7 +66,7 @@ export const socialAccountSection: WorldSection = {
   },
   async replace(tx, input) {
     const account = accountOf(input);
-    await deleteSocialAccount(tx, account.id);
+    await certain(deleteSocialAccount(tx, account.id), "find the account to replace");
     // The account's own id is free again after the deletion, so the social-scoped id must be in use.
     if (!(await insertSocialAccount(tx, account))) throw new WorldProblem("social_scoped_id", `${account.social_scoped_id} is taken`);
   },

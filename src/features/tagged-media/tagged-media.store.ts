@@ -2,6 +2,7 @@ import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { eitherWay } from "#storage/outcomes";
 import { type Row, type Sql, sql } from "#storage/sql";
 
 export interface MediaRow extends Row {
@@ -76,16 +77,16 @@ export async function insertMedia(tx: Transaction, media: MediaRow, tagged: read
 }
 
 export async function saveMedia(tx: Transaction, media: MediaRow, tagged: readonly string[]): Promise<void> {
-  await tx.run(sql`DELETE FROM media WHERE owner = ${media.owner} AND id = ${media.id}`);
-  await tx.run(sql`DELETE FROM media_tags WHERE owner = ${media.owner} AND media = ${media.id}`);
-  await tx.run(sql`
+  await tx.runAny(sql`DELETE FROM media WHERE owner = ${media.owner} AND id = ${media.id}`);
+  await tx.runAny(sql`DELETE FROM media_tags WHERE owner = ${media.owner} AND media = ${media.id}`);
+  await tx.runOne(sql`
     INSERT INTO media (owner, id, media_type, media_product_type, caption, media_url, permalink, thumbnail_url, shortcode, like_count, comments_count,
       timestamp, is_private, children)
     VALUES (${media.owner}, ${media.id}, ${media.media_type}, ${media.media_product_type}, ${media.caption}, ${media.media_url}, ${media.permalink},
       ${media.thumbnail_url}, ${media.shortcode}, ${media.like_count}, ${media.comments_count}, ${media.timestamp}, ${media.is_private},
       ${media.children})`);
   for (const account of new Set(tagged)) {
-    await tx.run(sql`
+    await tx.runOne(sql`
       INSERT INTO media_tags (account, is_private, timestamp, media, owner)
       VALUES (${account}, ${media.is_private}, ${media.timestamp}, ${media.id}, ${media.owner})`);
   }
@@ -93,7 +94,7 @@ export async function saveMedia(tx: Transaction, media: MediaRow, tagged: readon
 
 /** Adds one to `comments_count`. */
 export async function countComment(tx: Transaction, owner: NodeId, id: NodeId): Promise<void> {
-  await tx.run(sql`UPDATE media SET comments_count = comments_count + 1 WHERE owner = ${owner} AND id = ${id}`);
+  await tx.runOne(sql`UPDATE media SET comments_count = comments_count + 1 WHERE owner = ${owner} AND id = ${id}`);
 }
 
 /** E1: private media are never returned, not even as a child of a public album. */
@@ -112,13 +113,13 @@ export async function listTaggedAccounts(reader: Reader, owner: string, media: s
 
 export async function deleteMedia(tx: Transaction, owner: NodeId, id: string): Promise<boolean> {
   if ((await tx.run(sql`DELETE FROM media WHERE owner = ${owner} AND id = ${id}`)) === 0) return false;
-  await tx.run(sql`DELETE FROM media_tags WHERE owner = ${owner} AND media = ${id}`);
+  await tx.runAny(sql`DELETE FROM media_tags WHERE owner = ${owner} AND media = ${id}`);
   await deleteNode(tx, nodeId(id));
   return true;
 }
 
 export async function deleteMediaOfAccount(tx: Transaction, account: NodeId): Promise<void> {
   const own = await tx.all<{ id: string }>(sql`SELECT CAST(m.id AS TEXT) AS id FROM media m WHERE m.owner = ${account}`);
-  for (const { id } of own) await deleteMedia(tx, account, id);
-  await tx.run(sql`DELETE FROM media_tags WHERE account = ${account}`);
+  for (const { id } of own) await eitherWay(deleteMedia(tx, account, id));
+  await tx.runAny(sql`DELETE FROM media_tags WHERE account = ${account}`);
 }

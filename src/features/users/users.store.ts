@@ -11,7 +11,7 @@ export interface UserRow extends Row {
 
 export async function insertUser(tx: Transaction, id: NodeId, name: string): Promise<boolean> {
   if (!(await insertNode(tx, { id, type: "user", owner: id }))) return false;
-  await tx.run(sql`INSERT INTO users (id, name) VALUES (${id}, ${name})`);
+  await tx.runOne(sql`INSERT INTO users (id, name) VALUES (${id}, ${name})`);
   return true;
 }
 
@@ -26,7 +26,7 @@ export function listUsers(reader: Reader, page: PageRequest): Promise<ListPage<U
 }
 
 export async function renameUser(tx: Transaction, id: string, name: string): Promise<void> {
-  await tx.run(sql`UPDATE users SET name = ${name} WHERE id = ${id}`);
+  await tx.runOne(sql`UPDATE users SET name = ${name} WHERE id = ${id}`);
 }
 
 export async function deleteUser(tx: Transaction, id: string): Promise<boolean> {

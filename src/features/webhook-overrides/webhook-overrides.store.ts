@@ -29,19 +29,19 @@ export async function listOverridesOfNumber(
 }
 
 export async function saveOverride(tx: Transaction, account: NodeId, app: NodeId, number: NodeId | undefined, uri: string): Promise<void> {
-  await tx.run(sql`
+  await tx.runOne(sql`
     INSERT INTO webhook_overrides (account, app, phone_number, override_callback_uri) VALUES (${account}, ${app}, ${keyOf(number)}, ${uri})
     ON CONFLICT (account, app, phone_number) DO UPDATE SET override_callback_uri = excluded.override_callback_uri`);
   tx.invalidate(webhookOverrideFact, account);
 }
 
 export async function deleteOverride(tx: Transaction, account: NodeId, app: NodeId, number: NodeId | undefined): Promise<void> {
-  await tx.run(sql`DELETE FROM webhook_overrides WHERE account = ${account} AND app = ${app} AND phone_number = ${keyOf(number)}`);
+  await tx.runAny(sql`DELETE FROM webhook_overrides WHERE account = ${account} AND app = ${app} AND phone_number = ${keyOf(number)}`);
   tx.invalidate(webhookOverrideFact, account);
 }
 
 export async function deleteOverridesOfApp(tx: Transaction, account: NodeId, app: NodeId): Promise<void> {
-  await tx.run(sql`DELETE FROM webhook_overrides WHERE account = ${account} AND app = ${app}`);
+  await tx.runAny(sql`DELETE FROM webhook_overrides WHERE account = ${account} AND app = ${app}`);
   tx.invalidate(webhookOverrideFact, account);
 }
 
@@ -50,7 +50,7 @@ export async function deleteOverridesOfOwner(tx: Transaction, owner: NodeId): Pr
   const accounts = await tx.all<{ account: string }>(
     sql`SELECT DISTINCT CAST(o.account AS TEXT) AS account FROM webhook_overrides o WHERE o.app = ${owner}`,
   );
-  await tx.run(sql`DELETE FROM webhook_overrides WHERE account = ${owner}`);
-  await tx.run(sql`DELETE FROM webhook_overrides WHERE app = ${owner}`);
+  await tx.runAny(sql`DELETE FROM webhook_overrides WHERE account = ${owner}`);
+  await tx.runAny(sql`DELETE FROM webhook_overrides WHERE app = ${owner}`);
   for (const account of [owner, ...accounts.map((row) => row.account)]) tx.invalidate(webhookOverrideFact, account);
 }

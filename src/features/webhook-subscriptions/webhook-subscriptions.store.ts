@@ -60,7 +60,7 @@ export function pageSubscriptions(reader: Reader, app: NodeId, page: PageRequest
 }
 
 export async function saveSubscription(tx: Transaction, app: NodeId, row: SubscriptionRow): Promise<void> {
-  await tx.run(sql`
+  await tx.runOne(sql`
     INSERT INTO webhook_subscriptions (app, object, callback_url, sealed_verify_token, is_verified, fields)
     VALUES (${app}, ${row.object}, ${row.callback_url}, ${row.sealed_verify_token}, ${row.is_verified}, ${row.fields})
     ON CONFLICT (app, object) DO UPDATE SET callback_url = excluded.callback_url, sealed_verify_token = excluded.sealed_verify_token,
@@ -69,7 +69,7 @@ export async function saveSubscription(tx: Transaction, app: NodeId, row: Subscr
 }
 
 export async function deleteSubscription(tx: Transaction, app: NodeId, object: string): Promise<void> {
-  await tx.run(sql`DELETE FROM webhook_subscriptions WHERE app = ${app} AND object = ${object}`);
+  await tx.runAny(sql`DELETE FROM webhook_subscriptions WHERE app = ${app} AND object = ${object}`);
   tx.invalidate(appFact, app);
 }
 
@@ -111,13 +111,13 @@ export async function subscribersOfPage(reader: Reader, page: NodeId, field: str
 }
 
 export async function savePageSubscription(tx: Transaction, page: NodeId, app: NodeId, fields: readonly string[]): Promise<void> {
-  await tx.run(sql`
+  await tx.runOne(sql`
     INSERT INTO page_subscribed_apps (page, app, subscribed_fields) VALUES (${page}, ${app}, ${JSON.stringify(fields)})
     ON CONFLICT (page, app) DO UPDATE SET subscribed_fields = excluded.subscribed_fields`);
 }
 
 export async function deletePageSubscription(tx: Transaction, page: NodeId, app: NodeId): Promise<void> {
-  await tx.run(sql`DELETE FROM page_subscribed_apps WHERE page = ${page} AND app = ${app}`);
+  await tx.runAny(sql`DELETE FROM page_subscribed_apps WHERE page = ${page} AND app = ${app}`);
 }
 
 /** A replaced secret. It signs until `until_ms`, Unix ms of real time (D-132). */
@@ -131,7 +131,7 @@ export function findRetiredSecret(reader: Reader, app: NodeId): Promise<RetiredS
 }
 
 export async function saveRetiredSecret(tx: Transaction, app: NodeId, { sealed_secret, until_ms }: RetiredSecretRow): Promise<void> {
-  await tx.run(sql`
+  await tx.runOne(sql`
     INSERT INTO retired_app_secrets (app, sealed_secret, until_ms) VALUES (${app}, ${sealed_secret}, ${until_ms})
     ON CONFLICT (app) DO UPDATE SET sealed_secret = excluded.sealed_secret, until_ms = excluded.until_ms`);
   tx.invalidate(appFact, app);
@@ -139,9 +139,9 @@ export async function saveRetiredSecret(tx: Transaction, app: NodeId, { sealed_s
 
 /** Deletes the subscriptions of an app or a page that is being removed. */
 export async function deleteAllOf(tx: Transaction, owner: NodeId): Promise<void> {
-  await tx.run(sql`DELETE FROM webhook_subscriptions WHERE app = ${owner}`);
-  await tx.run(sql`DELETE FROM retired_app_secrets WHERE app = ${owner}`);
-  await tx.run(sql`DELETE FROM page_subscribed_apps WHERE app = ${owner}`);
-  await tx.run(sql`DELETE FROM page_subscribed_apps WHERE page = ${owner}`);
+  await tx.runAny(sql`DELETE FROM webhook_subscriptions WHERE app = ${owner}`);
+  await tx.runAny(sql`DELETE FROM retired_app_secrets WHERE app = ${owner}`);
+  await tx.runAny(sql`DELETE FROM page_subscribed_apps WHERE app = ${owner}`);
+  await tx.runAny(sql`DELETE FROM page_subscribed_apps WHERE page = ${owner}`);
   tx.invalidate(appFact, owner);
 }

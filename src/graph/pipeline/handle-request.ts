@@ -52,7 +52,7 @@ export async function handleRequest(deps: RequestDeps, world: World, request: Gr
     }
 
     // 3 Node: one indexed read, mostly cached.
-    const id = idOf(authenticated);
+    const id = idOf(incoming, authenticated);
     const node = id === undefined ? undefined : (world.peekNode(id) ?? (await world.findNode(id)));
 
     // 4 Endpoint: by node type, method and edge.
@@ -89,7 +89,8 @@ export async function handleRequest(deps: RequestDeps, world: World, request: Gr
     const handled = await handle(parsed, prepared);
 
     // 11 Respond: the fields, then the changes back to the version that serves.
-    const response = await respond(incoming, versioned, handled);
+    const responding = respond(incoming, versioned, handled);
+    const response = responding instanceof Promise ? await responding : responding;
 
     // 12 Render: JSON, headers, entity tag.
     return renderResponse(incoming, reached, response);

@@ -39,7 +39,7 @@ const booleans = new Map<unknown, boolean>([
 const parsed = (text: string): unknown => parseJsonOr(text, (problem) => new ValueProblem(problem));
 
 /** Numbers are text too, with all their digits. */
-function textOf(value: unknown): unknown {
+export function textOf(value: unknown): unknown {
   if (typeof value === "number") return String(value);
   return value instanceof JsonNumber ? value.text : value;
 }

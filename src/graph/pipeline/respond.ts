@@ -41,9 +41,15 @@ function withFields(registry: Registry, handled: Handled): unknown {
   }
 }
 
-async function nodeResponse(registry: Registry, parsed: ParsedNode, row: Row | undefined): Promise<Record<string, unknown>> {
-  const { request, reading, projection, access, hasMetadata } = parsed;
+function nodeResponse(registry: Registry, parsed: ParsedNode, row: Row | undefined): unknown {
+  const { request, projection, access, hasMetadata } = parsed;
   if (row === undefined) throw notFoundNode(request);
+  const isAtOnce = projection.policy === access.policy && !projection.needsReads && !hasMetadata;
+  return isAtOnce ? projectRow(row, projection) : nodeResponseLater(registry, parsed, row);
+}
+
+async function nodeResponseLater(registry: Registry, parsed: ParsedNode, row: Row): Promise<Record<string, unknown>> {
+  const { request, reading, projection, access, hasMetadata } = parsed;
   const readable = projection.policy === access.policy ? projection : await readableOf(projection, access, request.node, "refused");
   const response = await projected(request, row, readable);
   return hasMetadata ? { ...response, metadata: await metadataOf(registry, reading.set, request, access) } : response;

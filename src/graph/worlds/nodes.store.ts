@@ -28,6 +28,6 @@ export async function insertNode(tx: Transaction, node: NodeRef): Promise<boolea
 }
 
 export async function deleteNode(tx: Transaction, id: NodeId): Promise<void> {
-  await tx.run(sql`DELETE FROM nodes WHERE id = ${id}`);
+  await tx.runAny(sql`DELETE FROM nodes WHERE id = ${id}`);
   tx.invalidate(nodeFact, id);
 }

@@ -54,7 +54,7 @@ export class RequestLog {
     }
     this.#bytes ??= Buffer.allocUnsafeSlow(BYTES_MAX);
     this.#oldest = Math.max(this.#oldest, this.#next + 1 - ENTRIES_MAX);
-    this.#makeRoom(UTF8_BYTES_MAX * text.length);
+    this.#makeSpace(UTF8_BYTES_MAX * text.length);
     const size = this.#bytes.write(text, this.#end);
     this.#starts[slot] = this.#end;
     this.#sizes[slot] = size;
@@ -69,7 +69,7 @@ export class RequestLog {
   }
 
   /** From `#end` on: the entries that begin there are the oldest. */
-  #makeRoom(size: number): void {
+  #makeSpace(size: number): void {
     if (this.#end + size > BYTES_MAX) {
       this.#forgetUpTo(BYTES_MAX);
       this.#end = 0;

@@ -9,6 +9,6 @@ export async function findSetting(reader: Reader, name: string): Promise<string 
 }
 
 export async function saveSetting(tx: Transaction, name: string, value: string): Promise<void> {
-  await tx.run(sql`INSERT INTO settings (name, value) VALUES (${name}, ${value}) ON CONFLICT (name) DO UPDATE SET value = excluded.value`);
+  await tx.runOne(sql`INSERT INTO settings (name, value) VALUES (${name}, ${value}) ON CONFLICT (name) DO UPDATE SET value = excluded.value`);
   tx.invalidate(settingFact, name);
 }

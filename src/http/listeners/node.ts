@@ -1,6 +1,6 @@
 /**
  * The listener of `--http node`: the runtime's `node:http` reads the bytes, and `../http1` checks what it made of them. It is there to
- * be compared with, and for whoever trusts it more; docs/dependencies.md says what it costs and what it does less well.
+ * be compared with, and for operators who trust it more; docs/dependencies.md says what it costs and what it does less well.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

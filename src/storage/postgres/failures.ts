@@ -1,5 +1,6 @@
 /** Translates errors of PostgreSQL and the system for callers. */
 import { databaseUnreachable } from "#kernel/errors";
+import { NotOneRow } from "../database.ts";
 
 /** Codes of the system: no listener, broken connection, unknown name. */
 const SYSTEM_CODES = new Set([
@@ -36,8 +37,8 @@ export function isConnectionFailure(error: unknown): boolean {
 /** The database did not respond in time; another connection would not help. */
 export const isTimeout = (error: unknown): boolean => error instanceof Error && error.message === "Query read timeout";
 
-/** 40001 serialization failure, 40P01 deadlock: the transaction was rolled back and can run again. */
-export const isRetryable = (error: unknown): boolean => /^40(001|P01)$/.test(codeOf(error));
+/** 40001 serialization failure, 40P01 deadlock, a row that is gone: the transaction was rolled back and can run again. */
+export const isRetryable = (error: unknown): boolean => /^40(001|P01)$/.test(codeOf(error)) || error instanceof NotOneRow;
 
 /** 0A000: the connection's plan is older than a change of the table by a newer program. A new connection has no plan. */
 export const isStalePlan = (error: unknown): boolean =>

@@ -1,5 +1,5 @@
 /** One attempt at a write on one connection. */
-import type { Transaction } from "../database.ts";
+import { NotOneRow, type Transaction } from "../database.ts";
 import { type Row, type Sql, sql } from "../sql.ts";
 import { lockKey } from "./lock-key.ts";
 import type { PoolConnection } from "./pool.ts";
@@ -31,6 +31,17 @@ export class PostgresTransaction implements Transaction {
 
   async run(statement: Sql): Promise<number> {
     return (await this.#query(statement)).rowCount ?? 0;
+  }
+
+  async runOne(statement: Sql): Promise<void> {
+    const changed = await this.run(statement);
+    if (changed === 1) return;
+    this.failure = new NotOneRow(changed, statement);
+    throw this.failure;
+  }
+
+  runAny(statement: Sql): Promise<unknown> {
+    return this.run(statement);
   }
 
   async lock(scope: string, key: string): Promise<void> {

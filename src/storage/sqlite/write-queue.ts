@@ -9,8 +9,8 @@
 import { databaseUnreachable } from "#kernel/errors";
 import { runAction } from "../after-commit.ts";
 import type { Transaction } from "../database.ts";
-import type { Row, Sql } from "../sql.ts";
 import { type Connection, translated } from "./connection.ts";
+import { SqliteTransaction } from "./transaction.ts";
 
 /** Bodies in one commit: at about 10 µs each they block the event loop for some 10 ms. */
 const GROUP_MAX = 1_000;
@@ -196,91 +196,5 @@ export class WriteQueue {
       for (const action of transaction.actions) runAction(action);
       job.resolve(result);
     }
-  }
-}
-
-const NOTHING: readonly never[] = [];
-
-class SqliteTransaction implements Transaction {
-  readonly #connection: Connection;
-  #isOpen = true;
-  #facts: (readonly [string, string])[] | undefined;
-  #actions: (() => void)[] | undefined;
-  /** The first failed statement; the transaction runs no further statement after it. */
-  failure: unknown;
-  statements = 0;
-
-  constructor(connection: Connection) {
-    this.#connection = connection;
-  }
-
-  get facts(): readonly (readonly [string, string])[] {
-    return this.#facts ?? NOTHING;
-  }
-
-  get actions(): readonly (() => void)[] {
-    return this.#actions ?? NOTHING;
-  }
-
-  end(): void {
-    this.#isOpen = false;
-  }
-
-  async get<R extends Row>(statement: Sql): Promise<R | undefined> {
-    this.#check();
-    try {
-      return this.#connection.get<R>(statement);
-    } catch (error) {
-      throw this.#failed(error);
-    }
-  }
-
-  async all<R extends Row>(statement: Sql): Promise<R[]> {
-    this.#check();
-    try {
-      return this.#connection.all<R>(statement);
-    } catch (error) {
-      throw this.#failed(error);
-    }
-  }
-
-  async run(statement: Sql): Promise<number> {
-    this.#check();
-    try {
-      return this.#connection.run(statement);
-    } catch (error) {
-      throw this.#failed(error);
-    }
-  }
-
-  async lock(_scope: string, _key: string): Promise<void> {
-    this.#check();
-  }
-
-  skipLocked(_alias: string): string {
-    return "";
-  }
-
-  invalidate(kind: string, key: string): void {
-    this.#check();
-    this.#facts ??= [];
-    this.#facts.push([kind, key]);
-  }
-
-  afterCommit(action: () => void): void {
-    this.#check();
-    this.#actions ??= [];
-    this.#actions.push(action);
-  }
-
-  #check(): void {
-    if (!this.#isOpen) throw new Error("a transaction was used after its body had ended");
-    if (this.failure !== undefined) throw this.failure;
-    this.statements++;
-  }
-
-  #failed(error: unknown): unknown {
-    this.failure = error;
-    return error;
   }
 }

@@ -23,7 +23,7 @@ export async function findCallbackId(reader: Reader, app: string, url: string): 
 
 /** Returns the id that is stored, which is another one where two processes insert the URL at once. */
 export async function insertCallback(tx: Transaction, id: string, app: string, url: string): Promise<string> {
-  await tx.run(sql`INSERT INTO webhook_callbacks (id, app, url) VALUES (${id}, ${app}, ${url}) ON CONFLICT DO NOTHING`);
+  await tx.runAny(sql`INSERT INTO webhook_callbacks (id, app, url) VALUES (${id}, ${app}, ${url}) ON CONFLICT DO NOTHING`);
   return (await findCallbackId(tx, app, url)) ?? id;
 }
 
@@ -55,17 +55,17 @@ export async function markFailing(tx: Transaction, id: string, sinceMs: number):
 
 /** It works: it neither fails nor is paused any more. */
 export async function markWorking(tx: Transaction, id: string): Promise<void> {
-  await tx.run(sql`UPDATE webhook_callbacks SET failing_since_ms = NULL, alerted_ms = NULL, paused_ms = NULL WHERE id = ${id}`);
+  await tx.runAny(sql`UPDATE webhook_callbacks SET failing_since_ms = NULL, alerted_ms = NULL, paused_ms = NULL WHERE id = ${id}`);
   tx.invalidate(callbackFact, id);
 }
 
 export async function markAlerted(tx: Transaction, id: string, nowMs: number): Promise<void> {
-  await tx.run(sql`UPDATE webhook_callbacks SET alerted_ms = ${nowMs} WHERE id = ${id}`);
+  await tx.runAny(sql`UPDATE webhook_callbacks SET alerted_ms = ${nowMs} WHERE id = ${id}`);
   tx.invalidate(callbackFact, id);
 }
 
 export async function markPaused(tx: Transaction, id: string, nowMs: number): Promise<void> {
-  await tx.run(sql`UPDATE webhook_callbacks SET paused_ms = ${nowMs} WHERE id = ${id} AND paused_ms IS NULL`);
+  await tx.runAny(sql`UPDATE webhook_callbacks SET paused_ms = ${nowMs} WHERE id = ${id} AND paused_ms IS NULL`);
   tx.invalidate(callbackFact, id);
 }
 

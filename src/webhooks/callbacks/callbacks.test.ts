@@ -12,17 +12,16 @@ import {
 import { newWorkStore, onBothDatabases } from "#harness/work-database";
 import { sql } from "#storage/sql";
 import { listDeliveries, listEventsOf } from "../history/list.store.ts";
-import { webhookMigrations } from "../webhooks.migrations.ts";
 import { listCallbacks } from "./callbacks.store.ts";
 
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
 
 onBothDatabases("routes and callbacks", (kind) => {
-  async function open(hasCallback = true): Promise<{ fixture: WebhookFixture; receiver: Receiver }> {
+  async function open(): Promise<{ fixture: WebhookFixture; receiver: Receiver }> {
     const receiver = startReceiver();
     const database = await (await newWorkStore(kind, fixtureMigrations)).open();
-    return { fixture: openWebhooks(database, { features: newFeatures(hasCallback ? receiver.url : undefined) }), receiver };
+    return { fixture: openWebhooks(database, { features: newFeatures(receiver.url) }), receiver };
   }
   const deliveries = async ({ database }: WebhookFixture) => (await listDeliveries(database.reader, {}, { limit: 100 })).rows;
   const callbacks = async ({ database }: WebhookFixture) => (await listCallbacks(database.reader, { limit: 100 })).rows;
@@ -75,85 +74,6 @@ onBothDatabases("routes and callbacks", (kind) => {
     fixture.features.overrides.set("1001 4001", override.url);
     await fixture.loop.runDue();
     expect([valuesAt(override), valuesAt(receiver)]).toEqual([[{ n: 1 }], []]);
-  });
-
-  test("without a callback, or with one that is not verified, events wait and say why; once it is there they arrive", async () => {
-    const { fixture, receiver } = await open(false);
-    await fixture.emit("4001", { n: 1 });
-    await fixture.loop.runDue();
-    fixture.features.apps.set("1001", { url: receiver.url, isVerified: false, secret: "s" });
-    await fixture.database.write(async (tx) => tx.invalidate("app", "1001"));
-    await fixture.emit("4001", { n: 2 });
-    await fixture.loop.runDue();
-    const reasons = (await deliveries(fixture)).map(({ attempts }) => JSON.parse(attempts).at(-1).error);
-    expect(reasons).toEqual(["callback_not_verified", "no_callback"]);
-    fixture.features.apps.set("1001", { url: receiver.url, secret: "s" });
-    await fixture.database.write(async (tx) => tx.invalidate("app", "1001"));
-    await rerouted(fixture);
-    await fixture.loop.runDue();
-    expect(valuesAt(receiver)).toEqual([{ n: 1 }, { n: 2 }]);
-  });
-
-  test("D-62: what leads nowhere for one app never travels with another app's delivery", async () => {
-    const { fixture, receiver } = await open(false);
-    const other = startReceiver();
-    const { features } = fixture;
-    features.apps.set("1002", { url: other.url, isVerified: false, secret: "t" });
-    features.subscribers = () => ["1001", "1002"];
-    for (const n of [1, 2]) await fixture.emit("4001", { n });
-    await fixture.loop.runDue();
-    const verify = async (app: string, url: string) => {
-      features.apps.set(app, { url, secret: "s" });
-      await fixture.database.write(async (tx) => tx.invalidate("app", app));
-      await rerouted(fixture, app);
-      await fixture.loop.runDue();
-    };
-    await verify("1002", other.url);
-    expect({ first: valuesAt(receiver), second: valuesAt(other) }).toEqual({ first: [], second: [{ n: 1 }, { n: 2 }] });
-    await verify("1001", receiver.url);
-    expect({ first: valuesAt(receiver), second: valuesAt(other) }).toEqual({ first: [{ n: 1 }, { n: 2 }], second: [{ n: 1 }, { n: 2 }] });
-  });
-
-  test("D-62: batches that an older program formed of two apps' deliveries are taken apart", async () => {
-    const { fixture, receiver } = await open(false);
-    const other = startReceiver();
-    const { features, database } = fixture;
-    features.apps.set("1002", { secret: "t" });
-    features.subscribers = () => ["1001", "1002"];
-    await fixture.emit("4001", { n: 1 });
-    const [head, member] = (await deliveries(fixture)).reverse();
-    if (head === undefined || member === undefined) throw new Error("not stored");
-    expect({ head: head.app, member: member.app }).toEqual({ head: "1001", member: "1002" });
-    const joinWrongly = sql`
-      UPDATE webhook_deliveries SET status = 4, first_lane = NULL, queue_entity = NULL, head = ${head.id} WHERE id = ${member.id}`;
-    const migration = webhookMigrations.migrations.find(({ name }) => name === "batches_of_one_app");
-    await database.write(async (tx) => {
-      await tx.run(joinWrongly);
-      await tx.run(sql`UPDATE webhook_deliveries SET members = 1 WHERE id = ${head.id}`);
-      for (const text of migration?.statements ?? []) await tx.run({ query: { text }, values: [] });
-    });
-    expect((await deliveries(fixture)).map(({ id, members, status }) => ({ id, members, status }))).toEqual([
-      { id: member.id, members: 0, status: 0 },
-      { id: head.id, members: 0, status: 0 },
-    ]);
-    features.apps.set("1001", { url: receiver.url, secret: "s" }).set("1002", { url: other.url, secret: "t" });
-    await database.write(async (tx) => ["1001", "1002"].forEach((app) => tx.invalidate("app", app)));
-    for (const app of ["1001", "1002"]) await rerouted(fixture, app);
-    await fixture.loop.runDue();
-    expect({ first: valuesAt(receiver), second: valuesAt(other) }).toEqual({ first: [{ n: 1 }], second: [{ n: 1 }] });
-  });
-
-  test("events without a callback have failed after the whole table, and can be replayed", async () => {
-    const { fixture, receiver } = await open(false);
-    await fixture.emit("4001", { n: 1 });
-    await fixture.advance(37 * HOUR);
-    const [row] = await deliveries(fixture);
-    expect(row?.status).toBe(3);
-    fixture.features.apps.set("1001", { url: receiver.url, secret: "s" });
-    await fixture.database.write(async (tx) => tx.invalidate("app", "1001"));
-    expect(await fixture.webhooks.replay(row?.id as string)).toBe(true);
-    await fixture.loop.runDue();
-    expect(valuesAt(receiver)).toEqual([{ n: 1 }]);
   });
 
   test("a callback that fails for an hour raises an alert, once; one that works again does not", async () => {

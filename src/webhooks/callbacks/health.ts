@@ -2,8 +2,10 @@
  * Whether a callback works, as the results of its attempts say. The first failure after a success starts two timers: after an
  * hour the operator is alerted, after five days the callback is paused. A success stops both.
  */
+
 import type { Jobs } from "#jobs/jobs";
 import type { Transaction } from "#storage/database";
+import { eitherWay } from "#storage/outcomes";
 import { findCallback, markFailing, markWorking } from "./callbacks.store.ts";
 import type { Callbacks } from "./callbacks.ts";
 
@@ -41,6 +43,6 @@ export async function saveHealth(
 /** It works, or is expected to: it neither fails nor is paused any more. */
 export async function resumeCallback(tx: Transaction, jobs: Jobs<unknown>, id: string): Promise<void> {
   await markWorking(tx, id);
-  await jobs.cancel(tx, alertJob, id);
-  await jobs.cancel(tx, pauseJob, id);
+  await eitherWay(jobs.cancel(tx, alertJob, id));
+  await eitherWay(jobs.cancel(tx, pauseJob, id));
 }

@@ -33,20 +33,20 @@ export interface ClaimedRow extends EventRow {
 }
 
 export async function insertEvent(tx: Transaction, event: EventRow, deliveries: number): Promise<void> {
-  await tx.run(sql`
+  await tx.runOne(sql`
     INSERT INTO webhook_events (id, object, field, entity, phone, time_ms, deliveries, payload)
     VALUES (${event.id}, ${event.object}, ${event.field}, ${event.entity}, ${event.phone}, ${event.time_ms}, ${deliveries}, ${event.payload})`);
 }
 
 export async function insertDelivery(tx: Transaction, id: string, event: EventRow, app: string, queue: string): Promise<void> {
-  await tx.run(sql`
+  await tx.runOne(sql`
     INSERT INTO webhook_deliveries (id, event, app, lane, status, first_lane, queue_entity, members, fence, tries, attempts)
     VALUES (${id}, ${event.id}, ${app}, ${queue}, 0, ${queue}, ${event.entity}, 0, 0, 0, '[]')`);
 }
 
 /** Claimed from its beginning; see `DeliveryDispatcher.fenceForNew`. */
 export async function insertSending(tx: Transaction, { id, event, app, lane, entity, first_attempt_ms }: ClaimedRow, fence: number): Promise<void> {
-  await tx.run(sql`
+  await tx.runOne(sql`
     INSERT INTO webhook_deliveries (id, event, app, lane, status, queue_entity, members, fence, first_attempt_ms, tries, attempts)
     VALUES (${id}, ${event}, ${app}, ${lane}, 1, ${entity}, 0, ${fence}, ${first_attempt_ms}, 0, '[]')`);
 }
@@ -148,11 +148,11 @@ export function lockRetries(tx: Transaction, ids: readonly string[]): Promise<Cl
 
 export async function claimFirsts(tx: Transaction, ids: readonly string[], fence: number, nowMs: number): Promise<void> {
   const claim = sql`UPDATE webhook_deliveries SET status = 1, first_lane = NULL, fence = ${fence}, first_attempt_ms = ${nowMs} WHERE fence = 0`;
-  await tx.run(withIds(claim, "id", ids));
+  await tx.runAny(withIds(claim, "id", ids));
 }
 
 export async function claimRetries(tx: Transaction, ids: readonly string[], fence: number): Promise<void> {
-  await tx.run(withIds(sql`UPDATE webhook_deliveries SET status = 1, retry_due_ms = NULL, fence = ${fence} WHERE fence = 0`, "id", ids));
+  await tx.runAny(withIds(sql`UPDATE webhook_deliveries SET status = 1, retry_due_ms = NULL, fence = ${fence} WHERE fence = 0`, "id", ids));
 }
 
 /**
@@ -176,8 +176,8 @@ export async function lockWaiting(tx: Transaction, ids: readonly string[]): Prom
 export async function joinMembers(tx: Transaction, head: string, ids: readonly string[]): Promise<void> {
   // 4: it travels in another delivery's POST.
   const join = sql`UPDATE webhook_deliveries SET status = 4, first_lane = NULL, queue_entity = NULL, head = ${head} WHERE fence = 0`;
-  await tx.run(withIds(join, "id", ids));
-  await tx.run(sql`UPDATE webhook_deliveries SET members = ${ids.length} WHERE id = ${head}`);
+  await tx.runAny(withIds(join, "id", ids));
+  await tx.runAny(sql`UPDATE webhook_deliveries SET members = ${ids.length} WHERE id = ${head}`);
 }
 
 /** The events of the deliveries that joined `head`, in the order of their body. */
@@ -211,7 +211,7 @@ export async function saveResults(tx: Transaction, rows: readonly ResultRow[]): 
     const { id, fence, status, attempts, due_ms, ended_ms } = rows[at] ?? last;
     values.push(id, fence, status, attempts, due_ms, ended_ms);
   }
-  await tx.run(
+  await tx.runAny(
     append(
       results,
       textOnce(`results ${size}`, () => resultsText(size)),
@@ -236,12 +236,11 @@ export async function saveMove(
   fence: number,
   queue: string,
   nowMs: number,
-): Promise<boolean> {
-  const changed = await tx.run(sql`
+): Promise<void> {
+  await tx.runAny(sql`
     UPDATE webhook_deliveries SET status = 0, fence = 0, lane = ${queue}, first_lane = ${isFirst ? queue : null},
       queue_entity = ${isFirst ? entity : null}, retry_due_ms = ${isFirst ? null : nowMs}
     WHERE id = ${id} AND fence = ${fence}`);
-  return changed > 0;
 }
 
 /** What an ended session was sending. */
@@ -253,25 +252,47 @@ export function findSending(tx: Reader, fence: number): Promise<{ id: string; at
 
 const QUEUES_MAX = 100_000;
 
+export interface QueueWithFirsts extends Row {
+  queue: string;
+  oldest: string;
+}
+
 /** Every queue in which a delivery waits for its first attempt; the index is hopped through, queue by queue. */
-export async function findQueuesWithFirsts(reader: Reader): Promise<string[]> {
-  const rows = await reader.all<{ queue: string }>(sql`
+export function findQueuesWithFirsts(reader: Reader): Promise<QueueWithFirsts[]> {
+  return reader.all<QueueWithFirsts>(sql`
     WITH RECURSIVE queues (id) AS (
       SELECT MIN(d.first_lane) FROM webhook_deliveries d WHERE d.first_lane IS NOT NULL
       UNION ALL
       SELECT (SELECT MIN(d.first_lane) FROM webhook_deliveries d WHERE d.first_lane > queues.id) FROM queues WHERE queues.id IS NOT NULL)
-    SELECT CAST(queues.id AS TEXT) AS queue FROM queues WHERE queues.id IS NOT NULL LIMIT ${QUEUES_MAX}`);
-  return rows.map(({ queue }) => queue);
+    SELECT CAST(queues.id AS TEXT) AS queue,
+      CAST((SELECT MIN(d.id) FROM webhook_deliveries d WHERE d.first_lane = queues.id) AS TEXT) AS oldest
+    FROM queues WHERE queues.id IS NOT NULL LIMIT ${QUEUES_MAX}`);
 }
 
-/** Every queue with retries, and when the first of them is due. */
-export function findQueuesWithRetries(reader: Reader): Promise<{ queue: string; due_ms: number }[]> {
-  return reader.all<{ queue: string; due_ms: number }>(sql`
+export interface QueueWithRetries extends Row {
+  queue: string;
+  due_ms: number;
+  oldest: string;
+}
+
+/** Every queue with retries, and the first of them. */
+export function findQueuesWithRetries(reader: Reader): Promise<QueueWithRetries[]> {
+  return reader.all<QueueWithRetries>(sql`
     WITH RECURSIVE queues (id) AS (
       SELECT MIN(d.lane) FROM webhook_deliveries d WHERE d.retry_due_ms IS NOT NULL
       UNION ALL
       SELECT (SELECT MIN(d.lane) FROM webhook_deliveries d WHERE d.retry_due_ms IS NOT NULL AND d.lane > queues.id) FROM queues WHERE queues.id IS NOT NULL)
     SELECT CAST(queues.id AS TEXT) AS queue,
-      (SELECT MIN(d.retry_due_ms) FROM webhook_deliveries d WHERE d.lane = queues.id AND d.retry_due_ms IS NOT NULL) AS due_ms
+      (SELECT MIN(d.retry_due_ms) FROM webhook_deliveries d WHERE d.lane = queues.id AND d.retry_due_ms IS NOT NULL) AS due_ms,
+      CAST((SELECT d.id FROM webhook_deliveries d WHERE d.lane = queues.id AND d.retry_due_ms IS NOT NULL
+        ORDER BY d.retry_due_ms, d.id LIMIT 1) AS TEXT) AS oldest
     FROM queues WHERE queues.id IS NOT NULL LIMIT ${QUEUES_MAX}`);
+}
+
+/** Whether an earlier delivery of its entity is before it, in its queue. */
+export async function isBehindAnother(reader: Reader, delivery: string): Promise<boolean> {
+  const row = await reader.get(sql`
+    SELECT 1 AS one FROM webhook_deliveries d JOIN webhook_deliveries o ON o.lane = d.lane AND o.queue_entity = d.queue_entity AND o.id < d.id
+    WHERE d.id = ${delivery} LIMIT 1`);
+  return row !== undefined;
 }

@@ -12,9 +12,10 @@ import type { WebhookObserver } from "../observer.ts";
 import { attemptDelivery } from "./attempt.ts";
 import { withAttempt } from "./attempts.ts";
 import { type Claimed, type Claims, claim } from "./claims.ts";
-import { findQueuesWithFirsts, findQueuesWithRetries, findSending, NO_CALLBACK, saveResults, WAITING } from "./deliveries.store.ts";
+import { findQueuesWithFirsts, findQueuesWithRetries, findSending, isBehindAnother, NO_CALLBACK, saveResults, WAITING } from "./deliveries.store.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import { isAttempted, type Outcome } from "./outcome.ts";
+import { OverdueWatch } from "./overdue.ts";
 import type { EndpointQueue } from "./queue/endpoint-queue.ts";
 import { CLAIMED_MAX, EndpointQueues } from "./queue/endpoint-queues.ts";
 import { ResultWriter, type StoredResult } from "./results.ts";
@@ -49,6 +50,7 @@ export class DeliveryDispatcher implements WorkSource {
   #looksAsked = 1;
   #looksMade = 0;
   #lookedAtMs = 0;
+  readonly #overdue = new OverdueWatch();
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
@@ -92,6 +94,8 @@ export class DeliveryDispatcher implements WorkSource {
     if (isHurried || isLast || this.#mustFlush) await this.#flush();
     await this.#look(session.isShared, isHurried);
     const claimed = isLast ? 0 : await this.#claim(session, nowMs, isHurried);
+    // After the claim, so that a process that was suspended does not report what it claims now.
+    if (!isLast) await this.#watchOverdue();
     const didWork = claimed > 0 || (isHurried && this.#hasStored);
     this.#hasStored = false;
     return { didWork, nextDueMs: this.#queues.nextDueMs(nowMs) };
@@ -117,6 +121,36 @@ export class DeliveryDispatcher implements WorkSource {
     tx.afterCommit(() => this.lookAgain());
   }
 
+  /**
+   * Reports deliveries that have been overdue for half a minute of real time, and claims them. Called at any other time it
+   * compares with the call before.
+   */
+  async checkOverdue(monotonicMs: number): Promise<void> {
+    const { database, clock, observer, loop } = this.#options;
+    const nowMs = clock.nowMs();
+    const [firsts, retries] = await Promise.all([findQueuesWithFirsts(database.reader), findQueuesWithRetries(database.reader)]);
+    const oldest = [
+      ...firsts.map((one) => ({ queue: one.queue, delivery: one.oldest, isRetry: false })),
+      ...retries.filter(({ due_ms }) => due_ms <= nowMs).map((one) => ({ queue: one.queue, delivery: one.oldest, isRetry: true })),
+    ];
+    for (const one of this.#overdue.compare(oldest, monotonicMs)) {
+      const { queue, delivery, isRetry } = one;
+      if (!(await this.#queues.hasRoom(queue, isRetry))) continue;
+      if (!isRetry && (await isBehindAnother(database.reader, delivery))) continue;
+      observer.deliveryOverdue(one);
+      if (isRetry) this.#queues.get(queue).retryWaits(nowMs);
+      else this.#queues.get(queue).firstWaits();
+      loop.wake(this);
+    }
+  }
+
+  async #watchOverdue(): Promise<void> {
+    // time: how long a receiver may be kept waiting is real time.
+    const monotonicMs = performance.now();
+    if (this.#overdue.waitMs(monotonicMs) === 0) await this.checkOverdue(monotonicMs);
+    this.#options.loop.wakeIn(this, this.#overdue.waitMs(monotonicMs));
+  }
+
   get #mustLook(): boolean {
     return this.#looksMade < this.#looksAsked;
   }
@@ -138,7 +172,7 @@ export class DeliveryDispatcher implements WorkSource {
     const asked = this.#looksAsked;
     const [firsts, retries] = await Promise.all([findQueuesWithFirsts(reader), findQueuesWithRetries(reader)]);
     this.#looksMade = asked;
-    for (const id of firsts) this.#queues.get(id).firstWaits();
+    for (const { queue } of firsts) this.#queues.get(queue).firstWaits();
     for (const { queue, due_ms } of retries) this.#queues.get(queue).retryWaits(due_ms);
   }
 

@@ -105,8 +105,8 @@ export function listReplayable(
 
 /** What has ended begins its retry table anew; a retry that waits is due at once; what is under way or waits for its first attempt is let be. */
 export async function saveReplay(tx: Transaction, id: string, nowMs: number): Promise<void> {
-  await tx.run(sql`
+  await tx.runAny(sql`
     UPDATE webhook_deliveries SET status = 0, retry_due_ms = ${nowMs}, first_attempt_ms = ${nowMs}, tries = 0, ended_ms = NULL
     WHERE id = ${id} AND status IN (2, 3)`);
-  await tx.run(sql`UPDATE webhook_deliveries SET retry_due_ms = ${nowMs} WHERE id = ${id} AND retry_due_ms > ${nowMs}`);
+  await tx.runAny(sql`UPDATE webhook_deliveries SET retry_due_ms = ${nowMs} WHERE id = ${id} AND retry_due_ms > ${nowMs}`);
 }

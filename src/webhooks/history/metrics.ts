@@ -1,4 +1,4 @@
-/** What was sent, by callback and field, kept so cheaply that each attempt is counted. `/metrics` reads it. */
+/** Counts attempts by callback and field, for `/metrics`. */
 import type { AttemptSeen, BrokenPayload } from "../observer.ts";
 
 /** Upper edges in ms: receivers answer in a few, and have 15 s (D-62). */
@@ -6,7 +6,7 @@ export const ATTEMPT_EDGES_MS: readonly number[] = [5, 10, 25, 50, 100, 250, 500
 
 export interface AttemptMetrics {
   readonly app: string;
-  /** The callback's id; 0: it led nowhere. */
+  /** The callback's id. */
   readonly callback: string;
   readonly object: string;
   readonly field: string;
@@ -15,7 +15,7 @@ export interface AttemptMetrics {
   failed: number;
   /** Events in the POSTs that were taken. */
   updates: number;
-  /** Attempts per edge, not summed up; the last counts those above all edges. */
+  /** Attempts per edge, not cumulative; the last counts those above all edges. */
   readonly durations: number[];
   durationSumMs: number;
 }
@@ -26,13 +26,14 @@ export interface BrokenMetrics {
   count: number;
 }
 
-/** Callbacks times fields; those beyond share one entry, so that memory stays flat. */
+/** Callbacks times fields; those beyond share one entry, so that memory stays bounded. */
 const ENTRIES_MAX = 5_000;
 
 export class DeliveryMetrics {
   readonly #entries = new Map<string, AttemptMetrics>();
   /** There are only as many as the catalogue has fields. */
   readonly #broken = new Map<string, BrokenMetrics>();
+  #overdue = 0;
 
   record({ row, updates, outcome }: AttemptSeen): void {
     const metrics = this.#entryFor(row);
@@ -54,6 +55,15 @@ export class DeliveryMetrics {
     const known = this.#broken.get(key);
     if (known === undefined) this.#broken.set(key, { object, field, count: 1 });
     else known.count++;
+  }
+
+  recordOverdue(): void {
+    this.#overdue++;
+  }
+
+  /** Deliveries that waited though they could be sent. */
+  get overdue(): number {
+    return this.#overdue;
   }
 
   brokenPayloads(): Iterable<Readonly<BrokenMetrics>> {

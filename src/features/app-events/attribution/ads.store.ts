@@ -1,8 +1,10 @@
 /** Ads and their touches, that is clicks and impressions. */
+
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { eitherWay } from "#storage/outcomes";
 import { append, type Row, type Sql, sql } from "#storage/sql";
 import { comparableIdentity } from "../intake/parse-request.ts";
 import { inLists } from "../log/rows.store.ts";
@@ -38,14 +40,14 @@ export async function listAds(reader: Reader, page: PageRequest): Promise<ListPa
 
 export async function insertAd(tx: Transaction, ad: Ad): Promise<boolean> {
   if (!(await insertNode(tx, { id: nodeId(ad.id), type: "ad", owner: nodeId(ad.app) }))) return false;
-  await tx.run(sql`
+  await tx.runOne(sql`
     INSERT INTO ads (id, app, campaign_id, objective, tracked_apps)
     VALUES (${ad.id}, ${ad.app}, ${ad.campaign_id}, ${ad.objective}, ${JSON.stringify(ad.tracked_apps)})`);
   return true;
 }
 
 export async function saveAd(tx: Transaction, ad: Ad): Promise<void> {
-  await tx.run(sql`
+  await tx.runOne(sql`
     UPDATE ads SET campaign_id = ${ad.campaign_id}, objective = ${ad.objective}, tracked_apps = ${JSON.stringify(ad.tracked_apps)}
     WHERE id = ${ad.id}`);
 }
@@ -59,15 +61,15 @@ export async function untrackApp(tx: Transaction, app: NodeId): Promise<void> {
 /** Deletes an ad and its touches. */
 export async function deleteAd(tx: Transaction, id: string): Promise<boolean> {
   if ((await tx.run(sql`DELETE FROM ads WHERE id = ${id}`)) === 0) return false;
-  await tx.run(sql`DELETE FROM ad_touch_identities WHERE touch IN (SELECT t.id FROM ad_touches t WHERE t.ad = ${id})`);
-  await tx.run(sql`DELETE FROM ad_touches WHERE ad = ${id}`);
+  await tx.runAny(sql`DELETE FROM ad_touch_identities WHERE touch IN (SELECT t.id FROM ad_touches t WHERE t.ad = ${id})`);
+  await tx.runAny(sql`DELETE FROM ad_touches WHERE ad = ${id}`);
   await deleteNode(tx, nodeId(id));
   return true;
 }
 
 export async function deleteAdsOfApp(tx: Transaction, app: NodeId): Promise<void> {
   const ads = await tx.all<{ id: string }>(sql`SELECT CAST(a.id AS TEXT) AS id FROM ads a WHERE a.app = ${app}`);
-  for (const { id } of ads) await deleteAd(tx, id);
+  for (const { id } of ads) await eitherWay(deleteAd(tx, id));
 }
 
 /** A new touch. `identities` are ids of the device (`device:…`, `cookie:…`) and persons (`em:…`). */
@@ -80,9 +82,11 @@ export interface NewTouch {
 }
 
 export async function insertTouch(tx: Transaction, { id, ad, kind, time, identities }: NewTouch): Promise<void> {
-  await tx.run(sql`INSERT INTO ad_touches (id, ad, kind, time, identities) VALUES (${id}, ${ad}, ${kind}, ${time}, ${JSON.stringify(identities)})`);
+  await tx.runOne(
+    sql`INSERT INTO ad_touches (id, ad, kind, time, identities) VALUES (${id}, ${ad}, ${kind}, ${time}, ${JSON.stringify(identities)})`,
+  );
   for (const identity of identities)
-    await tx.run(sql`INSERT INTO ad_touch_identities (identity, touch) VALUES (${identity}, ${id}) ON CONFLICT DO NOTHING`);
+    await tx.runAny(sql`INSERT INTO ad_touch_identities (identity, touch) VALUES (${identity}, ${id}) ON CONFLICT DO NOTHING`);
 }
 
 interface TouchRow extends AdRow {

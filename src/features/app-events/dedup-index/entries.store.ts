@@ -94,7 +94,7 @@ export class TableIndex implements LogIndex {
 
   async forgetUpTo(tx: Transaction, app: NodeId, request: number): Promise<void> {
     for (let from = 0; from < 2 ** 53; from += SLICE) {
-      await tx.run(sql`
+      await tx.runAny(sql`
         DELETE FROM app_event_index WHERE app = ${app} AND fingerprint >= ${from} AND fingerprint < ${from + SLICE} AND call <= ${request}
           AND NOT EXISTS (SELECT 1 FROM app_events e WHERE e.app = app_event_index.app AND e.call = app_event_index.call)`);
     }

@@ -141,8 +141,8 @@ export class RunIndex implements LogIndex {
       after = last_call;
     }
     for (const last_call of forgotten) {
-      await tx.run(sql`DELETE FROM app_event_run_pages WHERE app = ${app} AND last_call = ${last_call}`);
-      await tx.run(sql`DELETE FROM app_event_runs WHERE app = ${app} AND last_call = ${last_call}`);
+      await tx.runAny(sql`DELETE FROM app_event_run_pages WHERE app = ${app} AND last_call = ${last_call}`);
+      await tx.runAny(sql`DELETE FROM app_event_runs WHERE app = ${app} AND last_call = ${last_call}`);
     }
     tx.afterCommit(() => {
       const index = this.#apps.get(app);
@@ -196,7 +196,7 @@ export class RunIndex implements LogIndex {
     const filter = Filter.of(keys.size);
     const probe = new Probe();
     keys.visit((fingerprint) => filter.add(probe.set(fingerprint)));
-    await tx.run(sql`
+    await tx.runAny(sql`
       INSERT INTO app_event_runs (app, last_call, entries, page_bits, first_time, last_time, filter)
       VALUES (${app}, ${last_call}, ${entries}, ${page_bits}, ${times.first}, ${times.last}, ${filter.bytes})
       ON CONFLICT DO NOTHING`);

@@ -4,7 +4,6 @@ import type { Transaction } from "#storage/database";
 import type { FactCache } from "#storage/facts";
 import { deactivatedName, eventPath, tooManyNames } from "../app-events.errors.ts";
 import { countActiveNames, eventNameKey, findNames, insertNames } from "./names.store.ts";
-import type { Report } from "./report.ts";
 
 /** Whether a stored name is active. Other processes see a deactivation within 1 s; absence is never cached. */
 export type KnownNames = FactCache<{ readonly active: boolean }>;
@@ -12,6 +11,8 @@ export type KnownNames = FactCache<{ readonly active: boolean }>;
 /** What the quota needs of a report. */
 interface NamedEvents {
   readonly events: readonly { readonly name: string }[];
+  /** The parameter that contained them, for errors. */
+  readonly list: string;
   readonly event_name_limit: number;
 }
 
@@ -53,7 +54,7 @@ export class NameQuota {
   }
 
   /** Adds the new names of a request, or returns the error and adds none. */
-  admit({ events, list }: Report): Error | undefined {
+  admit({ events, list }: NamedEvents): Error | undefined {
     let added: Set<string> | undefined;
     for (const [at, { name }] of events.entries()) {
       const active = this.#states.get(name);

@@ -162,11 +162,11 @@ export async function deleteEventsBetween(tx: Transaction, app: NodeId, after: n
     WHERE e.app = ${app} AND e.call > ${after} AND e.call <= ${last} AND e.event_id IS NOT NULL AND e.time > ${repeatable} ORDER BY e.call`);
   let from = after;
   for (const call of [...kept.map((row) => row.call), last + 1]) {
-    await tx.run(sql`DELETE FROM app_events WHERE app = ${app} AND call > ${from} AND call < ${call}`);
+    await tx.runAny(sql`DELETE FROM app_events WHERE app = ${app} AND call > ${from} AND call < ${call}`);
     from = call;
   }
   if ((await lastRequestOf(tx, app)) > last) return;
-  await tx.run(sql`INSERT INTO app_event_last_calls (app, call) VALUES (${app}, ${last}) ON CONFLICT (app) DO UPDATE SET call = excluded.call`);
+  await tx.runAny(sql`INSERT INTO app_event_last_calls (app, call) VALUES (${app}, ${last}) ON CONFLICT (app) DO UPDATE SET call = excluded.call`);
 }
 
 /** Whether the log has a request above `after` up to `last`. */
@@ -193,12 +193,12 @@ export async function listAppsWithEvents(reader: Reader): Promise<NodeId[]> {
 export async function deleteEventsOfApp(tx: Transaction, app: NodeId): Promise<void> {
   for (const { name } of await listNames(tx, app)) tx.invalidate(eventNameFact, eventNameKey(app, name));
   tx.invalidate(logIndexFact, app);
-  await tx.run(sql`DELETE FROM app_events WHERE app = ${app}`);
-  await tx.run(sql`DELETE FROM app_event_last_calls WHERE app = ${app}`);
-  await tx.run(sql`DELETE FROM app_event_names WHERE app = ${app}`);
-  await tx.run(sql`DELETE FROM app_event_sums WHERE app = ${app}`);
-  await tx.run(sql`DELETE FROM app_installs WHERE app = ${app}`);
-  await tx.run(sql`DELETE FROM app_event_index WHERE app = ${app}`);
-  await tx.run(sql`DELETE FROM app_event_run_pages WHERE app = ${app}`);
-  await tx.run(sql`DELETE FROM app_event_runs WHERE app = ${app}`);
+  await tx.runAny(sql`DELETE FROM app_events WHERE app = ${app}`);
+  await tx.runAny(sql`DELETE FROM app_event_last_calls WHERE app = ${app}`);
+  await tx.runAny(sql`DELETE FROM app_event_names WHERE app = ${app}`);
+  await tx.runAny(sql`DELETE FROM app_event_sums WHERE app = ${app}`);
+  await tx.runAny(sql`DELETE FROM app_installs WHERE app = ${app}`);
+  await tx.runAny(sql`DELETE FROM app_event_index WHERE app = ${app}`);
+  await tx.runAny(sql`DELETE FROM app_event_run_pages WHERE app = ${app}`);
+  await tx.runAny(sql`DELETE FROM app_event_runs WHERE app = ${app}`);
 }

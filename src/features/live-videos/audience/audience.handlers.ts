@@ -1,6 +1,7 @@
 import type { Static } from "typebox";
 import type { ListRequest, OperationRequest } from "#graph/contract/operation";
 import { notFoundNode } from "#graph/pipeline/route";
+import { insertMinted } from "#graph/worlds/minted-node";
 import { unixSeconds } from "#kernel/clock";
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
@@ -24,10 +25,8 @@ export async function handleListReactions(request: ListRequest, reader: Reader) 
 export async function handleCreateComment(request: OperationRequest<Static<typeof createComment.params>>, tx: Transaction) {
   const { node, params, world } = request;
   await requirePublished(request, tx);
-  const id = world.ids.mint();
-  const created_time = unixSeconds(world.clock);
-  await insertComment(tx, { page: node.owner, video: node.id, id, ...actorOf(request), message: params.message, created_time });
-  return { id };
+  const comment = { page: node.owner, video: node.id, ...actorOf(request), message: params.message, created_time: unixSeconds(world.clock) };
+  return { id: await insertMinted(world.ids, (id) => insertComment(tx, { ...comment, id })) };
 }
 
 export async function handleCreateReaction(request: OperationRequest<Static<typeof createReaction.params>>, tx: Transaction) {

@@ -55,20 +55,20 @@ export const listAllComments = (reader: Reader, request: PageRequest): Promise<L
 /** Returns whether the id was free. */
 export async function insertComment(tx: Transaction, row: CommentRow): Promise<boolean> {
   if (!(await insertNode(tx, { id: nodeId(row.id), type: "live_comment", owner: nodeId(row.video) }))) return false;
-  await tx.run(sql`
+  await tx.runOne(sql`
     INSERT INTO live_comments (page, video, id, actor, actor_type, message, created_time)
     VALUES (${row.page}, ${row.video}, ${row.id}, ${row.actor}, ${row.actor_type}, ${row.message}, ${row.created_time})`);
   return true;
 }
 
 export async function updateComment(tx: Transaction, row: CommentRow): Promise<void> {
-  await tx.run(sql`
+  await tx.runOne(sql`
     UPDATE live_comments SET actor = ${row.actor}, actor_type = ${row.actor_type}, message = ${row.message}, created_time = ${row.created_time}
     WHERE page = ${row.page} AND video = ${row.video} AND id = ${row.id}`);
 }
 
 export async function deleteComment(tx: Transaction, { page, video, id }: CommentRow): Promise<void> {
-  await tx.run(sql`DELETE FROM live_comments WHERE page = ${page} AND video = ${video} AND id = ${id}`);
+  await tx.runAny(sql`DELETE FROM live_comments WHERE page = ${page} AND video = ${video} AND id = ${id}`);
   await deleteNode(tx, nodeId(id));
 }
 
@@ -95,14 +95,14 @@ export const listAllReactions = (reader: Reader, request: PageRequest): Promise<
 
 /** Each person or page has one reaction; a new one replaces it. */
 export async function saveReaction(tx: Transaction, row: ReactionRow): Promise<void> {
-  await tx.run(sql`
+  await tx.runOne(sql`
     INSERT INTO live_reactions (page, video, actor, actor_type, type, reacted_ms)
     VALUES (${row.page}, ${row.video}, ${row.actor}, ${row.actor_type}, ${row.type}, ${row.reacted_ms})
     ON CONFLICT (page, video, actor) DO UPDATE SET type = excluded.type, reacted_ms = excluded.reacted_ms`);
 }
 
 export async function deleteReaction(tx: Transaction, { page, video, actor }: ReactionRow): Promise<void> {
-  await tx.run(sql`DELETE FROM live_reactions WHERE page = ${page} AND video = ${video} AND actor = ${actor}`);
+  await tx.runAny(sql`DELETE FROM live_reactions WHERE page = ${page} AND video = ${video} AND actor = ${actor}`);
 }
 
 /** Deletes the comments and reactions of a video that is being deleted (LIVE-14). */
@@ -110,14 +110,14 @@ export async function deleteAudience(tx: Transaction, page: string, video: strin
   const comments = await tx.all<{ id: string }>(
     sql`SELECT CAST(c.id AS TEXT) AS id FROM live_comments c WHERE c.page = ${page} AND c.video = ${video}`,
   );
-  await tx.run(sql`DELETE FROM live_comments WHERE page = ${page} AND video = ${video}`);
+  await tx.runAny(sql`DELETE FROM live_comments WHERE page = ${page} AND video = ${video}`);
   for (const { id } of comments) await deleteNode(tx, nodeId(id));
-  await tx.run(sql`DELETE FROM live_reactions WHERE page = ${page} AND video = ${video}`);
+  await tx.runAny(sql`DELETE FROM live_reactions WHERE page = ${page} AND video = ${video}`);
 }
 
 /** Deletes the comments and reactions of a person or a page that is being removed. */
 export async function deleteActor(tx: Transaction, actor: NodeId): Promise<void> {
   const comments = await tx.all<CommentRow>(append(selectComments, "WHERE c.actor = ?", [actor]));
   for (const comment of comments) await deleteComment(tx, comment);
-  await tx.run(sql`DELETE FROM live_reactions WHERE actor = ${actor}`);
+  await tx.runAny(sql`DELETE FROM live_reactions WHERE actor = ${actor}`);
 }

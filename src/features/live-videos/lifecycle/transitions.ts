@@ -1,8 +1,10 @@
 /** The only code that changes the state of a live video, by the table of `states.ts`. */
+
 import { createHash } from "node:crypto";
 import type { World } from "#graph/worlds/world";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
+import { certain, eitherWay } from "#storage/outcomes";
 import { SEALING_WAITS_MS, STREAM_KEY_BYTES } from "../live-videos.limits.ts";
 import { deleteVideo, findVideoById, type LiveVideoRow, updateVideo } from "../live-videos.store.ts";
 import { liveVideoWebhook } from "../live-videos.webhooks.ts";
@@ -59,7 +61,7 @@ export async function moveVideo(
   const state = transitions[row.state][event];
   if (state === undefined) return undefined;
   if (state === "deleted") {
-    await world.jobs.cancel(tx, DEADLINE_JOB, row.id);
+    await eitherWay(world.jobs.cancel(tx, DEADLINE_JOB, row.id));
     await deleteVideo(tx, row);
     return row;
   }
@@ -103,7 +105,7 @@ export const onMap = (row: LiveVideoRow): LiveVideoRow => ({ ...row, is_on_map: 
 
 /** Schedules or cancels the job according to the row's deadline. */
 export async function setTimer(tx: Transaction, world: World, { id, deadline_ms }: LiveVideoRow): Promise<void> {
-  if (deadline_ms === null) await world.jobs.cancel(tx, DEADLINE_JOB, id);
+  if (deadline_ms === null) await eitherWay(world.jobs.cancel(tx, DEADLINE_JOB, id));
   else await world.jobs.schedule(tx, { kind: DEADLINE_JOB, key: id, dueMs: deadline_ms });
 }
 
@@ -114,9 +116,9 @@ export async function passDeadline(tx: Transaction, world: World, row: LiveVideo
   if (timer === undefined || deadline_ms === null) return;
   // The clock was set back, or the state has changed meanwhile.
   if (deadline_ms > world.clock.nowMs()) return setTimer(tx, world, row);
-  if (state === "ending" && row.sealing_fails === 1) await moveVideo(tx, world, row, "sealing_failed");
+  if (state === "ending" && row.sealing_fails === 1) await certain(moveVideo(tx, world, row, "sealing_failed"), "repeat the sealing");
   // Even if the job is late, the event happens at its deadline, so that the next window starts where this one ended.
-  else await moveVideo(tx, world, row, timer.event, deadline_ms);
+  else await certain(moveVideo(tx, world, row, timer.event, deadline_ms), `apply ${timer.event} to a video that is ${state}`);
 }
 
 /** D-62: emits the webhook field `live_videos` of the page, unless the video is hidden. */

@@ -1,7 +1,9 @@
 /** Fetches feed files from an address through `world.outbound`, which guards the internal network (D-64), and stores them like sent ones. */
+
 import type { World } from "#graph/worlds/world";
 import { CallbackRefused } from "#outbound/address-rules";
-import { RequestFailed } from "#outbound/transport/connection";
+import { RequestFailed } from "#outbound/request";
+import { eitherWay } from "#storage/outcomes";
 import { FeedFileProblem } from "../formats/rows.ts";
 import { FILE_BYTES_MAX } from "../product-feeds.limits.ts";
 import { PartWriter } from "./parts.ts";
@@ -15,7 +17,7 @@ const PARTS_MAX = 1_000_000;
 /** Returns the reason why the file could not be fetched, or undefined when it is stored. */
 export async function fetchFile(world: World, { feed, n }: RunningUpload, url: string): Promise<string | undefined> {
   // An earlier run may have stored parts of an older file.
-  await world.database.write((tx) => deleteParts(tx, feed, n, PARTS_MAX));
+  await world.database.write((tx) => eitherWay(deleteParts(tx, feed, n, PARTS_MAX)));
   const parts = new PartWriter(world, feed, n);
   try {
     const response = await world.outbound.request({
@@ -34,6 +36,7 @@ export async function fetchFile(world: World, { feed, n }: RunningUpload, url: s
     throw error;
   }
   const bytes = await parts.end();
-  await world.database.write((tx) => completeUpload(tx, feed, n, bytes, "running", "running"));
+  // Of an upload that was deleted meanwhile no count can be saved, which ends the run.
+  await world.database.write((tx) => eitherWay(completeUpload(tx, feed, n, bytes, "running", "running")));
   return undefined;
 }

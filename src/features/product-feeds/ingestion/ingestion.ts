@@ -2,9 +2,11 @@
  * One run of an upload: reads the stored file and writes its items to a new generation, which the feed shows at the end, whole or
  * not at all (D-140). A run that is killed leaves items that no feed shows; the next run writes another generation.
  */
+
 import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
 import type { Transaction } from "#storage/database";
+import { certain } from "#storage/outcomes";
 import { type Bytes, textOf } from "../formats/bytes.ts";
 import { FeedTextReader } from "../formats/formats.ts";
 import { FeedFileProblem, type FeedFormat, type RowSink } from "../formats/rows.ts";
@@ -174,7 +176,7 @@ export class Ingestion implements RowSink {
     await this.#world.database.write(async (tx) => {
       if (!(await saveCounts(tx, this.#upload, counts))) throw new UploadLost();
       const ended_time = unixSeconds(this.#world.clock);
-      await endUpload(tx, this.#upload, { status, ended_time, format, problem, errors });
+      await certain(endUpload(tx, this.#upload, { status, ended_time, format, problem, errors }), "end an upload whose counts were saved");
       if (isDone) await showGeneration(tx, feed, generation, this.#counts.items);
     });
   }

@@ -2,11 +2,13 @@
  * The job of a feed: ingests its uploads one by one in the order of arrival, and deletes data that is no longer needed (D-142).
  * Each feed has only one job, so that no two of its files are read at once.
  */
+
 import type { World } from "#graph/worlds/world";
 import type { JobKind, RunningJob } from "#jobs/job-kind";
 import { unixSeconds } from "#kernel/clock";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
+import { eitherWay } from "#storage/outcomes";
 import type { Bytes } from "../formats/bytes.ts";
 import type { FeedFormat } from "../formats/rows.ts";
 import { deleteItems } from "../items.store.ts";
@@ -118,6 +120,6 @@ async function deleteUnused(world: World, feed: NodeId): Promise<void> {
   for (;;) {
     const spare = await findSparePart(database.reader, feed);
     if (spare === undefined) return;
-    await database.write((tx) => deleteParts(tx, feed, spare.n, PARTS_PER_WRITE));
+    await database.write((tx) => eitherWay(deleteParts(tx, feed, spare.n, PARTS_PER_WRITE)));
   }
 }

@@ -89,7 +89,7 @@ export async function insertUpload(
   if (row === undefined) return undefined;
   const n = row.next_upload - 1;
   const status: UploadStatus = source === "url" ? "pending" : "receiving";
-  await tx.run(sql`
+  await tx.runOne(sql`
     INSERT INTO feed_uploads (feed, n, status, source, url, file_name, format, is_complete, bytes, generation, created_time, started_time, ended_time,
       rows, items, items_added, items_replaced, items_removed, bad_rows, duplicates, errors)
     VALUES (${feed}, ${n}, ${status}, ${source}, ${url ?? null}, ${file_name ?? null}, ${format ?? null}, 0, 0, 0, ${created_time}, 0, 0,
@@ -111,9 +111,9 @@ export async function completeUpload(
   return changed === 1;
 }
 
-/** Starts a run with its own generation. An earlier run can no longer write. */
+/** Starts a run with its own generation. An earlier run can no longer write; this one cannot either if the upload is deleted meanwhile. */
 export async function claimUpload(tx: Transaction, feed: string, n: number, generation: number, now: number): Promise<void> {
-  await tx.run(sql`
+  await tx.runAny(sql`
     UPDATE feed_uploads SET status = 'running', generation = ${generation},
       started_time = CASE WHEN started_time = 0 THEN CAST(${now} AS BIGINT) ELSE started_time END,
       rows = 0, items = 0, items_added = 0, items_replaced = 0, items_removed = 0, bad_rows = 0, duplicates = 0
@@ -155,22 +155,22 @@ export async function endUpload(tx: Transaction, { feed, n, generation }: Runnin
 }
 
 export async function deleteUpload(tx: Transaction, feed: string, n: number): Promise<void> {
-  await tx.run(sql`DELETE FROM feed_uploads WHERE feed = ${feed} AND n = ${n}`);
+  await tx.runAny(sql`DELETE FROM feed_uploads WHERE feed = ${feed} AND n = ${n}`);
 }
 
 /** Deletes uploads beyond the newest `kept`, and those still being received that were created before `receivingBefore`. */
 export async function deleteOldUploads(tx: Transaction, feed: string, kept: number, receivingBefore: number): Promise<void> {
   const newest = await tx.get<{ n: number | null }>(sql`SELECT MAX(u.n) AS n FROM feed_uploads u WHERE u.feed = ${feed}`);
-  await tx.run(sql`DELETE FROM feed_uploads WHERE feed = ${feed} AND n <= ${(newest?.n ?? 0) - kept} AND status IN ('done', 'failed')`);
-  await tx.run(sql`DELETE FROM feed_uploads WHERE feed = ${feed} AND status = 'receiving' AND created_time < ${receivingBefore}`);
+  await tx.runAny(sql`DELETE FROM feed_uploads WHERE feed = ${feed} AND n <= ${(newest?.n ?? 0) - kept} AND status IN ('done', 'failed')`);
+  await tx.runAny(sql`DELETE FROM feed_uploads WHERE feed = ${feed} AND status = 'receiving' AND created_time < ${receivingBefore}`);
 }
 
 export async function deleteUploadsOfFeed(tx: Transaction, feed: string): Promise<void> {
-  await tx.run(sql`DELETE FROM feed_uploads WHERE feed = ${feed}`);
+  await tx.runAny(sql`DELETE FROM feed_uploads WHERE feed = ${feed}`);
 }
 
 export async function insertPart(tx: Transaction, feed: string, n: number, part: number, bytes: Uint8Array): Promise<void> {
-  await tx.run(sql`INSERT INTO feed_upload_parts (feed, n, part, bytes) VALUES (${feed}, ${n}, ${part}, ${bytes})`);
+  await tx.runOne(sql`INSERT INTO feed_upload_parts (feed, n, part, bytes) VALUES (${feed}, ${n}, ${part}, ${bytes})`);
 }
 
 export async function findPart(reader: Reader, feed: string, n: number, part: number): Promise<Uint8Array | undefined> {

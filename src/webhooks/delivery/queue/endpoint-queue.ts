@@ -97,13 +97,16 @@ export class EndpointQueue {
   }
 
   /** Undefined: nothing can be claimed before a held delivery ends. */
-  requestClaim({ nowMs, monotonicMs, isHurried, deliveries, retries }: Capacity): ClaimRequest | undefined {
-    const most = isHurried ? deliveries : Math.min(deliveries, this.#probesLeft(monotonicMs), this.#rate.available(monotonicMs));
-    const firsts = this.#hasFirsts ? Math.max(0, Math.min(most, this.#window.claimable(this.#firsts))) : 0;
-    const retriesMax = Math.min(most - firsts, retries, this.#window.retriesMax - this.#retries);
-    const due = this.#isRetryDue(nowMs) ? Math.max(0, retriesMax) : 0;
-    if (firsts + due === 0) return undefined;
-    return { queue: this.id, firsts, retries: due, busy: this.#entities, fromEntity: this.#nextEntity };
+  requestClaim(capacity: Capacity): ClaimRequest | undefined {
+    const firsts = this.#hasFirsts ? this.#roomForFirsts(capacity) : 0;
+    const retries = this.#isRetryDue(capacity.nowMs) ? this.#roomForRetries(capacity, firsts) : 0;
+    if (firsts + retries === 0) return undefined;
+    return { queue: this.id, firsts, retries, busy: this.#entities, fromEntity: this.#nextEntity };
+  }
+
+  /** Whether a delivery that waits could be claimed, whatever is known to wait. */
+  hasRoom(isRetry: boolean, capacity: Capacity): boolean {
+    return (isRetry ? this.#roomForRetries(capacity, 0) : this.#roomForFirsts(capacity)) > 0;
   }
 
   /** What waits is forgotten when the claim begins, so that what arrives while it runs is remembered. */
@@ -194,6 +197,18 @@ export class EndpointQueue {
     this.#entities.delete(claimed.row.entity);
     this.#hasFreed = true;
     if (this.#hasBlocked) this.#hasFirsts = true;
+  }
+
+  #roomForFirsts(capacity: Capacity): number {
+    return Math.max(0, Math.min(this.#room(capacity), this.#window.claimable(this.#firsts)));
+  }
+
+  #roomForRetries(capacity: Capacity, firsts: number): number {
+    return Math.max(0, Math.min(this.#room(capacity) - firsts, capacity.retries, this.#window.retriesMax - this.#retries));
+  }
+
+  #room({ monotonicMs, isHurried, deliveries }: Capacity): number {
+    return isHurried ? deliveries : Math.min(deliveries, this.#probesLeft(monotonicMs), this.#rate.available(monotonicMs));
   }
 
   #isRetryDue(nowMs: number): boolean {
