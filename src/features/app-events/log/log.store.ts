@@ -5,7 +5,7 @@ import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, type SqlValue, sql } from "#storage/sql";
 import { logIndexFact } from "../dedup-index/entries.store.ts";
 import { eventNameFact, eventNameKey, listNames } from "../intake/names.store.ts";
-import { insertRows, rowStatement } from "./rows.store.ts";
+import { inLists, insertRows, rowStatement } from "./rows.store.ts";
 
 export interface EventRow extends Row {
   call: number;
@@ -54,6 +54,27 @@ export function readEventsOfRequest(reader: Reader, app: NodeId, request: number
   return reader.all<EventRow>(sql`
     SELECT e.call, e.position, e.received, e.time, e.name, e.event_id, CAST(e.value AS TEXT) AS value, e.currency, e.parameters, e.tracking, e.device
     FROM app_events e WHERE e.app = ${app} AND e.call = ${request} ORDER BY e.position`);
+}
+
+export interface RequestDevice extends Row {
+  device: string;
+  /** 1 if an event of the request may be attributed (D-76). */
+  tracked: number;
+}
+
+/** The distinct devices of these requests, by reading one row of each where that tells enough. */
+export async function readDevicesOfRequests(reader: Reader, app: NodeId, requests: readonly number[]): Promise<RequestDevice[]> {
+  const found: RequestDevice[] = [];
+  for (const { marks, values } of inLists(requests)) {
+    const statement = append(
+      sql`SELECT`,
+      `DISTINCT e.device, CASE WHEN e.tracking = 1 THEN 1 ELSE (SELECT MAX(t.tracking) FROM app_events t WHERE t.app = e.app AND t.call = e.call) END AS tracked
+        FROM app_events e WHERE e.app = ? AND e.position = 0 AND e.call IN ${marks}`,
+      [app, ...values],
+    );
+    found.push(...(await reader.all<RequestDevice>(statement)));
+  }
+  return found;
 }
 
 export interface KeyRow extends Row {
