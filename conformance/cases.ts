@@ -21,6 +21,8 @@ export interface Case {
   readonly fragment: Readonly<Record<string, unknown>>;
   /** The case changes what others rely on (the clock, an app): it gets a server, or a snapshot, of its own. */
   readonly isAlone: boolean;
+  /** Options that its server is started with, as in `plaza.config.yaml`. */
+  readonly options: Readonly<Record<string, string>>;
   readonly vars: Readonly<Record<string, unknown>>;
   readonly steps: readonly Step[];
 }
@@ -30,7 +32,7 @@ export const HERE = import.meta.dirname;
 type Raw = Record<string, unknown>;
 
 const FILE_KEYS = ["area", "world", "profile", "vars", "defaults", "blocks", "cases"];
-const CASE_KEYS = ["title", "clauses", "decisions", "profile", "world", "base_world", "alone", "vars", "defaults", "examples", "steps"];
+const CASE_KEYS = ["title", "clauses", "decisions", "profile", "world", "base_world", "alone", "options", "vars", "defaults", "examples", "steps"];
 
 class CaseFormatError extends Error {}
 
@@ -92,6 +94,7 @@ function casesOf(folder: string, path: string, sharedBlocks: Raw): Case[] {
           world: String(raw.base_world ?? file.world ?? "standard"),
           fragment: (raw.world as Raw | undefined) ?? {},
           isAlone: raw.alone === true,
+          options: (raw.options as Record<string, string> | undefined) ?? {},
           vars: { ...((file.vars as Raw | undefined) ?? {}), ...((raw.vars as Raw | undefined) ?? {}), ...row },
           steps,
         }),

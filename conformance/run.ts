@@ -93,6 +93,7 @@ async function runOnOwn(cases: readonly Case[], receiver: Receiver): Promise<Cas
 /** Why a given server cannot run the case. */
 function obstacle(testCase: Case, hasControl: boolean): string | undefined {
   if (testCase.profile !== options.profile) return `needs profile ${testCase.profile}`;
+  if (Object.keys(testCase.options).length > 0) return `needs the options ${Object.keys(testCase.options).join(", ")}`;
   const needsControl = testCase.isAlone || testCase.steps.some((step) => step.kind === "request" && (step.on === "world" || step.on === "control"));
   return needsControl && !hasControl ? "needs the control API" : undefined;
 }

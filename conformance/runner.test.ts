@@ -123,6 +123,7 @@ describe("the receiver", () => {
     world: "standard",
     fragment: {},
     isAlone: false,
+    options: {},
     vars: {},
     steps: steps.map((step) => parseStep(step, {}, "here")),
   });

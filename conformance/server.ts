@@ -22,7 +22,7 @@ export interface RunningServer extends Target {
 
 /** Cases with the same key can share a server. */
 export const serverKey = (testCase: Case): string =>
-  JSON.stringify([testCase.profile, testCase.world, testCase.fragment, testCase.isAlone ? testCase.title : ""]);
+  JSON.stringify([testCase.profile, testCase.world, testCase.fragment, testCase.options, testCase.isAlone ? testCase.title : ""]);
 
 /** `data` as for `--data`; of a PostgreSQL address the cluster is used, with a database of its own for this server. */
 export async function startServer(testCase: Case, data: string, receiver: string): Promise<RunningServer> {
@@ -32,6 +32,7 @@ export async function startServer(testCase: Case, data: string, receiver: string
   writeFileSync(worldFile, JSON.stringify(buildWorld(testCase.world, testCase.fragment, new Map([["receiver", receiver]]))));
   const ownData = database?.url ?? (data === ":memory:" ? data : join(data, freshId()));
   const options = ["--json", "--port", "0", "--control-port", "0", "--rtmp-port", "off", "--data", ownData, "--world", worldFile];
+  for (const [name, value] of Object.entries(testCase.options)) options.push(`--${name}`, value);
   const child = spawn(PROGRAM, ["start", ...options, "--profile", testCase.profile], { stdio: ["ignore", "pipe", "pipe"] });
   const cleanUp = async () => {
     await stopProcess(child);

@@ -10,6 +10,7 @@ import { microblogInsights } from "#features/microblog-insights";
 import { migrationIntents } from "#features/migration-intents";
 import { pages } from "#features/pages";
 import { personas } from "#features/personas";
+import { places } from "#features/places";
 import { productCatalogs } from "#features/product-catalogs";
 import { productFeeds } from "#features/product-feeds";
 import { requiredActions } from "#features/required-actions";
@@ -35,6 +36,7 @@ export const features: readonly Feature[] = [
   personas,
   tokenInspection,
   requiredActions,
+  places,
   liveVideos,
   taggedMedia,
   microblogInsights,

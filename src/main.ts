@@ -148,6 +148,7 @@ function listenGraph(config: Config, log: Log, world: OpenWorld, registry: Regis
       requestsMax: config.calls_max,
     },
     trustedProxies: config.trusted_proxies,
+    publicUrl: config.public_url,
     extraRoutes: new Map([["/openapi.json", openapiRoute(deps, surfaceAddresses(config))]]),
     // A log line costs more than many requests, so it is only made if it is shown.
     ...(log.shows("debug") ? { handleRequest: loggedRequests(log) } : {}),

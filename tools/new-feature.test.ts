@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { makeFeature, renamedFor } from "./new-feature.ts";
+import { makeFeature, renamedFor, withNode } from "./new-feature.ts";
 
 const ROOT = new URL("..", import.meta.url).pathname;
 
@@ -13,10 +13,21 @@ test("the template's noun is replaced in every spelling", () => {
   );
 });
 
-test("a new feature compiles and its tests pass on both databases", () => {
+test("the nodes of two new features have different ids", () => {
+  const source =
+    'export const fullWorld = {\n  tokens: [\n  ],\n};\nexport const nodeOfType: Readonly<Record<string, string>> = {\n  app: "1001",\n};\n';
+  const both = withNode(withNode(source, "teas", "tea"), "cups", "cup");
+  expect(both).toContain(
+    '  teas: [{ id: "9901", page: "2001", name: "First" }],\n  cups: [{ id: "9902", page: "2001", name: "First" }],\n  tokens: [\n',
+  );
+  expect(both).toContain('  app: "1001",\n  tea: "9901",\n  cup: "9902",\n};\n');
+});
+
+test("a new feature compiles, and its tests pass on both databases, and so do those of every operation", () => {
   const copy = mkdtempSync(join(tmpdir(), "plaza-feature-"));
   try {
-    for (const path of ["src", "test/harness", "package.json", "tsconfig.json"]) cpSync(join(ROOT, path), join(copy, path), { recursive: true });
+    for (const path of ["src", "test/harness", "test/properties", "package.json", "tsconfig.json"])
+      cpSync(join(ROOT, path), join(copy, path), { recursive: true });
     symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
     makeFeature(copy, "tea-shops", "tea-shop");
     expect(readdirSync(join(copy, "src/features/tea-shops")).sort()).toEqual(
@@ -28,9 +39,12 @@ test("a new feature compiles and its tests pass on both databases", () => {
     };
     const types = run("node", "node_modules/typescript-native/bin/tsc", "--noEmit", "-p", ".");
     expect(types.output.split("\n").filter((line) => line.includes("tea-shops"))).toEqual([]);
-    const tests = run(process.execPath, "test", "./src/features/tea-shops");
+    const tests = run(process.execPath, "test", "--timeout", "60000", "./src/features/tea-shops");
     expect(tests.output).toContain("8 pass");
     expect(tests.exitCode).toBe(0);
+    const ofAll = run(process.execPath, "test", "--timeout", "60000", "./test/properties/matrix.test.ts", "-t", "sqlite");
+    expect(ofAll.output).toContain(" 0 fail");
+    expect(ofAll.exitCode).toBe(0);
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }

@@ -1,5 +1,6 @@
 /**
- * `npm run new-feature gift-cards`: makes the feature `src/features/gift-cards` with all its standard files and adds it to `src/features.ts`.
+ * `npm run new-feature gift-cards`: makes the feature `src/features/gift-cards` with all its standard files, adds it to `src/features.ts`, and adds a
+ * node of it to `test/harness/full-world.ts`, which the tests of every operation use.
  * `npm run new-feature criteria -- criterion` says the word for one of them, where it is not the name without its s.
  *
  * The template is a feature that works, `tools/feature-template`; the new one is the same with another noun.
@@ -39,7 +40,24 @@ export function makeFeature(root: string, feature: string, noun: string): string
   });
   const list = join(root, "src/features.ts");
   writeFileSync(list, withFeature(readFileSync(list, "utf8"), feature));
-  return [...written, "src/features.ts"];
+  const world = join(root, FULL_WORLD);
+  writeFileSync(world, withNode(readFileSync(world, "utf8"), snake(feature), snake(noun)));
+  return [...written, "src/features.ts", FULL_WORLD];
+}
+
+const FULL_WORLD = "test/harness/full-world.ts";
+const TOKENS = /^ {2}tokens: \[$/m;
+const NODES = /(export const nodeOfType: [^{]+\{\n[^}]*)\}/;
+const FIRST_ID = 9901;
+
+/** The world with one node of the template's kind, under an id that the file does not have yet. */
+export function withNode(source: string, section: string, type: string): string {
+  if (!TOKENS.test(source) || !NODES.test(source)) throw new Error(`${FULL_WORLD} has another form than expected: add a node there by hand`);
+  let id = FIRST_ID;
+  while (source.includes(`"${id}"`)) id++;
+  return source
+    .replace(TOKENS, (line) => `  ${section}: [{ id: "${id}", page: "2001", name: "First" }],\n${line}`)
+    .replace(NODES, (_, held: string) => `${held}  ${type}: "${id}",\n}`);
 }
 
 const IMPORTS = /(?:^import \{ \w+ \} from "#features\/[^"]+";\n)+/m;

@@ -15,6 +15,7 @@ import { controlApiPage } from "./write-docs/control-api-page.ts";
 import { errorsPage } from "./write-docs/errors-page.ts";
 import { operationsPage } from "./write-docs/operations-page.ts";
 import { permissionsPage } from "./write-docs/permissions-page.ts";
+import { webhookFieldsPage } from "./write-docs/webhook-fields-page.ts";
 import { worldFilesPage } from "./write-docs/world-files-page.ts";
 
 const FOLDER = join(new URL("..", import.meta.url).pathname, "docs/reference");
@@ -25,6 +26,7 @@ const pages: Readonly<Record<string, () => string>> = {
   "errors.md": () => errorsPage(new Registry(features)),
   "operations.md": () => operationsPage(features),
   "permissions.md": () => permissionsPage(features),
+  "webhook-fields.md": () => webhookFieldsPage(new Registry(features)),
   "world-files.md": () => worldFilesPage(features),
   "openapi.json": () => openapiText(),
 };

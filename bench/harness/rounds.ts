@@ -1,4 +1,4 @@
-/** Rounds: both sides in turn, on the same machine in the same minute. */
+/** Rounds: all sides in turn, on the same machine in the same minute. */
 import type { Load, LoadRequest, Sample } from "./load.ts";
 import { applyLoad } from "./load.ts";
 import type { Server } from "./server.ts";
@@ -24,24 +24,27 @@ export interface RoundOptions {
 /** So many that the compiler has done its work: measured, CPU time a request still falls for some 50,000 requests. */
 const WARM_UP_REQUESTS = 100_000;
 
-/** Who goes first changes from round to round, so that neither always meets the warmer machine. */
-export async function alternate(one: Side, other: Side, options: RoundOptions): Promise<Pair[]> {
+/** The samples of each round, in the order of `sides`. The side that goes first changes from round to round, so that none always meets the warmer machine. */
+export async function rotate(sides: readonly Side[], options: RoundOptions): Promise<Sample[][]> {
   const load: Load = { connections: options.connections, seconds: options.seconds };
-  const run = (side: Side, round: number): Promise<Sample> => applyLoad(side.server, side.requestOf(round), load);
   const warmUp: Load = { connections: options.connections, requests: WARM_UP_REQUESTS };
-  await applyLoad(one.server, one.requestOf(0), warmUp);
-  await applyLoad(other.server, other.requestOf(0), warmUp);
-  const pairs: Pair[] = [];
+  for (const { server, requestOf } of sides) await applyLoad(server, requestOf(0), warmUp);
+  const rounds: Sample[][] = [];
   for (let round = 1; round <= options.rounds; round++) {
-    if (round % 2 === 1) {
-      const first = await run(one, round);
-      pairs.push({ one: first, other: await run(other, round) });
-    } else {
-      const first = await run(other, round);
-      pairs.push({ one: await run(one, round), other: first });
+    const samples: Sample[] = [];
+    for (let turn = 0; turn < sides.length; turn++) {
+      const index = (round - 1 + turn) % sides.length;
+      const { server, requestOf } = sides[index] as Side;
+      samples[index] = await applyLoad(server, requestOf(round), load);
     }
+    rounds.push(samples);
   }
-  return pairs;
+  return rounds;
+}
+
+export async function alternate(one: Side, other: Side, options: RoundOptions): Promise<Pair[]> {
+  const rounds = await rotate([one, other], options);
+  return rounds.map(([first, second]) => ({ one: first as Sample, other: second as Sample }));
 }
 
 export const overRounds = (pairs: readonly Pair[], metric: (pair: Pair) => number): Spread => spreadOf(pairs.map(metric));

@@ -1,5 +1,5 @@
 /** The step `authenticate`: which tokens a request brings, by place (D-10, D-12). */
-import { GraphError, invalidParameter, tokenInvalid, tokenMissing } from "#kernel/errors";
+import { GraphError, tokenInvalid, tokenMissing } from "#kernel/errors";
 import { clientsScheme, type Place, placeNames, type Scheme, type SchemeName, schemes } from "./schemes.ts";
 import type { Token } from "./token.ts";
 import type { Tokens } from "./tokens.ts";
@@ -7,11 +7,23 @@ import type { Tokens } from "./tokens.ts";
 export interface Presented {
   readonly place: Place;
   readonly value: string;
+  /** What is no token at all, whatever is stored. */
+  readonly problem?: GraphError;
 }
 
 /** A checked credential. */
 export interface Credential extends Presented {
   readonly token: Token;
+}
+
+/** A credential that is not alive: it is refused where its place counts, and ignored elsewhere. */
+export interface DeadCredential extends Presented {
+  readonly error: GraphError;
+}
+
+export interface CheckedCredentials {
+  readonly alive: readonly Credential[];
+  readonly dead: readonly DeadCredential[];
 }
 
 interface Bringing {
@@ -22,20 +34,23 @@ interface Bringing {
 
 export const schemeFor = (name: SchemeName, profile: "strict" | "clients"): Scheme => (profile === "clients" ? clientsScheme : schemes[name]);
 
-export function presentedTokens(request: Bringing, scheme: Scheme): Presented[] {
+export function presentedTokens(request: Bringing, places: readonly Place[], profile: "strict" | "clients"): readonly Presented[] {
   const presented: Presented[] = [];
-  for (const place of scheme.places) {
-    const value = tokenAt(request, place);
-    if (value !== undefined) presented.push({ place, value });
+  for (const place of places) {
+    const given = tokenAt(request, place);
+    if (given !== undefined) presented.push(given);
   }
-  // D-12: two places with different tokens are refused, but where all places are needed each is checked.
-  if (scheme.need === "one" && presented.some(({ value }) => value !== presented[0]?.value)) {
-    throw invalidParameter("access_token", "differs between two places of the request");
-  }
-  return presented;
+  return profile === "clients" ? parametersFirst(presented) : presented;
 }
 
-function tokenAt(request: Bringing, place: Place): string | undefined {
+/** D-12 [clients]: of a header and a parameter with different tokens the parameter's counts. */
+function parametersFirst(presented: readonly Presented[]): readonly Presented[] {
+  const header = presented.find(({ place }) => place === "bearer");
+  if (header === undefined || presented.every(({ value }) => value === header.value)) return presented;
+  return presented.filter(({ place }) => place !== "bearer");
+}
+
+function tokenAt(request: Bringing, place: Place): Presented | undefined {
   switch (place) {
     case "access_token":
       return textOf(request.query.access_token, place);
@@ -48,18 +63,18 @@ function tokenAt(request: Bringing, place: Place): string | undefined {
   }
 }
 
-function textOf(value: unknown, place: Place): string | undefined {
+function textOf(value: unknown, place: Place): Presented | undefined {
   if (value === undefined || value === "") return undefined;
-  if (typeof value !== "string") throw tokenInvalid(placeNames[place], "it is malformed");
-  return value;
+  if (typeof value === "string") return { place, value };
+  return { place, value: "", problem: tokenInvalid(placeNames[place], "it is malformed") };
 }
 
-function bearerOf(header: string | undefined): string | undefined {
+function bearerOf(header: string | undefined): Presented | undefined {
   if (header === undefined || header === "") return undefined;
-  if (header.startsWith("Bearer ") && isOneWord(header, 7)) return header.slice(7);
-  const match = /^bearer +(\S+)$/i.exec(header);
-  if (match === null) throw tokenInvalid("Authorization", "it is not a bearer token");
-  return match[1];
+  if (header.startsWith("Bearer ") && isOneWord(header, 7)) return { place: "bearer", value: header.slice(7) };
+  const value = /^bearer +(\S+)$/i.exec(header)?.[1];
+  if (value !== undefined) return { place: "bearer", value };
+  return { place: "bearer", value: "", problem: tokenInvalid("Authorization", "it is not a bearer token") };
 }
 
 /** Without a blank from `start` to the end: printable ASCII, as every token is. */
@@ -71,19 +86,26 @@ function isOneWord(text: string, start: number): boolean {
   return text.length > start;
 }
 
-/** Checks each distinct token once. The first that is not alive is thrown. */
-export async function checkTokens(presented: readonly Presented[], tokens: Tokens, nowSeconds: number): Promise<Credential[]> {
-  const credentials: Credential[] = [];
-  for (const { place, value } of presented) {
-    const known = credentials.find((credential) => credential.value === value);
-    const token = known?.token ?? tokens.alive(tokens.peek(value) ?? (await tokens.find(value)), placeNames[place], nowSeconds);
-    if (token instanceof GraphError) throw token;
-    credentials.push({ place, value, token });
+/** Checks each distinct token once; a token of an app that was removed is dead. */
+export async function checkTokens(presented: readonly Presented[], tokens: Tokens, nowSeconds: number): Promise<CheckedCredentials> {
+  const alive: Credential[] = [];
+  const dead: DeadCredential[] = [];
+  for (const { place, value, problem } of presented) {
+    const known = alive.find((credential) => credential.value === value)?.token;
+    const token = known ?? problem ?? (await checkToken(value, placeNames[place], tokens, nowSeconds));
+    if (token instanceof GraphError) dead.push({ place, value, error: token });
+    else alive.push({ place, value, token });
   }
-  return credentials;
+  return { alive, dead };
 }
 
-/** The same for one token that stands in every place and is known, as most do: without a promise. Undefined where it is not so. */
+async function checkToken(value: string, place: string, tokens: Tokens, nowSeconds: number): Promise<Token | GraphError> {
+  const token = tokens.alive(tokens.peek(value) ?? (await tokens.find(value)), place, nowSeconds);
+  if (token instanceof GraphError) return token;
+  return (await tokens.findApp(token.app)) === undefined ? tokenInvalid(place, "its app is gone") : token;
+}
+
+/** The same for one live token that stands in every place and is known, as most do: without a promise. Undefined where it is not so. */
 export function checkKnownToken(presented: readonly Presented[], tokens: Tokens, nowSeconds: number): Credential[] | undefined {
   const first = presented[0];
   if (first === undefined) return [];
@@ -91,8 +113,7 @@ export function checkKnownToken(presented: readonly Presented[], tokens: Tokens,
   const found = tokens.peek(value);
   if (found === undefined || presented.some((other) => other.value !== value)) return undefined;
   const token = tokens.alive(found, placeNames[first.place], nowSeconds);
-  if (token instanceof GraphError) throw token;
-  return presented.map(({ place }) => ({ place, value, token }));
+  return token instanceof GraphError ? undefined : presented.map(({ place }) => ({ place, value, token }));
 }
 
 /** The place that is needed and empty, as an error; undefined when nothing is missing. */

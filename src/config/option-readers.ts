@@ -98,6 +98,14 @@ export const surfaceHosts: ReadValue = (value) => {
   return hosts satisfies Config["surface_hosts"];
 };
 
+/** Without a slash at its end, so that a path can follow. */
+export const publicUrl: ReadValue = (value) => {
+  const url = typeof value === "string" ? URL.parse(value.trim()) : null;
+  if (url === null || !/^https?:$/.test(url.protocol) || `${url.username}${url.password}${url.search}${url.hash}` !== "")
+    throw wrong(value, "an http or https address such as https://graph.example.com");
+  return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
+};
+
 export const dataPlace: ReadValue = (value) => {
   if (typeof value !== "string" || value.trim() === "") throw wrong(value, "a folder, :memory: or postgres://…");
   if (/^[a-z]+:\/\//i.test(value) && !/^postgres(?:ql)?:\/\//.test(value))

@@ -101,6 +101,13 @@ const own: readonly Option<OptionName>[] = [
     summary: "trust X-Forwarded-Proto and X-Forwarded-Host from these proxies; repeatable",
   },
   {
+    name: "public_url",
+    value: "URL",
+    read: read.publicUrl,
+    default: undefined,
+    summary: "build links, players and stream addresses from this address, whatever the Host header says (default: the address that the caller used)",
+  },
+  {
     name: "app_calls_per_hour",
     value: "N",
     read: read.integer(0, Number.MAX_SAFE_INTEGER),

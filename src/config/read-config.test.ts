@@ -93,6 +93,22 @@ describe("how a value is read", () => {
     expect(readConfig({}, {}, file({ surface_hosts: expected })).surface_hosts).toEqual(expected);
   });
 
+  test("the public address: http or https, and its path without a slash at the end", () => {
+    const read = (public_url: string) => readConfig({ public_url }, {}, undefined).public_url;
+    expect(readConfig({}, {}, undefined).public_url).toBeUndefined();
+    expect(read("HTTPS://Graph.example:443/")).toBe("https://graph.example");
+    expect(read("http://[::1]:8080/plaza//")).toBe("http://[::1]:8080/plaza");
+    for (const wrong of [
+      "graph.example",
+      "ftp://graph.example",
+      "https://u:p@graph.example",
+      "https://graph.example/?a=1",
+      "https://graph.example/#a",
+      "javascript:1",
+    ])
+      expect(problemOf({ public_url: wrong })).toStartWith("--public-url: ");
+  });
+
   test("live ingest can be left out", () => {
     for (const off of ["off", false]) expect(readConfig({}, {}, file({ rtmp_port: off })).rtmp_port).toBeUndefined();
   });

@@ -1,4 +1,4 @@
-/** D-04: every origin may call; no cookie is ever read, so there is nothing to protect by refusing one. */
+/** D-04: every origin may send requests; no cookie is ever read, so refusing an origin would protect nothing. */
 
 export const CORS_HEADERS = {
   "access-control-allow-origin": "*",

@@ -1,4 +1,4 @@
-/** How much of a caller's text is taken in. Each is a default that the configuration may change. */
+/** How much a client may send, and how slowly. Each default can be changed by the configuration. */
 import type { SurfaceName } from "#graph/pipeline/request";
 
 export interface HttpLimits {
@@ -16,16 +16,16 @@ export interface HttpLimits {
   readonly headMsMax: number;
   /** How long a connection may stay open without a request. */
   readonly keepAliveMs: number;
-  /** Calls that runs the pipeline at the same time; one more is told to come back (D-97). */
+  /** Requests that are in the pipeline at the same time; one more is turned away (D-97). */
   readonly requestsMax: number;
-  /** Of their bodies together, in bytes; the call that goes beyond it is the last one taken. */
+  /** Of their bodies together, in bytes; the request that goes beyond it is the last one taken. */
   readonly requestBytesMax: number;
   /** Of the bodies that are still arriving, on all connections together, in bytes; one in chunks counts as `bodyBytesMax`. */
   readonly arrivingBytesMax: number;
 }
 
 export const defaultLimits: HttpLimits = {
-  // The largest bodies of the interface, a batch of 50 calls or 50 events, stay well below 256 KiB.
+  // The largest bodies of the interface, a batch of 50 requests or 50 events, stay well below 256 KiB.
   bodyBytesMax: 1_048_576,
   // Three tokens, a selection of fields and a cursor fit in 4 KiB; 16 KiB is what proxies commonly allow.
   headerBytesMax: 16_384,
@@ -35,7 +35,7 @@ export const defaultLimits: HttpLimits = {
   headMsMax: 10_000,
   // Longer than the 60 s of common load balancers, so that they and not Plaza close first and no request is lost in between.
   keepAliveMs: 65_000,
-  // At 50 µs a call this is 0.05 s of work. Twice as many at a time cost some 5 % more each, because less of what they need is at hand.
+  // At 50 µs a request this is 0.05 s of work. Twice as many at a time cost some 5 % more each, because less of what they need is at hand.
   requestsMax: 1_024,
   // At 40 ns a byte, measured with 50 app events a request, this is 0.1 s of work; parsed, a body takes some ten times its bytes.
   requestBytesMax: 2_097_152,

@@ -1,4 +1,4 @@
-/** D-01: scheme and host as the client used them. */
+/** D-01: scheme and host as the client used them, and the addresses that links begin with. */
 import ipaddr from "ipaddr.js";
 import { findHeader, type RawHeaders } from "./http1/headers.ts";
 import { isHost } from "./http1/host.ts";
@@ -15,10 +15,12 @@ const REMEMBERED_MAX = 1_000;
 export class Origins {
   readonly #trusted: readonly [ipaddr.IPv4 | ipaddr.IPv6, number][];
   readonly #known = new Map<string, boolean>();
+  readonly #publicUrl: string | undefined;
   #configured: Origin;
 
-  /** `trustedProxies` are CIDR ranges, e.g. `10.0.0.0/8`. Throws for what is none. */
-  constructor(trustedProxies: readonly string[]) {
+  /** `trustedProxies` are CIDR ranges, e.g. `10.0.0.0/8`. Throws for what is none. `publicUrl` has no slash at its end. */
+  constructor(trustedProxies: readonly string[], publicUrl?: string) {
+    this.#publicUrl = publicUrl;
     this.#trusted = trustedProxies.map((range) => ipaddr.parseCIDR(range.includes("/") ? range : `${range}/${range.includes(":") ? 128 : 32}`));
     this.#configured = { scheme: "http", host: "localhost" };
   }
@@ -43,6 +45,13 @@ export class Origins {
     };
   }
 
+  /** What absolute addresses in the response begin with: the public address where the operator gives one, whatever Host says. */
+  baseUrlOf({ scheme, host }: Origin, { mount, hostname }: { readonly mount: string; readonly hostname: string | undefined }): string {
+    const url = this.#publicUrl;
+    if (url === undefined) return `${scheme}://${host}${mount}`;
+    return `${hostname === undefined ? url : atHostname(url, hostname)}${mount}`;
+  }
+
   #isTrusted(remote: string | undefined): boolean {
     if (remote === undefined) return false;
     let isTrusted = this.#known.get(remote);
@@ -56,7 +65,7 @@ export class Origins {
 
   #isInRanges(remote: string): boolean {
     if (!ipaddr.isValid(remote)) return false;
-    // An IPv4 address on an IPv6 socket is meant as what it is.
+    // An IPv4 address on an IPv6 socket is compared as IPv4.
     const address = ipaddr.process(remote);
     return this.#trusted.some(([range, bits]) => range.kind() === address.kind() && address.match(range, bits));
   }
@@ -64,6 +73,12 @@ export class Origins {
 
 /** The first proxy of a chain noted what the client used. */
 const firstOf = (list: string | undefined): string | undefined => list?.split(",", 1)[0]?.trim();
+
+/** The root of a surface with a host name of its own, with the scheme and port of `url`. */
+export function atHostname(url: string, hostname: string): string {
+  const { protocol, port } = new URL(url);
+  return `${protocol}//${hostname}${port === "" ? "" : `:${port}`}`;
+}
 
 /** Lower case, without the port. */
 export function hostnameOf(host: string): string {

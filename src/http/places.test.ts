@@ -8,32 +8,32 @@ import { Places } from "./places.ts";
 
 const world = (name: string): World => ({ name }) as World;
 const worlds = { default: world("default"), find: (name: string) => (name === "t1" ? world("t1") : undefined) };
-const where = (places: Places, host: string, path: string): string[] => {
-  const place = places.locate(host, path);
-  return [place.world.name, place.surface, place.mount, place.path];
+const where = (places: Places, host: string, path: string) => {
+  const { world: found, surface, mount, path: rest } = places.locate(host, path);
+  return { world: found.name, surface, mount, path: rest };
 };
 
 describe("D-01: surfaces by mount", () => {
   const places = new Places(worlds, surfaces);
   test.each([
-    ["/v26.0/2001", ["default", "base", "", "/v26.0/2001"]],
-    ["/", ["default", "base", "", "/"]],
-    ["/app/1001/activities", ["default", "app", "/app", "/1001/activities"]],
-    ["/app", ["default", "app", "/app", "/"]],
-    ["/apple", ["default", "base", "", "/apple"]],
-    ["/microblog/v1.0/7001", ["default", "microblog", "/microblog/v1.0", "/7001"]],
-    ["/microblog/v2.0/7001", ["default", "base", "", "/microblog/v2.0/7001"]],
-    ["/ads/v25.0/8001", ["default", "ads", "/ads", "/v25.0/8001"]],
-    ["/social-login/me", ["default", "social_login", "/social-login", "/me"]],
-    ["//ads///v25.0//8001", ["default", "ads", "/ads", "///v25.0//8001"]],
-    ["///microblog//v1.0///7001", ["default", "microblog", "/microblog/v1.0", "///7001"]],
-    ["/w/t1/v26.0/2001", ["t1", "base", "/w/t1", "/v26.0/2001"]],
-    ["//w//t1//app//me", ["t1", "app", "/w/t1/app", "//me"]],
-    ["/w/t1", ["t1", "base", "/w/t1", "/"]],
-    ["/w/none/2001", ["default", "base", "", "/w/none/2001"]],
-    ["/w", ["default", "base", "", "/w"]],
-  ])("%s", (path, expected) => {
-    expect(where(places, "localhost:4000", path)).toEqual(expected);
+    { from: "/v26.0/2001", world: "default", surface: "base", mount: "", path: "/v26.0/2001" },
+    { from: "/", world: "default", surface: "base", mount: "", path: "/" },
+    { from: "/app/1001/activities", world: "default", surface: "app", mount: "/app", path: "/1001/activities" },
+    { from: "/app", world: "default", surface: "app", mount: "/app", path: "/" },
+    { from: "/apple", world: "default", surface: "base", mount: "", path: "/apple" },
+    { from: "/microblog/v1.0/7001", world: "default", surface: "microblog", mount: "/microblog/v1.0", path: "/7001" },
+    { from: "/microblog/v2.0/7001", world: "default", surface: "base", mount: "", path: "/microblog/v2.0/7001" },
+    { from: "/ads/v25.0/8001", world: "default", surface: "ads", mount: "/ads", path: "/v25.0/8001" },
+    { from: "/social-login/me", world: "default", surface: "social_login", mount: "/social-login", path: "/me" },
+    { from: "//ads///v25.0//8001", world: "default", surface: "ads", mount: "/ads", path: "///v25.0//8001" },
+    { from: "///microblog//v1.0///7001", world: "default", surface: "microblog", mount: "/microblog/v1.0", path: "///7001" },
+    { from: "/w/t1/v26.0/2001", world: "t1", surface: "base", mount: "/w/t1", path: "/v26.0/2001" },
+    { from: "//w//t1//app//me", world: "t1", surface: "app", mount: "/w/t1/app", path: "//me" },
+    { from: "/w/t1", world: "t1", surface: "base", mount: "/w/t1", path: "/" },
+    { from: "/w/none/2001", world: "default", surface: "base", mount: "", path: "/w/none/2001" },
+    { from: "/w", world: "default", surface: "base", mount: "", path: "/w" },
+  ])("$from", ({ from, ...place }) => {
+    expect(where(places, "localhost:4000", from)).toEqual(place as ReturnType<typeof where>);
   });
 
   test("repeated slashes change nothing", () => {
@@ -44,8 +44,7 @@ describe("D-01: surfaces by mount", () => {
         const written = [...segments, "2001"].map((segment, i) => `${gaps[i]}${segment}`).join("");
         const once = where(places, "h", `/${[...segments, "2001"].join("/")}`);
         const found = where(places, "h", written);
-        expect(found.slice(0, 3)).toEqual(once.slice(0, 3));
-        expect((found[3] as string).replaceAll(/\/+/g, "/")).toBe(once[3] as string);
+        expect({ ...found, path: found.path.replaceAll(/\/+/g, "/") }).toEqual(once);
       }),
     );
   });
@@ -58,15 +57,15 @@ test("D-01: a surface with a host name of its own is served there alone", () => 
     { name: "microblog", mount: "/v1.0", hostname: "micro.test" },
     { name: "app", mount: "/app" },
   ]);
-  expect(where(places, "ADS.test:4000", "/v25.0/8001")).toEqual(["default", "ads", "", "/v25.0/8001"]);
-  expect(where(places, "micro.test", "/v1.0/7001")).toEqual(["default", "microblog", "/v1.0", "/7001"]);
-  expect(where(places, "other.test", "/ads/v25.0/8001")).toEqual(["default", "base", "", "/ads/v25.0/8001"]);
-  expect(where(places, "other.test", "/app/me")).toEqual(["default", "app", "/app", "/me"]);
-  expect(where(places, "ads.test", "/w/t1/v25.0/8001")).toEqual(["t1", "ads", "/w/t1", "/v25.0/8001"]);
-  expect(where(places, "t1.test", "/app/me")).toEqual(["t1", "app", "/app", "/me"]);
+  expect(where(places, "ADS.test:4000", "/v25.0/8001")).toEqual({ world: "default", surface: "ads", mount: "", path: "/v25.0/8001" });
+  expect(where(places, "micro.test", "/v1.0/7001")).toEqual({ world: "default", surface: "microblog", mount: "/v1.0", path: "/7001" });
+  expect(where(places, "other.test", "/ads/v25.0/8001")).toEqual({ world: "default", surface: "base", mount: "", path: "/ads/v25.0/8001" });
+  expect(where(places, "other.test", "/app/me")).toEqual({ world: "default", surface: "app", mount: "/app", path: "/me" });
+  expect(where(places, "ads.test", "/w/t1/v25.0/8001")).toEqual({ world: "t1", surface: "ads", mount: "/w/t1", path: "/v25.0/8001" });
+  expect(where(places, "t1.test", "/app/me")).toEqual({ world: "t1", surface: "app", mount: "/app", path: "/me" });
 });
 
-describe("D-01: scheme and host as the caller used them", () => {
+describe("D-01: scheme and host as the client used them", () => {
   const forwarded = ["Host", "inner:1", "X-Forwarded-Proto", "https", "X-Forwarded-Host", "graph.example, inner"];
   const origins = new Origins(["10.0.0.0/8", "::1/128", "192.0.2.7"]);
   origins.configured("0.0.0.0", 4000);
@@ -83,6 +82,14 @@ describe("D-01: scheme and host as the caller used them", () => {
 
   test("nobody else is", () => {
     for (const remote of ["11.1.2.3", "::2", "192.0.2.8", undefined, "not an address"]) expect(from(remote, forwarded)).toBe("http://inner:1");
+  });
+
+  test("links begin with the public address where there is one; a surface keeps a host name of its own", () => {
+    const at = (url: string | undefined, place: { mount: string; hostname: string | undefined }) =>
+      new Origins([], url).baseUrlOf({ scheme: "http", host: "evil.test" }, place);
+    expect(at(undefined, { mount: "/ads", hostname: undefined })).toBe("http://evil.test/ads");
+    expect(at("https://graph.example:8443/plaza", { mount: "/ads", hostname: undefined })).toBe("https://graph.example:8443/plaza/ads");
+    expect(at("https://graph.example:8443/plaza", { mount: "/v1.0", hostname: "micro.example" })).toBe("https://micro.example:8443/v1.0");
   });
 
   test("a request that names no host is one to the configured address", () => {

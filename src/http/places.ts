@@ -1,4 +1,4 @@
-/** The surface: which world and which surface a request means, by host name and by the beginning of its path (D-01). */
+/** The surface: which world and which surface a request is for, by host name and by the beginning of its path (D-01). */
 import type { SurfaceName } from "#graph/pipeline/request";
 import type { World } from "#graph/worlds/world";
 import { hostnameOf } from "./origin.ts";
@@ -24,6 +24,8 @@ export interface Place {
   readonly surface: SurfaceName;
   /** Of world and surface, without a trailing slash: what links begin with behind the host. */
   readonly mount: string;
+  /** The configured host name of the surface, if it has one of its own. */
+  readonly hostname: string | undefined;
   /** What is left of the path. */
   readonly path: string;
 }
@@ -31,6 +33,7 @@ export interface Place {
 interface Mounted {
   readonly name: SurfaceName;
   readonly mount: string;
+  readonly hostname: string | undefined;
   readonly segments: readonly string[];
 }
 
@@ -51,7 +54,7 @@ export class Places {
     this.#asksHostname = hostnames.size > 0 || worlds.findByHostname !== undefined;
   }
 
-  /** A world that does not exist is no place: its path is then one of the default world, where the pipeline do not know it. */
+  /** The path of a world that does not exist is one of the default world, where the pipeline does not know it. */
   locate(host: string, path: string): Place {
     const hostname = this.#asksHostname ? hostnameOf(host) : "";
     let world = this.#asksHostname ? this.#worlds.findByHostname?.(hostname) : undefined;
@@ -67,24 +70,27 @@ export class Places {
     const mounts = this.#asksHostname ? (this.#byHostname.get(hostname) ?? this.#everywhere) : this.#everywhere;
     for (const surface of mounts) {
       const end = endOfMount(rest, surface.segments);
-      if (end !== -1) return placed(world ?? this.#worlds.default, surface.name, mount + surface.mount, rest.slice(end));
+      if (end !== -1) return placed(world ?? this.#worlds.default, surface, mount + surface.mount, rest.slice(end));
     }
     // Where no surface is mounted the base surface says that it does not know the path.
-    return placed(world ?? this.#worlds.default, "base", mount, rest);
+    return placed(world ?? this.#worlds.default, NOWHERE, mount, rest);
   }
 }
 
-const placed = (world: World, surface: SurfaceName, mount: string, path: string): Place => ({
+const NOWHERE = { name: "base", hostname: undefined } as const;
+
+const placed = (world: World, { name, hostname }: Pick<Mounted, "name" | "hostname">, mount: string, path: string): Place => ({
   world,
-  surface,
+  surface: name,
   mount,
+  hostname,
   path: path === "" ? "/" : path,
 });
 
 /** Longest mount first, so that the root takes what is left. */
 const mountedOf = (surfaces: readonly SurfaceAddress[]): Mounted[] =>
   surfaces
-    .map(({ name, mount }) => ({ name, mount, segments: mount.split("/").filter((segment) => segment !== "") }))
+    .map(({ name, mount, hostname }) => ({ name, mount, hostname, segments: mount.split("/").filter((segment) => segment !== "") }))
     .sort((a, b) => b.segments.length - a.segments.length);
 
 /** D-02: repeated slashes count as one. Where the path behind these segments begins; -1 when it does not begin with them. */

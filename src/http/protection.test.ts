@@ -56,14 +56,18 @@ describe.each(httpListeners)("--http %s", (http) => {
       await using(limits, async ({ port }) => {
         const statusOf = async (path: string, size: number) =>
           (await exchange(port, [post(`Content-Length: ${size}\r\n`, path) + "a".repeat(size)])).responses[0]?.status;
-        expect([await statusOf("/1", 10), await statusOf("/1", 11), await statusOf("/ads/big", 20), await statusOf("/ads/big", 21)]).toEqual([
-          200, 413, 200, 413,
-        ]);
+        for (const [path, size, status] of [
+          ["/1", 10, 200],
+          ["/1", 11, 413],
+          ["/ads/big", 20, 200],
+          ["/ads/big", 21, 413],
+        ] as const)
+          expect(await statusOf(path, size)).toBe(status);
       });
     });
   });
 
-  describe("slow calls", () => {
+  describe("slow clients", () => {
     test("a body that does not come in time is refused in the request's error form", async () => {
       await using({ bodyMsMax: 150 }, async ({ port }) => {
         const slow = [post("Content-Length: 30\r\n", "/1/personas"), ..."abcdefghijklmnopqrstuvwxyz"];

@@ -1,7 +1,7 @@
 /** Responses to requests that do not reach the pipeline: preflights, too much work, bytes that are not HTTP. They look like all others. */
 
 import type { ErrorForm } from "#graph/contract/operation";
-import { segmentsOf } from "#graph/pipeline/address";
+import { type Address, segmentsOf } from "#graph/pipeline/address";
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import type { GraphRequest, GraphResponse, SurfaceName } from "#graph/pipeline/request";
 import { formByShape } from "#graph/pipeline/route";
@@ -10,6 +10,7 @@ import { newestVersion } from "#graph/versions/resolve";
 import { fixedVersions } from "#graph/versions/surfaces";
 import type { World } from "#graph/worlds/world";
 import { type GraphError, overloaded } from "#kernel/errors";
+import { isNodeId } from "#kernel/ids";
 import { formatVersion } from "#kernel/versions";
 import { monotonicMs } from "#system";
 import type { Exchange } from "./listeners/listener.ts";
@@ -45,8 +46,11 @@ export const preflight = (deps: RequestDeps, world: World, surface: SurfaceName,
 
 /** D-97: in the form (D-20), and with the headers, of every request of its shape; it is not looked at any further than that. */
 export function turnedAway(deps: RequestDeps, world: World, request: GraphRequest, seconds: number): GraphResponse {
-  const edge = segmentsOf(request.path).at(-1);
-  const response = refusal(deps, world, request.surface, overloaded(seconds), formByShape(request, edge, deps.registry));
+  const last = segmentsOf(request.path).at(-1) ?? "";
+  const id = isNodeId(last) || last === "me" ? last : undefined;
+  const edge = id === undefined ? last : undefined;
+  const address: Address = { version: undefined, id, edge, prefix: undefined };
+  const response = refusal(deps, world, request.surface, overloaded(seconds), formByShape(request, { address }, deps.registry));
   return { ...response, headers: { ...response.headers, ...deps.registry.headersOf(request.method, edge) } };
 }
 

@@ -80,7 +80,7 @@ export class RequestDispatcher {
     const startedMs = monotonicMs();
     const origin = this.#options.origins.of(head.headers, head.host, exchange);
     const place = this.#options.places.locate(origin.host, head.target.path);
-    const baseUrl = `${origin.scheme}://${origin.host}${place.mount}`;
+    const baseUrl = this.#options.origins.baseUrlOf(origin, place);
     return { head, exchange, query: this.#queryOf(head), place, baseUrl, startedMs, bodyBytes: 0 };
   }
 

@@ -29,7 +29,7 @@ describe.each(httpListeners)("--http %s", (http) => {
     `${method} ${path} HTTP/1.1\r\nHost: graph.test\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 
   describe("D-01: addresses", () => {
-    test("a request is told its surface, world and address", async () => {
+    test("a request carries its surface, world and address", async () => {
       expect(await seen(get("//ads/v25.0/8001?fields=id&x=%C3%BC", "Host: Graph.test:81\r\nAuthorization: Bearer t\r\n"))).toEqual({
         world: "default",
         surface: "ads",
@@ -61,6 +61,23 @@ describe.each(httpListeners)("--http %s", (http) => {
       expect(await seen(get("/v25.0/8001", forwarded))).toMatchObject({ surface: "base", baseUrl: "http://inner" });
     });
 
+    test("with a public address, links begin with it, whatever Host or a proxy says", async () => {
+      const own = await serveEcho({
+        surfaces: [
+          { name: "base", mount: "" },
+          { name: "app", mount: "/app" },
+          { name: "ads", mount: "", hostname: "ads.test" },
+        ],
+        trustedProxies: ["127.0.0.0/8"],
+        publicUrl: "https://graph.test/plaza",
+      });
+      const forwarded = "Host: inner\r\nX-Forwarded-Host: evil.test\r\nX-Forwarded-Proto: http\r\n";
+      expect(await seen(get("/app/v25.0/1", forwarded), own.port)).toMatchObject({ surface: "app", baseUrl: "https://graph.test/plaza/app" });
+      expect(await seen(get("/w/t1/v25.0/1", forwarded), own.port)).toMatchObject({ world: "t1", baseUrl: "https://graph.test/plaza/w/t1" });
+      expect(await seen(get("/v25.0/1", "Host: ads.test:81\r\n"), own.port)).toMatchObject({ surface: "ads", baseUrl: "https://ads.test" });
+      await own.stop(0);
+    });
+
     test("HTTP/1.1 without a Host, or with a malformed one, is refused; HTTP/1.0 without one reaches where the server listens", async () => {
       for (const headers of ["", "Host:\r\n", "Host: a b\r\n", "Host: a/../b\r\n", "Host: a\r\nHost: a\r\n"])
         expect(await ask(get("/1", headers))).toMatchObject({ status: 400, body: expect.stringContaining("its Host header is missing, malformed") });
@@ -82,7 +99,7 @@ describe.each(httpListeners)("--http %s", (http) => {
       expect(await seen(chunked)).toMatchObject({ body: { a: "1", b: "2" } });
     });
 
-    test("two requests in one packet are answered in their order", async () => {
+    test("two requests in one packet have their responses in the same order", async () => {
       const { responses } = await exchange(graph.port, [withBody("POST", "/1", "application/json", '{"a":1}') + get("/2")], { responses: 2 });
       expect(responses.map(({ body }) => JSON.parse(body).path)).toEqual(["/1", "/2"]);
     });
@@ -96,7 +113,7 @@ describe.each(httpListeners)("--http %s", (http) => {
       expect((await ask(get("/1?a=%zz"))).body).toContain("Param a is not percent-encoded UTF-8");
     });
 
-    test("who asks whether to send is told to", async () => {
+    test("a client that waits for 100 Continue receives it", async () => {
       const { text } = await exchange(graph.port, ["POST /1 HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n", "a=1"], {
         gapMs: 50,
       });
@@ -116,12 +133,12 @@ describe.each(httpListeners)("--http %s", (http) => {
       expect(responses[0]?.headers["content-type"]).toBe("application/json; charset=UTF-8");
     });
 
-    test("OPTIONS answers CORS, on every address", async () => {
+    test("OPTIONS returns the CORS headers, on every address", async () => {
       for (const path of ["/v26.0/1/personas", "/app/1", "/none/of/this/exists/here"]) {
         const { status, headers, body } = await ask(
           `OPTIONS ${path} HTTP/1.1\r\nHost: h\r\nOrigin: https://a.test\r\nAccess-Control-Request-Method: POST\r\n\r\n`,
         );
-        expect([status, body, headers["content-length"]]).toEqual([204, "", undefined]);
+        expect({ status, body, length: headers["content-length"] }).toEqual({ status: 204, body: "", length: undefined });
         expect(headers["access-control-allow-origin"]).toBe("*");
         expect(headers["access-control-allow-methods"]).toBe("GET, POST, DELETE, HEAD, OPTIONS");
         for (const name of ["Authorization", "Content-Type", "X-API-Version", "If-None-Match"])
@@ -150,11 +167,13 @@ describe.each(httpListeners)("--http %s", (http) => {
       handleRequest: async (_deps, world, request) => ({ ...(await echo(world, request)), status: 304 }) as GraphResponse,
     });
     const { status, body, headers } = await ask(get("/1"), own.port);
-    expect([status, body, headers["content-length"], headers["transfer-encoding"]]).toEqual([304, "", undefined, undefined]);
+    expect({ status, body }).toEqual({ status: 304, body: "" });
+    expect(Object.keys(headers)).not.toContain("content-length");
+    expect(Object.keys(headers)).not.toContain("transfer-encoding");
     await own.stop(0);
   });
 
-  test("what the pipeline throw, and what a route throws, is a 500 with a trace id and nothing else", async () => {
+  test("an error thrown by the pipeline or by a route is a 500 with a trace id and nothing else", async () => {
     const mistake = new Error("secret");
     const fail = () => {
       throw mistake;
@@ -189,21 +208,17 @@ describe.each(httpListeners)("--http %s", (http) => {
     });
     expect(await (await fetch(`${url}/w/t1/openapi.json`)).json()).toMatchObject({ world: "t1", baseUrl: `${url}/w/t1` });
     const player = await fetch(`${url}/player/5301/x.ts`);
-    expect([player.status, player.headers.get("x-own"), player.headers.get("access-control-allow-origin"), await player.text()]).toEqual([
-      206,
-      "1",
-      "*",
-      "player /player/5301/x.ts",
-    ]);
+    expect({ status: player.status, body: await player.text() }).toEqual({ status: 206, body: "player /player/5301/x.ts" });
+    expect(Object.fromEntries(player.headers)).toMatchObject({ "x-own": "1", "access-control-allow-origin": "*" });
     const head = await fetch(`${url}/player/5301`, { method: "HEAD" });
-    expect([head.status, await head.text()]).toEqual([206, ""]);
+    expect({ status: head.status, body: await head.text() }).toEqual({ status: 206, body: "" });
     for (const other of ["/app/openapi.json", "/openapi.jsonx", "/player"])
       expect(await (await fetch(url + other)).json()).toMatchObject({ method: "GET" });
     expect(await (await fetch(`${url}/openapi.json`, { method: "POST" })).json()).toMatchObject({ method: "POST" });
     await own.stop(0);
   });
 
-  test("what a route answers is streamed whole, in chunks or to the end of the connection", async () => {
+  test("the body of a route's response is streamed whole, in chunks or to the end of the connection", async () => {
     const part = "0123456789abcdef".repeat(4_096);
     const stream = () =>
       new ReadableStream<Uint8Array>({
@@ -217,11 +232,11 @@ describe.each(httpListeners)("--http %s", (http) => {
       });
     const own = await serveEcho({ extraRoutes: new Map<string, RouteHandler>([["/stream", () => new Response(stream())]]) });
     const url = `http://127.0.0.1:${own.port}/stream`;
-    expect(
-      (await Promise.all([fetch(url), fetch(url)].map(async (response) => (await response).text()))).map((text) => text === part.repeat(100)),
-    ).toEqual([true, true]);
+    const bodies = await Promise.all([fetch(url), fetch(url)].map(async (response) => (await response).text()));
+    for (const body of bodies) expect(body === part.repeat(100)).toBe(true);
     const { text, isClosedByServer } = await exchange(own.port, ["GET /stream HTTP/1.0\r\n\r\n"], { responses: 2 });
-    expect([text.slice(text.indexOf("\r\n\r\n") + 4) === part.repeat(100), isClosedByServer]).toEqual([true, true]);
+    expect(text.slice(text.indexOf("\r\n\r\n") + 4) === part.repeat(100)).toBe(true);
+    expect(isClosedByServer).toBe(true);
     expect(text.toLowerCase()).not.toContain("transfer-encoding");
     await own.stop(0);
   });

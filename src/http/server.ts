@@ -1,4 +1,4 @@
-/** The graph's HTTP server: puts together where requests arrive, where they go, and what is answered where they go nowhere. */
+/** The graph's HTTP server: a listener, the dispatcher of its requests, and the responses to bytes that are no request. */
 import { handleRequest, type RequestDeps } from "#graph/pipeline/handle-request";
 import { RequestMetrics } from "#telemetry/request-metrics";
 import { CORS_HEADERS } from "./cors.ts";
@@ -31,6 +31,8 @@ export interface GraphServerOptions {
   readonly limits: HttpLimits;
   /** CIDR ranges from which `X-Forwarded-Proto` and `X-Forwarded-Host` are believed. */
   readonly trustedProxies: readonly string[];
+  /** What links begin with, whatever Host says; without a slash at its end. */
+  readonly publicUrl?: string | undefined;
   /** Several processes listen on one port. */
   readonly reusePort?: boolean;
   /** `own` when it is left out. */
@@ -53,7 +55,7 @@ export interface GraphServer {
 export async function serveGraph(options: GraphServerOptions): Promise<GraphServer> {
   const { limits, deps, worlds, hostname, port, reusePort = false } = options;
   const metrics = options.metrics ?? new RequestMetrics();
-  const origins = new Origins(options.trustedProxies);
+  const origins = new Origins(options.trustedProxies, options.publicUrl);
   const places = new Places(worlds, options.surfaces);
   const routes = new RouteTable(options.extraRoutes ?? new Map());
   const dispatcher = new RequestDispatcher({ deps, handleRequest: options.handleRequest ?? handleRequest, places, origins, routes, limits, metrics });

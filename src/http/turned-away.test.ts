@@ -105,16 +105,16 @@ test("D-97: a request that is turned away has its response at once, and its conn
   expect(events).toEqual(["sent 503", "finished"]);
 });
 
-test("D-97: the more connections rest, the later the next one is told to come back", () => {
+test("D-97: the more connections rest, the longer the next one rests", () => {
   const resting = new Resting();
   const exchange = { isLast: false, isGone: false, send() {}, finish() {} } as unknown as Exchange;
   const response = { status: 503, headers: {}, body: "{}" } as GraphResponse;
-  const told = Array.from({ length: 6_000 }, () => {
+  const rests = Array.from({ length: 6_000 }, () => {
     const { seconds } = resting;
     resting.respond(exchange, response, seconds);
     return seconds;
   });
-  expect([0, 499, 500, 2_750, 4_500, 5_999].map((at) => told[at])).toEqual([1, 1, 2, 6, 10, 10]);
+  expect([0, 499, 500, 2_750, 4_500, 5_999].map((at) => rests[at])).toEqual([1, 1, 2, 6, 10, 10]);
   resting.respond({ ...exchange, isLast: true }, response, 1);
   expect(resting.seconds).toBe(10);
 });
@@ -127,7 +127,7 @@ test("D-97: connections that are gone, and those that went on, count no more", a
     const exchange = { isLast: false, isGone, send() {}, finish: () => finished++ } as unknown as Exchange;
     for (let i = 0; i < 2_000; i++) resting.respond(exchange, response, 10);
     expect(resting.seconds).toBe(5);
-    // Nobody else is turned away: there is room again, and nobody waits for the end of the ten seconds.
+    // No further request is turned away: there is room again, and no connection waits for the end of its ten seconds.
     while (resting.seconds > 1) await Bun.sleep(20);
     expect(finished > 0).toBe(!isGone);
   }

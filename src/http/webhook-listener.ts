@@ -1,4 +1,4 @@
-/** A receiver of webhooks on this machine, for `plaza listen`: answers the handshake (D-61) and hands everything else on. */
+/** A receiver of webhooks on this machine, for `plaza listen`: completes the handshake (D-61) and hands everything else on. */
 export interface ReceivedWebhook {
   readonly headers: Readonly<Record<string, string>>;
   /** The exact bytes, as text: Plaza's are ASCII. */
@@ -10,7 +10,7 @@ export interface WebhookListener {
   stop(): Promise<void>;
 }
 
-/** `take` answers the status that the sender gets. */
+/** `take` returns the status that the sender gets. */
 export function listenForWebhooks(hostname: string, port: number, take: (webhook: ReceivedWebhook) => Promise<number>): WebhookListener {
   const server = Bun.serve({
     hostname,

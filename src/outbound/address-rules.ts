@@ -1,7 +1,7 @@
 /**
- * D-64: which addresses may be called. Nothing that is private, local, reserved or otherwise not public, however it is
- * written; the sandbox adds loopback and http, `--allow-callback` adds what the operator names. Everything here is pure:
- * names are resolved by `guarded-client.ts`, which asks `addressRefusal` about every address that a name has.
+ * D-64: which addresses may be called: none that is private, local, reserved or otherwise not public, however it is written. The
+ * sandbox adds loopback and http, `--allow-callback` adds what the operator names. Everything here is pure: `client.ts` resolves
+ * names and asks `addressRefusal` about every address of a name.
  */
 import ipaddr from "ipaddr.js";
 import { isKnownServicePort } from "./known-ports.ts";

@@ -1,4 +1,4 @@
-/** Answers that are taken as they come, in place of being kept: feed files. */
+/** Response bodies that are given away as they arrive, in place of being kept: feed files. */
 import { describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
 import { afterThisTest } from "#harness/cleanup";
@@ -108,7 +108,7 @@ describe("a response that is taken as it comes", () => {
       await Bun.sleep(10);
       text += part;
     };
-    await expect(client().request(get(`${base}/cut`, take))).rejects.toMatchObject({ name: "CallFailed", kind: "malformed" });
+    await expect(client().request(get(`${base}/cut`, take))).rejects.toMatchObject({ name: "RequestFailed", kind: "malformed" });
     text = "";
     expect((await client().request(get(`${base}/close`, take))).status).toBe(200);
     expect(text).toBe("whole");
@@ -121,7 +121,7 @@ describe("a response that is taken as it comes", () => {
     };
     const missing = serve(() => new Response("not here", { status: 404 }));
     const response = await client().request(get(missing, count));
-    expect([response.status, response.body.toString(), parts]).toEqual([404, "not here", 0]);
+    expect({ status: response.status, body: response.body.toString(), parts }).toEqual({ status: 404, body: "not here", parts: 0 });
     const long = serve(() => new Response(new Uint8Array(bytes(100_000))));
     expect(await client().request(get(long, count, { responseBytesMax: 70_000 }))).toMatchObject({ status: 200, isCut: true });
     expect(parts).toBe(70_000);

@@ -58,17 +58,18 @@ const get = (url: string, more: Partial<OutboundRequest> = {}): OutboundRequest 
 
 const textOf = (response: { body: Buffer }): string => response.body.toString("utf8");
 
-describe("calls that are allowed", () => {
+describe("requests that are allowed", () => {
   test("a POST arrives with its headers and body, byte for byte, and its response comes back", async () => {
     const seen: unknown[] = [];
     const port = serve(async (request) => {
-      seen.push([
-        request.method,
-        new URL(request.url).pathname + new URL(request.url).search,
-        request.headers.get("host"),
-        request.headers.get("x-a"),
-        await request.text(),
-      ]);
+      const { pathname, search } = new URL(request.url);
+      seen.push({
+        method: request.method,
+        path: pathname + search,
+        host: request.headers.get("host"),
+        header: request.headers.get("x-a"),
+        body: await request.text(),
+      });
       return new Response("taken", { status: 202 });
     });
     const response = await clientOf({ rules: sandbox }).request({
@@ -77,8 +78,8 @@ describe("calls that are allowed", () => {
       headers: { "Content-Type": "application/json", "X-A": "1" },
       body: '{"text":"\\u00e4"}',
     });
-    expect([response.status, textOf(response), response.isCut]).toEqual([202, "taken", false]);
-    expect(seen).toEqual([["POST", "/hook?a=b%20c", `127.0.0.1:${port}`, "1", '{"text":"\\u00e4"}']]);
+    expect({ ...response, body: textOf(response) }).toEqual({ status: 202, body: "taken", isCut: false });
+    expect(seen).toEqual([{ method: "POST", path: "/hook?a=b%20c", host: `127.0.0.1:${port}`, header: "1", body: '{"text":"\\u00e4"}' }]);
   });
 
   test("a body of megabytes arrives whole", async () => {
@@ -134,7 +135,7 @@ describe("TLS", () => {
     const client = clientOf({ rules: allowed, resolve: async () => ["127.0.0.1"], ca: authority });
     await client.request(get(`https://receiver.example:${port}/`));
     await expect(client.request(get(`https://other.example:${port}/`))).rejects.toMatchObject({ kind: "tls" });
-    await expect(client.request(get(`https://127.0.0.2:${port}/`))).rejects.toMatchObject({ name: "CallFailed" });
+    await expect(client.request(get(`https://127.0.0.2:${port}/`))).rejects.toMatchObject({ name: "RequestFailed" });
     const stranger = clientOf({ rules: allowed, resolve: async () => ["127.0.0.1"] });
     await expect(stranger.request(get(`https://receiver.example:${port}/`))).rejects.toMatchObject({ kind: "tls" });
     await Bun.sleep(50);
@@ -143,7 +144,7 @@ describe("TLS", () => {
 
   test("https to a server without TLS fails", async () => {
     const port = serve(() => new Response("ok"));
-    await expect(clientOf({ rules: sandbox }).request(get(`https://127.0.0.1:${port}/`))).rejects.toMatchObject({ name: "CallFailed" });
+    await expect(clientOf({ rules: sandbox }).request(get(`https://127.0.0.1:${port}/`))).rejects.toMatchObject({ name: "RequestFailed" });
   });
 });
 
@@ -176,8 +177,8 @@ describe("D-64: names that lead to inner addresses", () => {
     const requests = [1, 2, 3].map(() =>
       client.request(get(`https://rebinding.example.com:${port}/`, { deadlineMs: 150 })).catch((error) => error.name),
     );
-    expect(await Promise.all(requests)).toEqual(["CallFailed", "CallFailed", "CallFailed"]);
-    expect([asked, hits]).toEqual([1, 0]);
+    expect(await Promise.all(requests)).toEqual(["RequestFailed", "RequestFailed", "RequestFailed"]);
+    expect({ asked, hits }).toEqual({ asked: 1, hits: 0 });
   });
 
   test("a name without an address fails, and is asked again the next time", async () => {
@@ -195,8 +196,8 @@ describe("D-64: names that lead to inner addresses", () => {
   });
 });
 
-describe("answers", () => {
-  test("redirects are answers like any other: nothing follows them", async () => {
+describe("responses", () => {
+  test("redirects are responses like any other: nothing follows them", async () => {
     let inside = 0;
     const target = serve(() => {
       inside++;
@@ -210,10 +211,10 @@ describe("answers", () => {
   test("at most the asked bytes of a response are read, however long it is", async () => {
     const port = serve(() => new Response(new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(10_000).fill(97)) })));
     const response = await clientOf({ rules: sandbox }).request(get(`http://127.0.0.1:${port}/`, { responseBytesMax: 25_000 }));
-    expect([response.body.length, response.isCut]).toEqual([25_000, true]);
+    expect({ length: response.body.length, isCut: response.isCut }).toEqual({ length: 25_000, isCut: true });
   });
 
-  test("a compressed answer is kept as it was sent", async () => {
+  test("a compressed response is kept as it was sent", async () => {
     const bomb = Bun.gzipSync(new Uint8Array(5_000_000));
     const port = serve(() => new Response(bomb, { headers: { "content-encoding": "gzip" } }));
     expect((await clientOf({ rules: sandbox }).request(get(`http://127.0.0.1:${port}/`))).body.length).toBe(bomb.length);
@@ -230,14 +231,14 @@ describe("answers", () => {
     const failure = await clientOf({ rules: sandbox })
       .request(get(`http://127.0.0.1:${port}/`, { deadlineMs: 150 }))
       .catch((error) => error);
-    expect(failure).toMatchObject({ name: "CallFailed", kind: "timeout" });
+    expect(failure).toMatchObject({ name: "RequestFailed", kind: "timeout" });
     expect(performance.now() - startMs).toBeWithin(140, 400);
   });
 
   test("where the status is enough, a body that does not come in time takes nothing from it", async () => {
     const port = await serveBytes(() => ["HTTP/1.1 202 Accepted\r\ncontent-length: 10\r\n\r\n12345"]);
     const response = await clientOf({ rules: sandbox }).request(get(`http://127.0.0.1:${port}/`, { deadlineMs: 100, isStatusEnough: true }));
-    expect([response.status, textOf(response), response.isCut]).toEqual([202, "12345", true]);
+    expect({ ...response, body: textOf(response) }).toEqual({ status: 202, body: "12345", isCut: true });
   });
 
   test.each([
@@ -246,7 +247,7 @@ describe("answers", () => {
       "chunks, in pieces",
       ["HTTP/1.1 200 OK\r\nTransfer-", "Encoding: chunked\r\n\r\n2\r", "\nhe\r\n3;x=y\r\nl", "lo\r\n0\r\nTrailer: a\r\n", "\r\n"],
     ],
-    ["an interim answer before it", ["HTTP/1.1 103 Early Hints\r\nlink: a\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello"]],
+    ["an interim response before it", ["HTTP/1.1 103 Early Hints\r\nlink: a\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello"]],
   ])("%s: the body is read whole and the connection used again", async (_what, parts) => {
     let connections = 0;
     const port = await serveBytes((request) => {
@@ -284,10 +285,10 @@ describe("answers", () => {
     const failure = await clientOf({ rules: sandbox })
       .request(get(`http://127.0.0.1:${port}/`))
       .catch((error) => error);
-    expect(failure).toMatchObject({ name: "CallFailed", kind: "malformed" });
+    expect(failure).toMatchObject({ name: "RequestFailed", kind: "malformed" });
   });
 
-  test("what is sent without being asked is not taken for the next request's answer", async () => {
+  test("bytes that come without a request are not taken for the response to the next one", async () => {
     const port = await serveBytes((request) => [
       `HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n${request.slice(5, 7)}`,
       "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nxx",
@@ -304,6 +305,6 @@ describe("answers", () => {
     const failure = await clientOf({ rules: sandbox })
       .request(get(`http://127.0.0.1:${port}/`))
       .catch((error) => error);
-    expect(failure).toMatchObject({ name: "CallFailed", kind: "connect" });
+    expect(failure).toMatchObject({ name: "RequestFailed", kind: "connect" });
   });
 });

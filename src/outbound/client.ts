@@ -1,35 +1,34 @@
 /**
- * The only way out of the server (D-64): handshakes, deliveries, files that are fetched. The address is checked, and the
- * checked address is the one connected to; redirects are not followed; the response is cut; the whole request has a deadline.
+ * The only way out of the server (D-64), for handshakes, deliveries and feed files. The address is checked, and the checked
+ * address is the one connected to; redirects are not followed; a long response is cut; the whole request has a deadline.
  *
- * Errors: `CallbackRefused` (`callback-address.ts`) before anything is sent, `CallFailed` (`outbound-connection.ts`).
+ * Errors: `CallbackRefused` (`address-rules.ts`) before anything is sent, `RequestFailed` (`request.ts`).
  */
 import { BoundedMap } from "#kernel/bounded-map";
 import { addressRefusal, CallbackRefused, type CallbackRules, type CallbackTarget, readCallback } from "./address-rules.ts";
-import type { OutboundRequest, OutboundResponse } from "./request.ts";
+import { type OutboundRequest, type OutboundResponse, RequestFailed } from "./request.ts";
 import { Names, type ResolveName, systemNames } from "./resolver.ts";
-import { type Endpoint, type EndpointTls, RequestFailed } from "./transport/connection.ts";
 import { type Deadline, Deadlines } from "./transport/deadline.ts";
-import { ConnectionPool, endpointOf } from "./transport/pool.ts";
-import { ResponseReader } from "./transport/response.ts";
+import { SocketTransport } from "./transport/socket-transport.ts";
+import type { Transport, TransportRequest } from "./transport/transport.ts";
 
 export interface GuardedClientOptions {
   readonly rules: CallbackRules;
-  /** The system's names unless a test has its own. */
+  /** The system's resolver unless a test has its own. */
   readonly resolve?: ResolveName;
   /** Certificates (PEM) to trust in place of the system's. */
   readonly ca?: string;
 }
 
-/** Parsed addresses that are kept: each callback's is needed again with its next delivery. */
+/** Parsed URLs that are kept: each callback's is needed again with its next delivery. */
 const TARGETS_MAX = 10_000;
-/** More addresses of one name are not tried, nor would a request's deadline allow it. */
+/** Addresses of one name that are tried; a request's deadline would not allow more. */
 const ADDRESSES_TRIED_MAX = 4;
 
 export class GuardedClient {
   readonly #options: GuardedClientOptions;
   readonly #names: Names;
-  readonly #pool = new ConnectionPool();
+  readonly #transport: Transport = new SocketTransport();
   readonly #deadlines = new Deadlines();
   readonly #targets = new BoundedMap<string, CallbackTarget>(TARGETS_MAX);
 
@@ -38,7 +37,7 @@ export class GuardedClient {
     this.#names = new Names(options.resolve ?? systemNames);
   }
 
-  /** Whether the address may be called as far as it says itself; throws `CallbackRefused`. Names are resolved by `call`. */
+  /** What the URL itself says of the address; throws `CallbackRefused`. Names are resolved by `request`. */
   check(url: string): CallbackTarget {
     const known = this.#targets.get(url);
     if (known !== undefined) return known;
@@ -47,23 +46,24 @@ export class GuardedClient {
     return target;
   }
 
-  async request(outboundRequest: OutboundRequest): Promise<OutboundResponse> {
-    const target = withQuery(this.check(outboundRequest.url), outboundRequest.moreQuery);
-    const deadline = this.#deadlines.begin(outboundRequest.deadlineMs);
+  /** Rejects with `CallbackRefused` or `RequestFailed`. */
+  async request(request: OutboundRequest): Promise<OutboundResponse> {
+    const target = this.check(request.url);
+    const deadline = this.#deadlines.begin(request.deadlineMs);
     try {
       const addresses = target.isLiteral ? [target.host] : await this.#addressesOf(target, deadline);
-      const tls = target.isTls ? { serverName: target.isLiteral ? undefined : target.host, ca: this.#options.ca } : undefined;
-      return await this.#requestOneOf(addresses, target, tls, outboundRequest, deadline);
+      const path = withQuery(target.path, request.moreQuery);
+      return await this.#sendToOneOf(addresses, target, { ...request, authority: target.authority, path }, deadline);
     } finally {
       deadline.leave();
     }
   }
 
   close(): void {
-    this.#pool.close();
+    this.#transport.close();
   }
 
-  /** Every address must be allowed: a name that leads to a public and a private one is a trap. */
+  /** Every address must be allowed: a name with a public and a private address is a trap. */
   async #addressesOf({ host }: CallbackTarget, deadline: Deadline): Promise<readonly string[]> {
     const addresses = await deadline.race(this.#names.addressesOf(host));
     for (const address of addresses) {
@@ -74,53 +74,25 @@ export class GuardedClient {
   }
 
   /** The next address is tried only where the one before took no connection, so nothing is sent twice. */
-  async #requestOneOf(
+  async #sendToOneOf(
     addresses: readonly string[],
-    target: CallbackTarget,
-    tls: EndpointTls | undefined,
-    outboundRequest: OutboundRequest,
+    { host, port, isTls, isLiteral }: CallbackTarget,
+    request: TransportRequest,
     deadline: Deadline,
   ): Promise<OutboundResponse> {
+    // An address is no server name (RFC 6066): the certificate is then verified for the address.
+    const tls = isTls ? { serverName: isLiteral ? undefined : host, ca: this.#options.ca } : undefined;
     const count = Math.min(addresses.length, ADDRESSES_TRIED_MAX);
     for (let at = 0; at < count; at++) {
-      const address = addresses[at] as string;
       try {
-        return await this.#requestAddress(endpointOf(address, target.port, tls), target, outboundRequest, deadline);
+        return await this.#transport.send({ address: addresses[at] as string, port, tls }, request, deadline);
       } catch (error) {
         const hasNext = at + 1 < count;
         if (!hasNext || !(error instanceof RequestFailed) || error.kind !== "connect") throw error;
       }
     }
-    throw new RequestFailed("dns", `${target.host} has no address`);
-  }
-
-  async #requestAddress(endpoint: Endpoint, target: CallbackTarget, outboundRequest: OutboundRequest, deadline: Deadline): Promise<OutboundResponse> {
-    const request = requestText(target, outboundRequest);
-    for (;;) {
-      const connection = this.#pool.take(endpoint) ?? (await deadline.open(this.#pool.open(endpoint)));
-      const reader = new ResponseReader(outboundRequest.responseBytesMax, outboundRequest.takeBody);
-      deadline.connection = connection;
-      try {
-        await connection.exchange(request, reader);
-      } catch (error) {
-        // The other side closed a connection that had waited, as it may; without a single byte of return it is asked anew.
-        if (error instanceof RequestFailed && error.kind === "closed" && connection.wasUsed && !reader.hasBegun) continue;
-        if (outboundRequest.isStatusEnough === true && reader.status > 0) return { status: reader.status, body: reader.body(), isCut: true };
-        throw error;
-      } finally {
-        deadline.connection = undefined;
-      }
-      this.#pool.give(endpoint, connection);
-      return { status: reader.status, body: reader.body(), isCut: reader.isCut };
-    }
+    throw new RequestFailed("dns", `${host} has no address`);
   }
 }
 
-const withQuery = (target: CallbackTarget, more: string | undefined): CallbackTarget =>
-  more === undefined ? target : { ...target, path: `${target.path}${target.path.includes("?") ? "&" : "?"}${more}` };
-
-function requestText({ authority, path }: CallbackTarget, { method, headers, body }: OutboundRequest): string {
-  let text = `${method} ${path} HTTP/1.1\r\nHost: ${authority}\r\n`;
-  for (const name in headers) text += `${name}: ${headers[name]}\r\n`;
-  return body === undefined ? `${text}\r\n` : `${text}Content-Length: ${body.length}\r\n\r\n${body}`;
-}
+const withQuery = (path: string, more: string | undefined): string => (more === undefined ? path : `${path}${path.includes("?") ? "&" : "?"}${more}`);

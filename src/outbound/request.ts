@@ -1,28 +1,41 @@
-/** The words of a call that leaves the server. */
+/** A request that leaves the server, its response, and why there may be none. */
 export interface OutboundRequest {
   readonly method: "GET" | "POST";
   readonly url: string;
-  /** Encoded parameters after those that the URL has, of any length. */
+  /** Encoded parameters that are added to those of the URL, of any length. */
   readonly moreQuery?: string;
-  /** ASCII; without Host, Content-Length and Connection, which the client writes. */
+  /** ASCII; without Host, Content-Length and Connection, which the transport writes. */
   readonly headers: Readonly<Record<string, string>>;
   /** ASCII. */
   readonly body?: string;
-  /** For the whole request: name, connection, TLS, answer. Real time. */
+  /** For everything: name, connection, TLS, response. Real time. */
   readonly deadlineMs: number;
-  /** What is kept of the response; a longer one is cut there. */
+  /** A longer response is cut there. */
   readonly responseBytesMax: number;
-  /** Given the body of a 200 as it comes, which is then not kept; while it is busy, the other side has to wait. */
+  /** Gets the body of a 200 as it arrives, which is then not kept. While it is busy, the other side has to wait. */
   readonly takeBody?: TakeBody;
-  /** A response whose status came in time is one, also when its body did not; it is cut then. */
+  /** A response counts as soon as its status has arrived in time; if its body has not, it is cut. */
   readonly isStatusEnough?: true;
 }
 
-/** The bytes are its own. A throw ends the request. */
+/** It owns the bytes. What it throws ends the request. */
 export type TakeBody = (part: Buffer) => Promise<void>;
 
 export interface OutboundResponse {
   readonly status: number;
   readonly body: Buffer;
   readonly isCut: boolean;
+}
+
+export type FailureKind = "dns" | "connect" | "tls" | "timeout" | "closed" | "malformed";
+
+/** No response came; the kind says how far the request got. */
+export class RequestFailed extends Error {
+  constructor(
+    readonly kind: FailureKind,
+    problem: string,
+  ) {
+    super(problem);
+    this.name = "RequestFailed";
+  }
 }

@@ -1,12 +1,12 @@
-/** The addresses of a name, kept for a moment: thousands of deliveries a second go to few names. */
+/** The addresses of a name, kept for a moment, since thousands of deliveries a second go to few names. */
 import { lookup } from "node:dns/promises";
 import { BoundedMap } from "#kernel/bounded-map";
-import { RequestFailed } from "./transport/connection.ts";
+import { RequestFailed } from "./request.ts";
 
 /** All addresses of a name, IPv4 and IPv6; rejects when it has none. */
 export type ResolveName = (name: string) => Promise<readonly string[]>;
 
-/** Short against the time in which somebody moves a receiver. What is connected to was checked, however old the response is. */
+/** Short against the time in which a receiver is moved. The address that is connected to was checked, however old it is. */
 const KEPT_MS = 5_000;
 const NAMES_MAX = 10_000;
 
@@ -25,7 +25,7 @@ export class Names {
     this.#resolve = resolve;
   }
 
-  /** Rejects with `CallFailed`. */
+  /** Rejects with `RequestFailed`. */
   addressesOf(name: string): Promise<readonly string[]> {
     // time: of the network, not of a world.
     const now = performance.now();
@@ -33,7 +33,7 @@ export class Names {
     if (kept !== undefined && now < kept.untilMs) return kept.addresses;
     const addresses = this.#ask(name);
     this.#kept.set(name, { addresses, untilMs: now + KEPT_MS });
-    // A failure is asked again at once.
+    // After a failure the next request asks again.
     addresses.catch(() => {
       if (this.#kept.get(name)?.addresses === addresses) this.#kept.delete(name);
     });

@@ -2,7 +2,8 @@
 import { expect, test } from "bun:test";
 import { Type } from "typebox";
 import { openPlaza } from "#harness/plaza";
-import { chatappField, fixtureMigrations, newFeatures, openWebhooks, startReceiver, valuesAt } from "#harness/webhooks";
+import { startReceiver, valuesAt } from "#harness/receiver";
+import { chatappField, fixtureMigrations, newFeatures, openWebhooks } from "#harness/webhooks";
 import { newWorkStore, onBothDatabases } from "#harness/work-database";
 import { nodeId } from "#kernel/ids";
 import { defineWebhookField, type WebhookField } from "./catalogue/field.ts";

@@ -51,7 +51,7 @@ class Filling {
 
   /** Page messaging wants the token in three places. */
   page(method: string, path: string, body: unknown = {}): Promise<Json> {
-    return this.graph(method, `${path}?access_token=cafe&oauth_token=cafe`, "cafe", body);
+    return this.graph(method, `${path}${path.includes("?") ? "&" : "?"}access_token=cafe&oauth_token=cafe`, "cafe", body);
   }
 
   /** Until every delivery had its first attempt: only then nothing is sent any more while the clock stands still. */
@@ -92,7 +92,7 @@ async function fillPages(filling: Filling): Promise<void> {
   await filling.page("POST", `/v26.0/${label.id}/label`, { user: "9001" });
   await filling.page("POST", "/v26.0/5003/label", { user: "9002" });
   await filling.page("POST", "/v26.0/5001/label", { user: "9003" });
-  await filling.page("DELETE", "/v26.0/5001/label", { user: "9003" });
+  await filling.page("DELETE", "/v26.0/5001/label?user=9003");
   await filling.page("DELETE", "/v26.0/5004");
   await filling.page("POST", "/v26.0/2001/personas", { name: "Made by a call", profile_picture_url: "https://example.com/made.png" });
   await filling.page("DELETE", "/v26.0/5103");
@@ -167,7 +167,7 @@ async function fillAppEvents(filling: Filling): Promise<void> {
   await report({ event: "MOBILE_APP_INSTALL", ...DEVICE, extinfo: EXTINFO });
   await report({ event: "MOBILE_APP_INSTALL", ...DEVICE });
   await report({ event: "MOBILE_APP_INSTALL", attribution: "abcdefghij0123456789AB", advertiser_tracking_enabled: 1 });
-  await report({ event: "DEFERRED_APP_LINK", ...DEVICE, advertiser_id: "device-two", ud: { em: EM } });
+  await report({ event: "MOBILE_APP_INSTALL", ...DEVICE, advertiser_id: "device-two", ud: { em: EM } });
   await report({ ...custom({ _eventName: "unseen" }), application_tracking_enabled: 0, advertiser_tracking_enabled: 0 });
   await report(custom({ _eventName: "elsewhere" }), "1002", "old-app");
   await filling.control("POST", "app-events/1001/names/to%20be%20deactivated/deactivate");

@@ -1,25 +1,23 @@
 /** D-32: paging to the end while others add and delete sees each label that stayed exactly once. */
 import { expect, test } from "bun:test";
-import { insertLabel } from "#feature/custom-labels/custom-labels.store";
 import { openPlaza, requestOfLink, type TestPlaza } from "#harness/plaza";
 import { tries } from "#harness/proof";
+import { insertEntries } from "#harness/sections";
 import { cafe } from "#harness/worlds";
-import { nodeId } from "#kernel/ids";
 
 const ROWS = tries(20_000, 1_000_000);
-const PAGE = nodeId("2001");
 const token = "page";
 
 async function fill(plaza: TestPlaza, count: number): Promise<Set<string>> {
   const ids = new Set<string>();
   for (let from = 0; from < count; from += 1_000) {
-    await plaza.world.database.write(async (tx) => {
-      for (let i = from; i < Math.min(from + 1_000, count); i++) {
-        const id = plaza.world.ids.mint();
-        await insertLabel(tx, PAGE, id, `label ${i}`);
-        ids.add(id);
-      }
-    });
+    const labels = Array.from({ length: Math.min(1_000, count - from) }, (_, i) => ({
+      id: plaza.world.ids.mint(),
+      page: "2001",
+      name: `label ${from + i}`,
+    }));
+    await insertEntries(plaza, "labels", labels);
+    for (const { id } of labels) ids.add(id);
   }
   return ids;
 }

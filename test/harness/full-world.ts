@@ -24,6 +24,7 @@ export const fullWorld = {
     { id: "3002", name: "Stranger" },
   ],
   businesses: [{ id: "3501", name: "Agency" }],
+  places: [{ id: "9901", name: "Terrace", location: { latitude: 52.5, longitude: 13.4 } }],
   pages: [
     { id: "2001", name: "Cafe", people: [{ psid: "9001" }], roles: [{ user: "3001", tasks: ["MESSAGING", "CREATE_CONTENT", "MANAGE", "MODERATE"] }] },
     { id: "2002", name: "Bar" },

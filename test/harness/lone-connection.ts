@@ -32,6 +32,8 @@ export interface Seen {
   readonly target: string;
   readonly headers: readonly string[];
   readonly body: string;
+  /** Why the body was refused. */
+  readonly problem?: ProtocolProblem["kind"];
 }
 
 export interface OwnerOptions extends Partial<ConnectionLimits> {
@@ -48,6 +50,8 @@ export class Owner implements ConnectionOwner {
   readonly clock = { monotonicMs: () => this.timeMs, nowMs: () => 0 };
   readonly commonHeaderLines = "";
   isStopping = false;
+  /** Of all requests, whether their bodies came or not. */
+  readonly heads: RequestHead[] = [];
   readonly seen: Seen[] = [];
   readonly refused: ProtocolProblem[] = [];
   readonly line = new Line();
@@ -64,6 +68,7 @@ export class Owner implements ConnectionOwner {
   }
 
   dispatch(head: RequestHead, connection: Connection): void {
+    this.heads.push(head);
     const received =
       head.framing === 0
         ? { bytes: new Uint8Array() }
@@ -78,8 +83,8 @@ export class Owner implements ConnectionOwner {
 
   #respond({ method, target, headers }: RequestHead, received: ReceivedBody): void {
     if (received === "gone") return;
-    const body = "problem" in received ? received.problem.kind : Buffer.from(received.bytes).toString("latin1");
-    this.seen.push({ method, target: target.text, headers, body });
+    const body = "problem" in received ? { body: "", problem: received.problem.kind } : { body: Buffer.from(received.bytes).toString("latin1") };
+    this.seen.push({ method, target: target.text, headers, ...body });
     this.connection.send({ status: 204, headers: {}, body: "" });
     this.connection.finish();
   }

@@ -16,6 +16,17 @@ export const insertEntry = (plaza: TestPlaza, key: string, entry: object): Promi
   return plaza.world.database.write((tx) => section.insert(tx, entryReader(section.entry)(entry) as WorldEntry, plaza.world));
 };
 
+/** All of them in one transaction. */
+export const insertEntries = (plaza: TestPlaza, key: string, entries: readonly object[]): Promise<void> => {
+  const section = sectionOf(plaza, key);
+  const read = entryReader(section.entry);
+  return plaza.world.database.write(async (tx) => {
+    for (const entry of entries) {
+      if (!(await section.insert(tx, read(entry) as WorldEntry, plaza.world))) throw new Error(`the id of ${JSON.stringify(entry)} is taken`);
+    }
+  });
+};
+
 /** Lays `changes` over the stored entry, as the control API does. */
 export const changeEntry = (plaza: TestPlaza, key: string, id: string, changes: object): Promise<void> => {
   const section = sectionOf(plaza, key);

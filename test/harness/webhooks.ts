@@ -1,4 +1,4 @@
-/** The webhook engine on a bare database, with features that a test fills by hand, and receivers that do as they are told. */
+/** The webhook engine on a bare database, with features that a test fills by hand. */
 import { expect } from "bun:test";
 import { chatappAccounts } from "#features/chatapp-accounts";
 import { Jobs } from "#jobs/jobs";
@@ -152,48 +152,3 @@ function readersOf(features: Features, sealer: Sealer): PortRegistry {
   });
   return ports;
 }
-
-interface Received {
-  readonly path: string;
-  readonly headers: Record<string, string>;
-  readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks into any body.
-  readonly body: any;
-  /** Payloads in their order. */
-  readonly values: unknown[];
-}
-
-export interface Receiver {
-  readonly url: string;
-  readonly received: Received[];
-  /** Answers 200 unless told otherwise. */
-  response: (received: Received, count: number) => Response | Promise<Response>;
-}
-
-export function startReceiver(): Receiver {
-  const received: Received[] = [];
-  const server = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    maxRequestBodySize: 64 * 1024 * 1024,
-    idleTimeout: 0,
-    async fetch(request) {
-      const text = await request.text();
-      const body = JSON.parse(text);
-      const values = body.entry.flatMap((entry: { changes?: { value: unknown }[]; messaging?: unknown[] }) => [
-        ...(entry.changes ?? []).map(({ value }) => value),
-        ...(entry.messaging ?? []),
-      ]);
-      const one: Received = { path: new URL(request.url).pathname, headers: Object.fromEntries(request.headers), text, body, values };
-      received.push(one);
-      return receiver.response(one, received.length);
-    },
-  });
-  const receiver: Receiver = { url: `http://127.0.0.1:${server.port}/hook`, received, response: () => new Response("taken") };
-  afterThisTest(async () => {
-    await server.stop(true);
-  });
-  return receiver;
-}
-
-export const valuesAt = ({ received }: Receiver): unknown[] => received.flatMap(({ values }) => values);

@@ -28,8 +28,7 @@ const errorOf = ({ body }: TestResponse) => body?.error ?? body;
 /** Refused because of the caller, or as if the node did not exist. */
 function expectRefusal(endpoint: Endpoint, who: string, response: TestResponse): void {
   const { code, error_subcode } = errorOf(response);
-  // D-52: sending to another account's id has an error of its own.
-  const isRefusal = [10, 104, 190, 200, 803].includes(code) || (code === 100 && [33, 2534014].includes(error_subcode));
+  const isRefusal = [10, 104, 190, 200, 803].includes(code) || (code === 100 && error_subcode === 33);
   const { status } = response;
   const seen = { operation: endpoint.access.operation, who, status, code, error_subcode };
   expect({ ...seen, isRefusal, isError: status >= 400 }).toEqual({ ...seen, isRefusal: true, isError: true });

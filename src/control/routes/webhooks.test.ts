@@ -5,7 +5,7 @@ import type { Feature } from "#graph/contract/feature";
 import { Registry } from "#graph/contract/registry";
 import { openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/plaza";
-import { startReceiver } from "#harness/webhooks";
+import { startReceiver } from "#harness/receiver";
 import { nodeId } from "#kernel/ids";
 import { defineWebhookField, type WebhookField } from "#webhooks/catalogue/field";
 import { RETRY_OFFSETS_MS } from "#webhooks/delivery/retry-schedule";
@@ -51,7 +51,7 @@ onEachDatabase("webhooks in the control API", (database) => {
       },
     ]);
     const one = await request("GET", `deliveries/${body.data[0].id}`);
-    expect(one.body).toMatchObject({ ...body.data[0], body: receiver.received[0]?.text, events: [{ field: "messages", time: 1_795_000_000 }] });
+    expect(one.body).toMatchObject({ ...body.data[0], body: receiver.posts[0]?.body, events: [{ field: "messages", time: 1_795_000_000 }] });
     expect((await request("GET", "deliveries/123")).status).toBe(404);
     expect((await request("GET", "deliveries/x")).status).toBe(404);
   });
@@ -83,14 +83,14 @@ onEachDatabase("webhooks in the control API", (database) => {
     receiver.response = () => new Response(null, { status: 500 });
     await happen("messages", 1);
     await request("POST", "clock/advance", { seconds: 36 * 3_600 });
-    expect(receiver.received).toHaveLength(1 + RETRY_OFFSETS_MS.length);
+    expect(receiver.posts).toHaveLength(1 + RETRY_OFFSETS_MS.length);
     const [failed] = (await request("GET", "deliveries")).body.data;
     expect(failed).toMatchObject({ status: "failed", reason: "gave_up" });
     receiver.response = () => new Response("ok");
     expect(await request("POST", `deliveries/${failed.id}/replay`)).toMatchObject({ status: 200, body: { success: true } });
     await request("POST", "clock/advance", { seconds: 0 });
     expect((await request("GET", `deliveries/${failed.id}`)).body).toMatchObject({ status: "delivered" });
-    expect(receiver.received.at(-1)?.text).toBe(receiver.received[0]?.text as string);
+    expect(receiver.posts.at(-1)?.body).toBe(receiver.posts[0]?.body as string);
     expect((await request("POST", "deliveries/123/replay")).status).toBe(404);
   });
 
@@ -101,14 +101,14 @@ onEachDatabase("webhooks in the control API", (database) => {
       await due();
       await request("POST", "clock/advance", { seconds: 10 });
     }
-    const before = receiver.received.length;
+    const before = receiver.posts.length;
     expect((await request("POST", "deliveries/replay", { since: 1_795_000_005 })).body).toEqual({ replayed: 1 });
     expect((await request("POST", "deliveries/replay", { since: 1_795_000_000, callback: receiver.url })).body).toEqual({ replayed: 2 });
     expect((await request("POST", "deliveries/replay", { since: 1_795_000_000, callback: "https://elsewhere.example/" })).body).toEqual({
       replayed: 0,
     });
     await due();
-    expect(receiver.received).toHaveLength(before + 2);
+    expect(receiver.posts).toHaveLength(before + 2);
     expect((await request("POST", "deliveries/replay", {})).status).toBe(400);
   });
 
@@ -141,10 +141,7 @@ onEachDatabase("webhooks in the control API", (database) => {
     expect(made.body.deliveries).toHaveLength(1);
     await trigger({ object: "chatapp_business_account", field: "calls", entity: "4001", value: { mine: 1 } });
     await due();
-    expect(receiver.received.map(({ values }) => values[0])).toEqual([
-      expect.objectContaining({ metadata: { phone_number_id: "4101" } }),
-      { mine: 1 },
-    ]);
+    expect(receiver.posts.map(({ values }) => values[0])).toEqual([expect.objectContaining({ metadata: { phone_number_id: "4101" } }), { mine: 1 }]);
     expect((await trigger({ object: "chatapp_business_account", field: "history", entity: "4001" })).status).toBe(422);
     expect((await trigger({ object: "page", field: "live_videos", entity: "2001", value: { id: 1 } })).status).toBe(422);
     expect((await trigger({ object: "page", field: "calls", entity: "2001" })).status).toBe(422);
@@ -176,7 +173,7 @@ onEachDatabase("webhooks in the control API", (database) => {
     expect((await trigger()).status).toBe(200);
     expect((await trigger({ value: { note: { text: "mine" } } })).status).toBe(200);
     await plaza.world.work.runDue();
-    expect(receiver.received.flatMap(({ values }) => values)).toEqual([{ note: { text: "of 2001 at 1795000000000" } }, { note: { text: "mine" } }]);
+    expect(receiver.posts.flatMap(({ values }) => values)).toEqual([{ note: { text: "of 2001 at 1795000000000" } }, { note: { text: "mine" } }]);
     expect(await trigger({ value: { note: { text: 1 } } })).toEqual({
       status: 422,
       body: {

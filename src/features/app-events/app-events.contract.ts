@@ -1,6 +1,7 @@
 /** The contracts of I1 and of reading attribution. */
-import { Type } from "typebox";
-import { type Access, readOperation, writeOperation } from "#graph/contract/operation";
+import { type Static, Type } from "typebox";
+import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
+import type { Row } from "#storage/sql";
 import { appEventsPolicy } from "./app-events.policies.ts";
 import { standardEvents } from "./standard-events.contract.ts";
 
@@ -30,19 +31,58 @@ const flag = Type.Union([Type.Literal(0), Type.Literal(1)]);
 /** The handler parses the value, because the lists are large and an error names the event. */
 const parsedByHandler = { "x-plaza-raw": true };
 
+const unixTime = (description = "Unix seconds") => Type.Integer({ description });
+
 export const attributionRow = Type.Object({
   event: kind,
   /** Only for custom events. */
   event_name: Type.Optional(Type.String()),
-  event_time: Type.Integer({ description: "Unix seconds" }),
+  event_time: unixTime(),
   ad_id: Type.String(),
   campaign_id: Type.String(),
-  click_time: Type.Optional(Type.Integer({ description: "Unix seconds" })),
+  click_time: Type.Optional(unixTime()),
   is_view_through: Type.Optional(Type.Boolean({ description: "true: attributed to an impression; view_time replaces click_time" })),
-  view_time: Type.Optional(Type.Integer({ description: "Unix seconds" })),
+  view_time: Type.Optional(unixTime()),
   cross_campaign: Type.Boolean(),
   cross_device: Type.Boolean(),
 });
+export type AttributionRow = Static<typeof attributionRow>;
+
+/** The same row with flags as 1 and 0; null is absent. */
+export interface AttributedRow extends Row {
+  readonly event: EventKind;
+  readonly event_name: string | null;
+  readonly event_time: number;
+  readonly ad_id: string;
+  readonly campaign_id: string;
+  readonly click_time: number | null;
+  readonly is_view_through: 1 | null;
+  readonly view_time: number | null;
+  readonly cross_campaign: 0 | 1;
+  readonly cross_device: 0 | 1;
+}
+
+const attributionFields = Object.keys(attributionRow.properties) as (keyof AttributionRow)[];
+const flags: ReadonlySet<string> = new Set(["is_view_through", "cross_campaign", "cross_device"]);
+
+const attributionValue = (row: AttributedRow, name: keyof AttributionRow): unknown =>
+  flags.has(name) && row[name] !== null ? row[name] === 1 : (row[name] ?? undefined);
+
+/** The row as the response of I1 has it; JSON omits what is undefined. */
+export const responseRow = (row: AttributedRow): AttributionRow =>
+  Object.fromEntries(attributionFields.map((name) => [name, attributionValue(row, name)])) as unknown as AttributionRow;
+
+const attributionField = (name: keyof AttributionRow): Field<AttributedRow> => ({
+  schema: attributionRow.properties[name],
+  policy: appEventsPolicy,
+  of: (row) => attributionValue(row, name),
+});
+
+const attributionItem: FieldSet<AttributedRow> = {
+  fields: Object.fromEntries(attributionFields.map((name) => [name, attributionField(name)])),
+  defaults: attributionFields,
+  required: ["event", "event_time", "ad_id", "campaign_id", "cross_campaign", "cross_device"],
+};
 
 export const reportAppEvents = writeOperation({
   ...access,
@@ -76,10 +116,10 @@ export const reportAppEvents = writeOperation({
   errors: ["invalidParameter"],
 });
 
-export const readAttribution = readOperation({
+export const listAttribution = listOperation({
   ...access,
-  operation: "readAttribution",
-  summary: "Reads which installs and events of a device are attributed to an ad (D-74).",
+  operation: "listAttribution",
+  summary: "Lists the installs and events of a device that are attributed to an ad, newest first (D-74).",
   clauses: ["ATTR-1", "ATTR-3", "ATTR-4", "ATTR-5", "ATTR-6", "ATTR-7", "ATTR-8", "LIM-10", "LIM-11"],
   on: "app",
   edge: "app_attribution",
@@ -89,6 +129,7 @@ export const readAttribution = readOperation({
     event: Type.Optional(kind),
     consider_views: Type.Optional(Type.Boolean()),
   }),
-  returns: Type.Object({ data: Type.Array(attributionRow) }),
+  items: attributionItem,
+  keyColumns: 2,
   errors: ["invalidParameter"],
 });

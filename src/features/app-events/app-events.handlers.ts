@@ -1,13 +1,13 @@
 import type { Static } from "typebox";
 import { unixSeconds } from "#kernel/clock";
 import { invalidParameter } from "#kernel/errors";
-import { eventKinds, type reportAppEvents } from "./app-events.contract.ts";
-import { EVENTS_PER_REQUEST_MAX } from "./app-events.limits.ts";
+import { eventKinds, type reportAppEvents, responseRow } from "./app-events.contract.ts";
+import { ATTRIBUTED_AT_ONCE, EVENTS_PER_REQUEST_MAX } from "./app-events.limits.ts";
 import { attributionOf } from "./attribution/attribution.handlers.ts";
 import type { Outcome } from "./intake/batch.ts";
 import { intakeOf } from "./intake/intake.ts";
 import { readEvents } from "./intake/parse-events.ts";
-import { type ReportRequest, readDevice, readEventList } from "./intake/parse-request.ts";
+import { type ReportRequest, readDevice, readEventList, requireKind } from "./intake/parse-request.ts";
 import { readUserData } from "./intake/parse-user-data.ts";
 import type { Report } from "./intake/report.ts";
 import { testEventsOf } from "./intake/test-view.ts";
@@ -31,12 +31,14 @@ export async function handleReport(request: ReportRequest): Promise<Static<typeo
   if (params.consider_views === undefined) return { success: true };
   // D-74.
   const { advertiser_id, attribution } = report.device;
-  const data = await attributionOf(world, node.id, { advertiser_id, attribution, event: params.event, considersViews: params.consider_views });
-  return { success: true, data };
+  const query = { advertiser_id, attribution, event: params.event, considersViews: params.consider_views };
+  const { rows } = await attributionOf(world, node.id, query, { limit: ATTRIBUTED_AT_ONCE });
+  return { success: true, data: rows.map(responseRow) };
 }
 
 function readReport(request: ReportRequest): Report {
   const { node, params, caller, world } = request;
+  requireKind(world, params.event);
   const received = unixSeconds(world.clock);
   const device = readDevice(request);
   const report = { app: node.id, kind: params.event, device, received, event_name_limit: caller.app.event_name_limit };

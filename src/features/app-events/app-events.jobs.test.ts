@@ -11,11 +11,11 @@ const DAY = 86_400;
 const SHOP = nodeId("1001");
 const world = { clock: { now: NOW, frozen: true }, apps: [{ id: "1001", name: "Shop", secret: "s" }], ads: [{ id: "8501", app: "1001" }] };
 
-const send = (plaza: TestPlaza, event_id: string) =>
+const send = (plaza: TestPlaza, event_id: string, _logTime?: number) =>
   plaza.post("/v26.0/1001/activities", {
     bearer: "1001|s",
     headers: { "x-forwarded-for": "1.2.3.4" },
-    body: { event: "CUSTOM_APP_EVENTS", advertiser_id: "a", custom_events: [{ _eventName: "n", event_id }] },
+    body: { event: "CUSTOM_APP_EVENTS", advertiser_id: "a", custom_events: [{ _eventName: "n", event_id, _logTime }] },
   });
 
 const idsOf = async (plaza: TestPlaza) =>
@@ -46,6 +46,43 @@ onEachDatabase("retention of app events", (database) => {
     await send(plaza, "after");
     const { rows } = await listLog(plaza.world, SHOP, { name: undefined, since: undefined }, { limit: 100 });
     expect(rows.map(({ call, event_id }) => ({ call, event_id }))).toEqual([{ call: 3, event_id: "after" }]);
+  });
+
+  test("D-71: a key lives for 48 hours after arrival and event time, also where raw events are kept for a day only", async () => {
+    const plaza = await openPlaza({ database, world });
+    await saveRetentionDays(plaza.world, 1);
+    const times = { past: NOW - 30 * DAY, now: NOW, later: NOW + 10 * DAY };
+    const sendAll = async () => {
+      for (const [id, time] of Object.entries(times)) await send(plaza, id, time);
+    };
+    await sendAll();
+    await plaza.world.clock.set(plaza.world.clock.nowMs() + (2 * DAY - 1) * 1_000, true);
+    await plaza.world.work.runDue();
+    await sendAll();
+    expect(await idsOf(plaza)).toEqual(["later", "now", "past"]);
+    await advance(plaza, 2);
+    expect(await idsOf(plaza)).toEqual(["later"]);
+    await send(plaza, "later", times.later);
+    await advance(plaza, 7);
+    await send(plaza, "later", times.later + DAY);
+    expect(await idsOf(plaza)).toEqual(["later"]);
+    await advance(plaza, 2);
+    expect(await idsOf(plaza)).toEqual([]);
+  });
+
+  test("a far future event does not keep the events that arrived with it or after it", async () => {
+    const plaza = await openPlaza({ database, world });
+    await saveRetentionDays(plaza.world, 1);
+    await send(plaza, "a");
+    await send(plaza, "far", NOW + 4_000 * DAY);
+    await send(plaza, "b");
+    await advance(plaza, 3);
+    expect(await idsOf(plaza)).toEqual(["far"]);
+    await send(plaza, "c");
+    await advance(plaza, 3);
+    expect(await idsOf(plaza)).toEqual(["far"]);
+    await send(plaza, "far", NOW + 4_000 * DAY);
+    expect(await idsOf(plaza)).toEqual(["far"]);
   });
 
   test("an app that is removed and created again has no events", async () => {

@@ -1,4 +1,7 @@
-/** Retention: raw events are deleted some days after they arrived; counts, sums, names and installs stay. */
+/**
+ * Retention: raw events are deleted some days after they arrived; counts, sums, names and installs stay. So does a request as long
+ * as an event of it may still be repeated: for 48 hours after it arrived and after the event's time (D-71).
+ */
 import { readSetting } from "#graph/contract/setting";
 import { findSetting, saveSetting } from "#graph/worlds/settings.store";
 import type { World } from "#graph/worlds/world";
@@ -6,10 +9,10 @@ import type { JobKind } from "#jobs/job-kind";
 import { unixSeconds } from "#kernel/clock";
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { DAY_SECONDS } from "./app-events.limits.ts";
+import { DAY_SECONDS, DEDUP_WINDOW_SECONDS } from "./app-events.limits.ts";
 import { appEventDays } from "./app-events.settings.ts";
 import { logIndexOf } from "./dedup-index/log-index.ts";
-import { deleteEventsUpTo, findExpired, listAppsWithEvents } from "./log/log.store.ts";
+import { deleteEventsBetween, findExpired, listAppsWithEvents } from "./log/log.store.ts";
 
 const KIND = "app_event_retention";
 const KEY = "daily";
@@ -47,20 +50,33 @@ export const saveRetentionDays = (world: World, days: number): Promise<void> =>
 async function deleteExpired(world: World): Promise<void> {
   const days = await readRetentionDays(world);
   if (days === 0) return;
-  const before = unixSeconds(world.clock) - days * DAY_SECONDS;
+  const repeatable = unixSeconds(world.clock) - DEDUP_WINDOW_SECONDS;
+  const before = Math.min(unixSeconds(world.clock) - days * DAY_SECONDS, repeatable);
   for (const app of await listAppsWithEvents(world.database.reader)) {
-    let deleted: number | undefined;
-    for (let last = await deleteSome(world, app, before); last !== undefined; last = await deleteSome(world, app, before)) deleted = last;
-    const upTo = deleted;
-    if (upTo !== undefined) await world.database.write((tx) => logIndexOf(world).forgetUpTo(tx, app, upTo));
+    let seen = 0;
+    for (let last = await deleteSome(world, app, { after: seen, before, repeatable }); last !== undefined; ) {
+      seen = last;
+      last = await deleteSome(world, app, { after: seen, before, repeatable });
+    }
+    const upTo = seen;
+    if (upTo > 0) await world.database.write((tx) => logIndexOf(world).forgetUpTo(tx, app, upTo));
   }
 }
 
-/** Returns the number of the newest deleted request, or undefined when nothing is left to delete. */
-const deleteSome = (world: World, app: NodeId, before: number): Promise<number | undefined> =>
+interface Expiry {
+  /** The number of the newest request that this run has dealt with. */
+  readonly after: number;
+  /** Requests that arrived earlier are deleted, */
+  readonly before: number;
+  /** unless one of their events has an `event_id` and a later time than this. */
+  readonly repeatable: number;
+}
+
+/** Returns the number of the newest request that was dealt with, or undefined when no expired one is left. */
+const deleteSome = (world: World, app: NodeId, { after, before, repeatable }: Expiry): Promise<number | undefined> =>
   world.database.write(async (tx) => {
     await tx.lock("app events", app);
-    const last = await findExpired(tx, app, before, ROWS_PER_WRITE);
-    if (last !== undefined) await deleteEventsUpTo(tx, app, last);
+    const last = await findExpired(tx, app, after, before, ROWS_PER_WRITE);
+    if (last !== undefined) await deleteEventsBetween(tx, app, after, last, repeatable);
     return last;
   });

@@ -8,6 +8,8 @@ export const PARAMETERS_MAX = 25;
 export const VALUE_CHARACTERS_MAX = 100;
 /** The document limits only values; names of parameters get the same limit. */
 export const PARAMETER_NAME_CHARACTERS_MAX = 100;
+/** D-70: entries of a list parameter. A cart has fewer; each entry's values have the limit of values. */
+export const LIST_ITEMS_MAX = 1_000;
 export const EXTINFO_VALUES = 16;
 /** The document names no limit, so device ids get that of values; advertising ids have 36 characters. */
 export const DEVICE_ID_CHARACTERS_MAX = VALUE_CHARACTERS_MAX;
@@ -27,5 +29,5 @@ export const VIEW_WINDOW_SECONDS = DAY_SECONDS;
 export const REPORT_CLICK_WINDOW_SECONDS = 28 * DAY_SECONDS;
 export const REPORT_VIEW_WINDOW_SECONDS = DAY_SECONDS;
 
-/** Events considered for one device, newest first. A person's device reports far fewer. */
-export const ATTRIBUTED_EVENTS_MAX = 1_000;
+/** D-74: rows in the response of a report, the newest; the largest page of a list (D-31). */
+export const ATTRIBUTED_AT_ONCE = 100;

@@ -51,4 +51,14 @@ export const appEventMigrations: readonly Migration[] = [
       "CREATE INDEX ad_touches_by_ad ON ad_touches (ad, id)",
     ],
   },
+  {
+    // UUIDs compare without case: installs and touches are found by lower case as well (D-74).
+    name: "ids in lower case",
+    statements: [
+      `INSERT INTO app_installs (app, identity) SELECT i.app, SUBSTR(i.identity, 1, 7) || LOWER(SUBSTR(i.identity, 8)) FROM app_installs i
+        WHERE i.identity LIKE '_______________-____-____-____-____________' ON CONFLICT DO NOTHING`,
+      `INSERT INTO ad_touch_identities (identity, touch) SELECT SUBSTR(i.identity, 1, 7) || LOWER(SUBSTR(i.identity, 8)), i.touch
+        FROM ad_touch_identities i WHERE i.identity LIKE '_______________-____-____-____-____________' ON CONFLICT DO NOTHING`,
+    ],
+  },
 ];

@@ -7,5 +7,5 @@ export const appEventDays = defineSetting({
   minimum: 0,
   // A quarter: longer than the windows of attribution look back (LIM-10, LIM-12).
   default: 90,
-  summary: "days that raw app events are kept; 0: for good. Counts and sums stay",
+  summary: "days that raw app events are kept, at least the 48 hours of deduplication; 0: for good. Counts and sums stay",
 });

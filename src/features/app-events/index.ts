@@ -2,8 +2,8 @@
 
 import { nobody } from "#auth/policy";
 import { defineFeature } from "#graph/contract/feature";
-import { serveIntake, serveRead } from "#graph/contract/operation";
-import { readAttribution, reportAppEvents } from "./app-events.contract.ts";
+import { serveIntake, serveList } from "#graph/contract/operation";
+import { listAttribution, reportAppEvents } from "./app-events.contract.ts";
 import { appEventControlRoutes } from "./app-events.control.ts";
 import { handleReport } from "./app-events.handlers.ts";
 import { retention } from "./app-events.jobs.ts";
@@ -13,7 +13,7 @@ import { appEventDays } from "./app-events.settings.ts";
 import { deleteAdsOfApp, untrackApp } from "./attribution/ads.store.ts";
 import { adSection } from "./attribution/ads.world.ts";
 import { attributionControlRoutes } from "./attribution/attribution.control.ts";
-import { handleReadAttribution } from "./attribution/attribution.handlers.ts";
+import { handleListAttribution } from "./attribution/attribution.handlers.ts";
 import { deleteEventsOfApp } from "./log/log.store.ts";
 
 export const appEvents = defineFeature({
@@ -21,7 +21,7 @@ export const appEvents = defineFeature({
   migrations: appEventMigrations,
   policies: [appEventsPolicy],
   nodeTypes: [{ type: "ad", policy: nobody }],
-  operations: [serveIntake(reportAppEvents, handleReport), serveRead(readAttribution, handleReadAttribution)],
+  operations: [serveIntake(reportAppEvents, handleReport), serveList(listAttribution, handleListAttribution)],
   worldSections: [adSection],
   jobs: [retention],
   controlRoutes: [...appEventControlRoutes, ...attributionControlRoutes],

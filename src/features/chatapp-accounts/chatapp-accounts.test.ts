@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { startReceiver, valuesAt } from "#harness/receiver";
 import { changeEntry, expectLifeOfEntry, expectRoundTrip, removeEntry } from "#harness/sections";
-import { startReceiver, valuesAt } from "#harness/webhooks";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
 

@@ -34,7 +34,7 @@ const neverHonouring = (definition: FieldDefinition): ChatappField => chatappFie
 export const chatappFields: readonly ChatappField[] = [
   honouring({ field: "messages", clause: "ROUTE-4", summary: "a message from a person, or a new status of a sent message" }),
   honouring({ field: "message_echoes", clause: "ROUTE-5", summary: "a message that another client sent" }),
-  honouring({ field: "calls", clause: "ROUTE-6", summary: "a call" }),
+  honouring({ field: "calls", clause: "ROUTE-6", summary: "a phone call" }),
   honouring({ field: "consumer_profile", clause: "ROUTE-7", summary: "a person's profile" }),
   honouring({ field: "messaging_handovers", clause: "ROUTE-8", summary: "a thread is handed over to another app" }),
   honouring({ field: "group_lifecycle_update", clause: "ROUTE-9", summary: "a group is created or ended" }),

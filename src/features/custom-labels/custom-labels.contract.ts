@@ -74,6 +74,7 @@ export const createLabel = writeOperation({
     /** D-40 [clients]: the same as `page_label_name`. */
     name: Type.Optional(Type.String()),
   }),
+  places: { page_label_name: "body" },
   returns: Type.Object({ id: Type.String(), name: Type.String(), page_label_name: Type.Optional(Type.String()) }),
   readBack: { type: "label", set: labelInList },
   errors: ["invalidParameter"],
@@ -92,7 +93,7 @@ export const deleteLabelOperation = writeOperation({
   errors: [],
 });
 
-/** D-40: in the query or the body, as a string or a number. */
+/** D-40: as a string or a number. */
 const user = Type.String();
 
 export const attachLabelOperation = writeOperation({
@@ -104,6 +105,7 @@ export const attachLabelOperation = writeOperation({
   method: "POST",
   edge: "label",
   params: Type.Object({ user }),
+  places: { user: "body" },
   returns: success,
   errors: [unknownUserError],
 });
@@ -117,6 +119,7 @@ export const detachLabelOperation = writeOperation({
   method: "DELETE",
   edge: "label",
   params: Type.Object({ user }),
+  places: { user: "query" },
   returns: success,
   errors: [unknownUserError],
 });

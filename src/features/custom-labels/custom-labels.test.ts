@@ -68,6 +68,23 @@ onEachDatabase("custom labels", (database) => {
     expect((await plaza.post("/v26.0/5001/label", { token })).body.error_data).toEqual({ parameter: "user" });
   });
 
+  test("A2, A5, A6, D-40: strict reads a parameter in its own place, clients in either; two different values are refused", async () => {
+    for (const profile of ["strict", "clients"] as const) {
+      const plaza = await openPlaza({ database, world: cafe, profile });
+      const status = profile === "strict" ? 400 : 200;
+      const paths = { A2: "/v26.0/2001/custom_labels", label: "/v26.0/5001/label" };
+      expect(await plaza.post(paths.A2, { token, query: { page_label_name: "x" } })).toMatchObject({ status });
+      expect(await plaza.post(paths.label, { token, query: { user: "9002" } })).toMatchObject({ status });
+      expect(await plaza.delete(paths.label, { token, body: { user: "9002" } })).toMatchObject({ status });
+      const twice = { token, query: { user: "9001" }, body: { user: 9002 } };
+      const conflict = { status: 400, body: { error_data: { parameter: "user" } } };
+      expect(await plaza.post(paths.label, twice)).toMatchObject(conflict);
+      expect(await plaza.delete(paths.label, twice)).toMatchObject(conflict);
+      expect(await plaza.delete(paths.label, { token, query: { user: "9001" }, body: { user: 9001 } })).toMatchObject({ status: 200 });
+      expect(await plaza.post(paths.label, { token, query: { user: "9001" }, body: { user: null } })).toMatchObject({ status });
+    }
+  });
+
   test("D-40: a second label of that name names the existing one; names differ by case", async () => {
     const plaza = await open();
     const { status, body } = await plaza.post(onPage, { token, body: { page_label_name: "vip " } });

@@ -29,7 +29,7 @@ import {
 import { liveVideoMigrations } from "./live-videos.migrations.ts";
 import { liveMap, liveVideo, liveVideoReading } from "./live-videos.policies.ts";
 import "./live-videos.ports.ts";
-import { deleteVideosOfPage, findVideo, type LiveVideoRow, listCrosspostedPages } from "./live-videos.store.ts";
+import { deleteVideosOfPage, findVideo, forgetPlace, type LiveVideoRow, listCrosspostedPages } from "./live-videos.store.ts";
 import { liveVideoWebhook } from "./live-videos.webhooks.ts";
 import { liveVideoSection } from "./live-videos.world.ts";
 
@@ -67,12 +67,13 @@ export const liveVideos = defineFeature({
   controlRoutes: liveVideoControlRoutes,
   webhookFields: [liveVideoWebhook],
   worldSections: [liveVideoSection, commentSection, reactionSection],
-  needs: ["page", "page_role"],
+  needs: ["page", "page_role", "place"],
   ports: () => ({
     live_video: { crosspostedPages: listCrosspostedPages },
   }),
   async onOwnerDeleted(tx, owner) {
     await deleteVideosOfPage(tx, owner);
+    await forgetPlace(tx, owner);
     await deleteActor(tx, owner);
   },
 });

@@ -59,7 +59,7 @@ onEachDatabase("who may use live videos", (database) => {
     const plaza = await open();
     const made = await plaza.post(ON_PAGE, {
       bearer,
-      body: { title: "Here", description: "Now", status: "LIVE_NOW", place: "991", embeddable: true, crossposting_actions: [{ page_id: "2003" }] },
+      body: { title: "Here", description: "Now", status: "LIVE_NOW", place: "2002", embeddable: true, crossposting_actions: [{ page_id: "2003" }] },
     });
     plaza.time.realMs += 5_000;
     const shown = async (path: string, token: string, fields: string) => {

@@ -1,4 +1,4 @@
-import { type TProperties, type TSchema, Type } from "typebox";
+import { type TSchema, Type } from "typebox";
 import { type Access, type Field, type FieldSet, listOperation, type ReadRequest, writeOperation } from "#graph/contract/operation";
 import { nodeId } from "#kernel/ids";
 import { statuses, statusOf } from "./lifecycle/states.ts";
@@ -139,27 +139,6 @@ export const listLiveMap = listOperation({
   errors: ["invalidParameter"],
 });
 
-/** LIVE-19, LIVE-20, D-51: parameters for boosting and third-party ads are refused with any value. */
-export const refusedParams = [
-  "ad_break",
-  "ad_breaks",
-  "ad_break_config",
-  "ad_break_start_now",
-  "ad_break_time_offset",
-  "bumper",
-  "bumpers",
-  "pre_roll",
-  "mid_roll",
-  "post_roll",
-  "third_party_ads",
-  "boost",
-  "boosted",
-  "is_boosted",
-  "boost_budget",
-] as const;
-
-const refused = Object.fromEntries(refusedParams.map((name) => [name, Type.Optional(Type.Unknown())])) as TProperties;
-
 /** Unknown properties reach the handler, which refuses them, so that a misspelling does not open a video to every country. */
 const open = { additionalProperties: true };
 
@@ -169,8 +148,8 @@ const common = {
   /** Unix seconds or ISO 8601. */
   planned_start_time: Type.Optional(Type.String()),
   embeddable: Type.Optional(Type.Boolean()),
-  /** C1-6, D-51: the id of a place, or `{id}` or `{location{latitude,longitude}}`; an empty text removes the place. */
-  place: Type.Optional(Type.Unknown()),
+  /** C1-6, D-51: the id of a place or page, or `{id}` or `{location{latitude,longitude}}`; null or an empty text removes the place. */
+  place: Type.Optional(Type.Union([Type.Unknown(), Type.Null()])),
   targeting: Type.Optional(
     Type.Object(
       {
@@ -189,7 +168,6 @@ const common = {
       { maxItems: CROSSPOSTED_PAGES_MAX },
     ),
   ),
-  ...refused,
 };
 
 /** `LIVE` and `LIVE_NOW` both publish. */

@@ -11,8 +11,8 @@ import type { Reader, Transaction } from "#storage/database";
 import { certain } from "#storage/outcomes";
 import { isHidden, type LiveEvent, type State, statusOf } from "./lifecycle/states.ts";
 import { hashOfKey, holdVideo, mintKey, moveVideo, newVideo, onMap } from "./lifecycle/transitions.ts";
-import { type createLiveVideo, type listLiveMap, refusedParams, type updateLiveVideo } from "./live-videos.contract.ts";
-import { advertisingRefused, wrongPage, wrongStatus } from "./live-videos.errors.ts";
+import type { createLiveVideo, listLiveMap, updateLiveVideo } from "./live-videos.contract.ts";
+import { refuseForeignParameters, unknownPlace, wrongPage, wrongStatus } from "./live-videos.errors.ts";
 import { CROSSPOSTED_PAGES_MAX, START_DELAY_MS } from "./live-videos.limits.ts";
 import {
   insertVideo,
@@ -42,14 +42,12 @@ export function handleListLiveMap({ params, page, world }: ListRequest<Static<ty
 
 export async function handleCreateLiveVideo(request: Create, tx: Transaction) {
   const { node, params, world, graphRequest } = request;
-  refuseAdvertising(params);
+  refuseForeignParameters(graphRequest);
   const plan = readPlan(request);
   const crossposted = await crosspostedAfter(request, tx, node.id, []);
   const key = mintKey(world);
-  const createdAs = (id: NodeId): LiveVideoRow => {
-    const row = withFields(newVideo(node.id, id, unixSeconds(world.clock)), params);
-    return { ...row, stream_key_hash: hashOfKey(key), planned_start_time: plan.time ?? null };
-  };
+  const placed = await withPlace(request, tx, withFields(newVideo(node.id, node.id, unixSeconds(world.clock)), params));
+  const createdAs = (id: NodeId): LiveVideoRow => ({ ...placed, id, stream_key_hash: hashOfKey(key), planned_start_time: plan.time ?? null });
   const id = await insertMinted(world.ids, (minted) => insertVideo(tx, createdAs(minted), crossposted));
   if (plan.event !== undefined) await certain(moveVideo(tx, world, createdAs(id), plan.event), "plan or publish a new video");
   return { id, ...showOnce(graphRequest, streamAddressOf(graphRequest.baseUrl, key)) };
@@ -57,7 +55,7 @@ export async function handleCreateLiveVideo(request: Create, tx: Transaction) {
 
 export async function handleUpdateLiveVideo(request: Update, tx: Transaction) {
   const { node, params, world, graphRequest } = request;
-  refuseAdvertising(params);
+  refuseForeignParameters(graphRequest);
   const { end_live_video: ends = false, regenerate_stream_key: regenerates = false } = params;
   for (const name of ["regenerate_stream_key", "status"] as const) {
     if (ends && params[name] !== undefined && params[name] !== false) throw invalidParameter(name, "cannot be combined with end_live_video");
@@ -67,7 +65,7 @@ export async function handleUpdateLiveVideo(request: Update, tx: Transaction) {
   if (params.crossposting_actions !== undefined) {
     await saveCrosspostedPages(tx, row, await crosspostedAfter(request, tx, node.owner, await listCrosspostedPages(tx, row.page, row.id)));
   }
-  row = onMap({ ...withFields(row, params), ...(plan.time === undefined ? {} : { planned_start_time: plan.time }) });
+  row = onMap({ ...withFields(await withPlace(request, tx, row), params), ...(plan.time === undefined ? {} : { planned_start_time: plan.time }) });
   await updateVideo(tx, row);
   const event = plan.event === "planned_unpublished" && params.status === undefined ? movedPlanOf(row) : plan.event;
   if (event !== undefined) row = await moved(request, tx, row, event, params.status === undefined ? "planned_start_time" : "status");
@@ -95,11 +93,6 @@ async function moved({ world }: Update, tx: Transaction, row: LiveVideoRow, even
   const after = await moveVideo(tx, world, row, event);
   if (after === undefined) throw wrongStatus(parameter, statusOf[row.state as State]);
   return after;
-}
-
-function refuseAdvertising(params: Readonly<Record<string, unknown>>): void {
-  const name = refusedParams.find((one) => params[one] !== undefined);
-  if (name !== undefined) throw advertisingRefused(name);
 }
 
 const eventOf = {
@@ -147,16 +140,26 @@ function readSeconds(text: string): number {
 
 /** The row with the fields that the request contains; others stay unchanged. */
 function withFields(row: LiveVideoRow, params: Create["params"]): LiveVideoRow {
-  const { title, description, embeddable, place, targeting } = params;
-  const placed = place === undefined ? undefined : readPlace(place, (text) => parseJsonParameter(text, "place"));
+  const { title, description, embeddable, targeting } = params;
   return {
     ...row,
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description }),
     ...(embeddable === undefined ? {} : { embeddable: embeddable ? 1 : 0 }),
-    ...(place === undefined ? {} : { place: placed === undefined ? null : JSON.stringify(placed) }),
     ...(targeting === undefined ? {} : bordersOf(targeting)),
   };
+}
+
+/** The row with the place that the request contains; a place or page with its id must exist (D-113). */
+async function withPlace({ params, world }: Create | Update, tx: Transaction, row: LiveVideoRow): Promise<LiveVideoRow> {
+  if (params.place === undefined) return row;
+  const place = readPlace(params.place, (text) => parseJsonParameter(text, "place"));
+  if (place === undefined) return { ...row, place: null };
+  const { id } = place;
+  const exists =
+    id === undefined || (await world.ports.get("place").exists(tx, id)) || (await world.ports.get("page").findName(tx, id)) !== undefined;
+  if (!exists) throw unknownPlace();
+  return { ...row, place: JSON.stringify(place) };
 }
 
 /** LIVE-25: the pages that share the video after the request's actions. */

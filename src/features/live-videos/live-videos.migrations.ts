@@ -35,6 +35,8 @@ export const liveVideoMigrations: readonly Migration[] = [
       "CREATE INDEX live_reactions_by_time ON live_reactions (page, video, reacted_ms, actor)",
     ],
   },
+  // For deleting a place: the text of the column begins with the id of the place.
+  { name: "live_videos_by_place", statements: ["CREATE INDEX live_videos_by_place ON live_videos (place) WHERE place IS NOT NULL"] },
   {
     // For deleting a person or a page.
     name: "live_audience_by_actor",

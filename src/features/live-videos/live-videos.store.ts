@@ -131,6 +131,18 @@ export async function deleteVideosOfPage(tx: Transaction, page: NodeId): Promise
   await tx.runAny(sql`DELETE FROM live_video_pages WHERE page = ${page}`);
 }
 
+/** Videos at a place that is being deleted keep their coordinates only; without any they leave the map. */
+export async function forgetPlace(tx: Transaction, place: NodeId): Promise<void> {
+  // `readPlace` writes the id first. It ends before `}` or `,`, and `~` comes after both.
+  const start = `{"id":"${place}"`;
+  const there = await tx.all<LiveVideoRow>(append(select, "FROM live_videos v WHERE v.place >= ? AND v.place < ?", [start, `${start}~`]));
+  for (const row of there) {
+    const { location } = JSON.parse(row.place as string) as { location?: object };
+    const kept = location === undefined ? { place: null, is_on_map: 0 } : { place: JSON.stringify({ location }) };
+    await updateVideo(tx, { ...row, ...kept });
+  }
+}
+
 async function insertPages(tx: Transaction, { page, id }: LiveVideoRow, pages: readonly string[]): Promise<void> {
   for (const one of new Set(pages))
     await tx.runAny(sql`INSERT INTO live_video_pages (page, video, original_page) VALUES (${one}, ${id}, ${page}) ON CONFLICT DO NOTHING`);

@@ -9,6 +9,7 @@ const scopes = ["pages_manage_posts", "pages_read_engagement"];
 
 const studio = {
   ...cafe,
+  places: [{ id: "9901", name: "Terrace" }, { id: "9902" }],
   live_videos: [{ id: "5301", page: "2001", title: "Opening" }],
   tokens: [
     ...cafe.tokens,
@@ -82,21 +83,25 @@ onEachDatabase("live videos", (database) => {
   test("C1, D-51: place is an id, a point, or an object of both; anything else is refused and changes nothing", async () => {
     const plaza = await open();
     const places: [unknown, unknown][] = [
-      ["991", { id: "991" }],
-      [991, { id: "991" }],
-      [{ id: "992" }, { id: "992" }],
+      ["9901", { id: "9901" }],
+      [9901, { id: "9901" }],
+      [{ id: "9902" }, { id: "9902" }],
       ['{"location":{"latitude":52.5,"longitude":"-13.4"}}', { location: { latitude: 52.5, longitude: -13.4 } }],
       [
-        { id: "7", location: { latitude: 0, longitude: 180 } },
-        { id: "7", location: { latitude: 0, longitude: 180 } },
+        { location: { latitude: 0, longitude: 180 }, id: "2002" },
+        { id: "2002", location: { latitude: 0, longitude: 180 } },
       ],
       ["", undefined],
+      ["9901", { id: "9901" }],
+      [null, undefined],
+      ["2001", { id: "2001" }],
+      ["null", undefined],
     ];
     for (const [given, stored] of places) {
       expect((await update(plaza, "5301", { place: given })).status).toBe(200);
       expect((await read(plaza, "5301", "place")).place).toEqual(stored);
     }
-    await update(plaza, "5301", { place: "991" });
+    await update(plaza, "5301", { place: "9901" });
     const wrong = [
       "here",
       {},
@@ -106,24 +111,30 @@ onEachDatabase("live videos", (database) => {
       [1],
       "{",
       { id: "0" },
+      "999999",
+      { id: "999999", location: { latitude: 0, longitude: 0 } },
+      // Nodes of other types.
+      "5301",
+      "1001",
+      "3001",
     ];
     for (const place of wrong) expect((await update(plaza, "5301", { place, title: "no" })).body.error?.code).toBe(100);
-    expect(await read(plaza, "5301", "place,title")).toEqual({ id: "5301", place: { id: "991" }, title: "Opening" });
+    expect(await read(plaza, "5301", "place,title")).toEqual({ id: "5301", place: { id: "9901" }, title: "Opening" });
   });
 
   test("C1-3, LIM-9: the live map lists live videos with a place, some seconds after their start", async () => {
     const plaza = await open();
     const map = async (query = {}) => (await plaza.get("/v26.0/live_map", { bearer, query })).body.data.map(({ id }: { id: string }) => id);
-    const id = await create(plaza, { status: "LIVE_NOW", place: "991", title: "Here" });
+    const id = await create(plaza, { status: "LIVE_NOW", place: "9901", title: "Here" });
     await create(plaza, { status: "LIVE_NOW" });
-    await create(plaza, { place: "991" });
+    await create(plaza, { place: "9901" });
     expect(await map()).toEqual([]);
     plaza.time.realMs += 4_000;
     expect(await map()).toEqual([]);
     plaza.time.realMs += 1_000;
     expect(await map()).toEqual([id]);
     expect((await plaza.get("/v26.0/live_map", { bearer: "bar-live", query: { fields: "title,place,page{name}" } })).body.data).toEqual([
-      { id, title: "Here", place: { id: "991" }, page: { id: "2001", name: "Cafe" } },
+      { id, title: "Here", place: { id: "9901" }, page: { id: "2001", name: "Cafe" } },
     ]);
     await update(plaza, id, { end_live_video: true });
     expect(await map()).toEqual([]);
@@ -133,9 +144,9 @@ onEachDatabase("live videos", (database) => {
   test("LIVE-24, D-51: targeting is validated, returned, and filters the live map by country", async () => {
     const plaza = await open();
     const targeting = { geo_locations: { countries: ["de", "FR"] }, excluded_countries: ["FR"] };
-    const gated = await create(plaza, { status: "LIVE_NOW", place: "1", targeting });
-    const blocked = await create(plaza, { status: "LIVE_NOW", place: "1", targeting: JSON.stringify({ excluded_countries: ["US"] }) });
-    const free = await create(plaza, { status: "LIVE_NOW", place: "1" });
+    const gated = await create(plaza, { status: "LIVE_NOW", place: "9901", targeting });
+    const blocked = await create(plaza, { status: "LIVE_NOW", place: "9901", targeting: JSON.stringify({ excluded_countries: ["US"] }) });
+    const free = await create(plaza, { status: "LIVE_NOW", place: "9901" });
     plaza.time.realMs += 10_000;
     expect((await read(plaza, gated, "targeting")).targeting).toEqual({ geo_locations: { countries: ["DE", "FR"] }, excluded_countries: ["FR"] });
     const seenFrom = async (country?: string) =>
@@ -167,7 +178,11 @@ onEachDatabase("live videos", (database) => {
     const aboutTime = [400, 100, "planned_start_time"];
     expect(await refused({ status: "SCHEDULED_LIVE" })).toEqual(aboutTime);
     expect(await refused({ planned_start_time: 1_795_000_000 })).toEqual(aboutTime);
-    expect(await refused({ planned_start_time: "soon" })).toEqual(aboutTime);
+    for (const wrong of ["soon", "2028-02-30", "2027-02-29T10:00:00Z", "2028-13-01"])
+      expect(await refused({ planned_start_time: wrong })).toEqual(aboutTime);
+    expect(await read(plaza, await create(plaza, { planned_start_time: "2028-02-29" }), "planned_start_time")).toMatchObject({
+      planned_start_time: "2028-02-29T00:00:00+0000",
+    });
     expect(await refused({ status: "LIVE_NOW", planned_start_time: soon })).toEqual(aboutTime);
     expect(await refused({ status: "VOD" })).toEqual([400, 100, "status"]);
     expect((await update(plaza, id, { status: "SCHEDULED_CANCELED" })).status).toBe(200);
@@ -176,12 +191,29 @@ onEachDatabase("live videos", (database) => {
     expect((await read(plaza, id, "status")).status).toBe("SCHEDULED_CANCELED");
   });
 
-  test("LIVE-19, LIVE-20, D-51: boosting and ads are refused with any value, and nothing is written", async () => {
+  test("LIVE-19 to LIVE-21, D-113: boosting, ads and captions are refused in every spelling and with any value; nothing is written", async () => {
     const plaza = await open();
-    for (const name of ["boosted", "boost_budget", "ad_breaks", "ad_break_start_now", "pre_roll", "third_party_ads"]) {
+    const boosting = ["boosted", "boost_budget", "isBoosted", "Boosting", "auto-boost", "promoted", "is_promotable"];
+    const ads = [
+      "ad_breaks",
+      "adBreakConfig",
+      "adbreaks",
+      "ad_break_start_now",
+      "pre_roll",
+      "preroll",
+      "midRoll",
+      "bumpers",
+      "third_party_ads",
+      "Ads",
+    ];
+    const captions = ["captions", "closed_captions", "captions_file", "closedCaptions", "subtitles"];
+    for (const name of [...boosting, ...ads, ...captions, "commercial_break_durations", "sponsor_id"]) {
       expect(refusal(await update(plaza, "5301", { [name]: false, title: "no" }))).toEqual([400, 100, name]);
-      expect(refusal(await plaza.post(ON_PAGE, { bearer, body: { [name]: 1 } }))).toEqual([400, 100, name]);
+      expect(refusal(await plaza.post(ON_PAGE, { bearer, body: { [name]: null } }))).toEqual([400, 100, name]);
+      expect(refusal(await plaza.post("/v26.0/5301", { bearer, query: { [name]: "" } }))).toEqual([400, 100, name]);
     }
+    // Other unknown parameters are ignored (D-34), also with these letters in their names.
+    for (const name of ["privacy", "uploads", "is_loaded", "heading"]) expect((await update(plaza, "5301", { [name]: "1" })).status).toBe(200);
     for (const edge of ["ad_breaks", "boost", "captions"]) {
       expect((await plaza.post(`/v26.0/5301/${edge}`, { bearer })).body.error.error_subcode).toBe(33);
     }
@@ -215,7 +247,7 @@ onEachDatabase("live videos", (database) => {
 
   test("LIVE-13, LIVE-14: a deleted video is found nowhere", async () => {
     const plaza = await open();
-    await update(plaza, "5301", { status: "LIVE_NOW", place: "1" });
+    await update(plaza, "5301", { status: "LIVE_NOW", place: "9901" });
     await plaza.post("/v26.0/5301/comments", { bearer, body: { message: "hi" } });
     expect((await plaza.delete("/v26.0/5301", { bearer })).body).toEqual({ success: true });
     plaza.time.realMs += 10_000;

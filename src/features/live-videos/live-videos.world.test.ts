@@ -3,6 +3,8 @@ import { onEachDatabase, openPlaza } from "#harness/plaza";
 import { changeEntry, expectLifeOfEntry, expectRoundTrip, findEntry, insertEntry, removeEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
+import { sql } from "#storage/sql";
+import { liveVideos } from "./index.ts";
 import { readLiveState, transitionLiveVideo } from "./lifecycle/control-transitions.ts";
 import { feedLost, feedStarted } from "./lifecycle/feed.ts";
 
@@ -10,7 +12,8 @@ const NOW = 1_795_000_000;
 const KEY = "a-key-that-scripts-know";
 
 onEachDatabase("live videos of a world file", (database) => {
-  const open = (live_videos: object[] = [], more: object = {}) => openPlaza({ database, world: { ...cafe, live_videos, ...more } });
+  const open = (live_videos: object[] = [], more: object = {}) =>
+    openPlaza({ database, world: { ...cafe, places: [{ id: "9907" }], live_videos, ...more } });
   const stateOf = async (plaza: Awaited<ReturnType<typeof open>>, id: string) => (await readLiveState(plaza.world, nodeId(id)))?.state;
 
   test("an entry is created, updated and removed", async () => {
@@ -20,14 +23,28 @@ onEachDatabase("live videos of a world file", (database) => {
       title: "Opening 😀",
       status: "LIVE",
       embeddable: true,
-      place: { id: "7", location: { latitude: 1.5, longitude: -2 } },
+      place: { id: "9907", location: { latitude: 1.5, longitude: -2 } },
       targeting: { geo_locations: { countries: ["DE"] }, excluded_countries: ["AT", "CH"] },
       crossposted_pages: ["2002"],
       broadcast_start_time: NOW - 5,
     };
-    await expectLifeOfEntry(await open(), "live_videos", entry, { title: "", place: { id: "8" }, crossposted_pages: [], status: "VOD" });
+    await expectLifeOfEntry(await open(), "live_videos", entry, { title: "", place: { id: "9908" }, crossposted_pages: [], status: "VOD" });
     const plaza = await open([{ id: "5301", page: "2001" }]);
     await expectLifeOfEntry(plaza, "live_comments", { id: "5401", live_video: "5301", from: "3001", message: "a" }, { message: "b", from: "2002" });
+  });
+
+  test("D-113: a place that is deleted leaves the videos there with their coordinates, or without a place", async () => {
+    const location = { latitude: 1, longitude: 2 };
+    const on = (id: string, place: unknown) => ({ id, page: "2001", status: "LIVE", place });
+    const plaza = await open([on("1", { id: "9907", location }), on("2", "9907"), on("3", "99070"), on("4", { location })], {
+      places: [{ id: "9907" }, { id: "99070" }],
+    });
+    await plaza.world.database.write(async (tx) => liveVideos.onOwnerDeleted?.(tx, nodeId("9907"), plaza.world));
+    const places: unknown[] = [];
+    for (const id of ["1", "2", "3", "4"]) places.push((await findEntry(plaza, "live_videos", id))?.place);
+    expect(places).toEqual([{ location }, undefined, { id: "99070" }, { location }]);
+    const onMap = await plaza.world.database.reader.all(sql`SELECT v.id FROM live_videos v WHERE v.is_on_map = 1 ORDER BY v.id`);
+    expect(onMap.map(({ id }) => Number(id))).toEqual([1, 3, 4]);
   });
 
   test("D-51: a world with a video in every state is exported and loaded unchanged", async () => {
@@ -36,7 +53,7 @@ onEachDatabase("live videos of a world file", (database) => {
       [
         { id: "1", page: "2001" },
         { id: "2", page: "2001", status: "LIVE", stream_key: KEY },
-        { id: "3", page: "2002", status: "LIVE", condition: "reconnecting", deadline: soon, place: "7", stream_key_sha256: "0".repeat(64) },
+        { id: "3", page: "2002", status: "LIVE", condition: "reconnecting", deadline: soon, place: "9907", stream_key_sha256: "0".repeat(64) },
         { id: "4", page: "2001", status: "LIVE", condition: "key_dead", deadline: soon },
         { id: "5", page: "2001", status: "LIVE_STOPPED" },
         { id: "6", page: "2001", status: "PROCESSING", description: "d" },
@@ -121,6 +138,8 @@ describe("an invalid live video of a world file is refused, and the error names 
       { live_videos: [{ ...video, targeting: { excluded_countries: ["UK"] } }] },
       "live_videos[0].targeting.excluded_countries[0]",
     ],
+    ["a place that does not exist", { live_videos: [{ ...video, place: { id: "9999" } }] }, "place.id"],
+    ["a place that is an app", { live_videos: [{ ...video, place: "1001" }] }, "place"],
     ["a place beyond the pole", { live_videos: [{ ...video, place: { location: { latitude: 90.5, longitude: 0 } } }] }, "place.location.latitude"],
     ["an unknown status", { live_videos: [{ ...video, status: "LIVE_NOW" }] }, "live_videos[0].status must be one of"],
     [

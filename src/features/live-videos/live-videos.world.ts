@@ -183,8 +183,10 @@ export const liveVideoSection: WorldSection = {
   key: "live_videos",
   entry,
   references: (input) => {
-    const { page, crossposted_pages } = input as Entry;
+    const { page, crossposted_pages, place } = input as Entry;
+    const placeId = typeof place === "object" ? place.id : place;
     return [
+      ...(placeId === undefined ? [] : [{ path: typeof place === "object" ? "place.id" : "place", types: ["place", "page"], id: placeId }]),
       { path: "page", types: ["page"], id: page },
       ...crossposted_pages.map((id, index) => ({ path: `crossposted_pages[${index}]`, types: ["page"], id })),
     ];

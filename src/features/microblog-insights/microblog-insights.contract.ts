@@ -31,7 +31,7 @@ export const readMediaInsights = readOperation({
   returns: Type.Object({ data: Type.Array(insight({ values: Type.Array(Type.Object({ value: count })) })) }),
 });
 
-/** D-54: no insights from before 2024-04-13T07:00:00Z. */
+/** D-54 [clients]: no insights from before 2024-04-13T07:00:00Z. */
 export const EARLIEST_SECONDS = 1_712_991_600;
 
 export const readUserInsights = readOperation({

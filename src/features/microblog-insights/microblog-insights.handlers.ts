@@ -5,7 +5,7 @@ import { invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
 import { EARLIEST_SECONDS, type readMediaInsights, type readUserInsights } from "./microblog-insights.contract.ts";
-import { type Breakdown, DAY_SECONDS, dayOf, type MediaMetric, momentText, titles, type UserMetric } from "./microblog-insights.metrics.ts";
+import { breakdowns, DAY_SECONDS, dayOf, type MediaMetric, momentText, titles, type UserMetric } from "./microblog-insights.metrics.ts";
 import { listDays, listDemographics, listLinks, readTotals } from "./microblog-insights.store.ts";
 
 const insight = <Shape extends object>(node: NodeId, metric: MediaMetric | UserMetric, period: string, shape: Shape) => ({
@@ -46,8 +46,9 @@ function daysOf({ params, world }: UserRequest): Days {
   if (params.metric.includes("follower_demographics") && (since !== undefined || until !== undefined)) {
     throw invalidParameter(since === undefined ? "until" : "since", "cannot be combined with the metric follower_demographics");
   }
-  if (since !== undefined && since < EARLIEST_SECONDS) throw invalidParameter("since", `must not be before ${EARLIEST_SECONDS}`);
-  if (until !== undefined && until < EARLIEST_SECONDS) throw invalidParameter("until", `must not be before ${EARLIEST_SECONDS}`);
+  const earliest = world.profile === "clients" ? EARLIEST_SECONDS : 0;
+  if (since !== undefined && since < earliest) throw invalidParameter("since", `must not be before ${earliest}`);
+  if (until !== undefined && until < earliest) throw invalidParameter("until", `must not be before ${earliest}`);
   // A range may end in the future, but nothing is counted after today.
   const last = Math.min(dayOf(now), until === undefined ? dayOf(now) : dayOf(until - 1));
   const first = since === undefined ? last - 1 : dayOf(since);
@@ -55,7 +56,8 @@ function daysOf({ params, world }: UserRequest): Days {
   return { first, last };
 }
 
-async function userInsight({ node, params, world: _ }: UserRequest, reader: Reader, metric: UserMetric, { first, last }: Days) {
+async function userInsight(request: UserRequest, reader: Reader, metric: UserMetric, { first, last }: Days) {
+  const { node } = request;
   switch (metric) {
     case "views": {
       const known = new Map((await listDays(reader, node.id, metric, first, last)).map(({ day, value }) => [day, value]));
@@ -75,17 +77,23 @@ async function userInsight({ node, params, world: _ }: UserRequest, reader: Read
     case "followers_count":
       return insight(node.id, metric, "day", { total_value: { value: (await readTotals(reader, node.id)).get(metric) ?? 0 } });
     case "follower_demographics":
-      return insight(node.id, metric, "lifetime", { total_value: { breakdowns: [await demographics(node.id, reader, params.breakdown)] } });
+      return insight(node.id, metric, "lifetime", { total_value: { breakdowns: await demographics(request, reader) } });
   }
 }
 
-/** D-54: groups of fewer followers could identify a person. */
+/** D-54 [clients]: groups of fewer followers could identify a person. */
 const FOLLOWERS_MIN = 100;
 
-async function demographics(user: NodeId, reader: Reader, breakdown: Breakdown | undefined) {
-  if (breakdown === undefined) throw invalidParameter("breakdown", "is required for the metric follower_demographics");
-  const followers = (await readTotals(reader, user)).get("followers_count") ?? 0;
-  if (followers < FOLLOWERS_MIN) throw invalidParameter("metric", `follower_demographics needs at least ${FOLLOWERS_MIN} followers`);
-  const rows = await listDemographics(reader, user, breakdown);
-  return { dimension_keys: [breakdown], results: rows.map(({ dimension_value, value }) => ({ dimension_values: [dimension_value], value })) };
+/** Of one breakdown, or of all four. */
+async function demographics({ node, params, world }: UserRequest, reader: Reader) {
+  if (world.profile === "clients") {
+    const followers = (await readTotals(reader, node.id)).get("followers_count") ?? 0;
+    if (followers < FOLLOWERS_MIN) throw invalidParameter("metric", `follower_demographics needs at least ${FOLLOWERS_MIN} followers`);
+  }
+  const found = [];
+  for (const breakdown of params.breakdown === undefined ? breakdowns : [params.breakdown]) {
+    const rows = await listDemographics(reader, node.id, breakdown);
+    found.push({ dimension_keys: [breakdown], results: rows.map(({ dimension_value, value }) => ({ dimension_values: [dimension_value], value })) });
+  }
+  return found;
 }

@@ -91,7 +91,7 @@ onEachDatabase("microblog insights", (database) => {
     expect(await likes({})).toBe(3);
   });
 
-  test("F2-8, D-54: demographics need a breakdown, 100 followers, and no range", async () => {
+  test("F2-8, D-54: demographics divide the followers by one breakdown or by all four, and take no range", async () => {
     const plaza = await open();
     const metric = "follower_demographics";
     expect((await ofUser(plaza, { metric, breakdown: "country" })).body.data[0].total_value.breakdowns).toEqual([
@@ -104,7 +104,6 @@ onEachDatabase("microblog insights", (database) => {
       },
     ]);
     const refused: [Record<string, unknown>, string][] = [
-      [{ metric }, "breakdown"],
       [{ metric, breakdown: "shoe_size" }, "breakdown"],
       [{ metric, breakdown: "age", since: days(1) }, "since"],
       [{ metric, breakdown: "age", until: days(1) }, "until"],
@@ -113,8 +112,24 @@ onEachDatabase("microblog insights", (database) => {
       const { status, body } = await ofUser(plaza, query);
       expect({ status, body }).toMatchObject({ status: 400, body: { error: { code: 100, error_data: { parameter } } } });
     }
-    const few = await insights(plaza, "/7002/microblog_insights", { access_token: "theirs", metric, breakdown: "country" });
-    expect(few).toMatchObject({ status: 400, body: { error: { error_data: { parameter: "metric" } } } });
+    const ofAll = (await ofUser(plaza, { metric })).body.data[0].total_value.breakdowns;
+    expect(ofAll.map(({ dimension_keys }: { dimension_keys: string[] }) => dimension_keys)).toEqual([["country"], ["city"], ["age"], ["gender"]]);
+    const few = { access_token: "theirs", metric, breakdown: "country" };
+    expect((await insights(plaza, "/7002/microblog_insights", few)).body.data[0].total_value.breakdowns[0].results[0].value).toBe(99);
+  });
+
+  test("D-54: clients asks for 100 followers, and knows no insights from before 1712991600", async () => {
+    const plaza = await open({ profile: "clients" });
+    const few = { access_token: "theirs", metric: "follower_demographics", breakdown: "country" };
+    const refused = { status: 400, body: { error: { error_data: { parameter: "metric" } } } };
+    expect(await insights(plaza, "/7002/microblog_insights", few)).toMatchObject(refused);
+    for (const [range, parameter] of [
+      [{ since: 1_712_991_599, until: TODAY }, "since"],
+      [{ until: 1_712_991_599 }, "until"],
+    ] as const) {
+      expect(await ofUser(plaza, { metric: "likes", ...range })).toMatchObject({ status: 400, body: { error: { error_data: { parameter } } } });
+      expect(await ofUser(await open(), { metric: "likes", ...range })).toMatchObject({ status: 200 });
+    }
   });
 
   test("F1-7, F2-7, D-54: unknown metrics and impossible ranges are refused", async () => {
@@ -123,7 +138,8 @@ onEachDatabase("microblog insights", (database) => {
       expect((await insights(plaza, "/7101/insights", metric === undefined ? {} : { metric })).status).toBe(400);
     for (const metric of ["", "shares"]) expect((await ofUser(plaza, { metric })).status).toBe(400);
     for (const range of [
-      { since: 5, until: 6 },
+      { since: -1, until: 6 },
+      { until: -1 },
       { since: days(0), until: days(0) },
       { since: days(0), until: days(1) },
       { since: "x" },

@@ -38,6 +38,8 @@ onEachDatabase("personas", (database) => {
     const query = { name: "Query", profile_picture_url: picture };
     const { body } = await plaza.post(onPage, { token, query, body: { name: "Body" } });
     expect((await plaza.get(`/v26.0/${body.id}`, { token })).body).toEqual({ id: body.id, name: "Body", profile_picture_url: picture });
+    const nulls = await plaza.post(onPage, { token, query, body: { name: null, profile_picture_url: null } });
+    expect((await plaza.get(`/v26.0/${nulls.body.id}`, { token })).body).toEqual({ id: nulls.body.id, ...query });
   });
 
   test("D-41: both are required; a name has 1 to 50 characters, a picture is an http(s) address", async () => {

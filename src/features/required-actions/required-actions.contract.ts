@@ -23,6 +23,8 @@ export const listRequiredActions = readOperation({
   policy: ownApp,
   errorForm: "wrapped",
   params: Type.Object({ statuses: Type.Optional(Type.Array(status, { commaSeparated: true })) }),
+  // D-50: a misspelt filter would return every action.
+  isClosed: true,
   returns: Type.Object({
     required_action: Type.Array(
       Type.Object({

@@ -8,7 +8,8 @@
  * | past_due | in_review |
  * | completed | nothing |
  *
- * An action that is not completed becomes past_due when the clock passes its due date.
+ * An action that is not completed becomes past_due when the clock passes a due date that was ahead when the status was written. A status
+ * that was written later stays.
  */
 export const statuses = ["completed", "in_progress", "in_review", "past_due"] as const;
 export type Status = (typeof statuses)[number];
@@ -22,13 +23,13 @@ export const transitions: Readonly<Record<Status, readonly Status[]>> = {
 
 export interface StatusFacts {
   readonly status: Status;
-  /** Unix seconds at which the status was set. */
+  /** Unix seconds at which the status was written. */
   readonly status_time: number;
   /** Unix seconds; null: never due. */
   readonly due_date: number | null;
 }
 
-/** The status at `now` (Unix seconds). A status that was set after the due date stays, because work on the action was resumed. */
+/** The status at `now` (Unix seconds). */
 export function statusAt({ status, status_time, due_date }: StatusFacts, now: number): Status {
   const hasPassed = due_date !== null && now > due_date && status_time <= due_date;
   return status !== "completed" && hasPassed ? "past_due" : status;

@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { exportWorld, importWorld } from "#graph/worlds/file/import-export";
 import { openControl } from "#harness/control";
 import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { changeEntry, insertEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
 import { type Status, statusAt, statuses, transitions } from "./required-actions.states.ts";
 import { requiredActionSection } from "./required-actions.world.ts";
@@ -90,6 +92,32 @@ onEachDatabase("required actions", (database) => {
     const inQuery = await plaza.get("/1001/required_actions", { surface: "app", query: { access_token: "app" } });
     expect(inQuery).toMatchObject({ status: 401, body: { error: { code: 104 } } });
     expect((await plaza.get("/1001/required_actions", { bearer: "app" })).body.error.error_subcode).toBe(33);
+  });
+
+  test("D-50: a status stays as it was written, until the clock passes a due date that was ahead then", async () => {
+    const plaza = await open();
+    plaza.time.realMs = (DUE + 5) * 1000;
+    const resumed = { id: "5206", app: "1001", title: "Taken up", due_date: DUE, status: "in_review" };
+    await insertEntry(plaza, "required_actions", resumed);
+    await move(plaza, "5203", "in_review");
+    expect(await statusesOf(plaza)).toMatchObject({ 5203: "in_review", 5206: "in_review" });
+    const again = await openPlaza({ database });
+    await importWorld(again.world, again.registry, JSON.stringify(await exportWorld(plaza.world, plaza.registry)), { isMerge: false });
+    plaza.time.realMs += 100_000;
+    again.time.realMs += 100_000;
+    expect(await statusesOf(plaza)).toMatchObject({ 5201: "past_due", 5203: "past_due", 5206: "in_review" });
+    expect(await statusesOf(again)).toEqual(await statusesOf(plaza));
+    await changeEntry(plaza, "required_actions", "5203", { due_date: DUE + 1_000_000 });
+    expect((await statusesOf(plaza))[5203]).toBe("past_due");
+    await changeEntry(plaza, "required_actions", "5206", { due_date: DUE + 90 });
+    expect((await statusesOf(plaza))[5206]).toBe("in_review");
+  });
+
+  test("D-50: in strict a parameter that is not known is refused; clients ignores it", async () => {
+    const refused = { status: 400, body: { error: { code: 100, error_data: { parameter: "status" } } } };
+    expect(await list(await open(), { status: "completed" })).toMatchObject(refused);
+    expect(await list(await open(), { statuses: "completed", pretty: "1" })).toMatchObject({ status: 200 });
+    expect(await list(await open({ profile: "clients" }), { status: "completed" })).toMatchObject({ status: 200 });
   });
 
   test("D-50: an action that is not completed becomes past_due when the clock passes its due date, and can be resumed", async () => {

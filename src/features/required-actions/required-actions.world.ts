@@ -48,19 +48,16 @@ async function mintId(tx: Transaction, world: World): Promise<string> {
   return String(id);
 }
 
-/** The status time of a new action: before any due date, so that the action is past due as soon as the due date has passed. */
-const BEFORE_ANY_DUE_DATE = 0;
-
 async function replace(tx: Parameters<WorldSection["replace"]>[0], input: WorldEntry, world: World): Promise<void> {
   const now = unixSeconds(world.clock);
   const stored = await findAction(tx, nodeId(rowOf(input, now).app), rowOf(input, now).id);
   if (stored === undefined) throw new WorldProblem("app", "cannot change");
   const next = rowOf(input, now);
   const from = statusAt(stored, now);
-  // Keeps the status time, so that a changed due date decides whether the action is past due.
-  if (next.status === from) await saveAction(tx, { ...next, status: from === "past_due" ? stored.status : from, status_time: stored.status_time });
-  else if (transitions[from].includes(next.status)) await saveAction(tx, next);
-  else throw new WorldProblem("status", `cannot change from ${from} to ${next.status}`);
+  if (next.status !== from && !transitions[from].includes(next.status)) {
+    throw new WorldProblem("status", `cannot change from ${from} to ${next.status}`);
+  }
+  await saveAction(tx, next);
 }
 
 export const requiredActionSection: WorldSection = {
@@ -68,7 +65,7 @@ export const requiredActionSection: WorldSection = {
   entry,
   mintId,
   references: (input) => [{ path: "app", types: ["app"], id: (input as Entry).app }],
-  insert: (tx, input) => insertAction(tx, rowOf(input, BEFORE_ANY_DUE_DATE)),
+  insert: (tx, input, world) => insertAction(tx, rowOf(input, unixSeconds(world.clock))),
   async find(reader, id, world) {
     const node = await findNode(reader, nodeId(id));
     const row = node?.type === "required_action" ? await findAction(reader, node.owner, id) : undefined;

@@ -4,7 +4,6 @@ import { defineFeature } from "#graph/contract/feature";
 import { serveWrite } from "#graph/contract/operation";
 import { sendSelfMessage } from "./self-messaging.contract.ts";
 import { selfMessagingControlRoutes } from "./self-messaging.control.ts";
-import { otherRecipientError } from "./self-messaging.errors.ts";
 import { handleSendSelfMessage } from "./self-messaging.handlers.ts";
 import { subscribersOfSocialAccount } from "./self-messaging.onboarding.ts";
 import { selfMessagingPolicy } from "./self-messaging.policies.ts";
@@ -13,7 +12,6 @@ import { commentWebhook, liveCommentWebhook, messageWebhook } from "./self-messa
 export const selfMessaging = defineFeature({
   name: "self-messaging",
   migrations: [],
-  errors: [otherRecipientError],
   policies: [selfMessagingPolicy],
   operations: [serveWrite(sendSelfMessage, handleSendSelfMessage)],
   controlRoutes: selfMessagingControlRoutes,

@@ -1,6 +1,5 @@
 import { Type } from "typebox";
 import { writeOperation } from "#graph/contract/operation";
-import { otherRecipientError } from "./self-messaging.errors.ts";
 import { selfMessagingPolicy } from "./self-messaging.policies.ts";
 
 /** D-52. */
@@ -30,5 +29,5 @@ export const sendSelfMessage = writeOperation({
     }),
   }),
   returns: Type.Object({ id: Type.String() }),
-  errors: ["invalidParameter", otherRecipientError],
+  errors: ["invalidParameter"],
 });

@@ -119,12 +119,16 @@ onEachDatabase("self messaging", (database) => {
     expect(await received(plaza, receiver)).toEqual([]);
   });
 
-  test("D-52: another account's social-scoped id has its own error; any other id does not exist", async () => {
+  test("D-52: another account's social-scoped id is refused as one that does not exist", async () => {
     const { plaza, receiver } = await open({ database });
-    for (const to of ["6902"]) expect(problem(await send(plaza, { to }))).toEqual([400, 100, 2534014]);
-    expect(problem(await send(plaza, { bearer: "bar-page" }))).toEqual([400, 100, 2534014]);
-    expect(problem(await send(plaza, { bearer: "bar-own", surface: "social_login" }))).toEqual([400, 100, 2534014]);
-    for (const to of ["6001", "6999", "2001"]) expect(problem(await send(plaza, { to }))).toEqual([400, 100, 33]);
+    const strangers: Sent[] = [{ to: "6902" }, { bearer: "bar-page" }, { bearer: "bar-own", surface: "social_login" }];
+    for (const sent of strangers) {
+      const [others, missing] = [await send(plaza, sent), await send(plaza, { ...sent, to: "6999" })];
+      const { pftrace_id: _, ...error } = missing.body.error;
+      expect(problem(others)).toEqual([400, 100, 33]);
+      expect(others.body.error).toMatchObject({ ...error, message: error.message.replace("6999", sent.to ?? "6901") });
+    }
+    for (const to of ["6001", "2001"]) expect(problem(await send(plaza, { to }))).toEqual([400, 100, 33]);
     expect((await send(plaza, { bearer: "bar-own", to: "6902", surface: "social_login" })).status).toBe(200);
     await received(plaza, receiver);
     await removeEntry(plaza, "social_accounts", "6001");

@@ -6,7 +6,7 @@ import { serveList } from "#graph/contract/operation";
 import { listTags } from "./tagged-media.contract.ts";
 import { handleListTags } from "./tagged-media.handlers.ts";
 import { taggedMediaMigrations } from "./tagged-media.migrations.ts";
-import { taggedMediaPolicy } from "./tagged-media.policies.ts";
+import { professionalAccount, taggedMediaPolicy } from "./tagged-media.policies.ts";
 import "./tagged-media.ports.ts";
 import { countComment, deleteMediaOfAccount, findMedia, publicChildren } from "./tagged-media.store.ts";
 import { mediaSection } from "./tagged-media.world.ts";
@@ -14,7 +14,7 @@ import { mediaSection } from "./tagged-media.world.ts";
 export const taggedMedia = defineFeature({
   name: "tagged-media",
   migrations: taggedMediaMigrations,
-  policies: [taggedMediaPolicy],
+  policies: [professionalAccount, taggedMediaPolicy],
   nodeTypes: [{ type: "media", policy: nobody }],
   operations: [serveList(listTags, handleListTags)],
   worldSections: [mediaSection],

@@ -2,7 +2,7 @@ import { type TSchema, Type } from "typebox";
 import { socialAccountOf } from "#features/social-accounts/api";
 import { type Field, type FieldSet, listOperation } from "#graph/contract/operation";
 import { nodeId } from "#kernel/ids";
-import { taggedMediaPolicy } from "./tagged-media.policies.ts";
+import { professionalAccount, taggedMediaPolicy } from "./tagged-media.policies.ts";
 import type { MediaRow } from "./tagged-media.store.ts";
 
 const plain = (schema: TSchema): Field<MediaRow> => ({ schema, policy: taggedMediaPolicy });
@@ -58,6 +58,7 @@ export const listTags = listOperation({
   versions: "platform",
   scheme: "query",
   policy: taggedMediaPolicy,
+  visibility: professionalAccount,
   errorForm: "wrapped",
   params: Type.Object({}),
   items: mediaItem,

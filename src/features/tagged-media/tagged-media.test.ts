@@ -118,6 +118,18 @@ onEachDatabase("tagged media", (database) => {
     expect(bearer).toMatchObject({ status: 401, body: { error: { code: 104 } } });
   });
 
+  test("E1-6, D-53: an account that is not professional is refused as one that does not exist, whoever asks", async () => {
+    const plaza = await open();
+    await changeEntry(plaza, "social_accounts", "6001", { professional: false });
+    for (const access_token of ["fan-of-tags", "two-scopes", "page", "app"]) {
+      const [consumer, missing] = [await tags(plaza, { access_token }), await tags(plaza, { access_token }, "6999")];
+      const { pftrace_id: _, ...error } = missing.body.error;
+      expect(consumer).toMatchObject({ status: missing.status, body: { error: { ...error, message: error.message.replace("6999", "6001") } } });
+    }
+    await changeEntry(plaza, "social_accounts", "6001", { professional: true });
+    expect((await tags(plaza)).status).toBe(200);
+  });
+
   test("E1: creating, updating and deleting on the edge are unsupported", async () => {
     const plaza = await open();
     for (const method of ["POST", "DELETE", "PUT"]) {

@@ -18,6 +18,7 @@ import type { World } from "../worlds/world.ts";
 
 export type Method = "GET" | "POST" | "DELETE";
 export type ErrorForm = "flat" | "wrapped";
+export type Place = "query" | "body";
 
 /** One field of a node or of a list's items. */
 export interface Field<R = Row> {
@@ -92,6 +93,13 @@ interface OperationBase extends Access {
   /** A literal segment that may stand before the id (`/pages/{page_id}/…`, D-03). */
   readonly alsoUnder?: string;
   readonly params: TObject;
+  /**
+   * D-40: parameters with a place of their own. `strict` reads them only there, `clients` in either place, and both refuse two
+   * different values. Of others the body's value wins (D-34).
+   */
+  readonly places?: Readonly<Record<string, Place>>;
+  /** D-50: `strict` refuses parameters that are not declared. Elsewhere they are ignored (D-34). */
+  readonly isClosed?: true;
   readonly summary: string;
 }
 

@@ -49,6 +49,8 @@ export class Registry {
   readonly #prefixes = new Map<string, Set<string>>();
   readonly #edges = new Set<string>();
   readonly #flatEdges = new Set<string>();
+  /** By edge and method, where one access holds for every node type: what the form of a request alone says (D-90). */
+  readonly #accesses = new Map<string, Map<string, Access | undefined>>();
   /** By edge and method. */
   readonly #headers = new Map<string, Map<string, Readonly<Record<string, string>>>>();
 
@@ -116,6 +118,10 @@ export class Registry {
   headersOf = (method: string, edge: string | undefined): Readonly<Record<string, string>> | undefined =>
     edge === undefined ? undefined : this.#headers.get(edge)?.get(method);
 
+  /** What is known of the endpoint before anything is looked up; undefined for a bare id, and where node types differ. */
+  accessByShape = (method: string, edge: string | undefined): Access | undefined =>
+    edge === undefined ? undefined : this.#accesses.get(edge)?.get(method);
+
   #addType(type: NodeType): void {
     this.#requirePolicy(type.policy, `node type ${type.type}`);
     this.#types.set(type.type, type);
@@ -164,6 +170,10 @@ export class Registry {
     if (contract.on === null) this.#literals.add(contract.edge);
     else this.#edges.add(contract.edge);
     if (contract.on !== null && contract.errorForm === "flat") this.#flatEdges.add(contract.edge);
+    const accesses = innerOf(this.#accesses, contract.edge);
+    const other = accesses.get(contract.method);
+    const isSame = !accesses.has(contract.method) || (other?.scheme === contract.scheme && other.tokenless === contract.tokenless);
+    accesses.set(contract.method, isSame ? contract : undefined);
     if (contract.headers !== undefined) innerOf(this.#headers, contract.edge).set(contract.method, contract.headers);
     if (contract.alsoUnder !== undefined) {
       const edges = this.#prefixes.get(contract.alsoUnder) ?? new Set();

@@ -1,26 +1,45 @@
-/** The step `authenticate`: which tokens a request brings, whatever its operation makes of them (D-10, D-93). */
-import { checkKnownToken, checkTokens, presentedTokens } from "#auth/credentials";
-import { clientsScheme, placeNames, type Scheme } from "#auth/schemes";
-import { tokenInvalid } from "#kernel/errors";
+/** The step `authenticate`: which tokens a request brings, in the places that its form lets count (D-10, D-12, D-90, D-93). */
+import { checkKnownToken, checkTokens, missingCredential, type Presented, presentedTokens, schemeFor } from "#auth/credentials";
+import { clientsScheme, type Place, type Scheme, type SchemeName, schemes } from "#auth/schemes";
+import { type GraphError, tokenMissing } from "#kernel/errors";
 import type { Addressed, Authenticated, Incoming } from "./stages.ts";
 
-/** D-10: every place is read to learn which app and person send the request; the scheme decides later which places count. */
-const everyPlace: Scheme = { ...clientsScheme, need: "all" };
-
-/** Without a promise, for one token that is cached with its app; undefined where it takes more. Throws for a token that is not alive (D-14). */
-export function authenticateAtOnce({ request, world, now }: Incoming, { address, method }: Addressed): Authenticated | undefined {
-  const credentials = checkKnownToken(presentedTokens(request, everyPlace), world.tokens, now);
+/** Without a promise, for one token that is alive and cached with its app, or none; undefined where it takes more. */
+export function authenticateAtOnce(incoming: Incoming, { address, method }: Addressed): Authenticated | undefined {
+  const { world, now } = incoming;
+  const credentials = checkKnownToken(presentedFor(incoming, { address, method }), world.tokens, now);
   if (credentials === undefined) return undefined;
   const first = credentials[0];
   const app = first === undefined ? undefined : world.tokens.peekApp(first.token.app);
-  return first === undefined || app !== undefined ? { address, method, credentials, app } : undefined;
+  return first === undefined || app !== undefined ? { address, method, credentials, dead: [], app } : undefined;
 }
 
-/** Rejects for the first token that is not alive (D-14), and for one of an app that was removed. */
-export async function authenticate({ request, world, now }: Incoming, { address, method }: Addressed): Promise<Authenticated> {
-  const credentials = await checkTokens(presentedTokens(request, everyPlace), world.tokens, now);
-  const first = credentials[0];
+/** Rejects where the request brings tokens and none of them is alive (D-14), or one of page messaging's is not (D-10). */
+export async function authenticate(incoming: Incoming, { address, method }: Addressed): Promise<Authenticated> {
+  const { world, now, registry } = incoming;
+  const { alive: credentials, dead } = await checkTokens(presentedFor(incoming, { address, method }), world.tokens, now);
+  const [first] = credentials;
+  const isEachNeeded = registry.accessByShape(method, address.edge)?.scheme === "pageMessaging";
+  if (dead[0] !== undefined && (first === undefined || isEachNeeded)) throw dead[0].error;
   const app = first === undefined ? undefined : await world.tokens.findApp(first.token.app);
-  if (first !== undefined && app === undefined) throw tokenInvalid(placeNames[first.place], "its app is gone");
-  return { address, method, credentials, app };
+  return { address, method, credentials, dead, app };
 }
+
+/** D-90: of a request without a token. Which place is named follows the form of the request. */
+export function missingToken({ registry, world }: Incoming, { address, method }: Addressed): GraphError {
+  const scheme = registry.accessByShape(method, address.edge)?.scheme;
+  return (scheme === undefined ? undefined : missingCredential([], schemeFor(scheme, world.profile))) ?? tokenMissing("access_token");
+}
+
+function presentedFor({ request, registry, world }: Incoming, { address, method }: Addressed): readonly Presented[] {
+  const scheme = registry.accessByShape(method, address.edge)?.scheme;
+  return presentedTokens(request, scheme === undefined || world.profile === "clients" ? everyPlace : placesOf[scheme], world.profile);
+}
+
+/** D-93: of a bare id any place may count; its endpoint decides later. */
+const everyPlace: readonly Place[] = clientsScheme.places;
+
+/** In the order of `everyPlace`, so that of two dead tokens the same one is named with and without an edge. */
+const placesOf = Object.fromEntries(
+  Object.entries(schemes).map(([name, { places }]: [string, Scheme]) => [name, everyPlace.filter((place) => places.includes(place))]),
+) as unknown as Readonly<Record<SchemeName, readonly Place[]>>;

@@ -1,7 +1,7 @@
 /** The steps `see` and `authorize`: may the caller know of the node, and do this to it (D-10, D-12 to D-16, D-93). */
 import type { AppFacts } from "#auth/app-facts";
 import { type AuthorizationCheck, authorizationCheck, authorize, canSeeNode } from "#auth/authorize";
-import { type Credential, missingCredential, schemeFor } from "#auth/credentials";
+import { type Credential, missingCredential, type Presented, schemeFor } from "#auth/credentials";
 import type { NodeRef } from "#auth/node-ref";
 import type { Scheme } from "#auth/schemes";
 import { tokenOfApp } from "#auth/tokens";
@@ -12,8 +12,17 @@ import type { Incoming, Resolved, Versioned, Visible } from "./stages.ts";
 
 /** Undefined: the caller may not know that the node exists. Returns no promise where the caches hold all that the policy asks. */
 export function see({ world }: Incoming, resolved: Resolved): Visible | undefined | Promise<Visible | undefined> {
-  const { credentials, app } = resolved;
-  return app === undefined ? seeWithoutToken(world, resolved) : seeAs(world, resolved, credentials, app);
+  const { endpoint, credentials, app } = resolved;
+  if (app === undefined) return seeWithoutToken(world, resolved);
+  const scheme = schemeFor(endpoint.access.scheme, world.profile);
+  const placed = credentials.every(({ place }) => scheme.places.includes(place))
+    ? credentials
+    : credentials.filter(({ place }) => scheme.places.includes(place));
+  // D-93: the step `authorize` refuses a request without a token that counts, if these tokens may know of the node.
+  const used = placed.length === 0 ? credentials : placed;
+  const { token } = used[0] as Credential;
+  if (token.app === app.id) return seeAs(world, resolved, used, app);
+  return world.tokens.findApp(token.app).then((own) => (own === undefined ? undefined : seeAs(world, resolved, used, own)));
 }
 
 /** D-13 [clients]: as the addressed app itself, where it lets such requests come without a token. */
@@ -29,14 +38,14 @@ async function seeWithoutToken(world: World, resolved: Resolved): Promise<Visibl
 
 function seeAs(
   world: World,
-  { address, method, node, endpoint }: Resolved,
+  { address, method, dead, node, endpoint }: Resolved,
   credentials: readonly Credential[],
   app: AppFacts,
 ): Visible | undefined | Promise<Visible | undefined> {
   const { token } = credentials[0] as Credential;
   const subject: NodeRef = node ?? { id: app.id, type: "app", owner: app.id };
   const check = checkFor(world, credentials, app, subject);
-  const visible: Visible = { address, method, credentials, app, node, endpoint, caller: { token, app }, subject, check };
+  const visible: Visible = { address, method, credentials, dead, app, node, endpoint, caller: { token, app }, subject, check };
   if (node === undefined) return visible;
   const canSee = canSeeNode(endpoint.visibility, check);
   if (typeof canSee === "boolean") return canSee ? visible : undefined;
@@ -54,9 +63,9 @@ function checkFor(world: World, credentials: readonly Credential[], app: AppFact
  */
 export function authorizeCaller(
   { request, world }: Incoming,
-  { endpoint: { access }, credentials, caller, subject, check }: Versioned,
+  { endpoint: { access }, credentials, dead, caller, subject, check }: Versioned,
 ): readonly AuthorizationCheck[] | Promise<readonly AuthorizationCheck[]> {
-  const used = countingCredentials(schemeFor(access.scheme, world.profile), access.scheme === "pageMessaging", credentials, caller);
+  const used = countingCredentials(schemeFor(access.scheme, world.profile), access.scheme === "pageMessaging", { credentials, dead, caller });
   const proof = request.query.appsecret_proof ?? request.body.appsecret_proof;
   for (const { value, token } of used) world.tokens.checkProof(proof, value, token, caller.app);
   const counting = used === credentials ? check : checkFor(world, used, caller.app, subject);
@@ -71,15 +80,25 @@ function withinRates(world: World, { app }: Caller, { owner }: NodeRef, check: r
   return check;
 }
 
-/** Throws what is missing for the scheme, or the conflict of two places (D-12); page messaging has each of its places checked. */
-function countingCredentials(scheme: Scheme, isEachChecked: boolean, credentials: readonly Credential[], caller: Caller): readonly Credential[] {
+/**
+ * Throws what is missing for the scheme, the conflict of two places (D-12), or what is wrong with a dead token where its place
+ * counts; page messaging has each of its places checked.
+ */
+function countingCredentials(
+  scheme: Scheme,
+  isEachChecked: boolean,
+  { credentials, dead, caller }: Pick<Versioned, "credentials" | "dead" | "caller">,
+): readonly Credential[] {
   const isOpen = (place: Credential["place"]) => scheme.developmentOnly?.includes(place) !== true || caller.app.mode === "development";
-  const counts = ({ place }: Credential) => scheme.places.includes(place) && isOpen(place);
+  const counts = ({ place }: Presented) => scheme.places.includes(place) && isOpen(place);
   const used = credentials.every(counts) ? credentials : credentials.filter(counts);
-  const missing = missingCredential(used, scheme);
+  const refused = dead.length === 0 ? dead : dead.filter(counts);
+  const given = refused.length === 0 ? used : [...used, ...refused];
+  const missing = missingCredential(given, scheme);
   if (missing !== undefined) throw missing;
-  if (!isEachChecked && used.some(({ value }) => value !== used[0]?.value)) {
+  if (!isEachChecked && given.some(({ value }) => value !== given[0]?.value)) {
     throw invalidParameter("access_token", "differs between two places of the request");
   }
+  if (refused[0] !== undefined) throw refused[0].error;
   return used;
 }

@@ -2,6 +2,7 @@
 import { invalidParameter } from "#kernel/errors";
 import { formatVersion } from "#kernel/versions";
 import { upgradeWarning } from "../versions/resolve.ts";
+import { generalParameters } from "./places.ts";
 import type { Incoming, Versioned } from "./stages.ts";
 
 interface DebugMessage {
@@ -15,29 +16,15 @@ const levels: Readonly<Record<string, readonly DebugMessage["type"][]>> = {
   warning: ["warning"],
 };
 
-/** The parameters that every operation takes. */
-const COMMON = new Set([
-  "access_token",
-  "oauth_token",
-  "appsecret_proof",
-  "fields",
-  "limit",
-  "before",
-  "after",
-  "method",
-  "metadata",
-  "debug",
-  "migrations_override",
-  "ids",
-]);
-
 export function withDebug({ request }: Incoming, { endpoint, address, served }: Versioned, response: unknown): unknown {
   const level = request.query.debug ?? request.body.debug;
   if (level === undefined) return response;
   const shown = typeof level === "string" && Object.hasOwn(levels, level) ? levels[level] : undefined;
   if (shown === undefined) throw invalidParameter("debug", "must be one of all, info, warning");
   const messages: DebugMessage[] = [];
-  const ignored = Object.keys({ ...request.query, ...request.body }).filter((name) => !COMMON.has(name) && !endpoint.paramNames.includes(name));
+  const ignored = Object.keys({ ...request.query, ...request.body }).filter(
+    (name) => !generalParameters.has(name) && !endpoint.paramNames.includes(name),
+  );
   for (const name of ignored) messages.push({ type: "warning", message: `The parameter ${name} is not known here and was ignored.` });
   if (address.version === undefined)
     messages.push({ type: "info", message: `The request named no version; ${formatVersion(served.version)} served it.` });

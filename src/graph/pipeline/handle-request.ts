@@ -52,7 +52,7 @@ export async function handleRequest(deps: RequestDeps, world: World, request: Gr
     }
 
     // 3 Node: one indexed read, mostly cached.
-    const id = idOf(authenticated);
+    const id = idOf(incoming, authenticated);
     const node = id === undefined ? undefined : (world.peekNode(id) ?? (await world.findNode(id)));
 
     // 4 Endpoint: by node type, method and edge.

@@ -43,6 +43,7 @@ describe("parameters", () => {
       { source: { count: "9" }, expected: { count: 9 } },
       { source: { on: "1" }, expected: { on: true } },
       { source: { on: false }, expected: { on: false } },
+      { source: { on: "True" }, expected: { on: true } },
       { source: { kind: "b" }, expected: { kind: "b" } },
       { source: { sum: "1.10" }, expected: { sum: "1.10" } },
       { source: { list: "a,b" }, expected: { list: ["a", "b"] } },

@@ -32,14 +32,14 @@ const INTEGER = /^-?\d+$/;
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 const booleans = new Map<unknown, boolean>([
-  ...[true, 1, "true", "1", "TRUE"].map((yes) => [yes, true] as const),
-  ...[false, 0, "false", "0", "FALSE"].map((no) => [no, false] as const),
+  ...[true, 1, "true", "1", "True", "TRUE"].map((yes) => [yes, true] as const),
+  ...[false, 0, "false", "0", "False", "FALSE"].map((no) => [no, false] as const),
 ]);
 
 const parsed = (text: string): unknown => parseJsonOr(text, (problem) => new ValueProblem(problem));
 
 /** Numbers are text too, with all their digits. */
-function textOf(value: unknown): unknown {
+export function textOf(value: unknown): unknown {
   if (typeof value === "number") return String(value);
   return value instanceof JsonNumber ? value.text : value;
 }

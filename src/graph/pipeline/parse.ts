@@ -8,7 +8,7 @@ import type { ListRequest, NodeType, OperationRequest, ReadRequest, Served } fro
 import { readPageRequest } from "../response/paging.ts";
 import type { FieldAccess } from "./fields/field-policies.ts";
 import { type Projection, projectionOf } from "./fields/projection.ts";
-import type { GraphRequest, Parameters } from "./request.ts";
+import { checkPlaces, parametersOf, refuseUndeclared } from "./places.ts";
 import type { Incoming, Versioned } from "./stages.ts";
 import { migrationsOf } from "./version.ts";
 
@@ -58,7 +58,10 @@ export function parse(incoming: Incoming, versioned: Versioned, check: readonly 
   const { endpoint, subject: node, caller, served: byVersion } = versioned;
   const { version } = byVersion;
   const isMigrated = migrationsOf(incoming, versioned);
+  const { places, isClosed } = endpoint.served?.contract ?? {};
+  if (places !== undefined) checkPlaces(graphRequest, places, world.profile);
   const source = registry.changes.upParams(endpoint.access.operation, version, parametersOf(graphRequest));
+  if (isClosed === true && world.profile === "strict") refuseUndeclared(source, endpoint.paramNames);
   const selection = selectionOf(source.fields);
   const access: FieldAccess = { policy: endpoint.access.policy, check };
   const { reading, served } = endpoint;
@@ -87,17 +90,6 @@ function writeOf(request: OperationRequest, served: ServedOf<"write">, selection
   const readBack = selection === undefined || served.submit !== undefined ? undefined : served.contract.readBack;
   const projection = readBack === undefined ? undefined : projectionOf(readBack.set, selection, request.world.profile);
   return { kind: "write", request, served, projection, access };
-}
-
-/** D-34, D-41: bodies carry parameters on every method, and the body wins over the query. */
-function parametersOf(request: GraphRequest): Parameters {
-  if (isEmpty(request.body)) return request.query;
-  return isEmpty(request.query) ? request.body : { ...request.query, ...request.body };
-}
-
-function isEmpty(parameters: Parameters): boolean {
-  for (const _ in parameters) return false;
-  return true;
 }
 
 const isSet = (flag: unknown): boolean => flag === "1" || flag === 1 || flag === "true" || flag === true;

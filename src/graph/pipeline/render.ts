@@ -37,8 +37,8 @@ export const renderPart = ({ traceId }: Incoming, { status, headers, body }: Gra
  * D-20: in the form of the operation, once it is known. Before that, and where the caller may not know of the node, in the form
  * that the request's own shape asks for.
  */
-const errorFormOf = ({ request, registry }: Incoming, { address, endpoint }: Reached): ErrorForm =>
-  endpoint === undefined ? formByShape(request, address?.edge, registry) : endpoint.access.errorForm;
+const errorFormOf = ({ request, registry }: Incoming, reached: Reached): ErrorForm =>
+  reached.endpoint === undefined ? formByShape(request, reached, registry) : reached.endpoint.access.errorForm;
 
 function headersOf({ request, world, registry, traceId }: Incoming, reached: Reached): Record<string, string> {
   const { address, method, app, endpoint, subject, served } = reached;

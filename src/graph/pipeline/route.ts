@@ -1,8 +1,7 @@
 /** The steps `address`, `node` and `endpoint`, and what is said where they lead nowhere (D-04, D-20, D-21). */
-import { missingCredential, schemeFor } from "#auth/credentials";
 import type { NodeRef } from "#auth/node-ref";
 import { principalOf } from "#auth/token";
-import { type GraphError, invalidParameter, tokenMissing, unknownObject404, unknownPath, unsupportedRequest } from "#kernel/errors";
+import { type GraphError, invalidParameter, unknownObject404, unknownPath, unsupportedRequest } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
 import { formatVersion, parseVersion } from "#kernel/versions";
 import type { ErrorForm, ReadRequest } from "../contract/operation.ts";
@@ -10,8 +9,9 @@ import type { Endpoint, Registry } from "../contract/registry.ts";
 import { isListed } from "../versions/resolve.ts";
 import { fixedVersions } from "../versions/surfaces.ts";
 import { type Address, parseAddress, segmentsOf } from "./address.ts";
+import { missingToken } from "./authenticate.ts";
 import type { GraphRequest } from "./request.ts";
-import type { Addressed, Authenticated, Incoming, Resolved } from "./stages.ts";
+import type { Addressed, Authenticated, Incoming, Reached, Resolved } from "./stages.ts";
 
 const methods = ["GET", "POST", "DELETE"] as const;
 
@@ -34,18 +34,28 @@ export function readAddress({ request, registry, world }: Incoming): Address {
   return address;
 }
 
-/** The id that the address names; `me` is the token's own. Undefined for an address without one. Throws `tokenMissing` for `me` without a token. */
-export function idOf({ address, credentials }: Authenticated): NodeId | undefined {
-  if (address.id !== "me") return address.id;
+/**
+ * The id that the address names; `me` is the token's own. Undefined for an address without one. Throws what a request without a
+ * token is refused with: before anything is looked up, so that its form alone decides (D-90).
+ */
+export function idOf(incoming: Incoming, { address, method, credentials }: Authenticated): NodeId | undefined {
   const first = credentials[0];
-  if (first === undefined) throw tokenMissing("access_token");
+  if (first === undefined && !mayBeTokenless(incoming, address, method)) {
+    throw isUnknownPath(incoming, address) ? unknownPath(incoming.request.path) : missingToken(incoming, { address, method });
+  }
+  if (address.id !== "me") return address.id;
+  if (first === undefined) throw missingToken(incoming, { address, method });
   return principalOf(first.token);
 }
+
+/** D-13 [clients]. */
+const mayBeTokenless = ({ registry, world }: Incoming, { edge }: Address, method: string): boolean =>
+  world.profile === "clients" && registry.accessByShape(method, edge)?.tokenless !== undefined;
 
 /** Throws what is said where the address leads to no endpoint of this surface. */
 export function findEndpoint(incoming: Incoming, authenticated: Authenticated, id: NodeId | undefined, node: NodeRef | undefined): Resolved {
   const { registry } = incoming;
-  const { address, method, credentials, app } = authenticated;
+  const { address, method, credentials, dead, app } = authenticated;
   const { edge } = address;
   const endpoint =
     node !== undefined
@@ -54,22 +64,20 @@ export function findEndpoint(incoming: Incoming, authenticated: Authenticated, i
         ? undefined
         : registry.findLiteral(method, edge);
   if (endpoint === undefined || !isShownOn(endpoint, incoming)) throw refusalWithoutEndpoint(incoming, authenticated);
-  return { address, method, credentials, app, node, endpoint };
+  return { address, method, credentials, dead, app, node, endpoint };
 }
 
 function isShownOn({ access: { surfaces, clientsSurfaces } }: Endpoint, { request, world }: Incoming): boolean {
   return surfaces.includes(request.surface) || (world.profile === "clients" && clientsSurfaces?.includes(request.surface) === true);
 }
 
-/** D-20: no node, no such edge, no such method. A request without any credential is refused for that first (D-90). */
+/** D-20: no node, no such edge, no such method. */
 function refusalWithoutEndpoint(incoming: Incoming, authenticated: Authenticated): GraphError {
-  const { request, registry, world } = incoming;
-  const { address, credentials } = authenticated;
-  if (address.id === undefined && !isLiteral(incoming, address)) return unknownPath(request.path);
-  if (credentials.length > 0) return notFound(incoming, authenticated);
-  const missing = registry.isFlatEdge(address.edge) ? missingCredential([], schemeFor("pageMessaging", world.profile)) : undefined;
-  return missing ?? tokenMissing("access_token");
+  if (isUnknownPath(incoming, authenticated.address)) return unknownPath(incoming.request.path);
+  return authenticated.credentials.length > 0 ? notFound(incoming, authenticated) : missingToken(incoming, authenticated);
 }
+
+const isUnknownPath = (incoming: Incoming, address: Address): boolean => address.id === undefined && !isLiteral(incoming, address);
 
 /** D-04: an address without an id that this surface serves, by whatever method. */
 function isLiteral(incoming: Incoming, { edge }: Address): boolean {
@@ -80,17 +88,24 @@ function isLiteral(incoming: Incoming, { edge }: Address): boolean {
   });
 }
 
-/** D-20: the form that the request's own shape asks for, where no operation is known or may be known. */
-export const formByShape = (request: GraphRequest, edge: string | undefined, registry: Registry): ErrorForm =>
-  registry.isFlatEdge(edge) || request.query.oauth_token !== undefined ? "flat" : "wrapped";
+/**
+ * D-20: the form where no operation is known or may be known. An edge decides it; `oauth_token` does where the path names none, and,
+ * for a caller with a live token, where it names one that no node has.
+ */
+export function formByShape(request: GraphRequest, { address, credentials }: Reached, registry: Registry): ErrorForm {
+  const edge = address?.edge;
+  if (registry.isFlatEdge(edge)) return "flat";
+  if (request.query.oauth_token === undefined || (edge !== undefined && (registry.isEdge(edge) || registry.isLiteral(edge)))) return "wrapped";
+  const isBareId = address?.id !== undefined && edge === undefined;
+  return address === undefined || isBareId || credentials?.[0] !== undefined ? "flat" : "wrapped";
+}
 
 /** D-20, D-21: the one response for what does not exist, may not be seen, or does not support the method. */
 export function notFound({ request, world }: Pick<Incoming, "request" | "world">, { address, method }: Addressed): GraphError {
   const id = address.id ?? address.edge ?? "";
-  const isBearerAlone =
-    request.query.access_token === undefined && request.query.oauth_token === undefined && request.body.access_token === undefined;
+  const isOfIntents = request.query.oauth_token === undefined && (request.header("authorization") ?? "") !== "";
   const isIntentVersion = address.version !== undefined && world.calendar.migrationIntents.includes(address.version);
-  return method === "GET" && address.edge === undefined && request.surface === "base" && isBearerAlone && isIntentVersion
+  return method === "GET" && address.edge === undefined && request.surface === "base" && isOfIntents && isIntentVersion
     ? unknownObject404(id)
     : unsupportedRequest(method, id);
 }

@@ -4,7 +4,7 @@
  */
 import type { AppFacts } from "#auth/app-facts";
 import type { AuthorizationCheck } from "#auth/authorize";
-import type { Credential } from "#auth/credentials";
+import type { Credential, DeadCredential } from "#auth/credentials";
 import type { NodeRef } from "#auth/node-ref";
 import type { Endpoint, Registry } from "../contract/registry.ts";
 import type { ServedVersion } from "../versions/resolve.ts";
@@ -29,9 +29,11 @@ export interface Addressed {
 }
 
 export interface Authenticated extends Addressed {
-  /** Every token that the request brings, checked; empty for a request without one. */
+  /** Every live token that the request brings; empty for a request without one. */
   readonly credentials: readonly Credential[];
-  /** Of the token that comes first; undefined without a token. */
+  /** Beside live ones: refused where the endpoint lets their places count. */
+  readonly dead: readonly DeadCredential[];
+  /** Of the live token that comes first; undefined without a token. */
   readonly app: AppFacts | undefined;
 }
 

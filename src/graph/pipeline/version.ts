@@ -7,11 +7,11 @@ import type { Incoming, Versioned, Visible } from "./stages.ts";
 
 /** Throws `unknownPath` or `versionDeprecated` where the endpoint's rule does not serve what was asked. */
 export function chooseVersion({ request, world, now }: Incoming, visible: Visible): Versioned {
-  const { address, method, credentials, app, node, endpoint, caller, subject, check } = visible;
+  const { address, method, credentials, dead, app, node, endpoint, caller, subject, check } = visible;
   const { access, names } = endpoint;
   const asked = address.version;
   const served = servedVersion({ rule: access.versions, asked, app: caller.app, calendar: world.calendar, now, names, path: request.path });
-  return { address, method, credentials, app, node, endpoint, caller, subject, check, served };
+  return { address, method, credentials, dead, app, node, endpoint, caller, subject, check, served };
 }
 
 /** VER-5c: an app's first marketing request sets its floor for good. One whose text is defective is none. */

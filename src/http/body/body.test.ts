@@ -156,7 +156,7 @@ describe("properties", () => {
         const sent = new Response(data);
         const type = sent.headers.get("content-type") ?? "";
         const multipart = read(new Uint8Array(await sent.arrayBuffer()), type);
-        expect([json.defect, form.defect]).toEqual([undefined, undefined]);
+        expect({ json: json.defect, form: form.defect }).toEqual({ json: undefined, form: undefined });
         for (const [name, value] of entries) {
           expect(json.parameters[name]).toBe(value);
           expect(form.parameters[name]).toBe(value);

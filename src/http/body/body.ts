@@ -56,7 +56,7 @@ function withoutLastLineBreak(text: string): string {
   return text.slice(0, end);
 }
 
-/** Without a Content-Type, or with one that no client of the interface means, the text says what it is. */
+/** Without a Content-Type, or with one that the interface does not use, the text itself tells its kind. */
 function kindOf(text: string, type: string | undefined): "json" | "form" | "unknown" {
   if (isForm(type)) return "form";
   if (isJson(type)) return "json";

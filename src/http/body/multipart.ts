@@ -1,4 +1,4 @@
-/** multipart/form-data (RFC 7578), strictly: what is not of that form is an error and not an empty answer. */
+/** multipart/form-data (RFC 7578), strictly: what is not of that form is an error and not an empty body. */
 import type { UploadedFile } from "#graph/pipeline/request";
 import { type GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
 import { parseMediaType } from "./media-type.ts";

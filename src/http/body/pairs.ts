@@ -12,8 +12,8 @@ export const NO_PARAMETERS: Parameters = Object.freeze(Object.create(null)) as P
 const NO_PAIRS: ParsedPairs = { parameters: NO_PARAMETERS, defect: undefined };
 
 /**
- * A pair that cannot be decoded is left out and reported as the defect; the others are kept, so that it is still known who
- * calls. `what` names the text in errors, e.g. `The query`.
+ * A pair that cannot be decoded is left out and reported as the defect; the others are kept, credentials among
+ * them. `what` names the text in errors, e.g. `The query`.
  */
 export function parsePairs(text: string, what: string, countMax: number): ParsedPairs {
   if (text === "") return NO_PAIRS;

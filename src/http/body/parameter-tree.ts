@@ -11,7 +11,7 @@ interface Branch {
 
 const newBranch = (): Branch => Object.create(null) as Branch;
 
-/** Kept however many parameters there are, so that a caller with too many is told so and not that he is a stranger. */
+/** Kept however many parameters there are, so that too many of them are reported as that and not as missing credentials. */
 export const isCredential = (name: string): boolean => name === "access_token" || name === "oauth_token" || name === "appsecret_proof";
 
 export class ParameterTree {

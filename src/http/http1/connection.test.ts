@@ -45,8 +45,8 @@ const pieces = (text: string, cuts: readonly number[]): string[] => {
   return [0, ...places].map((place, index) => text.slice(place, places[index] ?? text.length)).filter((piece) => piece !== "");
 };
 
-describe("calls are the same however their bytes are cut", () => {
-  test("several requests behind each other, cut anywhere, answered at once or later", async () => {
+describe("requests are the same however their bytes are cut", () => {
+  test("several requests behind each other, cut anywhere, with responses at once or later", async () => {
     const cuts = fc.array(fc.nat({ max: 2_000 }), { maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 4 }), cuts, fc.boolean(), async (requests, places, isLate) => {
@@ -82,7 +82,7 @@ describe("calls are the same however their bytes are cut", () => {
     expect(owner.refused.length).toBe(1);
   });
 
-  test("any bytes at all: answered, refused or waited for, never thrown", async () => {
+  test("any bytes at all are a request, refused or waited for; nothing is thrown", async () => {
     const noise = fc.array(
       fc.oneof(
         bytes,
@@ -114,6 +114,7 @@ describe("how long a connection is kept", () => {
   test.each([
     { text: "GET / HTTP/1.1\r\nHost: h\r\n\r\n", responses: "!" },
     { text: "GET / HTTP/1.1\r\nHost: h\r\nConnection: x, Close\r\n\r\n", responses: "last!" },
+    { text: "GET / HTTP/1.1\r\nHost: h\r\nConnection: \xa0close\r\n\r\n", responses: "!" },
     { text: "GET / HTTP/1.0\r\n\r\n", responses: "last!" },
     { text: "GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n", responses: "!" },
     { text: "GET / HTTP/1.0\r\nConnection: keep-alive\r\nConnection: close\r\n\r\n", responses: "last!" },
@@ -123,7 +124,7 @@ describe("how long a connection is kept", () => {
     expect(owner.responses).toBe(responses);
   });
 
-  test("HTTP/1.0 is told that the connection is kept", async () => {
+  test("a response to HTTP/1.0 says that the connection is kept", async () => {
     const owner = new Owner();
     await owner.send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
     expect(owner.line.written).toContain("\r\nconnection: keep-alive\r\n");

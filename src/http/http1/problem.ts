@@ -1,4 +1,4 @@
-/** Why bytes are refused. The protocol names the problem; what the client is told stands above it. */
+/** Why bytes are refused. The protocol names the problem; the error that the client receives is chosen above it. */
 export type ProtocolProblem =
   /** `detail` is a clause of a sentence. */
   | { readonly kind: "malformed-head"; readonly detail: string }

@@ -16,7 +16,7 @@ export interface RequestHead {
   readonly isKept: boolean;
   /** The client knows neither chunks nor that connections are kept. */
   readonly isHttp10: boolean;
-  /** The client sends its body after it was told to go on. */
+  /** The client waits for `100 Continue` before it sends its body. */
   readonly expectsContinue: boolean;
   /** Of path, query, header names and header values: all that a client chooses. */
   readonly byteCount: number;
@@ -27,9 +27,9 @@ const LENGTH = /^\d{1,15}$/;
 /** Registered methods have at most 17 characters. */
 const METHOD = /^[A-Z][A-Z-]{0,31} /;
 const METHOD_CHARACTERS_MAX = 32;
-const REQUEST_LINE = /^[A-Z-]+ [\x21-\x7e]+ HTTP\/1\.[01](?:\r\n|$)/;
+const REQUEST_LINE = /^[A-Z][A-Z-]* [\x21-\x7e]+ HTTP\/1\.[01](?:\r\n|$)/;
 /** No blank before a colon, no folded lines, no line that ends without a carriage return. Linear: no character fits in two ways. */
-const WHOLE = /^[A-Z-]+ [\x21-\x7e]+ HTTP\/1\.[01](?:\r\n[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*)*$/;
+const WHOLE = /^[A-Z][A-Z-]* [\x21-\x7e]+ HTTP\/1\.[01](?:\r\n[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*)*$/;
 
 /** `text` is Latin-1 and ends before the empty line. */
 export function parseHead(text: string): RequestHead | ProtocolProblem {
@@ -68,7 +68,7 @@ export function checkedHead(method: string, targetText: string, headers: RawHead
     else if (name.length === 17 && name.toLowerCase() === "transfer-encoding") coding = joined(coding, value);
   }
   if (method === "CONNECT") return malformed("CONNECT is for proxies, and this is none");
-  // RFC 9112, 3.2. Two hosts are malformed as well: where a proxy read another one than we do, it let a request through that was not meant.
+  // RFC 9112, 3.2. Two hosts are malformed as well: a proxy may have read the other one and let through what it would have refused.
   if (host === undefined ? !isHttp10 : !isHost(host)) return malformed("its Host header is missing, malformed or there twice");
   const framing = framingOf(length, coding, isHttp10);
   if (framing === undefined) return malformed("it does not say clearly where its body ends");
@@ -100,7 +100,7 @@ function isKeptBy(connection: string, isHttp10: boolean): boolean {
   const words = connection
     .toLowerCase()
     .split(",")
-    .map((word) => word.trim());
+    .map((word) => trimmed(word, 0, word.length));
   return !words.includes("close") && (!isHttp10 || words.includes("keep-alive"));
 }
 

@@ -5,7 +5,7 @@ export interface ResponseHead {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Reason phrases: nobody reads them but people with a terminal. */
+/** Reason phrases, which only people with a terminal read. */
 const reasons: Readonly<Record<number, string>> = {
   200: "OK",
   204: "No Content",

@@ -50,6 +50,7 @@ describe("what two readers could understand differently is refused, and nothing 
     "POST http://h/a HTTP/1.1\r\n\r\n",
     "CONNECT h:1 HTTP/1.1\r\nHost: h\r\n\r\n",
     "CONNECT / HTTP/1.1\r\nHost: h\r\n\r\n",
+    "-POST / HTTP/1.1\r\nHost: h\r\n\r\n",
     "\r\n\r\nPOST / HTTP/1.1\r\nHost: h\r\n\r\n",
     "\r\n\r\n",
     "\rPOST / HTTP/1.1\r\nHost: h\r\n\r\n",
@@ -93,8 +94,8 @@ describe("what two readers could understand differently is refused, and nothing 
     const owner = new Owner();
     await owner.send(`POST / HTTP/1.1\r\nHost: h\r\n${text}`, smuggled);
     const { seen, responses, line } = owner;
-    expect({ seen: seen.map(({ target, body }) => ({ target, body })), responses, events: line.events }).toEqual({
-      seen: [{ target: "/", body: "malformed-chunks" }],
+    expect({ seen: seen.map(({ target, problem }) => ({ target, problem })), responses, events: line.events }).toEqual({
+      seen: [{ target: "/", problem: "malformed-chunks" }],
       responses: "last!",
       events: ["shutdown"],
     });

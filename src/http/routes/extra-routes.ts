@@ -6,7 +6,7 @@ import type { Exchange } from "../listeners/listener.ts";
 import type { Place } from "../places.ts";
 
 export interface RoutePlace extends Place {
-  /** Scheme, host and mount as the caller used them, without a trailing slash. */
+  /** Scheme, host and mount as the client used them, without a trailing slash. */
   readonly baseUrl: string;
 }
 

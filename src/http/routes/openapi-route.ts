@@ -1,7 +1,8 @@
-/** `{base_url}/openapi.json`, with the addresses as the caller used them (operating.md). */
+/** `{base_url}/openapi.json`, with the addresses as the client used them (operating.md). */
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import type { SurfaceName } from "#graph/pipeline/request";
 import { unknownPath } from "#kernel/errors";
+import { atHostname } from "../origin.ts";
 import type { SurfaceAddress } from "../places.ts";
 import { refusal } from "../refusals.ts";
 import type { RouteHandler } from "./extra-routes.ts";
@@ -26,7 +27,5 @@ export function openapiRoute(deps: RequestDeps, surfaces: readonly SurfaceAddres
 
 /** A surface with a host name of its own stands at that host's root (D-01). */
 function addressOf({ hostname, mount }: SurfaceAddress, baseUrl: string): string {
-  if (hostname === undefined) return `${baseUrl}${mount}`;
-  const { protocol, port } = new URL(baseUrl);
-  return `${protocol}//${hostname}${port === "" ? "" : `:${port}`}`;
+  return hostname === undefined ? `${baseUrl}${mount}` : atHostname(baseUrl, hostname);
 }

@@ -1,41 +1,11 @@
 /**
  * One connection to an address that was checked: TCP, or TLS with the certificate verified for the name that the caller gave.
- * It carries one request at a time. The address is given as a number, so nothing is resolved again here.
- *
- * `fetch` would do most of this, and measured 23 µs a request against 10 here; above 64 connections it opens a new one for each
- * call, and above 256 calls at once, of which one hanging receiver may be the cause, all others wait.
+ * It carries one request at a time. The address is a literal one, so nothing is resolved here.
  */
+import { type FailureKind, RequestFailed } from "../request.ts";
 import type { RequestBurst, Writing } from "./burst.ts";
 import { MalformedResponse, type ResponseReader } from "./response.ts";
-
-export interface Endpoint {
-  /** A literal address, already checked. */
-  readonly address: string;
-  readonly port: number;
-  readonly tls: EndpointTls | undefined;
-  /** The same for endpoints that are alike, so that one's connections serve the other. */
-  readonly key: string;
-}
-
-export interface EndpointTls {
-  /** The name that the certificate must be for; undefined: the address itself. */
-  readonly serverName: string | undefined;
-  /** Certificates (PEM) to trust in place of the system's. */
-  readonly ca: string | undefined;
-}
-
-export type FailureKind = "dns" | "connect" | "tls" | "timeout" | "closed" | "malformed" | "stopped";
-
-/** No response came; the kind says how far it got. */
-export class RequestFailed extends Error {
-  constructor(
-    readonly kind: FailureKind,
-    problem: string,
-  ) {
-    super(problem);
-    this.name = "CallFailed";
-  }
-}
+import type { Endpoint } from "./transport.ts";
 
 interface Exchange {
   readonly request: string;
@@ -49,13 +19,13 @@ type Socket = Bun.Socket<Connection>;
 export class Connection implements Writing {
   #socket: Socket | undefined;
   #exchange: Exchange | undefined;
-  /** What the system's buffer had no room for yet. */
+  /** What did not fit into the system's buffer. */
   #unwritten: Buffer | undefined;
   #opened: { readonly resolve: () => void; readonly reject: (error: RequestFailed) => void } | undefined;
   readonly #isTls: boolean;
   readonly #burst: RequestBurst;
   isOpen = false;
-  /** It has carried a request before, so the other side may have closed it unseen. */
+  /** It has carried a request before, so the other side may have closed it meanwhile. */
   wasUsed = false;
   /** Monotonic time of its last request's end. */
   idleSinceMs = 0;
@@ -65,8 +35,8 @@ export class Connection implements Writing {
     this.#burst = burst;
   }
 
-  /** Rejects with `CallFailed`, after minutes where nobody answers; the caller has a deadline of his own. */
-  static async open({ address, port, tls }: Omit<Endpoint, "key">, burst: RequestBurst): Promise<Connection> {
+  /** Rejects with `RequestFailed`, after minutes where the other side is silent; callers have a deadline of their own. */
+  static async open({ address, port, tls }: Endpoint, burst: RequestBurst): Promise<Connection> {
     const connection = new Connection(tls !== undefined, burst);
     const opened = new Promise<void>((resolve, reject) => {
       connection.#opened = { resolve, reject };
@@ -84,7 +54,7 @@ export class Connection implements Writing {
     return connection;
   }
 
-  /** Rejects with `CallFailed`. `request` is the whole request, all ASCII. */
+  /** Rejects with `RequestFailed`. `request` is the whole request, all ASCII. */
   exchange(request: string, reader: ResponseReader): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#exchange = { request, reader, resolve, reject };
@@ -94,16 +64,16 @@ export class Connection implements Writing {
 
   write(): void {
     const request = this.#exchange?.request;
-    // Given up meanwhile.
+    // The request was given up meanwhile.
     if (request === undefined) return;
     const written = this.isOpen && this.#socket !== undefined ? this.#socket.write(request) : -1;
     if (written < 0) this.#fail("closed", "the connection was closed");
     else if (written < request.length) this.#unwritten = Buffer.from(request.slice(written), "latin1");
   }
 
-  /** At once, whatever it is doing. */
+  /** At once, whatever the connection is doing. */
   close(problem: FailureKind = "closed"): void {
-    this.#fail(problem, problem === "timeout" ? "no whole answer came in time" : "the connection was given up");
+    this.#fail(problem, problem === "timeout" ? "no whole response came in time" : "the connection was given up");
     this.#socket?.terminate();
   }
 
@@ -127,7 +97,7 @@ export class Connection implements Writing {
   onData(bytes: Buffer): void {
     const exchange = this.#exchange;
     if (exchange === undefined) {
-      // Nothing was asked: whatever it is, it would be taken for the next request's answer.
+      // Nothing was requested: these bytes would be taken for the response to the next request.
       this.isOpen = false;
       this.#socket?.terminate();
       return;
@@ -142,7 +112,7 @@ export class Connection implements Writing {
     else if (exchange.reader.isDone) this.#done(exchange);
   }
 
-  /** Until what came was taken; what the system had read already may still come. */
+  /** Until the taker has what came; what the system has read already may still arrive. */
   #pause(exchange: Exchange, taking: Promise<void>): void {
     this.#socket?.pause();
     const goOn = () => {

@@ -1,9 +1,9 @@
-/** How long a request may take, in real time, also where the world's stands still. */
-import { type Connection, RequestFailed } from "./connection.ts";
+/** How long a request may take, in real time, also where the world's clock stands still. */
+import { type FailureKind, RequestFailed } from "../request.ts";
 
-/** All requests of a client share one timer, which waits for the first of them to be late: most are long through by then. */
+/** All requests of a client share one timer, which waits for the first deadline: most requests have ended by then. */
 export class Deadlines {
-  /** A ring through all that run, beginning and ending here: a set would be built anew every few hundred calls. */
+  /** A ring of all deadlines that run, beginning and ending here: a set would be built anew every few hundred requests. */
   readonly #ring = new Deadline(Number.POSITIVE_INFINITY);
   #timer: ReturnType<typeof setTimeout> | undefined;
   #timerAtMs = Number.POSITIVE_INFINITY;
@@ -19,7 +19,7 @@ export class Deadlines {
     clearTimeout(this.#timer);
     this.#timerAtMs = atMs;
     this.#timer = setTimeout(() => this.#sweep(), Math.ceil(atMs - performance.now()));
-    // The sockets of calls that are out keep the program running.
+    // The sockets of requests that are out keep the program running.
     this.#timer.unref();
   }
 
@@ -31,16 +31,21 @@ export class Deadlines {
       if (deadline.endMs > nowMs) nextMs = Math.min(nextMs, deadline.endMs);
       else late.push(deadline);
     }
-    // One that passes may leave the ring at once.
+    // A deadline that passes may leave the ring at once.
     for (const deadline of late) deadline.pass();
     this.#timerAtMs = Number.POSITIVE_INFINITY;
     if (nextMs !== Number.POSITIVE_INFINITY) this.#arm(nextMs);
   }
 }
 
+/** What carries a request, and can be ended at once. */
+interface Closable {
+  close(problem?: FailureKind): void;
+}
+
 export class Deadline {
-  /** The one that carries the request now. */
-  connection: Connection | undefined;
+  /** The connection that carries the request now. */
+  connection: Closable | undefined;
   #hasPassed = false;
   #stop: ((error: RequestFailed) => void) | undefined;
   next: Deadline = this;
@@ -56,7 +61,7 @@ export class Deadline {
     ring.#previous = this;
   }
 
-  /** The request is through. */
+  /** The request has ended. */
   leave(): void {
     this.#previous.next = this.next;
     this.next.#previous = this.#previous;
@@ -72,7 +77,7 @@ export class Deadline {
   }
 
   /** A connection that comes too late is closed. */
-  async open(opening: Promise<Connection>): Promise<Connection> {
+  async open<C extends Closable>(opening: Promise<C>): Promise<C> {
     let isLate = false;
     opening.then(
       (connection) => isLate && connection.close(),
@@ -91,6 +96,6 @@ export class Deadline {
     if (this.#hasPassed) return;
     this.#hasPassed = true;
     this.connection?.close("timeout");
-    this.#stop?.(new RequestFailed("timeout", "no whole answer came in time"));
+    this.#stop?.(new RequestFailed("timeout", "no whole response came in time"));
   }
 }

@@ -53,7 +53,7 @@ test("hundreds of requests at once to one host keep their connections for the ne
   expect(connectionCount()).toBe(300);
 });
 
-test("of calls that share a timer each ends at its own deadline, whatever order they began in", async () => {
+test("of requests that share a timer each ends at its own deadline, whatever order they began in", async () => {
   const { request, asked, response } = await open();
   const ended: number[] = [];
   const late = [60_000, 40, 5, 80].map((deadlineMs) =>

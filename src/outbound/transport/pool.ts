@@ -1,27 +1,18 @@
-/** Connections that wait for their next request, by where they lead. */
+/** Connections that wait for their next request, by endpoint. */
 import { RequestBurst } from "./burst.ts";
-import { Connection, type Endpoint, type EndpointTls } from "./connection.ts";
+import { Connection } from "./connection.ts";
+import type { Endpoint } from "./transport.ts";
 
-/** Receivers close after 5 s and more (Node's default); a connection that is younger is very likely still there. */
+/** Receivers close idle connections after 5 s (Node's default) or more, so a younger one is very likely still open. */
 const IDLE_MS_MAX = 4_000;
 /**
- * Many callbacks may lead to one host, each with its requests at once. Where more are given back than are kept, each request opens a
- * connection and closes it, which measured a third of a delivery's cost.
+ * Many callbacks may lead to one host, each with many requests at once. A connection that is not kept costs a third of a delivery,
+ * as measured: its opening and its end.
  */
 const IDLE_PER_ENDPOINT_MAX = 512;
 /** In all, at some kB each; well below the usual limit of open files. */
 const IDLE_MAX = 2_048;
 const SWEEP_MS = 1_000;
-
-export const endpointOf = (address: string, port: number, tls: EndpointTls | undefined): Endpoint => ({
-  address,
-  port,
-  tls,
-  key: keyOf(address, port, tls),
-});
-
-const keyOf = (address: string, port: number, tls: EndpointTls | undefined): string =>
-  tls === undefined ? `${address} ${port}` : `${address} ${port} ${tls.serverName ?? ""} ${tls.ca === undefined ? "" : Bun.hash(tls.ca)}`;
 
 export class ConnectionPool {
   readonly #idle = new Map<string, Connection[]>();
@@ -30,8 +21,14 @@ export class ConnectionPool {
   #sweeper: ReturnType<typeof setInterval> | undefined;
   #isClosed = false;
 
-  /** One that has waited, the last used first; else undefined. */
-  take({ key }: Endpoint): Connection | undefined {
+  /** The same for endpoints whose connections can serve each other. */
+  keyOf({ address, port, tls }: Endpoint): string {
+    if (tls === undefined) return `${address} ${port}`;
+    return `${address} ${port} ${tls.serverName ?? ""} ${tls.ca === undefined ? "" : Bun.hash(tls.ca)}`;
+  }
+
+  /** The idle connection that was used last. */
+  take(key: string): Connection | undefined {
     const waiting = this.#idle.get(key);
     while (waiting !== undefined) {
       const connection = waiting.pop();
@@ -48,7 +45,7 @@ export class ConnectionPool {
     return Connection.open(endpoint, this.#burst);
   }
 
-  give({ key }: Endpoint, connection: Connection): void {
+  give(key: string, connection: Connection): void {
     if (!connection.isOpen) return;
     const waiting = this.#idle.get(key);
     if (this.#isClosed || this.#count >= IDLE_MAX || (waiting?.length ?? 0) >= IDLE_PER_ENDPOINT_MAX) {
@@ -61,7 +58,7 @@ export class ConnectionPool {
     else waiting.push(connection);
     this.#count++;
     if (this.#sweeper !== undefined) return;
-    // timer: sockets that nobody uses are closed in real time.
+    // timer: unused sockets are closed in real time.
     this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS);
     this.#sweeper.unref();
   }

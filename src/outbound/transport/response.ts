@@ -1,6 +1,6 @@
 /**
  * Reads one HTTP/1.1 response from the bytes of a connection (RFC 9112). Strict where leniency lets two readers of the same
- * bytes see different answers; the response's body is cut at a limit, and a body that was cut ends the connection.
+ * bytes see different responses. The body is cut at a limit, and a body that was cut ends the connection.
  */
 
 import { ChunkedDecoder } from "#kernel/chunked-decoder";
@@ -8,12 +8,12 @@ import type { TakeBody } from "../request.ts";
 
 /** A status line and headers above this are no response to a webhook. */
 const HEAD_BYTES_MAX = 32 * 1024;
-/** 1xx answers before the one that counts. */
+/** 1xx responses before the final one. */
 const INTERIM_MAX = 8;
 
 export class MalformedResponse extends Error {
   constructor(problem: string) {
-    super(`the answer is not valid HTTP: ${problem}`);
+    super(`the response is not valid HTTP: ${problem}`);
     this.name = "MalformedResponse";
   }
 }
@@ -101,7 +101,7 @@ export class ResponseReader {
     const status = Number(line[2]);
     if (status < 200) {
       if (status === 101 || ++this.#interim > INTERIM_MAX)
-        throw new MalformedResponse("it goes on with another protocol, or never comes to the answer");
+        throw new MalformedResponse("it goes on with another protocol, or never comes to the final response");
       return;
     }
     this.#hasHead = true;

@@ -1,14 +1,6 @@
 import { expect, test } from "bun:test";
-import {
-  chatappField,
-  fixtureMigrations,
-  newFeatures,
-  openWebhooks,
-  type Receiver,
-  startReceiver,
-  valuesAt,
-  type WebhookFixture,
-} from "#harness/webhooks";
+import { type Receiver, startReceiver, valuesAt } from "#harness/receiver";
+import { chatappField, fixtureMigrations, newFeatures, openWebhooks, type WebhookFixture } from "#harness/webhooks";
 import { newWorkStore, onBothDatabases } from "#harness/work-database";
 import { sql } from "#storage/sql";
 import { listDeliveries, listEventsOf } from "../history/list.store.ts";
@@ -37,7 +29,7 @@ onBothDatabases("routes and callbacks", (kind) => {
     await fixture.emit("4001", { n: 4 }, { phone: "4101", field: "account_update" });
     await fixture.emit("4002", { n: 5 });
     await fixture.loop.runDue();
-    expect([valuesAt(phone), valuesAt(account)]).toEqual([[{ n: 1 }], [{ n: 2 }, { n: 3 }]]);
+    expect({ phone: valuesAt(phone), account: valuesAt(account) }).toEqual({ phone: [{ n: 1 }], account: [{ n: 2 }, { n: 3 }] });
     expect(valuesAt(receiver)).toContainAllValues([{ n: 4 }, { n: 5 }]);
   });
 
@@ -49,7 +41,11 @@ onBothDatabases("routes and callbacks", (kind) => {
     fixture.features.overrides.set("1001 4001", override.url);
     await fixture.emit("4001", { n: 1 });
     await fixture.loop.runDue();
-    expect([valuesAt(receiver), valuesAt(override), valuesAt(other)]).toEqual([[], [{ n: 1 }], [{ n: 1 }]]);
+    expect({ own: valuesAt(receiver), override: valuesAt(override), other: valuesAt(other) }).toEqual({
+      own: [],
+      override: [{ n: 1 }],
+      other: [{ n: 1 }],
+    });
   });
 
   test("D-63: a retry honours what was set or removed meanwhile, with the same id and body", async () => {
@@ -61,10 +57,10 @@ onBothDatabases("routes and callbacks", (kind) => {
     await fixture.loop.runDue();
     fixture.features.overrides.clear();
     await fixture.advance(15);
-    expect([valuesAt(override), valuesAt(receiver)]).toEqual([[{ n: 1 }], [{ n: 1 }]]);
-    expect(receiver.received[0]?.text).toBe(override.received[0]?.text as string);
-    expect(receiver.received[0]?.headers["webhook-id"]).toBe(override.received[0]?.headers["webhook-id"] as string);
-    expect((await deliveries(fixture)).map(({ status, url }) => [status, url])).toEqual([[2, receiver.url]]);
+    expect({ override: valuesAt(override), own: valuesAt(receiver) }).toEqual({ override: [{ n: 1 }], own: [{ n: 1 }] });
+    expect(receiver.posts[0]?.body).toBe(override.posts[0]?.body as string);
+    expect(receiver.posts[0]?.headers["webhook-id"]).toBe(override.posts[0]?.headers["webhook-id"] as string);
+    expect(await deliveries(fixture)).toMatchObject([{ status: 2, url: receiver.url }]);
   });
 
   test("an override that is set between the event and its first attempt is honoured", async () => {
@@ -73,7 +69,7 @@ onBothDatabases("routes and callbacks", (kind) => {
     await fixture.emit("4001", { n: 1 });
     fixture.features.overrides.set("1001 4001", override.url);
     await fixture.loop.runDue();
-    expect([valuesAt(override), valuesAt(receiver)]).toEqual([[{ n: 1 }], []]);
+    expect({ override: valuesAt(override), own: valuesAt(receiver) }).toEqual({ override: [{ n: 1 }], own: [] });
   });
 
   test("a callback that fails for an hour raises an alert, once; one that works again does not", async () => {
@@ -105,16 +101,17 @@ onBothDatabases("routes and callbacks", (kind) => {
     await fixture.emit("4001", { n: 1 });
     await fixture.advance(5 * DAY);
     expect(fixture.pauses).toHaveLength(1);
-    const before = receiver.received.length;
+    const before = receiver.posts.length;
     isWell = true;
     await fixture.emit("4001", { n: 2 });
     await fixture.emit("4002", { n: 3 });
     await fixture.advance(20 * DAY);
-    expect(receiver.received).toHaveLength(before);
-    expect((await deliveries(fixture)).map(({ status, paused_ms }) => [status, paused_ms !== null])).toEqual([
-      [0, true],
-      [0, true],
-      [3, true],
+    expect(receiver.posts).toHaveLength(before);
+    const paused_ms = expect.any(Number);
+    expect(await deliveries(fixture)).toMatchObject([
+      { status: 0, paused_ms },
+      { status: 0, paused_ms },
+      { status: 3, paused_ms },
     ]);
     await fixture.database.write((tx) => fixture.webhooks.resumeUrl(tx, "1001", receiver.url));
     await fixture.loop.runDue();
@@ -129,7 +126,7 @@ onBothDatabases("routes and callbacks", (kind) => {
     await fixture.advance(5 * DAY);
     await fixture.emit("4001", { n: 2 });
     receiver.response = () => new Response("ok");
-    const before = receiver.received.length;
+    const before = receiver.posts.length;
     await fixture.webhooks.replay((await deliveries(fixture)).at(-1)?.id as string);
     await fixture.loop.runDue();
     expect(valuesAt(receiver).slice(before)).toContainAllValues([{ n: 1 }, { n: 2 }]);
@@ -145,7 +142,7 @@ onBothDatabases("routes and callbacks", (kind) => {
     await fixture.emit("4001", { n: 2 });
     await fixture.emit("4001", { n: 3 });
     await fixture.loop.runDue();
-    expect(receiver.received).toEqual([]);
+    expect(receiver.posts).toEqual([]);
     fixture.features.overrides.clear();
     await rerouted(fixture);
     await fixture.loop.runDue();
@@ -173,16 +170,16 @@ onBothDatabases("routes and callbacks", (kind) => {
     await fixture.webhooks.replay(row?.id as string);
     await fixture.loop.runDue();
     expect(valuesAt(other)).toEqual([{ n: 4 }, { n: 4 }]);
-    expect(other.received[1]?.text).toBe(other.received[0]?.text as string);
-    expect(other.received[1]?.headers["webhook-id"]).toBe(other.received[0]?.headers["webhook-id"] as string);
+    expect(other.posts[1]?.body).toBe(other.posts[0]?.body as string);
+    expect(other.posts[1]?.headers["webhook-id"]).toBe(other.posts[0]?.headers["webhook-id"] as string);
 
     expect(await fixture.webhooks.replaySpan({ sinceMs })).toEqual({ replayed: 3 });
     await fixture.loop.runDue();
-    expect([valuesAt(receiver).length, valuesAt(other).length]).toEqual([5, 3]);
+    expect({ first: valuesAt(receiver).length, second: valuesAt(other).length }).toEqual({ first: 5, second: 3 });
     const ofReceiver = (await callbacks(fixture)).find(({ url }) => url === receiver.url)?.id as string;
     expect(await fixture.webhooks.replaySpan({ sinceMs, callback: ofReceiver })).toEqual({ replayed: 2 });
     await fixture.loop.runDue();
-    expect([valuesAt(receiver).length, valuesAt(other).length]).toEqual([7, 3]);
+    expect({ first: valuesAt(receiver).length, second: valuesAt(other).length }).toEqual({ first: 7, second: 3 });
     expect(await fixture.webhooks.replay("123")).toBe(false);
   });
 
@@ -198,10 +195,10 @@ onBothDatabases("routes and callbacks", (kind) => {
     await fixture.emit("4001", { n: 4 });
     await fixture.advance(29 * DAY);
     await fixture.emit("4002", { n: 5 });
-    expect((await deliveries(fixture)).map(({ status, members }) => [status, members])).toEqual([
-      [0, 0],
-      [3, 0],
-      [2, 2],
+    expect(await deliveries(fixture)).toMatchObject([
+      { status: 0, members: 0 },
+      { status: 3, members: 0 },
+      { status: 2, members: 2 },
     ]);
     await fixture.advance(2 * DAY + HOUR);
     expect((await deliveries(fixture)).map(({ status }) => status)).toEqual([0, 3]);
@@ -223,9 +220,9 @@ onBothDatabases("routes and callbacks", (kind) => {
     await fixture.loop.runDue();
     const { reader } = fixture.database;
     const all = (await listDeliveries(reader, {}, { limit: 10 })).rows;
-    expect(all.map(({ status, members, field }) => [status, members, field])).toEqual([
-      [3, 0, "calls"],
-      [2, 1, "messages"],
+    expect(all).toMatchObject([
+      { status: 3, members: 0, field: "calls" },
+      { status: 2, members: 1, field: "messages" },
     ]);
     expect((await listDeliveries(reader, { statuses: [2] }, { limit: 10 })).rows.map(({ id }) => id)).toEqual([all[1]?.id as string]);
     expect((await listDeliveries(reader, { field: "calls", callback: all[0]?.lane }, { limit: 10 })).rows.map(({ id }) => id)).toEqual([
@@ -233,7 +230,7 @@ onBothDatabases("routes and callbacks", (kind) => {
     ]);
     expect((await listDeliveries(reader, { callback: "1" }, { limit: 10 })).rows).toEqual([]);
     const page = await listDeliveries(reader, {}, { limit: 1 });
-    expect([page.hasNext, page.rows.map(({ id }) => id)]).toEqual([true, [all[0]?.id as string]]);
+    expect(page).toMatchObject({ hasNext: true, rows: [{ id: all[0]?.id as string }] });
     expect((await listEventsOf(reader, all[1]?.id as string)).map(({ payload }) => JSON.parse(payload))).toEqual([
       { n: 1, text: "ü" },
       { n: 2, text: "ü" },

@@ -24,19 +24,20 @@ const challengeOf = (url: URL): string => url.searchParams.get("hub.challenge") 
 const codeOf = (verified: Promise<void>): Promise<number | undefined> => verified.then(() => undefined).catch((error) => error.entry.code);
 
 test("D-61: the callback is asked with mode, challenge and token, and passes by answering the challenge", async () => {
-  const asked: [string, string, Record<string, string>][] = [];
+  const asked: { method: string; path: string; query: Record<string, string> }[] = [];
   const url = serve((at, request) => {
-    asked.push([request.method, at.pathname, Object.fromEntries(at.searchParams)]);
+    asked.push({ method: request.method, path: at.pathname, query: Object.fromEntries(at.searchParams) });
     return new Response(challengeOf(at));
   });
   const client = sandboxClient();
   await verifyCallback(client, `${url}?a=1#part`, "tok en&=ä");
   await verifyCallback(client, url, "t");
+  const challenge = expect.stringMatching(/^\d{10,15}$/);
   expect(asked).toEqual([
-    ["GET", "/hook", { a: "1", "hub.mode": "subscribe", "hub.challenge": expect.stringMatching(/^\d{10,15}$/), "hub.verify_token": "tok en&=ä" }],
-    ["GET", "/hook", { "hub.mode": "subscribe", "hub.challenge": expect.stringMatching(/^\d{10,15}$/), "hub.verify_token": "t" }],
+    { method: "GET", path: "/hook", query: { a: "1", "hub.mode": "subscribe", "hub.challenge": challenge, "hub.verify_token": "tok en&=ä" } },
+    { method: "GET", path: "/hook", query: { "hub.mode": "subscribe", "hub.challenge": challenge, "hub.verify_token": "t" } },
   ]);
-  expect(asked[0]?.[2]["hub.challenge"]).not.toBe(asked[1]?.[2]["hub.challenge"]);
+  expect(asked[0]?.query["hub.challenge"]).not.toBe(asked[1]?.query["hub.challenge"]);
 });
 
 test("H1-6: any verify token arrives as it was given, however long", async () => {

@@ -4,7 +4,7 @@ import { challengeMismatch, handshakeFailed } from "#kernel/errors";
 import { CallbackRefused } from "#outbound/address-rules";
 import type { GuardedClient } from "#outbound/client";
 import type { OutboundResponse } from "#outbound/request";
-import { RequestFailed } from "#outbound/transport/connection";
+import { RequestFailed } from "#outbound/request";
 
 /** D-61. */
 const HANDSHAKE_MS_MAX = 10_000;

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { fixtureMigrations, newFeatures, openWebhooks, type Receiver, startReceiver, valuesAt, type WebhookFixture } from "#harness/webhooks";
+import { type Receiver, startReceiver, valuesAt } from "#harness/receiver";
+import { fixtureMigrations, newFeatures, openWebhooks, type WebhookFixture } from "#harness/webhooks";
 import { newWorkStore, onBothDatabases } from "#harness/work-database";
 import { sql } from "#storage/sql";
 import { listDeliveries } from "../history/list.store.ts";

@@ -1,6 +1,7 @@
 /** Events that are sent without waiting to be claimed. */
 import { expect, test } from "bun:test";
-import { chatappField, fixtureMigrations, newFeatures, openWebhooks, startReceiver, valuesAt, type WebhookFixture } from "#harness/webhooks";
+import { startReceiver, valuesAt } from "#harness/receiver";
+import { chatappField, fixtureMigrations, newFeatures, openWebhooks, type WebhookFixture } from "#harness/webhooks";
 import { movedClock, newWorkStore, onBothDatabases } from "#harness/work-database";
 import { LEASE_MS } from "#jobs/work-session";
 import { nodeId } from "#kernel/ids";
@@ -41,7 +42,7 @@ onBothDatabases("events that are sent at once", (kind) => {
     });
     expect(seen).toEqual([DELIVERED, AT_ONCE, WAITING, AT_ONCE]);
     await until(async () => (await statusesIn(database.reader)).every((status) => status !== WAITING && status !== SENDING));
-    const first = receiver.received.filter(({ body }) => body.entry[0].id === "4001").flatMap(({ values }) => values);
+    const first = receiver.posts.filter(({ json }) => json.entry[0].id === "4001").flatMap(({ values }) => values);
     expect(first).toEqual([{ n: 0 }, { n: 1 }, { n: 2 }]);
     expect(valuesAt(receiver)).toHaveLength(4);
   });
@@ -54,7 +55,7 @@ onBothDatabases("events that are sent at once", (kind) => {
     });
     await expect(undone).rejects.toThrow("undone");
     for (const n of [2, 3]) await fixture.emit("4001", { n });
-    await until(() => receiver.received.length >= 3);
+    await until(() => receiver.posts.length >= 3);
     await fixture.loop.runDue();
     expect(valuesAt(receiver)).toEqual([{ n: 0 }, { n: 2 }, { n: 3 }]);
   });

@@ -1,7 +1,7 @@
 /** One attempt at a delivery: its route, its request, its outcome. No transaction is open here. */
 import { nodeId } from "#kernel/ids";
 import { CallbackRefused } from "#outbound/address-rules";
-import { RequestFailed } from "#outbound/transport/connection";
+import { RequestFailed } from "#outbound/request";
 import type { FieldCatalogue } from "../catalogue/catalogue.ts";
 import type { WebhookObject } from "../catalogue/field.ts";
 import { envelopeOf, type Update } from "../events/envelope.ts";

@@ -1,15 +1,7 @@
 import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
-import {
-  chatappField,
-  fixtureMigrations,
-  newFeatures,
-  openWebhooks,
-  type Receiver,
-  startReceiver,
-  valuesAt,
-  type WebhookFixture,
-} from "#harness/webhooks";
+import { type Receiver, startReceiver, valuesAt } from "#harness/receiver";
+import { chatappField, fixtureMigrations, newFeatures, openWebhooks, type WebhookFixture } from "#harness/webhooks";
 import { newWorkStore, onBothDatabases } from "#harness/work-database";
 import { listDeliveries } from "../history/list.store.ts";
 import { RETRY_OFFSETS_MS } from "./retry-schedule.ts";
@@ -31,16 +23,16 @@ onBothDatabases("D-62: deliveries", (kind) => {
     await fixture.emit("4001", { text: "Grüße 𝄞" });
     await fixture.loop.runDue();
     await fixture.loop.runDue();
-    expect(receiver.received).toHaveLength(1);
-    const [one] = receiver.received;
+    expect(receiver.posts).toHaveLength(1);
+    const [one] = receiver.posts;
     const seconds = Math.floor(fixture.clock.ms / 1000);
-    expect(one?.text).toBe(
+    expect(one?.body).toBe(
       `{"object":"chatapp_business_account","entry":[{"id":"4001","time":${seconds},"changes":[{"field":"messages","value":{"text":"Gr\\u00fc\\u00dfe \\ud834\\udd1e"}}]}]}`,
     );
     expect(one?.headers).toMatchObject({
       "content-type": "application/json",
       "x-hub-signature-256": `sha256=${createHmac("sha256", "s3cret")
-        .update(one?.text ?? "")
+        .update(one?.body ?? "")
         .digest("hex")}`,
       "webhook-id": expect.stringMatching(/^msg_\d+$/),
       "webhook-timestamp": String(Math.floor(fixture.real.ms / 1000)),
@@ -56,7 +48,7 @@ onBothDatabases("D-62: deliveries", (kind) => {
     });
     await expect(refused).rejects.toThrow("refused");
     await fixture.loop.runDue();
-    expect(receiver.received).toEqual([]);
+    expect(receiver.posts).toEqual([]);
     expect(await states(fixture)).toEqual([]);
   });
 
@@ -68,9 +60,9 @@ onBothDatabases("D-62: deliveries", (kind) => {
     await fixture.emit("4001", { n: 1 });
     await fixture.emit("4001", { n: 2 }, { field: "calls" });
     await fixture.loop.runDue();
-    expect([valuesAt(receiver), valuesAt(other)]).toEqual([[{ n: 1 }], [{ n: 1 }]]);
-    expect(receiver.received[0]?.text).toBe(other.received[0]?.text as string);
-    expect(receiver.received[0]?.headers["x-hub-signature-256"]).not.toBe(other.received[0]?.headers["x-hub-signature-256"] as string);
+    expect({ first: valuesAt(receiver), second: valuesAt(other) }).toEqual({ first: [{ n: 1 }], second: [{ n: 1 }] });
+    expect(receiver.posts[0]?.body).toBe(other.posts[0]?.body as string);
+    expect(receiver.posts[0]?.headers["x-hub-signature-256"]).not.toBe(other.posts[0]?.headers["x-hub-signature-256"] as string);
   });
 
   test("what waits for one entity travels together, up to 1,000 updates in a POST, in order", async () => {
@@ -81,9 +73,9 @@ onBothDatabases("D-62: deliveries", (kind) => {
       }
     });
     await fixture.loop.runDue();
-    expect(receiver.received.map(({ values }) => values.length)).toEqual([1_000, 1_000, 300]);
+    expect(receiver.posts.map(({ values }) => values.length)).toEqual([1_000, 1_000, 300]);
     expect(valuesAt(receiver)).toEqual(Array.from({ length: 2_300 }, (_, n) => ({ n })));
-    expect(new Set(receiver.received.map(({ headers }) => headers["webhook-id"])).size).toBe(3);
+    expect(new Set(receiver.posts.map(({ headers }) => headers["webhook-id"])).size).toBe(3);
     expect(await states(fixture)).toEqual([2, 2, 2]);
   });
 
@@ -99,7 +91,7 @@ onBothDatabases("D-62: deliveries", (kind) => {
     ];
     for (const [account, n, more] of emits) await fixture.emit(account, { n }, more);
     await fixture.loop.runDue();
-    const batches = receiver.received.map(({ values }) => values.map((value) => (value as { n: number }).n));
+    const batches = receiver.posts.map(({ values }) => values.map((value) => (value as { n: number }).n));
     expect(batches.filter(([first]) => first !== 3)).toEqual([[1, 2], [4], [5], [6]]);
     expect(batches).toContainEqual([3]);
   });
@@ -111,14 +103,14 @@ onBothDatabases("D-62: deliveries", (kind) => {
       (values[0] as { n: number }).n === 1 ? new Promise((resolve) => (response = () => resolve(new Response("late")))) : new Response("ok");
     fixture.loop.start();
     await fixture.emit("4001", { n: 1 });
-    while (receiver.received.length < 1) await Bun.sleep(1);
+    while (receiver.posts.length < 1) await Bun.sleep(1);
     await fixture.emit("4001", { n: 2 });
     await fixture.emit("4002", { n: 3 });
-    while (receiver.received.length < 2) await Bun.sleep(1);
+    while (receiver.posts.length < 2) await Bun.sleep(1);
     await Bun.sleep(30);
     expect(valuesAt(receiver)).toEqual([{ n: 1 }, { n: 3 }]);
     response();
-    while (receiver.received.length < 3) await Bun.sleep(1);
+    while (receiver.posts.length < 3) await Bun.sleep(1);
     expect(valuesAt(receiver)).toEqual([{ n: 1 }, { n: 3 }, { n: 2 }]);
   });
 
@@ -138,8 +130,8 @@ onBothDatabases("D-62: deliveries", (kind) => {
       const wait = offset - (RETRY_OFFSETS_MS[at - 1] ?? 0);
       expect(times[at + 1]).toBeWithin(offset - 0.1 * wait - 1, offset + 1);
     }
-    expect(new Set(receiver.received.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
-    expect(new Set(receiver.received.map(({ text }) => text)).size).toBe(1);
+    expect(new Set(receiver.posts.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
+    expect(new Set(receiver.posts.map(({ body }) => body)).size).toBe(1);
     expect(await states(fixture)).toEqual([3]);
     const [row] = (await listDeliveries(fixture.database.reader, {}, { limit: 1 })).rows;
     const attempts = JSON.parse(row?.attempts ?? "[]");
@@ -159,22 +151,21 @@ onBothDatabases("D-62: deliveries", (kind) => {
     ] as const) {
       fixture.clock.ms += seconds * 1_000;
       await fixture.loop.runDue();
-      expect(receiver.received).toHaveLength(count);
+      expect(receiver.posts).toHaveLength(count);
     }
   });
 
   test("in the background a retry comes when its time has come, also where others succeed meanwhile", async () => {
     const { fixture, receiver } = await open();
-    receiver.response = ({ values }) =>
-      new Response(null, { status: (values[0] as { n: number }).n === 0 && receiver.received.length < 3 ? 500 : 200 });
+    receiver.response = ({ values }) => new Response(null, { status: (values[0] as { n: number }).n === 0 && receiver.posts.length < 3 ? 500 : 200 });
     fixture.loop.start();
     for (let n = 0; n < 20; n++) await fixture.emit(`40${10 + n}`, { n });
-    while (receiver.received.length < 20) await Bun.sleep(2);
+    while (receiver.posts.length < 20) await Bun.sleep(2);
     await fixture.webhooks.dispatcher.settled();
     fixture.clock.ms += 15_000;
     fixture.loop.wake();
-    while (receiver.received.length < 21) await Bun.sleep(2);
-    expect(receiver.received.at(-1)?.values).toEqual([{ n: 0 }]);
+    while (receiver.posts.length < 21) await Bun.sleep(2);
+    expect(receiver.posts.at(-1)?.values).toEqual([{ n: 0 }]);
   });
 
   test("a batch keeps its body over its attempts, whatever came meanwhile; what came meanwhile does not wait for it", async () => {
@@ -189,8 +180,8 @@ onBothDatabases("D-62: deliveries", (kind) => {
     await fixture.emit("4001", { n: 4 });
     await fixture.loop.runDue();
     await fixture.advance(15);
-    expect(receiver.received.map(({ values }) => values)).toEqual([[{ n: 1 }, { n: 2 }, { n: 3 }], [{ n: 4 }], [{ n: 1 }, { n: 2 }, { n: 3 }]]);
-    expect(receiver.received[2]?.text).toBe(receiver.received[0]?.text as string);
+    expect(receiver.posts.map(({ values }) => values)).toEqual([[{ n: 1 }, { n: 2 }, { n: 3 }], [{ n: 4 }], [{ n: 1 }, { n: 2 }, { n: 3 }]]);
+    expect(receiver.posts[2]?.body).toBe(receiver.posts[0]?.body as string);
     expect(await states(fixture)).toEqual([2, 2]);
   });
 
@@ -202,7 +193,7 @@ onBothDatabases("D-62: deliveries", (kind) => {
     for (const n of statuses.keys()) await fixture.emit(`400${n + 1}`, { n });
     await fixture.loop.runDue();
     expect((await states(fixture)).reverse()).toEqual([3, 0, 0, 2]);
-    expect(receiver.received.map(({ path }) => path)).toEqual(["/hook", "/hook", "/hook", "/hook"]);
+    expect(receiver.posts.map(({ path }) => path)).toEqual(["/hook", "/hook", "/hook", "/hook"]);
   });
 
   test("an address that may not be called is refused at each attempt, and says so", async () => {
@@ -222,7 +213,7 @@ onBothDatabases("D-62: deliveries", (kind) => {
     fixture.real.ms += 1_000;
     await fixture.emit("4001", { n: 2 });
     await fixture.loop.runDue();
-    expect(receiver.received.map(({ headers }) => (headers["webhook-signature"] ?? "").split(" ").length)).toEqual([2, 1]);
+    expect(receiver.posts.map(({ headers }) => (headers["webhook-signature"] ?? "").split(" ").length)).toEqual([2, 1]);
   });
 
   test("a rate limit spreads deliveries over time", async () => {
@@ -230,7 +221,7 @@ onBothDatabases("D-62: deliveries", (kind) => {
     fixture.loop.start();
     const startMs = performance.now();
     for (let n = 0; n < 30; n++) await fixture.emit(`40${10 + n}`, { n });
-    while (receiver.received.length < 30) await Bun.sleep(2);
+    while (receiver.posts.length < 30) await Bun.sleep(2);
     expect(performance.now() - startMs).toBeWithin(400, 3_000);
   });
 });

@@ -93,8 +93,9 @@ export class DeliveryDispatcher implements WorkSource {
   async turn({ nowMs, session, isHurried, isLast }: Turn): Promise<TurnEnd> {
     if (isHurried || isLast || this.#mustFlush) await this.#flush();
     await this.#look(session.isShared, isHurried);
-    if (!isLast) await this.#watchOverdue();
     const claimed = isLast ? 0 : await this.#claim(session, nowMs, isHurried);
+    // After the claim, so that a process that was suspended does not report what it claims now.
+    if (!isLast) await this.#watchOverdue();
     const didWork = claimed > 0 || (isHurried && this.#hasStored);
     this.#hasStored = false;
     return { didWork, nextDueMs: this.#queues.nextDueMs(nowMs) };

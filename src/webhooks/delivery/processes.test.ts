@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { afterThisTest } from "#harness/cleanup";
-import { chatappField, fixtureMigrations, newFeatures, openWebhooks, startReceiver, valuesAt } from "#harness/webhooks";
+import { startReceiver, valuesAt } from "#harness/receiver";
+import { chatappField, fixtureMigrations, newFeatures, openWebhooks } from "#harness/webhooks";
 import { movedClock, newWorkStore, onBothDatabases } from "#harness/work-database";
 import { LEASE_MS } from "#jobs/work-session";
 import { listDeliveries } from "../history/list.store.ts";
@@ -23,7 +24,7 @@ onBothDatabases("deliveries and processes", (kind) => {
     dead.loop.start();
     await dead.emit("4001", { n: 1 });
     await dead.emit("4002", { n: 2 });
-    while (receiver.received.length < 2) await Bun.sleep(1);
+    while (receiver.posts.length < 2) await Bun.sleep(1);
     receiver.response = () => new Response("ok");
 
     const real = movedClock();
@@ -32,14 +33,15 @@ onBothDatabases("deliveries and processes", (kind) => {
     real.ms += LEASE_MS - 100;
     if (kind === "postgres") {
       await next.loop.runDue();
-      expect(receiver.received).toHaveLength(2);
+      expect(receiver.posts).toHaveLength(2);
     }
     real.ms += 101;
     await next.loop.runDue();
-    expect(receiver.received).toHaveLength(4);
+    expect(receiver.posts).toHaveLength(4);
     for (const n of [1, 2]) {
-      const [first, second] = receiver.received.filter(({ values }) => numberOf(values[0]) === n);
-      expect([second?.headers["webhook-id"], second?.text]).toEqual([first?.headers["webhook-id"], first?.text]);
+      const [first, second] = receiver.posts.filter(({ values }) => numberOf(values[0]) === n);
+      expect(second?.headers["webhook-id"]).toBe(first?.headers["webhook-id"] as string);
+      expect(second?.body).toBe(first?.body as string);
     }
     // What the dead one still learns is not written: its fence is gone.
     for (const end of release.splice(0)) end();
@@ -47,10 +49,13 @@ onBothDatabases("deliveries and processes", (kind) => {
     await dead.loop.runDue().catch(() => {});
     const { rows } = await listDeliveries(next.database.reader, {}, { limit: 10 });
     expect(
-      rows.map(({ status, attempts }) => [status, JSON.parse(attempts).map(({ error, answer }: Record<string, string>) => error ?? answer)]),
+      rows.map(({ status, attempts }) => ({
+        status,
+        attempts: JSON.parse(attempts).map(({ error, answer }: Record<string, string>) => error ?? answer),
+      })),
     ).toEqual([
-      [2, ["interrupted", "ok"]],
-      [2, ["interrupted", "ok"]],
+      { status: 2, attempts: ["interrupted", "ok"] },
+      { status: 2, attempts: ["interrupted", "ok"] },
     ]);
   });
 
@@ -63,13 +68,13 @@ onBothDatabases("deliveries and processes", (kind) => {
         fc.array(fc.record({ account: fc.nat(3), phone: fc.option(fc.nat(2)), waitMs: fc.nat(20_000) }), { minLength: 1, maxLength: 25 }),
         fc.infiniteStream(fc.integer({ min: 0, max: 9 })),
         async (events, responses) => {
-          receiver.received.length = 0;
+          receiver.posts.length = 0;
           const taken = new Map<number, number>();
           const seen = new Set<string>();
           const firsts = new Map<string, number[]>();
-          receiver.response = ({ values, headers, body }) => {
+          receiver.response = ({ values, headers, json }) => {
             const id = headers["webhook-id"] as string;
-            const account = body.entry[0].id as string;
+            const account = json.entry[0].id as string;
             if (!seen.has(id)) firsts.set(account, [...(firsts.get(account) ?? []), ...values.map(numberOf)]);
             seen.add(id);
             const status = [200, 200, 204, 500, 503, 404, 302, 429, 200, 410][responses.next().value as number] as number;
@@ -125,13 +130,13 @@ test("two processes on PostgreSQL share the deliveries: each goes out once, and 
   // By entity and by the process that made them: two processes' ids of one moment have no order between them.
   for (let entity = 0; entity < 7; entity++) {
     for (const by of [0, 1]) {
-      const own = receiver.received
-        .flatMap(({ body, values }) => (body.entry[0].id === `${40_000 + entity}` ? values : []))
+      const own = receiver.posts
+        .flatMap(({ json, values }) => (json.entry[0].id === `${40_000 + entity}` ? values : []))
         .filter((value) => (value as { by: number }).by === by);
       expect(own.map(numberOf)).toEqual(own.map(numberOf).sort((a, b) => a - b));
     }
   }
-  expect(new Set(receiver.received.map(({ headers }) => headers["webhook-id"])).size).toBe(receiver.received.length);
+  expect(new Set(receiver.posts.map(({ headers }) => headers["webhook-id"])).size).toBe(receiver.posts.length);
   const senders = fixtures.map(({ attempts }) => attempts.length);
   expect(Math.min(...senders)).toBeGreaterThan(0);
 }, 20_000);

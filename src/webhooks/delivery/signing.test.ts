@@ -45,7 +45,7 @@ describe("signatures", () => {
 
   test("while an old secret overlaps a new one, receivers with either accept", () => {
     const headers = signatureHeaders(["new", "old"], { webhookId: "msg_1", timestamp: nowSeconds(), body: "{}" });
-    expect(["new", "old", "older"].map((secret) => isValid(secret, "{}", headers))).toEqual([true, true, false]);
+    expect(["new", "old", "older"].filter((secret) => isValid(secret, "{}", headers))).toEqual(["new", "old"]);
     expect(headers["X-Hub-Signature-256"]).toBe(`sha256=${createHmac("sha256", "new").update("{}").digest("hex")}`);
   });
 });
@@ -100,17 +100,17 @@ describe("D-62: bodies", () => {
         expect(body.object).toBe("page");
         const read = body.entry.flatMap(
           (entry: { id: string; time: number; changes?: { field: string; value: unknown }[]; messaging?: unknown[] }) => [
-            ...(entry.changes ?? []).map(({ field, value }) => [entry.id, entry.time, field, value]),
-            ...(entry.messaging ?? []).map((value) => [entry.id, entry.time, "", value]),
+            ...(entry.changes ?? []).map(({ field, value }) => ({ entity: entry.id, time: entry.time, field, value })),
+            ...(entry.messaging ?? []).map((value) => ({ entity: entry.id, time: entry.time, field: "", value })),
           ],
         );
         expect(read).toEqual(
-          updates.map(({ entity, timeMs, field, carriedIn, payload }) => [
+          updates.map(({ entity, timeMs, field, carriedIn, payload }) => ({
             entity,
-            Math.floor(timeMs / 1000),
-            carriedIn === "changes" ? field : "",
-            JSON.parse(payload),
-          ]),
+            time: Math.floor(timeMs / 1000),
+            field: carriedIn === "changes" ? field : "",
+            value: JSON.parse(payload),
+          })),
         );
       }),
     );

@@ -6,6 +6,7 @@ import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { eitherWay } from "#storage/outcomes";
 import { append, type Row, type Sql, sql } from "#storage/sql";
+import { comparableIdentity } from "../intake/parse-request.ts";
 import { inLists } from "../log/rows.store.ts";
 import type { Ad, Touch } from "./rule.ts";
 
@@ -100,10 +101,11 @@ export interface StoredTouch extends Touch {
   readonly identities: readonly string[];
 }
 
-const isDevice = (identity: string): boolean => identity.startsWith("device:") || identity.startsWith("cookie:");
+export const isDevice = (identity: string): boolean => identity.startsWith("device:") || identity.startsWith("cookie:");
 
 function touchOf({ touch, kind, time, identities, ...row }: TouchRow): StoredTouch {
-  const all = JSON.parse(identities) as string[];
+  // Older programs stored UUIDs as they were sent.
+  const all = (JSON.parse(identities) as string[]).flatMap(comparableIdentity);
   return { id: touch, kind, time, identities: all, devices: all.filter(isDevice), ad: adOf(row) };
 }
 
@@ -125,13 +127,21 @@ export async function findTouches(reader: Reader, identities: readonly string[])
   return [...found.values()];
 }
 
-/** Touches of one ad from `since` to `until`, for reports. */
-export async function findTouchesOfAd(reader: Reader, ad: string, since: number, until: number, limit: number): Promise<StoredTouch[]> {
-  const statement = append(sql`SELECT`, `${TOUCH} FROM ad_touches t JOIN ads a ON a.id = t.ad WHERE t.ad = ? AND t.time BETWEEN ? AND ? LIMIT ?`, [
-    ad,
-    since,
-    until,
-    limit,
-  ]);
-  return (await reader.all<TouchRow>(statement)).map(touchOf);
+/** Touches of one ad read at once. */
+const TOUCHES_PAGE = 5_000;
+
+/** The touches of one ad from `since` to `until`, for reports, in the order in which they were recorded. */
+export async function* touchesOfAd(reader: Reader, ad: string, since: number, until: number): AsyncGenerator<StoredTouch> {
+  for (let last = "0"; ; ) {
+    const rows = await reader.all<TouchRow>(
+      append(
+        sql`SELECT`,
+        `${TOUCH} FROM ad_touches t JOIN ads a ON a.id = t.ad WHERE t.ad = ? AND t.id > ? AND t.time BETWEEN ? AND ? ORDER BY t.id LIMIT ${TOUCHES_PAGE}`,
+        [ad, last, since, until],
+      ),
+    );
+    for (const row of rows) yield touchOf(row);
+    if (rows.length < TOUCHES_PAGE) return;
+    last = rows[rows.length - 1]?.touch ?? last;
+  }
 }

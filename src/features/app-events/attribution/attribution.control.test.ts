@@ -41,6 +41,6 @@ onEachDatabase("attribution by the control API", (database) => {
     });
     expect((await request("GET", "app-events/1001/report?since=2&until=1")).status).toBe(400);
     expect((await request("DELETE", "nodes/ads/8501")).status).toBeLessThan(300);
-    expect((await plaza.get("/v26.0/1001/app_attribution", { bearer: "1001|s", query: { advertiser_id: "a" } })).body).toEqual({ data: [] });
+    expect((await plaza.get("/v26.0/1001/app_attribution", { bearer: "1001|s", query: { advertiser_id: "a" } })).body.data).toEqual([]);
   });
 });

@@ -1,16 +1,14 @@
 /** Reading attribution (D-74): applies the rule to the events of a device and the touches of its persons. */
 import type { Static } from "typebox";
-import type { OperationRequest } from "#graph/contract/operation";
+import type { ListRequest } from "#graph/contract/operation";
 import type { World } from "#graph/worlds/world";
 import { invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
-import type { attributionRow, EventKind, readAttribution } from "../app-events.contract.ts";
-import { deviceIdentities, readCookie } from "../intake/parse-request.ts";
-import { findTouches } from "./ads.store.ts";
-import { type DeviceEvent, findDevice } from "./devices.ts";
+import type { ListPage, PageRequest } from "#storage/keyset";
+import type { AttributedRow, EventKind, listAttribution } from "../app-events.contract.ts";
+import { deviceIdentities, readCookie, requireKind } from "../intake/parse-request.ts";
+import { type DeviceEvent, type EventPlace, eventsOf, findDevice } from "./devices.ts";
 import { type Attribution, attribute, clicksAlone, clicksAndViews } from "./rule.ts";
-
-export type AttributionRow = Static<typeof attributionRow>;
 
 export interface AttributionQuery {
   readonly advertiser_id: string | undefined;
@@ -19,40 +17,70 @@ export interface AttributionQuery {
   readonly considersViews: boolean;
 }
 
-type ReadAttribution = OperationRequest<Static<typeof readAttribution.params>>;
-
-export async function handleReadAttribution({ world, node, params }: ReadAttribution): Promise<Static<typeof readAttribution.returns>> {
+export async function handleListAttribution({ world, node, params, page }: ListRequest<Static<typeof listAttribution.params>>) {
+  requireKind(world, params.event);
   const advertiser_id = params.advertiser_id === "" ? undefined : params.advertiser_id;
   const attribution = readCookie(params.attribution);
-  if (advertiser_id === undefined && attribution === undefined) throw invalidParameter("advertiser_id", "or attribution is required");
+  if (deviceIdentities({ advertiser_id, attribution }).length === 0) throw invalidParameter("advertiser_id", "or attribution is required");
   const input = { advertiser_id, attribution, event: params.event, considersViews: params.consider_views === true };
-  return { data: await attributionOf(world, node.id, input) };
+  return attributionOf(world, node.id, input, page);
 }
 
-/** Newest event first; events that are attributed to no ad are left out. */
-export async function attributionOf(world: World, app: NodeId, input: AttributionQuery): Promise<AttributionRow[]> {
-  const { reader } = world.database;
+interface Attributed {
+  readonly row: AttributedRow;
+  readonly place: EventPlace;
+}
+
+/** One page, newest event first; events that are attributed to no ad are left out. */
+export async function attributionOf(world: World, app: NodeId, input: AttributionQuery, page: PageRequest): Promise<ListPage<AttributedRow>> {
   const device = await findDevice(world, app, deviceIdentities(input));
-  const events = device.events.filter(({ kind }) => input.event === undefined || kind === input.event);
-  if (events.length === 0) return [];
-  const touches = await findTouches(reader, [...device.ids, ...device.persons, ...device.linked]);
+  if (device.touches.length === 0) return { rows: [], hasPrevious: false, hasNext: false };
   const model = input.considersViews ? clicksAndViews : clicksAlone;
-  return events.flatMap((event) => {
-    const found = attribute(event, device.ids, touches, app, model);
-    return found === undefined ? [] : [rowOf(event, found)];
-  });
+  const search = async (isBackward: boolean, from: EventPlace | undefined, limit: number): Promise<Attributed[]> => {
+    const rows: Attributed[] = [];
+    for await (const events of eventsOf(world, app, device.ids, isBackward, from)) {
+      for (const event of events) {
+        if (input.event !== undefined && event.kind !== input.event) continue;
+        const found = attribute(event, device.ids, device.touches, app, model);
+        if (found !== undefined && rows.push({ row: rowOf(event, found), place: event.place }) >= limit) return rows;
+      }
+    }
+    return rows;
+  };
+  const isBackward = page.before !== undefined;
+  const key = page.before ?? page.after;
+  // One extra row shows whether more rows follow, one on the other side whether rows precede.
+  const found = await search(isBackward, key === undefined ? undefined : placeOf(key), page.limit + 1);
+  const hasMore = found.length > page.limit;
+  if (hasMore) found.length = page.limit;
+  if (isBackward) found.reverse();
+  const [first, last] = [found[0], found[found.length - 1]];
+  if (first === undefined || last === undefined) return { rows: [], hasPrevious: false, hasNext: false };
+  const hasNear = key !== undefined && (await search(!isBackward, isBackward ? last.place : first.place, 1)).length > 0;
+  return {
+    rows: found.map(({ row }) => row),
+    hasPrevious: isBackward ? hasMore : hasNear,
+    hasNext: isBackward ? hasNear : hasMore,
+    firstKey: first.place.map(String),
+    lastKey: last.place.map(String),
+  };
 }
 
-function rowOf({ kind, name, time }: DeviceEvent, { touch, cross_campaign, cross_device }: Attribution): AttributionRow {
+const placeOf = (key: readonly string[]): EventPlace => [Number(key[0]), Number(key[1])];
+
+function rowOf({ kind, name, time }: DeviceEvent, { touch, cross_campaign, cross_device }: Attribution): AttributedRow {
+  const isClick = touch.kind === "click";
   return {
     event: kind,
-    ...(kind === "CUSTOM_APP_EVENTS" ? { event_name: name } : {}),
+    event_name: kind === "CUSTOM_APP_EVENTS" ? name : null,
     event_time: time,
     ad_id: touch.ad.id,
     campaign_id: touch.ad.campaign_id,
     // ATTR-5, ATTR-6.
-    ...(touch.kind === "click" ? { click_time: touch.time } : { is_view_through: true, view_time: touch.time }),
-    cross_campaign,
-    cross_device,
+    click_time: isClick ? touch.time : null,
+    is_view_through: isClick ? null : 1,
+    view_time: isClick ? null : touch.time,
+    cross_campaign: cross_campaign ? 1 : 0,
+    cross_device: cross_device ? 1 : 0,
   };
 }

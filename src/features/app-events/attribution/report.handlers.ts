@@ -4,9 +4,9 @@ import type { NodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
 import type { EventKind } from "../app-events.contract.ts";
 import { amountText } from "../intake/amounts.ts";
-import { findTouches, findTouchesOfAd, listAds, type StoredTouch } from "./ads.store.ts";
-import { type DeviceEvent, devicesOf, findDevice } from "./devices.ts";
-import { type Ad, attribute, isClaimable, reporting } from "./rule.ts";
+import { isDevice, listAds, touchesOfAd } from "./ads.store.ts";
+import { type DeviceEvent, devicesOf, eventsOf, findDevice, follow } from "./devices.ts";
+import { type Ad, type Attribution, attribute, isClaimable, reporting } from "./rule.ts";
 
 export interface ReportRow {
   readonly ad_id: string;
@@ -24,8 +24,6 @@ export interface ReportRow {
   readonly sums: Readonly<Record<string, string>>;
 }
 
-/** Touches of one ad in one report. At some 1 ms each an ad takes at most 50 s. */
-const TOUCHES_MAX = 50_000;
 /** Ads read at once. */
 const ADS_PAGE = 1_000;
 
@@ -35,23 +33,18 @@ interface Row extends Omit<ReportRow, "sums"> {
 
 /** Reports the events from `since` to `until`, in Unix seconds. Rows are ordered by ad, then by event. */
 export async function reportOf(world: World, app: NodeId, since: number, until: number): Promise<ReportRow[]> {
-  const { reader } = world.database;
   const rows = new Map<string, Row>();
   const seen = new Set<string>();
-  for (const device of await touchedDevices(world, app, since - reporting.click_seconds, until)) {
-    const known = await findDevice(world, app, [device]);
-    const touches = await findTouches(reader, [...known.ids, ...known.persons, ...known.linked]);
-    for (const event of known.events) {
-      if (event.time < since || event.time > until || seen.has(event.key)) continue;
-      seen.add(event.key);
-      const found = attribute(event, known.ids, touches, app, reporting);
-      if (found === undefined) continue;
-      const row = rowOf(rows, found.touch.ad, event);
-      if (found.touch.kind === "click") row.click_through++;
-      else row.view_through++;
-      if (found.cross_campaign) row.cross_campaign++;
-      if (found.cross_device) row.cross_device++;
-      if (event.value !== undefined) row.sums.set(event.currency, (row.sums.get(event.currency) ?? 0n) + event.value);
+  for (const id of await touchedDevices(world, app, since - reporting.click_seconds, until)) {
+    if (seen.has(id)) continue;
+    const device = await findDevice(world, app, [id]);
+    for (const one of device.ids) seen.add(one);
+    for await (const events of eventsOf(world, app, device.ids)) {
+      for (const event of events) {
+        if (event.time < since || event.time > until) continue;
+        const found = attribute(event, device.ids, device.touches, app, reporting);
+        if (found !== undefined) count(rowOf(rows, found.touch.ad, event), event, found);
+      }
     }
   }
   const keys = [...rows.keys()].sort();
@@ -59,6 +52,14 @@ export async function reportOf(world: World, app: NodeId, since: number, until: 
     const { sums, ...row } = rows.get(key) as Row;
     return { ...row, sums: Object.fromEntries([...sums].map(([currency, sum]) => [currency, amountText(sum)])) };
   });
+}
+
+function count(row: Row, { value, currency }: DeviceEvent, { touch, cross_campaign, cross_device }: Attribution): void {
+  if (touch.kind === "click") row.click_through++;
+  else row.view_through++;
+  if (cross_campaign) row.cross_campaign++;
+  if (cross_device) row.cross_device++;
+  if (value !== undefined) row.sums.set(currency, (row.sums.get(currency) ?? 0n) + value);
 }
 
 function rowOf(rows: Map<string, Row>, ad: Ad, { kind, name }: DeviceEvent): Row {
@@ -73,28 +74,24 @@ function rowOf(rows: Map<string, Row>, ad: Ad, { kind, name }: DeviceEvent): Row
   return row;
 }
 
-/** The devices that may have an attributed event: the devices of touches, and those linked to them by persons. */
+/** Ids of the devices that may have an attributed event: the devices of touches, and those linked to them by persons. */
 async function touchedDevices(world: World, app: NodeId, since: number, until: number): Promise<Set<string>> {
-  const { reader } = world.database;
-  const devices = new Set<string>();
-  const persons = new Set<string>();
-  for (const touch of await touchesFor(reader, app, since, until)) {
-    for (const identity of touch.identities) (touch.devices.includes(identity) ? devices : persons).add(identity);
-  }
-  for (const device of [...devices]) for (const person of (await findDevice(world, app, [device])).persons) persons.add(person);
-  for (const device of await devicesOf(world, app, [...persons])) devices.add(device);
-  return devices;
+  const touched = await touchedIdentities(world.database.reader, app, since, until);
+  const { ids, persons } = await follow(world, app, touched.filter(isDevice));
+  const linked = await devicesOf(world, app, [...new Set([...persons, ...touched.filter((identity) => !isDevice(identity))])]);
+  return new Set([...ids, ...linked]);
 }
 
-async function touchesFor(reader: Reader, app: NodeId, since: number, until: number): Promise<StoredTouch[]> {
-  const touches: StoredTouch[] = [];
+async function touchedIdentities(reader: Reader, app: NodeId, since: number, until: number): Promise<string[]> {
+  const found = new Set<string>();
   let after: readonly string[] | undefined;
   for (;;) {
     const page = await listAds(reader, { limit: ADS_PAGE, after });
     for (const ad of page.rows) {
-      if (isClaimable(ad, app)) touches.push(...(await findTouchesOfAd(reader, ad.id, since, until, TOUCHES_MAX)));
+      if (!isClaimable(ad, app)) continue;
+      for await (const { identities } of touchesOfAd(reader, ad.id, since, until)) for (const identity of identities) found.add(identity);
     }
-    if (!page.hasNext) return touches;
+    if (!page.hasNext) return [...found];
     after = page.lastKey;
   }
 }

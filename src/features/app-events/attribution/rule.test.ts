@@ -29,7 +29,12 @@ const touches: fc.Arbitrary<Touch[]> = fc
   })
   .map((list) => list.map((touch, at) => ({ ...touch, id: String(at + 8) })));
 
-const event = fc.record({ kind: fc.constantFrom(...eventKinds), time, advertiser_tracking_enabled: fc.constantFrom(0 as const, 1 as const) });
+const event = fc.record({
+  kind: fc.constantFrom(...eventKinds),
+  time,
+  devices: fc.subarray([...DEVICES]),
+  advertiser_tracking_enabled: fc.constantFrom(0 as const, 1 as const),
+});
 
 const models: Record<string, { model: Model; clickDays: number; views: (kind: string) => boolean }> = {
   "clicks alone": { model: clicksAlone, clickDays: 30, views: () => false },
@@ -38,8 +43,15 @@ const models: Record<string, { model: Model; clickDays: number; views: (kind: st
 };
 
 /** A naive version of the rule, written after the document's sentences. */
-function oracle(reported: { kind: string; time: number; advertiser_tracking_enabled: 0 | 1 }, devices: string[], all: Touch[], name: string) {
-  if (reported.advertiser_tracking_enabled === 0) return undefined;
+interface Reported {
+  readonly kind: string;
+  readonly time: number;
+  readonly devices: readonly string[];
+  readonly advertiser_tracking_enabled: 0 | 1;
+}
+
+function oracle(reported: Reported, devices: string[], all: Touch[], name: string) {
+  if (reported.advertiser_tracking_enabled === 0 && name !== "reporting") return undefined;
   const { clickDays, views } = models[name] as (typeof models)[string];
   const mayClaim = ({ objective, app, tracked_apps }: Ad) =>
     objective === "APP_INSTALLS" || objective === "APP_ENGAGEMENT" ? app === APP : tracked_apps.includes(APP);
@@ -49,7 +61,10 @@ function oracle(reported: { kind: string; time: number; advertiser_tracking_enab
       .sort((one, other) => other.time - one.time || Number(other.id) - Number(one.id))[0];
   const found = inDays("click", clickDays) ?? (views(reported.kind) ? inDays("impression", 1) : undefined);
   if (found === undefined) return undefined;
-  const isOther = found.devices.length > 0 && found.devices.every((device) => !devices.includes(device));
+  const advertising = (ids: readonly string[]) => ids.filter((id) => id.startsWith("device:"));
+  const isBetweenAds = advertising(found.devices).length > 0 && advertising(reported.devices).length > 0;
+  const [touched, own] = isBetweenAds ? [advertising(found.devices), advertising(reported.devices)] : [found.devices, devices];
+  const isOther = touched.length > 0 && touched.every((id) => !own.includes(id));
   return { id: found.id, cross_campaign: found.ad.objective === "LINK_CLICKS", cross_device: isOther };
 }
 

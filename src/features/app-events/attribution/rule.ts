@@ -33,7 +33,9 @@ export interface AttributableEvent {
   readonly kind: EventKind;
   /** Unix seconds. */
   readonly time: number;
-  /** D-76: 0 keeps the event out of attribution. */
+  /** The ids of the device that its own request names. */
+  readonly devices: readonly string[];
+  /** D-76: 0 keeps the event out of attribution; only reports count it. */
   readonly advertiser_tracking_enabled: 0 | 1;
 }
 
@@ -42,13 +44,20 @@ export interface Model {
   readonly view_seconds: number;
   /** The events that may be attributed to impressions. */
   readonly views: "none" | "installs" | "all";
+  /** I1-12, D-76: whether it counts events with `advertiser_tracking_enabled` 0, whose use the document restricts to reporting. */
+  readonly countsUntracked: boolean;
 }
 
-export const clicksAlone: Model = { click_seconds: CLICK_WINDOW_SECONDS, view_seconds: VIEW_WINDOW_SECONDS, views: "none" };
+export const clicksAlone: Model = { click_seconds: CLICK_WINDOW_SECONDS, view_seconds: VIEW_WINDOW_SECONDS, views: "none", countsUntracked: false };
 /** ATTR-4: with `consider_views`. */
 export const clicksAndViews: Model = { ...clicksAlone, views: "installs" };
 /** LIM-12: 1-day view through 28-day click. */
-export const reporting: Model = { click_seconds: REPORT_CLICK_WINDOW_SECONDS, view_seconds: REPORT_VIEW_WINDOW_SECONDS, views: "all" };
+export const reporting: Model = {
+  click_seconds: REPORT_CLICK_WINDOW_SECONDS,
+  view_seconds: REPORT_VIEW_WINDOW_SECONDS,
+  views: "all",
+  countsUntracked: true,
+};
 
 export interface Attribution {
   readonly touch: Touch;
@@ -56,7 +65,7 @@ export interface Attribution {
   readonly cross_device: boolean;
 }
 
-/** `devices` are the ids of the event's own device; `touches` are those of its device, its persons and their linked devices. */
+/** `devices` are all ids of the event's own device; `touches` are those of its device, its persons and their linked devices. */
 export function attribute(
   event: AttributableEvent,
   devices: readonly string[],
@@ -64,7 +73,7 @@ export function attribute(
   app: string,
   model: Model,
 ): Attribution | undefined {
-  if (event.advertiser_tracking_enabled === 0) return undefined;
+  if (event.advertiser_tracking_enabled === 0 && !model.countsUntracked) return undefined;
   const latest = (kind: Touch["kind"], seconds: number): Touch | undefined => {
     let found: Touch | undefined;
     for (const touch of touches) {
@@ -79,9 +88,15 @@ export function attribute(
   return {
     touch,
     cross_campaign: claimOf(touch.ad, app) === "cross-campaign",
-    // ATTR-8: the touch has a device, and it is another one.
-    cross_device: touch.devices.length > 0 && !touch.devices.some((device) => devices.includes(device)),
+    cross_device: isAcross(touch.devices, event.devices, devices),
   };
+}
+
+/** ATTR-8: the touch names another device. Two advertising ids are two devices, although a cookie ties them (D-74). */
+function isAcross(touched: readonly string[], named: readonly string[], devices: readonly string[]): boolean {
+  const [ofTouch, ofEvent] = [touched, named].map((ids) => ids.filter((id) => id.startsWith("device:"))) as [string[], string[]];
+  if (ofTouch.length > 0 && ofEvent.length > 0) return !ofTouch.some((id) => ofEvent.includes(id));
+  return touched.length > 0 && !touched.some((id) => devices.includes(id));
 }
 
 /** Of touches in the same second, the one recorded later. Ids are decimals without leading zeros: the longer one is greater. */

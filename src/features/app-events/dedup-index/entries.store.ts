@@ -44,7 +44,7 @@ export interface LogIndex {
   findIdentities(reader: Reader, app: NodeId, fingerprints: readonly number[]): Promise<FoundRequests>;
   /** Must be called in the transaction that writes the log. */
   add(tx: Transaction, app: NodeId, entries: NewEntries): Promise<void>;
-  /** Removes entries of requests up to `request`, which were deleted from the log. */
+  /** Removes entries of requests up to `request` that the log no longer has. */
   forgetUpTo(tx: Transaction, app: NodeId, request: number): Promise<void>;
 }
 
@@ -95,7 +95,8 @@ export class TableIndex implements LogIndex {
   async forgetUpTo(tx: Transaction, app: NodeId, request: number): Promise<void> {
     for (let from = 0; from < 2 ** 53; from += SLICE) {
       await tx.runAny(sql`
-        DELETE FROM app_event_index WHERE app = ${app} AND fingerprint >= ${from} AND fingerprint < ${from + SLICE} AND call <= ${request}`);
+        DELETE FROM app_event_index WHERE app = ${app} AND fingerprint >= ${from} AND fingerprint < ${from + SLICE} AND call <= ${request}
+          AND NOT EXISTS (SELECT 1 FROM app_events e WHERE e.app = app_event_index.app AND e.call = app_event_index.call)`);
     }
   }
 }

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { onEachDatabase, openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import type { Database } from "#storage/database";
-import { deleteEventsUpTo, insertEvents } from "../log/log.store.ts";
+import { deleteEventsBetween, insertEvents } from "../log/log.store.ts";
 import { type LogIndex, TableIndex } from "./entries.store.ts";
 import { fingerprintOf, keyFingerprint } from "./fingerprints.ts";
 import { RunIndex } from "./runs.store.ts";
@@ -79,12 +79,21 @@ onEachDatabase("the index of the log", (kind) => {
     const { database } = world;
     const index = indexOn(database);
     for (let call = 1; call <= 100; call++) await addRequest(database, index, call, [{ event_id: String(call % 50), time: 1_000_000 + call }]);
-    await database.write((tx) => index.forgetUpTo(tx, app, 60));
+    await database.write(async (tx) => {
+      // Request 10 is kept.
+      await deleteEventsBetween(tx, app, 0, 9, 2_000_000);
+      await deleteEventsBetween(tx, app, 10, 60, 2_000_000);
+      await index.forgetUpTo(tx, app, 60);
+    });
     for (const one of [index, indexOn(database)]) {
-      const fingerprint = keyFingerprint("n", "20");
-      const found = (await one.findKeys(database.reader, app, [{ fingerprint, time: 1_000_070 }], 172_800)).get(fingerprint) ?? [];
+      const requestsOf = async (event_id: string) => {
+        const fingerprint = keyFingerprint("n", event_id);
+        return (await one.findKeys(database.reader, app, [{ fingerprint, time: 1_000_070 }], 172_800)).get(fingerprint) ?? [];
+      };
       // Runs are deleted whole, so a run with newer requests may still contain older ones.
-      expect(found).toContain(70);
+      expect(await requestsOf("20")).toContain(70);
+      expect(await requestsOf("10")).toContain(10);
+      expect(await requestsOf("35")).not.toContain(35);
       const device = fingerprintOf("device:3");
       const requests = (await one.findIdentities(database.reader, app, [device])).get(device) ?? [];
       expect(requests.filter((call) => call > 60).sort()).toEqual([66, 73, 80, 87, 94]);
@@ -94,8 +103,8 @@ onEachDatabase("the index of the log", (kind) => {
 
 async function forgetAll(database: Database): Promise<void> {
   await database.write(async (tx) => {
-    const all = Number.MAX_SAFE_INTEGER;
+    const all = Number.MAX_SAFE_INTEGER - 1;
+    await deleteEventsBetween(tx, app, 0, all, all);
     for (const index of [new TableIndex(), new RunIndex(database)]) await index.forgetUpTo(tx, app, all);
-    await deleteEventsUpTo(tx, app, all);
   });
 }

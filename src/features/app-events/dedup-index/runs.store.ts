@@ -10,7 +10,7 @@ import type { NodeId } from "#kernel/ids";
 import type { Database, Reader, Transaction } from "#storage/database";
 import { type Row, sql } from "#storage/sql";
 import { identitiesOfText } from "../intake/parse-request.ts";
-import { readKeysAfter } from "../log/log.store.ts";
+import { hasRequestBetween, readKeysAfter } from "../log/log.store.ts";
 import { insertRows, rowStatement } from "../log/rows.store.ts";
 import {
   type FoundRequests,
@@ -131,12 +131,23 @@ export class RunIndex implements LogIndex {
   }
 
   async forgetUpTo(tx: Transaction, app: NodeId, request: number): Promise<void> {
-    await tx.runAny(sql`DELETE FROM app_event_run_pages WHERE app = ${app} AND last_call <= ${request}`);
-    await tx.runAny(sql`DELETE FROM app_event_runs WHERE app = ${app} AND last_call <= ${request}`);
+    const runs = await tx.all<{ last_call: number }>(
+      sql`SELECT r.last_call FROM app_event_runs r WHERE r.app = ${app} AND r.last_call <= ${request} ORDER BY r.last_call`,
+    );
+    const forgotten = new Set<number>();
+    let after = 0;
+    for (const { last_call } of runs) {
+      if (!(await hasRequestBetween(tx, app, after, last_call))) forgotten.add(last_call);
+      after = last_call;
+    }
+    for (const last_call of forgotten) {
+      await tx.runAny(sql`DELETE FROM app_event_run_pages WHERE app = ${app} AND last_call = ${last_call}`);
+      await tx.runAny(sql`DELETE FROM app_event_runs WHERE app = ${app} AND last_call = ${last_call}`);
+    }
     tx.afterCommit(() => {
       const index = this.#apps.get(app);
       if (index === undefined) return;
-      index.runs = index.runs.filter((run) => run.last_call > request);
+      index.runs = index.runs.filter((run) => !forgotten.has(run.last_call));
       index.covers = index.covers.filter(({ runs }) => runs.some((run) => index.runs.includes(run)));
       index.uncovered = uncovered(index.runs, index.covers);
     });

@@ -7,9 +7,9 @@
 const INTEGER_DIGITS_MAX = 12;
 const FRACTION_DIGITS_MAX = 6;
 /** Includes exponents (`1e3`), which JSON allows. */
-const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?$/;
+const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
 
-/** Returns millionths, or the problem. Trailing zeros do not count: `1.10000000` has one digit after the point. */
+/** Returns millionths, rounded half-even where more than 6 digits follow the point (D-70), or the problem. */
 export function readAmount(text: string): bigint | string {
   const plain = readPlain(text);
   if (plain !== -1) return BigInt(plain);
@@ -21,10 +21,17 @@ export function readAmount(text: string): bigint | string {
   const first = firstNonZero(digits);
   if (first === -1) return 0n;
   if (point - first > INTEGER_DIGITS_MAX) return `must have at most ${INTEGER_DIGITS_MAX} digits before the decimal point`;
-  const last = lastNonZero(digits);
-  if (last + 1 - point > FRACTION_DIGITS_MAX) return `must have at most ${FRACTION_DIGITS_MAX} digits after the decimal point`;
-  const scaled = BigInt(digits.slice(first, last + 1) + "0".repeat(FRACTION_DIGITS_MAX - (last + 1 - point)));
+  const scaled = roundedAt(digits.slice(first), point - first + FRACTION_DIGITS_MAX);
   return sign === "-" ? -scaled : scaled;
+}
+
+/** The number of the first `kept` digits, rounded half-even by the digits after them; too few digits are filled with zeros. */
+function roundedAt(digits: string, kept: number): bigint {
+  if (kept < 0) return 0n;
+  const number = BigInt(digits.slice(0, kept).padEnd(kept, "0"));
+  const next = digits[kept] ?? "0";
+  const isAboveHalf = next > "5" || (next === "5" && firstNonZero(digits, kept + 1) !== -1);
+  return isAboveHalf || (next === "5" && number % 2n === 1n) ? number + 1n : number;
 }
 
 /** A plain decimal of so many characters is a number of millionths below 2^53. */
@@ -48,15 +55,9 @@ function readPlain(text: string): number {
   return digits * 10 ** (FRACTION_DIGITS_MAX - Math.max(behind, 0));
 }
 
-function firstNonZero(digits: string): number {
-  for (let i = 0; i < digits.length; i++) if (digits.charCodeAt(i) !== 48) return i;
+function firstNonZero(digits: string, from = 0): number {
+  for (let i = from; i < digits.length; i++) if (digits.charCodeAt(i) !== 48) return i;
   return -1;
-}
-
-function lastNonZero(digits: string): number {
-  let i = digits.length - 1;
-  while (digits.charCodeAt(i) === 48) i--;
-  return i;
 }
 
 /** The shortest decimal: `30.3`, `-0.000001`, `0`. */

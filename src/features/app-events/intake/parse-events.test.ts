@@ -57,16 +57,24 @@ test("EVT-43, D-76: an event whose row lists no currency needs none", () => {
     expect(refusedAt([{ _eventName: name, _valueToSum: 4 }])).toBeUndefined();
 });
 
+const ids = (count: number) => JSON.stringify(Array.from({ length: count }, (_, at) => `item-${at}`));
+const contents = (count: number) => JSON.stringify(Array.from({ length: count }, (_, at) => ({ id: `item-${at}`, quantity: at, item_price: 9.99 })));
+
 test.each([
   ["EVT-1", "_eventName", [undefined, null, "", 5, "-x", " x", "a/b", "ä", "x".repeat(41), "a\nb"], ["x", "_x", "0 a-b_C", "x".repeat(40)]],
   ["EVT-35", "_logTime", ["soon", 1.5, -1, true, 1_795_000_000_000, "1.5"], [1_795_000_000, "1795000000", 0, null]],
-  ["EVT-36", "_valueToSum", ["x", true, {}, 1e13, "1.1234567"], [1, -1.5, "12.50", 0]],
-  ["EVT-38", "pf_content_id", [5, "[", "[1]", "[]x", '["a",""]', "x".repeat(101)], ["a", '["a","b"]', "x".repeat(100)]],
+  ["EVT-36", "_valueToSum", ["x", true, {}, 1e13], [1, -1.5, "12.50", 0, "1.1234567", 1e-7]],
+  [
+    "EVT-38",
+    "pf_content_id",
+    [5, "[", "[1]", "[]x", '["a",""]', "x".repeat(101), `["${"x".repeat(101)}"]`, ids(1_001)],
+    ["a", '["a","b"]', "x".repeat(100), ids(1_000)],
+  ],
   [
     "EVT-39",
     "pf_content",
-    ["", "{}", "[1]", "[[]]", '[{"id":"a"}]', '[{"quantity":1}]', '[{"id":"a","quantity":"x"}]', [{ id: "a", quantity: 1 }]],
-    ['[{"id":"a","quantity":1},{"id":7,"quantity":2}]'],
+    ["", "{}", "[1]", "[[]]", '[{"id":"a"}]', '[{"quantity":1}]', '[{"id":"a","quantity":"x"}]', [{ id: "a", quantity: 1 }], contents(1_001)],
+    ['[{"id":"a","quantity":1},{"id":7,"quantity":2}]', contents(1_000)],
   ],
   ["EVT-40", "pf_content", ['[{"id":"a","quantity":1,"item_price":"x"}]'], ['[{"id":"a","quantity":1,"item_price":9.99,"price":"3"}]']],
   ["EVT-41", "pf_content_type", ["thing", "Product", 1], ["product", "product_group"]],
@@ -75,10 +83,10 @@ test.each([
   ["EVT-45", "pf_level", [5, true], ["5", "boss"]],
   ["EVT-46", "pf_max_rating_value", [1.5, "five", -1, true, "5.0"], [5, "5", 0]],
   ["EVT-47", "pf_num_items", [1.5, "two", {}, -3], [2, "2"]],
-  ["EVT-48", "pf_payment_info_available", [true, 2, "yes", "true"], [1, 0, "1", "0"]],
+  ["EVT-48", "pf_payment_info_available", [2, "yes", ""], [1, 0, "1", "0", true, false, "true", "True", "FALSE"]],
   ["EVT-49", "pf_registration_method", [1], ["mail"]],
   ["EVT-50", "pf_search_string", [1, ["a"]], ["shoes"]],
-  ["EVT-51", "pf_success", [false, -1, "no"], [1, 0]],
+  ["EVT-51", "pf_success", [-1, "no"], [1, 0, false]],
   ["D-76", "pf_ad_type", [1], ["banner"]],
   ["D-76", "pf_order_id", [1], ["A-1"]],
   ["I1-17", "event_id", ["", true, {}, "x".repeat(101), "a\u0000"], ["e-1", 17]],
@@ -88,6 +96,23 @@ test.each([
   const event = (value: unknown) => ({ _eventName: "x", [parameter]: value });
   for (const value of wrong) expect({ value, at: refusedAt([event(value)]) }).toEqual({ value, at: `custom_events[0].${parameter}` });
   for (const value of right) expect({ value, at: refusedAt([event(value)]) }).toEqual({ value, at: undefined });
+});
+
+test.each([
+  ["pf_content", '[{"id":"a"}]', "is wrong: [0].quantity is required"],
+  ["pf_content", '[{"id":"a","quantity":1},{"id":"a","quantity":-1}]', "is wrong: [1].quantity must not be negative"],
+  ["pf_content", '[{"id":"a","quantity":1.5}]', "is wrong: [0].quantity must be an integer"],
+  ["pf_content", '[{"id":"","quantity":1}]', "is wrong: [0].id must not be empty"],
+  ["pf_content", '[{"quantity":1}]', "is wrong: [0].id is required"],
+  ["pf_content", '[{"id":"a","quantity":1,"price":"x"}]', "is wrong: [0].price must be a number"],
+  ["pf_content", `[{"id":"a","quantity":1,"brand":"${"x".repeat(101)}"}]`, "is wrong: [0].brand must have at most 100 characters"],
+  ["pf_content", "[7]", "is wrong: [0] must be an object"],
+  ["pf_content_id", '["a",7]', "is wrong: [1] must be a string"],
+  ["pf_content_id", ids(1_001), "must have at most 1000 items"],
+  ["pf_num_items", -1, "must not be negative"],
+  ["pf_num_items", "two", "must be an integer"],
+])("D-70: the message for %s says what is wrong", (parameter, value, problem) => {
+  expect(() => readEvents([{ _eventName: "x", [parameter]: value }], context)).toThrow(`(#100) Param custom_events[0].${parameter} ${problem}`);
 });
 
 test("D-70: the error names the index of the first invalid event", () => {

@@ -4,13 +4,20 @@ import type { Static } from "typebox";
 import type { OperationRequest } from "#graph/contract/operation";
 import { JsonNumber } from "#graph/pipeline/request";
 import { parseJson } from "#graph/response/json";
+import type { World } from "#graph/worlds/world";
 import { invalidParameter } from "#kernel/errors";
 import { codePointCount, isStorableText } from "#kernel/text";
-import type { reportAppEvents } from "../app-events.contract.ts";
+import { type EventKind, eventKinds, type reportAppEvents } from "../app-events.contract.ts";
 import { DEVICE_ID_CHARACTERS_MAX, EXTINFO_VALUES, VALUE_CHARACTERS_MAX } from "../app-events.limits.ts";
 import { personsOf, readUserData, type UserData } from "./parse-user-data.ts";
 
 export type ReportRequest = OperationRequest<Static<typeof reportAppEvents.params>>;
+
+/** D-70: the document does not name deferred app links; only client libraries send them. */
+export function requireKind({ profile }: World, kind: EventKind | undefined): void {
+  if (kind !== "DEFERRED_APP_LINK" || profile === "clients") return;
+  throw invalidParameter("event", `must be one of ${eventKinds.filter((one) => one !== kind).join(", ")}`);
+}
 
 /** The device that an I1 request is about. */
 export interface Device {
@@ -53,9 +60,9 @@ function readForwardedFor(header: string | undefined): string {
 /** Four numbers up to 255 without leading zeros, which some parsers read as octal; ipaddr.js would also accept `1` and `0x7f.1`. */
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 
-/** An empty value counts as absent, because forms send fields that were left blank. */
+/** An empty value counts as absent, because forms send fields that were left blank. So does the id of all zeros (D-74). */
 function readDeviceId(value: string | undefined, parameter: string): string | undefined {
-  if (value === undefined || value === "") return undefined;
+  if (value === undefined || value === "" || value === NO_ID) return undefined;
   if (codePointCount(value) > DEVICE_ID_CHARACTERS_MAX) throw invalidParameter(parameter, `must have at most ${DEVICE_ID_CHARACTERS_MAX} characters`);
   return value;
 }
@@ -151,12 +158,24 @@ export function deviceText(device: Device): string {
   });
 }
 
-/** The device's own ids as the index and the touches store them. */
+/** Sent by devices whose owner switched the advertising id off. */
+const NO_ID = "00000000-0000-0000-0000-000000000000";
+export const isUuid = (id: string): boolean => id.length === NO_ID.length && COOKIE_I.test(id);
+/** D-74: UUIDs are equal in either case of their digits; cookies of 22 characters are not UUIDs. */
+const comparable = (id: string): string => (isUuid(id) ? id.toLowerCase() : id);
+
+/** The device's own ids as the index and the touches store them. The id of all zeros is no id (D-74). */
 export function deviceIdentities({ advertiser_id, attribution }: { advertiser_id?: string | undefined; attribution?: string | undefined }): string[] {
   const identities: string[] = [];
-  if (advertiser_id !== undefined) identities.push(`device:${advertiser_id}`);
-  if (attribution !== undefined) identities.push(`cookie:${attribution}`);
+  if (advertiser_id !== undefined && advertiser_id !== NO_ID) identities.push(`device:${comparable(advertiser_id)}`);
+  if (attribution !== undefined) identities.push(`cookie:${comparable(attribution)}`);
   return identities;
+}
+
+/** An identity as `deviceIdentities` writes it today; none for the id of all zeros. */
+export function comparableIdentity(identity: string): string[] {
+  if (identity.startsWith("device:")) return deviceIdentities({ advertiser_id: identity.slice("device:".length) });
+  return identity.startsWith("cookie:") ? deviceIdentities({ attribution: identity.slice("cookie:".length) }) : [identity];
 }
 
 /** The identities by which the index finds a request: the ids of its device and the persons of its user data. */

@@ -118,10 +118,10 @@ function findScanEnd(reader: Reader, app: NodeId, after: readonly string[] | und
     ORDER BY e.call DESC, e.position DESC LIMIT 1 OFFSET ${SCAN_ROWS_MAX}`);
 }
 
-/** The newest request that arrived before `received` among the oldest `rows` rows, or undefined. */
-export async function findExpired(reader: Reader, app: NodeId, received: number, rows: number): Promise<number | undefined> {
+/** The newest request that arrived before `received` among the oldest `rows` rows after the request `after`, or undefined. */
+export async function findExpired(reader: Reader, app: NodeId, after: number, received: number, rows: number): Promise<number | undefined> {
   const oldest = await reader.all<{ call: number; received: number }>(
-    sql`SELECT e.call, e.received FROM app_events e WHERE e.app = ${app} ORDER BY e.call, e.position LIMIT ${rows}`,
+    sql`SELECT e.call, e.received FROM app_events e WHERE e.app = ${app} AND e.call > ${after} ORDER BY e.call, e.position LIMIT ${rows}`,
   );
   let last: number | undefined;
   for (const row of oldest) {
@@ -131,11 +131,28 @@ export async function findExpired(reader: Reader, app: NodeId, received: number,
   return last;
 }
 
-/** The caller must hold the app's lock. */
-export async function deleteEventsUpTo(tx: Transaction, app: NodeId, request: number): Promise<void> {
-  await tx.runAny(sql`DELETE FROM app_events WHERE app = ${app} AND call <= ${request}`);
-  if ((await lastRequestOf(tx, app)) > request) return;
-  await tx.runOne(sql`INSERT INTO app_event_last_calls (app, call) VALUES (${app}, ${request}) ON CONFLICT (app) DO UPDATE SET call = excluded.call`);
+/**
+ * Deletes the requests above `after` up to `last`, except those with an event that has an `event_id` and a time above `repeatable`.
+ * A request is deleted as a whole, because its first row holds its device. The caller must hold the app's lock.
+ */
+export async function deleteEventsBetween(tx: Transaction, app: NodeId, after: number, last: number, repeatable: number): Promise<void> {
+  const kept = await tx.all<{ call: number }>(sql`
+    SELECT DISTINCT e.call FROM app_events e
+    WHERE e.app = ${app} AND e.call > ${after} AND e.call <= ${last} AND e.event_id IS NOT NULL AND e.time > ${repeatable} ORDER BY e.call`);
+  let from = after;
+  for (const call of [...kept.map((row) => row.call), last + 1]) {
+    await tx.runAny(sql`DELETE FROM app_events WHERE app = ${app} AND call > ${from} AND call < ${call}`);
+    from = call;
+  }
+  if ((await lastRequestOf(tx, app)) > last) return;
+  await tx.runAny(sql`INSERT INTO app_event_last_calls (app, call) VALUES (${app}, ${last}) ON CONFLICT (app) DO UPDATE SET call = excluded.call`);
+}
+
+/** Whether the log has a request above `after` up to `last`. */
+export async function hasRequestBetween(reader: Reader, app: NodeId, after: number, last: number): Promise<boolean> {
+  return (
+    (await reader.get(sql`SELECT e.call FROM app_events e WHERE e.app = ${app} AND e.call > ${after} AND e.call <= ${last} LIMIT 1`)) !== undefined
+  );
 }
 
 /** For the retention job. */

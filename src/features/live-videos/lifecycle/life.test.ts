@@ -136,7 +136,7 @@ onEachDatabase("the life of a live video", (database) => {
   test("LIVE-15: restoring within 7 days of the takedown brings the VOD back", async () => {
     const plaza = await open();
     const { id, key } = await onAir(plaza);
-    await plaza.post(`/v26.0/${id}`, { bearer, body: { place: "1" } });
+    await plaza.post(`/v26.0/${id}`, { bearer, body: { place: "2001" } });
     expect((await transitionLiveVideo(plaza.world, nodeId(id), "taken_down")).is).toBe("done");
     await advance(plaza, WEEK_S - 1);
     const missing = await plaza.get("/v26.0/999999", { bearer });

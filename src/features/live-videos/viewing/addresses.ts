@@ -11,7 +11,7 @@ export interface StreamAddress {
 const RTMP_PORT = 1935;
 const RTMPS_PORT = 443;
 
-/** `baseUrl` is that of the request; the encoder connects to the same host. */
+/** `baseUrl` is that of the request or of `--public-url`; the encoder connects to the same host. */
 export function streamAddressOf(baseUrl: string, key: string): StreamAddress {
   const { hostname } = new URL(baseUrl);
   return {

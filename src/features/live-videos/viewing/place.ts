@@ -1,9 +1,9 @@
-/** The place of a live video on the live map (C1-3, C1-6, D-51): the id of a place, a point, or both. */
+/** The place of a live video on the live map (C1-3, C1-6, D-51): the id of a place or page, a point, or both. */
 import { type GraphError, invalidParameter } from "#kernel/errors";
-import { isNodeId } from "#kernel/ids";
+import { isNodeId, type NodeId } from "#kernel/ids";
 
 export interface Place {
-  readonly id?: string;
+  readonly id?: NodeId;
   readonly location?: { readonly latitude: number; readonly longitude: number };
 }
 
@@ -11,12 +11,15 @@ export interface Place {
 const LATITUDE_MAX = 90;
 const LONGITUDE_MAX = 180;
 
-/** `parse` reads an object that was sent as JSON text. Undefined: an empty text removes the place. Throws `invalidParameter`. */
+/**
+ * `parse` reads an object that was sent as JSON text. Undefined: null, `null` in a form, or an empty text removes the place. Whether
+ * the id exists is the caller's to check. Throws `invalidParameter`.
+ */
 export function readPlace(input: unknown, parse: (text: string) => unknown): Place | undefined {
   const value = typeof input === "string" && input.trimStart().startsWith("{") ? parse(input) : input;
-  if (value === "") return undefined;
+  if (value === null || value === "null" || value === "") return undefined;
   if (typeof value === "string" || typeof value === "number") return { id: idOf(String(value), "place") };
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw wrong("place");
+  if (typeof value !== "object" || Array.isArray(value)) throw wrong("place");
   const { id, location } = value as { id?: unknown; location?: unknown };
   if (id === undefined && location === undefined) throw wrong("place");
   return {
@@ -27,7 +30,7 @@ export function readPlace(input: unknown, parse: (text: string) => unknown): Pla
 
 const wrong = (name: string): GraphError => invalidParameter(name, "must be the id of a place, or an object with id or location{latitude,longitude}");
 
-function idOf(text: string, name: string): string {
+function idOf(text: string, name: string): NodeId {
   if (!isNodeId(text)) throw wrong(name);
   return text;
 }

@@ -2,7 +2,7 @@
 
 import type { World } from "#graph/worlds/world";
 import { CallbackRefused } from "#outbound/address-rules";
-import { RequestFailed } from "#outbound/transport/connection";
+import { RequestFailed } from "#outbound/request";
 import { eitherWay } from "#storage/outcomes";
 import { FeedFileProblem } from "../formats/rows.ts";
 import { FILE_BYTES_MAX } from "../product-feeds.limits.ts";

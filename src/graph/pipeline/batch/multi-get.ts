@@ -1,7 +1,8 @@
 /** D-34: several requests in one. `ids=` reads many nodes; a batch holds up to 50 requests. Each goes through the pipeline by itself. */
-import { invalidParameter, tokenMissing, unknownPath } from "#kernel/errors";
+import { invalidParameter, unknownPath } from "#kernel/errors";
 import { parseVersion } from "#kernel/versions";
 import { segmentsOf } from "../address.ts";
+import { missingToken } from "../authenticate.ts";
 import type { GraphRequest, GraphResponse, HandleRequest, Parameters } from "../request.ts";
 import type { Authenticated, Incoming } from "../stages.ts";
 import { runBatch } from "./batch.ts";
@@ -17,15 +18,16 @@ export type ManyResponses =
 /** Undefined when the request is neither: only the root takes them. Throws what is wrong with the request as a whole. */
 export function dispatchMany(
   handleRequest: HandleRequest,
-  { request, registry }: Pick<Incoming, "request" | "registry">,
+  incoming: Incoming,
   { address, method, credentials }: Authenticated,
 ): Promise<ManyResponses> | undefined {
+  const { request, registry } = incoming;
   if (address.id !== undefined || registry.findLiteral(method, address.edge ?? "") !== undefined) return undefined;
   const batch = method === "POST" ? (request.body.batch ?? request.query.batch) : undefined;
   const ids = method === "GET" ? (request.query.ids ?? request.body.ids) : undefined;
   if (batch === undefined && ids === undefined) return undefined;
   if (request.batchDepth > 0 && batch !== undefined) throw invalidParameter("batch", "cannot stand inside a batch");
-  if (credentials.length === 0) throw tokenMissing("access_token");
+  if (credentials.length === 0) throw missingToken(incoming, { address, method });
   if (request.defect !== undefined) throw request.defect;
   return batch === undefined ? readMany(handleRequest, request, ids) : runBatch(handleRequest, request, batch).then((response) => ({ response }));
 }

@@ -38,13 +38,16 @@ export const worldTimeOr = (seconds: number): typeof worldTime => Type.Unsafe<nu
 /** Date, time, fraction and offset; a bare date is its first second in UTC. */
 const ISO = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i;
 
+/** `Date.parse` reads 30 February as a day of March. */
+const isDay = (date: string): boolean => new Date(Date.parse(`${date}T00:00:00Z`) || 0).toISOString().startsWith(date);
+
 /** Unix seconds of an integer or an ISO 8601 string; without an offset it is UTC. Throws `WorldProblem`. */
 export function secondsOf(value: unknown, path: string): number {
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
   const match = typeof value === "string" ? ISO.exec(value) : null;
   const [, date, time = "00:00:00", offset = "Z"] = match ?? [];
   const zone = /^[+-]\d{4}$/.test(offset) ? `${offset.slice(0, 3)}:${offset.slice(3)}` : offset.toUpperCase();
-  const milliseconds = match === null ? Number.NaN : Date.parse(`${date}T${time}${zone}`);
+  const milliseconds = date === undefined || !isDay(date) ? Number.NaN : Date.parse(`${date}T${time}${zone}`);
   if (Number.isNaN(milliseconds) || milliseconds < 0) throw new WorldProblem(path, "must be Unix seconds or an ISO 8601 time");
   return Math.floor(milliseconds / 1000);
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { fixtureMigrations, newFeatures, openWebhooks, startReceiver, valuesAt } from "#harness/webhooks";
+import { startReceiver, valuesAt } from "#harness/receiver";
+import { fixtureMigrations, newFeatures, openWebhooks } from "#harness/webhooks";
 import { newWorkStore } from "#harness/work-database";
 
 describe("endpoint queues beside each other", () => {
@@ -17,29 +18,29 @@ describe("endpoint queues beside each other", () => {
     const startMs = performance.now();
     while (valuesAt(well).length < 500) await Bun.sleep(2);
     expect(performance.now() - startMs).toBeLessThan(3_000);
-    expect(hanging.received.length).toBe(4);
+    expect(hanging.posts.length).toBe(4);
     // Until it is spared, those that were out with the last, and a probe each time it is due.
-    expect(failing.received.length).toBeLessThan(60);
+    expect(failing.posts.length).toBeLessThan(60);
     for (let n = 0; n < 500; n++) for (const end of release.splice(0)) end();
   });
 
   test("an entity whose delivery hangs holds up its own order alone", async () => {
     const receiver = startReceiver();
     const release: (() => void)[] = [];
-    receiver.response = ({ body }) =>
-      body.entry[0].id === "4001" ? new Promise((resolve) => release.push(() => resolve(new Response("late")))) : new Response("ok");
+    receiver.response = ({ json }) =>
+      json.entry[0].id === "4001" ? new Promise((resolve) => release.push(() => resolve(new Response("late")))) : new Response("ok");
     const fixture = openWebhooks(await (await newWorkStore("sqlite", fixtureMigrations)).open(), { features: newFeatures(receiver.url) });
     fixture.loop.start();
     await fixture.emit("4001", { n: 0 });
-    while (receiver.received.length === 0) await Bun.sleep(1);
+    while (receiver.posts.length === 0) await Bun.sleep(1);
     for (let n = 1; n <= 200; n++) await fixture.emit("4001", { n });
     for (let n = 1; n <= 20; n++) await fixture.emit(`${40_000 + n}`, { n });
     const startMs = performance.now();
-    while (receiver.received.length < 21 && performance.now() - startMs < 3_000) await Bun.sleep(2);
-    expect(receiver.received.filter(({ body }) => body.entry[0].id !== "4001")).toHaveLength(20);
+    while (receiver.posts.length < 21 && performance.now() - startMs < 3_000) await Bun.sleep(2);
+    expect(receiver.posts.filter(({ json }) => json.entry[0].id !== "4001")).toHaveLength(20);
     release.pop()?.();
     while (release.length === 0) await Bun.sleep(1);
-    expect(receiver.received.at(-1)?.values).toHaveLength(200);
+    expect(receiver.posts.at(-1)?.values).toHaveLength(200);
     release.pop()?.();
   });
 
@@ -64,7 +65,7 @@ describe("endpoint queues beside each other", () => {
     while (news() < 50) await Bun.sleep(2);
     // A second in which the receiver is still spared, one retry as probe, and some: far from the 10 s that all retries take.
     expect(performance.now() - startMs).toBeLessThan(5_000);
-    const retried = receiver.received.length - 300 - 50;
+    const retried = receiver.posts.length - 300 - 50;
     expect(retried).toBeLessThan(300);
   });
 });

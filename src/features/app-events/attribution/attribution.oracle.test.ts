@@ -1,0 +1,124 @@
+import { expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import fc from "fast-check";
+import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { nodeId } from "#kernel/ids";
+import { reportOf } from "./report.handlers.ts";
+import { recordTouch } from "./touches.ts";
+
+const NOW = 1_795_000_000;
+const DAY = 86_400;
+const SHOP = nodeId("1001");
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+const PHONE = "1b671a64-40d5-491e-99b0-da01ff1f3341";
+const COOKIE = "2c782b75-51e6-4a2f-8ac1-eb1200204452";
+const NO_ID = "00000000-0000-0000-0000-000000000000";
+
+const world = {
+  clock: { now: NOW, frozen: true },
+  apps: [{ id: "1001", name: "Shop", secret: "s" }],
+  ads: [{ id: "8501", app: "1001", campaign_id: "9501", objective: "APP_INSTALLS" }],
+};
+
+/** What a request or a click names, as sent. */
+const names = fc.record({
+  advertiser_id: fc.constantFrom(undefined, "a", "b", "c", PHONE, PHONE.toUpperCase(), NO_ID),
+  attribution: fc.constantFrom(undefined, undefined, COOKIE, COOKIE.toUpperCase(), "x".repeat(22), "X".repeat(22)),
+  em: fc.constantFrom(undefined, undefined, sha256("p"), sha256("p").toUpperCase(), sha256("q")),
+});
+const at = fc.integer({ min: NOW - 40 * DAY, max: NOW });
+const step = fc.oneof(
+  fc.record({ kind: fc.constant("click" as const), names, time: at }),
+  fc.record({ kind: fc.constant("events" as const), names, times: fc.array(at, { minLength: 1, maxLength: 4 }), tracked: fc.constantFrom(0, 1, 1) }),
+);
+type Names = typeof names extends fc.Arbitrary<infer N> ? N : never;
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
+
+const lower = (id: string | undefined) => (id?.length === 36 ? id.toLowerCase() : id);
+const advertisingIdOf = ({ advertiser_id }: Names) => (advertiser_id === NO_ID ? undefined : lower(advertiser_id));
+const idsOf = (one: Names) => [advertisingIdOf(one), lower(one.attribution)].filter((id) => id !== undefined);
+const isValid = (one: Step) => idsOf(one.names).length > 0 || (one.kind === "click" && one.names.em !== undefined);
+
+interface Row {
+  readonly event_time: number;
+  readonly click_time: number;
+  readonly cross_device: boolean;
+}
+
+/** Slow and naive: compares everything with everything until nothing changes. */
+function deviceOf(steps: readonly Step[], wanted: readonly string[]): string[] {
+  const ids = new Set(wanted);
+  for (const _round of steps) for (const one of steps) if (idsOf(one.names).some((id) => ids.has(id))) for (const id of idsOf(one.names)) ids.add(id);
+  return [...ids].sort();
+}
+
+function rowsOf(steps: readonly Step[], wanted: string, days: number, isReport: boolean): Row[] {
+  const device = deviceOf(steps, [wanted]);
+  const linking = steps.filter((one) => one.kind === "click" || one.tracked === 1);
+  const persons = linking.filter((one) => idsOf(one.names).some((id) => device.includes(id))).flatMap(({ names: { em } }) => em?.toLowerCase() ?? []);
+  const linked = linking.filter(({ names: { em } }) => em !== undefined && persons.includes(em.toLowerCase())).flatMap((one) => idsOf(one.names));
+  const reached = [...device, ...deviceOf(steps, linked)];
+  const clicks = steps.flatMap((one) =>
+    one.kind === "click" && (idsOf(one.names).some((id) => reached.includes(id)) || persons.includes(one.names.em?.toLowerCase() ?? "")) ? [one] : [],
+  );
+  return steps.flatMap((one) => {
+    if (one.kind === "click" || !idsOf(one.names).some((id) => device.includes(id)) || (one.tracked === 0 && !isReport)) return [];
+    return one.times.flatMap((time) => {
+      const counted = clicks.filter((click) => click.time <= time && time - click.time <= days * DAY);
+      const last = counted.findLast((click) => counted.every((other) => other.time <= click.time));
+      if (last === undefined) return [];
+      const [clicked, own] = [advertisingIdOf(last.names), advertisingIdOf(one.names)];
+      const touched = idsOf(last.names);
+      const cross_device =
+        clicked !== undefined && own !== undefined ? clicked !== own : touched.length > 0 && !touched.some((id) => device.includes(id));
+      return [{ event_time: time, click_time: last.time, cross_device }];
+    });
+  });
+}
+
+async function play(plaza: TestPlaza, steps: readonly Step[]): Promise<void> {
+  for (const one of steps) {
+    const { em, ...ids } = one.names;
+    const ud = em === undefined ? {} : { ud: { em } };
+    if (one.kind === "click") await recordTouch(plaza.world, "click", { ad: "8501", time: one.time, ...ids, ...ud });
+    else {
+      const custom_events = one.times.map((_logTime) => ({ _eventName: "buy", _logTime }));
+      const body = { event: "CUSTOM_APP_EVENTS", custom_events, advertiser_tracking_enabled: one.tracked, ...ids, ...ud };
+      const { status } = await plaza.post("/v26.0/1001/activities", { bearer: "1001|s", headers: { "x-forwarded-for": "1.2.3.4" }, body });
+      expect(status).toBe(200);
+    }
+  }
+}
+
+onEachDatabase("attribution beside a naive comparison", (database) => {
+  test("D-74: each id of a device, and the report, lead to the same events, clicks and flags", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step.filter(isValid), { minLength: 1, maxLength: 20 }), async (steps) => {
+        const plaza = await openPlaza({ database, world });
+        await play(plaza, steps);
+        const due: Row[] = [];
+        const seen = new Set<string>();
+        for (const one of steps) {
+          for (const name of ["advertiser_id", "attribution"] as const) {
+            const sent = one.names[name];
+            const id = name === "advertiser_id" ? advertisingIdOf(one.names) : lower(one.names.attribution);
+            if (sent === undefined || id === undefined) continue;
+            const { body } = await plaza.get("/v26.0/1001/app_attribution", { bearer: "1001|s", query: { [name]: sent } });
+            const found = (body.data as Row[]).map(({ event_time, click_time, cross_device }) => ({ event_time, click_time, cross_device }));
+            expect(found).toEqual(rowsOf(steps, id, 30, false).reverse());
+            if (seen.has(id)) continue;
+            for (const other of deviceOf(steps, [id])) seen.add(other);
+            due.push(...rowsOf(steps, id, 28, true));
+          }
+        }
+        const [row, ...others] = await reportOf(plaza.world, SHOP, 0, NOW);
+        expect(others).toEqual([]);
+        const counts = { click_through: due.length, cross_device: due.filter(({ cross_device }) => cross_device).length };
+        if (due.length === 0) expect(row).toBeUndefined();
+        else expect(row).toMatchObject(counts);
+        await plaza.close();
+      }),
+      { numRuns: database === "sqlite" ? 60 : 6 },
+    );
+  }, 120_000);
+});

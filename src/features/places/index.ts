@@ -1,0 +1,15 @@
+/** The public API of the places feature. */
+import { nobody } from "#auth/policy";
+import { defineFeature } from "#graph/contract/feature";
+import { placeMigrations } from "./places.migrations.ts";
+import "./places.ports.ts";
+import { findPlace } from "./places.store.ts";
+import { placeSection } from "./places.world.ts";
+
+export const places = defineFeature({
+  name: "places",
+  migrations: placeMigrations,
+  nodeTypes: [{ type: "place", policy: nobody }],
+  worldSections: [placeSection],
+  ports: () => ({ place: { exists: async (reader, place) => (await findPlace(reader, place)) !== undefined } }),
+});

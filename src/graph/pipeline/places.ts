@@ -1,0 +1,47 @@
+/** D-34, D-40, D-41, D-50: which parameters a request may have, and where each is read from, the query or the body. */
+import { invalidParameter } from "#kernel/errors";
+import type { Place } from "../contract/operation.ts";
+import type { Profile } from "../worlds/world.ts";
+import { textOf } from "./parameters.ts";
+import type { GraphRequest, Parameters } from "./request.ts";
+
+/** Bodies carry parameters on every method, and the body wins over the query. */
+export function parametersOf({ query, body }: Pick<GraphRequest, "query" | "body">): Parameters {
+  if (isEmpty(body)) return query;
+  if (isEmpty(query)) return body;
+  const parameters: Record<string, unknown> = { ...query, ...body };
+  // D-41: null in the body is no value where the query has one.
+  for (const name in query) if (body[name] === null) parameters[name] = query[name];
+  return parameters;
+}
+
+/** Throws `invalidParameter` where a parameter has two different values, and in `strict` where it is only in the other place. */
+export function checkPlaces({ query, body }: GraphRequest, places: Readonly<Record<string, Place>>, profile: Profile): void {
+  for (const [name, place] of Object.entries(places)) {
+    const inQuery = query[name] ?? undefined;
+    const inBody = body[name] ?? undefined;
+    if (inQuery !== undefined && inBody !== undefined && textOf(inQuery) !== textOf(inBody)) {
+      throw invalidParameter(name, "must not have one value in the query and another in the body");
+    }
+    const [own, other] = place === "query" ? [inQuery, inBody] : [inBody, inQuery];
+    if (profile === "strict" && own === undefined && other !== undefined) throw invalidParameter(name, `must be in the ${place}`);
+  }
+}
+
+/** The parameters that every operation takes, and those of clients that say only how a response is shown. */
+export const generalParameters: ReadonlySet<string> = new Set([
+  ...["access_token", "oauth_token", "appsecret_proof", "fields", "limit", "before", "after", "method", "metadata", "debug"],
+  ...["migrations_override", "ids", "pretty", "locale"],
+]);
+
+/** Throws `invalidParameter` for a parameter that is neither general nor one of `names`. */
+export function refuseUndeclared(parameters: Parameters, names: readonly string[]): void {
+  for (const name in parameters) {
+    if (!generalParameters.has(name) && !names.includes(name)) throw invalidParameter(name, "is not known here");
+  }
+}
+
+function isEmpty(parameters: Parameters): boolean {
+  for (const _ in parameters) return false;
+  return true;
+}

@@ -1,0 +1,33 @@
+/** How a request reaches an address that has been checked. A transport neither resolves names nor follows redirects. */
+import type { OutboundRequest, OutboundResponse } from "../request.ts";
+import type { Deadline } from "./deadline.ts";
+
+export interface Endpoint {
+  /** A literal address, already checked: nothing else is connected to. */
+  readonly address: string;
+  readonly port: number;
+  readonly tls: EndpointTls | undefined;
+}
+
+interface EndpointTls {
+  /** The name that the certificate must be for; undefined: the address itself. */
+  readonly serverName: string | undefined;
+  /** Certificates (PEM) to trust in place of the system's. */
+  readonly ca: string | undefined;
+}
+
+export interface TransportRequest extends OutboundRequest {
+  /** The value of the `Host` header. */
+  readonly authority: string;
+  /** Path and query. */
+  readonly path: string;
+}
+
+export interface Transport {
+  /**
+   * Sends the request once. Rejects with `RequestFailed`, also when the deadline passes; the kind `connect` says that nothing was
+   * sent, so that another address may be tried.
+   */
+  send(endpoint: Endpoint, request: TransportRequest, deadline: Deadline): Promise<OutboundResponse>;
+  close(): void;
+}

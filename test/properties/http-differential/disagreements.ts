@@ -1,0 +1,145 @@
+/**
+ * Where Plaza's reader of HTTP/1.1 and Node's may disagree about a stream, each with its reason. The rule behind the list: Plaza may refuse
+ * what Node reads, where two readers could understand it differently; it never reads a request that Node does not see, but for the
+ * reasons of `broader`.
+ */
+
+export interface SeenRequest {
+  readonly method: string;
+  readonly target: string;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  /** `null` where it was not complete, or was refused. */
+  readonly body: string | null;
+}
+
+export interface Outcome {
+  readonly requests: readonly SeenRequest[];
+  /** `closed`: a request was the last one of its connection, and what followed it was not read. */
+  readonly end: "open" | "closed" | "refused";
+  /** Why it was refused, in the reader's own words. */
+  readonly problem?: string;
+}
+
+interface NodeRequest extends SeenRequest {
+  readonly version: string;
+}
+
+interface Reason {
+  readonly why: string;
+  /** What Plaza says of the stream; undefined where it read on and Node did not. Left out: either. */
+  readonly problems?: readonly (string | undefined)[];
+  /** Behind it the two read different requests from the same bytes. For every other reason one of them reads no more. */
+  readonly diverges?: true;
+  explains(disagreement: Disagreement): boolean;
+}
+
+interface Disagreement {
+  readonly stream: string;
+  /** The last request that both read alike. */
+  readonly last: SeenRequest | undefined;
+  /** The first request that only one of both read. */
+  readonly next: NodeRequest | undefined;
+  readonly node: Outcome;
+}
+
+const valuesOf = ({ headers }: SeenRequest, name: string): string[] =>
+  headers.filter((_, index) => index % 2 === 1 && headers[index - 1]?.toLowerCase() === name);
+
+const HOST = /^(?:\[[0-9a-f:.]+\]|[\w.-]+)(?::\d{1,5})?$/i;
+
+const isUnclear = (request: NodeRequest): boolean => {
+  const [lengths, codings] = [valuesOf(request, "content-length"), valuesOf(request, "transfer-encoding")];
+  if (codings.length > 0) return codings.length > 1 || codings[0]?.toLowerCase() !== "chunked" || lengths.length > 0 || request.version === "1.0";
+  return lengths.length > 1 || !/^\d{1,15}$/.test(lengths[0] ?? "0");
+};
+
+const isChunked = (request: SeenRequest): boolean => valuesOf(request, "transfer-encoding").length > 0;
+const FRAMING_TRAILER = /\r\n0[^\r\n]*\r\n(?:[^\r\n]+\r\n)*?(?:connection|content-length|transfer-encoding):/i;
+
+const NO_HEAD = "it has characters that no head has";
+const NO_METHOD = "it does not begin with a method in upper case";
+
+const reasons: readonly Reason[] = [
+  {
+    why: "RFC 9112, 3.2 asks for one valid Host; Node takes any number of them, whatever they say",
+    problems: ["its Host header is missing, malformed or there twice"],
+    explains: ({ next }) => next !== undefined && (valuesOf(next, "host").length !== 1 || !HOST.test(valuesOf(next, "host")[0] ?? "")),
+  },
+  {
+    why: "another coding than chunks, an empty one, or chunks in HTTP/1.0: proxies read them differently (RFC 9112, 6.1)",
+    problems: ["it does not say clearly where its body ends"],
+    explains: ({ next }) => next !== undefined && isUnclear(next),
+  },
+  {
+    why: "targets that are neither a path nor an http address are for proxies; `*` names nothing here (D-01)",
+    problems: ["its target is neither a path nor an http address"],
+    explains: ({ next }) => next !== undefined && !/^(?:\/|https?:\/\/)/i.test(next.target),
+  },
+  {
+    why: "the authority of an absolute target stands for the Host header, and is held to the same",
+    problems: ["its target names no host"],
+    explains: ({ next }) => next !== undefined && !HOST.test(/^https?:\/\/([^/?#]*)/i.exec(next.target)?.[1] ?? "h"),
+  },
+  {
+    why: "Node reads a line without a version as HTTP/0.9, and several blanks as one",
+    problems: ["its first line is malformed", NO_HEAD],
+    explains: ({ next, stream }) =>
+      next !== undefined && (next.version === "0.9" || stream.includes(`${next.target}  `) || stream.includes(`${next.method}  `)),
+  },
+  {
+    why: "RFC 9112, 2.2 asks to ignore one empty line; Node ignores any number of carriage returns and line feeds, in any order",
+    problems: ["several empty lines come before it", NO_METHOD, NO_HEAD],
+    // What is left when each single empty line is taken away.
+    explains: ({ next, stream }) =>
+      next === undefined ? stream.includes("\r\n\r\n") : new RegExp(`[\\r\\n]${next.method} `).test(stream.replace(/(^|\r\n)\r\n(?=[A-Z])/g, "$1")),
+  },
+  {
+    why: "the size of a chunk has up to 8 digits, and an extension with `=` has a name and a value",
+    problems: ["malformed-chunks"],
+    explains: ({ next, stream }) => next !== undefined && isChunked(next) && /[0-9a-f]{9}|;=|=[;\r]|=[^";\r]+"/i.test(stream),
+  },
+  {
+    why: "a method that HTTP does not know is the interface's to refuse (D-04); PRI is one, but for Node it begins HTTP/2",
+    problems: [undefined],
+    explains: ({ next, node: { problem } }) =>
+      next !== undefined && /^[A-Z][A-Z-]*$/.test(next.method) && (problem === "HPE_INVALID_METHOD" || next.method === "PRI"),
+  },
+  {
+    why: "trailers are checked as headers and dropped: Plaza does not even look whether they are about the connection or the length",
+    explains: ({ next, last, stream }) => [next, last].some((request) => request !== undefined && isChunked(request)) && FRAMING_TRAILER.test(stream),
+  },
+  {
+    why: "behind the head of a request for another protocol Node drops what came with it; Plaza ignores the wish, as RFC 9110, 7.8 allows",
+    diverges: true,
+    explains: ({ next, last }) => [next, last].some((request) => request !== undefined && valuesOf(request, "upgrade").length > 0),
+  },
+  {
+    why: "a tab behind a length is a blank like any other (RFC 9110, 5.5)",
+    problems: [undefined],
+    explains: ({ stream, node: { problem } }) => problem === "HPE_INVALID_CONTENT_LENGTH" && /^content-length:[^\r\n]*\t/im.test(stream),
+  },
+  {
+    why: "of `close` and `keep-alive` together `close` counts (RFC 9112, 9.3); Node keeps the connection",
+    problems: [undefined],
+    explains: ({ last }) => last !== undefined && valuesOf(last, "connection").length > 1,
+  },
+];
+
+/** Why the two disagree about a stream; undefined when no reason of the list holds. Asked only where they do. */
+export function reasonFor(stream: string, plaza: Outcome, node: Outcome): string | undefined {
+  const [read, readByNode] = [complete(plaza), complete(node)];
+  const shorter = Math.min(read.length, readByNode.length);
+  let common = 0;
+  while (common < shorter && Bun.deepEquals(read[common], readByNode[common])) common++;
+  const next = (node.requests[common] ?? plaza.requests[common]) as NodeRequest | undefined;
+  const problem = read.length === common ? plaza.problem : undefined;
+  return reasons.find(
+    ({ problems, diverges, explains }) =>
+      (common === shorter || diverges === true) && (problems?.includes(problem) ?? true) && explains({ stream, last: read[common - 1], next, node }),
+  )?.why;
+}
+
+/** The requests that a server would handle. */
+export const complete = ({ requests }: Outcome): readonly SeenRequest[] =>
+  requests.filter(({ body }) => body !== null).map(({ method, target, headers, body }) => ({ method, target, headers, body }));
