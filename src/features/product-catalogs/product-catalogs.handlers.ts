@@ -19,7 +19,7 @@ export async function handleCreateCatalog(request: CreateCatalog, tx: Transactio
   if (codePointCount(name) > CATALOG_NAME_CHARACTERS_MAX)
     throw invalidParameter("name", `must have at most ${CATALOG_NAME_CHARACTERS_MAX} characters`);
   if (vertical !== CATALOG_VERTICAL) throw invalidParameter("vertical", `must be ${CATALOG_VERTICAL}`);
-  const business = business_id === undefined ? undefined : await readBusiness(request, tx, business_id, "business_id");
+  const business = business_id === undefined ? undefined : await readOwnBusiness(request, tx, business_id);
   const share = await readShare(request, tx);
   const catalog = {
     page: node.id,
@@ -40,7 +40,18 @@ async function readShare(request: CreateCatalog, tx: Transaction): Promise<Agenc
   return { business, permitted_tasks: [...new Set(agency.permitted_tasks)] };
 }
 
+/** D-56: to others a business looks like one that does not exist, so that nobody links a catalog to what is not theirs. */
+async function readOwnBusiness(request: CreateCatalog, tx: Transaction, id: string): Promise<NodeId> {
+  const business = await readBusiness(request, tx, id, "business_id");
+  const { user } = request.caller.token;
+  const isTied = user !== undefined && (await request.world.ports.get("business").hasPerson(tx, business, user));
+  if (!isTied) throw invalidParameter("business_id", NO_BUSINESS);
+  return business;
+}
+
+const NO_BUSINESS = "is not a business";
+
 async function readBusiness({ world }: CreateCatalog, tx: Transaction, id: string, parameter: string): Promise<NodeId> {
-  if (!isNodeId(id) || !(await world.ports.get("business").exists(tx, id))) throw invalidParameter(parameter, "is not a business");
+  if (!isNodeId(id) || !(await world.ports.get("business").exists(tx, id))) throw invalidParameter(parameter, NO_BUSINESS);
   return id;
 }

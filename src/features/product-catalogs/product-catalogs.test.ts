@@ -12,7 +12,7 @@ const world = {
   apps: [...cafe.apps, { id: "1003", name: "Draft", secret: "d", mode: "development", created_time: 1780000000 }],
   users: [...cafe.users, { id: "3004" }, { id: "3005" }],
   businesses: [
-    { id: "3501", name: "Owner", people: [{ user: "3004" }] },
+    { id: "3501", name: "Owner", people: [{ user: "3001" }, { user: "3004" }] },
     { id: "3502", name: "Agency", people: [{ user: "3005" }] },
   ],
   tokens: [
@@ -105,6 +105,14 @@ onEachDatabase("product catalogs", (database) => {
     const plaza = await open();
     const { body } = await create(plaza, { name: "Books", business_id: 3501, business_metadata: { external_business_id: "ext-1" } });
     expect(await entryOf(plaza, body.id)).toMatchObject({ business: "3501", external_business_id: "ext-1", agencies: [] });
+  });
+
+  test("D-56: a business for which the caller does not work is refused like one that does not exist", async () => {
+    const plaza = await openPlaza({ database, world });
+    const [foreign, missing] = [await create(plaza, { name: "B", business_id: "3502" }), await create(plaza, { name: "B", business_id: "999" })];
+    expect(foreign).toMatchObject({ status: 400, body: { error: { code: 100 } } });
+    expect(foreign.body.error.message).toBe(missing.body.error.message);
+    expect((await create(plaza, { name: "B", business_id: "3501" })).status).toBe(200);
   });
 
   test("ERR-33, D-56: an agency needs both its id and at least one of the two tasks, and businesses exist", async () => {

@@ -114,9 +114,16 @@ export async function findItems(reader: Reader, generation: number, retailerIds:
   return known;
 }
 
+/** Whether another feed shows an item with this id. Looks once at each feed. */
+export async function isItemOfOtherFeed(reader: Reader, feed: string, id: string): Promise<boolean> {
+  const found = await reader.get(sql`
+    SELECT 1 AS one FROM product_feeds f JOIN feed_items i ON i.generation = f.generation AND i.id = ${id} WHERE f.id <> ${feed} LIMIT 1`);
+  return found !== undefined;
+}
+
 /** Replaces an item by a later row with the same retailer_id (D-141). */
 export async function overwriteItem(tx: Transaction, generation: number, { retailer_id, position, item }: NewItem): Promise<void> {
-  await tx.runAny(sql`
+  await tx.runOne(sql`
     UPDATE feed_items SET position = ${position}, item = ${item} WHERE generation = ${generation} AND retailer_id = ${retailer_id}`);
 }
 

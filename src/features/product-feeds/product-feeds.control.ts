@@ -43,7 +43,7 @@ const upload = Type.Object({
   bad_rows: rowCount("rows that are no items"),
   duplicates: rowCount("rows that replaced an earlier row of the file"),
   problem: Type.Optional(Type.String({ description: "why the file as a whole was refused" })),
-  errors: Type.Array(rowError, { description: "bad rows and duplicates, the first hundred" }),
+  errors: Type.Array(rowError, { description: "bad rows, duplicates and values that were left out, the first hundred" }),
 });
 
 const byUrl = Type.Object(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { BadItem, fieldsOfText, type RawItem, readItem, textOfItem } from "./product-feeds.items.ts";
+import { BadItem, fieldsOfText, type RawItem, readItem, readRow, textOfItem } from "./product-feeds.items.ts";
 
 const row = (id: string) => ({ retailer_id: id, name: `Book ${id}`, url: `https://a.example/${id}`, image_url: `https://a.example/${id}.png` });
 
@@ -73,5 +73,20 @@ describe("D-56: items", () => {
     expect(item({ name: "😀".repeat(200) })).not.toBeInstanceOf(BadItem);
     for (const url of ["https://bücher.example/ü?a=b#c", "http://[2001:db8::1]:8080/", "HTTPS://A.example"])
       expect(item({ url })).toMatchObject({ url });
+  });
+
+  test("D-141: in a file a wrong optional value costs itself, a wrong required one the row", () => {
+    const kept = (more: RawItem) => {
+      const warnings: string[] = [];
+      const read = readRow({ ...row("a"), ...more }, ({ field, reason }) => warnings.push(`${field} ${reason}`));
+      if (read instanceof BadItem) return { bad: read.field, warnings };
+      return { ...fieldsOfText(read.text), warnings: warnings.map((warning) => warning.split(" ")[0]) };
+    };
+    const { retailer_id: _, ...values } = row("a");
+    expect(kept({ price: "12,50", brand: "B", rating_count: "many" })).toEqual({ ...values, brand: "B", warnings: ["price", "rating_count"] });
+    expect(kept({ price: "1 EUR", sale_price: "2 USD" })).toEqual({ ...values, price: "1", currency: "EUR", warnings: ["sale_price"] });
+    expect(kept({ description: "a\u0000b", author: "\uFFFD" })).toEqual({ ...values, warnings: ["description", "author"] });
+    expect(kept({ url: "nowhere", price: "12,50", description: "\uFFFD" })).toEqual({ bad: "url", warnings: [] });
+    expect(kept({ name: "\uFFFD", author: "\uFFFD" })).toMatchObject({ warnings: [] });
   });
 });

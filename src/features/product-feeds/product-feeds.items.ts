@@ -157,10 +157,13 @@ const keptReaders = keptFields.map((field) => ({
 }));
 const missingId = new BadItem("retailer_id", "is missing");
 
-/** Validates a row. Empty values count as absent. */
-export function readItem(raw: RawItem): Item | BadItem {
-  const input = withCurrency(raw);
-  if (input === undefined) return twoCurrencies;
+/**
+ * Validates a row. Empty values count as absent. With `warn` an optional value that is wrong is left out and passed to it (D-141);
+ * without, it makes the item bad.
+ */
+export function readItem(raw: RawItem, warn?: (wrong: BadItem) => void): Item | BadItem {
+  const input = withCurrency(raw, warn);
+  if (input instanceof BadItem) return input;
   const id = input.retailer_id?.trim() ?? "";
   const retailer_id = id === "" ? missingId : readRetailerId(id);
   if (retailer_id instanceof BadItem) return retailer_id;
@@ -174,7 +177,12 @@ export function readItem(raw: RawItem): Item | BadItem {
       continue;
     }
     const value = read(trimmed);
-    if (value instanceof BadItem) return value;
+    if (value instanceof BadItem) {
+      if (missing !== undefined || warn === undefined) return value;
+      warn(value);
+      absent++;
+      continue;
+    }
     for (; absent > 0; absent--) values.push(null);
     values.push(value);
   }
@@ -185,14 +193,20 @@ export function readItem(raw: RawItem): Item | BadItem {
 const PRICE_WITH_CURRENCY = /^(\S+) +([A-Z]{3})$/;
 const twoCurrencies = new BadItem("currency", "differs from the currency of the price");
 
-/** Undefined: the currencies differ. */
-function withCurrency(raw: RawItem): RawItem | undefined {
-  let read: RawItem | undefined = raw;
-  if (raw.price?.includes(" ") === true) read = splitPrice(read, "price");
-  if (raw.sale_price?.includes(" ") === true) read = read === undefined ? undefined : splitPrice(read, "sale_price");
+/** A price in another currency than the row's is left out. */
+function withCurrency(raw: RawItem, warn: ((wrong: BadItem) => void) | undefined): RawItem | BadItem {
+  let read = raw;
+  for (const field of ["price", "sale_price"] as const) {
+    if (raw[field]?.includes(" ") !== true) continue;
+    const split = splitPrice(read, field);
+    if (split === undefined && warn === undefined) return twoCurrencies;
+    if (split === undefined) warn?.(new BadItem(field, "is in another currency than the row"));
+    read = split ?? { ...read, [field]: "" };
+  }
   return read;
 }
 
+/** Undefined: the currencies differ. */
 function splitPrice(raw: RawItem, field: "price" | "sale_price"): RawItem | undefined {
   const match = PRICE_WITH_CURRENCY.exec(raw[field]?.trim() ?? "");
   if (match === null) return raw;
@@ -225,11 +239,33 @@ export function textOfItem({ retailer_id, values }: Item): string | BadItem {
   const json = JSON.stringify(values);
   // JSON.stringify escapes unstorable characters, so only the few rows with an escape or U+FFFD need the full check.
   if (json.includes("\\u") || json.includes("\uFFFD") || retailer_id.includes("\uFFFD") || !isStorableText(retailer_id)) {
-    const all = [retailer_id, ...values].join(" ");
-    if (all.includes("\uFFFD")) return notUtf8;
-    if (!isStorableText(all)) return notStorable;
+    const broken = brokenText([retailer_id, ...values].join(" "));
+    if (broken !== undefined) return broken;
   }
   return json;
+}
+
+function brokenText(value: string): BadItem | undefined {
+  if (value.includes("\uFFFD")) return notUtf8;
+  return isStorableText(value) ? undefined : notStorable;
+}
+
+/** A row of a file: its item as it is stored, without optional values that are wrong. Such a value is passed to `warn`. */
+export function readRow(raw: RawItem, warn: (wrong: BadItem) => void): { readonly retailer_id: string; readonly text: string } | BadItem {
+  const warnings: BadItem[] = [];
+  const read = readItem(raw, (wrong) => warnings.push(wrong));
+  if (read instanceof BadItem) return read;
+  const text = textOfItem(read);
+  if (text instanceof BadItem) {
+    const broken = itemFields.filter((field) => !isRequired(field) && raw[field] !== undefined && brokenText(raw[field]) !== undefined);
+    if (broken.length === 0) return text;
+    const rest = readRow({ ...raw, ...Object.fromEntries(broken.map((field) => [field, ""])) }, warn);
+    if (rest instanceof BadItem) return rest;
+    for (const field of broken) warn(new BadItem(field, (brokenText(raw[field] ?? "") as BadItem).reason));
+    return rest;
+  }
+  for (const wrong of warnings) warn(wrong);
+  return { retailer_id: read.retailer_id, text };
 }
 
 /** Reads the result of `textOfItem`; the values by field. */

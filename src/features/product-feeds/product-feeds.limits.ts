@@ -1,7 +1,14 @@
 /** Limits of feed files: everything whose size a file determines has one. */
 
-/** The longest valid item has some 20,000 characters; escaped twice it is still shorter than this. */
-export const ROW_CHARACTERS_MAX = 65_536;
+/** Of one row, most of which may be columns that no item has: a whole page of HTML fits several times. A reader holds one row in memory. */
+export const ROW_CHARACTERS_MAX = 1_048_576;
+/** Of one value that a reader keeps: more than any field accepts, so that a longer one is refused by the field's own rule. */
+export const VALUE_CHARACTERS_MAX = 65_536;
+/**
+ * Of a CSV file: text that was read in vain for the end of a quote beyond `VALUE_CHARACTERS_MAX`. A file in which every line opens a quote would
+ * otherwise be read a million times over.
+ */
+export const IN_VAIN_CHARACTERS_MAX = 16 * 1_048_576;
 /** Some 1.7 GB in the database. A larger shop must split its feed. */
 export const ROWS_MAX = 5_000_000;
 /** Of the file as sent: five million rows of usual length, or far more when compressed. */
@@ -10,8 +17,6 @@ export const FILE_BYTES_MAX = 4 * 1024 * 1024 * 1024;
 export const UNPACKED_BYTES_MAX = 16 * 1024 * 1024 * 1024;
 /** D-141: bad rows that a report contains. All are counted; a systematic error shows in the first hundred. */
 export const BAD_ROWS_KEPT_MAX = 100;
-/** Columns of a CSV or TSV file. Exports of shop systems have some 200. */
-export const COLUMNS_MAX = 1_000;
 
 /** Text passed to a parser at once: some 150 rows, which block the event loop for about a millisecond. */
 export const PIECE_CHARACTERS = 32_768;

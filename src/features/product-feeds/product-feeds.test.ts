@@ -164,6 +164,15 @@ onEachDatabase("product feeds", (database) => {
       await expect(open({ world: { ...world, product_feeds: [{ id: "8101", catalog: "8001", ...wrong }] } })).rejects.toThrow(/product_feeds\[0\]/);
   });
 
+  test("D-56: the id of an item belongs to one feed only", async () => {
+    const feeds = (id: string) => [
+      { id: "8101", catalog: "8001", items: [item("b1", { id: "77" })] },
+      { id: "8102", catalog: "8001", items: [item("b1", { id })] },
+    ];
+    await open({ world: { ...world, product_feeds: feeds("78") } });
+    await expect(open({ world: { ...world, product_feeds: feeds("77") } })).rejects.toThrow("77 is taken");
+  });
+
   test("an update by the control API replaces the items; items that stay keep their ids, and the others are deleted", async () => {
     const plaza = await open();
     const section = sectionOf(plaza);

@@ -6,7 +6,7 @@ import type { World } from "#graph/worlds/world";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { scheduleIngestion } from "./ingestion/jobs.ts";
-import { findItems, insertItems, listAllItems, type NewItem } from "./items.store.ts";
+import { findItems, insertItems, isItemOfOtherFeed, listAllItems, type NewItem } from "./items.store.ts";
 import { BadItem, type ItemField, isRequired, itemFields, type RawItem, readItem, textOfItem } from "./product-feeds.items.ts";
 import { beginGeneration, deleteFeed, type FeedRow, findFeed, insertFeed, listAllFeeds, renameFeed, showGeneration } from "./product-feeds.store.ts";
 
@@ -47,7 +47,8 @@ async function saveItems(tx: Transaction, input: WorldEntry, world: World): Prom
   for (const [index, { ownId, retailer_id, text }] of read.entries()) {
     if (seen.has(retailer_id)) throw new WorldProblem(`items[${index}].retailer_id`, `repeats ${retailer_id}`);
     seen.add(retailer_id);
-    if (ownId !== undefined && (await findNode(tx, ownId)) !== undefined) throw new WorldProblem(`items[${index}].id`, `${ownId} is taken`);
+    if (ownId !== undefined && ((await findNode(tx, ownId)) !== undefined || (await isItemOfOtherFeed(tx, feed, ownId))))
+      throw new WorldProblem(`items[${index}].id`, `${ownId} is taken`);
     rows.push({ id: ownId ?? ids.get(retailer_id) ?? world.ids.mint(), retailer_id, position: index + 1, item: text });
   }
   const inserted = await insertItems(tx, generation, rows);

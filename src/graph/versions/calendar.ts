@@ -126,6 +126,7 @@ export function calendarWith(base: VersionCalendar, entry: VersionsEntry): Versi
 /** D-80, VER-3a, VER-7b: the grace after a release and a migration's window are never under 90 days. */
 export function checkCalendar({ marketing: versions, migrations }: VersionCalendar): void {
   for (const [index, next] of versions.entries()) {
+    if (next.until !== undefined && next.until <= next.released) throw new WorldProblem(`marketing[${index}].until`, "is not after the release");
     const previous = versions[index - 1];
     if (previous === undefined) continue;
     const place = `marketing[${index}]`;

@@ -33,7 +33,8 @@ function oracle(versions: readonly MarketingVersion[], asked: number, app: Versi
   const isOut = (v: MarketingVersion, moment: number) => v.released <= moment;
   const numbersOut = (moment: number) => versions.filter((v) => isOut(v, moment)).map((v) => v.version);
   const start = app.marketing_first_used_time || now;
-  const floor = Math.max(...numbersOut(app.created_time), ...numbersOut(start), 1);
+  // What was not out by now is no floor: the clock may have been moved back.
+  const floor = Math.max(...numbersOut(Math.min(now, app.created_time)), ...numbersOut(Math.min(now, start)), 1);
   const alive = versions.filter((v) => isOut(v, now) && !(v.until !== undefined && now >= v.until)).map((v) => v.version);
   if (!numbersOut(now).includes(asked) || asked < floor) return "refused";
   if (alive.includes(asked)) return asked;
@@ -71,6 +72,17 @@ describe("marketing versions", () => {
     );
   });
 
+  test("D-80: with the clock moved back before an app's creation, the version of that time is served, and no advice names one of the future", () => {
+    const [feb2025, now] = [1_738_400_000, 1_790_000_000];
+    const app: VersionedApp = { created_time: now, marketing_first_used_time: 0, auto_upgrade: true };
+    const at = (asked: number, time: number, calendar = standardCalendar) =>
+      servedVersion({ rule: "marketing", asked, app, calendar, now: time, names: [], path: "/" });
+    expect(at(22, feb2025)).toEqual({ version: 22 });
+    expect(() => at(20, feb2025)).toThrow("v20.0 is not available to this app; use v22.0");
+    const ended = { ...standardCalendar, marketing: standardCalendar.marketing.map((one) => ({ ...one, until: one.until ?? now })) };
+    expect(() => at(23, now + 1, ended)).toThrow(/v23\.0 is not available to this app$/);
+  });
+
   test("VER-4a, D-03: a marketing request names a version, but for G1", () => {
     const app: VersionedApp = { created_time: 0, marketing_first_used_time: 1, auto_upgrade: true };
     const ask = (rule: "marketing" | "marketingOrCurrent") =>
@@ -95,6 +107,11 @@ describe("calendars", () => {
     expect(() => calendarWith(standardCalendar, versions("1970-07-09"))).toThrow("90 days");
     expect(calendarWith(standardCalendar, versions("1970-07-10")).marketing.map(({ version }) => version)).toEqual([1, 2]);
     expect(() => checkCalendar(standardCalendar)).not.toThrow();
+  });
+
+  test("D-80: a version that ends before it is released is refused", () => {
+    const marketing = [{ version: 25, released: 10 * DAY, until: 10 * DAY, affects: [] }];
+    expect(() => checkCalendar({ ...standardCalendar, marketing })).toThrow("is not after the release");
   });
 
   test("VER-7b, D-82: a migration's window is at least 90 days", () => {

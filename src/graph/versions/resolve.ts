@@ -73,10 +73,13 @@ function newestAt(versions: readonly MarketingVersion[], moment: number): Market
 
 /**
  * VER-5, D-81: below this an app's requests fail, without upgrade. VER-5c: what counts is the newest version at the app's
- * first marketing request, which is this one for an app that has made none; it is never older than the one at its creation.
+ * first marketing request, which is this one for an app that has made none; it is never older than the one at its creation. Where the
+ * clock was moved back before both, it is the newest version of now, because a later one does not exist yet.
  */
-const floorOf = ({ calendar, app, now }: Pick<VersionInput, "calendar" | "app" | "now">): Version =>
-  newestAt(calendar.marketing, Math.max(app.created_time, app.marketing_first_used_time === 0 ? now : app.marketing_first_used_time)).version;
+function floorOf({ calendar, app, now }: Pick<VersionInput, "calendar" | "app" | "now">): Version {
+  const firstUse = app.marketing_first_used_time === 0 ? now : app.marketing_first_used_time;
+  return newestAt(calendar.marketing, Math.min(now, Math.max(app.created_time, firstUse))).version;
+}
 
 function marketingVersion(input: VersionInput, asked: Version): ServedVersion {
   const { calendar, app, now, names } = input;
@@ -85,13 +88,14 @@ function marketingVersion(input: VersionInput, asked: Version): ServedVersion {
   const found = versions[at];
   if (found === undefined || found.released > now) throw versionDeprecated(`${formatVersion(asked)} is not a version of the marketing interface`);
   const floor = floorOf(input);
-  if (asked < floor)
-    throw versionDeprecated(`${formatVersion(asked)} is not available to this app; the oldest version that it may use is ${formatVersion(floor)}`);
   const isAvailable = ({ released, until }: MarketingVersion) => released <= now && (until === undefined || until > now);
+  // D-80: the advice names only a version that this app can request now.
+  const useful = versions.findLast((version) => version.version >= floor && isAvailable(version));
+  const advice = useful === undefined ? "" : `; use ${formatVersion(useful.version)}`;
+  if (asked < floor) throw versionDeprecated(`${formatVersion(asked)} is not available to this app${advice}`);
   if (isAvailable(found)) return { version: asked };
 
-  const refused = (why: string) =>
-    versionDeprecated(`${formatVersion(asked)} is deprecated and ${why}; use ${formatVersion(newestAt(versions, now).version)}`);
+  const refused = (why: string) => versionDeprecated(`${formatVersion(asked)} is deprecated and ${why}${advice}`);
   // VER-6e.
   if (!app.auto_upgrade) throw refused("the app has switched the automatic upgrade off");
   // VER-6a, VER-6c: to the next available version, unless one on the way changes this endpoint.

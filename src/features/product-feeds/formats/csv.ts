@@ -6,7 +6,7 @@
  */
 import Papa from "papaparse";
 import { fieldOf, type ItemField, type RawItem, requiredFields } from "../product-feeds.items.ts";
-import { COLUMNS_MAX, PIECE_CHARACTERS, ROW_CHARACTERS_MAX } from "../product-feeds.limits.ts";
+import { IN_VAIN_CHARACTERS_MAX, PIECE_CHARACTERS, ROW_CHARACTERS_MAX, VALUE_CHARACTERS_MAX } from "../product-feeds.limits.ts";
 import { FeedFileProblem, type RowReader, type RowSink } from "./rows.ts";
 
 /** After a bad row a piece is small, because the text after the next bad row is parsed again. */
@@ -23,10 +23,16 @@ export class CsvReader implements RowReader {
   #text = "";
   #line = 1;
   #pieceCharacters = PIECE_CHARACTERS;
-  /** The field of each column; undefined until the header is read. */
-  #columns: readonly (ItemField | undefined)[] | undefined;
+  /** Undefined until the header is read. */
+  #header: Header | undefined;
+  /** Text that may still be read in vain for the end of a quote. */
+  #patience = IN_VAIN_CHARACTERS_MAX;
   /** Reused for each row, to save a million objects. */
   readonly #raw: RawItem = {};
+  /** A row that is longer than the text is parsed again when the text has doubled, so that it is not parsed for each chunk. */
+  #enoughCharacters = 0;
+  /** The length of the last piece in which a row did not end; the next piece is longer. */
+  #triedCharacters = 0;
   /** The rest of the current line is skipped. */
   #isSkipping = false;
 
@@ -42,11 +48,12 @@ export class CsvReader implements RowReader {
 
   end(): void {
     this.#read(true);
-    if (this.#columns === undefined) throw new FeedFileProblem("the file is empty");
+    if (this.#header === undefined) throw new FeedFileProblem("the file is empty");
   }
 
   #read(isLast: boolean): void {
     while (this.#text !== "") {
+      if (!isLast && this.#text.length < this.#enoughCharacters) return;
       if (this.#isSkipping && !this.#skipLine()) return;
       const end = this.#endOfPiece(isLast);
       if (end === undefined) {
@@ -67,7 +74,7 @@ export class CsvReader implements RowReader {
     const { length } = this.#text;
     if (length > this.#pieceCharacters) {
       const inside = this.#text.lastIndexOf("\n", this.#pieceCharacters);
-      const end = inside > 0 ? inside : this.#text.indexOf("\n", this.#pieceCharacters);
+      const end = inside > this.#triedCharacters ? inside : this.#text.indexOf("\n", this.#pieceCharacters);
       if (end !== -1) return end;
     } else if (!isLast) {
       const end = this.#text.lastIndexOf("\n");
@@ -84,6 +91,8 @@ export class CsvReader implements RowReader {
     const { data, errors } = Papa.parse(piece, { delimiter: this.#delimiter, newline: "\n" });
     const error = errors.find(({ type }) => type === "Quotes");
     const whole = error?.row ?? data.length;
+    this.#enoughCharacters = 0;
+    this.#triedCharacters = 0;
     const first = this.#line;
     // A normal piece is shorter than the limit, so it contains no row that is too long.
     const isLong = piece.length > ROW_CHARACTERS_MAX;
@@ -102,17 +111,22 @@ export class CsvReader implements RowReader {
     const start = startOfLine(piece, this.#line - first);
     this.#text = this.#text.slice(start);
     // The piece ends in the middle of the row.
-    if (error.code === "MissingQuotes" && !isFileEnd && this.#text.length <= ROW_CHARACTERS_MAX) {
-      this.#pieceCharacters = ROW_CHARACTERS_MAX + 1;
+    const most = this.#patience > 0 ? ROW_CHARACTERS_MAX : VALUE_CHARACTERS_MAX;
+    const inVain = piece.length - start;
+    if (error.code === "MissingQuotes" && !isFileEnd && (isTextEnd ? this.#text.length : inVain) <= most) {
+      this.#pieceCharacters = Math.max(2 * inVain, VALUE_CHARACTERS_MAX + 1);
+      this.#triedCharacters = inVain;
+      if (isTextEnd && inVain > VALUE_CHARACTERS_MAX) this.#enoughCharacters = 2 * inVain;
       return !isTextEnd;
     }
+    if (inVain > VALUE_CHARACTERS_MAX) this.#patience -= inVain;
     this.#badLine(error.code === "MissingQuotes" ? UNCLOSED : TEXT_AFTER_QUOTE);
     return true;
   }
 
   /** Reports and skips the first line of the text; the next row starts on the next line. */
   #badLine(reason: string): void {
-    if (this.#columns === undefined) throw new FeedFileProblem(`the header cannot be read: line ${this.#line}: ${reason}`);
+    if (this.#header === undefined) throw new FeedFileProblem(`the header cannot be read: line ${this.#line}: ${reason}`);
     this.#sink.bad(this.#line, reason);
     this.#pieceCharacters = CAREFUL_CHARACTERS;
     this.#isSkipping = true;
@@ -133,22 +147,20 @@ export class CsvReader implements RowReader {
   #takeRow(line: number, values: readonly string[], isLong: boolean): void {
     const last = values.length - 1;
     if (last === 0 && values[0]?.trim() === "") return;
-    if (this.#columns === undefined) {
-      this.#columns = columnsOf(values);
+    if (this.#header === undefined) {
+      this.#header = headerOf(values);
       return;
     }
-    if (last >= this.#columns.length && values.slice(this.#columns.length).some((value) => value.trim() !== "")) {
-      this.#sink.bad(line, `has ${values.length} values for ${this.#columns.length} columns`);
+    const { width, columns } = this.#header;
+    if (last >= width && values.slice(width).some((value) => value.trim() !== "")) {
+      this.#sink.bad(line, `has ${values.length} values for ${width} columns`);
       return;
     }
     if (isLong && values.reduce((length, value) => length + value.length, 0) > ROW_CHARACTERS_MAX - last) {
       this.#sink.bad(line, TOO_LONG);
       return;
     }
-    for (let at = 0; at < this.#columns.length; at++) {
-      const field = this.#columns[at];
-      if (field !== undefined) this.#raw[field] = values[at] ?? "";
-    }
+    for (const { field, at } of columns) this.#raw[field] = values[at] ?? "";
     this.#sink.row(line, this.#raw);
   }
 }
@@ -169,9 +181,15 @@ function startOfLine(text: string, count: number): number {
   return start;
 }
 
-/** Throws `FeedFileProblem` for a header without the required fields, with a field twice, or with too many columns. */
-function columnsOf(names: readonly string[]): (ItemField | undefined)[] {
-  if (names.length > COLUMNS_MAX) throw new FeedFileProblem(`the header has more than ${COLUMNS_MAX} columns`);
+interface Header {
+  /** Of all columns. */
+  readonly width: number;
+  /** Those that an item has; a row costs nothing for others. */
+  readonly columns: readonly { readonly field: ItemField; readonly at: number }[];
+}
+
+/** Throws `FeedFileProblem` for a header without the required fields, or with a field twice. */
+function headerOf(names: readonly string[]): Header {
   const meanings = names.map(fieldOf);
   const best = new Map<ItemField, number>();
   for (const meaning of meanings) {
@@ -182,5 +200,8 @@ function columnsOf(names: readonly string[]): (ItemField | undefined)[] {
   }
   const missing = requiredFields.filter((field) => !best.has(field));
   if (missing.length > 0) throw new FeedFileProblem(`the header has no column for ${missing.join(", ")}`);
-  return meanings.map((meaning) => (meaning !== undefined && best.get(meaning.field) === meaning.rank ? meaning.field : undefined));
+  const columns = meanings.flatMap((meaning, at) =>
+    meaning !== undefined && best.get(meaning.field) === meaning.rank ? [{ field: meaning.field, at }] : [],
+  );
+  return { width: names.length, columns };
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import type { RawItem } from "../product-feeds.items.ts";
-import { ROW_CHARACTERS_MAX } from "../product-feeds.limits.ts";
+import { ROW_CHARACTERS_MAX, VALUE_CHARACTERS_MAX } from "../product-feeds.limits.ts";
 import { type Bytes, textOf } from "./bytes.ts";
 import { FeedTextReader } from "./formats.ts";
 import type { FeedFormat } from "./rows.ts";
@@ -115,6 +115,21 @@ describe("D-56: CSV and TSV", () => {
         { line: 5, id: "c" },
         { line: 6, id: "d" },
         { line: 7, id: "e" },
+      ]);
+    }
+  });
+
+  test("an unknown column is never an error, however many there are and however long its values", async () => {
+    const html = `"${'<p>a ""quoted"" line</p>\n'.repeat(8_000)}"`;
+    const many = Array.from({ length: 3_000 }, (_, at) => `unknown_${at}`).join(",");
+    const lines = [`html,plain,${HEADER},${many}`, `${html},${"x".repeat(200_000)},${csvRow("a")}`, `,,${csvRow("b")}`, `${html},,${csvRow("c")}`];
+    for (const size of [1 << 14, 1 << 20]) {
+      const found = await read(lines.join("\n"), { size });
+      expect(found.bad).toEqual([]);
+      expect(idsOf(found)).toEqual([
+        { line: 2, id: "a" },
+        { line: 8_003, id: "b" },
+        { line: 8_004, id: "c" },
       ]);
     }
   });
@@ -262,10 +277,14 @@ describe("D-56: RSS and Atom", () => {
     const bomb = `<!DOCTYPE rss [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;">]><rss><channel><item><title>&b;</title></item></channel></rss>`;
     expect(await problemOf(bomb)).toContain("not well-formed");
     expect(await problemOf(`<rss><channel><item><title>${"x".repeat(9 * ROW_CHARACTERS_MAX)}`, { size: 1 << 14 })).toContain("is longer than");
-    const long = `<rss><channel><item><title>${"x".repeat(2 * ROW_CHARACTERS_MAX)}</title></item><item><guid>b</guid></item></channel></rss>`;
+    const long = `<rss><channel><item><title>${"x".repeat(2 * VALUE_CHARACTERS_MAX)}</title></item><item><guid>b</guid></item></channel></rss>`;
     const found = await read(long);
-    expect(found.bad).toEqual([{ line: 1, reason: `is longer than ${ROW_CHARACTERS_MAX} characters` }]);
-    expect(idsOf(found)).toEqual([{ line: 1, id: "b" }]);
+    expect(found.bad).toEqual([]);
+    // Of the long text a reader keeps what shows that it is too long for its field.
+    expect(found.rows.map(({ retailer_id, name = "" }) => ({ retailer_id, isLong: name.length > VALUE_CHARACTERS_MAX }))).toEqual([
+      { retailer_id: undefined, isLong: true },
+      { retailer_id: "b", isLong: false },
+    ]);
   });
 });
 

@@ -1,7 +1,7 @@
 /** JSON lines: one object on each line. */
-import { fieldOf, type ItemField, type RawItem } from "../product-feeds.items.ts";
+import { fieldOf, type ItemField, isRequired, type RawItem } from "../product-feeds.items.ts";
 import { ROW_CHARACTERS_MAX } from "../product-feeds.limits.ts";
-import { FeedFileProblem, type RowReader, type RowSink } from "./rows.ts";
+import { FeedFileProblem, type RowReader, type RowSink, type Warning } from "./rows.ts";
 
 export class JsonLinesReader implements RowReader {
   readonly #sink: RowSink;
@@ -47,14 +47,14 @@ export class JsonLinesReader implements RowReader {
       this.#sink.bad(line, `is longer than ${ROW_CHARACTERS_MAX} characters`);
       return;
     }
-    const raw = rawOf(text);
-    if (typeof raw === "string") this.#sink.bad(line, raw);
-    else this.#sink.row(line, raw);
+    const read = readLine(text);
+    if (typeof read === "string") this.#sink.bad(line, read);
+    else this.#sink.row(line, read.raw, read.warnings);
   }
 }
 
 /** Returns the values by field, or the reason why the line is bad. */
-function rawOf(text: string): RawItem | string {
+function readLine(text: string): { readonly raw: RawItem; readonly warnings: readonly Warning[] } | string {
   let object: unknown;
   try {
     object = JSON.parse(text);
@@ -64,6 +64,7 @@ function rawOf(text: string): RawItem | string {
   if (typeof object !== "object" || object === null || Array.isArray(object)) return "is not a JSON object";
   const raw: RawItem = {};
   const ranks = new Map<ItemField, number>();
+  const warnings: Warning[] = [];
   for (const [key, value] of Object.entries(object)) {
     const meaning = fieldOf(key);
     if (meaning === undefined || value === null || (ranks.get(meaning.field) ?? meaning.rank) < meaning.rank) continue;
@@ -71,7 +72,8 @@ function rawOf(text: string): RawItem | string {
     if (typeof value === "string") raw[meaning.field] = value;
     // JSON.parse loses digits above 2^53.
     else if (typeof value === "number" && Math.abs(value) <= Number.MAX_SAFE_INTEGER) raw[meaning.field] = String(value);
-    else return `${meaning.field} is not a string`;
+    else if (isRequired(meaning.field)) return `${meaning.field} is not a string`;
+    else warnings.push({ field: meaning.field, reason: "is not a string" });
   }
-  return raw;
+  return { raw, warnings };
 }

@@ -1,12 +1,18 @@
 /** The interface of file readers. They pass rows to a sink with the line on which the row starts; a bad row does not stop them. */
-import type { RawItem } from "../product-feeds.items.ts";
+import type { ItemField, RawItem } from "../product-feeds.items.ts";
 
 export const feedFormats = ["csv", "tsv", "xml", "jsonl"] as const;
 export type FeedFormat = (typeof feedFormats)[number];
 
+/** A value that costs only itself: the item is kept without it (D-141). */
+export interface Warning {
+  readonly field: ItemField;
+  readonly reason: string;
+}
+
 export interface RowSink {
-  /** `line` counts from 1. The reader reuses `raw` for the next row. */
-  row(line: number, raw: RawItem): void;
+  /** `line` counts from 1. The reader reuses `raw` for the next row. `warnings` are of values that the reader left out. */
+  row(line: number, raw: RawItem, warnings?: readonly Warning[]): void;
   /** A row that the reader cannot parse. */
   bad(line: number, reason: string): void;
 }

@@ -6,13 +6,13 @@
  */
 import { SaxesParser } from "saxes";
 import { type FieldMeaning, fieldOf, type ItemField, type RawItem } from "../product-feeds.items.ts";
-import { ROW_CHARACTERS_MAX } from "../product-feeds.limits.ts";
+import { ROW_CHARACTERS_MAX, VALUE_CHARACTERS_MAX } from "../product-feeds.limits.ts";
 import { FeedFileProblem, type RowReader, type RowSink } from "./rows.ts";
 
 const ROOTS = new Set(["rss", "feed", "rdf"]);
 const ROWS = new Set(["item", "entry"]);
-/** Of one tag or text, which the parser keeps in memory: the longest row with every character written as an entity. */
-const UNBROKEN_CHARACTERS_MAX = 8 * ROW_CHARACTERS_MAX;
+/** Of one tag or text, which the parser keeps in memory: the longest value with every character written as an entity, or a long unknown one. */
+const UNBROKEN_CHARACTERS_MAX = Math.max(8 * VALUE_CHARACTERS_MAX, ROW_CHARACTERS_MAX);
 
 type Attributes = Readonly<Record<string, string>>;
 
@@ -25,7 +25,6 @@ interface OpenRow {
   /** The field of the open element. */
   field: ItemField | undefined;
   text: string;
-  characters: number;
 }
 
 const localName = (name: string): string => name.slice(name.indexOf(":") + 1).toLowerCase();
@@ -74,7 +73,7 @@ export class XmlReader implements RowReader {
     const row = this.#row;
     if (row === undefined) {
       if (!ROWS.has(name)) return;
-      this.#row = { line: this.#parser.line, depth: this.#depth, raw: {}, ranks: new Map(), field: undefined, text: "", characters: 0 };
+      this.#row = { line: this.#parser.line, depth: this.#depth, raw: {}, ranks: new Map(), field: undefined, text: "" };
       return;
     }
     const picture = pictureOf(name, attributes);
@@ -93,8 +92,7 @@ export class XmlReader implements RowReader {
     if (row !== undefined && this.#depth === row.depth + 1 && row.field !== undefined) set(row, fieldOf(name) as FieldMeaning, row.text);
     if (row !== undefined && this.#depth === row.depth) {
       this.#row = undefined;
-      if (row.characters > ROW_CHARACTERS_MAX) this.#sink.bad(row.line, `is longer than ${ROW_CHARACTERS_MAX} characters`);
-      else this.#sink.row(row.line, row.raw);
+      this.#sink.row(row.line, row.raw);
     }
     // Atom: `<author><name>…</name><email>…</email></author>`; only the name is used.
     if (row?.field === "author" && this.#depth === row.depth + 2) {
@@ -108,8 +106,8 @@ export class XmlReader implements RowReader {
     this.#resetUnbroken();
     const row = this.#row;
     if (row?.field === undefined) return;
-    row.characters += text.length;
-    if (row.characters <= ROW_CHARACTERS_MAX) row.text += text;
+    // One that is longer still shows that it is too long for its field.
+    if (row.text.length <= VALUE_CHARACTERS_MAX) row.text += text;
   }
 }
 

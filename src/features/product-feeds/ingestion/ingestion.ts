@@ -9,9 +9,9 @@ import type { Transaction } from "#storage/database";
 import { certain } from "#storage/outcomes";
 import { type Bytes, textOf } from "../formats/bytes.ts";
 import { FeedTextReader } from "../formats/formats.ts";
-import { FeedFileProblem, type FeedFormat, type RowSink } from "../formats/rows.ts";
+import { FeedFileProblem, type FeedFormat, type RowSink, type Warning } from "../formats/rows.ts";
 import { findItems, insertItems, type NewItem, overwriteItem } from "../items.store.ts";
-import { BadItem, type ItemField, type RawItem, readItem, textOfItem } from "../product-feeds.items.ts";
+import { BadItem, type ItemField, type RawItem, readRow } from "../product-feeds.items.ts";
 import { BAD_ROWS_KEPT_MAX, ROWS_MAX, ROWS_PER_WRITE } from "../product-feeds.limits.ts";
 import { showGeneration } from "../product-feeds.store.ts";
 import { endUpload, type RunningUpload, saveCounts, type UploadCounts } from "./uploads.store.ts";
@@ -30,7 +30,7 @@ interface ReadItem extends NewItem {
   readonly line: number;
 }
 
-/** A bad or repeated row in the report. */
+/** A bad or repeated row in the report, or a value that was left out. */
 export interface RowError {
   readonly line: number;
   readonly retailer_id?: string;
@@ -51,9 +51,10 @@ export class Ingestion implements RowSink {
   readonly #counts: { -readonly [count in keyof UploadCounts]: number } = {
     ...{ rows: 0, items: 0, items_added: 0, items_replaced: 0, items_removed: 0, bad_rows: 0, duplicates: 0 },
   };
-  /** The first of each. Two lists, because a duplicate is found when it is written, after later rows were read. */
+  /** The first of each. A duplicate is found when it is written, after later rows were read. */
   readonly #badRows: RowError[] = [];
   readonly #duplicates: RowError[] = [];
+  readonly #warnings: RowError[] = [];
   #writes = 0;
   #reader: FeedTextReader | undefined;
   /** Items that are not written yet: full groups, and the group that is being filled. */
@@ -93,17 +94,17 @@ export class Ingestion implements RowSink {
     return this.#end("failed", undefined, problem);
   }
 
-  row(line: number, raw: RawItem): void {
+  row(line: number, raw: RawItem, warnings: readonly Warning[] = []): void {
     this.#countRow();
-    const item = readItem(raw);
-    const text = item instanceof BadItem ? item : textOfItem(item);
-    if (item instanceof BadItem || text instanceof BadItem) {
-      const { field, reason } = (item instanceof BadItem ? item : text) as BadItem;
+    const item = readRow(raw, ({ field, reason }) => this.#warn(line, raw, { field, reason }));
+    if (item instanceof BadItem) {
+      const { field, reason } = item;
       this.#refuse({ line, ...idOf(raw), ...(field === undefined ? {} : { field }), reason });
       return;
     }
+    for (const warning of warnings) this.#warn(line, raw, warning);
     const position = this.#hasLines() ? line : this.#counts.rows;
-    this.#group.push({ id: this.#world.ids.mint(), retailer_id: item.retailer_id, position, item: text, line });
+    this.#group.push({ id: this.#world.ids.mint(), retailer_id: item.retailer_id, position, item: item.text, line });
     if (this.#group.length < ROWS_PER_WRITE) return;
     this.#groups.push(this.#group);
     this.#group = [];
@@ -121,6 +122,12 @@ export class Ingestion implements RowSink {
   #refuse(error: RowError): void {
     this.#counts.bad_rows++;
     if (this.#badRows.length < BAD_ROWS_KEPT_MAX) this.#badRows.push(error);
+  }
+
+  /** D-141: the item is kept without the value. */
+  #warn(line: number, raw: RawItem, { field, reason }: { readonly field: ItemField | undefined; readonly reason: string }): void {
+    if (this.#warnings.length >= BAD_ROWS_KEPT_MAX) return;
+    this.#warnings.push({ line, ...idOf(raw), ...(field === undefined ? {} : { field }), reason: `${reason}; the item is kept without it` });
   }
 
   /** Whether each row has a line of its own. */
@@ -171,7 +178,7 @@ export class Ingestion implements RowSink {
       ? { ...this.#counts, items_removed: this.#shown.item_count - this.#counts.items_replaced }
       : // The feed contains no item of a failed file.
         { ...this.#counts, items: 0, items_added: 0, items_replaced: 0 };
-    const found = [...this.#badRows, ...this.#duplicates].sort((one, other) => one.line - other.line);
+    const found = [...this.#badRows, ...this.#duplicates, ...this.#warnings].sort((one, other) => one.line - other.line);
     const errors = JSON.stringify(found.slice(0, BAD_ROWS_KEPT_MAX));
     await this.#world.database.write(async (tx) => {
       if (!(await saveCounts(tx, this.#upload, counts))) throw new UploadLost();
