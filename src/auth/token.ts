@@ -22,6 +22,10 @@ export interface Token {
   readonly revoked_at: number;
 }
 
+/** D-11: the app may no longer read data of the person whom the token stands for. */
+export const isDataAccessOver = ({ data_access_expires_at }: Token, nowSeconds: number): boolean =>
+  data_access_expires_at !== 0 && data_access_expires_at <= nowSeconds;
+
 /** The node that `me` stands for (D-02). */
 export function principalOf(token: Token): NodeId {
   switch (token.type) {

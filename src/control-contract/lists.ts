@@ -1,7 +1,7 @@
 /** Lists of the control API: `{data: […], paging: {next?}}`; `next` is the address of the following page. */
+
 import { type TSchema, Type } from "typebox";
 import type { OpenWorld } from "#graph/worlds/open-world";
-import { GraphError } from "#kernel/errors";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import { badRequest } from "./errors.ts";
 import type { ControlRequest } from "./route.ts";
@@ -42,10 +42,7 @@ export async function respondWithList<T>(
 }
 
 function keyOf(world: OpenWorld, list: string, cursor: string): readonly string[] {
-  try {
-    return JSON.parse(world.cursors.open(`control ${list}`, cursor, "after", 1)[0] as string) as string[];
-  } catch (error) {
-    if (error instanceof GraphError) throw badRequest("after is not a cursor of this list", "after");
-    throw error;
-  }
+  const key = world.cursors.open(`control ${list}`, cursor, 1)?.[0];
+  if (key === undefined) throw badRequest("after is not a cursor of this list", "after");
+  return JSON.parse(key) as string[];
 }

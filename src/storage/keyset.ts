@@ -18,6 +18,8 @@ export interface PageRequest {
   /** The key before or after the page; at most one of the two. */
   readonly after?: readonly string[] | undefined;
   readonly before?: readonly string[] | undefined;
+  /** The row of the key itself belongs to the page: the way back from a page beyond an end. */
+  readonly isInclusive?: boolean;
 }
 
 export interface ListPage<R> {
@@ -36,7 +38,7 @@ export async function readPage<R extends Row>(reader: Reader, select: Sql, order
   // One extra row shows whether more rows follow. The neighbour itself, if it still exists, shows that rows precede.
   const values = key === undefined ? [page.limit + 1] : [...key, page.limit + 2];
   const found = await reader.all<R>(append(select, tailOf(order, isBackward, key === undefined ? "none" : "from"), values));
-  const isNeighbourThere = key !== undefined && found[0] !== undefined && isSame(order.keyOf(found[0]), key);
+  const isNeighbourThere = key !== undefined && page.isInclusive !== true && found[0] !== undefined && isSame(order.keyOf(found[0]), key);
   if (isNeighbourThere) found.shift();
   const hasMore = found.length > page.limit;
   if (hasMore) found.length = page.limit;
@@ -45,7 +47,8 @@ export async function readPage<R extends Row>(reader: Reader, select: Sql, order
   const first = found[0];
   const last = found[found.length - 1];
   if (first === undefined || last === undefined) {
-    return { rows: [], hasPrevious: false, hasNext: false };
+    const hasBack = key !== undefined && (await exists(reader, select, order, key, !isBackward, "from"));
+    return { rows: [], hasPrevious: hasBack && !isBackward, hasNext: hasBack && isBackward };
   }
   const firstKey = order.keyOf(first);
   const lastKey = order.keyOf(last);
@@ -62,8 +65,9 @@ async function exists<R extends Row>(
   order: KeysetOrder<R>,
   key: readonly SqlValue[],
   isBackward: boolean,
+  start: "from" | "beyond" = "beyond",
 ): Promise<boolean> {
-  return (await reader.get(append(select, tailOf(order, isBackward, "beyond"), [...key, 1]))) !== undefined;
+  return (await reader.get(append(select, tailOf(order, isBackward, start), [...key, 1]))) !== undefined;
 }
 
 /** Where a page begins: at the end of the list, at the key, or after it. */

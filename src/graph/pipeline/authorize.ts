@@ -3,9 +3,10 @@ import type { AppFacts } from "#auth/app-facts";
 import { type AuthorizationCheck, authorizationCheck, authorize, canSeeNode } from "#auth/authorize";
 import { type Credential, missingCredential, type Presented, schemeFor } from "#auth/credentials";
 import type { NodeRef } from "#auth/node-ref";
-import type { Scheme } from "#auth/schemes";
+import { placeNames, type Scheme } from "#auth/schemes";
+import { isDataAccessOver } from "#auth/token";
 import { tokenOfApp } from "#auth/tokens";
-import { invalidParameter, tokenMissing } from "#kernel/errors";
+import { invalidParameter, tokenExpired, tokenMissing } from "#kernel/errors";
 import type { World } from "../worlds/world.ts";
 import type { Caller } from "./caller.ts";
 import type { Incoming, Resolved, Versioned, Visible } from "./stages.ts";
@@ -62,10 +63,13 @@ function checkFor(world: World, credentials: readonly Credential[], app: AppFact
  * rejects with, what is missing (a place, a proof, a scope, a task), or the rate that is used up (D-22).
  */
 export function authorizeCaller(
-  { request, world }: Incoming,
-  { endpoint: { access }, credentials, dead, caller, subject, check }: Versioned,
+  { request, world, now }: Incoming,
+  { method, endpoint: { access }, credentials, dead, caller, subject, check }: Versioned,
 ): readonly AuthorizationCheck[] | Promise<readonly AuthorizationCheck[]> {
   const used = countingCredentials(schemeFor(access.scheme, world.profile), access.scheme === "pageMessaging", { credentials, dead, caller });
+  // What is read of an app, or of a token, is no data of a person.
+  const over = method === "GET" && subject.type !== "app" ? used.find(({ token }) => isDataAccessOver(token, now)) : undefined;
+  if (over !== undefined) throw tokenExpired(placeNames[over.place]);
   const proof = request.query.appsecret_proof ?? request.body.appsecret_proof;
   for (const { value, token } of used) world.tokens.checkProof(proof, value, token, caller.app);
   const counting = used === credentials ? check : checkFor(world, used, caller.app, subject);

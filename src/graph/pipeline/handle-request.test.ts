@@ -179,7 +179,10 @@ onEachDatabase("the pipeline", (database) => {
     for (const limit of ["0", "-1", "abc", "1.5", ""]) expect((await with_({ limit })).body.error_data.parameter).toBe("limit");
     for (const after of ["x", "", "!!!", "AAAAAAAAAAAAAAAA"]) expect((await with_({ after })).body.error_data.parameter).toBe("after");
     const { after } = (await with_({})).body.paging.cursors;
-    expect((await with_({ after })).body).toEqual({ data: [], paging: { cursors: {} } });
+    const beyond = (await with_({ after })).body;
+    expect(beyond).toEqual({ data: [], paging: { cursors: {}, previous: expect.any(String) } });
+    const back = requestOfLink(beyond.paging.previous);
+    expect((await plaza.get(back.path, { ...all("page"), query: back.query })).body.data).toEqual([{ id: "5001", name: "vip" }]);
     expect((await with_({ after, before: after })).body.code).toBe(100);
     const foreign = await plaza.get("/v26.0/2001/personas", { ...all("page"), query: { ...all("page").query, after } });
     expect(foreign.body.error_data.parameter).toBe("after");
@@ -206,6 +209,16 @@ onEachDatabase("the pipeline", (database) => {
     expect(front.body.paging.previous).toBeUndefined();
     const bearerOnly = await (await open({ profile: "clients" })).get(labels, { bearer: "page", query: { limit: "1" } });
     expect(JSON.stringify(bearerOnly.body.paging)).not.toContain("token");
+  });
+
+  test("D-32, D-41: a limit of the body stays in the links, and a batch's links carry what its requests did", async () => {
+    const plaza = await open();
+    for (let i = 0; i < 4; i++) await plaza.post(labels, { token: "page", body: { page_label_name: `n${i}` } });
+    const first = await plaza.get(labels, { ...all("page"), body: { limit: "2", fields: "name" } });
+    expect(requestOfLink(first.body.paging.next).query).toMatchObject({ limit: "2", fields: "name", access_token: "page" });
+    const batch = JSON.stringify([{ method: "GET", relative_url: `${labels.slice(1)}?fields=name`, body: "limit=2" }]);
+    const [part] = (await plaza.post("/v26.0", { ...all("page"), body: { batch } })).body;
+    expect(requestOfLink(JSON.parse(part.body).paging.next)).toEqual(requestOfLink(first.body.paging.next));
   });
 
   test("D-33: selections nest, id is always there, and what is not a field is refused", async () => {

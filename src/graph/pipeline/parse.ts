@@ -1,5 +1,6 @@
 /** The step `parse`: the request's text against the contract. Nothing is read from the store, and nothing after it refuses a parameter's form. */
 import type { AuthorizationCheck } from "#auth/authorize";
+import { isDataAccessOver } from "#auth/token";
 import { BoundedMap } from "#kernel/bounded-map";
 import { invalidParameter } from "#kernel/errors";
 import { parseSelection, type Selection } from "#kernel/selection";
@@ -82,7 +83,9 @@ export function parse(incoming: Incoming, versioned: Versioned, check: readonly 
   }
   const request: OperationRequest = { node, params, caller, version, world, graphRequest, isMigrated };
   if (contract.kind === "read") return { kind: "read", request, served: served as ServedOf<"read"> };
-  return writeOf(request, served as ServedOf<"write">, selection, access);
+  // D-11: what is written is written, and nothing is read back of a person whose data the app may no longer read.
+  const isReadable = !check.some(({ input }) => isDataAccessOver(input.token, incoming.now));
+  return writeOf(request, served as ServedOf<"write">, isReadable ? selection : undefined, access);
 }
 
 /** A wrong selection is refused before anything is written. An intake reads nothing back. */

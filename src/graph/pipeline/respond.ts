@@ -79,7 +79,9 @@ async function itemsLater({ request, served, projection, access }: ParsedList, {
 }
 
 function envelope({ request, served, name }: ParsedList, found: ListResult<Row>, data: readonly Record<string, unknown>[]): unknown {
-  const paging = pagingOf(found, name, request.world.cursors, request.graphRequest, served.contract.cursorsOnly === true);
+  const { page, graphRequest, world } = request;
+  const isCursorsOnly = served.contract.cursorsOnly === true;
+  const paging = pagingOf(found, { list: name, cursors: world.cursors, page, request: graphRequest, isCursorsOnly });
   return found.extras === undefined ? { data, paging } : { data, paging, ...found.extras };
 }
 

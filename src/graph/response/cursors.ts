@@ -1,6 +1,5 @@
 /** Cursors (D-30): opaque, signed, URL-safe; they hold the sort key of a row and work only with the list that they come from. */
 import { hash } from "node:crypto";
-import { invalidParameter } from "#kernel/errors";
 
 /** 72 bits of signature: a cursor reveals and permits nothing that its list does not, so guessing one gains nothing. */
 const SIGNATURE_CHARACTERS = 12;
@@ -19,12 +18,11 @@ export class Cursors {
     return this.#signature(list, encoded) + encoded;
   }
 
-  /** `parameter` is `before` or `after`, for the error. */
-  open(list: string, cursor: string, parameter: string, columns: number): readonly string[] {
-    const refused = () => invalidParameter(parameter, "is not a cursor of this list");
-    if (cursor.length > CURSOR_CHARACTERS_MAX) throw refused();
+  /** The key; undefined for what is no cursor of the list. */
+  open(list: string, cursor: string, columns: number): readonly string[] | undefined {
+    if (cursor.length > CURSOR_CHARACTERS_MAX) return undefined;
     const encoded = cursor.slice(SIGNATURE_CHARACTERS);
-    if (encoded === "" || !isSame(this.#signature(list, encoded), cursor.slice(0, SIGNATURE_CHARACTERS))) throw refused();
+    if (encoded === "" || !isSame(this.#signature(list, encoded), cursor.slice(0, SIGNATURE_CHARACTERS))) return undefined;
     const text = Buffer.from(encoded, "base64url").toString();
     return columns === 1 ? [text] : (JSON.parse(text) as string[]);
   }

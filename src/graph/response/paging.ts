@@ -15,10 +15,21 @@ export function readPageRequest(params: Parameters, list: string, cursors: Curso
   const { before, after } = params;
   if (before !== undefined && after !== undefined) throw invalidParameter("before", "cannot be combined with after");
   const limit = readLimit(params.limit);
-  if (after !== undefined) return { limit, after: readCursor(after, "after", list, cursors, columns) };
-  if (before !== undefined) return { limit, before: readCursor(before, "before", list, cursors, columns) };
-  return { limit };
+  if (after !== undefined) return { limit, ...keyOf(after, "after", list, cursors, columns) };
+  return before === undefined ? { limit } : { limit, ...keyOf(before, "before", list, cursors, columns) };
 }
+
+/** Where the row of the key belongs to the page, its cursor was signed so: those are the links of an empty page. */
+function keyOf(value: unknown, parameter: "before" | "after", list: string, cursors: Cursors, columns: number): Omit<PageRequest, "limit"> {
+  const text = typeof value === "string" ? value : "";
+  const key = cursors.open(list, text, columns);
+  if (key !== undefined) return { [parameter]: key };
+  const whole = cursors.open(withItself(list), text, columns);
+  if (whole === undefined) throw invalidParameter(parameter, "is not a cursor of this list");
+  return { [parameter]: whole, isInclusive: true };
+}
+
+const withItself = (list: string): string => `${list} with itself`;
 
 function readLimit(value: unknown): number {
   if (value === undefined) return LIMIT_DEFAULT;
@@ -27,35 +38,67 @@ function readLimit(value: unknown): number {
   return Math.min(Number(text), LIMIT_MAX);
 }
 
-function readCursor(value: unknown, parameter: "before" | "after", list: string, cursors: Cursors, columns: number): readonly string[] {
-  if (typeof value !== "string" || value === "") throw invalidParameter(parameter, "is not a cursor of this list");
-  return cursors.open(list, value, parameter, columns);
-}
-
 export interface Paging {
   cursors: { before?: string; after?: string };
   previous?: string;
   next?: string;
 }
 
-export function pagingOf(page: ListPage<unknown>, list: string, cursors: Cursors, request: GraphRequest, isCursorsOnly: boolean): Paging {
-  const { firstKey, lastKey } = page;
-  if (firstKey === undefined || lastKey === undefined) return { cursors: {} };
+export interface ListAddress {
+  /** What its cursors belong to. */
+  readonly list: string;
+  readonly cursors: Cursors;
+  readonly page: PageRequest;
+  readonly request: GraphRequest;
+  readonly isCursorsOnly: boolean;
+}
+
+export function pagingOf(found: ListPage<unknown>, address: ListAddress): Paging {
+  const { list, cursors, request, isCursorsOnly } = address;
+  const { firstKey, lastKey } = found;
+  if (firstKey === undefined || lastKey === undefined) return pagingOfEmpty(found, address);
   const before = cursors.sign(list, firstKey);
-  const after = page.rows.length === 1 ? before : cursors.sign(list, lastKey);
-  if (isCursorsOnly) {
-    // D-35: the end is a page without `after`, the beginning one without `before`.
-    return { cursors: { ...(page.hasPrevious ? { before } : {}), ...(page.hasNext ? { after } : {}) } };
-  }
+  const after = found.rows.length === 1 ? before : cursors.sign(list, lastKey);
   const paging: Paging = { cursors: { before, after } };
-  if (!page.hasPrevious && !page.hasNext) return paging;
-  // D-32: absolute, with every query parameter of the request; the caller's token stands in it only when it came in the query.
-  const kept = withoutCursors(request.queryText);
-  const link = `${request.baseUrl}${request.path}?${kept === "" ? "" : `${kept}&`}`;
+  // D-35: the end is a page without items.
+  if (isCursorsOnly || (!found.hasPrevious && !found.hasNext)) return paging;
+  const link = linkOf(request);
   // A cursor holds only URL-safe characters, so it needs no encoding.
-  if (page.hasPrevious) paging.previous = `${link}before=${before}`;
-  if (page.hasNext) paging.next = `${link}after=${after}`;
+  if (found.hasPrevious) paging.previous = `${link}before=${before}`;
+  if (found.hasNext) paging.next = `${link}after=${after}`;
   return paging;
+}
+
+/** D-31: an empty page beyond an end links back to the rows at that end. */
+function pagingOfEmpty({ hasPrevious, hasNext }: ListPage<unknown>, { list, cursors, page, request, isCursorsOnly }: ListAddress): Paging {
+  const paging: Paging = { cursors: {} };
+  const key = page.after ?? page.before;
+  if (isCursorsOnly || key === undefined) return paging;
+  const cursor = cursors.sign(withItself(list), key);
+  if (hasPrevious) paging.previous = `${linkOf(request)}before=${cursor}`;
+  if (hasNext) paging.next = `${linkOf(request)}after=${cursor}`;
+  return paging;
+}
+
+/** D-32: absolute, with every parameter of the request; the caller's token stands in it only when it came in the query. */
+function linkOf(request: GraphRequest): string {
+  const kept = withBody(withoutCursors(request.queryText), request.body);
+  return `${request.baseUrl}${request.path}?${kept === "" ? "" : `${kept}&`}`;
+}
+
+/** Of a body they are no part of the list: credentials, cursors, and what made the request one of several. */
+const notKept = new Set(["access_token", "oauth_token", "appsecret_proof", "before", "after", "method", "ids", "batch", "include_headers"]);
+
+/** D-41: the body's parameters win over those of the query, and `next` asks for the same list. */
+function withBody(queryText: string, body: Parameters): string {
+  let kept: URLSearchParams | undefined;
+  for (const name in body) {
+    if (notKept.has(name)) continue;
+    const value = body[name];
+    kept ??= new URLSearchParams(queryText);
+    kept.set(name, typeof value === "string" ? value : JSON.stringify(value));
+  }
+  return kept === undefined ? queryText : kept.toString();
 }
 
 function withoutCursors(queryText: string): string {

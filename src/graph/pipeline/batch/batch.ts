@@ -111,7 +111,7 @@ function requestFor(part: BatchRequest, batch: GraphRequest, results: ReadonlyMa
     ...batch,
     method: part.method,
     path: versionedPath(path, batch.path),
-    queryText,
+    queryText: bringsToken ? queryText : withTokens(queryText, tokensOf(batch.query)),
     query: bringsToken ? own : { ...tokensOf(batch.query), ...own },
     body: bringsToken ? body : { ...tokensOf(batch.body), ...body },
     files: batch.files,
@@ -132,6 +132,12 @@ function versionedPath(path: string, batchPath: string): string {
 const jsonText = (value: string): string => JSON.stringify(value).slice(1, -1);
 
 const formOf = (text: string): Record<string, unknown> => Object.fromEntries(new URLSearchParams(text));
+
+/** D-32: links of the response carry what serves the request. */
+function withTokens(queryText: string, tokens: Record<string, unknown>): string {
+  const pairs = Object.entries(tokens).map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
+  return [...(queryText === "" ? [] : [queryText]), ...pairs].join("&");
+}
 
 function tokensOf(parameters: Parameters): Record<string, unknown> {
   const tokens: Record<string, unknown> = {};
