@@ -1,4 +1,4 @@
-/** A callback on loopback that does as a test tells it: it answers handshakes and POSTs, and keeps what it was sent. */
+/** A callback on loopback that a test steers: it responds to handshakes and POSTs, and keeps what was sent. */
 import { afterThisTest } from "./cleanup.ts";
 
 interface Post {
@@ -17,11 +17,11 @@ export interface Receiver {
   /** The handshakes that came: mode and verify token. */
   readonly handshakes: { mode: string | null; verifyToken: string | null }[];
   readonly posts: Post[];
-  /** What a POST is answered, 200 by default; `count` is how many have come. */
+  /** The response to a POST, 200 by default; `count` is how many have come. */
   response: (post: Post, count: number) => Response | Promise<Response>;
 }
 
-/** `handshake` says what a handshake is answered, by default the challenge. */
+/** `handshake` makes the response to a handshake, by default the challenge. */
 export function startReceiver(handshake: (challenge: string) => Response | Promise<Response> = (challenge) => new Response(challenge)): Receiver {
   const handshakes: Receiver["handshakes"] = [];
   const posts: Post[] = [];

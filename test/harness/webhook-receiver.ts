@@ -1,6 +1,6 @@
 /**
- * A receiver as somebody else would write it, in a process of its own: it checks both signatures of each POST, one of them
- * with the standardwebhooks package, answers some with 500, and tells at `/log` what it took.
+ * A receiver as an app's developer would write it, in a process of its own: it checks both signatures of each POST, one of them
+ * with the standardwebhooks package, responds to some with 500, and lists at `/log` what it has received.
  */
 import { createHmac } from "node:crypto";
 import { Webhook } from "standardwebhooks";
