@@ -1,9 +1,9 @@
-/** Plaza's side of `lanes`: as many callbacks as apps, all at the sink; `hangs` as third argument: the first of them never responds. */
+/** Plaza's side of `lanes`: as many callbacks as apps, all at the sink; with `hangs` as third argument the first of them never responds. */
 import { message, openWebhookEngine } from "./webhook-engine.ts";
 
 const CALLBACKS = 1_000;
 const [sink = "", folder = "", first = ""] = Bun.argv.slice(2);
-const fixture = await openWebhookEngine(
+const engine = await openWebhookEngine(
   folder,
   (account) => String(1_000 + (Number(account) % CALLBACKS)),
   (app) => (app === "1000" && first === "hangs" ? `${sink}/hang` : `${sink}/hook/${app}`),
@@ -16,7 +16,7 @@ async function pace(perSecond: number, seconds: number): Promise<void> {
   const before = made;
   for (let elapsed = 0; elapsed < seconds * 1_000; elapsed = performance.now() - from) {
     const due = before + Math.floor((elapsed / 1_000) * perSecond);
-    for (; made < due; made++) void fixture.emit(String(1_000_000 + made), message(performance.timeOrigin + performance.now()));
+    for (; made < due; made++) void engine.emit(String(1_000_000 + made), message(performance.timeOrigin + performance.now()));
     await Bun.sleep(1);
   }
 }

@@ -1,4 +1,4 @@
-/** The webhook engine of Plaza alone, on a folder as in production: features that response from memory, everything else as it is. */
+/** The webhook engine of Plaza alone, on a folder as in production: ports that answer from memory, everything else as it is. */
 import { chatappAccounts } from "#features/chatapp-accounts";
 import { Jobs } from "#jobs/jobs";
 import { jobMigrations } from "#jobs/jobs.migrations";
@@ -16,7 +16,7 @@ import { silentObserver } from "#webhooks/observer";
 import { Webhooks } from "#webhooks/webhooks";
 import { webhookMigrations } from "#webhooks/webhooks.migrations";
 
-export interface DeliveryDeps {
+export interface BenchEngine {
   readonly database: Database;
   readonly webhooks: Webhooks;
   /** POSTs that were taken, and the events in them. */
@@ -25,8 +25,8 @@ export interface DeliveryDeps {
   emit(account: string, payload: object): Promise<void>;
 }
 
-/** `appOf`: who is subscribed to an account; `urlOf`: the app's callback. */
-export async function openWebhookEngine(folder: string, appOf: (account: string) => string, urlOf: (app: string) => string): Promise<DeliveryDeps> {
+/** `appOf`: the app that is subscribed to an account; `urlOf`: its callback. */
+export async function openWebhookEngine(folder: string, appOf: (account: string) => string, urlOf: (app: string) => string): Promise<BenchEngine> {
   const database = await openDatabase({ data: folder, world: "bench", migrations: [jobMigrations, webhookMigrations] });
   const sealer = new Sealer(deriveKey(new Uint8Array(32).fill(7), "sealed secrets"));
   const sealed_secret = sealer.seal("s3cret");
@@ -82,17 +82,17 @@ export const message = (sent_ms: number): object => ({
   sent_ms,
 });
 
-export function startCallers(fixture: DeliveryDeps): void {
+export function startCallers(engine: BenchEngine): void {
   let made = 0;
   let paused: Promise<void> | undefined;
   const pause = async (): Promise<void> => {
-    while (made - fixture.taken.updates > BACKLOG_MAX / 2) await Bun.sleep(5);
+    while (made - engine.taken.updates > BACKLOG_MAX / 2) await Bun.sleep(5);
     paused = undefined;
   };
   const caller = async (): Promise<void> => {
     for (;;) {
-      if (made - fixture.taken.updates > BACKLOG_MAX) paused ??= pause();
-      if (paused === undefined) await fixture.emit(String(1_000_000 + (made++ % ACCOUNTS)), message(performance.timeOrigin + performance.now()));
+      if (made - engine.taken.updates > BACKLOG_MAX) paused ??= pause();
+      if (paused === undefined) await engine.emit(String(1_000_000 + (made++ % ACCOUNTS)), message(performance.timeOrigin + performance.now()));
       else await paused;
     }
   };

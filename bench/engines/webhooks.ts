@@ -4,7 +4,7 @@ import { message, openWebhookEngine, startCallers } from "./webhook-engine.ts";
 /** A few apps with much traffic; `lanes` has a thousand with little. */
 const CALLBACKS = 16;
 const [sink = "", folder = ""] = Bun.argv.slice(2);
-const fixture = await openWebhookEngine(
+const engine = await openWebhookEngine(
   folder,
   (account) => String(1_001 + (Number(account) % CALLBACKS)),
   (app) => `${sink}/hook/${app}`,
@@ -12,14 +12,14 @@ const fixture = await openWebhookEngine(
 let isBusy = false;
 
 async function round(seconds: number): Promise<object> {
-  if (!isBusy) startCallers(fixture);
+  if (!isBusy) startCallers(engine);
   isBusy = true;
-  const [posts, updates, cpu, from] = [fixture.taken.posts, fixture.taken.updates, process.cpuUsage(), performance.now()];
+  const [posts, updates, cpu, from] = [engine.taken.posts, engine.taken.updates, process.cpuUsage(), performance.now()];
   await Bun.sleep(seconds * 1_000);
   const used = process.cpuUsage(cpu);
-  const made = fixture.taken.posts - posts;
+  const made = engine.taken.posts - posts;
   const elapsed = (performance.now() - from) / 1_000;
-  return { per_second: made / elapsed, cpu_us: (used.user + used.system) / made, updates_per_post: (fixture.taken.updates - updates) / made };
+  return { per_second: made / elapsed, cpu_us: (used.user + used.system) / made, updates_per_post: (engine.taken.updates - updates) / made };
 }
 
 async function pace(perSecond: number, seconds: number): Promise<object> {
@@ -27,7 +27,7 @@ async function pace(perSecond: number, seconds: number): Promise<object> {
   let made = 0;
   for (let elapsed = 0; elapsed < seconds * 1_000; elapsed = performance.now() - from) {
     const due = Math.floor((elapsed / 1_000) * perSecond);
-    for (; made < due; made++) void fixture.emit(String(1_000_000 + made), message(performance.timeOrigin + performance.now()));
+    for (; made < due; made++) void engine.emit(String(1_000_000 + made), message(performance.timeOrigin + performance.now()));
     await Bun.sleep(1);
   }
   return { made };

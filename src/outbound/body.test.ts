@@ -114,7 +114,7 @@ describe("a response that is taken as it comes", () => {
     expect(text).toBe("whole");
   });
 
-  test("other statuses are kept and not taken, and a longer answer than is wanted is cut", async () => {
+  test("other statuses are kept and not taken, and a longer response than is wanted is cut", async () => {
     let parts = 0;
     const count: TakeBody = async ({ length }) => {
       parts += length;

@@ -28,7 +28,7 @@ function serve(
   return server.port as number;
 }
 
-/** Answers each connection's first bytes with these, byte for byte. */
+/** Responds to what each connection sends with these bytes. */
 async function serveBytes(response: (request: string) => readonly (string | Buffer)[] | undefined, then: "close" | "keep" = "keep"): Promise<number> {
   const server: Server = createServer((socket) => {
     socket.on("error", () => {});
@@ -171,7 +171,7 @@ describe("D-64: names that lead to inner addresses", () => {
     let asked = 0;
     const client = clientOf({
       rules: outside,
-      // TEST-NET is reserved, so a public address stands for "elsewhere"; nobody answers there.
+      // TEST-NET is reserved, so a public address stands for "elsewhere"; nothing responds there.
       resolve: async () => (asked++ === 0 ? ["93.184.216.34"] : ["127.0.0.1"]),
     });
     const requests = [1, 2, 3].map(() =>
@@ -221,7 +221,7 @@ describe("responses", () => {
   });
 
   test.each([
-    ["never answers", []],
+    ["never responds", []],
     ["stops in its headers", ["HTTP/1.1 200 OK\r\ncontent-le"]],
     ["stops in its body", ["HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n12345"]],
     ["sends a byte now and then", Array.from({ length: 400 }, (_, at) => (at === 0 ? "HTTP/1.1 200 OK\r\nx-a: " : "a"))],

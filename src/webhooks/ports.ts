@@ -1,6 +1,6 @@
 /**
- * What the webhook engine must know of other features: who gets an event, an app's callback and secrets, its overrides. The features
- * register these readers by name (`kernel/ports.ts`).
+ * What the webhook engine asks of features: which apps get an event, an app's callback and secrets, its overrides. The features
+ * register these ports by name (`kernel/ports.ts`).
  */
 import { appFact } from "#auth/tokens";
 import type { NodeId } from "#kernel/ids";
@@ -24,7 +24,7 @@ interface WebhookSubscribers {
   subscribersOf(reader: Reader, event: EventFacts, nowMs: number): Promise<readonly NodeId[]>;
 }
 
-/** An app as the webhook engine sees it. The feature says `tx.invalidate(appFact, id)` when anything of it changes. */
+/** An app as the webhook engine sees it. Its feature calls `tx.invalidate(appFact, id)` when any of it changes. */
 export interface WebhookApp {
   /** Its default callback for events of an object (D-60). */
   readonly callbacks: Readonly<Partial<Record<WebhookObject, AppCallback>>>;
@@ -65,7 +65,7 @@ const subscriberPorts = {
 
 const NO_OVERRIDES = { account: undefined, phone: undefined } as const;
 
-/** Asks the readers, and keeps what apps say of themselves until it changes. */
+/** Asks the ports, and keeps the facts of apps until they change. */
 export class WebhookFacts {
   readonly #ports: PortRegistry;
   readonly #apps: FactCache<WebhookApp>;

@@ -66,7 +66,7 @@ export class Webhooks {
     await eitherWay(this.make(tx, field, event));
   }
 
-  /** The same; answers the deliveries that it made, one for each app that gets the event. */
+  /** The same; returns the ids of the deliveries that it made, one for each app that gets the event. */
   async make<S extends TSchema>(tx: Transaction, field: WebhookField<S>, event: WebhookEvent<S>): Promise<readonly string[]> {
     const stored = await storeEvent(this.#outbox, tx, field, event);
     if (stored.deliveries.length > 0) tx.afterCommit(() => this.dispatcher.arrived(stored));
@@ -84,12 +84,12 @@ export class Webhooks {
     tx.afterCommit(() => this.dispatcher.lookAgain());
   }
 
-  /** The app's callback or one of its overrides changed: what waits finds its new way, also from a callback that is paused. */
+  /** The app's callback or one of its overrides changed: what waits takes its new route, also from a callback that is paused. */
   async routesChanged(tx: Transaction, app: string): Promise<void> {
     await this.deps.jobs.schedule(tx, { kind: rerouteJob, key: app, dueMs: this.deps.clock.nowMs() });
   }
 
-  /** What `routesChanged` has asked for. */
+  /** The job that `routesChanged` schedules. */
   async reroute(app: string): Promise<void> {
     await rerouteApp(this.#outbox, this.deps.database, app);
     this.dispatcher.lookAgain();

@@ -17,7 +17,7 @@ export interface Receiver {
   /** The handshakes that came: mode and verify token. */
   readonly handshakes: { mode: string | null; verifyToken: string | null }[];
   readonly posts: Post[];
-  /** What a POST is answered, 200 by default; `count` is how many have come. */
+  /** The response to a POST, 200 by default; `count` is how many have come. */
   response: (post: Post, count: number) => Response | Promise<Response>;
 }
 

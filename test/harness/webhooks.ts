@@ -24,7 +24,7 @@ import { movedClock } from "./work-database.ts";
 
 export const fixtureMigrations = [jobMigrations, webhookMigrations];
 
-/** What the features would answer; a test changes it at will (and says `routesChanged` where a feature would). */
+/** What the features would return. A test changes it, and calls `routesChanged` where a feature would. */
 export interface Features {
   subscribers: (event: EventFacts) => readonly string[];
   readonly apps: Map<string, { url?: string; isVerified?: boolean; secret: string; previous?: { secret: string; until_ms: number } }>;

@@ -6,7 +6,7 @@ import { afterThisTest } from "#harness/cleanup";
 import { GuardedClient } from "../client.ts";
 import type { OutboundRequest } from "../request.ts";
 
-/** Returns nothing until `answer` is called. */
+/** The server responds when `response` is called. */
 async function open() {
   const waiting: (() => void)[] = [];
   let connections = 0;

@@ -14,11 +14,11 @@ const ANSWER_BYTES_MAX = 1_024;
 const CHALLENGE_MAX = 2 ** 47;
 
 /**
- * Resolves when the URL answered with the challenge. Throws `handshakeFailed` (2200) when it may not be called, does not
- * answer, or answers with another status than 200, and `challengeMismatch` (2201) when it answers something else.
+ * Resolves when the URL has returned the challenge. Throws `handshakeFailed` (2200) when it may not be called, does not respond,
+ * or responds with another status than 200, and `challengeMismatch` (2201) when it returns another body.
  */
 export async function verifyCallback(client: GuardedClient, url: string, verifyToken: string): Promise<void> {
-  // random: whoever could foresee it would pass without holding the URL.
+  // random: a challenge that can be foreseen proves nothing.
   const challenge = String(randomInt(1_000_000_000, CHALLENGE_MAX));
   let response: OutboundResponse;
   try {

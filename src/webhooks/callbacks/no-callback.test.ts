@@ -76,8 +76,10 @@ onBothDatabases("events of an app without a working callback", (kind) => {
       { id: head.id, members: 0, status: 0 },
     ]);
     features.apps.set("1001", { url: receiver.url, secret: "s" }).set("1002", { url: other.url, secret: "t" });
-    await database.write(async (tx) => ["1001", "1002"].forEach((app) => tx.invalidate("app", app)));
-    for (const app of ["1001", "1002"]) await rerouted(fixture, app);
+    for (const app of ["1001", "1002"]) {
+      await database.write(async (tx) => tx.invalidate("app", app));
+      await rerouted(fixture, app);
+    }
     await fixture.loop.runDue();
     expect({ first: valuesAt(receiver), second: valuesAt(other) }).toEqual({ first: [{ n: 1 }], second: [{ n: 1 }] });
   });

@@ -1,4 +1,4 @@
-/** All webhook fields that there are: subscriptions, routing, delivery, the control API and the documents go by it. */
+/** All webhook fields: subscriptions, routing, delivery, the control API and the documents read them here. */
 import type { WebhookField, WebhookObject } from "./field.ts";
 
 export class FieldCatalogue {
@@ -20,7 +20,7 @@ export class FieldCatalogue {
     return this.#byObject.get(object)?.get(field);
   }
 
-  /** For a field that a schema or a definition promises. */
+  /** For a field that a schema or a definition guarantees. */
   read(object: WebhookObject, field: string): WebhookField {
     const found = this.find(object, field);
     if (found === undefined) throw new Error(`${object} has no webhook field ${field}`);
@@ -36,12 +36,12 @@ export class FieldCatalogue {
     return this.find(field.object, field.field) === field;
   }
 
-  /** False for a field that there is no more. */
+  /** False for a field that no longer exists. */
   isHonouringOverrides({ object, field }: { readonly object: string; readonly field: string }): boolean {
     return this.find(object, field)?.honoursOverrides === true;
   }
 
-  /** As most are, for a stored event whose field there is no more. */
+  /** Like most fields, if the field of a stored event no longer exists. */
   carriedIn({ object, field }: { readonly object: string; readonly field: string }): WebhookField["carriedIn"] {
     return this.find(object, field)?.carriedIn ?? "changes";
   }

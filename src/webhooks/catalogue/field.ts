@@ -1,6 +1,6 @@
 /**
- * A webhook field as data: what it belongs to, how it stands in an entry, whether it follows overrides, what it carries, and an
- * example. The feature whose noun it is defines it in `x.webhooks.ts` and gives it to `emit`, which takes no other payload.
+ * A webhook field as data: its object, its place in an entry, whether it follows overrides, its payload, and an example. The feature
+ * that owns its noun defines it in `x.webhooks.ts` and gives it to `emit`, which takes no other payload.
  */
 import { type Static, type TSchema, Type } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
@@ -10,7 +10,7 @@ import type { NodeId } from "#kernel/ids";
 export const webhookObjects = ["social", "chatapp_business_account", "page"] as const;
 export type WebhookObject = (typeof webhookObjects)[number];
 
-/** What an example is of. */
+/** The event that an example shows. */
 export interface ExampleEvent {
   readonly entity: NodeId;
   readonly phone: NodeId | undefined;
@@ -18,7 +18,7 @@ export interface ExampleEvent {
   readonly nowMs: number;
 }
 
-/** What most fields are need not be said: carried in `changes`, without overrides. */
+/** The defaults are what most fields are: carried in `changes`, without overrides. */
 interface FieldWords<S extends TSchema> {
   readonly object: WebhookObject;
   readonly field: string;
@@ -28,7 +28,7 @@ interface FieldWords<S extends TSchema> {
   readonly honoursOverrides?: boolean;
   /** Without what belongs to the envelope. */
   readonly payload: S;
-  /** For trying a receiver out: recognisable as made up. */
+  /** For trying a receiver out; recognisable as made up. */
   example(event: ExampleEvent): Static<S>;
   readonly clauses?: readonly string[];
   readonly summary: string;
@@ -46,7 +46,7 @@ export const defineWebhookField = <S extends TSchema>(words: FieldWords<S>): Web
 /** A node's id in a payload. */
 export const payloadId = Type.String({ pattern: "^[1-9][0-9]*$" });
 
-/** Of whatever an example names beside its entity. */
+/** The id of everything that an example names beside its entity. */
 export const EXAMPLE_ID = "1000000000000001";
 
 export interface PayloadProblem {
@@ -74,7 +74,7 @@ function problemOf(validator: Validator, payload: unknown): PayloadProblem {
   let problem = "does not keep its contract";
   for (const { keyword, instancePath, message, params } of validator.Errors(payload)) {
     const steps = instancePath.split("/");
-    // A key that is not known is told of by the object that holds it. Of a union, the alternative that fits furthest was meant.
+    // The object that holds an unknown key reports it. Of a union, the alternative that fits furthest was meant.
     if (keyword === "boolean" || steps.length <= deepest.length) continue;
     deepest = steps;
     const allowed = "allowedValues" in params ? `: ${params.allowedValues.join(", ")}` : "";

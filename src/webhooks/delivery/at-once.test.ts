@@ -20,7 +20,7 @@ const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
 };
 
 onBothDatabases("events that are sent at once", (kind) => {
-  /** Has delivered one event to each account, so that its session and its lane are known. */
+  /** Has delivered an event, so that its session is stored and its queue known. */
   async function open() {
     const receiver = startReceiver();
     const store = await newWorkStore(kind, fixtureMigrations);

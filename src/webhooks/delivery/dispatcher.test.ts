@@ -139,7 +139,7 @@ onBothDatabases("D-62: deliveries", (kind) => {
     expect(attempts[3]).toEqual({ time_ms: expect.any(Number), callback: row?.lane, status: 500, latency_ms: expect.any(Number), answer: "not now" });
   });
 
-  test("whoever waits a whole step of the table has seen the retry", async () => {
+  test("after a whole step of the table its retry has been made", async () => {
     const { fixture, receiver } = await open();
     receiver.response = () => new Response(null, { status: 503 });
     await fixture.emit("4001", { n: 1 });

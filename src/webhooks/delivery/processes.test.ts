@@ -59,7 +59,7 @@ onBothDatabases("deliveries and processes", (kind) => {
     ]);
   });
 
-  test("whatever a receiver answers, every event ends delivered or failed, no delivered one comes twice, and first attempts keep the order", async () => {
+  test("whatever a receiver responds, every event ends delivered or failed, no delivered one comes twice, and first attempts keep the order", async () => {
     const receiver = startReceiver();
     const fixture = openWebhooks(await (await newWorkStore(kind, fixtureMigrations)).open(), { features: newFeatures(receiver.url) });
     let base = 0;

@@ -1,7 +1,7 @@
 /**
- * When a delivery that failed is tried again (D-62), in ms after its first attempt; a replay begins anew. The waits are
- * shortened by up to a tenth, never lengthened, so that deliveries that failed together spread, and whoever waits a whole
- * step has seen the retry.
+ * When a delivery that failed is tried again (D-62), in ms after its first attempt; a replay begins anew. Each wait is shortened
+ * by up to a tenth, so that deliveries that failed together spread; it is never lengthened, so that after a whole step the retry
+ * has been made.
  */
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

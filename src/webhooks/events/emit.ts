@@ -1,4 +1,4 @@
-/** An event enters the outbox in the transaction of its cause, once, with a delivery for each app that gets it (D-62). */
+/** Stores an event in the transaction of its cause, once, with a delivery for each app that gets it (D-62). */
 import type { Static, TSchema } from "typebox";
 import type { Clock } from "#kernel/clock";
 import type { IdMinter, NodeId } from "#kernel/ids";
@@ -36,7 +36,7 @@ interface SentAtOnce {
   readonly fence: number;
 }
 
-/** What came of an event, for each app that gets it. */
+/** What was stored of an event. */
 export interface Stored {
   readonly deliveries: readonly string[];
   /** To be sent after the commit. */
@@ -79,7 +79,7 @@ export async function storeEvent(outbox: Outbox, tx: Transaction, field: Webhook
     const queue = route.to === "nowhere" ? NO_CALLBACK : (callbacks.peekId(app, route.url) ?? (await callbacks.idFor(tx, app, route.url)));
     const id = ids.mint();
     const fence = queue === NO_CALLBACK ? undefined : outbox.fenceForNew(queue);
-    // The order of an entity holds by what the database says of it, whatever this process remembers.
+    // The database decides on the order of an entity, whatever this process remembers.
     if (fence !== undefined && !(await hasQueued(tx, queue, row.entity))) {
       const claimed = { ...row, id, event: row.id, app, lane: queue, members: 0, first_attempt_ms: nowMs, tries: 0, attempts: "[]" };
       await insertSending(tx, claimed, fence);
@@ -93,12 +93,12 @@ export async function storeEvent(outbox: Outbox, tx: Transaction, field: Webhook
   return { deliveries, atOnce, queues };
 }
 
-/** After the commit: an event that is rolled back never was. */
+/** After the commit: an event that is rolled back never happened. */
 function report({ observer }: Outbox, tx: Transaction, { object, field }: WebhookField, entity: NodeId, { path, problem }: PayloadProblem): void {
   tx.afterCommit(() => observer.payloadBroken({ object, field, entity, path, problem }));
 }
 
-/** False: the event cannot be sent, since nothing says how it stands in an entry. */
+/** False: the event cannot be sent, since nothing says where it stands in an entry. */
 function isKnown(outbox: Outbox, tx: Transaction, field: WebhookField, { entity, payload }: WebhookEvent): boolean {
   if (!outbox.fields.has(field)) {
     report(outbox, tx, field, entity, { path: "", problem: "is not sent: its field is none of the catalogue" });

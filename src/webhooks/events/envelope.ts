@@ -1,4 +1,4 @@
-/** The body of a delivery, as bytes that never change over its attempts: it is made again from what is stored (D-62). */
+/** The body of a delivery. It is made again from what is stored at each attempt, and its bytes never change (D-62). */
 
 export interface Update {
   /** `entry[].id`: the account or page. */
@@ -24,7 +24,7 @@ const isAscii = (text: string): boolean => /^[\u0000-\u007f]*$/.test(text);
 
 /**
  * `{object, entry: [{id, time, changes|messaging: […]}]}`. Updates that follow each other with the same entity, second and
- * kind share an entry, so the order is kept. `object` and field names are the catalogue's, so nothing of them needs escaping.
+ * kind share an entry, so the order is kept. `object` and field names are the catalogue's, so they need no escaping.
  */
 export function envelopeOf(object: string, updates: readonly Update[]): string {
   let text = "";

@@ -1,4 +1,4 @@
-/** What people read of deliveries, and send again. A delivery that travels in another's POST is part of that one. */
+/** What people read of deliveries, and replay. A delivery that travels in another one's POST is part of that one. */
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, type SqlValue, sql } from "#storage/sql";
@@ -45,7 +45,7 @@ export function listDeliveries(reader: Reader, { statuses, callback, field }: De
   const narrow = (tail: string, ...values: SqlValue[]) => {
     select = append(select, tail, values);
   };
-  // Numbers of the program's own, not the caller's.
+  // These numbers are the program's, not the caller's.
   if (statuses !== undefined) narrow(`AND d.status IN (${statuses.join(", ")})`);
   if (callback !== undefined) narrow(isCallbackId(callback) ? "AND d.lane = ?" : "AND c.url = ?", callback);
   if (field !== undefined) narrow(`AND (e.field = ? OR ${HAS_MEMBER_OF})`, field, field);
@@ -103,7 +103,7 @@ export function listReplayable(
   return reader.all<ReplayableRow>(append(of, "ORDER BY d.id LIMIT ?", [limit]));
 }
 
-/** What has ended begins its retry table anew; a retry that waits is due at once; what is under way or waits for its first attempt is let be. */
+/** A delivery that has ended begins its retry table anew, a retry that waits is due at once, any other delivery is left alone. */
 export async function saveReplay(tx: Transaction, id: string, nowMs: number): Promise<void> {
   await tx.runAny(sql`
     UPDATE webhook_deliveries SET status = 0, retry_due_ms = ${nowMs}, first_attempt_ms = ${nowMs}, tries = 0, ended_ms = NULL

@@ -1,7 +1,7 @@
 /** Counts attempts by callback and field, for `/metrics`. */
 import type { AttemptSeen, BrokenPayload } from "../observer.ts";
 
-/** Upper edges in ms: receivers answer in a few, and have 15 s (D-62). */
+/** Upper edges in ms: most receivers respond in a few, and they have 15 s (D-62). */
 export const ATTEMPT_EDGES_MS: readonly number[] = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 15_000];
 
 export interface AttemptMetrics {

@@ -1,4 +1,4 @@
-/** A delivery as people see it: its state, and where it waits, why. */
+/** A delivery as people see it: its state, and if it waits, why. */
 import type { Reader } from "#storage/database";
 import type { FieldCatalogue } from "../catalogue/catalogue.ts";
 import type { Attempt } from "../delivery/attempts.ts";
@@ -9,7 +9,7 @@ import { type DeliveryRow, listEventsOf } from "./list.store.ts";
 export const deliveryStatuses = { waiting: 0, sending: SENDING, delivered: DELIVERED, failed: FAILED } as const;
 export type DeliveryStatus = keyof typeof deliveryStatuses;
 
-/** Why it waits, or did not arrive. */
+/** Why it waits, or has failed. */
 type DeliveryReason = "queued" | "retry" | "callback_paused" | "no_callback" | "callback_not_verified" | "gone" | "gave_up";
 
 export interface DeliveryView {
