@@ -128,7 +128,8 @@ interface Listener {
 }
 
 function listenGraph(config: Config, log: Log, world: OpenWorld, registry: Registry, isPortShared: boolean): Promise<GraphServer> {
-  const onUnexpected: RequestDeps["onUnexpected"] = (error, trace_id) => log.error({ trace_id, ...errorFields(error) }, "a request failed unexpectedly");
+  const onUnexpected: RequestDeps["onUnexpected"] = (error, trace_id) =>
+    log.error({ trace_id, ...errorFields(error) }, "a request failed unexpectedly");
   const deps: RequestDeps = { registry, traceId, onUnexpected };
   return serveGraph({
     hostname: config.host,

@@ -1,6 +1,6 @@
 /**
  * HTTP/1.1 on the runtime's sockets, with connections that are kept. It is not `fetch`, because that costs more CPU a delivery,
- * keeps 64 connections, and takes responses that are not valid HTTP: docs/dependencies.md has the figures.
+ * keeps 64 connections, and takes responses that are not valid HTTP: docs/dependencies.md has the measurements.
  */
 import type { OutboundResponse } from "../request.ts";
 import { RequestFailed } from "../request.ts";

@@ -9,7 +9,7 @@ import { RequestFailed } from "#outbound/request";
 /** D-61. */
 const HANDSHAKE_MS_MAX = 10_000;
 /** The challenge is ten digits; a page of HTML in its place is no response. */
-const ANSWER_BYTES_MAX = 1_024;
+const RESPONSE_BYTES_MAX = 1_024;
 /** Ten digits that nobody guesses who did not see them. */
 const CHALLENGE_MAX = 2 ** 47;
 
@@ -28,7 +28,7 @@ export async function verifyCallback(client: GuardedClient, url: string, verifyT
       moreQuery: `hub.mode=subscribe&hub.challenge=${challenge}&hub.verify_token=${encodeURIComponent(verifyToken)}`,
       headers: { Accept: "*/*", "User-Agent": "plaza" },
       deadlineMs: HANDSHAKE_MS_MAX,
-      responseBytesMax: ANSWER_BYTES_MAX,
+      responseBytesMax: RESPONSE_BYTES_MAX,
     });
   } catch (error) {
     if (error instanceof CallbackRefused || error instanceof RequestFailed) throw handshakeFailed(error.message);

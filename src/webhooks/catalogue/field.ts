@@ -19,7 +19,7 @@ export interface ExampleEvent {
 }
 
 /** The defaults are what most fields are: carried in `changes`, without overrides. */
-interface FieldWords<S extends TSchema> {
+interface FieldDefinition<S extends TSchema> {
   readonly object: WebhookObject;
   readonly field: string;
   /** `changes`: `{field, value}` (HOOK-16, D-62); `messaging`: the payload itself (HOOK-5, HOOK-11). */
@@ -34,9 +34,9 @@ interface FieldWords<S extends TSchema> {
   readonly summary: string;
 }
 
-export type WebhookField<S extends TSchema = TSchema> = Required<FieldWords<S>>;
+export type WebhookField<S extends TSchema = TSchema> = Required<FieldDefinition<S>>;
 
-export const defineWebhookField = <S extends TSchema>(words: FieldWords<S>): WebhookField<S> => ({
+export const defineWebhookField = <S extends TSchema>(words: FieldDefinition<S>): WebhookField<S> => ({
   carriedIn: "changes",
   honoursOverrides: false,
   clauses: [],

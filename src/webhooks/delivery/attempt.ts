@@ -16,9 +16,9 @@ import { signatureHeaders } from "./signing.ts";
 
 /** D-62. */
 const DEADLINE_MS = 15_000;
-const ANSWER_BYTES_MAX = 64 * 1024;
+const RESPONSE_BYTES_MAX = 64 * 1024;
 /** Of the response, enough to recognise an error page. */
-const ANSWER_KEPT_BYTES = 256;
+const RESPONSE_KEPT_BYTES = 256;
 const GONE = 410;
 
 export async function attemptDelivery(deps: DeliveryDeps, claimed: Claimed): Promise<Outcome> {
@@ -59,7 +59,7 @@ async function send(deps: DeliveryDeps, { row, members, firstMs }: Claimed, url:
       headers: { "Content-Type": "application/json", "User-Agent": "plaza", ...headers },
       body,
       deadlineMs: DEADLINE_MS,
-      responseBytesMax: ANSWER_BYTES_MAX,
+      responseBytesMax: RESPONSE_BYTES_MAX,
       isStatusEnough: true,
     });
     const { status } = response;
@@ -92,7 +92,7 @@ function failure(deps: DeliveryDeps, row: ClaimedRow, firstMs: number, attempt: 
 // time: as above.
 const since = (startMs: number): number => Math.round((performance.now() - startMs) * 10) / 10;
 
-const startOf = (body: Buffer): string => body.toString("utf8", 0, ANSWER_KEPT_BYTES);
+const startOf = (body: Buffer): string => body.toString("utf8", 0, RESPONSE_KEPT_BYTES);
 
 const updateOf = (fields: FieldCatalogue, { object, field, entity, time_ms, payload }: EventRow): Update => ({
   entity,

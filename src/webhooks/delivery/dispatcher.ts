@@ -61,7 +61,7 @@ export class DeliveryDispatcher implements WorkSource {
 
   /**
    * The fence for a delivery that is being stored, where it may be sent as soon as its transaction has committed: its queue has
-   * room, and nothing waits there. Undefined: it must wait to be claimed, because another process could claim it too.
+   * capacity, and nothing waits there. Undefined: it must wait to be claimed, because another process could claim it too.
    */
   fenceForNew(queue: string): number | undefined {
     const { loop } = this.#options;
@@ -123,7 +123,7 @@ export class DeliveryDispatcher implements WorkSource {
 
   /**
    * Reports deliveries that have been overdue for half a minute of real time, and claims them. Called at any other time it
-   * compares with the call before.
+   * compares with the request before.
    */
   async checkOverdue(monotonicMs: number): Promise<void> {
     const { database, clock, observer, loop } = this.#options;
@@ -135,7 +135,7 @@ export class DeliveryDispatcher implements WorkSource {
     ];
     for (const one of this.#overdue.compare(oldest, monotonicMs)) {
       const { queue, delivery, isRetry } = one;
-      if (!(await this.#queues.hasRoom(queue, isRetry))) continue;
+      if (!(await this.#queues.hasCapacity(queue, isRetry))) continue;
       if (!isRetry && (await isBehindAnother(database.reader, delivery))) continue;
       observer.deliveryOverdue(one);
       if (isRetry) this.#queues.get(queue).retryWaits(nowMs);

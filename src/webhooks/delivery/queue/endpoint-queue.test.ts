@@ -79,15 +79,15 @@ test("a receiver that is spared gets one request when its time is over, unless s
   expect(wanted(queue, { monotonicMs: 1_000 })).toEqual({ firsts: 5, retries: 2 });
 });
 
-test("room says whether what waits could be claimed, whatever is known to wait", () => {
-  const room = (queue: EndpointQueue) => ({ firsts: queue.hasRoom(false, capacity()), retries: queue.hasRoom(true, capacity()) });
+test("the capacity says whether what waits could be claimed, whatever is known to wait", () => {
+  const capacityOf = (queue: EndpointQueue) => ({ firsts: queue.hasCapacity(false, capacity()), retries: queue.hasCapacity(true, capacity()) });
   const queue = new EndpointQueue("7", 0);
-  expect(room(queue)).toEqual({ firsts: true, retries: true });
+  expect(capacityOf(queue)).toEqual({ firsts: true, retries: true });
   for (let n = 0; n < 4; n++) queue.hold(claimed(), false);
-  expect(room(queue)).toEqual({ firsts: false, retries: true });
+  expect(capacityOf(queue)).toEqual({ firsts: false, retries: true });
   const spared = new EndpointQueue("7", 0);
   for (let n = 0; n < 22; n++) spared.failed(false, 100, 0);
-  expect(room(spared)).toEqual({ firsts: false, retries: false });
+  expect(capacityOf(spared)).toEqual({ firsts: false, retries: false });
 });
 
 test("what does not fit into the window is sent in its order as slots become free", () => {

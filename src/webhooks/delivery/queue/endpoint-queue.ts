@@ -98,15 +98,15 @@ export class EndpointQueue {
 
   /** Undefined: nothing can be claimed before a held delivery ends. */
   requestClaim(capacity: Capacity): ClaimRequest | undefined {
-    const firsts = this.#hasFirsts ? this.#roomForFirsts(capacity) : 0;
-    const retries = this.#isRetryDue(capacity.nowMs) ? this.#roomForRetries(capacity, firsts) : 0;
+    const firsts = this.#hasFirsts ? this.#capacityForFirsts(capacity) : 0;
+    const retries = this.#isRetryDue(capacity.nowMs) ? this.#capacityForRetries(capacity, firsts) : 0;
     if (firsts + retries === 0) return undefined;
     return { queue: this.id, firsts, retries, busy: this.#entities, fromEntity: this.#nextEntity };
   }
 
   /** Whether a delivery that waits could be claimed, whatever is known to wait. */
-  hasRoom(isRetry: boolean, capacity: Capacity): boolean {
-    return (isRetry ? this.#roomForRetries(capacity, 0) : this.#roomForFirsts(capacity)) > 0;
+  hasCapacity(isRetry: boolean, capacity: Capacity): boolean {
+    return (isRetry ? this.#capacityForRetries(capacity, 0) : this.#capacityForFirsts(capacity)) > 0;
   }
 
   /** What waits is forgotten when the claim begins, so that what arrives while it runs is remembered. */
@@ -199,15 +199,15 @@ export class EndpointQueue {
     if (this.#hasBlocked) this.#hasFirsts = true;
   }
 
-  #roomForFirsts(capacity: Capacity): number {
-    return Math.max(0, Math.min(this.#room(capacity), this.#window.claimable(this.#firsts)));
+  #capacityForFirsts(capacity: Capacity): number {
+    return Math.max(0, Math.min(this.#capacity(capacity), this.#window.claimable(this.#firsts)));
   }
 
-  #roomForRetries(capacity: Capacity, firsts: number): number {
-    return Math.max(0, Math.min(this.#room(capacity) - firsts, capacity.retries, this.#window.retriesMax - this.#retries));
+  #capacityForRetries(capacity: Capacity, firsts: number): number {
+    return Math.max(0, Math.min(this.#capacity(capacity) - firsts, capacity.retries, this.#window.retriesMax - this.#retries));
   }
 
-  #room({ monotonicMs, isHurried, deliveries }: Capacity): number {
+  #capacity({ monotonicMs, isHurried, deliveries }: Capacity): number {
     return isHurried ? deliveries : Math.min(deliveries, this.#probesLeft(monotonicMs), this.#rate.available(monotonicMs));
   }
 

@@ -113,13 +113,13 @@ export class EndpointQueues {
   }
 
   /** Whether a delivery that waits in the queue could be claimed now. */
-  async hasRoom(id: string, isRetry: boolean): Promise<boolean> {
+  async hasCapacity(id: string, isRetry: boolean): Promise<boolean> {
     if (await this.#isPaused(id)) return false;
     const queue = this.get(id);
     const deliveries = Math.min(HELD_MAX - this.#held, queue.isSlow ? HELD_SLOW_MAX - this.#heldSlow() : HELD_MAX);
     // time: the limits of queues are real time.
     const capacity = { nowMs: 0, monotonicMs: performance.now(), isHurried: false, deliveries, retries: HELD_RETRIES_MAX - this.#heldRetries };
-    return queue.hasRoom(isRetry, capacity);
+    return queue.hasCapacity(isRetry, capacity);
   }
 
   /** World time at which the next retry is due. */
