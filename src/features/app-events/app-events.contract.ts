@@ -1,8 +1,8 @@
 /** The contracts of I1 and of reading attribution. */
 import { type Static, Type } from "typebox";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
-import type { Row } from "#storage/sql";
 import { appEventsPolicy } from "./app-events.policies.ts";
+import type { AttributedRow } from "./attribution/attributed-row.ts";
 import { standardEvents } from "./standard-events.contract.ts";
 
 /** I1-6, D-70. */
@@ -33,7 +33,7 @@ const parsedByHandler = { "x-plaza-raw": true };
 
 const unixTime = (description = "Unix seconds") => Type.Integer({ description });
 
-export const attributionRow = Type.Object({
+const attributionRow = Type.Object({
   event: kind,
   /** Only for custom events. */
   event_name: Type.Optional(Type.String()),
@@ -47,20 +47,6 @@ export const attributionRow = Type.Object({
   cross_device: Type.Boolean(),
 });
 export type AttributionRow = Static<typeof attributionRow>;
-
-/** The same row with flags as 1 and 0; null is absent. */
-export interface AttributedRow extends Row {
-  readonly event: EventKind;
-  readonly event_name: string | null;
-  readonly event_time: number;
-  readonly ad_id: string;
-  readonly campaign_id: string;
-  readonly click_time: number | null;
-  readonly is_view_through: 1 | null;
-  readonly view_time: number | null;
-  readonly cross_campaign: 0 | 1;
-  readonly cross_device: 0 | 1;
-}
 
 const attributionFields = Object.keys(attributionRow.properties) as (keyof AttributionRow)[];
 const flags: ReadonlySet<string> = new Set(["is_view_through", "cross_campaign", "cross_device"]);

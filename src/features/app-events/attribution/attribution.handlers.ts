@@ -5,8 +5,9 @@ import type { World } from "#graph/worlds/world";
 import { invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
 import type { ListPage, PageRequest } from "#storage/keyset";
-import type { AttributedRow, EventKind, listAttribution } from "../app-events.contract.ts";
+import type { EventKind, listAttribution } from "../app-events.contract.ts";
 import { deviceIdentities, readCookie, requireKind } from "../intake/parse-request.ts";
+import type { AttributedRow } from "./attributed-row.ts";
 import { type DeviceEvent, type EventPlace, eventsOf, findDevice } from "./devices.ts";
 import { type Attribution, attribute, clicksAlone, clicksAndViews } from "./rule.ts";
 

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import type { RawItem } from "../product-feeds.items.ts";
 import { ROW_CHARACTERS_MAX, VALUE_CHARACTERS_MAX } from "../product-feeds.limits.ts";
@@ -285,31 +284,5 @@ describe("D-56: RSS and Atom", () => {
       { retailer_id: undefined, isLong: true },
       { retailer_id: "b", isLong: false },
     ]);
-  });
-});
-
-describe("D-56: bytes", () => {
-  const text = [HEADER, csvRow("a"), csvRow("ü😀")].join("\n");
-
-  test("gzip is unpacked, a byte order mark is removed, and pieces may end within a character", async () => {
-    for (const bytes of [Buffer.from(text), Buffer.from(`\uFEFF${text}`), gzipSync(text), gzipSync(`\uFEFF${text}`)]) {
-      for (const size of [1, 5, 1 << 20]) {
-        expect(idsOf(await read(bytes, { size }))).toEqual([
-          { line: 2, id: "a" },
-          { line: 3, id: "ü😀" },
-        ]);
-      }
-    }
-  });
-
-  test("damaged gzip, UTF-16 and archives are refused with a reason", async () => {
-    const packed = gzipSync(text);
-    expect(await problemOf(packed.subarray(0, packed.length - 12))).toContain("gzip data is damaged or truncated");
-    expect(await problemOf(Buffer.concat([packed.subarray(0, 20), Buffer.alloc(40, 7)]))).toContain("gzip data is damaged");
-    expect(await problemOf(gzipSync(packed))).toContain("compressed twice");
-    for (const encoded of [Buffer.from(`\uFEFF${text}`, "utf16le"), Buffer.from(text, "utf16le"), Buffer.from(`\uFEFF${text}`, "utf16le").swap16()])
-      expect(await problemOf(encoded)).toContain("UTF-16");
-    expect(await problemOf(Buffer.from("PK\u0003\u0004 and so on", "latin1"))).toContain("ZIP archive");
-    expect(await problemOf(Buffer.alloc(0))).toContain("empty");
   });
 });

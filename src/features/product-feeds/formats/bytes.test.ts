@@ -1,0 +1,68 @@
+import { describe, expect, test } from "bun:test";
+import { gzipSync } from "node:zlib";
+import type { RawItem } from "../product-feeds.items.ts";
+import { type Bytes, textOf } from "./bytes.ts";
+import { FeedTextReader } from "./formats.ts";
+import type { FeedFormat } from "./rows.ts";
+
+interface BadRow {
+  readonly line: number;
+  readonly reason: string;
+}
+
+interface Read {
+  readonly format: FeedFormat | undefined;
+  readonly rows: readonly (RawItem & { readonly line: number })[];
+  readonly bad: readonly BadRow[];
+}
+
+async function* inPieces(bytes: Uint8Array, size: number): Bytes {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+async function read(file: string | Uint8Array, { size = 1 << 20, asked }: { size?: number; asked?: FeedFormat } = {}): Promise<Read> {
+  const rows: (RawItem & { line: number })[] = [];
+  const bad: BadRow[] = [];
+  const reader = new FeedTextReader(asked, { row: (line, raw) => rows.push({ line, ...raw }), bad: (line, reason) => bad.push({ line, reason }) });
+  const bytes = typeof file === "string" ? Buffer.from(file) : file;
+  for await (const text of textOf(inPieces(bytes, size))) reader.push(text);
+  reader.end();
+  return { format: reader.format, rows, bad };
+}
+
+const problemOf = (file: string | Uint8Array, options?: Parameters<typeof read>[1]) =>
+  read(file, options).then(
+    () => "no problem",
+    (error: Error) => `${error.name}: ${error.message}`,
+  );
+
+const HEADER = "retailer_id,name,url,image_url";
+const row = (id: string) => ({ retailer_id: id, name: `Book ${id}`, url: `https://a.example/${id}`, image_url: `https://a.example/${id}.png` });
+const csvRow = (id: string) => Object.values(row(id)).join(",");
+const idsOf = ({ rows }: Read) => rows.map(({ line, retailer_id }) => ({ line, id: retailer_id }));
+
+describe("D-56: bytes", () => {
+  const text = [HEADER, csvRow("a"), csvRow("ü😀")].join("\n");
+
+  test("gzip is unpacked, a byte order mark is removed, and pieces may end within a character", async () => {
+    for (const bytes of [Buffer.from(text), Buffer.from(`\uFEFF${text}`), gzipSync(text), gzipSync(`\uFEFF${text}`)]) {
+      for (const size of [1, 5, 1 << 20]) {
+        expect(idsOf(await read(bytes, { size }))).toEqual([
+          { line: 2, id: "a" },
+          { line: 3, id: "ü😀" },
+        ]);
+      }
+    }
+  });
+
+  test("damaged gzip, UTF-16 and archives are refused with a reason", async () => {
+    const packed = gzipSync(text);
+    expect(await problemOf(packed.subarray(0, packed.length - 12))).toContain("gzip data is damaged or truncated");
+    expect(await problemOf(Buffer.concat([packed.subarray(0, 20), Buffer.alloc(40, 7)]))).toContain("gzip data is damaged");
+    expect(await problemOf(gzipSync(packed))).toContain("compressed twice");
+    for (const encoded of [Buffer.from(`\uFEFF${text}`, "utf16le"), Buffer.from(text, "utf16le"), Buffer.from(`\uFEFF${text}`, "utf16le").swap16()])
+      expect(await problemOf(encoded)).toContain("UTF-16");
+    expect(await problemOf(Buffer.from("PK\u0003\u0004 and so on", "latin1"))).toContain("ZIP archive");
+    expect(await problemOf(Buffer.alloc(0))).toContain("empty");
+  });
+});
