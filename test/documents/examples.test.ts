@@ -1,6 +1,6 @@
 /** Every example of README.md and docs/ runs against the demo world, and prints what its page shows. */
 import { afterEach, expect, test } from "bun:test";
-import { mkdirSync, symlinkSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { endAll, newFolder, type RunningPlaza, startPlaza } from "../cli/plaza-process.ts";
 import { type Example, examplesOf, runsOn } from "./examples.ts";
@@ -11,8 +11,9 @@ const GRAPH = "http://127.0.0.1:4000";
 const CONTROL = "http://127.0.0.1:4001";
 const RECEIVER = "127.0.0.1:9000";
 const CONTROL_KEY = "demo-control-key";
-/** The pages show times, versions and migrations as they are at this moment. */
+/** The pages show times, versions and migrations as they are at this moment, and the demo world is loaded at it. */
 const NOW = "2026-11-22T10:00:00Z";
+const demo = readFileSync(join(ROOT, "worlds/demo.yaml"), "utf8");
 
 const pages = ["README.md", "docs/operating.md", ...new Bun.Glob("docs/{guides,interface}/*.md").scanSync(ROOT)].sort();
 
@@ -29,8 +30,9 @@ for (const page of pages) {
   const examples = examplesOf(join(ROOT, page));
   if (examples.length === 0) continue;
   test(`${page}: its ${examples.length} examples run`, async () => {
-    const plaza = await startPlaza(["--data", ":memory:"], { env: { PLAZA_CONTROL_KEY: CONTROL_KEY } });
-    await plaza.control("PUT", "clock", { now: NOW, frozen: true });
+    const world = join(newFolder(), "demo.yaml");
+    writeFileSync(world, `${demo}\nclock: { now: "${NOW}", frozen: true }\n`);
+    const plaza = await startPlaza(["--data", ":memory:", "--world", world], { env: { PLAZA_CONTROL_KEY: CONTROL_KEY } });
     const shell = shellFor(plaza);
     for (const example of examples)
       expect({ line: example.line, problem: await problemOf(example, shell) }).toEqual({ line: example.line, problem: undefined });

@@ -83,7 +83,7 @@ test("the routing table of the document, row by row", async () => {
   }
 }, 30_000);
 
-test("D-62: a live video's changes of status arrive at the page's app, in their order; its removal is none", async () => {
+test("D-62: a live video's changes of status and its deletion arrive at the page's app, in their order", async () => {
   const { receiver, server } = await open();
   const graph = (method: string, path: string, body: object) =>
     responseOf(`${server.base_url}/v26.0/${path}`, "author", { method, body: JSON.stringify(body) });
@@ -93,12 +93,13 @@ test("D-62: a live video's changes of status arrive at the page's app, in their 
   await graph("DELETE", id, {});
   await request(server, "clock/advance", { seconds: 1 });
   const log = await receiver.log();
-  expect(log.flatMap(({ object, fields }) => fields.map((field) => `${object} ${field}`))).toEqual(new Array(4).fill("page live_videos"));
+  expect(log.flatMap(({ object, fields }) => fields.map((field) => `${object} ${field}`))).toEqual(new Array(5).fill("page live_videos"));
   const { data } = await responseOf(`${server.control_url}/v1/worlds/default/deliveries`, server.control_key);
   const bodies: string[] = [];
   for (const delivery of data.reverse()) {
     bodies.push((await responseOf(`${server.control_url}/v1/worlds/default/deliveries/${delivery.id}`, server.control_key)).body);
   }
   const changes = bodies.flatMap((body) => JSON.parse(body).entry.flatMap((entry: { changes: unknown[] }) => entry.changes));
-  expect(changes).toEqual(["LIVE", "LIVE_STOPPED", "PROCESSING", "VOD"].map((status) => ({ field: "live_videos", value: { id, status } })));
+  const statuses = ["LIVE", "LIVE_STOPPED", "PROCESSING", "VOD"].map((status) => ({ field: "live_videos", value: { id, status } }));
+  expect(changes).toEqual([...statuses, { field: "live_videos", value: { id, status: "DELETED", event: "deleted" } }]);
 }, 30_000);

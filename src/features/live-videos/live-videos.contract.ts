@@ -152,7 +152,7 @@ const common = {
   planned_start_time: Type.Optional(Type.String()),
   embeddable: Type.Optional(Type.Boolean()),
   /** C1-6, D-51: the id of a place or page, or `{id}` or `{location{latitude,longitude}}`; null or an empty text removes the place. */
-  place: Type.Optional(Type.Union([Type.Unknown(), Type.Null()])),
+  place: Type.Optional(Type.Union([Type.Unknown({ description: "an id, an object with an id or a location, or either as text" }), Type.Null()])),
   targeting: Type.Optional(
     Type.Object(
       {
