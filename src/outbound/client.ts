@@ -53,7 +53,7 @@ export class GuardedClient {
     try {
       const addresses = target.isLiteral ? [target.host] : await this.#addressesOf(target, deadline);
       const path = withQuery(target.path, request.moreQuery);
-      return await this.#sendToOneOf(addresses, target, { ...request, authority: target.authority, path }, deadline);
+      return await this.#sendToOneOf(addresses, target, { request, authority: target.authority, path }, deadline);
     } finally {
       deadline.leave();
     }

@@ -12,8 +12,9 @@ import type { Endpoint, Transport, TransportRequest } from "./transport.ts";
 export class SocketTransport implements Transport {
   readonly #pool = new ConnectionPool();
 
-  async send(endpoint: Endpoint, request: TransportRequest, deadline: Deadline): Promise<OutboundResponse> {
-    const text = textOf(request);
+  async send(endpoint: Endpoint, given: TransportRequest, deadline: Deadline): Promise<OutboundResponse> {
+    const { request } = given;
+    const text = textOf(given);
     const key = this.#pool.keyOf(endpoint);
     for (;;) {
       const connection = this.#pool.take(key) ?? (await deadline.open(this.#pool.open(endpoint)));
@@ -39,7 +40,7 @@ export class SocketTransport implements Transport {
   }
 }
 
-function textOf({ method, authority, path, headers, body }: TransportRequest): string {
+function textOf({ request: { method, headers, body }, authority, path }: TransportRequest): string {
   let text = `${method} ${path} HTTP/1.1\r\nHost: ${authority}\r\n`;
   for (const name in headers) text += `${name}: ${headers[name]}\r\n`;
   return body === undefined ? `${text}\r\n` : `${text}Content-Length: ${body.length}\r\n\r\n${body}`;

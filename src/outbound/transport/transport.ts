@@ -16,7 +16,8 @@ interface EndpointTls {
   readonly ca: string | undefined;
 }
 
-export interface TransportRequest extends OutboundRequest {
+export interface TransportRequest {
+  readonly request: OutboundRequest;
   /** The value of the `Host` header. */
   readonly authority: string;
   /** Path and query. */

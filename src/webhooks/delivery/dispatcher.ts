@@ -202,7 +202,7 @@ export class DeliveryDispatcher implements WorkSource {
   async #send(claimed: Claimed): Promise<void> {
     const queue = this.#queues.get(claimed.row.lane);
     queue.sent(claimed);
-    this.#end(claimed, await this.#attempt(claimed, queue));
+    this.#end(claimed, await this.#attempt(claimed, queue), true);
   }
 
   /** Never rejects. */
@@ -232,9 +232,9 @@ export class DeliveryDispatcher implements WorkSource {
     return outcome;
   }
 
-  #end(claimed: Claimed, outcome: Outcome): void {
+  #end(claimed: Claimed, outcome: Outcome, wasSent: boolean): void {
     const { loop, observer, clock } = this.#options;
-    this.#results.add({ claimed, outcome, atMs: clock.nowMs() });
+    this.#results.add({ claimed, outcome, wasSent, atMs: clock.nowMs() });
     this.#results.flush().catch((error: unknown) => {
       // The database cannot be reached: the next turn tries again.
       this.#mustFlush = true;
@@ -245,9 +245,9 @@ export class DeliveryDispatcher implements WorkSource {
   }
 
   /** A result is stored, so its queue may send the next delivery. */
-  #stored({ claimed, outcome, waitsIn }: StoredResult): void {
+  #stored({ claimed, outcome, wasSent, waitsIn }: StoredResult): void {
     this.#hasStored = true;
-    this.#queues.stored(claimed);
+    this.#queues.stored(claimed, wasSent);
     const queue = this.#queues.get(claimed.row.lane);
     if (outcome.kind === "retry") queue.retryWaits(outcome.dueMs);
     if (waitsIn !== undefined && claimed.isRetry) this.#queues.get(waitsIn).retryWaits(0);
@@ -258,7 +258,7 @@ export class DeliveryDispatcher implements WorkSource {
 
   #sendNext(queue: EndpointQueue): void {
     // A receiver that has begun to fail gets nothing of what was claimed ahead.
-    if (queue.isSpared || this.#options.loop.isStopped) for (const claimed of queue.takeUnsent()) this.#end(claimed, BACK);
+    if (queue.isSpared || this.#options.loop.isStopped) for (const claimed of queue.takeUnsent()) this.#end(claimed, BACK, false);
     for (let next = queue.takeSendable(); next !== undefined; next = queue.takeSendable()) void this.#send(next);
   }
 }

@@ -16,6 +16,8 @@ import { isAttempted, type Outcome } from "./outcome.ts";
 export interface Result {
   readonly claimed: Claimed;
   readonly outcome: Outcome;
+  /** It took a slot of its queue, whatever came of it; otherwise it was claimed ahead and given back. */
+  readonly wasSent: boolean;
   /** World time. */
   readonly atMs: number;
 }

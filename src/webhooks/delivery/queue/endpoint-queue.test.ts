@@ -45,7 +45,7 @@ test("first attempts and retries never take each other's room", () => {
   const held = [claimed({ isRetry: true }), claimed({ isRetry: true })];
   for (const one of held) queue.hold(one, false);
   expect(wanted(queue)).toEqual({ firsts: 4, retries: 0 });
-  for (const one of held) queue.stored(one);
+  for (const one of held) queue.stored(one, false);
   for (let n = 0; n < 4; n++) queue.hold(claimed(), false);
   expect(wanted(queue)).toEqual({ firsts: 0, retries: 2 });
 });
@@ -74,7 +74,7 @@ test("a receiver that is spared gets one request when its time is over, unless s
   const probe = claimed();
   queue.hold(probe, false);
   expect(wanted(queue, { monotonicMs: 1_000 })).toEqual(NOTHING);
-  queue.stored(probe);
+  queue.stored(probe, false);
   queue.succeeded(100);
   expect(wanted(queue, { monotonicMs: 1_000 })).toEqual({ firsts: 5, retries: 2 });
 });
@@ -95,7 +95,7 @@ test("what does not fit into the window is sent in its order as slots become fre
   const all = Array.from({ length: 6 }, () => claimed());
   for (const one of all) if (queue.hold(one, false)) queue.sent(one);
   expect(queue.takeSendable()).toBeUndefined();
-  queue.stored(all[0] as Claimed);
+  queue.stored(all[0] as Claimed, true);
   expect(queue.takeSendable()).toBe(all[4] as Claimed);
   queue.sent(all[4] as Claimed);
   expect(queue.takeSendable()).toBeUndefined();
@@ -130,11 +130,11 @@ test("what waits behind a delivery of its entity is looked for when that one end
   runClaim(queue, { hasBlocked: true });
   queue.hold(head, false);
   expect(wanted(queue)).toEqual(NOTHING);
-  queue.stored(head);
+  queue.stored(head, false);
   expect(wanted(queue).firsts).toBe(4);
 
   queue.hold(head, false);
-  runClaim(queue, { hasBlocked: true }, () => queue.stored(head));
+  runClaim(queue, { hasBlocked: true }, () => queue.stored(head, false));
   expect(wanted(queue).firsts).toBe(4);
 });
 

@@ -42,7 +42,6 @@ export class EndpointQueue {
   readonly #entities = new Set<string>();
   /** Claimed, and waiting for a slot of the window. */
   readonly #unsent: Claimed[] = [];
-  readonly #sent = new Set<Claimed>();
   #firsts = 0;
   #retries = 0;
   /** Events that are being stored and may be sent after their commit. */
@@ -171,7 +170,6 @@ export class EndpointQueue {
   }
 
   sent(claimed: Claimed): void {
-    this.#sent.add(claimed);
     this.#window.sent(1 + claimed.members.length);
   }
 
@@ -186,9 +184,9 @@ export class EndpointQueue {
     else this.#window.failed(latencyMs);
   }
 
-  /** The result of a held delivery is stored: its slot is free, and its place in the order of its entity. */
-  stored(claimed: Claimed): void {
-    if (this.#sent.delete(claimed)) this.#window.stored(1 + claimed.members.length);
+  /** The result of a held delivery is stored: its slot is free, if it was sent, and its place in the order of its entity. */
+  stored(claimed: Claimed, wasSent: boolean): void {
+    if (wasSent) this.#window.stored(1 + claimed.members.length);
     if (claimed.isRetry) {
       this.#retries--;
       return;

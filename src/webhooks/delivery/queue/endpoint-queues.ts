@@ -76,10 +76,10 @@ export class EndpointQueues {
   }
 
   /** The result of a held delivery is stored. */
-  stored(claimed: Claimed): void {
+  stored(claimed: Claimed, wasSent: boolean): void {
     this.#held--;
     if (claimed.isRetry) this.#heldRetries--;
-    this.get(claimed.row.lane).stored(claimed);
+    this.get(claimed.row.lane).stored(claimed, wasSent);
   }
 
   /** What each queue may claim now; another queue comes first each time. */
