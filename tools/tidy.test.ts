@@ -155,7 +155,7 @@ describe("leftovers", () => {
     "a home folder of Windows": "cd C:\\Users\\ada\\plaza",
     "the administrator's folder": "at /root/plaza",
     "an address of a file": "file:///home/ada/plaza",
-    "a folder of work": 'open("/work/plaza")',
+    "a folder of work": 'open("/workspaces/plaza")',
     "a registry": "curl https://registry.packages.example/a",
     "a company's registry": "npm-mirror.company.example",
     "a lock file that says where a package came from": '"resolved": "https://packages.example/a.tgz",',
