@@ -62,7 +62,10 @@ export interface LiveToken {
   readonly scopes: readonly string[];
 }
 
-/** Of one app and one principal, a social account or a page: neither expired at `nowSeconds` nor revoked. */
+/**
+ * Of one app and one principal, a social account or a page: not revoked, and at `nowSeconds` neither the token has expired nor the app's
+ * access to the person's data (D-11).
+ */
 export async function listLiveTokens(
   reader: Reader,
   app: NodeId,
@@ -72,7 +75,8 @@ export async function listLiveTokens(
 ): Promise<LiveToken[]> {
   const live = sql`
     SELECT CAST(t.user_id AS TEXT) AS user_id, t.scopes FROM tokens t
-    WHERE t.app = ${app} AND t.type = ${type} AND t.revoked_at = 0 AND (t.expires_at = 0 OR t.expires_at > ${nowSeconds})`;
+    WHERE t.app = ${app} AND t.type = ${type} AND t.revoked_at = 0 AND (t.expires_at = 0 OR t.expires_at > ${nowSeconds})
+      AND (t.data_access_expires_at = 0 OR t.data_access_expires_at > ${nowSeconds})`;
   const tail = type === "page" ? " AND t.page = ?" : " AND t.social_account = ?";
   const rows = await reader.all<{ user_id: string | null; scopes: string }>(append(live, tail, [principal]));
   return rows.map(({ user_id, scopes }) => ({ type, user: user_id === null ? undefined : nodeId(user_id), scopes: JSON.parse(scopes) }));
