@@ -90,6 +90,21 @@ export async function markTokenRevoked(tx: Transaction, id: string, revokedAt: n
   return row.hash;
 }
 
+/** Revokes the tokens of a page that were issued for a person, and returns their hashes. */
+export async function revokePageTokens(tx: Transaction, page: NodeId, user: NodeId, revokedAt: number): Promise<string[]> {
+  const rows = await tx.all<{ hash: string }>(sql`
+    UPDATE tokens SET revoked_at = ${revokedAt} WHERE page = ${page} AND user_id = ${user} AND revoked_at = 0 RETURNING hash`);
+  return rows.map(({ hash }) => hash);
+}
+
+/** For a person who is being removed: their page tokens stay, revoked and without the person. Returns their hashes. */
+export async function revokePageTokensOf(tx: Transaction, user: NodeId, revokedAt: number): Promise<string[]> {
+  const rows = await tx.all<{ hash: string }>(sql`
+    UPDATE tokens SET user_id = NULL, revoked_at = CASE WHEN revoked_at = 0 THEN ${revokedAt} ELSE revoked_at END
+    WHERE type = 'page' AND user_id = ${user} RETURNING hash`);
+  return rows.map(({ hash }) => hash);
+}
+
 /** Deletes the tokens that name a node as their app or principal and returns their hashes. It happens rarely, so there is no index for it. */
 export async function deleteTokensNaming(tx: Transaction, id: NodeId): Promise<string[]> {
   const rows = await tx.all<{ hash: string }>(sql`
