@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { createHmac } from "node:crypto";
 import { exportWorld, importWorld } from "#graph/worlds/file/import-export";
 import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
 import { startReceiver } from "#harness/receiver";
@@ -29,6 +30,7 @@ const world = {
   ],
 };
 
+const proofOf = (token: string) => createHmac("sha256", "s3cret").update(token).digest("hex");
 const onAccount = "/v26.0/4001/subscribed_apps";
 const set = (plaza: TestPlaza, body: Record<string, unknown>, bearer = "wa", path = onAccount) => plaza.post(path, { bearer, body });
 const setNumber = (plaza: TestPlaza, webhook_configuration: unknown, bearer = "wa") =>
@@ -84,6 +86,47 @@ onEachDatabase("webhook overrides", (database) => {
     for (let i = 0; i < 2; i++) expect((await setNumber(plaza, { override_callback_uri: "" })).body).toEqual({ success: true });
     expect(await configuration(plaza)).toEqual({ application: "http://127.0.0.1:9/default" });
     expect((await plaza.get("/v26.0/4101", { bearer: "wa" })).body).toEqual({ id: "4101", display_phone_number: "+49 30 1", verified_name: "Cafe" });
+  });
+
+  test("H3, D-57: only a POST without parameters removes the override; anything else is refused by name, and it stays", async () => {
+    for (const profile of ["strict", "clients"] as const) {
+      const plaza = await open({ profile });
+      const uri = startReceiver().url;
+      await set(plaza, { override_callback_uri: uri, verify_token: "v" });
+      const wrong: [string, { body?: Record<string, unknown>; query?: Record<string, unknown> }][] = [
+        ["override_callback_uri", { body: { override_callback_uri: null } }],
+        ["override_callback_uri", { body: { override_callback_uri: null, verify_token: null } }],
+        ["override_callback_uri", { body: { override_callback_uri: "" } }],
+        ["override_callback_uri", { body: { override_callback_uri: [uri], verify_token: "v" } }],
+        ["verify_token", { body: { verify_token: null } }],
+        ["override_callback_url", { body: { override_callback_url: uri, verifyToken: "v" } }],
+        ["webhook_configuration", { body: { webhook_configuration: { override_callback_uri: uri, verify_token: "v" } } }],
+        ["Fields", { body: { Fields: "id" } }],
+        ["", { body: { "": "" } }],
+        ["😀", { body: { "😀": 1 } }],
+        ["override_callback_uris", { query: { override_callback_uris: uri } }],
+        ["subscribed_fields", { query: { subscribed_fields: "messages" }, body: { debug: "all" } }],
+      ];
+      for (const [parameter, sent] of wrong) {
+        expect({ sent, problem: problem(await plaza.post(onAccount, { bearer: "wa", ...sent })) }).toEqual({ sent, problem: [400, 100, parameter] });
+      }
+      const misspelt = await set(plaza, { override_callback_url: uri });
+      expect(misspelt.body.error.message).toContain("did you mean override_callback_uri?");
+      expect(await overrideInList(plaza)).toBe(uri);
+      const general = { method: "post", debug: "all", pretty: "1", locale: "de_DE", fields: "id", access_token: "wa" };
+      expect((await plaza.post(onAccount, { bearer: "wa", query: { appsecret_proof: proofOf("wa") }, body: general })).status).toBe(200);
+      expect(await overrideInList(plaza)).toBeUndefined();
+    }
+  });
+
+  test("H3, D-57: a file is no parameter that was left out", async () => {
+    const plaza = await open();
+    const uri = startReceiver().url;
+    await set(plaza, { override_callback_uri: uri, verify_token: "v" });
+    const bytes = new Uint8Array([118]);
+    const files = new Map([["verify_token", { filename: "v", contentType: "text/plain", bytes }]]);
+    expect(problem(await plaza.post(onAccount, { bearer: "wa", files }))).toEqual([400, 100, "verify_token"]);
+    expect(await overrideInList(plaza)).toBe(uri);
   });
 
   test("H1-3 to H1-6, H4-3 to H4-6: parameters are required, addresses have at most 200 characters, tokens have no limit", async () => {
