@@ -12,8 +12,8 @@ import { monotonicMs } from "#system";
 
 /** Ten bits. */
 const PROCESSES_MAX = 1_024;
-const LEASE_MS = 60_000;
-const USED_MS = 20_000;
+export const LEASE_MS = 60_000;
+export const USED_MS = 20_000;
 const RENEWAL_MS = 5_000;
 
 const NOW_MS = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
@@ -22,21 +22,27 @@ export class ProcessNumber {
   readonly #holder = randomUUID();
   #number = -1;
   #renewedMs = Number.NEGATIVE_INFINITY;
+  readonly #nowMs: () => number;
+
+  /** `nowMs`: of a clock that never jumps. */
+  constructor(nowMs: () => number = monotonicMs) {
+    this.#nowMs = nowMs;
+  }
 
   /** Throws `databaseUnreachable` where the lease could not be renewed in time. It can change after an outage. */
   get value(): number {
-    if (monotonicMs() - this.#renewedMs > USED_MS) throw databaseUnreachable();
+    if (this.#nowMs() - this.#renewedMs > USED_MS) throw databaseUnreachable();
     return this.#number;
   }
 
   get isDue(): boolean {
-    return monotonicMs() - this.#renewedMs > RENEWAL_MS;
+    return this.#nowMs() - this.#renewedMs > RENEWAL_MS;
   }
 
   /** Renews the lease, or takes another number where it is lost. Throws an `Error` where all numbers are taken. */
   async renew(client: Client): Promise<void> {
     // The lease counts from before it was asked for.
-    const beforeMs = monotonicMs();
+    const beforeMs = this.#nowMs();
     this.#number = (await this.#extend(client)) ?? (await this.#take(client));
     this.#renewedMs = beforeMs;
   }
