@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { collectInPage, Filter, fingerprintOf, keyFingerprint, Probe, pageBitsFor, pageOf, pagesOf, RequestTable } from "./fingerprints.ts";
+import { Filter, fingerprintOf, keyFingerprint, Probe } from "./fingerprints.ts";
+import { RequestTable } from "./request-table.ts";
+import { collectInPage, pageBitsFor, pageOf, pagesOf } from "./run-pages.ts";
 
 const texts = fc.array(fc.string({ unit: "binary", maxLength: 60 }), { minLength: 300, maxLength: 1_500 });
 

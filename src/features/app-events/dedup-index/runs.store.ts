@@ -21,8 +21,10 @@ import {
   type TimeSpan,
   type WantedKey,
 } from "./entries.store.ts";
-import { collectInPage, Filter, fingerprintOf, keyFingerprint, Probe, pageBitsFor, pageOf, pagesOf, RequestTable } from "./fingerprints.ts";
+import { Filter, fingerprintOf, keyFingerprint, Probe } from "./fingerprints.ts";
+import { RequestTable } from "./request-table.ts";
 import { type Cover, coverRun, IN_USE_SECONDS, joined, NO_TIMES, overlap, type Run, spanOf, uncovered } from "./run-covers.ts";
+import { collectInPage, pageBitsFor, pageOf, pagesOf } from "./run-pages.ts";
 
 /** 2 to 4 MB in open-addressed tables; a run of this size is written in some 20 ms. */
 const RUN_ENTRIES_MIN = 65_536;
