@@ -13,9 +13,10 @@ import { eventKinds } from "../app-events.contract.ts";
 import { fingerprintOf } from "../dedup-index/fingerprints.ts";
 import { logIndexOf } from "../dedup-index/log-index.ts";
 import { kindName } from "../intake/batch.ts";
-import { identitiesOfText, isUuid } from "../intake/parse-request.ts";
+import { isDevice, isUuid } from "../intake/identities.ts";
+import { identitiesOfText } from "../intake/parse-request.ts";
 import { type EventRow, readDevicesOfRequests, readEventsOfRequest } from "../log/log.store.ts";
-import { findTouches, isDevice, type StoredTouch } from "./ads.store.ts";
+import { findTouches, type StoredTouch } from "./ads.store.ts";
 import type { AttributableEvent } from "./rule.ts";
 
 /** The request of an event, and its position there: unique in the app, and in the order of arrival. */

@@ -4,7 +4,8 @@ import type { NodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
 import type { EventKind } from "../app-events.contract.ts";
 import { amountText } from "../intake/amounts.ts";
-import { isDevice, listAds, touchesOfAd } from "./ads.store.ts";
+import { isDevice } from "../intake/identities.ts";
+import { listAds, touchesOfAd } from "./ads.store.ts";
 import { type DeviceEvent, devicesOf, eventsOf, findDevice, follow } from "./devices.ts";
 import { type Ad, type Attribution, attribute, isClaimable, reporting } from "./rule.ts";
 

@@ -12,10 +12,11 @@ import type { LogIndex } from "../dedup-index/entries.store.ts";
 import { fingerprintOf } from "../dedup-index/fingerprints.ts";
 import { findTimesOfKey, insertEvents, lastRequestOf } from "../log/log.store.ts";
 import { ALL_DAYS, addSums, type EventSum } from "../log/sums.store.ts";
+import { deviceIdentities } from "./identities.ts";
 import { findInstalled, insertInstalled } from "./installs.store.ts";
 import { type KnownNames, NameQuota } from "./name-quota.ts";
 import type { ReportedEvent } from "./parse-events.ts";
-import { deviceIdentities, deviceText, identitiesOf } from "./parse-request.ts";
+import { deviceText, identitiesOf } from "./parse-request.ts";
 import type { Report } from "./report.ts";
 
 /** The result of a request: the indexes of its duplicate events, or the error because of which nothing is stored. */
