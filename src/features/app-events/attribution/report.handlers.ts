@@ -27,6 +27,8 @@ export interface ReportRow {
 
 /** Ads read at once. */
 const ADS_PAGE = 1_000;
+/** Events read at once. */
+const ROWS_AT_ONCE = 1_000;
 
 interface Row extends Omit<ReportRow, "sums"> {
   readonly sums: Map<string, bigint>;
@@ -40,12 +42,10 @@ export async function reportOf(world: World, app: NodeId, since: number, until: 
     if (seen.has(id)) continue;
     const device = await findDevice(world, app, [id]);
     for (const one of device.ids) seen.add(one);
-    for await (const events of eventsOf(world, app, device.ids)) {
-      for (const event of events) {
-        if (event.time < since || event.time > until) continue;
-        const found = attribute(event, device.ids, device.touches, app, reporting);
-        if (found !== undefined) count(rowOf(rows, found.touch.ad, event), event, found);
-      }
+    const wanted = { ids: device.ids, times: { first: since, last: until }, count: ROWS_AT_ONCE };
+    for await (const event of eventsOf(world, app, wanted)) {
+      const found = attribute(event, device.ids, device.touches, app, reporting);
+      if (found !== undefined) count(rowOf(rows, found.touch.ad, event), event, found);
     }
   }
   const keys = [...rows.keys()].sort();
