@@ -66,7 +66,7 @@ const examples: [[App, Step][]][] = [
   ],
 ];
 
-/** What a world responses about an app after the steps, and what each of the app's requests returned. */
+/** The responses about an app after the steps, and what each of its own requests returned. */
 async function play(database: "sqlite" | "postgres", steps: readonly (readonly [App, Step])[], apps: readonly App[]) {
   const { plaza, request, app: control } = await openControl({ database, world });
   const { clock, work, database: store } = plaza.world;

@@ -7,7 +7,7 @@
 /** Two multiplicative hashes of 32 bits, mixed by MurmurHash3's finalizer. 53 bits fit a number and a BIGINT. Never 0. */
 export const fingerprintOf = (text: string): number => hashed(text, undefined);
 
-/** The fingerprint of an event's key: of both texts with a line break between them, which no name contains (D-70). */
+/** The fingerprint of two texts with a line break between them. An event's key is its name, which contains none (D-70), and its id. */
 export const keyFingerprint = (name: string, eventId: string): number => hashed(name, eventId);
 
 function hashed(text: string, more: string | undefined): number {
@@ -27,10 +27,27 @@ function hashed(text: string, more: string | undefined): number {
       other = Math.imul(other ^ unit, 1597334677);
     }
   }
-  one = Math.imul(one ^ (one >>> 16), 2246822507) ^ Math.imul(other ^ (other >>> 13), 3266489909);
-  other = Math.imul(other ^ (other >>> 16), 2246822507) ^ Math.imul(one ^ (one >>> 13), 3266489909);
+  return mixed(one, other);
+}
+
+/** The fingerprint of a list of fingerprints. */
+export function listFingerprint(fingerprints: readonly number[]): number {
+  let one = 0xdeadbeef;
+  let other = 0x41c6ce57;
+  for (const fingerprint of fingerprints) {
+    const high = highOf(fingerprint);
+    const low = fingerprint - high * HALF;
+    one = Math.imul(Math.imul(one ^ low, 2654435761) ^ high, 2654435761);
+    other = Math.imul(Math.imul(other ^ high, 1597334677) ^ low, 1597334677);
+  }
+  return mixed(one, other);
+}
+
+function mixed(one: number, other: number): number {
+  const first = Math.imul(one ^ (one >>> 16), 2246822507) ^ Math.imul(other ^ (other >>> 13), 3266489909);
+  const second = Math.imul(other ^ (other >>> 16), 2246822507) ^ Math.imul(first ^ (first >>> 13), 3266489909);
   // Split into 22 and 31 bits, because converting a double above 2^31 to an integer is slow. 0 marks an empty place in the tables below.
-  return (other & 4194303) * HALF + (one & 2147483647) || 1;
+  return (second & 4194303) * HALF + (first & 2147483647) || 1;
 }
 
 const LINE_BREAK = 10;

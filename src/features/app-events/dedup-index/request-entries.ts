@@ -9,7 +9,7 @@
  *   D-71 keeps for a time far in the future: it keeps no tie.)
  */
 import { isDevice, isUuid } from "../intake/identities.ts";
-import { fingerprintOf } from "./fingerprints.ts";
+import { fingerprintOf, keyFingerprint, listFingerprint } from "./fingerprints.ts";
 
 /** A request as the index sees it. */
 export interface IndexedRequest {
@@ -29,9 +29,9 @@ export interface RequestEntries {
 }
 
 /** `kind`: the name of a kind in the log, to find only requests of this kind. */
-export const deviceFingerprint = (id: string, kind?: string): number => fingerprintOf(kind === undefined ? id : `${kind} ${id}`);
+export const deviceFingerprint = (id: string, kind?: string): number => (kind === undefined ? fingerprintOf(id) : keyFingerprint(id, kind));
 
-export const tieFingerprint = (identity: string): number => fingerprintOf(`tie ${identity}`);
+export const tieFingerprint = (identity: string): number => keyFingerprint(identity, "tie");
 
 /** Older programs indexed every identity of every request, and stored UUIDs as they were sent, mostly in upper case on platform I. */
 export function olderFingerprints(identity: string): number[] {
@@ -49,6 +49,7 @@ export function addEntriesOf({ identities, name, isTracked }: IndexedRequest, re
   }
   const tied = isTracked ? identities : ids;
   if (tied.length < 2) return;
-  const signature = fingerprintOf(JSON.stringify(tied));
-  for (const identity of tied) ties.push(tieFingerprint(identity), signature, request);
+  const fingerprints = tied.map(tieFingerprint);
+  const signature = listFingerprint(fingerprints);
+  for (const fingerprint of fingerprints) ties.push(fingerprint, signature, request);
 }
