@@ -114,9 +114,13 @@ function writeWebhooks(page: Page, worlds: readonly OpenWorld[]): void {
   }
 }
 
-/** D-62: a callback that has failed for an hour is an alert; one that is paused gets nothing until it is resumed. */
+/** D-137: a callback that has failed for an hour is an alert, and so is one that is paused. */
 async function writeCallbacks(page: Page, worlds: readonly OpenWorld[]): Promise<void> {
-  page.metric("plaza_webhook_callbacks", "gauge", "Callbacks by state: failing, alerted (failing for an hour), paused (for five days).");
+  page.metric(
+    "plaza_webhook_callbacks",
+    "gauge",
+    "Callbacks by state: failing, alerted (failing for an hour, or paused), paused (failed for five days, or returned 410).",
+  );
   for (const { name: world, database } of worlds) {
     const counts = await countCallbacks(database.reader).catch(() => undefined);
     for (const [state, count] of Object.entries(counts ?? {})) page.sample("plaza_webhook_callbacks", { world, state }, count);

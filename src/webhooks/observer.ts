@@ -29,7 +29,7 @@ export interface WebhookObserver {
   deliveryOverdue(overdue: OldestWaiting): void;
   /** It has failed for an hour. */
   callbackFails(callback: CallbackRow): void;
-  /** It has failed for five days: nothing more is sent until somebody resumes it. */
+  /** It has failed for five days, or returned 410 (D-137). */
   callbackPaused(callback: CallbackRow): void;
 }
 

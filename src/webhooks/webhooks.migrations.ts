@@ -63,5 +63,15 @@ export const webhookMigrations: FeatureMigrations = {
         WHERE head IS NOT NULL AND app <> (SELECT h.app FROM webhook_deliveries h WHERE h.id = webhook_deliveries.head)`,
       ],
     },
+    {
+      // D-137: attempts decide about a pause, where a job did, and a paused callback is tried once an hour.
+      name: "callback_health",
+      statements: [
+        "ALTER TABLE webhook_callbacks ADD COLUMN last_failure_ms BIGINT",
+        "ALTER TABLE webhook_callbacks ADD COLUMN probe_due_ms BIGINT",
+        "UPDATE webhook_callbacks SET probe_due_ms = paused_ms + 3600000 WHERE paused_ms IS NOT NULL",
+        "DELETE FROM jobs WHERE kind = 'webhook_callback_pause'",
+      ],
+    },
   ],
 };

@@ -15,7 +15,7 @@ import type { WebhookField } from "./catalogue/field.ts";
 import { DeliveryDispatcher } from "./delivery/dispatcher.ts";
 import type { WebhookDeps } from "./deps.ts";
 import { type Outbox, storeEvent, type WebhookEvent } from "./events/emit.ts";
-import { rerouteApp } from "./events/reroute.ts";
+import { type RerouteDeps, rerouteApp } from "./events/reroute.ts";
 import { DeliveryMetrics } from "./history/metrics.ts";
 import { type ReplayDeps, type Replayed, replayDeliveries, replayDelivery, type Span } from "./history/replay.ts";
 import type { WebhookObserver } from "./observer.ts";
@@ -28,6 +28,7 @@ export class Webhooks {
   /** What this process has sent since its start. */
   readonly metrics = new DeliveryMetrics();
   readonly #outbox: Outbox;
+  readonly #rerouting: RerouteDeps;
   readonly #replaying: ReplayDeps;
 
   constructor(deps: WebhookDeps) {
@@ -58,6 +59,7 @@ export class Webhooks {
     this.dispatcher = dispatcher;
     const { clock, ids, fields } = deps;
     this.#outbox = { clock, ids, fields, facts, callbacks, observer: counting, fenceForNew: (queue) => dispatcher.fenceForNew(queue) };
+    this.#rerouting = { ...this.#outbox, database: deps.database, jobs: deps.jobs };
     this.#replaying = { ...deps, lookAgain: () => dispatcher.lookAgain() };
   }
 
@@ -73,7 +75,7 @@ export class Webhooks {
     return stored.deliveries;
   }
 
-  /** The app's URL was verified anew: if it was paused, what waits for it goes out. */
+  /** The app's URL was set or verified anew: what failed there before no longer counts, and what waits for it goes out. */
   async resumeUrl(tx: Transaction, app: string, url: string): Promise<void> {
     const id = await findCallbackId(tx, app, url);
     if (id !== undefined) await this.resumeCallback(tx, id);
@@ -91,7 +93,7 @@ export class Webhooks {
 
   /** The job that `routesChanged` schedules. */
   async reroute(app: string): Promise<void> {
-    await rerouteApp(this.#outbox, this.deps.database, app);
+    await rerouteApp(this.#rerouting, app);
     this.dispatcher.lookAgain();
   }
 

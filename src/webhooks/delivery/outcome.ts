@@ -4,7 +4,9 @@ import type { Attempt } from "./attempts.ts";
 /** A request was made, or there was no callback to make it to. */
 export type AttemptedOutcome =
   | { readonly kind: "delivered" | "failed"; readonly attempt: Attempt; readonly endedMs: number }
-  | { readonly kind: "retry"; readonly attempt: Attempt; readonly dueMs: number; readonly isTimeout: boolean };
+  | { readonly kind: "retry"; readonly attempt: Attempt; readonly dueMs: number; readonly isTimeout: boolean }
+  /** The callback is paused and still fails (D-137): the delivery waits as before. */
+  | { readonly kind: "probed"; readonly attempt: Attempt; readonly isTimeout: boolean };
 
 /** Nothing was sent. */
 type UnsentOutcome =

@@ -40,7 +40,7 @@ export class DeliveryMetrics {
     if (outcome.kind === "delivered") {
       metrics.delivered++;
       metrics.updates += updates;
-    } else if (outcome.kind === "retry") metrics.retried++;
+    } else if (outcome.kind === "retry" || outcome.kind === "probed") metrics.retried++;
     else metrics.failed++;
     const ms = outcome.attempt.latency_ms ?? 0;
     metrics.durationSumMs += ms;
