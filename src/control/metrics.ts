@@ -96,6 +96,9 @@ function writeWebhooks(page: Page, worlds: readonly OpenWorld[]): void {
     "Deliveries that waited for half a minute though they could be sent: a mistake of the program, described in the log.",
   );
   for (const { name: world, webhooks } of worlds) page.sample(overdue, { world }, webhooks.metrics.overdue);
+  const unsubscribed = "plaza_webhook_deliveries_unsubscribed_total";
+  page.metric(unsubscribed, "counter", "Deliveries that ended because their app was no longer subscribed.");
+  for (const { labels, metrics } of sent) page.sample(unsubscribed, labels, metrics.unsubscribed);
   const updates = "plaza_webhook_updates_delivered_total";
   page.metric(updates, "counter", "Events in the webhook POSTs that were taken.");
   for (const { labels, metrics } of sent) page.sample(updates, labels, metrics.updates);

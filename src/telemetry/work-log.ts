@@ -13,6 +13,7 @@ export const workLog = (log: Log): WorkObserver => ({
   attemptBroke: (delivery, error) => log.error({ delivery, ...errorFields(error) }, "the attempt of a webhook failed inside the server"),
   deliveryOverdue: ({ queue: callback, delivery, isRetry }) =>
     log.error({ callback, delivery, is_retry: isRetry }, "a webhook delivery waited for half a minute though it could be sent; it is sent now"),
+  deliveryUnsubscribed: ({ app, object, field }) => log.debug({ app, object, field }, "a webhook is not sent: its app is no longer subscribed"),
   callbackFails: ({ id, app, url }) => log.warn({ callback: id, app, url: withoutQuery(url) }, "a callback has failed for an hour"),
   callbackPaused: (callback) =>
     log.error(

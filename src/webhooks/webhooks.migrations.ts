@@ -69,7 +69,9 @@ export const webhookMigrations: FeatureMigrations = {
       statements: [
         "ALTER TABLE webhook_callbacks ADD COLUMN last_failure_ms BIGINT",
         "ALTER TABLE webhook_callbacks ADD COLUMN probe_due_ms BIGINT",
-        "UPDATE webhook_callbacks SET probe_due_ms = paused_ms + 3600000 WHERE paused_ms IS NOT NULL",
+        // The last event is the best that SQL knows of the world's time.
+        `UPDATE webhook_callbacks SET probe_due_ms = 3600000 + (SELECT COALESCE(MAX(e.time_ms), 0) FROM webhook_events e)
+        WHERE paused_ms IS NOT NULL`,
         "DELETE FROM jobs WHERE kind = 'webhook_callback_pause'",
       ],
     },

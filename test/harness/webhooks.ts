@@ -104,6 +104,7 @@ export function openWebhooks(database: Database, options: WebhookFixtureOptions)
       attempted: (seen) => attempts.push(seen),
       attemptBroke: (_delivery, error) => errors.push(error),
       deliveryOverdue: (one) => overdue.push(one),
+      deliveryUnsubscribed: () => {},
       callbackFails: (callback) => alerts.push(callback),
       callbackPaused: (callback) => pauses.push(callback),
     },

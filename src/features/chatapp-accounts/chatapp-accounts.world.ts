@@ -125,11 +125,13 @@ export const chatappAccountSection: WorldSection = {
     }
     await saveSubscriptions(tx, entry, world);
     await reroute(tx, before, entry.subscribed_apps, world);
+    for (const { app } of before) await world.webhooks.subscriptionsChanged(tx, app);
   },
   async remove(tx, id, world) {
     const before = await subscriptionsOf(tx, nodeId(id), world);
     if (!(await deleteAccount(tx, nodeId(id)))) return false;
     await reroute(tx, before, [], world);
+    for (const { app } of before) await world.webhooks.subscriptionsChanged(tx, app);
     return true;
   },
 };

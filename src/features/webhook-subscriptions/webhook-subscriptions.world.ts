@@ -72,6 +72,7 @@ export async function saveOfApp(tx: Transaction, app: NodeId, { callback, subscr
     if (given !== undefined && !known.has(given.url)) await world.webhooks.resumeUrl(tx, app, given.url);
   }
   await world.webhooks.routesChanged(tx, app);
+  await world.webhooks.subscriptionsChanged(tx, app);
 }
 
 export async function findCallbackUrl(reader: Reader, app: NodeId, object: WebhookObject): Promise<string | undefined> {
@@ -80,7 +81,10 @@ export async function findCallbackUrl(reader: Reader, app: NodeId, object: Webho
 }
 
 export async function saveOfPage(tx: Transaction, page: NodeId, subscriptions: readonly PageSubscription[], world: World): Promise<void> {
-  for (const { app } of await listPageSubscriptions(tx, page)) await deletePageSubscription(tx, page, app);
+  for (const { app } of await listPageSubscriptions(tx, page)) {
+    await deletePageSubscription(tx, page, app);
+    await world.webhooks.subscriptionsChanged(tx, app);
+  }
   for (const [index, { app, subscribed_fields }] of subscriptions.entries()) {
     requireFields(world, "page", subscribed_fields, `subscribed_apps[${index}].subscribed_fields`);
     await savePageSubscription(tx, page, app, [...new Set(subscribed_fields)]);

@@ -1,4 +1,4 @@
-/** The jobs of the webhook engine: alerting about a callback that fails, rerouting, retention. */
+/** The jobs of the webhook engine: alerting about a callback that fails, rerouting, unsubscribing, retention. */
 import type { JobKind } from "#jobs/job-kind";
 import type { WebhookDeps } from "../deps.ts";
 import { deleteOldDeliveries, retentionJob } from "../history/retention.ts";
@@ -6,9 +6,10 @@ import { findCallback, markAlerted } from "./callbacks.store.ts";
 import { alertJob } from "./health.ts";
 
 export const rerouteJob = "webhook_reroute";
+export const unsubscribeJob = "webhook_unsubscribe";
 
 interface WorldWithWebhooks {
-  readonly webhooks: { readonly deps: WebhookDeps; reroute(app: string): Promise<void> };
+  readonly webhooks: { readonly deps: WebhookDeps; reroute(app: string): Promise<void>; endUnsubscribed(app: string): Promise<void> };
 }
 
 type Job = JobKind<WorldWithWebhooks>;
@@ -36,5 +37,6 @@ export const webhookJobs: readonly Job[] = [
     // A second run finds nothing more to move.
     run: ({ webhooks }, app) => webhooks.reroute(app),
   },
+  { kind: unsubscribeJob, run: ({ webhooks }, app) => webhooks.endUnsubscribed(app) },
   { kind: retentionJob, run: ({ webhooks }) => deleteOldDeliveries(webhooks.deps) },
 ];

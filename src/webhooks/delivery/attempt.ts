@@ -5,6 +5,7 @@ import { RequestFailed } from "#outbound/request";
 import type { FieldCatalogue } from "../catalogue/catalogue.ts";
 import type { WebhookObject } from "../catalogue/field.ts";
 import { envelopeOf, type Update } from "../events/envelope.ts";
+import { isWanted } from "../events/unsubscribe.ts";
 import type { WebhookApp } from "../ports.ts";
 import type { Attempt } from "./attempts.ts";
 import type { Claimed } from "./claims.ts";
@@ -28,6 +29,10 @@ export async function attemptDelivery(deps: DeliveryDeps, claimed: Claimed): Pro
   const { row } = claimed;
   const { fields, facts, database, callbacks } = deps;
   const app = nodeId(row.app);
+  const nowMs = deps.clock.nowMs();
+  // First attempts follow their event at once, or were looked at when the app unsubscribed.
+  if (claimed.isRetry && !(await isWanted(facts, database.reader, app, [row, ...claimed.members], nowMs)))
+    return { kind: "unsubscribed", endedMs: nowMs };
   const of = facts.peekApp(app) ?? (await facts.findApp(database.reader, app));
   const event = {
     object: row.object as WebhookObject,

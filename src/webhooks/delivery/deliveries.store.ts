@@ -7,6 +7,8 @@ export const WAITING = 0;
 export const SENDING = 1;
 export const DELIVERED = 2;
 export const FAILED = 3;
+/** 4: it travels in another delivery's POST. */
+export const UNSUBSCRIBED = 5;
 
 /** The queue of deliveries that lead nowhere yet. */
 export const NO_CALLBACK = "0";
@@ -176,7 +178,6 @@ export async function lockWaiting(tx: Transaction, ids: readonly string[]): Prom
 }
 
 export async function joinMembers(tx: Transaction, head: string, ids: readonly string[]): Promise<void> {
-  // 4: it travels in another delivery's POST.
   const join = sql`UPDATE webhook_deliveries SET status = 4, first_lane = NULL, queue_entity = NULL, head = ${head} WHERE fence = 0`;
   await tx.runAny(withIds(join, "id", ids));
   await tx.runAny(sql`UPDATE webhook_deliveries SET members = ${ids.length} WHERE id = ${head}`);

@@ -251,6 +251,7 @@ export class DeliveryDispatcher implements WorkSource {
     this.#queues.stored(claimed, wasSent);
     const queue = this.#queues.get(claimed.row.lane);
     if (outcome.kind === "retry") queue.retryWaits(outcome.dueMs);
+    if (outcome.kind === "unsubscribed") this.#options.observer.deliveryUnsubscribed(claimed.row);
     if (waitsIn !== undefined && claimed.isRetry) this.#queues.get(waitsIn).retryWaits(0);
     else if (waitsIn !== undefined) this.#queues.get(waitsIn).firstWaits();
     this.#sendNext(queue);

@@ -12,9 +12,11 @@ export type AttemptedOutcome =
 type UnsentOutcome =
   /** The route has changed: the delivery waits in another queue. Without a URL it leads nowhere. */
   | { readonly kind: "moved"; readonly url: string | undefined }
+  /** The app would not get its events any more (D-138). */
+  | { readonly kind: "unsubscribed"; readonly endedMs: number }
   /** It waits again where it was. */
   | { readonly kind: "back" };
 
 export type Outcome = AttemptedOutcome | UnsentOutcome;
 
-export const isAttempted = (outcome: Outcome): outcome is AttemptedOutcome => outcome.kind !== "moved" && outcome.kind !== "back";
+export const isAttempted = (outcome: Outcome): outcome is AttemptedOutcome => "attempt" in outcome;

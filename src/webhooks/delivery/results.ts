@@ -12,7 +12,7 @@ import { beginRetention } from "../history/retention.ts";
 import { isGone } from "./attempt.ts";
 import { withAttempt } from "./attempts.ts";
 import type { Claimed } from "./claims.ts";
-import { DELIVERED, FAILED, NO_CALLBACK, type ResultRow, saveMove, saveResults, WAITING } from "./deliveries.store.ts";
+import { DELIVERED, FAILED, NO_CALLBACK, type ResultRow, saveMove, saveResults, UNSUBSCRIBED, WAITING } from "./deliveries.store.ts";
 import { type AttemptedOutcome, isAttempted, type Outcome } from "./outcome.ts";
 
 export interface Result {
@@ -104,8 +104,8 @@ export class ResultWriter {
       const { claimed, outcome } = result;
       const { lane } = claimed.row;
       // Most results are attempts that are stored already, and need no promise here.
-      const isEnded = isAttempted(outcome) && outcome.kind !== "probed";
-      const waitsIn = isEnded ? undefined : await saveWaiting(tx, result, callbacks);
+      const isStored = outcome.kind === "unsubscribed" || (isAttempted(outcome) && outcome.kind !== "probed");
+      const waitsIn = isStored ? undefined : await saveWaiting(tx, result, callbacks);
       stored.push({ ...result, waitsIn });
       // An attempt without a callback made no request.
       if (isAttempted(outcome) && outcome.attempt.callback !== undefined) {
@@ -113,7 +113,7 @@ export class ResultWriter {
         if (known === undefined) signs.set(lane, [signOf(outcome)]);
         else known.push(signOf(outcome));
       }
-      if (outcome.kind === "moved" && lane !== NO_CALLBACK) left.add(lane);
+      if ((outcome.kind === "moved" || outcome.kind === "unsubscribed") && lane !== NO_CALLBACK) left.add(lane);
     }
     await this.#storeHealth(tx, signs, left);
     return stored;
@@ -138,8 +138,10 @@ const signOf = ({ kind, attempt }: AttemptedOutcome): Sign => ({
 
 /** The fence says whether the delivery is still this session's: if another one has taken it over, the row is left alone. */
 function rowOf({ claimed, outcome }: Result): ResultRow[] {
-  if (!isAttempted(outcome) || outcome.kind === "probed") return [];
   const { row, fence } = claimed;
+  if (outcome.kind === "unsubscribed")
+    return [{ id: row.id, fence, status: UNSUBSCRIBED, attempts: row.attempts, due_ms: null, ended_ms: outcome.endedMs }];
+  if (!isAttempted(outcome) || outcome.kind === "probed") return [];
   const attempts = withAttempt(row.attempts, outcome.attempt);
   if (outcome.kind === "retry") return [{ id: row.id, fence, status: WAITING, attempts, due_ms: outcome.dueMs, ended_ms: null }];
   const status = outcome.kind === "delivered" ? DELIVERED : FAILED;
