@@ -4,6 +4,7 @@ import { parseVersion } from "#kernel/versions";
 import { parseJson, parseJsonParameter } from "../../response/json.ts";
 import { segmentsOf } from "../address.ts";
 import type { GraphRequest, GraphResponse, HandleRequest, Parameters } from "../request.ts";
+import { tokensOf, withTokens } from "../tokens-of.ts";
 import { jsonPath } from "./json-path.ts";
 
 const REQUESTS_MAX = 50;
@@ -132,15 +133,3 @@ function versionedPath(path: string, batchPath: string): string {
 const jsonText = (value: string): string => JSON.stringify(value).slice(1, -1);
 
 const formOf = (text: string): Record<string, unknown> => Object.fromEntries(new URLSearchParams(text));
-
-/** D-32: links of the response carry what serves the request. */
-function withTokens(queryText: string, tokens: Record<string, unknown>): string {
-  const pairs = Object.entries(tokens).map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
-  return [...(queryText === "" ? [] : [queryText]), ...pairs].join("&");
-}
-
-function tokensOf(parameters: Parameters): Record<string, unknown> {
-  const tokens: Record<string, unknown> = {};
-  for (const name of ["access_token", "oauth_token", "appsecret_proof"]) if (parameters[name] !== undefined) tokens[name] = parameters[name];
-  return tokens;
-}
