@@ -57,7 +57,7 @@ export const chatappAccounts = defineFeature({
     await unsubscribeEverywhere(tx, owner);
     await forgetBusiness(tx, owner);
   },
-  needs: ["account_override", "account_override_writes"],
+  needs: ["account_override", "account_override_writes", "app"],
   ports: () => ({
     chatapp_account: { isSubscribed, subscribedApps: listSubscribedApps },
     chatapp_account_writes: { subscribe: subscribeApp },

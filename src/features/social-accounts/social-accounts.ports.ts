@@ -21,6 +21,8 @@ export interface SocialAccountFacts {
 
 interface SocialAccountPort {
   findAccount(reader: Reader, account: NodeId): Promise<SocialAccountFacts | undefined>;
+  /** By id, of those that exist. */
+  findUsernames(reader: Reader, accounts: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 
 declare module "#kernel/ports" {
