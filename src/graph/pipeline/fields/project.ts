@@ -33,7 +33,11 @@ const NESTED_OBJECTS_MAX = 10_000;
 /** For projections without reads: the hot path, no promise. */
 export function projectRow(request: ReadRequest, row: Row, { chosen, isAsked }: Projection): Response {
   const response: Response = {};
-  for (const { name, field } of chosen) show(response, name, field, field.of === undefined ? row[name] : field.of(row, request), isAsked);
+  for (const { name, field } of chosen) {
+    const value = valueIn(request, row, name, field);
+    if (value !== undefined && value !== null) response[name] = value;
+    else requireValue(name, field, isAsked);
+  }
   return response;
 }
 
@@ -42,15 +46,16 @@ export async function projectRows(source: ProjectionSource, rows: readonly Row[]
   for (const one of chosen) {
     const values = await valuesOf(source, rows, one);
     responses.forEach((response, index) => {
-      show(response, one.name, one.field, values[index], isAsked);
+      const value = values[index];
+      if (value !== undefined && value !== null) response[one.name] = value;
+      else requireValue(one.name, one.field, isAsked);
     });
   }
   return responses;
 }
 
-function show(response: Response, name: string, field: Field, value: unknown, isAsked: boolean): void {
-  if (value !== undefined && value !== null) response[name] = value;
-  else if (isAsked && field.isRefusedWhenAbsent === true) throw fieldUnavailable(name);
+function requireValue(name: string, field: Field, isAsked: boolean): void {
+  if (isAsked && field.isRefusedWhenAbsent === true) throw fieldUnavailable(name);
 }
 
 async function valuesOf(source: ProjectionSource, rows: readonly Row[], chosen: Chosen): Promise<readonly unknown[]> {
