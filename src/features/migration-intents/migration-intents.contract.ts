@@ -9,10 +9,10 @@ export const status = Type.Unsafe<Status>(Type.Union(statuses.map((one) => Type.
 
 const text = { schema: Type.String(), policy: migrationIntent } as const;
 
-const idOnly: FieldSet = { fields: { id: text }, defaults: ["id"] };
+const idOnly: FieldSet = { fields: { id: text }, defaults: ["id"], isExhaustive: true };
 
-/** Requesting an account or solution that the intent does not have is a 422 (D-21). */
-const object = { schema: Type.Object({ id: Type.String() }), policy: migrationIntent, isRefusedWhenAbsent: true } as const;
+/** An account or solution that the intent does not have is left out, also where `fields` names it (D-58). */
+const object = { schema: Type.Object({ id: Type.String() }), policy: migrationIntent } as const;
 
 const account = (column: "waba" | "destination_waba"): Field<IntentRow> => ({
   ...object,
@@ -39,6 +39,7 @@ export const intentNode: FieldSet<IntentRow> = {
   },
   defaults: ["solution", "status", "destination_waba"],
   required: ["id", "status"],
+  isExhaustive: true,
 };
 
 export const readIntent = {

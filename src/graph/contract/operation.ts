@@ -37,8 +37,6 @@ export interface Field<R = Row> {
   readonly reference?: Reference<R>;
   /** An edge of the node, which the registry adds: the value is what a read of the edge returns to the caller (D-38). */
   readonly edge?: ListOperation;
-  /** H7, D-21: asked for by name and without a value is a 422, not a response without it. */
-  readonly isRefusedWhenAbsent?: true;
   /** Present in this profile alone. */
   readonly onlyIn?: "clients";
 }
@@ -71,6 +69,8 @@ export interface FieldSet<R = Row> {
   readonly clientsDefaults?: readonly string[];
   /** Returned whatever `fields` asks for (D-37); where left out, `id` alone. */
   readonly required?: readonly string[];
+  /** H7, D-21: a field that only other nodes have is known but not available (422). Elsewhere it is as unknown as a misspelt one (400). */
+  readonly isExhaustive?: true;
 }
 
 /** Where something is served, to whom, and how it is refused: the same for operations and for reads of a node. */

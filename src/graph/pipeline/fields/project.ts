@@ -1,5 +1,5 @@
 /** From rows to what a response shows of them, in the step `respond`. Whatever needs the database is read for all rows at once (D-38). */
-import { fieldUnavailable, invalidParameter } from "#kernel/errors";
+import { invalidParameter } from "#kernel/errors";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
 import type { Row } from "#storage/sql";
@@ -31,31 +31,25 @@ type Response = Record<string, unknown>;
 const NESTED_OBJECTS_MAX = 10_000;
 
 /** For projections without reads: the hot path, no promise. */
-export function projectRow(request: ReadRequest, row: Row, { chosen, isAsked }: Projection): Response {
+export function projectRow(request: ReadRequest, row: Row, { chosen }: Projection): Response {
   const response: Response = {};
   for (const { name, field } of chosen) {
     const value = valueIn(request, row, name, field);
     if (value !== undefined && value !== null) response[name] = value;
-    else requireValue(name, field, isAsked);
   }
   return response;
 }
 
-export async function projectRows(source: ProjectionSource, rows: readonly Row[], { chosen, isAsked }: Projection): Promise<Response[]> {
+export async function projectRows(source: ProjectionSource, rows: readonly Row[], { chosen }: Projection): Promise<Response[]> {
   const responses = rows.map((): Response => ({}));
   for (const one of chosen) {
     const values = await valuesOf(source, rows, one);
     responses.forEach((response, index) => {
       const value = values[index];
       if (value !== undefined && value !== null) response[one.name] = value;
-      else requireValue(one.name, one.field, isAsked);
     });
   }
   return responses;
-}
-
-function requireValue(name: string, field: Field, isAsked: boolean): void {
-  if (isAsked && field.isRefusedWhenAbsent === true) throw fieldUnavailable(name);
 }
 
 async function valuesOf(source: ProjectionSource, rows: readonly Row[], chosen: Chosen): Promise<readonly unknown[]> {

@@ -1,6 +1,6 @@
 /** Which fields a response has, resolved before anything is read (D-33, D-37, D-38). */
 import type { Policy } from "#auth/policy";
-import { invalidParameter } from "#kernel/errors";
+import { fieldUnavailable, invalidParameter } from "#kernel/errors";
 import { type Selection, selectionText } from "#kernel/selection";
 import type { Field, FieldSet } from "../../contract/operation.ts";
 import { type Keys, keysOf } from "./keys.ts";
@@ -37,8 +37,11 @@ const resolved = new WeakMap<FieldSet, Resolved>();
 /** Stands for no selection: the default fields. */
 const DEFAULTS: Selection = new Map();
 
-/** Throws `invalidParameter` naming `fields` for a field that the set does not have. */
-export function projectionOf(set: FieldSet, selection: Selection | undefined, profile: "strict" | "clients"): Projection {
+/** Whether any node has a field of that name. */
+type IsField = (name: string) => boolean;
+
+/** Throws `invalidParameter` naming `fields`, or `fieldUnavailable`, for a field that the set does not have. */
+export function projectionOf(set: FieldSet, selection: Selection | undefined, profile: "strict" | "clients", isField: IsField): Projection {
   let ofSet = resolved.get(set);
   if (ofSet === undefined) {
     ofSet = { strict: new WeakMap(), clients: new WeakMap() };
@@ -47,7 +50,7 @@ export function projectionOf(set: FieldSet, selection: Selection | undefined, pr
   const key = selection ?? DEFAULTS;
   let projection = ofSet[profile].get(key);
   if (projection === undefined) {
-    projection = resolve(set, selection ?? defaultsOf(set, profile), profile, selection !== undefined);
+    projection = resolve(set, selection, profile, isField);
     ofSet[profile].set(key, projection);
   }
   return projection;
@@ -58,31 +61,33 @@ function defaultsOf(set: FieldSet, profile: "strict" | "clients"): Selection {
   return new Map(names.map((name) => [name, undefined]));
 }
 
-function resolve(set: FieldSet, selection: Selection, profile: "strict" | "clients", isAsked: boolean): Projection {
+function resolve(set: FieldSet, asked: Selection | undefined, profile: "strict" | "clients", isField: IsField): Projection {
+  const selection = asked ?? defaultsOf(set, profile);
   const chosen: Chosen[] = [];
   for (const [name, inner] of selection) {
     const field = Object.hasOwn(set.fields, name) ? set.fields[name] : undefined;
     if (field === undefined || (field.onlyIn !== undefined && field.onlyIn !== profile)) {
+      if (set.isExhaustive === true && isField(name)) throw fieldUnavailable(name);
       throw invalidParameter("fields", `names a field that does not exist: ${name}`, { field: name });
     }
-    chosen.push(choose(name, field, inner, profile));
+    chosen.push(choose(name, field, inner, profile, isField));
   }
   // D-33, D-37: `id`, and what the interface marks required, is in every response, whatever `fields` asks for.
   for (const name of set.required ?? ["id"]) {
     const field = set.fields[name];
-    if (field !== undefined && !selection.has(name)) chosen.push(choose(name, field, undefined, profile));
+    if (field !== undefined && !selection.has(name)) chosen.push(choose(name, field, undefined, profile, isField));
   }
-  return { chosen, isAsked, policy: onePolicyOf(chosen), needsReads: chosen.some(isMoreThanItsRow) };
+  return { chosen, isAsked: asked !== undefined, policy: onePolicyOf(chosen), needsReads: chosen.some(isMoreThanItsRow) };
 }
 
-function choose(name: string, field: Field, selection: Selection | undefined, profile: "strict" | "clients"): Chosen {
+function choose(name: string, field: Field, selection: Selection | undefined, profile: "strict" | "clients", isField: IsField): Chosen {
   const ofPart = setOfPart(field);
   if (ofPart !== undefined) {
     // A wrong name is refused as the part's own read refuses it, before anything is read or written.
-    projectionOf(ofPart, selection, profile);
+    projectionOf(ofPart, selection, profile, isField);
     return { name, field, inner: undefined, keys: undefined, fieldsOfPart: selection === undefined ? undefined : selectionText(selection) };
   }
-  const inner = field.nested === undefined ? undefined : projectionOf(field.nested.set(), selection, profile);
+  const inner = field.nested === undefined ? undefined : projectionOf(field.nested.set(), selection, profile, isField);
   const keys = inner === undefined && selection !== undefined ? keysOf(name, field.schema, selection) : undefined;
   return { name, field, inner, keys, fieldsOfPart: undefined };
 }
