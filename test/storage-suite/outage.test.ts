@@ -61,12 +61,12 @@ describe("outage of PostgreSQL", () => {
           await expectUnreachable(database.ping());
         }
         expect(performance.now() - start).toBeLessThan(2_000);
+        const heard: string[] = [];
+        database.onInvalidate((kind, key) => heard.push(`${kind} ${key}`));
         await cluster.start();
         await database.ping();
         await database.write((tx) => tx.run(insert(3)));
         expect(await database.reader.get(count)).toEqual({ count: 2 });
-        const heard: string[] = [];
-        database.onInvalidate((kind, key) => heard.push(`${kind} ${key}`));
         expect(await becomesTrue(() => heard.includes("undefined undefined"), 3_000)).toBe(true);
         expect(database.processNumber).toBe(number);
       },
