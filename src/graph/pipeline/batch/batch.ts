@@ -8,7 +8,7 @@ import { tokensOf, withTokens } from "../tokens-of.ts";
 import { References, referencesIn } from "./references.ts";
 
 const REQUESTS_MAX = 50;
-/** D-39: of the responses together; half of it would be 50 lists of 100 nodes with 800 characters each. */
+/** D-39: of the responses together; 50 lists of 100 nodes with 1,600 characters each. */
 const RESPONSE_CHARACTERS_MAX = 8_388_608;
 
 interface BatchRequest {
