@@ -5,10 +5,8 @@
  * **Invariant:** a number is minted with for `USED_MS` after its last renewal and taken by another process after `LEASE_MS` at the
  * earliest. The difference is what a standby may lag behind, or a clock may be wrong.
  */
-import { randomUUID } from "node:crypto";
 import type { Client } from "pg";
 import { databaseUnreachable } from "#kernel/errors";
-import { monotonicMs } from "#system";
 
 /** Ten bits. */
 const PROCESSES_MAX = 1_024;
@@ -19,13 +17,15 @@ const RENEWAL_MS = 5_000;
 const NOW_MS = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
 
 export class ProcessNumber {
-  readonly #holder = randomUUID();
+  /** The database makes it with the lease. */
+  #holder = "";
   #number = -1;
   #renewedMs = Number.NEGATIVE_INFINITY;
   readonly #nowMs: () => number;
 
   /** `nowMs`: of a clock that never jumps. */
-  constructor(nowMs: () => number = monotonicMs) {
+  // The machine's clock: two processes are kept apart, whatever time it is in a world.
+  constructor(nowMs: () => number = () => performance.now()) {
     this.#nowMs = nowMs;
   }
 
@@ -70,19 +70,19 @@ export class ProcessNumber {
     const { rows } = await writing(client, async () => {
       // Processes that start at once take turns.
       await client.query("LOCK TABLE process_numbers IN SHARE ROW EXCLUSIVE MODE");
-      return client.query<{ number: number }>(
+      return client.query<{ number: number; holder: string }>(
         `INSERT INTO process_numbers (number, holder, lease_until_ms)
-         SELECT n, $1, ${NOW_MS} + ${LEASE_MS} FROM generate_series(0, ${PROCESSES_MAX - 1}) AS n
+         SELECT n, CAST(gen_random_uuid() AS TEXT), ${NOW_MS} + ${LEASE_MS} FROM generate_series(0, ${PROCESSES_MAX - 1}) AS n
          WHERE NOT EXISTS (SELECT 1 FROM process_numbers p WHERE p.number = n AND p.lease_until_ms >= ${NOW_MS})
          ORDER BY n LIMIT 1
          ON CONFLICT (number) DO UPDATE SET holder = excluded.holder, lease_until_ms = excluded.lease_until_ms
-         RETURNING number`,
-        [this.#holder],
+         RETURNING number, holder`,
       );
     });
-    const number = rows[0]?.number;
-    if (number === undefined) throw new Error(`${PROCESSES_MAX} processes already use this world`);
-    return number;
+    const [taken] = rows;
+    if (taken === undefined) throw new Error(`${PROCESSES_MAX} processes already use this world`);
+    this.#holder = taken.holder;
+    return taken.number;
   }
 }
 

@@ -1,5 +1,4 @@
 /** The PostgreSQL that `--data` names, as sessions of one schema: on one host, or on whichever of several takes writes. */
-import { randomBytes } from "node:crypto";
 import { Client, type ClientConfig } from "pg";
 import { NotPrimary } from "./failures.ts";
 import { rowTypes } from "./values.ts";
@@ -82,13 +81,12 @@ export class Server {
    */
   async refuseSharedSessions(): Promise<void> {
     const one = await this.connect();
-    const { rows: own } = await one.query<{ pid: number }>("SELECT pg_backend_pid() AS pid").catch(() => ({ rows: [] }));
     // A pooler speaks for the server and gives a number of its own.
-    const isDirect = own[0]?.pid === (one as unknown as { processID: number }).processID;
-    if (isDirect) return void (await one.end());
+    const mark = String((one as unknown as { processID: number }).processID);
+    const { rows: own } = await one.query<{ pid: number }>("SELECT pg_backend_pid() AS pid").catch(() => ({ rows: [] }));
+    if (String(own[0]?.pid) === mark) return void (await one.end());
     const other = await this.connect();
     try {
-      const mark = randomBytes(8).toString("hex");
       // A pooler that shares gives the session back at the end of a transaction, and lends the one that came back last.
       await one.query("BEGIN");
       await other.query(`SET plaza.session = '${mark}'`);

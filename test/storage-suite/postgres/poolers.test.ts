@@ -11,11 +11,11 @@ import { sharedPostgres } from "#harness/postgres-cluster";
 import { openPostgres } from "#storage/postgres/open";
 import { WrongAddress } from "#storage/postgres/server";
 import { sql } from "#storage/sql";
-import { cleanUp, closedAfterwards, notes } from "./stores.ts";
+import { cleanUp, closedAfterwards, notes } from "../stores.ts";
 
 const START_MS_MAX = 20_000;
 
-/** The address of the same database behind a pgbouncer of its own, which drops the start-up options that it is told to drop. */
+/** The address of the same database behind a pgbouncer of its own, which drops start-up options. */
 async function behindPgbouncer(url: string, poolMode: "session" | "transaction"): Promise<string> {
   const { hostname, port, pathname } = new URL(url);
   const folder = mkdtempSync(join(tmpdir(), "plaza-pgbouncer-"));

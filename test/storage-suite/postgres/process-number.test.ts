@@ -8,7 +8,7 @@ import { LEASE_MS, ProcessNumber, USED_MS } from "#storage/postgres/process-numb
 import { Server } from "#storage/postgres/server";
 import { sql } from "#storage/sql";
 import { TimeOrderedIds } from "#system";
-import { cleanUp, closedAfterwards, notes } from "./stores.ts";
+import { cleanUp, closedAfterwards, notes } from "../stores.ts";
 
 let databases = 0;
 

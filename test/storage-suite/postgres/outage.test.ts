@@ -6,7 +6,7 @@ import { GraphError } from "#kernel/errors";
 import type { Database } from "#storage/database";
 import { openPostgres } from "#storage/postgres/open";
 import { sql } from "#storage/sql";
-import { becomesTrue, cleanUp, closedAfterwards, notes } from "./stores.ts";
+import { becomesTrue, cleanUp, closedAfterwards, notes } from "../stores.ts";
 
 /** The start of a cluster takes 1 to 2 s, more on a machine with other work. */
 const LIMIT_MS = 60_000;

@@ -6,7 +6,7 @@ import type { Database } from "#storage/database";
 import { FactCache } from "#storage/facts";
 import { openPostgres } from "#storage/postgres/open";
 import { sql } from "#storage/sql";
-import { becomesTrue, cleanUp, closedAfterwards, notes } from "./stores.ts";
+import { becomesTrue, cleanUp, closedAfterwards, notes } from "../stores.ts";
 
 /** ARCHITECTURE.md, idea 5: other processes see a change within 1 s. */
 const LIMIT_MS = 1_000;

@@ -4,7 +4,7 @@ import { afterThisTest } from "#harness/cleanup";
 import { startPostgresCluster } from "#harness/postgres-cluster";
 import { openPostgres } from "#storage/postgres/open";
 import { sql } from "#storage/sql";
-import { becomesTrue, cleanUp, closedAfterwards, notes } from "./stores.ts";
+import { becomesTrue, cleanUp, closedAfterwards, notes } from "../stores.ts";
 
 const LIMIT_MS = 90_000;
 
