@@ -15,12 +15,15 @@ import {
   findFreeHeads,
   findMembers,
   findNextRetryTime,
+  findSending,
+  giveBackClaimed,
   joinMembers,
   lockFirsts,
   lockRetries,
   lockWaiting,
   type WaitingRow,
 } from "./deliveries.store.ts";
+import { CLAIMED_MAX } from "./queue/endpoint-queues.ts";
 
 /** What a queue may claim in this turn. */
 export interface ClaimRequest {
@@ -132,6 +135,12 @@ export async function claim(tx: Transaction, requests: readonly ClaimRequest[], 
     firstMs: (isRetry ? row.first_attempt_ms : undefined) ?? nowMs,
   });
   return { claimed: [...firsts.map(claimedAs(false)), ...retries.map(claimedAs(true))], views: viewsOf(found, idsOf(firsts), joined) };
+}
+
+/** What was claimed under `fence` and is not `held`, as after a commit whose connection broke. */
+export async function giveBackUnknown(tx: Transaction, { fence, nowMs, held }: Omit<ClaimTurn, "fields"> & { readonly held: ReadonlySet<string> }) {
+  const unknown = idsOf(await findSending(tx, fence)).filter((id) => !held.has(id));
+  for (let at = 0; at < unknown.length; at += CLAIMED_MAX) await giveBackClaimed(tx, unknown.slice(at, at + CLAIMED_MAX), fence, nowMs);
 }
 
 /** Deliveries that were looked at and neither claimed nor joined to a batch have one of their entity before them. */

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { Client } from "pg";
 import { afterThisTest } from "#harness/cleanup";
 import { sharedPostgres } from "#harness/postgres-cluster";
+import { isMissing } from "#harness/proof";
 import { openPostgres } from "#storage/postgres/open";
 import { WrongAddress } from "#storage/postgres/server";
 import { sql } from "#storage/sql";
@@ -71,7 +72,7 @@ async function isServing(connectionString: string): Promise<void> {
   }
 }
 
-describe("PostgreSQL behind pgbouncer", () => {
+describe.skipIf(isMissing("pgbouncer"))("PostgreSQL behind pgbouncer", () => {
   afterEach(cleanUp);
 
   test("pool_mode session: tables are in the world's schema, writes and reads go as without it, and changes are heard", async () => {
