@@ -1,6 +1,7 @@
 /** Takes requests from a listener to the pipeline, and its responses back. */
 import type { handleRequest, RequestDeps } from "#graph/pipeline/handle-request";
 import type { GraphRequest, GraphResponse } from "#graph/pipeline/request";
+import { shownQuery } from "#graph/worlds/request-log";
 import { bodyTooLarge, type GraphError, headersTooLarge, internalError, malformedRequest, overloaded } from "#kernel/errors";
 import { monotonicMs } from "#system";
 import type { RequestMetrics } from "#telemetry/request-metrics";
@@ -27,11 +28,18 @@ export interface RequestDispatcherOptions {
   readonly metrics: RequestMetrics;
 }
 
+/** What is worked out once for a head. */
+interface HeadFacts {
+  readonly query: ParsedPairs;
+  /** For the request log. */
+  readonly shownQuery: string;
+}
+
 /** A request whose head is read and whose place is known. */
 interface IncomingRequest {
   readonly head: RequestHead;
+  readonly facts: HeadFacts;
   readonly exchange: Exchange;
-  readonly query: ParsedPairs;
   readonly place: Place;
   readonly baseUrl: string;
   readonly startedMs: number;
@@ -52,7 +60,7 @@ export class RequestDispatcher {
   #bytesArriving = 0;
   readonly #resting = new Resting();
   /** Many requests of a connection have the same head, and it is one object then. */
-  readonly #queries = new WeakMap<RequestHead, ParsedPairs>();
+  readonly #facts = new WeakMap<RequestHead, HeadFacts>();
 
   constructor(options: RequestDispatcherOptions) {
     this.#options = options;
@@ -81,16 +89,17 @@ export class RequestDispatcher {
     const origin = this.#options.origins.of(head.headers, head.host, exchange);
     const place = this.#options.places.locate(origin.host, head.target.path);
     const baseUrl = this.#options.origins.baseUrlOf(origin, place);
-    return { head, exchange, query: this.#queryOf(head), place, baseUrl, startedMs, bodyBytes: 0 };
+    return { head, facts: this.#factsOf(head), exchange, place, baseUrl, startedMs, bodyBytes: 0 };
   }
 
-  #queryOf(head: RequestHead): ParsedPairs {
-    let query = this.#queries.get(head);
-    if (query === undefined) {
-      query = parsePairs(head.target.queryText, "The query", this.#options.limits.parametersMax);
-      this.#queries.set(head, query);
+  #factsOf(head: RequestHead): HeadFacts {
+    let facts = this.#facts.get(head);
+    if (facts === undefined) {
+      const { queryText } = head.target;
+      facts = { query: parsePairs(queryText, "The query", this.#options.limits.parametersMax), shownQuery: shownQuery(queryText) };
+      this.#facts.set(head, facts);
     }
-    return query;
+    return facts;
   }
 
   /** Where the body is refused the rest of it stays unread, and the connection ends with the response. */
@@ -123,8 +132,9 @@ export class RequestDispatcher {
     return parseBody(received.bytes, findHeader(incoming.head.headers, "content-type"), limits.parametersMax);
   }
 
-  #requestOf({ head, query, place, baseUrl }: IncomingRequest, body: ParsedBody): GraphRequest {
+  #requestOf({ head, facts, place, baseUrl }: IncomingRequest, body: ParsedBody): GraphRequest {
     const { method, target, headers } = head;
+    const { query } = facts;
     return {
       surface: place.surface,
       method,
@@ -194,11 +204,11 @@ export class RequestDispatcher {
     exchange.finish();
   }
 
-  #record({ head, place, startedMs }: IncomingRequest, body: ParsedBody, response: GraphResponse): void {
+  #record({ head, facts, place, startedMs }: IncomingRequest, body: ParsedBody, response: GraphResponse): void {
     const durationMs = monotonicMs() - startedMs;
     this.#options.metrics.record(response.operation, response.status, durationMs);
     const { world, surface, path } = place;
-    world.requests.add({
+    const entry = {
       trace_id: response.traceId,
       operation: response.operation,
       method: head.method,
@@ -211,7 +221,8 @@ export class RequestDispatcher {
       app: response.app,
       request_body: body.text,
       response_body: response.body,
-    });
+    };
+    world.requests.add(entry, facts.shownQuery);
   }
 }
 
