@@ -2,7 +2,8 @@
 import type { handleRequest, RequestDeps } from "#graph/pipeline/handle-request";
 import type { GraphRequest, GraphResponse } from "#graph/pipeline/request";
 import { shownQuery } from "#graph/worlds/request-log";
-import { bodyTooLarge, type GraphError, headersTooLarge, internalError, malformedRequest, overloaded } from "#kernel/errors";
+import { bodyTooLarge, foreignPage, type GraphError, headersTooLarge, internalError, malformedRequest, overloaded } from "#kernel/errors";
+import type { PageGuard } from "#kernel/page-guard";
 import { monotonicMs } from "#system";
 import type { RequestMetrics } from "#telemetry/request-metrics";
 import { defectiveBody, NO_BODY, type ParsedBody, parseBody } from "./body/body.ts";
@@ -15,7 +16,7 @@ import type { Exchange, ReceivedBody } from "./listeners/listener.ts";
 import type { Origins } from "./origin.ts";
 import type { Place, Places } from "./places.ts";
 import { graphErrorOf } from "./protocol-errors.ts";
-import { preflight, Resting, refusal, turnedAway } from "./refusals.ts";
+import { preflight, Resting, refusal, refusalByShape, turnedAway } from "./refusals.ts";
 import { type RouteHandler, type RouteTable, streamWebResponse, webRequest } from "./routes/extra-routes.ts";
 
 export interface RequestDispatcherOptions {
@@ -26,6 +27,8 @@ export interface RequestDispatcherOptions {
   readonly routes: RouteTable;
   readonly limits: HttpLimits;
   readonly metrics: RequestMetrics;
+  /** Undefined: every web page may send requests. */
+  readonly pages: PageGuard | undefined;
 }
 
 /** What is worked out once for a head. */
@@ -33,6 +36,8 @@ interface HeadFacts {
   readonly query: ParsedPairs;
   /** For the request log. */
   readonly shownQuery: string;
+  /** Why the web page that sent the request may not (D-240). */
+  readonly pageRefusal: string | undefined;
 }
 
 /** A request whose head is read and whose place is known. */
@@ -71,7 +76,9 @@ export class RequestDispatcher {
     const incoming = this.#incomingRequestOf(head, exchange);
     try {
       const route = this.#options.routes.find(head.method, incoming.place);
+      const { pageRefusal } = incoming.facts;
       if (route !== undefined) await respondTo(route, incoming);
+      else if (pageRefusal !== undefined) this.#refusePage(incoming, pageRefusal);
       else if (head.method === "OPTIONS") this.#respondToPreflight(incoming);
       else {
         const taken = head.framing === 0 ? NO_BODY : this.#takeBody(incoming);
@@ -89,14 +96,19 @@ export class RequestDispatcher {
     const origin = this.#options.origins.of(head.headers, head.host, exchange);
     const place = this.#options.places.locate(origin.host, head.target.path);
     const baseUrl = this.#options.origins.baseUrlOf(origin, place);
-    return { head, facts: this.#factsOf(head), exchange, place, baseUrl, startedMs, bodyBytes: 0 };
+    return { head, facts: this.#factsOf(head, origin.host), exchange, place, baseUrl, startedMs, bodyBytes: 0 };
   }
 
-  #factsOf(head: RequestHead): HeadFacts {
+  #factsOf(head: RequestHead, host: string): HeadFacts {
     let facts = this.#facts.get(head);
     if (facts === undefined) {
-      const { queryText } = head.target;
-      facts = { query: parsePairs(queryText, "The query", this.#options.limits.parametersMax), shownQuery: shownQuery(queryText) };
+      const { method, headers, target } = head;
+      const { limits, pages } = this.#options;
+      facts = {
+        query: parsePairs(target.queryText, "The query", limits.parametersMax),
+        shownQuery: shownQuery(target.queryText),
+        pageRefusal: pages?.refusalOf({ method, host, header: (name) => findHeader(headers, name) }),
+      };
       this.#facts.set(head, facts);
     }
     return facts;
@@ -181,6 +193,12 @@ export class RequestDispatcher {
     const response = turnedAway(deps, incoming.place.world, this.#requestOf(incoming, NO_BODY), seconds);
     this.#resting.respond(incoming.exchange, response, seconds);
     this.#record(incoming, NO_BODY, response);
+  }
+
+  /** Its body stays unread. */
+  #refusePage(incoming: IncomingRequest, problem: string): void {
+    const request = this.#requestOf(incoming, NO_BODY);
+    this.#respond(incoming, NO_BODY, refusalByShape(this.#options.deps, incoming.place.world, request, foreignPage(problem)));
   }
 
   #respondToPreflight({ exchange, place, startedMs }: IncomingRequest): void {

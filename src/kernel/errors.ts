@@ -66,6 +66,13 @@ export const catalogue = {
     type: "OAuthException",
     when: "a parameter is missing, unknown, of the wrong type or out of range; `error_data.parameter` names it",
   },
+  // D-240.
+  foreignPage: {
+    status: 403,
+    code: 200,
+    type: "OAuthException",
+    when: "a web page of another site sent the request to a sandbox, or used a host name that the sandbox does not serve",
+  },
   // D-04, D-21.
   unsupportedRequest: {
     status: 400,
@@ -183,6 +190,8 @@ export const permissionMissing = (permissions: readonly string[]): GraphError =>
   new GraphError("permissionMissing", `(#10) This request requires the permission ${permissions.join(" and ")}`, { data: { permissions } });
 
 export const taskMissing = (what: string): GraphError => new GraphError("taskMissing", `(#200) This request requires ${what}`);
+
+export const foreignPage = (problem: string): GraphError => new GraphError("foreignPage", `(#200) ${problem}`);
 
 /** D-03, D-80, D-81. */
 export const versionDeprecated = (problem: string): GraphError => new GraphError("versionDeprecated", `(#2635) ${problem}`);
