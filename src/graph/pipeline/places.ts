@@ -17,14 +17,15 @@ export function parametersOf({ query, body }: Pick<GraphRequest, "query" | "body
 
 /** Throws `invalidParameter` where a parameter has two different values, and in `strict` where it is only in the other place. */
 export function checkPlaces({ query, body }: GraphRequest, places: Readonly<Record<string, Place>>, profile: Profile): void {
-  for (const [name, place] of Object.entries(places)) {
+  for (const name in places) {
     const inQuery = query[name] ?? undefined;
     const inBody = body[name] ?? undefined;
     if (inQuery !== undefined && inBody !== undefined && textOf(inQuery) !== textOf(inBody)) {
       throw invalidParameter(name, "must not have one value in the query and another in the body");
     }
-    const [own, other] = place === "query" ? [inQuery, inBody] : [inBody, inQuery];
-    if (profile === "strict" && own === undefined && other !== undefined) throw invalidParameter(name, `must be in the ${place}`);
+    const place = places[name];
+    const isMisplaced = place === "query" ? inQuery === undefined && inBody !== undefined : inBody === undefined && inQuery !== undefined;
+    if (isMisplaced && profile === "strict") throw invalidParameter(name, `must be in the ${place}`);
   }
 }
 
