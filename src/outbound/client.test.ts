@@ -203,6 +203,18 @@ describe("responses", () => {
     expect(failure).toMatchObject({ name: "RequestFailed", kind: "malformed" });
   });
 
+  test.each([
+    ["trailers", "a:\r\n".repeat(3_000)],
+    ["a trailer", `a: ${"b".repeat(10_000)}`],
+    ["a chunk extension", `1;a=${"b".repeat(10_000)}`],
+  ])("%s without end: the response is given up long before its deadline, while the connection stays open", async (_what, bytes) => {
+    const port = await serveBytes(() => ["HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n", bytes.startsWith("1;") ? bytes : `0\r\n${bytes}`]);
+    const failure = await clientOf({ rules: sandbox })
+      .request(get(`http://127.0.0.1:${port}/`, { deadlineMs: 60_000 }))
+      .catch((error) => error);
+    expect(failure).toMatchObject({ name: "RequestFailed", kind: "malformed" });
+  });
+
   test("bytes that come without a request are not taken for the response to the next one", async () => {
     let close = (): void => {};
     const closed = new Promise<void>((resolve) => (close = resolve));
