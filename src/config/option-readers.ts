@@ -1,6 +1,7 @@
 /** Readers of option values, given as text (flag, environment) or as a YAML value. Each throws a `ValueProblem`. */
 import { isIP } from "node:net";
 import { hostnameOf, originOf } from "#kernel/page-guard";
+import { trimmedEnd } from "#kernel/text";
 import { surfaces } from "#surfaces/surfaces";
 import type { Config } from "./config.ts";
 
@@ -116,7 +117,7 @@ export const publicUrl: ReadValue = (value) => {
   const url = typeof value === "string" ? URL.parse(value.trim()) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || `${url.username}${url.password}${url.search}${url.hash}` !== "")
     throw wrong(value, "an http or https address such as https://graph.example.com");
-  return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
+  return `${url.origin}${trimmedEnd(url.pathname, "/")}`;
 };
 
 export const dataPlace: ReadValue = (value) => {

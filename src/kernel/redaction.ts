@@ -17,6 +17,7 @@ const SECRET_NAME = /(?:token|secret|proof|password|stream_key|stream_url)[^a-z0
  * percent-encoded, since nobody needs to encode the first and the other two begin a second encoding; a JSON escape of a letter.
  */
 const HINT = /token|secret|proof|password|stream|%(?:25|5c|4[1-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a])|\\u/i;
+// linear: it is HINT.
 const NEXT_HINT = new RegExp(HINT, "gi");
 /** In text without structure, as an error message has it that repeats what was sent. */
 const QUOTED_NAME = /(?:token|secret|proof|password|stream_key|stream_url)["'`\\\]]+\s*:/i;
