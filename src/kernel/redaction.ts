@@ -19,6 +19,14 @@ const SECRET_NAME = /(?:token|secret|proof|password|stream_key|stream_url)[^a-z0
 const HINT = /token|secret|proof|password|stream|%(?:25|5c|4[1-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a])|\\u/i;
 // linear: it is HINT.
 const NEXT_HINT = new RegExp(HINT, "gi");
+/** The place behind the next hint, at `from` or later; -1 where none is left. */
+function endOfHint(text: string, from: number): number {
+  NEXT_HINT.lastIndex = from;
+  return NEXT_HINT.test(text) ? NEXT_HINT.lastIndex : -1;
+}
+
+/** Those of every request of page messaging, and of every link in its lists. */
+const USUAL_NAMES: ReadonlySet<string> = new Set(["access_token", "oauth_token"]);
 /** In text without structure, as an error message has it that repeats what was sent. */
 const QUOTED_NAME = /(?:token|secret|proof|password|stream_key|stream_url)["'`\\\]]+\s*:/i;
 /** These are no secrets: `regenerate_stream_key=true`. */
@@ -40,21 +48,30 @@ export function isSecretName(name: string): boolean {
 }
 
 function redactText(text: string, depth: number): string {
-  if (!HINT.test(text)) return text;
-  if (depth > DEPTH_MAX) return HIDDEN;
+  if (depth > DEPTH_MAX) return HINT.test(text) ? HIDDEN : text;
   const first = text.charCodeAt(skipBlanks(text, 0));
   if (first === 123 || first === 91) return redactUntrustedJson(text, depth);
-  if (!text.includes("=") && !text.includes("&")) return redactProse(text, depth);
-  return text
-    .split("&")
-    .map((pair) => redactPair(pair, depth))
-    .join("&");
+  return text.includes("=") || text.includes("&") ? redactPairs(text, depth) : redactProse(text, depth);
+}
+
+/** Only pairs that hold a hint are looked at. */
+function redactPairs(text: string, depth: number): string {
+  let shown = "";
+  let at = 0;
+  for (let hint = endOfHint(text, 0); hint !== -1; hint = endOfHint(text, at)) {
+    const start = text.lastIndexOf("&", hint - 1) + 1;
+    const next = text.indexOf("&", hint);
+    const end = next === -1 ? text.length : next;
+    shown += text.slice(at, start) + redactPair(text.slice(start, end), depth);
+    at = end;
+  }
+  return shown + text.slice(at);
 }
 
 function redactPair(pair: string, depth: number): string {
-  if (!HINT.test(pair)) return pair;
   const equals = pair.indexOf("=");
   const name = equals === -1 ? pair : pair.slice(0, equals);
+  if (equals !== -1 && USUAL_NAMES.has(name)) return `${name}=${HIDDEN}`;
   const decodedName = formDecoded(name);
   // Text that was sent as another kind than it is stands where the name should be.
   const shownName = redactText(decodedName, depth + 1);
@@ -68,6 +85,7 @@ function redactPair(pair: string, depth: number): string {
 
 /** Neither a form nor JSON from its beginning on: it may hold JSON, or be encoded once more. */
 function redactProse(text: string, depth: number): string {
+  if (!HINT.test(text)) return text;
   const brace = text.indexOf("{");
   if (brace !== -1) return text.slice(0, brace) + redactUntrustedJson(text.slice(brace), depth);
   const quoted = text.includes(":") ? QUOTED_NAME.exec(text) : null;
@@ -85,15 +103,16 @@ function redactUntrustedJson(text: string, depth: number): string {
   return redactStrings(text.slice(0, length), depth) + (length === text.length ? "" : HIDDEN);
 }
 
-/** `text` is the beginning of valid JSON. Only strings that hold a hint are looked at; what is found stands in a string, since nothing else has letters like these. */
+/**
+ * `text` is the beginning of valid JSON. Only strings that hold a hint are looked at; what is found stands in a string, since nothing else
+ * has letters like these.
+ */
 function redactStrings(text: string, depth: number): string {
   let shown = "";
   let at = 0;
-  for (;;) {
-    NEXT_HINT.lastIndex = at;
-    const hint = NEXT_HINT.exec(text);
-    const start = hint === null ? -1 : startOfString(text, hint.index, at);
-    if (start === -1) return at === 0 ? text : shown + text.slice(at);
+  for (let hint = endOfHint(text, 0); hint !== -1; hint = endOfHint(text, at)) {
+    const start = startOfString(text, hint - 1, at);
+    if (start === -1) break;
     const end = endOfString(text, start);
     const string = stringOf(text.slice(start + 1, end));
     const colon = skipBlanks(text, end + 1);
@@ -104,11 +123,18 @@ function redactStrings(text: string, depth: number): string {
       at = valueEnd;
     } else {
       const shownString = redactText(string, depth + 1);
-      shown += shownString === string ? text.slice(at, end + 1) : text.slice(at, start) + JSON.stringify(shownString);
+      if (shownString === string) shown += text.slice(at, end + 1);
+      else shown += text.slice(at, start) + quoted(shownString);
       at = end + 1;
     }
   }
+  return shown + text.slice(at);
 }
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON has them escaped.
+const NEEDS_ESCAPE = /["\\\u0000-\u001f\ud800-\udfff]/;
+/** As a JSON string. Most need no escape, and looking for one costs less than JSON.stringify. */
+const quoted = (text: string): string => (NEEDS_ESCAPE.test(text) ? JSON.stringify(text) : `"${text}"`);
 
 /** What stands between the quotes; an escape that the end of the text has cut off is left out. */
 function stringOf(written: string): string {
