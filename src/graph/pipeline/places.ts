@@ -1,6 +1,7 @@
 /** D-34, D-40, D-41, D-50: which parameters a request may have, and where each is read from, the query or the body. */
 import { invalidParameter } from "#kernel/errors";
 import type { Place } from "../contract/operation.ts";
+import { suggestion } from "../schema/reader.ts";
 import type { Profile } from "../worlds/world.ts";
 import { textOf } from "./parameters.ts";
 import type { GraphRequest, Parameters } from "./request.ts";
@@ -38,7 +39,7 @@ export const generalParameters: ReadonlySet<string> = new Set([
 /** Throws `invalidParameter` for a parameter that is neither general nor one of `names`. */
 export function refuseUndeclared(parameters: Parameters, names: readonly string[]): void {
   for (const name in parameters) {
-    if (!generalParameters.has(name) && !names.includes(name)) throw invalidParameter(name, "is not known here");
+    if (!generalParameters.has(name) && !names.includes(name)) throw invalidParameter(name, `is not known here${suggestion(name, names)}`);
   }
 }
 
