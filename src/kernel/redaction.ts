@@ -25,8 +25,8 @@ function endOfHint(text: string, from: number): number {
   return NEXT_HINT.test(text) ? NEXT_HINT.lastIndex : -1;
 }
 
-/** Those of every request of page messaging, and of every link in its lists. */
-const USUAL_NAMES: ReadonlySet<string> = new Set(["access_token", "oauth_token"]);
+/** The end of a name that needs no decoding: that of a token, which every link in a list of page messaging has twice. */
+const PLAIN_END = /token|ecret|proof|sword/i;
 /** In text without structure, as an error message has it that repeats what was sent. */
 const QUOTED_NAME = /(?:token|secret|proof|password|stream_key|stream_url)["'`\\\]]+\s*:/i;
 /** These are no secrets: `regenerate_stream_key=true`. */
@@ -59,10 +59,16 @@ function redactPairs(text: string, depth: number): string {
   let shown = "";
   let at = 0;
   for (let hint = endOfHint(text, 0); hint !== -1; hint = endOfHint(text, at)) {
-    const start = text.lastIndexOf("&", hint - 1) + 1;
     const next = text.indexOf("&", hint);
     const end = next === -1 ? text.length : next;
-    shown += text.slice(at, start) + redactPair(text.slice(start, end), depth);
+    if (text.charCodeAt(hint) === 61 && PLAIN_END.test(text.slice(hint - 5, hint))) {
+      // Of this pair, or of a pair in its value, which goes no further.
+      const value = text.slice(hint + 1, end);
+      shown += text.slice(at, hint + 1) + (isPlainWord(value) ? value : HIDDEN);
+    } else {
+      const start = text.lastIndexOf("&", hint - 1) + 1;
+      shown += text.slice(at, start) + redactPair(text.slice(start, end), depth);
+    }
     at = end;
   }
   return shown + text.slice(at);
@@ -71,7 +77,6 @@ function redactPairs(text: string, depth: number): string {
 function redactPair(pair: string, depth: number): string {
   const equals = pair.indexOf("=");
   const name = equals === -1 ? pair : pair.slice(0, equals);
-  if (equals !== -1 && USUAL_NAMES.has(name)) return `${name}=${HIDDEN}`;
   const decodedName = formDecoded(name);
   // Text that was sent as another kind than it is stands where the name should be.
   const shownName = redactText(decodedName, depth + 1);
