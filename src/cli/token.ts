@@ -3,6 +3,7 @@ import { ConfigProblem } from "#config/config";
 import { findConfigFile } from "#config/config-file";
 import { environment } from "#config/environment";
 import { readConfig } from "#config/read-config";
+import { trimmedEnd } from "#kernel/text";
 import { Log } from "#telemetry/log";
 import { exitCodeOf, explain } from "./process-end.ts";
 
@@ -44,7 +45,7 @@ async function openControlFor(given: Given, log: Log): Promise<Control> {
 function controlAt(url: string, key: unknown): Control {
   if (!URL.canParse(url)) throw new ConfigProblem("--control-url", `"${url}" is not an address`);
   if (key === undefined) throw new ConfigProblem("--control-key", "is required with --control-url; you can also set PLAZA_CONTROL_KEY");
-  const base = url.replace(/\/+$/, "").replace(/\/v1$/, "");
+  const base = trimmedEnd(url, "/").replace(/\/v1$/, "");
   return {
     async request(path, init) {
       try {
