@@ -13,7 +13,7 @@ has_postgres() {
   return 1
 }
 
-# Without them their tests are skipped, but not in CI.
+# Without them the tests that need them fail; elsewhere than in CI that is no reason not to run the others.
 has_others() {
   for program in pgbouncer patroni etcd haproxy; do
     command -v "$program" >/dev/null 2>&1 || return 1
@@ -29,7 +29,7 @@ if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
 fi
 has_postgres && { has_others || [ -z "${CI:-}" ]; } && exit 0
 cat >&2 <<'TEXT'
-The tests need the programs of PostgreSQL 15 or newer (initdb, pg_ctl), to start a private cluster, and ps; in CI also pgbouncer, Patroni, etcd and HAProxy;
+The tests need the programs of PostgreSQL 15 or newer (initdb, pg_ctl), to start a private cluster, and ps, and for a few tests pgbouncer, Patroni, etcd and HAProxy;
 they were looked for in /usr/lib/postgresql and on the PATH. Install them, for example
   Debian, Ubuntu:  sudo apt-get install postgresql pgbouncer patroni etcd-server haproxy procps
   macOS:           brew install postgresql@15 pgbouncer etcd haproxy, pip install patroni[etcd3], and put their folders on the PATH

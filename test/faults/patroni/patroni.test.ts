@@ -1,6 +1,6 @@
 /** A highly available PostgreSQL loses its primary under load: nothing that was acknowledged is lost. */
 import { expect, test } from "bun:test";
-import { isMissing, isProving, tries } from "#harness/proof";
+import { isProving, tries } from "#harness/proof";
 import { type Server, startServer, worldFile } from "#harness/server";
 import { startReceiverProcess } from "../../webhooks/receiver-process.ts";
 import { Ledger, settle, worldOf } from "../webhook-ledger.ts";
@@ -78,7 +78,7 @@ async function eventsOf(server: Server): Promise<number> {
   return data.find(({ name }) => name === "bought")?.count ?? 0;
 }
 
-test.skipIf(isMissing("patroni"))(
+test(
   "switchover and crash under load: every acknowledged write, event and webhook is there, by the proxy and by the names of both hosts",
   async () => {
     const cluster = await PatroniCluster.start();

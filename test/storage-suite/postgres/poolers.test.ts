@@ -8,7 +8,6 @@ import { join } from "node:path";
 import { Client } from "pg";
 import { afterThisTest } from "#harness/cleanup";
 import { sharedPostgres } from "#harness/postgres-cluster";
-import { isMissing } from "#harness/proof";
 import { openPostgres } from "#storage/postgres/open";
 import { WrongAddress } from "#storage/postgres/server";
 import { sql } from "#storage/sql";
@@ -72,7 +71,7 @@ async function isServing(connectionString: string): Promise<void> {
   }
 }
 
-describe.skipIf(isMissing("pgbouncer"))("PostgreSQL behind pgbouncer", () => {
+describe("PostgreSQL behind pgbouncer", () => {
   afterEach(cleanUp);
 
   test("pool_mode session: tables are in the world's schema, writes and reads go as without it, and changes are heard", async () => {
