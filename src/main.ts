@@ -1,4 +1,5 @@
 /** The composition root: it opens the world and starts the listeners. */
+import { Certificate } from "#config/certificate";
 import type { Config } from "#config/config";
 import { masterKeyOf } from "#config/secret-key";
 import { type ControlAppOptions, controlApp } from "#control/app";
@@ -86,20 +87,23 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
   const registry = buildRegistry();
   const world = await openDefaultWorld(config, registry, log);
   const listeners: Listener[] = [];
+  let certificate: Certificate | undefined;
   try {
+    certificate = certificateOf(config, log);
     const demo = part === "graph" ? undefined : await beginWorld(world, registry, config, parseYaml);
     if (config.profile !== undefined) world.profile = config.profile;
-    const graph = part === "control" ? undefined : await listenGraph(config, log, world, registry, part === "graph");
+    const graph = part === "control" ? undefined : await listenGraph(config, log, world, registry, certificate, part === "graph");
     if (graph !== undefined) listeners.push(graph);
     const metrics = graph?.metrics ?? new RequestMetrics();
     const key = config.control_key ?? randomSecret(CONTROL_KEY_BYTES);
     const control =
       part === "graph"
         ? undefined
-        : serveControl({
+        : await serveControl({
             ...controlOf(log, world, registry, key, readMetrics ?? (() => metrics)),
             host: config.control_host,
             port: config.control_port,
+            certificate,
           });
     if (control !== undefined) listeners.push(control);
     world.work.start();
@@ -110,11 +114,13 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
       world,
       metrics,
       stop: async () => {
+        certificate?.close();
         await Promise.all([...listeners.map((listener) => listener.stop(STOP_WITHIN_MS)), world.work.stop()]);
         await world.close();
       },
     };
   } catch (error) {
+    certificate?.close();
     await Promise.all(listeners.map((listener) => listener.stop(0)));
     await world.close();
     throw error;
@@ -127,7 +133,24 @@ interface Listener {
   stop(graceMs: number): Promise<void>;
 }
 
-function listenGraph(config: Config, log: Log, world: OpenWorld, registry: Registry, isPortShared: boolean): Promise<GraphServer> {
+function certificateOf({ tls_cert, tls_key }: Config, log: Log): Certificate | undefined {
+  if (tls_cert === undefined || tls_key === undefined) return undefined;
+  const certificate = new Certificate(tls_cert, tls_key);
+  certificate.follow({
+    renewed: (valid_to) => log.info({ valid_to }, "the certificate was renewed"),
+    unusable: (problem) => log.warn({ problem }, "the renewed certificate cannot be used, so the one before is served on"),
+  });
+  return certificate;
+}
+
+function listenGraph(
+  config: Config,
+  log: Log,
+  world: OpenWorld,
+  registry: Registry,
+  certificate: Certificate | undefined,
+  isPortShared: boolean,
+): Promise<GraphServer> {
   const onUnexpected: RequestDeps["onUnexpected"] = (error, trace_id) =>
     log.error({ trace_id, ...errorFields(error) }, "a request failed unexpectedly");
   const deps: RequestDeps = { registry, traceId, onUnexpected };
@@ -136,6 +159,7 @@ function listenGraph(config: Config, log: Log, world: OpenWorld, registry: Regis
     port: config.port,
     reusePort: isPortShared,
     http: config.http,
+    certificate,
     deps,
     worlds: { default: world, find: (name) => (name === world.name ? world : undefined) },
     surfaces: surfaceAddresses(config),
@@ -234,17 +258,18 @@ export async function openControl(config: Config, log: Log): Promise<ControlWith
 }
 
 function readyInfo(config: Config, port: number, controlPort: number, key: string): ReadyInfo {
-  const base = `http://${addressOf(config.host)}:${port}`;
+  const scheme = config.tls_cert === undefined ? "http" : "https";
+  const base = `${scheme}://${addressOf(config.host)}:${port}`;
   const addresses = Object.fromEntries(
     surfaceAddresses(config).map(({ name, mount, hostname }) => [
       surfaces.find((surface) => surface.name === name)?.address,
-      (hostname === undefined ? base : `http://${hostname}:${port}`) + mount,
+      (hostname === undefined ? base : `${scheme}://${hostname}:${port}`) + mount,
     ]),
   ) as Record<"base_url" | "app_base_url" | "microblog_base_url" | "ads_base_url" | "social_login_host", string>;
   return {
     ready: true,
     ...addresses,
-    control_url: `http://${addressOf(config.control_host)}:${controlPort}`,
+    control_url: `${scheme}://${addressOf(config.control_host)}:${controlPort}`,
     ...(config.sandbox ? { control_key: key } : {}),
     rtmp_url: null,
     pid: process.pid,

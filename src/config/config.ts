@@ -41,6 +41,9 @@ export interface Config {
   readonly deliveries_per_second: number;
   /** Which implementation of HTTP/1.1 the graph listens with. */
   readonly http: (typeof httpListeners)[number];
+  /** PEM files; with them the graph and the control API are served over TLS. Both or none. */
+  readonly tls_cert: string | undefined;
+  readonly tls_key: string | undefined;
   /** D-21: a larger body is refused with 413. */
   readonly body_bytes_max: number;
   /** Of the address and all headers. */

@@ -135,6 +135,14 @@ const own: readonly Option<OptionName>[] = [
     default: "own",
     summary: "implementation of HTTP/1.1 for the graph: own, or node for the runtime's node:http, which needs more CPU and allows one process",
   },
+  {
+    name: "tls_cert",
+    value: "FILE",
+    read: read.text,
+    default: undefined,
+    summary: "serve the graph and the control API over TLS with this certificate (PEM, with its chain); read again when it is renewed",
+  },
+  { name: "tls_key", value: "FILE", read: read.text, default: undefined, summary: "private key of --tls-cert (PEM, without a passphrase)" },
   // `src/http/limits.ts` gives the reasons for these defaults.
   {
     name: "body_bytes_max",

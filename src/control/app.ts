@@ -28,6 +28,8 @@ export const largestBodyBytes = (registry: Registry): number =>
 export interface ControlAppOptions {
   readonly deps: ControlDeps;
   readonly key: string;
+  /** Clients reach it over TLS: links begin with `https`. */
+  readonly isTls?: boolean;
   /** Metrics of the graph's requests, in all processes. */
   readMetrics(): MetricsSource;
   onUnexpected(error: unknown, operation: string): void;
@@ -38,11 +40,12 @@ export function controlApp(options: ControlAppOptions): Hono {
   const app = new Hono();
   const routes = controlRoutes(deps.registry);
   const keyHash = sha256(options.key);
+  const originOf = (c: Context): string => `${options.isTls === true ? "https" : "http"}://${new URL(c.req.url).host}`;
 
   app.get("/healthz", (c) => c.json({ status: "ok" }));
   app.get("/readyz", (c) => ready(c, deps));
   app.get("/metrics", async (c) => c.body(await metricsText(options.readMetrics(), deps.worlds.values()), 200, { "content-type": METRICS_TYPE }));
-  app.get("/v1/openapi.json", (c) => c.json(openapiOf(routes, sectionsOf(deps.registry), new URL(c.req.url).origin)));
+  app.get("/v1/openapi.json", (c) => c.json(openapiOf(routes, sectionsOf(deps.registry), originOf(c))));
 
   app.use("/v1/*", async (c, next) => {
     const given = /^bearer +(\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1];
@@ -54,7 +57,7 @@ export function controlApp(options: ControlAppOptions): Hono {
     return next();
   });
   for (const route of routes) {
-    const serve = handlerOf(route, deps);
+    const serve = handlerOf(route, deps, originOf);
     app.on(route.method, route.path.replaceAll(/\{(\w+)\}/g, ":$1"), serve);
   }
   app.notFound((c) => c.json(bodyOf(notFound(`${c.req.method} ${c.req.path}`)), 404));
@@ -78,7 +81,7 @@ async function ready(c: Context, { worlds }: ControlDeps): Promise<Response> {
   }
 }
 
-function handlerOf(route: ControlRoute, deps: ControlDeps): (c: Context) => Promise<Response> {
+function handlerOf(route: ControlRoute, deps: ControlDeps, originOf: (c: Context) => string): (c: Context) => Promise<Response> {
   const readQuery = route.query === undefined ? () => ({}) : parametersReader(route.query);
   return async (c) => {
     const path = c.req.param() as Record<string, string>;
@@ -86,14 +89,13 @@ function handlerOf(route: ControlRoute, deps: ControlDeps): (c: Context) => Prom
     if (world === undefined) throw notFound(`world ${path.w}`);
     // Nothing has such a name, and PostgreSQL refuses a query with it.
     if (!Object.values(path).every(isStorableText)) throw notFound(`${c.req.method} ${new URL(c.req.url).pathname}`);
-    const url = new URL(c.req.url);
     const request: ControlRequest = {
       deps,
       world,
       path,
       query: queryOf(readQuery, c.req.query()),
       body: await readBody(route.body, c.req.raw),
-      url: url.origin + url.pathname,
+      url: originOf(c) + new URL(c.req.url).pathname,
       header: (name) => c.req.header(name),
     };
     const response = await route.handle(request);
