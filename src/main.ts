@@ -1,7 +1,7 @@
 /** The composition root: it opens the world and starts the listeners. */
 import { Certificate } from "#config/certificate";
 import type { Config } from "#config/config";
-import { masterKeyOf } from "#config/secret-key";
+import { keyRingOf } from "#config/secret-key";
 import { type ControlAppOptions, controlApp } from "#control/app";
 import { serveControl } from "#control/server";
 import { Registry } from "#graph/contract/registry";
@@ -213,11 +213,12 @@ async function openDefaultWorld(config: Config, registry: Registry, log: Log): P
     faults: { sleepMs, randomFraction },
     outbound: new GuardedClient({ rules: { isSandbox: config.sandbox, allowed: config.allow_callback } }),
     observer: workLog(log),
-    masterKey: masterKeyOf(config, randomKey),
+    keys: keyRingOf(config, randomKey),
     realNowMs,
     timeOrderedIds: (processNumber) => new TimeOrderedIds(processNumber),
     seededIds: (next) => new SeededIds(next),
   });
+  if (world.keys.previous.length > 0) await world.database.write((tx) => world.ports.get("sealed_values").schedule(tx, world));
   await followSettings(world, (error) => log.warn(errorFields(error), "the world's settings could not be read again"));
   return world;
 }
@@ -233,7 +234,7 @@ function controlOf(log: Log, world: OpenWorld, registry: Registry, key: string, 
       parseYaml,
       mintTokenValue: tokenValue,
       onTimeMoved: [(moved) => moved.work.runDue()],
-      realTime: { monotonicMs, sleepMs },
+      realTime: { nowMs: realNowMs, monotonicMs, sleepMs },
     },
     readMetrics,
     onUnexpected: (error, operation) => log.error({ operation, ...errorFields(error) }, "a control request failed unexpectedly"),
@@ -245,11 +246,10 @@ export interface ControlWithoutServer {
   close(): Promise<void>;
 }
 
-/** The control API, for commands, on data that no server uses. It does not listen on a port. */
-export async function openControl(config: Config, log: Log): Promise<ControlWithoutServer> {
+/** The control API, for commands, on data that no server uses. It does not listen on a port, so any key will do. */
+export async function openControl(config: Config, log: Log, key = randomSecret(CONTROL_KEY_BYTES)): Promise<ControlWithoutServer> {
   const registry = buildRegistry();
   const world = await openDefaultWorld(config, registry, log);
-  const key = randomSecret(CONTROL_KEY_BYTES);
   const app = controlApp(controlOf(log, world, registry, key, () => new RequestMetrics()));
   return {
     request: async (path, init) => app.request(path, { ...init, headers: { ...init.headers, authorization: `Bearer ${key}` } }),

@@ -28,6 +28,8 @@ export interface Config {
   readonly control_key: string | undefined;
   /** 32 bytes; undefined: the data folder's own key file (`secretKey`). */
   readonly secret_key: Uint8Array | undefined;
+  /** Each 32 bytes: they open what they have sealed, and seal nothing (D-171). */
+  readonly further_secret_keys: readonly Uint8Array[];
   /** Surfaces that have their own host name (D-01). */
   readonly surface_hosts: Readonly<Partial<Record<SurfaceName, string>>>;
   /** CIDR ranges of proxies whose X-Forwarded-* headers are trusted (D-01). */

@@ -201,6 +201,13 @@ const own: readonly Option<OptionName>[] = [
     summary:
       "32 bytes in hex or base64 that seal stored secrets; by default a data folder gets a key file of its own, and a PostgreSQL sandbox uses a fixed key",
   },
+  {
+    name: "further_secret_keys",
+    isSecret: true,
+    read: read.secretKeys,
+    default: [],
+    summary: "former or future secret keys, separated by commas: they open what they have sealed while the secret key is being replaced",
+  },
 ];
 
 /** A feature's setting is an option like any other. */

@@ -6,6 +6,7 @@ import type { PortRegistry } from "#kernel/ports";
 import type { GuardedClient } from "#outbound/client";
 import type { FeatureMigrations } from "#storage/database";
 import { openDatabase } from "#storage/open";
+import type { KeyRing } from "#storage/sealing";
 import { silentObserver } from "#webhooks/observer";
 import { webhookMigrations } from "#webhooks/webhooks.migrations";
 import type { Registry } from "../contract/registry.ts";
@@ -37,7 +38,7 @@ export interface WorldOptions {
   readonly randomSecret: (byteCount: number) => string;
   /** Where left out, the runtime decides when. */
   readonly collectGarbage?: () => void;
-  readonly masterKey: Uint8Array;
+  readonly keys: KeyRing;
   readonly realNowMs: () => number;
   /** Mints ids that grow with time; `processNumber` keeps those of two processes apart. */
   readonly timeOrderedIds: (processNumber: () => number) => IdMinter;
@@ -87,7 +88,7 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
     deliveriesPerSecondMax: options.deliveriesPerSecondMax,
     randomSecret: options.randomSecret,
     collectGarbage: options.collectGarbage ?? (() => {}),
-    masterKey: options.masterKey,
+    keys: options.keys,
   }) as OpenWorld;
   // Moving the clock, here or in another process, may make background work due.
   database.onInvalidate((kind) => {

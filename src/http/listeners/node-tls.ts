@@ -43,7 +43,10 @@ function watch(socket: TLSSocket, { headMsMax, keepAliveMs }: HttpLimits, reques
     if (newest !== latest || isServing()) {
       clearTimeout(headTimer);
       headTimer = undefined;
-    } else headTimer ??= setTimeout(refuse, headMsMax);
+    } else {
+      // The timer of this head.
+      headTimer ??= setTimeout(refuse, headMsMax);
+    }
     latest = newest;
   });
   socket.on("close", () => clearTimeout(headTimer));
