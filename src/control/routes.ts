@@ -5,6 +5,7 @@ import { clockRoutes } from "./routes/clock.ts";
 import { faultRoutes } from "./routes/faults.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { nodeRoutes } from "./routes/nodes.ts";
+import { peopleRoutes } from "./routes/people.ts";
 import { requestRoutes } from "./routes/requests.ts";
 import { sealingKeyRoutes } from "./routes/sealing-key.ts";
 import { tokenRoutes } from "./routes/tokens.ts";
@@ -17,6 +18,7 @@ export function controlRoutes({ features, webhookFields }: Registry): readonly C
   const routes = [
     ...worldRoutes,
     ...nodeRoutes,
+    ...peopleRoutes,
     ...tokenRoutes,
     ...keyRoutes,
     ...sealingKeyRoutes,

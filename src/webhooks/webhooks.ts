@@ -16,6 +16,7 @@ import { DeliveryDispatcher } from "./delivery/dispatcher.ts";
 import type { WebhookDeps } from "./deps.ts";
 import { type Outbox, storeEvent, type WebhookEvent } from "./events/emit.ts";
 import { rerouteApp } from "./events/reroute.ts";
+import { eraseFromDeliveries } from "./history/erasure.ts";
 import { DeliveryMetrics } from "./history/metrics.ts";
 import { type ReplayDeps, type Replayed, replayDeliveries, replayDelivery, type Span } from "./history/replay.ts";
 import type { WebhookObserver } from "./observer.ts";
@@ -93,6 +94,11 @@ export class Webhooks {
   async reroute(app: string): Promise<void> {
     await rerouteApp(this.#outbox, this.deps.database, app);
     this.dispatcher.lookAgain();
+  }
+
+  /** Empties what is kept about a person. Returns how many events and responses it has emptied. */
+  erase(ids: readonly string[]): Promise<Readonly<Record<string, number>>> {
+    return eraseFromDeliveries(this.deps.database, ids);
   }
 
   /** Sends a delivery again as it was, with the same `webhook-id` and body; one that waits is due at once. False: there is none. */

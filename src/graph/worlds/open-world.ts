@@ -12,6 +12,7 @@ import { webhookMigrations } from "#webhooks/webhooks.migrations";
 import type { Registry } from "../contract/registry.ts";
 import type { VersionCalendar } from "../versions/calendar.ts";
 import { WorldClock } from "./clock.ts";
+import { erasureFact, erasureJobs } from "./erasure/erasure.ts";
 import { Faults, type FaultTools } from "./fault-injection.ts";
 import { graphMigrations } from "./graph.migrations.ts";
 import { type RateLimitConfig, RateLimits } from "./rate-limits.ts";
@@ -82,7 +83,7 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
     faults: new Faults(options.faults),
     outbound: options.outbound,
     webhookFields: registry.webhookFields,
-    jobKinds: registry.features.flatMap(({ jobs }) => jobs ?? []),
+    jobKinds: [...erasureJobs(registry.features), ...registry.features.flatMap(({ jobs }) => jobs ?? [])],
     observer: options.observer ?? nobody,
     realNowMs: options.realNowMs,
     deliveriesPerSecondMax: options.deliveriesPerSecondMax,
@@ -93,6 +94,9 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
   // Moving the clock, here or in another process, may make background work due.
   database.onInvalidate((kind) => {
     if (kind === undefined || kind === settingFact) world.work.wake();
+  });
+  database.onInvalidate((kind) => {
+    if (kind === erasureFact) world.requests.clear();
   });
   return world;
 }

@@ -135,6 +135,8 @@ class PostgresDatabase implements Database {
     await this.reader.get(probe);
   }
 
+  async scrub(): Promise<void> {}
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;

@@ -20,9 +20,16 @@ const RESPONSE_BYTES_MAX = 64 * 1024;
 /** Of the response, enough to recognise an error page. */
 const RESPONSE_KEPT_BYTES = 256;
 const GONE = 410;
+/** The payload of an event that was about an erased person: it is sent no more (D-172). */
+const ERASED = "";
 
 export async function attemptDelivery(deps: DeliveryDeps, claimed: Claimed): Promise<Outcome> {
   const { row, firstMs } = claimed;
+  const events = eventsOf(claimed);
+  if (events.length === 0) {
+    const time_ms = deps.clock.nowMs();
+    return { kind: "failed", attempt: { time_ms, error: "erased: it was about a person who was erased" }, endedMs: time_ms };
+  }
   const { fields, facts, database, callbacks } = deps;
   const app = nodeId(row.app);
   const of = facts.peekApp(app) ?? (await facts.findApp(database.reader, app));
@@ -40,13 +47,25 @@ export async function attemptDelivery(deps: DeliveryDeps, claimed: Claimed): Pro
   }
   const callback = row.lane === NO_CALLBACK ? undefined : (callbacks.peek(row.lane) ?? (await callbacks.find(row.lane)));
   if (callback?.url !== route.url) return { kind: "moved", url: route.url };
-  return send(deps, claimed, route.url, secretsOf(deps, of));
+  return send(deps, claimed, events, route.url, secretsOf(deps, of));
 }
 
-async function send(deps: DeliveryDeps, { row, members, firstMs }: Claimed, url: string, secrets: readonly string[]): Promise<Outcome> {
+/** What is left to be sent; most deliveries have one event. */
+function eventsOf({ row, members }: Claimed): readonly EventRow[] {
+  const events = members.length === 0 ? [row] : [row, ...members];
+  return events.some(({ payload }) => payload === ERASED) ? events.filter(({ payload }) => payload !== ERASED) : events;
+}
+
+async function send(
+  deps: DeliveryDeps,
+  { row, firstMs }: Claimed,
+  events: readonly EventRow[],
+  url: string,
+  secrets: readonly string[],
+): Promise<Outcome> {
   const body = envelopeOf(
     row.object,
-    (members.length === 0 ? [row] : [row, ...members]).map((event) => updateOf(deps.fields, event)),
+    events.map((event) => updateOf(deps.fields, event)),
   );
   const headers = signatureHeaders(secrets, { webhookId: `msg_${row.id}`, timestamp: Math.floor(deps.realNowMs() / 1000), body });
   // time: how long a receiver takes is real time.
