@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { hashOf } from "#auth/tokens";
 import { KEY, openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/plaza";
-import { everyValue } from "#harness/stored-values";
+import { everyValue } from "#harness/search/stored-values";
 import { buildRegistry } from "#main";
 import { controlRoutes } from "../routes.ts";
 

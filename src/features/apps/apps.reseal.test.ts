@@ -4,7 +4,7 @@ import { keyRingOf } from "#config/secret-key";
 import { exportWorld } from "#graph/worlds/file/import-export";
 import { openControl } from "#harness/control";
 import { onEachDatabase, type TestPlaza } from "#harness/plaza";
-import { everyValue } from "#harness/stored-values";
+import { everyValue } from "#harness/search/stored-values";
 import { masterKeyId } from "#storage/sealing";
 import { randomKey } from "#system";
 import { resealSecret } from "./apps.store.ts";

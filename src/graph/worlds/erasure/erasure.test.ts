@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/plaza";
 import { startReceiver } from "#harness/receiver";
-import { everyValue } from "#harness/stored-values";
+import { everyValue } from "#harness/search/stored-values";
 
 /** Ids of one person, and of somebody else, who stays. */
 const ada = {
