@@ -3,7 +3,6 @@ import type { Server } from "bun";
 import type { Certificate } from "#config/certificate";
 import { sleepMs } from "#system";
 import { type ControlAppOptions, controlApp, largestBodyBytes } from "./app.ts";
-import { listenWithTls, unixPlace } from "./tls-front.ts";
 
 export interface ControlServerOptions extends ControlAppOptions {
   readonly host: string;
@@ -29,6 +28,8 @@ export async function serveControl(options: ControlServerOptions): Promise<Contr
     const server = serveHttp(options, { hostname: host, port });
     return { port: server.port as number, stop: (graceMs) => stopHttp(server, graceMs) };
   }
+  // Imported only with a certificate: a start does not wait for what it does not use.
+  const { listenWithTls, unixPlace } = await import("./tls-front.ts");
   const place = unixPlace();
   const server = serveHttp(options, { unix: place.socket });
   try {

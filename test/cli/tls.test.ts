@@ -3,6 +3,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { receiverCertificate, receiverKey, renewedCertificate, renewedKey } from "#harness/certificates";
+import { sharedPostgres } from "#harness/postgres-cluster";
 import { endAll, newFolder, runPlaza, startPlaza } from "./plaza-process.ts";
 
 afterEach(endAll);
@@ -54,6 +55,17 @@ describe.each(["own", "node"])("--tls-cert and --tls-key with --http %s", (http)
     expect(await runPlaza(["token", "list"], { env: { ...env, NODE_EXTRA_CA_CERTS: files.cert } })).toMatchObject({ code: 0, stderr: "" });
     expect((await plaza.end()).code).toBe(0);
   });
+});
+
+test("several processes serve one port over TLS, and all of them take a renewed certificate", async () => {
+  const files = filesOf(receiverCertificate, receiverKey);
+  const data = await (await sharedPostgres()).newDatabase();
+  const plaza = await startPlaza(["--data", data, "--workers", "2", "--tls-cert", files.cert, "--tls-key", files.key]);
+  const names = async () => Promise.all(Array.from({ length: 20 }, () => nameAt(plaza.ready.base_url)));
+  expect(new Set(await names())).toEqual(new Set(["receiver.example"]));
+  files.write(renewedCertificate, renewedKey);
+  while ((await names()).includes("receiver.example")) await Bun.sleep(100);
+  expect((await plaza.end()).code).toBe(0);
 });
 
 test("a large file goes to the control API, and the folder of its socket is removed", async () => {
