@@ -143,3 +143,5 @@ export const secretKey: ReadValue = (value) => {
   if (bytes.length !== SECRET_KEY_BYTES || !/^[0-9A-Za-z+/_=-]+$/.test(written)) throw new ValueProblem("must be 32 bytes in hex or base64");
   return new Uint8Array(bytes);
 };
+
+export const secretKeys: ReadValue = (value) => listOf(value).map(secretKey);

@@ -20,7 +20,7 @@ const errorSchema = Type.Object({
 const DESCRIPTIONS: Readonly<Record<number, string>> = {
   400: "a malformed body, parameter or entry",
   401: "no control key, or a wrong one",
-  403: "a sandbox was asked by a web page of another site, or under a host name that it does not serve",
+  403: "the key may only read, or a sandbox was asked by a web page of another site or under a host name that it does not serve",
   404: "no such world, node, token or kind of node",
   409: "the id or token is taken",
   413: "the body is larger than allowed",

@@ -1,4 +1,5 @@
 /** The graph's HTTP server: a listener, the dispatcher of its requests, and the responses to bytes that are no request. */
+import type { Certificate } from "#config/certificate";
 import { handleRequest, type RequestDeps } from "#graph/pipeline/handle-request";
 import type { PageGuard } from "#kernel/page-guard";
 import { RequestMetrics } from "#telemetry/request-metrics";
@@ -40,6 +41,8 @@ export interface GraphServerOptions {
   readonly reusePort?: boolean;
   /** `own` when it is left out. */
   readonly http?: HttpListener;
+  /** Plain HTTP where it is left out. */
+  readonly certificate?: Certificate | undefined;
   readonly extraRoutes?: ExtraRoutes;
   readonly metrics?: RequestMetrics;
   /** The pipeline itself, for tests of what is around it. */
@@ -56,7 +59,7 @@ export interface GraphServer {
 
 /** Rejects when the address cannot be listened on. */
 export async function serveGraph(options: GraphServerOptions): Promise<GraphServer> {
-  const { limits, deps, worlds, hostname, port, reusePort = false } = options;
+  const { limits, deps, worlds, hostname, port, certificate, reusePort = false } = options;
   const metrics = options.metrics ?? new RequestMetrics();
   const origins = new Origins(options.trustedProxies, options.publicUrl);
   const places = new Places(worlds, options.surfaces);
@@ -70,10 +73,10 @@ export async function serveGraph(options: GraphServerOptions): Promise<GraphServ
   };
   const listen = await listenerOf(options.http ?? "own");
   const listener = await listen({
-    ...{ hostname, port, reusePort, limits, commonHeaders: CORS_HEADERS, refusal: refuse },
+    ...{ hostname, port, reusePort, certificate, limits, commonHeaders: CORS_HEADERS, refusal: refuse },
     dispatch: (head, exchange) => void dispatcher.dispatch(head, exchange),
   });
-  origins.configured(hostname, listener.port);
+  origins.configured(certificate === undefined ? "http" : "https", hostname, listener.port);
   const stop = (graceMs: number): Promise<void> => {
     dispatcher.isStopping = true;
     return listener.stop(graceMs);

@@ -128,6 +128,12 @@ export class RequestLog {
     };
   }
 
+  /** Forgets all entries. */
+  clear(): void {
+    this.#bytes?.fill(0);
+    this.#oldest = this.#next;
+  }
+
   /** Resolves at the next request. */
   next(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve));

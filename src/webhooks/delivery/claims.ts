@@ -23,7 +23,6 @@ import {
   lockWaiting,
   type WaitingRow,
 } from "./deliveries.store.ts";
-import { CLAIMED_MAX } from "./queue/endpoint-queues.ts";
 
 /** What a queue may claim in this turn. */
 export interface ClaimRequest {
@@ -85,6 +84,8 @@ const BATCH_CHARACTERS_MAX = 512 * 1024;
 const JOINED_MAX = 4_000;
 /** Deliveries that are looked at beyond what may be claimed, since some may wait behind one of their entity. */
 const LOOK_AHEAD = 16;
+/** In one statement. */
+const GIVEN_BACK_MAX = 1_000;
 
 export interface ClaimTurn {
   readonly fence: number;
@@ -140,7 +141,7 @@ export async function claim(tx: Transaction, requests: readonly ClaimRequest[], 
 /** What was claimed under `fence` and is not `held`, as after a commit whose connection broke. */
 export async function giveBackUnknown(tx: Transaction, { fence, nowMs, held }: Omit<ClaimTurn, "fields"> & { readonly held: ReadonlySet<string> }) {
   const unknown = idsOf(await findSending(tx, fence)).filter((id) => !held.has(id));
-  for (let at = 0; at < unknown.length; at += CLAIMED_MAX) await giveBackClaimed(tx, unknown.slice(at, at + CLAIMED_MAX), fence, nowMs);
+  for (let at = 0; at < unknown.length; at += GIVEN_BACK_MAX) await giveBackClaimed(tx, unknown.slice(at, at + GIVEN_BACK_MAX), fence, nowMs);
 }
 
 /** Deliveries that were looked at and neither claimed nor joined to a batch have one of their entity before them. */
