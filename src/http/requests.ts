@@ -4,6 +4,7 @@ import type { GraphRequest, GraphResponse } from "#graph/pipeline/request";
 import { bodyTooLarge, type GraphError, headersTooLarge, internalError, malformedRequest, overloaded } from "#kernel/errors";
 import { monotonicMs } from "#system";
 import type { RequestMetrics } from "#telemetry/request-metrics";
+import { Resting } from "./admission/resting.ts";
 import { defectiveBody, NO_BODY, type ParsedBody, parseBody } from "./body/body.ts";
 import { type ParsedPairs, parsePairs } from "./body/pairs.ts";
 import { PREFLIGHT_HEADERS } from "./cors.ts";
@@ -14,7 +15,7 @@ import type { Exchange, ReceivedBody } from "./listeners/listener.ts";
 import type { Origins } from "./origin.ts";
 import type { Place, Places } from "./places.ts";
 import { graphErrorOf } from "./protocol-errors.ts";
-import { preflight, Resting, refusal, turnedAway } from "./refusals.ts";
+import { preflight, refusal, turnedAway } from "./refusals.ts";
 import { type RouteHandler, type RouteTable, streamWebResponse, webRequest } from "./routes/extra-routes.ts";
 
 export interface RequestDispatcherOptions {
