@@ -1,5 +1,6 @@
 /** D-34: a batch of up to 50 requests, with `depends_on`, names, and JSONPath references to earlier responses. */
 import { invalidParameter } from "#kernel/errors";
+import { nextTurn } from "#kernel/turns";
 import { parseVersion } from "#kernel/versions";
 import { parseJson, parseJsonParameter } from "../../response/json.ts";
 import { segmentsOf } from "../address.ts";
@@ -31,7 +32,9 @@ export async function runBatch(handleRequest: HandleRequest, request: GraphReque
   const referred = new Set(parts.flatMap((part) => [...part.dependsOn, ...referencesIn(part)]));
   const results = new Map<string, GraphResponse>();
   const responses: (BatchResponse | null)[] = [];
-  for (const part of parts) {
+  for (const [at, part] of parts.entries()) {
+    // A batch takes as long as its requests together: others are served in between.
+    if (at > 0) await nextTurn();
     const isBlocked = [...part.dependsOn, ...referencesIn(part)].some((name) => results.get(name)?.status !== 200);
     const response = isBlocked ? undefined : await handleRequest(requestFor(part, request, results));
     if (response !== undefined && part.name !== undefined) results.set(part.name, response);

@@ -1,5 +1,6 @@
 /** D-34: several requests in one. `ids=` reads many nodes; a batch holds up to 50 requests. Each goes through the pipeline by itself. */
 import { invalidParameter, unknownPath } from "#kernel/errors";
+import { nextTurn } from "#kernel/turns";
 import { parseVersion } from "#kernel/versions";
 import { segmentsOf } from "../address.ts";
 import { missingToken } from "../authenticate.ts";
@@ -58,6 +59,7 @@ async function readMany(handleRequest: HandleRequest, request: GraphRequest, ids
       body: without(request.body, "ids"),
     };
     const response = await handleRequest(partRequest);
+    await nextTurn();
     if (response.status !== 200) return { failed: response };
     responses[id] = JSON.parse(response.body);
   }
