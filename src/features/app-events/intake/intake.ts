@@ -2,10 +2,12 @@
  * The queue of I1 requests. Each world runs one transaction at a time; requests that arrive meanwhile share the next one.
  *
  * **Invariant:** a response is sent only after the commit that it depends on. This includes a refusal because of names in the same batch.
- * **Invariant:** the queue is bounded; when it is full, requests are refused with 503 and `Retry-After`.
+ * **Invariant:** the queue is bounded; when it is full, requests of apps that have their share of it are refused with 503 and `Retry-After`.
  */
 import type { World } from "#graph/worlds/world";
 import { overloaded } from "#kernel/errors";
+import type { NodeId } from "#kernel/ids";
+import { type Account, Shares } from "#kernel/shares";
 import type { Transaction } from "#storage/database";
 import { ensureRetention } from "../app-events.jobs.ts";
 import { logIndexOf } from "../dedup-index/log-index.ts";
@@ -33,7 +35,7 @@ export class Intake {
   readonly #world: World;
   readonly #names: KnownNames;
   #waiting: Waiting[] = [];
-  #waitingEvents = 0;
+  readonly #shares = new Shares({ count: Number.POSITIVE_INFINITY, size: WAITING_EVENTS_MAX });
   #isWriting = false;
   #isRetentionScheduled = false;
 
@@ -43,16 +45,20 @@ export class Intake {
   }
 
   /** Called before a request's events are parsed, so that a refusal costs little. Throws `overloaded`. */
-  requireCapacity(): void {
-    if (this.#waitingEvents >= WAITING_EVENTS_MAX) throw overloaded(RETRY_AFTER_SECONDS);
+  requireCapacity(app: NodeId): void {
+    if (this.#shares.lacks(this.#accountOf(app), 1) !== undefined) throw overloaded(RETRY_AFTER_SECONDS);
+  }
+
+  #accountOf(app: NodeId): Account {
+    return this.#shares.accountOf(app, "");
   }
 
   /** Resolves when the request is durable or finally refused. */
   submit(report: Report): Promise<Outcome> {
-    this.requireCapacity();
+    this.requireCapacity(report.app);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ report, resolve, reject });
-      this.#waitingEvents += report.events.length + 1;
+      this.#shares.hold(this.#accountOf(report.app), sizeOf(report));
       if (!this.#isWriting) void this.#write();
     });
   }
@@ -89,12 +95,14 @@ export class Intake {
   #take(): Waiting[] {
     let events = 0;
     let count = 0;
-    while (count < this.#waiting.length && events < BATCH_EVENTS_MAX) events += (this.#waiting[count++] as Waiting).report.events.length + 1;
+    while (count < this.#waiting.length && events < BATCH_EVENTS_MAX) events += sizeOf((this.#waiting[count++] as Waiting).report);
     const taken = this.#waiting.splice(0, count);
-    this.#waitingEvents -= events;
+    for (const { report } of taken) this.#shares.release(this.#accountOf(report.app), sizeOf(report));
     return taken;
   }
 }
+
+const sizeOf = ({ events }: Report): number => events.length + 1;
 
 const intakes = new WeakMap<World, Intake>();
 
