@@ -40,6 +40,7 @@ export class Resting {
       exchange.finish();
       return;
     }
+    exchange.rest();
     this.#rests.push({ exchange, untilMs: monotonicMs() + seconds * 1_000 });
     // timer: nothing else happens on the connections meanwhile.
     this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS);

@@ -2,9 +2,11 @@
 import type { Socket, TCPSocketListener, TCPSocketListenOptions } from "bun";
 import { monotonicMs, realNowMs } from "#system";
 import type { Clock } from "../http1/clock.ts";
-import { Connection, type ConnectionLimits, type ConnectionOwner } from "../http1/connection.ts";
+import { Connection } from "../http1/connection.ts";
+import type { ConnectionLimits, ConnectionOwner } from "../http1/connection-owner.ts";
 import { headerLines } from "../http1/response-head.ts";
 import { parserHeaderBytesMax } from "../limits.ts";
+import { Evictions } from "./evictions.ts";
 import type { Listen, ListenOptions } from "./listener.ts";
 
 /** How often connections are looked at: a time limit is overrun by this at most. */
@@ -34,7 +36,7 @@ function bind(options: TCPSocketListenOptions<Connection> & { readonly reusePort
   }
 }
 
-class Connections implements ConnectionOwner {
+class Connections implements ConnectionOwner<Connection> {
   readonly limits: ConnectionLimits;
   readonly clock: Clock = { monotonicMs, nowMs: realNowMs };
   readonly commonHeaderLines: string;
@@ -42,10 +44,12 @@ class Connections implements ConnectionOwner {
   readonly refusal: ListenOptions["refusal"];
   isStopping = false;
   readonly #open = new Set<Connection>();
+  readonly #evictions: Evictions;
   #checking: ReturnType<typeof setInterval> | undefined;
   #whenNone: (() => void) | undefined;
 
-  constructor({ limits, commonHeaders, dispatch, refusal }: ListenOptions) {
+  constructor({ limits, metrics, commonHeaders, dispatch, refusal }: ListenOptions) {
+    this.#evictions = new Evictions(this.#open, limits, metrics);
     this.limits = { headBytesMax: parserHeaderBytesMax(limits), headMsMax: limits.headMsMax, keepAliveMs: limits.keepAliveMs };
     this.commonHeaderLines = headerLines(commonHeaders);
     this.dispatch = dispatch;
@@ -56,6 +60,7 @@ class Connections implements ConnectionOwner {
     open: (socket: Socket<Connection>): void => {
       socket.data = new Connection(socket, this);
       this.#open.add(socket.data);
+      this.#evictions.counted();
     },
     data: (socket: Socket<Connection>, bytes: Buffer): void => socket.data.received(bytes),
     drain: (socket: Socket<Connection>): void => socket.data.drained(),
@@ -67,7 +72,12 @@ class Connections implements ConnectionOwner {
 
   closed(connection: Connection): void {
     this.#open.delete(connection);
+    this.#evictions.counted();
     if (this.#open.size === 0) this.#whenNone?.();
+  }
+
+  held(bytes: number): void {
+    this.#evictions.held(bytes);
   }
 
   watch(): void {

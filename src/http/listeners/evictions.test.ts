@@ -1,0 +1,155 @@
+import { describe, expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { afterThisTest } from "#harness/cleanup";
+import { type EchoGraph, httpListeners, serveHeld } from "#harness/echo-graph";
+import type { HttpLimits } from "../limits.ts";
+import type { HttpListener } from "../server.ts";
+import { Evictions } from "./evictions.ts";
+
+interface Fake {
+  readonly name: string;
+  readonly remoteAddress: string;
+  readonly waitingSinceMs: number | undefined;
+  readonly heldBytes: number;
+}
+
+/** Connections that note which of them are closed, in order. */
+function evicting(limits: { connectionsMax?: number; connectionBytesMax?: number }) {
+  const open = new Set<Fake & { isGone: boolean; abort(): void }>();
+  const closed: string[] = [];
+  const metrics = { open: 0, evicted: 0 };
+  const evictions = new Evictions(open, { connectionsMax: 100, connectionBytesMax: 1_000, ...limits }, metrics);
+  const add = (name: string, { from = "a", since, bytes = 0 }: { from?: string; since?: number; bytes?: number } = {}) => {
+    const connection = {
+      ...{ name, remoteAddress: from, waitingSinceMs: since, heldBytes: bytes, isGone: false },
+      abort() {
+        closed.push(name);
+        this.isGone = true;
+        open.delete(this);
+        evictions.held(-bytes);
+        evictions.counted();
+      },
+    };
+    open.add(connection);
+    evictions.counted();
+    evictions.held(bytes);
+  };
+  return { add, closed, metrics };
+}
+
+describe("which connection is closed", () => {
+  test("where there are too many, the one that has waited longest for its client; busy ones never", () => {
+    const { add, closed, metrics } = evicting({ connectionsMax: 3 });
+    add("busy");
+    add("late", { since: 20 });
+    add("early", { since: 10 });
+    add("new", { since: 30 });
+    add("newer", { since: 40 });
+    expect({ closed, metrics }).toEqual({ closed: ["early", "late"], metrics: { open: 3, evicted: 2 } });
+  });
+
+  test("where all are busy, the new one", () => {
+    const { add, closed } = evicting({ connectionsMax: 2 });
+    add("one");
+    add("other");
+    add("new", { since: 1 });
+    expect(closed).toEqual(["new"]);
+  });
+
+  test("one of an address with many, however long another's waits", () => {
+    const { add, closed } = evicting({ connectionsMax: 4 });
+    add("lone", { from: "b", since: 1 });
+    for (const since of [2, 3, 4, 5]) add(`of many ${since}`, { since });
+    add("second", { from: "b", since: 6 });
+    expect(closed).toEqual(["of many 2", "of many 3"]);
+  });
+
+  test("where they hold too much memory, the largest of the address that holds most", () => {
+    const { add, closed } = evicting({ connectionBytesMax: 100 });
+    add("large", { from: "b", bytes: 45 });
+    add("small", { bytes: 20 });
+    add("larger", { bytes: 30 });
+    add("last", { bytes: 10, since: 1 });
+    expect(closed).toEqual(["larger"]);
+  });
+});
+
+const get = "GET /1 HTTP/1.1\r\nHost: h\r\n\r\n";
+
+async function started(limits: Partial<HttpLimits>, http: HttpListener): Promise<{ graph: EchoGraph; release(): void }> {
+  const server = await serveHeld(limits, http);
+  afterThisTest(() => server.graph.stop(0));
+  return server;
+}
+
+/** An open connection, which says when the server has closed it. */
+async function opened({ port, metrics }: EchoGraph, text = ""): Promise<{ readonly socket: Socket; readonly text: () => string; isClosed: boolean }> {
+  const count = metrics.connections.open + metrics.connections.evicted;
+  const socket = connect(port, "127.0.0.1");
+  let received = "";
+  const connection = { socket, text: () => received, isClosed: false };
+  socket.on("data", (bytes) => {
+    received += bytes;
+  });
+  socket.on("error", () => {});
+  socket.on("close", () => {
+    connection.isClosed = true;
+  });
+  afterThisTest(() => socket.destroy());
+  if (text !== "") socket.write(text);
+  while (metrics.connections.open + metrics.connections.evicted === count) await Bun.sleep(1);
+  return connection;
+}
+
+describe.each(httpListeners)("the cap on connections, --http %s", (http) => {
+  test("above it, new connections are served, idle ones close, and requests that run end", async () => {
+    const { graph, release } = await started({ connectionsMax: 4 }, http);
+    const held = await opened(graph, "GET /held HTTP/1.1\r\nHost: h\r\n\r\n");
+    while (graph.metrics.inFlight === 0) await Bun.sleep(1);
+    const idle = [];
+    for (let i = 0; i < 3; i++) {
+      const one = await opened(graph, get);
+      while (!one.text().includes("200 OK")) await Bun.sleep(1);
+      idle.push(one);
+    }
+    for (let i = 0; i < 3; i++) {
+      const late = await opened(graph, get);
+      while (!late.text().includes("200 OK")) await Bun.sleep(1);
+    }
+    while (!(idle[0] as { isClosed: boolean }).isClosed) await Bun.sleep(1);
+    expect(graph.metrics.connections.open).toBeLessThanOrEqual(4);
+    release();
+    while (!held.text().includes("200 OK")) await Bun.sleep(1);
+  });
+});
+
+describe("what waits for its client and is closed first", () => {
+  test.each([
+    { what: "half of a head", text: "GET /1 HTT" },
+    { what: "an empty line", text: "\r\n" },
+    { what: "half of a body", text: "POST /1 HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\na=" },
+    { what: "a request that was turned away", text: "GET /1 HTTP/1.1\r\nHost: h\r\n\r\n" },
+  ])("a connection with $what", async ({ text }) => {
+    const { graph, release } = await started({ connectionsMax: 2, requestsMax: 1 }, "own");
+    const held = await opened(graph, "GET /held HTTP/1.1\r\nHost: h\r\n\r\n");
+    while (graph.metrics.inFlight === 0) await Bun.sleep(1);
+    const waiting = await opened(graph, text);
+    if (text === get) while (!waiting.text().includes("503")) await Bun.sleep(1);
+    const next = await opened(graph);
+    while (!waiting.isClosed) await Bun.sleep(1);
+    expect({ held: held.isClosed, next: next.isClosed }).toEqual({ held: false, next: false });
+    release();
+    while (!held.text().includes("200 OK")) await Bun.sleep(1);
+  });
+
+  test("heads that do not end hold a limited memory together, and other clients are served", async () => {
+    const { graph } = await started({ connectionBytesMax: 100_000 }, "own");
+    const padded = `GET /1 HTTP/1.1\r\nHost: h\r\nX: ${"a".repeat(40_000)}`;
+    const heads = [];
+    for (let i = 0; i < 4; i++) heads.push(await opened(graph, padded));
+    while (!heads.some(({ isClosed }) => isClosed)) await Bun.sleep(1);
+    const served = await opened(graph, get);
+    while (!served.text().includes("200 OK")) await Bun.sleep(1);
+    expect(graph.metrics.connections.evicted).toBeGreaterThanOrEqual(2);
+  });
+});

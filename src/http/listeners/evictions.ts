@@ -1,0 +1,99 @@
+/**
+ * Which connections are closed where there are too many (D-98), or where they hold too much memory: so a client that opens thousands, or
+ * does not take its responses, never keeps others out.
+ */
+import type { ConnectionMetrics } from "#telemetry/request-metrics";
+import type { HttpLimits } from "../limits.ts";
+
+interface Evictable {
+  readonly remoteAddress: string;
+  /** Since when only the client can make it go on; undefined while the server works on a request. */
+  readonly waitingSinceMs: number | undefined;
+  readonly heldBytes: number;
+  readonly isGone: boolean;
+  abort(): void;
+}
+
+interface Waiting {
+  readonly connection: Evictable;
+  readonly sinceMs: number;
+}
+
+/** To look through all connections for each new one would cost more than to accept it. */
+const FOUND_AT_ONCE = 64;
+
+export class Evictions {
+  readonly #open: ReadonlySet<Evictable>;
+  readonly #limits: Pick<HttpLimits, "connectionsMax" | "connectionBytesMax">;
+  readonly #metrics: ConnectionMetrics;
+  #heldBytes = 0;
+  /** Those to close next, the first of them last. They may be busy, or gone, by then. */
+  #found: Waiting[] = [];
+
+  constructor(open: ReadonlySet<Evictable>, limits: Pick<HttpLimits, "connectionsMax" | "connectionBytesMax">, metrics: ConnectionMetrics) {
+    this.#open = open;
+    this.#limits = limits;
+    this.#metrics = metrics;
+  }
+
+  /** After a connection was opened or closed. */
+  counted(): void {
+    this.#metrics.open = this.#open.size;
+    if (this.#open.size > this.#limits.connectionsMax) this.#evictLongestWaiting();
+  }
+
+  /** Connections hold so many bytes more, or less. */
+  held(bytes: number): void {
+    this.#heldBytes += bytes;
+    if (bytes > 0 && this.#heldBytes > this.#limits.connectionBytesMax) this.#evictLargest();
+  }
+
+  /** If all others are busy it is the new connection itself, which waits for its first request. */
+  #evictLongestWaiting(): void {
+    for (;;) {
+      if (this.#found.length === 0) this.#found = this.#longestWaiting();
+      const next = this.#found.pop();
+      if (next === undefined) return;
+      const { connection, sinceMs } = next;
+      if (connection.isGone || connection.waitingSinceMs !== sinceMs) continue;
+      this.#evict(connection);
+      return;
+    }
+  }
+
+  /** Of addresses that have more connections than an equal share, if any of those wait. */
+  #longestWaiting(): Waiting[] {
+    const counts = this.#totals(() => 1);
+    const share = this.#open.size / counts.size;
+    const waiting: Waiting[] = [];
+    for (const connection of this.#open) {
+      const sinceMs = connection.waitingSinceMs;
+      if (sinceMs !== undefined) waiting.push({ connection, sinceMs });
+    }
+    const ofMany = waiting.filter(({ connection }) => (counts.get(connection.remoteAddress) ?? 0) >= share);
+    const found = ofMany.length > 0 ? ofMany : waiting;
+    return found.sort((one, other) => other.sinceMs - one.sinceMs).slice(-FOUND_AT_ONCE);
+  }
+
+  /** The largest connection of the address that holds most. */
+  #evictLargest(): void {
+    const totals = this.#totals(({ heldBytes }) => heldBytes);
+    let found: Evictable | undefined;
+    for (const connection of this.#open) {
+      const more = (totals.get(connection.remoteAddress) ?? 0) - (found === undefined ? -1 : (totals.get(found.remoteAddress) ?? 0));
+      if (more > 0 || (more === 0 && connection.heldBytes > (found?.heldBytes ?? 0))) found = connection;
+    }
+    if (found !== undefined) this.#evict(found);
+  }
+
+  #totals(of: (connection: Evictable) => number): Map<string, number> {
+    const totals = new Map<string, number>();
+    for (const connection of this.#open) totals.set(connection.remoteAddress, (totals.get(connection.remoteAddress) ?? 0) + of(connection));
+    return totals;
+  }
+
+  #evict(connection: Evictable): void {
+    this.#metrics.evicted++;
+    connection.abort();
+  }
+}
