@@ -6,7 +6,7 @@ import { bodyTooLarge, type GraphError, headersTooLarge, internalError, malforme
 import { Turns } from "#kernel/turns";
 import { monotonicMs } from "#system";
 import type { RequestMetrics } from "#telemetry/request-metrics";
-import { Admissions, type Client, RunningRequest, type TurnAway } from "./admission/admissions.ts";
+import { Admissions, type Client, RunningRequest, SMALL_BODY_BYTES_MAX, type TurnAway } from "./admission/admissions.ts";
 import { Resting } from "./admission/resting.ts";
 import { defectiveBody, NO_BODY, type ParsedBody, parseBody } from "./body/body.ts";
 import { type ParsedPairs, parsePairs } from "./body/pairs.ts";
@@ -47,8 +47,6 @@ type TakenBody = Uint8Array | GraphError | "gone";
 
 const NO_BYTES = new Uint8Array();
 const TURNED_AWAY = 503;
-/** Larger ones take some ms to parse: one in a turn of the event loop, so that thousands of them hold up nobody else. */
-const SMALL_BODY_BYTES_MAX = 65_536;
 
 export class RequestDispatcher {
   readonly #options: RequestDispatcherOptions;

@@ -2,8 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { type EchoGraph, httpListeners, serveHeld } from "#harness/echo-graph";
 import { exchange } from "#harness/raw-http";
-import type { HttpLimits } from "../limits.ts";
+import { RequestMetrics } from "#telemetry/request-metrics";
+import { defaultLimits, type HttpLimits } from "../limits.ts";
 import type { HttpListener } from "../server.ts";
+import { Admissions, RunningRequest } from "./admissions.ts";
 
 interface Sent {
   readonly token?: string;
@@ -62,6 +64,16 @@ class Server {
 
 const one = { token: "1001-token" };
 const other = { token: "1002-token" };
+
+test("D-97: a full server counts a request against its app before its token is checked, so that many at once do not slip in", () => {
+  const metrics = new RequestMetrics();
+  const admissions = new Admissions({ ...defaultLimits, requestsMax: 4 }, metrics, () => 1);
+  const admit = (app: string) => admissions.admit({ address: "a", knownApp: () => app }, 0);
+  for (let i = 0; i < 4; i++) (admit("1002") as RunningRequest).countAgainst("1002");
+  expect([admit("1001"), admit("1001")].map((admitted) => admitted instanceof RunningRequest)).toEqual([true, true]);
+  expect(admit("1001")).toEqual({ app: "1001", reason: "requests" });
+  expect(metrics.inFlight).toBe(6);
+});
 
 describe.each(httpListeners)("D-97: shares, --http %s", (http) => {
   test("an app alone may have all requests; once they run, another app gets its share of them", async () => {

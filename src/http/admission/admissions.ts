@@ -13,7 +13,7 @@ import type { HttpLimits } from "../limits.ts";
 /** A client as far as it is known before its request is looked at. */
 export interface Client {
   readonly address: string;
-  /** The app whose live token the head shows; looked up only where the server is full. */
+  /** The app whose live token the head shows. */
   knownApp(): string | undefined;
 }
 
@@ -21,6 +21,9 @@ export interface TurnAway {
   readonly app: string | undefined;
   readonly reason: TurnAwayReason;
 }
+
+/** Larger ones take some ms to parse: one in a turn of the event loop, so that thousands of them hold up nobody else. */
+export const SMALL_BODY_BYTES_MAX = 65_536;
 
 export class Admissions {
   /** Set when the server stops: no new requests. */
@@ -44,9 +47,10 @@ export class Admissions {
   admit(client: Client, bytes: number): RunningRequest | TurnAway {
     const { running } = this;
     if (this.isStopping) return { app: undefined, reason: "stopping" };
-    const app = running.isFull ? client.knownApp() : undefined;
+    // Others learn their app as soon as their token is checked.
+    const app = running.isFull || bytes > SMALL_BODY_BYTES_MAX ? client.knownApp() : undefined;
     const lacking = running.lacks(running.accountOf(app, client.address), bytes);
-    return lacking === undefined ? new RunningRequest(this, client.address, bytes) : { app, reason: reasons[lacking] };
+    return lacking === undefined ? new RunningRequest(this, client.address, app, bytes) : { app, reason: reasons[lacking] };
   }
 
   /** For a body that did not come with its head. What is returned must be ended. */
@@ -66,11 +70,12 @@ export class RunningRequest implements Admission {
   /** Set when it was turned away after all. */
   turnAway: TurnAway | undefined;
 
-  constructor(admissions: Admissions, address: string, bytes: number) {
+  constructor(admissions: Admissions, address: string, app: string | undefined, bytes: number) {
     this.#admissions = admissions;
     this.#address = address;
+    this.#app = app;
     this.#bytes = bytes;
-    this.#account = admissions.running.accountOf(undefined, address);
+    this.#account = admissions.running.accountOf(app, address);
     this.#begin();
   }
 

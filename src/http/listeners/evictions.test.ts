@@ -34,7 +34,7 @@ function evicting(limits: { connectionsMax?: number; connectionBytesMax?: number
     evictions.counted();
     evictions.held(bytes);
   };
-  return { add, closed, metrics };
+  return { add, closed, metrics, evictions };
 }
 
 describe("which connection is closed", () => {
@@ -67,11 +67,18 @@ describe("which connection is closed", () => {
   test("where they hold too much memory, the largest of the address that holds most", () => {
     const { add, closed } = evicting({ connectionBytesMax: 100 });
     add("large", { from: "b", bytes: 45 });
-    add("small", { bytes: 20 });
-    add("larger", { bytes: 30 });
+    for (const bytes of [16, 20, 14]) add(`of many ${bytes}`, { bytes });
     add("last", { bytes: 10, since: 1 });
-    expect(closed).toEqual(["larger"]);
+    expect(closed).toEqual(["of many 20"]);
   });
+});
+
+test("where no file can be opened any more, those that have waited longest", () => {
+  const { add, closed, evictions } = evicting({});
+  for (let since = 0; since < 70; since++) add(`since ${since}`, { since });
+  add("busy");
+  evictions.filesUsedUp();
+  expect(closed).toEqual(Array.from({ length: 64 }, (_, since) => `since ${since}`));
 });
 
 const get = "GET /1 HTTP/1.1\r\nHost: h\r\n\r\n";

@@ -22,6 +22,9 @@ interface Waiting {
 /** To look through all connections for each new one would cost more than to accept it. */
 const FOUND_AT_ONCE = 64;
 
+/** Of the memory that connections may hold, after some were closed because of it. */
+const KEPT_PART = 7 / 8;
+
 export class Evictions {
   readonly #open: ReadonlySet<Evictable>;
   readonly #limits: Pick<HttpLimits, "connectionsMax" | "connectionBytesMax">;
@@ -40,6 +43,11 @@ export class Evictions {
   counted(): void {
     this.#metrics.open = this.#open.size;
     if (this.#open.size > this.#limits.connectionsMax) this.#evictLongestWaiting();
+  }
+
+  /** Nothing can be opened or accepted any more, and the system says so over and over: some connections close for others. */
+  filesUsedUp(): void {
+    for (let count = 0; count < FOUND_AT_ONCE; count++) this.#evictLongestWaiting();
   }
 
   /** Connections hold so many bytes more, or less. */
@@ -75,15 +83,19 @@ export class Evictions {
     return found.sort((one, other) => other.sinceMs - one.sinceMs).slice(-FOUND_AT_ONCE);
   }
 
-  /** The largest connection of the address that holds most. */
+  /** Of the address that holds most the largest ones, until there is space for some more. */
   #evictLargest(): void {
     const totals = this.#totals(({ heldBytes }) => heldBytes);
-    let found: Evictable | undefined;
-    for (const connection of this.#open) {
-      const more = (totals.get(connection.remoteAddress) ?? 0) - (found === undefined ? -1 : (totals.get(found.remoteAddress) ?? 0));
-      if (more > 0 || (more === 0 && connection.heldBytes > (found?.heldBytes ?? 0))) found = connection;
+    const most = Math.max(...totals.values());
+    const largest = [...this.#open]
+      .filter(({ remoteAddress }) => totals.get(remoteAddress) === most)
+      .sort((one, other) => other.heldBytes - one.heldBytes);
+    let excess = this.#heldBytes - KEPT_PART * this.#limits.connectionBytesMax;
+    for (const connection of largest) {
+      if (excess <= 0) return;
+      excess -= connection.heldBytes;
+      this.#evict(connection);
     }
-    if (found !== undefined) this.#evict(found);
   }
 
   #totals(of: (connection: Evictable) => number): Map<string, number> {

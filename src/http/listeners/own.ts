@@ -1,6 +1,6 @@
 /** The listener of `--http own`: HTTP/1.1 as `../http1` reads it, on Bun's sockets. docs/dependencies.md says why it is there. */
 import type { Socket, TCPSocketListener, TCPSocketListenOptions } from "bun";
-import { monotonicMs, realNowMs } from "#system";
+import { canOpenFile, monotonicMs, realNowMs } from "#system";
 import type { Clock } from "../http1/clock.ts";
 import { Connection } from "../http1/connection.ts";
 import type { ConnectionLimits, ConnectionOwner } from "../http1/connection-owner.ts";
@@ -106,6 +106,7 @@ class Connections implements ConnectionOwner<Connection> {
   }
 
   #checkTime(): void {
+    if (!canOpenFile()) this.#evictions.filesUsedUp();
     const nowMs = monotonicMs();
     for (const connection of [...this.#open]) connection.checkTime(nowMs);
   }
