@@ -1,6 +1,6 @@
 /** The real clock, ids and randomness. All other code receives them, so that a world can be controlled and repeated. */
 import { createHmac, randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync } from "node:fs";
 import type { IdMinter, NodeId } from "#kernel/ids";
 import { nodeId } from "#kernel/ids";
 
@@ -115,5 +115,15 @@ export function openFilesMax(): number | undefined {
     return soft === undefined ? undefined : Number(soft);
   } catch {
     return undefined;
+  }
+}
+
+/** Whether this process may open one more file. */
+export function canOpenFile(): boolean {
+  try {
+    closeSync(openSync("/dev/null", "r"));
+    return true;
+  } catch (error) {
+    return !(error instanceof Error && "code" in error && (error.code === "EMFILE" || error.code === "ENFILE"));
   }
 }

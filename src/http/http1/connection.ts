@@ -11,11 +11,15 @@ import type { ConnectionOwner } from "./connection-owner.ts";
 import { HeadReader } from "./head-reader.ts";
 import { type BodyEnd, type IncomingBody, incomingBody } from "./incoming-body.ts";
 import type { ProtocolProblem } from "./problem.ts";
+import { Reading } from "./reading.ts";
 import { ReceiveBuffer } from "./receive-buffer.ts";
 import type { RequestHead } from "./request-head.ts";
 import type { ResponseHead } from "./response-head.ts";
 import { ResponseWriter, type TextResponse } from "./response-writer.ts";
 import { SendBuffer } from "./send-buffer.ts";
+
+/** `time`: until it rested, or its end is over. */
+export type Waiting = "request" | "head" | "body" | "reader" | "time";
 
 /** `waiting` for a request, `serving` one, or `ending`: the last response is out, and further bytes are thrown away. */
 type State = "waiting" | "serving" | "ending";
@@ -33,6 +37,7 @@ const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
 export class Connection {
   readonly #socket: ByteSocket;
   readonly #owner: ConnectionOwner<Connection>;
+  readonly #reading: Reading;
   readonly #receiveBuffer = new ReceiveBuffer();
   readonly #sendBuffer: SendBuffer;
   readonly #writer: ResponseWriter;
@@ -44,7 +49,6 @@ export class Connection {
   /** The first byte of the next head is there, though it may be of an empty line that was skipped. */
   #hasHeadBegun = false;
   #isReadingRequests = false;
-  #isPaused = false;
   /** The client may be sending bytes that nobody reads. */
   #hasUnread = false;
   /** The client sends no more; it may still read. */
@@ -64,6 +68,7 @@ export class Connection {
 
   constructor(socket: ByteSocket, owner: ConnectionOwner<Connection>) {
     this.#socket = socket;
+    this.#reading = new Reading(socket);
     this.#owner = owner;
     this.remoteAddress = socket.remoteAddress;
     this.#sendBuffer = new SendBuffer(socket, owner.clock, (bytes) => this.#hold(bytes));
@@ -72,11 +77,16 @@ export class Connection {
     this.#sinceMs = owner.clock.monotonicMs();
   }
 
-  /** Since when only the client can make the connection go on; undefined while the server works on a request. */
-  get waitingSinceMs(): number | undefined {
-    if (!this.#sendBuffer.isEmpty) return this.#sendBuffer.sinceMs;
-    const isWorking = this.#state === "serving" && this.#awaited === undefined && !this.#isResting;
-    return isWorking ? undefined : this.#sinceMs;
+  /** What only the client, or time, can bring; undefined while the server works on a request. */
+  get waitsFor(): Waiting | undefined {
+    if (!this.#sendBuffer.isEmpty) return "reader";
+    if (this.#state === "waiting") return this.#hasHeadBegun ? "head" : "request";
+    if (this.#awaited !== undefined) return "body";
+    return this.#isResting || this.#state === "ending" ? "time" : undefined;
+  }
+
+  get waitsSinceMs(): number {
+    return this.#sendBuffer.isEmpty ? this.#sinceMs : this.#sendBuffer.sinceMs;
   }
 
   /** The connection cannot be used after the request that is served. */
@@ -96,7 +106,7 @@ export class Connection {
     this.#receiveBuffer.append(bytes);
     if (this.#state === "waiting") this.#readRequests();
     else this.#awaited?.advance();
-    if (this.#awaited === undefined && this.#receiveBuffer.length > AHEAD_MAX) this.#pause();
+    if (this.#awaited === undefined && this.#receiveBuffer.length > AHEAD_MAX) this.#reading.pause();
     this.#countUnread();
   }
 
@@ -157,7 +167,7 @@ export class Connection {
   // Receiving: heads from the buffer, and the body of the request that is served.
 
   #readOn(): void {
-    this.#resume();
+    this.#reading.resume();
     if (this.#receiveBuffer.length > 0 || this.#hasPeerEnded) this.#readRequests();
   }
 
@@ -223,18 +233,6 @@ export class Connection {
     this.#owner.held(bytes);
   }
 
-  #pause(): void {
-    if (this.#isPaused) return;
-    this.#isPaused = true;
-    this.#socket.pause();
-  }
-
-  #resume(): void {
-    if (!this.#isPaused) return;
-    this.#isPaused = false;
-    this.#socket.resume();
-  }
-
   // Sending: the response to the request that is served.
 
   send(response: TextResponse): void {
@@ -287,7 +285,7 @@ export class Connection {
     this.#hasUnread ||= this.#receiveBuffer.length > 0 || !this.#isBodyReceived;
     this.#state = "ending";
     this.#receiveBuffer.clear();
-    this.#resume();
+    this.#reading.resume();
     if (this.#sendBuffer.isEmpty) this.#close();
   }
 

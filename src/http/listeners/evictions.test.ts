@@ -9,8 +9,17 @@ import { Evictions } from "./evictions.ts";
 interface Fake {
   readonly name: string;
   readonly remoteAddress: string;
-  readonly waitingSinceMs: number | undefined;
+  readonly waitsFor: string | undefined;
+  readonly waitsSinceMs: number;
   readonly heldBytes: number;
+}
+
+interface Given {
+  readonly from?: string;
+  /** Undefined: it is busy. */
+  readonly since?: number;
+  readonly waitsFor?: string;
+  readonly bytes?: number;
 }
 
 /** Connections that note which of them are closed, in order. */
@@ -19,9 +28,10 @@ function evicting(limits: { connectionsMax?: number; connectionBytesMax?: number
   const closed: string[] = [];
   const metrics = { open: 0, evicted: 0 };
   const evictions = new Evictions(open, { connectionsMax: 100, connectionBytesMax: 1_000, ...limits }, metrics);
-  const add = (name: string, { from = "a", since, bytes = 0 }: { from?: string; since?: number; bytes?: number } = {}) => {
+  const add = (name: string, { from = "a", since, waitsFor = "request", bytes = 0 }: Given = {}) => {
     const connection = {
-      ...{ name, remoteAddress: from, waitingSinceMs: since, heldBytes: bytes, isGone: false },
+      ...{ name, remoteAddress: from, heldBytes: bytes, isGone: false },
+      ...{ waitsFor: since === undefined ? undefined : waitsFor, waitsSinceMs: since ?? 0 },
       abort() {
         closed.push(name);
         this.isGone = true;
@@ -62,6 +72,14 @@ describe("which connection is closed", () => {
     for (const since of [2, 3, 4, 5]) add(`of many ${since}`, { since });
     add("second", { from: "b", since: 6 });
     expect(closed).toEqual(["of many 2", "of many 3"]);
+  });
+
+  test("one of those that wait for the same as most, however long another waits", () => {
+    const { add, closed } = evicting({ connectionsMax: 4 });
+    add("for its body", { waitsFor: "body", since: 1 });
+    for (const since of [2, 3, 4, 5]) add(`idle ${since}`, { since });
+    add("half of a head", { waitsFor: "head", since: 6 });
+    expect(closed).toEqual(["idle 2", "idle 3"]);
   });
 
   test("where they hold too much memory, the largest of the address that holds most", () => {

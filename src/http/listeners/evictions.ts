@@ -7,8 +7,9 @@ import type { HttpLimits } from "../limits.ts";
 
 interface Evictable {
   readonly remoteAddress: string;
-  /** Since when only the client can make it go on; undefined while the server works on a request. */
-  readonly waitingSinceMs: number | undefined;
+  /** Undefined while the server works on a request. */
+  readonly waitsFor: string | undefined;
+  readonly waitsSinceMs: number;
   readonly heldBytes: number;
   readonly isGone: boolean;
   abort(): void;
@@ -63,29 +64,29 @@ export class Evictions {
       const next = this.#found.pop();
       if (next === undefined) return;
       const { connection, sinceMs } = next;
-      if (connection.isGone || connection.waitingSinceMs !== sinceMs) continue;
+      if (connection.isGone || connection.waitsFor === undefined || connection.waitsSinceMs !== sinceMs) continue;
       this.#evict(connection);
       return;
     }
   }
 
-  /** Of addresses that have more connections than an equal share, if any of those wait. */
+  /**
+   * Of those that wait for the same and come from one address the largest group. So those who open many connections, and let them wait
+   * in one way, close their own.
+   */
   #longestWaiting(): Waiting[] {
-    const counts = this.#totals(() => 1);
-    const share = this.#open.size / counts.size;
-    const waiting: Waiting[] = [];
-    for (const connection of this.#open) {
-      const sinceMs = connection.waitingSinceMs;
-      if (sinceMs !== undefined) waiting.push({ connection, sinceMs });
-    }
-    const ofMany = waiting.filter(({ connection }) => (counts.get(connection.remoteAddress) ?? 0) >= share);
-    const found = ofMany.length > 0 ? ofMany : waiting;
-    return found.sort((one, other) => other.sinceMs - one.sinceMs).slice(-FOUND_AT_ONCE);
+    const waiting = [...this.#open].filter(({ waitsFor }) => waitsFor !== undefined);
+    const groups = Map.groupBy(waiting, ({ waitsFor, remoteAddress }) => `${waitsFor} ${remoteAddress}`);
+    const largest = groups.values().reduce((one, other) => (other.length > one.length ? other : one), []);
+    return largest
+      .map((connection) => ({ connection, sinceMs: connection.waitsSinceMs }))
+      .sort((one, other) => other.sinceMs - one.sinceMs)
+      .slice(-FOUND_AT_ONCE);
   }
 
   /** Of the address that holds most the largest ones, until there is space for some more. */
   #evictLargest(): void {
-    const totals = this.#totals(({ heldBytes }) => heldBytes);
+    const totals = this.#totalsByAddress();
     const most = Math.max(...totals.values());
     const largest = [...this.#open]
       .filter(({ remoteAddress }) => totals.get(remoteAddress) === most)
@@ -98,9 +99,9 @@ export class Evictions {
     }
   }
 
-  #totals(of: (connection: Evictable) => number): Map<string, number> {
+  #totalsByAddress(): Map<string, number> {
     const totals = new Map<string, number>();
-    for (const connection of this.#open) totals.set(connection.remoteAddress, (totals.get(connection.remoteAddress) ?? 0) + of(connection));
+    for (const { remoteAddress, heldBytes } of this.#open) totals.set(remoteAddress, (totals.get(remoteAddress) ?? 0) + heldBytes);
     return totals;
   }
 
