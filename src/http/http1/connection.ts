@@ -19,7 +19,7 @@ import { ResponseWriter, type TextResponse } from "./response-writer.ts";
 import { SendBuffer } from "./send-buffer.ts";
 
 /** `time`: until it rested, or its end is over. */
-export type Waiting = "request" | "head" | "body" | "reader" | "time";
+export type Waiting = "first request" | "next request" | "head" | "body" | "reader" | "time";
 
 /** `waiting` for a request, `serving` one, or `ending`: the last response is out, and further bytes are thrown away. */
 type State = "waiting" | "serving" | "ending";
@@ -80,7 +80,8 @@ export class Connection {
   /** What only the client, or time, can bring; undefined while the server works on a request. */
   get waitsFor(): Waiting | undefined {
     if (!this.#sendBuffer.isEmpty) return "reader";
-    if (this.#state === "waiting") return this.#hasHeadBegun ? "head" : "request";
+    if (this.#state === "waiting" && this.#hasHeadBegun) return "head";
+    if (this.#state === "waiting") return this.#hasServed ? "next request" : "first request";
     if (this.#awaited !== undefined) return "body";
     return this.#isResting || this.#state === "ending" ? "time" : undefined;
   }

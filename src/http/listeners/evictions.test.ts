@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { afterThisTest } from "#harness/cleanup";
 import { type EchoGraph, httpListeners, serveHeld } from "#harness/echo-graph";
+import { nextTurn } from "#kernel/turns";
 import type { HttpLimits } from "../limits.ts";
 import type { HttpListener } from "../server.ts";
 import { Evictions } from "./evictions.ts";
@@ -24,61 +25,81 @@ interface Given {
 
 /** Connections that note which of them are closed, in order. */
 function evicting(limits: { connectionsMax?: number; connectionBytesMax?: number }) {
-  const open = new Set<Fake & { isGone: boolean; abort(): void }>();
+  const open = new Set<Fake & { abort(): void }>();
   const closed: string[] = [];
+  const connections: Fake[] = [];
   const metrics = { open: 0, evicted: 0 };
   const evictions = new Evictions(open, { connectionsMax: 100, connectionBytesMax: 1_000, ...limits }, metrics);
   const add = (name: string, { from = "a", since, waitsFor = "request", bytes = 0 }: Given = {}) => {
     const connection = {
-      ...{ name, remoteAddress: from, heldBytes: bytes, isGone: false },
+      ...{ name, remoteAddress: from, heldBytes: bytes },
       ...{ waitsFor: since === undefined ? undefined : waitsFor, waitsSinceMs: since ?? 0 },
       abort() {
         closed.push(name);
-        this.isGone = true;
         open.delete(this);
         evictions.held(-bytes);
         evictions.counted();
       },
     };
+    connections.push(connection);
     open.add(connection);
     evictions.counted();
     evictions.held(bytes);
   };
-  return { add, closed, metrics, evictions };
+  return { add, closed, connections, metrics, evictions };
 }
 
+const turns = async (): Promise<void> => {
+  for (let turn = 0; turn < 4; turn++) await nextTurn();
+};
+
 describe("which connection is closed", () => {
-  test("where there are too many, the one that has waited longest for its client; busy ones never", () => {
+  test("where there are too many, those that have waited longest for their client; busy ones never", async () => {
     const { add, closed, metrics } = evicting({ connectionsMax: 3 });
     add("busy");
     add("late", { since: 20 });
     add("early", { since: 10 });
     add("new", { since: 30 });
     add("newer", { since: 40 });
+    await turns();
     expect({ closed, metrics }).toEqual({ closed: ["early", "late"], metrics: { open: 3, evicted: 2 } });
   });
 
-  test("where all are busy, the new one", () => {
+  test("none where all are busy, until one waits", async () => {
     const { add, closed } = evicting({ connectionsMax: 2 });
-    add("one");
-    add("other");
+    for (const name of ["one", "other", "third"]) add(name);
+    await turns();
+    expect(closed).toEqual([]);
     add("new", { since: 1 });
+    await turns();
     expect(closed).toEqual(["new"]);
   });
 
-  test("one of an address with many, however long another's waits", () => {
+  test("none whose first bytes have not been read yet", async () => {
+    const { add, closed, connections } = evicting({ connectionsMax: 1 });
+    add("idle", { since: 2 });
+    add("with a request", { since: 1 });
+    await nextTurn();
+    (connections[1] as { waitsFor: string | undefined }).waitsFor = undefined;
+    await turns();
+    expect(closed).toEqual(["idle"]);
+  });
+
+  test("one of an address with many, however long another's waits", async () => {
     const { add, closed } = evicting({ connectionsMax: 4 });
     add("lone", { from: "b", since: 1 });
     for (const since of [2, 3, 4, 5]) add(`of many ${since}`, { since });
     add("second", { from: "b", since: 6 });
+    await turns();
     expect(closed).toEqual(["of many 2", "of many 3"]);
   });
 
-  test("one of those that wait for the same as most, however long another waits", () => {
+  test("one of those that wait for the same as most, however long another waits", async () => {
     const { add, closed } = evicting({ connectionsMax: 4 });
     add("for its body", { waitsFor: "body", since: 1 });
     for (const since of [2, 3, 4, 5]) add(`idle ${since}`, { since });
     add("half of a head", { waitsFor: "head", since: 6 });
+    await turns();
     expect(closed).toEqual(["idle 2", "idle 3"]);
   });
 

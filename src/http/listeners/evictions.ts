@@ -2,6 +2,7 @@
  * Which connections are closed where there are too many (D-98), or where they hold too much memory: so a client that opens thousands, or
  * does not take its responses, never keeps others out.
  */
+import { nextTurn } from "#kernel/turns";
 import type { ConnectionMetrics } from "#telemetry/request-metrics";
 import type { HttpLimits } from "../limits.ts";
 
@@ -11,18 +12,11 @@ interface Evictable {
   readonly waitsFor: string | undefined;
   readonly waitsSinceMs: number;
   readonly heldBytes: number;
-  readonly isGone: boolean;
   abort(): void;
 }
 
-interface Waiting {
-  readonly connection: Evictable;
-  readonly sinceMs: number;
-}
-
-/** To look through all connections for each new one would cost more than to accept it. */
-const FOUND_AT_ONCE = 64;
-
+/** Where no more files can be opened. */
+const EVICTED_FOR_FILES = 64;
 /** Of the memory that connections may hold, after some were closed because of it. */
 const KEPT_PART = 7 / 8;
 
@@ -31,8 +25,7 @@ export class Evictions {
   readonly #limits: Pick<HttpLimits, "connectionsMax" | "connectionBytesMax">;
   readonly #metrics: ConnectionMetrics;
   #heldBytes = 0;
-  /** Those to close next, the first of them last. They may be busy, or gone, by then. */
-  #found: Waiting[] = [];
+  #isEvicting = false;
 
   constructor(open: ReadonlySet<Evictable>, limits: Pick<HttpLimits, "connectionsMax" | "connectionBytesMax">, metrics: ConnectionMetrics) {
     this.#open = open;
@@ -43,12 +36,12 @@ export class Evictions {
   /** After a connection was opened or closed. */
   counted(): void {
     this.#metrics.open = this.#open.size;
-    if (this.#open.size > this.#limits.connectionsMax) this.#evictLongestWaiting();
+    if (this.#open.size > this.#limits.connectionsMax && !this.#isEvicting) void this.#evictExcess();
   }
 
   /** Nothing can be opened or accepted any more, and the system says so over and over: some connections close for others. */
   filesUsedUp(): void {
-    for (let count = 0; count < FOUND_AT_ONCE; count++) this.#evictLongestWaiting();
+    this.#evictWaiting(EVICTED_FOR_FILES);
   }
 
   /** Connections hold so many bytes more, or less. */
@@ -57,31 +50,34 @@ export class Evictions {
     if (bytes > 0 && this.#heldBytes > this.#limits.connectionBytesMax) this.#evictLargest();
   }
 
-  /** If all others are busy it is the new connection itself, which waits for its first request. */
-  #evictLongestWaiting(): void {
-    for (;;) {
-      if (this.#found.length === 0) this.#found = this.#longestWaiting();
-      const next = this.#found.pop();
-      if (next === undefined) return;
-      const { connection, sinceMs } = next;
-      if (connection.isGone || connection.waitsFor === undefined || connection.waitsSinceMs !== sinceMs) continue;
-      this.#evict(connection);
-      return;
+  /** What new connections have sent is read first: until then a request looks like a connection that is idle. */
+  async #evictExcess(): Promise<void> {
+    this.#isEvicting = true;
+    await nextTurn();
+    await nextTurn();
+    this.#evictWaiting(this.#open.size - this.#limits.connectionsMax);
+    this.#isEvicting = false;
+  }
+
+  /** Half of them at a time: which group is the largest changes with each. */
+  #evictWaiting(count: number): void {
+    for (let left = count; left > 0; ) {
+      const longest = this.#longestWaiting(Math.ceil(left / 2));
+      if (longest.length === 0) return;
+      for (const connection of longest) this.#evict(connection);
+      left -= longest.length;
     }
   }
 
   /**
-   * Of those that wait for the same and come from one address the largest group. So those who open many connections, and let them wait
-   * in one way, close their own.
+   * Of those that wait for the same and come from one address the largest group, the longest first. So those who open many
+   * connections, and let them wait in one way, close their own.
    */
-  #longestWaiting(): Waiting[] {
+  #longestWaiting(count: number): readonly Evictable[] {
     const waiting = [...this.#open].filter(({ waitsFor }) => waitsFor !== undefined);
     const groups = Map.groupBy(waiting, ({ waitsFor, remoteAddress }) => `${waitsFor} ${remoteAddress}`);
     const largest = groups.values().reduce((one, other) => (other.length > one.length ? other : one), []);
-    return largest
-      .map((connection) => ({ connection, sinceMs: connection.waitsSinceMs }))
-      .sort((one, other) => other.sinceMs - one.sinceMs)
-      .slice(-FOUND_AT_ONCE);
+    return largest.sort((one, other) => one.waitsSinceMs - other.waitsSinceMs).slice(0, count);
   }
 
   /** Of the address that holds most the largest ones, until there is space for some more. */
