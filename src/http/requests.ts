@@ -50,7 +50,7 @@ const TURNED_AWAY = 503;
 
 export class RequestDispatcher {
   readonly #options: RequestDispatcherOptions;
-  readonly #admissions: Admissions;
+  readonly #admissions: Admissions<IncomingRequest>;
   readonly #resting = new Resting();
   readonly #largeBodies = new Turns();
   /** Many requests of a connection have the same head, and it is one object then. */
@@ -58,7 +58,8 @@ export class RequestDispatcher {
 
   constructor(options: RequestDispatcherOptions) {
     this.#options = options;
-    this.#admissions = new Admissions(options.limits, options.metrics, () => this.#resting.seconds);
+    const { limits, metrics } = options;
+    this.#admissions = new Admissions({ limits, metrics, knownApp: appOf, retryAfterSeconds: () => this.#resting.seconds });
   }
 
   /** No new requests from now on. */
@@ -95,7 +96,9 @@ export class RequestDispatcher {
       const body = isTaken ? this.#parsed(taken, incoming) : defectiveBody(taken);
       const request = this.#requestOf(incoming, body, admitted);
       const { deps, handleRequest } = this.#options;
-      const response = await handleRequest(deps, incoming.place.world, request);
+      const responding = handleRequest(deps, incoming.place.world, request);
+      admitted.countAgainstAddress();
+      const response = await responding;
       admitted.end();
       this.#respond(incoming, body, response, admitted.turnAway);
     } catch (error) {
@@ -111,8 +114,7 @@ export class RequestDispatcher {
     const baseUrl = this.#options.origins.baseUrlOf(origin, place);
     const address = this.#options.origins.clientOf(head.headers, exchange);
     const query = this.#queryOf(head);
-    const known = () => knownApp(place.world, query.parameters, (name) => findHeader(head.headers, name));
-    return { head, exchange, query, place, baseUrl, startedMs, address, knownApp: known };
+    return { head, exchange, query, place, baseUrl, startedMs, address };
   }
 
   #queryOf(head: RequestHead): ParsedPairs {
@@ -235,6 +237,9 @@ export class RequestDispatcher {
     });
   }
 }
+
+const appOf = ({ place, query, head }: IncomingRequest): string | undefined =>
+  knownApp(place.world, query.parameters, (name) => findHeader(head.headers, name));
 
 async function respondTo(route: RouteHandler, { head, exchange, place, baseUrl }: IncomingRequest): Promise<void> {
   const routePlace = { ...place, baseUrl };

@@ -70,20 +70,30 @@ export class Shares {
     return this.#isFullFor(account, "size", size) ? "size" : undefined;
   }
 
-  /** One request more, whatever `lacks` says. */
-  hold(account: Account, size: number): void {
-    for (let at: Account | undefined = account; at !== undefined; at = at.above) {
-      if (at.count++ === 0 && at.above !== undefined) at.above.active++;
-      at.size += size;
-    }
+  /** One request more, whatever `lacks` says; without an account it takes from the capacity alone. */
+  hold(account: Account | undefined, size: number): void {
+    const all = this.#all;
+    all.count++;
+    all.size += size;
+    if (account === undefined) return;
+    const app = account.above as Account;
+    if (account.count++ === 0) app.active++;
+    if (app.count++ === 0) all.active++;
+    account.size += size;
+    app.size += size;
   }
 
-  /** One request less, of the size that it has by now. */
-  release(account: Account, size: number): void {
-    for (let at: Account | undefined = account; at !== undefined; at = at.above) {
-      if (--at.count === 0 && at.above !== undefined) at.above.active--;
-      at.size -= size;
-    }
+  /** One request less, with the account and the size that it has by now. */
+  release(account: Account | undefined, size: number): void {
+    const all = this.#all;
+    all.count--;
+    all.size -= size;
+    if (account === undefined) return;
+    const app = account.above as Account;
+    if (--account.count === 0) app.active--;
+    if (--app.count === 0) all.active--;
+    account.size -= size;
+    app.size -= size;
   }
 
   /** A request that is held becomes larger. */

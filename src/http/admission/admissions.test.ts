@@ -5,7 +5,7 @@ import { exchange } from "#harness/raw-http";
 import { RequestMetrics } from "#telemetry/request-metrics";
 import { defaultLimits, type HttpLimits } from "../limits.ts";
 import type { HttpListener } from "../server.ts";
-import { Admissions, RunningRequest } from "./admissions.ts";
+import { Admissions, type Client, RunningRequest } from "./admissions.ts";
 
 interface Sent {
   readonly token?: string;
@@ -67,8 +67,9 @@ const other = { token: "1002-token" };
 
 test("D-97: a full server counts a request against its app before its token is checked, so that many at once do not slip in", () => {
   const metrics = new RequestMetrics();
-  const admissions = new Admissions({ ...defaultLimits, requestsMax: 4 }, metrics, () => 1);
-  const admit = (app: string) => admissions.admit({ address: "a", knownApp: () => app }, 0);
+  const limits = { ...defaultLimits, requestsMax: 4 };
+  const admissions = new Admissions({ limits, metrics, knownApp: ({ app }: Client & { app: string }) => app, retryAfterSeconds: () => 1 });
+  const admit = (app: string) => admissions.admit({ address: "a", app }, 0);
   for (let i = 0; i < 4; i++) (admit("1002") as RunningRequest).countAgainst("1002");
   expect([admit("1001"), admit("1001")].map((admitted) => admitted instanceof RunningRequest)).toEqual([true, true]);
   expect(admit("1001")).toEqual({ app: "1001", reason: "requests" });
