@@ -6,12 +6,11 @@
  */
 
 import { AwaitedBody, type ReceivedBody } from "./awaited-body.ts";
-import type { ByteSocket } from "./byte-socket.ts";
+import { type ByteSocket, Reading } from "./byte-socket.ts";
 import type { ConnectionOwner } from "./connection-owner.ts";
 import { HeadReader } from "./head-reader.ts";
 import { type BodyEnd, type IncomingBody, incomingBody } from "./incoming-body.ts";
 import type { ProtocolProblem } from "./problem.ts";
-import { Reading } from "./reading.ts";
 import { ReceiveBuffer } from "./receive-buffer.ts";
 import type { RequestHead } from "./request-head.ts";
 import type { ResponseHead } from "./response-head.ts";
