@@ -52,7 +52,8 @@ export class RequestDispatcher {
   readonly #options: RequestDispatcherOptions;
   readonly #admissions: Admissions<IncomingRequest>;
   readonly #resting = new Resting();
-  readonly #largeBodies = new Turns();
+  /** Documents, and large bodies. */
+  readonly #longWork = new Turns();
   /** Many requests of a connection have the same head, and it is one object then. */
   readonly #queries = new WeakMap<RequestHead, ParsedPairs>();
 
@@ -72,8 +73,10 @@ export class RequestDispatcher {
     const incoming = this.#incomingRequestOf(head, exchange);
     try {
       const route = this.#options.routes.find(head.method, incoming.place);
-      if (route !== undefined) await respondTo(route, incoming);
-      else if (head.method === "OPTIONS") this.#respondToPreflight(incoming);
+      if (route !== undefined) {
+        await this.#longWork.next();
+        await respondTo(route, incoming);
+      } else if (head.method === "OPTIONS") this.#respondToPreflight(incoming);
       else {
         const taken = head.framing === 0 ? NO_BYTES : this.#takeBody(incoming);
         const body = taken instanceof Promise ? await taken : taken;
@@ -91,20 +94,19 @@ export class RequestDispatcher {
       this.#turnAway(incoming, admitted);
       return;
     }
+    let body: ParsedBody;
+    let response: GraphResponse;
     try {
-      if (isTaken && taken.length > SMALL_BODY_BYTES_MAX) await this.#largeBodies.next();
-      const body = isTaken ? this.#parsed(taken, incoming) : defectiveBody(taken);
-      const request = this.#requestOf(incoming, body, admitted);
+      if (isTaken && taken.length > SMALL_BODY_BYTES_MAX) await this.#longWork.next();
+      body = isTaken ? this.#parsed(taken, incoming) : defectiveBody(taken);
       const { deps, handleRequest } = this.#options;
-      const responding = handleRequest(deps, incoming.place.world, request);
+      const responding = handleRequest(deps, incoming.place.world, this.#requestOf(incoming, body, admitted));
       admitted.countAgainstAddress();
-      const response = await responding;
+      response = await responding;
+    } finally {
       admitted.end();
-      this.#respond(incoming, body, response, admitted.turnAway);
-    } catch (error) {
-      admitted.end();
-      throw error;
     }
+    this.#respond(incoming, body, response, admitted.turnAway);
   }
 
   #incomingRequestOf(head: RequestHead, exchange: Exchange): IncomingRequest {

@@ -159,3 +159,16 @@ test.each(ways)(
   },
   120_000,
 );
+
+test("thousands of connections leave open files to others, however few there are", async () => {
+  const filesMax = 200;
+  const server = await startServer(["--data", ":memory:", "--world", worldFile(world)], {}, filesMax);
+  const client = misbehave("idle connections", server);
+  const connections = async () => Number(/^plaza_connections (\d+)$/m.exec(await (await fetch(`${server.control_url}/metrics`)).text())?.[1]);
+  const evicted = async () =>
+    Number(/^plaza_connections_evicted_total (\d+)$/m.exec(await (await fetch(`${server.control_url}/metrics`)).text())?.[1]);
+  while ((await evicted()) < 2_000) await Bun.sleep(10);
+  expect(await connections()).toBeLessThan(filesMax);
+  await client.end();
+  for (const [n, ask] of asks.entries()) expect(await ask(server, n)).toBeUndefined();
+}, 120_000);

@@ -52,7 +52,7 @@ export class Admissions<C extends Client = Client> {
   admit(client: C, bytes: number): RunningRequest | TurnAway {
     const { running } = this;
     if (this.isStopping) return { app: undefined, reason: "stopping" };
-    // The app shows soon, when the token is checked, unless the body waits for its turn before.
+    // A small body is parsed, and its token checked, in this turn of the event loop: then the app is known.
     if (!running.isFull && bytes <= SMALL_BODY_BYTES_MAX) return new RunningRequest(this, client.address, undefined, undefined, bytes);
     const app = this.options.knownApp(client);
     const account = running.accountOf(app, client.address);
