@@ -53,7 +53,7 @@ export class RequestDispatcher {
   readonly #admissions: Admissions<IncomingRequest>;
   readonly #resting = new Resting();
   /** Documents, and large bodies. */
-  readonly #longWork = new Turns();
+  readonly #longWork = new Turns(monotonicMs);
   /** Many requests of a connection have the same head, and it is one object then. */
   readonly #queries = new WeakMap<RequestHead, ParsedPairs>();
 

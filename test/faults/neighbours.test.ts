@@ -27,6 +27,8 @@ interface Seen {
   readonly healthMs: number[];
   readonly refused: string[];
   readonly memoryMb: number[];
+  /** How late this process itself comes to its turn: a busy machine makes everything late. */
+  readonly lateMs: number[];
 }
 
 const tokens = threeTokens("page");
@@ -85,7 +87,9 @@ async function neighbour(server: Server, seen: Seen, isOver: () => boolean): Pro
       seen.healthMs.push(performance.now() - startedMs);
       if (status !== 200) seen.refused.push(`health ${status}`);
       seen.memoryMb.push(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, "utf8"))?.[1]) / 1_024);
+      const sleptMs = performance.now();
       await Bun.sleep(50);
+      seen.lateMs.push(performance.now() - sleptMs - 50);
     }
   };
   await Promise.all([...asks.map(one), health()]);
@@ -135,7 +139,7 @@ test.each(ways)(
       {},
       FILES_MAX,
     );
-    const seen: Seen = { ms: [], healthMs: [], refused: [], memoryMb: [] };
+    const seen: Seen = { ms: [], healthMs: [], refused: [], memoryMb: [], lateMs: [] };
     for (const [n, ask] of asks.entries()) expect(await ask(server, -n - 1)).toBeUndefined();
     const client = misbehave(way, server);
     while (client.begun() === 0) await Bun.sleep(10);
@@ -148,7 +152,7 @@ test.each(ways)(
       (await (await fetch(`${server.control_url}/metrics`)).text()).match(/^plaza_(calls_turned_away|connections_evicted).*$/gm) ?? [];
     console.log(
       `${way}: begun ${client.begun()}; the neighbour's ${seen.ms.length} requests took ${p50.toFixed(1)} ms (p50), ${p99.toFixed(1)} ms (p99); ` +
-        `health ${health.toFixed(1)} ms (p99); memory ${memory.toFixed(0)} MB; ${turnedAway.join(", ")}`,
+        `health ${health.toFixed(1)} ms (p99), on a machine that is ${quantile(seen.lateMs, 0.99).toFixed(1)} ms late (p99); memory ${memory.toFixed(0)} MB; ${turnedAway.join(", ")}`,
     );
     expect(seen.refused).toEqual([]);
     expect(memory).toBeLessThan(MEMORY_MB_MAX);
@@ -164,11 +168,14 @@ test("thousands of connections leave open files to others, however few there are
   const filesMax = 200;
   const server = await startServer(["--data", ":memory:", "--world", worldFile(world)], {}, filesMax);
   const client = misbehave("idle connections", server);
-  const connections = async () => Number(/^plaza_connections (\d+)$/m.exec(await (await fetch(`${server.control_url}/metrics`)).text())?.[1]);
-  const evicted = async () =>
-    Number(/^plaza_connections_evicted_total (\d+)$/m.exec(await (await fetch(`${server.control_url}/metrics`)).text())?.[1]);
-  while ((await evicted()) < 2_000) await Bun.sleep(10);
-  expect(await connections()).toBeLessThan(filesMax);
+  const metric = async (name: string): Promise<number> => {
+    const text = await (await fetch(`${server.control_url}/metrics`)).text();
+    const value = text.split("\n").find((line) => line.startsWith(`${name} `));
+    if (value === undefined) throw new Error(`no ${name} in: ${text}`);
+    return Number(value.slice(name.length));
+  };
+  while ((await metric("plaza_connections_evicted_total")) < 2_000) await Bun.sleep(10);
+  expect(await metric("plaza_connections")).toBeLessThan(filesMax);
   await client.end();
   for (const [n, ask] of asks.entries()) expect(await ask(server, n)).toBeUndefined();
 }, 120_000);

@@ -20,7 +20,7 @@ export interface TurnAway {
   readonly reason: TurnAwayReason;
 }
 
-/** Larger ones take some ms to parse: one in a turn of the event loop, so that thousands of them hold up nobody else. */
+/** Larger ones take some ms to parse: one after the other, with time for others in between. */
 export const SMALL_BODY_BYTES_MAX = 65_536;
 
 export interface AdmissionsOptions<C extends Client> {

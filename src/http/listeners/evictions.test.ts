@@ -55,34 +55,37 @@ const turns = async (): Promise<void> => {
 
 describe("which connection is closed", () => {
   test("where there are too many, those that have waited longest for their client; busy ones never", async () => {
-    const { add, closed, metrics } = evicting({ connectionsMax: 3 });
-    add("busy");
-    add("late", { since: 20 });
-    add("early", { since: 10 });
-    add("new", { since: 30 });
-    add("newer", { since: 40 });
+    const { add, closed, metrics } = evicting({ connectionsMax: 10 });
+    for (let busy = 0; busy < 7; busy++) add("busy");
+    for (const since of [20, 10, 30, 40, 50]) add(`since ${since}`, { since });
+    expect(closed).toEqual([]);
     await turns();
-    expect({ closed, metrics }).toEqual({ closed: ["early", "late"], metrics: { open: 3, evicted: 2 } });
+    expect({ closed, metrics }).toEqual({ closed: ["since 10", "since 20"], metrics: { open: 10, evicted: 2 } });
   });
 
   test("none where all are busy, until one waits", async () => {
-    const { add, closed } = evicting({ connectionsMax: 2 });
-    for (const name of ["one", "other", "third"]) add(name);
+    const { add, closed } = evicting({ connectionsMax: 4 });
+    for (let busy = 0; busy < 6; busy++) add("busy");
     await turns();
     expect(closed).toEqual([]);
     add("new", { since: 1 });
-    await turns();
     expect(closed).toEqual(["new"]);
   });
 
   test("none whose first bytes have not been read yet", async () => {
-    const { add, closed, connections } = evicting({ connectionsMax: 1 });
-    add("idle", { since: 2 });
+    const { add, closed, connections } = evicting({ connectionsMax: 4 });
+    for (const since of [2, 3, 4, 5]) add(`idle ${since}`, { since });
     add("with a request", { since: 1 });
     await nextTurn();
-    (connections[1] as { waitsFor: string | undefined }).waitsFor = undefined;
+    (connections[4] as { waitsFor: string | undefined }).waitsFor = undefined;
     await turns();
-    expect(closed).toEqual(["idle"]);
+    expect(closed).toEqual(["idle 2"]);
+  });
+
+  test("at once where there are far too many", () => {
+    const { add, closed } = evicting({ connectionsMax: 4 });
+    for (const since of [1, 2, 3, 4, 5, 6]) add(`since ${since}`, { since });
+    expect(closed).toEqual(["since 1", "since 2"]);
   });
 
   test("one of an address with many, however long another's waits", async () => {

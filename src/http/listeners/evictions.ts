@@ -15,6 +15,8 @@ interface Evictable {
   abort(): void;
 }
 
+/** Of the cap: so many more may be open for a moment. Then they close at once, since open files are few. */
+const BURST_PART = 1 / 4;
 /** Where no more files can be opened. */
 const EVICTED_FOR_FILES = 64;
 /** Of the memory that connections may hold, after some were closed because of it. */
@@ -36,7 +38,9 @@ export class Evictions {
   /** After a connection was opened or closed. */
   counted(): void {
     this.#metrics.open = this.#open.size;
-    if (this.#open.size > this.#limits.connectionsMax && !this.#isEvicting) void this.#evictExcess();
+    const excess = this.#open.size - this.#limits.connectionsMax;
+    if (excess > BURST_PART * this.#limits.connectionsMax) this.#evictWaiting(excess);
+    else if (excess > 0 && !this.#isEvicting) void this.#evictExcess();
   }
 
   /** Nothing can be opened or accepted any more, and the system says so over and over: some connections close for others. */
