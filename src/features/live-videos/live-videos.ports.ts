@@ -3,6 +3,8 @@ import type { NodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
 
 interface LiveVideoPort {
+  /** Whether people are shown the video: it is or was live, and was not taken down. */
+  isShown(reader: Reader, originalPage: NodeId, video: NodeId): Promise<boolean>;
   /** LIVE-25: the pages, beside the original one, that show the video. */
   crosspostedPages(reader: Reader, originalPage: NodeId, video: NodeId): Promise<readonly NodeId[]>;
   /** Those of them that may read it. */

@@ -4,7 +4,7 @@ import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, sql } from "#storage/sql";
 import { deleteAudience } from "./audience/audience.store.ts";
-import type { State, TakedownReason } from "./lifecycle/states.ts";
+import { isPublished, type State, type TakedownReason } from "./lifecycle/states.ts";
 
 export interface LiveVideoRow extends Row {
   page: string;
@@ -156,6 +156,12 @@ export async function listCrosspostedPages(reader: Reader, page: string, id: str
     SELECT CAST(p.page AS TEXT) AS page FROM live_video_pages p
     WHERE p.original_page = ${page} AND p.video = ${id} AND p.page <> ${page} ORDER BY p.page`);
   return rows.map((row) => nodeId(row.page));
+}
+
+/** Whether people are shown the video. */
+export async function isShown(reader: Reader, page: NodeId, id: NodeId): Promise<boolean> {
+  const row = await findVideo(reader, page, id);
+  return row !== undefined && isPublished(row.state);
 }
 
 /** Those that may read it: none while it is taken down (D-110). */

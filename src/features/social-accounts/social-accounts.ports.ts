@@ -21,6 +21,8 @@ export interface SocialAccountFacts {
 
 interface SocialAccountPort {
   findAccount(reader: Reader, account: NodeId): Promise<SocialAccountFacts | undefined>;
+  /** Those that belong to the page, by id. */
+  accountsOfPage(reader: Reader, page: NodeId): Promise<readonly SocialAccountFacts[]>;
 }
 
 declare module "#kernel/ports" {

@@ -2,7 +2,7 @@ import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
-import { type Row, type Sql, sql } from "#storage/sql";
+import { append, type Row, type Sql, sql } from "#storage/sql";
 import { type SocialAccountFacts, socialAccountFact } from "./social-accounts.ports.ts";
 
 interface AccountRow extends Row {
@@ -34,6 +34,11 @@ const byId = { columns: ["a.id"], direction: "ascending", keyOf: (row: AccountRo
 export async function listSocialAccounts(reader: Reader, page: PageRequest): Promise<ListPage<SocialAccountFacts>> {
   const found = await readPage<AccountRow>(reader, selectAccounts("1", LARGEST_ID), byId, page);
   return { ...found, rows: found.rows.map(accountOf) };
+}
+
+export async function listAccountsOfPage(reader: Reader, page: NodeId): Promise<SocialAccountFacts[]> {
+  const rows = await reader.all<AccountRow>(append(selectAccounts("1", LARGEST_ID), "AND a.page = ? ORDER BY a.id", [page]));
+  return rows.map(accountOf);
 }
 
 /** Returns whether both ids were free. */

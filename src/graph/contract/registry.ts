@@ -81,6 +81,11 @@ export class Registry {
     return ports;
   }
 
+  /** Every name that a calendar's `affects` may have (D-81). */
+  get endpointNames(): ReadonlySet<string> {
+    return new Set(this.endpoints.flatMap(({ names }) => names));
+  }
+
   /** The operations that hang on a node type. */
   operationsOn(type: string): readonly Endpoint[] {
     return this.endpoints.filter(({ served }) => served?.contract.on === type);

@@ -7,6 +7,7 @@ import type { WorkLoop } from "#jobs/work-loop";
 import type { WorkSession } from "#jobs/work-session";
 import type { Turn, TurnEnd, WorkSource } from "#jobs/work-source";
 import type { Transaction } from "#storage/database";
+import type { CallbackRow } from "../callbacks/callbacks.store.ts";
 import type { Stored } from "../events/emit.ts";
 import type { WebhookObserver } from "../observer.ts";
 import { attemptDelivery } from "./attempt.ts";
@@ -55,7 +56,7 @@ export class DeliveryDispatcher implements WorkSource {
   constructor(options: DispatcherOptions) {
     this.#options = options;
     this.#queues = new EndpointQueues({ ...options, wakeIn: (ms) => options.loop.wakeIn(this, ms) });
-    this.#results = new ResultWriter({ ...options, onStored: (result) => this.#stored(result) });
+    this.#results = new ResultWriter({ ...options, onStored: (result) => this.#stored(result), onPaused: (callback) => this.#paused(callback) });
     options.loop.add(this);
   }
 
@@ -80,7 +81,7 @@ export class DeliveryDispatcher implements WorkSource {
     // If the loop has stopped meanwhile, it gives back what its session holds.
     if (loop.isStopped) return;
     for (const { row, fence } of atOnce) {
-      this.#hold({ row, members: [], isRetry: false, fence, firstMs: row.first_attempt_ms ?? 0 }, false);
+      this.#hold({ row, members: [], isRetry: false, isProbe: false, fence, firstMs: row.first_attempt_ms ?? 0 }, false);
     }
   }
 
@@ -227,7 +228,7 @@ export class DeliveryDispatcher implements WorkSource {
     // time: as above.
     const endMs = performance.now();
     if (outcome.kind === "delivered") queue.succeeded(endMs - startMs);
-    else queue.failed(outcome.kind === "retry" && outcome.isTimeout, endMs - startMs, endMs);
+    else queue.failed("isTimeout" in outcome && outcome.isTimeout, endMs - startMs, endMs);
     observer.attempted({ row, updates: 1 + members.length, outcome });
     return outcome;
   }
@@ -250,15 +251,26 @@ export class DeliveryDispatcher implements WorkSource {
     this.#queues.stored(claimed, wasSent);
     const queue = this.#queues.get(claimed.row.lane);
     if (outcome.kind === "retry") queue.retryWaits(outcome.dueMs);
+    if (outcome.kind === "unsubscribed") this.#options.observer.deliveryUnsubscribed(claimed.row);
     if (waitsIn !== undefined && claimed.isRetry) this.#queues.get(waitsIn).retryWaits(0);
     else if (waitsIn !== undefined) this.#queues.get(waitsIn).firstWaits();
     this.#sendNext(queue);
     this.#options.loop.wake(this);
   }
 
+  #paused(callback: CallbackRow): void {
+    this.#options.observer.callbackPaused(callback);
+    this.#giveBack(this.#queues.get(callback.id));
+  }
+
+  /** Deliveries that were claimed ahead. */
+  #giveBack(queue: EndpointQueue): void {
+    for (const claimed of queue.takeUnsent()) this.#end(claimed, BACK, false);
+  }
+
   #sendNext(queue: EndpointQueue): void {
     // A receiver that has begun to fail gets nothing of what was claimed ahead.
-    if (queue.isSpared || this.#options.loop.isStopped) for (const claimed of queue.takeUnsent()) this.#end(claimed, BACK, false);
+    if (queue.isSpared || this.#options.loop.isStopped) this.#giveBack(queue);
     for (let next = queue.takeSendable(); next !== undefined; next = queue.takeSendable()) void this.#send(next);
   }
 }
