@@ -48,7 +48,9 @@ async function readMany(handleRequest: HandleRequest, request: GraphRequest, ids
     .filter((pair) => !pair.startsWith("ids="))
     .join("&");
   const responses: Record<string, unknown> = {};
-  for (const id of new Set(list)) {
+  for (const [at, id] of [...new Set(list)].entries()) {
+    // As in a batch.
+    if (at > 0) await nextTurn();
     const partRequest = {
       ...request,
       header: withoutTag(request),
@@ -59,7 +61,6 @@ async function readMany(handleRequest: HandleRequest, request: GraphRequest, ids
       body: without(request.body, "ids"),
     };
     const response = await handleRequest(partRequest);
-    await nextTurn();
     if (response.status !== 200) return { failed: response };
     responses[id] = JSON.parse(response.body);
   }
