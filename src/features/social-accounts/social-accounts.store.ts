@@ -1,6 +1,7 @@
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
+import { allWithIds } from "#storage/id-lists";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, type Sql, sql } from "#storage/sql";
 import { type SocialAccountFacts, socialAccountFact } from "./social-accounts.ports.ts";
@@ -27,6 +28,14 @@ function selectAccounts(least: string, most: string): Sql {
 export async function findSocialAccount(reader: Reader, id: string): Promise<SocialAccountFacts | undefined> {
   const row = await reader.get<AccountRow>(selectAccounts(id, id));
   return row === undefined ? undefined : accountOf(row);
+}
+
+const usernames = sql`SELECT CAST(a.id AS TEXT) AS id, a.username FROM social_accounts a WHERE a.id > 0`;
+
+/** By id, of those that exist. */
+export async function findUsernames(reader: Reader, accounts: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const rows = await allWithIds<{ id: string; username: string }>(reader, usernames, "a.id", accounts);
+  return new Map(rows.map(({ id, username }) => [id, username]));
 }
 
 const byId = { columns: ["a.id"], direction: "ascending", keyOf: (row: AccountRow) => [row.id] } as const;

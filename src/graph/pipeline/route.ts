@@ -67,7 +67,7 @@ export function findEndpoint(incoming: Incoming, authenticated: Authenticated, i
   return { address, method, credentials, dead, app, node, endpoint };
 }
 
-function isShownOn({ access: { surfaces, clientsSurfaces } }: Endpoint, { request, world }: Incoming): boolean {
+export function isShownOn({ access: { surfaces, clientsSurfaces } }: Endpoint, { request, world }: Incoming): boolean {
   return surfaces.includes(request.surface) || (world.profile === "clients" && clientsSurfaces?.includes(request.surface) === true);
 }
 

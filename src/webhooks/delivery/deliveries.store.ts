@@ -1,6 +1,7 @@
 /** What the engine writes and claims. What people read of it is in `history/list.store.ts`. */
 import type { Reader, Transaction } from "#storage/database";
-import { append, placeholders, type Row, type Sql, type SqlValue, sql } from "#storage/sql";
+import { paddedSize, textOnce, withIds } from "#storage/id-lists";
+import { append, placeholders, type Row, type SqlValue, sql } from "#storage/sql";
 import { NO_ATTEMPTS } from "./attempts.ts";
 
 export const WAITING = 0;
@@ -58,25 +59,6 @@ export async function insertSending(tx: Transaction, { id, event, app, lane, ent
 export async function hasQueued(tx: Reader, queue: string, entity: string): Promise<boolean> {
   const query = sql`SELECT 1 AS one FROM webhook_deliveries d WHERE d.lane = ${queue} AND d.queue_entity = ${entity} LIMIT 1`;
   return (await tx.get(query)) !== undefined;
-}
-
-const paddedSize = (length: number): number => 2 ** Math.ceil(Math.log2(Math.max(length, 1)));
-
-/** Lists of many lengths share few statements: the last id fills up to the next power of two. */
-function withIds(base: Sql, column: string, ids: readonly string[], rest = ""): Sql {
-  const size = paddedSize(ids.length);
-  const last = ids.at(-1) ?? "0";
-  const tail = textOnce(`${column} ${size} ${rest}`, () => `AND ${column} IN ${placeholders(size)} ${rest}`);
-  return append(base, tail, [...ids, ...new Array<string>(size - ids.length).fill(last)]);
-}
-
-const texts = new Map<string, string>();
-
-/** Lists of hundreds of places are kilobytes of text, made once for each size. */
-function textOnce(key: string, make: () => string): string {
-  const known = texts.get(key) ?? make();
-  texts.set(key, known);
-  return known;
 }
 
 export interface WaitingRow extends Row {
@@ -156,6 +138,14 @@ export async function claimFirsts(tx: Transaction, ids: readonly string[], fence
 
 export async function claimRetries(tx: Transaction, ids: readonly string[], fence: number): Promise<void> {
   await tx.runAny(withIds(sql`UPDATE webhook_deliveries SET status = 1, retry_due_ms = NULL, fence = ${fence} WHERE fence = 0`, "id", ids));
+}
+
+/** As they were before they were claimed: a first attempt waits in its queue, a retry is due. */
+export async function giveBackClaimed(tx: Transaction, ids: readonly string[], fence: number, nowMs: number): Promise<void> {
+  const back = sql`
+    UPDATE webhook_deliveries SET status = 0, fence = 0, first_lane = CASE WHEN queue_entity IS NULL THEN NULL ELSE lane END,
+      retry_due_ms = CASE WHEN queue_entity IS NULL THEN CAST(${nowMs} AS BIGINT) ELSE NULL END WHERE fence = ${fence}`;
+  await tx.runAny(withIds(back, "id", ids));
 }
 
 /**
