@@ -3,7 +3,7 @@
  * feature alone raises is defined in its `x.errors.ts`.
  * Spec: Errors; D-14, D-20, D-21. Two renderers (flat and wrapped) live in `graph/response/error-forms.ts`.
  */
-import { redact } from "./redaction.ts";
+import { redact } from "./redaction/redaction.ts";
 
 export interface ErrorEntry {
   /** HTTP status in the wrapped form. */
