@@ -35,7 +35,7 @@ import type { MetricsSource } from "#telemetry/merged-metrics";
 import { RequestMetrics } from "#telemetry/request-metrics";
 import { workLog } from "#telemetry/work-log";
 import { features } from "./features.ts";
-import { beginWorld, type Demo } from "./seed-world.ts";
+import { type Beginning, beginWorld, type Demo } from "./seed-world.ts";
 
 export const buildRegistry = (): Registry => new Registry(features);
 
@@ -87,7 +87,8 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
   const world = await openDefaultWorld(config, registry, log);
   const listeners: Listener[] = [];
   try {
-    const demo = part === "graph" ? undefined : await beginWorld(world, registry, config, parseYaml);
+    const { demo, warnings } = part === "graph" ? noBeginning : await beginWorld(world, registry, config, parseYaml);
+    for (const warning of warnings) log.warn({ world: config.world }, warning);
     if (config.profile !== undefined) world.profile = config.profile;
     const graph = part === "control" ? undefined : await listenGraph(config, log, world, registry, part === "graph");
     if (graph !== undefined) listeners.push(graph);
@@ -120,6 +121,9 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
     throw error;
   }
 }
+
+/** Of a process that loads no world. */
+const noBeginning: Beginning = { demo: undefined, warnings: [] };
 
 interface Listener {
   readonly port: number;

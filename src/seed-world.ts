@@ -16,16 +16,24 @@ export interface Demo {
   readonly tokens: readonly { readonly token: string; readonly type: string }[];
 }
 
-/** Fills an empty world. Returns the part of the demo world that works. */
-export async function beginWorld(world: OpenWorld, registry: Registry, config: Config, parseYaml: ParseYaml): Promise<Demo | undefined> {
+export interface Beginning {
+  /** The part of the demo world that works. */
+  readonly demo: Demo | undefined;
+  /** About the file of `--world`. */
+  readonly warnings: readonly string[];
+}
+
+/** Fills an empty world. */
+export async function beginWorld(world: OpenWorld, registry: Registry, config: Config, parseYaml: ParseYaml): Promise<Beginning> {
   const { world: file } = config;
   const hasNothing = await isEmpty(world);
+  let warnings: readonly string[] = [];
   if (file !== undefined) {
     if (!hasNothing && !config.import)
       throw new ConfigProblem("--world", `the data in ${config.data} is not empty; add --import to merge ${file} into it`);
-    await importWorld(world, registry, readWorldFile(file), { isMerge: config.import, parseYaml });
+    warnings = await importWorld(world, registry, readWorldFile(file), { isMerge: config.import, parseYaml });
   } else if (hasNothing && config.sandbox) await importWorld(world, registry, readFileSync(DEMO_FILE, "utf8"), { isMerge: false, parseYaml });
-  return config.sandbox && !config.json ? findDemo(world, parseYaml) : undefined;
+  return { demo: config.sandbox && !config.json ? await findDemo(world, parseYaml) : undefined, warnings };
 }
 
 function readWorldFile(file: string): string {
