@@ -3,9 +3,13 @@ import { Command, CommanderError, Option } from "commander";
 import type { Option as ConfigOption } from "#config/options";
 import { flagOf, optionsWith, variableOf } from "#config/options";
 import { version } from "#package.json";
+import { outputClosed } from "./closed-pipe.ts";
 
 /** An invalid option, or data that cannot be used: nothing was started (docs/operating.md: Start). */
 const WRONG_USE = 2;
+
+/** They have something to restore or to end when their output is closed. */
+const ENDED_BY_SIGNALS = ["start", "worker", "listen"];
 
 function addOptions(command: Command, options: readonly ConfigOption[]): Command {
   for (const option of options) for (const flag of flagsOf(option)) command.addOption(flag);
@@ -35,7 +39,10 @@ async function program(): Promise<Command> {
     .description("A large platform's HTTP graph interface as a real server")
     .version(version)
     .exitOverride()
-    .showHelpAfterError("(see plaza --help)");
+    .showHelpAfterError("(see plaza --help)")
+    .hook("preAction", (_, command) => {
+      if (!ENDED_BY_SIGNALS.includes(command.name())) void outputClosed().then(() => process.exit(0));
+    });
   const secrets = options.filter(({ isSecret }) => isSecret === true).map(({ name, summary }) => `  ${variableOf(name)}  ${summary}`);
   addOptions(plaza.command("start").description("starts the server"), options)
     .addHelpText(

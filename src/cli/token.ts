@@ -3,6 +3,7 @@ import { ConfigProblem } from "#config/config";
 import { findConfigFile } from "#config/config-file";
 import { environment } from "#config/environment";
 import { readConfig } from "#config/read-config";
+import { hasData } from "#storage/open";
 import { Log } from "#telemetry/log";
 import { exitCodeOf, explain } from "./process-end.ts";
 
@@ -18,7 +19,7 @@ const FAILED = 1;
 export async function runTokenCommand(command: string, given: Given): Promise<number> {
   const log = new Log({ level: "error", isPretty: true });
   try {
-    const control = await openControlFor(given, log);
+    const control = await openControlFor(command, given, log);
     try {
       return await run(control, command, given, `/v1/worlds/${encodeURIComponent(String(given.world_name))}`);
     } finally {
@@ -33,12 +34,16 @@ export async function runTokenCommand(command: string, given: Given): Promise<nu
   }
 }
 
-async function openControlFor(given: Given, log: Log): Promise<Control> {
+async function openControlFor(command: string, given: Given, log: Log): Promise<Control> {
   const { PLAZA_CONTROL_URL, PLAZA_CONTROL_KEY } = environment();
   const url = given.control_url ?? (given.data === undefined ? PLAZA_CONTROL_URL : undefined);
   if (url !== undefined) return controlAt(String(url), given.control_key ?? PLAZA_CONTROL_KEY);
   const [{ openControl }, { settings }] = await Promise.all([import("#main"), import("#features")]);
-  return openControl(readConfig(given.data === undefined ? {} : { data: given.data }, environment(), await findConfigFile(), settings), log);
+  const config = readConfig(given.data === undefined ? {} : { data: given.data }, environment(), await findConfigFile(), settings);
+  // The first app may be made before the first start. Anything else has nothing to work on, and would make an empty folder.
+  if (command !== "create-app" && !hasData(config.data, "default"))
+    throw new ConfigProblem("--data", `there is no data in ${config.data}; plaza start or plaza token create-app makes it`);
+  return openControl(config, log);
 }
 
 function controlAt(url: string, key: unknown): Control {
@@ -84,8 +89,9 @@ function tokenOf(given: Given): Record<string, unknown> {
 }
 
 async function show(response: Response): Promise<number> {
-  const body = (await response.json()) as { error?: { message: string } };
+  const { warnings = [], ...body } = (await response.json()) as { error?: { message: string }; warnings?: string[] };
   if (!response.ok) return refuse(response, body);
+  for (const warning of warnings) process.stderr.write(`plaza: ${warning}\n`);
   process.stdout.write(`${JSON.stringify(body, undefined, 2)}\n`);
   return 0;
 }

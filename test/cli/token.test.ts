@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { endAll, newFolder, runPlaza, startPlaza } from "./plaza-process.ts";
+import { readdirSync } from "node:fs";
+import { endAll, newFolder, PROGRAM, runPlaza, startPlaza } from "./plaza-process.ts";
 
 afterEach(endAll);
 
@@ -47,6 +48,33 @@ describe("plaza token", () => {
     expect(listed.stdout).not.toContain(token);
     expect((await runPlaza(["token", "revoke", "--id", id], { env })).code).toBe(0);
     expect((await plaza.page("personas", token)).status).toBe(403);
+  });
+
+  test("without data there is nothing to list, and no folder is made", async () => {
+    const cwd = newFolder();
+    for (const command of [["list"], ["revoke", "--id", "1"], ["mint", "--type", "app", "--app", "1001"]]) {
+      const refused = await runPlaza(["token", ...command, "--data", "nowhere"], { cwd });
+      expect(refused).toEqual({ code: 2, stdout: "", stderr: expect.stringMatching(/^plaza: --data: there is no data in nowhere; [^\n]+\n$/) });
+    }
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  test("a scope that nothing asks for is named on stderr", async () => {
+    const { ready } = await startPlaza(["--data", ":memory:"]);
+    const env = { PLAZA_CONTROL_URL: ready.control_url, PLAZA_CONTROL_KEY: ready.control_key as string };
+    const { code, stderr } = await runPlaza(["token", "mint", "--type", "app", "--app", "1001", "--scopes", "pages_mesaging"], { env });
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: "plaza: no operation asks for the scope pages_mesaging; did you mean pages_messaging?\n",
+    });
+  });
+
+  test("a reader that has enough ends the command without a word", async () => {
+    const { ready } = await startPlaza(["--data", ":memory:"]);
+    const env = { PATH: process.env.PATH ?? "", PLAZA_CONTROL_URL: ready.control_url, PLAZA_CONTROL_KEY: ready.control_key as string };
+    const piped = Bun.spawn(["bash", "-c", `"${PROGRAM}" token list | true; echo "\${PIPESTATUS[0]}"`], { env, stdout: "pipe", stderr: "pipe" });
+    expect(await new Response(piped.stdout).text()).toBe("0\n");
+    expect(await new Response(piped.stderr).text()).toBe("");
   });
 
   test("what goes wrong is one line on stderr", async () => {
