@@ -1,5 +1,6 @@
 /** The composition root: it opens the world and starts the listeners. */
 import type { Config } from "#config/config";
+import { listening } from "#config/listening";
 import { masterKeyOf } from "#config/secret-key";
 import { type ControlAppOptions, controlApp } from "#control/app";
 import { serveControl } from "#control/server";
@@ -90,18 +91,23 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
     const { demo, warnings } = part === "graph" ? noBeginning : await beginWorld(world, registry, config, parseYaml);
     for (const warning of warnings) log.warn({ world: config.world }, warning);
     if (config.profile !== undefined) world.profile = config.profile;
-    const graph = part === "control" ? undefined : await listenGraph(config, log, world, registry, part === "graph");
+    const graph =
+      part === "control"
+        ? undefined
+        : await listening("--port", config.host, config.port, () => listenGraph(config, log, world, registry, part === "graph"));
     if (graph !== undefined) listeners.push(graph);
     const metrics = graph?.metrics ?? new RequestMetrics();
     const key = config.control_key ?? randomSecret(CONTROL_KEY_BYTES);
     const control =
       part === "graph"
         ? undefined
-        : serveControl({
-            ...controlOf(log, world, registry, key, readMetrics ?? (() => metrics)),
-            host: config.control_host,
-            port: config.control_port,
-          });
+        : await listening("--control-port", config.control_host, config.control_port, () =>
+            serveControl({
+              ...controlOf(log, world, registry, key, readMetrics ?? (() => metrics)),
+              host: config.control_host,
+              port: config.control_port,
+            }),
+          );
     if (control !== undefined) listeners.push(control);
     world.work.start();
     return {

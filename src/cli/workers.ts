@@ -5,6 +5,7 @@
  */
 import cluster, { type Worker } from "node:cluster";
 import type { Config } from "#config/config";
+import { listening } from "#config/listening";
 import { testEventsOf } from "#features/app-events";
 import { reservePort } from "#http/reserved-port";
 import { type RunningPlaza, startPlaza } from "#main";
@@ -20,7 +21,7 @@ const RESTART_AFTER_MS = 1_000;
 const STOPPED_WITHIN_MS = 11_000;
 
 export async function startWithWorkers(asked: Config, log: Log): Promise<RunningPlaza> {
-  const reserved = reservePort(asked.host, asked.port);
+  const reserved = await listening("--port", asked.host, asked.port, () => reservePort(asked.host, asked.port));
   const config = { ...asked, port: reserved.port };
   const workers = new Workers(config, log);
   let first: RunningPlaza | undefined;
