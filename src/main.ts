@@ -2,6 +2,7 @@
 import type { Config } from "#config/config";
 import { listening } from "#config/listening";
 import { masterKeyOf } from "#config/secret-key";
+import { announceServer, controlKeyOf } from "#config/server-files";
 import { type ControlAppOptions, controlApp } from "#control/app";
 import { serveControl } from "#control/server";
 import { Registry } from "#graph/contract/registry";
@@ -42,8 +43,6 @@ export const buildRegistry = (): Registry => new Registry(features);
 
 /** Requests that still run after so many ms are ended with the program (docs/operating.md: Start). */
 const STOP_WITHIN_MS = 10_000;
-/** 192 bits. */
-const CONTROL_KEY_BYTES = 24;
 
 /** The ready line of `plaza start --json`. */
 export interface ReadyInfo {
@@ -97,7 +96,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
         : await listening("--port", config.host, config.port, () => listenGraph(config, log, world, registry, part === "graph"));
     if (graph !== undefined) listeners.push(graph);
     const metrics = graph?.metrics ?? new RequestMetrics();
-    const key = config.control_key ?? randomSecret(CONTROL_KEY_BYTES);
+    const key = part === "graph" ? "" : controlKeyOf(config, randomSecret);
     const control =
       part === "graph"
         ? undefined
@@ -110,14 +109,18 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
           );
     if (control !== undefined) listeners.push(control);
     world.work.start();
+    const ready = readyInfo(config, graph?.port ?? config.port, control?.port ?? config.control_port, key);
+    const withdraw =
+      part === "graph" ? () => {} : announceServer(config, { pid: ready.pid, base_url: ready.base_url, control_url: ready.control_url });
     return {
-      ready: readyInfo(config, graph?.port ?? config.port, control?.port ?? config.control_port, key),
+      ready,
       demo,
       newestVersion: formatVersion(newestVersion(world.calendar)),
       world,
       metrics,
       stop: async () => {
         await Promise.all([...listeners.map((listener) => listener.stop(STOP_WITHIN_MS)), world.work.stop()]);
+        withdraw();
         await world.close();
       },
     };
@@ -231,11 +234,14 @@ export interface ControlWithoutServer {
   close(): Promise<void>;
 }
 
+/** 192 bits. */
+const KEY_BYTES = 24;
+
 /** The control API, for commands, on data that no server uses. It does not listen on a port. */
 export async function openControl(config: Config, log: Log): Promise<ControlWithoutServer> {
   const registry = buildRegistry();
   const world = await openDefaultWorld(config, registry, log);
-  const key = randomSecret(CONTROL_KEY_BYTES);
+  const key = randomSecret(KEY_BYTES);
   const app = controlApp(controlOf(log, world, registry, key, () => new RequestMetrics()));
   return {
     request: async (path, init) => app.request(path, { ...init, headers: { ...init.headers, authorization: `Bearer ${key}` } }),

@@ -29,7 +29,7 @@ export async function listen(given: Given): Promise<number> {
   const forwardTo = given.forward_to as string | undefined;
   if (forwardTo !== undefined && !/^https?:\/\//.test(forwardTo)) return fail(`--forward-to: "${forwardTo}" is not an http address`, WRONG_USE);
   try {
-    const control = controlRequests(given);
+    const control = await controlRequests(given);
     const app = await findApp(control, given.app as string | undefined);
     const listener = listenForWebhooks(String(given.host ?? "127.0.0.1"), Number(given.port ?? 0), (webhook) => take(webhook, forwardTo));
     const url = (given.public_url as string | undefined) ?? `http://127.0.0.1:${listener.port}/`;

@@ -72,8 +72,9 @@ function addWebhookCommands(plaza: Command): void {
     plaza
       .command(name)
       .description(description)
-      .option("--control-url <URL>", "control API of the running server (default: PLAZA_CONTROL_URL, else http://127.0.0.1:4001)")
-      .option("--control-key <KEY>", "control key of the running server (default: PLAZA_CONTROL_KEY)")
+      .option("--data <FOLDER>", "data folder of the running server, which holds its address and its control key (default: .plaza)")
+      .option("--control-url <URL>", "control API of the running server (default: PLAZA_CONTROL_URL, else as in the data folder)")
+      .option("--control-key <KEY>", "control key of the running server (default: PLAZA_CONTROL_KEY, else as in the data folder)")
       .option("--world-name <NAME>", "name of the world", "default");
   add("listen", "receives the webhooks of an app, prints a line for each, and forwards them with their signatures")
     .option("--forward-to <URL>", "forward webhooks to this address, and return its status to the server")
@@ -100,11 +101,14 @@ function addTokenCommands(token: Command): void {
     token
       .command(name)
       .description(description)
-      .option("--control-url <URL>", "control API of a running server (default: PLAZA_CONTROL_URL)")
-      .option("--control-key <KEY>", "control key of a running server (default: PLAZA_CONTROL_KEY)")
-      .option("--data <WHERE>", "without a control URL: the data to open, which no server may be using")
+      .option("--data <WHERE>", "the data, which a server may be using (default: that of plaza start)")
+      .option("--control-url <URL>", "control API of a running server (default: PLAZA_CONTROL_URL, else as in the data folder)")
+      .option("--control-key <KEY>", "control key of a running server (default: PLAZA_CONTROL_KEY, else as in the data folder)")
       .option("--world-name <NAME>", "name of the world", "default")
-      .addHelpText("after", "\nWith --control-url the command asks a running server. Otherwise it opens the data that `plaza start` would use.");
+      .addHelpText(
+        "after",
+        "\nThe command asks the server that --control-url names or that runs on the data. Without a server it opens the data itself.",
+      );
   const run = (command: string) => async (given: Record<string, unknown>) => {
     const { runTokenCommand } = await import("./token.ts");
     process.exitCode = await runTokenCommand(command, flagsGiven(given));

@@ -6,6 +6,7 @@ import { readConfig } from "#config/read-config";
 import { hasData } from "#storage/open";
 import { Log } from "#telemetry/log";
 import { exitCodeOf, explain } from "./process-end.ts";
+import { findServerAddress, type ServerAddress } from "./running-server.ts";
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -35,9 +36,8 @@ export async function runTokenCommand(command: string, given: Given): Promise<nu
 }
 
 async function openControlFor(command: string, given: Given, log: Log): Promise<Control> {
-  const { PLAZA_CONTROL_URL, PLAZA_CONTROL_KEY } = environment();
-  const url = given.control_url ?? (given.data === undefined ? PLAZA_CONTROL_URL : undefined);
-  if (url !== undefined) return controlAt(String(url), given.control_key ?? PLAZA_CONTROL_KEY);
+  const server = await findServerAddress(given);
+  if (server !== undefined) return controlAt(server);
   const [{ openControl }, { settings }] = await Promise.all([import("#main"), import("#features")]);
   const config = readConfig(given.data === undefined ? {} : { data: given.data }, environment(), await findConfigFile(), settings);
   // The first app may be made before the first start. Anything else has nothing to work on, and would make an empty folder.
@@ -46,16 +46,13 @@ async function openControlFor(command: string, given: Given, log: Log): Promise<
   return openControl(config, log);
 }
 
-function controlAt(url: string, key: unknown): Control {
-  if (!URL.canParse(url)) throw new ConfigProblem("--control-url", `"${url}" is not an address`);
-  if (key === undefined) throw new ConfigProblem("--control-key", "is required with --control-url; you can also set PLAZA_CONTROL_KEY");
-  const base = url.replace(/\/+$/, "").replace(/\/v1$/, "");
+function controlAt({ url, key }: ServerAddress): Control {
   return {
     async request(path, init) {
       try {
-        return await fetch(base + path, { ...init, headers: { ...init.headers, authorization: `Bearer ${key}` } });
+        return await fetch(url + path, { ...init, headers: { ...init.headers, authorization: `Bearer ${key}` } });
       } catch (error) {
-        throw new ConfigProblem("--control-url", `${base} could not be reached: ${error instanceof Error ? error.message : error}`);
+        throw new ConfigProblem("--control-url", `${url} could not be reached: ${error instanceof Error ? error.message : error}`);
       }
     },
     close: async () => {},

@@ -183,7 +183,8 @@ const own: readonly Option<OptionName>[] = [
     isSecret: true,
     read: read.controlKey,
     default: undefined,
-    summary: "key of the control API; the sandbox creates a random one, --no-sandbox requires one of 16 characters or more",
+    summary:
+      "key of the control API; the sandbox creates a random one and keeps it in control.key in the data folder, --no-sandbox requires one of 16 characters or more",
   },
   {
     name: "secret_key",
