@@ -7,7 +7,6 @@ import { type ControlAppOptions, controlApp } from "#control/app";
 import { serveControl } from "#control/server";
 import { Registry } from "#graph/contract/registry";
 import type { RequestDeps } from "#graph/pipeline/handle-request";
-import { handleRequest } from "#graph/pipeline/handle-request";
 import { standardCalendar } from "#graph/versions/calendar";
 import { newestVersion } from "#graph/versions/resolve";
 import { type OpenWorld, openWorld } from "#graph/worlds/open-world";
@@ -34,6 +33,7 @@ import {
 } from "#system";
 import { errorFields, type Log } from "#telemetry/log";
 import type { MetricsSource } from "#telemetry/merged-metrics";
+import { requestLines } from "#telemetry/request-lines";
 import { RequestMetrics } from "#telemetry/request-metrics";
 import { workLog } from "#telemetry/work-log";
 import { features } from "./features.ts";
@@ -164,8 +164,7 @@ function listenGraph(config: Config, log: Log, world: OpenWorld, registry: Regis
     trustedProxies: config.trusted_proxies,
     publicUrl: config.public_url,
     extraRoutes: new Map([["/openapi.json", openapiRoute(deps, surfaceAddresses(config))]]),
-    // A log line costs more than many requests, so it is only made if it is shown.
-    ...(log.shows("debug") ? { handleRequest: loggedRequests(log) } : {}),
+    onServed: config.quiet || !log.shows("info") ? undefined : requestLines(log),
   });
 }
 
@@ -175,15 +174,6 @@ const surfaceAddresses = ({ surface_hosts }: Config): SurfaceAddress[] =>
     const hostname = surface_hosts[name];
     return hostname === undefined ? { name, mount } : { name, mount: name === "microblog" ? "/v1.0" : "", hostname };
   });
-
-const loggedRequests =
-  (log: Log): typeof handleRequest =>
-  async (deps, world, request) => {
-    const response = await handleRequest(deps, world, request);
-    const { traceId: trace_id, operation, status, app } = response;
-    log.debug({ trace_id, operation, status, app, method: request.method, surface: request.surface }, "call");
-    return response;
-  };
 
 async function openDefaultWorld(config: Config, registry: Registry, log: Log): Promise<OpenWorld> {
   const world = await openWorld({

@@ -84,6 +84,7 @@ const own: readonly Option<OptionName>[] = [
   { name: "json", read: read.flag, default: false, summary: "print one line of JSON on stdout when ready, and nothing else" },
   { name: "pretty", read: read.flag, default: false, summary: "write logs as text instead of JSON lines" },
   { name: "log_level", value: "LEVEL", read: read.oneOf(logLevels), default: "info", summary: `one of ${logLevels.join(", ")}` },
+  { name: "quiet", read: read.flag, default: false, summary: "log no line for each request" },
   {
     name: "surface_hosts",
     value: "SURFACE=HOST",

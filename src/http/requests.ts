@@ -1,6 +1,7 @@
 /** Takes requests from a listener to the pipeline, and its responses back. */
 import type { handleRequest, RequestDeps } from "#graph/pipeline/handle-request";
 import type { GraphRequest, GraphResponse } from "#graph/pipeline/request";
+import type { RequestEntry } from "#graph/worlds/request-log";
 import { bodyTooLarge, type GraphError, headersTooLarge, internalError, malformedRequest, overloaded } from "#kernel/errors";
 import { monotonicMs } from "#system";
 import type { RequestMetrics } from "#telemetry/request-metrics";
@@ -25,6 +26,7 @@ export interface RequestDispatcherOptions {
   readonly routes: RouteTable;
   readonly limits: HttpLimits;
   readonly metrics: RequestMetrics;
+  readonly onServed?: ((entry: RequestEntry) => void) | undefined;
 }
 
 /** A request whose head is read and whose place is known. */
@@ -198,7 +200,7 @@ export class RequestDispatcher {
     const durationMs = monotonicMs() - startedMs;
     this.#options.metrics.record(response.operation, response.status, durationMs);
     const { world, surface, path } = place;
-    world.requests.add({
+    const entry: RequestEntry = {
       trace_id: response.traceId,
       operation: response.operation,
       method: head.method,
@@ -211,7 +213,9 @@ export class RequestDispatcher {
       app: response.app,
       request_body: body.text,
       response_body: response.body,
-    });
+    };
+    world.requests.add(entry);
+    this.#options.onServed?.(entry);
   }
 }
 

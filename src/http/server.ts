@@ -1,5 +1,6 @@
 /** The graph's HTTP server: a listener, the dispatcher of its requests, and the responses to bytes that are no request. */
 import { handleRequest, type RequestDeps } from "#graph/pipeline/handle-request";
+import type { RequestEntry } from "#graph/worlds/request-log";
 import { RequestMetrics } from "#telemetry/request-metrics";
 import { CORS_HEADERS } from "./cors.ts";
 import type { ProtocolProblem } from "./http1/problem.ts";
@@ -39,6 +40,8 @@ export interface GraphServerOptions {
   readonly http?: HttpListener;
   readonly extraRoutes?: ExtraRoutes;
   readonly metrics?: RequestMetrics;
+  /** Called for each request of the pipeline, when its response is sent. */
+  readonly onServed?: ((entry: RequestEntry) => void) | undefined;
   /** The pipeline itself, for tests of what is around it. */
   readonly handleRequest?: typeof handleRequest;
 }
@@ -58,7 +61,16 @@ export async function serveGraph(options: GraphServerOptions): Promise<GraphServ
   const origins = new Origins(options.trustedProxies, options.publicUrl);
   const places = new Places(worlds, options.surfaces);
   const routes = new RouteTable(options.extraRoutes ?? new Map());
-  const dispatcher = new RequestDispatcher({ deps, handleRequest: options.handleRequest ?? handleRequest, places, origins, routes, limits, metrics });
+  const dispatcher = new RequestDispatcher({
+    deps,
+    handleRequest: options.handleRequest ?? handleRequest,
+    places,
+    origins,
+    routes,
+    limits,
+    metrics,
+    onServed: options.onServed,
+  });
   const refuse = (problem: ProtocolProblem): TextResponse => {
     const response = refusal(deps, worlds.default, "base", graphErrorOf(problem, limits), "wrapped");
     metrics.record(response.operation, response.status, 0);
