@@ -13,6 +13,7 @@ import { type OpenWorld, openWorld } from "#graph/worlds/open-world";
 import { followSettings } from "#graph/worlds/settings";
 import { defaultLimits } from "#http/limits";
 import type { SurfaceAddress } from "#http/places";
+import { homeRoute } from "#http/routes/home-route";
 import { openapiRoute } from "#http/routes/openapi-route";
 import { type GraphServer, serveGraph } from "#http/server";
 import { formatVersion } from "#kernel/versions";
@@ -163,7 +164,10 @@ function listenGraph(config: Config, log: Log, world: OpenWorld, registry: Regis
     },
     trustedProxies: config.trusted_proxies,
     publicUrl: config.public_url,
-    extraRoutes: new Map([["/openapi.json", openapiRoute(deps, surfaceAddresses(config))]]),
+    extraRoutes: new Map([
+      ["/", homeRoute(() => formatVersion(newestVersion(world.calendar)))],
+      ["/openapi.json", openapiRoute(deps, surfaceAddresses(config))],
+    ]),
     onServed: config.quiet || !log.shows("info") ? undefined : requestLines(log),
   });
 }

@@ -1,6 +1,6 @@
 /**
  * What a running server leaves in its data folder, so that the commands find it: its addresses, and the control key of a sandbox.
- * Data in memory and PostgreSQL have no folder; there the commands are told by options or variables.
+ * Data in memory and PostgreSQL have no folder; there options or variables name the server to the commands.
  */
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

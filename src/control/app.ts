@@ -12,6 +12,7 @@ import { sectionsOf } from "#graph/worlds/file/import-export";
 import { GraphError } from "#kernel/errors";
 import { isStorableText } from "#kernel/text";
 import type { MetricsSource } from "#telemetry/merged-metrics";
+import { home, isBrowser } from "./home.ts";
 import { METRICS_TYPE, metricsText } from "./metrics.ts";
 import { openapiOf } from "./openapi.ts";
 import { controlRoutes } from "./routes.ts";
@@ -39,6 +40,7 @@ export function controlApp(options: ControlAppOptions): Hono {
   const routes = controlRoutes(deps.registry);
   const keyHash = sha256(options.key);
 
+  app.get("/", (c) => (isBrowser(c) ? home(c) : c.notFound()));
   app.get("/healthz", (c) => c.json({ status: "ok" }));
   app.get("/readyz", (c) => ready(c, deps));
   app.get("/metrics", async (c) => c.body(await metricsText(options.readMetrics(), deps.worlds.values()), 200, { "content-type": METRICS_TYPE }));

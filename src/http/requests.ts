@@ -64,7 +64,7 @@ export class RequestDispatcher {
   async dispatch(head: RequestHead, exchange: Exchange): Promise<void> {
     const incoming = this.#incomingRequestOf(head, exchange);
     try {
-      const route = this.#options.routes.find(head.method, incoming.place);
+      const route = this.#options.routes.find(head, incoming.place);
       if (route !== undefined) await respondTo(route, incoming);
       else if (head.method === "OPTIONS") this.#respondToPreflight(incoming);
       else {

@@ -62,6 +62,7 @@ export class StderrLines {
 
   #leftOutLine(): string {
     if (this.#leftOut === 0) return "";
+    // The machine's clock, as in every line of the log.
     const fields = {
       level: "warn",
       time: new Date().toISOString(),
