@@ -14,6 +14,8 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
   const asked = nextSignal();
   // A script may read the first line and close the pipe; the server runs on.
   void outputClosed();
+  // bin/plaza.mjs keeps a channel to the server, and ended without a word: nothing else would end the server.
+  if (process.send !== undefined) process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
   let log = new Log({ level: "info", isPretty: false });
   try {
     const config = readConfig(flags, environment(), await findConfigFile(), settings);
