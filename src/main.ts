@@ -16,6 +16,7 @@ import type { SurfaceAddress } from "#http/places";
 import { homeRoute } from "#http/routes/home-route";
 import { openapiRoute } from "#http/routes/openapi-route";
 import { type GraphServer, serveGraph } from "#http/server";
+import { hostnameOf, PageGuard } from "#kernel/page-guard";
 import { formatVersion } from "#kernel/versions";
 import { GuardedClient } from "#outbound/client";
 import { surfaces } from "#surfaces/surfaces";
@@ -104,6 +105,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
         : await listening("--control-port", config.control_host, config.control_port, () =>
             serveControl({
               ...controlOf(log, world, registry, key, readMetrics ?? (() => metrics)),
+              pages: pageGuardOf(config),
               host: config.control_host,
               port: config.control_port,
             }),
@@ -164,12 +166,25 @@ function listenGraph(config: Config, log: Log, world: OpenWorld, registry: Regis
     },
     trustedProxies: config.trusted_proxies,
     publicUrl: config.public_url,
+    pages: pageGuardOf(config),
     extraRoutes: new Map([
       ["/", homeRoute(() => formatVersion(newestVersion(world.calendar)))],
       ["/openapi.json", openapiRoute(deps, surfaceAddresses(config))],
     ]),
     onServed: config.quiet || !log.shows("info") ? undefined : requestLines(log),
   });
+}
+
+/** D-240: only a sandbox has tokens that everybody knows. */
+function pageGuardOf({ sandbox, allow_origin, allow_host, host, control_host, public_url, surface_hosts }: Config): PageGuard | undefined {
+  if (!sandbox) return undefined;
+  const configured = [
+    addressOf(host),
+    addressOf(control_host),
+    ...Object.values(surface_hosts),
+    ...(public_url === undefined ? [] : [new URL(public_url).host]),
+  ];
+  return new PageGuard({ origins: allow_origin, hosts: [...allow_host, ...configured.flatMap((name) => hostnameOf(name) ?? [])] });
 }
 
 /** A surface with its own host name is at its root; the microblog's version is part of its address (VER-1d). */

@@ -3,6 +3,7 @@ import { ConfigProblem } from "#config/config";
 import { findConfigFile } from "#config/config-file";
 import { environment } from "#config/environment";
 import { findServer } from "#config/server-files";
+import { trimmedEnd } from "#kernel/text";
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -32,7 +33,7 @@ export async function findServerAddress(given: Given): Promise<ServerAddress | u
   if (typeof url !== "string" || !URL.canParse(url)) throw new ConfigProblem("--control-url", `"${url}" is not an address`);
   const key = given.control_key ?? PLAZA_CONTROL_KEY ?? found.controlKey;
   if (key === undefined) throw new ConfigProblem("--control-key", `is required: there is no key in PLAZA_CONTROL_KEY and none in ${data}`);
-  return { url: url.replace(/\/+$/, "").replace(/\/v1$/, ""), key: String(key) };
+  return { url: trimmedEnd(url, "/").replace(/\/v1$/, ""), key: String(key) };
 }
 
 /** Without any sign of a server, one at the usual port. */

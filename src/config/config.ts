@@ -16,6 +16,10 @@ export interface Config {
   readonly seed: number | undefined;
   /** CIDR ranges and host names that callbacks may have besides public addresses (D-64). */
   readonly allow_callback: readonly string[];
+  /** D-240: pages that a sandbox serves besides those on loopback, as `originOf` writes them. */
+  readonly allow_origin: readonly string[];
+  /** D-240: names under which a sandbox is served besides loopback, as `hostnameOf` writes them. */
+  readonly allow_host: readonly string[];
   /** undefined: the profile of the world, else `strict`. */
   readonly profile: "strict" | "clients" | undefined;
   readonly sandbox: boolean;

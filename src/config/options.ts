@@ -60,6 +60,22 @@ const own: readonly Option<OptionName>[] = [
     summary: "allow webhooks to this range or host, besides public addresses (and loopback in the sandbox); repeatable",
   },
   {
+    name: "allow_origin",
+    value: "ORIGIN",
+    isRepeatable: true,
+    read: read.origins,
+    default: [],
+    summary: "let web pages of this origin, such as https://app.example.com, use the sandbox, besides pages on loopback; repeatable",
+  },
+  {
+    name: "allow_host",
+    value: "HOST",
+    isRepeatable: true,
+    read: read.hosts,
+    default: [],
+    summary: "serve the sandbox under this host name or address, besides loopback; repeatable",
+  },
+  {
     name: "profile",
     value: "NAME",
     read: read.oneOf(["strict", "clients"]),

@@ -87,6 +87,20 @@ describe("how a value is read", () => {
     expect(readConfig({}, {}, file({ allow_callback: ["10.0.0.0/8", "receiver"] })).allow_callback).toEqual(expected);
   });
 
+  test("origins and hosts of web pages: as browsers write them", () => {
+    const { allow_origin, allow_host } = readConfig(
+      { allow_origin: ["HTTPS://App.example:443/", "null"], allow_host: ["Plaza", "::1"] },
+      {},
+      undefined,
+    );
+    expect({ allow_origin, allow_host }).toEqual({ allow_origin: ["https://app.example", "null"], allow_host: ["plaza", "[::1]"] });
+    const variables = { PLAZA_ALLOW_ORIGIN: "http://a:1, http://b", PLAZA_ALLOW_HOST: "10.0.0.1,[fd00::1]" };
+    expect(readConfig({}, variables, undefined)).toMatchObject({ allow_origin: ["http://a:1", "http://b"], allow_host: ["10.0.0.1", "[fd00::1]"] });
+    for (const wrong of ["app.example", "https://app.example/x", "*", ""]) expect(problemOf({ allow_origin: wrong })).toStartWith("--allow-origin: ");
+    for (const wrong of ["plaza:4000", "http://plaza", "a b", "[::1]:80", "*", ""])
+      expect(problemOf({ allow_host: wrong })).toStartWith("--allow-host: ");
+  });
+
   test("hosts of surfaces: pairs, or a map in the file", () => {
     const expected = { app: "app.example.com", ads: "ads.example.com" };
     expect(readConfig({ surface_hosts: ["app=app.example.com", "ads=ADS.example.com"] }, {}, undefined).surface_hosts).toEqual(expected);

@@ -10,6 +10,7 @@ import { parametersReader } from "#graph/pipeline/parameters";
 import { entryReader } from "#graph/worlds/file/entry-reader";
 import { sectionsOf } from "#graph/worlds/file/import-export";
 import { GraphError } from "#kernel/errors";
+import type { PageGuard } from "#kernel/page-guard";
 import { isStorableText } from "#kernel/text";
 import type { MetricsSource } from "#telemetry/merged-metrics";
 import { home, isBrowser } from "./home.ts";
@@ -29,6 +30,8 @@ export const largestBodyBytes = (registry: Registry): number =>
 export interface ControlAppOptions {
   readonly deps: ControlDeps;
   readonly key: string;
+  /** D-240. Left out: every web page may send requests. */
+  readonly pages?: PageGuard | undefined;
   /** Metrics of the graph's requests, in all processes. */
   readMetrics(): MetricsSource;
   onUnexpected(error: unknown, operation: string): void;
@@ -46,6 +49,13 @@ export function controlApp(options: ControlAppOptions): Hono {
   app.get("/metrics", async (c) => c.body(await metricsText(options.readMetrics(), deps.worlds.values()), 200, { "content-type": METRICS_TYPE }));
   app.get("/v1/openapi.json", (c) => c.json(openapiOf(routes, sectionsOf(deps.registry), new URL(c.req.url).origin)));
 
+  app.use("/v1/*", async (c, next) => {
+    // HTTP/1.0 may leave it out, and no browser does.
+    const host = c.req.header("host") ?? "localhost";
+    const problem = options.pages?.refusalOf({ method: c.req.method, host, header: (name) => c.req.header(name) });
+    if (problem !== undefined) throw new ControlError("forbidden", problem);
+    return next();
+  });
   app.use("/v1/*", async (c, next) => {
     const given = /^bearer +(\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1];
     // Digests have one length, so the comparison takes the same time whatever was sent.

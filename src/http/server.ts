@@ -1,6 +1,7 @@
 /** The graph's HTTP server: a listener, the dispatcher of its requests, and the responses to bytes that are no request. */
 import { handleRequest, type RequestDeps } from "#graph/pipeline/handle-request";
 import type { RequestEntry } from "#graph/worlds/request-log";
+import type { PageGuard } from "#kernel/page-guard";
 import { RequestMetrics } from "#telemetry/request-metrics";
 import { CORS_HEADERS } from "./cors.ts";
 import type { ProtocolProblem } from "./http1/problem.ts";
@@ -34,6 +35,8 @@ export interface GraphServerOptions {
   readonly trustedProxies: readonly string[];
   /** What links begin with, whatever Host says; without a slash at its end. */
   readonly publicUrl?: string | undefined;
+  /** D-240. Left out: every web page may send requests. */
+  readonly pages?: PageGuard | undefined;
   /** Several processes listen on one port. */
   readonly reusePort?: boolean;
   /** `own` when it is left out. */
@@ -61,14 +64,16 @@ export async function serveGraph(options: GraphServerOptions): Promise<GraphServ
   const origins = new Origins(options.trustedProxies, options.publicUrl);
   const places = new Places(worlds, options.surfaces);
   const routes = new RouteTable(options.extraRoutes ?? new Map());
+  const { handleRequest: handle = handleRequest, pages } = options;
   const dispatcher = new RequestDispatcher({
     deps,
-    handleRequest: options.handleRequest ?? handleRequest,
+    handleRequest: handle,
     places,
     origins,
     routes,
     limits,
     metrics,
+    pages,
     onServed: options.onServed,
   });
   const refuse = (problem: ProtocolProblem): TextResponse => {

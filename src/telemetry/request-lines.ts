@@ -1,5 +1,6 @@
 /** A line of the log for each request of the graph: cheap, because it is made for every request. */
-import { type RequestEntry, redact } from "#graph/worlds/request-log";
+import type { RequestEntry } from "#graph/worlds/request-log";
+import { redact } from "#kernel/redaction";
 import type { Log } from "./log.ts";
 
 /** What a line quotes of a request has a limit. */
@@ -14,7 +15,7 @@ export const requestLines =
     const { method, path, status, duration_ms, operation, app, trace_id } = entry;
     log.line(
       {
-        ...{ method, path: excerpt(path), status, ms: Math.round(duration_ms * 100) / 100, operation, app, trace_id },
+        ...{ method, path: excerpt(redact(path)), status, ms: Math.round(duration_ms * 100) / 100, operation, app, trace_id },
         ...(status >= 400 ? reasonOf(entry.response_body) : undefined),
       },
       "request",

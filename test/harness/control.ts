@@ -1,6 +1,7 @@
 /** The control API over a world in the test's own process, without a socket. */
 import { expect } from "bun:test";
 import { type ControlAppOptions, controlApp } from "#control/app";
+import type { PageGuard } from "#kernel/page-guard";
 import { monotonicMs, sleepMs, tokenValue } from "#system";
 import { RequestMetrics } from "#telemetry/request-metrics";
 import { openPlaza, type PlazaOptions, type TestPlaza } from "./plaza.ts";
@@ -24,11 +25,12 @@ interface Response {
   readonly body: any;
 }
 
-export async function openControl(options: PlazaOptions = {}, more: Partial<ControlAppOptions["deps"]> = {}) {
+export async function openControl(options: PlazaOptions = {}, more: Partial<ControlAppOptions["deps"]> = {}, pages?: PageGuard) {
   const plaza = await openPlaza({ world: CAFE, ...options });
   const unexpected: unknown[] = [];
   const app = controlApp({
     key: KEY,
+    pages,
     deps: {
       registry: plaza.registry,
       worlds: new Map([["default", plaza.world]]),

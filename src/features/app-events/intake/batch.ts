@@ -1,7 +1,7 @@
 /**
- * Stores a batch of requests in one transaction: names, duplicates, rows and sums, all or nothing for each request (D-70 to D-72).
+ * Stores a batch of an app's requests in one transaction: names, duplicates, rows and sums, all or nothing for each request (D-70 to D-72).
  *
- * A transaction locks its apps, also across processes, so what is checked here still holds when it is written.
+ * The transaction locks the app, also across processes, so what is checked here still holds when it is written.
  */
 import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
@@ -9,13 +9,14 @@ import type { SqlValue } from "#storage/sql";
 import type { EventKind } from "../app-events.contract.ts";
 import { DAY_SECONDS, DEDUP_WINDOW_SECONDS } from "../app-events.limits.ts";
 import type { LogIndex } from "../dedup-index/entries.store.ts";
-import { fingerprintOf } from "../dedup-index/fingerprints.ts";
+import { addEntriesOf, type RequestEntries } from "../dedup-index/request-entries.ts";
 import { findTimesOfKey, insertEvents, lastRequestOf } from "../log/log.store.ts";
 import { ALL_DAYS, addSums, type EventSum } from "../log/sums.store.ts";
+import { deviceIdentities } from "./identities.ts";
 import { findInstalled, insertInstalled } from "./installs.store.ts";
 import { type KnownNames, NameQuota } from "./name-quota.ts";
 import type { ReportedEvent } from "./parse-events.ts";
-import { deviceIdentities, deviceText, identitiesOf } from "./parse-request.ts";
+import { deviceText, identitiesOf } from "./parse-request.ts";
 import type { Report } from "./report.ts";
 
 /** The result of a request: the indexes of its duplicate events, or the error because of which nothing is stored. */
@@ -27,22 +28,9 @@ const FIRST: ReadonlySet<number> = new Set([0]);
 /** The name of an install or a link in the log; no event can have it, because D-70 allows no colon. */
 export const kindName = (kind: EventKind): string => `:${kind}`;
 
-export async function storeBatch(tx: Transaction, reports: readonly Report[], index: LogIndex, names: KnownNames): Promise<Outcome[]> {
-  const outcomes = new Array<Outcome>(reports.length);
-  const byApp = new Map<NodeId, number[]>();
-  for (const [at, { app }] of reports.entries()) {
-    const places = byApp.get(app);
-    if (places === undefined) byApp.set(app, [at]);
-    else places.push(at);
-  }
-  // Apps are locked in one order, so that two batches never deadlock.
-  for (const app of [...byApp.keys()].sort()) {
-    await tx.lock("app events", app);
-    const places = byApp.get(app) ?? [];
-    const found = await new AppBatch(tx, app, index, names).store(places.map((at) => reports[at] as Report));
-    for (const [i, at] of places.entries()) outcomes[at] = found[i] as Outcome;
-  }
-  return outcomes;
+export async function storeBatch(tx: Transaction, app: NodeId, reports: readonly Report[], index: LogIndex, names: KnownNames): Promise<Outcome[]> {
+  await tx.lock("app events", app);
+  return new AppBatch(tx, app, index, names).store(reports);
 }
 
 type KnownEvent = Pick<ReportedEvent, "name" | "event_id" | "time">;
@@ -54,7 +42,7 @@ class AppBatch {
   readonly #names: KnownNames;
   readonly #rows: SqlValue[] = [];
   readonly #keyEntries: number[] = [];
-  readonly #identityEntries: number[] = [];
+  readonly #entries: RequestEntries = { devices: [], ties: [] };
   /** By name. A batch contains few days and currencies of a name. */
   readonly #sums = new Map<string, EventSum[]>();
   readonly #times = { first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY };
@@ -84,7 +72,7 @@ class AppBatch {
       await addSums(this.#tx, this.#app, withTotals([...this.#sums.values()].flat()));
       await this.#index.add(this.#tx, this.#app, {
         keys: this.#keyEntries,
-        identities: this.#identityEntries,
+        ...this.#entries,
         lastRequest: this.#lastRequest,
         times: this.#times,
       });
@@ -179,7 +167,8 @@ class AppBatch {
       if (time < this.#times.first) this.#times.first = time;
       if (time > this.#times.last) this.#times.last = time;
     }
-    for (const identity of identitiesOf(device)) this.#identityEntries.push(fingerprintOf(identity), request);
+    const isTracked = events.some(({ advertiser_tracking_enabled }) => advertiser_tracking_enabled === 1);
+    addEntriesOf({ identities: identitiesOf(device), name: events[0]?.name ?? "", isTracked }, request, this.#entries);
   }
 
   #count({ name, time, value, currency }: ReportedEvent): void {
