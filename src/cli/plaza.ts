@@ -55,6 +55,10 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
     const { work } = await import("./worker.ts");
     process.exitCode = await work();
   });
+  plaza.command("ingest", { hidden: true }).action(async () => {
+    const { ingest } = await import("./ingest.ts");
+    process.exitCode = await ingest();
+  });
   addWebhookCommands(plaza);
   addTokenCommands(plaza.command("token").description("creates, lists and revokes tokens, and creates apps"));
   return plaza;

@@ -1,0 +1,15 @@
+/**
+ * Where recordings are: `{folder}/{world}/{video}/{session}/` holds segments `0.ts`, `1.ts`, … and `index`, a line of duration (ms)
+ * and bytes for each complete segment, in this order, and `end` as its last line once the session is over.
+ */
+import { join } from "node:path";
+
+export const videoFolder = (root: string, world: string, video: string): string => join(root, world, video);
+export const sessionFolder = (root: string, world: string, video: string, session: number): string =>
+  join(videoFolder(root, world, video), String(session));
+
+export const INDEX = "index";
+export const END_LINE = "end\n";
+
+export const segmentFile = (number: number): string => `${number}.ts`;
+export const indexLine = (durationMs: number, byteCount: number): string => `${Math.round(durationMs)} ${byteCount}\n`;
