@@ -10,10 +10,12 @@ import { standardCalendar } from "#graph/versions/calendar";
 import { newestVersion } from "#graph/versions/resolve";
 import { type OpenWorld, openWorld } from "#graph/worlds/open-world";
 import { followSettings } from "#graph/worlds/settings";
+import type { Streaming } from "#graph/worlds/world";
 import { defaultLimits } from "#http/limits";
 import type { SurfaceAddress } from "#http/places";
 import { openapiRoute } from "#http/routes/openapi-route";
 import { type GraphServer, serveGraph } from "#http/server";
+import { openLiveIngest } from "#ingest/live-ingest";
 import { formatVersion } from "#kernel/versions";
 import { GuardedClient } from "#outbound/client";
 import { surfaces } from "#surfaces/surfaces";
@@ -55,7 +57,7 @@ export interface ReadyInfo {
   readonly control_url: string;
   /** Absent without the sandbox, which prints nothing secret. */
   readonly control_key?: string;
-  /** null: no live ingest runs. */
+  /** To which encoders add a slash and a stream key. null: they cannot connect. */
   readonly rtmp_url: string | null;
   readonly pid: number;
 }
@@ -68,6 +70,8 @@ export interface RunningPlaza {
   readonly newestVersion: string;
   readonly world: OpenWorld;
   readonly metrics: MetricsSource;
+  /** Where encoders connect; undefined: they do not. */
+  readonly rtmpPort: number | undefined;
   /** Accepts no new requests; resolves when the running ones have ended, after 10 s at most. */
   stop(): Promise<void>;
 }
@@ -84,13 +88,19 @@ export interface StartOptions {
 
 export async function startPlaza(config: Config, log: Log, { part, readMetrics }: StartOptions = { part: "all" }): Promise<RunningPlaza> {
   const registry = buildRegistry();
-  const world = await openDefaultWorld(config, registry, log);
+  const ingest = openLiveIngest(config, log, part !== "graph");
+  const world = await openDefaultWorld(config, registry, log, ingest.recordings).catch(async (error: unknown) => {
+    await ingest.stop();
+    throw error;
+  });
   const listeners: Listener[] = [];
   try {
     const demo = part === "graph" ? undefined : await beginWorld(world, registry, config, parseYaml);
     if (config.profile !== undefined) world.profile = config.profile;
     const graph = part === "control" ? undefined : await listenGraph(config, log, world, registry, part === "graph");
     if (graph !== undefined) listeners.push(graph);
+    // Started beside the rest, it is waited for last.
+    world.streaming = await ingest.ready();
     const metrics = graph?.metrics ?? new RequestMetrics();
     const key = config.control_key ?? randomSecret(CONTROL_KEY_BYTES);
     const control =
@@ -102,20 +112,22 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
             port: config.control_port,
           });
     if (control !== undefined) listeners.push(control);
+    if (part !== "graph") await ingest.serve(world);
     world.work.start();
     return {
-      ready: readyInfo(config, graph?.port ?? config.port, control?.port ?? config.control_port, key),
+      ready: readyInfo(config, graph?.port ?? config.port, control?.port ?? config.control_port, key, world.streaming),
+      rtmpPort: world.streaming?.rtmpPort,
       demo,
       newestVersion: formatVersion(newestVersion(world.calendar)),
       world,
       metrics,
       stop: async () => {
-        await Promise.all([...listeners.map((listener) => listener.stop(STOP_WITHIN_MS)), world.work.stop()]);
+        await Promise.all([...listeners.map((listener) => listener.stop(STOP_WITHIN_MS)), world.work.stop(), ingest.stop()]);
         await world.close();
       },
     };
   } catch (error) {
-    await Promise.all(listeners.map((listener) => listener.stop(0)));
+    await Promise.all([...listeners.map((listener) => listener.stop(0)), ingest.stop()]);
     await world.close();
     throw error;
   }
@@ -172,7 +184,7 @@ const loggedRequests =
     return response;
   };
 
-async function openDefaultWorld(config: Config, registry: Registry, log: Log): Promise<OpenWorld> {
+async function openDefaultWorld(config: Config, registry: Registry, log: Log, recordings?: string): Promise<OpenWorld> {
   const world = await openWorld({
     name: "default",
     data: config.data,
@@ -189,6 +201,7 @@ async function openDefaultWorld(config: Config, registry: Registry, log: Log): P
     faults: { sleepMs, randomFraction },
     outbound: new GuardedClient({ rules: { isSandbox: config.sandbox, allowed: config.allow_callback } }),
     observer: workLog(log),
+    recordings,
     masterKey: masterKeyOf(config, randomKey),
     realNowMs,
     timeOrderedIds: (processNumber) => new TimeOrderedIds(processNumber),
@@ -233,7 +246,7 @@ export async function openControl(config: Config, log: Log): Promise<ControlWith
   };
 }
 
-function readyInfo(config: Config, port: number, controlPort: number, key: string): ReadyInfo {
+function readyInfo(config: Config, port: number, controlPort: number, key: string, streaming: Streaming | undefined): ReadyInfo {
   const base = `http://${addressOf(config.host)}:${port}`;
   const addresses = Object.fromEntries(
     surfaceAddresses(config).map(({ name, mount, hostname }) => [
@@ -246,7 +259,7 @@ function readyInfo(config: Config, port: number, controlPort: number, key: strin
     ...addresses,
     control_url: `http://${addressOf(config.control_host)}:${controlPort}`,
     ...(config.sandbox ? { control_key: key } : {}),
-    rtmp_url: null,
+    rtmp_url: streaming?.rtmpUrl ?? (streaming?.rtmpPort === undefined ? null : `rtmp://${addressOf(config.host)}:${streaming.rtmpPort}/live`),
     pid: process.pid,
   };
 }

@@ -20,8 +20,18 @@ export interface Config {
   readonly profile: "strict" | "clients" | undefined;
   readonly sandbox: boolean;
   readonly workers: number;
-  /** Live ingest; undefined disables it. */
-  readonly rtmp_port: number | undefined;
+  /** Where encoders connect; undefined: 1935, or a free port where that is taken. 0 picks a free one. */
+  readonly rtmp_port: number | "off" | undefined;
+  /** An operator's own media server in place of the ingest; no slash at its end. */
+  readonly rtmp_url: string | undefined;
+  /** The folder of recordings; undefined: `recordings` in the data folder. */
+  readonly recordings: string | undefined;
+  /** Of all recordings; 0 sets no bound. */
+  readonly recordings_bytes_max: number;
+  /** What recordings leave free on their disk. */
+  readonly disk_reserve_bytes: number;
+  readonly streams_max: number;
+  readonly stream_bits_per_second_max: number;
   readonly json: boolean;
   readonly pretty: boolean;
   readonly log_level: LogLevel;

@@ -28,6 +28,8 @@ const BODY_BYTES_LIMIT = 1024 * 1024 * 1024;
 /** A head must be read completely so that the error has the form of the interface. */
 const HEADER_BYTES_LIMIT = 65_536;
 const HOUR_MS = 3_600_000;
+/** Far above what one process can record. */
+const STREAMS_LIMIT = 10_000;
 
 /** The server's own options. */
 const own: readonly Option<OptionName>[] = [
@@ -80,7 +82,49 @@ const own: readonly Option<OptionName>[] = [
     default: 1,
     summary: "processes that share the port; more than 1 requires postgres://",
   },
-  { name: "rtmp_port", value: "N", read: read.portOrOff, default: 1935, summary: "port for live video; 0 picks a free port, off disables it" },
+  {
+    name: "rtmp_port",
+    value: "N",
+    read: read.portOrOff,
+    default: undefined,
+    summary: "port on which encoders send live video; 0 picks a free port, off disables it (default: 1935, or a free port if it is taken)",
+  },
+  {
+    name: "rtmp_url",
+    value: "URL",
+    read: read.rtmpUrl,
+    default: undefined,
+    summary: "address of an operator's own media server, which takes the streams in place of Plaza; stream keys are added to it",
+  },
+  {
+    name: "recordings",
+    value: "FOLDER",
+    read: read.text,
+    default: undefined,
+    summary: "folder of the recordings of live video (default: recordings in the data folder, or in .plaza with PostgreSQL)",
+  },
+  {
+    name: "recordings_bytes_max",
+    value: "BYTES",
+    read: read.integer(0, Number.MAX_SAFE_INTEGER),
+    default: 0,
+    summary: "disk space of all recordings together; a broadcast that would need more ends; 0 sets no limit",
+  },
+  {
+    name: "disk_reserve_bytes",
+    value: "BYTES",
+    read: read.integer(0, Number.MAX_SAFE_INTEGER),
+    default: 536_870_912,
+    summary: "disk space that recordings leave free; a broadcast that would need it ends",
+  },
+  { name: "streams_max", value: "N", read: read.integer(1, STREAMS_LIMIT), default: 200, summary: "encoders that send at the same time" },
+  {
+    name: "stream_bits_per_second_max",
+    value: "N",
+    read: read.integer(1, Number.MAX_SAFE_INTEGER),
+    default: 20_000_000,
+    summary: "largest bit rate of a live stream; one with more is ended",
+  },
   { name: "json", read: read.flag, default: false, summary: "print one line of JSON on stdout when ready, and nothing else" },
   { name: "pretty", read: read.flag, default: false, summary: "write logs as text instead of JSON lines" },
   { name: "log_level", value: "LEVEL", read: read.oneOf(logLevels), default: "info", summary: `one of ${logLevels.join(", ")}` },

@@ -11,7 +11,7 @@ import type { FeedEnding, FeedGate } from "./channel.ts";
 import { RtmpPort } from "./rtmp-port.ts";
 
 /** A port whose gate admits the key `good` as video 1, and writes down what happens. */
-function openPort(limits: { bitsPerSecondMax?: number; reserveBytes?: number } = {}) {
+function openPort(limits: { bitsPerSecondMax?: number; reserveBytes?: number; startWhen?: () => Promise<void> } = {}) {
   const recordings = temporaryFolder();
   const seen: (string | FeedEnding)[] = [];
   const waiting: { text: string; resolve: () => void }[] = [];
@@ -25,6 +25,7 @@ function openPort(limits: { bitsPerSecondMax?: number; reserveBytes?: number } =
     check: async (key) => (key === "good" ? admission() : undefined),
     start: async (_key, { width, height }) => {
       session++;
+      await limits.startWhen?.();
       note(`started ${width}x${height}`);
       return admission();
     },
@@ -67,7 +68,7 @@ test("ingest: a stream of ffmpeg with B-frames is recorded with every picture, i
   expect(seen).toEqual(["started 320x180", "lost 1"]);
   const [session] = await readRecording(recordings, "default", "1");
   expect(session).toMatchObject({ session: 1, hasEnded: true });
-  expect(session?.durationsMs.slice(0, 2)).toEqual([2000, 2000]);
+  expect(session?.segments.map(({ durationMs }) => durationMs).slice(0, 2)).toEqual([2000, 2000]);
   const { packets, problems } = await probe(joined(recordings, 1));
   expect(problems).toBe("");
   const video = packets.filter(({ codec_type }) => codec_type === "video");
@@ -104,8 +105,18 @@ test("ingest: LIVE-11: a stream without audio ends, and nothing of it is recorde
   const encoder = startEncoder(address("good"), { seconds: 10, hasAudio: false, isFast: true });
   await happened("no_audio 1");
   expect(await encoder.ended).not.toBe(0);
-  expect(await readRecording(recordings, "default", "1")).toEqual([{ session: 1, durationsMs: [], hasEnded: true }]);
+  expect(await readRecording(recordings, "default", "1")).toEqual([{ session: 1, segments: [], hasEnded: true }]);
   expect(seen.at(-1)).toBe("a feed was ended: The stream has no audio, and audio is required");
+});
+
+test("ingest: LIVE-11: what ends a stream is reported, even if the stream ends before the server has admitted it", async () => {
+  const admitted = Promise.withResolvers<void>();
+  const { address, happened, seen } = openPort({ startWhen: () => admitted.promise });
+  const encoder = startEncoder(address("good"), { seconds: 10, hasAudio: false, isFast: true });
+  expect(await encoder.ended).not.toBe(0);
+  admitted.resolve();
+  await happened("no_audio 1");
+  expect(seen.filter((event) => event.startsWith("lost"))).toEqual([]);
 });
 
 test("ingest: an encoder that dies and comes back with another picture size gets a session of its own", async () => {

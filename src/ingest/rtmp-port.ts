@@ -1,7 +1,7 @@
 /** The RTMP port: connections, their time limits, and what they send. */
 import type { Socket, TCPSocketListener } from "bun";
 import type { RecordingSpace } from "#recordings/recording-space";
-import { monotonicMs, randomKey } from "#system";
+import { monotonicMs, randomKey, realNowMs } from "#system";
 import type { FeedGate, FeedHealth, FeedName } from "./channel.ts";
 import type { FeedLimits } from "./session/feed.ts";
 import { Publisher, type PublisherOwner } from "./session/publisher.ts";
@@ -39,6 +39,7 @@ export class RtmpPort implements PublisherOwner {
   readonly space: RecordingSpace;
   readonly limits: FeedLimits;
   readonly monotonicMs = monotonicMs;
+  readonly realNowMs = realNowMs;
   readonly randomBytes = randomKey;
 
   /** `report` gets the health of all feeds once a second. Throws where the address cannot be listened on. */

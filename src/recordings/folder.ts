@@ -1,6 +1,6 @@
 /**
- * Where recordings are: `{folder}/{world}/{video}/{session}/` holds segments `0.ts`, `1.ts`, … and `index`, a line of duration (ms)
- * and bytes for each complete segment, in this order, and `end` as its last line once the session is over.
+ * Where recordings are: `{folder}/{world}/{video}/{session}/` holds segments `0.ts`, `1.ts`, … and `index`, a line of duration (ms),
+ * bytes and beginning (the machine's time) for each complete segment, in this order, and `end` as its last line once the session is over.
  */
 import { join } from "node:path";
 
@@ -12,4 +12,5 @@ export const INDEX = "index";
 export const END_LINE = "end\n";
 
 export const segmentFile = (number: number): string => `${number}.ts`;
-export const indexLine = (durationMs: number, byteCount: number): string => `${Math.round(durationMs)} ${byteCount}\n`;
+export const indexLine = (durationMs: number, byteCount: number, beganRealMs: number): string =>
+  `${Math.round(durationMs)} ${byteCount} ${Math.round(beganRealMs)}\n`;

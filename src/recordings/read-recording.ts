@@ -3,10 +3,16 @@ import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { END_LINE, INDEX, sessionFolder, videoFolder } from "./folder.ts";
 
+interface SegmentEntry {
+  readonly number: number;
+  readonly durationMs: number;
+  readonly beganRealMs: number;
+}
+
 export interface RecordedSession {
   readonly session: number;
-  /** Of the segments `0.ts`, `1.ts`, … */
-  readonly durationsMs: readonly number[];
+  /** `0.ts`, `1.ts`, … */
+  readonly segments: readonly SegmentEntry[];
   readonly hasEnded: boolean;
 }
 
@@ -21,11 +27,11 @@ async function readSession(folder: string, session: number): Promise<RecordedSes
   const text = await readFile(join(folder, INDEX), "utf8").catch(nothing(""));
   const hasEnded = text.endsWith(END_LINE);
   const lines = text.slice(0, hasEnded ? -END_LINE.length : text.lastIndexOf("\n") + 1).split("\n");
-  const durationsMs = lines.flatMap((line) => {
-    const duration = /^(\d{1,9}) \d{1,12}$/.exec(line)?.[1];
-    return duration === undefined ? [] : [Number(duration)];
+  const segments = lines.flatMap((line, number): SegmentEntry[] => {
+    const [, duration, began] = /^(\d{1,9}) \d{1,12} (\d{1,15})$/.exec(line) ?? [];
+    return duration === undefined ? [] : [{ number, durationMs: Number(duration), beganRealMs: Number(began) }];
   });
-  return { session, durationsMs, hasEnded };
+  return { session, segments, hasEnded };
 }
 
 /** LIVE-14: nothing of a deleted video stays. */

@@ -10,6 +10,8 @@ import type { RecordingSpace } from "./recording-space.ts";
 export interface RecordedSegment {
   readonly bytes: Uint8Array;
   readonly durationMs: number;
+  /** The machine's time at which it began to arrive. */
+  readonly beganRealMs: number;
 }
 
 /** `no_storage`: the disk is full, or too slow, or the recordings have all that they may. */
@@ -51,14 +53,14 @@ export class SessionRecording {
     return this.#written;
   }
 
-  async #write({ bytes, durationMs }: RecordedSegment): Promise<void> {
+  async #write({ bytes, durationMs, beganRealMs }: RecordedSegment): Promise<void> {
     this.#waitingBytes -= bytes.length;
     await this.#space.take(bytes.length);
     const name = segmentFile(this.#count);
     const path = join(this.#folder, name);
     await writeFile(`${path}.part`, bytes);
     await rename(`${path}.part`, path);
-    await appendFile(join(this.#folder, INDEX), indexLine(durationMs, bytes.length));
+    await appendFile(join(this.#folder, INDEX), indexLine(durationMs, bytes.length, beganRealMs));
     this.#count++;
   }
 

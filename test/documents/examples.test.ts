@@ -32,7 +32,7 @@ for (const page of pages) {
   test(`${page}: its ${examples.length} examples run`, async () => {
     const world = join(newFolder(), "demo.yaml");
     writeFileSync(world, `${demo}\nclock: { now: "${NOW}", frozen: true }\n`);
-    const plaza = await startPlaza(["--data", ":memory:", "--world", world], { env: { PLAZA_CONTROL_KEY: CONTROL_KEY } });
+    const plaza = await startPlaza(["--data", ":memory:", "--rtmp-port", "0", "--world", world], { env: { PLAZA_CONTROL_KEY: CONTROL_KEY } });
     const shell = shellFor(plaza);
     for (const example of examples)
       expect({ line: example.line, problem: await problemOf(example, shell) }).toEqual({ line: example.line, problem: undefined });

@@ -13,7 +13,7 @@ import {
   transitionLiveVideo,
 } from "./lifecycle/control-transitions.ts";
 import { feedEnded, feedLost, feedStarted, noAudio } from "./lifecycle/feed.ts";
-import { type LiveEvent, states, statuses, type TakedownReason, takedownReasons } from "./lifecycle/states.ts";
+import { endReasons, type LiveEvent, states, statuses, type TakedownReason, takedownReasons } from "./lifecycle/states.ts";
 import { DEFAULT_REASON } from "./lifecycle/transitions.ts";
 import { countryOf } from "./viewing/countries.ts";
 import { refusalsToWatch } from "./viewing/watching.ts";
@@ -21,7 +21,16 @@ import { refusalsToWatch } from "./viewing/watching.ts";
 const oneOf = (values: readonly string[]) => Type.Union(values.map((value) => Type.Literal(value)));
 const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()]);
 
-const liveState = Type.Object({
+const health = Type.Object({
+  bits_per_second: Type.Integer({ description: "averaged over 5 s" }),
+  frames_per_second: Type.Number(),
+  key_frame_ms: Type.Unsafe({ ...orNull(Type.Integer()), description: "between the last two key frames" }),
+  width: Type.Integer({ description: "pixels" }),
+  height: Type.Integer({ description: "pixels" }),
+  warnings: Type.Array(Type.String(), { description: "what to change at the encoder" }),
+});
+
+export const liveState = Type.Object({
   id: Type.String(),
   page: Type.String(),
   state: Type.Unsafe({ ...oneOf(states), description: "a finer status: reconnecting, key_dead and ending show as LIVE" }),
@@ -30,6 +39,7 @@ const liveState = Type.Object({
     is_sending: Type.Boolean({ description: "an encoder sends at the moment" }),
     session: Type.Integer({ description: "counts the feeds; 0: there was none" }),
   }),
+  health: Type.Optional(Type.Unsafe({ ...health, description: "what the encoder sends, while this server takes its stream" })),
   stream_key: Type.Unsafe({ ...oneOf(["usable", "none"]), description: "whether an encoder can begin or come back" }),
   next: Type.Unsafe({
     ...orNull(Type.Object({ event: Type.String(), time: Type.Integer({ description: "Unix seconds" }) })),
@@ -38,6 +48,7 @@ const liveState = Type.Object({
   sealing: Type.Object({ fails: Type.Boolean(), tries: Type.Integer({ description: "that failed" }) }),
   restore_notice: oneOf(["none", "open", "lapsed"]),
   takedown_reason: Type.Optional(Type.Unsafe({ ...oneOf(takedownReasons), description: "only of a video that was taken down" })),
+  end_reason: Type.Optional(Type.Unsafe({ ...oneOf(endReasons), description: "only of a broadcast that nobody ended" })),
 });
 
 function idOf({ path }: ControlRequest): NodeId {

@@ -37,6 +37,8 @@ export interface WorldOptions {
   readonly randomSecret: (byteCount: number) => string;
   /** Where left out, the runtime decides when. */
   readonly collectGarbage?: () => void;
+  /** A folder. */
+  readonly recordings?: string | undefined;
   readonly masterKey: Uint8Array;
   readonly realNowMs: () => number;
   /** Mints ids that grow with time; `processNumber` keeps those of two processes apart. */
@@ -87,6 +89,7 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
     deliveriesPerSecondMax: options.deliveriesPerSecondMax,
     randomSecret: options.randomSecret,
     collectGarbage: options.collectGarbage ?? (() => {}),
+    recordings: options.recordings,
     masterKey: options.masterKey,
   }) as OpenWorld;
   // Moving the clock, here or in another process, may make background work due.

@@ -38,10 +38,10 @@ test("RTMP: an encoder shakes hands, connects, and asks to publish with its key"
   for (const byte of join(publishing("a-key"))) receive(Uint8Array.of(byte));
   expect(seen).toEqual([["asked", "a-key"]]);
   expect(join(sent).slice(0, 1)).toEqual(Uint8Array.of(3));
-  expect(commands()).toMatchObject([
-    ["_result", 1, expect.anything(), { level: "status", code: "NetConnection.Connect.Success" }],
-    ["_result", 2],
-    ["_result", 3],
+  expect(commands()).toEqual([
+    ["_result", 1, expect.anything(), expect.objectContaining({ level: "status", code: "NetConnection.Connect.Success" })],
+    ["_result", 2, null, undefined],
+    ["_result", 3, null, undefined],
     ["_result", 4, null, 1],
   ]);
   session.admit();

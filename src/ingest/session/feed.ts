@@ -1,7 +1,7 @@
 /** What one admitted publisher sends: packaged, recorded, and counted. */
 
 import type { RecordingSpace } from "#recordings/recording-space";
-import { SessionRecording } from "#recordings/session-recording";
+import { type RecordedSegment, SessionRecording } from "#recordings/session-recording";
 import type { Admission, FeedEnding, FeedGate, FeedHealth, FeedName } from "../channel.ts";
 import { MediaProblem } from "../media/flv.ts";
 import type { VideoConfig } from "../media/h264.ts";
@@ -13,6 +13,7 @@ export interface FeedOptions {
   readonly recordings: string;
   readonly space: RecordingSpace;
   readonly limits: FeedLimits;
+  realNowMs(): number;
   /** The feed cannot go on; the publisher reads the reason. */
   stop(reason: string): void;
   onError(error: unknown): void;
@@ -30,11 +31,14 @@ export class Feed {
   readonly #options: FeedOptions;
   readonly #packager: Packager;
   #config: VideoConfig | undefined;
+  /** The machine's time of the first key frame. */
+  #beganRealMs = 0;
   #admission: Admission | undefined;
   #recording: SessionRecording | undefined;
   /** Segments that were ready before the server had answered. */
-  #early: Segment[] = [];
+  #early: RecordedSegment[] = [];
   #hasEnded = false;
+  #ending: FeedEnding | undefined;
   /** Of the ticks, newest last. */
   readonly #ticks: { bytes: number; frames: number }[] = [];
   #bytes = 0;
@@ -105,6 +109,7 @@ export class Feed {
     if (this.#hasEnded) return;
     this.#packager.end();
     this.#hasEnded = true;
+    this.#ending = ending;
     if (this.#admission !== undefined && ending !== undefined) this.#options.gate.end(this.#admission.feed, ending);
     await this.#recording?.end();
   }
@@ -115,6 +120,7 @@ export class Feed {
 
   async #start(config: VideoConfig): Promise<void> {
     this.#config = config;
+    this.#beganRealMs = this.#options.realNowMs();
     const { gate, key, recordings: root, space } = this.#options;
     const admission = await gate.start(key, config);
     if (admission === undefined) {
@@ -122,9 +128,9 @@ export class Feed {
       this.#options.stop("The stream key opens nothing any more");
       return;
     }
-    // The publisher left while the server answered.
+    // It has ended while the server was asked.
     if (this.#hasEnded) {
-      gate.end(admission.feed, "lost");
+      gate.end(admission.feed, this.#ending ?? "lost");
       return;
     }
     this.#admission = admission;
@@ -137,7 +143,8 @@ export class Feed {
     this.#early = [];
   }
 
-  #record(segment: Segment): void {
+  #record({ bytes, durationMs }: Segment): void {
+    const segment = { bytes, durationMs, beganRealMs: Math.max(this.#beganRealMs, this.#options.realNowMs() - durationMs) };
     if (this.#recording === undefined) this.#early.push(segment);
     else this.#recording.add(segment);
   }

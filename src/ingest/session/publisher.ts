@@ -15,6 +15,7 @@ export interface PublisherOwner {
   readonly space: RecordingSpace;
   readonly limits: FeedLimits;
   monotonicMs(): number;
+  realNowMs(): number;
   randomBytes(count: number): Uint8Array;
   /** Another connection that publishes the same video, if there is one. */
   publisherOf(video: string): Publisher | undefined;
@@ -165,6 +166,7 @@ export class Publisher implements SessionOwner {
     this.#key = key;
     this.#feed = new Feed({
       ...{ gate, key, recordings, space, limits },
+      realNowMs: this.#owner.realNowMs,
       stop: (reason) => {
         this.#owner.onNote({ video, reason }, "a feed was ended");
         this.#session.refuse("NetStream.Publish.Failed", reason);
