@@ -14,6 +14,7 @@ import type { Streaming } from "#graph/worlds/world";
 import { defaultLimits } from "#http/limits";
 import type { SurfaceAddress } from "#http/places";
 import { openapiRoute } from "#http/routes/openapi-route";
+import { PLAYER_PATH, playerRoute } from "#http/routes/player-route";
 import { type GraphServer, serveGraph } from "#http/server";
 import { openLiveIngest } from "#ingest/live-ingest";
 import { formatVersion } from "#kernel/versions";
@@ -162,7 +163,10 @@ function listenGraph(config: Config, log: Log, world: OpenWorld, registry: Regis
     },
     trustedProxies: config.trusted_proxies,
     publicUrl: config.public_url,
-    extraRoutes: new Map([["/openapi.json", openapiRoute(deps, surfaceAddresses(config))]]),
+    extraRoutes: new Map([
+      ["/openapi.json", openapiRoute(deps, surfaceAddresses(config))],
+      [PLAYER_PATH, playerRoute(deps, { isCountryChosen: config.sandbox, countryHeader: config.country_header })],
+    ]),
     // A log line costs more than many requests, so it is only made if it is shown.
     ...(log.shows("debug") ? { handleRequest: loggedRequests(log) } : {}),
   });

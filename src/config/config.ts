@@ -42,6 +42,8 @@ export interface Config {
   readonly surface_hosts: Readonly<Partial<Record<SurfaceName, string>>>;
   /** CIDR ranges of proxies whose X-Forwarded-* headers are trusted (D-01). */
   readonly trusted_proxies: readonly string[];
+  /** In which trusted proxies name the country of a viewer; lower case. */
+  readonly country_header: string | undefined;
   /** D-01: what links, players and stream addresses begin with; no slash at its end. undefined: the address that the caller used. */
   readonly public_url: string | undefined;
   /** D-22; 0 sets no limit. */

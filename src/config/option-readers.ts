@@ -106,6 +106,11 @@ export const publicUrl: ReadValue = (value) => {
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
 };
 
+export const headerName: ReadValue = (value) => {
+  if (typeof value !== "string" || !/^[A-Za-z0-9-]{1,64}$/.test(value)) throw wrong(value, "the name of a header such as X-Country");
+  return value.toLowerCase();
+};
+
 /** Without a slash at its end, so that a key can follow. */
 export const rtmpUrl: ReadValue = (value) => {
   const url = typeof value === "string" ? URL.parse(value.trim()) : null;

@@ -145,6 +145,13 @@ const own: readonly Option<OptionName>[] = [
     summary: "trust X-Forwarded-Proto and X-Forwarded-Host from these proxies; repeatable",
   },
   {
+    name: "country_header",
+    value: "NAME",
+    read: read.headerName,
+    default: undefined,
+    summary: "header in which a proxy of --trusted-proxies names the viewer's country, for live videos that are not for every country",
+  },
+  {
     name: "public_url",
     value: "URL",
     read: read.publicUrl,

@@ -63,7 +63,7 @@ export class RequestDispatcher {
     const incoming = this.#incomingRequestOf(head, exchange);
     try {
       const route = this.#options.routes.find(head.method, incoming.place);
-      if (route !== undefined) await respondTo(route, incoming);
+      if (route !== undefined) await respondTo(route, incoming, this.#options.origins.isProxy(exchange));
       else if (head.method === "OPTIONS") this.#respondToPreflight(incoming);
       else {
         const taken = head.framing === 0 ? NO_BODY : this.#takeBody(incoming);
@@ -215,8 +215,8 @@ export class RequestDispatcher {
   }
 }
 
-async function respondTo(route: RouteHandler, { head, exchange, place, baseUrl }: IncomingRequest): Promise<void> {
-  const routePlace = { ...place, baseUrl };
+async function respondTo(route: RouteHandler, { head, exchange, place, baseUrl }: IncomingRequest, isFromProxy: boolean): Promise<void> {
+  const routePlace = { ...place, baseUrl, isFromProxy };
   await streamWebResponse(exchange, await route(webRequest(head, routePlace), routePlace));
   exchange.finish();
 }

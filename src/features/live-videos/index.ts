@@ -35,6 +35,9 @@ import { liveVideoWebhook } from "./live-videos.webhooks.ts";
 import { liveVideoSection } from "./live-videos.world.ts";
 
 export { FeedRegistry } from "./ingest/feed-registry.ts";
+export { findSegment, openPlayer, type PlaybackRefusal, readPlaylist } from "./playback/playback.ts";
+export { countryOf } from "./viewing/countries.ts";
+export type { Viewer } from "./viewing/watching.ts";
 
 export const liveVideos = defineFeature({
   name: "live-videos",
