@@ -1,10 +1,10 @@
 #!/bin/sh
-# Makes sure that PostgreSQL's programs are there: the tests start private clusters with them. No server is needed.
+# Makes sure that PostgreSQL's programs and pgbouncer are there: the tests start private clusters with them. No server is needed.
 set -eu
 
 # Where the test harness looks too: Debian's folders, then the PATH. Its watchdog asks ps.
 has_postgres() {
-  command -v ps >/dev/null 2>&1 || return 1
+  command -v ps >/dev/null 2>&1 && command -v pgbouncer >/dev/null 2>&1 || return 1
   command -v initdb >/dev/null 2>&1 && command -v pg_ctl >/dev/null 2>&1 && return 0
   for bin in /usr/lib/postgresql/*/bin; do
     [ -x "$bin/initdb" ] && [ -x "$bin/pg_ctl" ] && return 0
@@ -17,14 +17,14 @@ if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
   echo "Installing PostgreSQL (apt-get) …" >&2
   export DEBIAN_FRONTEND=noninteractive
   apt-get update -qq >&2 || echo "apt-get update failed; trying with the lists that are there" >&2
-  apt-get install -y -qq --no-install-recommends postgresql procps >&2 </dev/null
+  apt-get install -y -qq --no-install-recommends postgresql pgbouncer procps >&2 </dev/null
   has_postgres && exit 0
 fi
 cat >&2 <<'TEXT'
-The tests need the programs of PostgreSQL 15 or newer (initdb, pg_ctl), to start a private cluster, and ps;
+The tests need the programs of PostgreSQL 15 or newer (initdb, pg_ctl), to start a private cluster, pgbouncer, and ps;
 they were looked for in /usr/lib/postgresql and on the PATH. Install them, for example
-  Debian, Ubuntu:  sudo apt-get install postgresql procps
-  macOS:           brew install postgresql@15, and put its bin folder on the PATH
+  Debian, Ubuntu:  sudo apt-get install postgresql pgbouncer procps
+  macOS:           brew install pgbouncer postgresql@15, and put its bin folder on the PATH
 No running server and no set-up is needed.
 TEXT
 exit 1

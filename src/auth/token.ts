@@ -22,6 +22,9 @@ export interface Token {
   readonly revoked_at: number;
 }
 
+/** The `revoked_at` of a token that is revoked now: 0 says that it is alive, so a clock at the beginning of time counts as its first second. */
+export const revocationTime = (nowSeconds: number): number => Math.max(1, nowSeconds);
+
 /** D-11: the app may no longer read data of the person whom the token stands for. */
 export const isDataAccessOver = ({ data_access_expires_at }: Token, nowSeconds: number): boolean =>
   data_access_expires_at !== 0 && data_access_expires_at <= nowSeconds;

@@ -62,7 +62,10 @@ export interface LiveToken {
   readonly scopes: readonly string[];
 }
 
-/** Of one app and one principal, a social account or a page: neither expired at `nowSeconds` nor revoked. */
+/**
+ * Of one app and one principal, a social account or a page: not revoked, and at `nowSeconds` neither the token has expired nor the app's
+ * access to the person's data (D-11).
+ */
 export async function listLiveTokens(
   reader: Reader,
   app: NodeId,
@@ -72,7 +75,8 @@ export async function listLiveTokens(
 ): Promise<LiveToken[]> {
   const live = sql`
     SELECT CAST(t.user_id AS TEXT) AS user_id, t.scopes FROM tokens t
-    WHERE t.app = ${app} AND t.type = ${type} AND t.revoked_at = 0 AND (t.expires_at = 0 OR t.expires_at > ${nowSeconds})`;
+    WHERE t.app = ${app} AND t.type = ${type} AND t.revoked_at = 0 AND (t.expires_at = 0 OR t.expires_at > ${nowSeconds})
+      AND (t.data_access_expires_at = 0 OR t.data_access_expires_at > ${nowSeconds})`;
   const tail = type === "page" ? " AND t.page = ?" : " AND t.social_account = ?";
   const rows = await reader.all<{ user_id: string | null; scopes: string }>(append(live, tail, [principal]));
   return rows.map(({ user_id, scopes }) => ({ type, user: user_id === null ? undefined : nodeId(user_id), scopes: JSON.parse(scopes) }));
@@ -84,6 +88,21 @@ export async function markTokenRevoked(tx: Transaction, id: string, revokedAt: n
   if (row === undefined) return undefined;
   await tx.runAny(sql`UPDATE tokens SET revoked_at = ${revokedAt} WHERE id = ${id} AND revoked_at = 0`);
   return row.hash;
+}
+
+/** Revokes the tokens of a page that were issued for a person, and returns their hashes. */
+export async function revokePageTokens(tx: Transaction, page: NodeId, user: NodeId, revokedAt: number): Promise<string[]> {
+  const rows = await tx.all<{ hash: string }>(sql`
+    UPDATE tokens SET revoked_at = ${revokedAt} WHERE page = ${page} AND user_id = ${user} AND revoked_at = 0 RETURNING hash`);
+  return rows.map(({ hash }) => hash);
+}
+
+/** For a person who is being removed: their page tokens stay, revoked and without the person. Returns their hashes. */
+export async function revokePageTokensOf(tx: Transaction, user: NodeId, revokedAt: number): Promise<string[]> {
+  const rows = await tx.all<{ hash: string }>(sql`
+    UPDATE tokens SET user_id = NULL, revoked_at = CASE WHEN revoked_at = 0 THEN ${revokedAt} ELSE revoked_at END
+    WHERE type = 'page' AND user_id = ${user} RETURNING hash`);
+  return rows.map(({ hash }) => hash);
 }
 
 /** Deletes the tokens that name a node as their app or principal and returns their hashes. It happens rarely, so there is no index for it. */

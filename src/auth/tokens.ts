@@ -9,8 +9,8 @@ import type { Database, Transaction } from "#storage/database";
 import { FactCache } from "#storage/facts";
 import type { Sealer } from "#storage/sealing";
 import type { AppFacts } from "./app-facts.ts";
-import type { Token } from "./token.ts";
-import { deleteTokensNaming, findTokenByHash } from "./tokens.store.ts";
+import { revocationTime, type Token } from "./token.ts";
+import { deleteTokensNaming, findTokenByHash, revokePageTokens, revokePageTokensOf } from "./tokens.store.ts";
 
 export const tokenFact = "token";
 export const appFact = "app";
@@ -70,9 +70,15 @@ export class Tokens {
     if (this.#hashes.get(value) === undefined) this.#hashes.set(detached(value), hash);
   }
 
-  /** The tokens of a node that is being removed go with it. */
-  async forgetNode(tx: Transaction, id: NodeId): Promise<void> {
-    for (const hash of await deleteTokensNaming(tx, id)) tx.invalidate(tokenFact, hash);
+  /** D-11: the page tokens of a person whose role on the page ends. */
+  async endPageTokens(tx: Transaction, page: NodeId, user: NodeId, nowSeconds: number): Promise<void> {
+    for (const hash of await revokePageTokens(tx, page, user, revocationTime(nowSeconds))) tx.invalidate(tokenFact, hash);
+  }
+
+  /** The tokens of a node that is being removed go with it. D-11: those of a page die with the person, as they do with the role. */
+  async forgetNode(tx: Transaction, id: NodeId, nowSeconds: number): Promise<void> {
+    const revoked = await revokePageTokensOf(tx, id, revocationTime(nowSeconds));
+    for (const hash of [...revoked, ...(await deleteTokensNaming(tx, id))]) tx.invalidate(tokenFact, hash);
   }
 
   /** A live token, or the error that says why it is not. `place` is where it stood, for the message. */

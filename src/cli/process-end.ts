@@ -7,7 +7,7 @@ const WRONG_USE = 2;
 const FAILED = 1;
 
 /** Errors whose message tells a person what to change. */
-const WRONG_USES = ["ConfigProblem", "WorldFileProblem", "FolderInUse", "DataNotEmpty", "UnknownMigration"];
+const WRONG_USES = ["ConfigProblem", "WorldFileProblem", "FolderInUse", "DataNotEmpty", "UnknownMigration", "WrongAddress"];
 const PLAIN_FAILURES = ["MigrationFailed"];
 
 /**

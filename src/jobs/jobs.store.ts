@@ -55,5 +55,5 @@ export async function postponeJob(tx: Transaction, { kind, key }: JobRow, fence:
 
 /** Jobs of an ended session wait again; their due time has passed. */
 export async function releaseJobs(tx: Transaction, fence: number): Promise<void> {
-  await tx.runAny(sql`UPDATE jobs SET fence = 0 WHERE fence = ${fence}`);
+  await tx.runAny(sql`UPDATE jobs SET fence = 0 WHERE fence = ${fence} AND fence > 0`);
 }

@@ -1,61 +1,11 @@
-import { afterEach, describe, expect, test } from "bun:test";
-import { createServer, type Server } from "node:net";
+import { describe, expect, test } from "bun:test";
+import { createServer } from "node:net";
+import { afterThisTest } from "#harness/cleanup";
+import { clientOf, get, serve, serveBytes, textOf } from "#harness/outbound";
 import type { CallbackRules } from "./address-rules.ts";
-import { GuardedClient, type GuardedClientOptions } from "./client.ts";
-import type { OutboundRequest } from "./request.ts";
 
 const sandbox: CallbackRules = { isSandbox: true, allowed: [] };
 const outside: CallbackRules = { isSandbox: false, allowed: [] };
-
-const closings: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closings.splice(0).reverse()) await close();
-});
-
-function clientOf(options: GuardedClientOptions): GuardedClient {
-  const client = new GuardedClient(options);
-  closings.push(() => client.close());
-  return client;
-}
-
-function serve(
-  fetch: (request: Request, server: Bun.Server<undefined>) => Response | Promise<Response>,
-  tls?: { key: string; cert: string },
-): number {
-  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch, ...(tls === undefined ? {} : { tls }) });
-  closings.push(() => server.stop(true));
-  return server.port as number;
-}
-
-/** Responds to what each connection sends with these bytes. */
-async function serveBytes(response: (request: string) => readonly (string | Buffer)[] | undefined, then: "close" | "keep" = "keep"): Promise<number> {
-  const server: Server = createServer((socket) => {
-    socket.on("error", () => {});
-    socket.on("data", async (data) => {
-      const parts = response(data.toString("latin1"));
-      if (parts === undefined) return;
-      for (const part of parts) {
-        socket.write(part);
-        await Bun.sleep(2);
-      }
-      if (then === "close") socket.end();
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  closings.push(() => new Promise((resolve) => server.close(resolve)));
-  return (server.address() as { port: number }).port;
-}
-
-const get = (url: string, more: Partial<OutboundRequest> = {}): OutboundRequest => ({
-  method: "GET",
-  url,
-  headers: {},
-  deadlineMs: 2_000,
-  responseBytesMax: 65_536,
-  ...more,
-});
-
-const textOf = (response: { body: Buffer }): string => response.body.toString("utf8");
 
 describe("requests that are allowed", () => {
   test("a POST arrives with its headers and body, byte for byte, and its response comes back", async () => {
@@ -254,19 +204,29 @@ describe("responses", () => {
   });
 
   test("bytes that come without a request are not taken for the response to the next one", async () => {
-    const port = await serveBytes((request) => [
-      `HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n${request.slice(5, 7)}`,
-      "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nxx",
-    ]);
+    let close = (): void => {};
+    const closed = new Promise<void>((resolve) => (close = resolve));
+    const server = createServer((socket) => {
+      socket.once("close", close);
+      socket.on("error", () => {});
+      socket.on("data", (data) => {
+        socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n${data.toString("latin1").slice(5, 7)}`);
+        setTimeout(() => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nxx"), 1);
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    afterThisTest(() => server.close());
+    const { port } = server.address() as { port: number };
     const client = clientOf({ rules: sandbox });
     expect(textOf(await client.request(get(`http://127.0.0.1:${port}/aa`)))).toBe("aa");
-    await Bun.sleep(20);
+    await closed;
     expect(textOf(await client.request(get(`http://127.0.0.1:${port}/bb`)))).toBe("bb");
   });
 
   test("nobody there", async () => {
-    const port = serve(() => new Response("ok"));
-    closings.pop()?.();
+    const gone = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("ok") });
+    const { port } = gone;
+    await gone.stop(true);
     const failure = await clientOf({ rules: sandbox })
       .request(get(`http://127.0.0.1:${port}/`))
       .catch((error) => error);

@@ -1,41 +1,9 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { authority, receiverCertificate, receiverKey } from "#harness/certificates";
+import { clientOf, get, serve, textOf } from "#harness/outbound";
 import type { CallbackRules } from "./address-rules.ts";
-import { GuardedClient, type GuardedClientOptions } from "./client.ts";
-import type { OutboundRequest } from "./request.ts";
 
 const sandbox: CallbackRules = { isSandbox: true, allowed: [] };
-
-const closings: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closings.splice(0).reverse()) await close();
-});
-
-function clientOf(options: GuardedClientOptions): GuardedClient {
-  const client = new GuardedClient(options);
-  closings.push(() => client.close());
-  return client;
-}
-
-function serve(
-  fetch: (request: Request, server: Bun.Server<undefined>) => Response | Promise<Response>,
-  tls?: { key: string; cert: string },
-): number {
-  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch, ...(tls === undefined ? {} : { tls }) });
-  closings.push(() => server.stop(true));
-  return server.port as number;
-}
-
-const get = (url: string, more: Partial<OutboundRequest> = {}): OutboundRequest => ({
-  method: "GET",
-  url,
-  headers: {},
-  deadlineMs: 2_000,
-  responseBytesMax: 65_536,
-  ...more,
-});
-
-const textOf = (response: { body: Buffer }): string => response.body.toString("utf8");
 
 describe("TLS", () => {
   const tls = { key: receiverKey, cert: receiverCertificate };

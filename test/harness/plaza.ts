@@ -50,6 +50,7 @@ export interface TestRequest {
   readonly query?: Record<string, unknown>;
   readonly body?: Record<string, unknown>;
   readonly headers?: Record<string, string>;
+  readonly files?: GraphRequest["files"];
   /** Sends this token in all three places of page messaging. */
   readonly token?: string;
   /** Sends this token as bearer alone. */
@@ -195,7 +196,7 @@ function checkError(result: TestResponse, endpoint: Endpoint | undefined): void 
 function requestOf(
   method: string,
   path: string,
-  { surface = "base", query = {}, body = {}, headers = {}, token, bearer }: TestRequest,
+  { surface = "base", query = {}, body = {}, headers = {}, files = new Map(), token, bearer }: TestRequest,
 ): GraphRequest {
   const fullQuery = token === undefined ? query : { access_token: token, oauth_token: token, ...query };
   const authorization = token ?? bearer;
@@ -208,7 +209,7 @@ function requestOf(
     queryText: pairs.join("&"),
     query: fullQuery,
     body,
-    files: new Map(),
+    files,
     header: (name) => sent[name],
     baseUrl: "http://plaza.test",
     batchDepth: 0,

@@ -3,7 +3,7 @@
  * as soon as the process that started it is gone, however that ended.
  */
 import { execFile, execFileSync, spawn } from "node:child_process";
-import { chownSync, closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { chownSync, closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -25,6 +25,12 @@ export interface PostgresCluster {
   kill(): Promise<void>;
   /** Ends the server and removes its data. */
   stop(): Promise<void>;
+  /** A cluster that follows this one and takes no writes. */
+  newStandby(): Promise<PostgresCluster>;
+  /** Makes a standby take writes. */
+  promote(): Promise<void>;
+  /** What starts next follows nobody and takes no writes, as a primary that was demoted. */
+  demote(): void;
 }
 
 const execute = promisify(execFile);
@@ -109,8 +115,26 @@ class RunningCluster implements PostgresCluster {
     return this.#urlOf("postgres");
   }
 
-  async create(): Promise<void> {
-    await this.#run("initdb", ["-D", join(this.#folder, "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]);
+  create(): Promise<void> {
+    return this.#create("initdb", ["-D", join(this.#folder, "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]);
+  }
+
+  async newStandby(): Promise<PostgresCluster> {
+    const standby = new RunningCluster(this.#isDurable);
+    await standby.#create("pg_basebackup", ["-D", join(standby.#folder, "data"), "-d", this.url, "-R", "-c", "fast", "--no-sync"]);
+    return standby;
+  }
+
+  promote(): Promise<void> {
+    return this.#control("promote");
+  }
+
+  demote(): void {
+    writeFileSync(join(this.#folder, "data", "standby.signal"), "");
+  }
+
+  async #create(program: string, args: string[]): Promise<void> {
+    await this.#run(program, args);
     for (let attempt = 1; ; attempt++) {
       this.#port = await freePort();
       try {

@@ -101,6 +101,26 @@ for (const database of databaseKinds) {
         }
       }));
 
+    test("D-11: a token whose data access is over reads nothing of a person, whatever the operation; 0 is never", () =>
+      expectNothingChanged(async (plaza) => {
+        for (const endpoint of plaza.registry.endpoints) {
+          const { access, nodeType, served } = endpoint;
+          // What is read of an app, of a token, or of the public map is no data of a person.
+          if ((served?.contract.method ?? "GET") !== "GET" || nodeType === undefined || nodeType === "app") continue;
+          for (const kind of access.policy.kinds) {
+            const read = async (data_access_expires_at: number) => {
+              const response = await requestWith(plaza, endpoint, await mint(plaza, kind, { data_access_expires_at }));
+              const { code, error_subcode } = errorOf(response);
+              return { operation: access.operation, kind, status: response.status, code, error_subcode, isFlat: response.body.error === undefined };
+            };
+            const isFlat = access.errorForm === "flat";
+            const expected = { operation: access.operation, kind, status: isFlat ? 403 : 401, code: 190, error_subcode: 463, isFlat };
+            expect(await read(1_794_999_999)).toEqual(expected);
+            expect((await read(0)).error_subcode).not.toBe(463);
+          }
+        }
+      }));
+
     test("strangers, of another app and of another principal, find nothing there", () =>
       expectNothingChanged(async (plaza) => {
         for (const endpoint of plaza.registry.endpoints) {

@@ -24,6 +24,7 @@ const base = { app: "1002", scopes };
 const tokens = [
   ...tokenKinds.map((type) => ({ ...base, token: `stranger-${type}`, type, ...principals[type] })),
   { ...base, token: "expired", type: "page", page: "2002", expires_at: 1_700_000_000 },
+  { ...base, token: "data-access-over", type: "page", page: "2002", data_access_expires_at: 1_700_000_000 },
 ];
 const apps = fullWorld.apps.filter(({ id }) => id === "1002");
 const fan = { id: "6002", username: "fan", social_scoped_id: "6902", page: "2002", user: "3002", app_connections: ["1002"] };

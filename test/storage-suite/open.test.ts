@@ -29,7 +29,7 @@ describe("opening", () => {
     const options = encodeURIComponent("-c application_name=mine -c work_mem=5MB");
     const database = await open(`${url}?options=${options}`, "default");
     const settings = sql`SELECT current_setting(${"work_mem"}) AS memory, current_setting(${"search_path"}) AS path`;
-    expect(await database.reader.get(settings)).toEqual({ memory: "5MB", path: '"plaza_default"' });
+    expect(await database.reader.get(settings)).toEqual({ memory: "5MB", path: "plaza_default" });
     const schemas = sql`SELECT CAST(nspname AS TEXT) AS name FROM pg_namespace WHERE nspname LIKE ${"plaza%"} ORDER BY 1`;
     expect(await database.reader.all(schemas)).toEqual([{ name: "plaza_Test-1" }, { name: "plaza_default" }]);
   });

@@ -9,6 +9,7 @@ import { checkReferences, hasIdentity, identityOf, sectionsOf } from "#graph/wor
 import { WorldProblem } from "#graph/worlds/file/schema-words";
 import { findNode } from "#graph/worlds/nodes.store";
 import type { OpenWorld } from "#graph/worlds/open-world";
+import { unixSeconds } from "#kernel/clock";
 import { isNodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 
@@ -96,7 +97,7 @@ async function deleteNode(request: ControlRequest): Promise<unknown> {
     // What other features keep below a page, app or account goes with it.
     if (!isNodeId(id)) return true;
     for (const feature of deps.registry.features) await feature.onOwnerDeleted?.(tx, id, world);
-    await world.tokens.forgetNode(tx, id);
+    await world.tokens.forgetNode(tx, id, unixSeconds(world.clock));
     return true;
   });
   if (!isGone) throw missing(request);

@@ -1,6 +1,6 @@
 /** Tokens: minted (the value is shown once), listed, revoked (D-11). */
 import { Type } from "typebox";
-import type { Token } from "#auth/token";
+import { revocationTime, type Token } from "#auth/token";
 import { hashOf, tokenFact } from "#auth/tokens";
 import { insertToken, listTokens, markTokenRevoked } from "#auth/tokens.store";
 import { conflict, notFound, unprocessable } from "#control-contract/errors";
@@ -57,8 +57,7 @@ async function revokeToken({ world, path }: ControlRequest): Promise<unknown> {
   const isKnown =
     isNodeId(id) &&
     (await world.database.write(async (tx) => {
-      // 0 would say that it is alive, so a clock that stands at the beginning of time counts as its first second.
-      const hash = await markTokenRevoked(tx, id, Math.max(1, unixSeconds(world.clock)));
+      const hash = await markTokenRevoked(tx, id, revocationTime(unixSeconds(world.clock)));
       if (hash !== undefined) tx.invalidate(tokenFact, hash);
       return hash !== undefined;
     }));

@@ -1,3 +1,3 @@
 /** What other features may import of business messaging accounts. */
-export { chatappAccount, chatappSubscription } from "./chatapp-accounts.policies.ts";
+export { chatappAccount, chatappRedirection, chatappSubscription } from "./chatapp-accounts.policies.ts";
 export { isSubscribedApp } from "./chatapp-accounts.ports.ts";

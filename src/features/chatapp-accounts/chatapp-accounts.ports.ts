@@ -8,6 +8,8 @@ import type { Reader, Transaction } from "#storage/database";
 interface ChatappAccountPort {
   /** Whether the app is subscribed to the account's webhooks (AUTH-21). */
   isSubscribed(reader: Reader, account: NodeId, app: NodeId): Promise<boolean>;
+  /** The business that the account belongs to, if any. */
+  businessOf(reader: Reader, account: NodeId): Promise<NodeId | undefined>;
   /** The apps that are subscribed, by id. */
   subscribedApps(reader: Reader, account: NodeId): Promise<readonly NodeId[]>;
 }

@@ -33,6 +33,11 @@ function selectAccounts(least: string, most: string): Sql {
 
 export const findAccount = (reader: Reader, id: string): Promise<AccountRow | undefined> => reader.get<AccountRow>(selectAccounts(id, id));
 
+export async function businessOf(reader: Reader, account: NodeId): Promise<NodeId | undefined> {
+  const business = (await findAccount(reader, account))?.business;
+  return business === undefined || business === null ? undefined : nodeId(business);
+}
+
 const accountsById = { columns: ["a.id"], direction: "ascending", keyOf: (row: AccountRow) => [row.id] } as const;
 
 export const listAccounts = (reader: Reader, page: PageRequest): Promise<ListPage<AccountRow>> =>

@@ -14,9 +14,10 @@ import {
 import { chatappControlRoutes } from "./chatapp-accounts.control.ts";
 import { handleListNumbers, handleListSubscribedApps, handleUnsubscribeApp } from "./chatapp-accounts.handlers.ts";
 import { chatappAccountMigrations } from "./chatapp-accounts.migrations.ts";
-import { chatappAccount, chatappSubscription } from "./chatapp-accounts.policies.ts";
+import { chatappAccount, chatappRedirection, chatappSubscription } from "./chatapp-accounts.policies.ts";
 import {
   type AccountRow,
+  businessOf,
   findAccount,
   findNumber,
   forgetBusiness,
@@ -32,7 +33,7 @@ import { chatappAccountSection, phoneNumberSection } from "./chatapp-accounts.wo
 export const chatappAccounts = defineFeature({
   name: "chatapp-accounts",
   migrations: chatappAccountMigrations,
-  policies: [chatappAccount, chatappSubscription],
+  policies: [chatappAccount, chatappRedirection, chatappSubscription],
   nodeTypes: [
     nodeType<AccountRow>({
       type: "chatapp_account",
@@ -57,9 +58,9 @@ export const chatappAccounts = defineFeature({
     await unsubscribeEverywhere(tx, owner);
     await forgetBusiness(tx, owner);
   },
-  needs: ["account_override", "account_override_writes"],
+  needs: ["account_override", "account_override_writes", "app"],
   ports: () => ({
-    chatapp_account: { isSubscribed, subscribedApps: listSubscribedApps },
+    chatapp_account: { isSubscribed, businessOf, subscribedApps: listSubscribedApps },
     chatapp_account_writes: { subscribe: subscribeApp },
   }),
 });

@@ -9,13 +9,12 @@ export const status = Type.Unsafe<Status>(Type.Union(statuses.map((one) => Type.
 
 const text = { schema: Type.String(), policy: migrationIntent } as const;
 
-const idOnly: FieldSet = { fields: { id: text }, defaults: ["id"] };
+const idOnly: FieldSet = { fields: { id: text }, defaults: ["id"], isExhaustive: true };
 
-/** An account or solution by its id. Requesting one that the intent does not have is a 422 (D-21). */
+/** An account or solution by its id. One that the intent does not have is left out, also where `fields` names it (D-58). */
 const reference = (column: "waba" | "destination_waba" | "solution"): Field<IntentRow> => ({
   schema: Type.Object({ id: Type.String() }),
   policy: migrationIntent,
-  isRefusedWhenAbsent: true,
   nested: {
     set: () => idOnly,
     load: async (_request, _reader, row) => {
@@ -36,6 +35,7 @@ export const intentNode: FieldSet<IntentRow> = {
   },
   defaults: ["solution", "status", "destination_waba"],
   required: ["id", "status"],
+  isExhaustive: true,
 };
 
 export const readIntent = {

@@ -43,15 +43,40 @@ onEachDatabase("migration intents", (database) => {
     const plaza = await open();
     expect((await read(plaza, { fields: "waba" })).body).toEqual({ waba: { id: "4001" }, id: "4301", status: "INITIATED" });
     expect((await read(plaza, { fields: "waba{id}" })).body.waba).toEqual({ id: "4001" });
-    const unknown = await read(plaza, { fields: "colour" });
-    expect(unknown).toMatchObject({ status: 400, body: { error: { code: 100 } } });
   });
 
-  test("ERR-26, D-21: a field that the intent does not have is a 422 when requested, and left out otherwise", async () => {
+  test("H7-18, D-58: a listed field that is not set is left out, also where fields names it", async () => {
     const plaza = await open();
-    const { status, body } = await read(plaza, { fields: "destination_waba" }, "source", "/v25.0/4302");
-    expect({ status, body }).toMatchObject({ status: 422, body: { error: { code: 100, error_data: { field: "destination_waba" } } } });
-    expect((await read(plaza, {}, "source", "/v25.0/4302")).body).toEqual({ status: "COMPLETED", id: "4302" });
+    const ofBare = (query: Record<string, unknown>) => read(plaza, query, "source", "/v25.0/4302");
+    for (const query of [{}, { fields: "destination_waba" }, { fields: "solution{id},destination_waba,status" }]) {
+      const { status, body } = await ofBare(query);
+      expect({ status, body }).toEqual({ status: 200, body: { status: "COMPLETED", id: "4302" } });
+    }
+    expect((await ofBare({ fields: "waba,solution" })).body).toEqual({ waba: { id: "4001" }, status: "COMPLETED", id: "4302" });
+  });
+
+  test("ERR-22, ERR-26, D-21: a name that no node has is a 400, a field that other nodes have and H7 does not list a 422", async () => {
+    const plaza = await open();
+    const refused = async (fields: string) => {
+      const { status, body } = await read(plaza, { fields });
+      const { code, error_data } = body.error;
+      return { fields, status, code, parameter: error_data.parameter, field: error_data.field };
+    };
+    for (const [fields, field] of [["colour", "colour"] as const, ["id,Status", "Status"] as const, ["waba{colour}", "colour"] as const]) {
+      expect(await refused(fields)).toEqual({ fields, status: 400, code: 100, parameter: "fields", field });
+    }
+    // Of a persona, a phone number, tagged media (which is only in a list), and the account itself.
+    for (const [fields, field] of [
+      ["profile_picture_url", "profile_picture_url"] as const,
+      ["id,webhook_configuration", "webhook_configuration"] as const,
+      ["shortcode", "shortcode"] as const,
+      ["waba{name}", "name"] as const,
+    ]) {
+      expect(await refused(fields)).toEqual({ fields, status: 422, code: 100, parameter: "fields", field });
+    }
+    // Elsewhere both are unknown.
+    const label = await plaza.get("/v26.0/5001", { token: "page", query: { fields: "shortcode" } });
+    expect(label).toMatchObject({ status: 400, body: { code: 100 } });
   });
 
   test("VER-1c, D-03: v23.0 to v25.0 serve intents; other versions and requests without one do not", async () => {

@@ -3,6 +3,7 @@ import { pageTasks } from "#auth/page-tasks";
 import type { WorldEntry, WorldSection } from "#graph/contract/feature";
 import { WorldProblem, worldId } from "#graph/worlds/file/schema-words";
 import type { World } from "#graph/worlds/world";
+import { unixSeconds } from "#kernel/clock";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import {
@@ -58,6 +59,11 @@ async function saveRoles(tx: Transaction, page: NodeId, roles: Entry["roles"]): 
     await saveRole(tx, page, { user: String(user), tasks: [...tasks], via_business });
 }
 
+async function endRole(tx: Transaction, page: NodeId, user: NodeId, world: World): Promise<void> {
+  await deleteRole(tx, page, user);
+  await world.tokens.endPageTokens(tx, page, user, unixSeconds(world.clock));
+}
+
 async function addPerson(tx: Transaction, page: NodeId, psid: NodeId, name: string, index: number): Promise<void> {
   if (!(await insertPerson(tx, page, psid, name))) throw new WorldProblem(`people[${index}].psid`, `${psid} is taken`);
 }
@@ -87,7 +93,9 @@ async function replace(tx: Transaction, input: WorldEntry, world: World): Promis
     if (known.has(psid)) await renamePerson(tx, page, psid, personName);
     else await addPerson(tx, page, psid, personName, index);
   }
-  for (const { user } of await listRoles(tx, page)) await deleteRole(tx, page, user);
+  for (const { user } of await listRoles(tx, page)) {
+    if (roles?.some((kept) => kept.user === user) !== true) await endRole(tx, page, nodeId(user), world);
+  }
   await saveRoles(tx, page, roles);
   await world.ports.get("webhook_subscription_writes").saveOfPage(tx, page, subscribed_apps, world);
 }

@@ -117,7 +117,8 @@ export async function findItems(reader: Reader, generation: number, retailerIds:
 /** Whether another feed shows an item with this id. Looks once at each feed. */
 export async function isItemOfOtherFeed(reader: Reader, feed: string, id: string): Promise<boolean> {
   const found = await reader.get(sql`
-    SELECT 1 AS one FROM product_feeds f JOIN feed_items i ON i.generation = f.generation AND i.id = ${id} WHERE f.id <> ${feed} LIMIT 1`);
+    SELECT 1 AS one FROM product_feeds f
+    WHERE f.id <> ${feed} AND (SELECT i.id FROM feed_items i WHERE i.generation = f.generation AND i.id = ${id}) IS NOT NULL LIMIT 1`);
   return found !== undefined;
 }
 

@@ -36,4 +36,15 @@ export const productFeedMigrations: readonly Migration[] = [
       "CREATE TABLE feed_upload_parts (feed BIGINT NOT NULL, n BIGINT NOT NULL, part BIGINT NOT NULL, bytes BYTEA NOT NULL, PRIMARY KEY (feed, n, part))",
     ],
   },
+  {
+    name: "generation numbers in rows",
+    statements: [
+      "CREATE TABLE feed_generation_slots (slot INTEGER PRIMARY KEY, generation BIGINT NOT NULL) WITHOUT ROWID",
+      // Above all numbers so far; each row's numbers leave its own remainder.
+      `INSERT INTO feed_generation_slots (slot, generation)
+        WITH RECURSIVE slots (slot) AS (SELECT 0 UNION ALL SELECT slot + 1 FROM slots WHERE slot < 63)
+        SELECT s.slot, (n.next_generation / 64 + 1) * 64 + s.slot FROM slots s CROSS JOIN feed_generation_numbers n`,
+      "DROP TABLE feed_generation_numbers",
+    ],
+  },
 ];

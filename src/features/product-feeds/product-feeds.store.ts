@@ -42,13 +42,17 @@ export async function renameFeed(tx: Transaction, id: string, name: string): Pro
   await tx.runOne(sql`UPDATE product_feeds SET name = ${name} WHERE id = ${id}`);
 }
 
+/** As many rows count the generations, so that feeds rarely wait for each other; the remainder of a number says which one did. */
+const GENERATION_SLOTS = 64;
+/** The last digits alone are those of a sequence, often 0; the sum spreads ids of one moment as well. */
+const slotOf = (feed: string): number => [...feed].reduce((sum, digit) => (sum * 7 + Number(digit)) % GENERATION_SLOTS, 0);
+
 /** Creates a generation of the feed and returns its number, which no other generation has had. */
 export async function beginGeneration(tx: Transaction, feed: string): Promise<number> {
-  const row = await tx.get<{ next_generation: number }>(
-    sql`UPDATE feed_generation_numbers SET next_generation = next_generation + 1 RETURNING next_generation`,
-  );
-  if (row === undefined) throw new Error("feed_generation_numbers is empty");
-  const generation = row.next_generation - 1;
+  const row = await tx.get<{ generation: number }>(sql`
+    UPDATE feed_generation_slots SET generation = generation + ${GENERATION_SLOTS} WHERE slot = ${slotOf(feed)} RETURNING generation`);
+  if (row === undefined) throw new Error("a row of feed_generation_slots is missing");
+  const { generation } = row;
   await tx.runOne(sql`INSERT INTO feed_generations (feed, generation) VALUES (${feed}, ${generation})`);
   return generation;
 }

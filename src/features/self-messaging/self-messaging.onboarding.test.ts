@@ -105,6 +105,7 @@ interface SmallToken {
   readonly isOther: boolean;
   readonly scopes: readonly string[];
   readonly expires_at: number;
+  readonly data_access_expires_at: number;
 }
 
 interface Small {
@@ -148,6 +149,7 @@ const smallToken: fc.Arbitrary<SmallToken> = fc.record({
   isOther: mostly(false, true),
   scopes: fc.oneof(scopes, fc.constant(allScopes)),
   expires_at: mostly(0, NOW - 1, NOW, NOW + 1),
+  data_access_expires_at: mostly(0, NOW - 1, NOW, NOW + 1),
 });
 const worlds: fc.Arbitrary<Small> = fc.record({
   account: fc.record({
@@ -163,8 +165,8 @@ const worlds: fc.Arbitrary<Small> = fc.record({
 });
 
 const entryOfToken = (token: SmallToken, index: number) => {
-  const { type, app, scopes: held, expires_at } = token;
-  const common = { token: `t${index}`, type, app, scopes: held, expires_at };
+  const { type, app, scopes: held, expires_at, data_access_expires_at } = token;
+  const common = { token: `t${index}`, type, app, scopes: held, expires_at, data_access_expires_at };
   if (type === "page") return { ...common, page: token.page, ...(token.user === undefined ? {} : { user: token.user }) };
   if (type === "user") return { ...common, user: token.user ?? "3001" };
   return { ...common, social_account: token.isOther ? "6002" : "6001" };
@@ -174,7 +176,7 @@ const entryOfToken = (token: SmallToken, index: number) => {
 function expectedApps({ account, apps, viaBusiness, tokens, field }: Small): string[] {
   return apps
     .filter((app) => {
-      const isLive = (token: SmallToken) => token.expires_at === 0 || token.expires_at > NOW;
+      const isLive = (token: SmallToken) => [token.expires_at, token.data_access_expires_at].every((end) => end === 0 || end > NOW);
       const isOfAccount = (token: SmallToken) =>
         (token.type === "social_user" && !token.isOther) || (token.type === "page" && token.page === account.page);
       const holds = (token: SmallToken) => {

@@ -12,6 +12,7 @@ const world = {
     { id: "6002", username: "bar", social_scoped_id: "6902", page: "2002", user: "3003", app_connections: ["1001"] },
     { id: "6003", username: "private", social_scoped_id: "6903", page: "2001", professional: false, app_connections: ["1001"] },
     { id: "6004", username: "unconnected", social_scoped_id: "6904", page: "2001" },
+    { id: "6005", username: "limited", social_scoped_id: "6905", app_connections: ["1001"] },
   ],
   tokens: [
     ...cafe.tokens,
@@ -21,6 +22,7 @@ const world = {
     { token: "bar-own", type: "social_user", app: "1001", social_account: "6002", scopes: messageScopes },
     { token: "private-own", type: "social_user", app: "1001", social_account: "6003", scopes: messageScopes },
     { token: "unconnected-own", type: "social_user", app: "1001", social_account: "6004", scopes: messageScopes },
+    { token: "limited-own", type: "social_user", app: "1001", social_account: "6005", scopes: messageScopes, data_access_expires_at: 1_795_003_600 },
     { token: "half-scoped", type: "page", app: "1001", page: "2001", scopes: ["social_business_basic"] },
     { token: "old", type: "page", app: "1001", page: "2001", scopes: messageScopes, expires_at: 1_790_000_000 },
     { token: "other-apps", type: "page", app: "1002", page: "2001", scopes: messageScopes },
@@ -87,6 +89,17 @@ onEachDatabase("self messaging", (database) => {
     const elsewhere = await plaza.post("/v26.0/6901/messages", { surface: "ads", bearer: "cafe-page", body: { message: { text: "x" } } });
     expect(problem(elsewhere)).toEqual([400, 100, 33]);
     expect(await received(plaza, receiver)).toHaveLength(1);
+  });
+
+  test("D-11: an app whose access to the person's data is over still sends, and gets no webhook of it", async () => {
+    const { plaza, receiver } = await open({ database });
+    const sendLimited = () => send(plaza, { bearer: "limited-own", to: "6905", surface: "social_login" });
+    expect((await sendLimited()).status).toBe(200);
+    expect(await received(plaza, receiver)).toHaveLength(1);
+    plaza.time.realMs += 3_600_000;
+    await plaza.world.work.session.beat();
+    expect((await sendLimited()).status).toBe(200);
+    expect(await received(plaza, receiver)).toEqual([]);
   });
 
   test("D-52: text has 1 to 1,000 characters; a message without text, or with quick replies, is refused", async () => {

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { chatappAccount, chatappSubscription } from "#features/chatapp-accounts/api";
+import { chatappAccount, chatappRedirection, chatappSubscription } from "#features/chatapp-accounts/api";
 import { type Access, type Field, writeOperation } from "#graph/contract/operation";
 import type { NodeId } from "#kernel/ids";
 
@@ -61,6 +61,7 @@ export const setNumberOverride = writeOperation({
   on: "phone_number",
   method: "POST",
   edge: null,
+  policy: chatappRedirection,
   params: Type.Object({ webhook_configuration: Type.Object({ override_callback_uri: uri, verify_token: Type.Optional(Type.String()) }) }),
   returns: success,
   errors: ["invalidParameter", "handshakeFailed", "challengeMismatch"],

@@ -1,5 +1,7 @@
 import type { Static } from "typebox";
 import type { OperationRequest } from "#graph/contract/operation";
+import { parametersOf, refuseUndeclared } from "#graph/pipeline/places";
+import type { GraphRequest } from "#graph/pipeline/request";
 import { notFoundNode } from "#graph/pipeline/route";
 import { invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
@@ -11,13 +13,24 @@ import { deleteOverride, saveOverride } from "./webhook-overrides.store.ts";
 type AccountRequest = OperationRequest<Static<typeof setAccountOverride.params>>;
 type NumberRequest = OperationRequest<Static<typeof setNumberOverride.params>>;
 
-/** D-57: both parameters set the override, none removes it (undefined), and only one is refused. */
-function wantedOverride({ params }: AccountRequest): { uri: string; verifyToken: string } | undefined {
+/** D-57: both parameters set the override, a request without any removes it (undefined), and anything else is refused. */
+function wantedOverride({ params, graphRequest }: AccountRequest): { uri: string; verifyToken: string } | undefined {
   const { override_callback_uri: uri, verify_token: verifyToken } = params;
-  if (uri === undefined && verifyToken === undefined) return undefined;
+  if (uri === undefined && verifyToken === undefined) {
+    requireNoParameters(graphRequest, ["override_callback_uri", "verify_token"]);
+    return undefined;
+  }
   if (uri === undefined || uri === "") throw invalidParameter("override_callback_uri", "is required");
   if (verifyToken === undefined) throw invalidParameter("verify_token", "is required");
   return { uri, verifyToken };
+}
+
+/** H3: a misspelt parameter, one of another endpoint, null or a file must not remove an override. `own` are those that were read as missing. */
+function requireNoParameters(request: GraphRequest, own: readonly string[]): void {
+  const parameters = parametersOf(request);
+  refuseUndeclared(parameters, own);
+  for (const name of own) if (Object.hasOwn(parameters, name)) throw invalidParameter(name, "must be a string");
+  for (const name of request.files.keys()) throw invalidParameter(name, "must not be a file");
 }
 
 /** ROUTE-27: the handshake is made before the transaction. */

@@ -1,20 +1,38 @@
 import { expect, test } from "bun:test";
+import { createHmac } from "node:crypto";
 import { exportWorld, importWorld } from "#graph/worlds/file/import-export";
 import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
 import { startReceiver } from "#harness/receiver";
+import { changeEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
 
 const scopes = ["chatapp_business_management"];
 const world = {
   ...cafe,
   apps: [
-    { id: "1001", name: "Shop", secret: "s3cret", callback: { url: "http://127.0.0.1:9/default", verify_token: "v" } },
+    {
+      id: "1001",
+      name: "Shop",
+      secret: "s3cret",
+      callback: { url: "http://127.0.0.1:9/default", verify_token: "v" },
+      roles: [
+        { user: "3001", role: "developer" },
+        { user: "3003", role: "analyst" },
+      ],
+    },
     { id: "1002", name: "Other", secret: "0ther" },
     { id: "1003", name: "Stranger" },
   ],
+  businesses: [{ id: "3501", people: [{ user: "3002" }] }],
   chatapp_accounts: [
-    { id: "4001", name: "Cafe chat", subscribed_apps: [{ app: "1001" }, { app: "1002", override_callback_uri: "https://other.example/hook" }] },
+    {
+      id: "4001",
+      name: "Cafe chat",
+      business: "3501",
+      subscribed_apps: [{ app: "1001" }, { app: "1002", override_callback_uri: "https://other.example/hook" }],
+    },
     { id: "4002", name: "Theirs", subscribed_apps: [{ app: "1002" }] },
+    { id: "4003", name: "Of no business", subscribed_apps: [{ app: "1001" }] },
   ],
   phone_numbers: [
     { id: "4101", account: "4001", display_phone_number: "+49 30 1", verified_name: "Cafe" },
@@ -24,11 +42,14 @@ const world = {
     ...cafe.tokens,
     { token: "wa", type: "system_user", app: "1001", user: "3001", scopes },
     { token: "other-wa", type: "user", app: "1002", user: "3002", scopes },
+    { token: "of-business", type: "user", app: "1001", user: "3002", scopes },
+    { token: "of-analyst", type: "system_user", app: "1001", user: "3003", scopes },
     { token: "stranger-wa", type: "user", app: "1003", user: "3002", scopes },
     { token: "scopeless", type: "user", app: "1001", user: "3001", scopes: [] },
   ],
 };
 
+const proofOf = (token: string) => createHmac("sha256", "s3cret").update(token).digest("hex");
 const onAccount = "/v26.0/4001/subscribed_apps";
 const set = (plaza: TestPlaza, body: Record<string, unknown>, bearer = "wa", path = onAccount) => plaza.post(path, { bearer, body });
 const setNumber = (plaza: TestPlaza, webhook_configuration: unknown, bearer = "wa") =>
@@ -84,6 +105,83 @@ onEachDatabase("webhook overrides", (database) => {
     for (let i = 0; i < 2; i++) expect((await setNumber(plaza, { override_callback_uri: "" })).body).toEqual({ success: true });
     expect(await configuration(plaza)).toEqual({ application: "http://127.0.0.1:9/default" });
     expect((await plaza.get("/v26.0/4101", { bearer: "wa" })).body).toEqual({ id: "4101", display_phone_number: "+49 30 1", verified_name: "Cafe" });
+  });
+
+  test("H3, D-57: only a POST without parameters removes the override; anything else is refused by name, and it stays", async () => {
+    for (const profile of ["strict", "clients"] as const) {
+      const plaza = await open({ profile });
+      const uri = startReceiver().url;
+      await set(plaza, { override_callback_uri: uri, verify_token: "v" });
+      const wrong: [string, { body?: Record<string, unknown>; query?: Record<string, unknown> }][] = [
+        ["override_callback_uri", { body: { override_callback_uri: null } }],
+        ["override_callback_uri", { body: { override_callback_uri: null, verify_token: null } }],
+        ["override_callback_uri", { body: { override_callback_uri: "" } }],
+        ["override_callback_uri", { body: { override_callback_uri: [uri], verify_token: "v" } }],
+        ["verify_token", { body: { verify_token: null } }],
+        ["override_callback_url", { body: { override_callback_url: uri, verifyToken: "v" } }],
+        ["webhook_configuration", { body: { webhook_configuration: { override_callback_uri: uri, verify_token: "v" } } }],
+        ["Fields", { body: { Fields: "id" } }],
+        ["", { body: { "": "" } }],
+        ["😀", { body: { "😀": 1 } }],
+        ["override_callback_uris", { query: { override_callback_uris: uri } }],
+        ["subscribed_fields", { query: { subscribed_fields: "messages" }, body: { debug: "all" } }],
+      ];
+      for (const [parameter, sent] of wrong) {
+        expect({ sent, problem: problem(await plaza.post(onAccount, { bearer: "wa", ...sent })) }).toEqual({ sent, problem: [400, 100, parameter] });
+      }
+      const misspelt = await set(plaza, { override_callback_url: uri });
+      expect(misspelt.body.error.message).toContain("did you mean override_callback_uri?");
+      expect(await overrideInList(plaza)).toBe(uri);
+      const general = { method: "post", debug: "all", pretty: "1", locale: "de_DE", fields: "id", access_token: "wa" };
+      expect((await plaza.post(onAccount, { bearer: "wa", query: { appsecret_proof: proofOf("wa") }, body: general })).status).toBe(200);
+      expect(await overrideInList(plaza)).toBeUndefined();
+    }
+  });
+
+  test("H3, D-57: a file is no parameter that was left out", async () => {
+    const plaza = await open();
+    const uri = startReceiver().url;
+    await set(plaza, { override_callback_uri: uri, verify_token: "v" });
+    const bytes = new Uint8Array([118]);
+    const files = new Map([["verify_token", { filename: "v", contentType: "text/plain", bytes }]]);
+    expect(problem(await plaza.post(onAccount, { bearer: "wa", files }))).toEqual([400, 100, "verify_token"]);
+    expect(await overrideInList(plaza)).toBe(uri);
+  });
+
+  test("D-13: only a person of the account's business, or an administrator or developer of the app, redirects its webhooks", async () => {
+    const plaza = await open();
+    const { url, handshakes } = startReceiver();
+    const attempts = (bearer: string, account = "4001") => [
+      () => set(plaza, { override_callback_uri: url, verify_token: "v" }, bearer, `/v26.0/${account}/subscribed_apps`),
+      () => set(plaza, {}, bearer, `/v26.0/${account}/subscribed_apps`),
+      ...(account === "4001"
+        ? [
+            () => setNumber(plaza, { override_callback_uri: url, verify_token: "v" }, bearer),
+            () => setNumber(plaza, { override_callback_uri: "" }, bearer),
+          ]
+        : []),
+    ];
+    const codes = async (bearer: string, account?: string) => {
+      const responses = [];
+      for (const attempt of attempts(bearer, account)) {
+        const { status, body } = await attempt();
+        responses.push(status === 200 ? status : { status, code: body.error.code });
+      }
+      return responses;
+    };
+    const denied = { status: 403, code: 200 };
+    expect(await codes("of-analyst")).toEqual([denied, denied, denied, denied]);
+    expect(handshakes).toEqual([]);
+    expect(await codes("of-business")).toEqual([200, 200, 200, 200]);
+    expect(await codes("wa")).toEqual([200, 200, 200, 200]);
+    expect(await codes("of-business", "4003")).toEqual([denied, denied]);
+    expect(await codes("wa", "4003")).toEqual([200, 200]);
+    expect(await configuration(plaza, "of-analyst")).toEqual({ application: "http://127.0.0.1:9/default" });
+    await changeEntry(plaza, "businesses", "3501", { people: [] });
+    await changeEntry(plaza, "apps", "1001", { roles: [{ user: "3003", role: "administrator" }] });
+    expect(await codes("of-business")).toEqual([denied, denied, denied, denied]);
+    expect(await codes("wa")).toEqual([denied, denied, denied, denied]);
+    expect(await codes("of-analyst")).toEqual([200, 200, 200, 200]);
   });
 
   test("H1-3 to H1-6, H4-3 to H4-6: parameters are required, addresses have at most 200 characters, tokens have no limit", async () => {
@@ -152,6 +250,15 @@ onEachDatabase("webhook overrides", (database) => {
     expect((await set(plaza, {}, "stranger-wa")).body).toEqual({ success: true });
     expect((await set(plaza, { override_callback_uri: url, verify_token: "v" }, "stranger-wa")).body).toEqual({ success: true });
     expect(await overrideInList(plaza, "1003")).toBe(url);
+    // A person who works for the business of 4001 has nothing to say about 4002.
+    expect((await set(plaza, {}, "stranger-wa", "/v26.0/4002/subscribed_apps")).body.error.code).toBe(200);
+  });
+
+  test("D-13: in strict an app that is not subscribed stays so; the control API and the world file subscribe it", async () => {
+    const plaza = await open();
+    expect((await set(plaza, {}, "stranger-wa")).body.error.error_subcode).toBe(33);
+    await changeEntry(plaza, "chatapp_accounts", "4001", { subscribed_apps: [{ app: "1001" }, { app: "1003" }] });
+    expect((await set(plaza, {}, "stranger-wa")).body).toEqual({ success: true });
   });
 
   test("D-60: an app that ends its subscription loses its overrides and can no longer see the account", async () => {

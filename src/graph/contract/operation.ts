@@ -34,8 +34,6 @@ export interface Field<R = Row> {
   readonly nested?: { readonly set: () => FieldSet; load(request: ReadRequest, reader: Reader, row: R): Promise<Row | undefined> };
   /** For a value that needs another look at the database, only when it is selected. */
   load?(request: ReadRequest, reader: Reader, row: R): Promise<unknown>;
-  /** H7, D-21: asked for by name and without a value is a 422, not a response without it. */
-  readonly isRefusedWhenAbsent?: true;
   /** Present in this profile alone. */
   readonly onlyIn?: "clients";
 }
@@ -47,6 +45,8 @@ export interface FieldSet<R = Row> {
   readonly clientsDefaults?: readonly string[];
   /** Returned whatever `fields` asks for (D-37); where left out, `id` alone. */
   readonly required?: readonly string[];
+  /** H7, D-21: a field that only other nodes have is known but not available (422). Elsewhere it is as unknown as a misspelt one (400). */
+  readonly isExhaustive?: true;
 }
 
 /** Where something is served, to whom, and how it is refused: the same for operations and for reads of a node. */

@@ -45,6 +45,7 @@ export class Registry {
   readonly #types = new Map<string, NodeType>();
   /** By type (empty for a literal), edge (empty for the node itself) and method. */
   readonly #byAddress = new Map<string, Map<string, Map<string, Endpoint>>>();
+  readonly #fields = new Set<string>();
   readonly #literals = new Set<string>();
   readonly #prefixes = new Map<string, Set<string>>();
   readonly #edges = new Set<string>();
@@ -100,6 +101,9 @@ export class Registry {
     return this.find("", method, literal);
   }
 
+  /** Whether a node, read by its id or in a list, has a field of that name. */
+  isField = (name: string): boolean => this.#fields.has(name);
+
   isLiteral = (word: string): boolean => this.#literals.has(word);
 
   isEdge = (word: string): boolean => this.#edges.has(word);
@@ -130,6 +134,7 @@ export class Registry {
     this.#requirePolicy(reading.policy, `reads of ${type.type}`);
     this.#requireErrors(reading.errors, `reads of ${type.type}`);
     this.#checkFields(reading.set, reading.policy, type.type);
+    for (const name in reading.set.fields) this.#fields.add(name);
     this.#claim(type.type, "GET", "", {
       access: reading,
       served: undefined,
@@ -147,7 +152,10 @@ export class Registry {
     this.#requirePolicy(contract.policy, contract.operation);
     this.#requireErrors(contract.errors, contract.operation);
     if (contract.visibility !== undefined) this.#requirePolicy(contract.visibility, `the visibility of ${contract.operation}`);
-    if (contract.kind === "list") this.#checkItems(contract);
+    if (contract.kind === "list") {
+      this.#checkItems(contract);
+      for (const name in contract.items.fields) this.#fields.add(name);
+    }
     if (contract.kind === "write" && contract.readBack !== undefined) this.#checkFields(contract.readBack.set, contract.policy, contract.operation);
     const type = contract.on === null ? undefined : this.#types.get(contract.on);
     if (contract.on !== null && type === undefined)

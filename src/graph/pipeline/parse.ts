@@ -68,7 +68,7 @@ export function parse(incoming: Incoming, versioned: Versioned, check: readonly 
   const { reading, served } = endpoint;
   if (reading !== undefined) {
     const request: ReadRequest = { node, caller, version, world, graphRequest, isMigrated };
-    const projection = projectionOf(reading.set, selection, world.profile);
+    const projection = projectionOf(reading.set, selection, world.profile, registry.isField);
     return { kind: "node", request, reading, projection, access, hasMetadata: isSet(source.metadata) };
   }
   if (served === undefined) throw new Error(`${endpoint.access.operation} has neither a handler nor declared fields`);
@@ -76,23 +76,29 @@ export function parse(incoming: Incoming, versioned: Versioned, check: readonly 
   const { contract } = served;
   if (contract.kind === "list") {
     const name = `${contract.operation} ${node.id}`;
-    const projection = projectionOf(contract.items, selection, world.profile);
+    const projection = projectionOf(contract.items, selection, world.profile, registry.isField);
     const page = readPageRequest(source, name, world.cursors, contract.keyColumns ?? 1);
     const request: ListRequest = { node, params, caller, version, world, graphRequest, isMigrated, page };
     return { kind: "list", request, served: served as ServedOf<"list">, name, projection, access };
   }
   const request: OperationRequest = { node, params, caller, version, world, graphRequest, isMigrated };
   if (contract.kind === "read") return { kind: "read", request, served: served as ServedOf<"read"> };
-  // D-11: what is written is written, and nothing is read back of a person whose data the app may no longer read.
-  const isReadable = !check.some(({ input }) => isDataAccessOver(input.token, incoming.now));
-  return writeOf(request, served as ServedOf<"write">, isReadable ? selection : undefined, access);
+  return writeOf(incoming, request, served as ServedOf<"write">, selection, access);
 }
 
 /** A wrong selection is refused before anything is written. An intake reads nothing back. */
-function writeOf(request: OperationRequest, served: ServedOf<"write">, selection: Selection | undefined, access: FieldAccess): ParsedWrite {
+function writeOf(
+  { world, registry, now }: Incoming,
+  request: OperationRequest,
+  served: ServedOf<"write">,
+  selection: Selection | undefined,
+  access: FieldAccess,
+): ParsedWrite {
   const readBack = selection === undefined || served.submit !== undefined ? undefined : served.contract.readBack;
-  const projection = readBack === undefined ? undefined : projectionOf(readBack.set, selection, request.world.profile);
-  return { kind: "write", request, served, projection, access };
+  const projection = readBack === undefined ? undefined : projectionOf(readBack.set, selection, world.profile, registry.isField);
+  // D-11: what is written is written, and nothing is read back of a person whose data the app may no longer read.
+  const isReadable = projection !== undefined && !access.check.some(({ input }) => isDataAccessOver(input.token, now));
+  return { kind: "write", request, served, projection: isReadable ? projection : undefined, access };
 }
 
 const isSet = (flag: unknown): boolean => flag === "1" || flag === 1 || flag === "true" || flag === true;

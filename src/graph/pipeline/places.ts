@@ -1,6 +1,7 @@
 /** D-34, D-40, D-41, D-50: which parameters a request may have, and where each is read from, the query or the body. */
 import { invalidParameter } from "#kernel/errors";
 import type { Place } from "../contract/operation.ts";
+import { suggestion } from "../schema/reader.ts";
 import type { Profile } from "../worlds/world.ts";
 import { textOf } from "./parameters.ts";
 import type { GraphRequest, Parameters } from "./request.ts";
@@ -17,14 +18,15 @@ export function parametersOf({ query, body }: Pick<GraphRequest, "query" | "body
 
 /** Throws `invalidParameter` where a parameter has two different values, and in `strict` where it is only in the other place. */
 export function checkPlaces({ query, body }: GraphRequest, places: Readonly<Record<string, Place>>, profile: Profile): void {
-  for (const [name, place] of Object.entries(places)) {
+  for (const name in places) {
     const inQuery = query[name] ?? undefined;
     const inBody = body[name] ?? undefined;
     if (inQuery !== undefined && inBody !== undefined && textOf(inQuery) !== textOf(inBody)) {
       throw invalidParameter(name, "must not have one value in the query and another in the body");
     }
-    const [own, other] = place === "query" ? [inQuery, inBody] : [inBody, inQuery];
-    if (profile === "strict" && own === undefined && other !== undefined) throw invalidParameter(name, `must be in the ${place}`);
+    const place = places[name];
+    const isMisplaced = place === "query" ? inQuery === undefined && inBody !== undefined : inBody === undefined && inQuery !== undefined;
+    if (isMisplaced && profile === "strict") throw invalidParameter(name, `must be in the ${place}`);
   }
 }
 
@@ -37,7 +39,7 @@ export const generalParameters: ReadonlySet<string> = new Set([
 /** Throws `invalidParameter` for a parameter that is neither general nor one of `names`. */
 export function refuseUndeclared(parameters: Parameters, names: readonly string[]): void {
   for (const name in parameters) {
-    if (!generalParameters.has(name) && !names.includes(name)) throw invalidParameter(name, "is not known here");
+    if (!generalParameters.has(name) && !names.includes(name)) throw invalidParameter(name, `is not known here${suggestion(name, names)}`);
   }
 }
 

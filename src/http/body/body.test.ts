@@ -54,6 +54,18 @@ describe("D-34: forms and bodies that do not say what they are", () => {
     expect(problem("a=%zz", FORM)).toContain("Param a is not percent-encoded UTF-8");
   });
 
+  test("JSON that is sent as a form is named as such, and nothing of it is a parameter", () => {
+    for (const type of [FORM, `${FORM}; charset=UTF-8`, "multipart/form-data; boundary=X"]) {
+      for (const text of ['{"name":"vip"}', ' \r\n\t{"a":1', '\ufeff{"a":1}', "[1]", "{}"]) {
+        const message = problem(text, type);
+        expect(message).toContain(`is JSON, but its Content-Type is ${type.split(";")[0]}; send it as application/json`);
+        expect(read(text, type).parameters).toEqual({});
+      }
+    }
+    expect(read("%7B%22a%22:1%7D=1", FORM)).toMatchObject({ parameters: { '{"a":1}': "1" }, defect: undefined });
+    expect(read(" ", FORM).defect).toBeUndefined();
+  });
+
   test("without a type the text decides", () => {
     expect(read(' {"a":1}').parameters).toEqual({ a: 1 });
     expect(read("a=1&b").parameters).toEqual({ a: "1", b: "" });

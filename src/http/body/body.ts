@@ -25,7 +25,8 @@ export const defectiveBody = (defect: GraphError, text = ""): ParsedBody => ({ p
 export function parseBody(bytes: Uint8Array, contentType: string | undefined, countMax: number): ParsedBody {
   if (bytes.length === 0) return NO_BODY;
   const media = contentType === undefined || contentType === "" ? undefined : parseMediaType(contentType);
-  if (media?.type === "multipart/form-data") return multipartBody(bytes, media, countMax);
+  if ((isForm(media?.type) || media?.type === MULTIPART) && startsAsJson(bytes)) return defectiveBody(jsonAsForm(media), utf8Text(bytes));
+  if (media?.type === MULTIPART) return multipartBody(bytes, media, countMax);
   const charset = media?.parameters.get("charset")?.toLowerCase();
   if (charset !== undefined && charset !== "utf-8" && charset !== "utf8" && charset !== "us-ascii")
     return defectiveBody(malformedRequest(`The request body's charset ${charset} is not supported; send UTF-8`));
@@ -41,12 +42,24 @@ export function parseBody(bytes: Uint8Array, contentType: string | undefined, co
   }
 }
 
+const MULTIPART = "multipart/form-data";
 const isForm = (type: string | undefined): boolean => type === "application/x-www-form-urlencoded";
 const isJson = (type: string | undefined): boolean => type === "application/json" || type?.endsWith("+json") === true;
 const isMeant = (type: string | undefined): boolean => type === undefined || isForm(type) || isJson(type);
 
 const unsupported = (media: MediaType | undefined): GraphError =>
   malformedRequest(`The Content-Type ${media?.type} is not supported; send application/json, a form or multipart/form-data`);
+
+const jsonAsForm = (media: MediaType | undefined): GraphError =>
+  malformedRequest(`The request body is JSON, but its Content-Type is ${media?.type}; send it as application/json`);
+
+/** As a form it would be one parameter whose name is all of the text. No parameter of the interface begins with a bracket. */
+function startsAsJson(bytes: Uint8Array): boolean {
+  // Behind a byte order mark and blanks.
+  let at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+  while (bytes[at] === 32 || bytes[at] === 9 || bytes[at] === 10 || bytes[at] === 13) at++;
+  return bytes[at] === 123 || bytes[at] === 91;
+}
 
 /** A form that was sent from a file ends with one. */
 function withoutLastLineBreak(text: string): string {

@@ -1,47 +1,48 @@
 /**
- * The dedicated connection of a `Database`: it receives the facts that other processes changed, and holds the process number.
+ * The dedicated connection of a `Database`: it receives the facts that other processes changed, and renews the process number.
  *
  * **Invariant:** the listener receives the change of any process within 1 s, or everything is declared changed.
  *
- * Each transaction that changes facts increments `fact_generation` and notifies with that number. A gap in the numbers, or a
- * number in the table that did not arrive, means that a notification was lost.
+ * Each transaction that changes facts increments a row of `fact_generations`, its connection's, and notifies with that slot and
+ * number. A gap in the numbers of a slot, or a number in the table that did not arrive, means that a notification was lost.
  */
-import { Client, type ClientConfig } from "pg";
-import { lockClass } from "./lock-key.ts";
+import type { Client } from "pg";
+import { ProcessNumber } from "./process-number.ts";
+import type { Server } from "./server.ts";
+
+/** Time limit for a response on this connection. */
+const RESPONSE_MS_MAX = 5_000;
 
 /** Interval of reading the generation: a lost notification is found within this time and that of one query. */
 const POLL_MS = 500;
 /** Polls without a response after which the connection counts as broken: 5 s, as for any other connection. */
 const SILENT_POLLS_MAX = 10;
-/** Ten bits of a minted id. */
-const PROCESSES_MAX = 1_024;
 
 export type OnFact = (kind: string | undefined, key: string | undefined) => void;
 
 export class FactChannel {
-  readonly #config: ClientConfig;
-  readonly #schema: string;
+  readonly #server: Server;
   readonly #onFact: OnFact;
   readonly #timer: ReturnType<typeof setInterval>;
   #client: Client | undefined;
-  /** The last generation received. */
-  #generation = 0;
-  #processNumber = -1;
+  /** The last generation received, by slot. */
+  #generations = new Map<number, number>();
+  readonly #processNumber = new ProcessNumber();
   #silentPolls = 0;
+  #polling: Promise<void> = Promise.resolve();
   #isConnecting = false;
   #isClosed = false;
 
-  private constructor(config: ClientConfig, schema: string, onFact: OnFact) {
-    this.#config = config;
-    this.#schema = schema;
+  private constructor(server: Server, onFact: OnFact) {
+    this.#server = server;
     this.#onFact = onFact;
     // A timer, because only a query finds a lost notification. It does not keep the program running.
     this.#timer = setInterval(() => this.#tick(), POLL_MS);
     this.#timer.unref();
   }
 
-  static async open(config: ClientConfig, schema: string, onFact: OnFact): Promise<FactChannel> {
-    const channel = new FactChannel(config, schema, onFact);
+  static async open(server: Server, onFact: OnFact): Promise<FactChannel> {
+    const channel = new FactChannel(server, onFact);
     try {
       await channel.#connect();
       return channel;
@@ -51,9 +52,9 @@ export class FactChannel {
     }
   }
 
-  /** Can change if the connection was lost and another process took the number. */
+  /** Can change after an outage. Throws `databaseUnreachable` where the lease could not be renewed. */
   get processNumber(): number {
-    return this.#processNumber;
+    return this.#processNumber.value;
   }
 
   async close(): Promise<void> {
@@ -61,11 +62,15 @@ export class FactChannel {
     clearInterval(this.#timer);
     const client = this.#client;
     this.#client = undefined;
-    await client?.end().catch(() => {});
+    if (client === undefined) return;
+    await this.#polling;
+    // Without it the number is free when its lease is over.
+    await this.#processNumber.release(client).catch(() => {});
+    await client.end().catch(() => {});
   }
 
   async #connect(): Promise<void> {
-    const client = new Client(this.#config);
+    const client = await this.#server.connect({ query_timeout: RESPONSE_MS_MAX });
     let isLost = false;
     const lose = () => {
       if (isLost) return;
@@ -79,14 +84,12 @@ export class FactChannel {
     client.on("end", lose);
     client.on("notification", ({ payload }) => this.#heard(payload ?? ""));
     try {
-      await client.connect();
-      await client.query(`LISTEN "${this.#schema}"`);
-      const number = await this.#claimNumber(client);
-      // From here on notifications arrive, so no change after this generation is missed.
-      const generation = await readGeneration(client);
+      await client.query(`LISTEN "${this.#server.schema}"`);
+      await this.#processNumber.renew(client);
+      // From here on notifications arrive, so no change after these generations is missed.
+      const generations = await readGenerations(client);
       if (isLost || this.#isClosed) throw new Error("Connection terminated");
-      this.#processNumber = number;
-      this.#generation = generation;
+      this.#generations = generations;
       this.#silentPolls = 0;
       this.#client = client;
       this.#everythingChanged();
@@ -96,26 +99,14 @@ export class FactChannel {
     }
   }
 
-  /** The previous number, if no other process has taken it; otherwise the first free number. */
-  async #claimNumber(client: Client): Promise<number> {
-    const { rows } = await client.query<{ number: number }>(
-      `SELECT number FROM (SELECT $2::int AS number WHERE $2::int >= 0 UNION ALL SELECT * FROM generate_series(0, $3::int - 1)) AS wanted
-       WHERE pg_try_advisory_lock($1::int, number) LIMIT 1`,
-      [lockClass(this.#schema, "process"), this.#processNumber, PROCESSES_MAX],
-    );
-    const number = rows[0]?.number;
-    if (number === undefined) throw new Error(`${PROCESSES_MAX} processes already use the schema ${this.#schema}`);
-    return number;
-  }
-
-  /** `<generation> <facts as JSON, or null for everything>` */
+  /** `<slot> <generation> <facts as JSON, or null for everything>` */
   #heard(payload: string): void {
-    const space = payload.indexOf(" ");
-    const generation = Number(payload.slice(0, space));
-    const facts = JSON.parse(payload.slice(space + 1)) as [string, string][] | null;
-    const isNext = generation <= this.#generation + 1;
-    this.#generation = Math.max(this.#generation, generation);
-    if (!isNext || facts === null) this.#everythingChanged();
+    const [slotText = "", generationText = ""] = payload.split(" ", 2);
+    const [slot, generation] = [Number(slotText), Number(generationText)];
+    const facts = JSON.parse(payload.slice(slotText.length + generationText.length + 2)) as [string, string][] | null;
+    const known = this.#generations.get(slot) ?? 0;
+    this.#generations.set(slot, Math.max(known, generation));
+    if (generation > known + 1 || facts === null) this.#everythingChanged();
     else for (const [kind, key] of facts) this.#onFact(kind, key);
   }
 
@@ -133,16 +124,24 @@ export class FactChannel {
       return;
     }
     this.#silentPolls = 1;
-    readGeneration(client).then(
-      (generation) => {
+    this.#polling = this.#poll(client).then(
+      () => {
         this.#silentPolls = 0;
-        if (generation <= this.#generation) return;
-        this.#generation = generation;
-        this.#everythingChanged();
       },
       // The error event of the connection has reported the cause.
       () => {},
     );
+  }
+
+  async #poll(client: Client): Promise<void> {
+    if (this.#processNumber.isDue) await this.#processNumber.renew(client);
+    let isBehind = false;
+    for (const [slot, generation] of await readGenerations(client)) {
+      if (generation <= (this.#generations.get(slot) ?? 0)) continue;
+      this.#generations.set(slot, generation);
+      isBehind = true;
+    }
+    if (isBehind) this.#everythingChanged();
   }
 
   #reconnect(): void {
@@ -161,7 +160,7 @@ export class FactChannel {
   }
 }
 
-async function readGeneration(client: Client): Promise<number> {
-  const { rows } = await client.query<{ generation: number }>("SELECT generation FROM fact_generation");
-  return rows[0]?.generation ?? 0;
+async function readGenerations(client: Client): Promise<Map<number, number>> {
+  const { rows } = await client.query<{ slot: number; generation: number }>("SELECT slot, generation FROM fact_generations");
+  return new Map(rows.map(({ slot, generation }) => [slot, generation]));
 }

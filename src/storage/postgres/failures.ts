@@ -16,6 +16,18 @@ const SYSTEM_CODES = new Set([
   "EAI_AGAIN",
 ]);
 
+/** A server that takes no writes: a standby, or a primary that was demoted. The address leads to another one, now or in a moment. */
+export class NotPrimary extends Error {
+  constructor(cause?: unknown) {
+    super("the PostgreSQL server is a standby and takes no writes", { cause });
+    this.name = "NotPrimary";
+  }
+}
+
+/** 25006: a write on a server that only reads; 0A000: the transaction that would write could not even begin there. */
+export const isReadOnlyServer = (error: unknown): boolean =>
+  codeOf(error) === "25006" || (codeOf(error) === "0A000" && error instanceof Error && error.message.includes("during recovery"));
+
 /** Messages of the driver, which gives these errors no code. */
 const DRIVER_MESSAGES =
   /^(Connection terminated|timeout expired|Query read timeout|Client (has encountered|was closed)|Socket is closed|This socket)/;
@@ -30,6 +42,7 @@ function codeOf(error: unknown): string {
  */
 export function isConnectionFailure(error: unknown): boolean {
   const code = codeOf(error);
+  if (error instanceof NotPrimary) return true;
   if (SYSTEM_CODES.has(code) || /^(08...|57P0[1235]|53300)$/.test(code)) return true;
   return error instanceof Error && DRIVER_MESSAGES.test(error.message);
 }

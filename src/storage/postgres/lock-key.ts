@@ -1,18 +1,12 @@
 import { createHash } from "node:crypto";
 
-/** Advisory locks are numbers, and shared by all schemas of a database: 64 bits of a hash, as a signed decimal. */
-export function lockKey(schema: string, scope: string, key: string): string {
-  return createHash("sha256")
-    .update(JSON.stringify([schema, scope, key]))
-    .digest()
-    .readBigInt64BE()
-    .toString();
-}
+const digest = (parts: readonly string[]): Buffer => createHash("sha256").update(JSON.stringify(parts)).digest();
 
-/** Locks with two numbers of 32 bits are separate from those above. This is the first; the caller chooses the second. */
-export function lockClass(schema: string, purpose: string): number {
-  return createHash("sha256")
-    .update(JSON.stringify([schema, purpose]))
-    .digest()
-    .readInt32BE();
-}
+/** Advisory locks are numbers, and shared by all schemas of a database: 64 bits of a hash, as a signed decimal. */
+export const lockKey = (schema: string, purpose: string): string => digest([schema, purpose, ""]).readBigInt64BE().toString();
+
+/** Few enough that their rows stay in memory, and so many that two names seldom share one. */
+const LOCK_SLOTS = 4_096;
+
+/** The row of `locks` for a name. */
+export const lockSlot = (scope: string, key: string): number => digest([scope, key]).readUInt32BE() % LOCK_SLOTS;

@@ -1,17 +1,16 @@
 /** PostgreSQL as a `Database`: a world is a schema, a write is a transaction, and several processes can share it. */
-import type { ClientConfig } from "pg";
 import { runAction } from "../after-commit.ts";
 import type { Database, FeatureMigrations, Reader, Transaction } from "../database.ts";
 import { type Row, type Sql, sql } from "../sql.ts";
 import { FactChannel } from "./fact-channel.ts";
-import { isConnectionFailure, isRetryable, isStalePlan, isTimeout, translated } from "./failures.ts";
+import { isConnectionFailure, isReadOnlyServer, isRetryable, isStalePlan, isTimeout, NotPrimary, translated } from "./failures.ts";
 import { migratePostgres } from "./migrations.ts";
 import { Pool, type PoolConnection } from "./pool.ts";
+import { Server } from "./server.ts";
 import { PostgresTransaction } from "./transaction.ts";
-import { rowTypes } from "./values.ts";
 
 export interface PostgresOptions {
-  /** `postgres://user:password@host:port/database`, with libpq's parameters (`sslmode` and the like) as query. */
+  /** `postgres://user:password@host:port,host:port/database`, with libpq's parameters (`sslmode` and the like) as query. */
   readonly url: string;
   /** Created if it does not exist. */
   readonly schema: string;
@@ -22,22 +21,19 @@ export interface PostgresOptions {
 
 /** As many as a process of one core keeps busy; ten processes fit into the server's default of 100. */
 const POOL_SIZE = 8;
-/** Time limit for getting a connection. */
-const CONNECT_MS_MAX = 5_000;
-/** A statement of a request takes milliseconds; this limit is for a network that drops packets, and for waiting on a lock. */
-const STATEMENT_MS_MAX = 30_000;
 /** Attempts at a transaction that PostgreSQL rolls back because of a conflict. The conflicting ones have ended by then. */
 const ATTEMPTS_MAX = 5;
 /** PostgreSQL's limit for a name, in bytes; also excludes quotes. */
 const SCHEMA = /^[A-Za-z_][A-Za-z0-9_-]{0,62}$/;
 
-/** Errors: `databaseUnreachable`, `UnknownMigration`, `MigrationFailed`, and PostgreSQL's own (a wrong password, a missing right). */
+/** Errors: `databaseUnreachable`, `WrongAddress`, `UnknownMigration`, `MigrationFailed`, and PostgreSQL's own (a wrong password, a missing right). */
 export async function openPostgres({ url, schema, migrations, poolSize = POOL_SIZE }: PostgresOptions): Promise<Database> {
   if (!SCHEMA.test(schema)) throw new RangeError(`not a schema name: ${schema}`);
-  const config = configOf(url, schema);
+  const server = new Server(url, schema);
   try {
-    await migratePostgres(config, schema, migrations);
-    const database = new PostgresDatabase(config, schema, poolSize);
+    await server.refuseSharedSessions();
+    await migratePostgres(server, migrations);
+    const database = new PostgresDatabase(server, poolSize);
     await database.listen();
     return database;
   } catch (error) {
@@ -45,28 +41,10 @@ export async function openPostgres({ url, schema, migrations, poolSize = POOL_SI
   }
 }
 
-function configOf(url: string, schema: string): ClientConfig {
-  // The address has precedence over the rest of the config, so its options are extracted and merged with these.
-  const [address = "", query = ""] = url.split("?", 2);
-  const parameters = new URLSearchParams(query);
-  const options = parameters.get("options") ?? "";
-  parameters.delete("options");
-  return {
-    connectionString: parameters.size === 0 ? address : `${address}?${parameters}`,
-    application_name: "plaza",
-    connectionTimeoutMillis: CONNECT_MS_MAX,
-    keepAlive: true,
-    types: rowTypes,
-    // Statements outside a write only read. A write without a transaction is refused, as on SQLite's reading connection.
-    options: `${options} -c search_path="${schema}" -c default_transaction_read_only=on`,
-  };
-}
-
 class PostgresDatabase implements Database {
   readonly dialect = "postgres";
   readonly reader: Reader;
-  readonly #config: ClientConfig;
-  readonly #schema: string;
+  readonly #server: Server;
   readonly #pool: Pool;
   readonly #listeners: ((kind: string | undefined, key: string | undefined) => void)[] = [];
   #channel: FactChannel | undefined;
@@ -74,10 +52,9 @@ class PostgresDatabase implements Database {
   #whenIdle: (() => void)[] = [];
   #closing: Promise<void> | undefined;
 
-  constructor(config: ClientConfig, schema: string, poolSize: number) {
-    this.#config = config;
-    this.#schema = schema;
-    this.#pool = new Pool({ ...config, query_timeout: STATEMENT_MS_MAX, pipeline: true }, poolSize);
+  constructor(server: Server, poolSize: number) {
+    this.#server = server;
+    this.#pool = new Pool(server, poolSize);
     this.reader = {
       get: async <R extends Row>(statement: Sql) => (await this.#read<R>(statement))[0],
       all: <R extends Row>(statement: Sql) => this.#read<R>(statement),
@@ -85,7 +62,7 @@ class PostgresDatabase implements Database {
   }
 
   async listen(): Promise<void> {
-    this.#channel = await FactChannel.open({ ...this.#config, query_timeout: CONNECT_MS_MAX }, this.#schema, (kind, key) => this.#emit(kind, key));
+    this.#channel = await FactChannel.open(this.#server, (kind, key) => this.#emit(kind, key));
   }
 
   get processNumber(): number {
@@ -145,7 +122,7 @@ class PostgresDatabase implements Database {
   }
 
   async #attempt<T>(connection: PoolConnection, body: (tx: Transaction) => Promise<T>, started: () => void): Promise<T> {
-    const transaction = new PostgresTransaction(connection, this.#schema);
+    const transaction = new PostgresTransaction(connection, this.#server.schema);
     // Sent together with the first statement of the body; a failure appears there, or at COMMIT.
     connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE").catch((error) => {
       transaction.failure ??= error;
@@ -158,6 +135,7 @@ class PostgresDatabase implements Database {
     } catch (error) {
       transaction.end();
       await rollback(connection);
+      if (isReadOnlyServer(transaction.failure)) throw new NotPrimary(transaction.failure);
       // PostgreSQL's error counts, not the error that the body made of it.
       throw isTransient(transaction.failure) ? transaction.failure : error;
     }

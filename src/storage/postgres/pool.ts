@@ -2,13 +2,16 @@
  * The connections of one `Database`. The driver pipelines on each, so BEGIN is sent with the first statement. Each request still
  * has a connection for itself.
  */
-import { Client, type ClientConfig, type QueryResult } from "pg";
+import type { Client, QueryResult } from "pg";
 import { databaseUnreachable } from "#kernel/errors";
 import type { Row, Sql, SqlText } from "../sql.ts";
 import { numbered } from "./scan.ts";
+import type { Server } from "./server.ts";
 
 /** A request that waits longer for a connection is refused, because its caller has a time limit as well. */
 const ACQUIRE_MS_MAX = 5_000;
+/** A statement of a request takes milliseconds; this limit is for a network that drops packets, and for waiting on a lock. */
+const STATEMENT_MS_MAX = 30_000;
 /** Named statements per connection, each some 10 kB on the server; a program has a few hundred. Further ones are not kept. */
 const STATEMENTS_MAX = 1_000;
 /** A connection that is idle for one to two intervals is closed: a server has some hundred connections for all worlds. */
@@ -71,7 +74,7 @@ interface Waiter {
 }
 
 export class Pool {
-  readonly #config: ClientConfig;
+  readonly #server: Server;
   readonly #size: number;
   readonly #idle: PoolConnection[] = [];
   readonly #waiting: Waiter[] = [];
@@ -79,8 +82,8 @@ export class Pool {
   #count = 0;
   readonly #timer: ReturnType<typeof setInterval>;
 
-  constructor(config: ClientConfig, size: number) {
-    this.#config = config;
+  constructor(server: Server, size: number) {
+    this.#server = server;
     this.#size = size;
     // A timer, because no other event reaches an unused connection. It does not keep the program running.
     this.#timer = setInterval(() => this.#closeSpare(), IDLE_MS);
@@ -126,14 +129,12 @@ export class Pool {
 
   async #connect(): Promise<PoolConnection> {
     this.#count++;
-    const client = new Client(this.#config);
-    const connection = new PoolConnection(client, () => this.#forget(connection));
     try {
-      await client.connect();
+      const client = await this.#server.connect({ query_timeout: STATEMENT_MS_MAX, pipeline: true });
+      const connection: PoolConnection = new PoolConnection(client, () => this.#forget(connection));
       return connection;
     } catch (error) {
       this.#count--;
-      void connection.end();
       // The waiting requests would fail as well, only later.
       this.#openForWaiting();
       throw error;

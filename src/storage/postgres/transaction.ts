@@ -1,7 +1,7 @@
 /** One attempt at a write on one connection. */
 import { NotOneRow, type Transaction } from "../database.ts";
 import { type Row, type Sql, sql } from "../sql.ts";
-import { lockKey } from "./lock-key.ts";
+import { lockSlot } from "./lock-key.ts";
 import type { PoolConnection } from "./pool.ts";
 
 /** A notification holds 8,000 bytes at most; if the facts do not fit, it announces that everything changed. */
@@ -44,8 +44,17 @@ export class PostgresTransaction implements Transaction {
     return this.run(statement);
   }
 
+  /**
+   * A row, not an advisory lock: no two transactions that both commit ever had it at once, also across a failover. Names that share
+   * a slot wait for each other; crosswise that is a deadlock, after which one of them runs again.
+   */
   async lock(scope: string, key: string): Promise<void> {
-    await this.#query(sql`SELECT pg_advisory_xact_lock(${lockKey(this.#schema, scope, key)})`);
+    const slot = lockSlot(scope, key);
+    const locked = async () => (await this.#query(sql`SELECT l.slot FROM locks l WHERE l.slot = ${slot} FOR NO KEY UPDATE`)).rowCount === 1;
+    if (await locked()) return;
+    // The first to lock this slot ever; another one may be doing the same.
+    await this.#query(sql`INSERT INTO locks (slot) VALUES (${slot}) ON CONFLICT DO NOTHING`);
+    if (!(await locked())) throw new Error("the row of a lock is missing");
   }
 
   skipLocked(alias: string): string {
@@ -67,15 +76,18 @@ export class PostgresTransaction implements Transaction {
   }
 
   /**
-   * The generation counts the transactions that changed facts, in the order of their commits, since its row is locked
-   * until then. A process that misses a notification finds it there (see `fact-channel.ts`). Sent right before COMMIT.
+   * The generation counts the transactions of a slot that changed facts, in the order of their commits, since its row is locked
+   * until then. A process that misses a notification finds it there (see `fact-channel.ts`). Connections rarely share a slot, so they
+   * do not wait for each other's commits. Sent right before COMMIT.
    */
   async announceFacts(): Promise<void> {
     const facts = JSON.stringify(this.facts);
     const announced = Buffer.byteLength(facts) > FACTS_BYTES_MAX ? "null" : facts;
     await this.#connection.query(sql`
-      WITH counted AS (UPDATE fact_generation SET generation = generation + 1 RETURNING generation)
-      SELECT pg_notify(${this.#schema}, generation || ' ' || ${announced}) FROM counted`);
+      WITH counted AS (
+        INSERT INTO fact_generations (slot, generation) VALUES (pg_backend_pid() % 256, 1)
+        ON CONFLICT (slot) DO UPDATE SET generation = fact_generations.generation + 1 RETURNING slot, generation)
+      SELECT pg_notify(${this.#schema}, slot || ' ' || generation || ' ' || ${announced}) FROM counted`);
   }
 
   async #query<R extends Row>(statement: Sql): Promise<{ rows: R[]; rowCount: number | null }> {

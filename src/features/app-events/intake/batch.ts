@@ -1,7 +1,7 @@
 /**
- * Stores a batch of requests in one transaction: names, duplicates, rows and sums, all or nothing for each request (D-70 to D-72).
+ * Stores a batch of an app's requests in one transaction: names, duplicates, rows and sums, all or nothing for each request (D-70 to D-72).
  *
- * A transaction locks its apps, also across processes, so what is checked here still holds when it is written.
+ * The transaction locks the app, also across processes, so what is checked here still holds when it is written.
  */
 import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
@@ -27,22 +27,9 @@ const FIRST: ReadonlySet<number> = new Set([0]);
 /** The name of an install or a link in the log; no event can have it, because D-70 allows no colon. */
 export const kindName = (kind: EventKind): string => `:${kind}`;
 
-export async function storeBatch(tx: Transaction, reports: readonly Report[], index: LogIndex, names: KnownNames): Promise<Outcome[]> {
-  const outcomes = new Array<Outcome>(reports.length);
-  const byApp = new Map<NodeId, number[]>();
-  for (const [at, { app }] of reports.entries()) {
-    const places = byApp.get(app);
-    if (places === undefined) byApp.set(app, [at]);
-    else places.push(at);
-  }
-  // Apps are locked in one order, so that two batches never deadlock.
-  for (const app of [...byApp.keys()].sort()) {
-    await tx.lock("app events", app);
-    const places = byApp.get(app) ?? [];
-    const found = await new AppBatch(tx, app, index, names).store(places.map((at) => reports[at] as Report));
-    for (const [i, at] of places.entries()) outcomes[at] = found[i] as Outcome;
-  }
-  return outcomes;
+export async function storeBatch(tx: Transaction, app: NodeId, reports: readonly Report[], index: LogIndex, names: KnownNames): Promise<Outcome[]> {
+  await tx.lock("app events", app);
+  return new AppBatch(tx, app, index, names).store(reports);
 }
 
 type KnownEvent = Pick<ReportedEvent, "name" | "event_id" | "time">;

@@ -1,11 +1,13 @@
 /**
- * The queue of I1 requests. Each world runs one transaction at a time; requests that arrive meanwhile share the next one.
+ * The queues of I1 requests, one for each app. An app runs one transaction at a time; requests that arrive meanwhile share the next one.
+ * On SQLite the transactions of several apps share a commit anyway.
  *
  * **Invariant:** a response is sent only after the commit that it depends on. This includes a refusal because of names in the same batch.
  * **Invariant:** the queue is bounded; when it is full, requests are refused with 503 and `Retry-After`.
  */
 import type { World } from "#graph/worlds/world";
 import { overloaded } from "#kernel/errors";
+import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import { ensureRetention } from "../app-events.jobs.ts";
 import { logIndexOf } from "../dedup-index/log-index.ts";
@@ -22,6 +24,8 @@ const BATCH_EVENTS_MAX = 5_000;
  */
 const WAITING_EVENTS_MAX = 100_000;
 const RETRY_AFTER_SECONDS = 1;
+/** Transactions at once on PostgreSQL: half of a process's connections. */
+const WRITERS_MAX = 4;
 
 interface Waiting {
   readonly report: Report;
@@ -32,14 +36,19 @@ interface Waiting {
 export class Intake {
   readonly #world: World;
   readonly #names: KnownNames;
-  #waiting: Waiting[] = [];
+  readonly #writersMax: number;
+  /** By app, without apps that have nothing waiting. */
+  readonly #waiting = new Map<NodeId, Waiting[]>();
+  readonly #writing = new Set<NodeId>();
+  /** Apps that wait for their turn to write, first come, first served. */
+  readonly #queued = new Set<NodeId>();
   #waitingEvents = 0;
-  #isWriting = false;
   #isRetentionScheduled = false;
 
   constructor(world: World) {
     this.#world = world;
     this.#names = world.facts(eventNameFact);
+    this.#writersMax = world.database.dialect === "postgres" ? WRITERS_MAX : Number.POSITIVE_INFINITY;
   }
 
   /** Called before a request's events are parsed, so that a refusal costs little. Throws `overloaded`. */
@@ -51,47 +60,67 @@ export class Intake {
   submit(report: Report): Promise<Outcome> {
     this.requireCapacity();
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ report, resolve, reject });
+      const ofApp = this.#waiting.get(report.app);
+      if (ofApp === undefined) this.#waiting.set(report.app, [{ report, resolve, reject }]);
+      else ofApp.push({ report, resolve, reject });
       this.#waitingEvents += report.events.length + 1;
-      if (!this.#isWriting) void this.#write();
+      this.#queue(report.app);
     });
   }
 
-  async #write(): Promise<void> {
-    this.#isWriting = true;
-    while (this.#waiting.length > 0) {
-      let batch: Waiting[] | undefined;
-      try {
-        const outcomes = await this.#world.database.write((tx) => {
-          // Taken when the transaction begins, so the batch includes requests that arrived while it waited. A retry uses the same batch.
-          batch ??= this.#take();
-          const reports = batch.map(({ report }) => report);
-          return this.#store(tx, reports);
-        });
-        for (const [at, { resolve }] of (batch ?? []).entries()) resolve(outcomes[at] as Outcome);
-      } catch (error) {
-        for (const { reject } of batch ?? this.#take()) reject(error);
-      }
-    }
-    this.#isWriting = false;
+  #queue(app: NodeId): void {
+    if (!this.#writing.has(app)) this.#queued.add(app);
+    this.#writeQueued();
   }
 
-  async #store(tx: Transaction, reports: readonly Report[]): Promise<Outcome[]> {
+  #writeQueued(): void {
+    for (const app of this.#queued) {
+      if (this.#writing.size >= this.#writersMax) return;
+      this.#queued.delete(app);
+      this.#writing.add(app);
+      void this.#write(app).finally(() => {
+        this.#writing.delete(app);
+        // What came meanwhile waits behind the other apps.
+        if (this.#waiting.has(app)) this.#queued.add(app);
+        this.#writeQueued();
+      });
+    }
+  }
+
+  /** One batch of the app. Never rejects. */
+  async #write(app: NodeId): Promise<void> {
+    let batch: Waiting[] | undefined;
+    try {
+      const outcomes = await this.#world.database.write((tx) => {
+        // Taken when the transaction begins, so the batch includes requests that arrived while it waited. A retry uses the same batch.
+        batch ??= this.#take(app);
+        const reports = batch.map(({ report }) => report);
+        return this.#store(tx, app, reports);
+      });
+      for (const [at, { resolve }] of (batch ?? []).entries()) resolve(outcomes[at] as Outcome);
+    } catch (error) {
+      for (const { reject } of batch ?? this.#take(app)) reject(error);
+    }
+  }
+
+  async #store(tx: Transaction, app: NodeId, reports: readonly Report[]): Promise<Outcome[]> {
     if (!this.#isRetentionScheduled) {
       await ensureRetention(tx, this.#world);
       tx.afterCommit(() => {
         this.#isRetentionScheduled = true;
       });
     }
-    return storeBatch(tx, reports, logIndexOf(this.#world), this.#names);
+    return storeBatch(tx, app, reports, logIndexOf(this.#world), this.#names);
   }
 
-  #take(): Waiting[] {
+  #take(app: NodeId): Waiting[] {
+    const waiting = this.#waiting.get(app) ?? [];
     let events = 0;
     let count = 0;
-    while (count < this.#waiting.length && events < BATCH_EVENTS_MAX) events += (this.#waiting[count++] as Waiting).report.events.length + 1;
-    const taken = this.#waiting.splice(0, count);
+    while (count < waiting.length && events < BATCH_EVENTS_MAX) events += (waiting[count++] as Waiting).report.events.length + 1;
+    const taken = waiting.splice(0, count);
     this.#waitingEvents -= events;
+    if (waiting.length === 0) this.#waiting.delete(app);
     return taken;
   }
 }

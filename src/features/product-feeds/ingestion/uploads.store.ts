@@ -190,6 +190,6 @@ export async function findSparePart(reader: Reader, feed: string): Promise<{ n: 
 /** Deletes at most `limit` parts and returns their number. */
 export function deleteParts(tx: Transaction, feed: string, n: number, limit: number): Promise<number> {
   return tx.run(sql`
-    DELETE FROM feed_upload_parts WHERE feed = ${feed} AND n = ${n} AND part IN (
-      SELECT p.part FROM feed_upload_parts p WHERE p.feed = ${feed} AND p.n = ${n} ORDER BY p.part LIMIT ${limit})`);
+    DELETE FROM feed_upload_parts WHERE feed = ${feed} AND n = ${n} AND part <= (SELECT MAX(q.part) FROM (
+      SELECT p.part FROM feed_upload_parts p WHERE p.feed = ${feed} AND p.n = ${n} ORDER BY p.part LIMIT ${limit}) q)`);
 }

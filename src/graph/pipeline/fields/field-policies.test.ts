@@ -30,7 +30,7 @@ const boxOf = (set: FieldSet): Field => ({
 const box = boxOf({ fields: { label: { schema: Type.String(), policy: pageMessaging }, kept, forLive }, defaults: ["label", "kept", "forLive"] });
 const vault = boxOf({ fields: { kept }, defaults: ["kept"] });
 
-const more: Record<string, Field> = { kept, keptAndLoaded, keptAndRefused: { ...kept, isRefusedWhenAbsent: true }, forLive, box, vault };
+const more: Record<string, Field> = { kept, keptAndLoaded, forLive, box, vault };
 const widened = (set: FieldSet): FieldSet => ({
   ...set,
   fields: { ...set.fields, ...more },
@@ -55,9 +55,7 @@ const widenedOperation = ({ contract, ...handler }: Served): Served => {
 const widenedFeature = (feature: Feature): Feature => ({
   ...feature,
   nodeTypes: (feature.nodeTypes ?? []).map((type) =>
-    type.reading === undefined
-      ? type
-      : { ...type, reading: { ...type.reading, set: widened(type.reading.set), errors: [...type.reading.errors, "fieldUnavailable"] } },
+    type.reading === undefined ? type : { ...type, reading: { ...type.reading, set: widened(type.reading.set) } },
   ),
   operations: (feature.operations ?? []).map(widenedOperation),
 });
@@ -119,11 +117,6 @@ onEachDatabase("policies of fields", (database) => {
     const { body } = await plaza.post("/", { ...request, body: { batch } });
     expect(body.map(({ code }: { code: number }) => code)).toEqual([200, 200, 200]);
     expect(JSON.stringify(body)).not.toContain(KEPT);
-  });
-
-  test("D-16, D-21: it looks as a field without a value does, also where that is an error", async () => {
-    const plaza = await open();
-    expect((await read(plaza, "page", "keptAndRefused")).status).toBe(422);
   });
 
   test("D-16, D-34: metadata=1 promises what the caller may read", async () => {

@@ -5,7 +5,6 @@
 import { type AuthorizationCheck, fieldRefusal } from "#auth/authorize";
 import type { NodeRef } from "#auth/node-ref";
 import type { Policy } from "#auth/policy";
-import { fieldUnavailable } from "#kernel/errors";
 import type { Field, FieldSet } from "../../contract/operation.ts";
 import type { Projection } from "./projection.ts";
 
@@ -35,7 +34,7 @@ export async function readableOf(projection: Projection, access: FieldAccess, no
   const refusalOf = refusalsOn(node, access);
   const chosen: Projection["chosen"][number][] = [];
   for (const one of projection.chosen) {
-    const { name, field, inner } = one;
+    const { field, inner } = one;
     const { policy } = field;
     const refusal = await refusalOf(policy);
     if (refusal === undefined) {
@@ -43,7 +42,6 @@ export async function readableOf(projection: Projection, access: FieldAccess, no
       // An object of which nothing may be read is not there.
       if (readable === undefined || readable.chosen.length > 0) chosen.push({ ...one, inner: readable });
     } else if (isStrict && refusal !== "unseen") throw refusal;
-    else if (isStrict && field.isRefusedWhenAbsent === true) throw fieldUnavailable(name);
   }
   return { ...projection, chosen };
 }

@@ -33,8 +33,11 @@ const resolved = new WeakMap<FieldSet, Resolved>();
 /** Stands for no selection: the default fields. */
 const DEFAULTS: Selection = new Map();
 
-/** Throws `invalidParameter` naming `fields` for a field that the set does not have. */
-export function projectionOf(set: FieldSet, selection: Selection | undefined, profile: "strict" | "clients"): Projection {
+/** Whether any node has a field of that name. */
+type IsField = (name: string) => boolean;
+
+/** Throws `invalidParameter` naming `fields`, or `fieldUnavailable`, for a field that the set does not have. */
+export function projectionOf(set: FieldSet, selection: Selection | undefined, profile: "strict" | "clients", isField: IsField): Projection {
   let ofSet = resolved.get(set);
   if (ofSet === undefined) {
     ofSet = { strict: new WeakMap(), clients: new WeakMap() };
@@ -43,7 +46,7 @@ export function projectionOf(set: FieldSet, selection: Selection | undefined, pr
   const key = selection ?? DEFAULTS;
   let projection = ofSet[profile].get(key);
   if (projection === undefined) {
-    projection = resolve(set, selection ?? defaultsOf(set, profile), profile, selection !== undefined);
+    projection = resolve(set, selection ?? defaultsOf(set, profile), profile, selection !== undefined, isField);
     ofSet[profile].set(key, projection);
   }
   return projection;
@@ -54,17 +57,18 @@ function defaultsOf(set: FieldSet, profile: "strict" | "clients"): Selection {
   return new Map(names.map((name) => [name, undefined]));
 }
 
-function resolve(set: FieldSet, selection: Selection, profile: "strict" | "clients", isAsked: boolean): Projection {
+function resolve(set: FieldSet, selection: Selection, profile: "strict" | "clients", isAsked: boolean, isField: IsField): Projection {
   const chosen: Chosen[] = [];
   for (const [name, inner] of selection) {
     const field = Object.hasOwn(set.fields, name) ? set.fields[name] : undefined;
     if (field === undefined || (field.onlyIn !== undefined && field.onlyIn !== profile)) {
+      if (set.isExhaustive === true && isField(name)) throw fieldUnavailable(name);
       throw invalidParameter("fields", `names a field that does not exist: ${name}`, { field: name });
     }
     if (inner !== undefined && field.nested === undefined) {
       throw invalidParameter("fields", `selects inside ${name}, which has no fields of its own`, { field: name });
     }
-    chosen.push({ name, field, inner: field.nested === undefined ? undefined : projectionOf(field.nested.set(), inner, profile) });
+    chosen.push({ name, field, inner: field.nested === undefined ? undefined : projectionOf(field.nested.set(), inner, profile, isField) });
   }
   // D-33, D-37: `id`, and what the interface marks required, is in every response, whatever `fields` asks for.
   for (const name of set.required ?? ["id"]) {
@@ -85,22 +89,16 @@ function onePolicyOf(chosen: readonly Chosen[]): Policy | undefined {
 }
 
 /** For projections without reads: the hot path, no promise. */
-export function projectRow(row: Row, { chosen, isAsked }: Projection): Record<string, unknown> {
+export function projectRow(row: Row, { chosen }: Projection): Record<string, unknown> {
   const response: Record<string, unknown> = {};
   for (const { name, field } of chosen) {
     const value = field.of === undefined ? row[name] : field.of(row);
     if (value !== undefined && value !== null) response[name] = value;
-    else if (isAsked && field.isRefusedWhenAbsent === true) throw fieldUnavailable(name);
   }
   return response;
 }
 
-export async function projectRowWithReads(
-  request: ReadRequest,
-  reader: Reader,
-  row: Row,
-  { chosen, isAsked }: Projection,
-): Promise<Record<string, unknown>> {
+export async function projectRowWithReads(request: ReadRequest, reader: Reader, row: Row, { chosen }: Projection): Promise<Record<string, unknown>> {
   const response: Record<string, unknown> = {};
   for (const { name, field, inner } of chosen) {
     let value: unknown;
@@ -110,7 +108,6 @@ export async function projectRowWithReads(
     } else if (field.load !== undefined) value = await field.load(request, reader, row);
     else value = field.of === undefined ? row[name] : field.of(row);
     if (value !== undefined && value !== null) response[name] = value;
-    else if (isAsked && field.isRefusedWhenAbsent === true) throw fieldUnavailable(name);
   }
   return response;
 }

@@ -6,7 +6,7 @@ import { GraphError } from "#kernel/errors";
 import type { Database } from "#storage/database";
 import { openPostgres } from "#storage/postgres/open";
 import { sql } from "#storage/sql";
-import { becomesTrue, cleanUp, closedAfterwards, notes } from "./stores.ts";
+import { becomesTrue, cleanUp, closedAfterwards, notes } from "../stores.ts";
 
 /** The start of a cluster takes 1 to 2 s, more on a machine with other work. */
 const LIMIT_MS = 60_000;
@@ -61,12 +61,12 @@ describe("outage of PostgreSQL", () => {
           await expectUnreachable(database.ping());
         }
         expect(performance.now() - start).toBeLessThan(2_000);
+        const heard: string[] = [];
+        database.onInvalidate((kind, key) => heard.push(`${kind} ${key}`));
         await cluster.start();
         await database.ping();
         await database.write((tx) => tx.run(insert(3)));
         expect(await database.reader.get(count)).toEqual({ count: 2 });
-        const heard: string[] = [];
-        database.onInvalidate((kind, key) => heard.push(`${kind} ${key}`));
         expect(await becomesTrue(() => heard.includes("undefined undefined"), 3_000)).toBe(true);
         expect(database.processNumber).toBe(number);
       },

@@ -1,0 +1,126 @@
+/** The PostgreSQL that `--data` names, as sessions of one schema: on one host, or on whichever of several takes writes. */
+import { Client, type ClientConfig } from "pg";
+import { NotPrimary } from "./failures.ts";
+import { rowTypes } from "./values.ts";
+
+/** Time limit for one host to take a connection. */
+const CONNECT_MS_MAX = 5_000;
+
+/** `postgres://user:password@` and what stands between it and the path. Hosts with ports, separated by commas, as libpq has them. */
+const ADDRESS = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/is;
+
+/** Every host is asked whether it takes writes, because Plaza cannot use one that does not. */
+const SESSION_ATTRIBUTES = ["any", "read-write", "primary"];
+
+/**
+ * Every statement is written for an index and reads a few rows by it. Prepared plans outlive the size of the table that they were made
+ * on, so the ways that are cheaper on a table of a few pages alone are off: no plan depends on when it was made.
+ */
+const PLANS = ["enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin", "enable_material", "jit"]
+  .map((way) => `SET ${way} = off`)
+  .join("; ");
+
+/** An address that cannot work, in words. */
+export class WrongAddress extends Error {
+  constructor(problem: string) {
+    super(problem);
+    this.name = "WrongAddress";
+  }
+}
+
+export class Server {
+  readonly schema: string;
+  readonly #configs: readonly ClientConfig[];
+  readonly #setUp: string;
+  /** The host that served last is asked first. */
+  #first = 0;
+
+  /** `url`: `postgres://user:password@host:port,host:port/database`, with libpq's parameters as query. Throws `WrongAddress`. */
+  constructor(url: string, schema: string) {
+    this.schema = schema;
+    this.#configs = configsOf(url);
+    // Not among the start-up options, which a pooler or proxy may drop. Statements outside a write only read: a write without a
+    // transaction is refused, as on SQLite's reading connection.
+    this.#setUp = `SET search_path TO "${schema}"; SET default_transaction_read_only = on; ${PLANS}`;
+  }
+
+  /** A session that takes writes. Errors: the last host's, or `NotPrimary`. */
+  async connect(more: Pick<ClientConfig, "query_timeout" | "pipeline"> = {}): Promise<Client> {
+    let failure: unknown;
+    for (let tried = 0; tried < this.#configs.length; tried++) {
+      const at = (this.#first + tried) % this.#configs.length;
+      try {
+        const client = await this.#connectTo({ ...this.#configs[at], ...more });
+        this.#first = at;
+        return client;
+      } catch (error) {
+        failure = error;
+      }
+    }
+    throw failure;
+  }
+
+  async #connectTo(config: ClientConfig): Promise<Client> {
+    const client = new Client(config);
+    // A broken connection also fails the statement that runs, which reports the error.
+    client.on("error", () => {});
+    try {
+      await client.connect();
+      const results = (await client.query(`${this.#setUp}; SELECT pg_is_in_recovery() AS standby`)) as unknown as { rows: { standby: number }[] }[];
+      if (results.at(-1)?.rows[0]?.standby !== 0) throw new NotPrimary();
+      return client;
+    } catch (error) {
+      void client.end().catch(() => {});
+      throw error;
+    }
+  }
+
+  /**
+   * Throws `WrongAddress` where a pooler gives each transaction another session (pgbouncer's pool_mode transaction or statement): what
+   * is set for a session, prepared in it, or listened to would be somebody else's.
+   */
+  async refuseSharedSessions(): Promise<void> {
+    const one = await this.connect();
+    // A pooler speaks for the server and gives a number of its own.
+    const mark = String((one as unknown as { processID: number }).processID);
+    const { rows: own } = await one.query<{ pid: number }>("SELECT pg_backend_pid() AS pid").catch(() => ({ rows: [] }));
+    if (String(own[0]?.pid) === mark) return void (await one.end());
+    const other = await this.connect();
+    try {
+      // A pooler that shares gives the session back at the end of a transaction, and lends the one that came back last.
+      await one.query("BEGIN");
+      await other.query(`SET plaza.session = '${mark}'`);
+      await one.query("COMMIT");
+      const { rows } = await other.query<{ mark: string | null }>("SELECT current_setting('plaza.session', true) AS mark");
+      await one.query("BEGIN");
+      const { rows: later } = await other.query<{ mark: string | null }>("SELECT current_setting('plaza.session', true) AS mark");
+      await one.query("COMMIT");
+      if (rows[0]?.mark !== mark || later[0]?.mark !== mark) throw new WrongAddress(SHARED_SESSIONS);
+    } finally {
+      await Promise.all([one.end().catch(() => {}), other.end().catch(() => {})]);
+    }
+  }
+}
+
+const SHARED_SESSIONS =
+  "the database's address is that of a pooler that gives each transaction another session (pgbouncer: pool_mode = transaction); " +
+  "give the server's own address, or a pool with pool_mode = session";
+
+function configsOf(url: string): ClientConfig[] {
+  const [, before = "", hosts = "", rest = ""] = ADDRESS.exec(url) ?? [];
+  const [path = "", query = ""] = rest.split("?", 2);
+  const parameters = new URLSearchParams(query);
+  const wanted = parameters.get("target_session_attrs");
+  if (wanted !== null && !SESSION_ATTRIBUTES.includes(wanted)) {
+    throw new WrongAddress(`target_session_attrs=${wanted} is not one of ${SESSION_ATTRIBUTES.join(", ")}: Plaza needs a server that takes writes`);
+  }
+  parameters.delete("target_session_attrs");
+  const end = `${path}${parameters.size === 0 ? "" : `?${parameters}`}`;
+  return hosts.split(",").map((host) => ({
+    connectionString: `${before}${host}${end}`,
+    application_name: "plaza",
+    connectionTimeoutMillis: CONNECT_MS_MAX,
+    keepAlive: true,
+    types: rowTypes,
+  }));
+}
