@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterThisTest } from "#harness/cleanup";
 import { probe, startEncoder } from "#harness/live/encoder";
-import { handshake } from "#harness/live/rtmp";
+import { handshake, publishing } from "#harness/live/rtmp";
 import { temporaryFolder } from "#harness/server";
 import { readRecording } from "#recordings/read-recording";
 import { RecordingSpace } from "#recordings/recording-space";
@@ -97,6 +97,24 @@ test("ingest: while an encoder sends, another one with its key is refused", asyn
   expect(await second.messages).toContain("Another encoder uses this key");
   expect(seen).toEqual(["started 320x180"]);
   await first.stop();
+  await happened("lost 1");
+});
+
+test("ingest: an encoder whose connection is half open gives way to another one with its key", async () => {
+  const { port, address, happened } = openPort();
+  // It is admitted, says nothing more, and does not close.
+  const admitted = Promise.withResolvers<void>();
+  const silent = await Bun.connect({
+    ...{ hostname: "127.0.0.1", port: port.port },
+    socket: { data: (_socket, bytes) => void (bytes.includes("NetStream.Publish.Start") && admitted.resolve()), close: () => {} },
+  });
+  for (const part of publishing("good")) silent.write(part);
+  await admitted.promise;
+  for (;;) {
+    const encoder = startEncoder(address("good"), { seconds: 2, isFast: true });
+    if ((await encoder.ended) === 0) break;
+    expect(await encoder.messages).toContain("Another encoder uses this key");
+  }
   await happened("lost 1");
 });
 

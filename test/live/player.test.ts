@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { afterThisTest } from "#harness/cleanup";
 import { openPage, type Page } from "#harness/live/browser";
 import { startEncoder } from "#harness/live/encoder";
-import { openStudio, type Studio, type Video } from "#harness/live/studio";
+import { openStudio, Studio, studioWorld, type Video } from "#harness/live/studio";
+import { sharedPostgres } from "#harness/postgres-cluster";
 import { startServer, temporaryFolder, worldFile } from "#harness/server";
 
 /** Of what was played, for people who look into a failure. */
@@ -131,6 +132,27 @@ test("LIVE-5, LIVE-15, LIVE-14: page, playlist and segments are there only while
   await fetch(`${studio.server.base_url}/v26.0/${id}`, { method: "DELETE", headers: { authorization: "Bearer author" } });
   expect([await status(address), await status(playlist), await status(segment)]).toEqual(Array(3).fill(missing.status));
   while (existsSync(folder)) await Bun.sleep(20);
+});
+
+test("PostgreSQL: one server takes the stream, another one that sees its recordings serves the player", async () => {
+  const database = await (await sharedPostgres()).newDatabase();
+  const recordings = join(temporaryFolder(), "recordings");
+  const shared = ["--data", database, "--recordings", recordings];
+  const taking = new Studio(await startServer([...shared, "--rtmp-port", "0", "--world", worldFile(studioWorld)]));
+  const serving = new Studio(await startServer(shared));
+  const { id, stream_url } = await taking.create();
+  const encoder = startEncoder(stream_url, { seconds: 3, isFast: true });
+  expect(await encoder.ended).toBe(0);
+  await serving.stateWhen(id, ({ state }) => state === "reconnecting");
+  await serving.control("POST", "clock/advance", { seconds: 5 });
+  const playlist = await playlistOf(serving, { id });
+  expect(await (await fetch(playlist)).text()).toContain("1/1.ts\n");
+  expect((await (await fetch(new URL("1/1.ts", playlist))).bytes())[0]).toBe(0x47);
+  // The other server ends a broadcast, and the encoder is disconnected.
+  const again = startEncoder(stream_url);
+  await serving.stateWhen(id, ({ feed }) => feed.is_sending);
+  await serving.graph(id, { end_live_video: true });
+  expect(await again.ended).not.toBe(0);
 });
 
 test("LIVE-24: outside of a sandbox only a trusted proxy names the viewer's country", async () => {

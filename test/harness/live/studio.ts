@@ -4,7 +4,7 @@ import { type Server, startServer, worldFile } from "../server.ts";
 const scopes = ["pages_manage_posts", "pages_read_engagement"];
 const TOKEN = "author";
 
-const studioWorld = {
+export const studioWorld = {
   apps: [{ id: "1001", name: "Shop", secret: "s3cret" }],
   users: [{ id: "3001", name: "Ada" }],
   pages: [{ id: "2001", name: "Cafe" }],
