@@ -72,7 +72,7 @@ export interface RunningPlaza {
   readonly world: OpenWorld;
   readonly metrics: MetricsSource;
   /** Where encoders connect; undefined: they do not. */
-  readonly rtmpPort: number | undefined;
+  readonly streaming: Streaming | undefined;
   /** Accepts no new requests; resolves when the running ones have ended, after 10 s at most. */
   stop(): Promise<void>;
 }
@@ -117,7 +117,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
     world.work.start();
     return {
       ready: readyInfo(config, graph?.port ?? config.port, control?.port ?? config.control_port, key, world.streaming),
-      rtmpPort: world.streaming?.rtmpPort,
+      streaming: world.streaming,
       demo,
       newestVersion: formatVersion(newestVersion(world.calendar)),
       world,

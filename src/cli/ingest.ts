@@ -1,5 +1,6 @@
 /** `plaza ingest`: takes the streams of encoders. Only the server starts it (`src/ingest/ingest-process.ts`). */
 import { mkdir } from "node:fs/promises";
+import { CertificateFiles } from "#ingest/certificate-files";
 import type { Admission, FeedGate, IngestConfig, ToIngest, ToServer } from "#ingest/channel";
 import { RtmpPort } from "#ingest/rtmp-port";
 import { RecordingSpace } from "#recordings/recording-space";
@@ -27,7 +28,7 @@ export async function ingest(): Promise<number> {
     await mkdir(config.recordings, { recursive: true });
     const port = listen(config, gate, log);
     gate.onDrop = (feeds) => port.drop(feeds);
-    send({ kind: "listening", port: port.port });
+    send({ kind: "listening", port: port.port, secure_port: port.securePort });
     await gate.stopped;
     await port.stop();
     await log.flush();
@@ -40,29 +41,54 @@ export async function ingest(): Promise<number> {
   }
 }
 
-/** Throws where the address cannot be listened on. */
+/** Throws where an address cannot be listened on, or the certificate is none. */
 function listen(config: IngestConfig, gate: ServerGate, log: Log): RtmpPort {
-  const { hostname, port, recordings, isPortChoice } = config;
+  const { hostname, recordings } = config;
+  const certificate = new CertificateFiles(config.secure);
   const space = new RecordingSpace(recordings, { bytesMax: config.recordings_bytes_max, reserveBytes: config.disk_reserve_bytes });
   const connectionsMax = config.streams_max + UNAUTHENTICATED_MAX;
   const limits = { bitsPerSecondMax: config.stream_bits_max, connectionsMax, unauthenticatedMax: UNAUTHENTICATED_MAX };
-  const open = (number: number) =>
-    new RtmpPort(
+  const open = (port: number, securePort: number): RtmpPort => {
+    const secure = certificate.current === undefined ? undefined : { port: securePort, certificate: certificate.current };
+    const opened: RtmpPort = new RtmpPort(
       {
-        ...{ hostname, port: number, gate, recordings, space, limits },
+        ...{ hostname, port, secure, gate, recordings, space, limits },
         onError: (error, about) => log.error({ ...about, ...errorFields(error) }, "a stream failed unexpectedly"),
         onNote: (about, note) => log.info(about, note),
       },
-      (feeds) => send({ kind: "report", feeds }),
+      (feeds) => {
+        send({ kind: "report", feeds });
+        try {
+          const renewed = certificate.renewed();
+          if (renewed !== undefined) opened.renew(renewed);
+        } catch (error) {
+          log.warn(errorFields(error), "the certificate cannot be renewed; the one before stays");
+        }
+      },
     );
-  try {
-    return open(port);
-  } catch (error) {
-    if (!isPortChoice || (error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
-    const other = open(0);
-    log.warn({ port, rtmp_port: other.port }, "the usual RTMP port is taken: streams are taken on another one");
-    return other;
+    return opened;
+  };
+  return withFreePorts(config, open, log);
+}
+
+/** A port that nobody asked for gives way when it is taken. */
+function withFreePorts({ port, isPortChoice, secure }: IngestConfig, open: (port: number, securePort: number) => RtmpPort, log: Log): RtmpPort {
+  const securePort = secure?.port ?? 0;
+  const attempts: [number, number][] = [[port, securePort]];
+  if (isPortChoice) attempts.push([0, securePort]);
+  if (secure?.isPortChoice === true) attempts.push([port, 0]);
+  if (isPortChoice && secure?.isPortChoice === true) attempts.push([0, 0]);
+  for (const [index, [one, other]] of attempts.entries()) {
+    try {
+      const opened = open(one, other);
+      if (index > 0)
+        log.warn({ rtmp_port: opened.port, rtmps_port: opened.securePort }, "a usual port of RTMP is taken: streams are taken on another one");
+      return opened;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE" || index === attempts.length - 1) throw error;
+    }
   }
+  throw new Error("there is no port to listen on");
 }
 
 /** The server behind the channel. */

@@ -31,7 +31,8 @@ export async function startWithWorkers(asked: Config, log: Log): Promise<Running
       if (first !== undefined) testEventsOf(first.world).addShown(appEvents);
     };
     // The first process has the ingest; the others name its address.
-    await workers.start({ ...config, rtmp_port: first.rtmpPort ?? config.rtmp_port });
+    const { rtmpPort = config.rtmp_port, rtmpsPort = config.rtmps_port } = first.streaming ?? {};
+    await workers.start({ ...config, rtmp_port: rtmpPort, rtmps_port: rtmpsPort });
     await reserved.release();
   } catch (error) {
     await Promise.all([workers.stop(), first?.stop(), reserved.release()]);

@@ -22,6 +22,11 @@ export interface Config {
   readonly workers: number;
   /** Where encoders connect; undefined: 1935, or a free port where that is taken. 0 picks a free one. */
   readonly rtmp_port: number | "off" | undefined;
+  /** RTMPS, where there is a certificate; undefined: 1936, or a free port where that is taken. */
+  readonly rtmps_port: number | "off" | undefined;
+  /** PEM files, read again when they change. */
+  readonly tls_cert: string | undefined;
+  readonly tls_key: string | undefined;
   /** An operator's own media server in place of the ingest; no slash at its end. */
   readonly rtmp_url: string | undefined;
   /** The folder of recordings; undefined: `recordings` in the data folder. */

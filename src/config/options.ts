@@ -90,6 +90,22 @@ const own: readonly Option<OptionName>[] = [
     summary: "port on which encoders send live video; 0 picks a free port, off disables it (default: 1935, or a free port if it is taken)",
   },
   {
+    name: "rtmps_port",
+    value: "N",
+    read: read.portOrOff,
+    default: undefined,
+    summary:
+      "port for live video over TLS, if there is a certificate; 0 picks a free port, off disables it (default: 1936, or a free port if it is taken)",
+  },
+  {
+    name: "tls_cert",
+    value: "FILE",
+    read: read.text,
+    default: undefined,
+    summary: "certificate of the RTMPS port, with its chain, as PEM; read again when it changes. The graph itself speaks plain HTTP, behind a proxy",
+  },
+  { name: "tls_key", value: "FILE", read: read.text, default: undefined, summary: "private key of --tls-cert, as PEM" },
+  {
     name: "rtmp_url",
     value: "URL",
     read: read.rtmpUrl,

@@ -134,6 +134,8 @@ describe("a wrong option is named with its value", () => {
     [{ port: "-1" }, {}, '--port: "-1"'],
     [{ profile: "loose" }, {}, '--profile: "loose" is not one of strict, clients'],
     [{ rtmp_port: "on" }, {}, '--rtmp-port: "on" is not a port from 0 to 65535, or off'],
+    [{ tls_cert: "cert.pem" }, {}, "--tls-key: is missing"],
+    [{ tls_key: "key.pem" }, {}, "--tls-cert: is missing"],
     [{ rtmp_url: "http://media.example/live" }, {}, '--rtmp-url: "http://media.example/live" is not an address such as rtmp://'],
     [{ data: "mysql://x" }, {}, "--data: the only database address that Plaza supports is postgres://…"],
     [{ allow_callback: ["10.0.0.0/33"] }, {}, '--allow-callback: "10.0.0.0/33"'],

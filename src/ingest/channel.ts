@@ -28,6 +28,8 @@ export interface IngestConfig {
   readonly port: number;
   /** When the port is taken, any free one is taken. */
   readonly isPortChoice: boolean;
+  /** RTMPS: as `port`, and PEM files; undefined: none. */
+  readonly secure: { readonly port: number; readonly isPortChoice: boolean; readonly cert: string; readonly key: string } | undefined;
   /** The folder of the recordings, all that they may take of the disk (0: no bound), and what stays free on it. */
   readonly recordings: string;
   readonly recordings_bytes_max: number;
@@ -40,7 +42,7 @@ export interface IngestConfig {
 }
 
 export type ToServer =
-  | { readonly kind: "listening"; readonly port: number }
+  | { readonly kind: "listening"; readonly port: number; readonly secure_port: number | undefined }
   | { readonly kind: "failed"; readonly message: string; readonly code: string | undefined }
   /** May an encoder publish with this key? */
   | { readonly kind: "check"; readonly id: number; readonly key: string }

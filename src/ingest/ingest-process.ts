@@ -25,12 +25,18 @@ export interface IngestObserver {
 }
 
 export interface IngestProcess {
-  /** The port, once it is listened on; rejects where it cannot be. */
-  listening(): Promise<number>;
+  /** The ports, once they are listened on; rejects where they cannot be. */
+  listening(): Promise<ListeningPorts>;
   /** From now on streams are taken: before, no key opens anything. */
   serve(registry: FeedRegistry): void;
   /** Recordings become whole; resolves when the process has ended. */
   stop(): Promise<void>;
+}
+
+interface ListeningPorts {
+  readonly port: number;
+  /** Of RTMPS. */
+  readonly securePort: number | undefined;
 }
 
 /** A process that lived for less time is started again after a pause, so that a permanent failure does not occupy the machine. */
@@ -68,9 +74,9 @@ class Supervisor implements IngestProcess {
     this.#started.catch(() => {});
   }
 
-  async listening(): Promise<number> {
+  async listening(): Promise<ListeningPorts> {
     await this.#started;
-    return this.#config.port;
+    return { port: this.#config.port, securePort: this.#config.secure?.port };
   }
 
   serve(registry: FeedRegistry): void {
@@ -90,7 +96,9 @@ class Supervisor implements IngestProcess {
         if (message.kind === "listening") {
           this.#isListening = true;
           // Started again, it listens where encoders know it.
-          this.#config = { ...this.#config, port: message.port, isPortChoice: false };
+          const { secure } = this.#config;
+          const { port, secure_port = 0 } = message;
+          this.#config = { ...this.#config, port, isPortChoice: false, secure: secure && { ...secure, port: secure_port, isPortChoice: false } };
           resolve();
         } else if (message.kind === "failed") reject(new ListenFailed(message.message, message.code));
         else this.#take(message).catch((error: unknown) => this.#observer.failed(error));

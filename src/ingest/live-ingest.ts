@@ -6,10 +6,12 @@ import type { Config } from "#config/config";
 import { FeedRegistry } from "#features/live-videos";
 import type { Streaming, World } from "#graph/worlds/world";
 import { errorFields, type Log } from "#telemetry/log";
+import type { IngestConfig } from "./channel.ts";
 import { type IngestProcess, startIngest } from "./ingest-process.ts";
 
-/** RTMP's own. */
+/** RTMP's own; of RTMPS, the next one, since 443 is that of the web. */
 const USUAL_PORT = 1935;
+const USUAL_SECURE_PORT = 1936;
 
 export interface LiveIngest {
   /** The folder of the recordings; undefined: there are none. */
@@ -27,14 +29,16 @@ export function openLiveIngest(config: Config, log: Log, isOwner: boolean): Live
   const { rtmp_url: rtmpUrl, rtmp_port: port } = config;
   const isTaken = rtmpUrl === undefined && port !== "off";
   const recordings = isTaken || config.data !== ":memory:" ? recordingsOf(config) : undefined;
-  if (!isTaken) return new Ingest(rtmpUrl === undefined ? undefined : { rtmpUrl, rtmpPort: undefined }, undefined, recordings);
+  if (!isTaken) return new Ingest(rtmpUrl === undefined ? undefined : { rtmpUrl, rtmpPort: undefined, rtmpsPort: undefined }, undefined, recordings);
   const rtmpPort = port ?? USUAL_PORT;
-  if (!isOwner || recordings === undefined) return new Ingest({ rtmpPort, rtmpUrl }, undefined, recordings);
+  const secure = secureOf(config);
+  if (!isOwner || recordings === undefined) return new Ingest({ rtmpPort, rtmpUrl, rtmpsPort: secure?.port }, undefined, recordings);
   const process = startIngest(
     {
       hostname: config.host,
       port: rtmpPort,
       isPortChoice: port === undefined,
+      secure,
       recordings: recordings.folder,
       recordings_bytes_max: config.recordings_bytes_max,
       disk_reserve_bytes: config.disk_reserve_bytes,
@@ -49,6 +53,12 @@ export function openLiveIngest(config: Config, log: Log, isOwner: boolean): Live
     },
   );
   return new Ingest(undefined, process, recordings);
+}
+
+/** RTMPS runs where there is a certificate. */
+function secureOf({ tls_cert: cert, tls_key: key, rtmps_port: port }: Config): IngestConfig["secure"] {
+  if (cert === undefined || key === undefined || port === "off") return undefined;
+  return { port: port ?? USUAL_SECURE_PORT, isPortChoice: port === undefined, cert, key };
 }
 
 interface Recordings {
@@ -75,7 +85,9 @@ class Ingest implements LiveIngest {
   }
 
   async ready(): Promise<Streaming | undefined> {
-    return this.#process === undefined ? this.#elsewhere : { rtmpPort: await this.#process.listening(), rtmpUrl: undefined };
+    if (this.#process === undefined) return this.#elsewhere;
+    const { port, securePort } = await this.#process.listening();
+    return { rtmpPort: port, rtmpsPort: securePort, rtmpUrl: undefined };
   }
 
   async serve(world: World): Promise<void> {

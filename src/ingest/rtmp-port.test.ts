@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { receiverCertificate, receiverKey } from "#harness/certificates";
 import { afterThisTest } from "#harness/cleanup";
 import { probe, startEncoder } from "#harness/live/encoder";
 import { handshake, publishing } from "#harness/live/rtmp";
@@ -9,6 +10,8 @@ import { readRecording } from "#recordings/read-recording";
 import { RecordingSpace } from "#recordings/recording-space";
 import type { FeedEnding, FeedGate } from "./channel.ts";
 import { RtmpPort } from "./rtmp-port.ts";
+
+const CERTIFICATE = { cert: receiverCertificate, key: receiverKey };
 
 /** A port whose gate admits the key `good` as video 1, and writes down what happens. */
 function openPort(limits: { bitsPerSecondMax?: number; reserveBytes?: number; startWhen?: () => Promise<void> } = {}) {
@@ -33,7 +36,7 @@ function openPort(limits: { bitsPerSecondMax?: number; reserveBytes?: number; st
   };
   const port = new RtmpPort(
     {
-      ...{ hostname: "127.0.0.1", port: 0, gate, recordings },
+      ...{ hostname: "127.0.0.1", port: 0, gate, recordings, secure: { port: 0, certificate: CERTIFICATE } },
       space: new RecordingSpace(recordings, { bytesMax: 0, reserveBytes: limits.reserveBytes ?? 0 }),
       limits: { bitsPerSecondMax: limits.bitsPerSecondMax ?? 50_000_000, connectionsMax: 20, unauthenticatedMax: 10 },
       onError: (error) => note(`error ${error instanceof Error ? error.message : error}`),
@@ -151,6 +154,23 @@ test("ingest: an encoder that dies and comes back with another picture size gets
     { session: 1, hasEnded: true },
     { session: 2, hasEnded: true },
   ]);
+});
+
+test("ingest: RTMPS: a stream over TLS is the same, and a renewed certificate leaves it alone", async () => {
+  const { port, happened, recordings } = openPort();
+  const address = `rtmps://127.0.0.1:${port.securePort}/live/good`;
+  const first = startEncoder(address, { seconds: 60 });
+  await happened("started 320x180");
+  const before = port.securePort;
+  expect(() => port.renew({ ...CERTIFICATE, cert: "no certificate" })).toThrow();
+  port.renew(CERTIFICATE);
+  expect(port.securePort).toBe(before);
+  await first.stop();
+  await happened("lost 1");
+  const second = startEncoder(address, { seconds: 2, isFast: true });
+  expect({ code: await second.ended, messages: await second.messages }).toEqual({ code: 0, messages: "" });
+  await happened("lost 2");
+  expect((await readRecording(recordings, "default", "1")).map(({ hasEnded }) => hasEnded)).toEqual([true, true]);
 });
 
 test("ingest: a full disk ends the recording", async () => {

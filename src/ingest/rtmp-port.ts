@@ -6,10 +6,18 @@ import type { FeedGate, FeedHealth, FeedName } from "./channel.ts";
 import type { FeedLimits } from "./session/feed.ts";
 import { Publisher, type PublisherOwner } from "./session/publisher.ts";
 
+/** PEM. */
+export interface Certificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
 export interface RtmpPortOptions {
   readonly hostname: string;
   /** 0 picks a free one. */
   readonly port: number;
+  /** RTMPS; undefined: none. */
+  readonly secure?: { readonly port: number; readonly certificate: Certificate } | undefined;
   readonly gate: FeedGate;
   readonly recordings: string;
   readonly space: RecordingSpace;
@@ -32,7 +40,8 @@ export class RtmpPort implements PublisherOwner {
   readonly #publishers = new Set<Publisher>();
   /** Recordings of connections that are closed and still write. */
   readonly #closing = new Set<Promise<void>>();
-  readonly #listener: TCPSocketListener<Publisher>;
+  readonly #plain: TCPSocketListener<Publisher>;
+  #secure: TCPSocketListener<Publisher> | undefined;
   readonly #ticking: ReturnType<typeof setInterval>;
   readonly gate: FeedGate;
   readonly recordings: string;
@@ -49,18 +58,13 @@ export class RtmpPort implements PublisherOwner {
     this.recordings = options.recordings;
     this.space = options.space;
     this.limits = options.limits;
-    this.#listener = Bun.listen<Publisher>({
-      ...{ hostname: options.hostname, port: options.port },
-      socket: {
-        open: (socket) => this.#open(socket),
-        data: (socket, bytes) => socket.data?.received(bytes),
-        drain: (socket) => socket.data?.drained(),
-        end: (socket) => void socket.end(),
-        close: (socket) => this.#closed(socket.data),
-        // A close follows.
-        error: () => {},
-      },
-    });
+    this.#plain = this.#listen(options.port);
+    try {
+      if (options.secure !== undefined) this.#secure = this.#listen(options.secure.port, options.secure.certificate);
+    } catch (error) {
+      this.#plain.stop(true);
+      throw error;
+    }
     // A timer because only it can notice that nothing comes.
     this.#ticking = setInterval(() => {
       for (const publisher of [...this.#publishers]) publisher.checkTime();
@@ -69,7 +73,21 @@ export class RtmpPort implements PublisherOwner {
   }
 
   get port(): number {
-    return this.#listener.port;
+    return this.#plain.port;
+  }
+
+  get securePort(): number | undefined {
+    return this.#secure?.port;
+  }
+
+  /** New connections get this certificate; the present ones go on. One that is none throws, and the one before stays. */
+  renew(certificate: Certificate): void {
+    const listener = this.#secure;
+    if (listener === undefined) return;
+    // A certificate that is none shows on a port of its own, while the old listener is still there.
+    this.#listen(0, certificate).stop(true);
+    listener.stop(false);
+    this.#secure = this.#listen(listener.port, certificate);
   }
 
   get health(): FeedHealth[] {
@@ -99,10 +117,27 @@ export class RtmpPort implements PublisherOwner {
 
   /** Takes no new connections and ends the open ones; resolves when all recordings are whole. */
   async stop(): Promise<void> {
-    this.#listener.stop(false);
+    const listeners = [this.#plain, ...(this.#secure === undefined ? [] : [this.#secure])];
+    for (const listener of listeners) listener.stop(false);
     clearInterval(this.#ticking);
     await Promise.all([...[...this.#publishers].map((publisher) => publisher.stop("The server ends", "lost")), ...this.#closing]);
-    this.#listener.stop(true);
+    for (const listener of listeners) listener.stop(true);
+  }
+
+  #listen(port: number, tls?: Certificate): TCPSocketListener<Publisher> {
+    return Bun.listen<Publisher>({
+      ...{ hostname: this.#options.hostname, port },
+      ...(tls === undefined ? {} : { tls: { ...tls } }),
+      socket: {
+        open: (socket) => this.#open(socket),
+        data: (socket, bytes) => socket.data?.received(bytes),
+        drain: (socket) => socket.data?.drained(),
+        end: (socket) => void socket.end(),
+        close: (socket) => this.#closed(socket.data),
+        // A close follows.
+        error: () => {},
+      },
+    });
   }
 
   #open(socket: Socket<Publisher>): void {

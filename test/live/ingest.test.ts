@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { receiverCertificate, receiverKey } from "#harness/certificates";
 import { afterThisTest } from "#harness/cleanup";
 import { startEncoder } from "#harness/live/encoder";
 import { openStudio, type Studio } from "#harness/live/studio";
@@ -88,6 +89,18 @@ test("LIVE-9: after SIGKILL in the middle of a broadcast the recording is whole,
   // In an orderly end the feed is lost too, and the recording says that it is over.
   expect(await after.server.stop()).toBe(0);
   expect((await readRecording(recordings, "default", id))[1]?.hasEnded).toBe(true);
+});
+
+test("with a certificate, encoders send over TLS to secure_stream_url", async () => {
+  const folder = temporaryFolder();
+  const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
+  writeFileSync(cert, receiverCertificate);
+  writeFileSync(key, receiverKey);
+  const studio = await openStudio(dataFolder(), ["--tls-cert", cert, "--tls-key", key, "--rtmps-port", "0"]);
+  const { id, secure_stream_url } = await studio.create();
+  expect(secure_stream_url).toMatch(/^rtmps:\/\/127\.0\.0\.1:\d+\/live\//);
+  startEncoder(secure_stream_url as string);
+  expect(await studio.stateWhen(id, isSending)).toMatchObject({ state: "live" });
 });
 
 test("an ingest process that dies is started again on its port, and takes the streams again", async () => {

@@ -22,7 +22,8 @@ const bearer = "author";
 const ON_PAGE = "/v26.0/2001/live_videos";
 
 onEachDatabase("live videos", (database) => {
-  const open = (options = {}) => openPlaza({ database, world: studio, streaming: { rtmpPort: 1935, rtmpUrl: undefined }, ...options });
+  const open = (options = {}) =>
+    openPlaza({ database, world: studio, streaming: { rtmpPort: 1935, rtmpsPort: undefined, rtmpUrl: undefined }, ...options });
   const create = async (plaza: TestPlaza, body: Record<string, unknown> = {}): Promise<string> => {
     const { status, body: made } = await plaza.post(ON_PAGE, { bearer, body });
     expect({ status, message: made.error?.message }).toEqual({ status: 200, message: undefined });

@@ -76,6 +76,8 @@ export interface WorldParts {
 export interface Streaming {
   /** The ingest's port on the host of the request; undefined where an operator's media server takes the streams. */
   readonly rtmpPort: number | undefined;
+  /** With TLS. */
+  readonly rtmpsPort: number | undefined;
   /** The media server's address, to which a slash and the key are added. */
   readonly rtmpUrl: string | undefined;
 }

@@ -15,6 +15,7 @@ export interface Video {
   readonly id: string;
   readonly stream_key: string;
   readonly stream_url: string;
+  readonly secure_stream_url?: string;
 }
 
 export class Studio {

@@ -8,7 +8,7 @@ import { FeedRegistry } from "./feed-registry.ts";
 const scopes = ["pages_manage_posts", "pages_read_engagement"];
 const bearer = "author";
 const studio = { ...cafe, tokens: [...cafe.tokens, { token: bearer, type: "page", app: "1001", page: "2001", scopes }] };
-const streaming = { rtmpPort: 1940, rtmpUrl: undefined };
+const streaming = { rtmpPort: 1940, rtmpsPort: 1941, rtmpUrl: undefined };
 const SIZE = { width: 640, height: 360 };
 
 onEachDatabase("the feeds of an ingest process", (database) => {
@@ -129,18 +129,25 @@ onEachDatabase("the feeds of an ingest process", (database) => {
 
   test("D-115: the stream address is where encoders connect; without one there is none", async () => {
     const plaza = await open();
-    const { stream_url, stream_key } = await create(plaza);
-    expect(stream_url).toBe(`rtmp://plaza.test:1940/live/${stream_key}`);
-    const elsewhere = await openPlaza({ database, world: studio, streaming: { rtmpPort: undefined, rtmpUrl: "rtmps://media.example/in" } });
+    const made = await create(plaza);
+    expect(made).toMatchObject({
+      stream_url: `rtmp://plaza.test:1940/live/${made.stream_key}`,
+      secure_stream_url: `rtmps://plaza.test:1941/live/${made.stream_key}`,
+    });
+    const elsewhere = await openPlaza({
+      database,
+      world: studio,
+      streaming: { rtmpPort: undefined, rtmpsPort: undefined, rtmpUrl: "rtmps://media.example/in" },
+    });
     const there = await create(elsewhere);
     expect(there).toMatchObject({
       stream_url: `rtmps://media.example/in/${there.stream_key}`,
       secure_stream_url: `rtmps://media.example/in/${there.stream_key}`,
     });
     const nowhere = await openPlaza({ database, world: studio });
-    const made = await create(nowhere);
-    expect(Object.keys(made).sort()).toEqual(["id", "stream_key"]);
+    const alone = await create(nowhere);
+    expect(Object.keys(alone).sort()).toEqual(["id", "stream_key"]);
     // Nobody can send, so nobody is waited for.
-    expect(await stateOf(nowhere, made.id)).toMatchObject({ state: "live", next: null });
+    expect(await stateOf(nowhere, alone.id)).toMatchObject({ state: "live", next: null });
   });
 });

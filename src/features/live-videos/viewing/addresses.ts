@@ -12,12 +12,16 @@ export interface StreamAddress {
 
 /** `baseUrl` is that of the request or of `--public-url`; the encoder connects to the same host. */
 export function streamAddressOf({ streaming }: Pick<World, "streaming">, baseUrl: string, key: string): StreamAddress {
-  const { rtmpPort, rtmpUrl } = streaming ?? {};
-  const server = rtmpUrl ?? (rtmpPort === undefined ? undefined : `rtmp://${new URL(baseUrl).hostname}:${rtmpPort}/live`);
-  if (server === undefined) return { stream_key: key };
-  const stream_url = `${server}/${key}`;
+  const { rtmpPort, rtmpsPort, rtmpUrl } = streaming ?? {};
+  const on = (scheme: string, port: number) => `${scheme}://${new URL(baseUrl).hostname}:${port}/live`;
+  const server = rtmpUrl ?? (rtmpPort === undefined ? undefined : on("rtmp", rtmpPort));
   // A media server that speaks TLS is named so by its operator.
-  return { stream_url, ...(server.startsWith("rtmps:") ? { secure_stream_url: stream_url } : {}), stream_key: key };
+  const secure = rtmpsPort === undefined ? (rtmpUrl?.startsWith("rtmps:") === true ? rtmpUrl : undefined) : on("rtmps", rtmpsPort);
+  return {
+    ...(server === undefined ? {} : { stream_url: `${server}/${key}` }),
+    ...(secure === undefined ? {} : { secure_stream_url: `${secure}/${key}` }),
+    stream_key: key,
+  };
 }
 
 /** The page in the frame of `embed_html`, also for opening directly. */
