@@ -16,6 +16,11 @@ export type FeedEnding = "lost" | "no_audio" | "no_storage";
 export interface FeedHealth extends FeedName {
   readonly bits_per_second: number;
   readonly frames_per_second: number;
+  readonly audio_bits_per_second: number;
+  /** By how much the newest sound is behind the newest picture. */
+  readonly audio_behind_ms: number;
+  /** How often pictures were missing for `GAP_MS` or more, since the feed began. */
+  readonly gaps: number;
   /** Between the last two key frames; null before the second one. */
   readonly key_frame_ms: number | null;
   readonly width: number;

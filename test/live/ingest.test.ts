@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { receiverCertificate, receiverKey } from "#harness/certificates";
 import { afterThisTest } from "#harness/cleanup";
 import { startEncoder } from "#harness/live/encoder";
-import { openStudio, type Studio } from "#harness/live/studio";
+import { type LiveState, openStudio, type Studio } from "#harness/live/studio";
 import { temporaryFolder } from "#harness/server";
 import { readRecording } from "#recordings/read-recording";
 
@@ -89,6 +89,33 @@ test("LIVE-9: after SIGKILL in the middle of a broadcast the recording is whole,
   // In an orderly end the feed is lost too, and the recording says that it is over.
   expect(await after.server.stop()).toBe(0);
   expect((await readRecording(recordings, "default", id))[1]?.hasEnded).toBe(true);
+});
+
+test("the control API shows the health of a feed, also as server-sent events until the video is deleted", async () => {
+  const studio = await openStudio(dataFolder());
+  const { id, stream_url } = await studio.create();
+  const { control_url, control_key, base_url } = studio.server;
+  const headers = { authorization: `Bearer ${control_key}`, accept: "text/event-stream" };
+  const response = await fetch(`${control_url}/v1/worlds/default/live-videos/${id}/ingest`, { headers });
+  expect(response.headers.get("content-type")).toBe("text/event-stream");
+  startEncoder(stream_url, { size: "256x144" });
+  const states: LiveState[] = [];
+  let text = "";
+  for await (const part of response.body as ReadableStream<Uint8Array>) {
+    text += new TextDecoder().decode(part);
+    const events = text.split("\n\n");
+    text = events.pop() ?? "";
+    for (const event of events) if (event.startsWith("event: state\ndata: ")) states.push(JSON.parse(event.slice("event: state\ndata: ".length)));
+    // The first two key frames have come.
+    if (typeof states.at(-1)?.health?.key_frame_ms !== "number") continue;
+    await fetch(`${base_url}/v26.0/${id}`, { method: "DELETE", headers: { authorization: "Bearer author" } });
+  }
+  expect(states[0]).toMatchObject({ feed: { is_sending: false } });
+  expect(states[0]).not.toHaveProperty("health");
+  const { health } = states.findLast((state) => state.health !== undefined) as LiveState;
+  expect(health).toMatchObject({ width: 256, height: 144, key_frame_ms: 1000, gaps: 0 });
+  expect(health?.bits_per_second).toBeGreaterThan(20_000);
+  expect(health?.audio_bits_per_second).toBeGreaterThan(4_000);
 });
 
 test("with a certificate, encoders send over TLS to secure_stream_url", async () => {

@@ -3,6 +3,7 @@ import { type Static, type TSchema, Type } from "typebox";
 import { badRequest, conflict, notFound } from "#control-contract/errors";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { isNodeId, type NodeId } from "#kernel/ids";
+import { EVENT_STREAM, followState } from "./ingest/follow-state.ts";
 import {
   findRefusalToWatch,
   readLiveState,
@@ -24,6 +25,9 @@ const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()]);
 const health = Type.Object({
   bits_per_second: Type.Integer({ description: "averaged over 5 s" }),
   frames_per_second: Type.Number(),
+  audio_bits_per_second: Type.Integer({ description: "some 2,000 are silence" }),
+  audio_behind_ms: Type.Integer({ description: "by how much the newest sound is behind the newest picture" }),
+  gaps: Type.Integer({ description: "how often pictures were missing for 250 ms or more" }),
   key_frame_ms: Type.Unsafe({ ...orNull(Type.Integer()), description: "between the last two key frames" }),
   width: Type.Integer({ description: "pixels" }),
   height: Type.Integer({ description: "pixels" }),
@@ -73,7 +77,8 @@ async function readState(request: ControlRequest): Promise<unknown> {
   const id = idOf(request);
   const state = await readLiveState(request.world, id);
   if (state === undefined) throw missing(id);
-  return state;
+  if (request.header("accept")?.includes(EVENT_STREAM) !== true) return state;
+  return new Response(followState(request.world, id), { headers: { "content-type": EVENT_STREAM, "cache-control": "no-store" } });
 }
 
 const feedEvent = Type.Object(
@@ -156,8 +161,10 @@ export const liveVideoControlRoutes: readonly ControlRoute[] = [
     method: "GET",
     path: `${LIVE_VIDEO}/ingest`,
     operation: "readLiveState",
-    summary: "The live state of a video: its feed, its key, and what happens by itself next",
+    summary:
+      "The live state of a video: its feed, its key, and what happens by itself next; with Accept: text/event-stream, again whenever it changes, once a second at most",
     response: liveState,
+    streams: [EVENT_STREAM],
     errors: [404],
     handle: readState,
   },

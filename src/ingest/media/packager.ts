@@ -32,6 +32,8 @@ const KEY_FRAME_MS_MAX = 20_000;
 const SOUND_MS = 150;
 /** Without a first key frame. */
 const VIDEO_MISSING_MS_MAX = 10_000;
+/** Encoders that drop pictures leave gaps; the slowest usual rate is 10 a second. */
+const GAP_MS = 250;
 /** The last segment ends one frame after its last picture; 30 a second is usual. */
 const LAST_FRAME_MS = 33;
 
@@ -48,6 +50,8 @@ export class Packager {
   #segmentBeganMs = 0;
   #lastPictureMs = 0;
   #hasEnded = false;
+  /** How often pictures were missing for `GAP_MS` or more. */
+  gaps = 0;
   #waitingSound: { ms: number; frames: Uint8Array[] } | undefined;
 
   constructor(owner: PackagerOwner) {
@@ -79,7 +83,13 @@ export class Packager {
       ...{ isKey: tag.isKey, decodeMs, showMs: decodeMs + tag.compositionMs },
       units: tag.isKey ? [...config.parameterSets, ...units] : units,
     });
+    if (this.#lastPictureMs > 0 && decodeMs - this.#lastPictureMs >= GAP_MS) this.gaps++;
     this.#lastPictureMs = decodeMs;
+  }
+
+  /** By how much the newest sound is behind the newest picture. */
+  get audioBehindMs(): number {
+    return Math.max(0, this.#lastPictureMs - Math.max(this.#lastSoundMs ?? 0, this.#beganMs ?? 0));
   }
 
   /** Throws `MediaProblem`. */

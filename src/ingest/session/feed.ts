@@ -40,8 +40,9 @@ export class Feed {
   #hasEnded = false;
   #ending: FeedEnding | undefined;
   /** Of the ticks, newest last. */
-  readonly #ticks: { bytes: number; frames: number }[] = [];
+  readonly #ticks: { bytes: number; audioBytes: number; frames: number }[] = [];
   #bytes = 0;
+  #audioBytes = 0;
   #frames = 0;
   #keyFrameMs: number | null = null;
   #lastKeyFrame: number | undefined;
@@ -60,6 +61,7 @@ export class Feed {
     if (this.#hasEnded) return;
     this.#bytes += body.length;
     if (type === "audio") {
+      this.#audioBytes += body.length;
       this.#packager.addAudio(timestamp, body);
       return;
     }
@@ -78,8 +80,9 @@ export class Feed {
 
   /** Once a second. Throws `MediaProblem` where the publisher sends too much. */
   tick(): void {
-    this.#ticks.push({ bytes: this.#bytes, frames: this.#frames });
+    this.#ticks.push({ bytes: this.#bytes, audioBytes: this.#audioBytes, frames: this.#frames });
     this.#bytes = 0;
+    this.#audioBytes = 0;
     this.#frames = 0;
     if (this.#ticks.length > RATE_TICKS) this.#ticks.shift();
     const { bitsPerSecondMax } = this.#options.limits;
@@ -89,12 +92,16 @@ export class Feed {
 
   /** Undefined: it has not begun. */
   get health(): FeedHealth | undefined {
-    if (this.#admission === undefined || this.#config === undefined || this.#hasEnded) return undefined;
+    // Before the first second is over there is no rate.
+    if (this.#admission === undefined || this.#config === undefined || this.#hasEnded || this.#ticks.length === 0) return undefined;
     const { width, height } = this.#config;
     return {
       ...this.#admission.feed,
       bits_per_second: Math.round(this.#rateOf("bytes") * 8),
       frames_per_second: Math.round(this.#rateOf("frames") * 10) / 10,
+      audio_bits_per_second: Math.round(this.#rateOf("audioBytes") * 8),
+      audio_behind_ms: this.#packager.audioBehindMs,
+      gaps: this.#packager.gaps,
       key_frame_ms: this.#keyFrameMs,
       ...{ width, height },
     };
@@ -114,7 +121,7 @@ export class Feed {
     await this.#recording?.end();
   }
 
-  #rateOf(what: "bytes" | "frames"): number {
+  #rateOf(what: "bytes" | "audioBytes" | "frames"): number {
     return this.#ticks.reduce((sum, tick) => sum + tick[what], 0) / Math.max(1, this.#ticks.length);
   }
 

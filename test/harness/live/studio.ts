@@ -64,6 +64,11 @@ export interface LiveState {
   readonly feed: { readonly is_sending: boolean; readonly session: number };
   readonly next: { readonly event: string; readonly time: number } | null;
   readonly end_reason?: string;
+  readonly health?: {
+    readonly bits_per_second: number;
+    readonly audio_bits_per_second: number;
+    readonly key_frame_ms: number | null;
+  };
 }
 
 /** `data` has the world already, or gets it. */

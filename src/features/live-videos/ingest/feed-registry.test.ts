@@ -4,12 +4,28 @@ import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
 import { readLiveState } from "../lifecycle/control-transitions.ts";
 import { FeedRegistry } from "./feed-registry.ts";
+import { warningsOf } from "./health.ts";
 
 const scopes = ["pages_manage_posts", "pages_read_engagement"];
 const bearer = "author";
 const studio = { ...cafe, tokens: [...cafe.tokens, { token: bearer, type: "page", app: "1001", page: "2001", scopes }] };
 const streaming = { rtmpPort: 1940, rtmpsPort: 1941, rtmpUrl: undefined };
+const RATES = { bits_per_second: 900_000, audio_bits_per_second: 64_000, audio_behind_ms: 20, gaps: 0 };
 const SIZE = { width: 640, height: 360 };
+
+test("the warnings of a feed say what to change at the encoder", () => {
+  const good = { video: "1", session: 1, ...RATES, frames_per_second: 25, key_frame_ms: 2000, ...SIZE };
+  expect(warningsOf(good)).toEqual([]);
+  expect(warningsOf({ ...good, key_frame_ms: null })).toEqual([]);
+  expect(warningsOf({ ...good, audio_bits_per_second: 2000, gaps: 1 })).toEqual([
+    "the sound is silent or almost so: check the audio source",
+    "pictures were missing once: lower the bit rate, or use a better network",
+  ]);
+  expect(warningsOf({ ...good, audio_bits_per_second: 0, audio_behind_ms: 4200, gaps: 3 })).toEqual([
+    "no sound for 4 s: after 10 s the stream ends; check the audio source",
+    "pictures were missing 3 times: lower the bit rate, or use a better network",
+  ]);
+});
 
 onEachDatabase("the feeds of an ingest process", (database) => {
   const open = () => openPlaza({ database, world: studio, streaming });
@@ -20,7 +36,7 @@ onEachDatabase("the feeds of an ingest process", (database) => {
     plaza.time.realMs += seconds * 1000;
     await plaza.world.work.runDue();
   };
-  const healthy = (video: string, session: number) => ({ video, session, bits_per_second: 1, frames_per_second: 25, key_frame_ms: 8000, ...SIZE });
+  const healthy = (video: string, session: number) => ({ video, session, ...RATES, frames_per_second: 25, key_frame_ms: 8000, ...SIZE });
 
   test("LIVE-9: a feed runs from its first key frame until it is lost, and its size is the player's", async () => {
     const plaza = await open();
