@@ -124,9 +124,8 @@ export class PublisherSession {
     else if (type === MessageType.Video) this.#owner.media("video", timestamp, body);
     else if (type === MessageType.Data || type === MessageType.DataAmf3) {
       const values = readAmf(type === MessageType.DataAmf3 ? body.subarray(1) : body);
-      const [name, event, metadata] = values[0] === "@setDataFrame" ? values : [undefined, ...values];
+      const [event, metadata] = values[0] === "@setDataFrame" ? values.slice(1) : values;
       if (event === "onMetaData" && isObject(metadata)) this.#owner.metadata(metadata);
-      else if (name !== undefined && !isObject(metadata)) throw new RtmpProblem("the metadata is no object");
     }
   }
 

@@ -46,7 +46,8 @@ export async function openPlayer(world: World, id: string, viewer: Viewer): Prom
 export async function readPlaylist(world: World, id: string, sealed: string, viewer: Viewer): Promise<{ playlist: string } | PlaybackRefusal> {
   const row = await findWithTicket(world, id, sealed, viewer);
   if (typeof row === "string") return row;
-  const sessions = await readRecording(world.recordings as string, world.name, id);
+  if (world.recordings === undefined) return "starting";
+  const sessions = await readRecording(world.recordings, world.name, id);
   const playlist = playlistOf(sessions, { fromRealMs: row.published_real_ms, hasEnded: !isLive(row.state) && isWritten(world, sessions) });
   return playlist === undefined ? "starting" : { playlist };
 }
@@ -60,16 +61,16 @@ export async function findSegment(
   viewer: Viewer,
 ): Promise<{ path: string } | PlaybackRefusal> {
   const [, session, number] = /^(\d{1,15})\/(\d{1,9})\.ts$/.exec(name) ?? [];
-  if (session === undefined) return "missing";
+  if (session === undefined || world.recordings === undefined) return "missing";
   const row = await findWithTicket(world, id, sealed, viewer);
   if (typeof row === "string") return row;
-  return { path: join(sessionFolder(world.recordings as string, world.name, id, Number(session)), segmentFile(Number(number))) };
+  return { path: join(sessionFolder(world.recordings, world.name, id, Number(session)), segmentFile(Number(number))) };
 }
 
 async function findShown(world: World, id: string, viewer: Viewer): Promise<LiveVideoRow | PlaybackRefusal> {
   const row = isNodeId(id) ? await findVideoById(world.database.reader, nodeId(id)) : undefined;
   // LIVE-5: the player exists once embedding was enabled.
-  if (row === undefined || row.embeddable === 0 || world.recordings === undefined) return "missing";
+  if (row === undefined || row.embeddable === 0) return "missing";
   const refusal = refusalToWatch(row, viewer, world.clock.nowMs());
   if (refusal === "not_shown" || refusal === "not_published") return "missing";
   return refusal ?? row;
