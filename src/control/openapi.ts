@@ -6,6 +6,8 @@ import type { ControlRoute } from "#control-contract/route";
 import type { WorldSection } from "#graph/contract/feature";
 import { READ_AS } from "#graph/schema/schema-node";
 import { hasIdentity } from "#graph/worlds/file/import-export";
+import { ownSchemas } from "#graph/worlds/settings";
+import { tokenEntry } from "#graph/worlds/tokens";
 
 const errorSchema = Type.Object({
   error: Type.Object({
@@ -54,9 +56,22 @@ export function openapiOf(routes: readonly ControlRoute[], sections: readonly Wo
     paths,
     components: {
       securitySchemes: { controlKey: { type: "http", scheme: "bearer" } },
-      schemas: { Error: errorSchema, ...Object.fromEntries(sections.map((section) => [section.key, publicSchema(section.entry)])) },
+      schemas: {
+        Error: errorSchema,
+        world_file: worldFileSchema(sections),
+        ...Object.fromEntries(Object.entries(ownSchemas).map(([key, schema]) => [key, publicSchema(schema)])),
+        ...Object.fromEntries(sections.map((section) => [section.key, publicSchema(section.entry)])),
+      },
     },
   };
+}
+
+/** What an import reads: the world's own keys, and a list for each kind of entry. */
+function worldFileSchema(sections: readonly WorldSection[]): unknown {
+  const own = Object.keys(ownSchemas).map((key) => [key, entryRef(key)]);
+  const lists = sections.map(({ key }) => [key, { type: "array", items: entryRef(key) }]);
+  const tokens = { type: "array", items: publicSchema(tokenEntry) };
+  return { type: "object", properties: { ...Object.fromEntries([...own, ...lists]), tokens }, additionalProperties: false };
 }
 
 function operationOf(route: ControlRoute, key: string | undefined, path: string): Record<string, unknown> {
@@ -92,8 +107,7 @@ function responseOf({ response }: ControlRoute, key: string | undefined): unknow
 
 function bodyOf({ body, method }: ControlRoute, key: string | undefined): unknown {
   if (body === undefined) return undefined;
-  const anyText = { schema: { type: "string" } };
-  if (body === "text") return { content: { "application/yaml": anyText, "application/json": { schema: { type: "object" } } } };
+  if (body === "text") return { content: { "application/yaml": { schema: entryRef("world_file") }, ...json(entryRef("world_file")).content } };
   if (body === "file") return { content: fileContent };
   if (body !== "entry") return json(publicSchema(body));
   // A change names only what changes, and null takes a key back.

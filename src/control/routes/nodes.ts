@@ -4,6 +4,7 @@ import { badRequest, conflict, notFound, unprocessable } from "#control-contract
 import { pageQuery, respondWithList } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import type { WorldEntry, WorldSection } from "#graph/contract/feature";
+import { requireMigrations } from "#graph/versions/calendar";
 import { entryReader } from "#graph/worlds/file/entry-reader";
 import { checkReferences, hasIdentity, identityOf, sectionsOf } from "#graph/worlds/file/import-export";
 import { WorldProblem } from "#graph/worlds/file/schema-words";
@@ -22,9 +23,10 @@ function sectionOf({ deps, path }: ControlRequest): WorldSection {
 const isMap = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** A missing or wrong reference is 422; a malformed entry is 400. */
-async function requireReferences(tx: Transaction, section: WorldSection, entry: WorldEntry): Promise<void> {
+async function requireReferences(tx: Transaction, section: WorldSection, entry: WorldEntry, world: OpenWorld): Promise<void> {
   try {
     await checkReferences(tx, section.references(entry), "");
+    requireMigrations(section.migrationNames?.(entry) ?? [], "migrations", world.calendar);
   } catch (error) {
     throw error instanceof WorldProblem ? unprocessable(error.message, error.path) : error;
   }
@@ -49,7 +51,7 @@ async function createNode(request: ControlRequest): Promise<unknown> {
     const entry = entryReader(section.entry)(given) as WorldEntry;
     const id = identityOf(section, entry);
     if (!(await section.insert(tx, entry, world))) throw conflict(`${id} is taken`, section.identity?.[0] ?? "id");
-    await requireReferences(tx, section, entry);
+    await requireReferences(tx, section, entry, world);
     return (await section.find(tx, id, world)) ?? entry;
   });
 }
@@ -83,7 +85,7 @@ function updateNode(request: ControlRequest): Promise<unknown> {
     const entry = entryReader(section.entry)({ ...stored, ...body }) as WorldEntry;
     if (identityOf(section, entry) !== identityOf(section, stored)) throw badRequest("an id cannot be changed", section.identity?.[0] ?? "id");
     await section.replace(tx, entry, world);
-    await requireReferences(tx, section, entry);
+    await requireReferences(tx, section, entry, world);
     return section.find(tx, id, world);
   });
 }

@@ -48,6 +48,33 @@ onEachDatabase("retention of app events", (database) => {
     expect(rows.map(({ call, event_id }) => ({ call, event_id }))).toEqual([{ call: 3, event_id: "after" }]);
   });
 
+  test("D-74: ids are one device until the last request that names them together is deleted", async () => {
+    const plaza = await openPlaza({ database, world });
+    await saveRetentionDays(plaza.world, 10);
+    const cookie = "x".repeat(22);
+    const buy = (ids: object) =>
+      plaza.post("/v26.0/1001/activities", {
+        bearer: "1001|s",
+        headers: { "x-forwarded-for": "1.2.3.4" },
+        body: { event: "CUSTOM_APP_EVENTS", ...ids, custom_events: [{ _eventName: "buy" }] },
+      });
+    const rowsOf = async () =>
+      (await plaza.get("/v26.0/1001/app_attribution", { bearer: "1001|s", query: { attribution: cookie } })).body.data.length;
+    await recordTouch(plaza.world, "click", { ad: "8501", advertiser_id: "a", time: NOW });
+    await buy({ advertiser_id: "a", attribution: cookie });
+    await advance(plaza, 6);
+    await buy({ advertiser_id: "a", attribution: cookie });
+    await advance(plaza, 1);
+    await buy({ attribution: cookie });
+    expect(await rowsOf()).toBe(3);
+    await advance(plaza, 4);
+    expect(await rowsOf()).toBe(2);
+    // Only the cookie's own request is left, and nothing says whose it is.
+    await advance(plaza, 6);
+    expect(await idsOf(plaza)).toEqual([null]);
+    expect(await rowsOf()).toBe(0);
+  });
+
   test("D-71: a key lives for 48 hours after arrival and event time, also where raw events are kept for a day only", async () => {
     const plaza = await openPlaza({ database, world });
     await saveRetentionDays(plaza.world, 1);

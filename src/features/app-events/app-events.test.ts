@@ -129,6 +129,18 @@ onEachDatabase("app events", (database) => {
     expect((await namesOf(plaza)).size).toBe(0);
   });
 
+  test("I1-30: of installs at the same moment one counts for each device, and each app counts its own", async () => {
+    const plaza = await open();
+    const cookie = "a".repeat(22);
+    const devices = [{ advertiser_id: "x" }, { advertiser_id: "x", attribution: cookie }];
+    const other = (device: Record<string, unknown>) =>
+      plaza.post("/v26.0/1002/activities", { bearer: "1002|small", headers: from, body: { event: "MOBILE_APP_INSTALL", ...device } });
+    const sent = Array.from({ length: 10 }, () => devices).flat();
+    const responses = await Promise.all(sent.flatMap((device) => [install(plaza, device), other(device)]));
+    for (const { body } of responses) expect(body).toEqual({ success: true });
+    for (const app of [SHOP, nodeId("1002")]) expect((await logOf(plaza, app)).map(({ advertiser_id }) => advertiser_id)).toEqual(["x"]);
+  });
+
   test("LIM-1, D-72: 50 concurrent requests with a new name each fill the limit exactly", async () => {
     const plaza = await open({ apps: [{ id: "1001", name: "Shop", secret: "s3cret", event_name_limit: 20 }] });
     const responses = await Promise.all(Array.from({ length: 50 }, (_, i) => report(plaza, [{ _eventName: `name ${i}` }])));

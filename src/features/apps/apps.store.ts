@@ -3,6 +3,7 @@ import { appFact } from "#auth/tokens";
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
+import { allWithIds } from "#storage/id-lists";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, type Sql, sql } from "#storage/sql";
 
@@ -48,6 +49,14 @@ export async function findApp(reader: Reader, id: string): Promise<AppFacts | un
 }
 
 export const findAppRow = (reader: Reader, id: string): Promise<AppRow | undefined> => reader.get<AppRow>(selectApps(id, id));
+
+const appNames = sql`SELECT CAST(a.id AS TEXT) AS id, a.name FROM apps a WHERE a.id > 0`;
+
+/** By id, of those that exist. */
+export async function findAppNames(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const rows = await allWithIds<Pick<AppRow, "id" | "name">>(reader, appNames, "a.id", ids);
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
 
 const byId = { columns: ["a.id"], direction: "ascending", keyOf: (row: AppRow) => [row.id] } as const;
 

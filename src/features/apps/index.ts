@@ -6,7 +6,7 @@ import { serveWrite } from "#graph/contract/operation";
 import { appNode, readApp, updateApp } from "./apps.contract.ts";
 import { handleUpdateApp } from "./apps.handlers.ts";
 import { appMigrations } from "./apps.migrations.ts";
-import { type AppRow, deleteRolesOfPerson, findApp, findAppRow, recordMarketingUse, rolesOf } from "./apps.store.ts";
+import { type AppRow, deleteRolesOfPerson, findApp, findAppNames, findAppRow, recordMarketingUse, rolesOf } from "./apps.store.ts";
 import { appSection } from "./apps.world.ts";
 
 export const apps = defineFeature({
@@ -24,7 +24,7 @@ export const apps = defineFeature({
   onOwnerDeleted: deleteRolesOfPerson,
   needs: ["webhook_subscription", "webhook_subscription_writes"],
   ports: () => ({
-    app: { findFacts: findApp, rolesOf },
+    app: { findFacts: findApp, findNames: findAppNames, rolesOf },
     app_writes: { recordMarketingUse },
   }),
 });

@@ -30,7 +30,7 @@ import {
 import { liveVideoMigrations } from "./live-videos.migrations.ts";
 import { liveMap, liveVideo, liveVideoReading } from "./live-videos.policies.ts";
 import "./live-videos.ports.ts";
-import { deleteVideosOfPage, findVideo, forgetPlace, type LiveVideoRow, listCrosspostedPages, listReadingPages } from "./live-videos.store.ts";
+import { deleteVideosOfPage, findVideo, forgetPlace, isShown, type LiveVideoRow, listPagesOfVideos, listReadingPages } from "./live-videos.store.ts";
 import { liveVideoWebhook } from "./live-videos.webhooks.ts";
 import { liveVideoSection } from "./live-videos.world.ts";
 
@@ -74,7 +74,7 @@ export const liveVideos = defineFeature({
   worldSections: [liveVideoSection, commentSection, reactionSection],
   needs: ["page", "page_role", "place"],
   ports: () => ({
-    live_video: { crosspostedPages: listCrosspostedPages, readingPages: listReadingPages },
+    live_video: { isShown, crosspostedPages: listPagesOfVideos, readingPages: listReadingPages },
   }),
   async onOwnerDeleted(tx, owner, world) {
     for (const id of await deleteVideosOfPage(tx, owner)) await dropRecording(tx, world, id);

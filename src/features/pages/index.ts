@@ -3,7 +3,7 @@
 import { defineFeature } from "#graph/contract/feature";
 import { pageMigrations } from "./pages.migrations.ts";
 import { pageMessaging } from "./pages.policies.ts";
-import { deleteRolesOfUser, findPage, findRole, hasPerson } from "./pages.store.ts";
+import { deleteRolesOfUser, findPage, findPageNames, findRole, hasPerson } from "./pages.store.ts";
 import "./pages.ports.ts";
 import { pageSection } from "./pages.world.ts";
 
@@ -20,6 +20,6 @@ export const pages = defineFeature({
   needs: ["label_writes", "webhook_subscription", "webhook_subscription_writes"],
   ports: () => ({
     page_role: { findRole },
-    page: { hasPerson, findName: async (reader, page) => (await findPage(reader, page))?.name },
+    page: { hasPerson, findName: async (reader, page) => (await findPage(reader, page))?.name, findNames: findPageNames },
   }),
 });

@@ -37,6 +37,8 @@ export interface WorldSection {
   mintId?(tx: Transaction, world: World): Promise<string>;
   /** The ids that must exist, be of their types and belong to their owner once everything is loaded. */
   references(entry: WorldEntry): readonly Reference[];
+  /** The names that the entry has under `migrations`: the world's calendar must know them (D-82). */
+  migrationNames?(entry: WorldEntry): readonly string[];
   /** Inserts; returns false when the identity is taken. Called inside one transaction for a whole file. */
   insert(tx: Transaction, entry: WorldEntry, world: World): Promise<boolean>;
   find(reader: Reader, id: string, world: World): Promise<WorldEntry | undefined>;

@@ -14,9 +14,10 @@ declare module "#kernel/ports" {
   }
 }
 
-/** Of auth, of the pipeline, and of the webhook engine (`webhooks/ports.ts`). */
+/** Of auth, of the pipeline, of the webhook engine (`webhooks/ports.ts`), and of example events. */
 export const portsOfServer: readonly PortName[] = [
   ...(["app", "page_role"] as const),
   "app_writes",
   ...(["webhook_app", "webhook_override", "page_subscribers", "social_subscribers", "chatapp_business_account_subscribers"] as const),
+  "social_account",
 ];

@@ -6,7 +6,7 @@ import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { eitherWay } from "#storage/outcomes";
 import { append, type Row, type Sql, sql } from "#storage/sql";
-import { comparableIdentity } from "../intake/parse-request.ts";
+import { comparableIdentity, isDevice } from "../intake/identities.ts";
 import { inLists } from "../log/rows.store.ts";
 import type { Ad, Touch } from "./rule.ts";
 
@@ -100,8 +100,6 @@ interface TouchRow extends AdRow {
 export interface StoredTouch extends Touch {
   readonly identities: readonly string[];
 }
-
-export const isDevice = (identity: string): boolean => identity.startsWith("device:") || identity.startsWith("cookie:");
 
 function touchOf({ touch, kind, time, identities, ...row }: TouchRow): StoredTouch {
   // Older programs stored UUIDs as they were sent.

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
+import type { Row, Sql } from "#storage/sql";
 import { reportOf } from "./report.handlers.ts";
 import { recordTouch, type TouchInput } from "./touches.ts";
 
@@ -78,6 +79,61 @@ onEachDatabase("attribution", (database) => {
     expect(await ask(plaza, { advertiser_id: "a", event: "MOBILE_APP_INSTALL" })).toHaveLength(1);
     const report = await reportOf(plaza.world, SHOP, 0, NOW);
     expect(report.map(({ click_through }) => click_through)).toEqual([1, 3_100]);
+  });
+
+  test("D-74: a page of a device with many events reads as many rows as one with few", async () => {
+    const plaza = await open();
+    const send = async (id: string, requests: number, events: number) => {
+      const ids = { advertiser_id: id, attribution: id.repeat(22) };
+      await click(plaza, ids);
+      await install(plaza, ids);
+      for (let i = 0; i < requests; i++) {
+        const custom_events = Array.from({ length: events }, () => ({ _eventName: "buy" }));
+        await post(plaza, { event: "CUSTOM_APP_EVENTS", ...ids, ud: { em: sha256(id) }, custom_events });
+      }
+    };
+    await send("a", 1, 9);
+    await send("b", 60, 50);
+    await send("c", 400, 1);
+    const { reader } = plaza.world.database;
+    const all = reader.all.bind(reader);
+    let rows = 0;
+    reader.all = async <R extends Row>(statement: Sql): Promise<R[]> => {
+      const found = await all<R>(statement);
+      rows += found.length;
+      return found;
+    };
+    const rowsRead = async (query: Record<string, unknown>, count: number) => {
+      rows = 0;
+      expect(await ask(plaza, query)).toHaveLength(count);
+      return rows;
+    };
+    // On PostgreSQL the entries of the index are rows too: 16 for each id.
+    const entries = database === "postgres" ? 2 * 16 : 0;
+    for (const query of [{ limit: 10 }, { event: "MOBILE_APP_INSTALL" }]) {
+      const count = "limit" in query ? 10 : 1;
+      const few = await rowsRead({ advertiser_id: "a", ...query }, count);
+      expect(await rowsRead({ advertiser_id: "b", ...query }, count)).toBeLessThanOrEqual(few + 2 + entries);
+      expect(await rowsRead({ attribution: "c".repeat(22), ...query }, count)).toBeLessThanOrEqual(few + 2 + entries);
+    }
+  });
+
+  test("D-31: a page beyond an end is empty and links back to the rows at that end", async () => {
+    const plaza = await open();
+    await click(plaza, { advertiser_id: "a" });
+    for (const time of [NOW - 2, NOW - 1]) await buy(plaza, time);
+    const page = async (query: Record<string, unknown>) =>
+      (await plaza.get("/v26.0/1001/app_attribution", { bearer: "1001|s", query: { advertiser_id: "a", ...query } })).body;
+    const { data, paging } = await page({});
+    for (const [end, link] of [
+      ["after", "previous"],
+      ["before", "next"],
+    ] as const) {
+      const beyond = await page({ [end]: paging.cursors[end] });
+      expect(beyond).toEqual({ data: [], paging: { cursors: {}, [link]: expect.any(String) } });
+      const back = new URL(beyond.paging[link]).searchParams;
+      expect((await page(Object.fromEntries(back))).data).toEqual(data);
+    }
   });
 
   test("ATTR-1, ATTR-4 to ATTR-6: with consider_views an install without a click is attributed to a view", async () => {

@@ -6,10 +6,11 @@ import { invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import type { EventKind, listAttribution } from "../app-events.contract.ts";
-import { deviceIdentities, readCookie, requireKind } from "../intake/parse-request.ts";
+import { deviceIdentities } from "../intake/identities.ts";
+import { readCookie, requireKind } from "../intake/parse-request.ts";
 import type { AttributedRow } from "./attributed-row.ts";
 import { type DeviceEvent, type EventPlace, eventsOf, findDevice } from "./devices.ts";
-import { type Attribution, attribute, clicksAlone, clicksAndViews } from "./rule.ts";
+import { type Attribution, attribute, clicksAlone, clicksAndViews, isClaimable, type Model, type Touch } from "./rule.ts";
 
 export interface AttributionQuery {
   readonly advertiser_id: string | undefined;
@@ -34,29 +35,30 @@ interface Attributed {
 
 /** One page, newest event first; events that are attributed to no ad are left out. */
 export async function attributionOf(world: World, app: NodeId, input: AttributionQuery, page: PageRequest): Promise<ListPage<AttributedRow>> {
-  const device = await findDevice(world, app, deviceIdentities(input));
-  if (device.touches.length === 0) return { rows: [], hasPrevious: false, hasNext: false };
+  const { ids, touches } = await findDevice(world, app, deviceIdentities(input));
   const model = input.considersViews ? clicksAndViews : clicksAlone;
+  const times = timesOf(touches, app, model);
+  if (times === undefined) return { rows: [], hasPrevious: false, hasNext: false };
   const search = async (isBackward: boolean, from: EventPlace | undefined, limit: number): Promise<Attributed[]> => {
     const rows: Attributed[] = [];
-    for await (const events of eventsOf(world, app, device.ids, isBackward, from)) {
-      for (const event of events) {
-        if (input.event !== undefined && event.kind !== input.event) continue;
-        const found = attribute(event, device.ids, device.touches, app, model);
-        if (found !== undefined && rows.push({ row: rowOf(event, found), place: event.place }) >= limit) return rows;
-      }
+    for await (const event of eventsOf(world, app, { ids, kind: input.event, isBackward, from, times, count: limit })) {
+      const found = attribute(event, ids, touches, app, model);
+      if (found !== undefined && rows.push({ row: rowOf(event, found), place: event.place }) >= limit) break;
     }
     return rows;
   };
   const isBackward = page.before !== undefined;
-  const key = page.before ?? page.after;
+  const key = placeOf(page.before ?? page.after);
   // One extra row shows whether more rows follow, one on the other side whether rows precede.
-  const found = await search(isBackward, key === undefined ? undefined : placeOf(key), page.limit + 1);
+  const found = await search(isBackward, page.isInclusive === true ? including(key, isBackward) : key, page.limit + 1);
   const hasMore = found.length > page.limit;
   if (hasMore) found.length = page.limit;
   if (isBackward) found.reverse();
   const [first, last] = [found[0], found[found.length - 1]];
-  if (first === undefined || last === undefined) return { rows: [], hasPrevious: false, hasNext: false };
+  if (first === undefined || last === undefined) {
+    const hasBack = key !== undefined && (await search(!isBackward, including(key, !isBackward), 1)).length > 0;
+    return { rows: [], hasPrevious: hasBack && !isBackward, hasNext: hasBack && isBackward };
+  }
   const hasNear = key !== undefined && (await search(!isBackward, isBackward ? last.place : first.place, 1)).length > 0;
   return {
     rows: found.map(({ row }) => row),
@@ -67,7 +69,18 @@ export async function attributionOf(world: World, app: NodeId, input: Attributio
   };
 }
 
-const placeOf = (key: readonly string[]): EventPlace => [Number(key[0]), Number(key[1])];
+/** The times of events that a touch may claim; undefined if there is no such touch. */
+function timesOf(touches: readonly Touch[], app: NodeId, { click_seconds, view_seconds }: Model): { first: number; last: number } | undefined {
+  let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const { ad, time } of touches) if (isClaimable(ad, app)) [first, last] = [Math.min(first, time), Math.max(last, time)];
+  return last < first ? undefined : { first, last: last + Math.max(click_seconds, view_seconds) };
+}
+
+const placeOf = (key: readonly string[] | undefined): EventPlace | undefined => key && [Number(key[0]), Number(key[1])];
+
+/** The place before this one in the direction, so that the search includes it. */
+const including = (place: EventPlace | undefined, isBackward: boolean): EventPlace | undefined =>
+  place && [place[0], place[1] + (isBackward ? -1 : 1)];
 
 function rowOf({ kind, name, time }: DeviceEvent, { touch, cross_campaign, cross_device }: Attribution): AttributedRow {
   const isClick = touch.kind === "click";

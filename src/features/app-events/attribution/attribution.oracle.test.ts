@@ -8,7 +8,7 @@ import { recordTouch } from "./touches.ts";
 
 const NOW = 1_795_000_000;
 const DAY = 86_400;
-const SHOP = nodeId("1001");
+const APPS = ["1001", "1002"] as const;
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 const PHONE = "1b671a64-40d5-491e-99b0-da01ff1f3341";
 const COOKIE = "2c782b75-51e6-4a2f-8ac1-eb1200204452";
@@ -16,8 +16,8 @@ const NO_ID = "00000000-0000-0000-0000-000000000000";
 
 const world = {
   clock: { now: NOW, frozen: true },
-  apps: [{ id: "1001", name: "Shop", secret: "s" }],
-  ads: [{ id: "8501", app: "1001", campaign_id: "9501", objective: "APP_INSTALLS" }],
+  apps: APPS.map((id) => ({ id, name: "Shop", secret: "s" })),
+  ads: APPS.map((app, at) => ({ id: `850${at + 1}`, app, campaign_id: "9501", objective: "APP_INSTALLS" })),
 };
 
 /** What a request or a click names, as sent. */
@@ -27,9 +27,17 @@ const names = fc.record({
   em: fc.constantFrom(undefined, undefined, sha256("p"), sha256("p").toUpperCase(), sha256("q")),
 });
 const at = fc.integer({ min: NOW - 40 * DAY, max: NOW });
+/** Of a click, the app whose ad it is on. */
+const app = fc.constantFrom(...APPS);
 const step = fc.oneof(
-  fc.record({ kind: fc.constant("click" as const), names, time: at }),
-  fc.record({ kind: fc.constant("events" as const), names, times: fc.array(at, { minLength: 1, maxLength: 4 }), tracked: fc.constantFrom(0, 1, 1) }),
+  fc.record({ kind: fc.constant("click" as const), app, names, time: at }),
+  fc.record({
+    kind: fc.constant("events" as const),
+    app,
+    names,
+    times: fc.array(at, { minLength: 1, maxLength: 12 }),
+    tracked: fc.constantFrom(0, 1, 1),
+  }),
 );
 type Names = typeof names extends fc.Arbitrary<infer N> ? N : never;
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
@@ -52,14 +60,21 @@ function deviceOf(steps: readonly Step[], wanted: readonly string[]): string[] {
   return [...ids].sort();
 }
 
-function rowsOf(steps: readonly Step[], wanted: string, days: number, isReport: boolean): Row[] {
+/** Clicks on the ads of all apps tell what belongs together, but requests only for their own app. */
+const stepsOf = (steps: readonly Step[], app: string): Step[] => steps.filter((one) => one.kind === "click" || one.app === app);
+
+function rowsOf(steps: readonly Step[], app: string, wanted: string, days: number, isReport: boolean): Row[] {
   const device = deviceOf(steps, [wanted]);
   const linking = steps.filter((one) => one.kind === "click" || one.tracked === 1);
   const persons = linking.filter((one) => idsOf(one.names).some((id) => device.includes(id))).flatMap(({ names: { em } }) => em?.toLowerCase() ?? []);
   const linked = linking.filter(({ names: { em } }) => em !== undefined && persons.includes(em.toLowerCase())).flatMap((one) => idsOf(one.names));
   const reached = [...device, ...deviceOf(steps, linked)];
   const clicks = steps.flatMap((one) =>
-    one.kind === "click" && (idsOf(one.names).some((id) => reached.includes(id)) || persons.includes(one.names.em?.toLowerCase() ?? "")) ? [one] : [],
+    one.kind === "click" &&
+    one.app === app &&
+    (idsOf(one.names).some((id) => reached.includes(id)) || persons.includes(one.names.em?.toLowerCase() ?? ""))
+      ? [one]
+      : [],
   );
   return steps.flatMap((one) => {
     if (one.kind === "click" || !idsOf(one.names).some((id) => device.includes(id)) || (one.tracked === 0 && !isReport)) return [];
@@ -80,42 +95,62 @@ async function play(plaza: TestPlaza, steps: readonly Step[]): Promise<void> {
   for (const one of steps) {
     const { em, ...ids } = one.names;
     const ud = em === undefined ? {} : { ud: { em } };
-    if (one.kind === "click") await recordTouch(plaza.world, "click", { ad: "8501", time: one.time, ...ids, ...ud });
+    if (one.kind === "click") await recordTouch(plaza.world, "click", { ad: `850${APPS.indexOf(one.app) + 1}`, time: one.time, ...ids, ...ud });
     else {
       const custom_events = one.times.map((_logTime) => ({ _eventName: "buy", _logTime }));
       const body = { event: "CUSTOM_APP_EVENTS", custom_events, advertiser_tracking_enabled: one.tracked, ...ids, ...ud };
-      const { status } = await plaza.post("/v26.0/1001/activities", { bearer: "1001|s", headers: { "x-forwarded-for": "1.2.3.4" }, body });
+      const { status } = await plaza.post(`/v26.0/${one.app}/activities`, {
+        bearer: `${one.app}|s`,
+        headers: { "x-forwarded-for": "1.2.3.4" },
+        body,
+      });
       expect(status).toBe(200);
     }
   }
 }
 
+type Paging = { cursors: { before: string; after: string }; next?: string; previous?: string };
+
+/** All rows, by pages; the pages on the way back are those of the way there. */
+async function readPages(plaza: TestPlaza, app: string, query: Record<string, unknown>): Promise<Row[]> {
+  const page = async (cursor: object) => {
+    const { body } = await plaza.get(`/v26.0/${app}/app_attribution`, { bearer: `${app}|s`, query: { ...query, ...cursor } });
+    return body as { data: Row[]; paging: Paging };
+  };
+  const pages = [await page({})];
+  for (let last = pages[0]; last?.paging.next !== undefined; pages.push(last)) last = await page({ after: last.paging.cursors.after });
+  for (let i = pages.length - 1; i > 0; i--)
+    expect((await page({ before: pages[i]?.paging.cursors.before })).data).toEqual(pages[i - 1]?.data as Row[]);
+  return pages.flatMap(({ data }) => data.map(({ event_time, click_time, cross_device }) => ({ event_time, click_time, cross_device })));
+}
+
 onEachDatabase("attribution beside a naive comparison", (database) => {
-  test("D-74: each id of a device, and the report, lead to the same events, clicks and flags", async () => {
+  test("D-74: each id of a device, and the report, lead to the same events, clicks and flags, in pages of any size", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step.filter(isValid), { minLength: 1, maxLength: 20 }), async (steps) => {
+      fc.asyncProperty(fc.array(step.filter(isValid), { minLength: 1, maxLength: 20 }), fc.integer({ min: 1, max: 30 }), async (all, limit) => {
         const plaza = await openPlaza({ database, world });
-        await play(plaza, steps);
-        const due: Row[] = [];
-        const seen = new Set<string>();
-        for (const one of steps) {
-          for (const name of ["advertiser_id", "attribution"] as const) {
-            const sent = one.names[name];
-            const id = name === "advertiser_id" ? advertisingIdOf(one.names) : lower(one.names.attribution);
-            if (sent === undefined || id === undefined) continue;
-            const { body } = await plaza.get("/v26.0/1001/app_attribution", { bearer: "1001|s", query: { [name]: sent } });
-            const found = (body.data as Row[]).map(({ event_time, click_time, cross_device }) => ({ event_time, click_time, cross_device }));
-            expect(found).toEqual(rowsOf(steps, id, 30, false).reverse());
-            if (seen.has(id)) continue;
-            for (const other of deviceOf(steps, [id])) seen.add(other);
-            due.push(...rowsOf(steps, id, 28, true));
+        await play(plaza, all);
+        for (const app of APPS) {
+          const steps = stepsOf(all, app);
+          const due: Row[] = [];
+          const seen = new Set<string>();
+          for (const one of steps) {
+            for (const name of ["advertiser_id", "attribution"] as const) {
+              const sent = one.names[name];
+              const id = name === "advertiser_id" ? advertisingIdOf(one.names) : lower(one.names.attribution);
+              if (sent === undefined || id === undefined) continue;
+              expect(await readPages(plaza, app, { [name]: sent, limit })).toEqual(rowsOf(steps, app, id, 30, false).reverse());
+              if (seen.has(id)) continue;
+              for (const other of deviceOf(steps, [id])) seen.add(other);
+              due.push(...rowsOf(steps, app, id, 28, true));
+            }
           }
+          const [row, ...others] = await reportOf(plaza.world, nodeId(app), 0, NOW);
+          expect(others).toEqual([]);
+          const counts = { click_through: due.length, cross_device: due.filter(({ cross_device }) => cross_device).length };
+          if (due.length === 0) expect(row).toBeUndefined();
+          else expect(row).toMatchObject(counts);
         }
-        const [row, ...others] = await reportOf(plaza.world, SHOP, 0, NOW);
-        expect(others).toEqual([]);
-        const counts = { click_through: due.length, cross_device: due.filter(({ cross_device }) => cross_device).length };
-        if (due.length === 0) expect(row).toBeUndefined();
-        else expect(row).toMatchObject(counts);
         await plaza.close();
       }),
       { numRuns: database === "sqlite" ? 60 : 6 },

@@ -8,14 +8,13 @@
  */
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
-import type { Reader } from "#storage/database";
-import { eventKinds } from "../app-events.contract.ts";
-import { fingerprintOf } from "../dedup-index/fingerprints.ts";
+import { type EventKind, eventKinds } from "../app-events.contract.ts";
 import { logIndexOf } from "../dedup-index/log-index.ts";
 import { kindName } from "../intake/batch.ts";
-import { identitiesOfText, isUuid } from "../intake/parse-request.ts";
-import { type EventRow, readDevicesOfRequests, readEventsOfRequest } from "../log/log.store.ts";
-import { findTouches, isDevice, type StoredTouch } from "./ads.store.ts";
+import { isDevice } from "../intake/identities.ts";
+import { identitiesOfText } from "../intake/parse-request.ts";
+import { POSITION_END, type RequestEvent, readDevicesOfRequests, readEventsOfRequest } from "../log/log.store.ts";
+import { findTouches, type StoredTouch } from "./ads.store.ts";
 import type { AttributableEvent } from "./rule.ts";
 
 /** The request of an event, and its position there: unique in the app, and in the order of arrival. */
@@ -72,15 +71,12 @@ export async function follow(world: World, app: NodeId, wanted: readonly string[
   return { ids: [...ids], persons: [...persons] };
 }
 
-/**
- * The requests and touches with one of these identities. It reads one row of each request of a device, some 3 µs each: the cost of
- * a page grows by that with the requests (not the events) of the device.
- */
+/** The touches with one of these identities, and what requests tie to them: one row for each set of identities that occurs. */
 async function tiesOf(world: World, app: NodeId, wanted: readonly string[]): Promise<Tie[]> {
   const { reader } = world.database;
   const known = new Set(wanted);
   const ties: Tie[] = (await findTouches(reader, wanted)).map(({ identities }) => ({ identities, isTracked: true }));
-  for (const { device, tracked } of await readDevicesOfRequests(reader, app, await requestsOf(world, app, wanted))) {
+  for (const { device, tracked } of await readDevicesOfRequests(reader, app, await logIndexOf(world).findTies(reader, app, wanted))) {
     const identities = identitiesOfText(device);
     // A fingerprint may lead to a request with other identities.
     if (identities.some((identity) => known.has(identity))) ties.push({ identities, isTracked: tracked === 1 });
@@ -88,57 +84,72 @@ async function tiesOf(world: World, app: NodeId, wanted: readonly string[]): Pro
   return ties;
 }
 
-/** The events of a device by request, newest first, or oldest first if `isBackward`: those beyond `from`, or all. */
-export async function* eventsOf(
-  world: World,
-  app: NodeId,
-  ids: readonly string[],
-  isBackward = false,
-  from: EventPlace = isBackward ? [0, 0] : [Number.MAX_SAFE_INTEGER, 0],
-): AsyncGenerator<readonly DeviceEvent[]> {
-  const [request, position] = from;
-  const numbers = await requestsOf(world, app, ids);
-  if (isBackward) numbers.reverse();
+/** Events of a device to read. */
+export interface WantedEvents {
+  readonly ids: readonly string[];
+  /** Only events of this kind, if given. */
+  readonly kind?: EventKind | undefined;
+  /** Oldest first, instead of newest first. */
+  readonly isBackward?: boolean;
+  /** Only events beyond this one. */
+  readonly from?: EventPlace | undefined;
+  /** The first and last time of wanted events, in Unix seconds. */
+  readonly times: { readonly first: number; readonly last: number };
+  /** How many are probably wanted: so many rows are read first, and more when more are asked for. */
+  readonly count: number;
+}
+
+const REQUESTS_MIN = 16;
+const REQUESTS_MAX = 1_024;
+const ROWS_MAX = 1_000;
+
+/** The events of a device, in the order of the log or against it. */
+export async function* eventsOf(world: World, app: NodeId, wanted: WantedEvents): AsyncGenerator<DeviceEvent> {
+  const { ids, kind, isBackward = false, times, count } = wanted;
   const known = new Set(ids);
-  for (const number of numbers) {
-    if (isBackward ? number < request : number > request) continue;
-    const events = await readDeviceEvents(world.database.reader, app, number, known);
-    if (isBackward) events.reverse();
-    yield number === request ? events.filter(({ place }) => (isBackward ? place[1] > position : place[1] < position)) : events;
+  const from = wanted.from ?? (isBackward ? [0, -1] : [Number.MAX_SAFE_INTEGER - 1, POSITION_END]);
+  let limit = Math.min(Math.max(count, 1), ROWS_MAX);
+  for await (const request of requestsOf(world, app, { ids, kind, isBackward }, from[0])) {
+    for (let beyond = request === from[0] ? from[1] : isBackward ? -1 : POSITION_END; ; ) {
+      const rows = await readEventsOfRequest(world.database.reader, app, request, { isBackward, beyond, times, limit });
+      const devices = identitiesOfText(rows[0]?.device ?? "{}").filter(isDevice);
+      // A fingerprint may lead to a request of another device.
+      if (!devices.some((id) => known.has(id))) break;
+      for (const row of rows) {
+        const event = eventOf(request, row, devices);
+        if (kind === undefined || event.kind === kind) yield event;
+      }
+      if (rows.length < limit) break;
+      beyond = rows[rows.length - 1]?.position ?? beyond;
+      limit = Math.min(limit * 2, ROWS_MAX);
+    }
   }
 }
 
-async function readDeviceEvents(reader: Reader, app: NodeId, number: number, ids: ReadonlySet<string>): Promise<DeviceEvent[]> {
-  const rows = await readEventsOfRequest(reader, app, number);
-  const devices = identitiesOf(rows).filter(isDevice);
-  if (!devices.some((id) => ids.has(id))) return [];
-  return rows.toReversed().map(({ position, name, time, value, currency, tracking }) => ({
-    place: [number, position],
-    kind: eventKinds.find((kind) => kindName(kind) === name) ?? "CUSTOM_APP_EVENTS",
-    name,
-    time,
-    value: value === null ? undefined : BigInt(value),
-    currency,
-    devices,
-    advertiser_tracking_enabled: tracking === 1 ? 1 : 0,
-  }));
+type RequestOrder = Pick<WantedEvents, "ids" | "kind"> & { readonly isBackward: boolean };
+
+/** The numbers of the requests that may be of a device: `start`, if it is one of them, and those beyond it. */
+async function* requestsOf(world: World, app: NodeId, { ids, kind, isBackward }: RequestOrder, start: number): AsyncGenerator<number> {
+  const name = kind === undefined || kind === "CUSTOM_APP_EVENTS" ? undefined : kindName(kind);
+  let from = isBackward ? start - 1 : start + 1;
+  for (let limit = REQUESTS_MIN; ; limit = Math.min(limit * 4, REQUESTS_MAX)) {
+    const requests = await logIndexOf(world).findRequests(world.database.reader, app, { ids, kind: name, isBackward, from, limit });
+    yield* requests;
+    const last = requests[requests.length - 1];
+    if (last === undefined || requests.length < limit) return;
+    from = last;
+  }
 }
 
-/** The numbers of the requests that may have one of these identities, the newest first. */
-async function requestsOf(world: World, app: NodeId, identities: readonly string[]): Promise<number[]> {
-  const found = await logIndexOf(world).findIdentities(world.database.reader, app, identities.flatMap(fingerprintsOf));
-  return [...new Set([...found.values()].flat())].sort((a, b) => b - a);
-}
-
-/** Older programs stored UUIDs as they were sent, mostly in upper case on platform I. */
-function fingerprintsOf(identity: string): number[] {
-  const at = identity.indexOf(":") + 1;
-  const upper = identity.slice(0, at) + identity.slice(at).toUpperCase();
-  return isDevice(identity) && isUuid(identity.slice(at)) && upper !== identity
-    ? [identity, upper].map((one) => fingerprintOf(one))
-    : [fingerprintOf(identity)];
-}
-
-const identitiesOf = (rows: readonly EventRow[]): string[] => identitiesOfText(rows[0]?.device ?? "{}");
+const eventOf = (request: number, { position, name, time, value, currency, tracking }: RequestEvent, devices: readonly string[]): DeviceEvent => ({
+  place: [request, position],
+  kind: eventKinds.find((kind) => kindName(kind) === name) ?? "CUSTOM_APP_EVENTS",
+  name,
+  time,
+  value: value === null ? undefined : BigInt(value),
+  currency,
+  devices,
+  advertiser_tracking_enabled: tracking === 1 ? 1 : 0,
+});
 
 const distinct = <T>(values: readonly T[]): T[] => [...new Set(values)];

@@ -4,7 +4,8 @@ import type { NodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
 import type { EventKind } from "../app-events.contract.ts";
 import { amountText } from "../intake/amounts.ts";
-import { isDevice, listAds, touchesOfAd } from "./ads.store.ts";
+import { isDevice } from "../intake/identities.ts";
+import { listAds, touchesOfAd } from "./ads.store.ts";
 import { type DeviceEvent, devicesOf, eventsOf, findDevice, follow } from "./devices.ts";
 import { type Ad, type Attribution, attribute, isClaimable, reporting } from "./rule.ts";
 
@@ -26,6 +27,8 @@ export interface ReportRow {
 
 /** Ads read at once. */
 const ADS_PAGE = 1_000;
+/** Events read at once. */
+const ROWS_AT_ONCE = 1_000;
 
 interface Row extends Omit<ReportRow, "sums"> {
   readonly sums: Map<string, bigint>;
@@ -39,12 +42,10 @@ export async function reportOf(world: World, app: NodeId, since: number, until: 
     if (seen.has(id)) continue;
     const device = await findDevice(world, app, [id]);
     for (const one of device.ids) seen.add(one);
-    for await (const events of eventsOf(world, app, device.ids)) {
-      for (const event of events) {
-        if (event.time < since || event.time > until) continue;
-        const found = attribute(event, device.ids, device.touches, app, reporting);
-        if (found !== undefined) count(rowOf(rows, found.touch.ad, event), event, found);
-      }
+    const wanted = { ids: device.ids, times: { first: since, last: until }, count: ROWS_AT_ONCE };
+    for await (const event of eventsOf(world, app, wanted)) {
+      const found = attribute(event, device.ids, device.touches, app, reporting);
+      if (found !== undefined) count(rowOf(rows, found.touch.ad, event), event, found);
     }
   }
   const keys = [...rows.keys()].sort();

@@ -1,7 +1,7 @@
 /** Clicks on ads and impressions of them, as the control API records them. */
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
-import { deviceIdentities } from "../intake/parse-request.ts";
+import { deviceIdentities } from "../intake/identities.ts";
 import { isHashed, personsOf, readUserData } from "../intake/parse-user-data.ts";
 import { insertTouch } from "./ads.store.ts";
 import type { Touch } from "./rule.ts";

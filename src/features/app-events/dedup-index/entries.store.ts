@@ -1,11 +1,12 @@
 /**
- * The index of the log: it finds the requests that may contain an event key, a device or a person (README.md: The index of the log).
- * On PostgreSQL it is the table below, on SQLite runs (`runs.store.ts`).
+ * The index of the log: it finds the requests that may contain an event key, a device, or ties of identities (README.md: The index
+ * of the log). On PostgreSQL it is the tables below, on SQLite runs (`runs.store.ts`).
  */
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { append, type Row, sql } from "#storage/sql";
 import { inLists, insertRows, rowStatement } from "../log/rows.store.ts";
+import { deviceFingerprint, olderFingerprints, tieFingerprint } from "./request-entries.ts";
 
 /**
  * `[fingerprint, request, fingerprint, request, …]`, in the order of requests. A flat list of numbers, because an object for each
@@ -26,8 +27,9 @@ export interface WantedKey {
 /** What a batch adds. */
 export interface NewEntries {
   readonly keys: IndexEntries;
-  /** Devices and persons. */
-  readonly identities: IndexEntries;
+  readonly devices: IndexEntries;
+  /** `[fingerprint, signature, request, …]` (`request-entries.ts`). */
+  readonly ties: readonly number[];
   /** The newest request among them. */
   readonly lastRequest: number;
   /** The first and last time of the events. */
@@ -37,11 +39,23 @@ export interface NewEntries {
 /** The requests that may contain a fingerprint, by fingerprint. Fingerprints without requests are left out. */
 export type FoundRequests = ReadonlyMap<number, readonly number[]>;
 
+/** Requests of a device, the nearest ones beyond `from`: downwards, or upwards if `isBackward`. */
+export interface WantedRequests {
+  readonly ids: readonly string[];
+  /** The name of a kind in the log, if only requests of this kind are wanted. */
+  readonly kind: string | undefined;
+  readonly isBackward: boolean;
+  readonly from: number;
+  readonly limit: number;
+}
+
 export interface LogIndex {
   /** The requests with events of these keys: at least those whose event time differs by less than `within` seconds. */
   findKeys(reader: Reader, app: NodeId, wanted: readonly WantedKey[], within: number): Promise<FoundRequests>;
-  /** The requests with these devices or persons. */
-  findIdentities(reader: Reader, app: NodeId, fingerprints: readonly number[]): Promise<FoundRequests>;
+  /** Requests that may be of this device, in the order of `wanted`, each once: as many as `limit`, unless there are no more. */
+  findRequests(reader: Reader, app: NodeId, wanted: WantedRequests): Promise<number[]>;
+  /** Requests that together have all that is tied to these identities, and few others. */
+  findTies(reader: Reader, app: NodeId, identities: readonly string[]): Promise<number[]>;
   /** Must be called in the transaction that writes the log. */
   add(tx: Transaction, app: NodeId, entries: NewEntries): Promise<void>;
   /** Removes entries of requests up to `request` that the log no longer has. */
@@ -53,24 +67,34 @@ export interface TimeSpan {
   readonly last: number;
 }
 
+/** The requests that are wanted, of all that were found. */
+export function nearest(found: readonly number[], { isBackward, from, limit }: WantedRequests): number[] {
+  const ascending = Float64Array.from(found).sort();
+  const requests: number[] = [];
+  for (const request of isBackward ? ascending : ascending.reverse()) {
+    if (requests.length === limit) break;
+    if ((isBackward ? request > from : request < from) && request !== requests[requests.length - 1]) requests.push(request);
+  }
+  return requests;
+}
+
 interface EntryRow extends Row {
   fingerprint: number;
   call: number;
 }
 
 const insertion = rowStatement(3, "ON CONFLICT DO NOTHING");
+const tieInsertion = rowStatement(4, "ON CONFLICT (app, fingerprint, signature) DO UPDATE SET call = excluded.call");
 /** A 64th of all fingerprints (53 bits), so that no statement deletes more than a 64th of the index. */
 const SLICE = 2 ** 53 / 64;
 
 export class TableIndex implements LogIndex {
-  findKeys(reader: Reader, app: NodeId, wanted: readonly WantedKey[]): Promise<FoundRequests> {
-    const fingerprints = wanted.map(({ fingerprint }) => fingerprint);
-    return this.findIdentities(reader, app, fingerprints);
-  }
+  /** By app: the last request that an older program indexed, without ties. Retention may delete it meanwhile, which does no harm. */
+  #untied: Promise<ReadonlyMap<NodeId, number>> | undefined;
 
-  async findIdentities(reader: Reader, app: NodeId, fingerprints: readonly number[]): Promise<FoundRequests> {
+  async findKeys(reader: Reader, app: NodeId, wanted: readonly WantedKey[]): Promise<FoundRequests> {
     const found = new Map<number, number[]>();
-    for (const { marks, values } of inLists(fingerprints)) {
+    for (const { marks, values } of inLists(wanted.map(({ fingerprint }) => fingerprint))) {
       const statement = append(
         sql`SELECT i.fingerprint, i.call FROM app_event_index i WHERE i.app = ${app}`,
         `AND i.fingerprint IN ${marks} ORDER BY i.fingerprint, i.call`,
@@ -85,11 +109,62 @@ export class TableIndex implements LogIndex {
     return found;
   }
 
-  async add(tx: Transaction, app: NodeId, { keys, identities }: NewEntries): Promise<void> {
+  async findRequests(reader: Reader, app: NodeId, wanted: WantedRequests): Promise<number[]> {
+    const untied = (await this.#readUntied(reader)).get(app) ?? 0;
+    const current = wanted.ids.map((id) => deviceFingerprint(id, wanted.kind));
+    const found: number[] = [];
+    for (const fingerprint of current) found.push(...(await this.#nearest(reader, app, fingerprint, wanted, Number.MAX_SAFE_INTEGER)));
+    if (untied > 0) {
+      const older = wanted.ids.flatMap(olderFingerprints).filter((fingerprint) => !current.includes(fingerprint));
+      for (const fingerprint of older) found.push(...(await this.#nearest(reader, app, fingerprint, wanted, untied)));
+    }
+    return nearest(found, wanted);
+  }
+
+  /** A statement for each fingerprint, because the primary key has only its own requests in order: it reads no entry in vain. */
+  async #nearest(reader: Reader, app: NodeId, fingerprint: number, { isBackward, from, limit }: WantedRequests, last: number): Promise<number[]> {
+    const entries = isBackward
+      ? sql`SELECT i.call FROM app_event_index i WHERE i.app = ${app} AND i.fingerprint = ${fingerprint} AND i.call > ${from} AND i.call <= ${last}
+          ORDER BY i.call LIMIT ${limit}`
+      : sql`SELECT i.call FROM app_event_index i WHERE i.app = ${app} AND i.fingerprint = ${fingerprint} AND i.call < ${from} AND i.call <= ${last}
+          ORDER BY i.call DESC LIMIT ${limit}`;
+    return (await reader.all<{ call: number }>(entries)).map(({ call }) => call);
+  }
+
+  async findTies(reader: Reader, app: NodeId, identities: readonly string[]): Promise<number[]> {
+    const untied = (await this.#readUntied(reader)).get(app) ?? 0;
+    const found = new Set<number>();
+    for (const { marks, values } of inLists(identities.map(tieFingerprint))) {
+      const ties = append(sql`SELECT t.call FROM app_event_ties t WHERE t.app = ${app}`, `AND t.fingerprint IN ${marks}`, values);
+      for (const { call } of await reader.all<{ call: number }>(ties)) found.add(call);
+    }
+    if (untied === 0) return [...found];
+    for (const { marks, values } of inLists(identities.flatMap(olderFingerprints))) {
+      const entries = append(
+        sql`SELECT i.call FROM app_event_index i WHERE i.app = ${app} AND i.call <= ${untied}`,
+        `AND i.fingerprint IN ${marks}`,
+        values,
+      );
+      for (const { call } of await reader.all<{ call: number }>(entries)) found.add(call);
+    }
+    return [...found];
+  }
+
+  #readUntied(reader: Reader): Promise<ReadonlyMap<NodeId, number>> {
+    this.#untied ??= readUntied(reader).catch((error) => {
+      this.#untied = undefined;
+      throw error;
+    });
+    return this.#untied;
+  }
+
+  async add(tx: Transaction, app: NodeId, { keys, devices, ties }: NewEntries): Promise<void> {
     const values: (string | number)[] = [];
-    for (const entries of [keys, identities])
+    for (const entries of [keys, devices])
       for (let i = 0; i < entries.length; i += 2) values.push(app, entries[i] as number, entries[i + 1] as number);
     await insertRows(tx, sql`INSERT INTO app_event_index (app, fingerprint, call)`, insertion, values);
+    if (ties.length > 0)
+      await insertRows(tx, sql`INSERT INTO app_event_ties (app, fingerprint, signature, call)`, tieInsertion, newestTies(app, ties));
   }
 
   async forgetUpTo(tx: Transaction, app: NodeId, request: number): Promise<void> {
@@ -97,6 +172,27 @@ export class TableIndex implements LogIndex {
       await tx.runAny(sql`
         DELETE FROM app_event_index WHERE app = ${app} AND fingerprint >= ${from} AND fingerprint < ${from + SLICE} AND call <= ${request}
           AND NOT EXISTS (SELECT 1 FROM app_events e WHERE e.app = app_event_index.app AND e.call = app_event_index.call)`);
+      await tx.runAny(sql`
+        DELETE FROM app_event_ties WHERE app = ${app} AND fingerprint >= ${from} AND fingerprint < ${from + SLICE} AND call <= ${request}
+          AND NOT EXISTS (SELECT 1 FROM app_events e WHERE e.app = app_event_ties.app AND e.call = app_event_ties.call)`);
     }
+    await tx.runAny(sql`
+      DELETE FROM app_event_untied WHERE app = ${app} AND call <= ${request}
+        AND NOT EXISTS (SELECT 1 FROM app_events e WHERE e.app = app_event_untied.app AND e.call <= app_event_untied.call)`);
   }
+}
+
+async function readUntied(reader: Reader): Promise<ReadonlyMap<NodeId, number>> {
+  const rows = await reader.all<{ app: string; call: number }>(sql`SELECT CAST(u.app AS TEXT) AS app, u.call FROM app_event_untied u`);
+  return new Map(rows.map(({ app, call }) => [app as NodeId, call]));
+}
+
+/** The rows of the ties, the newest of those that are equal: a statement cannot change a row twice. */
+function newestTies(app: NodeId, ties: readonly number[]): (string | number)[] {
+  const rows = new Map<string, (string | number)[]>();
+  for (let i = 0; i < ties.length; i += 3) {
+    const [fingerprint, signature, request] = [ties[i], ties[i + 1], ties[i + 2]] as [number, number, number];
+    rows.set(`${fingerprint} ${signature}`, [app, fingerprint, signature, request]);
+  }
+  return [...rows.values()].flat();
 }

@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { collectInPage, Filter, fingerprintOf, keyFingerprint, Probe, pageBitsFor, pageOf, pagesOf, RequestTable } from "./fingerprints.ts";
+import { Filter, fingerprintOf, keyFingerprint, Probe } from "./fingerprints.ts";
+import { RequestTable } from "./request-table.ts";
+import { collectInPage, pageBitsFor, pageOf, pagesOf } from "./run-pages.ts";
 
 const texts = fc.array(fc.string({ unit: "binary", maxLength: 60 }), { minLength: 300, maxLength: 1_500 });
 
@@ -59,4 +61,25 @@ test("a filter has few false positives, and pages are filled evenly", () => {
   const bytes = pagesOf([table], pageBitsFor(count)).map((page) => page.byteLength);
   expect(Math.max(...bytes)).toBeLessThan(8_192);
   expect(bytes.reduce((sum, each) => sum + each, 0)).toBe(count * 16);
+});
+
+test("a table finds the requests of fingerprints that have very many, the last added first", () => {
+  const table = new RequestTable();
+  const [many, ...few] = ["many", "a", "b"].map(fingerprintOf) as [number, number, number];
+  for (let request = 1; request <= 50_000; request++) {
+    table.add(many, request);
+    if (request % 10_000 === 0) for (const fingerprint of few) table.add(fingerprint, request);
+  }
+  expect(table.size).toBe(50_010);
+  const newest: number[] = [];
+  table.visitNewest(many, (request) => newest.push(request) < 3);
+  expect(newest).toEqual([50_000, 49_999, 49_998]);
+  const all: number[] = [];
+  table.collect(many, all);
+  expect(all).toEqual(Array.from({ length: 50_000 }, (_, at) => 50_000 - at));
+  for (const fingerprint of few) {
+    const found: number[] = [];
+    table.collect(fingerprint, found);
+    expect(found).toEqual([50_000, 40_000, 30_000, 20_000, 10_000]);
+  }
 });

@@ -1,5 +1,5 @@
 /**
- * Fingerprints: an event's key, a device or a person as a number of 53 bits, and the table and the filter that look them up.
+ * Fingerprints: an event's key, a device or a person as a number of 53 bits, and the filter that looks them up.
  *
  * **Invariant:** a fingerprint only says where to look. Two texts may share one, so the texts are compared after a match.
  */
@@ -7,7 +7,7 @@
 /** Two multiplicative hashes of 32 bits, mixed by MurmurHash3's finalizer. 53 bits fit a number and a BIGINT. Never 0. */
 export const fingerprintOf = (text: string): number => hashed(text, undefined);
 
-/** The fingerprint of an event's key: of both texts with a line break between them, which no name contains (D-70). */
+/** The fingerprint of two texts with a line break between them. An event's key is its name, which contains none (D-70), and its id. */
 export const keyFingerprint = (name: string, eventId: string): number => hashed(name, eventId);
 
 function hashed(text: string, more: string | undefined): number {
@@ -27,69 +27,34 @@ function hashed(text: string, more: string | undefined): number {
       other = Math.imul(other ^ unit, 1597334677);
     }
   }
-  one = Math.imul(one ^ (one >>> 16), 2246822507) ^ Math.imul(other ^ (other >>> 13), 3266489909);
-  other = Math.imul(other ^ (other >>> 16), 2246822507) ^ Math.imul(one ^ (one >>> 13), 3266489909);
+  return mixed(one, other);
+}
+
+/** The fingerprint of a list of fingerprints. */
+export function listFingerprint(fingerprints: readonly number[]): number {
+  let one = 0xdeadbeef;
+  let other = 0x41c6ce57;
+  for (const fingerprint of fingerprints) {
+    const high = highOf(fingerprint);
+    const low = fingerprint - high * HALF;
+    one = Math.imul(Math.imul(one ^ low, 2654435761) ^ high, 2654435761);
+    other = Math.imul(Math.imul(other ^ high, 1597334677) ^ low, 1597334677);
+  }
+  return mixed(one, other);
+}
+
+function mixed(one: number, other: number): number {
+  const first = Math.imul(one ^ (one >>> 16), 2246822507) ^ Math.imul(other ^ (other >>> 13), 3266489909);
+  const second = Math.imul(other ^ (other >>> 16), 2246822507) ^ Math.imul(first ^ (first >>> 13), 3266489909);
   // Split into 22 and 31 bits, because converting a double above 2^31 to an integer is slow. 0 marks an empty place in the tables below.
-  return (other & 4194303) * HALF + (one & 2147483647) || 1;
+  return (second & 4194303) * HALF + (first & 2147483647) || 1;
 }
 
 const LINE_BREAK = 10;
 const HALF = 2147483648;
 const highOf = (fingerprint: number): number => Math.floor(fingerprint / HALF);
-const lowOf = (fingerprint: number): number => fingerprint - highOf(fingerprint) * HALF;
-
-/** Above this share of used places, searches in an open-addressed table become long. */
-const LOAD_MAX = 0.6;
-const PLACES_MIN = 1_024;
-
-/** A growing multimap from fingerprint to requests, without deletion. 16 bytes a place. */
-export class RequestTable {
-  #fingerprints = new Float64Array(PLACES_MIN);
-  #requests = new Float64Array(PLACES_MIN);
-  #size = 0;
-
-  get size(): number {
-    return this.#size;
-  }
-
-  add(fingerprint: number, request: number): void {
-    if (this.#size >= this.#fingerprints.length * LOAD_MAX) this.#grow();
-    this.#place(fingerprint, request);
-    this.#size++;
-  }
-
-  /** Adds to `found` the requests of a fingerprint. */
-  collect(fingerprint: number, found: number[]): void {
-    const mask = this.#fingerprints.length - 1;
-    for (let at = lowOf(fingerprint) & mask; this.#fingerprints[at] !== 0; at = (at + 1) & mask) {
-      if (this.#fingerprints[at] === fingerprint) found.push(this.#requests[at] as number);
-    }
-  }
-
-  visit(look: (fingerprint: number, request: number) => void): void {
-    for (let at = 0; at < this.#fingerprints.length; at++) {
-      const fingerprint = this.#fingerprints[at] as number;
-      if (fingerprint !== 0) look(fingerprint, this.#requests[at] as number);
-    }
-  }
-
-  #place(fingerprint: number, request: number): void {
-    const mask = this.#fingerprints.length - 1;
-    let at = lowOf(fingerprint) & mask;
-    while (this.#fingerprints[at] !== 0) at = (at + 1) & mask;
-    this.#fingerprints[at] = fingerprint;
-    this.#requests[at] = request;
-  }
-
-  #grow(): void {
-    const [fingerprints, requests] = [this.#fingerprints, this.#requests];
-    this.#fingerprints = new Float64Array(fingerprints.length * 2);
-    this.#requests = new Float64Array(fingerprints.length * 2);
-    for (let at = 0; at < fingerprints.length; at++) {
-      if (fingerprints[at] !== 0) this.#place(fingerprints[at] as number, requests[at] as number);
-    }
-  }
-}
+/** The low 31 bits. */
+export const lowOf = (fingerprint: number): number => fingerprint - highOf(fingerprint) * HALF;
 
 /** 512 bits, one cache line, so that a lookup costs one cache miss. */
 const BLOCK_WORDS = 16;
@@ -168,40 +133,4 @@ export class Filter {
     }
     return true;
   }
-}
-
-/** Entries of one page of a run. At 16 bytes each, a page and its key fit one 4 KiB database page. */
-const PAGE_ENTRIES = 240;
-
-/** The number of leading bits, of the low 31, that choose the page of a run. */
-export const pageBitsFor = (entryCount: number): number => Math.max(0, Math.ceil(Math.log2(Math.max(1, entryCount) / PAGE_ENTRIES)));
-
-export const pageOf = (fingerprint: number, pageBits: number): number => lowOf(fingerprint) >>> (31 - pageBits);
-
-/** Splits entries into the pages of a run; each page is `[fingerprint, request, fingerprint, request, …]`. */
-export function pagesOf(tables: readonly RequestTable[], pageBits: number): Float64Array[] {
-  const sizes = new Uint32Array(2 ** pageBits);
-  const count = (fingerprint: number) => {
-    const page = pageOf(fingerprint, pageBits);
-    sizes[page] = (sizes[page] as number) + 2;
-  };
-  for (const table of tables) table.visit(count);
-  const pages = Array.from(sizes, (size) => new Float64Array(size));
-  const filled = new Uint32Array(pages.length);
-  const put = (fingerprint: number, request: number) => {
-    const page = pageOf(fingerprint, pageBits);
-    const values = pages[page] as Float64Array;
-    const at = filled[page] as number;
-    values[at] = fingerprint;
-    values[at + 1] = request;
-    filled[page] = at + 2;
-  };
-  for (const table of tables) table.visit(put);
-  return pages;
-}
-
-/** Adds to `found` the requests of a fingerprint in a stored page. */
-export function collectInPage(bytes: Uint8Array, fingerprint: number, found: number[]): void {
-  const values = new Float64Array(bytes.slice().buffer);
-  for (let i = 0; i < values.length; i += 2) if (values[i] === fingerprint) found.push(values[i + 1] as number);
 }

@@ -5,7 +5,8 @@ import { nodeId } from "#kernel/ids";
 import type { Database } from "#storage/database";
 import { deleteEventsBetween, insertEvents } from "../log/log.store.ts";
 import { type LogIndex, TableIndex } from "./entries.store.ts";
-import { fingerprintOf, keyFingerprint } from "./fingerprints.ts";
+import { keyFingerprint } from "./fingerprints.ts";
+import { deviceFingerprint } from "./request-entries.ts";
 import { RunIndex } from "./runs.store.ts";
 
 const app = nodeId("1001");
@@ -40,7 +41,8 @@ async function addRequest(database: Database, index: LogIndex, call: number, key
     const entries = keys.flatMap(({ event_id }) => [keyFingerprint("n", event_id), call]);
     const times = keys.map(({ time }) => time);
     const span = { first: Math.min(...times), last: Math.max(...times) };
-    await index.add(tx, app, { keys: entries, identities: [fingerprintOf(`device:${call % 7}`), call], lastRequest: call, times: span });
+    const devices = [deviceFingerprint(`device:${call % 7}`), call];
+    await index.add(tx, app, { keys: entries, devices, ties: [], lastRequest: call, times: span });
   });
 }
 
@@ -94,9 +96,8 @@ onEachDatabase("the index of the log", (kind) => {
       expect(await requestsOf("20")).toContain(70);
       expect(await requestsOf("10")).toContain(10);
       expect(await requestsOf("35")).not.toContain(35);
-      const device = fingerprintOf("device:3");
-      const requests = (await one.findIdentities(database.reader, app, [device])).get(device) ?? [];
-      expect(requests.filter((call) => call > 60).sort()).toEqual([66, 73, 80, 87, 94]);
+      const wanted = { ids: ["device:3"], kind: undefined, isBackward: false, from: 101, limit: 5 };
+      expect(await one.findRequests(database.reader, app, wanted)).toEqual([94, 87, 80, 73, 66]);
     }
   });
 });

@@ -2,7 +2,8 @@
 
 import { DEDUP_WINDOW_SECONDS } from "../app-events.limits.ts";
 import type { TimeSpan, WantedKey } from "./entries.store.ts";
-import { Filter, Probe, type RequestTable } from "./fingerprints.ts";
+import { Filter, Probe } from "./fingerprints.ts";
+import type { RequestTable } from "./request-table.ts";
 
 /** The keys of the first cover and of the largest one (8 to 16 MB); each cover takes twice as many as the one before. */
 const COVER_KEYS_MIN = 262_144;
@@ -17,6 +18,8 @@ export interface Run {
   readonly times: TimeSpan;
   /** Of the event keys. Devices and persons have no filter, because attribution is read so rarely that it may search every run. */
   filter: Filter | undefined;
+  /** False for a run of an older program, which has every identity of every request instead (`request-entries.ts`). */
+  readonly has_ties: boolean;
 }
 
 /**

@@ -9,20 +9,14 @@
 import type { NodeId } from "#kernel/ids";
 import type { Database, Reader, Transaction } from "#storage/database";
 import { type Row, sql } from "#storage/sql";
-import { identitiesOfText } from "../intake/parse-request.ts";
-import { hasRequestBetween, readKeysAfter } from "../log/log.store.ts";
+import { hasRequestBetween } from "../log/log.store.ts";
 import { insertRows, rowStatement } from "../log/rows.store.ts";
-import {
-  type FoundRequests,
-  type IndexEntries,
-  type LogIndex,
-  logIndexFact,
-  type NewEntries,
-  type TimeSpan,
-  type WantedKey,
-} from "./entries.store.ts";
-import { collectInPage, Filter, fingerprintOf, keyFingerprint, Probe, pageBitsFor, pageOf, pagesOf, RequestTable } from "./fingerprints.ts";
-import { type Cover, coverRun, IN_USE_SECONDS, joined, NO_TIMES, overlap, type Run, spanOf, uncovered } from "./run-covers.ts";
+import { type FoundRequests, type LogIndex, logIndexFact, type NewEntries, nearest, type WantedKey, type WantedRequests } from "./entries.store.ts";
+import { Filter, Probe } from "./fingerprints.ts";
+import { addPending, loadPending, nothingPending, type Pending, pendingRequests, sizeOf } from "./pending-entries.ts";
+import { deviceFingerprint, olderFingerprints, tieFingerprint } from "./request-entries.ts";
+import { type Cover, coverRun, IN_USE_SECONDS, overlap, type Run, spanOf, uncovered } from "./run-covers.ts";
+import { collectInPage, pageBitsFor, pageOf, pagesOf } from "./run-pages.ts";
 
 /** 2 to 4 MB in open-addressed tables; a run of this size is written in some 20 ms. */
 const RUN_ENTRIES_MIN = 65_536;
@@ -32,16 +26,6 @@ const RUN_PART = 8;
 const RUN_ENTRIES_MAX = 262_144;
 /** Filters of 20 million keys. Beyond this, filters of old runs are dropped and read again when they are searched. */
 const FILTER_BYTES_MAX = 64 * 1024 * 1024;
-/** Rows of the log read at once when the index is loaded. */
-
-const LOAD_ROWS = 5_000;
-/** Entries that are in no run yet. */
-interface Pending {
-  readonly keys: RequestTable;
-  readonly identities: RequestTable;
-  times: TimeSpan;
-  lastRequest: number;
-}
 
 interface AppIndex {
   pending: Pending;
@@ -51,27 +35,24 @@ interface AppIndex {
   readonly ready: Promise<void>;
 }
 
-const nothingPending = (lastRequest: number): Pending => ({ keys: new RequestTable(), identities: new RequestTable(), times: NO_TIMES, lastRequest });
-
-function addTo(table: RequestTable, entries: IndexEntries): void {
-  for (let i = 0; i < entries.length; i += 2) table.add(entries[i] as number, entries[i + 1] as number);
-}
-
 interface RunRow extends Row {
   last_call: number;
   entries: number;
   page_bits: number;
   first_time: number;
   last_time: number;
+  has_ties: number;
 }
 
 const pageInsertion = rowStatement(4, "ON CONFLICT DO NOTHING");
 
 export class RunIndex implements LogIndex {
   readonly #apps = new Map<NodeId, AppIndex>();
+  readonly #database: Database;
   readonly #runEntriesMin: number;
 
   constructor(database: Database, runEntriesMin = RUN_ENTRIES_MIN) {
+    this.#database = database;
     this.#runEntriesMin = runEntriesMin;
     // The world's state was replaced, or the app was removed, so what is known of its log is void.
     database.onInvalidate((kind, key) => {
@@ -81,7 +62,7 @@ export class RunIndex implements LogIndex {
   }
 
   async findKeys(reader: Reader, app: NodeId, wanted: readonly WantedKey[], within: number): Promise<FoundRequests> {
-    const index = this.#indexOf(reader, app);
+    const index = this.#indexOf(app);
     await index.ready;
     const { keys } = index.pending;
     const span = spanOf(wanted, within);
@@ -102,31 +83,47 @@ export class RunIndex implements LogIndex {
     return found;
   }
 
-  async findIdentities(reader: Reader, app: NodeId, fingerprints: readonly number[]): Promise<FoundRequests> {
-    const index = this.#indexOf(reader, app);
+  async findRequests(reader: Reader, app: NodeId, wanted: WantedRequests): Promise<number[]> {
+    const index = this.#indexOf(app);
     await index.ready;
-    const found = new Map<number, number[]>();
-    for (const fingerprint of fingerprints) {
+    const { ids, kind, isBackward, from, limit } = wanted;
+    const current = ids.map((id) => deviceFingerprint(id, kind));
+    const older = ids.flatMap(olderFingerprints);
+    const { runs, pending } = index;
+    const found: number[] = isBackward ? [] : pendingRequests(pending, current, wanted);
+    // Each run holds the requests after those of the run before it, so the nearest ones are in the first runs that have any.
+    for (let i = 0; i < runs.length && found.length < limit; i++) {
+      const at = isBackward ? i : runs.length - 1 - i;
+      const run = runs[at] as Run;
+      if (isBackward ? run.last_call <= from : (runs[at - 1]?.last_call ?? 0) + 1 >= from) continue;
       const requests: number[] = [];
-      index.pending.identities.collect(fingerprint, requests);
-      for (const run of index.runs) await collectInRun(reader, app, run, fingerprint, requests);
-      if (requests.length > 0) found.set(fingerprint, requests);
+      for (const fingerprint of run.has_ties ? current : older) await collectInRun(reader, app, run, fingerprint, requests);
+      found.push(...nearest(requests, { ...wanted, limit: limit - found.length }));
     }
+    if (isBackward && found.length < limit) found.push(...pendingRequests(pending, current, { ...wanted, limit: limit - found.length }));
     return found;
   }
 
-  async add(tx: Transaction, app: NodeId, { keys, identities, lastRequest, times }: NewEntries): Promise<void> {
-    const index = this.#indexOf(tx, app);
+  async findTies(reader: Reader, app: NodeId, identities: readonly string[]): Promise<number[]> {
+    const index = this.#indexOf(app);
     await index.ready;
-    if (index.pending.keys.size + index.pending.identities.size >= this.#runSize(index)) await this.#writeRun(tx, app, index);
+    const current = identities.map(tieFingerprint);
+    const older = identities.flatMap(olderFingerprints);
+    const requests: number[] = [];
+    for (const fingerprint of current) index.pending.ties.requests.collect(fingerprint, requests);
+    for (const run of index.runs)
+      for (const fingerprint of run.has_ties ? current : older) await collectInRun(reader, app, run, fingerprint, requests);
+    return [...new Set(requests)];
+  }
+
+  async add(tx: Transaction, app: NodeId, entries: NewEntries): Promise<void> {
+    const index = this.#indexOf(app);
+    await index.ready;
+    if (sizeOf(index.pending) >= this.#runSize(index)) await this.#writeRun(tx, app, index);
     tx.afterCommit(() => {
       // Read from the map again, because the world's state may have been replaced meanwhile.
       const pending = this.#apps.get(app)?.pending;
-      if (pending === undefined) return;
-      addTo(pending.keys, keys);
-      addTo(pending.identities, identities);
-      pending.times = joined(pending.times, times);
-      pending.lastRequest = Math.max(pending.lastRequest, lastRequest);
+      if (pending !== undefined) addPending(pending, entries);
     });
   }
 
@@ -167,19 +164,20 @@ export class RunIndex implements LogIndex {
     return Math.min(RUN_ENTRIES_MAX, Math.max(this.#runEntriesMin, part));
   }
 
-  #indexOf(reader: Reader, app: NodeId): AppIndex {
+  #indexOf(app: NodeId): AppIndex {
     let index = this.#apps.get(app);
     if (index === undefined) {
       const made: { -readonly [Key in keyof AppIndex]: AppIndex[Key] } = {
-        pending: nothingPending(0),
+        pending: nothingPending(0, []),
         runs: [],
         covers: [],
         uncovered: [],
         ready: Promise.resolve(),
       };
-      // Set before it is loaded, so that entries committed meanwhile are added. An entry found twice does no harm.
+      // Set before it is loaded, so that entries committed meanwhile wait there.
       this.#apps.set(app, made);
-      made.ready = load(reader, app, made).catch((error) => {
+      // By the reader, which sees what is committed: what a running transaction has written is added when it commits.
+      made.ready = load(this.#database.reader, app, made).catch((error) => {
         this.#apps.delete(app);
         throw error;
       });
@@ -190,21 +188,21 @@ export class RunIndex implements LogIndex {
 
   /** Writes the pending entries as a run. They stay in memory until the run is durable. */
   async #writeRun(tx: Transaction, app: NodeId, index: AppIndex): Promise<void> {
-    const { keys, identities, times, lastRequest: last_call } = index.pending;
-    const entries = keys.size + identities.size;
+    const { keys, devices, ties, times, lastRequest: last_call } = index.pending;
+    const entries = sizeOf(index.pending);
     const page_bits = pageBitsFor(entries);
     const filter = Filter.of(keys.size);
     const probe = new Probe();
     keys.visit((fingerprint) => filter.add(probe.set(fingerprint)));
     await tx.runAny(sql`
-      INSERT INTO app_event_runs (app, last_call, entries, page_bits, first_time, last_time, filter)
-      VALUES (${app}, ${last_call}, ${entries}, ${page_bits}, ${times.first}, ${times.last}, ${filter.bytes})
+      INSERT INTO app_event_runs (app, last_call, entries, page_bits, first_time, last_time, filter, has_ties)
+      VALUES (${app}, ${last_call}, ${entries}, ${page_bits}, ${times.first}, ${times.last}, ${filter.bytes}, 1)
       ON CONFLICT DO NOTHING`);
-    const pages = pagesOf([keys, identities], page_bits).flatMap((values, page) => [app, last_call, page, new Uint8Array(values.buffer)]);
+    const pages = pagesOf([keys, devices, ties.requests], page_bits).flatMap((values, page) => [app, last_call, page, new Uint8Array(values.buffer)]);
     await insertRows(tx, sql`INSERT INTO app_event_run_pages (app, last_call, page, entries)`, pageInsertion, pages);
     tx.afterCommit(() => {
       index.pending = nothingPending(last_call);
-      const run: Run = { last_call, entries, page_bits, times, filter };
+      const run: Run = { last_call, entries, page_bits, times, filter, has_ties: true };
       index.runs = [...index.runs, run];
       index.covers = coverRun(index.covers, run, keys);
       index.uncovered = uncovered(index.runs, index.covers);
@@ -246,23 +244,14 @@ async function collectInRun(reader: Reader, app: NodeId, run: Run, fingerprint: 
 /** Loads the runs, and the end of the log that is in no run yet. */
 async function load(reader: Reader, app: NodeId, index: AppIndex): Promise<void> {
   const runs = await reader.all<RunRow>(
-    sql`SELECT r.last_call, r.entries, r.page_bits, r.first_time, r.last_time FROM app_event_runs r WHERE r.app = ${app} ORDER BY r.last_call`,
+    sql`SELECT r.last_call, r.entries, r.page_bits, r.first_time, r.last_time, r.has_ties FROM app_event_runs r WHERE r.app = ${app} ORDER BY r.last_call`,
   );
-  index.uncovered = runs.map(({ first_time, last_time, ...run }) => ({ ...run, times: { first: first_time, last: last_time }, filter: undefined }));
+  index.uncovered = runs.map(({ first_time, last_time, has_ties, ...run }) => ({
+    ...run,
+    times: { first: first_time, last: last_time },
+    filter: undefined,
+    has_ties: has_ties === 1,
+  }));
   index.runs = index.uncovered;
-  const { pending } = index;
-  let [request, position] = [runs[runs.length - 1]?.last_call ?? 0, Number.MAX_SAFE_INTEGER];
-  pending.lastRequest = Math.max(pending.lastRequest, request);
-  for (;;) {
-    const rows = await readKeysAfter(reader, app, request, position, LOAD_ROWS);
-    for (const row of rows) {
-      if (row.event_id !== null) pending.keys.add(keyFingerprint(row.name, row.event_id), row.call);
-      if (row.device !== null) for (const identity of identitiesOfText(row.device)) pending.identities.add(fingerprintOf(identity), row.call);
-      pending.times = joined(pending.times, { first: row.time, last: row.time });
-    }
-    const last = rows[rows.length - 1];
-    if (last === undefined) return;
-    [request, position] = [last.call, last.position];
-    pending.lastRequest = Math.max(pending.lastRequest, request);
-  }
+  await loadPending(reader, app, runs[runs.length - 1]?.last_call ?? 0, index.pending);
 }

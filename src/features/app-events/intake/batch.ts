@@ -9,13 +9,14 @@ import type { SqlValue } from "#storage/sql";
 import type { EventKind } from "../app-events.contract.ts";
 import { DAY_SECONDS, DEDUP_WINDOW_SECONDS } from "../app-events.limits.ts";
 import type { LogIndex } from "../dedup-index/entries.store.ts";
-import { fingerprintOf } from "../dedup-index/fingerprints.ts";
+import { addEntriesOf, type RequestEntries } from "../dedup-index/request-entries.ts";
 import { findTimesOfKey, insertEvents, lastRequestOf } from "../log/log.store.ts";
 import { ALL_DAYS, addSums, type EventSum } from "../log/sums.store.ts";
+import { deviceIdentities } from "./identities.ts";
 import { findInstalled, insertInstalled } from "./installs.store.ts";
 import { type KnownNames, NameQuota } from "./name-quota.ts";
 import type { ReportedEvent } from "./parse-events.ts";
-import { deviceIdentities, deviceText, identitiesOf } from "./parse-request.ts";
+import { deviceText, identitiesOf } from "./parse-request.ts";
 import type { Report } from "./report.ts";
 
 /** The result of a request: the indexes of its duplicate events, or the error because of which nothing is stored. */
@@ -41,7 +42,7 @@ class AppBatch {
   readonly #names: KnownNames;
   readonly #rows: SqlValue[] = [];
   readonly #keyEntries: number[] = [];
-  readonly #identityEntries: number[] = [];
+  readonly #entries: RequestEntries = { devices: [], ties: [] };
   /** By name. A batch contains few days and currencies of a name. */
   readonly #sums = new Map<string, EventSum[]>();
   readonly #times = { first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY };
@@ -71,7 +72,7 @@ class AppBatch {
       await addSums(this.#tx, this.#app, withTotals([...this.#sums.values()].flat()));
       await this.#index.add(this.#tx, this.#app, {
         keys: this.#keyEntries,
-        identities: this.#identityEntries,
+        ...this.#entries,
         lastRequest: this.#lastRequest,
         times: this.#times,
       });
@@ -166,7 +167,8 @@ class AppBatch {
       if (time < this.#times.first) this.#times.first = time;
       if (time > this.#times.last) this.#times.last = time;
     }
-    for (const identity of identitiesOf(device)) this.#identityEntries.push(fingerprintOf(identity), request);
+    const isTracked = events.some(({ advertiser_tracking_enabled }) => advertiser_tracking_enabled === 1);
+    addEntriesOf({ identities: identitiesOf(device), name: events[0]?.name ?? "", isTracked }, request, this.#entries);
   }
 
   #count({ name, time, value, currency }: ReportedEvent): void {

@@ -9,6 +9,7 @@ import { invalidParameter } from "#kernel/errors";
 import { codePointCount, isStorableText } from "#kernel/text";
 import { type EventKind, eventKinds, type reportAppEvents } from "../app-events.contract.ts";
 import { DEVICE_ID_CHARACTERS_MAX, EXTINFO_VALUES, VALUE_CHARACTERS_MAX } from "../app-events.limits.ts";
+import { deviceIdentities, isUuid, NO_ID } from "./identities.ts";
 import { personsOf, readUserData, type UserData } from "./parse-user-data.ts";
 
 export type ReportRequest = OperationRequest<Static<typeof reportAppEvents.params>>;
@@ -68,14 +69,13 @@ function readDeviceId(value: string | undefined, parameter: string): string | un
 }
 
 const COOKIE_A = /^[0-9A-Za-z]{22}$/;
-const COOKIE_I = /^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
 
 /** ATTR-9, ATTR-10, LIM-13, I1-16: the platform in `extinfo` decides the form; without `extinfo` both forms are accepted. */
 export function readCookie(value: string | undefined, platform?: string): string | undefined {
   if (value === undefined || value === "") return undefined;
   if (platform === "a2" && !COOKIE_A.test(value)) throw invalidParameter("attribution", "must be 22 alphanumeric characters for platform a2");
-  if (platform === "i2" && !COOKIE_I.test(value)) throw invalidParameter("attribution", "must be a UUID for platform i2");
-  if (!COOKIE_A.test(value) && !COOKIE_I.test(value)) throw invalidParameter("attribution", "must be 22 alphanumeric characters or a UUID");
+  if (platform === "i2" && !isUuid(value)) throw invalidParameter("attribution", "must be a UUID for platform i2");
+  if (!COOKIE_A.test(value) && !isUuid(value)) throw invalidParameter("attribution", "must be 22 alphanumeric characters or a UUID");
   return value;
 }
 
@@ -156,26 +156,6 @@ export function deviceText(device: Device): string {
     ud: isKept ? user_data.kept : undefined,
     dropped_user_data: user_data.dropped,
   });
-}
-
-/** Sent by devices whose owner switched the advertising id off. */
-const NO_ID = "00000000-0000-0000-0000-000000000000";
-export const isUuid = (id: string): boolean => id.length === NO_ID.length && COOKIE_I.test(id);
-/** D-74: UUIDs are equal in either case of their digits; cookies of 22 characters are not UUIDs. */
-const comparable = (id: string): string => (isUuid(id) ? id.toLowerCase() : id);
-
-/** The device's own ids as the index and the touches store them. The id of all zeros is no id (D-74). */
-export function deviceIdentities({ advertiser_id, attribution }: { advertiser_id?: string | undefined; attribution?: string | undefined }): string[] {
-  const identities: string[] = [];
-  if (advertiser_id !== undefined && advertiser_id !== NO_ID) identities.push(`device:${comparable(advertiser_id)}`);
-  if (attribution !== undefined) identities.push(`cookie:${comparable(attribution)}`);
-  return identities;
-}
-
-/** An identity as `deviceIdentities` writes it today; none for the id of all zeros. */
-export function comparableIdentity(identity: string): string[] {
-  if (identity.startsWith("device:")) return deviceIdentities({ advertiser_id: identity.slice("device:".length) });
-  return identity.startsWith("cookie:") ? deviceIdentities({ attribution: identity.slice("cookie:".length) }) : [identity];
 }
 
 /** The identities by which the index finds a request: the ids of its device and the persons of its user data. */

@@ -50,10 +50,46 @@ export async function findTimesOfKey(reader: Reader, app: NodeId, request: numbe
   return rows.map(({ time }) => time);
 }
 
-export function readEventsOfRequest(reader: Reader, app: NodeId, request: number): Promise<EventRow[]> {
-  return reader.all<EventRow>(sql`
-    SELECT e.call, e.position, e.received, e.time, e.name, e.event_id, CAST(e.value AS TEXT) AS value, e.currency, e.parameters, e.tracking, e.device
-    FROM app_events e WHERE e.app = ${app} AND e.call = ${request} ORDER BY e.position`);
+/** An event of a request, with what attribution asks for. */
+export interface RequestEvent extends Row {
+  position: number;
+  time: number;
+  name: string;
+  /** Millionths, decimal. */
+  value: string | null;
+  currency: string;
+  tracking: number;
+  /** Of the request. */
+  device: string;
+}
+
+/** Events of a request, the nearest ones beyond a position: downwards, or upwards if `isBackward`. */
+export interface EventSpan {
+  readonly isBackward: boolean;
+  readonly beyond: number;
+  /** The first and last time of wanted events, in Unix seconds. */
+  readonly times: { readonly first: number; readonly last: number };
+  readonly limit: number;
+}
+
+/** Beyond the last position, and within the column's 32 bits. */
+export const POSITION_END = 2_147_483_647;
+
+export function readEventsOfRequest(
+  reader: Reader,
+  app: NodeId,
+  request: number,
+  { isBackward, beyond, times, limit }: EventSpan,
+): Promise<RequestEvent[]> {
+  const events = sql`
+    SELECT e.position, e.time, e.name, CAST(e.value AS TEXT) AS value, e.currency, e.tracking,
+      (SELECT d.device FROM app_events d WHERE d.app = e.app AND d.call = e.call AND d.position = 0) AS device
+    FROM app_events e WHERE e.app = ${app} AND e.call = ${request} AND e.time BETWEEN ${times.first} AND ${times.last}`;
+  return reader.all<RequestEvent>(
+    isBackward
+      ? append(events, "AND e.position > ? ORDER BY e.position LIMIT ?", [beyond, limit])
+      : append(events, "AND e.position < ? ORDER BY e.position DESC LIMIT ?", [beyond, limit]),
+  );
 }
 
 export interface RequestDevice extends Row {
@@ -83,13 +119,14 @@ export interface KeyRow extends Row {
   time: number;
   name: string;
   event_id: string | null;
+  tracking: number;
   device: string | null;
 }
 
 /** The rows after a position of the log, in its order, with the columns that the index is built from. */
 export function readKeysAfter(reader: Reader, app: NodeId, request: number, position: number, limit: number): Promise<KeyRow[]> {
   return reader.all<KeyRow>(sql`
-    SELECT e.call, e.position, e.time, e.name, e.event_id, e.device FROM app_events e
+    SELECT e.call, e.position, e.time, e.name, e.event_id, e.tracking, e.device FROM app_events e
     WHERE e.app = ${app} AND (e.call, e.position) > (${request}, ${position}) ORDER BY e.call, e.position LIMIT ${limit}`);
 }
 
@@ -199,6 +236,8 @@ export async function deleteEventsOfApp(tx: Transaction, app: NodeId): Promise<v
   await tx.runAny(sql`DELETE FROM app_event_sums WHERE app = ${app}`);
   await tx.runAny(sql`DELETE FROM app_installs WHERE app = ${app}`);
   await tx.runAny(sql`DELETE FROM app_event_index WHERE app = ${app}`);
+  await tx.runAny(sql`DELETE FROM app_event_ties WHERE app = ${app}`);
+  await tx.runAny(sql`DELETE FROM app_event_untied WHERE app = ${app}`);
   await tx.runAny(sql`DELETE FROM app_event_run_pages WHERE app = ${app}`);
   await tx.runAny(sql`DELETE FROM app_event_runs WHERE app = ${app}`);
 }

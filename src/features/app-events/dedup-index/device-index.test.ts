@@ -1,0 +1,195 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { type NodeId, nodeId } from "#kernel/ids";
+import type { Database } from "#storage/database";
+import { sql } from "#storage/sql";
+import { isDevice } from "../intake/identities.ts";
+import { deleteEventsBetween, deleteEventsOfApp, insertEvents } from "../log/log.store.ts";
+import { type LogIndex, TableIndex } from "./entries.store.ts";
+import { fingerprintOf } from "./fingerprints.ts";
+import { addEntriesOf, type RequestEntries } from "./request-entries.ts";
+import { RequestTable } from "./request-table.ts";
+import { pagesOf } from "./run-pages.ts";
+import { RunIndex } from "./runs.store.ts";
+
+/** The same requests, in either order, are in the log of each; what one app has is not found for the other. */
+const APPS = [nodeId("1001"), nodeId("1002")] as const;
+/** Small, so that a few dozen requests fill several runs. */
+const SMALL_RUN = 12;
+const PHONE = "1b671a64-40d5-491e-99b0-da01ff1f3341";
+const INSTALL = ":MOBILE_APP_INSTALL";
+const TIME = 1_000_000;
+
+const indexOn = (database: Database): LogIndex => (database.dialect === "sqlite" ? new RunIndex(database, SMALL_RUN) : new TableIndex());
+
+/** A request of two events named `name`, of which one has the tracking flag if `isTracked`. */
+const request = fc.record({
+  advertiser_id: fc.constantFrom(undefined, "a", "b", PHONE),
+  attribution: fc.constantFrom("x".repeat(22), "y".repeat(22), undefined),
+  em: fc.constantFrom(undefined, undefined, "1".repeat(64), "2".repeat(64)),
+  name: fc.constantFrom("buy", "buy", "buy", INSTALL),
+  isTracked: fc.boolean(),
+});
+type Request = typeof request extends fc.Arbitrary<infer R> ? R : never;
+
+const identitiesOf = ({ advertiser_id, attribution, em }: Request): string[] => [
+  ...(advertiser_id === undefined ? [] : [`device:${advertiser_id}`]),
+  ...(attribution === undefined ? [] : [`cookie:${attribution}`]),
+  ...(em === undefined ? [] : [`em:${em}`]),
+];
+/** What a request ties together, as one text; empty for nothing. */
+const tieOf = (one: Request): string => {
+  const tied = identitiesOf(one).filter((identity) => one.isTracked || isDevice(identity));
+  return tied.length < 2 ? "" : tied.join(" ");
+};
+
+/** `device`: as JSON in the log. */
+const rowsOf = (app: string, call: number, { name, isTracked }: Request, device: string) =>
+  [isTracked && call % 2 === 0, isTracked && call % 2 === 1].flatMap((tracking, position) => {
+    return [app, call, position, TIME, TIME, name, null, null, "", "", tracking ? 1 : 0, position === 0 ? device : null];
+  });
+
+const deviceOf = ({ em, advertiser_id, attribution }: Request, isUpper = false): string => {
+  const id = isUpper && advertiser_id === PHONE ? PHONE.toUpperCase() : advertiser_id;
+  return JSON.stringify({ advertiser_id: id, attribution, ud: em === undefined ? undefined : { em } });
+};
+
+async function addRequest(database: Database, index: LogIndex, app: NodeId, call: number, added: Request): Promise<void> {
+  await database.write(async (tx) => {
+    await insertEvents(tx, rowsOf(app, call, added, deviceOf(added)));
+    const entries: RequestEntries = { devices: [], ties: [] };
+    addEntriesOf({ identities: identitiesOf(added), name: added.name, isTracked: added.isTracked }, call, entries);
+    await index.add(tx, app, { keys: [], ...entries, lastRequest: call, times: { first: TIME, last: TIME } });
+  });
+}
+
+/** The log and its index as older programs left them: each identity of each request, UUIDs as they were sent. */
+async function storeAsOlder(database: Database, app: NodeId, requests: readonly Request[]): Promise<void> {
+  if (requests.length === 0) return;
+  const table = new RequestTable();
+  await database.write(async (tx) => {
+    for (const [at, one] of requests.entries()) {
+      const isUpper = at % 2 === 0;
+      await insertEvents(tx, rowsOf(app, at + 1, one, deviceOf(one, isUpper)));
+      for (const identity of identitiesOf(one)) {
+        const fingerprint = fingerprintOf(isUpper ? identity.replace(PHONE, PHONE.toUpperCase()) : identity);
+        table.add(fingerprint, at + 1);
+        await tx.runAny(sql`INSERT INTO app_event_index (app, fingerprint, call) VALUES (${app}, ${fingerprint}, ${at + 1})`);
+      }
+    }
+    await tx.runAny(sql`INSERT INTO app_event_untied (app, call) VALUES (${app}, ${requests.length})`);
+    await tx.runAny(sql`
+      INSERT INTO app_event_runs (app, last_call, entries, page_bits, first_time, last_time, filter)
+      VALUES (${app}, ${requests.length}, ${table.size}, 1, ${TIME}, ${TIME}, ${new Uint8Array(64)})`);
+    for (const [page, values] of pagesOf([table], 1).entries())
+      await tx.runAny(sql`
+        INSERT INTO app_event_run_pages (app, last_call, page, entries)
+        VALUES (${app}, ${requests.length}, ${page}, ${new Uint8Array(values.buffer)})`);
+  });
+}
+
+const history = fc.record({
+  older: fc.array(request, { maxLength: 15 }),
+  added: fc.array(request, { minLength: 1, maxLength: 40 }),
+  /** So many of the oldest requests are deleted, */
+  expired: fc.nat(40),
+  /** and some follow. */
+  later: fc.array(request, { maxLength: 10 }),
+});
+
+/** All requests that the index finds, in its order, read in pieces of `limit`. */
+async function allRequests(
+  database: Database,
+  index: LogIndex,
+  wanted: { ids: string[]; kind: string | undefined; isBackward: boolean; limit: number },
+) {
+  const found: number[] = [];
+  for (let from = wanted.isBackward ? 0 : Number.MAX_SAFE_INTEGER; ; ) {
+    const some = await index.findRequests(database.reader, APPS[0], { ...wanted, from });
+    expect(some.length).toBeLessThanOrEqual(wanted.limit);
+    found.push(...some);
+    if (some.length < wanted.limit) return found;
+    from = some[some.length - 1] as number;
+  }
+}
+
+onEachDatabase("devices and ties in the index of the log", (kind) => {
+  test("D-74: the requests of a device and all that they tie are found, after retention and a restart too, few in vain", async () => {
+    const { world } = await openPlaza({ database: kind });
+    const { database } = world;
+    await fc.assert(
+      fc.asyncProperty(history, fc.integer({ min: 1, max: 7 }), async ({ older, added, expired, later }, limit) => {
+        await database.write(async (tx) => {
+          for (const app of APPS) await deleteEventsOfApp(tx, app);
+        });
+        const all = [...older, ...added, ...later];
+        await storeAsOlder(database, APPS[0], older);
+        await storeAsOlder(database, APPS[1], older.toReversed());
+        const index = indexOn(database);
+        const add = async (requests: readonly Request[], first: number) => {
+          for (const [at, one] of requests.entries()) {
+            await addRequest(database, index, APPS[0], first + at, one);
+            await addRequest(database, index, APPS[1], first + at, requests[requests.length - 1 - at] as Request);
+          }
+        };
+        await add(added, older.length + 1);
+        const last = Math.min(expired, older.length + added.length - 1);
+        await database.write(async (tx) => {
+          await deleteEventsBetween(tx, APPS[0], 0, last, TIME);
+          await index.forgetUpTo(tx, APPS[0], last);
+        });
+        await add(later, older.length + added.length + 1);
+        const live = all.map((one, at) => ({ one, call: at + 1 })).filter(({ call }) => call > last);
+        for (const read of [index, indexOn(database)]) {
+          for (const ids of [["device:a"], ["device:b"], [`device:${PHONE}`, `cookie:${"x".repeat(22)}`], ["device:c"]]) {
+            const wanted = live.filter(({ one }) => identitiesOf(one).some((identity) => ids.includes(identity)));
+            for (const isBackward of [false, true]) {
+              for (const name of [undefined, INSTALL]) {
+                const found = await allRequests(database, read, { ids, kind: name, isBackward, limit });
+                expect(found).toEqual([...new Set(found)].sort((one, other) => (isBackward ? one - other : other - one)));
+                const due = wanted.filter(({ one }) => name === undefined || one.name === name).map(({ call }) => call);
+                expect(due.filter((call) => !found.includes(call))).toEqual([]);
+                // Of deleted requests, and of older ones of another kind, something may be left.
+                const inVain = found.filter((call) => call > Math.max(last, older.length) && !due.includes(call));
+                expect(inVain).toEqual([]);
+              }
+            }
+          }
+          for (const identity of ["device:a", `device:${PHONE}`, `cookie:${"y".repeat(22)}`, `em:${"1".repeat(64)}`]) {
+            const found = await read.findTies(database.reader, APPS[0], [identity]);
+            const due = new Set(live.map(({ one }) => tieOf(one)).filter((tie) => tie.split(" ").includes(identity)));
+            const tied = found.filter((call) => call > last).map((call) => tieOf(all[call - 1] as Request));
+            expect([...due].filter((tie) => !tied.includes(tie))).toEqual([]);
+            const current = found.filter((call) => call > older.length);
+            expect(
+              current.filter(
+                (call) =>
+                  !tieOf(all[call - 1] as Request)
+                    .split(" ")
+                    .includes(identity),
+              ),
+            ).toEqual([]);
+            // One request for each tie, in each run: a request has at most seven entries.
+            const runs = kind === "sqlite" ? 1 + Math.ceil((all.length * 7) / SMALL_RUN) : 1;
+            expect(current.length).toBeLessThanOrEqual(new Set(all.map(tieOf)).size * runs);
+          }
+        }
+      }),
+      { numRuns: kind === "sqlite" ? 60 : 30 },
+    );
+  }, 120_000);
+
+  test("D-74: what ties a device together is read from one request, however many follow", async () => {
+    const { world } = await openPlaza({ database: kind });
+    const { database } = world;
+    const index = kind === "sqlite" ? new RunIndex(database) : new TableIndex();
+    const one: Request = { advertiser_id: "a", attribution: "x".repeat(22), em: "1".repeat(64), name: "buy", isTracked: true };
+    for (let call = 1; call <= 300; call++) await addRequest(database, index, APPS[0], call, one);
+    for (const identity of identitiesOf(one)) expect(await index.findTies(database.reader, APPS[0], [identity])).toEqual([300]);
+    for (let call = 301; call <= 310; call++) await addRequest(database, index, APPS[0], call, { ...one, em: undefined });
+    expect((await index.findTies(database.reader, APPS[0], ["device:a"])).sort()).toEqual([300, 310]);
+    expect(await index.findTies(database.reader, APPS[0], [`em:${one.em}`])).toEqual([300]);
+    expect(await index.findTies(database.reader, APPS[1], ["device:a"])).toEqual([]);
+  });
+});
