@@ -86,7 +86,9 @@ class Supervisor implements IngestProcess {
   /** Resolves when the process listens. */
   #start(): Promise<void> {
     const startedMs = monotonicMs();
-    const child = spawn(process.execPath, [process.argv[1] as string, "ingest"], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+    const child = spawn(process.execPath, [...process.execArgv, process.argv[1] as string, "ingest"], {
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+    });
     this.#child = child;
     // Over the channel, because everybody on the machine can read arguments.
     this.#send({ kind: "config", config: this.#config });
