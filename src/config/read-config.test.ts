@@ -7,7 +7,7 @@ import { defaultLimits } from "#http/limits";
 import { ConfigProblem } from "./config.ts";
 import { flagOf, optionsWith, variableOf } from "./options.ts";
 import { type ConfigFile, readConfig as readConfigWith, type Values } from "./read-config.ts";
-import { masterKeyOf } from "./secret-key.ts";
+import { keyRingOf } from "./secret-key.ts";
 
 const file = (values: Record<string, unknown>) => ({ path: "plaza.config.yaml", values });
 const readConfig = (flags: Values, environment: Values, from: ConfigFile | undefined) => readConfigWith(flags, environment, from, settings);
@@ -88,6 +88,20 @@ describe("how a value is read", () => {
     expect(readConfig({}, {}, file({ allow_callback: ["10.0.0.0/8", "receiver"] })).allow_callback).toEqual(expected);
   });
 
+  test("origins and hosts of web pages: as browsers write them", () => {
+    const { allow_origin, allow_host } = readConfig(
+      { allow_origin: ["HTTPS://App.example:443/", "null"], allow_host: ["Plaza", "::1"] },
+      {},
+      undefined,
+    );
+    expect({ allow_origin, allow_host }).toEqual({ allow_origin: ["https://app.example", "null"], allow_host: ["plaza", "[::1]"] });
+    const variables = { PLAZA_ALLOW_ORIGIN: "http://a:1, http://b", PLAZA_ALLOW_HOST: "10.0.0.1,[fd00::1]" };
+    expect(readConfig({}, variables, undefined)).toMatchObject({ allow_origin: ["http://a:1", "http://b"], allow_host: ["10.0.0.1", "[fd00::1]"] });
+    for (const wrong of ["app.example", "https://app.example/x", "*", ""]) expect(problemOf({ allow_origin: wrong })).toStartWith("--allow-origin: ");
+    for (const wrong of ["plaza:4000", "http://plaza", "a b", "[::1]:80", "*", ""])
+      expect(problemOf({ allow_host: wrong })).toStartWith("--allow-host: ");
+  });
+
   test("hosts of surfaces: pairs, or a map in the file", () => {
     const expected = { app: "app.example.com", ads: "ads.example.com" };
     expect(readConfig({ surface_hosts: ["app=app.example.com", "ads=ADS.example.com"] }, {}, undefined).surface_hosts).toEqual(expected);
@@ -134,8 +148,6 @@ describe("a wrong option is named with its value", () => {
     [{ port: "-1" }, {}, '--port: "-1"'],
     [{ profile: "loose" }, {}, '--profile: "loose" is not one of strict, clients'],
     [{ rtmp_port: "on" }, {}, '--rtmp-port: "on" is not a port from 0 to 65535, or off'],
-    [{ tls_cert: "cert.pem" }, {}, "--tls-key: is missing"],
-    [{ tls_key: "key.pem" }, {}, "--tls-cert: is missing"],
     [{ rtmp_url: "http://media.example/live" }, {}, '--rtmp-url: "http://media.example/live" is not an address such as rtmp://'],
     [{ data: "mysql://x" }, {}, "--data: the only database address that Plaza supports is postgres://…"],
     [{ allow_callback: ["10.0.0.0/33"] }, {}, '--allow-callback: "10.0.0.0/33"'],
@@ -184,9 +196,9 @@ describe("the master key", () => {
   test("a folder makes its own once, for its owner alone", () => {
     const folder = mkdtempSync(join(tmpdir(), "plaza-config-"));
     try {
-      const key = masterKeyOf(at(folder), random);
+      const key = keyRingOf(at(folder), random).current;
       expect(key).toHaveLength(32);
-      expect(masterKeyOf(at(folder), random)).toEqual(key);
+      expect(keyRingOf(at(folder), random).current).toEqual(key);
       expect(statSync(join(folder, "secret.key")).mode & 0o777).toBe(0o600);
       expect(readdirSync(folder)).toEqual(["secret.key"]);
       expect(Buffer.from(readFileSync(join(folder, "secret.key"), "utf8"), "base64")).toHaveLength(32);
@@ -195,11 +207,53 @@ describe("the master key", () => {
     }
   });
 
+  test("D-171: a replaced key stays in the file until its time has passed, and only the owner can read the file", () => {
+    const folder = mkdtempSync(join(tmpdir(), "plaza-config-"));
+    try {
+      const ring = keyRingOf(at(folder), random);
+      const first = ring.current;
+      ring.rotate(5_000);
+      const second = ring.current;
+      ring.rotate(9_000);
+      const expected = {
+        previous: [
+          { key: second, untilMs: 9_000 },
+          { key: first, untilMs: 5_000 },
+        ],
+      };
+      expect(ring).toMatchObject(expected);
+      expect(keyRingOf(at(folder), random)).toMatchObject({ current: ring.current, ...expected });
+      expect(statSync(join(folder, "secret.key")).mode & 0o777).toBe(0o600);
+      ring.retire(5_000);
+      expect(keyRingOf(at(folder), random).previous).toEqual([{ key: second, untilMs: 9_000 }]);
+      ring.retire(9_000);
+      expect(Buffer.from(readFileSync(join(folder, "secret.key"), "utf8"), "base64")).toEqual(Buffer.from(ring.current));
+      expect(readdirSync(folder)).toEqual(["secret.key"]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test("D-171: further keys of the configuration only open", () => {
+    const [one, two] = [random(32), random(32)].map((key) => Buffer.from(key).toString("base64"));
+    const config = readConfig({}, { PLAZA_SECRET_KEY: one, PLAZA_FURTHER_SECRET_KEYS: `${two},${one}` }, undefined);
+    const ring = keyRingOf(config, random);
+    expect(Buffer.from(ring.current).toString("base64")).toBe(one as string);
+    expect(ring.previous.map(({ key, untilMs }) => [Buffer.from(key).toString("base64"), untilMs])).toEqual([
+      [two, undefined],
+      [one, undefined],
+    ]);
+    ring.retire(Number.MAX_SAFE_INTEGER);
+    expect(ring.previous).toHaveLength(2);
+    expect(() => ring.rotate(1)).toThrow();
+    expect(problemOf({}, { PLAZA_FURTHER_SECRET_KEYS: "zz" })).toStartWith("PLAZA_FURTHER_SECRET_KEYS: must be 32 bytes");
+  });
+
   test("data whose key is gone is not given another one", () => {
     const folder = mkdtempSync(join(tmpdir(), "plaza-config-"));
     try {
       writeFileSync(join(folder, "default.sqlite"), "");
-      expect(() => masterKeyOf(at(folder), random)).toThrow(ConfigProblem);
+      expect(() => keyRingOf(at(folder), random)).toThrow(ConfigProblem);
       expect(readdirSync(folder)).toEqual(["default.sqlite"]);
     } finally {
       rmSync(folder, { recursive: true });
@@ -207,7 +261,7 @@ describe("the master key", () => {
   });
 
   test("memory has a new one each time, processes on PostgreSQL the same", () => {
-    expect(masterKeyOf(at(":memory:"), random)).not.toEqual(masterKeyOf(at(":memory:"), random));
-    expect(masterKeyOf(at("postgres://a/b"), random)).toEqual(masterKeyOf(at("postgres://a/b"), random));
+    expect(keyRingOf(at(":memory:"), random).current).not.toEqual(keyRingOf(at(":memory:"), random).current);
+    expect(keyRingOf(at("postgres://a/b"), random).current).toEqual(keyRingOf(at("postgres://a/b"), random).current);
   });
 });

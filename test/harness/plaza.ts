@@ -20,6 +20,7 @@ import type { Streaming } from "#graph/worlds/world";
 import { definitionOf } from "#kernel/errors";
 import { buildRegistry } from "#main";
 import { GuardedClient } from "#outbound/client";
+import type { KeyRing } from "#storage/sealing";
 import { randomFraction, randomSecret, SeededIds, sleepMs, TimeOrderedIds, traceId } from "#system";
 import { type BrokenPayload, silentObserver } from "#webhooks/observer";
 import { afterThisTest } from "./cleanup.ts";
@@ -43,6 +44,8 @@ export interface PlazaOptions {
   readonly streaming?: Streaming;
   /** A folder. */
   readonly recordings?: string;
+  /** A fixed one unless given. */
+  readonly keys?: KeyRing;
 }
 
 export interface TestRequest {
@@ -93,7 +96,7 @@ export async function openPlaza(options: PlazaOptions = {}): Promise<TestPlaza> 
     outbound: new GuardedClient({ rules: { isSandbox: true, allowed: [] } }),
     observer: { ...silentObserver, payloadBroken: (broken) => brokenPayloads.push(broken), jobFailed: () => {}, workFailed: () => {} },
     recordings: options.recordings,
-    masterKey: new Uint8Array(32).fill(7),
+    keys: options.keys ?? { current: new Uint8Array(32).fill(7), previous: [], isOwn: false, rotate() {}, retire() {} },
     realNowMs: () => time.realMs,
     timeOrderedIds: (processNumber) => new TimeOrderedIds(processNumber),
     seededIds: (next) => new SeededIds(next),

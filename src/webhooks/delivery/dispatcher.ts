@@ -12,17 +12,8 @@ import type { Stored } from "../events/emit.ts";
 import type { WebhookObserver } from "../observer.ts";
 import { attemptDelivery } from "./attempt.ts";
 import { withAttempt } from "./attempts.ts";
-import { type Claimed, type Claims, claim } from "./claims.ts";
-import {
-  findQueuesWithFirsts,
-  findQueuesWithRetries,
-  findSending,
-  giveBackClaimed,
-  isBehindAnother,
-  NO_CALLBACK,
-  saveResults,
-  WAITING,
-} from "./deliveries.store.ts";
+import { type Claimed, type Claims, claim, giveBackUnknown } from "./claims.ts";
+import { findQueuesWithFirsts, findQueuesWithRetries, findSending, isBehindAnother, NO_CALLBACK, saveResults, WAITING } from "./deliveries.store.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import { isAttempted, type Outcome } from "./outcome.ts";
 import { OverdueWatch } from "./overdue.ts";
@@ -212,11 +203,7 @@ export class DeliveryDispatcher implements WorkSource {
 
   /** What the session holds in the database and not here. Nobody else would give it back while the session lives. */
   async #giveBackUnknown(session: WorkSession, nowMs: number): Promise<void> {
-    await this.#options.database.write(async (tx) => {
-      const fence = await session.fenceFor(tx);
-      const unknown = (await findSending(tx, fence)).filter(({ id }) => !this.#held.has(id)).map(({ id }) => id);
-      for (let at = 0; at < unknown.length; at += CLAIMED_MAX) await giveBackClaimed(tx, unknown.slice(at, at + CLAIMED_MAX), fence, nowMs);
-    });
+    await this.#options.database.write(async (tx) => giveBackUnknown(tx, { fence: await session.fenceFor(tx), nowMs, held: this.#held }));
     this.#mayHoldMore = false;
     this.lookAgain();
   }

@@ -9,7 +9,7 @@ import { databaseUnreachable } from "#kernel/errors";
 import type { Database } from "#storage/database";
 import { listDeliveries } from "../history/list.store.ts";
 
-/** Writes whose answer is lost, by their number from the call on. */
+/** Writes whose answer is lost, by their number from here on. */
 function losing(database: Database, lost: (write: number) => boolean): void {
   const write = database.write.bind(database);
   let writes = 0;

@@ -1,4 +1,5 @@
 /** A server that takes streams, and a page of it that broadcasts. */
+import { authority } from "../certificates.ts";
 import { type Server, startServer, worldFile } from "../server.ts";
 
 const scopes = ["pages_manage_posts", "pages_read_engagement"];
@@ -28,7 +29,7 @@ export class Studio {
   async graph(path: string, body?: Record<string, unknown>): Promise<Record<string, unknown>> {
     const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
     const init = body === undefined ? { headers } : { headers, method: "POST", body: JSON.stringify(body) };
-    const response = await fetch(`${this.server.base_url}/v26.0/${path}`, init);
+    const response = await fetch(`${this.server.base_url}/v26.0/${path}`, { ...init, tls: { ca: authority } });
     return (await response.json()) as Record<string, unknown>;
   }
 
@@ -40,7 +41,7 @@ export class Studio {
     const { control_url, control_key } = this.server;
     const headers = { authorization: `Bearer ${control_key}`, "content-type": "application/json" };
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-    const response = await fetch(`${control_url}/v1/worlds/default/${path}`, { method, headers, ...sent });
+    const response = await fetch(`${control_url}/v1/worlds/default/${path}`, { method, headers, ...sent, tls: { ca: authority } });
     return (await response.json()) as Record<string, unknown>;
   }
 
