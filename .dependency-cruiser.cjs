@@ -1,7 +1,7 @@
 /**
  * Who may import whom. The server in one line (ARCHITECTURE.md):
  *
- *   kernel ◀ storage ◀ auth, jobs, outbound ◀ webhooks ◀ graph ◀ control-contract ◀ features/* ◀ surfaces ◀ http, ingest, control ◀ main ◀ cli
+ *   kernel ◀ storage, recordings ◀ auth, jobs, outbound ◀ webhooks ◀ graph ◀ control-contract ◀ features/* ◀ surfaces ◀ http, ingest, control ◀ main ◀ cli
  *
  * Run by `npm run check -- dependencies`, which also makes sure that the modules were really seen. What is not an import
  * (globals such as `Bun` and `fetch`, the environment, time, SQL) is held by tools/tidy.
@@ -11,21 +11,63 @@
 const below = {
   kernel: [],
   storage: ["kernel"],
+  recordings: ["kernel"],
   auth: ["storage", "kernel"],
   jobs: ["storage", "kernel"],
   outbound: ["storage", "kernel"],
   webhooks: ["outbound", "jobs", "auth", "storage", "kernel"],
   graph: ["webhooks", "outbound", "jobs", "auth", "storage", "kernel"],
   "control-contract": ["graph", "webhooks", "outbound", "jobs", "auth", "storage", "kernel"],
-  features: ["control-contract", "graph", "webhooks", "outbound", "jobs", "auth", "storage", "kernel"],
-  surfaces: ["features", "control-contract", "graph", "webhooks", "outbound", "jobs", "auth", "storage", "kernel"],
+  features: ["control-contract", "graph", "webhooks", "outbound", "jobs", "auth", "storage", "recordings", "kernel"],
+  surfaces: ["features", "control-contract", "graph", "webhooks", "outbound", "jobs", "auth", "storage", "recordings", "kernel"],
   // At the side: they look at the server and carry nothing of it.
   telemetry: ["graph", "auth", "storage", "kernel"],
   config: ["surfaces", "graph", "auth", "storage", "kernel"],
-  http: ["surfaces", "features", "control-contract", "graph", "webhooks", "outbound", "jobs", "auth", "storage", "kernel", "telemetry", "config"],
-  ingest: ["surfaces", "features", "control-contract", "graph", "webhooks", "outbound", "jobs", "auth", "storage", "kernel", "telemetry", "config"],
+  http: [
+    "surfaces",
+    "features",
+    "control-contract",
+    "graph",
+    "webhooks",
+    "outbound",
+    "jobs",
+    "auth",
+    "storage",
+    "recordings",
+    "kernel",
+    "telemetry",
+    "config",
+  ],
+  ingest: [
+    "surfaces",
+    "features",
+    "control-contract",
+    "graph",
+    "webhooks",
+    "outbound",
+    "jobs",
+    "auth",
+    "storage",
+    "recordings",
+    "kernel",
+    "telemetry",
+    "config",
+  ],
   // A feature's routes come to it by the registry.
-  control: ["surfaces", "control-contract", "graph", "webhooks", "outbound", "jobs", "auth", "storage", "kernel", "telemetry", "config"],
+  control: [
+    "surfaces",
+    "control-contract",
+    "graph",
+    "webhooks",
+    "outbound",
+    "jobs",
+    "auth",
+    "storage",
+    "recordings",
+    "kernel",
+    "telemetry",
+    "config",
+  ],
 };
 
 const TEST = "\\.test\\.ts$";

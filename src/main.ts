@@ -13,15 +13,17 @@ import { standardCalendar } from "#graph/versions/calendar";
 import { newestVersion } from "#graph/versions/resolve";
 import { type OpenWorld, openWorld } from "#graph/worlds/open-world";
 import { followSettings } from "#graph/worlds/settings";
+import type { Streaming } from "#graph/worlds/world";
 import { connectionsWithin, limitsOf } from "#http/limits";
-import type { SurfaceAddress } from "#http/places";
+import { addressOf, type ReadyInfo, readyInfo, surfaceAddresses } from "#http/ready-info";
 import { homeRoute } from "#http/routes/home-route";
 import { openapiRoute } from "#http/routes/openapi-route";
+import { PLAYER_PATH, playerRoute } from "#http/routes/player-route";
 import { type GraphServer, serveGraph } from "#http/server";
+import { openLiveIngest } from "#ingest/live-ingest";
 import { hostnameOf, PageGuard } from "#kernel/page-guard";
 import { formatVersion } from "#kernel/versions";
 import { GuardedClient } from "#outbound/client";
-import { surfaces } from "#surfaces/surfaces";
 import {
   collectGarbage,
   monotonicMs,
@@ -51,22 +53,6 @@ const STOP_WITHIN_MS = 10_000;
 /** Common on systems that do not say how many files a process may have open. */
 const FILES_MAX_UNKNOWN = 10_240;
 
-/** The ready line of `plaza start --json`. */
-export interface ReadyInfo {
-  readonly ready: true;
-  readonly base_url: string;
-  readonly app_base_url: string;
-  readonly microblog_base_url: string;
-  readonly ads_base_url: string;
-  readonly social_login_host: string;
-  readonly control_url: string;
-  /** Absent without the sandbox, which prints nothing secret. */
-  readonly control_key?: string;
-  /** null: no live ingest runs. */
-  readonly rtmp_url: string | null;
-  readonly pid: number;
-}
-
 export interface RunningPlaza {
   readonly ready: ReadyInfo;
   /** Present while the tokens of the demo world work. */
@@ -75,6 +61,8 @@ export interface RunningPlaza {
   readonly newestVersion: string;
   readonly world: OpenWorld;
   readonly metrics: MetricsSource;
+  /** Where encoders connect; undefined: they do not. */
+  readonly streaming: Streaming | undefined;
   /** Accepts no new requests; resolves when the running ones have ended, after 10 s at most. */
   stop(): Promise<void>;
 }
@@ -91,7 +79,11 @@ export interface StartOptions {
 
 export async function startPlaza(config: Config, log: Log, { part, readMetrics }: StartOptions = { part: "all" }): Promise<RunningPlaza> {
   const registry = buildRegistry();
-  const world = await openDefaultWorld(config, registry, log);
+  const ingest = openLiveIngest(config, log, part !== "graph");
+  const world = await openDefaultWorld(config, registry, log, ingest.recordings).catch(async (error: unknown) => {
+    await ingest.stop();
+    throw error;
+  });
   const listeners: Listener[] = [];
   let certificate: Certificate | undefined;
   try {
@@ -104,6 +96,8 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
         ? undefined
         : await listening("--port", config.host, config.port, () => listenGraph(config, log, world, registry, certificate, part === "graph"));
     if (graph !== undefined) listeners.push(graph);
+    // Started beside the rest, it is waited for last.
+    world.streaming = await ingest.ready();
     const metrics = graph?.metrics ?? new RequestMetrics();
     const key = part === "graph" ? "" : controlKeyOf(config, randomSecret);
     const control =
@@ -119,26 +113,28 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
             }),
           );
     if (control !== undefined) listeners.push(control);
+    if (part !== "graph") await ingest.serve(world);
     world.work.start();
-    const ready = readyInfo(config, graph?.port ?? config.port, control?.port ?? config.control_port, key);
+    const ready = readyInfo(config, graph?.port ?? config.port, control?.port ?? config.control_port, key, world.streaming);
     const withdraw =
       part === "graph" ? () => {} : announceServer(config, { pid: ready.pid, base_url: ready.base_url, control_url: ready.control_url });
     return {
       ready,
+      streaming: world.streaming,
       demo,
       newestVersion: formatVersion(newestVersion(world.calendar)),
       world,
       metrics,
       stop: async () => {
         certificate?.close();
-        await Promise.all([...listeners.map((listener) => listener.stop(STOP_WITHIN_MS)), world.work.stop()]);
+        await Promise.all([...listeners.map((listener) => listener.stop(STOP_WITHIN_MS)), world.work.stop(), ingest.stop()]);
         withdraw();
         await world.close();
       },
     };
   } catch (error) {
     certificate?.close();
-    await Promise.all(listeners.map((listener) => listener.stop(0)));
+    await Promise.all([...listeners.map((listener) => listener.stop(0)), ingest.stop()]);
     await world.close();
     throw error;
   }
@@ -198,6 +194,7 @@ function listenGraph(
     extraRoutes: new Map([
       ["/", homeRoute(() => formatVersion(newestVersion(world.calendar)))],
       ["/openapi.json", openapiRoute(deps, surfaceAddresses(config))],
+      [PLAYER_PATH, playerRoute(deps, { isCountryChosen: config.sandbox, countryHeader: config.country_header })],
     ]),
     onServed: config.quiet || !log.shows("info") ? undefined : requestLines(log),
   });
@@ -215,14 +212,7 @@ function pageGuardOf({ sandbox, allow_origin, allow_host, host, control_host, pu
   return new PageGuard({ origins: allow_origin, hosts: [...allow_host, ...configured.flatMap((name) => hostnameOf(name) ?? [])] });
 }
 
-/** A surface with its own host name is at its root; the microblog's version is part of its address (VER-1d). */
-const surfaceAddresses = ({ surface_hosts }: Config): SurfaceAddress[] =>
-  surfaces.map(({ name, mount }) => {
-    const hostname = surface_hosts[name];
-    return hostname === undefined ? { name, mount } : { name, mount: name === "microblog" ? "/v1.0" : "", hostname };
-  });
-
-async function openDefaultWorld(config: Config, registry: Registry, log: Log): Promise<OpenWorld> {
+async function openDefaultWorld(config: Config, registry: Registry, log: Log, recordings?: string): Promise<OpenWorld> {
   const world = await openWorld({
     name: "default",
     data: config.data,
@@ -239,6 +229,7 @@ async function openDefaultWorld(config: Config, registry: Registry, log: Log): P
     faults: { sleepMs, randomFraction },
     outbound: new GuardedClient({ rules: { isSandbox: config.sandbox, allowed: config.allow_callback } }),
     observer: workLog(log),
+    recordings,
     keys: keyRingOf(config, randomKey),
     realNowMs,
     timeOrderedIds: (processNumber) => new TimeOrderedIds(processNumber),
@@ -285,30 +276,4 @@ export async function openControl(config: Config, log: Log, key = randomSecret(K
     request: async (path, init) => app.request(path, { ...init, headers: { ...init.headers, authorization: `Bearer ${key}` } }),
     close: () => world.close(),
   };
-}
-
-function readyInfo(config: Config, port: number, controlPort: number, key: string): ReadyInfo {
-  const scheme = config.tls_cert === undefined ? "http" : "https";
-  const base = `${scheme}://${addressOf(config.host)}:${port}`;
-  const addresses = Object.fromEntries(
-    surfaceAddresses(config).map(({ name, mount, hostname }) => [
-      surfaces.find((surface) => surface.name === name)?.address,
-      (hostname === undefined ? base : `${scheme}://${hostname}:${port}`) + mount,
-    ]),
-  ) as Record<"base_url" | "app_base_url" | "microblog_base_url" | "ads_base_url" | "social_login_host", string>;
-  return {
-    ready: true,
-    ...addresses,
-    control_url: `${scheme}://${addressOf(config.control_host)}:${controlPort}`,
-    ...(config.sandbox ? { control_key: key } : {}),
-    rtmp_url: null,
-    pid: process.pid,
-  };
-}
-
-/** The address of a listener for a caller on this machine. */
-function addressOf(host: string): string {
-  if (host === "0.0.0.0") return "127.0.0.1";
-  if (host === "::") return "[::1]";
-  return host.includes(":") ? `[${host}]` : host;
 }

@@ -36,6 +36,8 @@ export interface StartOptions {
 export interface PlazaOptions extends StartOptions {
   /** What the world file holds; left out on data that is there already. */
   readonly world?: unknown;
+  /** Encoders can connect, on a free port. */
+  readonly takesStreams?: boolean;
   /** Further settings, as environment variables. */
   readonly settings?: Readonly<Record<string, string>>;
 }
@@ -47,7 +49,19 @@ export async function startPlaza(options: PlazaOptions): Promise<Server> {
   const worldFile = join(folder, "world.json");
   if (options.world !== undefined) writeFileSync(worldFile, JSON.stringify(options.world));
   const command = [
-    ...[PROGRAM, "start", "--json", "--port", "0", "--control-port", "0", "--rtmp-port", "off", "--data", dataFolder(folder)],
+    ...[
+      PROGRAM,
+      "start",
+      "--json",
+      "--port",
+      "0",
+      "--control-port",
+      "0",
+      "--rtmp-port",
+      options.takesStreams === true ? "0" : "off",
+      "--data",
+      dataFolder(folder),
+    ],
     ...(options.world === undefined ? [] : ["--world", worldFile]),
   ];
   return start("plaza", command, folder, options);

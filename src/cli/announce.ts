@@ -9,6 +9,7 @@ export function announcement({ ready, demo, newestVersion }: RunningPlaza): stri
     ["microblog", ready.microblog_base_url],
     ["ads", ready.ads_base_url],
     ["social login", ready.social_login_host],
+    ["live video", ready.rtmp_url ?? undefined],
     ["control API", `${ready.control_url}/v1`],
     ["control key", ready.control_key],
   ];

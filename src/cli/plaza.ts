@@ -1,7 +1,8 @@
 /** `bin/plaza`. Each command loads its modules when it runs, so that `start` is ready in a tenth of a second. */
 import { Command, CommanderError, Option } from "commander";
-import type { Option as ConfigOption } from "#config/options";
-import { flagOf, optionsWith, variableOf } from "#config/options";
+import type { Option as ConfigOption } from "#config/option";
+import { flagOf, variableOf } from "#config/option";
+import { optionsWith } from "#config/options";
 import { version } from "#package.json";
 import { outputClosed } from "./closed-pipe.ts";
 
@@ -61,6 +62,10 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
   plaza.command("worker", { hidden: true }).action(async () => {
     const { work } = await import("./worker.ts");
     process.exitCode = await work();
+  });
+  plaza.command("ingest", { hidden: true }).action(async () => {
+    const { ingest } = await import("./ingest.ts");
+    process.exitCode = await ingest();
   });
   addWebhookCommands(plaza);
   addTokenCommands(plaza.command("token").description("creates, lists and revokes tokens, and creates apps"));

@@ -25,7 +25,7 @@ const STOPPED_WITHIN_MS = 11_000;
 export async function startWithWorkers(asked: Config, log: Log): Promise<RunningPlaza> {
   const reserved = await listening("--port", asked.host, asked.port, () => reservePort(asked.host, asked.port));
   const config = { ...asked, port: reserved.port };
-  const workers = new Workers(config, log);
+  const workers = new Workers(log);
   let first: RunningPlaza | undefined;
   try {
     first = await startPlaza(config, log, { part: "control", readMetrics: () => merged(workers.metrics) });
@@ -33,7 +33,9 @@ export async function startWithWorkers(asked: Config, log: Log): Promise<Running
       for (const entry of requests) first?.world.requests.adopt(entry);
       if (first !== undefined) testEventsOf(first.world).addShown(appEvents);
     };
-    await workers.start(config.workers);
+    // The first process has the ingest; the others name its address.
+    const { rtmpPort = config.rtmp_port, rtmpsPort = config.rtmps_port } = first.streaming ?? {};
+    await workers.start({ ...config, rtmp_port: rtmpPort, rtmps_port: rtmpsPort });
     await reserved.release();
   } catch (error) {
     await Promise.all([workers.stop(), first?.stop(), reserved.release()]);
@@ -51,7 +53,7 @@ export async function startWithWorkers(asked: Config, log: Log): Promise<Running
 type ServedMessage = Extract<WorkerMessage, { kind: "served" }>;
 
 class Workers {
-  readonly #config: Config;
+  #config: Config | undefined;
   readonly #log: Log;
   readonly #running = new Map<Worker, MetricsReport | undefined>();
   /** Metrics of workers that ended: a counter never decreases. */
@@ -59,8 +61,7 @@ class Workers {
   #isStopping = false;
   onServed: (message: ServedMessage) => void = () => {};
 
-  constructor(config: Config, log: Log) {
-    this.#config = config;
+  constructor(log: Log) {
     this.#log = log;
     const program = process.argv[1] as string;
     // A single executable is its own program, and takes the command alone; it holds its flags of Bun.
@@ -71,8 +72,9 @@ class Workers {
     return [...this.#ended, ...[...this.#running.values()].filter((report) => report !== undefined)];
   }
 
-  async start(count: number): Promise<void> {
-    await Promise.all(Array.from({ length: count }, () => this.#startOne()));
+  async start(config: Config): Promise<void> {
+    this.#config = config;
+    await Promise.all(Array.from({ length: config.workers }, () => this.#startOne()));
   }
 
   async stop(): Promise<void> {
@@ -90,7 +92,7 @@ class Workers {
     const worker = cluster.fork();
     this.#running.set(worker, undefined);
     // Sent over the channel, because everybody on the machine can read arguments, and the config holds keys and a password.
-    worker.send(sealedConfig(this.#config));
+    worker.send(sealedConfig(this.#config as Config));
     return new Promise((resolve, reject) => {
       let isReady = false;
       worker.on("message", (message: WorkerMessage) => {

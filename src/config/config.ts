@@ -24,8 +24,20 @@ export interface Config {
   readonly profile: "strict" | "clients" | undefined;
   readonly sandbox: boolean;
   readonly workers: number;
-  /** Live ingest; undefined disables it. */
-  readonly rtmp_port: number | undefined;
+  /** Where encoders connect; undefined: 1935, or a free port where that is taken. 0 picks a free one. */
+  readonly rtmp_port: number | "off" | undefined;
+  /** RTMPS, where there is a certificate; undefined: 1936, or a free port where that is taken. */
+  readonly rtmps_port: number | "off" | undefined;
+  /** An operator's own media server in place of the ingest; no slash at its end. */
+  readonly rtmp_url: string | undefined;
+  /** The folder of recordings; undefined: `recordings` in the data folder. */
+  readonly recordings: string | undefined;
+  /** Of all recordings; 0 sets no bound. */
+  readonly recordings_bytes_max: number;
+  /** What recordings leave free on their disk. */
+  readonly disk_reserve_bytes: number;
+  readonly streams_max: number;
+  readonly stream_bits_per_second_max: number;
   readonly json: boolean;
   readonly pretty: boolean;
   readonly log_level: LogLevel;
@@ -40,6 +52,8 @@ export interface Config {
   readonly surface_hosts: Readonly<Partial<Record<SurfaceName, string>>>;
   /** CIDR ranges of proxies whose X-Forwarded-* headers are trusted (D-01, D-97). */
   readonly trusted_proxies: readonly string[];
+  /** In which trusted proxies name the country of a viewer; lower case. */
+  readonly country_header: string | undefined;
   /** D-01: what links, players and stream addresses begin with; no slash at its end. undefined: the address that the caller used. */
   readonly public_url: string | undefined;
   /** D-22; 0 sets no limit. */

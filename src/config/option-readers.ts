@@ -35,7 +35,7 @@ export const port = integer(0, PORT_MAX);
 
 export const portOrOff: ReadValue = (value) => {
   // YAML 1.1 reads `off` as false.
-  if (value === "off" || value === false) return undefined;
+  if (value === "off" || value === false) return "off";
   try {
     return port(value);
   } catch {
@@ -118,6 +118,19 @@ export const publicUrl: ReadValue = (value) => {
   if (url === null || !/^https?:$/.test(url.protocol) || `${url.username}${url.password}${url.search}${url.hash}` !== "")
     throw wrong(value, "an http or https address such as https://graph.example.com");
   return `${url.origin}${trimmedEnd(url.pathname, "/")}`;
+};
+
+export const headerName: ReadValue = (value) => {
+  if (typeof value !== "string" || !/^[A-Za-z0-9-]{1,64}$/.test(value)) throw wrong(value, "the name of a header such as X-Country");
+  return value.toLowerCase();
+};
+
+/** Without a slash at its end, so that a key can follow. */
+export const rtmpUrl: ReadValue = (value) => {
+  const url = typeof value === "string" ? URL.parse(value.trim()) : null;
+  if (url === null || !/^rtmps?:$/.test(url.protocol) || url.hostname === "" || `${url.username}${url.password}${url.search}${url.hash}` !== "")
+    throw wrong(value, "an address such as rtmp://media.example.com/live");
+  return trimmedEnd(url.href, "/");
 };
 
 export const dataPlace: ReadValue = (value) => {

@@ -3,24 +3,9 @@
  * `bin/plaza start --help` and docs/reference/configuration.md are made from this list.
  */
 import type { Setting } from "#graph/contract/setting";
-import { type Config, httpListeners, logLevels } from "./config.ts";
+import { httpListeners, logLevels } from "./config.ts";
+import type { Option, OptionName } from "./option.ts";
 import * as read from "./option-readers.ts";
-
-type OptionName = Exclude<keyof Config, "settings">;
-
-export interface Option<Name extends string = string> {
-  readonly name: Name;
-  /** Name of the flag's value, e.g. `N`; a switch has none. */
-  readonly value?: string;
-  /** `--no-…` exists as well. */
-  readonly isNegatable?: true;
-  readonly isRepeatable?: true;
-  /** A secret has no flag, because everybody on the machine can read its command lines. */
-  readonly isSecret?: true;
-  readonly read: read.ReadValue;
-  readonly default: Config[OptionName];
-  readonly summary: string;
-}
 
 /** Far above any machine's cores. */
 const WORKERS_MAX = 256;
@@ -28,6 +13,8 @@ const BODY_BYTES_LIMIT = 1024 * 1024 * 1024;
 /** A head must be read completely so that the error has the form of the interface. */
 const HEADER_BYTES_LIMIT = 65_536;
 const HOUR_MS = 3_600_000;
+/** Far above what one process can record. */
+const STREAMS_LIMIT = 10_000;
 
 /** The server's own options. */
 const own: readonly Option<OptionName>[] = [
@@ -96,7 +83,57 @@ const own: readonly Option<OptionName>[] = [
     default: 1,
     summary: "processes that share the port; more than 1 requires postgres://",
   },
-  { name: "rtmp_port", value: "N", read: read.portOrOff, default: 1935, summary: "port for live video; 0 picks a free port, off disables it" },
+  {
+    name: "rtmp_port",
+    value: "N",
+    read: read.portOrOff,
+    default: undefined,
+    summary: "port on which encoders send live video; 0 picks a free port, off disables it (default: 1935, or a free port if it is taken)",
+  },
+  {
+    name: "rtmps_port",
+    value: "N",
+    read: read.portOrOff,
+    default: undefined,
+    summary:
+      "port for live video over TLS, if there is a certificate; 0 picks a free port, off disables it (default: 1936, or a free port if it is taken)",
+  },
+  {
+    name: "rtmp_url",
+    value: "URL",
+    read: read.rtmpUrl,
+    default: undefined,
+    summary: "address of an operator's own media server, which takes the streams in place of Plaza; stream keys are added to it",
+  },
+  {
+    name: "recordings",
+    value: "FOLDER",
+    read: read.text,
+    default: undefined,
+    summary: "folder of the recordings of live video (default: recordings in the data folder, or in .plaza with PostgreSQL)",
+  },
+  {
+    name: "recordings_bytes_max",
+    value: "BYTES",
+    read: read.integer(0, Number.MAX_SAFE_INTEGER),
+    default: 0,
+    summary: "disk space of all recordings together; a broadcast that would need more ends; 0 sets no limit",
+  },
+  {
+    name: "disk_reserve_bytes",
+    value: "BYTES",
+    read: read.integer(0, Number.MAX_SAFE_INTEGER),
+    default: 536_870_912,
+    summary: "disk space that recordings leave free; a broadcast that would need it ends",
+  },
+  { name: "streams_max", value: "N", read: read.integer(1, STREAMS_LIMIT), default: 200, summary: "encoders that send at the same time" },
+  {
+    name: "stream_bits_per_second_max",
+    value: "N",
+    read: read.integer(1, Number.MAX_SAFE_INTEGER),
+    default: 20_000_000,
+    summary: "largest bit rate of a live stream; one with more is ended",
+  },
   { name: "json", read: read.flag, default: false, summary: "print one line of JSON on stdout when ready, and nothing else" },
   { name: "pretty", read: read.flag, default: false, summary: "write logs as text instead of JSON lines" },
   { name: "log_level", value: "LEVEL", read: read.oneOf(logLevels), default: "info", summary: `one of ${logLevels.join(", ")}` },
@@ -116,6 +153,13 @@ const own: readonly Option<OptionName>[] = [
     read: read.cidrs,
     default: [],
     summary: "trust X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host from these proxies; repeatable",
+  },
+  {
+    name: "country_header",
+    value: "NAME",
+    read: read.headerName,
+    default: undefined,
+    summary: "header in which a proxy of --trusted-proxies names the viewer's country, for live videos that are not for every country",
   },
   {
     name: "public_url",
@@ -244,6 +288,3 @@ const optionOf = ({ name, value, minimum, default: otherwise, summary }: Setting
 
 /** Every option: the server's own and those of its features. */
 export const optionsWith = (settings: readonly Setting[]): readonly Option[] => [...own, ...settings.map(optionOf)];
-
-export const flagOf = (name: string): string => `--${name.replaceAll("_", "-")}`;
-export const variableOf = (name: string): string => `PLAZA_${name.toUpperCase()}`;

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { settings } from "#features";
 import { defaultLimits } from "#http/limits";
 import { ConfigProblem } from "./config.ts";
-import { flagOf, optionsWith, variableOf } from "./options.ts";
+import { flagOf, variableOf } from "./option.ts";
+import { optionsWith } from "./options.ts";
 import { type ConfigFile, readConfig as readConfigWith, type Values } from "./read-config.ts";
 import { keyRingOf } from "./secret-key.ts";
 
@@ -37,7 +38,8 @@ describe("where a value comes from", () => {
       sandbox: true,
       workers: 1,
       http: "own",
-      rtmp_port: 1935,
+      rtmp_port: undefined,
+      recordings_bytes_max: 0,
       app_calls_per_hour: 0,
       deliveries_per_second: 0,
       settings: { labels_per_page_max: 5000, app_event_days: 90 },
@@ -124,7 +126,11 @@ describe("how a value is read", () => {
   });
 
   test("live ingest can be left out", () => {
-    for (const off of ["off", false]) expect(readConfig({}, {}, file({ rtmp_port: off })).rtmp_port).toBeUndefined();
+    for (const off of ["off", false]) expect(readConfig({}, {}, file({ rtmp_port: off })).rtmp_port).toBe("off");
+  });
+
+  test("a media server of one's own is an address to which keys are added", () => {
+    expect(readConfig({ rtmp_url: "rtmps://media.example:1936/live/" }, {}, undefined).rtmp_url).toBe("rtmps://media.example:1936/live");
   });
 
   test("the secret key: 32 bytes in hex or base64", () => {
@@ -143,6 +149,7 @@ describe("a wrong option is named with its value", () => {
     [{ port: "-1" }, {}, '--port: "-1"'],
     [{ profile: "loose" }, {}, '--profile: "loose" is not one of strict, clients'],
     [{ rtmp_port: "on" }, {}, '--rtmp-port: "on" is not a port from 0 to 65535, or off'],
+    [{ rtmp_url: "http://media.example/live" }, {}, '--rtmp-url: "http://media.example/live" is not an address such as rtmp://'],
     [{ data: "mysql://x" }, {}, "--data: the only database address that Plaza supports is postgres://…"],
     [{ allow_callback: ["10.0.0.0/33"] }, {}, '--allow-callback: "10.0.0.0/33"'],
     [{ trusted_proxies: ["proxy"] }, {}, '--trusted-proxies: "proxy"'],

@@ -2,8 +2,9 @@
 import type { Setting } from "#graph/contract/setting";
 import { suggestion } from "#kernel/suggestion";
 import { type Config, ConfigProblem } from "./config.ts";
+import { flagOf, type Option, variableOf } from "./option.ts";
 import { isStrongControlKey, ValueProblem } from "./option-readers.ts";
-import { flagOf, type Option, optionsWith, variableOf } from "./options.ts";
+import { optionsWith } from "./options.ts";
 
 export type Values = Readonly<Record<string, unknown>>;
 

@@ -64,6 +64,11 @@ export class Origins {
     return client.includes(":") ? this.#networkOf(client) : client;
   }
 
+  /** Whether the headers of `peer` are trusted. */
+  isProxy(peer: { readonly remoteAddress: string | undefined }): boolean {
+    return this.#trusted.length > 0 && this.#isTrusted(peer.remoteAddress);
+  }
+
   /** What absolute addresses in the response begin with: the public address where the operator gives one, whatever Host says. */
   baseUrlOf({ scheme, host }: Origin, { mount, hostname }: { readonly mount: string; readonly hostname: string | undefined }): string {
     const url = this.#publicUrl;

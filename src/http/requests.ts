@@ -90,7 +90,7 @@ export class RequestDispatcher {
       const { pageRefusal } = incoming.facts;
       if (route !== undefined) {
         await this.#longWork.next();
-        await respondTo(route, incoming);
+        await respondTo(route, incoming, this.#options.origins.isProxy(exchange));
       } else if (pageRefusal !== undefined) this.#refusePage(incoming, pageRefusal);
       else if (head.method === "OPTIONS") this.#respondToPreflight(incoming);
       else {
@@ -273,8 +273,8 @@ export class RequestDispatcher {
 const appOf = ({ place, facts, head }: IncomingRequest): string | undefined =>
   knownApp(place.world, facts.query.parameters, (name) => findHeader(head.headers, name));
 
-async function respondTo(route: RouteHandler, { head, exchange, place, baseUrl }: IncomingRequest): Promise<void> {
-  const routePlace = { ...place, baseUrl };
+async function respondTo(route: RouteHandler, { head, exchange, place, baseUrl }: IncomingRequest, isFromProxy: boolean): Promise<void> {
+  const routePlace = { ...place, baseUrl, isFromProxy };
   await streamWebResponse(exchange, await route(webRequest(head, routePlace), routePlace));
   exchange.finish();
 }

@@ -33,7 +33,7 @@ for (const page of pages) {
     writeFileSync(world, `${demo}\nclock: { now: "${NOW}", frozen: true }\n`);
     // The commands find the server and its key in the folder in which it was started.
     const cwd = newFolder();
-    const shell = shellFor(await startPlaza(["--world", world], { cwd }), cwd);
+    const shell = shellFor(await startPlaza(["--world", world, "--rtmp-port", "0"], { cwd }), cwd);
     for (const example of examples)
       expect({ line: example.line, problem: await problemOf(example, shell) }).toEqual({ line: example.line, problem: undefined });
   });

@@ -16,6 +16,7 @@ import { standardCalendar, type VersionCalendar } from "#graph/versions/calendar
 import { importWorld } from "#graph/worlds/file/import-export";
 import { type OpenWorld, openWorld } from "#graph/worlds/open-world";
 import type { RateLimitConfig } from "#graph/worlds/rate-limits";
+import type { Streaming } from "#graph/worlds/world";
 import { definitionOf } from "#kernel/errors";
 import { buildRegistry } from "#main";
 import { GuardedClient } from "#outbound/client";
@@ -39,6 +40,10 @@ export interface PlazaOptions {
   /** None unless given. */
   readonly rateLimits?: RateLimitConfig;
   readonly registry?: Registry;
+  /** Encoders can connect, by name alone. */
+  readonly streaming?: Streaming;
+  /** A folder. */
+  readonly recordings?: string;
   /** A fixed one unless given. */
   readonly keys?: KeyRing;
 }
@@ -90,11 +95,13 @@ export async function openPlaza(options: PlazaOptions = {}): Promise<TestPlaza> 
     faults: { sleepMs, randomFraction },
     outbound: new GuardedClient({ rules: { isSandbox: true, allowed: [] } }),
     observer: { ...silentObserver, payloadBroken: (broken) => brokenPayloads.push(broken), jobFailed: () => {}, workFailed: () => {} },
+    recordings: options.recordings,
     keys: options.keys ?? { current: new Uint8Array(32).fill(7), previous: [], isOwn: false, rotate() {}, retire() {} },
     realNowMs: () => time.realMs,
     timeOrderedIds: (processNumber) => new TimeOrderedIds(processNumber),
     seededIds: (next) => new SeededIds(next),
   });
+  world.streaming = options.streaming;
   if (options.world !== undefined) await importWorld(world, registry, JSON.stringify(options.world), { isMerge: false });
   const plaza = new TestPlaza(world, registry, time, brokenPayloads);
   afterThisTest(() => plaza.close());

@@ -15,6 +15,7 @@ interface Ready {
   readonly social_login_host: string;
   readonly control_url: string;
   readonly control_key: string;
+  readonly rtmp_url: string | null;
   readonly pid: number;
 }
 

@@ -1,4 +1,5 @@
-import { flagOf, type Option, optionsWith, variableOf } from "#config/options";
+import { flagOf, type Option, variableOf } from "#config/option";
+import { optionsWith } from "#config/options";
 import { settings } from "#features";
 import { code, page, table } from "./markdown.ts";
 

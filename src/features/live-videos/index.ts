@@ -7,6 +7,8 @@ import { createComment, createReaction, listComments, listReactions } from "./au
 import { handleCreateComment, handleCreateReaction, handleListComments, handleListReactions } from "./audience/audience.handlers.ts";
 import { deleteActor } from "./audience/audience.store.ts";
 import { commentSection, reactionSection } from "./audience/audience.world.ts";
+import { feedControlRoutes } from "./ingest/feed.control.ts";
+import { dropRecording, recordingRemovals } from "./ingest/recordings.ts";
 import { liveVideoDeadlines } from "./lifecycle/jobs.ts";
 import {
   createLiveVideo,
@@ -31,6 +33,11 @@ import "./live-videos.ports.ts";
 import { deleteVideosOfPage, findVideo, forgetPlace, isShown, type LiveVideoRow, listPagesOfVideos, listReadingPages } from "./live-videos.store.ts";
 import { liveVideoWebhook } from "./live-videos.webhooks.ts";
 import { liveVideoSection } from "./live-videos.world.ts";
+
+export { FeedRegistry } from "./ingest/feed-registry.ts";
+export { findSegment, openPlayer, type PlaybackRefusal, readPlaylist } from "./playback/playback.ts";
+export { countryOf } from "./viewing/countries.ts";
+export type { Viewer } from "./viewing/watching.ts";
 
 export const liveVideos = defineFeature({
   name: "live-videos",
@@ -61,16 +68,16 @@ export const liveVideos = defineFeature({
     serveList(listReactions, handleListReactions),
     serveWrite(createReaction, handleCreateReaction),
   ],
-  jobs: [liveVideoDeadlines],
-  controlRoutes: liveVideoControlRoutes,
+  jobs: [liveVideoDeadlines, recordingRemovals],
+  controlRoutes: [...liveVideoControlRoutes, ...feedControlRoutes],
   webhookFields: [liveVideoWebhook],
   worldSections: [liveVideoSection, commentSection, reactionSection],
   needs: ["page", "page_role", "place"],
   ports: () => ({
     live_video: { isShown, crosspostedPages: listPagesOfVideos, readingPages: listReadingPages },
   }),
-  async onOwnerDeleted(tx, owner) {
-    await deleteVideosOfPage(tx, owner);
+  async onOwnerDeleted(tx, owner, world) {
+    for (const id of await deleteVideosOfPage(tx, owner)) await dropRecording(tx, world, id);
     await forgetPlace(tx, owner);
     await deleteActor(tx, owner);
   },

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from "typebox";
 import { pageSet } from "#features/pages/api";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
-import { noticeEndOf, statuses, statusOf, takedownReasons } from "./lifecycle/states.ts";
+import { endReasons, noticeEndOf, statuses, statusOf, takedownReasons } from "./lifecycle/states.ts";
 import { CROSSPOSTED_PAGES_MAX, DESCRIPTION_CHARACTERS_MAX, TITLE_CHARACTERS_MAX } from "./live-videos.limits.ts";
 import { liveMap, liveVideo, liveVideoReading } from "./live-videos.policies.ts";
 import type { LiveVideoRow } from "./live-videos.store.ts";
@@ -78,7 +78,7 @@ function videoFields(policy: Field["policy"]) {
     // LIVE-4, LIVE-5: only when requested by name, and only while embedding is enabled.
     embed_html: {
       ...text,
-      of: (row, { graphRequest }) => (row.embeddable === 1 ? embedHtml(graphRequest.baseUrl, row.id) : undefined),
+      of: (row, { graphRequest }) => (row.embeddable === 1 ? embedHtml(graphRequest.baseUrl, row) : undefined),
     },
     place: { ...plain(placeSchema), of: (row) => (row.place === null ? undefined : JSON.parse(row.place)) },
     targeting: { ...plain(target), of: targetingOf },
@@ -88,6 +88,8 @@ function videoFields(policy: Field["policy"]) {
     // D-110: only of a video that was taken down, and the time only until it passes.
     takedown_reason: plain(Type.Union(takedownReasons.map((reason) => Type.Literal(reason)))),
     restorable_until: time(noticeEndOf),
+    // D-115: only of a broadcast that nobody ended.
+    end_reason: plain(Type.Union(endReasons.map((reason) => Type.Literal(reason)))),
     permalink_url: { ...text, of: ({ id }, { graphRequest }) => playerUrl(graphRequest.baseUrl, id) },
     page: pageOf(policy),
     crossposted_pages: crosspostedPagesOf(policy),
@@ -99,7 +101,7 @@ function videoFields(policy: Field["policy"]) {
 
 const videoSet = (policy: Field["policy"]): FieldSet<LiveVideoRow> => ({
   fields: videoFields(policy),
-  defaults: ["id", "title", "description", "status", "embeddable", "creation_time", "takedown_reason", "restorable_until"],
+  defaults: ["id", "title", "description", "status", "embeddable", "creation_time", "takedown_reason", "restorable_until", "end_reason"],
 });
 
 export const liveVideoNode = videoSet(liveVideoReading);

@@ -3,6 +3,7 @@ import { type Static, type TSchema, Type } from "typebox";
 import { badRequest, conflict, notFound } from "#control-contract/errors";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { isNodeId, type NodeId } from "#kernel/ids";
+import { EVENT_STREAM, followState } from "./ingest/follow-state.ts";
 import {
   findRefusalToWatch,
   readLiveState,
@@ -13,7 +14,7 @@ import {
   transitionLiveVideo,
 } from "./lifecycle/control-transitions.ts";
 import { feedEnded, feedLost, feedStarted, noAudio } from "./lifecycle/feed.ts";
-import { type LiveEvent, states, statuses, type TakedownReason, takedownReasons } from "./lifecycle/states.ts";
+import { endReasons, type LiveEvent, states, statuses, type TakedownReason, takedownReasons } from "./lifecycle/states.ts";
 import { DEFAULT_REASON } from "./lifecycle/transitions.ts";
 import { countryOf } from "./viewing/countries.ts";
 import { refusalsToWatch } from "./viewing/watching.ts";
@@ -21,7 +22,19 @@ import { refusalsToWatch } from "./viewing/watching.ts";
 const oneOf = (values: readonly string[]) => Type.Union(values.map((value) => Type.Literal(value)));
 const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()]);
 
-const liveState = Type.Object({
+const health = Type.Object({
+  bits_per_second: Type.Integer({ description: "averaged over 5 s" }),
+  frames_per_second: Type.Number(),
+  audio_bits_per_second: Type.Integer({ description: "some 2,000 are silence" }),
+  audio_behind_ms: Type.Integer({ description: "by how much the newest sound is behind the newest picture" }),
+  gaps: Type.Integer({ description: "how often pictures were missing for 250 ms or more" }),
+  key_frame_ms: Type.Unsafe({ ...orNull(Type.Integer()), description: "between the last two key frames" }),
+  width: Type.Integer({ description: "pixels" }),
+  height: Type.Integer({ description: "pixels" }),
+  warnings: Type.Array(Type.String(), { description: "what to change at the encoder" }),
+});
+
+export const liveState = Type.Object({
   id: Type.String(),
   page: Type.String(),
   state: Type.Unsafe({ ...oneOf(states), description: "a finer status: reconnecting, key_dead and ending show as LIVE" }),
@@ -30,6 +43,7 @@ const liveState = Type.Object({
     is_sending: Type.Boolean({ description: "an encoder sends at the moment" }),
     session: Type.Integer({ description: "counts the feeds; 0: there was none" }),
   }),
+  health: Type.Optional(Type.Unsafe({ ...health, description: "what the encoder sends, while this server takes its stream" })),
   stream_key: Type.Unsafe({ ...oneOf(["usable", "none"]), description: "whether an encoder can begin or come back" }),
   next: Type.Unsafe({
     ...orNull(Type.Object({ event: Type.String(), time: Type.Integer({ description: "Unix seconds" }) })),
@@ -38,6 +52,7 @@ const liveState = Type.Object({
   sealing: Type.Object({ fails: Type.Boolean(), tries: Type.Integer({ description: "that failed" }) }),
   restore_notice: oneOf(["none", "open", "lapsed"]),
   takedown_reason: Type.Optional(Type.Unsafe({ ...oneOf(takedownReasons), description: "only of a video that was taken down" })),
+  end_reason: Type.Optional(Type.Unsafe({ ...oneOf(endReasons), description: "only of a broadcast that nobody ended" })),
 });
 
 function idOf({ path }: ControlRequest): NodeId {
@@ -62,7 +77,8 @@ async function readState(request: ControlRequest): Promise<unknown> {
   const id = idOf(request);
   const state = await readLiveState(request.world, id);
   if (state === undefined) throw missing(id);
-  return state;
+  if (request.header("accept")?.includes(EVENT_STREAM) !== true) return state;
+  return new Response(followState(request.world, id), { headers: { "content-type": EVENT_STREAM, "cache-control": "no-store" } });
 }
 
 const feedEvent = Type.Object(
@@ -145,8 +161,10 @@ export const liveVideoControlRoutes: readonly ControlRoute[] = [
     method: "GET",
     path: `${LIVE_VIDEO}/ingest`,
     operation: "readLiveState",
-    summary: "The live state of a video: its feed, its key, and what happens by itself next",
+    summary:
+      "The live state of a video: its feed, its key, and what happens by itself next; with Accept: text/event-stream, again whenever it changes, once a second at most",
     response: liveState,
+    streams: [EVENT_STREAM],
     errors: [404],
     handle: readState,
   },

@@ -50,7 +50,7 @@ export async function handleCreateLiveVideo(request: Create, tx: Transaction) {
   const createdAs = (id: NodeId): LiveVideoRow => ({ ...placed, id, stream_key_hash: hashOfKey(key), planned_start_time: plan.time ?? null });
   const id = await insertMinted(world.ids, (minted) => insertVideo(tx, createdAs(minted), crossposted));
   if (plan.event !== undefined) await certain(moveVideo(tx, world, createdAs(id), plan.event), "plan or publish a new video");
-  return { id, ...showOnce(graphRequest, streamAddressOf(graphRequest.baseUrl, key)) };
+  return { id, ...showOnce(graphRequest, streamAddressOf(world, graphRequest.baseUrl, key)) };
 }
 
 export async function handleUpdateLiveVideo(request: Update, tx: Transaction) {
@@ -73,7 +73,7 @@ export async function handleUpdateLiveVideo(request: Update, tx: Transaction) {
   if (!regenerates) return { id: node.id, success: true };
   const key = mintKey(world);
   row = await moved(request, tx, { ...row, stream_key_hash: hashOfKey(key) }, "key_regenerated", "regenerate_stream_key");
-  return { id: node.id, success: true, ...showOnce(graphRequest, streamAddressOf(graphRequest.baseUrl, key)) };
+  return { id: node.id, success: true, ...showOnce(graphRequest, streamAddressOf(world, graphRequest.baseUrl, key)) };
 }
 
 export async function handleDeleteLiveVideo(request: OperationRequest, tx: Transaction) {

@@ -50,4 +50,18 @@ export const liveVideoMigrations: readonly Migration[] = [
     name: "live_audience_by_actor",
     statements: ["CREATE INDEX live_comments_by_actor ON live_comments (actor)", "CREATE INDEX live_reactions_by_actor ON live_reactions (actor)"],
   },
+  {
+    name: "live_video_streams",
+    statements: [
+      "ALTER TABLE live_videos ADD COLUMN end_reason TEXT",
+      "ALTER TABLE live_videos ADD COLUMN feed_ingest TEXT",
+      "ALTER TABLE live_videos ADD COLUMN feed_width INTEGER",
+      "ALTER TABLE live_videos ADD COLUMN feed_height INTEGER",
+      "ALTER TABLE live_videos ADD COLUMN published_real_ms BIGINT",
+      // The feeds of an ingest process, once a second.
+      "CREATE INDEX live_videos_by_ingest ON live_videos (feed_ingest) WHERE feed_ingest IS NOT NULL",
+      // The ingest processes that have feeds, and when they were last seen (the machine's time).
+      "CREATE TABLE live_ingests (id TEXT NOT NULL, seen_ms BIGINT NOT NULL, PRIMARY KEY (id))",
+    ],
+  },
 ];

@@ -5,7 +5,7 @@ import { allWithKeys } from "#storage/id-lists";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, sql } from "#storage/sql";
 import { deleteAudience } from "./audience/audience.store.ts";
-import { isPublished, type State, type TakedownReason } from "./lifecycle/states.ts";
+import { type EndReason, isPublished, type State, type TakedownReason } from "./lifecycle/states.ts";
 
 export interface LiveVideoRow extends Row {
   page: string;
@@ -37,12 +37,22 @@ export interface LiveVideoRow extends Row {
   is_on_map: number;
   /** null unless it was taken down. */
   takedown_reason: TakedownReason | null;
+  /** null while it runs, or when it was ended on purpose. */
+  end_reason: EndReason | null;
+  /** The ingest process that takes the feed; null: the control API or another media server reports it, or there is none. */
+  feed_ingest: string | null;
+  /** Pixels of the newest feed; null before its first key frame. */
+  feed_width: number | null;
+  feed_height: number | null;
+  /** The machine's time of `broadcast_start_ms`: what was recorded earlier was a preview. */
+  published_real_ms: number | null;
 }
 
 /** All columns, for each of the selects below. */
 const COLUMNS = `CAST(v.page AS TEXT) AS page, CAST(v.id AS TEXT) AS id, v.title, v.description, v.state, v.embeddable, v.place, v.countries,
   v.excluded_countries, v.planned_start_time, v.creation_time, v.broadcast_start_ms, v.stream_key_hash, v.has_feed, v.feed_session,
-  v.deadline_ms, v.sealing_fails, v.sealing_tries, v.is_on_map, v.takedown_reason`;
+  v.deadline_ms, v.sealing_fails, v.sealing_tries, v.is_on_map, v.takedown_reason, v.end_reason, v.feed_ingest, v.feed_width, v.feed_height,
+  v.published_real_ms`;
 const select = append(sql`SELECT`, COLUMNS);
 
 export const findVideo = (reader: Reader, page: NodeId, id: string): Promise<LiveVideoRow | undefined> =>
@@ -102,10 +112,12 @@ export async function insertVideo(tx: Transaction, row: LiveVideoRow, crossposte
   if (!(await insertNode(tx, { id: nodeId(row.id), type: "live_video", owner: nodeId(row.page) }))) return false;
   await tx.runOne(sql`
     INSERT INTO live_videos (page, id, title, description, state, embeddable, place, countries, excluded_countries, planned_start_time, creation_time,
-      broadcast_start_ms, stream_key_hash, has_feed, feed_session, deadline_ms, sealing_fails, sealing_tries, is_on_map, takedown_reason)
+      broadcast_start_ms, stream_key_hash, has_feed, feed_session, deadline_ms, sealing_fails, sealing_tries, is_on_map, takedown_reason,
+      end_reason, feed_ingest, feed_width, feed_height, published_real_ms)
     VALUES (${row.page}, ${row.id}, ${row.title}, ${row.description}, ${row.state}, ${row.embeddable}, ${row.place}, ${row.countries},
       ${row.excluded_countries}, ${row.planned_start_time}, ${row.creation_time}, ${row.broadcast_start_ms}, ${row.stream_key_hash}, ${row.has_feed},
-      ${row.feed_session}, ${row.deadline_ms}, ${row.sealing_fails}, ${row.sealing_tries}, ${row.is_on_map}, ${row.takedown_reason})`);
+      ${row.feed_session}, ${row.deadline_ms}, ${row.sealing_fails}, ${row.sealing_tries}, ${row.is_on_map}, ${row.takedown_reason},
+      ${row.end_reason}, ${row.feed_ingest}, ${row.feed_width}, ${row.feed_height}, ${row.published_real_ms})`);
   await insertPages(tx, row, [row.page, ...crossposted]);
   return true;
 }
@@ -116,7 +128,9 @@ export async function updateVideo(tx: Transaction, row: LiveVideoRow): Promise<v
       place = ${row.place}, countries = ${row.countries}, excluded_countries = ${row.excluded_countries}, planned_start_time = ${row.planned_start_time},
       creation_time = ${row.creation_time}, broadcast_start_ms = ${row.broadcast_start_ms}, stream_key_hash = ${row.stream_key_hash},
       has_feed = ${row.has_feed}, feed_session = ${row.feed_session}, deadline_ms = ${row.deadline_ms}, sealing_fails = ${row.sealing_fails},
-      sealing_tries = ${row.sealing_tries}, is_on_map = ${row.is_on_map}, takedown_reason = ${row.takedown_reason}
+      sealing_tries = ${row.sealing_tries}, is_on_map = ${row.is_on_map}, takedown_reason = ${row.takedown_reason},
+      end_reason = ${row.end_reason}, feed_ingest = ${row.feed_ingest}, feed_width = ${row.feed_width}, feed_height = ${row.feed_height},
+      published_real_ms = ${row.published_real_ms}
     WHERE page = ${row.page} AND id = ${row.id}`);
 }
 
@@ -128,10 +142,12 @@ export async function deleteVideo(tx: Transaction, { page, id }: Pick<LiveVideoR
   await deleteNode(tx, nodeId(id));
 }
 
-export async function deleteVideosOfPage(tx: Transaction, page: NodeId): Promise<void> {
+/** Returns their ids. */
+export async function deleteVideosOfPage(tx: Transaction, page: NodeId): Promise<string[]> {
   const own = await tx.all<{ id: string }>(sql`SELECT CAST(v.id AS TEXT) AS id FROM live_videos v WHERE v.page = ${page}`);
   for (const { id } of own) await deleteVideo(tx, { page, id });
   await tx.runAny(sql`DELETE FROM live_video_pages WHERE page = ${page}`);
+  return own.map(({ id }) => id);
 }
 
 /** Videos at a place that is being deleted keep their coordinates only; without any they leave the map. */

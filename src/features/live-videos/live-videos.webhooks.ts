@@ -14,6 +14,8 @@ export const liveVideoWebhook = defineWebhookField({
     event: Type.Optional(Type.Unsafe<(typeof liveVideoEvents)[number]>({ enum: [...liveVideoEvents] })),
     takedown_reason: Type.Optional(Type.String()),
     restorable_until: Type.Optional(Type.String()),
+    /** D-115; only of a broadcast that nobody ended. */
+    end_reason: Type.Optional(Type.String()),
   }),
   example: () => ({ id: EXAMPLE_ID, status: "LIVE" }),
   summary: "the status of a live video changes, or it is taken down, restored or deleted",

@@ -6,7 +6,10 @@ import { unixSeconds } from "#kernel/clock";
 import { nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { eitherWay } from "#storage/outcomes";
+import { dropRecording } from "./ingest/recordings.ts";
 import {
+  type EndReason,
+  endReasons,
   isLive,
   isTakenDown,
   type State,
@@ -51,6 +54,7 @@ const entry = Type.Object(
     condition: Type.Optional(Type.Unsafe<(typeof conditions)[number]>({ enum: [...conditions] })),
     deadline: Type.Optional(worldTime),
     takedown_reason: Type.Optional(Type.Unsafe<TakedownReason>({ enum: [...takedownReasons] })),
+    end_reason: Type.Optional(Type.Unsafe<EndReason>({ enum: [...endReasons] })),
     embeddable: Type.Boolean({ default: false }),
     place: Type.Optional(
       Type.Union([
@@ -147,6 +151,11 @@ function rowOf(input: WorldEntry, world: World): LiveVideoRow {
     sealing_tries: 0,
     is_on_map: 0,
     takedown_reason: reasonOf(one, state),
+    end_reason: one.end_reason ?? null,
+    feed_ingest: null,
+    feed_width: null,
+    feed_height: null,
+    published_real_ms: null,
   };
   return onMap({ ...row, deadline_ms: deadlineFor(row, one, world) });
 }
@@ -154,7 +163,7 @@ function rowOf(input: WorldEntry, world: World): LiveVideoRow {
 /** D-110: a declared LIVE_STOPPED or PROCESSING does not change by itself. Other timers run, from now unless the entry has a deadline. */
 function deadlineFor(row: LiveVideoRow, { deadline }: Entry, world: World): number | null {
   if (row.state === "stopped" || row.state === "processing") return null;
-  const own = deadlineOf(row, undefined, world.clock.nowMs());
+  const own = deadlineOf(row, undefined, world.clock.nowMs(), false);
   const isPlanned = row.state === "scheduled_live" || row.state === "scheduled_unpublished";
   if (deadline === undefined || own === null || isPlanned) return own;
   return deadline * 1000;
@@ -172,6 +181,7 @@ async function entryOf(reader: Reader, row: LiveVideoRow): Promise<WorldEntry> {
     ...(condition === undefined ? {} : { condition }),
     ...(condition === undefined || row.deadline_ms === null ? {} : { deadline: Math.ceil(row.deadline_ms / 1000) }),
     ...(row.takedown_reason === null ? {} : { takedown_reason: row.takedown_reason }),
+    ...(row.end_reason === null ? {} : { end_reason: row.end_reason }),
     embeddable: row.embeddable === 1,
     ...(row.place === null ? {} : { place: JSON.parse(row.place) }),
     ...(targeting === undefined ? {} : { targeting }),
@@ -192,12 +202,13 @@ async function requireFreeKey(tx: Transaction, { id, stream_key_hash }: LiveVide
 /** A change that keeps the state also keeps its timer and its feed. */
 function keptRunning(next: LiveVideoRow, stored: LiveVideoRow, input: WorldEntry): LiveVideoRow {
   if (next.state !== stored.state) return next;
-  const { has_feed, feed_session, sealing_tries } = stored;
+  const { has_feed, feed_session, feed_ingest, feed_width, feed_height, published_real_ms, sealing_tries } = stored;
+  const feed = { has_feed, feed_session, feed_ingest, feed_width, feed_height, published_real_ms };
   const isSameDeadline = (input as Entry).deadline === (stored.deadline_ms === null ? undefined : Math.ceil(stored.deadline_ms / 1000));
   const isPlanned = next.planned_start_time !== stored.planned_start_time;
   const deadline_ms = isPlanned || (conditionOf(next.state) !== undefined && !isSameDeadline) ? next.deadline_ms : stored.deadline_ms;
   const isSameStart = (input as Entry).broadcast_start_time === secondsOf(stored.broadcast_start_ms);
-  return { ...next, has_feed, feed_session, sealing_tries, deadline_ms, ...(isSameStart ? { broadcast_start_ms: stored.broadcast_start_ms } : {}) };
+  return { ...next, ...feed, sealing_tries, deadline_ms, ...(isSameStart ? { broadcast_start_ms: stored.broadcast_start_ms } : {}) };
 }
 
 const secondsOf = (ms: number | null): number | undefined => (ms === null ? undefined : Math.floor(ms / 1000));
@@ -245,6 +256,7 @@ export const liveVideoSection: WorldSection = {
     if (row === undefined) return false;
     await eitherWay(world.jobs.cancel(tx, DEADLINE_JOB, row.id));
     await deleteVideo(tx, row);
+    await dropRecording(tx, world, row.id);
     return true;
   },
 };

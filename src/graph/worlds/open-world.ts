@@ -39,6 +39,8 @@ export interface WorldOptions {
   readonly randomSecret: (byteCount: number) => string;
   /** Where left out, the runtime decides when. */
   readonly collectGarbage?: () => void;
+  /** A folder. */
+  readonly recordings?: string | undefined;
   readonly keys: KeyRing;
   readonly realNowMs: () => number;
   /** Mints ids that grow with time; `processNumber` keeps those of two processes apart. */
@@ -89,6 +91,7 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
     deliveriesPerSecondMax: options.deliveriesPerSecondMax,
     randomSecret: options.randomSecret,
     collectGarbage: options.collectGarbage ?? (() => {}),
+    recordings: options.recordings,
     keys: options.keys,
   }) as OpenWorld;
   // Moving the clock, here or in another process, may make background work due.

@@ -66,8 +66,20 @@ export interface WorldParts {
   /** Random text of so many bytes, for secrets that the world makes itself. */
   readonly randomSecret: (byteCount: number) => string;
   readonly collectGarbage: () => void;
+  /** The folder of the recordings; undefined: there are none. */
+  readonly recordings: string | undefined;
   /** The keys of cursors and sealed secrets are derived from these. */
   readonly keys: KeyRing;
+}
+
+/** Where encoders connect. */
+export interface Streaming {
+  /** The ingest's port on the host of the request; undefined where an operator's media server takes the streams. */
+  readonly rtmpPort: number | undefined;
+  /** With TLS. */
+  readonly rtmpsPort: number | undefined;
+  /** The media server's address, to which a slash and the key are added. */
+  readonly rtmpUrl: string | undefined;
 }
 
 /** Cut out of a request, an id would keep all of that request's text in memory; the store's own does not. */
@@ -88,6 +100,11 @@ export class World {
   readonly faults: Faults;
   readonly outbound: GuardedClient;
   readonly randomSecret: (byteCount: number) => string;
+  /** The machine's time, which a world's clock need not follow. */
+  readonly realNowMs: () => number;
+  /** How encoders reach this world, set when they can; undefined: they do not. */
+  streaming: Streaming | undefined;
+  readonly recordings: string | undefined;
   /** For work that goes through far more text than it keeps: the runtime alone lets garbage grow to several times what is in use. */
   readonly collectGarbage: () => void;
   /** What happens later or without a caller; it runs in the background once it is started. */
@@ -116,6 +133,8 @@ export class World {
     this.faults = parts.faults;
     this.outbound = parts.outbound;
     this.randomSecret = parts.randomSecret;
+    this.realNowMs = parts.realNowMs;
+    this.recordings = parts.recordings;
     this.collectGarbage = parts.collectGarbage;
     this.keys = parts.keys;
     this.cursors = new Cursors(...this.#derived("cursors"));

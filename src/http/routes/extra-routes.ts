@@ -9,6 +9,8 @@ import type { Place } from "../places.ts";
 export interface RoutePlace extends Place {
   /** Scheme, host and mount as the client used them, without a trailing slash. */
   readonly baseUrl: string;
+  /** The request came by a proxy whose headers are trusted. */
+  readonly isFromProxy: boolean;
 }
 
 /** Given a GET or HEAD without a body. */

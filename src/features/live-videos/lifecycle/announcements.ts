@@ -17,6 +17,7 @@ export async function announce(tx: Transaction, world: World, row: LiveVideoRow,
     status: event === "deleted" ? "DELETED" : statusOf[row.state],
     ...(event === undefined ? {} : { event }),
     ...(row.takedown_reason === null ? {} : { takedown_reason: row.takedown_reason }),
+    ...(row.end_reason === null ? {} : { end_reason: row.end_reason }),
     ...(noticeEnd === null ? {} : { restorable_until: timeText(noticeEnd) }),
   };
   for (const page of [nodeId(row.page), ...(await listCrosspostedPages(tx, row.page, row.id))])

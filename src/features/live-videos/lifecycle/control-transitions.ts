@@ -1,10 +1,11 @@
 /** What the control API reads and changes of live videos. No request to the graph can do this. */
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
+import { type FeedHealth, healthOf, warningsOf } from "../ingest/health.ts";
 import { findVideoById, type LiveVideoRow, updateVideo } from "../live-videos.store.ts";
 import { type RefusalToWatch, refusalToWatch, type Viewer } from "../viewing/watching.ts";
 import { announce } from "./announcements.ts";
-import { type LiveEvent, type State, type Status, statusOf, type TakedownReason, takesFeed, timers } from "./states.ts";
+import { type EndReason, type LiveEvent, type State, type Status, statusOf, type TakedownReason, takesFeed, timers } from "./states.ts";
 import { holdVideo, moveVideo } from "./transitions.ts";
 
 /** The live state of a video, without its key. */
@@ -14,6 +15,8 @@ export interface LiveState {
   readonly state: State;
   readonly status: Status;
   readonly feed: { readonly is_sending: boolean; readonly session: number };
+  /** What the encoder sends; only while this server's ingest takes the feed. */
+  readonly health?: Omit<FeedHealth, "video" | "session"> & { readonly warnings: readonly string[] };
   /** `none`: no encoder can connect. */
   readonly stream_key: "usable" | "none";
   /** The next automatic event and its time (Unix seconds). */
@@ -22,9 +25,11 @@ export interface LiveState {
   readonly restore_notice: "none" | "open" | "lapsed";
   /** Only when it was taken down. */
   readonly takedown_reason?: TakedownReason;
+  /** Only of a broadcast that nobody ended. */
+  readonly end_reason?: EndReason;
 }
 
-function stateOf(row: LiveVideoRow): LiveState {
+function stateOf(row: LiveVideoRow, world: World): LiveState {
   const timer = timers[row.state];
   const { state, deadline_ms } = row;
   return {
@@ -33,12 +38,21 @@ function stateOf(row: LiveVideoRow): LiveState {
     state,
     status: statusOf[state],
     feed: { is_sending: row.has_feed === 1, session: row.feed_session },
+    ...healthShown(row, world),
     stream_key: row.stream_key_hash !== null && takesFeed(state) ? "usable" : "none",
     next: timer === undefined || deadline_ms === null ? null : { event: timer.event, time: Math.ceil(deadline_ms / 1000) },
     sealing: { fails: row.sealing_fails === 1, tries: row.sealing_tries },
     restore_notice: state === "taken_down" ? "open" : state === "lapsed" ? "lapsed" : "none",
     ...(row.takedown_reason === null ? {} : { takedown_reason: row.takedown_reason }),
+    ...(row.end_reason === null ? {} : { end_reason: row.end_reason }),
   };
+}
+
+function healthShown({ id, has_feed, feed_session }: LiveVideoRow, world: World): Pick<LiveState, "health"> {
+  const health = healthOf(world, id);
+  if (health === undefined || has_feed === 0 || health.session !== feed_session) return {};
+  const { video: _, session: __, ...shown } = health;
+  return { health: { ...shown, warnings: warningsOf(health) } };
 }
 
 /** `missing`: the video does not exist or was deleted. `refused`: the table has no such transition; the video is unchanged. */
@@ -46,7 +60,7 @@ export type TransitionResult = { readonly is: "done" | "refused"; readonly state
 
 export async function readLiveState(world: World, id: NodeId): Promise<LiveState | undefined> {
   const row = await findVideoById(world.database.reader, id);
-  return row === undefined ? undefined : stateOf(row);
+  return row === undefined ? undefined : stateOf(row, world);
 }
 
 export function transitionLiveVideo(world: World, id: NodeId, event: LiveEvent): Promise<TransitionResult> {
@@ -54,7 +68,7 @@ export function transitionLiveVideo(world: World, id: NodeId, event: LiveEvent):
     const row = await holdVideo(tx, id);
     if (row === undefined) return { is: "missing" };
     const moved = await moveVideo(tx, world, row, event);
-    return { is: moved === undefined ? "refused" : "done", state: stateOf(moved ?? row) };
+    return { is: moved === undefined ? "refused" : "done", state: stateOf(moved ?? row, world) };
   });
 }
 
@@ -64,7 +78,7 @@ export function takeDown(world: World, id: NodeId, takedown_reason: TakedownReas
     const row = await holdVideo(tx, id);
     if (row === undefined) return { is: "missing" };
     const moved = await moveVideo(tx, world, { ...row, takedown_reason }, "taken_down");
-    return { is: moved === undefined ? "refused" : "done", state: stateOf(moved ?? row) };
+    return { is: moved === undefined ? "refused" : "done", state: stateOf(moved ?? row, world) };
   });
 }
 
@@ -75,7 +89,7 @@ export function repeatNotice(world: World, id: NodeId): Promise<TransitionResult
     if (row === undefined) return { is: "missing" };
     const isOpen = row.state === "taken_down";
     if (isOpen) await announce(tx, world, row, "restore_notice");
-    return { is: isOpen ? "done" : "refused", state: stateOf(row) };
+    return { is: isOpen ? "done" : "refused", state: stateOf(row, world) };
   });
 }
 
@@ -87,7 +101,7 @@ export function setSealing(world: World, id: NodeId, fails: boolean): Promise<Tr
     const set: LiveVideoRow = { ...row, sealing_fails: fails ? 1 : 0 };
     await updateVideo(tx, set);
     const sealed = fails ? undefined : await moveVideo(tx, world, set, "sealed");
-    return { is: "done", state: stateOf(sealed ?? set) };
+    return { is: "done", state: stateOf(sealed ?? set, world) };
   });
 }
 

@@ -4,8 +4,9 @@
  */
 import type { World } from "#graph/worlds/world";
 import { type NodeId, nodeId } from "#kernel/ids";
+import type { Transaction } from "#storage/database";
 import { findVideoByKey, type LiveVideoRow } from "../live-videos.store.ts";
-import type { LiveEvent, State } from "./states.ts";
+import { type LiveEvent, type State, takesFeed } from "./states.ts";
 import { hashOfKey, holdVideo, moveVideo } from "./transitions.ts";
 
 export interface Feed {
@@ -15,10 +16,26 @@ export interface Feed {
   readonly state: State;
 }
 
+export type FeedName = Pick<Feed, "video" | "session">;
+
+/** What an ingest process knows of a feed that starts. */
+export interface FeedSource {
+  readonly ingest: string;
+  /** Pixels. */
+  readonly width: number;
+  readonly height: number;
+}
+
 const feedOf = ({ id, feed_session, state }: LiveVideoRow): Feed => ({ video: nodeId(id), session: feed_session, state });
 
+/** Whether an encoder may connect with the key; nothing changes. Undefined: it is refused. */
+export async function findFeedByKey(world: World, streamKey: string): Promise<LiveVideoRow | undefined> {
+  const row = await findVideoByKey(world.database.reader, hashOfKey(streamKey));
+  return row !== undefined && takesFeed(row.state) ? row : undefined;
+}
+
 /** An encoder connects with a key. Undefined: the key is unknown or expired, or the broadcast is over, so the encoder is refused. */
-export async function feedStarted(world: World, streamKey: string): Promise<Feed | undefined> {
+export async function feedStarted(world: World, streamKey: string, source?: FeedSource): Promise<Feed | undefined> {
   const hash = hashOfKey(streamKey);
   const known = await findVideoByKey(world.database.reader, hash);
   if (known === undefined) return undefined;
@@ -26,27 +43,32 @@ export async function feedStarted(world: World, streamKey: string): Promise<Feed
     const row = await holdVideo(tx, nodeId(known.id));
     // The key may have expired since the first read.
     if (row?.stream_key_hash !== hash) return undefined;
-    const moved = await moveVideo(tx, world, row, "feed_started");
+    const { ingest = null, width: feed_width = row.feed_width, height: feed_height = row.feed_height } = source ?? {};
+    const moved = await moveVideo(tx, world, { ...row, has_feed: 1, feed_ingest: ingest, feed_width, feed_height }, "feed_started");
     return moved === undefined ? undefined : feedOf(moved);
   });
 }
 
 /** LIVE-9: the connection to the encoder is lost. The encoder may reconnect with its key within `RECONNECT_WINDOW_MS`. */
-export const feedLost = (world: World, feed: Pick<Feed, "video" | "session">): Promise<Feed | undefined> => reportFeedEvent(world, feed, "feed_lost");
+export const feedLost = (world: World, feed: FeedName): Promise<Feed | undefined> => reportFeedEvent(world, feed, "feed_lost");
 
 /** The encoder stopped by itself. D-110: this does not end the broadcast, so the encoder may reconnect as after a loss. */
 export const feedEnded = feedLost;
 
 /** LIVE-11: the stream ends. */
-export const noAudio = (world: World, feed: Pick<Feed, "video" | "session">): Promise<Feed | undefined> =>
-  reportFeedEvent(world, feed, "audio_missing");
+export const noAudio = (world: World, feed: FeedName): Promise<Feed | undefined> => reportFeedEvent(world, feed, "audio_missing");
+
+/** D-115: the recording cannot be stored, so the stream ends. */
+export const noStorage = (world: World, feed: FeedName): Promise<Feed | undefined> => reportFeedEvent(world, feed, "storage_missing");
 
 /** Undefined: the feed is not the current one, and nothing has changed. */
-function reportFeedEvent(world: World, { video, session }: Pick<Feed, "video" | "session">, event: LiveEvent): Promise<Feed | undefined> {
-  return world.database.write(async (tx) => {
-    const row = await holdVideo(tx, video);
-    if (row === undefined || row.has_feed === 0 || row.feed_session !== session) return undefined;
-    const moved = await moveVideo(tx, world, row, event);
-    return moved === undefined ? undefined : feedOf(moved);
-  });
+function reportFeedEvent(world: World, feed: FeedName, event: LiveEvent): Promise<Feed | undefined> {
+  return world.database.write((tx) => applyFeedEvent(tx, world, feed, event));
+}
+
+export async function applyFeedEvent(tx: Transaction, world: World, { video, session }: FeedName, event: LiveEvent): Promise<Feed | undefined> {
+  const row = await holdVideo(tx, video);
+  if (row === undefined || row.has_feed === 0 || row.feed_session !== session) return undefined;
+  const moved = await moveVideo(tx, world, row, event);
+  return moved === undefined ? undefined : feedOf(moved);
 }

@@ -28,6 +28,7 @@
  * | unpublished | feed_started | unpublished |
  * | unpublished | feed_lost | unpublished |
  * | unpublished | audio_missing | unpublished |
+ * | unpublished | storage_missing | unpublished |
  * | unpublished | key_regenerated | unpublished |
  * | unpublished | deleted | deleted |
  * | scheduled_unpublished | published | live |
@@ -38,6 +39,7 @@
  * | scheduled_unpublished | feed_started | scheduled_unpublished |
  * | scheduled_unpublished | feed_lost | scheduled_unpublished |
  * | scheduled_unpublished | audio_missing | scheduled_unpublished |
+ * | scheduled_unpublished | storage_missing | scheduled_unpublished |
  * | scheduled_unpublished | key_regenerated | scheduled_unpublished |
  * | scheduled_unpublished | deleted | deleted |
  * | scheduled_live | published | live |
@@ -48,6 +50,7 @@
  * | scheduled_live | feed_started | scheduled_live |
  * | scheduled_live | feed_lost | scheduled_live |
  * | scheduled_live | audio_missing | scheduled_live |
+ * | scheduled_live | storage_missing | scheduled_live |
  * | scheduled_live | key_regenerated | scheduled_live |
  * | scheduled_live | deleted | deleted |
  * | scheduled_expired | deleted | deleted |
@@ -55,6 +58,8 @@
  * | live | feed_started | live |
  * | live | feed_lost | reconnecting |
  * | live | audio_missing | ending |
+ * | live | storage_missing | ending |
+ * | live | feed_missed | ending |
  * | live | key_regenerated | live |
  * | live | end_signalled | ending |
  * | live | taken_down | taken_down |
@@ -116,6 +121,8 @@ export const events = [
   "feed_started",
   "feed_lost",
   "audio_missing",
+  "storage_missing",
+  "feed_missed",
   "key_regenerated",
   "reconnect_window_closed",
   "new_key_window_closed",
@@ -170,7 +177,9 @@ export const statusOf: Readonly<Record<State, Status>> = {
 type Transitions = Readonly<Partial<Record<LiveEvent, State | "deleted">>>;
 
 /** Before the video is published, the events of an encoder change only the feed, because nobody watches yet. */
-const previewed = (state: State): Transitions => ({ feed_started: state, feed_lost: state, audio_missing: state, key_regenerated: state });
+const previewed = (state: State): Transitions => ({
+  ...{ feed_started: state, feed_lost: state, audio_missing: state, storage_missing: state, key_regenerated: state },
+});
 const removable = { taken_down: "taken_down", deleted: "deleted" } as const;
 const planned = { published: "live", planned_unpublished: "scheduled_unpublished", planned_live: "scheduled_live" } as const;
 
@@ -192,7 +201,16 @@ export const transitions: Readonly<Record<State, Transitions>> = {
   },
   scheduled_expired: { deleted: "deleted" },
   scheduled_canceled: { deleted: "deleted" },
-  live: { feed_started: "live", feed_lost: "reconnecting", audio_missing: "ending", key_regenerated: "live", end_signalled: "ending", ...removable },
+  live: {
+    feed_started: "live",
+    feed_lost: "reconnecting",
+    audio_missing: "ending",
+    storage_missing: "ending",
+    feed_missed: "ending",
+    key_regenerated: "live",
+    end_signalled: "ending",
+    ...removable,
+  },
   reconnecting: {
     feed_started: "live",
     reconnect_window_closed: "key_dead",
@@ -225,19 +243,38 @@ export const isTakenDown = (state: State): boolean => statusOf[state] === "TAKEN
 export const takedownReasons = ["COPYRIGHT", "INTELLECTUAL_PROPERTY"] as const;
 export type TakedownReason = (typeof takedownReasons)[number];
 
+interface Timer {
+  readonly event: LiveEvent;
+  readonly afterMs: number;
+  readonly from: "entry" | "planned" | "no_feed";
+}
+
 /**
- * The automatic events, and how long after the state was entered they happen, or after the planned start (`planned`).
- * In `ending` the job seals the recording, which may fail.
+ * The automatic events, and how long after the state was entered they happen, or after the planned start (`planned`). In `live` the
+ * timer runs only without a feed, and only where encoders can connect (`no_feed`). In `ending` the job seals the recording, which
+ * may fail.
  */
-export const timers: Readonly<Partial<Record<State, { readonly event: LiveEvent; readonly afterMs: number; readonly from: "entry" | "planned" }>>> = {
+export const timers: Readonly<Partial<Record<State, Timer>>> = {
   scheduled_unpublished: { event: "start_missed", afterMs: START_MISSED_MS, from: "planned" },
   scheduled_live: { event: "planned_time_came", afterMs: 0, from: "planned" },
+  live: { event: "feed_missed", afterMs: NEW_KEY_WINDOW_MS, from: "no_feed" },
   reconnecting: { event: "reconnect_window_closed", afterMs: RECONNECT_WINDOW_MS, from: "entry" },
   key_dead: { event: "new_key_window_closed", afterMs: NEW_KEY_WINDOW_MS, from: "entry" },
   ending: { event: "sealed", afterMs: 0, from: "entry" },
   stopped: { event: "processing_began", afterMs: 0, from: "entry" },
   processing: { event: "processed", afterMs: 0, from: "entry" },
   taken_down: { event: "notice_lapsed", afterMs: RESTORE_NOTICE_MS, from: "entry" },
+};
+
+/** D-115: why a broadcast ended that nobody ended. */
+export const endReasons = ["NO_AUDIO", "NO_FEED", "KEY_EXPIRED", "NO_STORAGE"] as const;
+export type EndReason = (typeof endReasons)[number];
+
+export const endReasonOf: Readonly<Partial<Record<LiveEvent, EndReason>>> = {
+  audio_missing: "NO_AUDIO",
+  feed_missed: "NO_FEED",
+  new_key_window_closed: "KEY_EXPIRED",
+  storage_missing: "NO_STORAGE",
 };
 
 /** LIVE-15: when the restore notice ends, in Unix seconds; null: none is open. */

@@ -5,11 +5,12 @@ import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import { certain, eitherWay } from "#storage/outcomes";
+import { dropRecording } from "../ingest/recordings.ts";
 import { SEALING_WAITS_MS, STREAM_KEY_BYTES } from "../live-videos.limits.ts";
 import { deleteVideo, findVideoById, type LiveVideoRow, updateVideo } from "../live-videos.store.ts";
 import { NO_BORDERS } from "../viewing/targeting.ts";
 import { announce, announceMove } from "./announcements.ts";
-import { isLive, isTakenDown, type LiveEvent, type State, type TakedownReason, takesFeed, timers, transitions } from "./states.ts";
+import { endReasonOf, isLive, isTakenDown, type LiveEvent, type State, type TakedownReason, takesFeed, timers, transitions } from "./states.ts";
 
 /** The kind of the only job of a live video: the timer of its state. */
 export const DEADLINE_JOB = "live_video_deadline";
@@ -40,6 +41,11 @@ export const newVideo = (page: NodeId, id: NodeId, creation_time: number): LiveV
   sealing_tries: 0,
   is_on_map: 0,
   takedown_reason: null,
+  end_reason: null,
+  feed_ingest: null,
+  feed_width: null,
+  feed_height: null,
+  published_real_ms: null,
 });
 
 /** Locks the video until the transaction ends, so that its state changes do not run concurrently. */
@@ -65,9 +71,10 @@ export async function moveVideo(
     await eitherWay(world.jobs.cancel(tx, DEADLINE_JOB, row.id));
     await announce(tx, world, row, "deleted");
     await deleteVideo(tx, row);
+    await dropRecording(tx, world, row.id);
     return row;
   }
-  const moved = onMap(entered(row, state, event, atMs));
+  const moved = onMap(entered(world, row, state, event, atMs));
   await updateVideo(tx, moved);
   await setTimer(tx, world, moved);
   await announceMove(tx, world, moved, row.state);
@@ -79,29 +86,34 @@ export async function moveVideo(
 export const DEFAULT_REASON: TakedownReason = "COPYRIGHT";
 
 /** The row in its new state. */
-function entered(row: LiveVideoRow, state: State, event: LiveEvent, atMs: number): LiveVideoRow {
+function entered(world: World, row: LiveVideoRow, state: State, event: LiveEvent, atMs: number): LiveVideoRow {
   const moved: LiveVideoRow = { ...row, state };
   if (event === "feed_started") {
     moved.has_feed = 1;
     moved.feed_session = row.feed_session + 1;
   }
-  if (event === "feed_lost" || event === "audio_missing") moved.has_feed = 0;
+  if (event === "feed_lost" || event === "audio_missing" || event === "storage_missing") moved.has_feed = 0;
   if (!takesFeed(state)) {
     moved.has_feed = 0;
     moved.stream_key_hash = null;
   }
-  if (state === "live" && !isLive(row.state)) moved.broadcast_start_ms = atMs;
+  if (moved.has_feed === 0) moved.feed_ingest = null;
+  if (state === "live" && !isLive(row.state)) {
+    moved.broadcast_start_ms = atMs;
+    moved.published_real_ms = world.realNowMs();
+  }
+  if (state === "ending") moved.end_reason = endReasonOf[event] ?? row.end_reason;
   if (!isTakenDown(state)) moved.takedown_reason = null;
   else moved.takedown_reason ??= DEFAULT_REASON;
   if (event === "sealing_failed") moved.sealing_tries = row.sealing_tries + 1;
-  moved.deadline_ms = deadlineOf(moved, event, atMs);
+  moved.deadline_ms = deadlineOf(moved, event, atMs, world.streaming !== undefined);
   return moved;
 }
 
-/** When the timer of the row's state is due; null: the state has none. */
-export function deadlineOf(row: LiveVideoRow, event: LiveEvent | undefined, atMs: number): number | null {
+/** When the timer of the row's state is due; null: the state has none. `takesStreams`: encoders can connect. */
+export function deadlineOf(row: LiveVideoRow, event: LiveEvent | undefined, atMs: number, takesStreams: boolean): number | null {
   const timer = timers[row.state];
-  if (timer === undefined) return null;
+  if (timer === undefined || (timer.from === "no_feed" && (row.has_feed === 1 || !takesStreams))) return null;
   if (timer.from === "planned") return row.planned_start_time === null ? null : row.planned_start_time * 1000 + timer.afterMs;
   if (event === "sealing_failed") return atMs + (SEALING_WAITS_MS[Math.min(row.sealing_tries, SEALING_WAITS_MS.length) - 1] as number);
   return atMs + timer.afterMs;

@@ -1,0 +1,142 @@
+/** `plaza ingest`: takes the streams of encoders. Only the server starts it (`src/ingest/ingest-process.ts`). */
+import { mkdir } from "node:fs/promises";
+import { CertificateFiles } from "#ingest/certificate-files";
+import type { Admission, FeedGate, IngestConfig, ToIngest, ToServer } from "#ingest/channel";
+import { RtmpPort } from "#ingest/rtmp-port";
+import { RecordingSpace } from "#recordings/recording-space";
+import { errorFields, Log } from "#telemetry/log";
+import { outliveStrayFailures } from "#telemetry/stray-failures";
+
+const FAILED = 1;
+/** Without an accepted key a connection ends within 10 s, so that many are enough for all encoders that connect at once. */
+const UNAUTHENTICATED_MAX = 256;
+
+export async function ingest(): Promise<number> {
+  if (process.send === undefined) {
+    process.stderr.write("plaza: ingest is started only by `plaza start`\n");
+    return FAILED;
+  }
+  const gate = new ServerGate();
+  // A terminal signals the whole group. The server decides and sends a message.
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
+  const config = await gate.config;
+  const log = new Log({ level: config.log_level, isPretty: config.pretty });
+  outliveStrayFailures(log);
+  // The server has ended, so nothing else would end this process. What was recorded is whole up to the last segment.
+  process.on("disconnect", () => process.exit(FAILED));
+  try {
+    await mkdir(config.recordings, { recursive: true });
+    const port = listen(config, gate, log);
+    gate.onDrop = (feeds) => port.drop(feeds);
+    send({ kind: "listening", port: port.port, secure_port: port.securePort });
+    await gate.stopped;
+    await port.stop();
+    await log.flush();
+    return process.exit(0);
+  } catch (error) {
+    const { message, code } = error as NodeJS.ErrnoException;
+    send({ kind: "failed", message, code });
+    await log.flush();
+    return process.exit(FAILED);
+  }
+}
+
+/** Throws where an address cannot be listened on, or the certificate is none. */
+function listen(config: IngestConfig, gate: ServerGate, log: Log): RtmpPort {
+  const { hostname, recordings } = config;
+  const certificate = new CertificateFiles(config.secure);
+  const space = new RecordingSpace(recordings, { bytesMax: config.recordings_bytes_max, reserveBytes: config.disk_reserve_bytes });
+  const connectionsMax = config.streams_max + UNAUTHENTICATED_MAX;
+  const limits = { bitsPerSecondMax: config.stream_bits_max, connectionsMax, unauthenticatedMax: UNAUTHENTICATED_MAX };
+  const open = (port: number, securePort: number): RtmpPort => {
+    const secure = certificate.current === undefined ? undefined : { port: securePort, certificate: certificate.current };
+    const opened: RtmpPort = new RtmpPort(
+      {
+        ...{ hostname, port, secure, gate, recordings, space, limits },
+        onError: (error, about) => log.error({ ...about, ...errorFields(error) }, "a stream failed unexpectedly"),
+        onNote: (about, note) => log.info(about, note),
+      },
+      (feeds) => {
+        send({ kind: "report", feeds });
+        try {
+          const renewed = certificate.renewed();
+          if (renewed !== undefined) opened.renew(renewed);
+        } catch (error) {
+          log.warn(errorFields(error), "the certificate cannot be renewed; the one before stays");
+        }
+      },
+    );
+    return opened;
+  };
+  return withFreePorts(config, open, log);
+}
+
+/** A port that nobody asked for gives way when it is taken. */
+function withFreePorts({ port, isPortChoice, secure }: IngestConfig, open: (port: number, securePort: number) => RtmpPort, log: Log): RtmpPort {
+  const securePort = secure?.port ?? 0;
+  const attempts: [number, number][] = [[port, securePort]];
+  if (isPortChoice) attempts.push([0, securePort]);
+  if (secure?.isPortChoice === true) attempts.push([port, 0]);
+  if (isPortChoice && secure?.isPortChoice === true) attempts.push([0, 0]);
+  for (const [index, [one, other]] of attempts.entries()) {
+    try {
+      const opened = open(one, other);
+      if (index > 0)
+        log.warn({ rtmp_port: opened.port, rtmps_port: opened.securePort }, "a usual port of RTMP is taken: streams are taken on another one");
+      return opened;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE" || index === attempts.length - 1) throw error;
+    }
+  }
+  throw new Error("there is no port to listen on");
+}
+
+/** The server behind the channel. */
+class ServerGate implements FeedGate {
+  readonly #waiting = new Map<number, (admission: Admission | undefined) => void>();
+  #lastId = 0;
+  readonly config: Promise<IngestConfig>;
+  readonly stopped: Promise<void>;
+  onDrop: (feeds: Extract<ToIngest, { kind: "drop" }>["feeds"]) => void = () => {};
+
+  constructor() {
+    const config = Promise.withResolvers<IngestConfig>();
+    const stopped = Promise.withResolvers<void>();
+    this.config = config.promise;
+    this.stopped = stopped.promise;
+    process.on("message", (message: ToIngest) => {
+      if (message.kind === "config") config.resolve(message.config);
+      else if (message.kind === "stop") stopped.resolve();
+      else if (message.kind === "drop") this.onDrop(message.feeds);
+      else this.#replied(message);
+    });
+  }
+
+  check(key: string): Promise<Admission | undefined> {
+    return this.#ask((id) => ({ kind: "check", id, key }));
+  }
+
+  start(key: string, { width, height }: { readonly width: number; readonly height: number }): Promise<Admission | undefined> {
+    return this.#ask((id) => ({ kind: "start", id, key, width, height }));
+  }
+
+  end(feed: Admission["feed"], ending: Extract<ToServer, { kind: "end" }>["ending"]): void {
+    send({ kind: "end", feed, ending });
+  }
+
+  #ask(question: (id: number) => ToServer): Promise<Admission | undefined> {
+    const id = ++this.#lastId;
+    return new Promise((resolve) => {
+      this.#waiting.set(id, resolve);
+      send(question(id));
+    });
+  }
+
+  #replied({ id, feed, world }: Extract<ToIngest, { kind: "reply" }>): void {
+    const resolve = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    resolve?.(feed === undefined ? undefined : { feed, world });
+  }
+}
+
+const send = (message: ToServer): void => void process.send?.(message);

@@ -1,0 +1,22 @@
+/** What an option is, and what it is called. */
+import type { Config } from "./config.ts";
+import type { ReadValue } from "./option-readers.ts";
+
+export type OptionName = Exclude<keyof Config, "settings">;
+
+export interface Option<Name extends string = string> {
+  readonly name: Name;
+  /** Name of the flag's value, e.g. `N`; a switch has none. */
+  readonly value?: string;
+  /** `--no-…` exists as well. */
+  readonly isNegatable?: true;
+  readonly isRepeatable?: true;
+  /** A secret has no flag, because everybody on the machine can read its command lines. */
+  readonly isSecret?: true;
+  readonly read: ReadValue;
+  readonly default: Config[OptionName];
+  readonly summary: string;
+}
+
+export const flagOf = (name: string): string => `--${name.replaceAll("_", "-")}`;
+export const variableOf = (name: string): string => `PLAZA_${name.toUpperCase()}`;

@@ -1,0 +1,169 @@
+import { expect, test } from "bun:test";
+import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { cafe } from "#harness/worlds";
+import { nodeId } from "#kernel/ids";
+import { readLiveState } from "../lifecycle/control-transitions.ts";
+import { FeedRegistry } from "./feed-registry.ts";
+import { warningsOf } from "./health.ts";
+
+const scopes = ["pages_manage_posts", "pages_read_engagement"];
+const bearer = "author";
+const studio = { ...cafe, tokens: [...cafe.tokens, { token: bearer, type: "page", app: "1001", page: "2001", scopes }] };
+const streaming = { rtmpPort: 1940, rtmpsPort: 1941, rtmpUrl: undefined };
+const RATES = { bits_per_second: 900_000, audio_bits_per_second: 64_000, audio_behind_ms: 20, gaps: 0 };
+const SIZE = { width: 640, height: 360 };
+
+test("the warnings of a feed say what to change at the encoder", () => {
+  const good = { video: "1", session: 1, ...RATES, frames_per_second: 25, key_frame_ms: 2000, ...SIZE };
+  expect(warningsOf(good)).toEqual([]);
+  expect(warningsOf({ ...good, key_frame_ms: null })).toEqual([]);
+  expect(warningsOf({ ...good, audio_bits_per_second: 2000, gaps: 1 })).toEqual([
+    "the sound is silent or almost so: check the audio source",
+    "pictures were missing once: lower the bit rate, or use a better network",
+  ]);
+  expect(warningsOf({ ...good, audio_bits_per_second: 0, audio_behind_ms: 4200, gaps: 3 })).toEqual([
+    "no sound for 4 s: after 10 s the stream ends; check the audio source",
+    "pictures were missing 3 times: lower the bit rate, or use a better network",
+  ]);
+});
+
+onEachDatabase("the feeds of an ingest process", (database) => {
+  const open = () => openPlaza({ database, world: studio, streaming });
+  const create = async (plaza: TestPlaza, body: Record<string, unknown> = { status: "LIVE_NOW" }) =>
+    (await plaza.post("/v26.0/2001/live_videos", { bearer, body })).body as { id: string; stream_key: string; stream_url: string };
+  const stateOf = (plaza: TestPlaza, id: string) => readLiveState(plaza.world, nodeId(id));
+  const advance = async (plaza: TestPlaza, seconds: number) => {
+    plaza.time.realMs += seconds * 1000;
+    await plaza.world.work.runDue();
+  };
+  const healthy = (video: string, session: number) => ({ video, session, ...RATES, frames_per_second: 25, key_frame_ms: 8000, ...SIZE });
+
+  test("LIVE-9: a feed runs from its first key frame until it is lost, and its size is the player's", async () => {
+    const plaza = await open();
+    const { id, stream_key } = await create(plaza, { status: "LIVE_NOW", embeddable: true });
+    const registry = new FeedRegistry(plaza.world);
+    expect(await registry.check("unknown")).toBeUndefined();
+    expect(await registry.check(stream_key)).toEqual({ feed: { video: id, session: 0 }, world: plaza.world.name });
+    expect(await stateOf(plaza, id)).toMatchObject({ feed: { is_sending: false } });
+    expect(await registry.start(stream_key, { width: 400, height: 300 })).toEqual({ feed: { video: id, session: 1 }, world: plaza.world.name });
+    expect(await registry.report([healthy(id, 1)])).toEqual([]);
+    expect(await stateOf(plaza, id)).toMatchObject({
+      feed: { is_sending: true, session: 1 },
+      health: { key_frame_ms: 8000, warnings: ["key frames every 8 s: viewers start late; set 2 s"] },
+    });
+    const { body } = await plaza.get(`/v26.0/${id}`, { bearer, query: { fields: "embed_html" } });
+    expect(body.embed_html).toContain('width="1280" height="960"');
+    await registry.end({ video: id, session: 1 }, "lost");
+    expect(await stateOf(plaza, id)).toMatchObject({ state: "reconnecting", feed: { is_sending: false } });
+    expect((await stateOf(plaza, id))?.health).toBeUndefined();
+  });
+
+  test("a feed whose broadcast was ended, or whose place another feed has taken, may not go on", async () => {
+    const plaza = await open();
+    const [first, second] = [await create(plaza), await create(plaza)];
+    const registry = new FeedRegistry(plaza.world);
+    await registry.start(first.stream_key, SIZE);
+    await registry.start(second.stream_key, SIZE);
+    await registry.start(second.stream_key, SIZE);
+    await plaza.post(`/v26.0/${first.id}`, { bearer, body: { end_live_video: true } });
+    expect(await registry.report([healthy(first.id, 1), healthy(second.id, 1), healthy(second.id, 2)])).toEqual([
+      { video: first.id, session: 1 },
+      { video: second.id, session: 1 },
+    ]);
+    expect(await stateOf(plaza, first.id)).not.toHaveProperty("end_reason");
+  });
+
+  test("LIVE-9: the feeds of a process that died are lost, and their encoders can come back", async () => {
+    const plaza = await open();
+    const { id, stream_key } = await create(plaza);
+    const dead = new FeedRegistry(plaza.world);
+    await dead.start(stream_key, SIZE);
+    plaza.time.realMs += 20_000;
+    const next = new FeedRegistry(plaza.world);
+    await next.takeOver();
+    expect(await stateOf(plaza, id)).toMatchObject({ state: "reconnecting", feed: { is_sending: false } });
+    expect((await next.start(stream_key, SIZE))?.feed).toEqual({ video: id, session: 2 });
+    expect(await dead.report([healthy(id, 1)])).toEqual([{ video: id, session: 1 }]);
+    await next.lost();
+    expect(await stateOf(plaza, id)).toMatchObject({ state: "reconnecting" });
+  });
+
+  test("a feed that the control API plays outlives the ingest processes", async () => {
+    const plaza = await open();
+    const { id, stream_key } = await create(plaza);
+    const { feedStarted } = await import("../lifecycle/feed.ts");
+    await feedStarted(plaza.world, stream_key);
+    plaza.time.realMs += 20_000;
+    await new FeedRegistry(plaza.world).takeOver();
+    expect(await stateOf(plaza, id)).toMatchObject({ state: "live", feed: { is_sending: true } });
+  });
+
+  test("D-115: a broadcast that gets no feed for 10 minutes ends, and its page reads why", async () => {
+    const plaza = await open();
+    const { id } = await create(plaza);
+    await advance(plaza, 599);
+    expect(await stateOf(plaza, id)).toMatchObject({ state: "live", next: { event: "feed_missed" } });
+    await advance(plaza, 1);
+    await advance(plaza, 0);
+    expect((await plaza.get(`/v26.0/${id}`, { bearer })).body).toMatchObject({ status: "VOD", end_reason: "NO_FEED" });
+  });
+
+  test("D-115: a new key gives another 10 minutes, and a feed ends the waiting", async () => {
+    const plaza = await open();
+    const { id, stream_key } = await create(plaza);
+    const registry = new FeedRegistry(plaza.world);
+    await advance(plaza, 500);
+    await registry.start(stream_key, SIZE);
+    await advance(plaza, 5_000);
+    await registry.end({ video: id, session: 1 }, "lost");
+    await advance(plaza, 200);
+    expect(await stateOf(plaza, id)).toMatchObject({ state: "key_dead" });
+    await plaza.post(`/v26.0/${id}`, { bearer, body: { regenerate_stream_key: true } });
+    await advance(plaza, 599);
+    expect(await stateOf(plaza, id)).toMatchObject({ state: "live" });
+    await advance(plaza, 1);
+    await advance(plaza, 0);
+    expect(await stateOf(plaza, id)).toMatchObject({ status: "VOD", end_reason: "NO_FEED" });
+  });
+
+  test("LIVE-11, D-115: without audio, without a key, without storage: each ending has its reason", async () => {
+    const plaza = await open();
+    const registry = new FeedRegistry(plaza.world);
+    for (const [ending, reason] of [
+      ["no_audio", "NO_AUDIO"],
+      ["no_storage", "NO_STORAGE"],
+      ["lost", "KEY_EXPIRED"],
+    ] as const) {
+      const { id, stream_key } = await create(plaza);
+      await registry.start(stream_key, SIZE);
+      await registry.end({ video: id, session: 1 }, ending);
+      await advance(plaza, 750);
+      await advance(plaza, 0);
+      expect(await stateOf(plaza, id)).toMatchObject({ status: "VOD", end_reason: reason });
+    }
+  });
+
+  test("D-115: the stream address is where encoders connect; without one there is none", async () => {
+    const plaza = await open();
+    const made = await create(plaza);
+    expect(made).toMatchObject({
+      stream_url: `rtmp://plaza.test:1940/live/${made.stream_key}`,
+      secure_stream_url: `rtmps://plaza.test:1941/live/${made.stream_key}`,
+    });
+    const elsewhere = await openPlaza({
+      database,
+      world: studio,
+      streaming: { rtmpPort: undefined, rtmpsPort: undefined, rtmpUrl: "rtmps://media.example/in" },
+    });
+    const there = await create(elsewhere);
+    expect(there).toMatchObject({
+      stream_url: `rtmps://media.example/in/${there.stream_key}`,
+      secure_stream_url: `rtmps://media.example/in/${there.stream_key}`,
+    });
+    const nowhere = await openPlaza({ database, world: studio });
+    const alone = await create(nowhere);
+    expect(Object.keys(alone).sort()).toEqual(["id", "stream_key"]);
+    // Nobody can send, so nobody is waited for.
+    expect(await stateOf(nowhere, alone.id)).toMatchObject({ state: "live", next: null });
+  });
+});

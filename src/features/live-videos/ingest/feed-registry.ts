@@ -1,0 +1,109 @@
+/**
+ * The feeds of one ingest process, as the server keeps them. The process asks here whether a key is good and reports what its encoders
+ * do; the database alone knows which feeds may go on, so that any server may end one.
+ *
+ * **Invariant:** a feed whose ingest process is dead is lost: its window runs, and its encoder can come back (LIVE-9).
+ */
+import type { World } from "#graph/worlds/world";
+import { nodeId } from "#kernel/ids";
+import type { Transaction } from "#storage/database";
+import { eitherWay } from "#storage/outcomes";
+import { applyFeedEvent, type FeedName, feedLost, feedStarted, findFeedByKey, noAudio, noStorage } from "../lifecycle/feed.ts";
+import { type FeedHealth, forgetHealth, keepHealth } from "./health.ts";
+import { deleteIngest, findDeadIngests, findFeedsOf, saveIngest } from "./ingests.store.ts";
+
+interface Admission {
+  readonly feed: { readonly video: string; readonly session: number };
+  readonly world: string;
+}
+
+interface NamedFeed {
+  readonly video: string;
+  readonly session: number;
+}
+
+/** 64 bits: two processes on a database never have the same. */
+const ID_BYTES = 8;
+/** A living process reports once a second; one that stalls for so long is dead. */
+const DEAD_AFTER_MS = 10_000;
+/** Every so many reports the other processes are looked at. */
+const LOOK_EVERY = 5;
+
+export class FeedRegistry {
+  readonly #world: World;
+  readonly #id: string;
+  /** Whether the database may have feeds of this process. */
+  #hasFeeds = false;
+  #reports = 0;
+
+  constructor(world: World) {
+    this.#world = world;
+    this.#id = world.randomSecret(ID_BYTES);
+  }
+
+  /** At the start: the feeds of processes that are dead are lost. On SQLite all others are, as the folder's lock proves. */
+  async takeOver(): Promise<void> {
+    const { database, realNowMs } = this.#world;
+    await this.#loseDead(database.dialect === "sqlite" ? Number.MAX_SAFE_INTEGER : realNowMs() - DEAD_AFTER_MS);
+  }
+
+  /** Undefined: the key opens nothing, or an encoder of another server uses it. */
+  async check(key: string): Promise<Admission | undefined> {
+    const row = await findFeedByKey(this.#world, key);
+    if (row === undefined || (row.has_feed === 1 && row.feed_ingest !== null && row.feed_ingest !== this.#id)) return undefined;
+    return this.#admission({ video: row.id, session: 0 });
+  }
+
+  async start(key: string, { width, height }: { readonly width: number; readonly height: number }): Promise<Admission | undefined> {
+    const { database, realNowMs } = this.#world;
+    if (!this.#hasFeeds) {
+      await database.write((tx) => saveIngest(tx, this.#id, realNowMs()));
+      this.#hasFeeds = true;
+    }
+    const feed = await feedStarted(this.#world, key, { ingest: this.#id, width, height });
+    return feed === undefined ? undefined : this.#admission(feed);
+  }
+
+  async end({ video, session }: NamedFeed, ending: "lost" | "no_audio" | "no_storage"): Promise<void> {
+    const report = { lost: feedLost, no_audio: noAudio, no_storage: noStorage }[ending];
+    forgetHealth(this.#world, video);
+    await report(this.#world, { video: nodeId(video), session });
+  }
+
+  /** Once a second. Returns the feeds that may not go on: their broadcast was ended, or another feed has taken their place. */
+  async report(feeds: readonly FeedHealth[]): Promise<NamedFeed[]> {
+    const { database, realNowMs } = this.#world;
+    if (++this.#reports % LOOK_EVERY === 0 && database.dialect === "postgres") await this.#loseDead(realNowMs() - DEAD_AFTER_MS);
+    if (!this.#hasFeeds) return [];
+    // The process is not seen dead while it has feeds; without any it says nothing more.
+    if (feeds.length > 0) await database.write((tx) => saveIngest(tx, this.#id, realNowMs()));
+    keepHealth(this.#world, feeds);
+    const running = new Set((await findFeedsOf(database.reader, this.#id)).map(nameOf));
+    return feeds.filter((feed) => !running.has(nameOf(feed))).map(({ video, session }) => ({ video, session }));
+  }
+
+  /** The process has died, or ends: its feeds are lost. */
+  async lost(): Promise<void> {
+    if (!this.#hasFeeds) return;
+    this.#hasFeeds = false;
+    await this.#lose(this.#id);
+  }
+
+  async #loseDead(seenBeforeMs: number): Promise<void> {
+    for (const id of await findDeadIngests(this.#world.database.reader, this.#id, seenBeforeMs)) await this.#lose(id);
+  }
+
+  async #lose(ingest: string): Promise<void> {
+    await this.#world.database.write(async (tx: Transaction) => {
+      if (!(await deleteIngest(tx, ingest))) return;
+      // One after the other, so that locks are taken in the order of the list.
+      for (const feed of await findFeedsOf(tx, ingest)) await eitherWay(applyFeedEvent(tx, this.#world, feed, "feed_lost"));
+    });
+  }
+
+  #admission({ video, session }: NamedFeed): Admission {
+    return { feed: { video, session }, world: this.#world.name };
+  }
+}
+
+const nameOf = ({ video, session }: NamedFeed | FeedName): string => `${video} ${session}`;

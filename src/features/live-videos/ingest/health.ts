@@ -1,0 +1,52 @@
+/** What the feeds of a world are like at the moment, kept in memory by the process that the ingest reports to. */
+import type { World } from "#graph/worlds/world";
+
+export interface FeedHealth {
+  readonly video: string;
+  readonly session: number;
+  readonly bits_per_second: number;
+  readonly frames_per_second: number;
+  readonly audio_bits_per_second: number;
+  /** By how much the newest sound is behind the newest picture. */
+  readonly audio_behind_ms: number;
+  /** How often pictures were missing for some time, since the feed began. */
+  readonly gaps: number;
+  /** Between the last two key frames; null before the second one. */
+  readonly key_frame_ms: number | null;
+  readonly width: number;
+  readonly height: number;
+}
+
+const worlds = new WeakMap<World, ReadonlyMap<string, FeedHealth>>();
+
+/** All that send now, in place of what was known. */
+export const keepHealth = (world: World, feeds: readonly FeedHealth[]): void =>
+  void worlds.set(world, new Map(feeds.map((feed) => [feed.video, feed])));
+
+export const forgetHealth = (world: World, video: string): void => {
+  const known = new Map(worlds.get(world));
+  known.delete(video);
+  worlds.set(world, known);
+};
+
+export const healthOf = (world: World, video: string): FeedHealth | undefined => worlds.get(world)?.get(video);
+
+/** Segments are never shorter than this distance, so viewers start late; encoders are usually set to 2 s. */
+const KEY_FRAME_MS_WANTED_MAX = 4_000;
+
+/** Sound is usually a fraction of a second beside its picture; after 10 s without any the stream ends (D-51). */
+const AUDIO_BEHIND_MS_MAX = 2_000;
+/** AAC of silence has some 2 kbit/s, that of speech 30 and more. */
+const AUDIBLE_BITS_MIN = 4_000;
+
+/** What the person at the encoder should change, in words. */
+export function warningsOf({ key_frame_ms, audio_behind_ms, audio_bits_per_second, gaps }: FeedHealth): string[] {
+  const warnings: string[] = [];
+  if (key_frame_ms !== null && key_frame_ms > KEY_FRAME_MS_WANTED_MAX)
+    warnings.push(`key frames every ${Math.round(key_frame_ms / 1000)} s: viewers start late; set 2 s`);
+  if (audio_behind_ms > AUDIO_BEHIND_MS_MAX)
+    warnings.push(`no sound for ${Math.round(audio_behind_ms / 1000)} s: after 10 s the stream ends; check the audio source`);
+  else if (audio_bits_per_second < AUDIBLE_BITS_MIN) warnings.push("the sound is silent or almost so: check the audio source");
+  if (gaps > 0) warnings.push(`pictures were missing ${gaps === 1 ? "once" : `${gaps} times`}: lower the bit rate, or use a better network`);
+  return warnings;
+}

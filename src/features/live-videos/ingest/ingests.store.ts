@@ -1,0 +1,28 @@
+/** Ingest processes that have feeds, and these feeds. */
+import { type NodeId, nodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import { sql } from "#storage/sql";
+import type { FeedName } from "../lifecycle/feed.ts";
+
+export async function saveIngest(tx: Transaction, id: string, seenMs: number): Promise<void> {
+  await tx.runOne(sql`
+    INSERT INTO live_ingests (id, seen_ms) VALUES (${id}, ${seenMs}) ON CONFLICT (id) DO UPDATE SET seen_ms = excluded.seen_ms`);
+}
+
+/** Returns whether it was there: of several servers that find it dead, one takes its feeds over. */
+export const deleteIngest = async (tx: Transaction, id: string): Promise<boolean> =>
+  (await tx.run(sql`DELETE FROM live_ingests WHERE id = ${id}`)) > 0;
+
+/** Ingests other than `own` that were last seen before `beforeMs`. */
+export async function findDeadIngests(reader: Reader, own: string, beforeMs: number): Promise<string[]> {
+  const rows = await reader.all<{ id: string }>(sql`SELECT i.id FROM live_ingests i WHERE i.seen_ms < ${beforeMs} AND i.id <> ${own} ORDER BY i.id`);
+  return rows.map(({ id }) => id);
+}
+
+/** The feeds that an ingest has, as the state of their videos knows them. */
+export async function findFeedsOf(reader: Reader, ingest: string): Promise<FeedName[]> {
+  const rows = await reader.all<{ id: string; feed_session: number }>(
+    sql`SELECT CAST(v.id AS TEXT) AS id, v.feed_session FROM live_videos v WHERE v.feed_ingest = ${ingest} AND v.has_feed = 1 ORDER BY v.page, v.id`,
+  );
+  return rows.map(({ id, feed_session }): { video: NodeId; session: number } => ({ video: nodeId(id), session: Number(feed_session) }));
+}

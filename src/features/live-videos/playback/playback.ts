@@ -1,0 +1,100 @@
+/**
+ * What a player may load. Every request, also for a single segment, is checked against the present state of the video, so that a
+ * takedown, a deletion or another targeting takes effect at once.
+ *
+ * **Invariant:** a segment is given only to a holder of a ticket, which the player's page gave to a viewer who may watch.
+ */
+import { join } from "node:path";
+import type { World } from "#graph/worlds/world";
+import { isNodeId, nodeId } from "#kernel/ids";
+import { segmentFile, sessionFolder } from "#recordings/folder";
+import { readRecording } from "#recordings/read-recording";
+import { SealBroken } from "#storage/sealing";
+import { isLive } from "../lifecycle/states.ts";
+import { findVideoById, type LiveVideoRow } from "../live-videos.store.ts";
+import { type RefusalToWatch, refusalToWatch, type Viewer } from "../viewing/watching.ts";
+import { playlistOf } from "./playlist.ts";
+
+/** `missing`: for everything that a viewer must not learn about: no such video, not embeddable, not published, taken down. */
+export type PlaybackRefusal = "missing" | Extract<RefusalToWatch, "not_in_this_country" | "starting" | "not_on_mobile_web_until_vod">;
+
+export interface PlayerView {
+  readonly title: string | null;
+  readonly ticket: string;
+}
+
+/** For an evening's broadcast and its pauses; the page gives a new one when it is loaded again. */
+const TICKET_MS = 12 * 3_600_000;
+/** The last segments of a feed whose broadcast was ended are written within a second; a process that was killed writes none. */
+const WRITTEN_WITHIN_MS = 10_000;
+
+interface Ticket {
+  readonly video: string;
+  readonly country: string | null;
+  readonly until_ms: number;
+}
+
+/** The player's page. It waits by itself until a video has started. */
+export async function openPlayer(world: World, id: string, viewer: Viewer): Promise<PlayerView | PlaybackRefusal> {
+  const found = await findShown(world, id, viewer);
+  if (typeof found === "string" && found !== "starting") return found;
+  const ticket: Ticket = { video: id, country: viewer.country ?? null, until_ms: world.realNowMs() + TICKET_MS };
+  return { title: typeof found === "string" ? null : found.title, ticket: world.sealer.seal(JSON.stringify(ticket)) };
+}
+
+/** `starting` also while nothing is recorded yet. */
+export async function readPlaylist(world: World, id: string, sealed: string, viewer: Viewer): Promise<{ playlist: string } | PlaybackRefusal> {
+  const row = await findWithTicket(world, id, sealed, viewer);
+  if (typeof row === "string") return row;
+  if (world.recordings === undefined) return "starting";
+  const sessions = await readRecording(world.recordings, world.name, id);
+  const playlist = playlistOf(sessions, { fromRealMs: row.published_real_ms, hasEnded: !isLive(row.state) && isWritten(world, sessions) });
+  return playlist === undefined ? "starting" : { playlist };
+}
+
+/** The path of a segment's file, which may be missing. `name` is as in the playlist: `{session}/{number}.ts`. */
+export async function findSegment(
+  world: World,
+  id: string,
+  sealed: string,
+  name: string,
+  viewer: Viewer,
+): Promise<{ path: string } | PlaybackRefusal> {
+  const [, session, number] = /^(\d{1,15})\/(\d{1,9})\.ts$/.exec(name) ?? [];
+  if (session === undefined || world.recordings === undefined) return "missing";
+  const row = await findWithTicket(world, id, sealed, viewer);
+  if (typeof row === "string") return row;
+  return { path: join(sessionFolder(world.recordings, world.name, id, Number(session)), segmentFile(Number(number))) };
+}
+
+async function findShown(world: World, id: string, viewer: Viewer): Promise<LiveVideoRow | PlaybackRefusal> {
+  const row = isNodeId(id) ? await findVideoById(world.database.reader, nodeId(id)) : undefined;
+  // LIVE-5: the player exists once embedding was enabled.
+  if (row === undefined || row.embeddable === 0) return "missing";
+  const refusal = refusalToWatch(row, viewer, world.clock.nowMs());
+  if (refusal === "not_shown" || refusal === "not_published") return "missing";
+  return refusal ?? row;
+}
+
+/** What the request says of the viewer counts; where it does not say the country, the page's does. */
+async function findWithTicket(world: World, id: string, sealed: string, viewer: Viewer): Promise<LiveVideoRow | PlaybackRefusal> {
+  const ticket = openTicket(world, sealed);
+  if (ticket === undefined || ticket.video !== id || ticket.until_ms < world.realNowMs()) return "missing";
+  return findShown(world, id, { ...viewer, country: viewer.country ?? ticket.country ?? undefined });
+}
+
+function openTicket(world: World, sealed: string): Ticket | undefined {
+  try {
+    return JSON.parse(world.sealer.open(sealed)) as Ticket;
+  } catch (error) {
+    if (error instanceof SealBroken) return undefined;
+    throw error;
+  }
+}
+
+function isWritten(world: World, sessions: Awaited<ReturnType<typeof readRecording>>): boolean {
+  const newest = sessions.at(-1);
+  const last = newest?.segments.at(-1);
+  if (newest === undefined || newest.hasEnded || last === undefined) return true;
+  return last.beganRealMs + last.durationMs + WRITTEN_WITHIN_MS < world.realNowMs();
+}

@@ -1,0 +1,27 @@
+/** The HLS playlist of a recording (RFC 8216): growing while the video is live, and the same with an end as VOD. */
+import type { RecordedSession } from "#recordings/read-recording";
+
+export interface PlaylistOptions {
+  /** What was recorded before (the machine's time) was a preview; null: nothing was. */
+  readonly fromRealMs: number | null;
+  /** Nothing more is recorded. */
+  readonly hasEnded: boolean;
+}
+
+/** Undefined: there is nothing to play yet. Addresses of segments are `{session}/{number}.ts`, relative to the playlist. */
+export function playlistOf(sessions: readonly RecordedSession[], { fromRealMs, hasEnded }: PlaylistOptions): string | undefined {
+  const parts = sessions
+    .map(({ session, segments }) => ({ session, segments: segments.filter(({ beganRealMs }) => beganRealMs >= (fromRealMs ?? 0)) }))
+    .filter(({ segments }) => segments.length > 0);
+  if (parts.length === 0) return undefined;
+  const longestMs = Math.max(...parts.flatMap(({ segments }) => segments.map(({ durationMs }) => durationMs)));
+  const lines = ["#EXTM3U", "#EXT-X-VERSION:3", `#EXT-X-TARGETDURATION:${Math.max(1, Math.ceil(longestMs / 1000))}`, "#EXT-X-PLAYLIST-TYPE:EVENT"];
+  for (const [index, { session, segments }] of parts.entries()) {
+    // Another encoder run: other times, perhaps another picture size.
+    if (index > 0) lines.push("#EXT-X-DISCONTINUITY");
+    lines.push(`#EXT-X-PROGRAM-DATE-TIME:${new Date(segments[0]?.beganRealMs ?? 0).toISOString()}`);
+    for (const { number, durationMs } of segments) lines.push(`#EXTINF:${(durationMs / 1000).toFixed(3)},`, `${session}/${number}.ts`);
+  }
+  if (hasEnded) lines.push("#EXT-X-ENDLIST");
+  return `${lines.join("\n")}\n`;
+}

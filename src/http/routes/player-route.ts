@@ -1,0 +1,95 @@
+/** `{base_url}/player/…`: the player's page, its library, and what it plays (operating.md). */
+import { countryOf, findSegment, openPlayer, type PlaybackRefusal, readPlaylist, type Viewer } from "#features/live-videos";
+import type { RequestDeps } from "#graph/pipeline/handle-request";
+import { unknownPath } from "#kernel/errors";
+import { randomSecret } from "#system";
+import { refusal } from "../refusals.ts";
+import type { RouteHandler, RoutePlace } from "./extra-routes.ts";
+import { type PageResponse, playerPage, refusalPage } from "./player-page.ts";
+
+export const PLAYER_PATH = "/player/";
+
+export interface PlayerOptions {
+  /** Viewers may choose the country that they watch from, as `?country=DE`. */
+  readonly isCountryChosen: boolean;
+  /** The header in which a trusted proxy names the viewer's country; lower case. */
+  readonly countryHeader: string | undefined;
+}
+
+const LIBRARY = "hls.js";
+const PLAYLIST = "live.m3u8";
+/** 96 bits, new for each page. */
+const NONCE_BYTES = 12;
+
+const TEXTS: Readonly<Record<Exclude<PlaybackRefusal, "missing">, string>> = {
+  not_in_this_country: "This video is not available in your country.",
+  not_on_mobile_web_until_vod: "This video can be watched here once the broadcast is over.",
+  starting: "The video begins soon.",
+};
+const STATUSES: Readonly<Record<Exclude<PlaybackRefusal, "missing">, number>> = {
+  not_in_this_country: 403,
+  not_on_mobile_web_until_vod: 403,
+  starting: 503,
+};
+
+/** Nothing is kept anywhere: permission may end at any time. */
+const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer", "x-content-type-options": "nosniff" };
+
+export function playerRoute(deps: RequestDeps, options: PlayerOptions): RouteHandler {
+  return async (request, place) => {
+    const [id = "", ticket, ...rest] = place.path.slice(PLAYER_PATH.length).split("/");
+    const { world } = place;
+    const viewer = viewerOf(request, place, options);
+    if (id === LIBRARY && ticket === undefined) return libraryResponse();
+    if (ticket === undefined) {
+      const view = await openPlayer(world, id, viewer);
+      if (typeof view === "string") return refused(deps, place, view);
+      return page(200, playerPage(view.title, LIBRARY, `${id}/${view.ticket}/${PLAYLIST}`, randomSecret(NONCE_BYTES)));
+    }
+    const name = rest.join("/");
+    if (name === PLAYLIST) {
+      const found = await readPlaylist(world, id, ticket, viewer);
+      if (typeof found === "string") return refused(deps, place, found);
+      return new Response(found.playlist, { headers: { ...HEADERS, "content-type": "application/vnd.apple.mpegurl" } });
+    }
+    const found = await findSegment(world, id, ticket, name, viewer);
+    return typeof found === "string" ? refused(deps, place, found) : segmentResponse(deps, place, found.path);
+  };
+}
+
+async function segmentResponse(deps: RequestDeps, place: RoutePlace, path: string): Promise<Response> {
+  const file = Bun.file(path);
+  // A player names only segments that are there; others are guesses.
+  if (!(await file.exists())) return refused(deps, place, "missing");
+  return new Response(file.stream(), { headers: { ...HEADERS, "content-type": "video/mp2t", "content-length": String(file.size) } });
+}
+
+/** As the package has it; its address changes with no version, so it is asked for again after an hour. */
+function libraryResponse(): Response {
+  const file = Bun.file(new URL(import.meta.resolve("hls.js/dist/hls.min.js")));
+  const headers = { "content-type": "text/javascript; charset=utf-8", "cache-control": "public, max-age=3600", "content-length": String(file.size) };
+  return new Response(file.stream(), { headers });
+}
+
+function refused(deps: RequestDeps, place: RoutePlace, reason: PlaybackRefusal): Response {
+  if (reason !== "missing") return page(STATUSES[reason], refusalPage(TEXTS[reason]));
+  // The same bytes as for any path that does not exist, whatever the video is.
+  const { status, headers, body } = refusal(deps, place.world, "base", unknownPath(place.path), "wrapped");
+  return new Response(body, { status, headers: { ...headers, "cache-control": "no-store" } });
+}
+
+const page = (status: number, { html, contentSecurityPolicy }: PageResponse): Response =>
+  new Response(html, {
+    status,
+    headers: { ...HEADERS, "content-type": "text/html; charset=utf-8", "content-security-policy": contentSecurityPolicy },
+  });
+
+function viewerOf(request: Request, { isFromProxy }: RoutePlace, { isCountryChosen, countryHeader }: PlayerOptions): Viewer {
+  const chosen = isCountryChosen ? new URL(request.url).searchParams.get("country") : null;
+  const named = countryHeader !== undefined && isFromProxy ? request.headers.get(countryHeader) : null;
+  const country = chosen ?? named;
+  return { country: country === null ? undefined : countryOf(country), isMobileWeb: MOBILE.test(request.headers.get("user-agent") ?? "") };
+}
+
+/** LIVE-27: a browser of a phone or tablet, as it names itself. */
+const MOBILE = /Mobi|Android|iPhone|iPad|iPod/;

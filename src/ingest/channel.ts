@@ -1,0 +1,78 @@
+/**
+ * What the ingest process and the server say to each other, over the channel between parent and child. An operator's own media
+ * server says the same over HTTP (`src/features/live-videos/ingest/feed.control.ts`).
+ */
+
+export interface FeedName {
+  readonly video: string;
+  /** Counts the feeds of the video. */
+  readonly session: number;
+}
+
+/** Why a feed ended, seen from the stream. */
+export type FeedEnding = "lost" | "no_audio" | "no_storage";
+
+/** What a feed is like at the moment. */
+export interface FeedHealth extends FeedName {
+  readonly bits_per_second: number;
+  readonly frames_per_second: number;
+  readonly audio_bits_per_second: number;
+  /** By how much the newest sound is behind the newest picture. */
+  readonly audio_behind_ms: number;
+  /** How often pictures were missing for `GAP_MS` or more, since the feed began. */
+  readonly gaps: number;
+  /** Between the last two key frames; null before the second one. */
+  readonly key_frame_ms: number | null;
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface IngestConfig {
+  readonly hostname: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  /** When the port is taken, any free one is taken. */
+  readonly isPortChoice: boolean;
+  /** RTMPS: as `port`, and PEM files; undefined: none. */
+  readonly secure: { readonly port: number; readonly isPortChoice: boolean; readonly cert: string; readonly key: string } | undefined;
+  /** The folder of the recordings, all that they may take of the disk (0: no bound), and what stays free on it. */
+  readonly recordings: string;
+  readonly recordings_bytes_max: number;
+  readonly disk_reserve_bytes: number;
+  /** A stream with more is ended. */
+  readonly stream_bits_max: number;
+  readonly streams_max: number;
+  readonly log_level: "silent" | "error" | "warn" | "info" | "debug";
+  readonly pretty: boolean;
+}
+
+export type ToServer =
+  | { readonly kind: "listening"; readonly port: number; readonly secure_port: number | undefined }
+  | { readonly kind: "failed"; readonly message: string; readonly code: string | undefined }
+  /** May an encoder publish with this key? */
+  | { readonly kind: "check"; readonly id: number; readonly key: string }
+  /** Its first key frame has come. */
+  | { readonly kind: "start"; readonly id: number; readonly key: string; readonly width: number; readonly height: number }
+  | { readonly kind: "end"; readonly feed: FeedName; readonly ending: FeedEnding }
+  /** Once a second: the feeds that send. */
+  | { readonly kind: "report"; readonly feeds: readonly FeedHealth[] };
+
+export type ToIngest =
+  | { readonly kind: "config"; readonly config: IngestConfig }
+  /** To `check` and `start`; without a feed the key opens nothing. `session` is 0 in response to `check`. */
+  | { readonly kind: "reply"; readonly id: number; readonly feed: FeedName | undefined; readonly world: string }
+  /** These feeds may not go on. */
+  | { readonly kind: "drop"; readonly feeds: readonly FeedName[] }
+  | { readonly kind: "stop" };
+
+/** The server as the ingest process sees it. */
+export interface FeedGate {
+  check(key: string): Promise<Admission | undefined>;
+  start(key: string, size: { readonly width: number; readonly height: number }): Promise<Admission | undefined>;
+  end(feed: FeedName, ending: FeedEnding): void;
+}
+
+export interface Admission {
+  readonly feed: FeedName;
+  readonly world: string;
+}

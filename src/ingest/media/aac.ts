@@ -1,0 +1,58 @@
+/** AAC as RTMP carries it: an AudioSpecificConfig (ISO/IEC 14496-3, 1.6.2.1), then raw frames. */
+import { BitReader } from "./bits.ts";
+import { MediaProblem } from "./flv.ts";
+
+export interface AudioConfig {
+  /** Samples a second. */
+  readonly sampleRate: number;
+  readonly channels: number;
+  /** As in ADTS: the object type less one. */
+  readonly profile: number;
+  readonly rateIndex: number;
+  /** As in `codecs` of a playlist, e.g. `mp4a.40.2`. */
+  readonly codec: string;
+}
+
+const RATES = [96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350];
+/** 5 and 29 are the high-efficiency profiles; below them is AAC LC, which every player decodes. */
+const SBR = 5;
+const PS = 29;
+const AAC_LC = 2;
+const OBJECT_TYPES_OF_ADTS = 4;
+
+/** Throws `MediaProblem`. */
+export function readAudioConfig(bytes: Uint8Array): AudioConfig {
+  const reader = new BitReader(bytes);
+  const objectType = reader.bits(5);
+  const rateIndex = reader.bits(4);
+  const channels = reader.bits(4);
+  const sampleRate = RATES[rateIndex];
+  const core = objectType === SBR || objectType === PS ? AAC_LC : objectType;
+  if (bytes.length < 2 || sampleRate === undefined || channels < 1 || channels > 7 || core < 1 || core > OBJECT_TYPES_OF_ADTS) {
+    throw new MediaProblem("the AAC configuration cannot be read: choose AAC LC, mono or stereo");
+  }
+  return { sampleRate, channels, profile: core - 1, rateIndex, codec: `mp4a.40.${core}` };
+}
+
+const HEADER_BYTES = 7;
+/** The length has 13 bits. */
+const FRAME_BYTES_MAX = 0x1f_ff;
+
+/** A frame behind its ADTS header (ISO/IEC 14496-3, 1.A.2.2). Throws `MediaProblem`. */
+export function adtsFrame({ profile, rateIndex, channels }: AudioConfig, frame: Uint8Array): Uint8Array {
+  const length = HEADER_BYTES + frame.length;
+  if (length > FRAME_BYTES_MAX) throw new MediaProblem("an AAC frame is too large");
+  const bytes = new Uint8Array(length);
+  // The sync word, MPEG-4, no checksum; then the variable part, a full buffer, one frame.
+  bytes.set([
+    0xff,
+    0xf1,
+    (profile << 6) | (rateIndex << 2) | (channels >> 2),
+    ((channels & 3) << 6) | (length >> 11),
+    (length >> 3) & 0xff,
+    ((length & 7) << 5) | 0x1f,
+    0xfc,
+  ]);
+  bytes.set(frame, HEADER_BYTES);
+  return bytes;
+}

@@ -1,0 +1,37 @@
+/** Reads bits from the highest to the lowest, as the headers of H.264 and AAC are written. Past the end there are zeros. */
+export class BitReader {
+  readonly #bytes: Uint8Array;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  get isPastEnd(): boolean {
+    return this.#at > this.#bytes.length * 8;
+  }
+
+  /** Up to 32 bits. */
+  bits(count: number): number {
+    let value = 0;
+    for (let i = 0; i < count; i++, this.#at++) value = value * 2 + (((this.#bytes[this.#at >> 3] ?? 0) >> (7 - (this.#at & 7))) & 1);
+    return value;
+  }
+
+  skip(count: number): void {
+    this.#at += count;
+  }
+
+  /** Unsigned Exp-Golomb (H.264, 9.1). */
+  unsigned(): number {
+    let zeros = 0;
+    while (this.bits(1) === 0) if (++zeros > 31) return 0;
+    return 2 ** zeros - 1 + this.bits(zeros);
+  }
+
+  /** Signed Exp-Golomb (H.264, 9.1.1). */
+  signed(): number {
+    const value = this.unsigned();
+    return value % 2 === 0 ? -(value / 2) : (value + 1) / 2;
+  }
+}

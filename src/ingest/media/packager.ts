@@ -1,0 +1,158 @@
+/**
+ * Makes segments of what a publisher sends. A segment begins with a key frame, and nothing is recorded before there was sound, because
+ * a stream without audio is not one (LIVE-12). Times are the encoder's: a slow network does not end a stream.
+ */
+import { type AudioConfig, readAudioConfig } from "./aac.ts";
+import { MediaProblem, readAudioTag, readVideoTag } from "./flv.ts";
+import { nalUnitsOf, readVideoConfig, type VideoConfig } from "./h264.ts";
+import { StreamTime } from "./stream-time.ts";
+import { TransportStream } from "./transport-stream.ts";
+
+export interface Segment {
+  readonly bytes: Uint8Array;
+  readonly durationMs: number;
+}
+
+export interface PackagerOwner {
+  /** The first key frame: the feed has begun. */
+  began(config: VideoConfig): void;
+  /** Called for every segment, in order. */
+  segment(segment: Segment): void;
+  /** D-51: there is video and no audio. */
+  audioMissing(): void;
+}
+
+/** D-51: without sound for so long, by what the encoder announced. */
+const SILENT_MS_MAX = { unannounced: 2_000, announced: 4_000, inTheMiddle: 10_000 } as const;
+/** A segment is cut at the first key frame after so long: players load few segments, and viewers start early. */
+const SEGMENT_MS_MIN = 1_000;
+/** x264 sends a key frame at least every 250 frames. */
+const KEY_FRAME_MS_MAX = 20_000;
+/** Sound waits so long for more of it: each packet of sound has a header of its own. */
+const SOUND_MS = 150;
+/** Without a first key frame. */
+const VIDEO_MISSING_MS_MAX = 10_000;
+/** Encoders that drop pictures leave gaps; the slowest usual rate is 10 a second. */
+const GAP_MS = 250;
+/** The last segment ends one frame after its last picture; 30 a second is usual. */
+const LAST_FRAME_MS = 33;
+
+export class Packager {
+  readonly #owner: PackagerOwner;
+  readonly #time = new StreamTime();
+  readonly #stream = new TransportStream();
+  #video: VideoConfig | undefined;
+  #audio: AudioConfig | undefined;
+  #isAudioAnnounced = false;
+  /** Of the first key frame. */
+  #beganMs: number | undefined;
+  #lastSoundMs: number | undefined;
+  #segmentBeganMs = 0;
+  #lastPictureMs = 0;
+  #hasEnded = false;
+  /** How often pictures were missing for `GAP_MS` or more. */
+  gaps = 0;
+  #waitingSound: { ms: number; frames: Uint8Array[] } | undefined;
+
+  constructor(owner: PackagerOwner) {
+    this.#owner = owner;
+  }
+
+  /** Throws `MediaProblem`. */
+  addVideo(timestamp: number, body: Uint8Array): void {
+    const tag = readVideoTag(body);
+    if (tag === undefined || this.#hasEnded) return;
+    if (tag.kind === "config") {
+      this.#video = readVideoConfig(tag.bytes);
+      return;
+    }
+    const config = this.#video;
+    // Pictures before the first key frame cannot be decoded.
+    if (config === undefined || (this.#beganMs === undefined && !tag.isKey)) return;
+    const decodeMs = this.#time.video(timestamp);
+    const units = nalUnitsOf(tag.bytes, config.lengthBytes);
+    if (this.#beganMs === undefined) this.#begin(config, decodeMs);
+    else if (this.#isSilentAt(decodeMs)) {
+      this.#hasEnded = true;
+      this.#owner.audioMissing();
+      return;
+    }
+    if (tag.isKey) this.#cutAt(decodeMs);
+    else if (decodeMs - this.#segmentBeganMs > KEY_FRAME_MS_MAX) throw new MediaProblem("no key frame came for 20 s: send one every 2 s");
+    this.#stream.addPicture({
+      ...{ isKey: tag.isKey, decodeMs, showMs: decodeMs + tag.compositionMs },
+      units: tag.isKey ? [...config.parameterSets, ...units] : units,
+    });
+    if (this.#lastPictureMs > 0 && decodeMs - this.#lastPictureMs >= GAP_MS) this.gaps++;
+    this.#lastPictureMs = decodeMs;
+  }
+
+  /** By how much the newest sound is behind the newest picture. */
+  get audioBehindMs(): number {
+    return Math.max(0, this.#lastPictureMs - Math.max(this.#lastSoundMs ?? 0, this.#beganMs ?? 0));
+  }
+
+  /** Throws `MediaProblem`. */
+  addAudio(timestamp: number, body: Uint8Array): void {
+    const tag = readAudioTag(body);
+    if (tag === undefined || this.#hasEnded) return;
+    if (tag.kind === "config") {
+      this.#flushSound();
+      this.#audio = readAudioConfig(tag.bytes);
+      this.#isAudioAnnounced = true;
+      return;
+    }
+    if (this.#audio === undefined) return;
+    const ms = this.#time.audio(timestamp);
+    this.#lastSoundMs = ms;
+    if (this.#beganMs === undefined) {
+      if (ms > VIDEO_MISSING_MS_MAX) throw new MediaProblem("no picture came for 10 s: send H.264 video");
+      return;
+    }
+    this.#waitingSound ??= { ms, frames: [] };
+    this.#waitingSound.frames.push(tag.bytes);
+    if (ms - this.#waitingSound.ms >= SOUND_MS) this.#flushSound();
+  }
+
+  /** The metadata says that there is audio, so it may come a little later. */
+  announceAudio(): void {
+    this.#isAudioAnnounced = true;
+  }
+
+  /** Gives the last segment. */
+  end(): void {
+    if (this.#hasEnded || this.#beganMs === undefined || this.#lastSoundMs === undefined) return;
+    this.#hasEnded = true;
+    this.#give(this.#lastPictureMs + LAST_FRAME_MS);
+  }
+
+  #begin(config: VideoConfig, ms: number): void {
+    this.#beganMs = ms;
+    this.#segmentBeganMs = ms;
+    this.#owner.began(config);
+  }
+
+  #isSilentAt(ms: number): boolean {
+    const began = this.#beganMs as number;
+    if (this.#lastSoundMs !== undefined) return ms - Math.max(this.#lastSoundMs, began) > SILENT_MS_MAX.inTheMiddle;
+    return ms - began > (this.#isAudioAnnounced ? SILENT_MS_MAX.announced : SILENT_MS_MAX.unannounced);
+  }
+
+  #cutAt(ms: number): void {
+    if (this.#lastSoundMs === undefined || ms - this.#segmentBeganMs < SEGMENT_MS_MIN) return;
+    this.#give(ms);
+    this.#segmentBeganMs = ms;
+  }
+
+  #give(untilMs: number): void {
+    this.#flushSound();
+    const durationMs = untilMs - this.#segmentBeganMs;
+    if (this.#stream.byteCount > 0) this.#owner.segment({ bytes: this.#stream.take(), durationMs });
+  }
+
+  #flushSound(): void {
+    if (this.#waitingSound === undefined || this.#audio === undefined) return;
+    this.#stream.addSound({ ...this.#waitingSound, config: this.#audio });
+    this.#waitingSound = undefined;
+  }
+}

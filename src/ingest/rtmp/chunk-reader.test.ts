@@ -1,0 +1,90 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { chunked, join } from "#harness/live/rtmp";
+import { ChunkReader } from "./chunk-reader.ts";
+import { AFTER_KEY, BEFORE_KEY } from "./limits.ts";
+import type { Message } from "./message.ts";
+import { RtmpProblem } from "./problem.ts";
+
+/** Everything that `parts` complete. */
+function messagesOf(parts: readonly Uint8Array[], limits = AFTER_KEY): Message[] {
+  const reader = new ChunkReader(limits);
+  const messages: Message[] = [];
+  for (const part of parts) reader.read(part, (message) => messages.push(message));
+  return messages;
+}
+
+/** Cuts `bytes` into pieces at these places. */
+const cut = (bytes: Uint8Array, places: readonly number[]): Uint8Array[] => {
+  const ends = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort((a, b) => a - b);
+  return [0, ...ends].map((start, i) => bytes.slice(start, ends[i] ?? bytes.length));
+};
+
+const sent = fc.record({
+  chunkStream: fc.constantFrom(3, 6, 63, 64, 319, 320, 65_599),
+  type: fc.constantFrom(8, 9, 18, 20),
+  stream: fc.nat(2 ** 32 - 1),
+  timestamp: fc.oneof(fc.nat(100_000), fc.integer({ min: 0xff_ff_fe, max: 2 ** 32 - 1 })),
+  body: fc.uint8Array({ maxLength: 1000 }),
+});
+
+test("chunks: messages arrive whole, wherever the network cuts them", () => {
+  fc.assert(
+    fc.property(fc.array(sent, { maxLength: 5 }), fc.integer({ min: 1, max: 700 }), fc.array(fc.nat(), { maxLength: 30 }), (all, size, places) => {
+      const setSize = chunked({ chunkStream: 2, type: 1, stream: 0, timestamp: 0, body: Uint8Array.of(0, 0, size >> 8, size & 0xff) });
+      const bytes = join([...setSize, ...all.flatMap((message) => chunked(message, size))]);
+      expect(messagesOf(cut(bytes, places))).toEqual(all.map(({ chunkStream: _, ...message }) => message));
+    }),
+  );
+});
+
+test("chunks: messages of different chunk streams arrive between each other's chunks", () => {
+  const video = { chunkStream: 6, type: 9, stream: 1, timestamp: 5, body: new Uint8Array(500).fill(1) };
+  const audio = { chunkStream: 4, type: 8, stream: 1, timestamp: 6, body: new Uint8Array(300).fill(2) };
+  const [a, b] = [chunked(video), chunked(audio)];
+  const woven = a.flatMap((chunk, i) => [chunk, ...(b[i] === undefined ? [] : [b[i]])]);
+  expect(messagesOf(woven)).toEqual([audio, video].map(({ chunkStream: _, ...message }) => message));
+});
+
+test("chunks: shorter headers repeat what came before, and add to its time", () => {
+  const first = join(chunked({ chunkStream: 4, type: 8, stream: 1, timestamp: 1000, body: Uint8Array.of(1) }));
+  const sameLength = Uint8Array.of(0x84, 0, 0, 23, 2);
+  const sameAll = Uint8Array.of(0xc4, 3);
+  const otherLength = Uint8Array.of(0x44, 0, 0, 10, 0, 0, 2, 8, 4, 5);
+  expect(messagesOf([first, sameLength, sameAll, otherLength]).map(({ timestamp, body }) => [timestamp, ...body])).toEqual([
+    [1000, 1],
+    [1023, 2],
+    [1046, 3],
+    [1056, 4, 5],
+  ]);
+});
+
+test("chunks: an abort drops the message that has begun", () => {
+  const body = new Uint8Array(200).fill(7);
+  const [begun] = chunked({ chunkStream: 6, type: 9, stream: 1, timestamp: 0, body });
+  const abort = chunked({ chunkStream: 2, type: 2, stream: 0, timestamp: 0, body: Uint8Array.of(0, 0, 0, 6) });
+  const next = { chunkStream: 6, type: 9, stream: 1, timestamp: 9, body: Uint8Array.of(1) };
+  expect(messagesOf([begun as Uint8Array, ...abort, ...chunked(next)]).map(({ timestamp }) => timestamp)).toEqual([9]);
+});
+
+test("chunks: what would hold too much is refused", () => {
+  const large = (chunkStream: number, length: number) =>
+    Uint8Array.of(chunkStream, 0, 0, 0, length >> 16, (length >> 8) & 0xff, length & 0xff, 9, 1, 0, 0, 0);
+  const limit = BEFORE_KEY.messageBytesMax;
+  expect(() => messagesOf([large(6, limit + 1)], BEFORE_KEY)).toThrow(RtmpProblem);
+  // A length alone holds nothing: only what arrives counts, of all streams together.
+  const setSize = join(chunked({ chunkStream: 2, type: 1, stream: 0, timestamp: 0, body: Uint8Array.of(0, 0, 0x27, 0x10) }));
+  const half = (chunkStream: number) => join([large(chunkStream, limit), new Uint8Array(10_000)]);
+  expect(messagesOf([setSize, half(6)], BEFORE_KEY)).toEqual([]);
+  expect(() => messagesOf([setSize, half(6), half(7)], BEFORE_KEY)).toThrow(RtmpProblem);
+  const streams = Array.from({ length: 17 }, (_, i) =>
+    join(chunked({ chunkStream: 3 + i, type: 8, stream: 0, timestamp: 0, body: Uint8Array.of(1) })),
+  );
+  expect(() => messagesOf(streams)).toThrow(RtmpProblem);
+});
+
+test("chunks: headers that follow nothing, and sizes that are none, are refused", () => {
+  expect(() => messagesOf([Uint8Array.of(0xc6)])).toThrow(RtmpProblem);
+  for (const size of [[0, 0, 0, 0], [0x80, 0, 0, 0], [1]])
+    expect(() => messagesOf(chunked({ chunkStream: 2, type: 1, stream: 0, timestamp: 0, body: Uint8Array.from(size) }))).toThrow(RtmpProblem);
+});

@@ -1,0 +1,199 @@
+/** Puts the messages of RTMP together from chunks (section 5.3.1), as bytes arrive. */
+import { CHUNK_STREAMS_MAX, type MessageLimits } from "./limits.ts";
+import type { Message } from "./message.ts";
+import { MessageType } from "./message.ts";
+import { RtmpProblem } from "./problem.ts";
+
+/** Until the peer sets another size. */
+const DEFAULT_CHUNK_BYTES = 128;
+/** Basic header 3, message header 11, extended timestamp 4. */
+const HEADER_BYTES_MAX = 18;
+/** Bytes of the message header by the chunk's format. */
+const MESSAGE_HEADER_BYTES = [11, 7, 3, 0] as const;
+/** This timestamp says that the real one stands in four bytes after the header. */
+const EXTENDED = 0xff_ff_ff;
+/** What a message gets at first; more only as its bytes arrive, so that a length alone costs nothing. */
+const FIRST_BUFFER_BYTES = 4096;
+
+interface ChunkStream {
+  timestamp: number;
+  /** Added by the next message that begins with a chunk of format 3. */
+  delta: number;
+  /** The extended timestamp field, which each chunk of the message repeats; undefined: there is none. */
+  extended: number | undefined;
+  length: number;
+  type: number;
+  stream: number;
+  /** Of the message that is arriving; undefined between two messages. */
+  body: Uint8Array | undefined;
+  received: number;
+}
+
+export class ChunkReader {
+  limits: MessageLimits;
+  #chunkBytes = DEFAULT_CHUNK_BYTES;
+  readonly #streams = new Map<number, ChunkStream>();
+  /** The beginning of a header whose end has not arrived. */
+  readonly #carry = new Uint8Array(HEADER_BYTES_MAX);
+  #carried = 0;
+  /** The stream whose chunk is arriving, and how much of its payload is still to come. */
+  #current: ChunkStream | undefined;
+  #payloadLeft = 0;
+  /** Bytes of all messages that are not complete. */
+  #assembling = 0;
+
+  constructor(limits: MessageLimits) {
+    this.limits = limits;
+  }
+
+  /** Calls `take` for each message that `bytes` complete. Its body is the receiver's. Throws `RtmpProblem`. */
+  read(bytes: Uint8Array, take: (message: Message) => void): void {
+    let at = 0;
+    while (at < bytes.length) {
+      at += this.#current === undefined ? this.#readHeader(bytes.subarray(at)) : this.#readPayload(this.#current, bytes.subarray(at));
+      if (this.#current !== undefined && this.#payloadLeft === 0) this.#endChunk(this.#current, take);
+    }
+  }
+
+  /** Section 5.4.1. The highest bit must be 0. */
+  setChunkBytes(size: number): void {
+    if (size < 1 || size > 0x7f_ff_ff_ff) throw new RtmpProblem(`a chunk size of ${size} is not allowed`);
+    this.#chunkBytes = size;
+  }
+
+  /** Section 5.4.2: the rest of the message does not come. */
+  abort(id: number): void {
+    const stream = this.#streams.get(id);
+    if (stream?.body === undefined) return;
+    this.#assembling -= stream.body.length;
+    stream.body = undefined;
+  }
+
+  /** Returns how many bytes it has used. */
+  #readHeader(bytes: Uint8Array): number {
+    const carried = this.#carried;
+    let header = bytes;
+    if (carried > 0) {
+      this.#carry.set(bytes.subarray(0, HEADER_BYTES_MAX - carried), carried);
+      header = this.#carry.subarray(0, Math.min(carried + bytes.length, HEADER_BYTES_MAX));
+    }
+    const length = this.#parseHeader(header);
+    if (length === undefined) {
+      if (carried === 0) this.#carry.set(bytes);
+      this.#carried = carried + bytes.length;
+      return bytes.length;
+    }
+    this.#carried = 0;
+    return length - carried;
+  }
+
+  /** Returns the header's length, or undefined where it is not complete; then nothing has changed. */
+  #parseHeader(header: Uint8Array): number | undefined {
+    const first = header[0] as number;
+    const format = (first >> 6) as 0 | 1 | 2 | 3;
+    const low = first & 0x3f;
+    const basic = low === 0 ? 2 : low === 1 ? 3 : 1;
+    const fixed = basic + MESSAGE_HEADER_BYTES[format];
+    if (header.length < fixed) return undefined;
+    const id = low === 0 ? 64 + (header[1] as number) : low === 1 ? 64 + (header[1] as number) + 256 * (header[2] as number) : low;
+    const known = this.#streams.get(id);
+    if (known === undefined && format !== 0) throw new RtmpProblem(`chunk stream ${id} does not begin with a whole header`);
+    const field = format === 3 ? (known as ChunkStream).extended : readUint24(header, basic) === EXTENDED ? EXTENDED : undefined;
+    const end = field === undefined ? fixed : fixed + 4;
+    if (header.length < end) return undefined;
+    const stream = known ?? this.#open(id);
+    if (format === 3) return this.#continue(stream, header, fixed);
+    if (stream.body !== undefined) throw new RtmpProblem("a message begins before the one before it on its chunk stream ends");
+    const time = field === undefined ? readUint24(header, basic) : readUint32(header, fixed);
+    stream.extended = field === undefined ? undefined : time;
+    stream.timestamp = format === 0 ? time : (stream.timestamp + time) >>> 0;
+    // A chunk of format 3 right after one of format 0 repeats its time, as encoders mean it.
+    stream.delta = format === 0 ? 0 : time;
+    if (format <= 1) {
+      stream.length = readUint24(header, basic + 3);
+      stream.type = header[basic + 6] as number;
+    }
+    if (format === 0) stream.stream = readUint32LittleEndian(header, basic + 7);
+    this.#begin(stream);
+    return end;
+  }
+
+  /** Format 3: the message goes on, or another one with the same header begins. */
+  #continue(stream: ChunkStream, header: Uint8Array, fixed: number): number {
+    // Some encoders do not repeat the extended timestamp, so it counts as one only if it is the same.
+    const isRepeated = stream.extended !== undefined && readUint32(header, fixed) === stream.extended;
+    if (stream.body === undefined) {
+      stream.timestamp = (stream.timestamp + stream.delta) >>> 0;
+      this.#begin(stream);
+    } else this.#expect(stream);
+    return isRepeated ? fixed + 4 : fixed;
+  }
+
+  #open(id: number): ChunkStream {
+    if (this.#streams.size >= CHUNK_STREAMS_MAX) throw new RtmpProblem("there are too many chunk streams");
+    const stream: ChunkStream = { timestamp: 0, delta: 0, extended: undefined, length: 0, type: 0, stream: 0, body: undefined, received: 0 };
+    this.#streams.set(id, stream);
+    return stream;
+  }
+
+  #begin(stream: ChunkStream): void {
+    if (stream.length > this.limits.messageBytesMax) throw new RtmpProblem(`a message of ${stream.length} bytes is too large here`);
+    stream.received = 0;
+    stream.body = new Uint8Array(Math.min(stream.length, FIRST_BUFFER_BYTES));
+    this.#assembling += stream.body.length;
+    this.#expect(stream);
+  }
+
+  #expect(stream: ChunkStream): void {
+    this.#current = stream;
+    this.#payloadLeft = Math.min(this.#chunkBytes, stream.length - stream.received);
+  }
+
+  /** Returns how many bytes it has used. */
+  #readPayload(stream: ChunkStream, bytes: Uint8Array): number {
+    const used = Math.min(bytes.length, this.#payloadLeft);
+    const body = this.#bufferFor(stream, stream.received + used);
+    body.set(used === bytes.length ? bytes : bytes.subarray(0, used), stream.received);
+    stream.received += used;
+    this.#payloadLeft -= used;
+    return used;
+  }
+
+  #bufferFor(stream: ChunkStream, needed: number): Uint8Array {
+    const body = stream.body as Uint8Array;
+    if (body.length >= needed) return body;
+    const larger = new Uint8Array(Math.min(stream.length, Math.max(needed, body.length * 2)));
+    this.#assembling += larger.length - body.length;
+    if (this.#assembling > this.limits.messageBytesMax) throw new RtmpProblem("messages that are not complete hold too many bytes");
+    larger.set(body.subarray(0, stream.received));
+    stream.body = larger;
+    return larger;
+  }
+
+  #endChunk(stream: ChunkStream, take: (message: Message) => void): void {
+    this.#current = undefined;
+    const { body } = stream;
+    if (body === undefined || stream.received < stream.length) return;
+    stream.body = undefined;
+    this.#assembling -= body.length;
+    const { type, timestamp } = stream;
+    // The next chunk is already of the new size, and the chunk layer's own messages concern nobody else.
+    if (type === MessageType.SetChunkSize) this.setChunkBytes(readControl(body));
+    else if (type === MessageType.Abort) this.abort(readControl(body));
+    else take({ type, stream: stream.stream, timestamp, body });
+  }
+}
+
+/** The one number of a control message. */
+export function readControl(body: Uint8Array): number {
+  if (body.length < 4) throw new RtmpProblem("a control message is cut off");
+  return readUint32(body, 0);
+}
+
+const readUint24 = (bytes: Uint8Array, at: number): number =>
+  ((bytes[at] as number) << 16) | ((bytes[at + 1] as number) << 8) | (bytes[at + 2] as number);
+
+const readUint32 = (bytes: Uint8Array, at: number): number => (((bytes[at] as number) << 24) | readUint24(bytes, at + 1)) >>> 0;
+
+const readUint32LittleEndian = (bytes: Uint8Array, at: number): number =>
+  ((bytes[at] as number) | ((bytes[at + 1] as number) << 8) | ((bytes[at + 2] as number) << 16) | ((bytes[at + 3] as number) << 24)) >>> 0;

@@ -1,0 +1,40 @@
+/**
+ * The handshake (section 5.2): the peer sends C0 and C1, gets S0, S1 and S2, and sends C2. What C2 holds is not checked, as encoders
+ * differ there.
+ */
+import { RtmpProblem } from "./problem.ts";
+
+const VERSION = 3;
+const PART_BYTES = 1536;
+
+export class Handshake {
+  readonly #hello = new Uint8Array(1 + PART_BYTES);
+  #received = 0;
+  #echoLeft = PART_BYTES;
+
+  /** `randomBytes` gives S1 its random part; `reply` is called once. Returns the bytes after the handshake; undefined: it is not over. */
+  read(bytes: Uint8Array, randomBytes: (count: number) => Uint8Array, reply: (bytes: Uint8Array) => void): Uint8Array | undefined {
+    let rest = bytes;
+    if (this.#received < this.#hello.length) {
+      const used = Math.min(rest.length, this.#hello.length - this.#received);
+      this.#hello.set(rest.subarray(0, used), this.#received);
+      this.#received += used;
+      rest = rest.subarray(used);
+      if (this.#received > 0 && this.#hello[0] !== VERSION) throw new RtmpProblem("the peer does not speak RTMP");
+      if (this.#received < this.#hello.length) return undefined;
+      reply(this.#reply(randomBytes));
+    }
+    const used = Math.min(rest.length, this.#echoLeft);
+    this.#echoLeft -= used;
+    return this.#echoLeft > 0 ? undefined : rest.subarray(used);
+  }
+
+  #reply(randomBytes: (count: number) => Uint8Array): Uint8Array {
+    const bytes = new Uint8Array(1 + 2 * PART_BYTES);
+    bytes[0] = VERSION;
+    // S1: time and four zero bytes, then random ones. S2: C1 again.
+    bytes.set(randomBytes(PART_BYTES - 8), 9);
+    bytes.set(this.#hello.subarray(1), 1 + PART_BYTES);
+    return bytes;
+  }
+}

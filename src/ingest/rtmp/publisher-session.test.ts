@@ -1,0 +1,125 @@
+import { expect, test } from "bun:test";
+import { chunked, command, handshake, join, media, publishing } from "#harness/live/rtmp";
+import { readAmf } from "./amf0.ts";
+import { ChunkReader } from "./chunk-reader.ts";
+import { AFTER_KEY } from "./limits.ts";
+import { RtmpProblem } from "./problem.ts";
+import { PublisherSession, type SessionOwner } from "./publisher-session.ts";
+
+const HANDSHAKE_REPLY = 1 + 2 * 1536;
+
+/** A session whose owner writes down what happens. */
+function open() {
+  const sent: Uint8Array[] = [];
+  const seen: unknown[] = [];
+  const owner: SessionOwner = {
+    send: (bytes) => void sent.push(bytes),
+    end: () => void seen.push("end"),
+    publishAsked: (key) => void seen.push(["asked", key]),
+    media: (type, timestamp, body) => void seen.push([type, timestamp, ...body]),
+    metadata: (values) => void seen.push(["metadata", { ...values }]),
+    unpublished: () => void seen.push("unpublished"),
+    randomBytes: (count) => new Uint8Array(count).fill(5),
+  };
+  const session = new PublisherSession(owner);
+  /** The commands that were sent, as values. */
+  const commands = () => {
+    const reader = new ChunkReader(AFTER_KEY);
+    const all: unknown[] = [];
+    reader.read(join(sent).subarray(HANDSHAKE_REPLY), ({ type, body }) => void (type === 20 && all.push(readAmf(body))));
+    return all;
+  };
+  const receive = (...parts: readonly Uint8Array[]) => session.received(join(parts));
+  return { session, sent, seen, commands, receive };
+}
+
+test("RTMP: an encoder shakes hands, connects, and asks to publish with its key", () => {
+  const { seen, sent, commands, receive, session } = open();
+  for (const byte of join(publishing("a-key"))) receive(Uint8Array.of(byte));
+  expect(seen).toEqual([["asked", "a-key"]]);
+  expect(join(sent).slice(0, 1)).toEqual(Uint8Array.of(3));
+  expect(commands()).toEqual([
+    ["_result", 1, expect.anything(), expect.objectContaining({ level: "status", code: "NetConnection.Connect.Success" })],
+    ["_result", 2, null, undefined],
+    ["_result", 3, null, undefined],
+    ["_result", 4, null, 1],
+  ]);
+  session.admit();
+  expect(commands().at(-1)).toMatchObject(["onStatus", 0, null, { level: "status", code: "NetStream.Publish.Start" }]);
+});
+
+test("RTMP: media of an admitted publisher is given on, before that it is dropped", () => {
+  const { seen, receive, session } = open();
+  receive(...publishing("k"), media("video", 0, Uint8Array.of(9)));
+  session.admit();
+  const metadata = [2, 0, 13, ...Buffer.from("@setDataFrame"), 2, 0, 10, ...Buffer.from("onMetaData"), 3, 0, 1, 119, 1, 1, 0, 0, 9];
+  receive(join(chunked({ chunkStream: 4, type: 18, stream: 1, timestamp: 0, body: Uint8Array.from(metadata) })));
+  receive(media("video", 40, Uint8Array.of(1, 2)), media("audio", 41, Uint8Array.of(3)));
+  expect(seen.slice(1)).toEqual([
+    ["metadata", { w: true }],
+    ["video", 40, 1, 2],
+    ["audio", 41, 3],
+  ]);
+  receive(command(["deleteStream", 6, null, 1]));
+  expect(seen.slice(-2)).toEqual(["unpublished", "end"]);
+});
+
+test("RTMP: a key that opens nothing is refused with NetStream.Publish.BadName, and the connection ends", () => {
+  const { seen, commands, receive, session } = open();
+  receive(...publishing("wrong?query"));
+  expect(seen).toEqual([["asked", "wrong"]]);
+  session.refuse("NetStream.Publish.BadName", "The stream key opens nothing");
+  expect(commands().at(-1)).toEqual([
+    "onStatus",
+    0,
+    null,
+    { level: "error", code: "NetStream.Publish.BadName", description: "The stream key opens nothing" },
+  ]);
+  receive(media("video", 0, Uint8Array.of(1)));
+  expect(seen.slice(1)).toEqual(["end"]);
+});
+
+test("RTMP: a key that is none, another application, and playing are refused in RTMP's own words", () => {
+  const refusals: [Uint8Array[], string][] = [
+    [[...publishing("x").slice(0, 5), command(["publish", 5, null, 7, "live"], 1)], "NetStream.Publish.BadName"],
+    [publishing("k".repeat(257)), "NetStream.Publish.BadName"],
+    [publishing("k", "other"), "NetConnection.Connect.InvalidApp"],
+    [[...publishing("x").slice(0, 5), command(["play", 0, null, "x"], 1)], "NetStream.Play.Failed"],
+  ];
+  for (const [parts, code] of refusals) {
+    const { seen, commands, receive } = open();
+    receive(...parts);
+    expect(commands().at(-1)).toContainEqual(expect.objectContaining({ level: "error", code }));
+    expect(seen).toEqual(["end"]);
+  }
+});
+
+test("RTMP: what no encoder does ends the connection", () => {
+  const connect = publishing("k")[1] as Uint8Array;
+  const hostile: Uint8Array[][] = [
+    [Uint8Array.of(6, 1, 2)],
+    [Uint8Array.from(Buffer.from("GET / HTTP/1.1\r\n\r\n"))],
+    [handshake(), command(["createStream", 1, null])],
+    [handshake(), connect, connect],
+    [handshake(), command([1, 2])],
+    [handshake(), command(["connect", 1, "live"])],
+    [handshake(), connect, command(["publish", 2, null, "k"], 1)],
+    [handshake(), connect, ...Array.from({ length: 40 }, () => command(["x", 0, null]))],
+    [...publishing("k"), publishing("k")[5] as Uint8Array],
+    [handshake(), join(chunked({ chunkStream: 3, type: 20, stream: 0, timestamp: 0, body: Uint8Array.of(2, 0, 50, 1) }))],
+  ];
+  for (const parts of hostile) expect(() => open().receive(...parts)).toThrow(RtmpProblem);
+});
+
+test("RTMP: a ping gets its pong, and what was received is acknowledged", () => {
+  const { sent, receive, session } = open();
+  receive(...publishing("k"));
+  session.admit();
+  const control = (type: number, body: number[]) => join(chunked({ chunkStream: 2, type, stream: 0, timestamp: 0, body: Uint8Array.from(body) }));
+  receive(control(4, [0, 6, 1, 2, 3, 4]));
+  expect(sent.at(-1)?.slice(-6)).toEqual(Uint8Array.of(0, 7, 1, 2, 3, 4));
+  receive(control(5, [0, 0, 0, 200]));
+  receive(new Uint8Array(media("video", 0, new Uint8Array(300))));
+  // Type 3 in the header, then the count.
+  expect(sent.at(-1)?.[7]).toBe(3);
+});

@@ -1,0 +1,236 @@
+/**
+ * One publisher's connection, as bytes: handshake, chunks, commands. It knows no socket and no stream key; its owner does. Only what
+ * a publisher asks for is served, and `play` is refused.
+ *
+ * **Invariant:** before the owner has admitted a key, a peer can send nothing that is large or kept.
+ */
+import { type AmfObject, type AmfValue, readAmf, writeAmf } from "./amf0.ts";
+import { ChunkReader, readControl } from "./chunk-reader.ts";
+import { chunksOf } from "./chunk-writer.ts";
+import { Handshake } from "./handshake.ts";
+import { AFTER_KEY, BEFORE_KEY, COMMANDS_BEFORE_KEY_MAX, KEY_CHARACTERS_MAX, STREAMS_MAX } from "./limits.ts";
+import { type Message, MessageType } from "./message.ts";
+import { RtmpProblem } from "./problem.ts";
+
+export interface SessionOwner {
+  send(bytes: Uint8Array): void;
+  /** After what was sent. */
+  end(): void;
+  /** The peer wants to publish with this key. The owner calls `admit` or `refuse`, now or later. */
+  publishAsked(key: string): void;
+  /** Audio, video or metadata of the admitted publisher; `timestamp` in ms on its own clock. */
+  media(type: "audio" | "video", timestamp: number, body: Uint8Array): void;
+  metadata(values: AmfObject): void;
+  /** The publisher ends its stream in an orderly way. */
+  unpublished(): void;
+  randomBytes(count: number): Uint8Array;
+}
+
+/** The application of all stream addresses: `rtmp://host/live/{key}`. */
+const APPLICATION = "live";
+/** The peer says after so many bytes what it has received; this server asks for nothing else. */
+const WINDOW_BYTES = 2_500_000;
+const CONTROL_CHUNKS = 2;
+const COMMAND_CHUNKS = 3;
+const STREAM_CHUNKS = 5;
+
+const PING_REQUEST = 6;
+const PING_RESPONSE = 7;
+const STREAM_BEGIN = 0;
+
+type State = "handshake" | "commands" | "asking" | "publishing" | "ended";
+
+export class PublisherSession {
+  readonly #owner: SessionOwner;
+  readonly #handshake = new Handshake();
+  readonly #chunks = new ChunkReader(BEFORE_KEY);
+  #state: State = "handshake";
+  #isConnected = false;
+  #streams = 0;
+  #commands = 0;
+  /** The stream that publishes. */
+  #stream = 0;
+  #receivedBytes = 0;
+  #acknowledgedBytes = 0;
+  #windowBytes = WINDOW_BYTES;
+
+  constructor(owner: SessionOwner) {
+    this.#owner = owner;
+  }
+
+  get isPublishing(): boolean {
+    return this.#state === "publishing";
+  }
+
+  /** Throws `RtmpProblem`, after which the connection must be closed. */
+  received(bytes: Uint8Array): void {
+    if (this.#state === "ended") return;
+    let rest: Uint8Array | undefined = bytes;
+    if (this.#state === "handshake") {
+      rest = this.#handshake.read(bytes, this.#owner.randomBytes, (reply) => this.#owner.send(reply));
+      if (rest === undefined) return;
+      this.#state = "commands";
+    }
+    this.#chunks.read(rest, (message) => this.#take(message));
+    this.#acknowledge(bytes.length);
+  }
+
+  /** The key is valid: media may come. */
+  admit(): void {
+    if (this.#state !== "asking") return;
+    this.#state = "publishing";
+    this.#chunks.limits = AFTER_KEY;
+    this.#sendControl(MessageType.UserControl, [0, STREAM_BEGIN, 0, 0, 0, this.#stream]);
+    this.#sendStatus("status", "NetStream.Publish.Start", "Publishing");
+  }
+
+  /** `code` is one of RTMP's own, such as NetStream.Publish.BadName. The connection ends. */
+  refuse(code: string, description: string): void {
+    if (this.#state === "ended") return;
+    this.#sendStatus("error", code, description);
+    this.#end();
+  }
+
+  #end(): void {
+    this.#state = "ended";
+    this.#owner.end();
+  }
+
+  #take(message: Message): void {
+    const { type, stream, body } = message;
+    if (this.#state === "ended") return;
+    switch (type) {
+      case MessageType.WindowAckSize:
+        this.#windowBytes = Math.max(readControl(body), 1);
+        return;
+      case MessageType.UserControl:
+        if (body.length === 6 && body[1] === PING_REQUEST) this.#sendControl(type, [0, PING_RESPONSE, ...body.subarray(2)]);
+        return;
+      case MessageType.Command:
+        this.#command(readAmf(body), stream);
+        return;
+      case MessageType.CommandAmf3:
+        // A byte for the format, then AMF0 as encoders send it.
+        this.#command(readAmf(body.subarray(1)), stream);
+        return;
+      default:
+        if (this.#state === "publishing") this.#takeMedia(message);
+    }
+  }
+
+  #takeMedia({ type, stream, timestamp, body }: Message): void {
+    if (stream !== this.#stream) return;
+    if (type === MessageType.Audio) this.#owner.media("audio", timestamp, body);
+    else if (type === MessageType.Video) this.#owner.media("video", timestamp, body);
+    else if (type === MessageType.Data || type === MessageType.DataAmf3) {
+      const values = readAmf(type === MessageType.DataAmf3 ? body.subarray(1) : body);
+      const [event, metadata] = values[0] === "@setDataFrame" ? values.slice(1) : values;
+      if (event === "onMetaData" && isObject(metadata)) this.#owner.metadata(metadata);
+    }
+  }
+
+  #command(values: readonly AmfValue[], stream: number): void {
+    const [name, transaction, argument, ...rest] = values;
+    if (typeof name !== "string" || typeof transaction !== "number") throw new RtmpProblem("a command has no name or no number");
+    if (this.#state !== "publishing" && ++this.#commands > COMMANDS_BEFORE_KEY_MAX) throw new RtmpProblem("there are too many commands before a key");
+    if (!this.#isConnected && name !== "connect") throw new RtmpProblem(`${name} comes before connect`);
+    switch (name) {
+      case "connect":
+        this.#connect(transaction, argument);
+        return;
+      case "releaseStream":
+      case "FCPublish":
+        this.#sendCommand(["_result", transaction, null, undefined]);
+        return;
+      case "createStream":
+        this.#createStream(transaction);
+        return;
+      case "publish":
+        this.#publish(rest[0], stream);
+        return;
+      case "FCUnpublish":
+      case "deleteStream":
+      case "closeStream":
+        this.#unpublish();
+        return;
+      case "play":
+      case "play2":
+        this.#sendStatus("error", "NetStream.Play.Failed", "This server takes streams and plays none; see embed_html");
+        this.#end();
+        return;
+      default:
+        if (transaction !== 0) this.#sendCommand(["_error", transaction, null, status("error", "NetConnection.Call.Failed", "Unknown command")]);
+    }
+  }
+
+  #connect(transaction: number, argument: AmfValue): void {
+    if (this.#isConnected) throw new RtmpProblem("connect comes twice");
+    if (!isObject(argument)) throw new RtmpProblem("connect has no properties");
+    // Some encoders leave the slash of the address at its end.
+    const application = typeof argument.app === "string" ? argument.app.replace(/\/$/, "") : undefined;
+    if (application !== APPLICATION) {
+      this.#sendCommand(["_error", transaction, null, status("error", "NetConnection.Connect.InvalidApp", `The application is ${APPLICATION}`)]);
+      this.#end();
+      return;
+    }
+    this.#isConnected = true;
+    this.#sendControl(MessageType.WindowAckSize, uint32(WINDOW_BYTES));
+    this.#sendControl(MessageType.SetPeerBandwidth, [...uint32(WINDOW_BYTES), 2]);
+    const properties = { fmsVer: "FMS/3,0,1,123", capabilities: 31 };
+    const information = { ...status("status", "NetConnection.Connect.Success", "Connected"), objectEncoding: 0 };
+    this.#sendCommand(["_result", transaction, properties, information]);
+  }
+
+  #createStream(transaction: number): void {
+    if (++this.#streams > STREAMS_MAX) throw new RtmpProblem("there are too many streams");
+    this.#sendCommand(["_result", transaction, null, this.#streams]);
+  }
+
+  #publish(key: AmfValue, stream: number): void {
+    if (this.#state !== "commands") throw new RtmpProblem("publish comes twice");
+    if (stream < 1 || stream > this.#streams) throw new RtmpProblem("publish names a stream that createStream has not made");
+    this.#stream = stream;
+    if (typeof key !== "string" || key === "" || key.length > KEY_CHARACTERS_MAX) {
+      this.refuse("NetStream.Publish.BadName", "The stream key is not valid");
+      return;
+    }
+    this.#state = "asking";
+    // Some encoders add a query to the key.
+    this.#owner.publishAsked(key.split("?", 1)[0] as string);
+  }
+
+  #unpublish(): void {
+    if (this.#state !== "publishing") return;
+    this.#sendStatus("status", "NetStream.Unpublish.Success", "The stream has ended");
+    this.#state = "ended";
+    this.#owner.unpublished();
+    this.#owner.end();
+  }
+
+  /** Section 5.4.3. The counter has 32 bits. */
+  #acknowledge(byteCount: number): void {
+    this.#receivedBytes += byteCount;
+    if (this.#receivedBytes - this.#acknowledgedBytes < this.#windowBytes || this.#state === "ended") return;
+    this.#acknowledgedBytes = this.#receivedBytes;
+    this.#sendControl(MessageType.Acknowledgement, uint32(this.#receivedBytes % 2 ** 32));
+  }
+
+  #sendStatus(level: "status" | "error", code: string, description: string): void {
+    const body = writeAmf(["onStatus", 0, null, status(level, code, description)]);
+    this.#owner.send(chunksOf(STREAM_CHUNKS, { type: MessageType.Command, stream: this.#stream, timestamp: 0, body }));
+  }
+
+  #sendCommand(values: readonly AmfValue[]): void {
+    this.#owner.send(chunksOf(COMMAND_CHUNKS, { type: MessageType.Command, stream: 0, timestamp: 0, body: writeAmf(values) }));
+  }
+
+  #sendControl(type: number, body: readonly number[]): void {
+    this.#owner.send(chunksOf(CONTROL_CHUNKS, { type, stream: 0, timestamp: 0, body: Uint8Array.from(body) }));
+  }
+}
+
+const status = (level: "status" | "error", code: string, description: string) => ({ level, code, description });
+
+const isObject = (value: AmfValue): value is AmfObject => typeof value === "object" && value !== null && !Array.isArray(value);
+
+const uint32 = (value: number): number[] => [value >>> 24, (value >>> 16) & 0xff, (value >>> 8) & 0xff, value & 0xff];

@@ -1,0 +1,163 @@
+/** What one admitted publisher sends: packaged, recorded, and counted. */
+
+import type { RecordingSpace } from "#recordings/recording-space";
+import { type RecordedSegment, SessionRecording } from "#recordings/session-recording";
+import type { Admission, FeedEnding, FeedGate, FeedHealth, FeedName } from "../channel.ts";
+import { MediaProblem } from "../media/flv.ts";
+import type { VideoConfig } from "../media/h264.ts";
+import { Packager, type Segment } from "../media/packager.ts";
+
+export interface FeedOptions {
+  readonly gate: FeedGate;
+  readonly key: string;
+  readonly recordings: string;
+  readonly space: RecordingSpace;
+  readonly limits: FeedLimits;
+  realNowMs(): number;
+  /** The feed cannot go on; the publisher reads the reason. */
+  stop(reason: string): void;
+  onError(error: unknown): void;
+}
+
+export interface FeedLimits {
+  /** Averaged over `RATE_TICKS` seconds. */
+  readonly bitsPerSecondMax: number;
+}
+
+/** Encoders send key frames in bursts, so the rate is an average over so many seconds. */
+const RATE_TICKS = 5;
+
+export class Feed {
+  readonly #options: FeedOptions;
+  readonly #packager: Packager;
+  #config: VideoConfig | undefined;
+  /** The machine's time of the first key frame. */
+  #beganRealMs = 0;
+  #admission: Admission | undefined;
+  #recording: SessionRecording | undefined;
+  /** Segments that were ready before the server had answered. */
+  #early: RecordedSegment[] = [];
+  #hasEnded = false;
+  #ending: FeedEnding | undefined;
+  /** Of the ticks, newest last. */
+  readonly #ticks: { bytes: number; audioBytes: number; frames: number }[] = [];
+  #bytes = 0;
+  #audioBytes = 0;
+  #frames = 0;
+  #keyFrameMs: number | null = null;
+  #lastKeyFrame: number | undefined;
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+    this.#packager = new Packager({
+      began: (config) => void this.#start(config),
+      segment: (segment) => this.#record(segment),
+      audioMissing: () => this.#fail("no_audio", "The stream has no audio, and audio is required"),
+    });
+  }
+
+  /** Throws `MediaProblem`. */
+  media(type: "audio" | "video", timestamp: number, body: Uint8Array): void {
+    if (this.#hasEnded) return;
+    this.#bytes += body.length;
+    if (type === "audio") {
+      this.#audioBytes += body.length;
+      this.#packager.addAudio(timestamp, body);
+      return;
+    }
+    this.#packager.addVideo(timestamp, body);
+    this.#frames++;
+    // The first byte of a key frame of H.264 that is no configuration.
+    if (body[0] === 0x17 && body[1] === 1) {
+      if (this.#lastKeyFrame !== undefined) this.#keyFrameMs = (timestamp - this.#lastKeyFrame) >>> 0;
+      this.#lastKeyFrame = timestamp;
+    }
+  }
+
+  announceAudio(): void {
+    this.#packager.announceAudio();
+  }
+
+  /** Once a second. Throws `MediaProblem` where the publisher sends too much. */
+  tick(): void {
+    this.#ticks.push({ bytes: this.#bytes, audioBytes: this.#audioBytes, frames: this.#frames });
+    this.#bytes = 0;
+    this.#audioBytes = 0;
+    this.#frames = 0;
+    if (this.#ticks.length > RATE_TICKS) this.#ticks.shift();
+    const { bitsPerSecondMax } = this.#options.limits;
+    if (this.#ticks.length === RATE_TICKS && this.#rateOf("bytes") * 8 > bitsPerSecondMax)
+      throw new MediaProblem(`the stream has more than ${Math.round(bitsPerSecondMax / 1_000_000)} Mbit/s`);
+  }
+
+  /** Undefined: it has not begun. */
+  get health(): FeedHealth | undefined {
+    // Before the first second is over there is no rate.
+    if (this.#admission === undefined || this.#config === undefined || this.#hasEnded || this.#ticks.length === 0) return undefined;
+    const { width, height } = this.#config;
+    return {
+      ...this.#admission.feed,
+      bits_per_second: Math.round(this.#rateOf("bytes") * 8),
+      frames_per_second: Math.round(this.#rateOf("frames") * 10) / 10,
+      audio_bits_per_second: Math.round(this.#rateOf("audioBytes") * 8),
+      audio_behind_ms: this.#packager.audioBehindMs,
+      gaps: this.#packager.gaps,
+      key_frame_ms: this.#keyFrameMs,
+      ...{ width, height },
+    };
+  }
+
+  is(name: FeedName): boolean {
+    return this.#admission?.feed.video === name.video && this.#admission.feed.session === name.session;
+  }
+
+  /** The publisher is gone, or may not go on; resolves when the recording is whole. */
+  async end(ending: FeedEnding | undefined): Promise<void> {
+    if (this.#hasEnded) return;
+    this.#packager.end();
+    this.#hasEnded = true;
+    this.#ending = ending;
+    if (this.#admission !== undefined && ending !== undefined) this.#options.gate.end(this.#admission.feed, ending);
+    await this.#recording?.end();
+  }
+
+  #rateOf(what: "bytes" | "audioBytes" | "frames"): number {
+    return this.#ticks.reduce((sum, tick) => sum + tick[what], 0) / Math.max(1, this.#ticks.length);
+  }
+
+  async #start(config: VideoConfig): Promise<void> {
+    this.#config = config;
+    this.#beganRealMs = this.#options.realNowMs();
+    const { gate, key, recordings: root, space } = this.#options;
+    const admission = await gate.start(key, config);
+    if (admission === undefined) {
+      this.#hasEnded = true;
+      this.#options.stop("The stream key opens nothing any more");
+      return;
+    }
+    // It has ended while the server was asked.
+    if (this.#hasEnded) {
+      gate.end(admission.feed, this.#ending ?? "lost");
+      return;
+    }
+    this.#admission = admission;
+    const { world, feed } = admission;
+    this.#recording = new SessionRecording({ root, world, ...feed }, space, (failure, error) => {
+      this.#options.onError(error);
+      this.#fail(failure, "The recording cannot be stored");
+    });
+    for (const segment of this.#early) this.#recording.add(segment);
+    this.#early = [];
+  }
+
+  #record({ bytes, durationMs }: Segment): void {
+    const segment = { bytes, durationMs, beganRealMs: Math.max(this.#beganRealMs, this.#options.realNowMs() - durationMs) };
+    if (this.#recording === undefined) this.#early.push(segment);
+    else this.#recording.add(segment);
+  }
+
+  #fail(ending: FeedEnding, reason: string): void {
+    void this.end(ending);
+    this.#options.stop(reason);
+  }
+}

@@ -1,0 +1,218 @@
+/** One connection of the RTMP port: the socket, its session, and the feed that it publishes. */
+import type { Socket } from "bun";
+import type { RecordingSpace } from "#recordings/recording-space";
+import type { Admission, FeedEnding, FeedGate, FeedHealth, FeedName } from "../channel.ts";
+import { MediaProblem } from "../media/flv.ts";
+import type { AmfObject } from "../rtmp/amf0.ts";
+import { RtmpProblem } from "../rtmp/problem.ts";
+import { PublisherSession, type SessionOwner } from "../rtmp/publisher-session.ts";
+import { Feed, type FeedLimits } from "./feed.ts";
+
+/** The port that the connection belongs to. */
+export interface PublisherOwner {
+  readonly gate: FeedGate;
+  readonly recordings: string;
+  readonly space: RecordingSpace;
+  readonly limits: FeedLimits;
+  monotonicMs(): number;
+  realNowMs(): number;
+  randomBytes(count: number): Uint8Array;
+  /** Another connection that publishes the same video, if there is one. */
+  publisherOf(video: string): Publisher | undefined;
+  onError(error: unknown, about: Readonly<Record<string, unknown>>): void;
+  /** What a person who operates the server may want to know. */
+  onNote(about: Readonly<Record<string, unknown>>, note: string): void;
+}
+
+/** From the opening of the connection to an accepted key. */
+const KEY_WITHIN_MS = 10_000;
+/** A publisher that is silent for so long is gone: its network broke off and its socket is half open. */
+const SILENT_MS_MAX = 8_000;
+/** After so much silence another connection with the same key takes over. */
+const TAKEN_OVER_AFTER_MS = 3_000;
+/** How long the peer has to read the last message and close. */
+const LINGER_MS = 2_000;
+/** A peer that reads nothing is not served: messages to it are few and small. */
+const UNSENT_BYTES_MAX = 65_536;
+
+export class Publisher implements SessionOwner {
+  readonly #socket: Socket<Publisher>;
+  readonly #owner: PublisherOwner;
+  readonly #session = new PublisherSession(this);
+  #feed: Feed | undefined;
+  #unsent: Uint8Array[] = [];
+  #unsentBytes = 0;
+  readonly #openedMs: number;
+  #receivedMs: number;
+  /** When the last message was sent, after which only the peer's close is awaited. */
+  #endedMs: number | undefined;
+  /** The video whose key was accepted, and this key. */
+  video: string | undefined;
+  #key: string | undefined;
+  /** Resolves when the recording is whole. */
+  #recorded: Promise<void> = Promise.resolve();
+
+  constructor(socket: Socket<Publisher>, owner: PublisherOwner) {
+    this.#socket = socket;
+    this.#owner = owner;
+    this.#openedMs = owner.monotonicMs();
+    this.#receivedMs = this.#openedMs;
+  }
+
+  get health(): FeedHealth | undefined {
+    return this.#feed?.health;
+  }
+
+  get isUnauthenticated(): boolean {
+    return this.video === undefined;
+  }
+
+  get silentMs(): number {
+    return this.#owner.monotonicMs() - this.#receivedMs;
+  }
+
+  publishes(name: FeedName): boolean {
+    return this.#feed?.is(name) === true;
+  }
+
+  // Events of the socket.
+
+  received(bytes: Uint8Array): void {
+    if (this.#endedMs !== undefined) return;
+    this.#receivedMs = this.#owner.monotonicMs();
+    this.#guarded(() => this.#session.received(bytes));
+  }
+
+  drained(): void {
+    const parts = this.#unsent;
+    this.#unsent = [];
+    this.#unsentBytes = 0;
+    for (const part of parts) this.send(part);
+    if (this.#endedMs !== undefined && this.#unsentBytes === 0) this.#socket.shutdown();
+  }
+
+  /** The socket is closed. */
+  closed(): Promise<void> {
+    this.#endFeed("lost");
+    return this.#recorded;
+  }
+
+  /** Once a second. */
+  checkTime(): void {
+    const nowMs = this.#owner.monotonicMs();
+    if (this.#endedMs !== undefined) {
+      if (nowMs - this.#endedMs > LINGER_MS) this.#socket.terminate();
+    } else if (!this.#session.isPublishing) {
+      if (nowMs - this.#openedMs > KEY_WITHIN_MS) this.#socket.terminate();
+    } else if (this.silentMs > SILENT_MS_MAX) this.#socket.terminate();
+    else this.#guarded(() => this.#feed?.tick());
+  }
+
+  /** The feed may not go on: `ending` undefined means that the server knows. Resolves when the recording is whole. */
+  stop(reason: string, ending?: FeedEnding): Promise<void> {
+    this.#endFeed(ending);
+    this.#session.refuse("NetStream.Publish.Failed", reason);
+    return this.#recorded;
+  }
+
+  // What the session asks of its owner.
+
+  send(bytes: Uint8Array): void {
+    if (this.#unsentBytes > 0) {
+      this.#keep(bytes);
+      return;
+    }
+    const sent = Math.max(0, this.#socket.write(bytes));
+    if (sent < bytes.length) this.#keep(bytes.subarray(sent));
+  }
+
+  end(): void {
+    if (this.#endedMs !== undefined) return;
+    this.#endedMs = this.#owner.monotonicMs();
+    if (this.#unsentBytes === 0) this.#socket.shutdown();
+  }
+
+  publishAsked(key: string): void {
+    this.#admit(key).catch((error: unknown) => {
+      this.#owner.onError(error, {});
+      this.#session.refuse("NetStream.Publish.Failed", "The server cannot check the key now");
+    });
+  }
+
+  media(type: "audio" | "video", timestamp: number, body: Uint8Array): void {
+    this.#feed?.media(type, timestamp, body);
+  }
+
+  metadata(values: AmfObject): void {
+    if (values.audiocodecid !== undefined) this.#feed?.announceAudio();
+  }
+
+  unpublished(): void {
+    this.#endFeed("lost");
+  }
+
+  randomBytes = (count: number): Uint8Array => this.#owner.randomBytes(count);
+
+  async #admit(key: string): Promise<void> {
+    const { gate, recordings, space, limits } = this.#owner;
+    const admission = await gate.check(key);
+    if (this.#endedMs !== undefined) return;
+    if (admission === undefined || !this.#takeOver(admission, key)) {
+      this.#session.refuse("NetStream.Publish.BadName", admission === undefined ? "The stream key opens nothing" : "Another encoder uses this key");
+      return;
+    }
+    const { video } = admission.feed;
+    this.video = video;
+    this.#key = key;
+    this.#feed = new Feed({
+      ...{ gate, key, recordings, space, limits },
+      realNowMs: this.#owner.realNowMs,
+      stop: (reason) => {
+        this.#owner.onNote({ video, reason }, "a feed was ended");
+        this.#session.refuse("NetStream.Publish.Failed", reason);
+      },
+      onError: (error) => this.#owner.onError(error, { video }),
+    });
+    this.#session.admit();
+  }
+
+  /** Whether the key is free. A connection that is silent may be half open, so it gives way, as one with an older key does. */
+  #takeOver({ feed }: Admission, key: string): boolean {
+    const other = this.#owner.publisherOf(feed.video);
+    if (other === undefined || other === this) return true;
+    if (other.#key === key && other.silentMs < TAKEN_OVER_AFTER_MS) return false;
+    other.#endFeed("lost");
+    other.#socket.terminate();
+    return true;
+  }
+
+  #endFeed(ending: FeedEnding | undefined): void {
+    const feed = this.#feed;
+    if (feed === undefined) return;
+    this.#feed = undefined;
+    this.video = undefined;
+    this.#recorded = feed.end(ending);
+  }
+
+  #keep(bytes: Uint8Array): void {
+    this.#unsent.push(bytes);
+    this.#unsentBytes += bytes.length;
+    if (this.#unsentBytes > UNSENT_BYTES_MAX) this.#socket.terminate();
+  }
+
+  /** What a peer sends never ends the process: a problem ends the connection. */
+  #guarded(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      if (error instanceof MediaProblem) {
+        this.#owner.onNote({ video: this.video, reason: error.message }, "a feed was refused");
+        void this.stop(error.message, "lost");
+        return;
+      }
+      if (!(error instanceof RtmpProblem)) this.#owner.onError(error, { video: this.video });
+      this.#endFeed("lost");
+      this.#socket.terminate();
+    }
+  }
+}

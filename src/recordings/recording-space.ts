@@ -1,0 +1,77 @@
+/** How much of the disk recordings may take: a bound of their own, and a reserve that stays free for everything else. */
+import { readdir, stat, statfs } from "node:fs/promises";
+import { join } from "node:path";
+
+class NoSpace extends Error {
+  constructor(problem: string) {
+    super(problem);
+    this.name = "NoSpace";
+  }
+}
+
+export interface SpaceLimits {
+  /** Of all recordings; 0 sets no bound. */
+  readonly bytesMax: number;
+  /** What stays free on the disk. */
+  readonly reserveBytes: number;
+}
+
+/** So many bytes are written between two looks at the disk. */
+const LOOK_EVERY_BYTES = 16 * 1024 * 1024;
+/** Of the whole folder: recordings that were deleted no longer count. */
+const COUNT_EVERY_BYTES = 1024 * 1024 * 1024;
+
+export class RecordingSpace {
+  readonly #root: string;
+  readonly #limits: SpaceLimits;
+  #usedBytes: number | undefined;
+  #freeBytes: number | undefined;
+  #sinceLook = 0;
+  #sinceCount = 0;
+
+  constructor(root: string, limits: SpaceLimits) {
+    this.#root = root;
+    this.#limits = limits;
+  }
+
+  /** Before `byteCount` bytes are written. Throws `NoSpace`. */
+  async take(byteCount: number): Promise<void> {
+    await this.#look();
+    const used = (this.#usedBytes ?? 0) + byteCount;
+    const free = (this.#freeBytes ?? 0) - byteCount;
+    if (free < this.#limits.reserveBytes) {
+      this.#freeBytes = undefined;
+      throw new NoSpace(`the disk has ${free} bytes free, and ${this.#limits.reserveBytes} stay in reserve`);
+    }
+    if (this.#limits.bytesMax > 0 && used > this.#limits.bytesMax) {
+      this.#usedBytes = undefined;
+      throw new NoSpace(`the recordings have the ${this.#limits.bytesMax} bytes that they may have`);
+    }
+    this.#usedBytes = used;
+    this.#freeBytes = free;
+    this.#sinceLook += byteCount;
+    this.#sinceCount += byteCount;
+  }
+
+  async #look(): Promise<void> {
+    if (this.#freeBytes === undefined || this.#sinceLook >= LOOK_EVERY_BYTES) {
+      const { bavail, bsize } = await statfs(this.#root);
+      this.#freeBytes = bavail * bsize;
+      this.#sinceLook = 0;
+    }
+    if (this.#limits.bytesMax > 0 && (this.#usedBytes === undefined || this.#sinceCount >= COUNT_EVERY_BYTES)) {
+      this.#usedBytes = await bytesBelow(this.#root);
+      this.#sinceCount = 0;
+    }
+  }
+}
+
+async function bytesBelow(folder: string): Promise<number> {
+  let sum = 0;
+  for (const name of await readdir(folder, { recursive: true })) {
+    // A recording may be deleted meanwhile.
+    const found = await stat(join(folder, name)).catch(() => undefined);
+    if (found?.isFile() === true) sum += found.size;
+  }
+  return sum;
+}

@@ -1,0 +1,81 @@
+/**
+ * Writes one session of a recording. The index names a segment only once the segment is written, so that a process that is killed
+ * leaves a recording that is whole up to there.
+ */
+import { appendFile, mkdir, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { END_LINE, INDEX, indexLine, segmentFile, sessionFolder } from "./folder.ts";
+import type { RecordingSpace } from "./recording-space.ts";
+
+export interface RecordedSegment {
+  readonly bytes: Uint8Array;
+  readonly durationMs: number;
+  /** The machine's time at which it began to arrive. */
+  readonly beganRealMs: number;
+}
+
+/** `no_storage`: the disk is full, or too slow, or the recordings have all that they may. */
+export type RecordingFailure = "no_storage";
+
+/** Segments that wait for the disk, beyond which it is too slow. */
+const WAITING_BYTES_MAX = 64 * 1024 * 1024;
+
+export class SessionRecording {
+  readonly #folder: string;
+  readonly #space: RecordingSpace;
+  readonly #onFailure: (failure: RecordingFailure, error: unknown) => void;
+  #count = 0;
+  #waitingBytes = 0;
+  #hasFailed = false;
+  #written: Promise<void>;
+
+  constructor(
+    place: { readonly root: string; readonly world: string; readonly video: string; readonly session: number },
+    space: RecordingSpace,
+    onFailure: (failure: RecordingFailure, error: unknown) => void,
+  ) {
+    this.#folder = sessionFolder(place.root, place.world, place.video, place.session);
+    this.#space = space;
+    this.#onFailure = onFailure;
+    this.#written = this.#attempt(async () => void (await mkdir(this.#folder, { recursive: true })));
+  }
+
+  /** Segments are written one after the other. */
+  add(segment: RecordedSegment): void {
+    this.#waitingBytes += segment.bytes.length;
+    if (this.#waitingBytes > WAITING_BYTES_MAX) this.#fail(new Error("the disk is too slow for the recording"));
+    this.#written = this.#written.then(() => this.#attempt(() => this.#write(segment)));
+  }
+
+  /** Resolves when everything is written. */
+  end(): Promise<void> {
+    this.#written = this.#written.then(() => this.#attempt(() => appendFile(join(this.#folder, INDEX), END_LINE)));
+    return this.#written;
+  }
+
+  async #write({ bytes, durationMs, beganRealMs }: RecordedSegment): Promise<void> {
+    this.#waitingBytes -= bytes.length;
+    await this.#space.take(bytes.length);
+    const name = segmentFile(this.#count);
+    const path = join(this.#folder, name);
+    await writeFile(`${path}.part`, bytes);
+    await rename(`${path}.part`, path);
+    await appendFile(join(this.#folder, INDEX), indexLine(durationMs, bytes.length, beganRealMs));
+    this.#count++;
+  }
+
+  async #attempt(work: () => Promise<void>): Promise<void> {
+    if (this.#hasFailed) return;
+    try {
+      await work();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): void {
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
+    this.#onFailure("no_storage", error);
+  }
+}

@@ -1,0 +1,135 @@
+/** A headless Chromium, controlled over its DevTools protocol. */
+import { mkdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterThisTest } from "../cleanup.ts";
+import { temporaryFolder } from "../server.ts";
+
+const BROWSERS = ["chromium", "google-chrome"];
+
+export interface Page {
+  /** The value of an expression in the frame whose address begins so, once it is there. */
+  evaluate<T>(address: string, expression: string): Promise<T>;
+  /** Resolves with the first value that fits. The test's own time limit ends the waiting. */
+  evaluateUntil<T>(address: string, expression: string, fits: (value: T) => boolean): Promise<T>;
+  /** Writes a picture of the page. */
+  screenshot(path: string): Promise<void>;
+}
+
+interface ProtocolMessage {
+  readonly id?: number;
+  readonly method?: string;
+  readonly params?: { readonly context?: Context; readonly executionContextId?: number };
+  readonly result?: Readonly<Record<string, unknown>>;
+  readonly error?: { readonly message: string };
+}
+
+interface Context {
+  readonly id: number;
+  readonly auxData: { readonly frameId: string; readonly isDefault: boolean };
+}
+
+export async function openPage(url: string): Promise<Page> {
+  const profile = temporaryFolder();
+  const browser = BROWSERS.find((name) => Bun.which(name) !== null) ?? BROWSERS[0];
+  const child = Bun.spawn(
+    [
+      ...[browser as string, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-dev-shm-usage"],
+      ...["--no-first-run", "--mute-audio", `--user-data-dir=${profile}`, "--remote-debugging-port=0", "--window-size=1300,760", "about:blank"],
+    ],
+    { stdin: "ignore", stdout: "ignore", stderr: "ignore" },
+  );
+  afterThisTest(async () => {
+    child.kill("SIGKILL");
+    await child.exited;
+  });
+  const connection = await Connection.open(await pageAddress(join(profile, "DevToolsActivePort")));
+  await connection.send("Runtime.enable");
+  await connection.send("Page.enable");
+  await connection.send("Page.navigate", { url });
+  return connection;
+}
+
+/** Chromium writes its port once it listens. */
+async function pageAddress(file: string): Promise<string> {
+  for (;;) {
+    try {
+      const port = readFileSync(file, "utf8").split("\n", 1)[0];
+      const pages = (await (await fetch(`http://127.0.0.1:${port}/json/list`)).json()) as { type: string; webSocketDebuggerUrl: string }[];
+      const page = pages.find(({ type }) => type === "page");
+      if (page !== undefined) return page.webSocketDebuggerUrl;
+    } catch {}
+    await Bun.sleep(50);
+  }
+}
+
+class Connection implements Page {
+  readonly #socket: WebSocket;
+  readonly #waiting = new Map<number, (message: ProtocolMessage) => void>();
+  readonly #contexts = new Map<number, Context>();
+  #lastId = 0;
+
+  constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.addEventListener("message", ({ data }) => this.#take(JSON.parse(String(data)) as ProtocolMessage));
+  }
+
+  static async open(address: string): Promise<Connection> {
+    const socket = new WebSocket(address);
+    await new Promise((resolve, reject) => {
+      socket.addEventListener("open", resolve);
+      socket.addEventListener("error", reject);
+    });
+    return new Connection(socket);
+  }
+
+  send(method: string, params: Readonly<Record<string, unknown>> = {}): Promise<Readonly<Record<string, unknown>>> {
+    const id = ++this.#lastId;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, ({ result, error }) => (result === undefined ? reject(new Error(error?.message)) : resolve(result)));
+      this.#socket.send(JSON.stringify({ id, method, params }));
+    });
+  }
+
+  async evaluate<T>(address: string, expression: string): Promise<T> {
+    for (;;) {
+      for (const contextId of this.#contexts.keys()) {
+        // A frame that has gone meanwhile has no address.
+        const at = await this.#valueIn<string>(contextId, "location.href").catch(() => "");
+        if (at.startsWith(address)) return this.#valueIn<T>(contextId, expression);
+      }
+      await Bun.sleep(50);
+    }
+  }
+
+  async evaluateUntil<T>(address: string, expression: string, fits: (value: T) => boolean): Promise<T> {
+    for (;;) {
+      const value = await this.evaluate<T>(address, expression);
+      if (fits(value)) return value;
+      await Bun.sleep(50);
+    }
+  }
+
+  async screenshot(path: string): Promise<void> {
+    const { data } = await this.send("Page.captureScreenshot", { format: "png" });
+    mkdirSync(dirname(path), { recursive: true });
+    await Bun.write(path, Buffer.from(data as string, "base64"));
+  }
+
+  async #valueIn<T>(contextId: number, expression: string): Promise<T> {
+    const { result, exceptionDetails } = await this.send("Runtime.evaluate", { contextId, expression, returnByValue: true, awaitPromise: true });
+    if (exceptionDetails !== undefined) throw new Error(`the page threw: ${JSON.stringify(exceptionDetails)}`);
+    return (result as { value: T }).value;
+  }
+
+  #take(message: ProtocolMessage): void {
+    const { id, method, params } = message;
+    if (id !== undefined) {
+      this.#waiting.get(id)?.(message);
+      this.#waiting.delete(id);
+    } else if (method === "Runtime.executionContextCreated" && params?.context?.auxData.isDefault === true)
+      this.#contexts.set(params.context.id, params.context);
+    else if (method === "Runtime.executionContextDestroyed" && params?.executionContextId !== undefined)
+      this.#contexts.delete(params.executionContextId);
+    else if (method === "Runtime.executionContextsCleared") this.#contexts.clear();
+  }
+}

@@ -1,0 +1,80 @@
+/** A server that takes streams, and a page of it that broadcasts. */
+import { authority } from "../certificates.ts";
+import { type Server, startServer, worldFile } from "../server.ts";
+
+const scopes = ["pages_manage_posts", "pages_read_engagement"];
+const TOKEN = "author";
+
+export const studioWorld = {
+  apps: [{ id: "1001", name: "Shop", secret: "s3cret" }],
+  users: [{ id: "3001", name: "Ada" }],
+  pages: [{ id: "2001", name: "Cafe" }],
+  tokens: [{ token: TOKEN, type: "page", app: "1001", page: "2001", scopes }],
+};
+
+export interface Video {
+  readonly id: string;
+  readonly stream_key: string;
+  readonly stream_url: string;
+  readonly secure_stream_url?: string;
+}
+
+export class Studio {
+  readonly server: Server;
+  constructor(server: Server) {
+    this.server = server;
+  }
+
+  /** As a page does: `path` below the version, POST with a body. */
+  async graph(path: string, body?: Record<string, unknown>): Promise<Record<string, unknown>> {
+    const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
+    const init = body === undefined ? { headers } : { headers, method: "POST", body: JSON.stringify(body) };
+    const response = await fetch(`${this.server.base_url}/v26.0/${path}`, { ...init, tls: { ca: authority } });
+    return (await response.json()) as Record<string, unknown>;
+  }
+
+  async create(body: Record<string, unknown> = { status: "LIVE_NOW", embeddable: true }): Promise<Video> {
+    return (await this.graph("2001/live_videos", body)) as unknown as Video;
+  }
+
+  async control(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
+    const { control_url, control_key } = this.server;
+    const headers = { authorization: `Bearer ${control_key}`, "content-type": "application/json" };
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const response = await fetch(`${control_url}/v1/worlds/default/${path}`, { method, headers, ...sent, tls: { ca: authority } });
+    return (await response.json()) as Record<string, unknown>;
+  }
+
+  async state(id: string): Promise<LiveState> {
+    return (await this.control("GET", `live-videos/${id}/ingest`)) as unknown as LiveState;
+  }
+
+  /** Resolves with the first state of the video that fits. The test's own time limit ends the waiting. */
+  async stateWhen(id: string, fits: (state: LiveState) => boolean): Promise<LiveState> {
+    for (;;) {
+      const state = await this.state(id);
+      if (fits(state)) return state;
+      await Bun.sleep(20);
+    }
+  }
+}
+
+export interface LiveState {
+  readonly state: string;
+  readonly status: string;
+  readonly feed: { readonly is_sending: boolean; readonly session: number };
+  readonly next: { readonly event: string; readonly time: number } | null;
+  readonly end_reason?: string;
+  readonly health?: {
+    readonly bits_per_second: number;
+    readonly audio_bits_per_second: number;
+    readonly key_frame_ms: number | null;
+  };
+}
+
+/** `data` has the world already, or gets it. */
+export async function openStudio(data: string, options: readonly string[] = []): Promise<Studio> {
+  const { existsSync } = await import("node:fs");
+  const world = existsSync(data) ? [] : ["--world", worldFile(studioWorld)];
+  return new Studio(await startServer(["--data", data, "--rtmp-port", "0", ...world, ...options]));
+}

@@ -1,0 +1,182 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { afterThisTest } from "#harness/cleanup";
+import { openPage, type Page } from "#harness/live/browser";
+import { startEncoder } from "#harness/live/encoder";
+import { openStudio, Studio, studioWorld, type Video } from "#harness/live/studio";
+import { sharedPostgres } from "#harness/postgres-cluster";
+import { startServer, temporaryFolder, worldFile } from "#harness/server";
+
+/** Of what was played, for people who look into a failure. */
+const ARTEFACTS = join(import.meta.dir, "../../test-artefacts");
+
+interface Playing {
+  readonly currentTime: number;
+  readonly duration: number | null;
+  readonly width: number;
+  readonly height: number;
+  readonly ended: boolean;
+  readonly error: string | null;
+}
+
+const PLAYING = `(() => { const v = document.querySelector("video"); return v && {
+  currentTime: v.currentTime, duration: Number.isFinite(v.duration) ? v.duration : null,
+  width: v.videoWidth, height: v.videoHeight, ended: v.ended, error: v.error && v.error.message }; })()`;
+
+/** A page of somebody else's that frames the player. */
+async function embed(studio: Studio, id: string): Promise<{ page: Page; player: string }> {
+  const { embed_html } = await studio.graph(`${id}?fields=embed_html`);
+  const site = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: () => new Response(embed_html as string, { headers: { "content-type": "text/html" } }),
+  });
+  afterThisTest(() => site.stop(true));
+  return { page: await openPage(`http://127.0.0.1:${site.port}/`), player: `${studio.server.base_url}/player/` };
+}
+
+const playsUntil = (page: Page, player: string, fits: (playing: Playing) => boolean): Promise<Playing> =>
+  page.evaluateUntil<Playing | null>(player, PLAYING, (playing) => playing !== null && fits(playing)) as Promise<Playing>;
+
+/** The address of the playlist, as the player's page names it. */
+async function playlistOf(studio: Studio, { id }: Pick<Video, "id">): Promise<string> {
+  const html = await (await fetch(`${studio.server.base_url}/player/${id}`)).text();
+  return `${studio.server.base_url}/player/${/data-source="([^"]+)"/.exec(html)?.[1]}`;
+}
+
+test("LIVE-3, LIVE-7: a framed player plays ffmpeg's stream with B-frames live, goes on after a break with another size, and plays the VOD", async () => {
+  const studio = await openStudio(join(temporaryFolder(), "data"));
+  const { id, stream_url } = await studio.create();
+  const { page, player } = await embed(studio, id);
+  const first = startEncoder(stream_url, { bFrames: 2, keyFrameSeconds: 1 });
+  const live = await playsUntil(page, player, ({ currentTime }) => currentTime > 1);
+  expect(live).toMatchObject({ width: 320, height: 180, error: null });
+  expect((await playsUntil(page, player, ({ currentTime }) => currentTime > live.currentTime + 2)).error).toBeNull();
+  await page.screenshot(join(ARTEFACTS, "live.png"));
+  await first.kill();
+  await studio.stateWhen(id, ({ state }) => state === "reconnecting");
+  const second = startEncoder(stream_url, { bFrames: 2, size: "256x144" });
+  const back = await playsUntil(page, player, ({ width }) => width === 256);
+  await playsUntil(page, player, ({ currentTime }) => currentTime > back.currentTime + 1);
+  await studio.graph(id, { end_live_video: true });
+  await second.ended;
+  // The viewer who was there sees the end.
+  const end = await playsUntil(page, player, ({ ended }) => ended);
+  expect(end.error).toBeNull();
+  // One who comes later sees all of it, and can go to any place of it.
+  const later = await openPage(`${player}${id}`);
+  const vod = await playsUntil(later, player, ({ currentTime, duration }) => currentTime > 0.5 && duration !== null);
+  expect(vod.width).toBe(320);
+  expect(Math.abs((vod.duration as number) - (end.duration as number))).toBeLessThan(0.5);
+  await later.evaluate(player, `document.querySelector("video").currentTime = ${(vod.duration as number) - 1}`);
+  expect((await playsUntil(later, player, ({ ended }) => ended)).width).toBe(256);
+  await later.screenshot(join(ARTEFACTS, "vod.png"));
+});
+
+test("LIVE-5, LIVE-15, LIVE-14: page, playlist and segments are there only while a viewer may watch", async () => {
+  const data = join(temporaryFolder(), "data");
+  const studio = await openStudio(data);
+  const { id, stream_url } = await studio.create({ status: "LIVE_NOW" });
+  const address = `${studio.server.base_url}/player/${id}`;
+  const status = async (url: string, headers: Record<string, string> = {}) => (await fetch(url, { headers })).status;
+  // Not embeddable yet: as an address that does not exist.
+  const missing = await fetch(`${studio.server.base_url}/player/1`);
+  const hidden = await fetch(address);
+  const withoutTrace = async (response: Response) =>
+    (await response.text()).replace(/"pftrace_id":"[^"]*"|"[a-z_]*trace_id":"[^"]*"/g, "").replaceAll(id, "1");
+  expect([hidden.status, await withoutTrace(hidden)]).toEqual([missing.status, await withoutTrace(missing)]);
+  await studio.graph(id, { embeddable: true });
+  expect(await status(address)).toBe(200);
+  const playlist = await playlistOf(studio, { id });
+  expect(await status(playlist)).toBe(503);
+  const encoder = startEncoder(stream_url, { seconds: 4, isFast: true });
+  expect(await encoder.ended).toBe(0);
+  await studio.control("POST", "clock/advance", { seconds: 5 });
+  let text = "";
+  while (!text.includes("1/2.ts")) text = await (await fetch(playlist)).text();
+  expect(text).toMatch(/^#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:1\n#EXT-X-PLAYLIST-TYPE:EVENT\n/);
+  const segment = new URL("1/0.ts", playlist).href;
+  const response = await fetch(segment);
+  expect({ status: response.status, type: response.headers.get("content-type"), cache: response.headers.get("cache-control") }).toEqual({
+    ...{ status: 200, type: "video/mp2t", cache: "no-store" },
+  });
+  expect((await response.bytes())[0]).toBe(0x47);
+  // Guesses, another video's ticket, and paths out of the folder.
+  const ticket = playlist.split("/").at(-2) as string;
+  const other = await studio.create({ status: "LIVE_NOW", embeddable: true });
+  for (const path of [
+    `${id}/x/live.m3u8`,
+    `${id}/${ticket.slice(0, -2)}AA/1/0.ts`,
+    `${other.id}/${ticket}/live.m3u8`,
+    `${id}/${ticket}/1/99.ts`,
+    `${id}/${ticket}/1/index`,
+    `${id}/${ticket}/..%2f..%2f${id}/1/0.ts`,
+  ])
+    expect({ path, status: await status(`${studio.server.base_url}/player/${path}`) }).toEqual({ path, status: missing.status });
+  // LIVE-24: a country is chosen freely in a sandbox; what was handed out there no longer plays elsewhere.
+  await studio.graph(id, { targeting: { geo_locations: { countries: ["DE"] } } });
+  expect([await status(address), await status(`${address}?country=FR`), await status(`${address}?country=DE`)]).toEqual([403, 403, 200]);
+  expect([await status(playlist), await status(segment), await status(`${segment}?country=DE`)]).toEqual([403, 403, 200]);
+  await studio.graph(id, { targeting: {} });
+  // LIVE-27.
+  expect(await status(segment, { "user-agent": "Mozilla/5.0 (Linux; Android 16) Mobile" })).toBe(403);
+  await studio.control("POST", `live-videos/${id}/takedown`);
+  expect([await status(address), await status(playlist), await status(segment)]).toEqual(Array(3).fill(missing.status));
+  await studio.control("POST", `live-videos/${id}/restore`);
+  expect([await status(address), await status(playlist), await status(segment)]).toEqual([200, 200, 200]);
+  expect(await (await fetch(playlist)).text()).toEndWith("#EXT-X-ENDLIST\n");
+  expect(await status(segment, { "user-agent": "Mozilla/5.0 (Linux; Android 16) Mobile" })).toBe(200);
+  const { existsSync } = await import("node:fs");
+  const folder = join(data, "recordings/default", id);
+  expect(existsSync(folder)).toBe(true);
+  await fetch(`${studio.server.base_url}/v26.0/${id}`, { method: "DELETE", headers: { authorization: "Bearer author" } });
+  expect([await status(address), await status(playlist), await status(segment)]).toEqual(Array(3).fill(missing.status));
+  while (existsSync(folder)) await Bun.sleep(20);
+});
+
+test("PostgreSQL: one server takes the stream, another one that sees its recordings serves the player", async () => {
+  const database = await (await sharedPostgres()).newDatabase();
+  const recordings = join(temporaryFolder(), "recordings");
+  const shared = ["--data", database, "--recordings", recordings];
+  const taking = new Studio(await startServer([...shared, "--rtmp-port", "0", "--world", worldFile(studioWorld)]));
+  const serving = new Studio(await startServer(shared));
+  const { id, stream_url } = await taking.create();
+  const encoder = startEncoder(stream_url, { seconds: 3, isFast: true });
+  expect(await encoder.ended).toBe(0);
+  await serving.stateWhen(id, ({ state }) => state === "reconnecting");
+  await serving.control("POST", "clock/advance", { seconds: 5 });
+  const playlist = await playlistOf(serving, { id });
+  expect(await (await fetch(playlist)).text()).toContain("1/1.ts\n");
+  expect((await (await fetch(new URL("1/1.ts", playlist))).bytes())[0]).toBe(0x47);
+  // The other server ends a broadcast, and the encoder is disconnected.
+  const again = startEncoder(stream_url);
+  await serving.stateWhen(id, ({ feed }) => feed.is_sending);
+  await serving.graph(id, { end_live_video: true });
+  expect(await again.ended).not.toBe(0);
+});
+
+test("LIVE-24: outside of a sandbox only a trusted proxy names the viewer's country", async () => {
+  const world = worldFile({
+    apps: [{ id: "1001", name: "Shop" }],
+    pages: [{ id: "2001", name: "Cafe" }],
+    live_videos: [{ id: "5301", page: "2001", status: "VOD", embeddable: true, targeting: { geo_locations: { countries: ["DE"] } } }],
+  });
+  const key = { PLAZA_CONTROL_KEY: "a-key-of-24-characters-x" };
+  const options = ["--data", join(temporaryFolder(), "data"), "--world", world, "--no-sandbox", "--country-header", "X-Country"];
+  const statuses = async (further: readonly string[]): Promise<number[]> => {
+    const server = await startServer([...options, ...further], key);
+    const address = `${server.base_url}/player/5301`;
+    const requests = [
+      fetch(address),
+      fetch(`${address}?country=DE`),
+      fetch(address, { headers: { "x-country": "FR" } }),
+      fetch(address, { headers: { "x-country": "de" } }),
+    ];
+    const all = (await Promise.all(requests)).map(({ status }) => status);
+    await server.stop();
+    return all;
+  };
+  expect(await statuses([])).toEqual([403, 403, 403, 403]);
+  options.splice(2, 2);
+  expect(await statuses(["--trusted-proxies", "127.0.0.1"])).toEqual([403, 403, 403, 200]);
+});
