@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { features } from "#features";
-import { openapiDocument } from "#graph/contract/openapi";
+import { openapiDocument } from "#graph/contract/openapi/document";
 import { Registry } from "#graph/contract/registry";
 import type { SurfaceName } from "#graph/pipeline/request";
 import { standardCalendar } from "#graph/versions/calendar";
@@ -31,11 +31,14 @@ const pages: Readonly<Record<string, () => string>> = {
   "openapi.json": () => openapiText(),
 };
 
+/** Which marketing versions are served depends on the time: this is where the standard calendar ends, in Unix seconds. */
+const DOCUMENTED_AT = Date.parse("2026-11-20T00:00:00Z") / 1000;
+
 /** The document that a running Plaza serves, with made-up addresses. */
 function openapiText(): string {
   const base = "https://graph.plaza.test";
   const addresses = Object.fromEntries(surfaces.map(({ name, mount }) => [name, `${base}${mount}`])) as Record<SurfaceName, string>;
-  const document = openapiDocument(new Registry(features), { profile: "strict", calendar: standardCalendar, addresses });
+  const document = openapiDocument(new Registry(features), { profile: "strict", calendar: standardCalendar, now: DOCUMENTED_AT, addresses });
   return `${JSON.stringify(document, null, 1)}\n`;
 }
 
