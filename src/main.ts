@@ -12,6 +12,7 @@ import { type OpenWorld, openWorld } from "#graph/worlds/open-world";
 import { followSettings } from "#graph/worlds/settings";
 import { defaultLimits } from "#http/limits";
 import type { SurfaceAddress } from "#http/places";
+import { asyncapiRoute } from "#http/routes/asyncapi-route";
 import { openapiRoute } from "#http/routes/openapi-route";
 import { type GraphServer, serveGraph } from "#http/server";
 import { formatVersion } from "#kernel/versions";
@@ -150,7 +151,10 @@ function listenGraph(config: Config, log: Log, world: OpenWorld, registry: Regis
     },
     trustedProxies: config.trusted_proxies,
     publicUrl: config.public_url,
-    extraRoutes: new Map([["/openapi.json", openapiRoute(deps, surfaceAddresses(config))]]),
+    extraRoutes: new Map([
+      ["/openapi.json", openapiRoute(deps, surfaceAddresses(config))],
+      ["/asyncapi.json", asyncapiRoute(deps)],
+    ]),
     // A log line costs more than many requests, so it is only made if it is shown.
     ...(log.shows("debug") ? { handleRequest: loggedRequests(log) } : {}),
   });

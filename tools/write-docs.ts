@@ -9,7 +9,10 @@ import { openapiDocument } from "#graph/contract/openapi/document";
 import { Registry } from "#graph/contract/registry";
 import type { SurfaceName } from "#graph/pipeline/request";
 import { standardCalendar } from "#graph/versions/calendar";
+import { newestVersion } from "#graph/versions/resolve";
+import { formatVersion } from "#kernel/versions";
 import { surfaces } from "#surfaces/surfaces";
+import { asyncapiDocument } from "#webhooks/catalogue/asyncapi";
 import { configurationPage } from "./write-docs/configuration-page.ts";
 import { controlApiPage } from "./write-docs/control-api-page.ts";
 import { errorsPage } from "./write-docs/errors-page.ts";
@@ -29,6 +32,7 @@ const pages: Readonly<Record<string, () => string>> = {
   "webhook-fields.md": () => webhookFieldsPage(new Registry(features)),
   "world-files.md": () => worldFilesPage(features),
   "openapi.json": () => openapiText(),
+  "asyncapi.json": () => asyncapiText(),
 };
 
 /** Which marketing versions are served depends on the time: this is where the standard calendar ends, in Unix seconds. */
@@ -39,6 +43,11 @@ function openapiText(): string {
   const base = "https://graph.plaza.test";
   const addresses = Object.fromEntries(surfaces.map(({ name, mount }) => [name, `${base}${mount}`])) as Record<SurfaceName, string>;
   const document = openapiDocument(new Registry(features), { profile: "strict", calendar: standardCalendar, now: DOCUMENTED_AT, addresses });
+  return `${JSON.stringify(document, null, 1)}\n`;
+}
+
+function asyncapiText(): string {
+  const document = asyncapiDocument(new Registry(features).webhookFields, formatVersion(newestVersion(standardCalendar)), DOCUMENTED_AT * 1000);
   return `${JSON.stringify(document, null, 1)}\n`;
 }
 
