@@ -10,6 +10,7 @@ const checks = {
   unused: { name: "what nobody uses (knip.jsonc)", command: [BUN, "node_modules/knip/bin/knip.js", "--no-progress"] },
   tidy: { name: "tidy", command: [BUN, "tools/tidy.ts"] },
   docs: { name: "reference pages (npm run docs writes them)", command: [BUN, "tools/write-docs.ts", "--check"] },
+  contract: { name: "breaking changes since the last release (spec/released)", command: [BUN, "tools/breaking-changes.ts"] },
 } as const satisfies Record<string, Step>;
 
 type CheckName = keyof typeof checks;
