@@ -27,7 +27,7 @@ export async function startWithWorkers(asked: Config, log: Log): Promise<Running
   try {
     first = await startPlaza(config, log, { part: "control", readMetrics: () => merged(workers.metrics) });
     workers.onServed = ({ requests, appEvents }) => {
-      for (const entry of requests) first?.world.requests.add(entry);
+      for (const entry of requests) first?.world.requests.adopt(entry);
       if (first !== undefined) testEventsOf(first.world).addShown(appEvents);
     };
     await workers.start(config.workers);
@@ -112,7 +112,7 @@ class Workers {
   #forget(worker: Worker): void {
     const last = this.#running.get(worker);
     this.#running.delete(worker);
-    if (last !== undefined) this.#ended.push({ ...last, inFlight: 0 });
+    if (last !== undefined) this.#ended.push({ ...last, inFlight: 0, waiting: 0, connections: { ...last.connections, open: 0 } });
   }
 
   async #replace(pid: number | undefined, ending: string, livedMs: number): Promise<void> {

@@ -7,6 +7,8 @@ import {
   findDueJobs,
   findDueTime,
   findNextDueTime,
+  findRunningJobs,
+  giveBackJob,
   type JobRow,
   postponeJob,
   releaseJobs,
@@ -14,10 +16,13 @@ import {
   settleJob,
 } from "./jobs.store.ts";
 import type { WorkLoop } from "./work-loop.ts";
+import type { WorkSession } from "./work-session.ts";
 import type { Turn, TurnEnd, WorkSource } from "./work-source.ts";
 
 /** Jobs that run at the same time. Most write a few rows; one that ingests a file must not block the others. */
 const RUNNING_MAX = 8;
+/** Running jobs that wait for another server do not count, up to so many: each has a connection. */
+const WAITING_MAX = 64;
 /** Waits before the second, third, … run of a job that threw; the last one for all later runs. */
 const BACKOFF_MS = [1_000, 5_000, 30_000, 120_000, 600_000, 3_600_000] as const;
 /** Waits are shortened by up to a tenth, so that jobs that failed together do not run again together. */
@@ -40,6 +45,10 @@ export class Jobs<W = unknown> implements WorkSource {
   readonly #options: JobsOptions<W>;
   readonly #kinds: ReadonlyMap<string, JobKind<W>>;
   readonly #running = new Map<string, Promise<void>>();
+  /** Of the running ones, how many wait for another server. */
+  #waitingCount = 0;
+  /** A claim failed, perhaps after it was stored: its connection broke at the commit. */
+  #mayHoldMore = false;
 
   constructor(options: JobsOptions<W>) {
     this.#options = options;
@@ -67,22 +76,36 @@ export class Jobs<W = unknown> implements WorkSource {
 
   async turn({ nowMs, session, isLast }: Turn): Promise<TurnEnd> {
     const { database } = this.#options;
-    const feature = RUNNING_MAX - this.#running.size;
+    const capacity = RUNNING_MAX - this.#running.size + Math.min(this.#waitingCount, WAITING_MAX);
     // The end of a run requests another turn.
-    if (feature === 0 || isLast) return { didWork: false, nextDueMs: undefined };
+    if (capacity <= 0 || isLast) return { didWork: false, nextDueMs: undefined };
     const nextDueMs = await findNextDueTime(database.reader);
-    if (nextDueMs === undefined || nextDueMs > nowMs) return { didWork: false, nextDueMs };
+    if (this.#mayHoldMore) await this.#giveBackUnknown(session);
+    else if (nextDueMs === undefined || nextDueMs > nowMs) return { didWork: false, nextDueMs };
     let fence = 0;
-    const claimed = await database.write(async (tx) => {
+    const claiming = database.write(async (tx) => {
       // More than fit, because some may have keys that still run here.
-      const due = (await findDueJobs(tx, nowMs, RUNNING_MAX * 2)).filter((row) => !this.#running.has(nameOf(row))).slice(0, feature);
+      const due = (await findDueJobs(tx, nowMs, RUNNING_MAX * 2)).filter((row) => !this.#running.has(nameOf(row))).slice(0, capacity);
       if (due.length === 0) return due;
       fence = await session.fenceFor(tx);
       for (const row of due) await claimJob(tx, row, fence);
       return due;
     });
+    claiming.catch(() => {
+      this.#mayHoldMore = session.isShared;
+    });
+    const claimed = await claiming;
     for (const row of claimed) this.#start(row, fence, nowMs);
     return { didWork: claimed.length > 0, nextDueMs: undefined };
+  }
+
+  /** What the session holds in the database and not here. Nobody else would give it back while the session lives. */
+  async #giveBackUnknown(session: WorkSession): Promise<void> {
+    await this.#options.database.write(async (tx) => {
+      const fence = await session.fenceFor(tx);
+      for (const row of await findRunningJobs(tx, fence)) if (!this.#running.has(nameOf(row))) await giveBackJob(tx, row, fence);
+    });
+    this.#mayHoldMore = false;
   }
 
   async settled(): Promise<boolean> {
@@ -102,6 +125,16 @@ export class Jobs<W = unknown> implements WorkSource {
       this.#options.loop.wake(this);
     });
     this.#running.set(name, run);
+  }
+
+  async #whileWaiting<T>(wait: () => Promise<T>): Promise<T> {
+    this.#waitingCount++;
+    this.#options.loop.wake(this);
+    try {
+      return await wait();
+    } finally {
+      this.#waitingCount--;
+    }
   }
 
   /** Stores the result of a run, with retries: until then no other process may run the job. */
@@ -130,6 +163,7 @@ export class Jobs<W = unknown> implements WorkSource {
           isSettled = true;
         });
       },
+      whileWaiting: (wait) => this.#whileWaiting(wait),
     };
     try {
       const kind = this.#kinds.get(row.kind);
@@ -147,7 +181,7 @@ export class Jobs<W = unknown> implements WorkSource {
   }
 }
 
-const nameOf = ({ kind, key }: JobRow): string => `${kind} ${key}`;
+const nameOf = ({ kind, key }: Pick<JobRow, "kind" | "key">): string => `${kind} ${key}`;
 
 function backoffMs(attempts: number): number {
   const waitMs = BACKOFF_MS[Math.min(attempts, BACKOFF_MS.length - 1)] as number;

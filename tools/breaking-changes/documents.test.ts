@@ -121,7 +121,10 @@ test("the check fails for a break of what is released, until it is accepted", as
   const folder = mkdtempSync(join(tmpdir(), "plaza-released-"));
   try {
     const check = async (...options: string[]) => {
-      const child = Bun.spawn([BUN, "tools/breaking-changes.ts", "--released", join(folder, "released"), ...options], { cwd: ROOT, stderr: "pipe" });
+      const child = Bun.spawn([BUN, "tools/breaking-changes/check.ts", "--released", join(folder, "released"), ...options], {
+        cwd: ROOT,
+        stderr: "pipe",
+      });
       return { errors: await new Response(child.stderr).text(), exitCode: await child.exited };
     };
     const [file, accepted] = ["openapi.json", "accepted.json"].map((name) => join(folder, "released", name)) as [string, string];

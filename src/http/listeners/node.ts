@@ -5,16 +5,19 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
+import type { Server as TlsServer } from "node:tls";
 import { realNowMs } from "#system";
+import type { ReceivedBody } from "../http1/awaited-body.ts";
 import { malformed, type ProtocolProblem } from "../http1/problem.ts";
 import { checkedHead, type RequestHead } from "../http1/request-head.ts";
 import { hasContent, headerLines, type ResponseHead, responseHeadText } from "../http1/response-head.ts";
 import type { TextResponse } from "../http1/response-writer.ts";
 import { parserHeaderBytesMax } from "../limits.ts";
-import type { Exchange, Listen, ListenOptions, ReceivedBody } from "./listener.ts";
+import type { Exchange, Listen, ListenOptions } from "./listener.ts";
+import { tlsInFrontOf } from "./node-tls.ts";
 
 export const listenNode: Listen = async (options) => {
-  const { hostname, port, limits } = options;
+  const { hostname, port, certificate, limits } = options;
   const server = createServer({
     maxHeaderSize: parserHeaderBytesMax(limits),
     headersTimeout: limits.headMsMax,
@@ -27,11 +30,12 @@ export const listenNode: Listen = async (options) => {
   });
   server.maxHeadersCount = 0;
   const requests = new NodeRequests(server, options);
+  const listener = certificate === undefined ? server : tlsInFrontOf(server, certificate, limits, requests);
   await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen({ host: hostname, port }, resolve);
+    listener.once("error", reject);
+    listener.listen({ host: hostname, port }, () => resolve());
   });
-  return { port: (server.address() as AddressInfo).port, stop: (graceMs) => requests.stop(graceMs) };
+  return { port: (listener.address() as AddressInfo).port, stop: (graceMs) => requests.stop(listener, graceMs) };
 };
 
 /** The requests of all connections; on one connection each waits for the one before it. */
@@ -39,15 +43,35 @@ class NodeRequests {
   readonly #server: Server;
   readonly #options: ListenOptions;
   readonly #latest = new WeakMap<Duplex, NodeExchange>();
+  readonly #open = new Set<Duplex>();
   isStopping = false;
 
   constructor(server: Server, options: ListenOptions) {
     this.#server = server;
     this.#options = options;
+    server.on("connection", (socket: Duplex) => this.#count(socket));
     for (const event of ["request", "checkContinue", "checkExpectation"])
       server.on(event, (message: IncomingMessage, response: ServerResponse) => this.#take(message, response));
     server.on("connect", (_message, socket) => this.#refuse(socket, malformed("CONNECT is for proxies, and this is none")));
     server.on("clientError", (error: NodeJS.ErrnoException, socket) => this.#fail(error, socket));
+  }
+
+  /** Above the cap the connection without a request that was opened first is closed: `node:http` does not say which has waited longest. */
+  #count(socket: Duplex): void {
+    const { limits, metrics } = this.#options;
+    this.#open.add(socket);
+    metrics.open = this.#open.size;
+    socket.once("close", () => {
+      this.#open.delete(socket);
+      metrics.open = this.#open.size;
+    });
+    if (this.#open.size <= limits.connectionsMax) return;
+    metrics.evicted++;
+    for (const one of this.#open) {
+      if (this.#latest.get(one)?.isFinished === false) continue;
+      one.destroy();
+      return;
+    }
   }
 
   #take(message: IncomingMessage, response: ServerResponse): void {
@@ -80,9 +104,18 @@ class NodeRequests {
     socket.end(lastResponse(this.#options.refusal(problem), this.#options.commonHeaders));
   }
 
-  async stop(graceMs: number): Promise<void> {
+  latestOn(socket: Duplex): NodeExchange | undefined {
+    return this.#latest.get(socket);
+  }
+
+  refuseSlowHead(socket: Duplex): void {
+    this.#refuse(socket, { kind: "head-too-slow", msMax: this.#options.limits.headMsMax });
+  }
+
+  /** `listener` accepts the connections: the HTTP server itself, or TLS in front of it. */
+  async stop(listener: Server | TlsServer, graceMs: number): Promise<void> {
     this.isStopping = true;
-    const closed = new Promise((resolve) => this.#server.close(resolve));
+    const closed = new Promise((resolve) => listener.close(resolve));
     this.#server.closeIdleConnections();
     // A timer because running requests may hang on a network that is not ours.
     const timer = setTimeout(() => this.#server.closeAllConnections(), graceMs);
@@ -159,10 +192,10 @@ class NodeExchange implements Exchange {
     return this.isGone ? "gone" : undefined;
   }
 
-  awaitBody(msMax: number): Promise<ReceivedBody> {
+  awaitBody(msMax: number, hasCapacity: (bytes: number) => boolean): Promise<ReceivedBody> {
     if ("expectsContinue" in this.#head && this.#head.expectsContinue) this.#response.writeContinue();
     const parts: Buffer[] = [];
-    let left = this.#bodyBytesMax;
+    let bytes = 0;
     return new Promise((resolve) => {
       // A timer because only it can notice that nothing comes.
       const timer = setTimeout(() => this.#settleBody?.({ problem: { kind: "body-too-slow", msMax } }), msMax);
@@ -173,9 +206,10 @@ class NodeExchange implements Exchange {
         resolve(body);
       };
       this.#message.on("data", (part: Buffer) => {
-        left -= part.length;
-        if (left < 0) this.#settleBody?.({ problem: { kind: "body-too-large", bytesMax: this.#bodyBytesMax } });
-        else parts.push(part);
+        bytes += part.length;
+        if (bytes > this.#bodyBytesMax) this.#settleBody?.({ problem: { kind: "body-too-large", bytesMax: this.#bodyBytesMax } });
+        else if (hasCapacity(bytes)) parts.push(part);
+        else this.#settleBody?.({ problem: { kind: "no-capacity" } });
       });
       this.#message.once("end", () => this.#settleBody?.({ bytes: Buffer.concat(parts) }));
     });
@@ -208,6 +242,9 @@ class NodeExchange implements Exchange {
   #writeHead({ status, headers }: ResponseHead, further: Readonly<Record<string, string>>): void {
     this.#response.writeHead(status, { ...headers, ...this.#commonHeaders, ...further, ...(this.isLast ? { connection: "close" } : {}) });
   }
+
+  /** What comes next on the connection waits for `finish` anyway. */
+  rest(): void {}
 
   finish(): void {
     this.isFinished = true;

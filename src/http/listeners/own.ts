@@ -1,16 +1,20 @@
 /** The listener of `--http own`: HTTP/1.1 as `../http1` reads it, on Bun's sockets. docs/dependencies.md says why it is there. */
-import type { Socket, TCPSocketListener, TCPSocketListenOptions } from "bun";
-import { monotonicMs, realNowMs } from "#system";
+import type { Socket, SocketHandler, TCPSocketListener, TCPSocketListenOptions, TLSUpgradeOptions } from "bun";
+import type { Certificate, CertificateAndKey } from "#config/certificate";
+import { canOpenFile, monotonicMs, realNowMs } from "#system";
 import type { Clock } from "../http1/clock.ts";
-import { Connection, type ConnectionLimits, type ConnectionOwner } from "../http1/connection.ts";
+import { Connection } from "../http1/connection.ts";
+import type { ConnectionLimits, ConnectionOwner } from "../http1/connection-owner.ts";
 import { headerLines } from "../http1/response-head.ts";
 import { parserHeaderBytesMax } from "../limits.ts";
+import { Evictions } from "./evictions.ts";
 import type { Listen, ListenOptions } from "./listener.ts";
 
 /** How often connections are looked at: a time limit is overrun by this at most. */
 const CHECK_EVERY_MS = 1_000;
 
 export const listenOwn: Listen = async (options) => {
+  const { certificate } = options;
   const connections = new Connections(options);
   const listener = bind({
     hostname: options.hostname,
@@ -18,7 +22,7 @@ export const listenOwn: Listen = async (options) => {
     reusePort: options.reusePort,
     // A client may end its side after its request and still read the response.
     allowHalfOpen: true,
-    socket: connections.handlers,
+    socket: certificate === undefined ? connections.handlers : connections.handlersOver(certificate),
   });
   connections.watch();
   return { port: listener.port, stop: (graceMs) => connections.stop(listener, graceMs) };
@@ -34,7 +38,17 @@ function bind(options: TCPSocketListenOptions<Connection> & { readonly reusePort
   }
 }
 
-class Connections implements ConnectionOwner {
+/** RFC 7301: a byte that says how long the name is, and the name. */
+const HTTP_1_1 = Buffer.from("\x08http/1.1");
+
+/** Bun's declarations know upgrades of clients alone; `isServer` is what its own `node:tls` gives. */
+const upgrade = (pair: CertificateAndKey, socket: SocketHandler<Connection>): TLSUpgradeOptions<Connection> & { readonly isServer: true } => ({
+  tls: { ...pair, ALPNProtocols: HTTP_1_1 },
+  socket,
+  isServer: true,
+});
+
+class Connections implements ConnectionOwner<Connection> {
   readonly limits: ConnectionLimits;
   readonly clock: Clock = { monotonicMs, nowMs: realNowMs };
   readonly commonHeaderLines: string;
@@ -42,10 +56,12 @@ class Connections implements ConnectionOwner {
   readonly refusal: ListenOptions["refusal"];
   isStopping = false;
   readonly #open = new Set<Connection>();
+  readonly #evictions: Evictions;
   #checking: ReturnType<typeof setInterval> | undefined;
   #whenNone: (() => void) | undefined;
 
-  constructor({ limits, commonHeaders, dispatch, refusal }: ListenOptions) {
+  constructor({ limits, metrics, commonHeaders, dispatch, refusal }: ListenOptions) {
+    this.#evictions = new Evictions(this.#open, limits, metrics);
     this.limits = { headBytesMax: parserHeaderBytesMax(limits), headMsMax: limits.headMsMax, keepAliveMs: limits.keepAliveMs };
     this.commonHeaderLines = headerLines(commonHeaders);
     this.dispatch = dispatch;
@@ -56,6 +72,7 @@ class Connections implements ConnectionOwner {
     open: (socket: Socket<Connection>): void => {
       socket.data = new Connection(socket, this);
       this.#open.add(socket.data);
+      this.#evictions.counted();
     },
     data: (socket: Socket<Connection>, bytes: Buffer): void => socket.data.received(bytes),
     drain: (socket: Socket<Connection>): void => socket.data.drained(),
@@ -65,9 +82,29 @@ class Connections implements ConnectionOwner {
     error: (): void => {},
   };
 
+  /**
+   * Each connection is made a TLS one when it is accepted, with the certificate of that moment: a listener of Bun's keeps the one that
+   * it began with. The time that a head may take includes the handshake.
+   */
+  handlersOver(certificate: Certificate): SocketHandler<Connection> {
+    // With a handler for handshakes, Bun opens the TLS socket before its handshake, so that it can be ended where none comes.
+    const handlers = { ...this.handlers, handshake: (): void => {} };
+    return {
+      open: (accepted) => void accepted.upgradeTLS(upgrade(certificate.current, handlers)),
+      // What arrives here is encrypted; the handlers of the TLS socket get the rest.
+      data: () => {},
+      error: () => {},
+    };
+  }
+
   closed(connection: Connection): void {
     this.#open.delete(connection);
+    this.#evictions.counted();
     if (this.#open.size === 0) this.#whenNone?.();
+  }
+
+  held(bytes: number): void {
+    this.#evictions.held(bytes);
   }
 
   watch(): void {
@@ -96,6 +133,7 @@ class Connections implements ConnectionOwner {
   }
 
   #checkTime(): void {
+    if (!canOpenFile()) this.#evictions.filesUsedUp();
     const nowMs = monotonicMs();
     for (const connection of [...this.#open]) connection.checkTime(nowMs);
   }

@@ -5,8 +5,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { asyncapiBreaks, openapiBreaks } from "./breaking-changes/documents.ts";
-import { ROOT } from "./steps.ts";
+import { ROOT } from "../steps.ts";
+import { asyncapiBreaks, openapiBreaks } from "./documents.ts";
 
 const CURRENT = join(ROOT, "docs/reference");
 const { values } = parseArgs({ options: { release: { type: "boolean" }, released: { type: "string", default: join(ROOT, "spec/released") } } });
