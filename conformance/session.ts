@@ -9,12 +9,14 @@ import type { Receiver } from "./receiver.ts";
 import { curlLine, exchange, type RequestStep } from "./requests.ts";
 import { jsonOf, type Response } from "./response.ts";
 import type { ExchangeStep, ReceiveStep, Step } from "./step-format.ts";
-import type { WireResponse } from "./wire.ts";
+import type { WireRequest, WireResponse } from "./wire.ts";
 
 export interface Target {
   /** By surface: base, app, microblog, ads, social_login, and control, world where the control API is at hand. */
   readonly addresses: Readonly<Record<string, string>>;
   readonly controlKey?: string;
+  /** Called with every exchange, those with the control API too. */
+  readonly observe?: (request: WireRequest, response: WireResponse) => void;
 }
 
 export interface CaseFailure {
@@ -153,6 +155,7 @@ class Session {
       throw error;
     });
     this.#sent = curlLine(request);
+    this.target.observe?.(request, response);
     return toResponse(response);
   }
 

@@ -16,9 +16,7 @@ import { followSettings } from "#graph/worlds/settings";
 import type { Streaming } from "#graph/worlds/world";
 import { connectionsWithin, limitsOf } from "#http/limits";
 import { addressOf, type ReadyInfo, readyInfo, surfaceAddresses } from "#http/ready-info";
-import { homeRoute } from "#http/routes/home-route";
-import { openapiRoute } from "#http/routes/openapi-route";
-import { PLAYER_PATH, playerRoute } from "#http/routes/player-route";
+import { ownRoutes } from "#http/routes/own-routes";
 import { type GraphServer, serveGraph } from "#http/server";
 import { openLiveIngest } from "#ingest/live-ingest";
 import { hostnameOf, PageGuard } from "#kernel/page-guard";
@@ -191,11 +189,11 @@ function listenGraph(
     trustedProxies: config.trusted_proxies,
     publicUrl: config.public_url,
     pages: pageGuardOf(config),
-    extraRoutes: new Map([
-      ["/", homeRoute(() => formatVersion(newestVersion(world.calendar)))],
-      ["/openapi.json", openapiRoute(deps, surfaceAddresses(config))],
-      [PLAYER_PATH, playerRoute(deps, { isCountryChosen: config.sandbox, countryHeader: config.country_header })],
-    ]),
+    extraRoutes: ownRoutes(deps, surfaceAddresses(config), {
+      version: () => formatVersion(newestVersion(world.calendar)),
+      isCountryChosen: config.sandbox,
+      countryHeader: config.country_header,
+    }),
     onServed: config.quiet || !log.shows("info") ? undefined : requestLines(log),
   });
 }

@@ -11,6 +11,7 @@ const checks = {
   expressions: { name: "regular expressions in linear time", command: [BUN, "tools/tidy/regular-expressions.ts"] },
   tidy: { name: "tidy", command: [BUN, "tools/tidy.ts"] },
   docs: { name: "reference pages (npm run docs writes them)", command: [BUN, "tools/write-docs.ts", "--check"] },
+  contract: { name: "breaking changes since the last release (spec/released)", command: [BUN, "tools/breaking-changes/check.ts"] },
 } as const satisfies Record<string, Step>;
 
 type CheckName = keyof typeof checks;

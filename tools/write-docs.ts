@@ -5,11 +5,14 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { features } from "#features";
-import { openapiDocument } from "#graph/contract/openapi";
+import { openapiDocument } from "#graph/contract/openapi/document";
 import { Registry } from "#graph/contract/registry";
 import type { SurfaceName } from "#graph/pipeline/request";
 import { standardCalendar } from "#graph/versions/calendar";
+import { newestVersion } from "#graph/versions/resolve";
+import { formatVersion } from "#kernel/versions";
 import { surfaces } from "#surfaces/surfaces";
+import { asyncapiDocument } from "#webhooks/catalogue/asyncapi";
 import { configurationPage } from "./write-docs/configuration-page.ts";
 import { controlApiPage } from "./write-docs/control-api-page.ts";
 import { errorsPage } from "./write-docs/errors-page.ts";
@@ -29,13 +32,22 @@ const pages: Readonly<Record<string, () => string>> = {
   "webhook-fields.md": () => webhookFieldsPage(new Registry(features)),
   "world-files.md": () => worldFilesPage(features),
   "openapi.json": () => openapiText(),
+  "asyncapi.json": () => asyncapiText(),
 };
+
+/** Which marketing versions are served depends on the time: this is where the standard calendar ends, in Unix seconds. */
+const DOCUMENTED_AT = Date.parse("2026-11-20T00:00:00Z") / 1000;
 
 /** The document that a running Plaza serves, with made-up addresses. */
 function openapiText(): string {
   const base = "https://graph.plaza.test";
   const addresses = Object.fromEntries(surfaces.map(({ name, mount }) => [name, `${base}${mount}`])) as Record<SurfaceName, string>;
-  const document = openapiDocument(new Registry(features), { profile: "strict", calendar: standardCalendar, addresses });
+  const document = openapiDocument(new Registry(features), { profile: "strict", calendar: standardCalendar, now: DOCUMENTED_AT, addresses });
+  return `${JSON.stringify(document, null, 1)}\n`;
+}
+
+function asyncapiText(): string {
+  const document = asyncapiDocument(new Registry(features).webhookFields, formatVersion(newestVersion(standardCalendar)), DOCUMENTED_AT * 1000);
   return `${JSON.stringify(document, null, 1)}\n`;
 }
 

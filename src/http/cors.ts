@@ -7,7 +7,6 @@ export const CORS_HEADERS = {
 } as const;
 
 export const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = {
-  allow: "GET, POST, DELETE, HEAD, OPTIONS",
   "access-control-allow-methods": "GET, POST, DELETE, HEAD, OPTIONS",
   "access-control-allow-headers": "Authorization, Content-Type, X-API-Version, If-None-Match, X-Forwarded-For",
   // A day, the most that any browser keeps: the response never changes.

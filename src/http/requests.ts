@@ -22,6 +22,7 @@ import type { Origins } from "./origin.ts";
 import type { Place, Places } from "./places.ts";
 import { graphErrorOf } from "./protocol-errors.ts";
 import { preflight, refusal, refusalByShape, turnedAway } from "./refusals.ts";
+import { allowedMethods } from "./routes/allowed-methods.ts";
 import { type RouteHandler, type RouteTable, streamWebResponse, webRequest } from "./routes/extra-routes.ts";
 
 export interface RequestDispatcherOptions {
@@ -227,7 +228,10 @@ export class RequestDispatcher {
   }
 
   #respondToPreflight({ exchange, place, startedMs }: IncomingRequest): void {
-    const response = preflight(this.#options.deps, place.world, place.surface, PREFLIGHT_HEADERS);
+    const { deps } = this.#options;
+    const { world, surface, path } = place;
+    const allow = allowedMethods(deps.registry, world.profile, surface, path);
+    const response = preflight(deps, world, surface, { ...PREFLIGHT_HEADERS, allow });
     exchange.send(response);
     exchange.finish();
     this.#options.metrics.record("preflight", response.status, monotonicMs() - startedMs);

@@ -43,6 +43,17 @@ describe("plaza start --json", () => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) expect((await (await startPlaza(["--data", ":memory:"])).end(signal)).code).toBe(0);
   });
 
+  test("the documents of the interface stand beside the graph, with the addresses that the client used", async () => {
+    const plaza = await startPlaza(["--data", ":memory:"]);
+    const base = plaza.ready.base_url;
+    const read = async (path: string) => (await (await fetch(`${base}${path}`)).json()) as Record<string, unknown>;
+    expect(await read("/openapi.json?surface=ads")).toMatchObject({ openapi: "3.1.0", servers: [{ url: `${base}/ads` }] });
+    expect(await read("/openapi.json?surface=none")).toMatchObject({ error: { code: 2500 } });
+    expect(await read("/openapi.json?type=none")).toMatchObject({ error: { code: 2500 } });
+    expect(await read("/asyncapi.json")).toMatchObject({ asyncapi: "3.1.0", channels: { page: {}, social: {}, chatapp_business_account: {} } });
+    expect((await plaza.end()).code).toBe(0);
+  });
+
   test("--http node listens with node:http, which alone sends a Keep-Alive header", async () => {
     for (const http of ["own", "node"]) {
       const plaza = await startPlaza(["--data", ":memory:", "--http", http]);

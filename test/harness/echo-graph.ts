@@ -71,6 +71,10 @@ export async function serveEcho(options: Partial<Omit<GraphServerOptions, "limit
   const world = echoWorld("default");
   const unexpected: unknown[] = [];
   const registry = {
+    endpoints: [],
+    isLiteral: () => false,
+    isEdge: () => false,
+    isPrefix: () => false,
     isFlatEdge: (edge: string | undefined) => edge === "personas",
     headersOf: (method: string, edge: string | undefined) => (method === "POST" && edge === "old" ? { deprecation: "@1" } : undefined),
   };

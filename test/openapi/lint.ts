@@ -1,13 +1,21 @@
-/** The recommended rules of Redocly and of Spectral on a document. */
+/** The recommended rules of Redocly and of Spectral. */
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { Spectral } from "@stoplight/spectral-core";
-import { oas } from "@stoplight/spectral-rulesets";
+import { asyncapi, oas } from "@stoplight/spectral-rulesets";
 
-export async function problemsOf(document: object): Promise<string[]> {
+/** Of an OpenAPI document. */
+export const problemsOf = (document: object): Promise<string[]> => lint(document, oas);
+
+/** The project has no address and no mailbox that it could name as contact. */
+const withoutContact = { extends: asyncapi, rules: { "asyncapi-info-contact": "off", "asyncapi-info-contact-properties": "off" } };
+
+export const asyncapiProblemsOf = (document: object): Promise<string[]> => lint(document, withoutContact);
+
+async function lint(document: object, rules: unknown): Promise<string[]> {
   const source = JSON.stringify(document);
   const redocly = await lintFromString({ source, config: await createConfig({ extends: ["recommended"] }) });
   const spectral = new Spectral();
-  spectral.setRuleset(oas as never);
+  spectral.setRuleset(rules as never);
   const found = await spectral.run(JSON.parse(source));
   return [
     ...redocly.map(({ ruleId, severity, message, location }) => `redocly ${severity} ${ruleId}: ${message} at ${location[0]?.pointer}`),

@@ -85,6 +85,13 @@ export const reportAppEvents = writeOperation({
   method: "POST",
   edge: "activities",
   headers: discouraged,
+  requestHeaders: {
+    "X-Forwarded-For": {
+      description: "The device's address, and those of proxies behind it, separated by commas.",
+      schema: Type.String(),
+      isRequired: true,
+    },
+  },
   tokenless: (app) => app.allow_tokenless_events,
   params: Type.Object({
     event: kind,

@@ -8,6 +8,9 @@ export const status = Type.Unsafe<Status>(Type.Union(statuses.map((one) => Type.
 /** D-02: ids of required actions are JSON integers below 2^53. */
 export const ACTION_ID_MAX = Number.MAX_SAFE_INTEGER;
 
+/** VER-1e. D-50: the header is optional, but another version is refused. */
+export const API_VERSION = "1.0.0";
+
 export const listRequiredActions = readOperation({
   operation: "listRequiredActions",
   summary: "Lists the actions that are required of an app, by due date; `statuses` filters them.",
@@ -23,6 +26,7 @@ export const listRequiredActions = readOperation({
   policy: ownApp,
   errorForm: "wrapped",
   params: Type.Object({ statuses: Type.Optional(Type.Array(status, { commaSeparated: true })) }),
+  requestHeaders: { "X-API-Version": { description: "The version of the interface.", schema: Type.Literal(API_VERSION) } },
   // D-50: a misspelt filter would return every action.
   isClosed: true,
   returns: Type.Object({

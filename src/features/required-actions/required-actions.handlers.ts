@@ -3,12 +3,9 @@ import type { OperationRequest } from "#graph/contract/operation";
 import { unixSeconds } from "#kernel/clock";
 import { invalidParameter } from "#kernel/errors";
 import type { Reader } from "#storage/database";
-import type { listRequiredActions } from "./required-actions.contract.ts";
+import { API_VERSION, type listRequiredActions } from "./required-actions.contract.ts";
 import { statusAt } from "./required-actions.states.ts";
 import { listActionsOfApp } from "./required-actions.store.ts";
-
-/** VER-1e. */
-const API_VERSION = "1.0.0";
 
 export async function handleListRequiredActions(
   request: OperationRequest<Static<typeof listRequiredActions.params>>,
@@ -16,7 +13,6 @@ export async function handleListRequiredActions(
 ): Promise<Static<typeof listRequiredActions.returns>> {
   const { node, params, graphRequest, world } = request;
   const version = graphRequest.header("x-api-version");
-  // D-50: the header is optional, but another version is refused.
   if (version !== undefined && version !== API_VERSION) throw invalidParameter("X-API-Version", `must be ${API_VERSION}`);
   const now = unixSeconds(world.clock);
   const actions = (await listActionsOfApp(reader, node.id)).map(({ id, title, description, due_date, ...facts }) => ({

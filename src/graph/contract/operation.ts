@@ -73,6 +73,13 @@ export interface FieldSet<R = Row> {
   readonly isExhaustive?: true;
 }
 
+/** A header of requests, for documents: the handler reads and checks it. */
+interface RequestHeader {
+  readonly description: string;
+  readonly schema: TSchema;
+  readonly isRequired?: true;
+}
+
 /** Where something is served, to whom, and how it is refused: the same for operations and for reads of a node. */
 export interface Access {
   /** The clauses that it serves. */
@@ -84,6 +91,8 @@ export interface Access {
   readonly scheme: SchemeName;
   readonly policy: Policy;
   readonly errorForm: ErrorForm;
+  /** Headers of a request that its handler reads, by name. */
+  readonly requestHeaders?: Readonly<Record<string, RequestHeader>>;
   /** On every response of it, errors too (e.g. a deprecation). */
   readonly headers?: Readonly<Record<string, string>>;
   /** D-13 [clients]: where the app allows it, a request on it without any token counts as the app's own. */

@@ -1,6 +1,7 @@
-/** `{base_url}/openapi.json`, with the addresses as the client used them (operating.md). */
+/** `{base_url}/openapi.json`, with the addresses as the client used them (operating.md); `?type=` and `?surface=` select from it. */
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import type { SurfaceName } from "#graph/pipeline/request";
+import { unixSeconds } from "#kernel/clock";
 import { unknownPath } from "#kernel/errors";
 import { atHostname } from "../origin.ts";
 import type { SurfaceAddress } from "../places.ts";
@@ -9,16 +10,20 @@ import type { RouteHandler } from "./extra-routes.ts";
 
 export function openapiRoute(deps: RequestDeps, surfaces: readonly SurfaceAddress[]): RouteHandler {
   return async (request, { world, baseUrl }) => {
-    const type = new URL(request.url).searchParams.get("type") ?? undefined;
-    if (type !== undefined && !deps.registry.types.some((known) => known.type === type)) {
-      const { status, headers, body } = refusal(deps, world, "base", unknownPath(`/openapi.json?type=${type}`), "wrapped");
+    const { searchParams } = new URL(request.url);
+    const type = searchParams.get("type") ?? undefined;
+    const surface = surfaces.find(({ name }) => name === searchParams.get("surface"))?.name;
+    const isUnknownType = type !== undefined && !deps.registry.types.some((known) => known.type === type);
+    if (isUnknownType || (searchParams.has("surface") && surface === undefined)) {
+      const { status, headers, body } = refusal(deps, world, "base", unknownPath(`/openapi.json?${searchParams}`), "wrapped");
       return new Response(body, { status, headers });
     }
     // Loaded when it is asked for: a start has no need of it.
-    const { openapiDocument } = await import("#graph/contract/openapi");
-    const addresses = Object.fromEntries(surfaces.map((surface) => [surface.name, addressOf(surface, baseUrl)])) as Record<SurfaceName, string>;
+    const { openapiDocument } = await import("#graph/contract/openapi/document");
+    const addresses = Object.fromEntries(surfaces.map((one) => [one.name, addressOf(one, baseUrl)])) as Record<SurfaceName, string>;
     const { profile, calendar } = world;
-    const document = openapiDocument(deps.registry, { profile, calendar, addresses, ...(type === undefined ? {} : { type }) });
+    const only = { ...(type === undefined ? {} : { type }), ...(surface === undefined ? {} : { surface }) };
+    const document = openapiDocument(deps.registry, { profile, calendar, now: unixSeconds(world.clock), addresses, ...only });
     return new Response(JSON.stringify(document), {
       headers: { "content-type": "application/json; charset=UTF-8", "x-pf-trace-id": deps.traceId() },
     });

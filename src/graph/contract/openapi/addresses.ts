@@ -1,0 +1,99 @@
+/** Which operations an address serves, by method, and in which versions. */
+import { formatVersion, type Version } from "#kernel/versions";
+import type { SurfaceName } from "../../pipeline/request.ts";
+import type { VersionCalendar } from "../../versions/calendar.ts";
+import { fixedVersions } from "../../versions/surfaces.ts";
+import type { Profile } from "../../worlds/world.ts";
+import type { Endpoint, Registry } from "../registry.ts";
+
+export interface OpenapiOptions {
+  readonly profile: Profile;
+  readonly calendar: VersionCalendar;
+  /** Unix seconds of the world: which marketing versions are served depends on it. */
+  readonly now: number;
+  /** The absolute address of each surface. */
+  readonly addresses: Readonly<Record<SurfaceName, string>>;
+  /** Operations on this node type alone. */
+  readonly type?: string;
+  /** Operations on this surface alone. */
+  readonly surface?: SurfaceName;
+}
+
+/** What an address serves by one method: an operation for each node type that has it. */
+export interface Served {
+  readonly path: string;
+  readonly method: string;
+  readonly surfaces: Set<SurfaceName>;
+  readonly endpoints: Endpoint[];
+  /** What the operation's name ends with, where this is not its first address. */
+  readonly suffix: string;
+}
+
+export const methodOf = ({ served }: Endpoint): string => served?.contract.method ?? "GET";
+
+export const edgeOf = ({ served }: Endpoint): string | undefined => served?.contract.edge ?? undefined;
+
+/** The node type that an endpoint hangs on; for an address without an id its own literal. */
+export const typeOf = (endpoint: Endpoint): string => endpoint.nodeType ?? edgeOf(endpoint) ?? "root";
+
+/** `chatapp_account` as `ChatappAccount`, `listLabels` as `ListLabels`. */
+export const pascal = (name: string): string => name.replace(/(?:^|_)([a-z])/g, (_, first: string) => first.toUpperCase());
+
+/** In the order of their paths. */
+export function servedAddresses(registry: Registry, { profile, type, surface: only }: OpenapiOptions): Served[] {
+  const found = new Map<string, Served>();
+  for (const endpoint of registry.endpoints) {
+    if (type !== undefined && typeOf(endpoint) !== type) continue;
+    const { access } = endpoint;
+    const method = methodOf(endpoint);
+    for (const surface of [...access.surfaces, ...(profile === "clients" ? (access.clientsSurfaces ?? []) : [])]) {
+      if (only !== undefined && surface !== only) continue;
+      for (const { path, suffix } of addressesOf(endpoint, surface)) {
+        const key = `${method} ${path}`;
+        const served = found.get(key) ?? { path, method, surfaces: new Set(), endpoints: [], suffix };
+        served.surfaces.add(surface);
+        if (!served.endpoints.includes(endpoint)) served.endpoints.push(endpoint);
+        found.set(key, served);
+      }
+    }
+  }
+  return [...found.values()].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+}
+
+function addressesOf(endpoint: Endpoint, surface: SurfaceName): Pick<Served, "path" | "suffix">[] {
+  const { nodeType, served, access } = endpoint;
+  const edge = edgeOf(endpoint);
+  const below = `${nodeType === undefined ? "" : "/{id}"}${edge === undefined ? "" : `/${edge}`}`;
+  const prefix = served?.contract.alsoUnder;
+  const addresses = [
+    { path: below, suffix: "" },
+    ...(prefix === undefined ? [] : [{ path: `/${prefix}${below}`, suffix: `Under${pascal(prefix)}` }]),
+  ];
+  if (fixedVersions[surface] !== undefined || access.versions === "unversioned") return addresses;
+  const versioned = addresses.map(({ path, suffix }) => ({ path: `/{version}${path}`, suffix }));
+  if (access.versions !== "marketingOrCurrent") return versioned;
+  // D-03: its address in the interface carries no version.
+  return [...versioned, ...addresses.map(({ path, suffix }) => ({ path, suffix: `${suffix}WithoutVersion` }))];
+}
+
+/** The versions that serve any of the endpoints now, oldest first. */
+export function versionsOf(endpoints: readonly Endpoint[], options: Pick<OpenapiOptions, "calendar" | "now">): string[] {
+  const versions = endpoints.flatMap((endpoint) => versionsOfOne(endpoint, options));
+  return [...new Set(versions)].sort((one, other) => one - other).map(formatVersion);
+}
+
+function versionsOfOne({ access }: Endpoint, { calendar, now }: Pick<OpenapiOptions, "calendar" | "now">): readonly Version[] {
+  switch (access.versions) {
+    case "platform":
+      return calendar.platform.map(({ version }) => version);
+    case "migrationIntents":
+      return calendar.migrationIntents;
+    case "marketing":
+    case "marketingOrCurrent":
+      return calendar.marketing
+        .filter(({ released, until }) => released <= now && (until === undefined || until > now))
+        .map(({ version }) => version);
+    case "unversioned":
+      return [];
+  }
+}

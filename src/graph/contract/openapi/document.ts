@@ -1,0 +1,93 @@
+/**
+ * OpenAPI 3.1 of the surfaces, made from the contracts (operating.md: Also on the graph's own address).
+ *
+ * An address such as `/{id}` serves many node types: it is one path whose schemas are an `anyOf`, each with `x-plaza-type`.
+ * With `type` or `surface` a document has the operations of one node type or one surface alone, for generators and fuzzers.
+ */
+import { withoutCitations } from "#kernel/text";
+import { formatVersion } from "#kernel/versions";
+import type { SurfaceName } from "../../pipeline/request.ts";
+import type { Endpoint, Registry } from "../registry.ts";
+import { edgeOf, type OpenapiOptions, pascal, type Served, servedAddresses, typeOf } from "./addresses.ts";
+import { bodyOf, parametersOf, sharedParameters } from "./parameters.ts";
+import { responseHeaders, responsesOf } from "./responses.ts";
+import { type Document, NamedSchemas } from "./schemas.ts";
+import { securityNotes, securityOf, securitySchemes } from "./security.ts";
+
+const ABOUT = `The graph interface. An operation whose address several node types share has a schema for each of them, marked \`x-plaza-type\`;
+\`?type=label\` gives the document of one node type, \`?surface=ads\` that of one surface. A batch, a read of several \`ids\`, and the keys that
+\`metadata\` and \`debug\` add to a response are not described here. Parameters that an operation does not name are ignored unless it says otherwise.`;
+
+export function openapiDocument(registry: Registry, options: OpenapiOptions): Document {
+  const served = servedAddresses(registry, options);
+  const schemas = new NamedSchemas();
+  const main = options.surface ?? "base";
+  const paths: Record<string, Document> = {};
+  for (const one of served) {
+    const item = paths[one.path] ?? {};
+    paths[one.path] = item;
+    item[one.method.toLowerCase()] = operationOf(one, registry, schemas, main, options);
+  }
+  const tags = [...new Set(served.flatMap(({ endpoints }) => endpoints.map(typeOf)))].sort();
+  const components = { schemas: schemas.all(), parameters: sharedParameters, headers: responseHeaders, securitySchemes };
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Plaza",
+      version: formatVersion(options.calendar.platform.at(-1)?.version ?? 0),
+      summary: "Pages, labels, personas, required actions, live video, messaging, media, insights, catalogs and app events.",
+      description: ABOUT.replaceAll("\n", " "),
+      contact: { name: "Plaza's developers" },
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: serversOf([main], options),
+    security: [],
+    tags: tags.map((name) => ({ name, description: `Operations on nodes of the type ${name}.` })),
+    paths,
+    components: usedComponents(components, paths),
+  };
+}
+
+/** A document holds only the components that it uses. */
+function usedComponents(components: Readonly<Record<string, Document>>, paths: Document): Document {
+  const text = JSON.stringify([paths, components.schemas]);
+  const isUsed = (kind: string, name: string): boolean =>
+    kind === "securitySchemes" ? text.includes(`"${name}":[]`) : kind === "schemas" || text.includes(`"#/components/${kind}/${name}"`);
+  return Object.fromEntries(
+    Object.entries(components).map(([kind, all]) => [kind, Object.fromEntries(Object.entries(all).filter(([name]) => isUsed(kind, name)))]),
+  );
+}
+
+const serversOf = (surfaces: Iterable<SurfaceName>, { addresses }: OpenapiOptions): Document[] =>
+  [...surfaces].map((name) => ({ url: addresses[name], description: `The surface ${name}` }));
+
+function operationOf(served: Served, registry: Registry, schemas: NamedSchemas, main: SurfaceName, options: OpenapiOptions): Document {
+  const { endpoints, surfaces, method } = served;
+  const summaries = [...new Set(endpoints.map(summaryOf))];
+  const requestBody = bodyOf(served, schemas, options);
+  const isOfMain = surfaces.size === 1 && surfaces.has(main);
+  return {
+    operationId: nameOf(served),
+    summary: summaries.length === 1 ? summaries[0] : `${method} for ${endpoints.map(typeOf).join(", ")}`,
+    description: [...summaries, ...securityNotes(endpoints, options.profile)].join("\n\n"),
+    tags: [...new Set(endpoints.map(typeOf))],
+    ...(isOfMain ? {} : { servers: serversOf(surfaces, options) }),
+    ...(endpoints.some(({ access }) => access.headers?.deprecation !== undefined) ? { deprecated: true } : {}),
+    security: securityOf(endpoints, options.profile),
+    parameters: parametersOf(served, options),
+    ...(requestBody === undefined ? {} : { requestBody }),
+    responses: responsesOf(endpoints, registry, schemas, options),
+    "x-plaza-operations": endpoints.map(({ access }) => access.operation),
+    "x-plaza-clauses": [...new Set(endpoints.flatMap(({ access }) => access.clauses))],
+  };
+}
+
+/** The operation's own name; for an address that node types share, its method and edge. */
+function nameOf({ endpoints, method, suffix }: Served): string {
+  const [only] = endpoints;
+  if (only !== undefined && endpoints.length === 1) return `${only.access.operation}${suffix}`;
+  return `${method.toLowerCase()}${pascal(edgeOf(only as Endpoint) ?? "node")}${suffix}`;
+}
+
+const summaryOf = ({ served, nodeType }: Endpoint): string =>
+  withoutCitations(served?.contract.summary ?? `Reads a ${nodeType}: its declared fields.`);

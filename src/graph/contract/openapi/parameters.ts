@@ -1,0 +1,153 @@
+/** What an operation is asked with: parameters of path, query and head, and the body. */
+import type { TSchema } from "typebox";
+import { formatVersion } from "#kernel/versions";
+import { generalParameters } from "../../pipeline/places.ts";
+import { isMarketing } from "../../versions/rules.ts";
+import type { Endpoint } from "../registry.ts";
+import { methodOf, type OpenapiOptions, pascal, type Served, typeOf, versionsOf } from "./addresses.ts";
+import { anyOf } from "./responses.ts";
+import { type Document, type NamedSchemas, publicSchema } from "./schemas.ts";
+
+export const sharedParameters: Readonly<Record<string, Document>> = {
+  fields: query("fields", "The fields to return, separated by commas; those of an object inside as `a{b,c}`.", { type: "string" }),
+  limit: query("limit", "The most objects on a page. A larger number than 100 counts as 100.", { type: "integer", minimum: 1, default: 25 }),
+  before: query("before", "The page before this cursor; not together with `after`.", { type: "string" }),
+  after: query("after", "The page after this cursor; not together with `before`.", { type: "string" }),
+  appsecret_proof: query("appsecret_proof", "The HMAC-SHA256 of the access token with the app's secret as key, for apps that require it.", {
+    type: "string",
+    pattern: "^[0-9a-f]{64}$",
+  }),
+  if_none_match: {
+    name: "If-None-Match",
+    in: "header",
+    description: "Entity tags of responses that the caller has. If the response is one of them, its status is 304 and it has no body.",
+    schema: { type: "string" },
+  },
+};
+
+function query(name: string, description: string, schema: Document): Document {
+  return { name, in: "query", description, schema };
+}
+
+const shared = (name: string): Document => ({ $ref: `#/components/parameters/${name}` });
+
+export function parametersOf({ path, method, endpoints }: Served, options: OpenapiOptions): Document[] {
+  const isOf = (is: (endpoint: Endpoint) => boolean): boolean => endpoints.some(is);
+  const isList = isOf(({ served }) => served?.contract.kind === "list");
+  const names = [
+    ...(isOf(takesFields) ? ["fields"] : []),
+    ...(isList ? ["limit", "before", "after"] : []),
+    "appsecret_proof",
+    ...(method === "GET" ? ["if_none_match"] : []),
+  ];
+  return [...pathParameters(path, endpoints, options), ...ownParameters(endpoints), ...headerParameters(endpoints), ...names.map(shared)];
+}
+
+/** D-33, D-38. */
+function takesFields({ reading, served }: Endpoint): boolean {
+  if (reading !== undefined || served?.contract.kind === "list") return true;
+  return served?.contract.kind === "write" && served.contract.readBack !== undefined;
+}
+
+function pathParameters(path: string, endpoints: readonly Endpoint[], options: OpenapiOptions): Document[] {
+  const parameters: Document[] = [];
+  if (path.includes("{version}")) parameters.push(versionParameter(endpoints, options));
+  if (path.includes("{id}")) {
+    const schema = { type: "string", pattern: "^([1-9][0-9]{0,18}|me)$" };
+    parameters.push({ name: "id", in: "path", required: true, description: "A node's id, or `me` for the token's user or page.", schema });
+  }
+  return parameters;
+}
+
+function versionParameter(endpoints: readonly Endpoint[], options: OpenapiOptions): Document {
+  const texts = ["The interface version."];
+  if (endpoints.some(({ access }) => access.versions === "platform")) texts.push("Without this segment the app's default version serves.");
+  if (endpoints.some(({ access }) => isMarketing(access.versions))) {
+    const ended = options.calendar.marketing
+      .filter(({ until }) => until !== undefined && until <= options.now)
+      .map(({ version }) => formatVersion(version));
+    texts.push("An app is not served by a marketing version that is older than its first use of the interface.");
+    if (ended.length > 0) texts.push(`A request in one that is deprecated (${ended.join(", ")}) may be upgraded to a later one.`);
+  }
+  const schema = { type: "string", enum: versionsOf(endpoints, options) };
+  return { name: "version", in: "path", required: true, description: texts.join(" "), schema };
+}
+
+interface OwnParameter {
+  readonly name: string;
+  readonly schema: TSchema;
+  readonly isRequired: boolean;
+}
+
+/** Those that stand in the query, or those of the body (D-34, D-40): a parameter without a place of its own follows the method. */
+function paramsIn(place: "query" | "body", endpoint: Endpoint): OwnParameter[] {
+  const contract = endpoint.served?.contract;
+  if (contract === undefined) return [];
+  const { properties, required = [] } = contract.params;
+  const usual = methodOf(endpoint) === "POST" ? "body" : "query";
+  return Object.entries(properties)
+    .filter(([name]) => (contract.places?.[name] ?? usual) === place)
+    .map(([name, schema]) => ({ name, schema: schema as TSchema, isRequired: (required as readonly string[]).includes(name) }));
+}
+
+/** Where node types share an address, a parameter is required if all of them require it. */
+function ownParameters(endpoints: readonly Endpoint[]): Document[] {
+  const byName = Map.groupBy(
+    endpoints.flatMap((endpoint) => paramsIn("query", endpoint)),
+    ({ name }) => name,
+  );
+  return [...byName].map(([name, found]) => {
+    const texts = new Map(found.map(({ schema }) => [JSON.stringify(publicSchema(schema)), publicSchema(schema)]));
+    const schema = anyOf([...texts.values()].map((one) => ({ schema: one })));
+    const required = found.length === endpoints.length && found.every(({ isRequired }) => isRequired);
+    const isSeparated = found.some(({ schema: one }) => (one as { commaSeparated?: boolean }).commaSeparated === true);
+    const description = found.map(({ schema: one }) => (one as { description?: string }).description).find((text) => text !== undefined);
+    return {
+      ...query(name, description ?? `The parameter \`${name}\`.`, schema),
+      required,
+      ...(isSeparated ? { style: "form", explode: false } : {}),
+    };
+  });
+}
+
+function headerParameters(endpoints: readonly Endpoint[]): Document[] {
+  const headers = new Map(endpoints.flatMap(({ access }) => Object.entries(access.requestHeaders ?? {})));
+  return [...headers].map(([name, { description, schema, isRequired = false }]) => ({
+    ...{ name, in: "header", required: isRequired, description },
+    schema: publicSchema(schema),
+  }));
+}
+
+/** JSON, or a form whose lists and objects are JSON text (D-34). Undefined where the method has no body. */
+export function bodyOf({ method, endpoints }: Served, schemas: NamedSchemas, { profile }: OpenapiOptions): Document | undefined {
+  if (method !== "POST") return undefined;
+  const bodies = endpoints.map((endpoint) => ({ ...bodyOfOne(endpoint, schemas, profile === "strict"), type: typeOf(endpoint) }));
+  const schema = anyOf(bodies);
+  const structured = new Set(bodies.flatMap(({ structured: names }) => names));
+  const encoding = Object.fromEntries([...structured].map((name) => [name, { contentType: "application/json" }]));
+  const form = structured.size === 0 ? { schema } : { schema, encoding };
+  const content = { "application/json": { schema }, "application/x-www-form-urlencoded": form, "multipart/form-data": form };
+  return { required: bodies.every(({ isRequired }) => isRequired), content };
+}
+
+function bodyOfOne(endpoint: Endpoint, schemas: NamedSchemas, isStrict: boolean) {
+  const params = paramsIn("body", endpoint);
+  const properties: Document = Object.fromEntries(params.map(({ name, schema }) => [name, publicSchema(schema)]));
+  const required = params.filter(({ isRequired }) => isRequired).map(({ name }) => name);
+  const schema: Document = { type: "object", properties, ...(required.length === 0 ? {} : { required }) };
+  // D-50: only what every operation takes may stand beside them.
+  if (isStrict && endpoint.served?.contract.isClosed === true) {
+    for (const name of generalParameters) properties[name] ??= {};
+    schema.additionalProperties = false;
+  }
+  const structured = params.map(({ name }) => name).filter((name) => isStructured(properties[name] as Document));
+  const isEmpty = params.length === 0;
+  return {
+    schema: isEmpty ? schema : schemas.add(`${pascal(endpoint.access.operation)}Request`, schema),
+    structured,
+    isRequired: required.length > 0,
+  };
+}
+
+const isStructured = ({ type, anyOf: choices = [] }: Document): boolean =>
+  type === "object" || type === "array" || (choices as Document[]).some(isStructured);

@@ -1,0 +1,127 @@
+/** The responses of an operation: its 200, and every other status with the form that its errors have (D-20). */
+import { type DeclaredError, definitionOf } from "#kernel/errors";
+import { withoutCitations } from "#kernel/text";
+import { commonErrors } from "../common-errors.ts";
+import type { ErrorForm } from "../operation.ts";
+import type { Endpoint, Registry } from "../registry.ts";
+import { responseSchema } from "../response-schemas.ts";
+import { edgeOf, methodOf, type OpenapiOptions, pascal, typeOf } from "./addresses.ts";
+import { type Document, errorSchemas, type NamedSchemas, publicSchema } from "./schemas.ts";
+
+const header = (description: string, schema: Document): Document => ({ description, schema });
+const usage = (of: string) =>
+  header(`How much of its requests the ${of} has used, in percent.`, { type: "string", contentMediaType: "application/json" });
+
+export const responseHeaders: Readonly<Record<string, Document>> = {
+  "x-pf-trace-id": header("The request's trace id, as in an error's pftrace_id.", { type: "string" }),
+  "pf-api-version": header("The version that served the request.", { type: "string" }),
+  "x-app-usage": usage("app"),
+  "x-business-use-case-usage": usage("page or account"),
+  etag: header("The response's entity tag, for If-None-Match.", { type: "string" }),
+  "retry-after": header("When to send the request again, in seconds.", { type: "string", pattern: "^[0-9]+$" }),
+  "www-authenticate": header("The challenge of RFC 6750.", { type: "string" }),
+  "x-ad-api-version-warning": header("The version that was asked is deprecated, and a later one served the request.", { type: "string" }),
+  deprecation: header("The operation is deprecated since then (RFC 9745).", { type: "string" }),
+  link: header("Where the deprecation is described.", { type: "string" }),
+};
+
+const everywhere = ["x-pf-trace-id", "pf-api-version", "x-app-usage", "x-business-use-case-usage"];
+
+function headersOf(status: number, endpoints: readonly Endpoint[]): Document {
+  const isMarketing = endpoints.some(({ access }) => access.versions.startsWith("marketing"));
+  const names = [
+    ...everywhere,
+    ...((status === 200 || status === 304) && endpoints.some((endpoint) => methodOf(endpoint) === "GET") ? ["etag"] : []),
+    ...(status === 401 ? ["www-authenticate"] : []),
+    ...(status === 429 || status === 503 ? ["retry-after"] : []),
+    ...(isMarketing ? ["x-ad-api-version-warning"] : []),
+    ...new Set(endpoints.flatMap(({ access }) => Object.keys(access.headers ?? {}))),
+  ];
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+export function responsesOf(endpoints: readonly Endpoint[], registry: Registry, schemas: NamedSchemas, { profile }: OpenapiOptions): Document {
+  const successes = endpoints.map((endpoint) => ({ ...successOf(endpoint, schemas, profile), type: typeOf(endpoint) }));
+  const responses: Document = { "200": { description: "Done.", headers: headersOf(200, endpoints), ...json(anyOf(successes)) } };
+  if (endpoints.some((endpoint) => methodOf(endpoint) === "GET"))
+    responses["304"] = { description: "The caller has this response already, by its If-None-Match.", headers: headersOf(304, endpoints) };
+  const forms = errorSchemas(profile);
+  for (const [status, errors] of errorsByStatus(endpoints, registry)) {
+    const references = [...errors.forms].sort().map((form) => ({ schema: schemas.add(forms[form].name, forms[form].schema) }));
+    responses[String(status)] = {
+      description: [...errors.whens].join("\n\n"),
+      headers: headersOf(status, endpoints),
+      ...json(anyOf(references)),
+    };
+  }
+  return responses;
+}
+
+const json = (schema: Document): Document => ({ content: { "application/json": { schema } } });
+
+export interface Alternative {
+  readonly schema: Document;
+  /** The node type that it is of. */
+  readonly type?: string;
+}
+
+/** Where several node types share an address. Their shapes overlap, so it is no `oneOf`. */
+export function anyOf(alternatives: readonly Alternative[]): Document {
+  const [only] = alternatives;
+  if (only !== undefined && alternatives.length === 1) return only.schema;
+  return { anyOf: alternatives.map(({ schema, type }) => (type === undefined ? schema : { ...schema, "x-plaza-type": type })) };
+}
+
+function successOf(endpoint: Endpoint, schemas: NamedSchemas, profile: OpenapiOptions["profile"]): Alternative {
+  const schema = publicSchema(responseSchema(endpoint, profile));
+  const name = pascal(endpoint.access.operation);
+  if (endpoint.reading !== undefined) return { schema: schemas.add(pascal(typeOf(endpoint)), schema) };
+  const contract = endpoint.served?.contract;
+  if (contract?.kind === "list") {
+    const { data } = (schema as { properties: { data: { items: Document } } }).properties;
+    schemas.add(`${name}Item`, data.items);
+  }
+  return { schema: schemas.add(isSuccessAlone(schema) ? "Success" : `${name}Response`, schema) };
+}
+
+const isSuccessAlone = ({ properties = {} }: Document): boolean => Object.keys(properties as object).join() === "success";
+
+interface StatusErrors {
+  readonly whens: Set<string>;
+  readonly forms: Set<ErrorForm>;
+}
+
+/** Refused as HTTP, before anything says what the request is about: always wrapped. */
+const httpErrors: readonly DeclaredError[] = ["internalError", "invalidParameter", "bodyTooLarge", "headersTooLarge", "requestTooSlow"];
+
+function errorsByStatus(endpoints: readonly Endpoint[], registry: Registry): [number, StatusErrors][] {
+  const statuses = new Map<number, StatusErrors>();
+  const add = (error: DeclaredError, form: ErrorForm) => {
+    const entry = definitionOf(error);
+    const isFlat = form === "flat";
+    const status = isFlat ? (entry.flatStatus ?? entry.status) : entry.status;
+    const errors = statuses.get(status) ?? { whens: new Set(), forms: new Set() };
+    const subcode = entry.subcode === undefined ? "" : `, subcode ${entry.subcode}`;
+    errors.whens.add(`Code ${isFlat ? (entry.flatCode ?? entry.code) : entry.code}${subcode}: ${withoutCitations(entry.when)}.`);
+    errors.forms.add(form);
+    statuses.set(status, errors);
+  };
+  for (const endpoint of endpoints) {
+    const { access } = endpoint;
+    const forms = new Set([access.errorForm, ...formsByShape(endpoint, registry)]);
+    for (const error of commonErrors) if (error !== "unknownObject404" || isNodeRead(endpoint)) for (const form of forms) add(error, form);
+    for (const error of access.errors) add(error, access.errorForm);
+  }
+  for (const error of httpErrors) add(error, "wrapped");
+  return [...statuses].sort(([a], [b]) => a - b);
+}
+
+/** D-21: the migration intents' own error for a node that leads nowhere. */
+const isNodeRead = (endpoint: Endpoint): boolean => methodOf(endpoint) === "GET" && edgeOf(endpoint) === undefined;
+
+/** D-20: which forms a request of that shape can get before it is known what it leads to. */
+function formsByShape(endpoint: Endpoint, registry: Registry): readonly ErrorForm[] {
+  const edge = edgeOf(endpoint);
+  if (edge === undefined) return ["flat", "wrapped"];
+  return [registry.isFlatEdge(edge) ? "flat" : "wrapped"];
+}

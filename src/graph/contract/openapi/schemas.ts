@@ -1,0 +1,86 @@
+/** The schemas of a document: contracts without the words that only Plaza reads, each under a name. */
+import { type TSchema, Type } from "typebox";
+import { READ_AS } from "../../schema/schema-node.ts";
+import type { Profile } from "../../worlds/world.ts";
+
+export type Document = Record<string, unknown>;
+
+const ownWords: ReadonlySet<string> = new Set(["commaSeparated", "x-plaza-raw", READ_AS]);
+
+/** A contract's schema in plain JSON Schema: a choice of constants is an `enum`. */
+export function publicSchema(schema: TSchema): Document {
+  return JSON.parse(JSON.stringify(schema, (key, value) => (ownWords.has(key) ? undefined : withEnum(value)))) as Document;
+}
+
+interface Choice {
+  readonly anyOf?: readonly { readonly const?: unknown; readonly type?: string }[];
+}
+
+function withEnum(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || !("anyOf" in value)) return value;
+  const { anyOf = [], ...rest } = value as Choice;
+  const types = new Set(anyOf.map(({ const: constant }) => typeof constant));
+  const [type] = types;
+  if (types.size !== 1 || (type !== "string" && type !== "number" && type !== "boolean")) return value;
+  return { ...rest, type: anyOf[0]?.type ?? type, enum: anyOf.map(({ const: constant }) => constant) };
+}
+
+const schemaRef = (name: string): Document => ({ $ref: `#/components/schemas/${name}` });
+
+/** Schemas by name. One that stands inside another becomes a reference to it. */
+export class NamedSchemas {
+  readonly #names = new Map<string, string>();
+  readonly #schemas = new Map<string, Document>();
+
+  /** A reference to the schema, which has the name that it was first given. */
+  add(name: string, schema: Document): Document {
+    const text = JSON.stringify(schema);
+    const known = this.#names.get(text);
+    if (known !== undefined) return schemaRef(known);
+    if (this.#schemas.has(name)) throw new Error(`two schemas of the document are called ${name}`);
+    this.#names.set(text, name);
+    this.#schemas.set(name, schema);
+    return schemaRef(name);
+  }
+
+  all(): Document {
+    const entries = [...this.#schemas].map(([name, schema]): [string, unknown] => [name, this.#inside(schema)]);
+    return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  #inside(value: object): unknown {
+    if (Array.isArray(value)) return value.map((item) => this.#referred(item));
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, this.#referred(inner)]));
+  }
+
+  #referred(value: unknown): unknown {
+    if (typeof value !== "object" || value === null) return value;
+    // Only such schemas have names; text is made of no others.
+    const name = "properties" in value || "anyOf" in value ? this.#names.get(JSON.stringify(value)) : undefined;
+    return name === undefined ? this.#inside(value) : schemaRef(name);
+  }
+}
+
+const closed = { additionalProperties: false };
+
+const errorProperties = {
+  message: Type.String(),
+  type: Type.Unsafe({ type: "string", enum: ["OAuthException", "GraphMethodException"] }),
+  code: Type.Integer(),
+  error_subcode: Type.Optional(Type.Integer()),
+  is_transient: Type.Boolean({ description: "Whether the same request may succeed later." }),
+  error_data: Type.Optional(Type.Object({}, { description: "Facts about the error, such as the parameter that is wrong." })),
+  error_user_title: Type.Optional(Type.String()),
+  error_user_msg: Type.Optional(Type.String()),
+  pftrace_id: Type.String({ description: "As in the header x-pf-trace-id." }),
+};
+
+/** D-20: the two forms of errors; in `clients` the flat one holds the other as well. */
+export function errorSchemas(profile: Profile): Readonly<Record<"flat" | "wrapped", { readonly name: string; readonly schema: Document }>> {
+  const error = Type.Object(errorProperties, closed);
+  const flat = profile === "clients" ? Type.Object({ ...errorProperties, error }, closed) : error;
+  return {
+    flat: { name: "FlatError", schema: publicSchema(flat) },
+    wrapped: { name: "WrappedError", schema: publicSchema(Type.Object({ error }, closed)) },
+  };
+}

@@ -1,0 +1,41 @@
+/** What OPTIONS says is allowed: which methods operations have at an address of that form. Nothing stored is looked at (D-04, D-90). */
+import type { Registry } from "#graph/contract/registry";
+import { type Address, parseAddress } from "#graph/pipeline/address";
+import type { SurfaceName } from "#graph/pipeline/request";
+import { fixedVersions } from "#graph/versions/surfaces";
+import type { Profile } from "#graph/worlds/world";
+import { GraphError } from "#kernel/errors";
+
+const ORDER = ["GET", "HEAD", "POST", "DELETE", "OPTIONS"];
+
+export function allowedMethods(registry: Registry, profile: Profile, surface: SurfaceName, path: string): string {
+  const methods = new Set(["OPTIONS"]);
+  for (const method of methodsAt(registry, profile, surface, path)) methods.add(method);
+  if (methods.has("GET")) methods.add("HEAD");
+  return ORDER.filter((method) => methods.has(method)).join(", ");
+}
+
+function methodsAt(registry: Registry, profile: Profile, surface: SurfaceName, path: string): string[] {
+  const address = addressOf(registry, surface, path);
+  if (address === undefined) return [];
+  const { id, edge, prefix } = address;
+  if (prefix !== undefined && !registry.isUnder(prefix, edge)) return [];
+  // D-34: a batch, and reads of several ids.
+  if (id === undefined && edge === undefined) return ["GET", "POST"];
+  const found = registry.endpoints.filter(({ access, nodeType, served }) => {
+    const isHere = access.surfaces.includes(surface) || (profile === "clients" && access.clientsSurfaces?.includes(surface) === true);
+    return isHere && (served?.contract.edge ?? undefined) === edge && (nodeType === undefined) === (id === undefined);
+  });
+  const methods = found.map(({ served }) => served?.contract.method ?? "GET");
+  // An edge without an id: its reads take `ids`.
+  return id === undefined && edge !== undefined && registry.isEdge(edge) ? [...methods, "GET"] : methods;
+}
+
+function addressOf(registry: Registry, surface: SurfaceName, path: string): Address | undefined {
+  try {
+    return parseAddress(path, fixedVersions[surface] === undefined, registry);
+  } catch (error) {
+    if (error instanceof GraphError) return undefined;
+    throw error;
+  }
+}

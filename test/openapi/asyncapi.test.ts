@@ -1,0 +1,48 @@
+import { expect, test } from "bun:test";
+import { Parser } from "@asyncapi/parser";
+import Ajv2020 from "ajv/dist/2020";
+import { nodeId } from "#kernel/ids";
+import { asyncapiDocument } from "#webhooks/catalogue/asyncapi";
+import { webhookObjects } from "#webhooks/catalogue/field";
+import { asciiJson, envelopeOf } from "#webhooks/events/envelope";
+import { registry } from "./documents.ts";
+import { asyncapiProblemsOf } from "./lint.ts";
+
+const NOW_MS = 1_795_000_000_000;
+const document = asyncapiDocument(registry.webhookFields, "v26.0", NOW_MS);
+
+test("the document of the webhooks passes the recommended rules", async () => {
+  expect(await asyncapiProblemsOf(document)).toEqual([]);
+});
+
+test("AsyncAPI's own parser reads it without a warning, with each field and its example", async () => {
+  const { document: parsed, diagnostics } = await new Parser().parse(JSON.stringify(document));
+  expect(diagnostics.map(({ code, message, path }) => `${code}: ${message} at ${path.join("/")}`)).toEqual([]);
+  const channels = parsed?.channels().all() ?? [];
+  expect(channels.map((channel) => channel.id())).toEqual([...webhookObjects]);
+  for (const channel of channels) {
+    const [message] = channel.messages().all();
+    const names = message
+      ?.examples()
+      .all()
+      .map((example) => example.name());
+    expect(names).toEqual(registry.webhookFields.namesOf(channel.id() as (typeof webhookObjects)[number]));
+  }
+});
+
+const ajv = new Ajv2020({ strict: false });
+ajv.addSchema({ components: document.components }, "webhooks");
+const pascal = (name: string): string => name.replace(/(?:^|_)([a-z])/g, (_, first: string) => first.toUpperCase());
+const isDocumented = (object: string, body: unknown): boolean =>
+  ajv.validate({ $ref: `webhooks#/components/schemas/${pascal(object)}Webhook` }, body) as boolean;
+
+test("a delivery of any field, as it is sent, is what the document says; another field's payload is not", () => {
+  for (const { object, field, carriedIn, example } of registry.webhookFields.all) {
+    const payload = asciiJson(example({ entity: nodeId("2001"), phone: nodeId("4101"), scopedId: nodeId("6901"), nowMs: NOW_MS }));
+    const update = { entity: "2001", timeMs: NOW_MS, field, carriedIn, payload };
+    const body = JSON.parse(envelopeOf(object, [update, { ...update, entity: "2002" }]));
+    expect({ object, field, isDocumented: isDocumented(object, body) }).toEqual({ object, field, isDocumented: true });
+    const misnamed = JSON.parse(envelopeOf(object, [{ ...update, field: "unheard_of", payload: '{"a":1}' }]));
+    expect({ object, field, isDocumented: isDocumented(object, misnamed) }).toEqual({ object, field, isDocumented: false });
+  }
+});

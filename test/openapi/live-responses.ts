@@ -1,0 +1,83 @@
+/** Whether responses of a server are what its own OpenAPI document says, by the document's own schemas. */
+import Ajv2020, { type ValidateFunction } from "ajv/dist/2020";
+import type { OpenapiDocument, Operation } from "./documents.ts";
+
+export interface LiveResponse {
+  readonly method: string;
+  /** The surface's address, and path and query below it. */
+  readonly address: string;
+  readonly path: string;
+  readonly status: number;
+  readonly body: unknown;
+}
+
+interface KnownPath {
+  readonly servers: readonly string[];
+  readonly pattern: RegExp;
+  readonly path: string;
+  readonly literals: number;
+  readonly operations: Readonly<Record<string, Operation>>;
+}
+
+export class DocumentedResponses {
+  readonly #ajv = new Ajv2020({ strict: false, allErrors: false });
+  readonly #paths: readonly KnownPath[];
+  readonly #validators = new Map<string, ValidateFunction>();
+  /** The names of operations that had a 200. */
+  readonly succeeded = new Set<string>();
+  count = 0;
+
+  constructor(document: OpenapiDocument) {
+    this.#ajv.addSchema(document, "document");
+    this.#paths = Object.entries(document.paths)
+      .map(([path, operations]) => ({
+        path,
+        operations,
+        servers: [...new Set(Object.values(operations).flatMap(({ servers = document.servers }) => servers.map(({ url }) => url)))],
+        pattern: new RegExp(`^${path.replace("{version}", "v[0-9.]+").replace("{id}", "([1-9][0-9]*|me)")}$`),
+        literals: path.split("/").filter((segment) => !segment.startsWith("{")).length,
+      }))
+      .sort((one, other) => other.literals - one.literals);
+  }
+
+  /** What is wrong with the response; undefined where it is as documented, or to a request that no document describes. */
+  problemOf(response: LiveResponse): string | undefined {
+    const known = this.#find(response);
+    const operation = known?.operations[response.method.toLowerCase()];
+    if (known === undefined || operation === undefined) return this.#undescribed(response);
+    this.count++;
+    const described = operation.responses[String(response.status)];
+    if (described === undefined) return `the status ${response.status} is not in the document`;
+    if (response.status === 200) this.succeeded.add(operation.operationId);
+    if (described.content === undefined) return response.body === undefined ? undefined : "the document says nothing of a body";
+    return this.#check(pointer("paths", known.path, response.method.toLowerCase(), "responses", String(response.status)), response.body);
+  }
+
+  /** An address that leads nowhere, or by another method: what is certain is one of the two forms of errors. */
+  #undescribed({ status, body }: LiveResponse): string | undefined {
+    if (status < 400 || body === undefined) return undefined;
+    const problems = ["WrappedError", "FlatError"].map((name) => this.#compiled(pointer("components", "schemas", name))(body));
+    return problems.includes(true) ? undefined : "is an error in neither form";
+  }
+
+  /** A path without a version is that of the default version. */
+  #find({ address, path }: LiveResponse): KnownPath | undefined {
+    const plain = path.split("?")[0] as string;
+    const isThere = (candidate: string) => this.#paths.find(({ servers, pattern }) => servers.includes(address) && pattern.test(candidate));
+    return isThere(plain) ?? isThere(`/v26.0${plain}`);
+  }
+
+  #check(place: string, body: unknown): string | undefined {
+    const validate = this.#compiled(`${place}/content/application~1json/schema`);
+    return validate(body) ? undefined : this.#ajv.errorsText(validate.errors);
+  }
+
+  #compiled(place: string): ValidateFunction {
+    const known = this.#validators.get(place) ?? this.#ajv.compile({ $ref: `document#${place}` });
+    this.#validators.set(place, known);
+    return known;
+  }
+}
+
+const pointer = (...steps: string[]): string =>
+  steps.map((step) => `/${encodeURIComponent(step.replaceAll("~", "~0").replaceAll("/", "~1"))}`).join("");
