@@ -22,7 +22,7 @@ export const listRequiredActions = readOperation({
   scheme: "bearer",
   policy: ownApp,
   errorForm: "wrapped",
-  params: Type.Object({ statuses: Type.Optional(Type.Array(status, { commaSeparated: true })) }),
+  params: Type.Object({ statuses: Type.Optional(Type.Array(status)) }),
   // D-50: a misspelt filter would return every action.
   isClosed: true,
   returns: Type.Object({

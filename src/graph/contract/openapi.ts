@@ -227,10 +227,8 @@ function oneOf(endpoints: readonly Endpoint[], schemaOf: (endpoint: Endpoint) =>
   return schemas.length === 1 ? schemas[0] : { oneOf: schemas };
 }
 
-/** A contract's schema without the words that only Plaza reads. */
-function publicSchema(schema: TSchema): unknown {
-  return JSON.parse(JSON.stringify(schema, (key, value) => (key === "commaSeparated" ? undefined : value)));
-}
+/** A contract's schema as plain JSON. */
+const publicSchema = (schema: TSchema): unknown => JSON.parse(JSON.stringify(schema));
 
 const flatError = Type.Object({
   message: Type.String(),

@@ -3,6 +3,7 @@ import { invalidParameter } from "#kernel/errors";
 import { parseVersion } from "#kernel/versions";
 import { parseJson, parseJsonParameter } from "../../response/json.ts";
 import { segmentsOf } from "../address.ts";
+import { isNo, isYes } from "../parameters.ts";
 import type { GraphRequest, GraphResponse, HandleRequest, Parameters } from "../request.ts";
 import { jsonPath } from "./json-path.ts";
 
@@ -27,7 +28,7 @@ interface BatchResponse {
 /** Null stands for a request without a response of its own: it succeeded and others only needed its result, or one that it depends on failed. */
 export async function runBatch(handleRequest: HandleRequest, request: GraphRequest, given: unknown): Promise<(BatchResponse | null)[]> {
   const parts = readParts(given);
-  const hasHeaders = String(request.body.include_headers ?? request.query.include_headers ?? "true") !== "false";
+  const hasHeaders = !isNo(request.body.include_headers ?? request.query.include_headers);
   const referred = new Set(parts.flatMap((part) => [...part.dependsOn, ...referencesIn(part)]));
   const results = new Map<string, GraphResponse>();
   const responses: (BatchResponse | null)[] = [];
@@ -77,7 +78,7 @@ function readPart(given: unknown, index: number): BatchRequest {
     body: body === undefined || typeof body === "string" ? body : JSON.stringify(body),
     name: name as string | undefined,
     dependsOn: dependsOn as string[],
-    omitOnSuccess: omit_response_on_success === undefined ? undefined : omit_response_on_success === true || omit_response_on_success === "true",
+    omitOnSuccess: omit_response_on_success === undefined ? undefined : isYes(omit_response_on_success),
   };
 }
 
