@@ -101,8 +101,8 @@ onEachDatabase("the pipeline", (database) => {
       await plaza.get(labels, { token: "page" });
     }
     expect((await plaza.get(labels, { token: "page" })).headers).toMatchObject({
-      "x-app-usage": '{"call_count":3}',
-      "x-business-use-case-usage": '{"call_count":3}',
+      "x-app-usage": '{"call_count":3,"total_cputime":0,"total_time":0}',
+      "x-business-use-case-usage": '{"2001":[{"type":"pages","call_count":3,"total_cputime":0,"total_time":0,"estimated_time_to_regain_access":0}]}',
     });
   });
 
