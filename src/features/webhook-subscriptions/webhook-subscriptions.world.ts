@@ -5,6 +5,7 @@ import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import type { WebhookObject } from "#webhooks/catalogue/field";
+import { isSubscribable } from "./unserved-page-fields.ts";
 import type { AppWebhooks, CallbackEntry, PageSubscription, SubscriptionEntry } from "./webhook-subscriptions.ports.ts";
 import {
   ANY_OBJECT,
@@ -19,8 +20,8 @@ import {
   saveSubscription,
 } from "./webhook-subscriptions.store.ts";
 
-function requireFields({ webhooks }: World, object: WebhookObject, fields: readonly string[], path: string): void {
-  const at = fields.findIndex((field) => webhooks.fields.find(object, field) === undefined);
+function requireFields(world: World, object: WebhookObject, fields: readonly string[], path: string): void {
+  const at = fields.findIndex((field) => !isSubscribable(world, object, field));
   if (at !== -1) throw new WorldProblem(`${path}[${at}]`, `is not a field of ${object}`);
 }
 
