@@ -1,0 +1,20 @@
+import { Type } from "typebox";
+import type { Field, FieldSet } from "#graph/contract/operation";
+import { ownBusiness } from "./businesses.policies.ts";
+import type { BusinessRow } from "./businesses.store.ts";
+
+const text: Field<BusinessRow> = { schema: Type.String(), policy: ownBusiness };
+
+/** D-165. */
+export const businessNode: FieldSet<BusinessRow> = { fields: { id: text, name: text }, defaults: ["id", "name"] };
+
+export const readBusiness = {
+  operation: "readBusiness",
+  clauses: [],
+  surfaces: ["base"],
+  versions: "platform",
+  scheme: "anywhere",
+  policy: ownBusiness,
+  errorForm: "wrapped",
+  errors: [],
+} as const;

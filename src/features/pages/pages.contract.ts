@@ -1,0 +1,20 @@
+import { Type } from "typebox";
+import type { Field, FieldSet } from "#graph/contract/operation";
+import { pageNodePolicy } from "./pages.policies.ts";
+import type { PageRow } from "./pages.store.ts";
+
+const text: Field<PageRow> = { schema: Type.String(), policy: pageNodePolicy };
+
+/** D-165. */
+export const pageNode: FieldSet<PageRow> = { fields: { id: text, name: text }, defaults: ["id", "name"] };
+
+export const readPage = {
+  operation: "readPage",
+  clauses: [],
+  surfaces: ["base"],
+  versions: "platform",
+  scheme: "anywhere",
+  policy: pageNodePolicy,
+  errorForm: "wrapped",
+  errors: [],
+} as const;
