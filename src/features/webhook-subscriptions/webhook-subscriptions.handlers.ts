@@ -7,7 +7,6 @@ import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { verifyCallback } from "#webhooks/callbacks/handshake";
 import type { WebhookObject } from "#webhooks/catalogue/field";
-import { isSubscribable, unservedPageFields } from "./unserved-page-fields.ts";
 import type { subscribeApp, subscribeToPage, unsubscribeApp } from "./webhook-subscriptions.contract.ts";
 import {
   ANY_OBJECT,
@@ -20,6 +19,7 @@ import {
   savePageSubscription,
   saveSubscription,
 } from "./webhook-subscriptions.store.ts";
+import { isSubscribable, unservedPageFields } from "./webhook-subscriptions.unserved.ts";
 
 export const handleListSubscriptions = (request: ListRequest, reader: Reader) => pageSubscriptions(reader, request.node.id, request.page);
 

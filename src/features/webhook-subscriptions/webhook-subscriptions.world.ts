@@ -5,7 +5,6 @@ import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import type { WebhookObject } from "#webhooks/catalogue/field";
-import { isSubscribable } from "./unserved-page-fields.ts";
 import type { AppWebhooks, CallbackEntry, PageSubscription, SubscriptionEntry } from "./webhook-subscriptions.ports.ts";
 import {
   ANY_OBJECT,
@@ -19,6 +18,7 @@ import {
   saveRetiredSecret,
   saveSubscription,
 } from "./webhook-subscriptions.store.ts";
+import { isSubscribable } from "./webhook-subscriptions.unserved.ts";
 
 function requireFields(world: World, object: WebhookObject, fields: readonly string[], path: string): void {
   const at = fields.findIndex((field) => !isSubscribable(world, object, field));
