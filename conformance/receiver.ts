@@ -63,10 +63,11 @@ export class Receiver {
     arrived.push({ status: 200, headers, text, json: jsonOf(text) });
     this.#arrived.set(pathname, arrived);
     for (const wake of this.#waiting.splice(0)) wake();
-    // `/fails-2/…` refuses the first two webhooks at that path, `/fails/…` every one.
+    // `/fails-2/…` refuses the first two webhooks at that path, `/fails/…` every one; `/gone/…` returns 410.
     const failures = /\/fails(?:-(\d+))?(?=\/|$)/.exec(pathname);
     const isRefused = failures !== null && arrived.length <= Number(failures[1] ?? Number.POSITIVE_INFINITY);
-    return isRefused ? { status: 500, body: "refused" } : { status: 200, body: "ok" };
+    if (isRefused) return { status: 500, body: "refused" };
+    return /\/gone(\/|$)/.test(pathname) ? { status: 410, body: "gone" } : { status: 200, body: "ok" };
   }
 }
 

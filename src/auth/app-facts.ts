@@ -28,6 +28,8 @@ export interface AppFacts {
 
 interface AppPort {
   findFacts(reader: Reader, app: NodeId): Promise<AppFacts | undefined>;
+  /** By id, of those that exist. */
+  findNames(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** The roles of a person (`user` or `microblog_user` id) on the app, e.g. `administrator`, `microblog_tester`. */
   rolesOf(reader: Reader, app: NodeId, person: NodeId): Promise<readonly string[]>;
 }

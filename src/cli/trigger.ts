@@ -72,7 +72,7 @@ async function anyOf(control: ControlRequests, object: WebhookField["object"]): 
 async function ended(control: ControlRequests, id: string): Promise<Delivery> {
   for (let waited = 0; ; waited += LOOK_MS) {
     const delivery = (await control.request("GET", `deliveries/${id}`)) as Delivery;
-    const isOver = delivery.status === "delivered" || delivery.status === "failed" || delivery.attempts.length > 0;
+    const isOver = (delivery.status !== "waiting" && delivery.status !== "sending") || delivery.attempts.length > 0;
     if (isOver || waited >= WAIT_MS_MAX) return delivery;
     await sleep(LOOK_MS);
   }

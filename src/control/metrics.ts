@@ -96,6 +96,9 @@ function writeWebhooks(page: Page, worlds: readonly OpenWorld[]): void {
     "Deliveries that waited for half a minute though they could be sent: a mistake of the program, described in the log.",
   );
   for (const { name: world, webhooks } of worlds) page.sample(overdue, { world }, webhooks.metrics.overdue);
+  const unsubscribed = "plaza_webhook_deliveries_unsubscribed_total";
+  page.metric(unsubscribed, "counter", "Deliveries that ended because their app was no longer subscribed.");
+  for (const { labels, metrics } of sent) page.sample(unsubscribed, labels, metrics.unsubscribed);
   const updates = "plaza_webhook_updates_delivered_total";
   page.metric(updates, "counter", "Events in the webhook POSTs that were taken.");
   for (const { labels, metrics } of sent) page.sample(updates, labels, metrics.updates);
@@ -114,9 +117,13 @@ function writeWebhooks(page: Page, worlds: readonly OpenWorld[]): void {
   }
 }
 
-/** D-62: a callback that has failed for an hour is an alert; one that is paused gets nothing until it is resumed. */
+/** D-137: a callback that has failed for an hour is an alert, and so is one that is paused. */
 async function writeCallbacks(page: Page, worlds: readonly OpenWorld[]): Promise<void> {
-  page.metric("plaza_webhook_callbacks", "gauge", "Callbacks by state: failing, alerted (failing for an hour), paused (for five days).");
+  page.metric(
+    "plaza_webhook_callbacks",
+    "gauge",
+    "Callbacks by state: failing, alerted (failing for an hour, or paused), paused (failed for five days, or returned 410).",
+  );
   for (const { name: world, database } of worlds) {
     const counts = await countCallbacks(database.reader).catch(() => undefined);
     for (const [state, count] of Object.entries(counts ?? {})) page.sample("plaza_webhook_callbacks", { world, state }, count);

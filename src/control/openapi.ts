@@ -6,6 +6,8 @@ import type { ControlRoute } from "#control-contract/route";
 import type { WorldSection } from "#graph/contract/feature";
 import { READ_AS } from "#graph/schema/schema-node";
 import { hasIdentity } from "#graph/worlds/file/import-export";
+import { ownSchemas } from "#graph/worlds/settings";
+import { tokenEntry } from "#graph/worlds/tokens";
 
 const errorSchema = Type.Object({
   error: Type.Object({
@@ -18,6 +20,7 @@ const errorSchema = Type.Object({
 const DESCRIPTIONS: Readonly<Record<number, string>> = {
   400: "a malformed body, parameter or entry",
   401: "no control key, or a wrong one",
+  403: "the key may only read, or a sandbox was asked by a web page of another site or under a host name that it does not serve",
   404: "no such world, node, token or kind of node",
   409: "the id or token is taken",
   413: "the body is larger than allowed",
@@ -54,16 +57,29 @@ export function openapiOf(routes: readonly ControlRoute[], sections: readonly Wo
     paths,
     components: {
       securitySchemes: { controlKey: { type: "http", scheme: "bearer" } },
-      schemas: { Error: errorSchema, ...Object.fromEntries(sections.map((section) => [section.key, publicSchema(section.entry)])) },
+      schemas: {
+        Error: errorSchema,
+        world_file: worldFileSchema(sections),
+        ...Object.fromEntries(Object.entries(ownSchemas).map(([key, schema]) => [key, publicSchema(schema)])),
+        ...Object.fromEntries(sections.map((section) => [section.key, publicSchema(section.entry)])),
+      },
     },
   };
+}
+
+/** What an import reads: the world's own keys, and a list for each kind of entry. */
+function worldFileSchema(sections: readonly WorldSection[]): unknown {
+  const own = Object.keys(ownSchemas).map((key) => [key, entryRef(key)]);
+  const lists = sections.map(({ key }) => [key, { type: "array", items: entryRef(key) }]);
+  const tokens = { type: "array", items: publicSchema(tokenEntry) };
+  return { type: "object", properties: { ...Object.fromEntries([...own, ...lists]), tokens }, additionalProperties: false };
 }
 
 function operationOf(route: ControlRoute, key: string | undefined, path: string): Record<string, unknown> {
   const streams = Object.fromEntries((route.streams ?? []).map((type) => [type, { schema: { type: "string" } }]));
   const { content } = json(responseOf(route, key));
   const responses: Record<string, unknown> = { [route.status ?? 200]: { description: "done", content: { ...content, ...streams } } };
-  for (const status of [400, 401, ...(route.errors ?? [])]) {
+  for (const status of [400, 401, 403, ...(route.errors ?? [])]) {
     responses[status] = { description: DESCRIPTIONS[status], ...json({ $ref: "#/components/schemas/Error" }) };
   }
   const body = bodyOf(route, key);
@@ -92,8 +108,7 @@ function responseOf({ response }: ControlRoute, key: string | undefined): unknow
 
 function bodyOf({ body, method }: ControlRoute, key: string | undefined): unknown {
   if (body === undefined) return undefined;
-  const anyText = { schema: { type: "string" } };
-  if (body === "text") return { content: { "application/yaml": anyText, "application/json": { schema: { type: "object" } } } };
+  if (body === "text") return { content: { "application/yaml": { schema: entryRef("world_file") }, ...json(entryRef("world_file")).content } };
   if (body === "file") return { content: fileContent };
   if (body !== "entry") return json(publicSchema(body));
   // A change names only what changes, and null takes a key back.

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { GraphError } from "./errors.ts";
+import { GraphError, invalidParameter } from "./errors.ts";
 import { isNodeId } from "./ids.ts";
 import { parseSelection, type Selection } from "./selection.ts";
 import { codePointCount, isStorableText, withoutCitations } from "./text.ts";
-import { parseVersion } from "./versions.ts";
+import { formatVersion, parseVersion } from "./versions.ts";
 
 describe("kernel", () => {
   test("D-02: a node id is a decimal from 1 to 2^63 − 1 without leading zeros", () => {
@@ -45,12 +45,32 @@ describe("kernel", () => {
     );
   });
 
-  test("D-03: versions are v{n} and v{n}.0", () => {
+  test("D-21: an error repeats names of parameters without secrets, and up to a limit", () => {
+    const name = '{"access_token":"s3cret"}';
+    const error = invalidParameter(name, "is not known here");
+    expect({ message: error.message, data: error.details.data }).toEqual({
+      message: '(#100) Param {"access_token":"…"} …',
+      data: { parameter: '{"access_token":"…"}' },
+    });
+    const long = invalidParameter("x".repeat(1_000_000), "is not known here");
+    expect([long.message, long.details.data?.parameter].map((text) => String(text).length)).toEqual([2_001, 2_001]);
+    expect(invalidParameter("access_token", "is wrong").message).toBe("(#100) Param access_token is wrong");
+  });
+
+  test("D-03: versions are v{n} and v{n}.{m}, and are ordered by both numbers", () => {
     expect(parseVersion("v26.0")).toBe(26);
     expect(parseVersion("v26")).toBe(26);
     expect(parseVersion("v1")).toBe(1);
-    for (const text of ["26.0", "v26.1", "v026", "v", "v26.0.0", "V26"])
+    for (const text of ["26.0", "v26.01", "v026", "v0.1", "v", "v.1", "v26.", "v26.0.0", "v26.1000", "v26.x", "V26"])
       expect({ text, version: parseVersion(text) }).toEqual({ text, version: undefined });
+    const anyVersion = fc.tuple(fc.integer({ min: 1, max: 9_999 }), fc.integer({ min: 0, max: 999 }));
+    fc.assert(
+      fc.property(anyVersion, anyVersion, (one, other) => {
+        const [a, b] = [one, other].map(([major, minor]) => parseVersion(`v${major}.${minor}`) as number) as [number, number];
+        expect(formatVersion(a)).toBe(`v${one[0]}.${one[1]}`);
+        expect(Math.sign(a - b)).toBe(Math.sign(one[0] - other[0] || one[1] - other[1]));
+      }),
+    );
   });
 
   test("D-21: text with U+0000 or a lone surrogate is not storable; lengths count code points", () => {

@@ -5,6 +5,19 @@ import { invalidParameter } from "./errors.ts";
 
 export type Selection = ReadonlyMap<string, Selection | undefined>;
 
+/** The text that is read as this selection. */
+export function selectionText(selection: Selection): string {
+  return [...selection].map(([name, inner]) => (inner === undefined ? name : `${name}{${selectionText(inner)}}`)).join(",");
+}
+
+/** `a{b},a{c}` is `a{b,c}`. */
+function joined(one: Selection | undefined, other: Selection | undefined): Selection | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  const both = new Map(one);
+  for (const [name, inner] of other) both.set(name, joined(both.get(name), inner));
+  return both;
+}
+
 /** Deeper than any shape of the interface; limits recursion. */
 const DEPTH_MAX = 8;
 /** More than any node type has fields; limits the work of a request. */
@@ -42,7 +55,7 @@ export function parseSelection(text: string): Selection {
         at++;
         skipSpace();
       }
-      selection.set(name, inner ?? selection.get(name));
+      selection.set(name, joined(selection.get(name), inner));
       if (text[at] !== ",") return selection;
       at++;
     }

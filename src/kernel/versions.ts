@@ -1,12 +1,18 @@
-/** Interface versions are `major.0`; in code a version is its major number (D-03). */
+/**
+ * An interface version `v{major}.{minor}` (D-03). In code it is a number whose order is that of versions: the major number, and the
+ * minor one in thousandths. So `v25.0` is 25 and `v25.10` is 25.01.
+ */
 export type Version = number;
+
+const MINORS = 1_000;
 
 const written = new Map<Version, string>();
 
 export function formatVersion(version: Version): string {
   let text = written.get(version);
   if (text === undefined) {
-    text = `v${version}.0`;
+    const major = Math.trunc(version);
+    text = `v${major}.${Math.round((version - major) * MINORS)}`;
     // Room for the versions of a calendar, and for mistyped ones.
     if (written.size < WRITTEN_MAX) written.set(version, text);
   }
@@ -15,18 +21,29 @@ export function formatVersion(version: Version): string {
 
 const WRITTEN_MAX = 100;
 
-const DIGITS_MAX = 4;
+const MAJOR_DIGITS_MAX = 4;
+const MINOR_DIGITS_MAX = 3;
 
-/** Reads `v25.0` or `v25` (D-03); anything else, also a leading zero, is not a version. */
+/** Reads `v25.1`, `v25.0` or `v25` (D-03); anything else, also a leading zero, is not a version. */
 export function parseVersion(segment: string): Version | undefined {
   if (segment.charCodeAt(0) !== 118) return undefined;
-  const end = segment.endsWith(".0") ? segment.length - 2 : segment.length;
-  if (end < 2 || end > 1 + DIGITS_MAX || segment.charCodeAt(1) === 48) return undefined;
-  let version = 0;
-  for (let i = 1; i < end; i++) {
-    const digit = segment.charCodeAt(i) - 48;
+  const point = segment.indexOf(".");
+  const major = readNumber(segment, 1, point < 0 ? segment.length : point, MAJOR_DIGITS_MAX);
+  if (major === undefined || major === 0) return undefined;
+  if (point < 0) return major;
+  const minor = readNumber(segment, point + 1, segment.length, MINOR_DIGITS_MAX);
+  return minor === undefined ? undefined : major + minor / MINORS;
+}
+
+/** Of the digits from `start` to `end`, without a leading zero. */
+function readNumber(text: string, start: number, end: number, digitsMax: number): number | undefined {
+  const count = end - start;
+  if (count < 1 || count > digitsMax || (count > 1 && text.charCodeAt(start) === 48)) return undefined;
+  let number = 0;
+  for (let i = start; i < end; i++) {
+    const digit = text.charCodeAt(i) - 48;
     if (digit < 0 || digit > 9) return undefined;
-    version = version * 10 + digit;
+    number = number * 10 + digit;
   }
-  return version;
+  return number;
 }

@@ -13,9 +13,15 @@ export const workLog = (log: Log): WorkObserver => ({
   attemptBroke: (delivery, error) => log.error({ delivery, ...errorFields(error) }, "the attempt of a webhook failed inside the server"),
   deliveryOverdue: ({ queue: callback, delivery, isRetry }) =>
     log.error({ callback, delivery, is_retry: isRetry }, "a webhook delivery waited for half a minute though it could be sent; it is sent now"),
+  deliveryUnsubscribed: ({ app, object, field }) => log.debug({ app, object, field }, "a webhook is not sent: its app is no longer subscribed"),
   callbackFails: ({ id, app, url }) => log.warn({ callback: id, app, url: withoutQuery(url) }, "a callback has failed for an hour"),
-  callbackPaused: ({ id, app, url }) =>
-    log.error({ callback: id, app, url: withoutQuery(url) }, "a callback has failed for five days and is paused; its events are kept"),
+  callbackPaused: (callback) =>
+    log.error(
+      { callback: callback.id, app: callback.app, url: withoutQuery(callback.url) },
+      callback.probe_due_ms === null
+        ? "a callback returned 410 and is paused until somebody resumes it; its events are kept"
+        : "a callback has failed for five days and is paused; its events are kept, and one is tried each hour",
+    ),
   jobFailed: (kind, key, error) => log.error({ kind, key, ...errorFields(error) }, "a job failed and will run again"),
   workFailed: (error) => log.error(errorFields(error), "background work failed and will be tried again"),
 });

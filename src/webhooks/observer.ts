@@ -27,9 +27,11 @@ export interface WebhookObserver {
   attemptBroke(delivery: string, error: unknown): void;
   /** A mistake of the program: the delivery has waited for half a minute and more though it could be sent. It is sent now. */
   deliveryOverdue(overdue: OldestWaiting): void;
+  /** It ended because the app would not get its events any more (D-138). */
+  deliveryUnsubscribed(delivery: Pick<ClaimedRow, "app" | "lane" | "object" | "field">): void;
   /** It has failed for an hour. */
   callbackFails(callback: CallbackRow): void;
-  /** It has failed for five days: nothing more is sent until somebody resumes it. */
+  /** It has failed for five days, or returned 410 (D-137). */
   callbackPaused(callback: CallbackRow): void;
 }
 
@@ -38,6 +40,7 @@ export const silentObserver: WebhookObserver = {
   attempted: () => {},
   attemptBroke: () => {},
   deliveryOverdue: () => {},
+  deliveryUnsubscribed: () => {},
   callbackFails: () => {},
   callbackPaused: () => {},
 };

@@ -63,5 +63,17 @@ export const webhookMigrations: FeatureMigrations = {
         WHERE head IS NOT NULL AND app <> (SELECT h.app FROM webhook_deliveries h WHERE h.id = webhook_deliveries.head)`,
       ],
     },
+    {
+      // D-137: attempts decide about a pause, where a job did, and a paused callback is tried once an hour.
+      name: "callback_health",
+      statements: [
+        "ALTER TABLE webhook_callbacks ADD COLUMN last_failure_ms BIGINT",
+        "ALTER TABLE webhook_callbacks ADD COLUMN probe_due_ms BIGINT",
+        // The last event is the best that SQL knows of the world's time.
+        `UPDATE webhook_callbacks SET probe_due_ms = 3600000 + (SELECT COALESCE(MAX(e.time_ms), 0) FROM webhook_events e)
+        WHERE paused_ms IS NOT NULL`,
+        "DELETE FROM jobs WHERE kind = 'webhook_callback_pause'",
+      ],
+    },
   ],
 };

@@ -9,13 +9,15 @@ import { eitherWay } from "#storage/outcomes";
 import { findCallbackId } from "./callbacks/callbacks.store.ts";
 import { Callbacks } from "./callbacks/callbacks.ts";
 import { resumeCallback } from "./callbacks/health.ts";
-import { rerouteJob } from "./callbacks/health-jobs.ts";
+import { rerouteJob, unsubscribeJob } from "./callbacks/health-jobs.ts";
 import type { FieldCatalogue } from "./catalogue/catalogue.ts";
 import type { WebhookField } from "./catalogue/field.ts";
 import { DeliveryDispatcher } from "./delivery/dispatcher.ts";
 import type { WebhookDeps } from "./deps.ts";
 import { type Outbox, storeEvent, type WebhookEvent } from "./events/emit.ts";
-import { rerouteApp } from "./events/reroute.ts";
+import { type RerouteDeps, rerouteApp } from "./events/reroute.ts";
+import { endUnsubscribed } from "./events/unsubscribe.ts";
+import { eraseFromDeliveries } from "./history/erasure.ts";
 import { DeliveryMetrics } from "./history/metrics.ts";
 import { type ReplayDeps, type Replayed, replayDeliveries, replayDelivery, type Span } from "./history/replay.ts";
 import type { WebhookObserver } from "./observer.ts";
@@ -28,6 +30,7 @@ export class Webhooks {
   /** What this process has sent since its start. */
   readonly metrics = new DeliveryMetrics();
   readonly #outbox: Outbox;
+  readonly #rerouting: RerouteDeps & { readonly observer: WebhookObserver };
   readonly #replaying: ReplayDeps;
 
   constructor(deps: WebhookDeps) {
@@ -51,6 +54,10 @@ export class Webhooks {
         this.metrics.recordOverdue();
         observer.deliveryOverdue(overdue);
       },
+      deliveryUnsubscribed: (delivery) => {
+        this.metrics.recordUnsubscribed(delivery);
+        observer.deliveryUnsubscribed(delivery);
+      },
       callbackFails: (callback) => observer.callbackFails(callback),
       callbackPaused: (callback) => observer.callbackPaused(callback),
     };
@@ -58,6 +65,7 @@ export class Webhooks {
     this.dispatcher = dispatcher;
     const { clock, ids, fields } = deps;
     this.#outbox = { clock, ids, fields, facts, callbacks, observer: counting, fenceForNew: (queue) => dispatcher.fenceForNew(queue) };
+    this.#rerouting = { ...this.#outbox, database: deps.database, jobs: deps.jobs, observer: counting };
     this.#replaying = { ...deps, lookAgain: () => dispatcher.lookAgain() };
   }
 
@@ -73,7 +81,7 @@ export class Webhooks {
     return stored.deliveries;
   }
 
-  /** The app's URL was verified anew: if it was paused, what waits for it goes out. */
+  /** The app's URL was set or verified anew: what failed there before no longer counts, and what waits for it goes out. */
   async resumeUrl(tx: Transaction, app: string, url: string): Promise<void> {
     const id = await findCallbackId(tx, app, url);
     if (id !== undefined) await this.resumeCallback(tx, id);
@@ -91,8 +99,25 @@ export class Webhooks {
 
   /** The job that `routesChanged` schedules. */
   async reroute(app: string): Promise<void> {
-    await rerouteApp(this.#outbox, this.deps.database, app);
+    await rerouteApp(this.#rerouting, app);
     this.dispatcher.lookAgain();
+  }
+
+  /** The app lost a subscription, or may have: what waits for it in vain ends as `unsubscribed` (D-138). */
+  async subscriptionsChanged(tx: Transaction, app: string): Promise<void> {
+    await this.deps.jobs.schedule(tx, { kind: unsubscribeJob, key: app, dueMs: this.deps.clock.nowMs() });
+  }
+
+  /** The job that `subscriptionsChanged` schedules. */
+  async endUnsubscribed(app: string): Promise<void> {
+    await endUnsubscribed(this.#rerouting, app);
+    // What was behind an ended delivery of its entity.
+    this.dispatcher.lookAgain();
+  }
+
+  /** Empties what is kept about a person. Returns how many events and responses it has emptied. */
+  erase(ids: readonly string[]): Promise<Readonly<Record<string, number>>> {
+    return eraseFromDeliveries(this.deps.database, ids);
   }
 
   /** Sends a delivery again as it was, with the same `webhook-id` and body; one that waits is due at once. False: there is none. */

@@ -7,10 +7,11 @@ import { WorkLoop } from "#jobs/work-loop";
 import { type NodeId, nodeId } from "#kernel/ids";
 import { PortRegistry } from "#kernel/ports";
 import { GuardedClient } from "#outbound/client";
-import type { Database } from "#storage/database";
+import type { Database, Transaction } from "#storage/database";
 import { deriveKey, Sealer } from "#storage/sealing";
 import { TimeOrderedIds } from "#system";
-import type { CallbackRow } from "#webhooks/callbacks/callbacks.store";
+import { type CallbackRow, saveHealth } from "#webhooks/callbacks/callbacks.store";
+import { PROBE_EVERY_MS } from "#webhooks/callbacks/health";
 import { webhookJobs } from "#webhooks/callbacks/health-jobs";
 import { FieldCatalogue } from "#webhooks/catalogue/catalogue";
 import type { WebhookField } from "#webhooks/catalogue/field";
@@ -52,6 +53,10 @@ export interface WebhookFixture {
   /** Moves the clock as the control API does. */
   advance(seconds: number): Promise<void>;
 }
+
+/** As five days of failures leave it. */
+export const pauseCallback = (tx: Transaction, id: string, nowMs: number): Promise<void> =>
+  saveHealth(tx, id, { failing_since_ms: nowMs, last_failure_ms: nowMs, alerted_ms: nowMs, paused_ms: nowMs, probe_due_ms: nowMs + PROBE_EVERY_MS });
 
 const chatappFields = chatappAccounts.webhookFields ?? [];
 const fieldsOfAccounts = new FieldCatalogue(chatappFields);
@@ -99,6 +104,7 @@ export function openWebhooks(database: Database, options: WebhookFixtureOptions)
       attempted: (seen) => attempts.push(seen),
       attemptBroke: (_delivery, error) => errors.push(error),
       deliveryOverdue: (one) => overdue.push(one),
+      deliveryUnsubscribed: () => {},
       callbackFails: (callback) => alerts.push(callback),
       callbackPaused: (callback) => pauses.push(callback),
     },

@@ -50,7 +50,7 @@ const requests = (endpoints: readonly Endpoint[]) => {
     edge: maybe(fc.constantFrom("nothing", ...edges)),
     ...{ access_token: maybe(credential), oauth_token: maybe(credential), body_token: maybe(credential), bearer: maybe(credential) },
     everywhere: credential,
-    fields: fc.constantFrom(undefined, "id", "nothing"),
+    fields: fc.constantFrom(undefined, "id", "nothing", "waba{name},destination_waba{name}", "comments{from{name}}", "phone_numbers{nothing}"),
   });
 };
 

@@ -15,7 +15,21 @@ export function worldFilesPage(features: readonly Feature[]): string {
       ["key", "value"],
       Object.entries(ownSchemas).map(([key, schema]) => [code(key), schemaText(schema as Schema)]),
     ),
+    ...Object.entries(ownSchemas.versions.properties).map(([list, schema]) => calendarList(list, schema as Schema)),
   ]);
+}
+
+/** A list of the version calendar, with what its keys mean. */
+function calendarList(list: string, { description = "", items = {} }: Schema): string {
+  const rows = propertiesOf(items).map(({ name, schema, isRequired }) => [
+    code(name),
+    schemaText(schema),
+    isRequired && schema.default === undefined ? "yes" : "",
+    schema.description ?? "",
+  ]);
+  const form =
+    rows.length === 0 ? `A list of ${schemaText(items)}, ${items.description ?? ""}.` : table(["key", "value", "required", "meaning"], rows);
+  return `### versions.${list}\n\n${description[0]?.toUpperCase()}${description.slice(1)}.\n\n${form}`;
 }
 
 function entryTable(entry: Schema): string {

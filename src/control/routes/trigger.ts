@@ -29,14 +29,15 @@ function requireValue(field: WebhookField, value: unknown): void {
 
 type Trigger = ControlRequest<unknown, Static<ReturnType<typeof triggerBody>>>;
 
-async function triggerEvent({ world: { clock, database, webhooks }, body }: Trigger): Promise<unknown> {
+async function triggerEvent({ world: { clock, database, ports, webhooks }, body }: Trigger): Promise<unknown> {
   const { object, phone_number, value } = body;
   const entity = nodeId(String(body.entity));
   const phone = phone_number === undefined ? undefined : nodeId(String(phone_number));
   const field = webhooks.fields.find(object, body.field);
   if (field === undefined) throw unprocessable(`${object} has no field ${body.field}`, "field");
   if (value !== undefined) requireValue(field, value);
-  const payload = value ?? field.example({ entity, phone, nowMs: clock.nowMs() });
+  const account = object === "social" ? await ports.get("social_account").findAccount(database.reader, entity) : undefined;
+  const payload = value ?? field.example({ entity, phone, scopedId: account?.social_scoped_id, nowMs: clock.nowMs() });
   const deliveries = await database.write((tx) => webhooks.make(tx, field, { entity, phone, payload }));
   if (deliveries.length === 0) throw unprocessable(`no app gets ${body.field} of ${entity}: none is subscribed, or none may see it`);
   return { deliveries };

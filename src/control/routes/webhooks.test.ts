@@ -120,11 +120,18 @@ onEachDatabase("webhooks in the control API", (database) => {
     await due();
     const [failing] = (await request("GET", "callbacks")).body.data;
     expect(failing).toMatchObject({ app: "1001", url: receiver.url, status: "failing", failing_since: 1_795_000_000 });
-    await request("POST", "clock/advance", { seconds: 5 * 86_400 });
+    for (let n = 2; n <= 5; n++) {
+      await request("POST", "clock/advance", { seconds: 30 * 3_600 });
+      await happen("messages", n);
+    }
+    await due();
     expect(await (await app.request("/metrics")).text()).toMatch(/plaza_webhook_callbacks\{world="[^"]+",state="paused"\} 1\n/);
-    expect((await request("GET", "callbacks")).body.data[0]).toMatchObject({ status: "paused", alerted_time: expect.any(Number) });
+    expect((await request("GET", "callbacks")).body.data[0]).toMatchObject({
+      ...{ status: "paused", reason: "failed", alerted_time: expect.any(Number) },
+      ...{ paused_time: 1_795_000_000 + 5 * 86_400, next_attempt_time: 1_795_000_000 + 5 * 86_400 + 3_600 },
+    });
     receiver.response = () => new Response("ok");
-    await happen("messages", 2);
+    await happen("messages", 6);
     await due();
     expect((await request("GET", "deliveries?limit=1")).body.data[0]).toMatchObject({ status: "waiting", reason: "callback_paused", attempts: [] });
     await request("POST", `callbacks/${failing.id}/resume`);
@@ -132,6 +139,12 @@ onEachDatabase("webhooks in the control API", (database) => {
     expect((await request("GET", "deliveries?limit=1")).body.data[0]).toMatchObject({ status: "delivered" });
     expect((await request("GET", "callbacks")).body.data[0].status).toBe("working");
     expect((await request("POST", "callbacks/123/resume")).status).toBe(404);
+    receiver.response = () => new Response(null, { status: 410 });
+    await happen("messages", 7);
+    await due();
+    const [gone] = (await request("GET", "callbacks")).body.data;
+    expect(gone).toMatchObject({ status: "paused", reason: "gone", alerted_time: expect.any(Number) });
+    expect(gone).not.toHaveProperty("next_attempt_time");
   });
 
   test("an example of a field goes to the apps that are subscribed; a given value is checked", async () => {

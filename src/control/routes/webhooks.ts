@@ -57,6 +57,10 @@ const callback = Type.Object({
   failing_since: Type.Optional(time),
   alerted_time: Type.Optional(time),
   paused_time: Type.Optional(time),
+  reason: Type.Optional(
+    Type.Unsafe<string>({ enum: ["failed", "gone"], description: "why it is paused: every attempt failed for five days, or it returned 410" }),
+  ),
+  next_attempt_time: Type.Optional({ ...time, description: "when a paused callback that failed is tried again, if anything waits for it" }),
 });
 
 const deliveriesQuery = Type.Object({
@@ -82,14 +86,15 @@ const shown = ({ time_ms, next_attempt_ms, ended_ms, attempts, ...view }: Delive
   attempts: attempts.map(shownAttempt),
 });
 
-const shownCallback = ({ id, app, url, failing_since_ms, alerted_ms, paused_ms }: CallbackRow) => ({
+const shownCallback = ({ id, app, url, failing_since_ms, alerted_ms, paused_ms, probe_due_ms }: CallbackRow) => ({
   id,
   app,
   url,
   status: paused_ms !== null ? "paused" : failing_since_ms !== null ? "failing" : "working",
   ...(failing_since_ms === null ? {} : { failing_since: seconds(failing_since_ms) }),
   ...(alerted_ms === null ? {} : { alerted_time: seconds(alerted_ms) }),
-  ...(paused_ms === null ? {} : { paused_time: seconds(paused_ms) }),
+  ...(paused_ms === null ? {} : { paused_time: seconds(paused_ms), reason: probe_due_ms === null ? "gone" : "failed" }),
+  ...(probe_due_ms === null ? {} : { next_attempt_time: seconds(probe_due_ms) }),
 });
 
 function statusesOf(text: string | undefined): number[] | undefined {

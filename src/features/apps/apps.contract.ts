@@ -22,7 +22,7 @@ export const appNode: FieldSet<AppRow> = {
       schema: migrations,
       policy: ownApp,
       // VER-7e: the migrations whose window has begun, and whether each is on for the app.
-      load: async ({ world, isMigrated }) => Object.fromEntries(world.calendar.migrations.map(({ name }) => [name, isMigrated(name)])),
+      of: (_row, { world, isMigrated }) => Object.fromEntries(world.calendar.migrations.map(({ name }) => [name, isMigrated(name)])),
     },
   },
   defaults: ["id", "name"],

@@ -3,6 +3,7 @@ import { appFact } from "#auth/tokens";
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
+import { allWithIds } from "#storage/id-lists";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, type Sql, sql } from "#storage/sql";
 
@@ -49,6 +50,14 @@ export async function findApp(reader: Reader, id: string): Promise<AppFacts | un
 
 export const findAppRow = (reader: Reader, id: string): Promise<AppRow | undefined> => reader.get<AppRow>(selectApps(id, id));
 
+const appNames = sql`SELECT CAST(a.id AS TEXT) AS id, a.name FROM apps a WHERE a.id > 0`;
+
+/** By id, of those that exist. */
+export async function findAppNames(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const rows = await allWithIds<Pick<AppRow, "id" | "name">>(reader, appNames, "a.id", ids);
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
 const byId = { columns: ["a.id"], direction: "ascending", keyOf: (row: AppRow) => [row.id] } as const;
 
 export async function listApps(reader: Reader, page: PageRequest): Promise<ListPage<AppFacts>> {
@@ -76,6 +85,18 @@ export async function saveApp(tx: Transaction, app: AppFacts): Promise<void> {
       access_level = excluded.access_level, messaging_access = excluded.messaging_access, event_name_limit = excluded.event_name_limit,
       migrations = excluded.migrations`);
   tx.invalidate(appFact, app.id);
+}
+
+/** The same secret, sealed anew, unless it was replaced in between. */
+export async function resealSecret(tx: Transaction, { id, sealed_secret }: AppFacts, sealed: string): Promise<void> {
+  await tx.runAny(sql`UPDATE apps SET sealed_secret = ${sealed} WHERE id = ${id} AND sealed_secret = ${sealed_secret}`);
+  tx.invalidate(appFact, id);
+}
+
+/** How many secrets are sealed in another way. `prefix` has no character that LIKE knows. */
+export async function countSealedOtherwise(reader: Reader, prefix: string): Promise<number> {
+  const row = await reader.get<{ n: number }>(sql`SELECT COUNT(*) AS n FROM apps a WHERE a.sealed_secret NOT LIKE ${`${prefix}%`}`);
+  return row?.n ?? 0;
 }
 
 export async function recordMarketingUse(tx: Transaction, app: NodeId, now: number): Promise<void> {

@@ -122,6 +122,7 @@ export const appSection: WorldSection = {
   key: "apps",
   entry,
   references: (input) => ((input as Entry).roles ?? []).map(roleReference),
+  migrationNames: (input) => Object.keys((input as Entry).migrations ?? {}),
   async insert(tx, input, world) {
     const app = recordOf(input as Entry, world);
     if (!(await insertApp(tx, app))) return false;

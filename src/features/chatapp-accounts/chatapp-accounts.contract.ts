@@ -1,6 +1,5 @@
 import { Type } from "typebox";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
-import { nodeId } from "#kernel/ids";
 import { chatappAccount } from "./chatapp-accounts.policies.ts";
 import type { AccountRow, NumberRow, SubscribedAppRow } from "./chatapp-accounts.store.ts";
 
@@ -29,9 +28,12 @@ const appData = Type.Object({ id: Type.String(), link: Type.String(), name: Type
 const chatappBusinessApiData: Field<SubscribedAppRow> = {
   schema: appData,
   policy: chatappAccount,
-  async load({ graphRequest, world }, _reader, row) {
-    const app = await world.tokens.findApp(nodeId(row.app));
-    return { id: row.app, link: `${graphRequest.baseUrl}/${row.app}`, name: app?.name ?? "" };
+  async load({ graphRequest, world }, reader, rows) {
+    const names = await world.ports.get("app").findNames(
+      reader,
+      rows.map(({ app }) => app),
+    );
+    return rows.map(({ app }) => ({ id: app, link: `${graphRequest.baseUrl}/${app}`, name: names.get(app) ?? "" }));
   },
 };
 
@@ -39,7 +41,7 @@ const chatappBusinessApiData: Field<SubscribedAppRow> = {
 const overrideCallbackUri: Field<SubscribedAppRow> = {
   schema: Type.String(),
   policy: chatappAccount,
-  load: ({ world }, reader, row) => world.ports.get("account_override").find(reader, nodeId(row.account), nodeId(row.app), undefined),
+  load: ({ world }, reader, rows) => world.ports.get("account_override").ofApps(reader, rows),
 };
 
 const subscribedAppEntry: FieldSet<SubscribedAppRow> = {
@@ -60,6 +62,7 @@ export const listNumbers = listOperation({
   edge: "phone_numbers",
   params: Type.Object({}),
   items: numberNode,
+  itemType: "phone_number",
 });
 
 export const listSubscribedAppsOperation = listOperation({

@@ -9,5 +9,6 @@ export const handleListSubscribedApps = (request: ListRequest, reader: Reader) =
 export async function handleUnsubscribeApp({ node, caller, world }: OperationRequest, tx: Transaction) {
   await unsubscribeApp(tx, node.id, caller.app.id);
   await world.ports.get("account_override_writes").removeAll(tx, node.id, caller.app.id);
+  await world.webhooks.subscriptionsChanged(tx, caller.app.id);
   return { success: true };
 }

@@ -40,8 +40,13 @@ type AccountEntry = Static<typeof accountEntry>;
 
 const rowOf = ({ id, name, business = undefined }: AccountEntry): AccountRow => ({ id, name, business: business ?? null });
 
+interface OverrideOf {
+  readonly app: NodeId;
+  readonly override_callback_uri?: string | undefined;
+}
+
 /** One entry for each app, and addresses that a webhook can be sent to. */
-function requireSound(entries: readonly { app: string; override_callback_uri?: string | undefined }[], path: string): void {
+function requireSound(entries: readonly OverrideOf[], path: string): void {
   for (const [index, { app, override_callback_uri: uri }] of entries.entries()) {
     if (entries.findIndex((other) => other.app === app) < index) throw new WorldProblem(`${path}[${index}].app`, `stands there twice: ${app}`);
     if (uri !== undefined && !/^https?:\/\//i.test(URL.parse(uri)?.href ?? ""))
@@ -57,18 +62,27 @@ async function saveSubscriptions(tx: Transaction, { id, subscribed_apps }: Accou
   }
 }
 
-async function accountEntryOf(reader: Reader, { id, name, business }: AccountRow, world: World): Promise<WorldEntry> {
-  const subscribed_apps = [];
-  for (const app of await listSubscribedApps(reader, nodeId(id))) {
-    const uri = await world.ports.get("account_override").find(reader, nodeId(id), app, undefined);
-    subscribed_apps.push(uri === undefined ? { app } : { app, override_callback_uri: uri });
+async function subscriptionsOf(reader: Reader, id: NodeId, world: World): Promise<OverrideOf[]> {
+  const subscribed = [];
+  for (const app of await listSubscribedApps(reader, id)) {
+    const uri = await world.ports.get("account_override").find(reader, id, app, undefined);
+    subscribed.push(uri === undefined ? { app } : { app, override_callback_uri: uri });
   }
-  return { id, name, ...(business === null ? {} : { business }), subscribed_apps };
+  return subscribed;
 }
 
-/** D-63: routes waiting events again, because overrides may have changed. */
-async function reroute(tx: Transaction, apps: readonly string[], world: World): Promise<void> {
-  for (const app of new Set(apps)) await world.webhooks.routesChanged(tx, app);
+const accountEntryOf = async (reader: Reader, { id, name, business }: AccountRow, world: World): Promise<WorldEntry> => ({
+  ...{ id, name, ...(business === null ? {} : { business }) },
+  subscribed_apps: await subscriptionsOf(reader, nodeId(id), world),
+});
+
+/** D-63: routes waiting events again, because overrides may have changed. D-137: what is set anew has not failed yet. */
+async function reroute(tx: Transaction, before: readonly OverrideOf[], after: readonly OverrideOf[], world: World): Promise<void> {
+  for (const { app, override_callback_uri: uri } of after) {
+    const isKnown = before.some((one) => one.app === app && one.override_callback_uri === uri);
+    if (uri !== undefined && !isKnown) await world.webhooks.resumeUrl(tx, app, uri);
+  }
+  for (const app of new Set([...before, ...after].map((one) => one.app))) await world.webhooks.routesChanged(tx, app);
 }
 
 export const chatappAccountSection: WorldSection = {
@@ -100,8 +114,8 @@ export const chatappAccountSection: WorldSection = {
     const entry = given as AccountEntry;
     const overrides = world.ports.get("account_override_writes");
     await updateAccount(tx, rowOf(entry));
-    const subscribed = await listSubscribedApps(tx, entry.id);
-    for (const app of subscribed) {
+    const before = await subscriptionsOf(tx, entry.id, world);
+    for (const { app } of before) {
       const isKept = entry.subscribed_apps.some((wanted) => wanted.app === app);
       if (isKept) await overrides.remove(tx, entry.id, app, undefined);
       else {
@@ -110,12 +124,14 @@ export const chatappAccountSection: WorldSection = {
       }
     }
     await saveSubscriptions(tx, entry, world);
-    await reroute(tx, [...subscribed, ...entry.subscribed_apps.map(({ app }) => app)], world);
+    await reroute(tx, before, entry.subscribed_apps, world);
+    for (const { app } of before) await world.webhooks.subscriptionsChanged(tx, app);
   },
   async remove(tx, id, world) {
-    const subscribed = await listSubscribedApps(tx, nodeId(id));
+    const before = await subscriptionsOf(tx, nodeId(id), world);
     if (!(await deleteAccount(tx, nodeId(id)))) return false;
-    await reroute(tx, subscribed, world);
+    await reroute(tx, before, [], world);
+    for (const { app } of before) await world.webhooks.subscriptionsChanged(tx, app);
     return true;
   },
 };
@@ -202,22 +218,14 @@ export const phoneNumberSection: WorldSection = {
     const before = await world.ports.get("account_override").listOfNumber(tx, entry.account, entry.id);
     for (const { app } of before) await overrides.remove(tx, entry.account, app, entry.id);
     await saveOverrides(tx, entry, world);
-    await reroute(
-      tx,
-      [...before, ...entry.overrides].map(({ app }) => app),
-      world,
-    );
+    await reroute(tx, before, entry.overrides, world);
   },
   async remove(tx, id, world) {
     const found = await numberOf(tx, id);
     if (found === undefined) return false;
     const overrides = await world.ports.get("account_override").listOfNumber(tx, found.account, nodeId(id));
     if (!(await deleteNumber(tx, found.account, id))) return false;
-    await reroute(
-      tx,
-      overrides.map(({ app }) => app),
-      world,
-    );
+    await reroute(tx, overrides, [], world);
     return true;
   },
 };

@@ -28,7 +28,7 @@ import {
 import { liveVideoMigrations } from "./live-videos.migrations.ts";
 import { liveMap, liveVideo, liveVideoReading } from "./live-videos.policies.ts";
 import "./live-videos.ports.ts";
-import { deleteVideosOfPage, findVideo, forgetPlace, type LiveVideoRow, listCrosspostedPages, listReadingPages } from "./live-videos.store.ts";
+import { deleteVideosOfPage, findVideo, forgetPlace, isShown, type LiveVideoRow, listPagesOfVideos, listReadingPages } from "./live-videos.store.ts";
 import { liveVideoWebhook } from "./live-videos.webhooks.ts";
 import { liveVideoSection } from "./live-videos.world.ts";
 
@@ -67,7 +67,7 @@ export const liveVideos = defineFeature({
   worldSections: [liveVideoSection, commentSection, reactionSection],
   needs: ["page", "page_role", "place"],
   ports: () => ({
-    live_video: { crosspostedPages: listCrosspostedPages, readingPages: listReadingPages },
+    live_video: { isShown, crosspostedPages: listPagesOfVideos, readingPages: listReadingPages },
   }),
   async onOwnerDeleted(tx, owner) {
     await deleteVideosOfPage(tx, owner);

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from "typebox";
-import { type Access, type Field, type FieldSet, listOperation, type ReadRequest, writeOperation } from "#graph/contract/operation";
-import { nodeId } from "#kernel/ids";
+import { pageSet } from "#features/pages/api";
+import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
 import { noticeEndOf, statuses, statusOf, takedownReasons } from "./lifecycle/states.ts";
 import { CROSSPOSTED_PAGES_MAX, DESCRIPTION_CHARACTERS_MAX, TITLE_CHARACTERS_MAX } from "./live-videos.limits.ts";
 import { liveMap, liveVideo, liveVideoReading } from "./live-videos.policies.ts";
@@ -27,23 +27,28 @@ const target = Type.Object({
 const point = Type.Object({ latitude: Type.Number(), longitude: Type.Number() });
 const placeSchema = Type.Object({ id: Type.Optional(Type.String()), location: Type.Optional(point) });
 
-const crosspostedPages = async ({ world }: ReadRequest, reader: Parameters<NonNullable<Field["load"]>>[1], row: LiveVideoRow) => {
-  const ids = await world.ports.get("live_video").crosspostedPages(reader, nodeId(row.page), nodeId(row.id));
-  return ids.length === 0 ? undefined : { data: ids.map((id) => ({ id })) };
-};
-
 /** The original page of the video. A page that shares the video lists it too, so this may be another page. */
 function pageOf(policy: Field["policy"]): Field<LiveVideoRow> {
-  const name = { schema: Type.String(), policy };
-  const set: FieldSet = { fields: { id: name, name }, defaults: ["id", "name"] };
+  const set = pageSet(policy, ["id", "name"]);
   return {
     schema: Type.Object({ id: Type.String(), name: Type.Optional(Type.String()) }),
     policy,
+    nested: { set: () => set, load: async (_request, _reader, rows) => rows.map(({ page }) => ({ id: page })) },
+  };
+}
+
+/** LIVE-25. */
+function crosspostedPagesOf(policy: Field["policy"]): Field<LiveVideoRow> {
+  const set = pageSet(policy, ["id"]);
+  return {
+    schema: Type.Object({ data: Type.Array(Type.Object({ id: Type.String() })) }),
+    policy,
     nested: {
       set: () => set,
-      load: async ({ world }, reader, row) => {
-        const id = nodeId((row as LiveVideoRow).page);
-        return { id, name: (await world.ports.get("page").findName(reader, id)) ?? null };
+      isList: true,
+      async load({ world }, reader, rows) {
+        const pages = await world.ports.get("live_video").crosspostedPages(reader, rows);
+        return pages.map((ids) => (ids.length === 0 ? undefined : ids.map((id) => ({ id }))));
       },
     },
   };
@@ -62,7 +67,7 @@ function videoFields(policy: Field["policy"]) {
   });
   const stream = (name: "stream_url" | "secure_stream_url" | "stream_key"): Field<LiveVideoRow> => ({
     ...text,
-    load: async ({ graphRequest }) => shownTo(graphRequest)?.[name],
+    of: (_row, { graphRequest }) => shownTo(graphRequest)?.[name],
   });
   return {
     id: text,
@@ -73,7 +78,7 @@ function videoFields(policy: Field["policy"]) {
     // LIVE-4, LIVE-5: only when requested by name, and only while embedding is enabled.
     embed_html: {
       ...text,
-      load: async ({ graphRequest }, _reader, row) => (row.embeddable === 1 ? embedHtml(graphRequest.baseUrl, row.id) : undefined),
+      of: (row, { graphRequest }) => (row.embeddable === 1 ? embedHtml(graphRequest.baseUrl, row.id) : undefined),
     },
     place: { ...plain(placeSchema), of: (row) => (row.place === null ? undefined : JSON.parse(row.place)) },
     targeting: { ...plain(target), of: targetingOf },
@@ -83,9 +88,9 @@ function videoFields(policy: Field["policy"]) {
     // D-110: only of a video that was taken down, and the time only until it passes.
     takedown_reason: plain(Type.Union(takedownReasons.map((reason) => Type.Literal(reason)))),
     restorable_until: time(noticeEndOf),
-    permalink_url: { ...text, load: async ({ graphRequest }, _reader, row) => playerUrl(graphRequest.baseUrl, row.id) },
+    permalink_url: { ...text, of: ({ id }, { graphRequest }) => playerUrl(graphRequest.baseUrl, id) },
     page: pageOf(policy),
-    crossposted_pages: { ...plain(Type.Object({ data: Type.Array(Type.Object({ id: Type.String() })) })), load: crosspostedPages },
+    crossposted_pages: crosspostedPagesOf(policy),
     stream_url: stream("stream_url"),
     secure_stream_url: stream("secure_stream_url"),
     stream_key: stream("stream_key"),

@@ -1,10 +1,11 @@
 import { deleteNode, findNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
+import { allWithKeys } from "#storage/id-lists";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, sql } from "#storage/sql";
 import { deleteAudience } from "./audience/audience.store.ts";
-import type { State, TakedownReason } from "./lifecycle/states.ts";
+import { isPublished, type State, type TakedownReason } from "./lifecycle/states.ts";
 
 export interface LiveVideoRow extends Row {
   page: string;
@@ -150,12 +151,31 @@ async function insertPages(tx: Transaction, { page, id }: LiveVideoRow, pages: r
     await tx.runAny(sql`INSERT INTO live_video_pages (page, video, original_page) VALUES (${one}, ${id}, ${page}) ON CONFLICT DO NOTHING`);
 }
 
+/** For each of the videos the other pages that show it (LIVE-25). */
+export async function listPagesOfVideos(reader: Reader, videos: readonly { readonly page: string; readonly id: string }[]): Promise<NodeId[][]> {
+  const rows = await allWithKeys<{ video: string; page: string }>(
+    reader,
+    videos.map(({ page, id }) => [page, id]),
+    `SELECT CAST(p.video AS TEXT) AS video, CAST(p.page AS TEXT) AS page
+     FROM wanted w JOIN live_video_pages p ON p.original_page = w.one AND p.video = w.other
+     WHERE p.page <> p.original_page ORDER BY p.page`,
+  );
+  const pages = Map.groupBy(rows, ({ video }) => video);
+  return videos.map(({ id }) => (pages.get(id) ?? []).map(({ page }) => nodeId(page)));
+}
+
 /** The other pages that show the video (LIVE-25). */
 export async function listCrosspostedPages(reader: Reader, page: string, id: string): Promise<NodeId[]> {
   const rows = await reader.all<{ page: string }>(sql`
     SELECT CAST(p.page AS TEXT) AS page FROM live_video_pages p
     WHERE p.original_page = ${page} AND p.video = ${id} AND p.page <> ${page} ORDER BY p.page`);
   return rows.map((row) => nodeId(row.page));
+}
+
+/** Whether people are shown the video. */
+export async function isShown(reader: Reader, page: NodeId, id: NodeId): Promise<boolean> {
+  const row = await findVideo(reader, page, id);
+  return row !== undefined && isPublished(row.state);
 }
 
 /** Those that may read it: none while it is taken down (D-110). */

@@ -11,27 +11,31 @@ const text = { schema: Type.String(), policy: migrationIntent } as const;
 
 const idOnly: FieldSet = { fields: { id: text }, defaults: ["id"], isExhaustive: true };
 
-/** An account or solution by its id. One that the intent does not have is left out, also where `fields` names it (D-58). */
-const reference = (column: "waba" | "destination_waba" | "solution"): Field<IntentRow> => ({
-  schema: Type.Object({ id: Type.String() }),
-  policy: migrationIntent,
+/** An account or solution that the intent does not have is left out, also where `fields` names it (D-58). */
+const object = { schema: Type.Object({ id: Type.String() }), policy: migrationIntent } as const;
+
+const account = (column: "waba" | "destination_waba"): Field<IntentRow> => ({
+  ...object,
+  reference: { type: "chatapp_account", idOf: (row) => row[column] },
+});
+
+/** A solution has no read of its own. */
+const solution: Field<IntentRow> = {
+  ...object,
   nested: {
     set: () => idOnly,
-    load: async (_request, _reader, row) => {
-      const id = (row as IntentRow)[column];
-      return id === null ? undefined : { id };
-    },
+    load: async (_request, _reader, rows) => rows.map((row) => (row.solution === null ? undefined : { id: row.solution })),
   },
-});
+};
 
 /** H7-18, H7-19, D-37: responses always contain id and status. */
 export const intentNode: FieldSet<IntentRow> = {
   fields: {
     id: text,
     status: { schema: status, policy: migrationIntent },
-    destination_waba: reference("destination_waba"),
-    solution: reference("solution"),
-    waba: reference("waba"),
+    destination_waba: account("destination_waba"),
+    solution,
+    waba: account("waba"),
   },
   defaults: ["solution", "status", "destination_waba"],
   required: ["id", "status"],

@@ -65,12 +65,12 @@ onEachDatabase("migration intents", (database) => {
     for (const [fields, field] of [["colour", "colour"] as const, ["id,Status", "Status"] as const, ["waba{colour}", "colour"] as const]) {
       expect(await refused(fields)).toEqual({ fields, status: 400, code: 100, parameter: "fields", field });
     }
-    // Of a persona, a phone number, tagged media (which is only in a list), and the account itself.
+    // Of a persona, a phone number, tagged media (which is only in a list), and an account.
     for (const [fields, field] of [
       ["profile_picture_url", "profile_picture_url"] as const,
       ["id,webhook_configuration", "webhook_configuration"] as const,
       ["shortcode", "shortcode"] as const,
-      ["waba{name}", "name"] as const,
+      ["solution{name}", "name"] as const,
     ]) {
       expect(await refused(fields)).toEqual({ fields, status: 422, code: 100, parameter: "fields", field });
     }

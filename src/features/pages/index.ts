@@ -4,9 +4,9 @@ import { defineFeature, nodeType } from "#graph/contract/feature";
 import { pageNode, readPage } from "./pages.contract.ts";
 import { pageMigrations } from "./pages.migrations.ts";
 import { pageMessaging, pageNodePolicy } from "./pages.policies.ts";
-import { deleteRolesOfUser, findPage, findRole, hasPerson, type PageRow } from "./pages.store.ts";
+import { deleteRolesOfUser, findPage, findPageNames, findRole, hasPerson, type PageRow } from "./pages.store.ts";
 import "./pages.ports.ts";
-import { pageSection } from "./pages.world.ts";
+import { erasePerson, pageSection } from "./pages.world.ts";
 
 export const pages = defineFeature({
   name: "pages",
@@ -22,9 +22,10 @@ export const pages = defineFeature({
   ],
   worldSections: [pageSection],
   onOwnerDeleted: deleteRolesOfUser,
+  erasePerson,
   needs: ["label_writes", "webhook_subscription", "webhook_subscription_writes"],
   ports: () => ({
     page_role: { findRole },
-    page: { hasPerson, findName: async (reader, page) => (await findPage(reader, page))?.name },
+    page: { hasPerson, findName: async (reader, page) => (await findPage(reader, page))?.name, findNames: findPageNames },
   }),
 });

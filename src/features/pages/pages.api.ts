@@ -1,3 +1,3 @@
 /** What other features may import of pages. */
-export { pageField } from "./pages.field.ts";
+export { pageField, pageSet } from "./pages.field.ts";
 export { pageMessaging } from "./pages.policies.ts";

@@ -3,6 +3,7 @@ import { pageRoleFact, pageRoleKey } from "#auth/page-tasks";
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
+import { allWithIds } from "#storage/id-lists";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, sql } from "#storage/sql";
 
@@ -38,6 +39,14 @@ export async function renamePage(tx: Transaction, id: string, name: string): Pro
 
 export function findPage(reader: Reader, id: string): Promise<PageRow | undefined> {
   return reader.get<PageRow>(sql`SELECT CAST(p.id AS TEXT) AS id, p.name FROM pages p WHERE p.id = ${id}`);
+}
+
+const pageNames = sql`SELECT CAST(p.id AS TEXT) AS id, p.name FROM pages p WHERE p.id > 0`;
+
+/** By id, of those ids that are pages. */
+export async function findPageNames(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const rows = await allWithIds<PageRow>(reader, pageNames, "p.id", ids);
+  return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
 const byId = { columns: ["p.id"], direction: "ascending", keyOf: (row: PageRow) => [row.id] } as const;

@@ -16,7 +16,7 @@ export const selfMessaging = defineFeature({
   operations: [serveWrite(sendSelfMessage, handleSendSelfMessage)],
   controlRoutes: selfMessagingControlRoutes,
   webhookFields: [messageWebhook, commentWebhook, liveCommentWebhook],
-  needs: ["app", "media", "media_writes", "page_role", "social_account", "webhook_subscription"],
+  needs: ["app", "live_video", "media", "media_writes", "page_role", "social_account", "webhook_subscription"],
   ports: (ports) => ({
     social_subscribers: {
       subscribersOf: (reader, event, nowMs) => subscribersOfSocialAccount(reader, ports, event, nowMs),

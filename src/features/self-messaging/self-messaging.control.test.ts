@@ -6,11 +6,17 @@ import { startReceiver } from "#harness/receiver";
 const scopes = ["social_business_basic", "social_business_manage_messages", "social_business_manage_comments"];
 const worldAt = (url: string) => ({
   users: [{ id: "3001" }],
+  pages: [{ id: "2001" }, { id: "2002" }],
+  live_videos: [
+    { id: "5301", page: "2001", status: "LIVE" },
+    { id: "5302", page: "2001", status: "UNPUBLISHED" },
+    { id: "5303", page: "2002", status: "LIVE" },
+  ],
   apps: [
     { id: "1001", secret: "s3cret", callback: { url }, subscriptions: [{ object: "social", fields: ["messages", "comments", "live_comments"] }] },
   ],
   social_accounts: [
-    { id: "6001", username: "cafe", social_scoped_id: "6901", user: "3001", app_connections: ["1001"] },
+    { id: "6001", username: "cafe", social_scoped_id: "6901", user: "3001", page: "2001", app_connections: ["1001"] },
     { id: "6002", username: "guest", social_scoped_id: "6902" },
     { id: "6003", username: "unreachable" },
   ],
@@ -71,6 +77,51 @@ onEachDatabase("what a person does in the app", (database) => {
     expect((await request("GET", "nodes/media/6101")).body.comments_count).toBe(6);
   });
 
+  test("SELF-16, D-134: a comment on a live video is an event of the account of its page", async () => {
+    const { act, received } = await open();
+    const media = { id: "5301", media_product_type: "LIVE" };
+    const own = await act("live-comment", { social_account: "6001", live_video: "5301", text: "mine" });
+    const others = await act("live-comment", { social_account: "6002", live_video: 5301, text: "theirs" });
+    const change = (from: object, id: string, text: string) => ({ field: "live_comments", value: { from, id, text, media } });
+    const entries = await received();
+    expect(entries.map(({ id }) => id)).toEqual(["6001"]);
+    expect(entries.flatMap(({ changes }) => changes)).toEqual([
+      change({ id: "6001", username: "cafe", self_social_scoped_id: "6901" }, own.body.id, "mine"),
+      change({ id: "6002", username: "guest" }, others.body.id, "theirs"),
+    ]);
+  });
+
+  test("of several accounts of its page, a live video is its author's own", async () => {
+    const { act, received, request } = await open();
+    await request("POST", "nodes/social_accounts", {
+      id: "6009",
+      username: "cafe two",
+      social_scoped_id: "6909",
+      page: "2001",
+      app_connections: ["1001"],
+    });
+    await request("POST", "tokens", { type: "social_user", app: "1001", social_account: "6009", scopes });
+    await act("live-comment", { social_account: "6009", live_video: "5301", text: "mine" });
+    await act("live-comment", { social_account: "6002", live_video: "5301", text: "theirs" });
+    expect((await received()).map(({ id, changes }) => [id, changes[0].value.text]).sort()).toEqual([
+      ["6001", "theirs"],
+      ["6009", "mine"],
+    ]);
+  });
+
+  test("the example of an event has the ids of the document", async () => {
+    const { plaza, request } = await open();
+    const trigger = async (field: string) => {
+      const made = await request("POST", "deliveries/trigger", { object: "social", field, entity: "6001" });
+      await plaza.world.work.runDue();
+      return JSON.parse((await request("GET", `deliveries/${made.body.deliveries[0]}`)).body.body).entry[0];
+    };
+    expect((await trigger("messages")).messaging).toMatchObject([{ sender: { id: "6001" }, recipient: { id: "6901" } }]);
+    for (const field of ["comments", "live_comments"]) {
+      expect((await trigger(field)).changes[0].value.from).toMatchObject({ id: "6001", self_social_scoped_id: "6901" });
+    }
+  });
+
   test("a revoked token ends an app's webhooks at once", async () => {
     const { act, received, request } = await open();
     const [token] = (await request("GET", "tokens")).body.data;
@@ -92,6 +143,12 @@ onEachDatabase("what a person does in the app", (database) => {
       { act: "postback", body: { social_account: "6001", title: "t", payload: "p" }, status: 400, parameter: "mid" },
       { act: "comment", body: { social_account: "6001", media: "6901", text: "x" }, status: 422, parameter: "media" },
       { act: "live-comment", body: { social_account: "6001", media: "6109", text: "x" }, status: 422, parameter: "media" },
+      { act: "live-comment", body: { social_account: "6001", text: "x" }, status: 400, parameter: "live_video" },
+      { act: "live-comment", body: { social_account: "6001", media: "6101", live_video: "5301", text: "x" }, status: 400, parameter: "live_video" },
+      { act: "live-comment", body: { social_account: "6001", live_video: "5309", text: "x" }, status: 422, parameter: "live_video" },
+      { act: "live-comment", body: { social_account: "6001", live_video: "5302", text: "x" }, status: 422, parameter: "live_video" },
+      { act: "live-comment", body: { social_account: "6001", live_video: "5303", text: "x" }, status: 422, parameter: "live_video" },
+      { act: "comment", body: { social_account: "6001", live_video: "5301", media: "6101", text: "x" }, status: 400, parameter: "live_video" },
     ];
     for (const expected of wrong) {
       const response = await act(expected.act, expected.body);

@@ -1,16 +1,17 @@
 /** What a person does in the app: each act yields its webhook (operating.md: in-app). */
 import { type Static, Type } from "typebox";
-import { unprocessable } from "#control-contract/errors";
+import { badRequest, unprocessable } from "#control-contract/errors";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import type { SocialAccountFacts } from "#features/social-accounts/api";
 import { worldId } from "#graph/worlds/file/schema-words";
 import { findNode } from "#graph/worlds/nodes.store";
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
-import type { Reader } from "#storage/database";
+import type { Reader, Transaction } from "#storage/database";
 import { TEXT_CHARACTERS_MAX } from "./self-messaging.contract.ts";
 import { type CommentField, comment, pressButton, writeToSelf } from "./self-messaging.events.ts";
 import type { CommentedMedia, Recipient } from "./self-messaging.payloads.ts";
+import { LIVE_PRODUCT_TYPE } from "./self-messaging.webhooks.ts";
 
 const closed = { additionalProperties: false };
 /** As long as the captions of such platforms. */
@@ -31,6 +32,14 @@ const newComment = Type.Object(
     social_account: { ...worldId, description: "the author of the comment" },
     media: { ...worldId, description: "on whose owner's post" },
     text: Type.String({ minLength: 1, maxLength: COMMENT_CHARACTERS_MAX }),
+  },
+  closed,
+);
+const newLiveComment = Type.Object(
+  {
+    ...newComment.properties,
+    media: Type.Optional({ ...worldId, description: "on whose owner's post; either this or `live_video`" }),
+    live_video: Type.Optional({ ...worldId, description: "a published one, of a page that has a social account" }),
   },
   closed,
 );
@@ -67,13 +76,42 @@ const pressInApp = ({ world, body: { social_account, ...pressed } }: ControlRequ
     return { success: true };
   });
 
-const commentInApp =
-  (field: CommentField) =>
-  ({ world, body }: ControlRequest<unknown, Static<typeof newComment>>) =>
-    world.database.write(async (tx) => {
-      const from = await accountOf(tx, world, body.social_account);
-      return { id: await comment(tx, world, from, await mediaOf(tx, world, body.media), body.text, field) };
-    });
+/** Of several accounts of its page, the video is the author's if one of them is the author, or else the first one's. */
+async function liveVideoOf(reader: Reader, world: World, id: NodeId, author: SocialAccountFacts): Promise<CommentedMedia> {
+  const node = await findNode(reader, id);
+  if (node?.type !== "live_video") throw unprocessable(`there is no live video ${id}`, "live_video");
+  if (!(await world.ports.get("live_video").isShown(reader, node.owner, id)))
+    throw unprocessable(`the live video ${id} is not published, so nobody can comment on it`, "live_video");
+  const owners = await world.ports.get("social_account").accountsOfPage(reader, node.owner);
+  const owner = owners.find((account) => account.id === author.id) ?? owners[0];
+  if (owner === undefined) throw unprocessable(`the page ${node.owner} of the live video ${id} has no social account`, "live_video");
+  return { id, owner: owner.id, media_product_type: LIVE_PRODUCT_TYPE };
+}
+
+interface NewComment {
+  readonly text: string;
+  readonly from: SocialAccountFacts;
+}
+
+async function commentOnMedia(tx: Transaction, world: World, { from, text }: NewComment, id: NodeId, field: CommentField): Promise<unknown> {
+  const media = await mediaOf(tx, world, id);
+  await world.ports.get("media_writes").countComment(tx, media.owner, id);
+  return { id: await comment(tx, world, from, media, text, field) };
+}
+
+const commentInApp = ({ world, body }: ControlRequest<unknown, Static<typeof newComment>>) =>
+  world.database.write(async (tx) =>
+    commentOnMedia(tx, world, { from: await accountOf(tx, world, body.social_account), text: body.text }, body.media, "comments"),
+  );
+
+const commentLiveInApp = ({ world, body }: ControlRequest<unknown, Static<typeof newLiveComment>>) =>
+  world.database.write(async (tx) => {
+    const { media, live_video, text } = body;
+    const from = await accountOf(tx, world, body.social_account);
+    if (media !== undefined && live_video === undefined) return commentOnMedia(tx, world, { from, text }, media, "live_comments");
+    if (media !== undefined || live_video === undefined) throw badRequest("give either media or live_video", "live_video");
+    return { id: await comment(tx, world, from, await liveVideoOf(tx, world, live_video, from), text, "live_comments") };
+  });
 
 const IN_APP = "/v1/worlds/{w}/in-app";
 
@@ -106,16 +144,16 @@ export const selfMessagingControlRoutes: readonly ControlRoute[] = [
     body: newComment,
     response: made,
     errors: [404, 413, 422],
-    handle: commentInApp("comments"),
+    handle: commentInApp,
   }),
   route({
     method: "POST",
     path: `${IN_APP}/live-comment`,
     operation: "commentLiveInApp",
-    summary: "The account comments on a live video, its own or another's",
-    body: newComment,
+    summary: "The account comments on a live video, its own or another's, or on a media as if it were one",
+    body: newLiveComment,
     response: made,
     errors: [404, 413, 422],
-    handle: commentInApp("live_comments"),
+    handle: commentLiveInApp,
   }),
 ];

@@ -21,7 +21,7 @@ export const pressButton = (tx: Transaction, world: World, account: Recipient, p
 const commentWebhooks = { comments: commentWebhook, live_comments: liveCommentWebhook };
 export type CommentField = keyof typeof commentWebhooks;
 
-/** HOOK-14, SELF-16: the event belongs to the owner of the media (D-134). Returns the comment's id. */
+/** HOOK-14, SELF-16: the event belongs to the owner of the media or live video (D-134). Returns the comment's id. */
 export async function comment(
   tx: Transaction,
   world: World,
@@ -31,7 +31,6 @@ export async function comment(
   field: CommentField,
 ): Promise<NodeId> {
   const id = world.ids.mint();
-  await world.ports.get("media_writes").countComment(tx, media.owner, media.id);
   await world.webhooks.emit(tx, commentWebhooks[field], { entity: media.owner, payload: commentPayload(from, media, id, text) });
   return id;
 }

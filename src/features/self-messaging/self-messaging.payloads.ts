@@ -31,8 +31,10 @@ export const postbackPayload = (account: Recipient, { title, payload, mid }: Pos
   postback: { title, payload, mid },
 });
 
+/** A medium or a live video. */
 export interface CommentedMedia {
   readonly id: NodeId;
+  /** A social account. */
   readonly owner: NodeId;
   readonly media_product_type: string;
 }

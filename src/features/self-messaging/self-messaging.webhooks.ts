@@ -44,21 +44,28 @@ const comment = Type.Object(
 );
 export type CommentPayload = Static<typeof comment>;
 
-const exampleComment = ({ entity }: ExampleEvent): CommentPayload => ({
-  from: { id: entity, username: "example", self_social_scoped_id: entity },
-  id: EXAMPLE_ID,
-  text: "An example",
-  media: { id: EXAMPLE_ID, media_product_type: "FEED" },
-});
+/** The account's own comment, on a post or a live video of its own. */
+const exampleComment =
+  (media_product_type: string) =>
+  ({ entity, scopedId }: ExampleEvent): CommentPayload => ({
+    from: { id: entity, username: "example", ...(scopedId === undefined ? {} : { self_social_scoped_id: scopedId }) },
+    id: EXAMPLE_ID,
+    text: "An example",
+    media: { id: EXAMPLE_ID, media_product_type },
+  });
+
+/** D-134: the `media_product_type` of a live video. */
+export const LIVE_PRODUCT_TYPE = "LIVE";
 
 export const messageWebhook = defineWebhookField({
   object: "social",
   field: "messages",
   carriedIn: "messaging",
   payload: Type.Union([selfMessageEcho, selfPostback]),
-  example: ({ entity, nowMs }): EchoPayload => ({
+  // An account without a social-scoped id gets no messages: its example is made up as a whole.
+  example: ({ entity, scopedId, nowMs }): EchoPayload => ({
     sender: { id: entity },
-    recipient: { id: entity },
+    recipient: { id: scopedId ?? EXAMPLE_ID },
     timestamp: nowMs,
     message: { mid: "m_example", text: "An example", is_echo: true, is_self: true },
   }),
@@ -70,7 +77,7 @@ export const commentWebhook = defineWebhookField({
   object: "social",
   field: "comments",
   payload: comment,
-  example: exampleComment,
+  example: exampleComment("FEED"),
   clauses: ["HOOK-14", "HOOK-16", "HOOK-17", "HOOK-18"],
   summary: "a comment on a post of the account",
 });
@@ -79,7 +86,7 @@ export const liveCommentWebhook = defineWebhookField({
   object: "social",
   field: "live_comments",
   payload: comment,
-  example: exampleComment,
+  example: exampleComment(LIVE_PRODUCT_TYPE),
   clauses: ["SELF-16"],
   summary: "a comment on a live video of the account",
 });

@@ -21,6 +21,10 @@ export interface SocialAccountFacts {
 
 interface SocialAccountPort {
   findAccount(reader: Reader, account: NodeId): Promise<SocialAccountFacts | undefined>;
+  /** Those that belong to the page, by id. */
+  accountsOfPage(reader: Reader, page: NodeId): Promise<readonly SocialAccountFacts[]>;
+  /** By id, of those that exist. */
+  findUsernames(reader: Reader, accounts: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 
 declare module "#kernel/ports" {

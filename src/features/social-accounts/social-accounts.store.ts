@@ -1,8 +1,9 @@
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
+import { allWithIds } from "#storage/id-lists";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
-import { type Row, type Sql, sql } from "#storage/sql";
+import { append, type Row, type Sql, sql } from "#storage/sql";
 import { type SocialAccountFacts, socialAccountFact } from "./social-accounts.ports.ts";
 
 interface AccountRow extends Row {
@@ -29,11 +30,24 @@ export async function findSocialAccount(reader: Reader, id: string): Promise<Soc
   return row === undefined ? undefined : accountOf(row);
 }
 
+const usernames = sql`SELECT CAST(a.id AS TEXT) AS id, a.username FROM social_accounts a WHERE a.id > 0`;
+
+/** By id, of those that exist. */
+export async function findUsernames(reader: Reader, accounts: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const rows = await allWithIds<{ id: string; username: string }>(reader, usernames, "a.id", accounts);
+  return new Map(rows.map(({ id, username }) => [id, username]));
+}
+
 const byId = { columns: ["a.id"], direction: "ascending", keyOf: (row: AccountRow) => [row.id] } as const;
 
 export async function listSocialAccounts(reader: Reader, page: PageRequest): Promise<ListPage<SocialAccountFacts>> {
   const found = await readPage<AccountRow>(reader, selectAccounts("1", LARGEST_ID), byId, page);
   return { ...found, rows: found.rows.map(accountOf) };
+}
+
+export async function listAccountsOfPage(reader: Reader, page: NodeId): Promise<SocialAccountFacts[]> {
+  const rows = await reader.all<AccountRow>(append(selectAccounts("1", LARGEST_ID), "AND a.page = ? ORDER BY a.id", [page]));
+  return rows.map(accountOf);
 }
 
 /** Returns whether both ids were free. */

@@ -18,6 +18,7 @@ export const taggedMedia = defineFeature({
   nodeTypes: [{ type: "media", policy: nobody }],
   operations: [serveList(listTags, handleListTags)],
   worldSections: [mediaSection],
+  needs: ["social_account"],
   onOwnerDeleted: deleteMediaOfAccount,
   ports: () => ({
     media: { find: findMedia, publicChildren },

@@ -1,7 +1,5 @@
 import { type TSchema, Type } from "typebox";
-import { socialAccountOf } from "#features/social-accounts/api";
 import { type Field, type FieldSet, listOperation } from "#graph/contract/operation";
-import { nodeId } from "#kernel/ids";
 import { professionalAccount, taggedMediaPolicy } from "./tagged-media.policies.ts";
 import type { MediaRow } from "./tagged-media.store.ts";
 
@@ -12,36 +10,58 @@ const count = plain(Type.Integer());
 /** ISO 8601 in UTC with a numeric offset, `2026-11-18T00:00:00+0000`. */
 export const timestampText = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}+0000`;
 
-/** Another media object or account, of which responses contain only the id. */
-const idOnly: FieldSet = { fields: { id: { schema: Type.String(), policy: taggedMediaPolicy } }, defaults: ["id"] };
+/** For a field with the name of an account, whose id stands in the column. */
+const usernameOf =
+  (column: "id" | "owner"): NonNullable<Field["load"]> =>
+  async ({ world }, reader, rows) => {
+    const accounts = rows.map((row) => String(row[column]));
+    const usernames = await world.ports.get("social_account").findUsernames(reader, accounts);
+    return accounts.map((id) => usernames.get(id));
+  };
 
-/** D-53. */
-const mediaItem: FieldSet<MediaRow> = {
+/** The account behind a medium. It may be anybody's, so no more is shown than the medium itself shows of it. */
+const ownerSet: FieldSet = {
   fields: {
     id: text,
-    caption: text,
-    comments_count: count,
-    like_count: count,
-    media_product_type: text,
-    media_type: text,
-    media_url: text,
-    owner: {
-      ...plain(Type.Object({ id: Type.String() })),
-      nested: { set: () => idOnly, load: async (_request, _reader, row) => ({ id: (row as MediaRow).owner }) },
-    },
-    permalink: text,
-    shortcode: text,
-    thumbnail_url: text,
-    timestamp: { ...text, of: (row) => timestampText(row.timestamp) },
-    username: {
-      ...text,
-      load: async ({ world }, reader, row) => (await socialAccountOf(nodeId(row.owner), reader, world.ports, world.facts))?.username,
-    },
+    username: { ...text, load: usernameOf("id") },
+  },
+  defaults: ["id"],
+};
+
+/** D-53, D-38: of media wherever they stand. An album holds no albums, so only media of the list have `children`. */
+const mediaFields = {
+  id: text,
+  caption: text,
+  comments_count: count,
+  like_count: count,
+  media_product_type: text,
+  media_type: text,
+  media_url: text,
+  owner: {
+    ...plain(Type.Object({ id: Type.String() })),
+    nested: { set: () => ownerSet, load: async (_request, _reader, rows) => rows.map(({ owner }) => ({ id: owner })) },
+  },
+  permalink: text,
+  shortcode: text,
+  thumbnail_url: text,
+  timestamp: { ...text, of: (row) => timestampText(row.timestamp) },
+  username: { ...text, load: usernameOf("owner") },
+} as const satisfies Record<string, Field<MediaRow>>;
+
+const childSet: FieldSet<MediaRow> = { fields: mediaFields, defaults: ["id"] };
+
+const mediaItem: FieldSet<MediaRow> = {
+  fields: {
+    ...mediaFields,
     children: {
       ...plain(Type.Object({ data: Type.Array(Type.Object({ id: Type.String() })) })),
-      async load({ world }, reader, row) {
-        const ids = await world.ports.get("media").publicChildren(reader, nodeId(row.owner), JSON.parse(row.children) as string[]);
-        return ids.length === 0 ? undefined : { data: ids.map((id) => ({ id })) };
+      nested: {
+        set: () => childSet as FieldSet,
+        isList: true,
+        async load({ world }, reader, rows) {
+          const children = await world.ports.get("media").publicChildren(reader, rows);
+          return children.map((media) => (media.length === 0 ? undefined : media));
+        },
       },
     },
   },

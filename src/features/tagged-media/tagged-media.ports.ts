@@ -1,11 +1,12 @@
 /** The port `media`, for comments and for the fields of media. */
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
+import type { Row } from "#storage/sql";
 
 interface MediaPort {
   find(reader: Reader, owner: NodeId, media: NodeId): Promise<{ readonly media_product_type: string } | undefined>;
-  /** The children that are public and not deleted, in their order. `owner` owns the album and all its children. */
-  publicChildren(reader: Reader, owner: NodeId, children: readonly string[]): Promise<string[]>;
+  /** For each of the albums the children that are public and not deleted, in their order. The owner of an album owns its children. */
+  publicChildren(reader: Reader, albums: readonly Row[]): Promise<(readonly Row[])[]>;
 }
 
 interface MediaWritesPort {

@@ -1,6 +1,7 @@
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
+import { allWithKeys } from "#storage/id-lists";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { eitherWay } from "#storage/outcomes";
 import { type Row, type Sql, sql } from "#storage/sql";
@@ -23,6 +24,9 @@ export interface MediaRow extends Row {
   /** JSON list of ids. */
   children: string;
 }
+
+const COLUMNS = `CAST(m.id AS TEXT) AS id, CAST(m.owner AS TEXT) AS owner, m.media_type, m.media_product_type, m.caption, m.media_url, m.permalink,
+  m.thumbnail_url, m.shortcode, m.like_count, m.comments_count, m.timestamp, m.is_private, m.children`;
 
 const newestFirst = {
   columns: ["g.timestamp", "g.media"],
@@ -98,11 +102,14 @@ export async function countComment(tx: Transaction, owner: NodeId, id: NodeId): 
 }
 
 /** E1: private media are never returned, not even as a child of a public album. */
-export async function publicChildren(reader: Reader, owner: NodeId, children: readonly string[]): Promise<string[]> {
-  const listed: string[] = [];
-  for (const child of children) if ((await findMedia(reader, owner, child))?.is_private === 0) listed.push(child);
-  return listed;
+export async function publicChildren(reader: Reader, albums: readonly MediaRow[]): Promise<(readonly MediaRow[])[]> {
+  const children = albums.map((album) => (JSON.parse(album.children) as string[]).map((id) => [album.owner, id] as const));
+  const rows = await allWithKeys<MediaRow>(reader, children.flat(), publicOfWanted);
+  const found = new Map(rows.map((row) => [`${row.owner} ${row.id}`, row]));
+  return children.map((keys) => keys.map((key) => found.get(key.join(" "))).filter((row) => row !== undefined));
 }
+
+const publicOfWanted = `SELECT ${COLUMNS} FROM wanted w JOIN media m ON m.owner = w.one AND m.id = w.other WHERE m.is_private = 0`;
 
 export async function listTaggedAccounts(reader: Reader, owner: string, media: string): Promise<string[]> {
   const rows = await reader.all<{ account: string }>(

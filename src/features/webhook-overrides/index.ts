@@ -11,6 +11,8 @@ import {
   deleteOverridesOfApp,
   deleteOverridesOfOwner,
   findOverride,
+  findOverridesOfApps,
+  findOverridesOfNumbers,
   listOverridesOfNumber,
   saveOverride,
 } from "./webhook-overrides.store.ts";
@@ -32,7 +34,7 @@ export const webhookOverrides = defineFeature({
         phone: phone === undefined ? undefined : await findOverride(reader, account, app, phone),
       }),
     },
-    account_override: { find: findOverride, listOfNumber: listOverridesOfNumber },
+    account_override: { find: findOverride, ofApps: findOverridesOfApps, ofNumbers: findOverridesOfNumbers, listOfNumber: listOverridesOfNumber },
     account_override_writes: { save: saveOverride, remove: deleteOverride, removeAll: deleteOverridesOfApp },
   }),
 });

@@ -1,7 +1,6 @@
 import { Type } from "typebox";
 import { chatappAccount, chatappRedirection, chatappSubscription } from "#features/chatapp-accounts/api";
 import { type Access, type Field, writeOperation } from "#graph/contract/operation";
-import type { NodeId } from "#kernel/ids";
 
 /** H1-4, H4-4. */
 const OVERRIDE_URI_CHARACTERS_MAX = 200;
@@ -75,16 +74,15 @@ export const webhookConfiguration: Field = {
     application: Type.Optional(Type.String()),
   }),
   policy: chatappAccount,
-  async load({ node, caller, world }, reader) {
-    const overrides = world.ports.get("account_override");
-    const configuration: Record<string, string> = {};
-    const number = await overrides.find(reader, node.owner, caller.app.id, node.id as NodeId);
-    const account = await overrides.find(reader, node.owner, caller.app.id, undefined);
+  async load({ caller, world }, reader, rows) {
+    const numbers = rows.map(({ account, id }) => ({ account: String(account), id: String(id) }));
+    const overrides = await world.ports.get("account_override").ofNumbers(reader, caller.app.id, numbers);
     const application = await world.ports.get("webhook_subscription").findCallbackUrl(reader, caller.app.id, "chatapp_business_account");
-    if (number !== undefined) configuration.phone_number = number;
-    // H5-3.
-    if (account !== undefined) configuration.chatapp_business_account = account;
-    if (application !== undefined) configuration.application = application;
-    return configuration;
+    return overrides.map(({ phone_number, account }) => ({
+      ...(phone_number === undefined ? {} : { phone_number }),
+      // H5-3.
+      ...(account === undefined ? {} : { chatapp_business_account: account }),
+      ...(application === undefined ? {} : { application }),
+    }));
   },
 };

@@ -1,5 +1,6 @@
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
+import { allWithKeys } from "#storage/id-lists";
 import { sql } from "#storage/sql";
 
 /** The `phone_number` of the account's own override. */
@@ -15,6 +16,44 @@ export async function findOverride(reader: Reader, account: NodeId, app: NodeId,
     SELECT o.override_callback_uri FROM webhook_overrides o
     WHERE o.account = ${account} AND o.app = ${app} AND o.phone_number = ${keyOf(number)}`);
   return row?.override_callback_uri;
+}
+
+/** For each of the apps on its account that account's override. */
+export async function findOverridesOfApps(
+  reader: Reader,
+  apps: readonly { readonly account: string; readonly app: string }[],
+): Promise<(string | undefined)[]> {
+  const rows = await allWithKeys<{ account: string; app: string; override_callback_uri: string }>(
+    reader,
+    apps.map(({ account, app }) => [account, app]),
+    `SELECT CAST(o.account AS TEXT) AS account, CAST(o.app AS TEXT) AS app, o.override_callback_uri
+     FROM wanted w JOIN webhook_overrides o ON o.account = w.one AND o.app = w.other WHERE o.phone_number = ?`,
+    [ACCOUNT_ITSELF],
+  );
+  const found = new Map(rows.map((row) => [`${row.account} ${row.app}`, row.override_callback_uri]));
+  return apps.map(({ account, app }) => found.get(`${account} ${app}`));
+}
+
+interface OverridesOfNumber {
+  readonly phone_number: string | undefined;
+  readonly account: string | undefined;
+}
+
+/** For each of the numbers the app's override of it and of its account. */
+export async function findOverridesOfNumbers(
+  reader: Reader,
+  app: NodeId,
+  numbers: readonly { readonly account: string; readonly id: string }[],
+): Promise<OverridesOfNumber[]> {
+  const rows = await allWithKeys<{ account: string; phone_number: string; override_callback_uri: string }>(
+    reader,
+    numbers.flatMap(({ account, id }) => [[account, id] as const, [account, ACCOUNT_ITSELF] as const]),
+    `SELECT CAST(o.account AS TEXT) AS account, CAST(o.phone_number AS TEXT) AS phone_number, o.override_callback_uri
+     FROM wanted w JOIN webhook_overrides o ON o.account = w.one AND o.phone_number = w.other WHERE o.app = ?`,
+    [app],
+  );
+  const found = new Map(rows.map((row) => [`${row.account} ${row.phone_number}`, row.override_callback_uri]));
+  return numbers.map(({ account, id }) => ({ phone_number: found.get(`${account} ${id}`), account: found.get(`${account} ${ACCOUNT_ITSELF}`) }));
 }
 
 export async function listOverridesOfNumber(

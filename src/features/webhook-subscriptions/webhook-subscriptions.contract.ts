@@ -1,6 +1,5 @@
 import { Type } from "typebox";
 import { type Access, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
-import { nodeId } from "#kernel/ids";
 import { appSubscriptions, pageSubscriptions } from "./webhook-subscriptions.policies.ts";
 import type { PageSubscriptionRow, ShownSubscriptionRow } from "./webhook-subscriptions.store.ts";
 
@@ -72,12 +71,18 @@ const subscribedApp: FieldSet<PageSubscriptionRow> = {
     name: {
       schema: Type.String(),
       policy: pageSubscriptions,
-      load: async ({ world }, _reader, row) => (await world.tokens.findApp(nodeId(row.app)))?.name,
+      async load({ world }, reader, rows) {
+        const found = await world.ports.get("app").findNames(
+          reader,
+          rows.map(({ app }) => app),
+        );
+        return rows.map(({ app }) => found.get(app));
+      },
     },
     link: {
       schema: Type.String(),
       policy: pageSubscriptions,
-      load: async ({ graphRequest }, _reader, row) => `${graphRequest.baseUrl}/${row.app}`,
+      of: ({ app }, { graphRequest }) => `${graphRequest.baseUrl}/${app}`,
     },
     subscribed_fields: { schema: names, policy: pageSubscriptions, of: (row) => JSON.parse(row.subscribed_fields) },
   },

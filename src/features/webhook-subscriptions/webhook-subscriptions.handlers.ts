@@ -3,7 +3,6 @@ import type { ListRequest, OperationRequest } from "#graph/contract/operation";
 import { notFoundNode } from "#graph/pipeline/route";
 import type { World } from "#graph/worlds/world";
 import { invalidParameter } from "#kernel/errors";
-import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { verifyCallback } from "#webhooks/callbacks/handshake";
 import type { WebhookObject } from "#webhooks/catalogue/field";
@@ -74,6 +73,7 @@ export async function handleUnsubscribeApp({ node, params, world }: OperationReq
     else await saveSubscription(tx, node.id, { ...stored, fields: JSON.stringify(kept) });
   }
   await world.webhooks.routesChanged(tx, node.id);
+  await world.webhooks.subscriptionsChanged(tx, node.id);
   return { success: true };
 }
 
@@ -85,10 +85,13 @@ export async function handleSubscribeToPage(request: SubscribeToPage, tx: Transa
   await tx.lock("page", node.id);
   if ((await world.ports.get("page").findName(tx, node.id)) === undefined) throw notFoundNode(request);
   await savePageSubscription(tx, node.id, caller.app.id, [...new Set(params.subscribed_fields)]);
+  // The fields of the request replace those before (D-131).
+  await world.webhooks.subscriptionsChanged(tx, caller.app.id);
   return { success: true };
 }
 
-export async function handleUnsubscribeFromPage({ node, caller }: { node: { id: NodeId }; caller: OperationRequest["caller"] }, tx: Transaction) {
+export async function handleUnsubscribeFromPage({ node, caller, world }: OperationRequest, tx: Transaction) {
   await deletePageSubscription(tx, node.id, caller.app.id);
+  await world.webhooks.subscriptionsChanged(tx, caller.app.id);
   return { success: true };
 }

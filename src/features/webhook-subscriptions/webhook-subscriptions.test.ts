@@ -250,6 +250,7 @@ onEachDatabase("webhook subscriptions", (database) => {
     await post("not this field");
     await subscribe(plaza, { object: "page", callback_url: receiver.url, fields: ["custom_labels"] });
     await post("now");
+    await plaza.world.work.runDue();
     await plaza.delete(onPage, { bearer: "page" });
     await post("no longer");
     await plaza.world.work.runDue();

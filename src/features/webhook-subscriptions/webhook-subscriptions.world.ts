@@ -66,8 +66,14 @@ export async function saveOfApp(tx: Transaction, app: NodeId, { callback, subscr
     requireFields(world, object, fields, `${path}.fields`);
     await saveSubscription(tx, app, rowOf(object, [...new Set(fields)], own, world));
   }
-  // A new app has no waiting events.
-  if (before.length > 0) await world.webhooks.routesChanged(tx, app);
+  // A new app has no waiting events, and no callback of it has failed.
+  if (before.length === 0) return;
+  const known = new Set(before.map(({ callback_url }) => callback_url));
+  for (const given of [callback, ...subscriptions.map((subscription) => subscription.callback)]) {
+    if (given !== undefined && !known.has(given.url)) await world.webhooks.resumeUrl(tx, app, given.url);
+  }
+  await world.webhooks.routesChanged(tx, app);
+  await world.webhooks.subscriptionsChanged(tx, app);
 }
 
 export async function findCallbackUrl(reader: Reader, app: NodeId, object: WebhookObject): Promise<string | undefined> {
@@ -76,7 +82,10 @@ export async function findCallbackUrl(reader: Reader, app: NodeId, object: Webho
 }
 
 export async function saveOfPage(tx: Transaction, page: NodeId, subscriptions: readonly PageSubscription[], world: World): Promise<void> {
-  for (const { app } of await listPageSubscriptions(tx, page)) await deletePageSubscription(tx, page, app);
+  for (const { app } of await listPageSubscriptions(tx, page)) {
+    await deletePageSubscription(tx, page, app);
+    await world.webhooks.subscriptionsChanged(tx, app);
+  }
   for (const [index, { app, subscribed_fields }] of subscriptions.entries()) {
     requireFields(world, "page", subscribed_fields, `subscribed_apps[${index}].subscribed_fields`);
     await savePageSubscription(tx, page, app, [...new Set(subscribed_fields)]);

@@ -37,6 +37,8 @@ export interface WorldSection {
   mintId?(tx: Transaction, world: World): Promise<string>;
   /** The ids that must exist, be of their types and belong to their owner once everything is loaded. */
   references(entry: WorldEntry): readonly Reference[];
+  /** The names that the entry has under `migrations`: the world's calendar must know them (D-82). */
+  migrationNames?(entry: WorldEntry): readonly string[];
   /** Inserts; returns false when the identity is taken. Called inside one transaction for a whole file. */
   insert(tx: Transaction, entry: WorldEntry, world: World): Promise<boolean>;
   find(reader: Reader, id: string, world: World): Promise<WorldEntry | undefined>;
@@ -46,6 +48,9 @@ export interface WorldSection {
   /** Removes the entry and all that belongs to it; returns false when there was none. */
   remove(tx: Transaction, id: string, world: World): Promise<boolean>;
 }
+
+/** How many records were deleted or emptied, by what they are, e.g. `{"live comments": 2}`. */
+export type Erased = Readonly<Record<string, number>>;
 
 export interface Feature {
   readonly name: string;
@@ -72,6 +77,8 @@ export interface Feature {
   ports?(ports: PortRegistry): Partial<Ports>;
   /** Removes all that the feature keeps below a page, app or account that is being removed by the control API. */
   onOwnerDeleted?(tx: Transaction, owner: NodeId, world: World): Promise<void>;
+  /** Erases what the feature keeps about a person who is known by these ids, in transactions of its own. It may run again (D-172). */
+  erasePerson?(world: World, ids: readonly string[]): Promise<Erased>;
 }
 
 /** All that a feature brings to the server, in one value. */

@@ -118,7 +118,8 @@ function pathsOf({ nodeType, served }: Endpoint, surface: SurfaceName): string[]
 const serversOf = ({ surfaces }: Served, { addresses: of }: OpenapiOptions) => [...surfaces].map((name) => ({ url: of[name], description: name }));
 
 function pathParameters(path: string, { calendar }: OpenapiOptions): Document[] {
-  const versions = calendar.platform.map(({ version }) => formatVersion(version));
+  const all = [...calendar.platform, ...calendar.marketing].map(({ version }) => version);
+  const versions = [...new Set([...all, ...calendar.migrationIntents])].sort((one, other) => one - other).map(formatVersion);
   const parameters: Document[] = [];
   if (path.includes("{version}")) {
     parameters.push({

@@ -26,16 +26,40 @@ export interface Field<R = Row> {
   /** D-16: who may read it. Where this is not the operation's policy each request checks it on the node (`pipeline/fields/field-policies.ts`). */
   readonly policy: Policy;
   /** The value in a row; the row's column of the field's own name when left out. Undefined leaves the field out. */
-  of?(row: R): unknown;
+  of?(row: R, request: ReadRequest): unknown;
+  /** For a value that needs another look at the database, only when it is selected: of all rows at once, in their order. */
+  load?(request: ReadRequest, reader: Reader, rows: readonly R[]): Promise<readonly unknown[]>;
+  readonly nested?: Nested<R>;
   /**
-   * For a field that is itself an object with fields: how to get its row, and what can be selected of it. Fields of it with
-   * another policy than the object's are asked of the node that holds the object.
+   * For a field that names another node: its value is that node's `id`, and what is selected inside it is what a read of that node
+   * returns to the caller (D-38).
    */
-  readonly nested?: { readonly set: () => FieldSet; load(request: ReadRequest, reader: Reader, row: R): Promise<Row | undefined> };
-  /** For a value that needs another look at the database, only when it is selected. */
-  load?(request: ReadRequest, reader: Reader, row: R): Promise<unknown>;
+  readonly reference?: Reference<R>;
+  /** An edge of the node, which the registry adds: the value is what a read of the edge returns to the caller (D-38). */
+  readonly edge?: ListOperation;
   /** Present in this profile alone. */
   readonly onlyIn?: "clients";
+}
+
+/**
+ * A field that is itself an object with fields, or a list of such. Fields of it with another policy than the object's are asked of
+ * the node that holds the object.
+ */
+export interface Nested<R = Row> {
+  readonly set: () => FieldSet;
+  /** The value is `{data: […]}`, as of an edge. */
+  readonly isList?: true;
+  /** For each of the rows, in their order: the row of its object, or those of its list. Undefined where it has none. */
+  load(request: ReadRequest, reader: Reader, rows: readonly R[]): Promise<readonly (Row | readonly Row[] | undefined)[]>;
+}
+
+interface Reference<R = Row> {
+  /** Of the node that is named. It has a read of its own. */
+  readonly type: string;
+  /** Null: the row names none. */
+  idOf(row: R): string | null;
+  /** What can be selected; the registry says it. */
+  readonly set?: () => FieldSet;
 }
 
 export interface FieldSet<R = Row> {
@@ -108,6 +132,8 @@ export interface ListOperation<P extends TObject = TObject, R extends Row = Row>
   readonly method: "GET";
   readonly params: P;
   readonly items: FieldSet<R>;
+  /** The node type of the items, where other features give fields to it. */
+  readonly itemType?: string;
   /** Which node an item is: needed where a field of the items has a policy other than the operation's (D-16). */
   nodeOf?(row: R): NodeRef;
   /** D-35: cursors alone, neither next nor previous. */

@@ -12,7 +12,9 @@ import { parametersReader, type ReadParameters } from "../pipeline/parameters.ts
 import { ChangeLog } from "../versions/changes.ts";
 import { entryReader } from "../worlds/file/entry-reader.ts";
 import { refuseDuplicates } from "./duplicates.ts";
+import { namesOf } from "./endpoint-names.ts";
 import type { Feature } from "./feature.ts";
+import { nodeSet, withItemSet } from "./field-sets.ts";
 import type { Access, Field, FieldSet, ListOperation, Method, NodeType, Operation, Served } from "./operation.ts";
 import { portsOfServer } from "./ports.ts";
 
@@ -61,9 +63,10 @@ export class Registry {
     refuseDuplicates(all);
     this.policies = new Set(all.flatMap((feature) => feature.policies ?? []));
     this.errors = new Map(all.flatMap((feature) => feature.errors ?? []).map((error) => [error.name, error]));
-    for (const feature of features) for (const type of feature.nodeTypes ?? []) this.#addType(withFieldExtensions(type, features));
-    for (const feature of features) for (const served of feature.operations ?? []) this.#addOperation(served);
+    for (const feature of features) for (const type of feature.nodeTypes ?? []) this.#addType(this.#withNodeSet(type));
+    for (const feature of features) for (const served of feature.operations ?? []) this.#addOperation(this.#withNodeSets(served));
     for (const feature of features) this.#checkExtensions(feature);
+    this.#checkReferences();
     this.changes = new ChangeLog(features.flatMap((feature) => feature.changes ?? []));
     this.webhookFields = new FieldCatalogue(features.flatMap((feature) => feature.webhookFields ?? []));
     // What no entry can be read by is found at start, not with the first world file.
@@ -79,6 +82,11 @@ export class Registry {
       if (missing !== undefined) throw new Error(`${name} needs the port ${missing}, which no feature provides`);
     }
     return ports;
+  }
+
+  /** Every name that a calendar's `affects` may have (D-81). */
+  get endpointNames(): ReadonlySet<string> {
+    return new Set(this.endpoints.flatMap(({ names }) => names));
   }
 
   /** The operations that hang on a node type. */
@@ -125,6 +133,27 @@ export class Registry {
   /** What is known of the endpoint before anything is looked up; undefined for a bare id, and where node types differ. */
   accessByShape = (method: string, edge: string | undefined): Access | undefined =>
     edge === undefined ? undefined : this.#accesses.get(edge)?.get(method);
+
+  #withNodeSet(type: NodeType): NodeType {
+    const { reading } = type;
+    return reading === undefined ? type : { ...type, reading: { ...reading, set: nodeSet(type.type, reading.set, this.features, this.#setOf) } };
+  }
+
+  /** What is read back after a write is one node, as by a read of it. */
+  #withNodeSets(served: Served): Served {
+    const { contract } = served;
+    if (contract.kind === "list") return { ...served, contract: withItemSet(contract, this.features) } as Served;
+    if (contract.kind !== "write" || contract.readBack === undefined) return served;
+    const { type, set } = contract.readBack;
+    return { ...served, contract: { ...contract, readBack: { type, set: nodeSet(type, set, this.features, this.#setOf) } } } as Served;
+  }
+
+  /** Throws an ordinary `Error` for a type that has no read of its own. */
+  readonly #setOf = (type: string): FieldSet => {
+    const set = this.#types.get(type)?.reading?.set;
+    if (set === undefined) throw new Error(`a field refers to nodes of the type ${type}, which have no read of their own`);
+    return set;
+  };
 
   #addType(type: NodeType): void {
     this.#requirePolicy(type.policy, `node type ${type.type}`);
@@ -209,6 +238,12 @@ export class Registry {
     if (lost !== undefined) throw new Error(`${name} gives the field ${lost.name} to reads of ${lost.on}, which no feature declares`);
   }
 
+  /** Throws for a reference to a type without a read of its own. */
+  #checkReferences(): void {
+    for (const { reading } of this.#types.values())
+      for (const { reference } of Object.values(reading?.set.fields ?? {})) if (reference !== undefined) this.#setOf(reference.type);
+  }
+
   #requireErrors(errors: readonly DeclaredError[], holder: string): void {
     for (const error of errors) {
       if (typeof error !== "string" && this.errors.get(error.name) !== error)
@@ -228,6 +263,8 @@ export class Registry {
     for (const [name, field] of Object.entries(set.fields) as [string, Field][]) {
       this.#requirePolicy(field.policy, `field ${name} of ${holder}`);
       if (field.nested !== undefined) this.#checkFields(field.nested.set(), field.policy, `${name} of ${holder}`);
+      if (field.reference !== undefined && field.reference.set === undefined)
+        throw new Error(`${holder} refers to a node by ${name}, which only fields of a node may`);
     }
     // D-37: they are in every response, so no caller who gets one may be kept from them.
     for (const name of set.required ?? ["id"]) {
@@ -257,22 +294,4 @@ function innerOf<V>(outer: Map<string, Map<string, V>>, key: string): Map<string
     outer.set(key, inner);
   }
   return inner;
-}
-
-/** `G2-3` is a clause of the endpoint `G2`. */
-function namesOf(access: Endpoint["access"], edge: string | undefined): string[] {
-  const numbers = access.clauses.map((clause) => /^([A-I]\d)-/.exec(clause)?.[1]).filter((number) => number !== undefined);
-  return [access.operation, ...(edge === undefined ? [] : [edge]), ...new Set(numbers)];
-}
-
-/** The type with the fields that other features give to its reads. Refuses a field that is there already. */
-function withFieldExtensions(type: NodeType, features: readonly Feature[]): NodeType {
-  const extensions = features.flatMap((feature) => feature.fieldExtensions ?? []).filter(({ on }) => on === type.type);
-  if (extensions.length === 0 || type.reading === undefined) return type;
-  const fields: Record<string, Field> = { ...type.reading.set.fields };
-  for (const { name, field } of extensions) {
-    if (Object.hasOwn(fields, name)) throw new Error(`two features declare the field ${name} of ${type.type}`);
-    fields[name] = field;
-  }
-  return { ...type, reading: { ...type.reading, set: { ...type.reading.set, fields } } };
 }

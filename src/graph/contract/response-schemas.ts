@@ -1,6 +1,6 @@
 /** The schema of an operation's 200, made from its contract: for documents, and for the check of every response in tests. */
 import { type TObject, type TSchema, Type } from "typebox";
-import type { FieldSet } from "./operation.ts";
+import type { Field, FieldSet, ListOperation } from "./operation.ts";
 import type { Endpoint } from "./registry.ts";
 
 const closed = { additionalProperties: false };
@@ -21,28 +21,48 @@ function fieldSetSchema(set: FieldSet, profile: "strict" | "clients"): TObject {
   const properties: Record<string, TSchema> = {};
   for (const [name, field] of Object.entries(set.fields)) {
     if (field.onlyIn !== undefined && field.onlyIn !== profile) continue;
-    const schema = field.nested === undefined ? field.schema : fieldSetSchema(field.nested.set(), profile);
+    const schema = fieldSchema(field, profile);
     properties[name] = required.includes(name) ? schema : Type.Optional(schema);
   }
   return Type.Object(properties, closed);
+}
+
+function fieldSchema({ schema, nested, reference, edge }: Field, profile: "strict" | "clients"): TSchema {
+  if (edge !== undefined) return listSchema(edge, profile);
+  if (reference?.set !== undefined) return fieldSetSchema(reference.set(), profile);
+  if (nested === undefined) return selectableSchema(schema);
+  const one = fieldSetSchema(nested.set(), profile);
+  return nested.isList === true ? Type.Object({ data: Type.Array(one) }, closed) : one;
+}
+
+/** D-38: of what is inside an object only its `id` is certain, since a selection may leave the rest out. */
+function selectableSchema(schema: TSchema): TSchema {
+  const { properties, items, required } = schema as { properties?: Record<string, TSchema>; items?: TSchema; required?: string[] };
+  if (items !== undefined) return { ...schema, items: selectableSchema(items) };
+  if (properties === undefined) return schema;
+  const inner = Object.entries(properties).map(([name, property]) => [name, selectableSchema(property)]);
+  const { required: _, ...open } = schema as TSchema & { required?: string[] };
+  return { ...open, properties: Object.fromEntries(inner), ...(required?.includes("id") === true ? { required: ["id"] } : {}) };
+}
+
+function listSchema(contract: ListOperation, profile: "strict" | "clients"): TObject {
+  const extras = contract.extras === undefined ? {} : (contract.extras as TObject).properties;
+  const optionalExtras = Object.fromEntries(Object.entries(extras).map(([name, schema]) => [name, Type.Optional(schema as TSchema)]));
+  return Type.Object(
+    {
+      data: Type.Array(fieldSetSchema(contract.items, profile)),
+      paging: Type.Optional(pagingSchema(contract.cursorsOnly === true)),
+      ...optionalExtras,
+    },
+    closed,
+  );
 }
 
 export function responseSchema(endpoint: Endpoint, profile: "strict" | "clients"): TSchema {
   if (endpoint.reading !== undefined) return fieldSetSchema(endpoint.reading.set, profile);
   const contract = endpoint.served?.contract;
   if (contract === undefined) throw new Error(`${endpoint.access.operation} has neither a handler nor declared fields`);
-  if (contract.kind === "list") {
-    const extras = contract.extras === undefined ? {} : (contract.extras as TObject).properties;
-    const optionalExtras = Object.fromEntries(Object.entries(extras).map(([name, schema]) => [name, Type.Optional(schema as TSchema)]));
-    return Type.Object(
-      {
-        data: Type.Array(fieldSetSchema(contract.items, profile)),
-        paging: Type.Optional(pagingSchema(contract.cursorsOnly === true)),
-        ...optionalExtras,
-      },
-      closed,
-    );
-  }
+  if (contract.kind === "list") return listSchema(contract, profile);
   if (contract.kind === "write" && contract.readBack !== undefined)
     return Type.Union([contract.returns, fieldSetSchema(contract.readBack.set, profile)]);
   return contract.returns;

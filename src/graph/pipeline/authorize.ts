@@ -62,7 +62,15 @@ function checkFor(world: World, credentials: readonly Credential[], app: AppFact
  * Returns the tokens that count, for the policies of fields too; no promise where the caches hold all that the policy asks. Throws, or
  * rejects with, what is missing (a place, a proof, a scope, a task), or the rate that is used up (D-22).
  */
-export function authorizeCaller(
+export function authorizeCaller(incoming: Incoming, versioned: Versioned): readonly AuthorizationCheck[] | Promise<readonly AuthorizationCheck[]> {
+  const { caller, subject } = versioned;
+  const authorizing = authorizePart(incoming, versioned);
+  if (authorizing instanceof Promise) return authorizing.then((check) => withinRates(incoming.world, caller, subject, check));
+  return withinRates(incoming.world, caller, subject, authorizing);
+}
+
+/** The same for a read inside a response, which is part of a request that has been counted (D-38). */
+export function authorizePart(
   { request, world, now }: Incoming,
   { method, endpoint: { access }, credentials, dead, caller, subject, check }: Versioned,
 ): readonly AuthorizationCheck[] | Promise<readonly AuthorizationCheck[]> {
@@ -74,8 +82,7 @@ export function authorizeCaller(
   for (const { value, token } of used) world.tokens.checkProof(proof, value, token, caller.app);
   const counting = used === credentials ? check : checkFor(world, used, caller.app, subject);
   const authorizing = authorize(access.policy, counting);
-  if (authorizing !== undefined) return authorizing.then(() => withinRates(world, caller, subject, counting));
-  return withinRates(world, caller, subject, counting);
+  return authorizing === undefined ? counting : authorizing.then(() => counting);
 }
 
 function withinRates(world: World, { app }: Caller, { owner }: NodeRef, check: readonly AuthorizationCheck[]): readonly AuthorizationCheck[] {

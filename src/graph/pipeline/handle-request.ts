@@ -14,6 +14,7 @@ import { authorizeCaller, see } from "./authorize.ts";
 import { dispatchMany } from "./batch/multi-get.ts";
 import { handle, prepare } from "./handle.ts";
 import { parse } from "./parse.ts";
+import { readPart } from "./parts.ts";
 import { renderError, renderPart, renderResponse } from "./render.ts";
 import type { GraphRequest, GraphResponse } from "./request.ts";
 import { respond } from "./respond.ts";
@@ -89,7 +90,7 @@ export async function handleRequest(deps: RequestDeps, world: World, request: Gr
     const handled = await handle(parsed, prepared);
 
     // 11 Respond: the fields, then the changes back to the version that serves.
-    const responding = respond(incoming, versioned, handled);
+    const responding = respond(incoming, versioned, handled, readPart);
     const response = responding instanceof Promise ? await responding : responding;
 
     // 12 Render: JSON, headers, entity tag.

@@ -1,5 +1,6 @@
 /** The step `respond`: the fields that were asked and may be read, in the words of the version that serves. */
 import type { NodeRef } from "#auth/node-ref";
+import { GraphError } from "#kernel/errors";
 import type { Row } from "#storage/sql";
 import type { ListResult, ReadRequest } from "../contract/operation.ts";
 import type { Registry } from "../contract/registry.ts";
@@ -7,15 +8,19 @@ import { pagingOf } from "../response/paging.ts";
 import { withDebug } from "./debug.ts";
 import { readableOf } from "./fields/field-policies.ts";
 import { metadataOf } from "./fields/metadata.ts";
-import { type Projection, projectRow, projectRowWithReads } from "./fields/projection.ts";
+import { type Part, type ProjectionSource, projectRow, projectRows } from "./fields/project.ts";
+import type { Projection } from "./fields/projection.ts";
 import type { Handled } from "./handle.ts";
 import type { ParsedList, ParsedNode, ParsedWrite } from "./parse.ts";
 import { notFoundNode } from "./route.ts";
 import type { Incoming, Versioned } from "./stages.ts";
 
+/** Reads what stands inside a response: `readPart` of `parts.ts`, which responds by this step in turn. */
+export type PartReader = (incoming: Incoming, versioned: Versioned, part: Part) => Promise<unknown>;
+
 /** Throws, or rejects with, what a field that was asked by name is refused for (D-16, D-21). */
-export function respond(incoming: Incoming, versioned: Versioned, handled: Handled): unknown {
-  const shown = withFields(incoming.registry, handled);
+export function respond(incoming: Incoming, versioned: Versioned, handled: Handled, readPart: PartReader): unknown {
+  const shown = withFields(incoming, versioned, handled, readPart);
   return shown instanceof Promise
     ? shown.then((later) => inVersion(incoming, versioned, handled, later))
     : inVersion(incoming, versioned, handled, shown);
@@ -27,55 +32,65 @@ function inVersion(incoming: Incoming, versioned: Versioned, handled: Handled, r
   return withDebug(incoming, versioned, handled, changed);
 }
 
-/** Without a promise where no field needs another look at the database. */
-function withFields(registry: Registry, handled: Handled): unknown {
+/** Without a promise where every field is a value of its row. */
+function withFields(incoming: Incoming, versioned: Versioned, handled: Handled, readPart: PartReader): unknown {
   switch (handled.kind) {
-    case "node":
-      return nodeResponse(registry, handled.parsed, handled.row);
-    case "list":
-      return listResponse(handled.parsed, handled.found);
+    case "node": {
+      const { parsed, row } = handled;
+      if (row === undefined) throw notFoundNode(parsed.request);
+      if (isOfRowsAlone(parsed) && !parsed.hasMetadata) return projectRow(parsed.request, row, parsed.projection);
+      return nodeLater(incoming.registry, sourceOf(incoming, versioned, parsed.request, readPart), parsed, row);
+    }
+    case "list": {
+      const { parsed, found } = handled;
+      const { request, projection } = parsed;
+      if (!isOfRowsAlone(parsed)) {
+        return itemsLater(sourceOf(incoming, versioned, request, readPart), parsed, found).then((data) => envelope(parsed, found, data));
+      }
+      const data = found.rows.map((row) => projectRow(request, row, projection));
+      return envelope(parsed, found, data);
+    }
     case "read":
       return handled.response;
-    case "write":
-      return handled.parsed.projection === undefined
-        ? handled.response
-        : readBack(registry, handled.parsed, handled.parsed.projection, handled.response);
+    case "write": {
+      const { parsed, response } = handled;
+      if (parsed.projection === undefined) return response;
+      return readBack(incoming.registry, sourceOf(incoming, versioned, parsed.request, readPart), parsed, parsed.projection, response);
+    }
   }
 }
 
-function nodeResponse(registry: Registry, parsed: ParsedNode, row: Row | undefined): unknown {
-  const { request, projection, access, hasMetadata } = parsed;
-  if (row === undefined) throw notFoundNode(request);
-  const isAtOnce = projection.policy === access.policy && !projection.needsReads && !hasMetadata;
-  return isAtOnce ? projectRow(row, projection) : nodeResponseLater(registry, parsed, row);
-}
+const isOfRowsAlone = ({ projection, access }: ParsedNode | ParsedList): boolean => projection.policy === access.policy && !projection.needsReads;
 
-async function nodeResponseLater(registry: Registry, parsed: ParsedNode, row: Row): Promise<Record<string, unknown>> {
+const sourceOf = (incoming: Incoming, versioned: Versioned, request: ReadRequest, readPart: PartReader): ProjectionSource => ({
+  request,
+  reader: request.world.database.reader,
+  readPart: (part) => readPart(incoming, versioned, part),
+});
+
+async function nodeLater(registry: Registry, source: ProjectionSource, parsed: ParsedNode, row: Row): Promise<Record<string, unknown>> {
   const { request, reading, projection, access, hasMetadata } = parsed;
   const readable = projection.policy === access.policy ? projection : await readableOf(projection, access, request.node, "refused");
-  const response = await projected(request, row, readable);
+  const response = await projected(source, row, readable);
   return hasMetadata ? { ...response, metadata: await metadataOf(registry, reading.set, request, access) } : response;
 }
 
-const projected = (request: ReadRequest, row: Row, projection: Projection) =>
-  projection.needsReads ? projectRowWithReads(request, request.world.database.reader, row, projection) : projectRow(row, projection);
-
-function listResponse(parsed: ParsedList, found: ListResult<Row>): unknown {
-  const { projection, access } = parsed;
-  if (projection.needsReads || projection.policy !== access.policy) return itemsLater(parsed, found).then((data) => envelope(parsed, found, data));
-  return envelope(
-    parsed,
-    found,
-    found.rows.map((row) => projectRow(row, projection)),
-  );
+async function projected(source: ProjectionSource, row: Row, projection: Projection): Promise<Record<string, unknown>> {
+  if (!projection.needsReads) return projectRow(source.request, row, projection);
+  const [response = {}] = await projectRows(source, [row], projection);
+  return response;
 }
 
-async function itemsLater({ request, served, projection, access }: ParsedList, { rows }: ListResult<Row>): Promise<Record<string, unknown>[]> {
+async function itemsLater(
+  source: ProjectionSource,
+  { request, served, projection, access }: ParsedList,
+  { rows }: ListResult<Row>,
+): Promise<Record<string, unknown>[]> {
+  if (projection.policy === access.policy) return projectRows(source, rows, projection);
   const items: Record<string, unknown>[] = [];
-  const isOpen = projection.policy === access.policy;
   for (const row of rows) {
-    const readable = isOpen ? projection : await readableOf(projection, access, served.contract.nodeOf?.(row) ?? request.node, "refused");
-    items.push(await projected(request, row, readable));
+    const readable = await readableOf(projection, access, served.contract.nodeOf?.(row) ?? request.node, "refused");
+    items.push(await projected(source, row, readable));
   }
   return items;
 }
@@ -88,8 +103,13 @@ function envelope({ request, served, name }: ParsedList, found: ListResult<Row>,
 }
 
 /** D-33: the node of the `id` that the write responds with, or the addressed node itself. */
-async function readBack(registry: Registry, parsed: ParsedWrite, projection: Projection, response: unknown): Promise<unknown> {
-  const { request, served, access } = parsed;
+async function readBack(
+  registry: Registry,
+  source: ProjectionSource,
+  { request, served, access }: ParsedWrite,
+  projection: Projection,
+  response: unknown,
+): Promise<unknown> {
   const type = served.contract.readBack?.type ?? request.node.type;
   const node: NodeRef = { id: (response as { id?: NodeRef["id"] }).id ?? request.node.id, type, owner: request.node.owner };
   const reading = registry.types.find((known) => known.type === type)?.reading;
@@ -97,5 +117,9 @@ async function readBack(registry: Registry, parsed: ParsedWrite, projection: Pro
   if (row === undefined) return response;
   // What is written is written: a field that is refused does not make an error of it.
   const readable = projection.policy === access.policy ? projection : await readableOf(projection, access, node, "left out");
-  return projected(request, row, readable);
+  return projected({ ...source, readPart: (part) => source.readPart(part).catch(leftOut) }, row, readable);
+}
+
+function leftOut(error: unknown): undefined {
+  if (!(error instanceof GraphError)) throw error;
 }

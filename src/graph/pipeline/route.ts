@@ -6,7 +6,7 @@ import type { NodeId } from "#kernel/ids";
 import { formatVersion, parseVersion } from "#kernel/versions";
 import type { ErrorForm, ReadRequest } from "../contract/operation.ts";
 import type { Endpoint, Registry } from "../contract/registry.ts";
-import { isListed } from "../versions/resolve.ts";
+import { isNamed } from "../versions/resolve.ts";
 import { fixedVersions } from "../versions/surfaces.ts";
 import { type Address, parseAddress, segmentsOf } from "./address.ts";
 import { missingToken } from "./authenticate.ts";
@@ -29,7 +29,7 @@ export function readMethod(request: GraphRequest): string {
 /** Throws `unknownPath` for a path that leads nowhere by its shape or its version. */
 export function readAddress({ request, registry, world }: Incoming): Address {
   const address = parseAddress(request.path, fixedVersions[request.surface] === undefined, registry);
-  if (address.version !== undefined && !isListed(world.calendar, address.version)) throw unknownPath(`/${formatVersion(address.version)}`);
+  if (address.version !== undefined && !isNamed(world.calendar, address.version)) throw unknownPath(`/${formatVersion(address.version)}`);
   if (address.prefix !== undefined && !registry.isUnder(address.prefix, address.edge)) throw unknownPath(request.path);
   return address;
 }
@@ -67,7 +67,7 @@ export function findEndpoint(incoming: Incoming, authenticated: Authenticated, i
   return { address, method, credentials, dead, app, node, endpoint };
 }
 
-function isShownOn({ access: { surfaces, clientsSurfaces } }: Endpoint, { request, world }: Incoming): boolean {
+export function isShownOn({ access: { surfaces, clientsSurfaces } }: Endpoint, { request, world }: Incoming): boolean {
   return surfaces.includes(request.surface) || (world.profile === "clients" && clientsSurfaces?.includes(request.surface) === true);
 }
 

@@ -1,6 +1,7 @@
 /** The version calendar as data (D-80), migration windows (D-82), and the rules that a calendar must keep. */
-import { type Static, Type } from "typebox";
-import { parseVersion, type Version } from "#kernel/versions";
+import { type Static, type TSchema, Type } from "typebox";
+import { formatVersion, parseVersion, type Version } from "#kernel/versions";
+import { suggestion } from "../schema/reader.ts";
 import { secondsOf, WorldProblem, worldTime } from "../worlds/file/schema-words.ts";
 
 export interface Release {
@@ -73,36 +74,71 @@ export const standardCalendar: VersionCalendar = {
   migrations: [{ name: labelNamesMigration, start: day("2026-10-01"), end: day("2027-10-01") }],
 };
 
-/** What a world file or the configuration may say under `versions`. */
+const closed = { additionalProperties: false };
+const versionName = Type.String({ description: "such as 25.0" });
+const described = <S extends TSchema>(schema: S, description: string): S => ({ ...schema, description });
+
+/** What a world file may say under `versions`. */
 export const versionsEntry = Type.Object(
   {
     marketing: Type.Optional(
       Type.Array(
         Type.Object(
-          { version: Type.String(), released: worldTime, until: Type.Optional(worldTime), affects: Type.Array(Type.String(), { default: [] }) },
-          { additionalProperties: false },
+          {
+            version: versionName,
+            released: described(worldTime, "it is served from then on"),
+            until: Type.Optional(described(worldTime, "it is not served from then on; at least 90 days after the release of the next version")),
+            affects: Type.Array(Type.String(), {
+              default: [],
+              description: "the endpoints that it changed, and that no request is upgraded across: operations, edges or numbers such as G2",
+            }),
+          },
+          closed,
         ),
+        { description: "the versions of catalogs and feeds; they replace all that are known" },
       ),
     ),
+    platform: Type.Optional(
+      Type.Array(Type.Object({ version: versionName, released: worldTime }, closed), {
+        description: "versions of all other endpoints, beside v20.0 to v26.0; `released` decides which one is an app's default",
+      }),
+    ),
+    migration_intents: Type.Optional(Type.Array(versionName, { description: "versions of migration intents, beside v23.0 to v25.0" })),
     migrations: Type.Optional(
-      Type.Array(Type.Object({ name: Type.String({ minLength: 1 }), start: worldTime, end: worldTime }, { additionalProperties: false })),
+      Type.Array(
+        Type.Object(
+          {
+            name: Type.String({ minLength: 1 }),
+            start: described(worldTime, "from then on it can be switched, and is on for new apps"),
+            end: described(worldTime, "from then on it is on for all; at least 90 days after the start"),
+          },
+          closed,
+        ),
+        { description: "switches by name, beside the built-in one; one of the same name replaces it" },
+      ),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, description: "the version calendar; what is left out stays as it is" },
 );
 export type VersionsEntry = Static<typeof versionsEntry>;
 
+function readVersion(given: string, path: string): Version {
+  const version = parseVersion(given.startsWith("v") ? given : `v${given}`);
+  if (version === undefined) throw new WorldProblem(path, "must be a version such as 25.0");
+  return version;
+}
+
+const byVersion = (one: Release, other: Release): number => one.version - other.version;
+
 /**
- * The calendar `base` with an entry applied: the entry's marketing versions replace those of the base, its migrations are added.
- * Throws `WorldProblem` for a calendar that breaks D-80.
+ * The calendar `base` with an entry applied: the entry's marketing versions replace those of the base, everything else is added to
+ * it. Throws `WorldProblem` for a calendar that breaks D-80.
  */
 export function calendarWith(base: VersionCalendar, entry: VersionsEntry): VersionCalendar {
   const versions = entry.marketing?.map((given, index) => {
     const place = `marketing[${index}]`;
-    const version = parseVersion(given.version.startsWith("v") ? given.version : `v${given.version}`);
-    if (version === undefined) throw new WorldProblem(`${place}.version`, "must be a version such as 25.0");
     return {
-      version,
+      version: readVersion(given.version, `${place}.version`),
       released: secondsOf(given.released, `${place}.released`),
       until: given.until === undefined ? undefined : secondsOf(given.until, `${place}.until`),
       affects: given.affects,
@@ -114,9 +150,16 @@ export function calendarWith(base: VersionCalendar, entry: VersionsEntry): Versi
     end: secondsOf(end, `migrations[${index}].end`),
   }));
   const names = new Set(migrations.map(({ name }) => name));
+  const platform = (entry.platform ?? []).map(({ version, released }, index) => ({
+    version: readVersion(version, `platform[${index}].version`),
+    released: secondsOf(released, `platform[${index}].released`),
+  }));
+  const added = new Set(platform.map(({ version }) => version));
+  const intents = (entry.migration_intents ?? []).map((version, index) => readVersion(version, `migration_intents[${index}]`));
   const calendar: VersionCalendar = {
-    ...base,
-    marketing: versions === undefined || versions.length === 0 ? base.marketing : versions.sort((a, b) => a.version - b.version),
+    platform: [...base.platform.filter(({ version }) => !added.has(version)), ...platform].sort(byVersion),
+    migrationIntents: [...new Set([...base.migrationIntents, ...intents])].sort((one, other) => one - other),
+    marketing: versions === undefined || versions.length === 0 ? base.marketing : versions.sort(byVersion),
     migrations: [...base.migrations.filter(({ name }) => !names.has(name)), ...migrations],
   };
   checkCalendar(calendar);
@@ -124,19 +167,50 @@ export function calendarWith(base: VersionCalendar, entry: VersionsEntry): Versi
 }
 
 /** D-80, VER-3a, VER-7b: the grace after a release and a migration's window are never under 90 days. */
-export function checkCalendar({ marketing: versions, migrations }: VersionCalendar): void {
+export function checkCalendar({ platform, marketing: versions, migrations }: VersionCalendar): void {
+  requireOrder(platform, "platform");
+  requireOrder(versions, "marketing");
   for (const [index, next] of versions.entries()) {
     if (next.until !== undefined && next.until <= next.released) throw new WorldProblem(`marketing[${index}].until`, "is not after the release");
     const previous = versions[index - 1];
     if (previous === undefined) continue;
-    const place = `marketing[${index}]`;
-    if (next.version === previous.version) throw new WorldProblem(place, `repeats the version ${next.version}.0`);
-    if (next.released < previous.released) throw new WorldProblem(`${place}.released`, "is before the release of the version before it");
     if (previous.until !== undefined && previous.until - next.released < GRACE_SECONDS) {
-      throw new WorldProblem(`marketing[${index - 1}].until`, `leaves less than ${GRACE_DAYS} days after the release of ${next.version}.0`);
+      throw new WorldProblem(
+        `marketing[${index - 1}].until`,
+        `leaves less than ${GRACE_DAYS} days after the release of ${formatVersion(next.version)}`,
+      );
     }
   }
   for (const [index, { name, start, end }] of migrations.entries()) {
     if (end - start < GRACE_SECONDS) throw new WorldProblem(`migrations[${index}]`, `${name} has a window of less than ${GRACE_DAYS} days`);
   }
+}
+
+function requireOrder(versions: readonly Release[], list: string): void {
+  for (const [index, { version, released }] of versions.entries()) {
+    const previous = versions[index - 1];
+    if (previous === undefined) continue;
+    if (version === previous.version) throw new WorldProblem(`${list}[${index}]`, `repeats the version ${formatVersion(version)}`);
+    if (released < previous.released) throw new WorldProblem(`${list}[${index}].released`, "is before the release of the version before it");
+  }
+}
+
+/** D-81: a misspelt name would let requests be upgraded across the change. `names` are those of all endpoints. Throws `WorldProblem`. */
+export function requireEndpoints({ marketing: versions = [] }: VersionsEntry, names: ReadonlySet<string>): void {
+  for (const [index, { affects }] of versions.entries()) {
+    const at = affects.findIndex((name) => !names.has(name));
+    const unknown = affects[at];
+    if (unknown !== undefined)
+      throw new WorldProblem(
+        `marketing[${index}].affects[${at}]`,
+        `names no operation, edge or endpoint: ${unknown}${suggestion(unknown, [...names])}`,
+      );
+  }
+}
+
+/** D-82: `names` are the keys under `path`. Throws `WorldProblem`. */
+export function requireMigrations(names: readonly string[], path: string, { migrations }: VersionCalendar): void {
+  const known = migrations.map(({ name }) => name);
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) throw new WorldProblem(`${path}.${unknown}`, `names no migration of the calendar${suggestion(unknown, known)}`);
 }

@@ -3,9 +3,21 @@ import fc from "fast-check";
 import { onEachDatabase, openPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 import type { GraphError } from "#kernel/errors";
-import { calendarWith, checkCalendar, type MarketingVersion, standardCalendar, type VersionCalendar } from "./calendar.ts";
+import { formatVersion, parseVersion } from "#kernel/versions";
+import { buildRegistry } from "#main";
+import { entryOf } from "../worlds/settings.ts";
+import {
+  calendarWith,
+  checkCalendar,
+  type MarketingVersion,
+  requireEndpoints,
+  requireMigrations,
+  standardCalendar,
+  type VersionCalendar,
+  type VersionsEntry,
+} from "./calendar.ts";
 import { ChangeLog, type VersionChange } from "./changes.ts";
-import { defaultVersion, servedVersion, type VersionedApp } from "./resolve.ts";
+import { defaultVersion, isNamed, newestVersion, servedVersion, type VersionedApp } from "./resolve.ts";
 
 const DAY = 86_400;
 
@@ -107,6 +119,54 @@ describe("calendars", () => {
     expect(() => calendarWith(standardCalendar, versions("1970-07-09"))).toThrow("90 days");
     expect(calendarWith(standardCalendar, versions("1970-07-10")).marketing.map(({ version }) => version)).toEqual([1, 2]);
     expect(() => checkCalendar(standardCalendar)).not.toThrow();
+  });
+
+  test("D-80: a calendar adds to the document's versions, and names the minor ones too", () => {
+    const entry: VersionsEntry = {
+      marketing: [{ version: "v27.1", released: 0, affects: [] }],
+      platform: [
+        { version: "26.2", released: "2026-09-01" as never },
+        { version: "26.0", released: "2026-08-01" as never },
+      ],
+      migration_intents: ["27.0", "23.0"],
+    };
+    const calendar = calendarWith(standardCalendar, entry);
+    expect(calendar.platform.map(({ version }) => formatVersion(version)).slice(-3)).toEqual(["v25.0", "v26.0", "v26.2"]);
+    expect(calendar.migrationIntents.map(formatVersion)).toEqual(["v23.0", "v24.0", "v25.0", "v27.0"]);
+    expect(defaultVersion(calendar, Date.parse("2026-08-15") / 1000)).toBe(26);
+    expect(newestVersion(calendar)).toBe(parseVersion("v26.2") as number);
+    expect(["v27.1", "v26.2", "v27.0", "v20.0"].map((text) => isNamed(calendar, parseVersion(text) as number))).toEqual([true, true, true, true]);
+    expect(isNamed(calendar, parseVersion("v26.1") as number)).toBe(false);
+    // What is stored and exported makes the same calendar again.
+    expect(calendarWith(standardCalendar, entryOf(calendar))).toEqual(calendar);
+    expect(entryOf(standardCalendar)).not.toHaveProperty("platform");
+  });
+
+  test("D-80: a version that only the marketing calendar names is unknown elsewhere", () => {
+    const calendar = calendarWith(standardCalendar, { marketing: [{ version: "27.0", released: 0, affects: [] }] });
+    const app: VersionedApp = { created_time: 0, marketing_first_used_time: 0, auto_upgrade: true };
+    const served = (rule: "marketing" | "platform" | "migrationIntents") =>
+      servedVersion({ rule, asked: 27, app, calendar, now: 1_795_000_000, names: [], path: "/v27.0/1" });
+    expect(served("marketing")).toEqual({ version: 27 });
+    for (const rule of ["platform", "migrationIntents"] as const) expect(() => served(rule)).toThrow("/v27.0");
+  });
+
+  test("D-80: versions out of order, and names that nothing has, are refused with their place", () => {
+    const release = (version: string, released: number) => ({ version, released, affects: [] as string[] });
+    const refused = (entry: VersionsEntry) => () => calendarWith(standardCalendar, entry);
+    expect(refused({ platform: [release("27.0", 0)] })).toThrow("platform[7].released");
+    expect(refused({ marketing: [release("2.1", 5), release("2.1", 9)] })).toThrow("repeats the version v2.1");
+    expect(refused({ platform: [release("x", 0)] })).toThrow("platform[0].version");
+    expect(refused({ migration_intents: ["v1.2.3"] })).toThrow("migration_intents[0]");
+    const affecting = (name: string): VersionsEntry => ({ marketing: [{ ...release("1.0", 0), affects: ["G2", name] }] });
+    const names = buildRegistry().endpointNames;
+    for (const name of ["listArticlesAndPublications", "owned_product_catalogs", "A1"])
+      expect(() => requireEndpoints(affecting(name), names)).not.toThrow();
+    expect(() => requireEndpoints(affecting("listArticlesAndPublication"), names)).toThrow(
+      "marketing[0].affects[1] names no operation, edge or endpoint: listArticlesAndPublication; did you mean listArticlesAndPublications?",
+    );
+    expect(() => requireMigrations(["label_names_case_insensitive"], "migrations", standardCalendar)).not.toThrow();
+    expect(() => requireMigrations(["label_names"], "migrations", standardCalendar)).toThrow("migrations.label_names names no migration");
   });
 
   test("D-80: a version that ends before it is released is refused", () => {

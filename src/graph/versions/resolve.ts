@@ -13,7 +13,11 @@ export function defaultVersion(calendar: VersionCalendar, appCreatedTime: number
 
 export const newestVersion = (calendar: VersionCalendar): Version => (calendar.platform[calendar.platform.length - 1] as Release).version;
 
-export const isListed = (calendar: VersionCalendar, version: Version): boolean => calendar.platform.some((release) => release.version === version);
+const isOf = (releases: readonly Release[], version: Version): boolean => releases.some((release) => release.version === version);
+
+/** D-03: whether any endpoint can be asked for in the version. */
+export const isNamed = ({ platform, marketing, migrationIntents }: VersionCalendar, version: Version): boolean =>
+  isOf(platform, version) || isOf(marketing, version) || migrationIntents.includes(version);
 
 /** What the rules need to know about an app. */
 export interface VersionedApp {
@@ -47,7 +51,10 @@ export function servedVersion(input: VersionInput): ServedVersion {
   const { rule, asked, app, calendar, now, path } = input;
   switch (rule) {
     case "platform":
-      return { version: asked ?? defaultVersion(calendar, app.created_time) };
+      if (asked === undefined) return { version: defaultVersion(calendar, app.created_time) };
+      // One that the calendar names for other endpoints.
+      if (!isOf(calendar.platform, asked)) throw unknownPath(`/${formatVersion(asked)}`);
+      return { version: asked };
     case "migrationIntents":
       // VER-1c, D-03: only with a version, and only with one of these.
       if (asked === undefined) throw unknownPath(path);

@@ -1,21 +1,21 @@
 /** What a world file says about the world itself, beside its nodes: profile and version calendar. The clock keeps its own setting. */
 import { Type } from "typebox";
-import { formatVersion } from "#kernel/versions";
+import { formatVersion, type Version } from "#kernel/versions";
 import type { Reader, Transaction } from "#storage/database";
-import { calendarWith, type VersionCalendar, type VersionsEntry, versionsEntry } from "../versions/calendar.ts";
+import { calendarWith, type Release, standardCalendar, type VersionCalendar, type VersionsEntry, versionsEntry } from "../versions/calendar.ts";
 import { worldTime } from "./file/schema-words.ts";
 import { findSetting, saveSetting, settingFact } from "./settings.store.ts";
 import type { Profile, World } from "./world.ts";
 
 const clockEntry = Type.Object(
   { now: Type.Optional({ ...worldTime, description: "Unix seconds or ISO 8601" }), frozen: Type.Boolean({ default: false }) },
-  { additionalProperties: false },
+  { additionalProperties: false, description: "the world's time, and whether it stands still" },
 );
 
 /** The keys of a world file that no feature brings. */
 export const ownSchemas = {
   clock: clockEntry,
-  profile: Type.Union([Type.Literal("strict"), Type.Literal("clients")]),
+  profile: Type.Union([Type.Literal("strict"), Type.Literal("clients")], { description: "how strictly requests are read" }),
   versions: versionsEntry,
 };
 
@@ -56,12 +56,26 @@ async function readSettings(reader: Reader, base: VersionCalendar): Promise<Worl
 }
 
 /** As a world file writes it: `calendarWith` makes the same calendar of it again, on any base. */
-export const entryOf = ({ marketing, migrations }: VersionCalendar): VersionsEntry => ({
+export const entryOf = ({ platform, migrationIntents, marketing, migrations }: VersionCalendar): VersionsEntry => ({
+  ...addedBy(
+    "platform",
+    platform.filter(isAdded).map(({ version, released }) => ({ version: written(version), released })),
+  ),
+  ...addedBy("migration_intents", migrationIntents.filter((version) => !standardCalendar.migrationIntents.includes(version)).map(written)),
   marketing: marketing.map(({ version, released, until, affects }) => ({
-    version: formatVersion(version).slice(1),
+    version: written(version),
     released,
     ...(until === undefined ? {} : { until }),
     affects: [...affects],
   })),
   migrations: [...migrations],
 });
+
+const written = (version: Version): string => formatVersion(version).slice(1);
+
+/** The document's own versions are in every calendar. */
+const isAdded = ({ version, released }: Release): boolean =>
+  !standardCalendar.platform.some((known) => known.version === version && known.released === released);
+
+const addedBy = <K extends string, T>(key: K, values: readonly T[]): { [key in K]?: T[] } =>
+  (values.length === 0 ? {} : { [key]: [...values] }) as { [key in K]?: T[] };

@@ -1,17 +1,24 @@
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
-import { type Row, sql } from "#storage/sql";
+import { append, type Row, sql } from "#storage/sql";
 
 /** One URL of one app, with a queue of its own. */
 export interface CallbackRow extends Row {
   id: string;
   app: string;
   url: string;
-  /** World time of the first failed attempt since the last success; null: it works, or was never tried. */
+  /** World time at which the first failed attempt of the current series began; null: it works, or was never tried. */
   failing_since_ms: number | null;
+  /** World time at which the last failed attempt ended. */
+  last_failure_ms: number | null;
   alerted_ms: number | null;
   paused_ms: number | null;
+  /** While it is paused, when one delivery is tried; null after a 410. */
+  probe_due_ms: number | null;
 }
+
+/** Its health; `health.ts` says how it changes. */
+export type Health = Pick<CallbackRow, "failing_since_ms" | "last_failure_ms" | "alerted_ms" | "paused_ms" | "probe_due_ms">;
 
 /** The fact's key is the callback's id. */
 export const callbackFact = "webhook_callback";
@@ -27,35 +34,25 @@ export async function insertCallback(tx: Transaction, id: string, app: string, u
   return (await findCallbackId(tx, app, url)) ?? id;
 }
 
+const callbacks = sql`
+  SELECT CAST(c.id AS TEXT) AS id, CAST(c.app AS TEXT) AS app, c.url, c.failing_since_ms, c.last_failure_ms, c.alerted_ms, c.paused_ms, c.probe_due_ms
+  FROM webhook_callbacks c WHERE c.id > 0`;
+
 export function findCallback(reader: Reader, id: string): Promise<CallbackRow | undefined> {
-  return reader.get<CallbackRow>(sql`
-    SELECT CAST(c.id AS TEXT) AS id, CAST(c.app AS TEXT) AS app, c.url, c.failing_since_ms, c.alerted_ms, c.paused_ms
-    FROM webhook_callbacks c WHERE c.id = ${id}`);
+  return reader.get<CallbackRow>(append(callbacks, "AND c.id = ?", [id]));
 }
 
 const oldestFirst = { columns: ["c.id"], direction: "ascending", keyOf: (row: CallbackRow) => [row.id] } as const;
 
 export function listCallbacks(reader: Reader, page: PageRequest): Promise<ListPage<CallbackRow>> {
-  return readPage<CallbackRow>(
-    reader,
-    sql`
-    SELECT CAST(c.id AS TEXT) AS id, CAST(c.app AS TEXT) AS app, c.url, c.failing_since_ms, c.alerted_ms, c.paused_ms
-    FROM webhook_callbacks c WHERE c.id > 0`,
-    oldestFirst,
-    page,
-  );
+  return readPage<CallbackRow>(reader, callbacks, oldestFirst, page);
 }
 
-/** Returns whether it was working until now. */
-export async function markFailing(tx: Transaction, id: string, sinceMs: number): Promise<boolean> {
-  const isFirst = (await tx.run(sql`UPDATE webhook_callbacks SET failing_since_ms = ${sinceMs} WHERE id = ${id} AND failing_since_ms IS NULL`)) > 0;
-  if (isFirst) tx.invalidate(callbackFact, id);
-  return isFirst;
-}
-
-/** It works: it neither fails nor is paused any more. */
-export async function markWorking(tx: Transaction, id: string): Promise<void> {
-  await tx.runAny(sql`UPDATE webhook_callbacks SET failing_since_ms = NULL, alerted_ms = NULL, paused_ms = NULL WHERE id = ${id}`);
+export async function saveHealth(tx: Transaction, id: string, health: Health): Promise<void> {
+  await tx.runAny(sql`
+    UPDATE webhook_callbacks SET failing_since_ms = ${health.failing_since_ms}, last_failure_ms = ${health.last_failure_ms},
+      alerted_ms = ${health.alerted_ms}, paused_ms = ${health.paused_ms}, probe_due_ms = ${health.probe_due_ms}
+    WHERE id = ${id}`);
   tx.invalidate(callbackFact, id);
 }
 
@@ -64,12 +61,25 @@ export async function markAlerted(tx: Transaction, id: string, nowMs: number): P
   tx.invalidate(callbackFact, id);
 }
 
-export async function markPaused(tx: Transaction, id: string, nowMs: number): Promise<void> {
-  await tx.runAny(sql`UPDATE webhook_callbacks SET paused_ms = ${nowMs} WHERE id = ${id} AND paused_ms IS NULL`);
+/** Returns whether the delivery that is due for a paused callback is this transaction's to send; the next one is due at `nextMs`. */
+export async function takeProbe(tx: Transaction, id: string, nowMs: number, nextMs: number): Promise<boolean> {
+  const taken = await tx.run(sql`
+    UPDATE webhook_callbacks SET probe_due_ms = ${nextMs} WHERE id = ${id} AND paused_ms IS NOT NULL AND probe_due_ms <= ${nowMs}`);
+  // Also where another process took it, which is not known here yet.
   tx.invalidate(callbackFact, id);
+  return taken > 0;
 }
 
-/** For metrics: how many fail, have failed for an hour, are paused. */
+/** Whether a delivery waits for it or is under way. */
+export async function isWaitedFor(reader: Reader, id: string): Promise<boolean> {
+  const row = await reader.get(sql`
+    SELECT 1 AS one WHERE EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.lane = ${id} AND d.queue_entity IS NOT NULL)
+      OR EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.lane = ${id} AND d.retry_due_ms IS NOT NULL)
+      OR EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.lane = ${id} AND d.fence > 0)`);
+  return row !== undefined;
+}
+
+/** For metrics: how many fail, need attention, are paused. */
 export async function countCallbacks(reader: Reader): Promise<{ failing: number; alerted: number; paused: number }> {
   const row = await reader.get<{ failing: number; alerted: number; paused: number }>(sql`
     SELECT COUNT(c.failing_since_ms) AS failing, COUNT(c.alerted_ms) AS alerted, COUNT(c.paused_ms) AS paused FROM webhook_callbacks c`);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { type Receiver, startReceiver, valuesAt } from "#harness/receiver";
-import { chatappField, fixtureMigrations, newFeatures, openWebhooks, type WebhookFixture } from "#harness/webhooks";
+import { chatappField, fixtureMigrations, newFeatures, openWebhooks, pauseCallback, type WebhookFixture } from "#harness/webhooks";
 import { newWorkStore, onBothDatabases } from "#harness/work-database";
 import { sql } from "#storage/sql";
 import { listDeliveries, listEventsOf } from "../history/list.store.ts";
@@ -17,7 +17,6 @@ onBothDatabases("routes and callbacks", (kind) => {
   }
   const deliveries = async ({ database }: WebhookFixture) => (await listDeliveries(database.reader, {}, { limit: 100 })).rows;
   const callbacks = async ({ database }: WebhookFixture) => (await listCallbacks(database.reader, { limit: 100 })).rows;
-  const rerouted = ({ database, webhooks }: WebhookFixture, app = "1001") => database.write((tx) => webhooks.routesChanged(tx, app));
 
   test("ROUTE-1 to ROUTE-3: the phone's override, the account's, the app's callback; D-63: for fields that honour them", async () => {
     const { fixture, receiver } = await open();
@@ -72,83 +71,6 @@ onBothDatabases("routes and callbacks", (kind) => {
     expect({ override: valuesAt(override), own: valuesAt(receiver) }).toEqual({ override: [{ n: 1 }], own: [] });
   });
 
-  test("a callback that fails for an hour raises an alert, once; one that works again does not", async () => {
-    const { fixture, receiver } = await open();
-    let isWell = false;
-    receiver.response = () => new Response(null, { status: isWell ? 200 : 500 });
-    await fixture.emit("4001", { n: 1 });
-    await fixture.advance(HOUR - 1);
-    expect(fixture.alerts).toEqual([]);
-    await fixture.advance(2);
-    expect(fixture.alerts).toHaveLength(1);
-    expect(fixture.alerts[0]).toMatchObject({ app: "1001", url: receiver.url });
-    isWell = true;
-    await fixture.advance(2 * HOUR);
-    expect((await callbacks(fixture))[0]).toMatchObject({ failing_since_ms: null, alerted_ms: null });
-    isWell = false;
-    await fixture.emit("4001", { n: 2 });
-    await fixture.advance(60);
-    isWell = true;
-    await fixture.advance(2 * HOUR);
-    expect(fixture.alerts).toHaveLength(1);
-    expect(fixture.pauses).toEqual([]);
-  });
-
-  test("after five days it is paused: events are kept, nothing is sent, and all goes out when it is resumed", async () => {
-    const { fixture, receiver } = await open();
-    let isWell = false;
-    receiver.response = () => new Response(null, { status: isWell ? 200 : 500 });
-    await fixture.emit("4001", { n: 1 });
-    await fixture.advance(5 * DAY);
-    expect(fixture.pauses).toHaveLength(1);
-    const before = receiver.posts.length;
-    isWell = true;
-    await fixture.emit("4001", { n: 2 });
-    await fixture.emit("4002", { n: 3 });
-    await fixture.advance(20 * DAY);
-    expect(receiver.posts).toHaveLength(before);
-    const paused_ms = expect.any(Number);
-    expect(await deliveries(fixture)).toMatchObject([
-      { status: 0, paused_ms },
-      { status: 0, paused_ms },
-      { status: 3, paused_ms },
-    ]);
-    await fixture.database.write((tx) => fixture.webhooks.resumeUrl(tx, "1001", receiver.url));
-    await fixture.loop.runDue();
-    expect(valuesAt(receiver).slice(before)).toContainAllValues([{ n: 2 }, { n: 3 }]);
-    expect((await callbacks(fixture))[0]).toMatchObject({ failing_since_ms: null, paused_ms: null });
-  });
-
-  test("replaying to a paused callback resumes it", async () => {
-    const { fixture, receiver } = await open();
-    receiver.response = () => new Response(null, { status: 500 });
-    await fixture.emit("4001", { n: 1 });
-    await fixture.advance(5 * DAY);
-    await fixture.emit("4001", { n: 2 });
-    receiver.response = () => new Response("ok");
-    const before = receiver.posts.length;
-    await fixture.webhooks.replay((await deliveries(fixture)).at(-1)?.id as string);
-    await fixture.loop.runDue();
-    expect(valuesAt(receiver).slice(before)).toContainAllValues([{ n: 1 }, { n: 2 }]);
-  });
-
-  test("what waits for a paused callback finds its new way when the override is removed", async () => {
-    const { fixture, receiver } = await open();
-    const override = startReceiver();
-    override.response = () => new Response(null, { status: 500 });
-    fixture.features.overrides.set("1001 4001", override.url);
-    await fixture.emit("4001", { n: 1 });
-    await fixture.advance(5 * DAY);
-    await fixture.emit("4001", { n: 2 });
-    await fixture.emit("4001", { n: 3 });
-    await fixture.loop.runDue();
-    expect(receiver.posts).toEqual([]);
-    fixture.features.overrides.clear();
-    await rerouted(fixture);
-    await fixture.loop.runDue();
-    expect(valuesAt(receiver)).toEqual([{ n: 2 }, { n: 3 }]);
-  });
-
   test("replay sends the same bytes with the same id; of a span, what was made since, for one callback or all", async () => {
     const { fixture, receiver } = await open();
     const other = startReceiver();
@@ -194,6 +116,7 @@ onBothDatabases("routes and callbacks", (kind) => {
     receiver.response = () => new Response(null, { status: 500 });
     await fixture.emit("4001", { n: 4 });
     await fixture.advance(29 * DAY);
+    for (const { id } of await callbacks(fixture)) await fixture.database.write((tx) => pauseCallback(tx, id, fixture.clock.ms));
     await fixture.emit("4002", { n: 5 });
     expect(await deliveries(fixture)).toMatchObject([
       { status: 0, members: 0 },

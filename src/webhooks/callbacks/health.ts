@@ -1,48 +1,116 @@
 /**
- * Whether a callback works, as the results of its attempts say. The first failure after a success starts two timers: after an
- * hour the operator is alerted, after five days the callback is paused. A success stops both.
+ * Whether a callback works, as its attempts say (D-137). World time.
+ *
+ * | state | what happens | state afterwards |
+ * | --- | --- | --- |
+ * | paused by 410 | any attempt | the same |
+ * | any other | a response 410 | paused by 410: nothing is sent |
+ * | any other | a success | working |
+ * | working, or failing without an attempt for 12 h and more | a failure | failing since the beginning of this attempt |
+ * | failing | a failure | the same, and after five days paused: one attempt an hour |
+ * | paused | a failure | the same |
+ * | any | a person resumes it, or nothing waits for it any more because routes or subscriptions changed | working |
+ *
+ * A callback that has failed for an hour is an alert, and so is one that is paused.
  */
-
 import type { Jobs } from "#jobs/jobs";
 import type { Transaction } from "#storage/database";
 import { eitherWay } from "#storage/outcomes";
-import { findCallback, markFailing, markWorking } from "./callbacks.store.ts";
+import { type CallbackRow, findCallback, type Health, isWaitedFor, saveHealth } from "./callbacks.store.ts";
 import type { Callbacks } from "./callbacks.ts";
 
 const HOUR_MS = 3_600_000;
 const ALERT_AFTER_MS = HOUR_MS;
 const PAUSE_AFTER_MS = 5 * 24 * HOUR_MS;
+/**
+ * The longest wait of the retry table (D-62), and an hour for an attempt that comes late, as where the clock is moved in long
+ * steps: without an attempt for longer, nobody knows whether the callback works.
+ */
+const SILENCE_MS_MAX = 13 * HOUR_MS;
+/** Between the attempts at a callback that is paused. */
+export const PROBE_EVERY_MS = HOUR_MS;
 
 export const alertJob = "webhook_callback_alert";
-export const pauseJob = "webhook_callback_pause";
 
-/** The last attempt of a callback in a transaction. */
-export interface LastAttempt {
-  readonly isDelivered: boolean;
-  /** World time. */
+/** What one attempt says. */
+export interface Sign {
+  readonly says: "delivered" | "failed" | "gone";
+  /** World time at which it began. */
   readonly atMs: number;
 }
 
-export async function saveHealth(
-  tx: Transaction,
-  callbacks: Callbacks,
-  jobs: Jobs<unknown>,
-  id: string,
-  { isDelivered, atMs }: LastAttempt,
-): Promise<void> {
-  const callback = callbacks.peek(id) ?? (await findCallback(tx, id));
-  if (callback === undefined) return;
-  const isFailing = callback.failing_since_ms !== null;
-  if (isDelivered && (isFailing || callback.paused_ms !== null)) await resumeCallback(tx, jobs, id);
-  else if (!isDelivered && !isFailing && (await markFailing(tx, id, atMs))) {
-    await jobs.schedule(tx, { kind: alertJob, key: id, dueMs: atMs + ALERT_AFTER_MS });
-    await jobs.schedule(tx, { kind: pauseJob, key: id, dueMs: atMs + PAUSE_AFTER_MS });
+const WORKING: Health = { failing_since_ms: null, last_failure_ms: null, alerted_ms: null, paused_ms: null, probe_due_ms: null };
+
+const isWorking = ({ failing_since_ms, paused_ms }: Health): boolean => failing_since_ms === null && paused_ms === null;
+
+/** By a response 410: no attempt finds out whether it works again. */
+export const isGone = ({ paused_ms, probe_due_ms }: Health): boolean => paused_ms !== null && probe_due_ms === null;
+
+/** Returns `before` itself where nothing changes. */
+export function healthAfter(before: Health, { says, atMs }: Sign): Health {
+  if (isGone(before)) return before;
+  const { failing_since_ms, last_failure_ms, alerted_ms, paused_ms } = before;
+  if (says === "delivered") return isWorking(before) ? before : WORKING;
+  if (says === "gone") {
+    return {
+      failing_since_ms: failing_since_ms ?? atMs,
+      last_failure_ms: atMs,
+      alerted_ms: alerted_ms ?? atMs,
+      paused_ms: paused_ms ?? atMs,
+      probe_due_ms: null,
+    };
   }
+  if (paused_ms !== null) return before;
+  // Before the series began: the clock was moved back.
+  if (failing_since_ms === null || last_failure_ms === null || atMs < failing_since_ms || atMs - last_failure_ms > SILENCE_MS_MAX)
+    return { ...WORKING, failing_since_ms: atMs, last_failure_ms: atMs };
+  const failing = { ...before, last_failure_ms: Math.max(last_failure_ms, atMs) };
+  if (atMs - failing_since_ms < PAUSE_AFTER_MS) return failing;
+  return { ...failing, alerted_ms: alerted_ms ?? atMs, paused_ms: atMs, probe_due_ms: atMs + PROBE_EVERY_MS };
+}
+
+export interface HealthDeps {
+  readonly callbacks: Callbacks;
+  readonly jobs: Jobs<unknown>;
+}
+
+/** Stores what attempts say, in their order. Returns the callback if they paused it. */
+export async function recordAttempts(
+  tx: Transaction,
+  { callbacks, jobs }: HealthDeps,
+  id: string,
+  signs: readonly Sign[],
+): Promise<CallbackRow | undefined> {
+  const known = callbacks.peek(id);
+  // Most callbacks work, and nothing is stored about them.
+  if (known !== undefined && isWorking(known) && signs.every(({ says }) => says === "delivered")) return undefined;
+  await tx.lock("webhook_callback", id);
+  const before = await findCallback(tx, id);
+  if (before === undefined) return undefined;
+  const after = signs.reduce<Health>(healthAfter, before);
+  if (after === before) return undefined;
+  await saveHealth(tx, id, after);
+  await setAlert(tx, jobs, id, before, after);
+  const isPausedNow = (before.paused_ms === null && after.paused_ms !== null) || (!isGone(before) && isGone(after));
+  return isPausedNow ? { ...before, ...after } : undefined;
+}
+
+async function setAlert(tx: Transaction, jobs: Jobs<unknown>, id: string, before: Health, after: Health): Promise<void> {
+  const { failing_since_ms, paused_ms } = after;
+  if (failing_since_ms === null || paused_ms !== null) await eitherWay(jobs.cancel(tx, alertJob, id));
+  else if (failing_since_ms !== before.failing_since_ms)
+    await jobs.schedule(tx, { kind: alertJob, key: id, dueMs: failing_since_ms + ALERT_AFTER_MS });
 }
 
 /** It works, or is expected to: it neither fails nor is paused any more. */
 export async function resumeCallback(tx: Transaction, jobs: Jobs<unknown>, id: string): Promise<void> {
-  await markWorking(tx, id);
+  await saveHealth(tx, id, WORKING);
   await eitherWay(jobs.cancel(tx, alertJob, id));
-  await eitherWay(jobs.cancel(tx, pauseJob, id));
+}
+
+/** Deliveries left the callback's queue without an attempt. If none is left, nothing that failed there counts any more. */
+export async function recordDeparture(tx: Transaction, { callbacks, jobs }: HealthDeps, id: string): Promise<void> {
+  const known = callbacks.peek(id) ?? (await findCallback(tx, id));
+  if (known === undefined || isWorking(known) || (await isWaitedFor(tx, id))) return;
+  await resumeCallback(tx, jobs, id);
 }

@@ -31,7 +31,12 @@ test("a catalogue with two fields of one name is refused", () => {
 
 test("every example keeps the contract of its field, for any entity, number and time", () => {
   const id = fc.bigInt({ min: 1n, max: 2n ** 63n - 1n }).map((value) => nodeId(String(value)));
-  const event = fc.record({ entity: id, phone: fc.option(id, { nil: undefined }), nowMs: fc.nat({ max: 8.64e15 }) });
+  const event = fc.record({
+    entity: id,
+    phone: fc.option(id, { nil: undefined }),
+    scopedId: fc.option(id, { nil: undefined }),
+    nowMs: fc.nat({ max: 8.64e15 }),
+  });
   fc.assert(
     fc.property(fc.constantFrom(...webhookFields.all), event, (field, given) => {
       expect(findPayloadProblem(field, field.example(given))).toBeUndefined();

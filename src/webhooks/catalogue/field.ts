@@ -14,6 +14,8 @@ export type WebhookObject = (typeof webhookObjects)[number];
 export interface ExampleEvent {
   readonly entity: NodeId;
   readonly phone: NodeId | undefined;
+  /** The social-scoped id of a social account that has one. */
+  readonly scopedId: NodeId | undefined;
   /** World time. */
   readonly nowMs: number;
 }

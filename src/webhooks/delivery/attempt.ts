@@ -5,10 +5,11 @@ import { RequestFailed } from "#outbound/request";
 import type { FieldCatalogue } from "../catalogue/catalogue.ts";
 import type { WebhookObject } from "../catalogue/field.ts";
 import { envelopeOf, type Update } from "../events/envelope.ts";
+import { isWanted } from "../events/unsubscribe.ts";
 import type { WebhookApp } from "../ports.ts";
 import type { Attempt } from "./attempts.ts";
 import type { Claimed } from "./claims.ts";
-import { type ClaimedRow, type EventRow, NO_CALLBACK } from "./deliveries.store.ts";
+import { type EventRow, NO_CALLBACK } from "./deliveries.store.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import type { Outcome } from "./outcome.ts";
 import { nextRetryMs } from "./retry-schedule.ts";
@@ -20,11 +21,23 @@ const RESPONSE_BYTES_MAX = 64 * 1024;
 /** Of the response, enough to recognise an error page. */
 const RESPONSE_KEPT_BYTES = 256;
 const GONE = 410;
+/** The payload of an event that was about an erased person: it is sent no more (D-172). */
+const ERASED = "";
+
+/** D-137: the receiver says that it is gone for good. */
+export const isGone = ({ status }: Attempt): boolean => status === GONE;
 
 export async function attemptDelivery(deps: DeliveryDeps, claimed: Claimed): Promise<Outcome> {
-  const { row, firstMs } = claimed;
+  const { row } = claimed;
+  const nowMs = deps.clock.nowMs();
+  const events = eventsOf(claimed);
+  if (events.length === 0)
+    return { kind: "failed", attempt: { time_ms: nowMs, error: "erased: it was about a person who was erased" }, endedMs: nowMs };
   const { fields, facts, database, callbacks } = deps;
   const app = nodeId(row.app);
+  // First attempts follow their event at once, or were looked at when the app unsubscribed.
+  if (claimed.isRetry && !(await isWanted(facts, database.reader, app, [row, ...claimed.members], nowMs)))
+    return { kind: "unsubscribed", endedMs: nowMs };
   const of = facts.peekApp(app) ?? (await facts.findApp(database.reader, app));
   const event = {
     object: row.object as WebhookObject,
@@ -36,17 +49,24 @@ export async function attemptDelivery(deps: DeliveryDeps, claimed: Claimed): Pro
   if (route.to === "nowhere" || of === undefined) {
     if (row.lane !== NO_CALLBACK) return { kind: "moved", url: undefined };
     const reason = route.to === "nowhere" ? route.reason : "no_callback";
-    return failure(deps, row, firstMs, { time_ms: deps.clock.nowMs(), error: reason }, false);
+    return failure(deps, claimed, { time_ms: deps.clock.nowMs(), error: reason }, false);
   }
   const callback = row.lane === NO_CALLBACK ? undefined : (callbacks.peek(row.lane) ?? (await callbacks.find(row.lane)));
   if (callback?.url !== route.url) return { kind: "moved", url: route.url };
-  return send(deps, claimed, route.url, secretsOf(deps, of));
+  return send(deps, claimed, events, route.url, secretsOf(deps, of));
 }
 
-async function send(deps: DeliveryDeps, { row, members, firstMs }: Claimed, url: string, secrets: readonly string[]): Promise<Outcome> {
+/** What is left to be sent; most deliveries have one event. */
+function eventsOf({ row, members }: Claimed): readonly EventRow[] {
+  const events = members.length === 0 ? [row] : [row, ...members];
+  return events.some(({ payload }) => payload === ERASED) ? events.filter(({ payload }) => payload !== ERASED) : events;
+}
+
+async function send(deps: DeliveryDeps, claimed: Claimed, events: readonly EventRow[], url: string, secrets: readonly string[]): Promise<Outcome> {
+  const { row } = claimed;
   const body = envelopeOf(
     row.object,
-    (members.length === 0 ? [row] : [row, ...members]).map((event) => updateOf(deps.fields, event)),
+    events.map((event) => updateOf(deps.fields, event)),
   );
   const headers = signatureHeaders(secrets, { webhookId: `msg_${row.id}`, timestamp: Math.floor(deps.realNowMs() / 1000), body });
   // time: how long a receiver takes is real time.
@@ -66,26 +86,21 @@ async function send(deps: DeliveryDeps, { row, members, firstMs }: Claimed, url:
     const sent = { ...attempt, status, latency_ms: since(startMs) };
     const whole = response.body.length === 0 ? sent : { ...sent, answer: startOf(response.body) };
     if (status >= 200 && status < 300) return { kind: "delivered", attempt: whole, endedMs: deps.clock.nowMs() };
-    // 410: the receiver says that it wants this no more.
-    if (status === GONE) return { kind: "failed", attempt: whole, endedMs: deps.clock.nowMs() };
-    return failure(deps, row, firstMs, whole, false);
+    // The receiver says that it wants no more.
+    if (isGone(whole)) return { kind: "failed", attempt: whole, endedMs: deps.clock.nowMs() };
+    return failure(deps, claimed, whole, false);
   } catch (error) {
-    if (error instanceof CallbackRefused) return failure(deps, row, firstMs, { ...attempt, error: `refused: ${error.reason}` }, false);
+    if (error instanceof CallbackRefused) return failure(deps, claimed, { ...attempt, error: `refused: ${error.reason}` }, false);
     if (!(error instanceof RequestFailed)) throw error;
-    return failure(
-      deps,
-      row,
-      firstMs,
-      { ...attempt, latency_ms: since(startMs), error: `${error.kind}: ${error.message}` },
-      error.kind === "timeout",
-    );
+    return failure(deps, claimed, { ...attempt, latency_ms: since(startMs), error: `${error.kind}: ${error.message}` }, error.kind === "timeout");
   }
 }
 
-function failure(deps: DeliveryDeps, row: ClaimedRow, firstMs: number, attempt: Attempt, isTimeout: boolean): Outcome {
+function failure(deps: DeliveryDeps, { row, firstMs, isProbe }: Claimed, attempt: Attempt, isTimeout: boolean): Outcome {
+  if (isProbe) return { kind: "probed", attempt, isTimeout };
   const nowMs = deps.clock.nowMs();
   // random: deliveries that failed together come back spread.
-  const dueMs = nextRetryMs(firstMs, row.tries + 1, nowMs, Math.random());
+  const dueMs = nextRetryMs({ firstMs, startedMs: attempt.time_ms, tries: row.tries + 1 }, nowMs, Math.random());
   return dueMs === undefined ? { kind: "failed", attempt, endedMs: nowMs } : { kind: "retry", attempt, dueMs, isTimeout };
 }
 

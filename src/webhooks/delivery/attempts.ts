@@ -17,9 +17,12 @@ export interface Attempt {
 /** A full retry table and a few replays; of more, the first and the last are kept. */
 const ATTEMPTS_KEPT_MAX = 30;
 
+/** Of a delivery that was not sent yet. */
+export const NO_ATTEMPTS = "[]";
+
 export function withAttempt(attempts: string, attempt: Attempt): string {
   const text = JSON.stringify(attempt);
-  if (attempts === "[]") return `[${text}]`;
+  if (attempts === NO_ATTEMPTS) return `[${text}]`;
   const known = JSON.parse(attempts) as Attempt[];
   if (known.length >= ATTEMPTS_KEPT_MAX) known.splice(1, known.length - ATTEMPTS_KEPT_MAX + 1);
   return JSON.stringify([...known, attempt]);

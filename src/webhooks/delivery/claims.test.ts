@@ -1,10 +1,13 @@
 import { expect, test } from "bun:test";
-import { chatappField, fixtureMigrations, newFeatures, openWebhooks, type WebhookFixture } from "#harness/webhooks";
+import { chatappField, fixtureMigrations, newFeatures, openWebhooks, pauseCallback, type WebhookFixture } from "#harness/webhooks";
 import { newWorkStore, onBothDatabases } from "#harness/work-database";
 import { nodeId } from "#kernel/ids";
+import { sql } from "#storage/sql";
 import { listCallbacks } from "../callbacks/callbacks.store.ts";
+import { PROBE_EVERY_MS } from "../callbacks/health.ts";
 import { FieldCatalogue } from "../catalogue/catalogue.ts";
-import { type ClaimRequest, type Claims, claim } from "./claims.ts";
+import { type Claimed, type ClaimRequest, type Claims, claim } from "./claims.ts";
+import { saveMove } from "./deliveries.store.ts";
 
 const fields = new FieldCatalogue(["messages", "account_update"].map(chatappField));
 /** Two events that never travel together: only one of them follows overrides. */
@@ -17,7 +20,7 @@ onBothDatabases("what a claim takes", (kind) => {
     await emit(fixture, 40_000, ["messages"]);
     const [callback] = (await listCallbacks(fixture.database.reader, { limit: 1 })).rows;
     const run = (more: Partial<ClaimRequest>): Promise<Claims> => {
-      const request = { queue: callback?.id ?? "", firsts: 50, retries: 0, busy: new Set<string>(), fromEntity: "0", ...more };
+      const request = { queue: callback?.id ?? "", firsts: 50, retries: 0, busy: new Set<string>(), fromEntity: "0", isProbe: false, ...more };
       return fixture.database.write((tx) => claim(tx, [request], { fence: 1, nowMs: 0, fields }));
     };
     return { fixture, run };
@@ -30,6 +33,43 @@ onBothDatabases("what a claim takes", (kind) => {
 
   const entitiesOf = ({ claimed }: Claims): string[] => claimed.map(({ row }) => row.entity).sort();
   const leftBy = ({ views }: Claims) => views.map(({ hasMore, hasBlocked }) => ({ hasMore, hasBlocked }))[0];
+
+  test("D-137: of a paused callback one delivery is taken each hour, whichever process asks, due or not", async () => {
+    const { fixture, run } = await open();
+    const [callback] = (await listCallbacks(fixture.database.reader, { limit: 1 })).rows;
+    await fixture.database.write((tx) => pauseCallback(tx, callback?.id ?? "", -PROBE_EVERY_MS));
+    for (let account = 40_001; account <= 40_003; account++) await emit(fixture, account, ["messages"]);
+    const probe = { firsts: 1, retries: 1, isProbe: true };
+    const [first, second] = await Promise.all([run(probe), run(probe)]);
+    expect([first.claimed.length, second.claimed.length].sort()).toEqual([0, 1]);
+    expect([...first.claimed, ...second.claimed]).toMatchObject([{ isProbe: true, isRetry: false }]);
+    expect([leftBy(first), leftBy(second)]).toEqual([
+      { hasMore: true, hasBlocked: true },
+      { hasMore: true, hasBlocked: true },
+    ]);
+    expect((await run({ ...probe, firsts: 0 })).claimed).toEqual([]);
+  });
+
+  test("D-62: a batch that came back unsent joins no other", async () => {
+    const { fixture, run } = await open();
+    const { database } = fixture;
+    const claimOne = async () => {
+      const [claimed] = (await run({ firsts: 2 })).claimed.filter(({ row }) => row.entity === "40001");
+      if (claimed === undefined) throw new Error("nothing was claimed");
+      return claimed;
+    };
+    const moveTo = (claimed: Claimed, queue: string) => database.write((tx) => saveMove(tx, claimed.row, true, claimed.fence, queue, 0));
+    await emit(fixture, 40_001, ["messages"]);
+    const older = await claimOne();
+    const { lane } = older.row;
+    await moveTo(older, "7");
+    await emit(fixture, 40_001, ["messages", "messages"]);
+    const batch = await claimOne();
+    expect(batch.members).toHaveLength(1);
+    await moveTo(batch, lane);
+    await database.write((tx) => tx.run(sql`UPDATE webhook_deliveries SET lane = ${lane}, first_lane = ${lane} WHERE id = ${older.row.id}`));
+    expect(await claimOne()).toMatchObject({ row: { id: older.row.id }, members: [] });
+  });
 
   test("says why it left what it left", async () => {
     const { fixture, run } = await open();

@@ -1,6 +1,9 @@
 /** Claiming: which deliveries go out next, and what travels together. One transaction, run again when it was undone. */
 import type { Transaction } from "#storage/database";
+import { takeProbe } from "../callbacks/callbacks.store.ts";
+import { PROBE_EVERY_MS } from "../callbacks/health.ts";
 import type { FieldCatalogue } from "../catalogue/catalogue.ts";
+import { NO_ATTEMPTS } from "./attempts.ts";
 import {
   type ClaimedRow,
   claimFirsts,
@@ -12,6 +15,8 @@ import {
   findFreeHeads,
   findMembers,
   findNextRetryTime,
+  findSending,
+  giveBackClaimed,
   joinMembers,
   lockFirsts,
   lockRetries,
@@ -29,6 +34,8 @@ export interface ClaimRequest {
   readonly busy: ReadonlySet<string>;
   /** Where the last search among the entities ended. */
   readonly fromEntity: string;
+  /** The callback is paused: one delivery, if no other process has taken this hour's (D-137). */
+  readonly isProbe: boolean;
 }
 
 export interface Claimed {
@@ -36,6 +43,8 @@ export interface Claimed {
   /** The events that travel in its POST, after its own. */
   readonly members: readonly EventRow[];
   readonly isRetry: boolean;
+  /** Its callback is paused, and this attempt finds out whether it works again. */
+  readonly isProbe: boolean;
   readonly fence: number;
   /** World time of its first attempt. */
   readonly firstMs: number;
@@ -75,6 +84,8 @@ const BATCH_CHARACTERS_MAX = 512 * 1024;
 const JOINED_MAX = 4_000;
 /** Deliveries that are looked at beyond what may be claimed, since some may wait behind one of their entity. */
 const LOOK_AHEAD = 16;
+/** In one statement. */
+const GIVEN_BACK_MAX = 1_000;
 
 export interface ClaimTurn {
   readonly fence: number;
@@ -97,8 +108,9 @@ interface Found {
 export async function claim(tx: Transaction, requests: readonly ClaimRequest[], turn: ClaimTurn): Promise<Claims> {
   const { fence, nowMs, fields } = turn;
   // Side by side, so that on PostgreSQL their statements travel together.
-  const found = await Promise.all(requests.map((request) => look(tx, request, nowMs)));
+  const found = await Promise.all(requests.map((request) => (request.isProbe ? lookForProbe : look)(tx, request, nowMs)));
   const queues = new Set(requests.map(({ queue }) => queue));
+  const probed = new Set(requests.filter(({ isProbe }) => isProbe).map(({ queue }) => queue));
   const firstIds = found.flatMap(({ heads }) => heads);
   const retryIds = found.flatMap(({ dueRetries }) => dueRetries);
   // Between the look and the lock another process may have moved a delivery to a queue that this turn does not serve.
@@ -109,21 +121,27 @@ export async function claim(tx: Transaction, requests: readonly ClaimRequest[], 
   if (retries.length > 0) await claimRetries(tx, idsOf(retries), fence);
 
   const followed = new Set(found.flatMap((one) => [...one.followed]));
-  // A batch is formed once (D-62): one that came back unsent keeps what joined it.
+  // A batch is formed once (D-62): one that came back unsent keeps what joined it, and one that was tried its body.
   const joined = await joinAll(
     tx,
     fields,
-    firsts.filter(({ id, members }) => members === 0 && followed.has(id)),
+    firsts.filter(({ id, members, attempts }) => members === 0 && attempts === NO_ATTEMPTS && followed.has(id)),
   );
   const formed = await Promise.all(
     [...firsts, ...retries].map(async (row) => [row.id, row.members > 0 ? await findMembers(tx, row.id) : (joined.get(row.id) ?? [])] as const),
   );
   const members = new Map<string, readonly EventRow[]>(formed);
   const claimedAs = (isRetry: boolean) => (row: ClaimedRow) => ({
-    ...{ row, members: members.get(row.id) ?? [], isRetry, fence },
+    ...{ row, members: members.get(row.id) ?? [], isRetry, isProbe: probed.has(row.lane), fence },
     firstMs: (isRetry ? row.first_attempt_ms : undefined) ?? nowMs,
   });
   return { claimed: [...firsts.map(claimedAs(false)), ...retries.map(claimedAs(true))], views: viewsOf(found, idsOf(firsts), joined) };
+}
+
+/** What was claimed under `fence` and is not `held`, as after a commit whose connection broke. */
+export async function giveBackUnknown(tx: Transaction, { fence, nowMs, held }: Omit<ClaimTurn, "fields"> & { readonly held: ReadonlySet<string> }) {
+  const unknown = idsOf(await findSending(tx, fence)).filter((id) => !held.has(id));
+  for (let at = 0; at < unknown.length; at += GIVEN_BACK_MAX) await giveBackClaimed(tx, unknown.slice(at, at + GIVEN_BACK_MAX), fence, nowMs);
 }
 
 /** Deliveries that were looked at and neither claimed nor joined to a batch have one of their entity before them. */
@@ -155,6 +173,22 @@ async function look(tx: Transaction, request: ClaimRequest, nowMs: number): Prom
   }
   const { dueRetries, nextRetryMs } = request.retries === 0 ? NO_RETRIES : await lookForRetries(tx, request, nowMs);
   return { heads: [...headOf.values()], followed, waiting, isWhole, dueRetries, view: { request, hasMore, nextEntity, nextRetryMs } };
+}
+
+/** The delivery that comes first, or else a retry, whenever it is due. */
+async function lookForProbe(tx: Transaction, request: ClaimRequest, nowMs: number): Promise<Found> {
+  const found = await look(tx, request, nowMs);
+  const retries = idsOf(await findDueRetries(tx, request.queue, Number.MAX_SAFE_INTEGER, 1));
+  const hasHead = found.heads.length > 0;
+  const isTaken = (hasHead || retries.length > 0) && (await takeProbe(tx, request.queue, nowMs, nowMs + PROBE_EVERY_MS));
+  return {
+    ...found,
+    heads: isTaken ? found.heads : [],
+    followed: isTaken ? found.followed : new Set(),
+    dueRetries: isTaken && !hasHead ? retries : [],
+    // What is left is looked for when the next one is due.
+    view: { ...found.view, hasMore: found.view.hasMore || (hasHead && !isTaken), nextRetryMs: retries.length > 0 ? nowMs : undefined },
+  };
 }
 
 const NO_RETRIES = { dueRetries: [], nextRetryMs: undefined };
@@ -195,7 +229,7 @@ async function joinAll(tx: Transaction, fields: FieldCatalogue, heads: readonly 
   const waiting = ids.length === 0 ? new Set<string>() : await lockWaiting(tx, ids);
   const joined = new Map<string, readonly EventRow[]>();
   for (const { head, rows } of behind) {
-    // Up to the first that another process has claimed: what is behind that one goes after it.
+    // Up to the first that another process has claimed, or that was a batch or tried: what is behind that one goes after it.
     const end = rows.findIndex(({ id }) => !waiting.has(id));
     const members = end < 0 ? rows : rows.slice(0, end);
     if (members.length > 0) joined.set(head.id, members);

@@ -1,11 +1,15 @@
 /** What the engine writes and claims. What people read of it is in `history/list.store.ts`. */
 import type { Reader, Transaction } from "#storage/database";
-import { append, placeholders, type Row, type Sql, type SqlValue, sql } from "#storage/sql";
+import { paddedSize, textOnce, withIds } from "#storage/id-lists";
+import { append, placeholders, type Row, type SqlValue, sql } from "#storage/sql";
+import { NO_ATTEMPTS } from "./attempts.ts";
 
 export const WAITING = 0;
 export const SENDING = 1;
 export const DELIVERED = 2;
 export const FAILED = 3;
+/** 4: it travels in another delivery's POST. */
+export const UNSUBSCRIBED = 5;
 
 /** The queue of deliveries that lead nowhere yet. */
 export const NO_CALLBACK = "0";
@@ -55,25 +59,6 @@ export async function insertSending(tx: Transaction, { id, event, app, lane, ent
 export async function hasQueued(tx: Reader, queue: string, entity: string): Promise<boolean> {
   const query = sql`SELECT 1 AS one FROM webhook_deliveries d WHERE d.lane = ${queue} AND d.queue_entity = ${entity} LIMIT 1`;
   return (await tx.get(query)) !== undefined;
-}
-
-const paddedSize = (length: number): number => 2 ** Math.ceil(Math.log2(Math.max(length, 1)));
-
-/** Lists of many lengths share few statements: the last id fills up to the next power of two. */
-function withIds(base: Sql, column: string, ids: readonly string[], rest = ""): Sql {
-  const size = paddedSize(ids.length);
-  const last = ids.at(-1) ?? "0";
-  const tail = textOnce(`${column} ${size} ${rest}`, () => `AND ${column} IN ${placeholders(size)} ${rest}`);
-  return append(base, tail, [...ids, ...new Array<string>(size - ids.length).fill(last)]);
-}
-
-const texts = new Map<string, string>();
-
-/** Lists of hundreds of places are kilobytes of text, made once for each size. */
-function textOnce(key: string, make: () => string): string {
-  const known = texts.get(key) ?? make();
-  texts.set(key, known);
-  return known;
 }
 
 export interface WaitingRow extends Row {
@@ -155,6 +140,14 @@ export async function claimRetries(tx: Transaction, ids: readonly string[], fenc
   await tx.runAny(withIds(sql`UPDATE webhook_deliveries SET status = 1, retry_due_ms = NULL, fence = ${fence} WHERE fence = 0`, "id", ids));
 }
 
+/** As they were before they were claimed: a first attempt waits in its queue, a retry is due. */
+export async function giveBackClaimed(tx: Transaction, ids: readonly string[], fence: number, nowMs: number): Promise<void> {
+  const back = sql`
+    UPDATE webhook_deliveries SET status = 0, fence = 0, first_lane = CASE WHEN queue_entity IS NULL THEN NULL ELSE lane END,
+      retry_due_ms = CASE WHEN queue_entity IS NULL THEN CAST(${nowMs} AS BIGINT) ELSE NULL END WHERE fence = ${fence}`;
+  await tx.runAny(withIds(back, "id", ids));
+}
+
 /**
  * The app's deliveries behind `head` in the order of its entity. The queue of what leads nowhere holds those of many apps, and one
  * app's events must never travel in another app's POST. The last ones may be under way, where another process saw them first.
@@ -166,15 +159,15 @@ export function findFollowers(tx: Reader, head: ClaimedRow, limit: number): Prom
     WHERE d.lane = ${head.lane} AND d.queue_entity = ${head.entity} AND d.id > ${head.id} AND d.app = ${head.app} ORDER BY d.id LIMIT ${limit}`);
 }
 
-/** Those of `ids` that wait and that no other process is claiming. */
+/** Those of `ids` that wait, have a body of one event that was not sent, and that no other process is claiming. */
 export async function lockWaiting(tx: Transaction, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  const waiting = sql`SELECT CAST(d.id AS TEXT) AS id FROM webhook_deliveries d WHERE d.first_lane IS NOT NULL`;
+  const waiting = sql`
+    SELECT CAST(d.id AS TEXT) AS id FROM webhook_deliveries d WHERE d.first_lane IS NOT NULL AND d.members = 0 AND d.attempts = ${NO_ATTEMPTS}`;
   const rows = await tx.all<{ id: string }>(withIds(waiting, "d.id", ids, tx.skipLocked("d")));
   return new Set(rows.map(({ id }) => id));
 }
 
 export async function joinMembers(tx: Transaction, head: string, ids: readonly string[]): Promise<void> {
-  // 4: it travels in another delivery's POST.
   const join = sql`UPDATE webhook_deliveries SET status = 4, first_lane = NULL, queue_entity = NULL, head = ${head} WHERE fence = 0`;
   await tx.runAny(withIds(join, "id", ids));
   await tx.runAny(sql`UPDATE webhook_deliveries SET members = ${ids.length} WHERE id = ${head}`);
@@ -228,10 +221,10 @@ function resultsText(size: number): string {
     FROM ended WHERE webhook_deliveries.id = ended.id AND webhook_deliveries.fence = ended.fence`;
 }
 
-/** It was not sent after all: it waits for the same attempt, perhaps in another queue. */
+/** It waits for the same attempt as before, perhaps in another queue. */
 export async function saveMove(
   tx: Transaction,
-  { id, entity }: ClaimedRow,
+  { id, entity, attempts }: Pick<ClaimedRow, "id" | "entity" | "attempts">,
   isFirst: boolean,
   fence: number,
   queue: string,
@@ -239,8 +232,7 @@ export async function saveMove(
 ): Promise<void> {
   await tx.runAny(sql`
     UPDATE webhook_deliveries SET status = 0, fence = 0, lane = ${queue}, first_lane = ${isFirst ? queue : null},
-      queue_entity = ${isFirst ? entity : null}, retry_due_ms = ${isFirst ? null : nowMs}
-    WHERE id = ${id} AND fence = ${fence}`);
+      queue_entity = ${isFirst ? entity : null}, retry_due_ms = ${isFirst ? null : nowMs}, attempts = ${attempts} WHERE id = ${id} AND fence = ${fence}`);
 }
 
 /** What an ended session was sending. */

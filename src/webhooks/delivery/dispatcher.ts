@@ -7,11 +7,12 @@ import type { WorkLoop } from "#jobs/work-loop";
 import type { WorkSession } from "#jobs/work-session";
 import type { Turn, TurnEnd, WorkSource } from "#jobs/work-source";
 import type { Transaction } from "#storage/database";
+import type { CallbackRow } from "../callbacks/callbacks.store.ts";
 import type { Stored } from "../events/emit.ts";
 import type { WebhookObserver } from "../observer.ts";
 import { attemptDelivery } from "./attempt.ts";
 import { withAttempt } from "./attempts.ts";
-import { type Claimed, type Claims, claim } from "./claims.ts";
+import { type Claimed, type Claims, claim, giveBackUnknown } from "./claims.ts";
 import { findQueuesWithFirsts, findQueuesWithRetries, findSending, isBehindAnother, NO_CALLBACK, saveResults, WAITING } from "./deliveries.store.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import { isAttempted, type Outcome } from "./outcome.ts";
@@ -43,6 +44,10 @@ export class DeliveryDispatcher implements WorkSource {
   #mustFlush = false;
   /** Results were stored after the last turn. */
   #hasStored = false;
+  /** Claimed, and their result not stored: ids. */
+  readonly #held = new Set<string>();
+  /** A claim failed, perhaps after it was stored: its connection broke at the commit. */
+  #mayHoldMore = false;
   /** Deliveries that are claimed and whose attempt has not ended. */
   #unended = 0;
   #whenSettled: (() => void)[] = [];
@@ -55,7 +60,7 @@ export class DeliveryDispatcher implements WorkSource {
   constructor(options: DispatcherOptions) {
     this.#options = options;
     this.#queues = new EndpointQueues({ ...options, wakeIn: (ms) => options.loop.wakeIn(this, ms) });
-    this.#results = new ResultWriter({ ...options, onStored: (result) => this.#stored(result) });
+    this.#results = new ResultWriter({ ...options, onStored: (result) => this.#stored(result), onPaused: (callback) => this.#paused(callback) });
     options.loop.add(this);
   }
 
@@ -80,7 +85,7 @@ export class DeliveryDispatcher implements WorkSource {
     // If the loop has stopped meanwhile, it gives back what its session holds.
     if (loop.isStopped) return;
     for (const { row, fence } of atOnce) {
-      this.#hold({ row, members: [], isRetry: false, fence, firstMs: row.first_attempt_ms ?? 0 }, false);
+      this.#hold({ row, members: [], isRetry: false, isProbe: false, fence, firstMs: row.first_attempt_ms ?? 0 }, false);
     }
   }
 
@@ -178,6 +183,7 @@ export class DeliveryDispatcher implements WorkSource {
 
   /** Returns how many deliveries were claimed. */
   async #claim(session: WorkSession, nowMs: number, isHurried: boolean): Promise<number> {
+    if (this.#mayHoldMore) await this.#giveBackUnknown(session, nowMs);
     const requests = await this.#queues.requestClaims(nowMs, isHurried);
     if (requests.length === 0) return 0;
     const { database, fields } = this.#options;
@@ -187,6 +193,7 @@ export class DeliveryDispatcher implements WorkSource {
       claims = await database.write(async (tx) => claim(tx, requests, { fence: await session.fenceFor(tx), nowMs, fields }));
     } catch (error) {
       for (const request of requests) this.#queues.get(request.queue).claimFailed(request);
+      this.#mayHoldMore = session.isShared;
       throw error;
     }
     for (const view of claims.views) this.#queues.get(view.request.queue).claimEnded(view);
@@ -194,8 +201,16 @@ export class DeliveryDispatcher implements WorkSource {
     return claims.claimed.length;
   }
 
+  /** What the session holds in the database and not here. Nobody else would give it back while the session lives. */
+  async #giveBackUnknown(session: WorkSession, nowMs: number): Promise<void> {
+    await this.#options.database.write(async (tx) => giveBackUnknown(tx, { fence: await session.fenceFor(tx), nowMs, held: this.#held }));
+    this.#mayHoldMore = false;
+    this.lookAgain();
+  }
+
   #hold(claimed: Claimed, isHurried: boolean): void {
     this.#unended++;
+    this.#held.add(claimed.row.id);
     if (this.#queues.hold(claimed, isHurried)) void this.#send(claimed);
   }
 
@@ -227,7 +242,7 @@ export class DeliveryDispatcher implements WorkSource {
     // time: as above.
     const endMs = performance.now();
     if (outcome.kind === "delivered") queue.succeeded(endMs - startMs);
-    else queue.failed(outcome.kind === "retry" && outcome.isTimeout, endMs - startMs, endMs);
+    else queue.failed("isTimeout" in outcome && outcome.isTimeout, endMs - startMs, endMs);
     observer.attempted({ row, updates: 1 + members.length, outcome });
     return outcome;
   }
@@ -247,18 +262,30 @@ export class DeliveryDispatcher implements WorkSource {
   /** A result is stored, so its queue may send the next delivery. */
   #stored({ claimed, outcome, wasSent, waitsIn }: StoredResult): void {
     this.#hasStored = true;
+    this.#held.delete(claimed.row.id);
     this.#queues.stored(claimed, wasSent);
     const queue = this.#queues.get(claimed.row.lane);
     if (outcome.kind === "retry") queue.retryWaits(outcome.dueMs);
+    if (outcome.kind === "unsubscribed") this.#options.observer.deliveryUnsubscribed(claimed.row);
     if (waitsIn !== undefined && claimed.isRetry) this.#queues.get(waitsIn).retryWaits(0);
     else if (waitsIn !== undefined) this.#queues.get(waitsIn).firstWaits();
     this.#sendNext(queue);
     this.#options.loop.wake(this);
   }
 
+  #paused(callback: CallbackRow): void {
+    this.#options.observer.callbackPaused(callback);
+    this.#giveBack(this.#queues.get(callback.id));
+  }
+
+  /** Deliveries that were claimed ahead. */
+  #giveBack(queue: EndpointQueue): void {
+    for (const claimed of queue.takeUnsent()) this.#end(claimed, BACK, false);
+  }
+
   #sendNext(queue: EndpointQueue): void {
     // A receiver that has begun to fail gets nothing of what was claimed ahead.
-    if (queue.isSpared || this.#options.loop.isStopped) for (const claimed of queue.takeUnsent()) this.#end(claimed, BACK, false);
+    if (queue.isSpared || this.#options.loop.isStopped) this.#giveBack(queue);
     for (let next = queue.takeSendable(); next !== undefined; next = queue.takeSendable()) void this.#send(next);
   }
 }

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { type Receiver, startReceiver, valuesAt } from "#harness/receiver";
-import { chatappField, fixtureMigrations, newFeatures, openWebhooks, type WebhookFixture } from "#harness/webhooks";
+import { chatappField, fixtureMigrations, newFeatures, openWebhooks, pauseCallback, type WebhookFixture } from "#harness/webhooks";
 import { newWorkStore, onBothDatabases } from "#harness/work-database";
 import { nodeId } from "#kernel/ids";
 import { sql } from "#storage/sql";
-import { listCallbacks, markPaused } from "../callbacks/callbacks.store.ts";
+import { listCallbacks } from "../callbacks/callbacks.store.ts";
 import { CHECK_EVERY_MS, OverdueWatch } from "./overdue.ts";
 
 test("only what is the oldest of its queue at two checks is suspected", () => {
@@ -75,7 +75,7 @@ onBothDatabases("deliveries that are overdue", (kind) => {
     await database.write((tx) => tx.run(sql`UPDATE webhook_deliveries SET status = 2, queue_entity = NULL, fence = 0, ended_ms = 1 WHERE fence = 5`));
 
     const [callback] = (await listCallbacks(database.reader, { limit: 1 })).rows;
-    await database.write((tx) => markPaused(tx, callback?.id as string, fixture.clock.ms));
+    await database.write((tx) => pauseCallback(tx, callback?.id as string, fixture.clock.ms));
     await checkTwice(fixture);
     expect(fixture.overdue).toEqual([]);
   });

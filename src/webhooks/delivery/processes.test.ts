@@ -77,8 +77,8 @@ onBothDatabases("deliveries and processes", (kind) => {
             const account = json.entry[0].id as string;
             if (!seen.has(id)) firsts.set(account, [...(firsts.get(account) ?? []), ...values.map(numberOf)]);
             seen.add(id);
-            const status = [200, 200, 204, 500, 503, 404, 302, 429, 200, 410][responses.next().value as number] as number;
-            if (status < 300 || status === 410) for (const value of values) taken.set(numberOf(value), (taken.get(numberOf(value)) ?? 0) + 1);
+            const status = [200, 200, 204, 500, 503, 404, 302, 429, 200, 400][responses.next().value as number] as number;
+            if (status < 300) for (const value of values) taken.set(numberOf(value), (taken.get(numberOf(value)) ?? 0) + 1);
             return new Response(null, { status });
           };
           for (const [at, { account, phone, waitMs }] of events.entries()) {

@@ -5,13 +5,15 @@
 import type { Jobs } from "#jobs/jobs";
 import type { Clock } from "#kernel/clock";
 import type { Database, Transaction } from "#storage/database";
+import type { CallbackRow } from "../callbacks/callbacks.store.ts";
 import type { Callbacks } from "../callbacks/callbacks.ts";
-import { saveHealth } from "../callbacks/health.ts";
+import { recordAttempts, recordDeparture, type Sign } from "../callbacks/health.ts";
 import { beginRetention } from "../history/retention.ts";
+import { isGone } from "./attempt.ts";
 import { withAttempt } from "./attempts.ts";
 import type { Claimed } from "./claims.ts";
-import { DELIVERED, FAILED, NO_CALLBACK, type ResultRow, saveMove, saveResults, WAITING } from "./deliveries.store.ts";
-import { isAttempted, type Outcome } from "./outcome.ts";
+import { DELIVERED, FAILED, NO_CALLBACK, type ResultRow, saveMove, saveResults, UNSUBSCRIBED, WAITING } from "./deliveries.store.ts";
+import { type AttemptedOutcome, isAttempted, type Outcome } from "./outcome.ts";
 
 export interface Result {
   readonly claimed: Claimed;
@@ -23,7 +25,7 @@ export interface Result {
 }
 
 export interface StoredResult extends Result {
-  /** The queue in which the delivery waits for the same attempt; undefined: the attempt was made. */
+  /** The queue in which the delivery waits for the same attempt; undefined: it ended, or waits for its next one. */
   readonly waitsIn: string | undefined;
 }
 
@@ -34,6 +36,8 @@ export interface ResultWriterOptions {
   readonly jobs: Jobs<unknown>;
   /** After the commit. */
   onStored(result: StoredResult): void;
+  /** The same; the results paused it. */
+  onPaused(callback: CallbackRow): void;
 }
 
 export class ResultWriter {
@@ -91,26 +95,56 @@ export class ResultWriter {
   }
 
   async #store(tx: Transaction, results: readonly Result[]): Promise<StoredResult[]> {
-    const { callbacks, jobs } = this.#options;
+    const { callbacks } = this.#options;
     await saveResults(tx, results.flatMap(rowOf));
     const stored: StoredResult[] = [];
-    const lastOf = new Map<string, { isDelivered: boolean; atMs: number }>();
+    const signs = new Map<string, Sign[]>();
+    const left = new Set<string>();
     for (const result of results) {
-      const { claimed, outcome, atMs } = result;
-      // Most results are attempts, which need no promise here.
-      const isMade = isAttempted(outcome);
-      stored.push({ ...result, waitsIn: isMade ? undefined : await saveUnsent(tx, result, callbacks) });
-      if (isMade && claimed.row.lane !== NO_CALLBACK) lastOf.set(claimed.row.lane, { isDelivered: outcome.kind === "delivered", atMs });
+      const { claimed, outcome } = result;
+      const { lane } = claimed.row;
+      // Most results are attempts that are stored already, and need no promise here.
+      const isStored = outcome.kind === "unsubscribed" || (isAttempted(outcome) && outcome.kind !== "probed");
+      const waitsIn = isStored ? undefined : await saveWaiting(tx, result, callbacks);
+      stored.push({ ...result, waitsIn });
+      // An attempt without a callback made no request.
+      if (isAttempted(outcome) && outcome.attempt.callback !== undefined) {
+        const known = signs.get(lane);
+        if (known === undefined) signs.set(lane, [signOf(outcome)]);
+        else known.push(signOf(outcome));
+      }
+      // One that was erased has failed without a request (D-172).
+      const hasLeft =
+        outcome.kind === "moved" || outcome.kind === "unsubscribed" || (outcome.kind === "failed" && outcome.attempt.callback === undefined);
+      if (hasLeft && lane !== NO_CALLBACK) left.add(lane);
     }
-    for (const [callback, last] of lastOf) await saveHealth(tx, callbacks, jobs, callback, last);
+    await this.#storeHealth(tx, signs, left);
     return stored;
+  }
+
+  /** By id, since two processes that lock the same callbacks must do it in one order. */
+  async #storeHealth(tx: Transaction, signs: ReadonlyMap<string, readonly Sign[]>, left: ReadonlySet<string>): Promise<void> {
+    for (const [id, attempts] of [...signs].sort(byKey)) {
+      const paused = await recordAttempts(tx, this.#options, id, attempts);
+      if (paused !== undefined) tx.afterCommit(() => this.#options.onPaused(paused));
+    }
+    for (const id of [...left].sort()) await recordDeparture(tx, this.#options, id);
   }
 }
 
+const byKey = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number => (one < other ? -1 : 1);
+
+const signOf = ({ kind, attempt }: AttemptedOutcome): Sign => ({
+  says: kind === "delivered" ? "delivered" : isGone(attempt) ? "gone" : "failed",
+  atMs: attempt.time_ms,
+});
+
 /** The fence says whether the delivery is still this session's: if another one has taken it over, the row is left alone. */
 function rowOf({ claimed, outcome }: Result): ResultRow[] {
-  if (!isAttempted(outcome)) return [];
   const { row, fence } = claimed;
+  if (outcome.kind === "unsubscribed")
+    return [{ id: row.id, fence, status: UNSUBSCRIBED, attempts: row.attempts, due_ms: null, ended_ms: outcome.endedMs }];
+  if (!isAttempted(outcome) || outcome.kind === "probed") return [];
   const attempts = withAttempt(row.attempts, outcome.attempt);
   if (outcome.kind === "retry") return [{ id: row.id, fence, status: WAITING, attempts, due_ms: outcome.dueMs, ended_ms: null }];
   const status = outcome.kind === "delivered" ? DELIVERED : FAILED;
@@ -118,10 +152,11 @@ function rowOf({ claimed, outcome }: Result): ResultRow[] {
 }
 
 /** Returns the queue in which the delivery waits now. */
-async function saveUnsent(tx: Transaction, { claimed, outcome, atMs }: Result, callbacks: Callbacks): Promise<string> {
+async function saveWaiting(tx: Transaction, { claimed, outcome, atMs }: Result, callbacks: Callbacks): Promise<string> {
   const { row, fence, isRetry } = claimed;
   let queue = row.lane;
   if (outcome.kind === "moved") queue = outcome.url === undefined ? NO_CALLBACK : await callbacks.idFor(tx, row.app, outcome.url);
-  await saveMove(tx, row, !isRetry, fence, queue, atMs);
+  const attempts = outcome.kind === "probed" ? withAttempt(row.attempts, outcome.attempt) : row.attempts;
+  await saveMove(tx, { id: row.id, entity: row.entity, attempts }, !isRetry, fence, queue, atMs);
   return queue;
 }

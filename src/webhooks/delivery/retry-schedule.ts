@@ -22,17 +22,29 @@ export const RETRY_OFFSETS_MS: readonly number[] = [
 
 const JITTER = 0.1;
 
+/** An attempt that failed. World time. */
+export interface FailedAttempt {
+  /** When the first attempt at the delivery began. */
+  readonly firstMs: number;
+  /** When this one began. */
+  readonly startedMs: number;
+  /** With this one. */
+  readonly tries: number;
+}
+
 /**
- * World time of the attempt after the `tries`th, of which the first was made at `firstMs`; undefined: there is none. Steps
- * that have passed already (the clock was moved, the program stood) are left out. `share` is 0 to 1, from a die.
+ * World time of the next attempt; undefined: there is none. Steps that have passed already (the clock was moved, the program
+ * stood) are left out. No wait is longer than its step, also after an attempt that came early (D-137). `share` is 0 to 1, from
+ * a die.
  */
-export function nextRetryMs(firstMs: number, tries: number, nowMs: number, share: number): number | undefined {
+export function nextRetryMs({ firstMs, startedMs, tries }: FailedAttempt, nowMs: number, share: number): number | undefined {
   const passedMs = nowMs - firstMs;
   for (let step = tries - 1; step < RETRY_OFFSETS_MS.length; step++) {
     const offsetMs = RETRY_OFFSETS_MS[step] as number;
     if (offsetMs <= passedMs) continue;
     const waitMs = offsetMs - (step === 0 ? 0 : (RETRY_OFFSETS_MS[step - 1] as number));
-    return Math.max(nowMs + 1, firstMs + Math.ceil(offsetMs - waitMs * JITTER * share));
+    const latestMs = Math.min(firstMs + offsetMs, startedMs + waitMs);
+    return Math.max(nowMs + 1, Math.ceil(latestMs - waitMs * JITTER * share));
   }
   return undefined;
 }

@@ -3,11 +3,11 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { appFact } from "#auth/tokens";
 import { type Receiver, startReceiver, valuesAt } from "#harness/receiver";
-import { chatappField, fixtureMigrations, newFeatures, openWebhooks, type WebhookFixture } from "#harness/webhooks";
+import { chatappField, fixtureMigrations, newFeatures, openWebhooks, pauseCallback, type WebhookFixture } from "#harness/webhooks";
 import { newWorkStore, onBothDatabases } from "#harness/work-database";
 import { nodeId } from "#kernel/ids";
 import { sql } from "#storage/sql";
-import { listCallbacks, markPaused } from "../callbacks/callbacks.store.ts";
+import { listCallbacks } from "../callbacks/callbacks.store.ts";
 
 /** Without progress: more than the second after which a shared database is searched, less than the half minute of the overdue check. */
 const PATIENCE_MS = 5_000;
@@ -45,7 +45,7 @@ const emitAll = (fixture: WebhookFixture, account: string, events: readonly { n:
 async function setPaused({ database, clock, webhooks }: WebhookFixture, isPaused: boolean): Promise<void> {
   const { rows } = await listCallbacks(database.reader, { limit: 100 });
   await database.write(async (tx) => {
-    for (const { id } of rows) await (isPaused ? markPaused(tx, id, clock.ms) : webhooks.resumeCallback(tx, id));
+    for (const { id } of rows) await (isPaused ? pauseCallback(tx, id, clock.ms) : webhooks.resumeCallback(tx, id));
   });
 }
 

@@ -2,8 +2,11 @@
  * Moves deliveries after an app's callback or override has changed. The route is decided at each attempt (D-63), so only those
  * have to be moved that no attempt is made for: deliveries to a callback that is paused, and those without a callback.
  */
+
+import type { Jobs } from "#jobs/jobs";
 import { nodeId } from "#kernel/ids";
 import type { Database } from "#storage/database";
+import { recordDeparture } from "../callbacks/health.ts";
 import type { WebhookObject } from "../catalogue/field.ts";
 import { NO_CALLBACK } from "../delivery/deliveries.store.ts";
 import type { Outbox } from "./emit.ts";
@@ -12,7 +15,13 @@ import { hastenUnrouted, listPausedCallbacks, listWaiting, saveQueue, type Waiti
 /** In one transaction. */
 const ROWS_MAX = 200;
 
-export async function rerouteApp({ clock, fields, facts, callbacks }: Outbox, database: Database, app: string): Promise<void> {
+export interface RerouteDeps extends Omit<Outbox, "observer" | "fenceForNew"> {
+  readonly database: Database;
+  // biome-ignore lint/suspicious/noExplicitAny: jobs are only cancelled here, so the world that they run on does not matter.
+  readonly jobs: Jobs<any>;
+}
+
+export async function rerouteApp({ clock, fields, facts, callbacks, database, jobs }: RerouteDeps, app: string): Promise<void> {
   await database.write((tx) => hastenUnrouted(tx, NO_CALLBACK, app, clock.nowMs()));
   for (const callback of await listPausedCallbacks(database.reader, app)) {
     for (let after = "0"; ; ) {
@@ -26,6 +35,7 @@ export async function rerouteApp({ clock, fields, facts, callbacks }: Outbox, da
         for (const { row, url } of moved) {
           await saveQueue(tx, row.id, callback.id, url === undefined ? NO_CALLBACK : await callbacks.idFor(tx, app, url), clock.nowMs());
         }
+        if (moved.length > 0) await recordDeparture(tx, { callbacks, jobs }, callback.id);
       });
       const last = rows.at(-1);
       if (last === undefined || rows.length < ROWS_MAX) break;

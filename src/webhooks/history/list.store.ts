@@ -107,6 +107,6 @@ export function listReplayable(
 export async function saveReplay(tx: Transaction, id: string, nowMs: number): Promise<void> {
   await tx.runAny(sql`
     UPDATE webhook_deliveries SET status = 0, retry_due_ms = ${nowMs}, first_attempt_ms = ${nowMs}, tries = 0, ended_ms = NULL
-    WHERE id = ${id} AND status IN (2, 3)`);
+    WHERE id = ${id} AND status IN (2, 3, 5)`);
   await tx.runAny(sql`UPDATE webhook_deliveries SET retry_due_ms = ${nowMs} WHERE id = ${id} AND retry_due_ms > ${nowMs}`);
 }

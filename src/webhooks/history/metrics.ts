@@ -1,5 +1,5 @@
 /** Counts attempts by callback and field, for `/metrics`. */
-import type { AttemptSeen, BrokenPayload } from "../observer.ts";
+import type { AttemptSeen, BrokenPayload, WebhookObserver } from "../observer.ts";
 
 /** Upper edges in ms: most receivers respond in a few, and they have 15 s (D-62). */
 export const ATTEMPT_EDGES_MS: readonly number[] = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 15_000];
@@ -13,6 +13,8 @@ export interface AttemptMetrics {
   delivered: number;
   retried: number;
   failed: number;
+  /** Deliveries that ended without another attempt. */
+  unsubscribed: number;
   /** Events in the POSTs that were taken. */
   updates: number;
   /** Attempts per edge, not cumulative; the last counts those above all edges. */
@@ -40,13 +42,18 @@ export class DeliveryMetrics {
     if (outcome.kind === "delivered") {
       metrics.delivered++;
       metrics.updates += updates;
-    } else if (outcome.kind === "retry") metrics.retried++;
+    } else if (outcome.kind === "retry" || outcome.kind === "probed") metrics.retried++;
     else metrics.failed++;
     const ms = outcome.attempt.latency_ms ?? 0;
     metrics.durationSumMs += ms;
     let edge = 0;
     while (edge < ATTEMPT_EDGES_MS.length && ms > (ATTEMPT_EDGES_MS[edge] as number)) edge++;
     (metrics.durations[edge] as number)++;
+  }
+
+  /** D-138. */
+  recordUnsubscribed(delivery: Parameters<WebhookObserver["deliveryUnsubscribed"]>[0]): void {
+    this.#entryFor(delivery).unsubscribed++;
   }
 
   /** D-136. */
@@ -74,7 +81,7 @@ export class DeliveryMetrics {
     return this.#entries.values();
   }
 
-  #entryFor({ app, lane, object, field }: AttemptSeen["row"]): AttemptMetrics {
+  #entryFor({ app, lane, object, field }: Pick<AttemptSeen["row"], "app" | "lane" | "object" | "field">): AttemptMetrics {
     const key = `${lane} ${object} ${field}`;
     const known = this.#entries.get(key);
     if (known !== undefined) return known;
@@ -84,7 +91,16 @@ export class DeliveryMetrics {
 
   #add(key: string, labels: Pick<AttemptMetrics, "app" | "callback" | "object" | "field">): AttemptMetrics {
     const durations = new Array<number>(ATTEMPT_EDGES_MS.length + 1).fill(0);
-    const metrics = this.#entries.get(key) ?? { ...labels, delivered: 0, retried: 0, failed: 0, updates: 0, durations, durationSumMs: 0 };
+    const metrics = this.#entries.get(key) ?? {
+      ...labels,
+      delivered: 0,
+      retried: 0,
+      failed: 0,
+      unsubscribed: 0,
+      updates: 0,
+      durations,
+      durationSumMs: 0,
+    };
     this.#entries.set(key, metrics);
     return metrics;
   }

@@ -13,7 +13,7 @@ interface Old {
 export async function deleteEnded(tx: Transaction, beforeMs: number, limit: number): Promise<number> {
   const heads = await tx.all<{ id: string; event: string }>(sql`
     SELECT CAST(d.id AS TEXT) AS id, CAST(d.event AS TEXT) AS event FROM webhook_deliveries d
-    WHERE d.ended_ms < ${beforeMs} AND d.status IN (2, 3) ORDER BY d.id LIMIT ${limit}`);
+    WHERE d.ended_ms < ${beforeMs} AND d.status IN (2, 3, 5) ORDER BY d.id LIMIT ${limit}`);
   for (const head of heads) {
     const members = await tx.all<{ id: string; event: string }>(sql`
       SELECT CAST(d.id AS TEXT) AS id, CAST(d.event AS TEXT) AS event FROM webhook_deliveries d WHERE d.head = ${head.id}`);

@@ -2,11 +2,11 @@
 import type { Reader } from "#storage/database";
 import type { FieldCatalogue } from "../catalogue/catalogue.ts";
 import type { Attempt } from "../delivery/attempts.ts";
-import { DELIVERED, FAILED, NO_CALLBACK, SENDING } from "../delivery/deliveries.store.ts";
+import { DELIVERED, FAILED, NO_CALLBACK, SENDING, UNSUBSCRIBED } from "../delivery/deliveries.store.ts";
 import { envelopeOf } from "../events/envelope.ts";
 import { type DeliveryRow, listEventsOf } from "./list.store.ts";
 
-export const deliveryStatuses = { waiting: 0, sending: SENDING, delivered: DELIVERED, failed: FAILED } as const;
+export const deliveryStatuses = { waiting: 0, sending: SENDING, delivered: DELIVERED, failed: FAILED, unsubscribed: UNSUBSCRIBED } as const;
 export type DeliveryStatus = keyof typeof deliveryStatuses;
 
 /** Why it waits, or has failed. */
@@ -34,11 +34,11 @@ export interface DeliveryView {
   readonly attempts: readonly Attempt[];
 }
 
-const names = Object.keys(deliveryStatuses) as DeliveryStatus[];
+const names = new Map<number, DeliveryStatus>(Object.entries(deliveryStatuses).map(([name, status]) => [status, name as DeliveryStatus]));
 
 export function viewOf(row: DeliveryRow): DeliveryView {
   const attempts = JSON.parse(row.attempts) as Attempt[];
-  const status = names[row.status] ?? "waiting";
+  const status = names.get(row.status) ?? "waiting";
   const reason = reasonOf(row, status, attempts);
   return {
     id: row.id,
@@ -75,7 +75,9 @@ export async function contentOf(
   fields: FieldCatalogue,
 ): Promise<{ body: string; events: { id: string; field: string; time_ms: number }[] }> {
   const events = await listEventsOf(reader, row.id);
-  const updates = events.map(({ field, time_ms, payload }) => ({
+  // An empty payload was erased (D-172).
+  const kept = events.filter(({ payload }) => payload !== "");
+  const updates = kept.map(({ field, time_ms, payload }) => ({
     entity: row.entity,
     timeMs: time_ms,
     field,

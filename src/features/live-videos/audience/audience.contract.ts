@@ -1,10 +1,10 @@
 import { type TSchema, Type } from "typebox";
+import { pageSet } from "#features/pages/api";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
-import { nodeId } from "#kernel/ids";
 import { timeText } from "../live-videos.contract.ts";
 import { COMMENT_CHARACTERS_MAX } from "../live-videos.limits.ts";
 import { liveVideo } from "../live-videos.policies.ts";
-import type { ActorType, CommentRow, ReactionRow } from "./audience.store.ts";
+import type { CommentRow, ReactionRow } from "./audience.store.ts";
 
 /** LIVE-26: only the original page may read the audience, so this is its policy and not that of pages that share the video. */
 const access = {
@@ -19,18 +19,14 @@ const access = {
 const plain = (schema: TSchema) => ({ schema, policy: liveVideo }) as const;
 const text = plain(Type.String());
 
-const actorSet: FieldSet = { fields: { id: text, name: text }, defaults: ["id", "name"] };
+const actorSet = pageSet(liveVideo, ["id", "name"]);
 
 /** The page or person that acts. Only a page has a name, because the interface shows no names of people. */
 const from: Field = {
   ...plain(Type.Object({ id: Type.String(), name: Type.Optional(Type.String()) })),
   nested: {
     set: () => actorSet,
-    async load({ world }, reader, row) {
-      const { actor, actor_type } = row as unknown as { actor: string; actor_type: ActorType };
-      const name = actor_type === "page" ? await world.ports.get("page").findName(reader, nodeId(actor)) : undefined;
-      return { id: actor, name: name ?? null };
-    },
+    load: async (_request, _reader, rows) => rows.map(({ actor }) => ({ id: String(actor) })),
   },
 };
 

@@ -1,20 +1,24 @@
 /** D-34: a batch of up to 50 requests, with `depends_on`, names, and JSONPath references to earlier responses. */
-import { invalidParameter } from "#kernel/errors";
+import { GraphError, invalidParameter } from "#kernel/errors";
 import { parseVersion } from "#kernel/versions";
 import { parseJson, parseJsonParameter } from "../../response/json.ts";
 import { segmentsOf } from "../address.ts";
 import { isNo, isYes } from "../parameters.ts";
 import type { GraphRequest, GraphResponse, HandleRequest, Parameters } from "../request.ts";
-import { jsonPath } from "./json-path.ts";
+import { tokensOf, withTokens } from "../tokens-of.ts";
+import { References, referencesIn } from "./references.ts";
 
 const REQUESTS_MAX = 50;
+/** D-39: of the responses together; 50 lists of 100 nodes with 1,600 characters each. */
+const RESPONSE_CHARACTERS_MAX = 8_388_608;
 
 interface BatchRequest {
   readonly method: string;
   readonly relative_url: string;
   readonly body: string | undefined;
   readonly name: string | undefined;
-  readonly dependsOn: readonly string[];
+  /** By `depends_on` and by references. */
+  readonly needs: readonly string[];
   /** Undefined: omitted when another request refers to it. */
   readonly omitOnSuccess: boolean | undefined;
 }
@@ -25,21 +29,44 @@ interface BatchResponse {
   readonly body: string;
 }
 
-/** Null stands for a request without a response of its own: it succeeded and others only needed its result, or one that it depends on failed. */
-export async function runBatch(handleRequest: HandleRequest, request: GraphRequest, given: unknown): Promise<(BatchResponse | null)[]> {
+/**
+ * Null stands for a request without a response of its own: it succeeded and others only needed its result, or one that it depends on failed.
+ * `refuse` renders what keeps a request from being run.
+ */
+export async function runBatch(
+  handleRequest: HandleRequest,
+  request: GraphRequest,
+  given: unknown,
+  refuse: (error: GraphError) => GraphResponse,
+): Promise<(BatchResponse | null)[]> {
   const parts = readParts(given);
   const hasHeaders = !isNo(request.body.include_headers ?? request.query.include_headers);
-  const referred = new Set(parts.flatMap((part) => [...part.dependsOn, ...referencesIn(part)]));
+  const referred = new Set(parts.flatMap(({ needs }) => needs));
   const results = new Map<string, GraphResponse>();
+  const references = new References(results);
   const responses: (BatchResponse | null)[] = [];
+  let characters = 0;
   for (const part of parts) {
-    const isBlocked = [...part.dependsOn, ...referencesIn(part)].some((name) => results.get(name)?.status !== 200);
-    const response = isBlocked ? undefined : await handleRequest(requestFor(part, request, results));
+    const isBlocked = part.needs.some((name) => results.get(name)?.status !== 200);
+    const response = isBlocked ? undefined : await run(part);
+    characters += response?.body.length ?? 0;
     if (response !== undefined && part.name !== undefined) results.set(part.name, response);
     const isOmitted = response?.status === 200 && (part.omitOnSuccess ?? (part.name !== undefined && referred.has(part.name)));
     responses.push(response === undefined || isOmitted ? null : responseOf(response, hasHeaders));
   }
   return responses;
+
+  async function run(part: BatchRequest): Promise<GraphResponse> {
+    try {
+      if (characters > RESPONSE_CHARACTERS_MAX) {
+        throw invalidParameter("batch", `has responses of more than ${RESPONSE_CHARACTERS_MAX} characters before this request, which was not run`);
+      }
+      return await handleRequest(requestFor(part, request, references));
+    } catch (error) {
+      if (error instanceof GraphError) return refuse(error);
+      throw error;
+    }
+  }
 }
 
 function responseOf({ status, headers, body }: GraphResponse, hasHeaders: boolean): BatchResponse {
@@ -56,7 +83,7 @@ function readParts(given: unknown): BatchRequest[] {
   if (new Set(names).size < names.length) throw invalidParameter("batch", "gives one name to two requests");
   parts.forEach((part, index) => {
     const earlier = parts.slice(0, index).map(({ name }) => name);
-    const stranger = [...part.dependsOn, ...referencesIn(part)].find((name) => !earlier.includes(name));
+    const stranger = part.needs.find((name) => !earlier.includes(name));
     if (stranger !== undefined) throw invalidParameter(`batch[${index}]`, `refers to ${stranger}, which is no earlier request`);
   });
   return parts;
@@ -72,41 +99,28 @@ function readPart(given: unknown, index: number): BatchRequest {
   if (name !== undefined && (typeof name !== "string" || name === "")) throw wrong(".name", "must be a string");
   const dependsOn = depends_on === undefined ? [] : Array.isArray(depends_on) ? depends_on : [depends_on];
   if (dependsOn.some((one) => typeof one !== "string")) throw wrong(".depends_on", "must name requests");
+  const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
   return {
     method: method.toUpperCase(),
     relative_url,
-    body: body === undefined || typeof body === "string" ? body : JSON.stringify(body),
+    body: text,
     name: name as string | undefined,
-    dependsOn: dependsOn as string[],
+    needs: [...(dependsOn as string[]), ...referencesIn(`${relative_url} ${text ?? ""}`)],
     omitOnSuccess: omit_response_on_success === undefined ? undefined : isYes(omit_response_on_success),
   };
 }
 
-const REFERENCE = /\{result=([^:{}]+):(\$[^{}]*)\}/g;
-
-const referencesIn = ({ relative_url, body = "" }: BatchRequest): string[] =>
-  [...`${relative_url} ${body}`.matchAll(REFERENCE)].map(([, name]) => name as string);
-
-/** The text with each reference replaced by the values that its path finds, joined by commas. */
-function resolved(text: string, results: ReadonlyMap<string, GraphResponse>, encode: (value: string) => string): string {
-  return text.replace(REFERENCE, (_, name: string, path: string) => {
-    const found = jsonPath(JSON.parse(results.get(name)?.body ?? "null"), path);
-    return encode(found.map((value) => (typeof value === "object" ? JSON.stringify(value) : String(value))).join(","));
-  });
-}
-
 /** The part as a request of its own; the tokens of the batch serve where it brings none. */
-function requestFor(part: BatchRequest, batch: GraphRequest, results: ReadonlyMap<string, GraphResponse>): GraphRequest {
-  const address = resolved(part.relative_url, results, encodeURIComponent);
+function requestFor(part: BatchRequest, batch: GraphRequest, references: References): GraphRequest {
+  const address = references.address(part.relative_url);
   const mark = address.indexOf("?");
   const path = mark === -1 ? address : address.slice(0, mark);
   const queryText = mark === -1 ? "" : address.slice(mark + 1);
   const own = formOf(queryText);
   const text = part.body ?? "";
   const isJson = text.trimStart().startsWith("{") && !text.trimStart().startsWith("{result=");
-  const body = isJson
-    ? (parseJson(resolved(text, results, jsonText), "A batch body") as Parameters)
-    : formOf(resolved(text, results, encodeURIComponent));
+  const resolved = references.body(text, isJson);
+  const body = isJson ? (parseJson(resolved, "A batch body") as Parameters) : formOf(resolved);
   const bringsToken = own.access_token !== undefined || own.oauth_token !== undefined || body.access_token !== undefined;
   return {
     ...batch,
@@ -130,18 +144,4 @@ function versionedPath(path: string, batchPath: string): string {
   return isVersioned || first === undefined || parseVersion(first) === undefined ? rooted : `/${first}${rooted}`;
 }
 
-const jsonText = (value: string): string => JSON.stringify(value).slice(1, -1);
-
 const formOf = (text: string): Record<string, unknown> => Object.fromEntries(new URLSearchParams(text));
-
-/** D-32: links of the response carry what serves the request. */
-function withTokens(queryText: string, tokens: Record<string, unknown>): string {
-  const pairs = Object.entries(tokens).map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
-  return [...(queryText === "" ? [] : [queryText]), ...pairs].join("&");
-}
-
-function tokensOf(parameters: Parameters): Record<string, unknown> {
-  const tokens: Record<string, unknown> = {};
-  for (const name of ["access_token", "oauth_token", "appsecret_proof"]) if (parameters[name] !== undefined) tokens[name] = parameters[name];
-  return tokens;
-}

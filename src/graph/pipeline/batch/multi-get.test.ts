@@ -92,6 +92,86 @@ onEachDatabase("several requests in one", (database) => {
     expect(own.body[0].code).toBe(400);
   });
 
+  test("D-39: references that grow end with the limits of a request of its own, and the other requests go on", async () => {
+    const plaza = await open();
+    const first = { name: "r0", relative_url: "v26.0/2001/custom_labels?limit=1&debug=all&x=1234567890" };
+    const before = "{result=NAME:$..message}{result=NAME:$..message}";
+    const chain = Array.from({ length: 20 }, (_, i) => {
+      const name = `r${i + 1}`;
+      return { name, relative_url: `v26.0/2001/custom_labels?debug=all&${before.replaceAll("NAME", `r${i}`)}=1`, omit_response_on_success: false };
+    });
+    const write = { method: "DELETE", relative_url: "v26.0/5101" };
+    const batch = [first, ...chain, write].map((request) => ({ method: "GET", ...request }));
+    const { status, body } = await plaza.post("/", { ...three, body: { batch } });
+    expect(status).toBe(200);
+    const codes: (number | null)[] = body.slice(1, -1).map((response: { code: number } | null) => response?.code ?? null);
+    const refused = codes.indexOf(431);
+    expect(refused).toBeGreaterThan(2);
+    expect(codes).toEqual([...Array(refused).fill(200), 431, ...Array(codes.length - refused - 1).fill(null)]);
+    expect(JSON.parse(body[refused + 1].body)).toMatchObject({ code: 100, pftrace_id: expect.any(String) });
+    expect(body.at(-1).code).toBe(200);
+    expect(JSON.stringify(body).length).toBeLessThan(1_000_000);
+  });
+
+  test("D-39: the body that a reference makes is bounded, and so is all that references make and look at", async () => {
+    const personas = Array.from({ length: 100 }, (_, i) => ({
+      id: String(5200 + i),
+      page: "2001",
+      name: "𝄞",
+      profile_picture_url: `https://x/${"y".repeat(2_000)}`,
+    }));
+    const plaza = await openPlaza({ database, world: { ...cafe, personas } });
+    const list = { method: "GET", name: "all", relative_url: "v26.0/2001/personas?limit=100" };
+    const codesOf = async (...requests: object[]) => {
+      const { body } = await plaza.post("/", { ...three, body: { batch: [list, ...requests] } });
+      return body.slice(1).map((response: { code: number; body: string }) => [response.code, JSON.parse(response.body).error_data?.parameter]);
+    };
+    const label = (times: number, path: string) => ({
+      ...{ method: "POST", relative_url: "v26.0/2001/custom_labels" },
+      body: `page_label_name=a&x=${`{result=all:${path}}`.repeat(times)}`,
+    });
+    const urls = "$.data[*].profile_picture_url";
+    expect(await codesOf(label(10, urls), { ...label(1, "$.data[0].id"), body: "page_label_name=after" })).toEqual([
+      [413, undefined],
+      [200, undefined],
+    ]);
+    const [, , , , , ...beyond] = await codesOf(...Array.from({ length: 7 }, () => label(4, urls)));
+    expect(beyond).toEqual(Array(2).fill([400, "batch"]));
+    expect(await codesOf(label(200, "$..nothing"))).toEqual([[400, "batch"]]);
+  });
+
+  test("D-39: the responses of a batch are bounded together: what comes after is not run, and says so", async () => {
+    const personas = Array.from({ length: 100 }, (_, i) => ({
+      id: String(5200 + i),
+      page: "2001",
+      name: "𝄞",
+      profile_picture_url: `https://x/${"y".repeat(2_000)}`,
+    }));
+    const plaza = await openPlaza({ database, world: { ...cafe, personas } });
+    const batch: object[] = Array(49).fill({ method: "GET", relative_url: "v26.0/2001/personas?limit=100" });
+    batch.push({ method: "DELETE", relative_url: "v26.0/5001" });
+    const { body } = await plaza.post("/", { ...three, body: { batch } });
+    const run = body.findIndex(({ code }: { code: number }) => code !== 200);
+    expect(run).toBeGreaterThan(30);
+    expect(
+      body.slice(run).map((response: { code: number; body: string }) => [response.code, JSON.parse(response.body).error_data.parameter]),
+    ).toEqual(Array(50 - run).fill([400, "batch"]));
+    expect((await plaza.get("/v26.0/5001", three)).status).toBe(200);
+  });
+
+  test("D-39: a path that cannot be read is refused before any request is run", async () => {
+    const plaza = await open();
+    for (const path of ["$.", "$.a[", "$...a", "$['a", `$${".a".repeat(33)}`]) {
+      const batch = [
+        { method: "DELETE", name: "gone", relative_url: "v26.0/5001" },
+        { method: "GET", relative_url: `v26.0/{result=gone:${path}}` },
+      ];
+      const { status, body } = await plaza.post("/", { ...three, body: { batch } });
+      expect({ path, status, parameter: body.error_data?.parameter }).toEqual({ path, status: 400, parameter: "batch" });
+    }
+    expect((await plaza.get("/v26.0/5001", three)).status).toBe(200);
+  });
+
   test("D-34: an unchanged response is 304 for a request with its tag", async () => {
     const plaza = await open();
     const { headers } = await plaza.get("/v26.0/5001", three);

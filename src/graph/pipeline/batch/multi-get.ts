@@ -1,8 +1,9 @@
 /** D-34: several requests in one. `ids=` reads many nodes; a batch holds up to 50 requests. Each goes through the pipeline by itself. */
-import { invalidParameter, unknownPath } from "#kernel/errors";
+import { type GraphError, invalidParameter, unknownPath } from "#kernel/errors";
 import { parseVersion } from "#kernel/versions";
 import { segmentsOf } from "../address.ts";
 import { missingToken } from "../authenticate.ts";
+import { renderError } from "../render.ts";
 import { textsOf } from "../parameters.ts";
 import type { GraphRequest, GraphResponse, HandleRequest, Parameters } from "../request.ts";
 import type { Authenticated, Incoming } from "../stages.ts";
@@ -33,7 +34,9 @@ export function dispatchMany(
   if (request.batchDepth > 0 && batch !== undefined) throw invalidParameter("batch", "cannot stand inside a batch");
   if (credentials.length === 0) throw missingToken(incoming, { address, method });
   if (request.defect !== undefined) throw request.defect;
-  return batch === undefined ? readMany(handleRequest, request, ids) : runBatch(handleRequest, request, batch).then((response) => ({ response }));
+  if (batch === undefined) return readMany(handleRequest, request, ids);
+  const refuse = (error: GraphError) => renderError(incoming, { address, method, credentials }, error);
+  return runBatch(handleRequest, request, batch, refuse).then((response) => ({ response }));
 }
 
 /** An object of the responses by id. The first that fails is the response to the whole request. */

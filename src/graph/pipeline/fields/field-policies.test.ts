@@ -19,13 +19,13 @@ const policyNamed = (name: string): Policy => {
 const liveVideo = policyNamed("liveVideo");
 const pageMessaging = policyNamed("pageMessaging");
 const kept: Field = { schema: Type.String(), policy: nobody, of: () => KEPT };
-const keptAndLoaded: Field = { schema: Type.String(), policy: nobody, load: async () => KEPT };
+const keptAndLoaded: Field = { schema: Type.String(), policy: nobody, load: async (_request, _reader, rows) => rows.map(() => KEPT) };
 /** Readable by those who may use live video on the page, which needs other scopes and another task than personas do. */
 const forLive: Field = { schema: Type.String(), policy: liveVideo, of: () => "live" };
 const boxOf = (set: FieldSet): Field => ({
   schema: Type.Object({}),
   policy: pageMessaging,
-  nested: { set: () => set, load: async () => ({ label: "box" }) },
+  nested: { set: () => set, load: async (_request, _reader, rows) => rows.map(() => ({ label: "box" })) },
 });
 const box = boxOf({ fields: { label: { schema: Type.String(), policy: pageMessaging }, kept, forLive }, defaults: ["label", "kept", "forLive"] });
 const vault = boxOf({ fields: { kept }, defaults: ["kept"] });

@@ -6,7 +6,7 @@ import { type AuthorizationCheck, fieldRefusal } from "#auth/authorize";
 import type { NodeRef } from "#auth/node-ref";
 import type { Policy } from "#auth/policy";
 import type { Field, FieldSet } from "../../contract/operation.ts";
-import type { Projection } from "./projection.ts";
+import { isPart, type Projection } from "./projection.ts";
 
 /** The caller's tokens, and the policy that they have passed: the operation's, or inside an object that of the object. */
 export interface FieldAccess {
@@ -36,6 +36,11 @@ export async function readableOf(projection: Projection, access: FieldAccess, no
   for (const one of projection.chosen) {
     const { field, inner } = one;
     const { policy } = field;
+    // Its own read decides.
+    if (isPart(field)) {
+      chosen.push(one);
+      continue;
+    }
     const refusal = await refusalOf(policy);
     if (refusal === undefined) {
       const readable = inner === undefined || inner.policy === policy ? inner : await readableOf(inner, { ...access, policy }, node, named);
@@ -49,6 +54,7 @@ export async function readableOf(projection: Projection, access: FieldAccess, no
 /** The fields of a set, at every depth, that a caller who has passed `policy` may yet not be allowed to read. */
 export function fieldsBeyond(policy: Policy, set: FieldSet, holder = ""): { readonly path: string; readonly field: Field }[] {
   return Object.entries(set.fields).flatMap(([name, field]) => {
+    if (isPart(field)) return [];
     const path = `${holder}${name}`;
     const inner = field.nested === undefined ? [] : fieldsBeyond(field.policy, field.nested.set(), `${path}.`);
     return field.policy === policy ? inner : [{ path, field }, ...inner];

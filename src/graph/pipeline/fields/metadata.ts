@@ -15,7 +15,9 @@ export async function metadataOf(registry: Registry, set: FieldSet, request: Rea
   const { node, version, world, graphRequest } = request;
   const refusalOf = refusalsOn(node, access);
   const fields: { name: string; type: string }[] = [];
-  for (const [name, { schema, onlyIn, policy }] of Object.entries(set.fields)) {
+  for (const [name, { schema, onlyIn, policy, edge }] of Object.entries(set.fields)) {
+    // Edges stand among the connections.
+    if (edge !== undefined) continue;
     if (onlyIn !== undefined && onlyIn !== world.profile) continue;
     // D-16: a field that the caller may not read is not listed.
     if ((await refusalOf(policy)) !== undefined) continue;

@@ -1,15 +1,19 @@
-/** The fields of a response, in the step `respond` (D-33, D-37). */
+/** Which fields a response has, resolved before anything is read (D-33, D-37, D-38). */
 import type { Policy } from "#auth/policy";
 import { fieldUnavailable, invalidParameter } from "#kernel/errors";
-import type { Selection } from "#kernel/selection";
-import type { Reader } from "#storage/database";
-import type { Row } from "#storage/sql";
-import type { Field, FieldSet, ReadRequest } from "../../contract/operation.ts";
+import { type Selection, selectionText } from "#kernel/selection";
+import type { Field, FieldSet } from "../../contract/operation.ts";
+import { type Keys, keysOf } from "./keys.ts";
 
-interface Chosen {
+export interface Chosen {
   readonly name: string;
   readonly field: Field;
+  /** Of a nested object. */
   readonly inner: Projection | undefined;
+  /** What is selected inside a value that is an object without fields of its own; undefined: all of it. */
+  readonly keys: Keys | undefined;
+  /** Of an edge or a reference: what its own read is asked for; undefined where nothing is selected inside. */
+  readonly fieldsOfPart: string | undefined;
 }
 
 /** A selection resolved against a field set: made once per request, used for each row. */
@@ -19,7 +23,7 @@ export interface Projection {
   readonly isAsked: boolean;
   /** The policy of all that is chosen, at every depth; undefined where there is more than one. */
   readonly policy: Policy | undefined;
-  /** Some field needs another read of the database. */
+  /** Some field is more than a value of the row. */
   readonly needsReads: boolean;
 }
 
@@ -46,7 +50,7 @@ export function projectionOf(set: FieldSet, selection: Selection | undefined, pr
   const key = selection ?? DEFAULTS;
   let projection = ofSet[profile].get(key);
   if (projection === undefined) {
-    projection = resolve(set, selection ?? defaultsOf(set, profile), profile, selection !== undefined, isField);
+    projection = resolve(set, selection, profile, isField);
     ofSet[profile].set(key, projection);
   }
   return projection;
@@ -57,7 +61,8 @@ function defaultsOf(set: FieldSet, profile: "strict" | "clients"): Selection {
   return new Map(names.map((name) => [name, undefined]));
 }
 
-function resolve(set: FieldSet, selection: Selection, profile: "strict" | "clients", isAsked: boolean, isField: IsField): Projection {
+function resolve(set: FieldSet, asked: Selection | undefined, profile: "strict" | "clients", isField: IsField): Projection {
+  const selection = asked ?? defaultsOf(set, profile);
   const chosen: Chosen[] = [];
   for (const [name, inner] of selection) {
     const field = Object.hasOwn(set.fields, name) ? set.fields[name] : undefined;
@@ -65,49 +70,39 @@ function resolve(set: FieldSet, selection: Selection, profile: "strict" | "clien
       if (set.isExhaustive === true && isField(name)) throw fieldUnavailable(name);
       throw invalidParameter("fields", `names a field that does not exist: ${name}`, { field: name });
     }
-    if (inner !== undefined && field.nested === undefined) {
-      throw invalidParameter("fields", `selects inside ${name}, which has no fields of its own`, { field: name });
-    }
-    chosen.push({ name, field, inner: field.nested === undefined ? undefined : projectionOf(field.nested.set(), inner, profile, isField) });
+    chosen.push(choose(name, field, inner, profile, isField));
   }
   // D-33, D-37: `id`, and what the interface marks required, is in every response, whatever `fields` asks for.
   for (const name of set.required ?? ["id"]) {
     const field = set.fields[name];
-    if (field !== undefined && !selection.has(name)) chosen.push({ name, field, inner: undefined });
+    if (field !== undefined && !selection.has(name)) chosen.push(choose(name, field, undefined, profile, isField));
   }
-  return {
-    chosen,
-    isAsked,
-    policy: onePolicyOf(chosen),
-    needsReads: chosen.some(({ field }) => field.nested !== undefined || field.load !== undefined),
-  };
+  return { chosen, isAsked: asked !== undefined, policy: onePolicyOf(chosen), needsReads: chosen.some(isMoreThanItsRow) };
 }
+
+function choose(name: string, field: Field, selection: Selection | undefined, profile: "strict" | "clients", isField: IsField): Chosen {
+  const ofPart = setOfPart(field);
+  if (ofPart !== undefined) {
+    // A wrong name is refused as the part's own read refuses it, before anything is read or written.
+    projectionOf(ofPart, selection, profile, isField);
+    return { name, field, inner: undefined, keys: undefined, fieldsOfPart: selection === undefined ? undefined : selectionText(selection) };
+  }
+  const inner = field.nested === undefined ? undefined : projectionOf(field.nested.set(), selection, profile, isField);
+  const keys = inner === undefined && selection !== undefined ? keysOf(name, field.schema, selection) : undefined;
+  return { name, field, inner, keys, fieldsOfPart: undefined };
+}
+
+/** What can be selected inside an edge or a reference. */
+const setOfPart = ({ edge, reference }: Field): FieldSet | undefined => edge?.items ?? reference?.set?.();
+
+/** Whether another read of the caller's, with its own policies, gives the value. */
+export const isPart = ({ edge, reference }: Field): boolean => edge !== undefined || reference !== undefined;
+
+const isMoreThanItsRow = ({ field, keys }: Chosen): boolean =>
+  field.nested !== undefined || field.load !== undefined || isPart(field) || keys !== undefined;
 
 function onePolicyOf(chosen: readonly Chosen[]): Policy | undefined {
-  const policy = chosen[0]?.field.policy;
-  return chosen.every(({ field, inner }) => field.policy === policy && (inner === undefined || inner.policy === policy)) ? policy : undefined;
-}
-
-/** For projections without reads: the hot path, no promise. */
-export function projectRow(row: Row, { chosen }: Projection): Record<string, unknown> {
-  const response: Record<string, unknown> = {};
-  for (const { name, field } of chosen) {
-    const value = field.of === undefined ? row[name] : field.of(row);
-    if (value !== undefined && value !== null) response[name] = value;
-  }
-  return response;
-}
-
-export async function projectRowWithReads(request: ReadRequest, reader: Reader, row: Row, { chosen }: Projection): Promise<Record<string, unknown>> {
-  const response: Record<string, unknown> = {};
-  for (const { name, field, inner } of chosen) {
-    let value: unknown;
-    if (field.nested !== undefined && inner !== undefined) {
-      const nested = await field.nested.load(request, reader, row);
-      value = nested === undefined ? undefined : await projectRowWithReads(request, reader, nested, inner);
-    } else if (field.load !== undefined) value = await field.load(request, reader, row);
-    else value = field.of === undefined ? row[name] : field.of(row);
-    if (value !== undefined && value !== null) response[name] = value;
-  }
-  return response;
+  const checked = chosen.filter(({ field }) => !isPart(field));
+  const policy = checked[0]?.field.policy;
+  return checked.every(({ field, inner }) => field.policy === policy && (inner === undefined || inner.policy === policy)) ? policy : undefined;
 }

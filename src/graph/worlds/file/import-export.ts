@@ -13,7 +13,14 @@ import type { Reader, Transaction } from "#storage/database";
 import type { Reference, WorldEntry, WorldSection } from "../../contract/feature.ts";
 import type { Registry } from "../../contract/registry.ts";
 import { suggestion } from "../../schema/reader.ts";
-import { calendarWith, standardCalendar, type VersionCalendar, type VersionsEntry } from "../../versions/calendar.ts";
+import {
+  calendarWith,
+  requireEndpoints,
+  requireMigrations,
+  standardCalendar,
+  type VersionCalendar,
+  type VersionsEntry,
+} from "../../versions/calendar.ts";
 import { findNode } from "../nodes.store.ts";
 import type { OpenWorld } from "../open-world.ts";
 import { entryOf, ownSchemas, saveSettings, useSettings, type WorldSettings } from "../settings.ts";
@@ -50,7 +57,7 @@ export async function importWorld(world: OpenWorld, registry: Registry, text: st
   const parseYaml = options.parseYaml ?? (await import("yaml")).parse;
   const top = await parseWorldFile(text, parseYaml);
   try {
-    const file = readFile(top, sectionsOf(registry), world.calendar);
+    const file = readFile(top, registry, world.calendar);
     const { clock } = file;
     const body = (tx: Transaction) => load(tx, world, file, options.isMerge);
     if (clock === undefined) await world.database.write(body);
@@ -62,7 +69,8 @@ export async function importWorld(world: OpenWorld, registry: Registry, text: st
   }
 }
 
-function readFile(top: Readonly<Record<string, unknown>>, sections: readonly WorldSection[], calendar: VersionCalendar): WorldFile {
+function readFile(top: Readonly<Record<string, unknown>>, registry: Registry, calendar: VersionCalendar): WorldFile {
+  const sections = sectionsOf(registry);
   const known = [...Object.keys(ownKeys), ...sections.map(({ key }) => key)];
   for (const key of Object.keys(top)) if (!known.includes(key)) throw new WorldProblem(key, `is not known here${suggestion(key, known)}`);
   const read = (key: string, schema: TSchema): unknown =>
@@ -72,15 +80,16 @@ function readFile(top: Readonly<Record<string, unknown>>, sections: readonly Wor
     clock: read("clock", ownKeys.clock) as WorldFile["clock"],
     settings: {
       profile: read("profile", ownKeys.profile) as Profile | undefined,
-      calendar: versions === undefined ? undefined : calendarUnder("versions", calendar, versions),
+      calendar: versions === undefined ? undefined : calendarUnder("versions", calendar, versions, registry),
     },
     tokens: (read("tokens", ownKeys.tokens) ?? []) as readonly TokenEntry[],
     sections: sections.map((section) => ({ section, entries: (read(section.key, listOf(section)) ?? []) as readonly WorldEntry[] })),
   };
 }
 
-function calendarUnder(key: string, base: VersionCalendar, entry: VersionsEntry): VersionCalendar {
+function calendarUnder(key: string, base: VersionCalendar, entry: VersionsEntry, registry: Registry): VersionCalendar {
   try {
+    requireEndpoints(entry, registry.endpointNames);
     return calendarWith(base, entry);
   } catch (error) {
     throw below(error, key);
@@ -116,7 +125,11 @@ async function load(tx: Transaction, world: OpenWorld, file: WorldFile, isMerge:
   for (const { section, entries } of file.sections) await insertAll(tx, world, section, entries, isMerge);
   // References may lead forward in the file: everything is inserted by now.
   for (const { section, entries } of file.sections) {
-    for (const [index, entry] of entries.entries()) await checkReferences(tx, section.references(entry), `${section.key}[${index}]`, nodes);
+    for (const [index, entry] of entries.entries()) {
+      const place = `${section.key}[${index}]`;
+      await checkReferences(tx, section.references(entry), place, nodes);
+      requireMigrations(section.migrationNames?.(entry) ?? [], `${place}.migrations`, file.settings.calendar ?? world.calendar);
+    }
   }
   for (const [index, entry] of file.tokens.entries()) {
     const place = `tokens[${index}]`;

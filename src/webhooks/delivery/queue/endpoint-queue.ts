@@ -86,6 +86,11 @@ export class EndpointQueue {
     return this.#isRetryDue(nowMs) ? undefined : this.#nextRetryMs;
   }
 
+  /** A delivery may wait, now or for its time. */
+  get hasWaiting(): boolean {
+    return this.#hasFirsts || this.#nextRetryMs !== undefined;
+  }
+
   hasDue(nowMs: number): boolean {
     return this.#hasFirsts || this.#isRetryDue(nowMs);
   }
@@ -100,7 +105,13 @@ export class EndpointQueue {
     const firsts = this.#hasFirsts ? this.#capacityForFirsts(capacity) : 0;
     const retries = this.#isRetryDue(capacity.nowMs) ? this.#capacityForRetries(capacity, firsts) : 0;
     if (firsts + retries === 0) return undefined;
-    return { queue: this.id, firsts, retries, busy: this.#entities, fromEntity: this.#nextEntity };
+    return { queue: this.id, firsts, retries, busy: this.#entities, fromEntity: this.#nextEntity, isProbe: false };
+  }
+
+  /** One delivery, which finds out whether the callback works again. Undefined: the result of one is not stored yet. */
+  requestProbe(): ClaimRequest | undefined {
+    if (this.held > 0) return undefined;
+    return { queue: this.id, firsts: 1, retries: 1, busy: this.#entities, fromEntity: this.#nextEntity, isProbe: true };
   }
 
   /** Whether a delivery that waits could be claimed, whatever is known to wait. */

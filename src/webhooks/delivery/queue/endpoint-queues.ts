@@ -1,4 +1,6 @@
 /** The endpoint queues of a process: what each may claim next, within what the server can hold. */
+
+import type { CallbackRow } from "../../callbacks/callbacks.store.ts";
 import type { Callbacks } from "../../callbacks/callbacks.ts";
 import type { Claimed, ClaimRequest } from "../claims.ts";
 import { NO_CALLBACK } from "../deliveries.store.ts";
@@ -90,18 +92,20 @@ export class EndpointQueues {
     let deliveries = Math.min(CLAIMED_MAX, HELD_MAX - this.#held);
     let retries = HELD_RETRIES_MAX - this.#heldRetries;
     let slow = HELD_SLOW_MAX - this.#heldSlow();
-    const due = [...this.#queues.values()].filter((queue) => queue.hasDue(nowMs));
+    const due = [...this.#queues.values()].filter((queue) => queue.hasDue(nowMs) || (queue.hasWaiting && this.#isKnownAsPaused(queue.id)));
     const start = due.length === 0 ? 0 : this.#rotation++ % due.length;
     for (let at = 0; at < due.length && deliveries > 0; at++) {
       const queue = due[(start + at) % due.length] as EndpointQueue;
-      if (await this.#isPaused(queue.id)) continue;
+      const callback = await this.#find(queue.id);
+      const isPaused = callback !== undefined && callback.paused_ms !== null;
+      if (isPaused && !isProbeDue(callback, nowMs)) continue;
       const waitMs = isHurried ? 0 : queue.waitMs(monotonicMs);
       if (waitMs > 0) {
         this.#options.wakeIn(waitMs);
         continue;
       }
       const most = queue.isSlow ? Math.min(deliveries, slow) : deliveries;
-      const request = queue.requestClaim({ nowMs, monotonicMs, isHurried, deliveries: most, retries });
+      const request = isPaused ? queue.requestProbe() : queue.requestClaim({ nowMs, monotonicMs, isHurried, deliveries: most, retries });
       if (request === undefined) continue;
       requests.push(request);
       const count = request.firsts + request.retries;
@@ -114,7 +118,8 @@ export class EndpointQueues {
 
   /** Whether a delivery that waits in the queue could be claimed now. */
   async hasCapacity(id: string, isRetry: boolean): Promise<boolean> {
-    if (await this.#isPaused(id)) return false;
+    const callback = await this.#find(id);
+    if (callback !== undefined && callback.paused_ms !== null) return false;
     const queue = this.get(id);
     const deliveries = Math.min(HELD_MAX - this.#held, queue.isSlow ? HELD_SLOW_MAX - this.#heldSlow() : HELD_MAX);
     // time: the limits of queues are real time.
@@ -122,20 +127,26 @@ export class EndpointQueues {
     return queue.hasCapacity(isRetry, capacity);
   }
 
-  /** World time at which the next retry is due. */
+  /** World time at which the next retry is due, or the next attempt at a callback that is paused. */
   nextDueMs(nowMs: number): number | undefined {
     let next: number | undefined;
     for (const queue of this.#queues.values()) {
-      const dueMs = queue.nextRetryAfter(nowMs);
-      if (dueMs !== undefined && (next === undefined || dueMs < next) && !this.#isKnownAsPaused(queue.id)) next = dueMs;
+      if (!queue.hasWaiting) continue;
+      const dueMs = this.#isKnownAsPaused(queue.id) ? this.#nextProbeAfter(queue.id, nowMs) : queue.nextRetryAfter(nowMs);
+      if (dueMs !== undefined && (next === undefined || dueMs < next)) next = dueMs;
     }
     return next;
   }
 
-  async #isPaused(id: string): Promise<boolean> {
-    if (id === NO_CALLBACK) return false;
-    if (this.#options.callbacks.peek(id) === undefined) await this.#options.callbacks.find(id);
-    return this.#isKnownAsPaused(id);
+  async #find(id: string): Promise<CallbackRow | undefined> {
+    if (id === NO_CALLBACK) return undefined;
+    return this.#options.callbacks.peek(id) ?? (await this.#options.callbacks.find(id));
+  }
+
+  /** One that is due already waits for the result of another, or for the breaker. */
+  #nextProbeAfter(id: string, nowMs: number): number | undefined {
+    const dueMs = this.#options.callbacks.peek(id)?.probe_due_ms ?? undefined;
+    return dueMs !== undefined && dueMs > nowMs ? dueMs : undefined;
   }
 
   #isKnownAsPaused(id: string): boolean {
@@ -153,3 +164,5 @@ export class EndpointQueues {
     for (const queue of this.#queues.values()) if (queue.isForgettable) this.#queues.delete(queue.id);
   }
 }
+
+const isProbeDue = ({ probe_due_ms }: CallbackRow, nowMs: number): boolean => probe_due_ms !== null && probe_due_ms <= nowMs;

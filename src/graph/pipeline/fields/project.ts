@@ -1,0 +1,99 @@
+/** From rows to what a response shows of them, in the step `respond`. Whatever needs the database is read for all rows at once (D-38). */
+import { invalidParameter } from "#kernel/errors";
+import { type NodeId, nodeId } from "#kernel/ids";
+import type { Reader } from "#storage/database";
+import type { Row } from "#storage/sql";
+import type { Field, Nested, ReadRequest } from "../../contract/operation.ts";
+import { valueWithin } from "./keys.ts";
+import { type Chosen, isPart, type Projection } from "./projection.ts";
+
+/** A read inside a read: of a node, or of its edge. */
+export interface Part {
+  readonly id: NodeId;
+  /** Undefined: the node itself. */
+  readonly edge: string | undefined;
+  /** As in the parameter `fields`. */
+  readonly fields: string | undefined;
+}
+
+/** Resolves with what the caller's own read of the part returns; undefined where that is the response of a missing node. */
+type ReadPart = (part: Part) => Promise<unknown>;
+
+export interface ProjectionSource {
+  readonly request: ReadRequest;
+  readonly reader: Reader;
+  readonly readPart: ReadPart;
+}
+
+type Response = Record<string, unknown>;
+
+/** D-38: objects in the lists of one field, over all rows of a response. */
+const NESTED_OBJECTS_MAX = 10_000;
+
+/** For projections without reads: the hot path, no promise. */
+export function projectRow(request: ReadRequest, row: Row, { chosen }: Projection): Response {
+  const response: Response = {};
+  for (const { name, field } of chosen) {
+    const value = valueIn(request, row, name, field);
+    if (value !== undefined && value !== null) response[name] = value;
+  }
+  return response;
+}
+
+export async function projectRows(source: ProjectionSource, rows: readonly Row[], { chosen }: Projection): Promise<Response[]> {
+  const responses = rows.map((): Response => ({}));
+  for (const one of chosen) {
+    const values = await valuesOf(source, rows, one);
+    responses.forEach((response, index) => {
+      const value = values[index];
+      if (value !== undefined && value !== null) response[one.name] = value;
+    });
+  }
+  return responses;
+}
+
+async function valuesOf(source: ProjectionSource, rows: readonly Row[], chosen: Chosen): Promise<readonly unknown[]> {
+  const { name, field, inner, keys } = chosen;
+  const { request, reader } = source;
+  if (isPart(field)) return partsOf(source, rows, chosen);
+  if (field.nested !== undefined && inner !== undefined) return objectsOf(source, rows, name, field.nested, inner);
+  const values = field.load === undefined ? rows.map((row) => valueIn(request, row, name, field)) : await field.load(request, reader, rows);
+  return keys === undefined ? values : values.map((value) => valueWithin(value, keys));
+}
+
+const valueIn = (request: ReadRequest, row: Row, name: string, field: Field): unknown =>
+  field.of === undefined ? row[name] : field.of(row, request);
+
+/** One after the other: a row has few of them, and a list has none (D-38). */
+async function partsOf({ readPart }: ProjectionSource, rows: readonly Row[], { field, fieldsOfPart: fields }: Chosen): Promise<unknown[]> {
+  const { edge, reference } = field;
+  const values: unknown[] = [];
+  for (const row of rows) {
+    if (reference === undefined) {
+      values.push(await readPart({ id: nodeId(String(row.id)), edge: edge?.edge ?? undefined, fields }));
+      continue;
+    }
+    const id = reference.idOf(row);
+    // What the node names is its own to show; the rest is the other node's.
+    const shown = id === null || fields === undefined ? undefined : await readPart({ id: nodeId(id), edge: undefined, fields });
+    values.push(id === null ? undefined : (shown ?? { id }));
+  }
+  return values;
+}
+
+/** The objects of all rows are projected together. */
+async function objectsOf(source: ProjectionSource, rows: readonly Row[], name: string, nested: Nested, inner: Projection): Promise<unknown[]> {
+  const loaded = await nested.load(source.request, source.reader, rows);
+  const objects = loaded.flatMap((one) => one ?? []) as Row[];
+  if (objects.length > NESTED_OBJECTS_MAX) {
+    throw invalidParameter("fields", `asks for more than ${NESTED_OBJECTS_MAX} objects of ${name}; ask for fewer items with limit`, { field: name });
+  }
+  const responses = (
+    inner.needsReads ? await projectRows(source, objects, inner) : objects.map((row) => projectRow(source.request, row, inner))
+  ).values();
+  const next = () => responses.next().value as Response;
+  return loaded.map((one) => {
+    if (one === undefined) return undefined;
+    return Array.isArray(one) ? { data: one.map(next) } : next();
+  });
+}

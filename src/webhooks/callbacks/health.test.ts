@@ -1,0 +1,65 @@
+/** D-137: what attempts say about a callback. */
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { Health } from "./callbacks.store.ts";
+import { healthAfter, isGone, type Sign } from "./health.ts";
+
+const HOUR_MS = 3_600_000;
+const working: Health = { failing_since_ms: null, last_failure_ms: null, alerted_ms: null, paused_ms: null, probe_due_ms: null };
+
+const after = (health: Health, ...attempts: (readonly [Sign["says"], number])[]): Health =>
+  attempts.reduce((known, [says, hours]) => healthAfter(known, { says, atMs: hours * HOUR_MS }), health);
+
+describe("the health of a callback", () => {
+  test("a success leaves one that works as it is, and ends what failed", () => {
+    expect(after(working, ["delivered", 1])).toBe(working);
+    expect(after(working, ["failed", 1])).toEqual({ ...working, failing_since_ms: HOUR_MS, last_failure_ms: HOUR_MS });
+    expect(after(working, ["failed", 1], ["failed", 2], ["delivered", 3])).toEqual(working);
+  });
+
+  test("a failure within 12 hours, or an hour late, continues a series; a later one begins another", () => {
+    const failing = { ...after(working, ["failed", 1]), alerted_ms: 2 * HOUR_MS };
+    expect(after(failing, ["failed", 14])).toMatchObject({ failing_since_ms: HOUR_MS, alerted_ms: 2 * HOUR_MS });
+    expect(after(failing, ["failed", 14.001])).toMatchObject({ failing_since_ms: 14.001 * HOUR_MS, alerted_ms: null });
+  });
+
+  test("with the clock moved back before a series it begins anew", () => {
+    expect(after(working, ["failed", 100], ["failed", 1])).toMatchObject({ failing_since_ms: HOUR_MS, last_failure_ms: HOUR_MS });
+  });
+
+  test("410 pauses at once, and no later attempt resumes it", () => {
+    const gone = after(working, ["gone", 2]);
+    expect(gone).toMatchObject({ paused_ms: 2 * HOUR_MS, alerted_ms: 2 * HOUR_MS, probe_due_ms: null });
+    expect(isGone(gone)).toBe(true);
+    for (const says of ["delivered", "failed", "gone"] as const) expect(after(gone, [says, 3])).toBe(gone);
+  });
+
+  test("an attempt at one that is paused: a failure changes nothing, a success resumes it, 410 ends the attempts", () => {
+    const paused = { ...working, failing_since_ms: 0, last_failure_ms: 1, alerted_ms: 2, paused_ms: 3, probe_due_ms: 4 };
+    expect(after(paused, ["failed", 5])).toBe(paused);
+    expect(after(paused, ["delivered", 5])).toEqual(working);
+    expect(after(paused, ["gone", 5])).toEqual({ ...paused, last_failure_ms: 5 * HOUR_MS, probe_due_ms: null });
+  });
+
+  test("it is paused exactly when every attempt of five days failed, without a gap of more than 13 hours", () => {
+    const attempt = fc.record({ gapMinutes: fc.integer({ min: 1, max: 800 }), isTaken: fc.nat(60).map((one) => one === 0) });
+    fc.assert(
+      fc.property(fc.array(attempt, { minLength: 1, maxLength: 60 }), (attempts) => {
+        let health = working;
+        let minutes = 0;
+        // The series that lasts: when its first attempt began, and the last one of any kind.
+        let since: number | undefined;
+        for (const { gapMinutes, isTaken } of attempts) {
+          minutes += gapMinutes;
+          if (isTaken) since = undefined;
+          else if (since === undefined || gapMinutes > 13 * 60) since = minutes;
+          health = after(health, [isTaken ? "delivered" : "failed", minutes / 60]);
+          const isOver = since !== undefined && minutes - since >= 5 * 24 * 60;
+          expect(health.paused_ms !== null).toBe(isOver);
+          if (isOver) return;
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
