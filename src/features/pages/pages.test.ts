@@ -60,6 +60,16 @@ onEachDatabase("pages", (database) => {
     await expectUnreadable(plaza, "2001", "ada");
   });
 
+  test("D-163: in clients, fields of other platforms are left out of a page, and misspelt ones refused", async () => {
+    const plaza = await openPlaza({ database, world: cafe, profile: "clients" });
+    const read = (fields: string) => plaza.get("/v26.0/2001", { bearer: "page", query: { fields } });
+    expect((await read("id,fan_count,name,cover{source,id}")).body).toEqual({ id: "2001", name: "Cafe" });
+    expect((await read("fan_counts")).body.error.error_data).toEqual({ parameter: "fields", field: "fan_counts" });
+    expect((await (await open()).get("/v26.0/2001", { bearer: "page", query: { fields: "fan_count" } })).body.error.error_data.field).toBe(
+      "fan_count",
+    );
+  });
+
   test("removing a page removes its people", async () => {
     const plaza = await open();
     await removeEntry(plaza, "pages", "2001");

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import type { Field, FieldSet } from "#graph/contract/operation";
+import { unservedFields } from "#graph/contract/unserved-fields";
 import type { Row } from "#storage/sql";
 import { socialAccount } from "./social-accounts.policies.ts";
 import type { SocialAccountFacts } from "./social-accounts.ports.ts";
@@ -19,6 +20,7 @@ const text: Field<ShownAccount> = { schema: Type.String(), policy: socialAccount
 export const accountNode: FieldSet<ShownAccount> = {
   fields: { id: text, name: { ...text, of: (row) => row.username }, username: text },
   defaults: ["id", "username"],
+  unserved: unservedFields.social_account,
 };
 
 export const readSocialAccount = {

@@ -71,6 +71,8 @@ export interface FieldSet<R = Row> {
   readonly required?: readonly string[];
   /** H7, D-21: a field that only other nodes have is known but not available (422). Elsewhere it is as unknown as a misspelt one (400). */
   readonly isExhaustive?: true;
+  /** D-163: fields that `clients` leaves out where they are asked for, and `strict` refuses like every unknown one. */
+  readonly unserved?: ReadonlySet<string>;
 }
 
 /** Where something is served, to whom, and how it is refused: the same for operations and for reads of a node. */
