@@ -90,7 +90,7 @@ export const nodeOfType: Readonly<Record<string, string>> = {
   social_scoped_account: "6901",
   microblog_user: "7001",
   microblog_media: "7101",
-  catalog: "8001",
+  product_catalog: "8001",
   product_feed: "8101",
   chatapp_account: "4001",
   phone_number: "4101",
