@@ -100,6 +100,7 @@ const own: readonly Option<OptionName>[] = [
   { name: "json", read: read.flag, default: false, summary: "print one line of JSON on stdout when ready, and nothing else" },
   { name: "pretty", read: read.flag, default: false, summary: "write logs as text instead of JSON lines" },
   { name: "log_level", value: "LEVEL", read: read.oneOf(logLevels), default: "info", summary: `one of ${logLevels.join(", ")}` },
+  { name: "quiet", read: read.flag, default: false, summary: "log no line for each request" },
   {
     name: "surface_hosts",
     value: "SURFACE=HOST",
@@ -114,7 +115,7 @@ const own: readonly Option<OptionName>[] = [
     isRepeatable: true,
     read: read.cidrs,
     default: [],
-    summary: "trust X-Forwarded-Proto and X-Forwarded-Host from these proxies; repeatable",
+    summary: "trust X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host from these proxies; repeatable",
   },
   {
     name: "public_url",
@@ -200,14 +201,23 @@ const own: readonly Option<OptionName>[] = [
     value: "N",
     read: read.integer(1, Number.MAX_SAFE_INTEGER),
     default: 1_024,
-    summary: "graph requests that run at the same time; further ones get 503 and Retry-After",
+    summary:
+      "graph requests that run at the same time; once so many run, only callers with less than an equal share get more, and others 503 and Retry-After",
+  },
+  {
+    name: "connections_max",
+    value: "N",
+    read: read.integer(1, Number.MAX_SAFE_INTEGER),
+    default: 8_192,
+    summary: "connections of clients of the graph, fewer where the system allows few open files; of more, the one that waited longest is closed",
   },
   {
     name: "control_key",
     isSecret: true,
     read: read.controlKey,
     default: undefined,
-    summary: "key of the control API; the sandbox creates a random one, --no-sandbox requires one of 16 characters or more",
+    summary:
+      "key of the control API; the sandbox creates a random one and keeps it in control.key in the data folder, --no-sandbox requires one of 16 characters or more",
   },
   {
     name: "secret_key",
