@@ -157,7 +157,7 @@ onEachDatabase("the pipeline", (database) => {
       ["POST", "/v26.0/5001"],
       ["DELETE", labels],
       ["GET", "/v26.0/2001/nothing"],
-      ["GET", "/v26.0/2001"],
+      ["GET", "/v26.0/9001"],
     ] as const) {
       const response = await plaza.request(method, path, { token: "page" });
       expect(response).toMatchObject({ status: 400, body: { code: 100, error_subcode: 33 } });
