@@ -6,6 +6,7 @@ import type { RequestDeps } from "#graph/pipeline/handle-request";
 import type { GraphRequest, GraphResponse, SurfaceName } from "#graph/pipeline/request";
 import { formByShape } from "#graph/pipeline/route";
 import { renderError } from "#graph/response/error-forms";
+import { NO_APP_USAGE, NO_CASE_USAGE } from "#graph/response/usage";
 import { newestVersion } from "#graph/versions/resolve";
 import { fixedVersions } from "#graph/versions/surfaces";
 import type { World } from "#graph/worlds/world";
@@ -26,8 +27,8 @@ function unreached(
     "x-pf-trace-id": traceId,
     // D-83, D-22: on every response.
     "pf-api-version": fixedVersions[surface] ?? formatVersion(newestVersion(world.calendar)),
-    "x-app-usage": '{"call_count":0}',
-    "x-business-use-case-usage": '{"call_count":0}',
+    "x-app-usage": NO_APP_USAGE,
+    "x-business-use-case-usage": NO_CASE_USAGE,
     ...extra,
   };
   return { status, headers, body, operation: "unknown", traceId, app: undefined };

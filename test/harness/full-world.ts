@@ -23,7 +23,7 @@ export const fullWorld = {
     { id: "3001", name: "Ada" },
     { id: "3002", name: "Stranger" },
   ],
-  businesses: [{ id: "3501", name: "Agency" }],
+  businesses: [{ id: "3501", name: "Agency", people: [{ user: "3001" }] }],
   places: [{ id: "9901", name: "Terrace", location: { latitude: 52.5, longitude: 13.4 } }],
   pages: [
     { id: "2001", name: "Cafe", people: [{ psid: "9001" }], roles: [{ user: "3001", tasks: ["MESSAGING", "CREATE_CONTENT", "MANAGE", "MODERATE"] }] },
@@ -80,6 +80,8 @@ export const fullWorld = {
 export const nodeOfType: Readonly<Record<string, string>> = {
   app: "1001",
   page: "2001",
+  user: "3001",
+  business: "3501",
   page_person: "9001",
   label: "5001",
   persona: "5101",
@@ -88,7 +90,7 @@ export const nodeOfType: Readonly<Record<string, string>> = {
   social_scoped_account: "6901",
   microblog_user: "7001",
   microblog_media: "7101",
-  catalog: "8001",
+  product_catalog: "8001",
   product_feed: "8101",
   chatapp_account: "4001",
   phone_number: "4101",

@@ -66,7 +66,7 @@ export async function expectLifeOfEntry(
 /** An exported world is the same when it is loaded into an empty one. */
 export async function expectRoundTrip(plaza: TestPlaza): Promise<void> {
   const file = await exportWorld(plaza.world, plaza.registry);
-  const again = await openPlaza({ database: plaza.world.database.dialect });
+  const again = await openPlaza({ database: plaza.world.database.dialect, profile: plaza.world.profile });
   await importWorld(again.world, again.registry, JSON.stringify(file), { isMerge: false });
   const { clock: _, ...loaded } = await exportWorld(again.world, again.registry);
   const { clock: __, ...saved } = file;

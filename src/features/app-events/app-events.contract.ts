@@ -27,7 +27,8 @@ const discouraged = {
 } as const;
 
 const kind = Type.Unsafe<EventKind>({ anyOf: eventKinds.map((name) => Type.Literal(name)) });
-const flag = Type.Union([Type.Literal(0), Type.Literal(1)]);
+/** D-162: the booleans are for the clients profile. */
+const flag = Type.Union([Type.Union([Type.Literal(0), Type.Literal(1)]), Type.Boolean()]);
 /** The handler parses the value, because the lists are large and an error names the event. */
 const parsedByHandler = { "x-plaza-raw": true };
 

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { ownApp } from "#auth/app-policies";
 import { type Access, type Field, type FieldSet, writeOperation } from "#graph/contract/operation";
+import { unservedFields } from "#graph/contract/unserved-fields";
 import type { AppRow } from "./apps.store.ts";
 
 const access = {
@@ -26,6 +27,7 @@ export const appNode: FieldSet<AppRow> = {
     },
   },
   defaults: ["id", "name"],
+  unserved: unservedFields.app,
 };
 
 export const readApp = { ...access, operation: "readApp", clauses: ["VER-7e"], errors: [] } as const;

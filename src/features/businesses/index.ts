@@ -1,14 +1,22 @@
 /** The public API of the businesses feature. */
-import { nobody } from "#auth/policy";
-import { defineFeature } from "#graph/contract/feature";
+import { defineFeature, nodeType } from "#graph/contract/feature";
+import { businessNode, readBusiness } from "./businesses.contract.ts";
 import { businessMigrations } from "./businesses.migrations.ts";
-import { findBusiness, hasPerson, leaveBusinesses } from "./businesses.store.ts";
+import { ownBusiness } from "./businesses.policies.ts";
+import { type BusinessRow, findBusiness, hasPerson, leaveBusinesses } from "./businesses.store.ts";
 import { businessSection } from "./businesses.world.ts";
 
 export const businesses = defineFeature({
   name: "businesses",
   migrations: businessMigrations,
-  nodeTypes: [{ type: "business", policy: nobody }],
+  policies: [ownBusiness],
+  nodeTypes: [
+    nodeType<BusinessRow>({
+      type: "business",
+      policy: ownBusiness,
+      reading: { ...readBusiness, set: businessNode, find: (_request, reader, node) => findBusiness(reader, node.id) },
+    }),
+  ],
   worldSections: [businessSection],
   onOwnerDeleted: leaveBusinesses,
   ports: () => ({

@@ -1,6 +1,7 @@
 import { type TSchema, Type } from "typebox";
 import { pageSet } from "#features/pages/api";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
+import { unservedFields } from "#graph/contract/unserved-fields";
 import { endReasons, noticeEndOf, statuses, statusOf, takedownReasons } from "./lifecycle/states.ts";
 import { CROSSPOSTED_PAGES_MAX, DESCRIPTION_CHARACTERS_MAX, TITLE_CHARACTERS_MAX } from "./live-videos.limits.ts";
 import { liveMap, liveVideo, liveVideoReading } from "./live-videos.policies.ts";
@@ -102,6 +103,7 @@ function videoFields(policy: Field["policy"]) {
 const videoSet = (policy: Field["policy"]): FieldSet<LiveVideoRow> => ({
   fields: videoFields(policy),
   defaults: ["id", "title", "description", "status", "embeddable", "creation_time", "takedown_reason", "restorable_until", "end_reason"],
+  unserved: unservedFields.live_video,
 });
 
 export const liveVideoNode = videoSet(liveVideoReading);

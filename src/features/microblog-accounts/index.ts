@@ -1,16 +1,23 @@
 /** The public API of the microblog-accounts feature. */
 
-import { defineFeature } from "#graph/contract/feature";
+import { defineFeature, nodeType } from "#graph/contract/feature";
+import { microblogUserNode, readMicroblogUser } from "./microblog-accounts.contract.ts";
 import { microblogAccountMigrations } from "./microblog-accounts.migrations.ts";
 import { microblogAccount } from "./microblog-accounts.policies.ts";
-import { forgetUser } from "./microblog-accounts.store.ts";
+import { findMicroblogUser, forgetUser, type MicroblogUser } from "./microblog-accounts.store.ts";
 import { microblogUserSection } from "./microblog-accounts.world.ts";
 
 export const microblogAccounts = defineFeature({
   name: "microblog-accounts",
   migrations: microblogAccountMigrations,
   policies: [microblogAccount],
-  nodeTypes: [{ type: "microblog_user", policy: microblogAccount }],
+  nodeTypes: [
+    nodeType<MicroblogUser>({
+      type: "microblog_user",
+      policy: microblogAccount,
+      reading: { ...readMicroblogUser, set: microblogUserNode, find: (_request, reader, node) => findMicroblogUser(reader, node.id) },
+    }),
+  ],
   worldSections: [microblogUserSection],
   onOwnerDeleted: forgetUser,
 });

@@ -1,7 +1,8 @@
-import { test } from "bun:test";
+import { expect, test } from "bun:test";
 import { expectUnreadable, onEachDatabase, openPlaza } from "#harness/plaza";
 import { expectLifeOfEntry, expectRoundTrip } from "#harness/sections";
 import { cafe } from "#harness/worlds";
+import { nodeId } from "#kernel/ids";
 
 const world = { ...cafe, microblog_users: [{ id: "7001", username: "talk", user: "3001" }, { id: "7002" }] };
 
@@ -12,7 +13,13 @@ onEachDatabase("microblog accounts", (database) => {
     await expectRoundTrip(plaza);
   });
 
-  test("D-21: a microblog user cannot be read by id", async () => {
-    await expectUnreadable(await openPlaza({ database, world }), "7001", "ada");
+  test("D-165: a microblog user is read with their own token, on the microblog host", async () => {
+    const plaza = await openPlaza({ database, world });
+    const access_token = await plaza.mint({ type: "microblog_user", app: nodeId("1001"), microblog_user: nodeId("7001") });
+    const read = (id: string, fields?: string) => plaza.get(`/${id}`, { surface: "microblog", query: { access_token, fields } });
+    expect((await read("me")).body).toEqual({ id: "7001", username: "talk" });
+    expect((await read("7001", "id,name")).body).toEqual({ id: "7001", name: "talk" });
+    expect((await read("7002")).body.error.error_subcode).toBe(33);
+    for (const token of ["ada", access_token]) await expectUnreadable(plaza, "7001", token);
   });
 });

@@ -13,7 +13,7 @@ const access = {
 } as const satisfies Partial<Access>;
 
 const oneOf = <T extends string>(values: readonly T[]) => Type.Unsafe<T>(Type.Union(values.map((value) => Type.Literal(value))));
-const listOf = <T extends string>(values: readonly T[]) => Type.Array(oneOf(values), { minItems: 1, commaSeparated: true });
+const listOf = <T extends string>(values: readonly T[]) => Type.Array(oneOf(values), { minItems: 1 });
 
 const insight = (shape: Record<string, TSchema>) =>
   Type.Object({ name: Type.String(), period: Type.String(), ...shape, title: Type.String(), description: Type.String(), id: Type.String() });

@@ -1,18 +1,23 @@
 /** The public API of the pages feature. */
 
-import { defineFeature } from "#graph/contract/feature";
+import { defineFeature, nodeType } from "#graph/contract/feature";
+import { pageNode, readPage } from "./pages.contract.ts";
 import { pageMigrations } from "./pages.migrations.ts";
-import { pageMessaging } from "./pages.policies.ts";
-import { deleteRolesOfUser, findPage, findPageNames, findRole, hasPerson } from "./pages.store.ts";
+import { pageMessaging, pageNodePolicy } from "./pages.policies.ts";
+import { deleteRolesOfUser, findPage, findPageNames, findRole, hasPerson, type PageRow } from "./pages.store.ts";
 import "./pages.ports.ts";
 import { erasePerson, pageSection } from "./pages.world.ts";
 
 export const pages = defineFeature({
   name: "pages",
   migrations: pageMigrations,
-  policies: [pageMessaging],
+  policies: [pageMessaging, pageNodePolicy],
   nodeTypes: [
-    { type: "page", policy: pageMessaging },
+    nodeType<PageRow>({
+      type: "page",
+      policy: pageMessaging,
+      reading: { ...readPage, set: pageNode, find: (_request, reader, node) => findPage(reader, node.id) },
+    }),
     { type: "page_person", policy: pageMessaging },
   ],
   worldSections: [pageSection],

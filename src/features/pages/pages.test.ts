@@ -47,9 +47,31 @@ onEachDatabase("pages", (database) => {
     expect((await findEntry(plaza, "labels", "5001"))?.users).toEqual(["9001"]);
   });
 
-  test("D-21: a page cannot be read by id, and removing a page removes its people", async () => {
+  test("D-165: a page is read by its token and by people with any role on it", async () => {
     const plaza = await open();
-    await expectUnreadable(plaza, "2001", "page");
+    const shown = { id: "2001", name: "Cafe" };
+    for (const token of ["page", "no-scope", "ada", "bob"]) {
+      expect((await plaza.get("/v26.0/2001", { bearer: token, query: { fields: "id,name" } })).body).toEqual(shown);
+      expect((await plaza.get("/v26.0/2001", { token })).body).toEqual(shown);
+    }
+    expect((await plaza.get("/v26.0/me", { bearer: "page" })).body).toEqual(shown);
+    for (const token of ["bar", "cleo", "app"]) await expectUnreadable(plaza, "2001", token);
+    await removeEntry(plaza, "pages", "2001");
+    await expectUnreadable(plaza, "2001", "ada");
+  });
+
+  test("D-163: in clients, fields of other platforms are left out of a page, and misspelt ones refused", async () => {
+    const plaza = await openPlaza({ database, world: cafe, profile: "clients" });
+    const read = (fields: string) => plaza.get("/v26.0/2001", { bearer: "page", query: { fields } });
+    expect((await read("id,fan_count,name,cover{source,id}")).body).toEqual({ id: "2001", name: "Cafe" });
+    expect((await read("fan_counts")).body.error.error_data).toEqual({ parameter: "fields", field: "fan_counts" });
+    expect((await (await open()).get("/v26.0/2001", { bearer: "page", query: { fields: "fan_count" } })).body.error.error_data.field).toBe(
+      "fan_count",
+    );
+  });
+
+  test("removing a page removes its people", async () => {
+    const plaza = await open();
     await removeEntry(plaza, "pages", "2001");
     for (const path of [labels, "/v26.0/9001/custom_labels"]) expect((await plaza.get(path, { token: "page" })).body.error_subcode).toBe(33);
   });

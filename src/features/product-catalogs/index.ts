@@ -1,20 +1,33 @@
 /** The public API of the product-catalogs feature: G1. */
 
-import { defineFeature } from "#graph/contract/feature";
+import { defineFeature, nodeType } from "#graph/contract/feature";
 import { serveWrite } from "#graph/contract/operation";
 import { eitherWay } from "#storage/outcomes";
-import { createCatalog } from "./product-catalogs.contract.ts";
+import { catalogNode, createCatalog, readCatalog } from "./product-catalogs.contract.ts";
 import { handleCreateCatalog } from "./product-catalogs.handlers.ts";
 import { productCatalogMigrations } from "./product-catalogs.migrations.ts";
-import { catalogAccess, catalogCreation } from "./product-catalogs.policies.ts";
+import { catalogAccess, catalogCreation, catalogReading } from "./product-catalogs.policies.ts";
 import { deleteCatalog, findCatalog, forgetBusiness, listCatalogsOfPage } from "./product-catalogs.store.ts";
 import { catalogSection } from "./product-catalogs.world.ts";
 
 export const productCatalogs = defineFeature({
   name: "product-catalogs",
   migrations: productCatalogMigrations,
-  policies: [catalogAccess, catalogCreation],
-  nodeTypes: [{ type: "product_catalog", policy: catalogAccess }],
+  policies: [catalogAccess, catalogCreation, catalogReading],
+  nodeTypes: [
+    nodeType({
+      type: "product_catalog",
+      policy: catalogAccess,
+      reading: {
+        ...readCatalog,
+        set: catalogNode,
+        async find(_request, reader, node) {
+          const catalog = await findCatalog(reader, node.id);
+          return catalog === undefined ? undefined : { id: catalog.id, name: catalog.name };
+        },
+      },
+    }),
+  ],
   operations: [serveWrite(createCatalog, handleCreateCatalog)],
   worldSections: [catalogSection],
   needs: ["business", "product_feed_writes"],

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
-import { writeOperation } from "#graph/contract/operation";
-import { catalogCreation } from "./product-catalogs.policies.ts";
+import { type Field, type FieldSet, writeOperation } from "#graph/contract/operation";
+import type { Row } from "#storage/sql";
+import { catalogCreation, catalogReading } from "./product-catalogs.policies.ts";
 
 /** G1-10, ERR-32: the only supported vertical. */
 export const CATALOG_VERTICAL = "commerce";
@@ -17,6 +18,31 @@ const agency = Type.Object({
   business_id: Type.String(),
   permitted_tasks: Type.Array(permittedTask, { minItems: 1 }),
 });
+
+/** What is shown of a catalog. */
+interface ShownCatalog extends Row {
+  id: string;
+  name: string;
+}
+
+const text: Field<ShownCatalog> = { schema: Type.String(), policy: catalogReading };
+
+/** D-145. */
+export const catalogNode: FieldSet<ShownCatalog> = {
+  fields: { id: text, name: text, vertical: { ...text, of: () => CATALOG_VERTICAL } },
+  defaults: ["id", "name"],
+};
+
+export const readCatalog = {
+  operation: "readCatalog",
+  clauses: [],
+  surfaces: ["base"],
+  versions: "marketing",
+  scheme: "anywhere",
+  policy: catalogReading,
+  errorForm: "wrapped",
+  errors: ["versionDeprecated"],
+} as const;
 
 export const createCatalog = writeOperation({
   operation: "createCatalog",

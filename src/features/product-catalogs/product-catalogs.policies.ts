@@ -33,6 +33,9 @@ export const catalogAccess = definePolicy({
   canSee: hasCatalog,
 });
 
+/** D-145: reading a catalog. */
+export const catalogReading = definePolicy({ ...catalogAccess, name: "catalogReading", scopes: ["catalog_management"] });
+
 /** AUTH-17, D-13. */
 export const catalogCreation = definePolicy({
   name: "catalogCreation",

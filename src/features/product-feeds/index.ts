@@ -1,17 +1,17 @@
 /** The public API of the product-feeds feature: G2, and the ingestion of feed files. */
 
 import { catalogAccess } from "#features/product-catalogs/api";
-import { defineFeature } from "#graph/contract/feature";
+import { defineFeature, nodeType } from "#graph/contract/feature";
 import { serveList } from "#graph/contract/operation";
 import { eitherWay } from "#storage/outcomes";
 import { feedIngestion, scheduleIngestion } from "./ingestion/jobs.ts";
-import { listArticlesAndPublications } from "./product-feeds.contract.ts";
+import { feedNode, listArticlesAndPublications, listFeeds, readFeed } from "./product-feeds.contract.ts";
 import { feedControlRoutes } from "./product-feeds.control.ts";
-import { handleListArticles } from "./product-feeds.handlers.ts";
+import { handleListArticles, handleListFeeds } from "./product-feeds.handlers.ts";
 import { productFeedMigrations } from "./product-feeds.migrations.ts";
 import { productFeed } from "./product-feeds.policies.ts";
 import type { FeedWritesPort } from "./product-feeds.ports.ts";
-import { deleteFeed, listFeedsOfCatalog } from "./product-feeds.store.ts";
+import { deleteFeed, type FeedRow, findFeed, listFeedsOfCatalog } from "./product-feeds.store.ts";
 import { feedSection } from "./product-feeds.world.ts";
 
 const deleteFeedsOfCatalog: FeedWritesPort["deleteFeedsOfCatalog"] = async (tx, catalog, world) => {
@@ -25,8 +25,14 @@ export const productFeeds = defineFeature({
   name: "product-feeds",
   migrations: productFeedMigrations,
   policies: [productFeed],
-  nodeTypes: [{ type: "product_feed", policy: catalogAccess }],
-  operations: [serveList(listArticlesAndPublications, handleListArticles)],
+  nodeTypes: [
+    nodeType<FeedRow>({
+      type: "product_feed",
+      policy: catalogAccess,
+      reading: { ...readFeed, set: feedNode, find: (_request, reader, node) => findFeed(reader, node.id) },
+    }),
+  ],
+  operations: [serveList(listFeeds, handleListFeeds), serveList(listArticlesAndPublications, handleListArticles)],
   worldSections: [feedSection],
   jobs: [feedIngestion],
   controlRoutes: feedControlRoutes,

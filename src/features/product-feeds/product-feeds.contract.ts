@@ -1,7 +1,8 @@
 import { Type } from "typebox";
-import { type Field, type FieldSet, listOperation } from "#graph/contract/operation";
+import { type Access, type Field, type FieldSet, listOperation } from "#graph/contract/operation";
 import type { ItemRow } from "./items.store.ts";
 import { productFeed } from "./product-feeds.policies.ts";
+import type { FeedRow } from "./product-feeds.store.ts";
 
 const text: Field<ItemRow> = { schema: Type.String(), policy: productFeed };
 const number: Field<ItemRow> = { schema: Type.Number(), policy: productFeed };
@@ -38,6 +39,36 @@ const articleOrPublication: FieldSet<ItemRow> = {
   },
   defaults: ["id", "retailer_id", "name", "image_url", "url"],
 };
+
+const textOfFeed: Field<FeedRow> = { schema: Type.String(), policy: productFeed };
+
+/** D-145. */
+export const feedNode: FieldSet<FeedRow> = {
+  fields: { id: textOfFeed, name: textOfFeed, product_count: { schema: Type.Integer(), policy: productFeed, of: (row) => row.item_count } },
+  defaults: ["id", "name"],
+};
+
+const access = {
+  clauses: [],
+  surfaces: ["base"],
+  versions: "marketing",
+  scheme: "anywhere",
+  policy: productFeed,
+  errorForm: "wrapped",
+  errors: ["versionDeprecated"],
+} as const satisfies Access;
+
+export const readFeed = { ...access, operation: "readFeed" } as const;
+
+export const listFeeds = listOperation({
+  ...access,
+  operation: "listFeeds",
+  summary: "Lists the product feeds of a catalog, newest first (D-145).",
+  on: "product_catalog",
+  edge: "product_feeds",
+  params: Type.Object({}),
+  items: feedNode,
+});
 
 export const listArticlesAndPublications = listOperation({
   operation: "listArticlesAndPublications",

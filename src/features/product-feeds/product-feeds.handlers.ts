@@ -3,7 +3,9 @@ import type { ListRequest, ListResult } from "#graph/contract/operation";
 import type { Reader } from "#storage/database";
 import { type ItemRow, listItems } from "./items.store.ts";
 import type { listArticlesAndPublications } from "./product-feeds.contract.ts";
-import { findFeed } from "./product-feeds.store.ts";
+import { findFeed, pageFeedsOfCatalog } from "./product-feeds.store.ts";
+
+export const handleListFeeds = (request: ListRequest, reader: Reader) => pageFeedsOfCatalog(reader, request.node.id, request.page);
 
 type ListArticles = ListRequest<Static<typeof listArticlesAndPublications.params>>;
 

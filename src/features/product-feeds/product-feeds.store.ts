@@ -30,6 +30,19 @@ const byId = { columns: ["f.id"], direction: "ascending", keyOf: (row: FeedRow) 
 export const listAllFeeds = (reader: Reader, page: PageRequest): Promise<ListPage<FeedRow>> =>
   readPage<FeedRow>(reader, selectFeeds("1", LARGEST_ID), byId, page);
 
+/** D-96: newest first. */
+const newestFirst = { columns: ["f.id"], direction: "descending", keyOf: (row: FeedRow) => [row.id] } as const;
+
+export const pageFeedsOfCatalog = (reader: Reader, catalog: NodeId, page: PageRequest): Promise<ListPage<FeedRow>> =>
+  readPage<FeedRow>(
+    reader,
+    sql`
+      SELECT CAST(f.id AS TEXT) AS id, CAST(f.catalog AS TEXT) AS catalog, f.name, f.generation, f.item_count
+      FROM product_feeds f WHERE f.catalog = ${catalog}`,
+    newestFirst,
+    page,
+  );
+
 /** Returns whether the id was free. */
 export async function insertFeed(tx: Transaction, id: NodeId, catalog: NodeId, name: string): Promise<boolean> {
   if (!(await insertNode(tx, { id, type: "product_feed", owner: catalog }))) return false;

@@ -25,7 +25,7 @@ export const listRequiredActions = readOperation({
   scheme: "bearer",
   policy: ownApp,
   errorForm: "wrapped",
-  params: Type.Object({ statuses: Type.Optional(Type.Array(status, { commaSeparated: true })) }),
+  params: Type.Object({ statuses: Type.Optional(Type.Array(status)) }),
   requestHeaders: { "X-API-Version": { description: "The version of the interface.", schema: Type.Literal(API_VERSION) } },
   // D-50: a misspelt filter would return every action.
   isClosed: true,

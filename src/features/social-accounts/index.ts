@@ -1,6 +1,7 @@
 /** The public API of the social-accounts feature. */
 
-import { defineFeature } from "#graph/contract/feature";
+import { defineFeature, nodeType } from "#graph/contract/feature";
+import { accountNode, readSocialAccount, shownAccount } from "./social-accounts.contract.ts";
 import { socialAccountMigrations } from "./social-accounts.migrations.ts";
 import { socialAccount } from "./social-accounts.policies.ts";
 import { findSocialAccount, findUsernames, forgetHolder, listAccountsOfPage } from "./social-accounts.store.ts";
@@ -11,7 +12,15 @@ export const socialAccounts = defineFeature({
   migrations: socialAccountMigrations,
   policies: [socialAccount],
   nodeTypes: [
-    { type: "social_account", policy: socialAccount },
+    nodeType({
+      type: "social_account",
+      policy: socialAccount,
+      reading: {
+        ...readSocialAccount,
+        set: accountNode,
+        find: async (_request, reader, node) => shownAccount(await findSocialAccount(reader, node.id)),
+      },
+    }),
     { type: "social_scoped_account", policy: socialAccount },
   ],
   worldSections: [socialAccountSection],

@@ -29,9 +29,14 @@ onEachDatabase("social accounts", (database) => {
     await expectRoundTrip(plaza);
   });
 
-  test("D-52: neither an account nor its social-scoped id can be read by id", async () => {
+  test("D-165: an account is read by those who may know of it, on both of its hosts; its social-scoped id is not", async () => {
     const plaza = await open();
-    for (const id of ["6001", "6901", "me"]) await expectUnreadable(plaza, id, "own");
+    const shown = { id: "6001", username: account.username };
+    for (const id of ["6001", "me"]) expect((await plaza.get(`/v26.0/${id}`, { bearer: "own" })).body).toEqual(shown);
+    expect((await plaza.get("/v26.0/me", { bearer: "own", surface: "social_login" })).body).toEqual(shown);
+    expect((await plaza.get("/v26.0/6001", { bearer: "page", query: { fields: "id,name" } })).body).toEqual({ id: "6001", name: account.username });
+    await expectUnreadable(plaza, "6001", "bar");
+    await expectUnreadable(plaza, "6901", "own");
   });
 
   test("after an account moves to another page, that page's people can see it from the next request", async () => {

@@ -1,5 +1,6 @@
 import { type TSchema, Type } from "typebox";
 import { type Field, type FieldSet, listOperation } from "#graph/contract/operation";
+import { unservedFields } from "#graph/contract/unserved-fields";
 import { professionalAccount, taggedMediaPolicy } from "./tagged-media.policies.ts";
 import type { MediaRow } from "./tagged-media.store.ts";
 
@@ -66,6 +67,7 @@ const mediaItem: FieldSet<MediaRow> = {
     },
   },
   defaults: ["id"],
+  unserved: unservedFields.media,
 };
 
 export const listTags = listOperation({

@@ -1,12 +1,21 @@
 /** The public API of the users feature. */
-import { nobody } from "#auth/policy";
-import { defineFeature } from "#graph/contract/feature";
+import { defineFeature, nodeType } from "#graph/contract/feature";
+import { readUser, userNode } from "./users.contract.ts";
 import { userMigrations } from "./users.migrations.ts";
+import { ownUser } from "./users.policies.ts";
+import { findUser, type UserRow } from "./users.store.ts";
 import { userSection } from "./users.world.ts";
 
 export const users = defineFeature({
   name: "users",
   migrations: userMigrations,
-  nodeTypes: [{ type: "user", policy: nobody }],
+  policies: [ownUser],
+  nodeTypes: [
+    nodeType<UserRow>({
+      type: "user",
+      policy: ownUser,
+      reading: { ...readUser, set: userNode, find: (_request, reader, node) => findUser(reader, node.id) },
+    }),
+  ],
   worldSections: [userSection],
 });

@@ -1,4 +1,4 @@
-import { test } from "bun:test";
+import { expect, test } from "bun:test";
 import { expectUnreadable, onEachDatabase, openPlaza } from "#harness/plaza";
 import { expectLifeOfEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
@@ -8,9 +8,9 @@ onEachDatabase("users", (database) => {
     await expectLifeOfEntry(await openPlaza({ database }), "users", { id: "3001", name: "Ada 😀" }, { name: "" });
   });
 
-  test("D-21: a user cannot be read by id, not even the token's own", async () => {
+  test("D-165: a user is read with their own token and no other", async () => {
     const plaza = await openPlaza({ database, world: cafe });
-    await expectUnreadable(plaza, "3001", "ada");
-    await expectUnreadable(plaza, "me", "ada");
+    for (const id of ["3001", "me"]) expect((await plaza.get(`/v26.0/${id}`, { bearer: "ada" })).body).toEqual({ id: "3001", name: "Ada" });
+    for (const token of ["bob", "page", "app"]) await expectUnreadable(plaza, "3001", token);
   });
 });

@@ -17,6 +17,8 @@ import {
   handleSubscribeToPage,
   handleUnsubscribeApp,
   handleUnsubscribeFromPage,
+  notesOnSubscribeApp,
+  notesOnSubscribeToPage,
   prepareSubscribeApp,
 } from "./webhook-subscriptions.handlers.ts";
 import { webhookSubscriptionMigrations } from "./webhook-subscriptions.migrations.ts";
@@ -39,10 +41,10 @@ export const webhookSubscriptions = defineFeature({
   policies: [appSubscriptions, pageSubscriptions],
   operations: [
     serveList(listSubscriptionsOperation, handleListSubscriptions),
-    serveWrite(subscribeApp, handleSubscribeApp, prepareSubscribeApp),
+    serveWrite(subscribeApp, handleSubscribeApp, prepareSubscribeApp, notesOnSubscribeApp),
     serveWrite(unsubscribeApp, handleUnsubscribeApp),
     serveList(listAppsOfPage, handleListAppsOfPage),
-    serveWrite(subscribeToPage, handleSubscribeToPage),
+    serveWrite(subscribeToPage, handleSubscribeToPage, undefined, notesOnSubscribeToPage),
     serveWrite(unsubscribeFromPage, handleUnsubscribeFromPage),
   ],
   onOwnerDeleted: deleteAllOf,

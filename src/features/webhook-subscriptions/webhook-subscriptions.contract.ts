@@ -13,7 +13,7 @@ const ofPage = { ...access, policy: pageSubscriptions, on: "page", edge: "subscr
 /** D-60. */
 const object = Type.Union([Type.Literal("social"), Type.Literal("chatapp_business_account"), Type.Literal("page")]);
 const names = Type.Array(Type.String());
-const someNames = Type.Unsafe<string[]>({ ...Type.Array(Type.String(), { minItems: 1 }), commaSeparated: true });
+const someNames = Type.Array(Type.String(), { minItems: 1 });
 const success = Type.Object({ success: Type.Boolean() });
 
 const subscription: FieldSet<ShownSubscriptionRow> = {

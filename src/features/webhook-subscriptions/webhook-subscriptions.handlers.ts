@@ -18,21 +18,30 @@ import {
   savePageSubscription,
   saveSubscription,
 } from "./webhook-subscriptions.store.ts";
+import { isSubscribable, unservedPageFields } from "./webhook-subscriptions.unserved.ts";
 
 export const handleListSubscriptions = (request: ListRequest, reader: Reader) => pageSubscriptions(reader, request.node.id, request.page);
 
 type Subscribe = OperationRequest<Static<typeof subscribeApp.params>>;
+type SubscribeToPage = OperationRequest<Static<typeof subscribeToPage.params>>;
 
-/** Returns the fields without repetitions, in order. Throws `invalidParameter` for a field that the object does not have. */
-function knownFields({ webhooks }: World, object: WebhookObject, fields: readonly string[], parameter: string): string[] {
-  const unknown = fields.find((field) => webhooks.fields.find(object, field) === undefined);
+/** Throws `invalidParameter` for a field that the object does not have. */
+function requireFields(world: World, object: WebhookObject, fields: readonly string[], parameter: string): void {
+  const unknown = fields.find((field) => !isSubscribable(world, object, field));
   if (unknown !== undefined) throw invalidParameter(parameter, `contains a field that ${object} does not have: ${unknown}`, { field: unknown });
-  return [...new Set(fields)];
 }
+
+/** D-164: what `debug=all` says of fields of pages that are never sent. */
+const notesOn = (fields: readonly string[], parameter: string): string[] =>
+  fields.filter((field) => unservedPageFields.has(field)).map((field) => `${parameter} contains ${field}, which is subscribed and never sent.`);
+
+export const notesOnSubscribeApp = ({ params: { object, fields } }: Subscribe): string[] => (object === "page" ? notesOn(fields, "fields") : []);
+
+export const notesOnSubscribeToPage = ({ params }: SubscribeToPage): string[] => notesOn(params.subscribed_fields, "subscribed_fields");
 
 /** D-61: verifies the callback before it is stored. */
 export async function prepareSubscribeApp({ params, world }: Subscribe): Promise<void> {
-  knownFields(world, params.object, params.fields, "fields");
+  requireFields(world, params.object, params.fields, "fields");
   await verifyCallback(world.outbound, params.callback_url, params.verify_token);
 }
 
@@ -43,7 +52,7 @@ export async function handleSubscribeApp(request: Subscribe, tx: Transaction) {
   // The app may have been removed during the handshake.
   if ((await world.ports.get("app").findFacts(tx, node.id)) === undefined) throw notFoundNode(request);
   const stored = await findSubscription(tx, node.id, object);
-  const fields = knownFields(world, object, [...(stored === undefined ? [] : (JSON.parse(stored.fields) as string[])), ...params.fields], "fields");
+  const fields = [...new Set([...(stored === undefined ? [] : (JSON.parse(stored.fields) as string[])), ...params.fields])];
   const sealed_verify_token = world.sealer.seal(verify_token);
   await saveSubscription(tx, node.id, { object, callback_url, sealed_verify_token, is_verified: 1, fields: JSON.stringify(fields) });
   await world.webhooks.resumeUrl(tx, node.id, callback_url);
@@ -54,7 +63,7 @@ export async function handleSubscribeApp(request: Subscribe, tx: Transaction) {
 export async function handleUnsubscribeApp({ node, params, world }: OperationRequest<Static<typeof unsubscribeApp.params>>, tx: Transaction) {
   const { object, fields } = params;
   if (object === undefined && fields !== undefined) throw invalidParameter("object", "is required with fields");
-  if (object !== undefined && fields !== undefined) knownFields(world, object, fields, "fields");
+  if (object !== undefined && fields !== undefined) requireFields(world, object, fields, "fields");
   await tx.lock("app", node.id);
   for (const stored of await listSubscriptions(tx, node.id)) {
     if (stored.object === ANY_OBJECT || (object !== undefined && stored.object !== object)) continue;
@@ -70,12 +79,12 @@ export async function handleUnsubscribeApp({ node, params, world }: OperationReq
 
 export const handleListAppsOfPage = (request: ListRequest, reader: Reader) => pagePageSubscriptions(reader, request.node.id, request.page);
 
-export async function handleSubscribeToPage(request: OperationRequest<Static<typeof subscribeToPage.params>>, tx: Transaction) {
+export async function handleSubscribeToPage(request: SubscribeToPage, tx: Transaction) {
   const { node, params, caller, world } = request;
-  const fields = knownFields(world, "page", params.subscribed_fields, "subscribed_fields");
+  requireFields(world, "page", params.subscribed_fields, "subscribed_fields");
   await tx.lock("page", node.id);
   if ((await world.ports.get("page").findName(tx, node.id)) === undefined) throw notFoundNode(request);
-  await savePageSubscription(tx, node.id, caller.app.id, fields);
+  await savePageSubscription(tx, node.id, caller.app.id, [...new Set(params.subscribed_fields)]);
   // The fields of the request replace those before (D-131).
   await world.webhooks.subscriptionsChanged(tx, caller.app.id);
   return { success: true };

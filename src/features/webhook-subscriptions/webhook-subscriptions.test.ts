@@ -35,6 +35,26 @@ const emitChatapp = (plaza: TestPlaza, field: string, payload: object = {}) =>
 onEachDatabase("webhook subscriptions", (database) => {
   const open = (options = {}) => openPlaza({ database, world, ...options });
 
+  test("D-164: in clients, fields of pages that are not served are subscribed and never sent, and debug=all says so", async () => {
+    const plaza = await open({ profile: "clients" });
+    const receiver = startReceiver();
+    const ofApp = { object: "page", callback_url: receiver.url, fields: ["feed", "custom_labels"], debug: "all" };
+    const said = (body: { __debug__: { messages: { message: string }[] } }) => body.__debug__.messages.map(({ message }) => message);
+    expect(said((await subscribe(plaza, ofApp)).body)).toEqual(["fields contains feed, which is subscribed and never sent."]);
+    expect((await listed(plaza))[0].fields).toEqual(["feed", "custom_labels"]);
+    const ofPage = { subscribed_fields: "feed,messages,custom_labels", debug: "all" };
+    expect(said((await subscribe(plaza, ofPage, "page", onPage)).body)).toHaveLength(3); // verify_token is ignored
+    expect((await listed(plaza, "page", onPage))[0].subscribed_fields).toEqual(["feed", "messages", "custom_labels"]);
+    await expectRoundTrip(plaza);
+    expect((await plaza.delete(onApp, { bearer: "app", body: { object: "page", fields: ["feed"] } })).body).toEqual({ success: true });
+    expect((await listed(plaza))[0].fields).toEqual(["custom_labels"]);
+    expect(problem(await subscribe(plaza, { ...ofApp, fields: ["feeed"] }))).toEqual([400, 100, "fields"]);
+    expect(problem(await subscribe(plaza, { ...ofApp, object: "social", fields: ["feed"] }))).toEqual([400, 100, "fields"]);
+    const strict = await open();
+    expect(problem(await subscribe(strict, ofApp))).toEqual([400, 100, "fields"]);
+    expect(problem(await subscribe(strict, ofPage, "page", onPage))).toEqual([400, 100, "subscribed_fields"]);
+  });
+
   test("D-60, D-61: a subscription is verified, listed, extended by another, and ended field by field", async () => {
     const plaza = await open();
     const receiver = startReceiver();

@@ -18,9 +18,10 @@ import {
   saveRetiredSecret,
   saveSubscription,
 } from "./webhook-subscriptions.store.ts";
+import { isSubscribable } from "./webhook-subscriptions.unserved.ts";
 
-function requireFields({ webhooks }: World, object: WebhookObject, fields: readonly string[], path: string): void {
-  const at = fields.findIndex((field) => webhooks.fields.find(object, field) === undefined);
+function requireFields(world: World, object: WebhookObject, fields: readonly string[], path: string): void {
+  const at = fields.findIndex((field) => !isSubscribable(world, object, field));
   if (at !== -1) throw new WorldProblem(`${path}[${at}]`, `is not a field of ${object}`);
 }
 

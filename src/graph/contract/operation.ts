@@ -71,6 +71,8 @@ export interface FieldSet<R = Row> {
   readonly required?: readonly string[];
   /** H7, D-21: a field that only other nodes have is known but not available (422). Elsewhere it is as unknown as a misspelt one (400). */
   readonly isExhaustive?: true;
+  /** D-163: fields that `clients` leaves out where they are asked for, and `strict` refuses like every unknown one. */
+  readonly unserved?: ReadonlySet<string>;
 }
 
 /** A header of requests, for documents: the handler reads and checks it. */
@@ -199,9 +201,13 @@ export type Served =
       readonly contract: WriteOperation;
       readonly handle: (request: OperationRequest, tx: Transaction, prepared: unknown) => Promise<unknown>;
       readonly prepare?: (request: OperationRequest, reader: Reader) => Promise<unknown>;
+      readonly notes?: NotesOn;
       readonly submit?: undefined;
     }
-  | { readonly contract: WriteOperation; readonly submit: (request: OperationRequest) => Promise<unknown> };
+  | { readonly contract: WriteOperation; readonly submit: (request: OperationRequest) => Promise<unknown>; readonly notes?: undefined };
+
+/** What `debug=all` says of a request that succeeded, beside what it says of every request (D-34). */
+type NotesOn<P = unknown> = (request: OperationRequest<P>) => readonly string[];
 
 export function serveList<P extends TObject, R extends Row>(
   contract: ListOperation<P, R>,
@@ -225,8 +231,9 @@ export function serveWrite<P extends TObject, A extends TSchema, Prepared = unde
   contract: WriteOperation<P, A>,
   handle: (request: OperationRequest<Static<P>>, tx: Transaction, prepared: Prepared) => Promise<Static<A>>,
   prepare?: (request: OperationRequest<Static<P>>, reader: Reader) => Promise<Prepared>,
+  notes?: NotesOn<Static<P>>,
 ): Served {
-  return (prepare === undefined ? { contract, handle } : { contract, handle, prepare }) as unknown as Served;
+  return { contract, handle, ...(prepare === undefined ? {} : { prepare }), ...(notes === undefined ? {} : { notes }) } as unknown as Served;
 }
 
 /** A write of which several requests share a transaction: the feature opens it, and responds to each request once it is durable. */

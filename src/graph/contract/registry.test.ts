@@ -71,7 +71,7 @@ test("an operation on a node type that no feature declares is refused", () => {
 test("a field that is there already, or for reads that are not there, is refused", () => {
   const on = (type: string, name: string) => ({ fieldExtensions: [{ on: type, name, field: note }] });
   refusalOf(on("persona", "name")).toThrow("two features declare the field name of persona");
-  refusalOf(on("page", "note")).toThrow("notes gives the field note to reads of page, which no feature declares");
+  refusalOf(on("page_person", "note")).toThrow("notes gives the field note to reads of page_person, which no feature declares");
   refusalOf(on("notebook", "note")).toThrow("notes gives the field note to reads of notebook, which no feature declares");
 });
 

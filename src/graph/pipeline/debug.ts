@@ -2,6 +2,7 @@
 import { invalidParameter } from "#kernel/errors";
 import { formatVersion } from "#kernel/versions";
 import { upgradeWarning } from "../versions/resolve.ts";
+import type { Handled } from "./handle.ts";
 import { generalParameters } from "./places.ts";
 import type { Incoming, Versioned } from "./stages.ts";
 
@@ -16,7 +17,7 @@ const levels: Readonly<Record<string, readonly DebugMessage["type"][]>> = {
   warning: ["warning"],
 };
 
-export function withDebug({ request }: Incoming, { endpoint, address, served }: Versioned, response: unknown): unknown {
+export function withDebug({ request }: Incoming, { endpoint, address, served }: Versioned, handled: Handled, response: unknown): unknown {
   const level = request.query.debug ?? request.body.debug;
   if (level === undefined) return response;
   const shown = typeof level === "string" && Object.hasOwn(levels, level) ? levels[level] : undefined;
@@ -26,6 +27,8 @@ export function withDebug({ request }: Incoming, { endpoint, address, served }: 
     (name) => !generalParameters.has(name) && !endpoint.paramNames.includes(name),
   );
   for (const name of ignored) messages.push({ type: "warning", message: `The parameter ${name} is not known here and was ignored.` });
+  const notes = handled.kind === "write" ? (handled.parsed.served.notes?.(handled.parsed.request) ?? []) : [];
+  for (const message of notes) messages.push({ type: "warning", message });
   if (address.version === undefined)
     messages.push({ type: "info", message: `The request named no version; ${formatVersion(served.version)} served it.` });
   if (served.upgradedFrom !== undefined) messages.push({ type: "warning", message: upgradeWarning(served.version, served.upgradedFrom) });

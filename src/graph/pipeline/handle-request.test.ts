@@ -101,8 +101,8 @@ onEachDatabase("the pipeline", (database) => {
       await plaza.get(labels, { token: "page" });
     }
     expect((await plaza.get(labels, { token: "page" })).headers).toMatchObject({
-      "x-app-usage": '{"call_count":3}',
-      "x-business-use-case-usage": '{"call_count":3}',
+      "x-app-usage": '{"call_count":3,"total_cputime":0,"total_time":0}',
+      "x-business-use-case-usage": '{"2001":[{"type":"pages","call_count":3,"total_cputime":0,"total_time":0,"estimated_time_to_regain_access":0}]}',
     });
   });
 
@@ -157,7 +157,7 @@ onEachDatabase("the pipeline", (database) => {
       ["POST", "/v26.0/5001"],
       ["DELETE", labels],
       ["GET", "/v26.0/2001/nothing"],
-      ["GET", "/v26.0/2001"],
+      ["GET", "/v26.0/9001"],
     ] as const) {
       const response = await plaza.request(method, path, { token: "page" });
       expect(response).toMatchObject({ status: 400, body: { code: 100, error_subcode: 33 } });

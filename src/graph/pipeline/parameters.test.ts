@@ -36,7 +36,7 @@ describe("parameters", () => {
       on: Type.Optional(Type.Boolean()),
       kind: Type.Optional(Type.Union([Type.Literal("a"), Type.Literal("b")])),
       sum: Type.Optional(Type.Number()),
-      list: Type.Optional(Type.Array(Type.String({ maxLength: 2 }), { maxItems: 2, commaSeparated: true })),
+      list: Type.Optional(Type.Array(Type.String({ maxLength: 2 }), { maxItems: 2 })),
       deep: Type.Optional(Type.Object({ inner: Type.Object({ flag: Type.Boolean() }) })),
     });
     const taken: { source: Parameters; expected: Record<string, unknown> }[] = [
@@ -48,6 +48,8 @@ describe("parameters", () => {
       { source: { sum: "1.10" }, expected: { sum: "1.10" } },
       { source: { list: "a,b" }, expected: { list: ["a", "b"] } },
       { source: { list: '["a"]' }, expected: { list: ["a"] } },
+      { source: { list: ["a", "b"] }, expected: { list: ["a", "b"] } },
+      { source: { list: "a" }, expected: { list: ["a"] } },
       { source: { deep: '{"inner":{"flag":"true"}}' }, expected: { deep: { inner: { flag: true } } } },
       { source: { deep: { inner: { flag: 1, more: 2 } } }, expected: { deep: { inner: { flag: true } } } },
       { source: { unknown: 1 }, expected: {} },

@@ -36,6 +36,10 @@ const booleans = new Map<unknown, boolean>([
   ...[false, 0, "false", "0", "False", "FALSE"].map((no) => [no, false] as const),
 ]);
 
+/** A flag that stands outside of a contract. */
+export const isYes = (flag: unknown): boolean => booleans.get(flag) === true;
+export const isNo = (flag: unknown): boolean => booleans.get(flag) === false;
+
 const parsed = (text: string): unknown => parseJsonOr(text, (problem) => new ValueProblem(problem));
 
 /** Numbers are text too, with all their digits. */
@@ -51,11 +55,25 @@ function decimalOf(value: unknown): string {
   return text;
 }
 
+/** D-161: a list of plain values has four ways to be written: JSON, a repeated name, `a[]=x`, and commas. One of objects has no commas. */
 function listOf(value: unknown, isCommaSeparated: boolean): unknown {
-  if (Array.isArray(value)) return isCommaSeparated ? value.flatMap((item) => (typeof item === "string" ? item.split(",") : [item])) : value;
+  if (Array.isArray(value)) return isCommaSeparated ? value.flatMap((item) => (typeof item === "string" ? partsOf(item) : [item])) : value;
   if (typeof value !== "string") return value;
   if (value.trimStart().startsWith("[")) return parsed(value);
-  return isCommaSeparated ? (value === "" ? [] : value.split(",").map((item) => item.trim())) : value;
+  return isCommaSeparated ? (value === "" ? [] : partsOf(value)) : value;
+}
+
+const partsOf = (text: string): string[] => text.split(",").map((part) => part.trim());
+
+/** D-161: a list of texts that no contract declares. Undefined for what is no such list. Throws `invalidParameter` for what is almost JSON. */
+export function textsOf(value: unknown, parameter: string): string[] | undefined {
+  try {
+    const list = listOf(value, true);
+    const texts = Array.isArray(list) ? list.map(textOf) : [];
+    return texts.every((text) => typeof text === "string") ? (texts as string[]) : undefined;
+  } catch (error) {
+    throw error instanceof ValueProblem ? invalidParameter(parameter, error.problem) : error;
+  }
 }
 
 function objectOf(value: unknown): unknown {

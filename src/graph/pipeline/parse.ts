@@ -6,9 +6,11 @@ import { invalidParameter } from "#kernel/errors";
 import { parseSelection, type Selection } from "#kernel/selection";
 import { detached } from "#kernel/text";
 import type { ListRequest, NodeType, OperationRequest, ReadRequest, Served } from "../contract/operation.ts";
+import { parseJsonParameter } from "../response/json.ts";
 import { readPageRequest } from "../response/paging.ts";
 import type { FieldAccess } from "./fields/field-policies.ts";
 import { type Projection, projectionOf } from "./fields/projection.ts";
+import { isYes } from "./parameters.ts";
 import { checkPlaces, parametersOf, refuseUndeclared } from "./places.ts";
 import type { Incoming, Versioned } from "./stages.ts";
 import { migrationsOf } from "./version.ts";
@@ -63,13 +65,14 @@ export function parse(incoming: Incoming, versioned: Versioned, check: readonly 
   if (places !== undefined) checkPlaces(graphRequest, places, world.profile);
   const source = registry.changes.upParams(endpoint.access.operation, version, parametersOf(graphRequest));
   if (isClosed === true && world.profile === "strict") refuseUndeclared(source, endpoint.paramNames);
-  const selection = selectionOf(source.fields);
+  // An operation with a parameter of that name selects nothing by it.
+  const selection = endpoint.paramNames.includes("fields") ? undefined : selectionOf(source.fields);
   const access: FieldAccess = { policy: endpoint.access.policy, check };
   const { reading, served } = endpoint;
   if (reading !== undefined) {
     const request: ReadRequest = { node, caller, version, world, graphRequest, isMigrated };
     const projection = projectionOf(reading.set, selection, world.profile, registry.isField);
-    return { kind: "node", request, reading, projection, access, hasMetadata: isSet(source.metadata) };
+    return { kind: "node", request, reading, projection, access, hasMetadata: isYes(source.metadata) };
   }
   if (served === undefined) throw new Error(`${endpoint.access.operation} has neither a handler nor declared fields`);
   const params = endpoint.readParams(source);
@@ -101,12 +104,12 @@ function writeOf(
   return { kind: "write", request, served, projection: isReadable ? projection : undefined, access };
 }
 
-const isSet = (flag: unknown): boolean => flag === "1" || flag === 1 || flag === "true" || flag === true;
-
 function selectionOf(fields: unknown): Selection | undefined {
   if (fields === undefined || fields === "") return undefined;
-  if (typeof fields === "string") return knownSelection(fields);
-  if (Array.isArray(fields) && fields.every((field) => typeof field === "string")) return parseSelection(fields.join(","));
+  if (typeof fields === "string" && !fields.startsWith("[")) return knownSelection(fields);
+  // D-161: JSON is no list of commas, which stand inside of nested selections too.
+  const list = typeof fields === "string" ? parseJsonParameter(fields, "fields") : fields;
+  if (Array.isArray(list) && list.every((field) => typeof field === "string")) return parseSelection(list.join(","));
   throw invalidParameter("fields", "must be a comma-separated string");
 }
 

@@ -4,6 +4,7 @@ import type { GraphError } from "#kernel/errors";
 import { formatVersion } from "#kernel/versions";
 import type { ErrorForm } from "../contract/operation.ts";
 import { renderError as renderBody } from "../response/error-forms.ts";
+import { appUsage, caseUsage, NO_CASE_USAGE } from "../response/usage.ts";
 import { newestVersion, upgradeWarning } from "../versions/resolve.ts";
 import { fixedVersions } from "../versions/surfaces.ts";
 import type { GraphRequest, GraphResponse } from "./request.ts";
@@ -47,8 +48,11 @@ function headersOf({ request, world, registry, traceId }: Incoming, reached: Rea
     "x-pf-trace-id": traceId,
     // D-83: the version that served the response; where a request did not come that far the one it asked for, or else the newest.
     "pf-api-version": fixedVersions[request.surface] ?? formatVersion(served?.version ?? address?.version ?? newestVersion(world.calendar)),
-    "x-app-usage": usage(app === undefined ? 0 : world.rateLimits.appUsage(app.id)),
-    "x-business-use-case-usage": usage(subject === undefined ? 0 : world.rateLimits.pageUsage(subject.owner)),
+    "x-app-usage": appUsage(app === undefined ? 0 : world.rateLimits.appUsage(app.id)),
+    "x-business-use-case-usage":
+      subject === undefined
+        ? NO_CASE_USAGE
+        : caseUsage(subject.owner, world.rateLimits.pageUsage(subject.owner), world.rateLimits.pageWaitMinutes(subject.owner)),
   };
   const ofShape = method === undefined ? undefined : registry.headersOf(method, address?.edge);
   if (ofShape !== undefined) Object.assign(headers, ofShape);
@@ -56,10 +60,6 @@ function headersOf({ request, world, registry, traceId }: Incoming, reached: Rea
   if (served?.upgradedFrom !== undefined) headers["x-ad-api-version-warning"] = upgradeWarning(served.version, served.upgradedFrom);
   return headers;
 }
-
-const NO_USAGE = '{"call_count":0}';
-/** D-22: percent of the allowed requests that are used. */
-const usage = (percent: number): string => (percent === 0 ? NO_USAGE : `{"call_count":${percent}}`);
 
 /** D-34: the caller has the response with that entity tag. */
 function isKnown(request: GraphRequest, tag: string): boolean {

@@ -21,13 +21,15 @@ export type PartReader = (incoming: Incoming, versioned: Versioned, part: Part) 
 /** Throws, or rejects with, what a field that was asked by name is refused for (D-16, D-21). */
 export function respond(incoming: Incoming, versioned: Versioned, handled: Handled, readPart: PartReader): unknown {
   const shown = withFields(incoming, versioned, handled, readPart);
-  return shown instanceof Promise ? shown.then((later) => inVersion(incoming, versioned, later)) : inVersion(incoming, versioned, shown);
+  return shown instanceof Promise
+    ? shown.then((later) => inVersion(incoming, versioned, handled, later))
+    : inVersion(incoming, versioned, handled, shown);
 }
 
-function inVersion(incoming: Incoming, versioned: Versioned, response: unknown): unknown {
+function inVersion(incoming: Incoming, versioned: Versioned, handled: Handled, response: unknown): unknown {
   const { endpoint, served } = versioned;
   const changed = incoming.registry.changes.downResponse(endpoint.access.operation, served.version, response);
-  return withDebug(incoming, versioned, changed);
+  return withDebug(incoming, versioned, handled, changed);
 }
 
 /** Without a promise where every field is a value of its row. */

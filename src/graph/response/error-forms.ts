@@ -27,8 +27,8 @@ export function renderError(error: GraphError, form: ErrorForm, profile: "strict
   const headers: Record<string, string> = { ...details.headers };
   // D-14: the challenge accompanies every 401.
   if (status === 401) headers["www-authenticate"] = `Bearer realm="Plaza", error="invalid_token", error_description="${quotable(error.message)}"`;
-  // D-20 [clients]: the flat fields, and the same object under `error`.
-  const body = isFlat ? (profile === "clients" ? { ...fields, error: fields } : fields) : { error: fields };
+  // D-20 [clients]: the same object under `error`, before the flat fields: libraries look for the name in the first characters of a body.
+  const body = isFlat ? (profile === "clients" ? { error: fields, ...fields } : fields) : { error: fields };
   return { status, headers, body };
 }
 

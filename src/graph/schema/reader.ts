@@ -67,11 +67,11 @@ function alternatives(options: readonly SchemaNode[], dialect: Dialect): Read {
 }
 
 function list(node: SchemaNode, dialect: Dialect): Read {
-  const { items = {}, minItems = 0, maxItems = Number.POSITIVE_INFINITY, commaSeparated } = node;
+  const { items = {}, minItems = 0, maxItems = Number.POSITIVE_INFINITY } = node;
   const { coerce, messages } = dialect;
   const read = compile(items, dialect);
   return (given) => {
-    const value = coerce === undefined ? given : coerce.list(given, commaSeparated === true);
+    const value = coerce === undefined ? given : coerce.list(given, items.type !== "object");
     if (!Array.isArray(value)) throw new ValueProblem("must be a list");
     if (value.length < minItems) throw new ValueProblem(messages.tooFew(minItems));
     if (value.length > maxItems) throw new ValueProblem(`must hold at most ${maxItems} items`);

@@ -20,8 +20,6 @@ export interface SchemaNode {
   readonly patternProperties?: Readonly<Record<string, SchemaNode>>;
   /** Stands in for a key that is missing. */
   readonly default?: unknown;
-  /** A list may also be written `a,b` (D-50, F1). */
-  readonly commaSeparated?: boolean;
   /** The feature reads it itself, numbers that keep their digits included: large lists, or errors that name more than a parameter. */
   readonly "x-plaza-raw"?: boolean;
   /** The name of a reading that the dialect has, in place of all other words. */
@@ -33,7 +31,7 @@ export const READ_AS = "x-plaza-read-as";
 
 const words = new Set(
   `type enum const anyOf minLength maxLength pattern minimum maximum minItems maxItems items properties required additionalProperties
-   patternProperties default commaSeparated x-plaza-raw ${READ_AS} description title examples format`.split(/\s+/),
+   patternProperties default x-plaza-raw ${READ_AS} description title examples format`.split(/\s+/),
 );
 
 /** Throws an ordinary `Error` for a word that no reader knows: a contract would promise what nothing checks. */

@@ -23,4 +23,5 @@ test("D-22: a page's requests run out for all apps", () => {
   expect(limits.take("2", "9", 0)).toMatchObject({ details: { headers: { "retry-after": "3600" } } });
   expect(limits.take("2", "8", 0)).toBeUndefined();
   expect(limits.pageUsage("9")).toBe(100);
+  expect({ used: limits.pageWaitMinutes("9"), unknown: limits.pageWaitMinutes("7") }).toEqual({ used: 60, unknown: 0 });
 });

@@ -48,6 +48,13 @@ export class RateLimits {
     return this.#usage(`page ${owner}`, this.#config.page_calls_per_hour);
   }
 
+  /** 0, or in how many minutes the page has a request again. */
+  pageWaitMinutes(owner: string): number {
+    const rate = this.#config.page_calls_per_hour;
+    const bucket = rate > 0 ? this.#buckets.get(`page ${owner}`) : undefined;
+    return bucket === undefined || bucket.tokens >= 1 ? 0 : Math.ceil(((1 - bucket.tokens) * 60) / rate);
+  }
+
   #usage(key: string, rate: number): number {
     const bucket = rate > 0 ? this.#buckets.get(key) : undefined;
     return bucket === undefined ? 0 : Math.min(100, Math.ceil(100 - (100 * bucket.tokens) / rate));

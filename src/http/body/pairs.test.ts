@@ -39,6 +39,14 @@ describe("D-34: parameters of a query or form", () => {
     expect(sound("a=1&a[]=2")).toEqual({ a: ["1", "2"] });
   });
 
+  test("D-160: a value that is given again is one value; of different ones all are kept", () => {
+    expect(sound("a=1&b=x&a=1&a=1")).toEqual({ a: "1", b: "x" });
+    expect(sound("a=1&a=1&a=2")).toEqual({ a: ["1", "1", "2"] });
+    expect(sound("a[]=1&a[]=1")).toEqual({ a: ["1", "1"] });
+    expect(sound("a=%C3%A9&a=é")).toEqual({ a: "é" });
+    expect(read("a[b]=1&a=1&a=1").defect).toBeDefined();
+  });
+
   test("brackets nest, plain or encoded", () => {
     expect(sound("a[b]=c&a[d][e]=f")).toEqual({ a: { b: "c", d: { e: "f" } } });
     expect(sound("a%5Bb%5D=c")).toEqual({ a: { b: "c" } });

@@ -1,4 +1,4 @@
-/** D-34: pairs of text made into parameters: repetition makes a list, `a[]=x` too, `a[b]=c` and `a[0]=x` nest. */
+/** D-34: pairs of text made into parameters: repetition of a name with different values makes a list, `a[]=x` too, `a[b]=c` and `a[0]=x` nest. */
 
 import type { Parameters } from "#graph/pipeline/request";
 import { type GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
@@ -19,6 +19,7 @@ export class ParameterTree {
   readonly #countMax: number;
   #count = 0;
   #isNested = false;
+  readonly #repeated = new Set<string>();
   /** The first thing that was wrong. */
   defect: GraphError | undefined;
 
@@ -37,12 +38,15 @@ export class ParameterTree {
     const present = this.#root[name];
     if (!name.includes("[")) {
       if (present === undefined) this.#root[name] = value;
-      else if (typeof present === "string") this.#root[name] = [present, value];
-      else this.#insert([name], value);
+      else if (typeof present === "string") {
+        this.#root[name] = [present, value];
+        this.#repeated.add(name);
+      } else this.#insert([name], value);
     } else this.#insert(keysOf(name), value);
   }
 
   parameters(): Parameters {
+    for (const name of this.#repeated) this.#root[name] = withoutRepetition(this.#root[name]);
     if (this.#isNested) for (const name in this.#root) this.#root[name] = withLists(this.#root[name]);
     return this.#root;
   }
@@ -106,6 +110,10 @@ function setLast(branch: Branch, key: string, present: unknown, value: unknown):
   else branch[key] = [present, value];
   return true;
 }
+
+/** D-160: a value that is given again is one value, as in a link to which a client adds its own parameters. */
+const withoutRepetition = (value: unknown): unknown =>
+  Array.isArray(value) && value.every((one) => typeof one === "string" && one === value[0]) ? value[0] : value;
 
 /** `a[0]=x&a[1]=y`, as PHP's clients write lists: keys that count from 0 make one. */
 function withLists(value: unknown): unknown {

@@ -5,7 +5,13 @@ import { GraphError } from "#kernel/errors";
 import { standardEvents, standardParameters } from "../standard-events.contract.ts";
 import { type EventContext, readEvents } from "./parse-events.ts";
 
-const context: EventContext = { list: "custom_events", received: 1_795_000_000, advertiser_tracking_enabled: 1, automatic_event_logging: false };
+const context: EventContext = {
+  list: "custom_events",
+  received: 1_795_000_000,
+  advertiser_tracking_enabled: 1,
+  automatic_event_logging: false,
+  takesBooleans: false,
+};
 
 const read = (event: unknown) => {
   const [found] = readEvents([event], context);

@@ -1,4 +1,5 @@
 /** Validates the events of a request one by one (EVT clauses, D-70, D-76). The first invalid event refuses the whole request. */
+import { isNo, isYes } from "#graph/pipeline/parameters";
 import { JsonNumber } from "#graph/pipeline/request";
 import { invalidParameter } from "#kernel/errors";
 import { isStorableText } from "#kernel/text";
@@ -33,6 +34,8 @@ export interface EventContext {
   readonly received: number;
   readonly advertiser_tracking_enabled: 0 | 1;
   readonly automatic_event_logging: boolean;
+  /** D-162: JSON's booleans are flags too. */
+  readonly takesBooleans: boolean;
 }
 
 export function readEvents(events: readonly unknown[], context: EventContext): ReportedEvent[] {
@@ -85,7 +88,7 @@ function readEvent(input: unknown, index: number, context: EventContext): Report
     advertiser_tracking_enabled:
       advertiser_tracking_enabled === undefined || advertiser_tracking_enabled === null
         ? context.advertiser_tracking_enabled
-        : readFlag(advertiser_tracking_enabled, refuse),
+        : readFlag(advertiser_tracking_enabled, context, refuse),
   };
 }
 
@@ -115,9 +118,9 @@ function readTime(input: unknown, refuse: Refuse): number {
 }
 
 /** D-76. */
-function readFlag(input: unknown, refuse: Refuse): 0 | 1 {
-  if (input === 0 || input === "0") return 0;
-  if (input === 1 || input === "1") return 1;
+function readFlag(input: unknown, { takesBooleans }: EventContext, refuse: Refuse): 0 | 1 {
+  if (input === 0 || input === "0" || (takesBooleans && isNo(input))) return 0;
+  if (input === 1 || input === "1" || (takesBooleans && isYes(input))) return 1;
   throw refuse("advertiser_tracking_enabled", "must be 0 or 1");
 }
 

@@ -89,6 +89,31 @@ test("I1-25, I1-26, D-75: X-Forwarded-For must begin with an address", async () 
     expect({ header, status: (await send(plaza, right, { headers: { "x-forwarded-for": header } })).status }).toEqual({ header, status: 200 });
 });
 
+test("D-75: in clients a request without X-Forwarded-For is taken, and a wrong one is refused", async () => {
+  const plaza = await openPlaza({ world, profile: "clients" });
+  for (const headers of [{}, { "x-forwarded-for": "" }]) expect((await send(plaza, right, { headers })).status).toBe(200);
+  for (const entry of await entries(plaza)) expect(Object.keys(entry)).not.toContain("ip");
+  const { status, body } = await send(plaza, right, { headers: { "x-forwarded-for": "unknown" } });
+  expect({ status, parameter: body.error.error_data.parameter }).toEqual({ status: 400, parameter: "X-Forwarded-For" });
+});
+
+test("D-162: in clients flags are booleans too, of the request and of an event", async () => {
+  const clients = await openPlaza({ world, profile: "clients" });
+  const flags = { application_tracking_enabled: "true", advertiser_tracking_enabled: false };
+  const more = { custom_events: [{ _eventName: "own", advertiser_tracking_enabled: true }, { _eventName: "others" }] };
+  expect((await send(clients, { ...right, ...flags, ...more })).status).toBe(200);
+  const shown = (await entries(clients)).map(({ event_name, application_tracking_enabled, advertiser_tracking_enabled }) => ({
+    ...{ event_name, application_tracking_enabled, advertiser_tracking_enabled },
+  }));
+  expect(shown).toContainEqual({ event_name: "own", application_tracking_enabled: 1, advertiser_tracking_enabled: 1 });
+  expect(shown).toContainEqual({ event_name: "others", application_tracking_enabled: 1, advertiser_tracking_enabled: 0 });
+  const strict = await openPlaza({ world });
+  for (const wrong of [{ application_tracking_enabled: true }, { advertiser_tracking_enabled: "false" }])
+    expect((await send(strict, { ...right, ...wrong })).body.error.error_data).toEqual({ parameter: Object.keys(wrong)[0] });
+  const ofEvent = { custom_events: [{ _eventName: "own", advertiser_tracking_enabled: true }] };
+  expect((await send(strict, { ...right, ...ofEvent })).body.error.error_data.parameter).toBe("custom_events[0].advertiser_tracking_enabled");
+});
+
 test("UD-3, D-73: hashed user data are kept as sent, other values are dropped and counted", async () => {
   const plaza = await openPlaza({ world });
   const em = sha256("ada@example.com").toUpperCase();

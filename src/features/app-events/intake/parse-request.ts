@@ -24,23 +24,24 @@ export function requireKind({ profile }: World, kind: EventKind | undefined): vo
 export interface Device {
   readonly advertiser_id: string | undefined;
   readonly attribution: string | undefined;
-  readonly ip: string;
+  /** Undefined where a client library did not send it (D-75). */
+  readonly ip: string | undefined;
   readonly extinfo: readonly string[] | undefined;
   readonly application_tracking_enabled: 0 | 1;
   readonly advertiser_tracking_enabled: 0 | 1;
   readonly user_data: UserData;
 }
 
-export function readDevice({ params, graphRequest }: ReportRequest): Device {
+export function readDevice({ params, graphRequest, world }: ReportRequest): Device {
   const extinfo = readExtinfo(params.extinfo);
   const device: Device = {
     advertiser_id: readDeviceId(params.advertiser_id, "advertiser_id"),
     attribution: readCookie(params.attribution, extinfo?.[0]),
-    ip: readForwardedFor(graphRequest.header("x-forwarded-for")),
+    ip: readForwardedFor(graphRequest.header("x-forwarded-for"), world),
     extinfo,
-    application_tracking_enabled: params.application_tracking_enabled ?? 1,
+    application_tracking_enabled: readFlag(params.application_tracking_enabled, "application_tracking_enabled", world) ?? 1,
     // I1-11, D-76.
-    advertiser_tracking_enabled: params.advertiser_tracking_enabled ?? 1,
+    advertiser_tracking_enabled: readFlag(params.advertiser_tracking_enabled, "advertiser_tracking_enabled", world) ?? 1,
     user_data: readUserData(objectOf(params.ud)),
   };
   // I1-14. An install is counted once for each device (I1-30), so it needs a device id too.
@@ -49,10 +50,18 @@ export function readDevice({ params, graphRequest }: ReportRequest): Device {
   return device;
 }
 
+/** I1-7, I1-9, D-162. */
+function readFlag(flag: 0 | 1 | boolean | undefined, parameter: string, { profile }: World): 0 | 1 | undefined {
+  if (typeof flag !== "boolean") return flag;
+  if (profile === "strict") throw invalidParameter(parameter, "must be one of 0, 1");
+  return flag ? 1 : 0;
+}
+
 /** I1-25, I1-26, D-75: the device's address is the first of the list; proxies append theirs. */
-function readForwardedFor(header: string | undefined): string {
+function readForwardedFor(header: string | undefined, { profile }: World): string | undefined {
   const [first = ""] = (header ?? "").split(",");
   const address = first.trim();
+  if (address === "" && profile === "clients") return undefined;
   if (address === "") throw invalidParameter("X-Forwarded-For", "is required: it holds the device's address");
   if (!IPV4.test(address) && !ipaddr.IPv6.isValid(address)) throw invalidParameter("X-Forwarded-For", "must begin with an IPv4 or IPv6 address");
   return address;

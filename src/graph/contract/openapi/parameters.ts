@@ -100,7 +100,8 @@ function ownParameters(endpoints: readonly Endpoint[]): Document[] {
     const texts = new Map(found.map(({ schema }) => [JSON.stringify(publicSchema(schema)), publicSchema(schema)]));
     const schema = anyOf([...texts.values()].map((one) => ({ schema: one })));
     const required = found.length === endpoints.length && found.every(({ isRequired }) => isRequired);
-    const isSeparated = found.some(({ schema: one }) => (one as { commaSeparated?: boolean }).commaSeparated === true);
+    // D-161: of the ways to write a list of plain values, the one that needs one parameter.
+    const isSeparated = found.every(({ schema: one }) => isListOfPlainValues(one));
     const description = found.map(({ schema: one }) => (one as { description?: string }).description).find((text) => text !== undefined);
     return {
       ...query(name, description ?? `The parameter \`${name}\`.`, schema),
@@ -108,6 +109,11 @@ function ownParameters(endpoints: readonly Endpoint[]): Document[] {
       ...(isSeparated ? { style: "form", explode: false } : {}),
     };
   });
+}
+
+function isListOfPlainValues(schema: TSchema): boolean {
+  const { type, items } = schema as { type?: string; items?: { type?: string } };
+  return type === "array" && items?.type !== "object" && items?.type !== "array";
 }
 
 function headerParameters(endpoints: readonly Endpoint[]): Document[] {

@@ -5,7 +5,7 @@ import type { Profile } from "../../worlds/world.ts";
 
 export type Document = Record<string, unknown>;
 
-const ownWords: ReadonlySet<string> = new Set(["commaSeparated", "x-plaza-raw", READ_AS]);
+const ownWords: ReadonlySet<string> = new Set(["x-plaza-raw", READ_AS]);
 
 /** A contract's schema in plain JSON Schema: a choice of constants is an `enum`. */
 export function publicSchema(schema: TSchema): Document {

@@ -4,6 +4,7 @@ import { nextTurn } from "#kernel/turns";
 import { parseVersion } from "#kernel/versions";
 import { parseJson, parseJsonParameter } from "../../response/json.ts";
 import { segmentsOf } from "../address.ts";
+import { isNo, isYes } from "../parameters.ts";
 import type { GraphRequest, GraphResponse, HandleRequest, Parameters } from "../request.ts";
 import { tokensOf, withTokens } from "../tokens-of.ts";
 import { References, referencesIn } from "./references.ts";
@@ -40,7 +41,7 @@ export async function runBatch(
   refuse: (error: GraphError) => GraphResponse,
 ): Promise<(BatchResponse | null)[]> {
   const parts = readParts(given);
-  const hasHeaders = String(request.body.include_headers ?? request.query.include_headers ?? "true") !== "false";
+  const hasHeaders = !isNo(request.body.include_headers ?? request.query.include_headers);
   const referred = new Set(parts.flatMap(({ needs }) => needs));
   const results = new Map<string, GraphResponse>();
   const references = new References(results);
@@ -108,7 +109,7 @@ function readPart(given: unknown, index: number): BatchRequest {
     body: text,
     name: name as string | undefined,
     needs: [...(dependsOn as string[]), ...referencesIn(`${relative_url} ${text ?? ""}`)],
-    omitOnSuccess: omit_response_on_success === undefined ? undefined : omit_response_on_success === true || omit_response_on_success === "true",
+    omitOnSuccess: omit_response_on_success === undefined ? undefined : isYes(omit_response_on_success),
   };
 }
 

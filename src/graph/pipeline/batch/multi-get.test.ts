@@ -15,6 +15,10 @@ onEachDatabase("several requests in one", (database) => {
       5101: { id: "5101", name: "Bo", profile_picture_url: "https://example.com/bo.png" },
     });
     expect((await ids("2001", "/v26.0/custom_labels")).body["2001"].data).toHaveLength(1);
+    // D-161.
+    for (const written of ['["5001","5101"]', "5001, 5101", "[5001,5101]"]) expect(Object.keys((await ids(written)).body)).toEqual(["5001", "5101"]);
+    expect((await plaza.get("/v26.0/", { ...three, query: { ...three.query, ids: ["5001", "5101"] } })).status).toBe(200);
+    expect((await ids("[5001")).body.error_data.parameter).toBe("ids");
     expect((await ids("5001,5999")).body.error_subcode).toBe(33);
     expect((await ids("")).body.error_data.parameter).toBe("ids");
     expect((await ids(Array.from({ length: 51 }, (_, i) => 1 + i).join(","))).status).toBe(400);

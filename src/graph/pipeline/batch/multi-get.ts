@@ -4,6 +4,7 @@ import { nextTurn } from "#kernel/turns";
 import { parseVersion } from "#kernel/versions";
 import { segmentsOf } from "../address.ts";
 import { missingToken } from "../authenticate.ts";
+import { textsOf } from "../parameters.ts";
 import { renderError } from "../render.ts";
 import type { GraphRequest, GraphResponse, HandleRequest, Parameters } from "../request.ts";
 import type { Authenticated, Incoming } from "../stages.ts";
@@ -11,6 +12,9 @@ import { runBatch } from "./batch.ts";
 
 /** As many as a batch holds. */
 const IDS_MAX = 50;
+
+/** A pair of the query that names ids, in any of the ways of D-161. */
+const IDS = /^ids(?:(?:\[|%5B).*)?(?:=|$)/i;
 
 /** The response to all, or the one that `failed` and stands for all. */
 export type ManyResponses =
@@ -38,8 +42,8 @@ export function dispatchMany(
 
 /** An object of the responses by id. The first that fails is the response to the whole request. */
 async function readMany(handleRequest: HandleRequest, request: GraphRequest, ids: unknown): Promise<ManyResponses> {
-  const list = typeof ids === "string" ? ids.split(",").map((id) => id.trim()) : Array.isArray(ids) ? ids.map(String) : [];
-  if (list.length === 0 || list.some((id) => id === "")) throw invalidParameter("ids", "must be a comma-separated list of ids");
+  const list = textsOf(ids, "ids");
+  if (list === undefined || list.length === 0 || list.some((id) => id === "")) throw invalidParameter("ids", "must be a comma-separated list of ids");
   if (list.length > IDS_MAX) throw invalidParameter("ids", `names more than ${IDS_MAX} ids`);
   const segments = segmentsOf(request.path);
   const version = segments[0] !== undefined && parseVersion(segments[0]) !== undefined ? `/${segments.shift()}` : "";
@@ -48,7 +52,7 @@ async function readMany(handleRequest: HandleRequest, request: GraphRequest, ids
   const query = without(request.query, "ids");
   const queryText = request.queryText
     .split("&")
-    .filter((pair) => !pair.startsWith("ids="))
+    .filter((pair) => !IDS.test(pair))
     .join("&");
   const responses: Record<string, unknown> = {};
   for (const [at, id] of [...new Set(list)].entries()) {

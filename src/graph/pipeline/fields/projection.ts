@@ -67,6 +67,7 @@ function resolve(set: FieldSet, asked: Selection | undefined, profile: "strict" 
   for (const [name, inner] of selection) {
     const field = Object.hasOwn(set.fields, name) ? set.fields[name] : undefined;
     if (field === undefined || (field.onlyIn !== undefined && field.onlyIn !== profile)) {
+      if (profile === "clients" && set.unserved?.has(name) === true) continue;
       if (set.isExhaustive === true && isField(name)) throw fieldUnavailable(name);
       throw invalidParameter("fields", `names a field that does not exist: ${name}`, { field: name });
     }

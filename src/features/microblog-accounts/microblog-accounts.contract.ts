@@ -1,0 +1,25 @@
+import { Type } from "typebox";
+import type { Field, FieldSet } from "#graph/contract/operation";
+import { unservedFields } from "#graph/contract/unserved-fields";
+import { microblogAccount } from "./microblog-accounts.policies.ts";
+import type { MicroblogUser } from "./microblog-accounts.store.ts";
+
+const text: Field<MicroblogUser> = { schema: Type.String(), policy: microblogAccount };
+
+/** D-165: an account has no other name than its username. */
+export const microblogUserNode: FieldSet<MicroblogUser> = {
+  fields: { id: text, name: { ...text, of: (row) => row.username }, username: text },
+  defaults: ["id", "username"],
+  unserved: unservedFields.social_account,
+};
+
+export const readMicroblogUser = {
+  operation: "readMicroblogUser",
+  clauses: [],
+  surfaces: ["microblog"],
+  versions: "unversioned",
+  scheme: "query",
+  policy: microblogAccount,
+  errorForm: "wrapped",
+  errors: [],
+} as const;
