@@ -7,6 +7,7 @@ import type { RequestMetrics } from "#telemetry/request-metrics";
 import { defectiveBody, NO_BODY, type ParsedBody, parseBody } from "./body/body.ts";
 import { type ParsedPairs, parsePairs } from "./body/pairs.ts";
 import { PREFLIGHT_HEADERS } from "./cors.ts";
+import { sendDamaged } from "./damage.ts";
 import { findHeader } from "./http1/headers.ts";
 import type { RequestHead } from "./http1/request-head.ts";
 import type { HttpLimits } from "./limits.ts";
@@ -69,7 +70,10 @@ export class RequestDispatcher {
         const taken = head.framing === 0 ? NO_BODY : this.#takeBody(incoming);
         const body = taken instanceof Promise ? await taken : taken;
         if (body === "unparsed" || (body !== "gone" && this.#isFull)) this.#turnAway(incoming);
-        else if (body !== "gone") this.#respond(incoming, body, await this.#handleRequest(incoming, this.#requestOf(incoming, body)));
+        else if (body !== "gone") {
+          const sending = this.#respond(incoming, body, await this.#handleRequest(incoming, this.#requestOf(incoming, body)));
+          if (sending !== undefined) await sending;
+        }
       }
     } catch (error) {
       this.#fail(error, incoming);
@@ -152,10 +156,15 @@ export class RequestDispatcher {
     }
   }
 
-  #respond(incoming: IncomingRequest, body: ParsedBody, response: GraphResponse): void {
-    incoming.exchange.send(response);
-    incoming.exchange.finish();
+  #respond(incoming: IncomingRequest, body: ParsedBody, response: GraphResponse): void | Promise<void> {
+    const { exchange } = incoming;
+    const sending = response.damage === undefined ? undefined : sendDamaged(exchange, response, response.damage);
+    if (sending === undefined) {
+      exchange.send(response);
+      exchange.finish();
+    }
     this.#record(incoming, body, response);
+    return sending;
   }
 
   get #isFull(): boolean {

@@ -48,7 +48,23 @@ export async function attemptDelivery(deps: DeliveryDeps, claimed: Claimed): Pro
   }
   const callback = row.lane === NO_CALLBACK ? undefined : (callbacks.peek(row.lane) ?? (await callbacks.find(row.lane)));
   if (callback?.url !== route.url) return { kind: "moved", url: route.url };
-  return send(deps, claimed, route.url, secretsOf(deps, of));
+  const secrets = secretsOf(deps, of);
+  return deps.faults.isEmpty || claimed.isProbe ? send(deps, claimed, route.url, secrets) : sendFaulty(deps, claimed, route.url, secrets);
+}
+
+/** D-150: the receiver is not to blame, so nothing counts against it. */
+async function sendFaulty(deps: DeliveryDeps, claimed: Claimed, url: string, secrets: readonly string[]): Promise<Outcome> {
+  const { row, members, isRetry } = claimed;
+  const fields = [row, ...members].map(({ field }) => field);
+  const effect = deps.faults.meetWebhook(fields, row.entity, !isRetry);
+  const nowMs = deps.clock.nowMs();
+  if (effect === "lose") return { kind: "failed", attempt: { time_ms: nowMs, error: "fault: lost" }, endedMs: nowMs };
+  // As after a first attempt that failed, later events of its entity go first.
+  if (effect === "reorder") return failure(deps, claimed, { time_ms: nowMs, error: "fault: reordered" }, false);
+  const outcome = await send(deps, claimed, url, secrets);
+  // What becomes of the repetition changes nothing: the receiver has the delivery.
+  if (effect === "repeat" && outcome.kind === "delivered") await send(deps, claimed, url, secrets);
+  return outcome;
 }
 
 async function send(deps: DeliveryDeps, claimed: Claimed, url: string, secrets: readonly string[]): Promise<Outcome> {
