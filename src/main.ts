@@ -1,6 +1,7 @@
 /** The composition root: it opens the world and starts the listeners. */
+import { Certificate } from "#config/certificate";
 import type { Config } from "#config/config";
-import { masterKeyOf } from "#config/secret-key";
+import { keyRingOf } from "#config/secret-key";
 import { type ControlAppOptions, controlApp } from "#control/app";
 import { serveControl } from "#control/server";
 import { Registry } from "#graph/contract/registry";
@@ -14,6 +15,7 @@ import { defaultLimits } from "#http/limits";
 import type { SurfaceAddress } from "#http/places";
 import { openapiRoute } from "#http/routes/openapi-route";
 import { type GraphServer, serveGraph } from "#http/server";
+import { hostnameOf, PageGuard } from "#kernel/page-guard";
 import { formatVersion } from "#kernel/versions";
 import { GuardedClient } from "#outbound/client";
 import { surfaces } from "#surfaces/surfaces";
@@ -86,20 +88,24 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
   const registry = buildRegistry();
   const world = await openDefaultWorld(config, registry, log);
   const listeners: Listener[] = [];
+  let certificate: Certificate | undefined;
   try {
+    certificate = certificateOf(config, log);
     const demo = part === "graph" ? undefined : await beginWorld(world, registry, config, parseYaml);
     if (config.profile !== undefined) world.profile = config.profile;
-    const graph = part === "control" ? undefined : await listenGraph(config, log, world, registry, part === "graph");
+    const graph = part === "control" ? undefined : await listenGraph(config, log, world, registry, certificate, part === "graph");
     if (graph !== undefined) listeners.push(graph);
     const metrics = graph?.metrics ?? new RequestMetrics();
     const key = config.control_key ?? randomSecret(CONTROL_KEY_BYTES);
     const control =
       part === "graph"
         ? undefined
-        : serveControl({
+        : await serveControl({
             ...controlOf(log, world, registry, key, readMetrics ?? (() => metrics)),
+            pages: pageGuardOf(config),
             host: config.control_host,
             port: config.control_port,
+            certificate,
           });
     if (control !== undefined) listeners.push(control);
     world.work.start();
@@ -110,11 +116,13 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
       world,
       metrics,
       stop: async () => {
+        certificate?.close();
         await Promise.all([...listeners.map((listener) => listener.stop(STOP_WITHIN_MS)), world.work.stop()]);
         await world.close();
       },
     };
   } catch (error) {
+    certificate?.close();
     await Promise.all(listeners.map((listener) => listener.stop(0)));
     await world.close();
     throw error;
@@ -127,7 +135,24 @@ interface Listener {
   stop(graceMs: number): Promise<void>;
 }
 
-function listenGraph(config: Config, log: Log, world: OpenWorld, registry: Registry, isPortShared: boolean): Promise<GraphServer> {
+function certificateOf({ tls_cert, tls_key }: Config, log: Log): Certificate | undefined {
+  if (tls_cert === undefined || tls_key === undefined) return undefined;
+  const certificate = new Certificate(tls_cert, tls_key);
+  certificate.follow({
+    renewed: (valid_to) => log.info({ valid_to }, "the certificate was renewed"),
+    unusable: (problem) => log.warn({ problem }, "the renewed certificate cannot be used, so the one before is served on"),
+  });
+  return certificate;
+}
+
+function listenGraph(
+  config: Config,
+  log: Log,
+  world: OpenWorld,
+  registry: Registry,
+  certificate: Certificate | undefined,
+  isPortShared: boolean,
+): Promise<GraphServer> {
   const onUnexpected: RequestDeps["onUnexpected"] = (error, trace_id) =>
     log.error({ trace_id, ...errorFields(error) }, "a request failed unexpectedly");
   const deps: RequestDeps = { registry, traceId, onUnexpected };
@@ -136,6 +161,7 @@ function listenGraph(config: Config, log: Log, world: OpenWorld, registry: Regis
     port: config.port,
     reusePort: isPortShared,
     http: config.http,
+    certificate,
     deps,
     worlds: { default: world, find: (name) => (name === world.name ? world : undefined) },
     surfaces: surfaceAddresses(config),
@@ -150,10 +176,23 @@ function listenGraph(config: Config, log: Log, world: OpenWorld, registry: Regis
     },
     trustedProxies: config.trusted_proxies,
     publicUrl: config.public_url,
+    pages: pageGuardOf(config),
     extraRoutes: new Map([["/openapi.json", openapiRoute(deps, surfaceAddresses(config))]]),
     // A log line costs more than many requests, so it is only made if it is shown.
     ...(log.shows("debug") ? { handleRequest: loggedRequests(log) } : {}),
   });
+}
+
+/** D-240: only a sandbox has tokens that everybody knows. */
+function pageGuardOf({ sandbox, allow_origin, allow_host, host, control_host, public_url, surface_hosts }: Config): PageGuard | undefined {
+  if (!sandbox) return undefined;
+  const configured = [
+    addressOf(host),
+    addressOf(control_host),
+    ...Object.values(surface_hosts),
+    ...(public_url === undefined ? [] : [new URL(public_url).host]),
+  ];
+  return new PageGuard({ origins: allow_origin, hosts: [...allow_host, ...configured.flatMap((name) => hostnameOf(name) ?? [])] });
 }
 
 /** A surface with its own host name is at its root; the microblog's version is part of its address (VER-1d). */
@@ -189,11 +228,12 @@ async function openDefaultWorld(config: Config, registry: Registry, log: Log): P
     faults: { sleepMs, randomFraction },
     outbound: new GuardedClient({ rules: { isSandbox: config.sandbox, allowed: config.allow_callback } }),
     observer: workLog(log),
-    masterKey: masterKeyOf(config, randomKey),
+    keys: keyRingOf(config, randomKey),
     realNowMs,
     timeOrderedIds: (processNumber) => new TimeOrderedIds(processNumber),
     seededIds: (next) => new SeededIds(next),
   });
+  if (world.keys.previous.length > 0) await world.database.write((tx) => world.ports.get("sealed_values").schedule(tx, world));
   await followSettings(world, (error) => log.warn(errorFields(error), "the world's settings could not be read again"));
   return world;
 }
@@ -209,7 +249,7 @@ function controlOf(log: Log, world: OpenWorld, registry: Registry, key: string, 
       parseYaml,
       mintTokenValue: tokenValue,
       onTimeMoved: [(moved) => moved.work.runDue()],
-      realTime: { monotonicMs, sleepMs },
+      realTime: { nowMs: realNowMs, monotonicMs, sleepMs },
     },
     readMetrics,
     onUnexpected: (error, operation) => log.error({ operation, ...errorFields(error) }, "a control request failed unexpectedly"),
@@ -221,11 +261,10 @@ export interface ControlWithoutServer {
   close(): Promise<void>;
 }
 
-/** The control API, for commands, on data that no server uses. It does not listen on a port. */
-export async function openControl(config: Config, log: Log): Promise<ControlWithoutServer> {
+/** The control API, for commands, on data that no server uses. It does not listen on a port, so any key will do. */
+export async function openControl(config: Config, log: Log, key = randomSecret(CONTROL_KEY_BYTES)): Promise<ControlWithoutServer> {
   const registry = buildRegistry();
   const world = await openDefaultWorld(config, registry, log);
-  const key = randomSecret(CONTROL_KEY_BYTES);
   const app = controlApp(controlOf(log, world, registry, key, () => new RequestMetrics()));
   return {
     request: async (path, init) => app.request(path, { ...init, headers: { ...init.headers, authorization: `Bearer ${key}` } }),
@@ -234,17 +273,18 @@ export async function openControl(config: Config, log: Log): Promise<ControlWith
 }
 
 function readyInfo(config: Config, port: number, controlPort: number, key: string): ReadyInfo {
-  const base = `http://${addressOf(config.host)}:${port}`;
+  const scheme = config.tls_cert === undefined ? "http" : "https";
+  const base = `${scheme}://${addressOf(config.host)}:${port}`;
   const addresses = Object.fromEntries(
     surfaceAddresses(config).map(({ name, mount, hostname }) => [
       surfaces.find((surface) => surface.name === name)?.address,
-      (hostname === undefined ? base : `http://${hostname}:${port}`) + mount,
+      (hostname === undefined ? base : `${scheme}://${hostname}:${port}`) + mount,
     ]),
   ) as Record<"base_url" | "app_base_url" | "microblog_base_url" | "ads_base_url" | "social_login_host", string>;
   return {
     ready: true,
     ...addresses,
-    control_url: `http://${addressOf(config.control_host)}:${controlPort}`,
+    control_url: `${scheme}://${addressOf(config.control_host)}:${controlPort}`,
     ...(config.sandbox ? { control_key: key } : {}),
     rtmp_url: null,
     pid: process.pid,

@@ -8,6 +8,7 @@ const checks = {
   dependencies: { name: "dependency rules", command: [BUN, "tools/dependency-rules.ts"] },
   // Started with Bun: on Node it asks for 20.19.
   unused: { name: "what nobody uses (knip.jsonc)", command: [BUN, "node_modules/knip/bin/knip.js", "--no-progress"] },
+  expressions: { name: "regular expressions in linear time", command: [BUN, "tools/tidy/regular-expressions.ts"] },
   tidy: { name: "tidy", command: [BUN, "tools/tidy.ts"] },
   docs: { name: "reference pages (npm run docs writes them)", command: [BUN, "tools/write-docs.ts", "--check"] },
 } as const satisfies Record<string, Step>;

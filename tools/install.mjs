@@ -24,15 +24,16 @@ if (Object.entries(wanted).some(isMissing)) {
   const hasTools = Object.values(installed).some(({ dev }) => dev === true);
   const which = wantsAll || hasTools ? "--include=dev" : "--omit=dev";
   console.error("Installing dependencies (npm ci) …");
+  // No package's script runs, whatever npm thinks of it; the only one that is needed is run below.
   // stdout belongs to the program that is started afterwards: `npm start --silent -- --json` prints one line there.
-  const { status } = spawnSync("npm", ["ci", which, "--no-audit", "--no-fund"], { cwd: root, stdio: ["ignore", 2, 2] });
+  const { status } = spawnSync("npm", ["ci", which, "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: root, stdio: ["ignore", 2, 2] });
   if (status !== 0) {
     console.error("npm ci failed, see above");
     process.exit(1);
   }
 }
 
-/** Where npm may not run the install script of Bun's package, it is run here. */
+/** The install script of Bun's package: it puts the program in its place. */
 if (!hasBun()) {
   const { status } = spawnSync(process.execPath, ["install.js"], { cwd: join(root, "node_modules/bun"), stdio: ["ignore", 2, 2] });
   if (status !== 0) process.exit(1);

@@ -1,5 +1,7 @@
 /** What `package-lock.json` would do on somebody's machine (docs/dependencies.md: Install scripts). */
 import { expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ROOT } from "./steps.ts";
 
@@ -17,6 +19,28 @@ test("every package that brings an install script is decided upon, and Bun's alo
   const withScripts = locked.filter(([, { hasInstallScript }]) => hasInstallScript === true);
   const decided = withScripts.map(([path]) => [path, allowScripts[path.replace(/^.*node_modules\//, "")]]);
   expect(Object.fromEntries(decided)).toEqual({ "node_modules/bun": true, "node_modules/@scarf/scarf": false });
+});
+
+test("what npm start and npm test install runs no script of a package on any npm", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "plaza-install-"));
+  try {
+    const npm = join(folder, "npm");
+    writeFileSync(npm, '#!/bin/sh\nprintf "%s\\n" "$@" >> "$0.log"\nexit 1\n', { mode: 0o755 });
+    for (const file of ["tools/install.mjs", "tools/build.mjs", "package.json", "package-lock.json"])
+      await Bun.write(join(folder, file), Bun.file(join(ROOT, file)));
+    for (const which of ["running", "all"]) {
+      const { exitCode } = Bun.spawnSync(["node", "tools/install.mjs", which], { cwd: folder, env: { PATH: `${folder}:${process.env.PATH}` } });
+      expect(exitCode).toBe(1);
+    }
+    const given = readFileSync(`${npm}.log`, "utf8").split("\n");
+    expect(given.filter((word) => word === "ci" || word === "--ignore-scripts")).toEqual(["ci", "--ignore-scripts", "ci", "--ignore-scripts"]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("where somebody runs npm themselves, a script that an older npm runs all the same does nothing", async () => {
+  expect((await Bun.file(join(ROOT, "package.json")).json()).scarfSettings).toEqual({ enabled: false });
 });
 
 test("packages come from the registry that each machine is set up with: the lock names none", () => {

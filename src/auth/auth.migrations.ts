@@ -17,5 +17,14 @@ export const authMigrations: FeatureMigrations = {
         "CREATE INDEX tokens_by_page ON tokens (page, app) WHERE page IS NOT NULL",
       ],
     },
+    {
+      name: "control_keys",
+      statements: [
+        `CREATE TABLE control_keys (
+          hash TEXT PRIMARY KEY, id BIGINT NOT NULL, name TEXT NOT NULL, access TEXT NOT NULL, created_ms BIGINT NOT NULL, expires_ms BIGINT NOT NULL
+        ) WITHOUT ROWID`,
+        "CREATE UNIQUE INDEX control_keys_by_id ON control_keys (id)",
+      ],
+    },
   ],
 };

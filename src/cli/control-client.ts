@@ -1,6 +1,7 @@
 /** Requests of the commands to the control API of a running server. */
 import { ConfigProblem } from "#config/config";
 import { environment } from "#config/environment";
+import { trimmedEnd } from "#kernel/text";
 
 export interface ControlRequests {
   /** `path` is relative to the world, e.g. `deliveries`. Rejects with the message of the API. */
@@ -16,7 +17,7 @@ export function controlRequests(given: Given): ControlRequests {
   const key = given.control_key ?? PLAZA_CONTROL_KEY;
   if (typeof url !== "string" || !URL.canParse(url)) throw new ConfigProblem("--control-url", `"${url}" is not an address`);
   if (key === undefined) throw new ConfigProblem("--control-key", "is required; you can also set PLAZA_CONTROL_KEY");
-  const base = `${url.replace(/\/+$/, "").replace(/\/v1$/, "")}/v1/worlds/${encodeURIComponent(String(given.world_name ?? "default"))}`;
+  const base = `${trimmedEnd(url, "/").replace(/\/v1$/, "")}/v1/worlds/${encodeURIComponent(String(given.world_name ?? "default"))}`;
   return {
     async request(method, path, body) {
       const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };

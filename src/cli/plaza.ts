@@ -57,6 +57,7 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
   });
   addWebhookCommands(plaza);
   addTokenCommands(plaza.command("token").description("creates, lists and revokes tokens, and creates apps"));
+  addKeyCommands(plaza.command("key").description("creates, lists, revokes and replaces control keys, and replaces the sealing key"));
   return plaza;
 }
 
@@ -88,16 +89,19 @@ function addWebhookCommands(plaza: Command): void {
     });
 }
 
+/** Of commands that ask a running server, or open the data themselves. */
+const controlCommand = (parent: Command, name: string, description: string): Command =>
+  parent
+    .command(name)
+    .description(description)
+    .option("--control-url <URL>", "control API of a running server (default: PLAZA_CONTROL_URL)")
+    .option("--control-key <KEY>", "control key of a running server (default: PLAZA_CONTROL_KEY)")
+    .option("--data <WHERE>", "without a control URL: the data to open, which no server may be using")
+    .addHelpText("after", "\nWith --control-url the command asks a running server. Otherwise it opens the data that `plaza start` would use.");
+
 function addTokenCommands(token: Command): void {
   const add = (name: string, description: string) =>
-    token
-      .command(name)
-      .description(description)
-      .option("--control-url <URL>", "control API of a running server (default: PLAZA_CONTROL_URL)")
-      .option("--control-key <KEY>", "control key of a running server (default: PLAZA_CONTROL_KEY)")
-      .option("--data <WHERE>", "without a control URL: the data to open, which no server may be using")
-      .option("--world-name <NAME>", "name of the world", "default")
-      .addHelpText("after", "\nWith --control-url the command asks a running server. Otherwise it opens the data that `plaza start` would use.");
+    controlCommand(token, name, description).option("--world-name <NAME>", "name of the world", "default");
   const run = (command: string) => async (given: Record<string, unknown>) => {
     const { runTokenCommand } = await import("./token.ts");
     process.exitCode = await runTokenCommand(command, flagsGiven(given));
@@ -118,6 +122,29 @@ function addTokenCommands(token: Command): void {
     .requiredOption("--name <NAME>", "name of the app")
     .option("--id <ID>", "id of the app (default: a new id)")
     .action(run("create-app"));
+}
+
+function addKeyCommands(key: Command): void {
+  const run = (command: string) => async (given: Record<string, unknown>) => {
+    const { runKeyCommand } = await import("./key.ts");
+    process.exitCode = await runKeyCommand(command, flagsGiven(given));
+  };
+  controlCommand(key, "create", "creates a key of the control API and prints it, once")
+    .requiredOption("--access <ACCESS>", "full, or read, which may GET and nothing else")
+    .option("--name <NAME>", "what it is for")
+    .option("--expires-at <TIME>", "Unix seconds (default: never)")
+    .action(run("create"));
+  controlCommand(key, "list", "lists the created and the replaced keys, without their values").action(run("list"));
+  controlCommand(key, "revoke", "revokes a key").requiredOption("--id <ID>", "id of the key, as list shows it").action(run("revoke"));
+  controlCommand(key, "rotate", "replaces the control key that the command uses, and prints the new one, once")
+    .option("--overlap-seconds <N>", "how long the old key stays valid (default: a day)")
+    .action(run("rotate"));
+  controlCommand(key, "sealing", "shows which keys seal stored secrets, and how many secrets the current key has still to seal").action(
+    run("sealing"),
+  );
+  controlCommand(key, "rotate-sealing", "replaces the key of a data folder that seals stored secrets")
+    .option("--overlap-seconds <N>", "how long the old key still opens secrets (default: a week)")
+    .action(run("rotate-sealing"));
 }
 
 try {

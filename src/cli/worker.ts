@@ -24,18 +24,24 @@ interface SealedConfig {
   readonly config: Config;
   /** Base64, because the channel carries text only. */
   readonly secretKey: string | undefined;
+  readonly furtherSecretKeys: readonly string[];
 }
 
 export const sealedConfig = (config: Config): SealedConfig => ({
   kind: "config",
-  config: { ...config, secret_key: undefined },
-  secretKey: config.secret_key === undefined ? undefined : Buffer.from(config.secret_key).toString("base64"),
+  config: { ...config, secret_key: undefined, further_secret_keys: [] },
+  secretKey: config.secret_key === undefined ? undefined : textOf(config.secret_key),
+  furtherSecretKeys: config.further_secret_keys.map(textOf),
 });
 
-const openConfig = ({ config, secretKey }: SealedConfig): Config => ({
+const openConfig = ({ config, secretKey, furtherSecretKeys }: SealedConfig): Config => ({
   ...config,
-  secret_key: secretKey === undefined ? undefined : new Uint8Array(Buffer.from(secretKey, "base64")),
+  secret_key: secretKey === undefined ? undefined : bytesOf(secretKey),
+  further_secret_keys: furtherSecretKeys.map(bytesOf),
 });
+
+const textOf = (key: Uint8Array): string => Buffer.from(key).toString("base64");
+const bytesOf = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "base64"));
 
 /** An expectation of the control API sees a request this late. Ten reports a second have no measurable cost. */
 const REPORT_EVERY_MS = 100;

@@ -27,7 +27,7 @@ export async function startWithWorkers(asked: Config, log: Log): Promise<Running
   try {
     first = await startPlaza(config, log, { part: "control", readMetrics: () => merged(workers.metrics) });
     workers.onServed = ({ requests, appEvents }) => {
-      for (const entry of requests) first?.world.requests.add(entry);
+      for (const entry of requests) first?.world.requests.adopt(entry);
       if (first !== undefined) testEventsOf(first.world).addShown(appEvents);
     };
     await workers.start(config.workers);

@@ -16,6 +16,10 @@ export interface Config {
   readonly seed: number | undefined;
   /** CIDR ranges and host names that callbacks may have besides public addresses (D-64). */
   readonly allow_callback: readonly string[];
+  /** D-240: pages that a sandbox serves besides those on loopback, as `originOf` writes them. */
+  readonly allow_origin: readonly string[];
+  /** D-240: names under which a sandbox is served besides loopback, as `hostnameOf` writes them. */
+  readonly allow_host: readonly string[];
   /** undefined: the profile of the world, else `strict`. */
   readonly profile: "strict" | "clients" | undefined;
   readonly sandbox: boolean;
@@ -28,6 +32,8 @@ export interface Config {
   readonly control_key: string | undefined;
   /** 32 bytes; undefined: the data folder's own key file (`secretKey`). */
   readonly secret_key: Uint8Array | undefined;
+  /** Each 32 bytes: they open what they have sealed, and seal nothing (D-171). */
+  readonly further_secret_keys: readonly Uint8Array[];
   /** Surfaces that have their own host name (D-01). */
   readonly surface_hosts: Readonly<Partial<Record<SurfaceName, string>>>;
   /** CIDR ranges of proxies whose X-Forwarded-* headers are trusted (D-01). */
@@ -41,6 +47,9 @@ export interface Config {
   readonly deliveries_per_second: number;
   /** Which implementation of HTTP/1.1 the graph listens with. */
   readonly http: (typeof httpListeners)[number];
+  /** PEM files; with them the graph and the control API are served over TLS. Both or none. */
+  readonly tls_cert: string | undefined;
+  readonly tls_key: string | undefined;
   /** D-21: a larger body is refused with 413. */
   readonly body_bytes_max: number;
   /** Of the address and all headers. */

@@ -1,5 +1,7 @@
 /** Readers of option values, given as text (flag, environment) or as a YAML value. Each throws a `ValueProblem`. */
 import { isIP } from "node:net";
+import { hostnameOf, originOf } from "#kernel/page-guard";
+import { trimmedEnd } from "#kernel/text";
 import { surfaces } from "#surfaces/surfaces";
 import type { Config } from "./config.ts";
 
@@ -69,17 +71,29 @@ const isCidr = (word: string): boolean => {
 
 const HOST = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,62})(?:\.[a-z0-9_](?:[a-z0-9_-]{0,62}))*$/i;
 
-const words =
-  (isRight: (word: string) => boolean, expected: string): ReadValue =>
+/** `read` returns undefined for a word that is wrong. */
+const all =
+  (read: (word: string) => string | undefined, expected: string): ReadValue =>
   (value) =>
     listOf(value).map((item) => {
-      const word = typeof item === "string" ? item.trim() : "";
-      if (!isRight(word)) throw wrong(item, expected);
+      const word = typeof item === "string" ? read(item.trim()) : undefined;
+      if (word === undefined) throw wrong(item, expected);
       return word;
     });
 
+const words = (isRight: (word: string) => boolean, expected: string): ReadValue => all((word) => (isRight(word) ? word : undefined), expected);
+
 export const cidrs = words(isCidr, "an address range such as 10.0.0.0/8");
 export const cidrsOrHosts = words((word) => isCidr(word) || HOST.test(word), "an address range such as 10.0.0.0/8, or a host name");
+
+/** An IPv6 address may stand without brackets. */
+function hostOf(word: string): string | undefined {
+  const host = isIP(word) === 6 ? `[${word}]` : word;
+  return /:\d*$/.test(host) ? undefined : hostnameOf(host);
+}
+
+export const origins = all(originOf, "an origin such as https://app.example.com, or null");
+export const hosts = all(hostOf, "a host name or an address, without a port");
 
 /** `app=app.example.com,ads=ads.example.com`, or a map in the file. */
 export const surfaceHosts: ReadValue = (value) => {
@@ -103,7 +117,7 @@ export const publicUrl: ReadValue = (value) => {
   const url = typeof value === "string" ? URL.parse(value.trim()) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || `${url.username}${url.password}${url.search}${url.hash}` !== "")
     throw wrong(value, "an http or https address such as https://graph.example.com");
-  return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
+  return `${url.origin}${trimmedEnd(url.pathname, "/")}`;
 };
 
 export const dataPlace: ReadValue = (value) => {
@@ -129,3 +143,5 @@ export const secretKey: ReadValue = (value) => {
   if (bytes.length !== SECRET_KEY_BYTES || !/^[0-9A-Za-z+/_=-]+$/.test(written)) throw new ValueProblem("must be 32 bytes in hex or base64");
   return new Uint8Array(bytes);
 };
+
+export const secretKeys: ReadValue = (value) => listOf(value).map(secretKey);

@@ -60,6 +60,22 @@ const own: readonly Option<OptionName>[] = [
     summary: "allow webhooks to this range or host, besides public addresses (and loopback in the sandbox); repeatable",
   },
   {
+    name: "allow_origin",
+    value: "ORIGIN",
+    isRepeatable: true,
+    read: read.origins,
+    default: [],
+    summary: "let web pages of this origin, such as https://app.example.com, use the sandbox, besides pages on loopback; repeatable",
+  },
+  {
+    name: "allow_host",
+    value: "HOST",
+    isRepeatable: true,
+    read: read.hosts,
+    default: [],
+    summary: "serve the sandbox under this host name or address, besides loopback; repeatable",
+  },
+  {
     name: "profile",
     value: "NAME",
     read: read.oneOf(["strict", "clients"]),
@@ -135,6 +151,14 @@ const own: readonly Option<OptionName>[] = [
     default: "own",
     summary: "implementation of HTTP/1.1 for the graph: own, or node for the runtime's node:http, which needs more CPU and allows one process",
   },
+  {
+    name: "tls_cert",
+    value: "FILE",
+    read: read.text,
+    default: undefined,
+    summary: "serve the graph and the control API over TLS with this certificate (PEM, with its chain); read again when it is renewed",
+  },
+  { name: "tls_key", value: "FILE", read: read.text, default: undefined, summary: "private key of --tls-cert (PEM, without a passphrase)" },
   // `src/http/limits.ts` gives the reasons for these defaults.
   {
     name: "body_bytes_max",
@@ -192,6 +216,13 @@ const own: readonly Option<OptionName>[] = [
     default: undefined,
     summary:
       "32 bytes in hex or base64 that seal stored secrets; by default a data folder gets a key file of its own, and a PostgreSQL sandbox uses a fixed key",
+  },
+  {
+    name: "further_secret_keys",
+    isSecret: true,
+    read: read.secretKeys,
+    default: [],
+    summary: "former or future secret keys, separated by commas: they open what they have sealed while the secret key is being replaced",
   },
 ];
 

@@ -7,7 +7,7 @@ import { defaultLimits } from "#http/limits";
 import { ConfigProblem } from "./config.ts";
 import { flagOf, optionsWith, variableOf } from "./options.ts";
 import { type ConfigFile, readConfig as readConfigWith, type Values } from "./read-config.ts";
-import { masterKeyOf } from "./secret-key.ts";
+import { keyRingOf } from "./secret-key.ts";
 
 const file = (values: Record<string, unknown>) => ({ path: "plaza.config.yaml", values });
 const readConfig = (flags: Values, environment: Values, from: ConfigFile | undefined) => readConfigWith(flags, environment, from, settings);
@@ -85,6 +85,20 @@ describe("how a value is read", () => {
     expect(readConfig({ allow_callback: ["10.0.0.0/8", "receiver"] }, {}, undefined).allow_callback).toEqual(expected);
     expect(readConfig({}, { PLAZA_ALLOW_CALLBACK: "10.0.0.0/8, receiver" }, undefined).allow_callback).toEqual(expected);
     expect(readConfig({}, {}, file({ allow_callback: ["10.0.0.0/8", "receiver"] })).allow_callback).toEqual(expected);
+  });
+
+  test("origins and hosts of web pages: as browsers write them", () => {
+    const { allow_origin, allow_host } = readConfig(
+      { allow_origin: ["HTTPS://App.example:443/", "null"], allow_host: ["Plaza", "::1"] },
+      {},
+      undefined,
+    );
+    expect({ allow_origin, allow_host }).toEqual({ allow_origin: ["https://app.example", "null"], allow_host: ["plaza", "[::1]"] });
+    const variables = { PLAZA_ALLOW_ORIGIN: "http://a:1, http://b", PLAZA_ALLOW_HOST: "10.0.0.1,[fd00::1]" };
+    expect(readConfig({}, variables, undefined)).toMatchObject({ allow_origin: ["http://a:1", "http://b"], allow_host: ["10.0.0.1", "[fd00::1]"] });
+    for (const wrong of ["app.example", "https://app.example/x", "*", ""]) expect(problemOf({ allow_origin: wrong })).toStartWith("--allow-origin: ");
+    for (const wrong of ["plaza:4000", "http://plaza", "a b", "[::1]:80", "*", ""])
+      expect(problemOf({ allow_host: wrong })).toStartWith("--allow-host: ");
   });
 
   test("hosts of surfaces: pairs, or a map in the file", () => {
@@ -176,9 +190,9 @@ describe("the master key", () => {
   test("a folder makes its own once, for its owner alone", () => {
     const folder = mkdtempSync(join(tmpdir(), "plaza-config-"));
     try {
-      const key = masterKeyOf(at(folder), random);
+      const key = keyRingOf(at(folder), random).current;
       expect(key).toHaveLength(32);
-      expect(masterKeyOf(at(folder), random)).toEqual(key);
+      expect(keyRingOf(at(folder), random).current).toEqual(key);
       expect(statSync(join(folder, "secret.key")).mode & 0o777).toBe(0o600);
       expect(readdirSync(folder)).toEqual(["secret.key"]);
       expect(Buffer.from(readFileSync(join(folder, "secret.key"), "utf8"), "base64")).toHaveLength(32);
@@ -187,11 +201,53 @@ describe("the master key", () => {
     }
   });
 
+  test("D-171: a replaced key stays in the file until its time has passed, and only the owner can read the file", () => {
+    const folder = mkdtempSync(join(tmpdir(), "plaza-config-"));
+    try {
+      const ring = keyRingOf(at(folder), random);
+      const first = ring.current;
+      ring.rotate(5_000);
+      const second = ring.current;
+      ring.rotate(9_000);
+      const expected = {
+        previous: [
+          { key: second, untilMs: 9_000 },
+          { key: first, untilMs: 5_000 },
+        ],
+      };
+      expect(ring).toMatchObject(expected);
+      expect(keyRingOf(at(folder), random)).toMatchObject({ current: ring.current, ...expected });
+      expect(statSync(join(folder, "secret.key")).mode & 0o777).toBe(0o600);
+      ring.retire(5_000);
+      expect(keyRingOf(at(folder), random).previous).toEqual([{ key: second, untilMs: 9_000 }]);
+      ring.retire(9_000);
+      expect(Buffer.from(readFileSync(join(folder, "secret.key"), "utf8"), "base64")).toEqual(Buffer.from(ring.current));
+      expect(readdirSync(folder)).toEqual(["secret.key"]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test("D-171: further keys of the configuration only open", () => {
+    const [one, two] = [random(32), random(32)].map((key) => Buffer.from(key).toString("base64"));
+    const config = readConfig({}, { PLAZA_SECRET_KEY: one, PLAZA_FURTHER_SECRET_KEYS: `${two},${one}` }, undefined);
+    const ring = keyRingOf(config, random);
+    expect(Buffer.from(ring.current).toString("base64")).toBe(one as string);
+    expect(ring.previous.map(({ key, untilMs }) => [Buffer.from(key).toString("base64"), untilMs])).toEqual([
+      [two, undefined],
+      [one, undefined],
+    ]);
+    ring.retire(Number.MAX_SAFE_INTEGER);
+    expect(ring.previous).toHaveLength(2);
+    expect(() => ring.rotate(1)).toThrow();
+    expect(problemOf({}, { PLAZA_FURTHER_SECRET_KEYS: "zz" })).toStartWith("PLAZA_FURTHER_SECRET_KEYS: must be 32 bytes");
+  });
+
   test("data whose key is gone is not given another one", () => {
     const folder = mkdtempSync(join(tmpdir(), "plaza-config-"));
     try {
       writeFileSync(join(folder, "default.sqlite"), "");
-      expect(() => masterKeyOf(at(folder), random)).toThrow(ConfigProblem);
+      expect(() => keyRingOf(at(folder), random)).toThrow(ConfigProblem);
       expect(readdirSync(folder)).toEqual(["default.sqlite"]);
     } finally {
       rmSync(folder, { recursive: true });
@@ -199,7 +255,7 @@ describe("the master key", () => {
   });
 
   test("memory has a new one each time, processes on PostgreSQL the same", () => {
-    expect(masterKeyOf(at(":memory:"), random)).not.toEqual(masterKeyOf(at(":memory:"), random));
-    expect(masterKeyOf(at("postgres://a/b"), random)).toEqual(masterKeyOf(at("postgres://a/b"), random));
+    expect(keyRingOf(at(":memory:"), random).current).not.toEqual(keyRingOf(at(":memory:"), random).current);
+    expect(keyRingOf(at("postgres://a/b"), random).current).toEqual(keyRingOf(at("postgres://a/b"), random).current);
   });
 });

@@ -70,6 +70,8 @@ function checkTogether(config: Config): Config {
   if (isPostgres && !config.sandbox && config.secret_key === undefined) {
     throw new ConfigProblem("--data", "postgres:// with --no-sandbox requires PLAZA_SECRET_KEY, 32 bytes in hex or base64");
   }
+  if (config.tls_cert !== undefined && config.tls_key === undefined) throw new ConfigProblem("--tls-cert", "requires --tls-key FILE");
+  if (config.tls_key !== undefined && config.tls_cert === undefined) throw new ConfigProblem("--tls-key", "requires --tls-cert FILE");
   const hosts = Object.values(config.surface_hosts);
   if (new Set(hosts).size < hosts.length) throw new ConfigProblem("--surface-hosts", "two surfaces cannot have the same host name");
   if (config.import && config.world === undefined) throw new ConfigProblem("--import", "requires --world FILE");

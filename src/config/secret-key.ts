@@ -1,42 +1,132 @@
-/** The master key, from which the keys for sealed secrets and cursors are derived. */
+/** The master keys, from which the keys for sealed secrets and cursors are derived. */
 import { createHash } from "node:crypto";
-import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, readdirSync, readFileSync, unlinkSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
+import type { KeyRing, PreviousKey } from "#storage/sealing";
 import { type Config, ConfigProblem } from "./config.ts";
 import { SECRET_KEY_BYTES } from "./option-readers.ts";
 
 const SECRET_KEY_FILE = "secret.key";
 
+type RandomKey = (byteCount: number) => Uint8Array;
+type Keys = Pick<KeyRing, "current" | "previous">;
+
 /**
- * The configured key, or else the key file of the data folder, which the first start creates, readable by its owner only. Data
- * in memory gets a random key. A PostgreSQL sandbox has a fixed key, so that its processes agree; it protects nothing, and
- * `readConfig` refuses it without the sandbox.
+ * The configured keys, or else those of the key file of the data folder, which the first start creates, readable by its owner
+ * only. Data in memory gets a random key. A PostgreSQL sandbox has a fixed key, so that its processes agree; it protects nothing,
+ * and `readConfig` refuses it without the sandbox.
  */
-export function masterKeyOf(config: Config, randomKey: (byteCount: number) => Uint8Array): Uint8Array {
-  if (config.secret_key !== undefined) return config.secret_key;
-  if (config.data === ":memory:") return randomKey(SECRET_KEY_BYTES);
-  if (config.data.startsWith("postgres")) return new Uint8Array(createHash("sha256").update("plaza sandbox key").digest());
-  const file = join(config.data, SECRET_KEY_FILE);
-  if (!existsSync(file)) writeKey(config.data, file, randomKey(SECRET_KEY_BYTES));
-  const key = Buffer.from(readFileSync(file, "utf8").trim(), "base64");
+export function keyRingOf(config: Config, randomKey: RandomKey): KeyRing {
+  const { secret_key, further_secret_keys, data } = config;
+  const further = further_secret_keys.map((key) => ({ key, untilMs: undefined }));
+  if (secret_key !== undefined) return configured({ current: secret_key, previous: further });
+  if (data === ":memory:") return new OwnKeys({ current: randomKey(SECRET_KEY_BYTES), previous: [] }, randomKey, () => {});
+  if (data.startsWith("postgres")) return configured({ current: sandboxKey(), previous: further });
+  const file = join(data, SECRET_KEY_FILE);
+  if (!existsSync(file)) createFile(data, file, textOf({ current: randomKey(SECRET_KEY_BYTES), previous: [] }));
+  const { current, previous } = keysIn(file);
+  return new OwnKeys({ current, previous: [...previous, ...further] }, randomKey, (keys) => replaceFile(data, file, textOf(keys)));
+}
+
+const sandboxKey = (): Uint8Array => new Uint8Array(createHash("sha256").update("plaza sandbox key").digest());
+
+const configured = (keys: Keys): KeyRing => ({
+  ...keys,
+  isOwn: false,
+  rotate() {
+    throw new Error("configured keys are the operator's to replace");
+  },
+  // The operator takes them out of the configuration.
+  retire() {},
+});
+
+/** Keys that Plaza has made. `save` makes them durable, before they are used. */
+class OwnKeys implements KeyRing {
+  readonly isOwn = true;
+  readonly #randomKey: RandomKey;
+  readonly #save: (keys: Keys) => void;
+  #keys: Keys;
+
+  constructor(keys: Keys, randomKey: RandomKey, save: (keys: Keys) => void) {
+    this.#keys = keys;
+    this.#randomKey = randomKey;
+    this.#save = save;
+  }
+
+  get current(): Uint8Array {
+    return this.#keys.current;
+  }
+
+  get previous(): readonly PreviousKey[] {
+    return this.#keys.previous;
+  }
+
+  rotate(untilMs: number): void {
+    const { current, previous } = this.#keys;
+    this.#replace({ current: this.#randomKey(SECRET_KEY_BYTES), previous: [{ key: current, untilMs }, ...previous] });
+  }
+
+  retire(nowMs: number): void {
+    const { current, previous } = this.#keys;
+    const left = previous.filter(({ untilMs }) => untilMs === undefined || untilMs > nowMs);
+    if (left.length < previous.length) this.#replace({ current, previous: left });
+  }
+
+  #replace(keys: Keys): void {
+    this.#save(keys);
+    this.#keys = keys;
+  }
+}
+
+// The file: the current key in base64; below it, on a line each, the previous ones and when they end.
+
+/** Keys of the configuration have no end, and are not the file's. */
+const textOf = ({ current, previous }: Keys): string =>
+  [
+    base64(current),
+    ...previous.flatMap(({ key, untilMs }) => (untilMs === undefined ? [] : [`${base64(key)} until ${new Date(untilMs).toISOString()}`])),
+  ]
+    .map((line) => `${line}\n`)
+    .join("");
+
+const base64 = (key: Uint8Array): string => Buffer.from(key).toString("base64");
+
+function keysIn(file: string): Keys {
+  const [first = "", ...rest] = readFileSync(file, "utf8").trim().split("\n");
+  const previous = rest.map((line) => {
+    const [encoded = "", end = ""] = line.split(" until ");
+    return { key: keyIn(encoded, file), untilMs: Date.parse(end) };
+  });
+  if (previous.some(({ untilMs }) => Number.isNaN(untilMs)))
+    throw new ConfigProblem("--data", `${file} must say until when each previous key is kept`);
+  return { current: keyIn(first, file), previous };
+}
+
+function keyIn(encoded: string, file: string): Uint8Array {
+  const key = Buffer.from(encoded, "base64");
   if (key.length !== SECRET_KEY_BYTES) throw new ConfigProblem("--data", `${file} must contain a key of ${SECRET_KEY_BYTES} bytes in base64`);
   return new Uint8Array(key);
 }
 
 /** Links the file to its name only when it is complete. If two first starts run at once, both use the key of the first link. */
-function writeKey(folder: string, file: string, key: Uint8Array): void {
+function createFile(folder: string, file: string, text: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (readdirSync(folder).some((name) => name.endsWith(".sqlite"))) {
     throw new ConfigProblem("--data", `${file} is missing, and the data in ${folder} needs its key: restore the file, or set PLAZA_SECRET_KEY`);
   }
-  const whole = `${file}.${process.pid}`;
-  const handle = openSync(whole, "wx", 0o600);
-  try {
-    writeSync(handle, `${Buffer.from(key).toString("base64")}\n`);
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
+  const whole = writeWhole(`${file}.${process.pid}`, text);
   try {
     linkSync(whole, file);
   } catch (error) {
@@ -44,4 +134,26 @@ function writeKey(folder: string, file: string, key: Uint8Array): void {
   } finally {
     unlinkSync(whole);
   }
+}
+
+/** At every moment the file is the old one or the new one. */
+function replaceFile(folder: string, file: string, text: string): void {
+  renameSync(writeWhole(`${file}.new`, text), file);
+  const handle = openSync(folder, "r");
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function writeWhole(file: string, text: string): string {
+  const handle = openSync(file, "w", 0o600);
+  try {
+    writeSync(handle, text);
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+  return file;
 }

@@ -8,6 +8,7 @@ import { GraphError } from "#kernel/errors";
 export const controlCodes = {
   bad_request: 400,
   unauthorized: 401,
+  forbidden: 403,
   not_found: 404,
   conflict: 409,
   body_too_large: 413,

@@ -13,7 +13,8 @@ const BOUNDARY = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;]{1,70}))/i;
 const HEAD_BYTES_MAX = 4_096;
 /** What may stand before the file: fields of a form. */
 const BEFORE_FILE_BYTES_MAX = 65_536;
-const FILE_NAME = /^content-disposition:[^\r\n]*;\s*filename="((?:[^"\\\r\n]|\\.)*)"/im;
+const DISPOSITION = /^content-disposition:(.*)$/im;
+const FILE_NAME = /;\s*filename="((?:[^"\\]|\\.)*)"/i;
 
 /** The first part that has a file name; parts behind it are not looked at. Throws a `ControlError` where there is none. */
 export async function multipartFile(contentType: string, body: AsyncIterable<Uint8Array>): Promise<MultipartFile> {
@@ -29,7 +30,7 @@ export async function multipartFile(contentType: string, body: AsyncIterable<Uin
     const head = await headOf(source);
     if (head === undefined) break;
     before += head.length;
-    const name = FILE_NAME.exec(head)?.[1];
+    const name = FILE_NAME.exec(DISPOSITION.exec(head)?.[1] ?? "")?.[1];
     if (name !== undefined) return { file_name: name.replaceAll(/\\(.)/g, "$1"), bytes: until(source, delimiter) };
     // The delimiter of a part without content begins with the line break that ends its head.
     source.unread(Buffer.from("\r\n"));

@@ -1,5 +1,6 @@
 /** The contract of the control API: a route is data, and its OpenAPI document is made from it. */
 import type { Static, TObject, TSchema } from "typebox";
+import type { ControlKeyRow } from "#auth/control-keys.store";
 import type { Registry } from "#graph/contract/registry";
 import type { ParseYaml } from "#graph/worlds/file/text";
 import type { OpenWorld } from "#graph/worlds/open-world";
@@ -15,12 +16,22 @@ export interface ControlDeps {
   mintTokenValue(seed: number | undefined, id: NodeId): string;
   /** Run after a world's time was moved, in this order, before the response is sent. */
   readonly onTimeMoved: readonly ((world: OpenWorld) => Promise<void>)[];
-  /** The machine's own time, for requests that wait: a world's clock may stand still. */
-  readonly realTime: { monotonicMs(): number; sleepMs(ms: number): Promise<void> };
+  /** The machine's own time, for requests that wait and for keys: a world's clock may stand still. */
+  readonly realTime: { nowMs(): number; monotonicMs(): number; sleepMs(ms: number): Promise<void> };
+}
+
+/** The key that a request was made with. */
+export interface CallerKey {
+  readonly hash: string;
+  /** `read`: GET, and nothing else. */
+  readonly access: "full" | "read";
+  /** undefined: it is the configured one. */
+  readonly stored: ControlKeyRow | undefined;
 }
 
 export interface ControlRequest<Q = unknown, B = unknown> {
   readonly deps: ControlDeps;
+  readonly key: CallerKey;
   /** The world that the path names; the first one where it names none. */
   readonly world: OpenWorld;
   /** Segments of the path by name, e.g. `{id}`. */

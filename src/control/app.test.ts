@@ -5,6 +5,7 @@ import { defineFeature } from "#graph/contract/feature";
 import { Registry } from "#graph/contract/registry";
 import { KEY, openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/plaza";
+import { PageGuard } from "#kernel/page-guard";
 import { buildRegistry } from "#main";
 import { largestBodyBytes } from "./app.ts";
 import { controlRoutes } from "./routes.ts";
@@ -28,6 +29,27 @@ describe("the control key", () => {
     expect((await request("GET", "/readyz", undefined, "")).status).toBe(503);
     expect((await request("GET", "/healthz", undefined, "")).status).toBe(200);
   });
+});
+
+test("D-240: a sandbox takes no request of another site's page, with the key or without, and health is for everybody", async () => {
+  const { app } = await openControl({}, {}, new PageGuard({ origins: ["https://app.example.com"], hosts: ["plaza"] }));
+  const ask = async (path: string, headers: Record<string, string>) => {
+    const response = await app.request(path, { headers: { authorization: `Bearer ${KEY}`, ...headers } });
+    return { status: response.status, body: await response.json() };
+  };
+  for (const foreign of [{ origin: "https://evil.example" }, { host: "evil.example" }, { "sec-fetch-site": "cross-site" }] as Record<
+    string,
+    string
+  >[]) {
+    expect(await ask("/v1/worlds/default/clock", foreign)).toMatchObject({ status: 403, body: { error: { code: "forbidden" } } });
+    expect((await ask("/healthz", foreign)).status).toBe(200);
+  }
+  for (const own of [{}, { origin: "http://localhost:3000" }, { origin: "https://app.example.com" }, { host: "plaza:4001" }] as Record<
+    string,
+    string
+  >[]) {
+    expect((await ask("/v1/worlds/default/clock", own)).status).toBe(200);
+  }
 });
 
 onEachDatabase("addresses", (database) => {

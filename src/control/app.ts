@@ -1,17 +1,19 @@
 /** The control API as a Hono application: key, body, query, handler, response (operating.md: Control API). */
-import { createHash, timingSafeEqual } from "node:crypto";
 import { type Context, Hono } from "hono";
 import type { TSchema } from "typebox";
 import { bodyBytes } from "#control-contract/body-bytes";
 import { badRequest, bodyOf, ControlError, controlCodes, controlErrorOf, notFound } from "#control-contract/errors";
-import type { ControlDeps, ControlRequest, ControlRoute } from "#control-contract/route";
+import type { CallerKey, ControlDeps, ControlRequest, ControlRoute } from "#control-contract/route";
 import type { Registry } from "#graph/contract/registry";
 import { parametersReader } from "#graph/pipeline/parameters";
 import { entryReader } from "#graph/worlds/file/entry-reader";
 import { sectionsOf } from "#graph/worlds/file/import-export";
+import type { OpenWorld } from "#graph/worlds/open-world";
 import { GraphError } from "#kernel/errors";
+import type { PageGuard } from "#kernel/page-guard";
 import { isStorableText } from "#kernel/text";
 import type { MetricsSource } from "#telemetry/merged-metrics";
+import { ControlKeys } from "./keys.ts";
 import { METRICS_TYPE, metricsText } from "./metrics.ts";
 import { openapiOf } from "./openapi.ts";
 import { controlRoutes } from "./routes.ts";
@@ -28,33 +30,49 @@ export const largestBodyBytes = (registry: Registry): number =>
 export interface ControlAppOptions {
   readonly deps: ControlDeps;
   readonly key: string;
+  /** D-240. Left out: every web page may send requests. */
+  readonly pages?: PageGuard | undefined;
+  /** Clients reach it over TLS: links begin with `https`. */
+  readonly isTls?: boolean;
   /** Metrics of the graph's requests, in all processes. */
   readMetrics(): MetricsSource;
   onUnexpected(error: unknown, operation: string): void;
 }
 
-export function controlApp(options: ControlAppOptions): Hono {
+type WithKey = { Variables: { key: CallerKey } };
+
+export function controlApp(options: ControlAppOptions): Hono<WithKey> {
   const { deps } = options;
-  const app = new Hono();
+  const app = new Hono<WithKey>();
   const routes = controlRoutes(deps.registry);
-  const keyHash = sha256(options.key);
+  const keys = new ControlKeys(options.key, defaultWorld(deps).database.reader, deps.realTime.nowMs);
+  const originOf = (c: Context<WithKey>): string => `${options.isTls === true ? "https" : "http"}://${new URL(c.req.url).host}`;
 
   app.get("/healthz", (c) => c.json({ status: "ok" }));
   app.get("/readyz", (c) => ready(c, deps));
   app.get("/metrics", async (c) => c.body(await metricsText(options.readMetrics(), deps.worlds.values()), 200, { "content-type": METRICS_TYPE }));
-  app.get("/v1/openapi.json", (c) => c.json(openapiOf(routes, sectionsOf(deps.registry), new URL(c.req.url).origin)));
+  app.get("/v1/openapi.json", (c) => c.json(openapiOf(routes, sectionsOf(deps.registry), originOf(c))));
 
   app.use("/v1/*", async (c, next) => {
+    // HTTP/1.0 may leave it out, and no browser does.
+    const host = c.req.header("host") ?? "localhost";
+    const problem = options.pages?.refusalOf({ method: c.req.method, host, header: (name) => c.req.header(name) });
+    if (problem !== undefined) throw new ControlError("forbidden", problem);
+    return next();
+  });
+  app.use("/v1/*", async (c, next) => {
     const given = /^bearer +(\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1];
-    // Digests have one length, so the comparison takes the same time whatever was sent.
-    if (given === undefined || !timingSafeEqual(sha256(given), keyHash)) {
+    const key = given === undefined ? undefined : await keys.find(given);
+    if (key === undefined) {
       c.header("WWW-Authenticate", "Bearer");
       return c.json(bodyOf(new ControlError("unauthorized", "the control key is needed: Authorization: Bearer {control_key}")), 401);
     }
+    if (key.access === "read" && c.req.method !== "GET" && c.req.method !== "HEAD") throw new ControlError("forbidden", "this key may only read");
+    c.set("key", key);
     return next();
   });
   for (const route of routes) {
-    const serve = handlerOf(route, deps);
+    const serve = handlerOf(route, deps, originOf);
     app.on(route.method, route.path.replaceAll(/\{(\w+)\}/g, ":$1"), serve);
   }
   app.notFound((c) => c.json(bodyOf(notFound(`${c.req.method} ${c.req.path}`)), 404));
@@ -66,7 +84,12 @@ export function controlApp(options: ControlAppOptions): Hono {
   return app;
 }
 
-const sha256 = (text: string): Buffer => createHash("sha256").update(text).digest();
+/** The world in which the server keeps what belongs to no world. */
+function defaultWorld({ worlds }: ControlDeps): OpenWorld {
+  const [first] = worlds.values();
+  if (first === undefined) throw new Error("a server has a world");
+  return first;
+}
 
 /** The database of each world can be reached: a load balancer may send requests. */
 async function ready(c: Context, { worlds }: ControlDeps): Promise<Response> {
@@ -78,7 +101,7 @@ async function ready(c: Context, { worlds }: ControlDeps): Promise<Response> {
   }
 }
 
-function handlerOf(route: ControlRoute, deps: ControlDeps): (c: Context) => Promise<Response> {
+function handlerOf(route: ControlRoute, deps: ControlDeps, originOf: (c: Context<WithKey>) => string): (c: Context<WithKey>) => Promise<Response> {
   const readQuery = route.query === undefined ? () => ({}) : parametersReader(route.query);
   return async (c) => {
     const path = c.req.param() as Record<string, string>;
@@ -86,14 +109,14 @@ function handlerOf(route: ControlRoute, deps: ControlDeps): (c: Context) => Prom
     if (world === undefined) throw notFound(`world ${path.w}`);
     // Nothing has such a name, and PostgreSQL refuses a query with it.
     if (!Object.values(path).every(isStorableText)) throw notFound(`${c.req.method} ${new URL(c.req.url).pathname}`);
-    const url = new URL(c.req.url);
     const request: ControlRequest = {
       deps,
+      key: c.get("key"),
       world,
       path,
       query: queryOf(readQuery, c.req.query()),
       body: await readBody(route.body, c.req.raw),
-      url: url.origin + url.pathname,
+      url: originOf(c) + new URL(c.req.url).pathname,
       header: (name) => c.req.header(name),
     };
     const response = await route.handle(request);

@@ -20,6 +20,7 @@ const errorSchema = Type.Object({
 const DESCRIPTIONS: Readonly<Record<number, string>> = {
   400: "a malformed body, parameter or entry",
   401: "no control key, or a wrong one",
+  403: "the key may only read, or a sandbox was asked by a web page of another site or under a host name that it does not serve",
   404: "no such world, node, token or kind of node",
   409: "the id or token is taken",
   413: "the body is larger than allowed",
@@ -78,7 +79,7 @@ function operationOf(route: ControlRoute, key: string | undefined, path: string)
   const streams = Object.fromEntries((route.streams ?? []).map((type) => [type, { schema: { type: "string" } }]));
   const { content } = json(responseOf(route, key));
   const responses: Record<string, unknown> = { [route.status ?? 200]: { description: "done", content: { ...content, ...streams } } };
-  for (const status of [400, 401, ...(route.errors ?? [])]) {
+  for (const status of [400, 401, 403, ...(route.errors ?? [])]) {
     responses[status] = { description: DESCRIPTIONS[status], ...json({ $ref: "#/components/schemas/Error" }) };
   }
   const body = bodyOf(route, key);

@@ -3,8 +3,11 @@ import type { ControlRoute } from "#control-contract/route";
 import type { Registry } from "#graph/contract/registry";
 import { clockRoutes } from "./routes/clock.ts";
 import { faultRoutes } from "./routes/faults.ts";
+import { keyRoutes } from "./routes/keys.ts";
 import { nodeRoutes } from "./routes/nodes.ts";
+import { peopleRoutes } from "./routes/people.ts";
 import { requestRoutes } from "./routes/requests.ts";
+import { sealingKeyRoutes } from "./routes/sealing-key.ts";
 import { tokenRoutes } from "./routes/tokens.ts";
 import { triggerRoutes } from "./routes/trigger.ts";
 import { webhookRoutes } from "./routes/webhooks.ts";
@@ -15,7 +18,10 @@ export function controlRoutes({ features, webhookFields }: Registry): readonly C
   const routes = [
     ...worldRoutes,
     ...nodeRoutes,
+    ...peopleRoutes,
     ...tokenRoutes,
+    ...keyRoutes,
+    ...sealingKeyRoutes,
     ...clockRoutes,
     ...requestRoutes,
     ...faultRoutes,

@@ -25,11 +25,11 @@ export class Origins {
     this.#configured = { scheme: "http", host: "localhost" };
   }
 
-  /** The host of a request that names none, which only HTTP/1.0 may do. */
-  configured(hostname: string, port: number): void {
+  /** The scheme of the listener, and the host of a request that names none, which only HTTP/1.0 may do. */
+  configured(scheme: "http" | "https", hostname: string, port: number): void {
     const isAny = hostname === "0.0.0.0" || hostname === "::";
     const host = isAny ? "localhost" : hostname.includes(":") ? `[${hostname}]` : hostname;
-    this.#configured = { scheme: "http", host: `${host}:${port}` };
+    this.#configured = { scheme, host: `${host}:${port}` };
   }
 
   /** `named` is the host that the request is for. The address of `peer` is asked only where proxies are trusted: looking it up has a cost. */

@@ -68,7 +68,7 @@ test("D-01: a surface with a host name of its own is served there alone", () => 
 describe("D-01: scheme and host as the client used them", () => {
   const forwarded = ["Host", "inner:1", "X-Forwarded-Proto", "https", "X-Forwarded-Host", "graph.example, inner"];
   const origins = new Origins(["10.0.0.0/8", "::1/128", "192.0.2.7"]);
-  origins.configured("0.0.0.0", 4000);
+  origins.configured("http", "0.0.0.0", 4000);
   const from = (remote: string | undefined, raw: string[]) => {
     const { scheme, host } = origins.of(raw, findHeader(raw, "host"), { remoteAddress: remote });
     return `${scheme}://${host}`;

@@ -44,13 +44,17 @@ export function refusal(deps: RequestDeps, world: World, surface: SurfaceName, e
 export const preflight = (deps: RequestDeps, world: World, surface: SurfaceName, headers: Readonly<Record<string, string>>): GraphResponse =>
   unreached(deps, world, surface, 204, headers, "");
 
-/** D-97: in the form (D-20), and with the headers, of every request of its shape; it is not looked at any further than that. */
-export function turnedAway(deps: RequestDeps, world: World, request: GraphRequest, seconds: number): GraphResponse {
+/** D-97. */
+export const turnedAway = (deps: RequestDeps, world: World, request: GraphRequest, seconds: number): GraphResponse =>
+  refusalByShape(deps, world, request, overloaded(seconds));
+
+/** In the form (D-20), and with the headers, of every request of its shape; it is not looked at any further than that. */
+export function refusalByShape(deps: RequestDeps, world: World, request: GraphRequest, error: GraphError): GraphResponse {
   const last = segmentsOf(request.path).at(-1) ?? "";
   const id = isNodeId(last) || last === "me" ? last : undefined;
   const edge = id === undefined ? last : undefined;
   const address: Address = { version: undefined, id, edge, prefix: undefined };
-  const response = refusal(deps, world, request.surface, overloaded(seconds), formByShape(request, { address }, deps.registry));
+  const response = refusal(deps, world, request.surface, error, formByShape(request, { address }, deps.registry));
   return { ...response, headers: { ...response.headers, ...deps.registry.headersOf(request.method, edge) } };
 }
 

@@ -1,7 +1,9 @@
 /** Takes requests from a listener to the pipeline, and its responses back. */
 import type { handleRequest, RequestDeps } from "#graph/pipeline/handle-request";
 import type { GraphRequest, GraphResponse } from "#graph/pipeline/request";
-import { bodyTooLarge, type GraphError, headersTooLarge, internalError, malformedRequest, overloaded } from "#kernel/errors";
+import { shownQuery } from "#graph/worlds/request-log";
+import { bodyTooLarge, foreignPage, type GraphError, headersTooLarge, internalError, malformedRequest, overloaded } from "#kernel/errors";
+import type { PageGuard } from "#kernel/page-guard";
 import { monotonicMs } from "#system";
 import type { RequestMetrics } from "#telemetry/request-metrics";
 import { defectiveBody, NO_BODY, type ParsedBody, parseBody } from "./body/body.ts";
@@ -15,7 +17,7 @@ import type { Exchange, ReceivedBody } from "./listeners/listener.ts";
 import type { Origins } from "./origin.ts";
 import type { Place, Places } from "./places.ts";
 import { graphErrorOf } from "./protocol-errors.ts";
-import { preflight, Resting, refusal, turnedAway } from "./refusals.ts";
+import { preflight, Resting, refusal, refusalByShape, turnedAway } from "./refusals.ts";
 import { type RouteHandler, type RouteTable, streamWebResponse, webRequest } from "./routes/extra-routes.ts";
 
 export interface RequestDispatcherOptions {
@@ -26,13 +28,24 @@ export interface RequestDispatcherOptions {
   readonly routes: RouteTable;
   readonly limits: HttpLimits;
   readonly metrics: RequestMetrics;
+  /** Undefined: every web page may send requests. */
+  readonly pages: PageGuard | undefined;
+}
+
+/** What is worked out once for a head. */
+interface HeadFacts {
+  readonly query: ParsedPairs;
+  /** For the request log. */
+  readonly shownQuery: string;
+  /** Why the web page that sent the request may not (D-240). */
+  readonly pageRefusal: string | undefined;
 }
 
 /** A request whose head is read and whose place is known. */
 interface IncomingRequest {
   readonly head: RequestHead;
+  readonly facts: HeadFacts;
   readonly exchange: Exchange;
-  readonly query: ParsedPairs;
   readonly place: Place;
   readonly baseUrl: string;
   readonly startedMs: number;
@@ -53,7 +66,7 @@ export class RequestDispatcher {
   #bytesArriving = 0;
   readonly #resting = new Resting();
   /** Many requests of a connection have the same head, and it is one object then. */
-  readonly #queries = new WeakMap<RequestHead, ParsedPairs>();
+  readonly #facts = new WeakMap<RequestHead, HeadFacts>();
 
   constructor(options: RequestDispatcherOptions) {
     this.#options = options;
@@ -64,7 +77,9 @@ export class RequestDispatcher {
     const incoming = this.#incomingRequestOf(head, exchange);
     try {
       const route = this.#options.routes.find(head.method, incoming.place);
+      const { pageRefusal } = incoming.facts;
       if (route !== undefined) await respondTo(route, incoming);
+      else if (pageRefusal !== undefined) this.#refusePage(incoming, pageRefusal);
       else if (head.method === "OPTIONS") this.#respondToPreflight(incoming);
       else {
         const taken = head.framing === 0 ? NO_BODY : this.#takeBody(incoming);
@@ -85,16 +100,22 @@ export class RequestDispatcher {
     const origin = this.#options.origins.of(head.headers, head.host, exchange);
     const place = this.#options.places.locate(origin.host, head.target.path);
     const baseUrl = this.#options.origins.baseUrlOf(origin, place);
-    return { head, exchange, query: this.#queryOf(head), place, baseUrl, startedMs, bodyBytes: 0 };
+    return { head, facts: this.#factsOf(head, origin.host), exchange, place, baseUrl, startedMs, bodyBytes: 0 };
   }
 
-  #queryOf(head: RequestHead): ParsedPairs {
-    let query = this.#queries.get(head);
-    if (query === undefined) {
-      query = parsePairs(head.target.queryText, "The query", this.#options.limits.parametersMax);
-      this.#queries.set(head, query);
+  #factsOf(head: RequestHead, host: string): HeadFacts {
+    let facts = this.#facts.get(head);
+    if (facts === undefined) {
+      const { method, headers, target } = head;
+      const { limits, pages } = this.#options;
+      facts = {
+        query: parsePairs(target.queryText, "The query", limits.parametersMax),
+        shownQuery: shownQuery(target.queryText),
+        pageRefusal: pages?.refusalOf({ method, host, header: (name) => findHeader(headers, name) }),
+      };
+      this.#facts.set(head, facts);
     }
-    return query;
+    return facts;
   }
 
   /** Where the body is refused the rest of it stays unread, and the connection ends with the response. */
@@ -127,8 +148,9 @@ export class RequestDispatcher {
     return parseBody(received.bytes, findHeader(incoming.head.headers, "content-type"), limits.parametersMax);
   }
 
-  #requestOf({ head, query, place, baseUrl }: IncomingRequest, body: ParsedBody): GraphRequest {
+  #requestOf({ head, facts, place, baseUrl }: IncomingRequest, body: ParsedBody): GraphRequest {
     const { method, target, headers } = head;
+    const { query } = facts;
     return {
       surface: place.surface,
       method,
@@ -182,6 +204,12 @@ export class RequestDispatcher {
     this.#record(incoming, NO_BODY, response);
   }
 
+  /** Its body stays unread. */
+  #refusePage(incoming: IncomingRequest, problem: string): void {
+    const request = this.#requestOf(incoming, NO_BODY);
+    this.#respond(incoming, NO_BODY, refusalByShape(this.#options.deps, incoming.place.world, request, foreignPage(problem)));
+  }
+
   #respondToPreflight({ exchange, place, startedMs }: IncomingRequest): void {
     const response = preflight(this.#options.deps, place.world, place.surface, PREFLIGHT_HEADERS);
     exchange.send(response);
@@ -203,11 +231,11 @@ export class RequestDispatcher {
     exchange.finish();
   }
 
-  #record({ head, place, startedMs }: IncomingRequest, body: ParsedBody, response: GraphResponse): void {
+  #record({ head, facts, place, startedMs }: IncomingRequest, body: ParsedBody, response: GraphResponse): void {
     const durationMs = monotonicMs() - startedMs;
     this.#options.metrics.record(response.operation, response.status, durationMs);
     const { world, surface, path } = place;
-    world.requests.add({
+    const entry = {
       trace_id: response.traceId,
       operation: response.operation,
       method: head.method,
@@ -220,7 +248,8 @@ export class RequestDispatcher {
       app: response.app,
       request_body: body.text,
       response_body: response.body,
-    });
+    };
+    world.requests.add(entry, facts.shownQuery);
   }
 }
 

@@ -1,5 +1,7 @@
 /** The graph's HTTP server: a listener, the dispatcher of its requests, and the responses to bytes that are no request. */
+import type { Certificate } from "#config/certificate";
 import { handleRequest, type RequestDeps } from "#graph/pipeline/handle-request";
+import type { PageGuard } from "#kernel/page-guard";
 import { RequestMetrics } from "#telemetry/request-metrics";
 import { CORS_HEADERS } from "./cors.ts";
 import type { ProtocolProblem } from "./http1/problem.ts";
@@ -33,10 +35,14 @@ export interface GraphServerOptions {
   readonly trustedProxies: readonly string[];
   /** What links begin with, whatever Host says; without a slash at its end. */
   readonly publicUrl?: string | undefined;
+  /** D-240. Left out: every web page may send requests. */
+  readonly pages?: PageGuard | undefined;
   /** Several processes listen on one port. */
   readonly reusePort?: boolean;
   /** `own` when it is left out. */
   readonly http?: HttpListener;
+  /** Plain HTTP where it is left out. */
+  readonly certificate?: Certificate | undefined;
   readonly extraRoutes?: ExtraRoutes;
   readonly metrics?: RequestMetrics;
   /** The pipeline itself, for tests of what is around it. */
@@ -53,12 +59,13 @@ export interface GraphServer {
 
 /** Rejects when the address cannot be listened on. */
 export async function serveGraph(options: GraphServerOptions): Promise<GraphServer> {
-  const { limits, deps, worlds, hostname, port, reusePort = false } = options;
+  const { limits, deps, worlds, hostname, port, certificate, reusePort = false } = options;
   const metrics = options.metrics ?? new RequestMetrics();
   const origins = new Origins(options.trustedProxies, options.publicUrl);
   const places = new Places(worlds, options.surfaces);
   const routes = new RouteTable(options.extraRoutes ?? new Map());
-  const dispatcher = new RequestDispatcher({ deps, handleRequest: options.handleRequest ?? handleRequest, places, origins, routes, limits, metrics });
+  const { handleRequest: handle = handleRequest, pages } = options;
+  const dispatcher = new RequestDispatcher({ deps, handleRequest: handle, places, origins, routes, limits, metrics, pages });
   const refuse = (problem: ProtocolProblem): TextResponse => {
     const response = refusal(deps, worlds.default, "base", graphErrorOf(problem, limits), "wrapped");
     metrics.record(response.operation, response.status, 0);
@@ -66,10 +73,10 @@ export async function serveGraph(options: GraphServerOptions): Promise<GraphServ
   };
   const listen = await listenerOf(options.http ?? "own");
   const listener = await listen({
-    ...{ hostname, port, reusePort, limits, commonHeaders: CORS_HEADERS, refusal: refuse },
+    ...{ hostname, port, reusePort, certificate, limits, commonHeaders: CORS_HEADERS, refusal: refuse },
     dispatch: (head, exchange) => void dispatcher.dispatch(head, exchange),
   });
-  origins.configured(hostname, listener.port);
+  origins.configured(certificate === undefined ? "http" : "https", hostname, listener.port);
   const stop = (graceMs: number): Promise<void> => {
     dispatcher.isStopping = true;
     return listener.stop(graceMs);

@@ -53,6 +53,16 @@ export async function postponeJob(tx: Transaction, { kind, key }: JobRow, fence:
     WHERE kind = ${kind} AND key = ${key} AND fence = ${fence}`);
 }
 
+/** Names of the jobs that run under `fence`. */
+export function findRunningJobs(tx: Transaction, fence: number): Promise<Pick<JobRow, "kind" | "key">[]> {
+  return tx.all(sql`SELECT j.kind, j.key FROM jobs j WHERE j.fence = ${fence} AND j.fence > 0 ORDER BY j.kind, j.key`);
+}
+
+/** The job waits again, as before it was claimed. */
+export async function giveBackJob(tx: Transaction, { kind, key }: Pick<JobRow, "kind" | "key">, fence: number): Promise<void> {
+  await tx.runAny(sql`UPDATE jobs SET fence = 0 WHERE kind = ${kind} AND key = ${key} AND fence = ${fence}`);
+}
+
 /** Jobs of an ended session wait again; their due time has passed. */
 export async function releaseJobs(tx: Transaction, fence: number): Promise<void> {
   await tx.runAny(sql`UPDATE jobs SET fence = 0 WHERE fence = ${fence} AND fence > 0`);

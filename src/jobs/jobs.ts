@@ -7,6 +7,8 @@ import {
   findDueJobs,
   findDueTime,
   findNextDueTime,
+  findRunningJobs,
+  giveBackJob,
   type JobRow,
   postponeJob,
   releaseJobs,
@@ -14,6 +16,7 @@ import {
   settleJob,
 } from "./jobs.store.ts";
 import type { WorkLoop } from "./work-loop.ts";
+import type { WorkSession } from "./work-session.ts";
 import type { Turn, TurnEnd, WorkSource } from "./work-source.ts";
 
 /** Jobs that run at the same time. Most write a few rows; one that ingests a file must not block the others. */
@@ -40,6 +43,8 @@ export class Jobs<W = unknown> implements WorkSource {
   readonly #options: JobsOptions<W>;
   readonly #kinds: ReadonlyMap<string, JobKind<W>>;
   readonly #running = new Map<string, Promise<void>>();
+  /** A claim failed, perhaps after it was stored: its connection broke at the commit. */
+  #mayHoldMore = false;
 
   constructor(options: JobsOptions<W>) {
     this.#options = options;
@@ -71,9 +76,10 @@ export class Jobs<W = unknown> implements WorkSource {
     // The end of a run requests another turn.
     if (feature === 0 || isLast) return { didWork: false, nextDueMs: undefined };
     const nextDueMs = await findNextDueTime(database.reader);
-    if (nextDueMs === undefined || nextDueMs > nowMs) return { didWork: false, nextDueMs };
+    if (this.#mayHoldMore) await this.#giveBackUnknown(session);
+    else if (nextDueMs === undefined || nextDueMs > nowMs) return { didWork: false, nextDueMs };
     let fence = 0;
-    const claimed = await database.write(async (tx) => {
+    const claiming = database.write(async (tx) => {
       // More than fit, because some may have keys that still run here.
       const due = (await findDueJobs(tx, nowMs, RUNNING_MAX * 2)).filter((row) => !this.#running.has(nameOf(row))).slice(0, feature);
       if (due.length === 0) return due;
@@ -81,8 +87,21 @@ export class Jobs<W = unknown> implements WorkSource {
       for (const row of due) await claimJob(tx, row, fence);
       return due;
     });
+    claiming.catch(() => {
+      this.#mayHoldMore = session.isShared;
+    });
+    const claimed = await claiming;
     for (const row of claimed) this.#start(row, fence, nowMs);
     return { didWork: claimed.length > 0, nextDueMs: undefined };
+  }
+
+  /** What the session holds in the database and not here. Nobody else would give it back while the session lives. */
+  async #giveBackUnknown(session: WorkSession): Promise<void> {
+    await this.#options.database.write(async (tx) => {
+      const fence = await session.fenceFor(tx);
+      for (const row of await findRunningJobs(tx, fence)) if (!this.#running.has(nameOf(row))) await giveBackJob(tx, row, fence);
+    });
+    this.#mayHoldMore = false;
   }
 
   async settled(): Promise<boolean> {
@@ -147,7 +166,7 @@ export class Jobs<W = unknown> implements WorkSource {
   }
 }
 
-const nameOf = ({ kind, key }: JobRow): string => `${kind} ${key}`;
+const nameOf = ({ kind, key }: Pick<JobRow, "kind" | "key">): string => `${kind} ${key}`;
 
 function backoffMs(attempts: number): number {
   const waitMs = BACKOFF_MS[Math.min(attempts, BACKOFF_MS.length - 1)] as number;

@@ -77,6 +77,7 @@ test("a body above the limit is refused by the size line that says so, before it
 test.each([
   { title: "a size line of 300 bytes", text: `1;${"x".repeat(300)}\r\n` },
   { title: "a size line that does not end", text: `1;${"x".repeat(300)}` },
+  { title: "trailers of 10 KB in small lines", text: `0\r\n${"X:\r\n".repeat(2_600)}` },
   { title: "trailers of 10 KB", text: `0\r\n${`X: ${"y".repeat(200)}\r\n`.repeat(50)}` },
 ])("$title is refused", ({ text }) => {
   expect(decoded([text]).state).toBe("malformed");

@@ -73,7 +73,7 @@ export class ChunkedDecoder {
     if (this.#expects === "data-end") this.#expects = "size";
     else if (this.#expects === "size") this.#beginChunk(SIZE_LINE.exec(line)?.[1]);
     else if (line === "") this.state = "done";
-    else if (TRAILER_LINE.test(line)) this.#trailersLeft -= line.length;
+    else if (TRAILER_LINE.test(line)) this.#trailersLeft -= line.length + 2;
     else this.state = "malformed";
   }
 

@@ -3,6 +3,7 @@
  * feature alone raises is defined in its `x.errors.ts`.
  * Spec: Errors; D-14, D-20, D-21. Two renderers (flat and wrapped) live in `graph/response/error-forms.ts`.
  */
+import { redact } from "./redaction.ts";
 
 export interface ErrorEntry {
   /** HTTP status in the wrapped form. */
@@ -66,6 +67,13 @@ export const catalogue = {
     type: "OAuthException",
     when: "a parameter is missing, unknown, of the wrong type or out of range; `error_data.parameter` names it",
   },
+  // D-240.
+  foreignPage: {
+    status: 403,
+    code: 200,
+    type: "OAuthException",
+    when: "a web page of another site sent the request to a sandbox, or used a host name that the sandbox does not serve",
+  },
   // D-04, D-21.
   unsupportedRequest: {
     status: 400,
@@ -122,20 +130,27 @@ export interface ErrorDetails {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** Of a message, and of a text in its data: far above those of the program itself. */
+const TEXT_CHARACTERS_MAX = 2_000;
+
+/** What errors repeat of a request is redacted and cut: a body that is taken for a form has all of itself as the name of a parameter. */
+const excerpt = (text: string): string => (text.length > TEXT_CHARACTERS_MAX ? `${redact(text.slice(0, TEXT_CHARACTERS_MAX))}…` : redact(text));
+
 export class GraphError extends Error {
   readonly errorName: string;
+  readonly details: ErrorDetails;
   entry: ErrorEntry;
-  constructor(
-    error: DeclaredError,
-    message: string,
-    readonly details: ErrorDetails = {},
-  ) {
-    super(message);
+  constructor(error: DeclaredError, message: string, details: ErrorDetails = {}) {
+    super(excerpt(message));
+    this.details = details.data === undefined ? details : { ...details, data: shownData(details.data) };
     this.name = "GraphError";
     this.errorName = typeof error === "string" ? error : error.name;
     this.entry = typeof error === "string" ? catalogue[error] : error;
   }
 }
+
+const shownData = (data: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(data).map(([name, value]) => [name, typeof value === "string" ? excerpt(value) : value]));
 
 /** D-21: a missing, unknown or wrong parameter; `parameter` is the name as the caller wrote it. */
 export const invalidParameter = (parameter: string, problem: string, data: Record<string, unknown> = {}): GraphError =>
@@ -183,6 +198,8 @@ export const permissionMissing = (permissions: readonly string[]): GraphError =>
   new GraphError("permissionMissing", `(#10) This request requires the permission ${permissions.join(" and ")}`, { data: { permissions } });
 
 export const taskMissing = (what: string): GraphError => new GraphError("taskMissing", `(#200) This request requires ${what}`);
+
+export const foreignPage = (problem: string): GraphError => new GraphError("foreignPage", `(#200) ${problem}`);
 
 /** D-03, D-80, D-81. */
 export const versionDeprecated = (problem: string): GraphError => new GraphError("versionDeprecated", `(#2635) ${problem}`);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { GraphError } from "./errors.ts";
+import { GraphError, invalidParameter } from "./errors.ts";
 import { isNodeId } from "./ids.ts";
 import { parseSelection, type Selection } from "./selection.ts";
 import { codePointCount, isStorableText, withoutCitations } from "./text.ts";
@@ -43,6 +43,18 @@ describe("kernel", () => {
         }
       }),
     );
+  });
+
+  test("D-21: an error repeats names of parameters without secrets, and up to a limit", () => {
+    const name = '{"access_token":"s3cret"}';
+    const error = invalidParameter(name, "is not known here");
+    expect({ message: error.message, data: error.details.data }).toEqual({
+      message: '(#100) Param {"access_token":"…"} …',
+      data: { parameter: '{"access_token":"…"}' },
+    });
+    const long = invalidParameter("x".repeat(1_000_000), "is not known here");
+    expect([long.message, long.details.data?.parameter].map((text) => String(text).length)).toEqual([2_001, 2_001]);
+    expect(invalidParameter("access_token", "is wrong").message).toBe("(#100) Param access_token is wrong");
   });
 
   test("D-03: versions are v{n} and v{n}.{m}, and are ordered by both numbers", () => {

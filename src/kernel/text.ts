@@ -6,6 +6,13 @@ export const isStorableText = (text: string): boolean => !text.includes("\u0000"
 /** A copy for keeping: what is cut out of a text keeps all of that text in memory. */
 export const detached = (text: string): string => Buffer.from(text).toString();
 
+/** Without the `character` at its end, however often it stands there. */
+export function trimmedEnd(text: string, character: string): string {
+  let end = text.length;
+  while (end > 0 && text[end - 1] === character) end--;
+  return text.slice(0, end);
+}
+
 /** Length in code points, as limits on names are meant. */
 export function codePointCount(text: string): number {
   let count = 0;

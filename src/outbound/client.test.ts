@@ -74,7 +74,9 @@ describe("D-64: names that lead to inner addresses", () => {
     [["64:ff9b::a00:5", "2606:2800:220:1::1"]],
   ])("a name that leads to %j is refused", async (addresses) => {
     const client = clientOf({ rules: outside, resolve: async () => addresses });
-    await expect(client.request(get("https://hooks.example.com/"))).rejects.toMatchObject({ name: "CallbackRefused" });
+    // The message does not tell how the name resolves in here.
+    const message = "hooks.example.com leads to an address that may not be called";
+    await expect(client.request(get("https://hooks.example.com/"))).rejects.toMatchObject({ name: "CallbackRefused", message });
   });
 
   test("a name that is public when checked and local when connected to is never resolved a second time", async () => {
@@ -203,6 +205,18 @@ describe("responses", () => {
     expect(failure).toMatchObject({ name: "RequestFailed", kind: "malformed" });
   });
 
+  test.each([
+    ["trailers", "a:\r\n".repeat(3_000)],
+    ["a trailer", `a: ${"b".repeat(10_000)}`],
+    ["a chunk extension", `1;a=${"b".repeat(10_000)}`],
+  ])("%s without end: the response is given up long before its deadline, while the connection stays open", async (_what, bytes) => {
+    const port = await serveBytes(() => ["HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n", bytes.startsWith("1;") ? bytes : `0\r\n${bytes}`]);
+    const failure = await clientOf({ rules: sandbox })
+      .request(get(`http://127.0.0.1:${port}/`, { deadlineMs: 60_000 }))
+      .catch((error) => error);
+    expect(failure).toMatchObject({ name: "RequestFailed", kind: "malformed" });
+  });
+
   test("bytes that come without a request are not taken for the response to the next one", async () => {
     let close = (): void => {};
     const closed = new Promise<void>((resolve) => (close = resolve));
@@ -221,6 +235,16 @@ describe("responses", () => {
     expect(textOf(await client.request(get(`http://127.0.0.1:${port}/aa`)))).toBe("aa");
     await closed;
     expect(textOf(await client.request(get(`http://127.0.0.1:${port}/bb`)))).toBe("bb");
+  });
+
+  test("a name behind which nobody takes a connection: the message has no address", async () => {
+    const gone = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("ok") });
+    const { port } = gone;
+    await gone.stop(true);
+    const client = clientOf({ rules: { isSandbox: true, allowed: ["receiver"] }, resolve: async () => ["127.0.0.9", "127.0.0.1"] });
+    const failure = await client.request(get(`http://receiver:${port}/`)).catch((error) => error);
+    expect(failure).toMatchObject({ name: "RequestFailed", kind: "connect" });
+    expect(failure.message).not.toContain("127.0.0");
   });
 
   test("nobody there", async () => {

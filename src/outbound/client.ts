@@ -66,10 +66,9 @@ export class GuardedClient {
   /** Every address must be allowed: a name with a public and a private address is a trap. */
   async #addressesOf({ host }: CallbackTarget, deadline: Deadline): Promise<readonly string[]> {
     const addresses = await deadline.race(this.#names.addressesOf(host));
-    for (const address of addresses) {
-      const refusal = addressRefusal(address, host, this.#options.rules);
-      if (refusal !== undefined) throw new CallbackRefused(`${host} leads to ${refusal}`);
-    }
+    // The message names neither the address nor its kind: who chose the name would learn how names resolve in here.
+    if (addresses.some((address) => addressRefusal(address, host, this.#options.rules) !== undefined))
+      throw new CallbackRefused(`${host} leads to an address that may not be called`);
     return addresses;
   }
 

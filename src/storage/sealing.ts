@@ -11,14 +11,39 @@ const MASTER_BYTES_MIN = 16;
 /** The size for which GCM is defined without a further hash (NIST SP 800-38D). */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** The format of the rest, so that another format can be added later. */
-const PREFIX = "v1.";
+/** The first format had no id of its key. Nothing is sealed in it any more. */
+const WITHOUT_KEY_ID = "v1.";
+/** 64 bits: two keys of an operator never have the same id, and it tells nothing of its key. */
+const KEY_ID_BYTES = 8;
+const KEY_ID_CHARACTERS = 2 * KEY_ID_BYTES;
 
 /** HKDF-SHA256 (RFC 5869) with `purpose` as info: 32 bytes, different for each purpose. */
 export function deriveKey(master: Uint8Array, purpose: string): Uint8Array {
   if (master.byteLength < MASTER_BYTES_MIN) throw new RangeError(`a master key must have at least ${MASTER_BYTES_MIN} bytes`);
   return new Uint8Array(hkdfSync("sha256", master, new Uint8Array(0), purpose, KEY_BYTES));
 }
+
+/** A master key that was replaced: it opens what it has sealed, and seals nothing. */
+export interface PreviousKey {
+  readonly key: Uint8Array;
+  /** Unix ms of real time; undefined: until the operator takes it out of the configuration. */
+  readonly untilMs: number | undefined;
+}
+
+/** The master keys of a server (D-171). */
+export interface KeyRing {
+  readonly current: Uint8Array;
+  readonly previous: readonly PreviousKey[];
+  /** The keys are Plaza's own, so it can replace them; otherwise they stand in the operator's configuration. */
+  readonly isOwn: boolean;
+  /** Makes a new current key; the one before is a previous one until `untilMs`. Durable when it returns. */
+  rotate(untilMs: number): void;
+  /** Forgets the previous keys whose time has passed. */
+  retire(nowMs: number): void;
+}
+
+/** For reports: tells keys apart and nothing else of them. */
+export const masterKeyId = (master: Uint8Array): string => keyIdOf(deriveKey(master, "sealed secrets"));
 
 /** The text was sealed with another key, or has been changed. */
 export class SealBroken extends Error {
@@ -29,35 +54,67 @@ export class SealBroken extends Error {
 }
 
 export class Sealer {
-  readonly #key: Uint8Array;
+  #current!: Uint8Array;
+  /** By id, the current one among them. */
+  #keys!: ReadonlyMap<string, Uint8Array>;
+  /** What every value begins with that the current key has sealed: `v2.`, the key's id in hex and a dot. */
+  prefix!: string;
 
-  /** `key`: 32 bytes, from `deriveKey`. */
-  constructor(key: Uint8Array) {
-    if (key.byteLength !== KEY_BYTES) throw new RangeError(`a sealing key must have ${KEY_BYTES} bytes`);
-    this.#key = Uint8Array.from(key);
+  /** `current` seals; `previous` keys only open what they have sealed. Each has 32 bytes, from `deriveKey`. */
+  constructor(current: Uint8Array, previous: readonly Uint8Array[] = []) {
+    this.use(current, previous);
   }
 
-  /** `v1.` and base64url of nonce, ciphertext and tag. The same text seals differently each time. */
+  /** Replaces the keys of a running server. */
+  use(current: Uint8Array, previous: readonly Uint8Array[]): void {
+    const keys = [current, ...previous];
+    if (keys.some((key) => key.byteLength !== KEY_BYTES)) throw new RangeError(`a sealing key must have ${KEY_BYTES} bytes`);
+    this.#keys = new Map(keys.map((key) => [keyIdOf(key), Uint8Array.from(key)]));
+    this.#current = Uint8Array.from(current);
+    this.prefix = `v2.${keyIdOf(current)}.`;
+  }
+
+  /** The prefix and base64url of nonce, ciphertext and tag. The same text seals differently each time. */
   seal(text: string): string {
     // Not the seeded randomness of system.ts: a nonce that repeats under one key reveals the key stream.
     const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv("aes-256-gcm", this.#key, nonce, { authTagLength: TAG_BYTES });
+    const cipher = createCipheriv("aes-256-gcm", this.#current, nonce, { authTagLength: TAG_BYTES });
     const sealed = Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
-    return PREFIX + sealed.toString("base64url");
+    return this.prefix + sealed.toString("base64url");
   }
 
   /** Throws `SealBroken`. */
   open(sealed: string): string {
-    if (!sealed.startsWith(PREFIX)) throw new SealBroken();
-    const bytes = Buffer.from(sealed.slice(PREFIX.length), "base64url");
-    // Base64 decoding skips unknown characters, so a changed text could decode to the same bytes.
-    if (bytes.length < NONCE_BYTES + TAG_BYTES || bytes.toString("base64url") !== sealed.slice(PREFIX.length)) throw new SealBroken();
-    const decipher = createDecipheriv("aes-256-gcm", this.#key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
-    decipher.setAuthTag(bytes.subarray(bytes.length - TAG_BYTES));
-    try {
-      return decipher.update(bytes.subarray(NONCE_BYTES, bytes.length - TAG_BYTES), undefined, "utf8") + decipher.final("utf8");
-    } catch {
-      throw new SealBroken();
+    if (sealed.startsWith(WITHOUT_KEY_ID)) return this.#openWithAny(sealed.slice(WITHOUT_KEY_ID.length));
+    const [, id, encoded] = /^v2\.([0-9a-f]+)\.(.+)$/.exec(sealed) ?? [];
+    const key = this.#keys.get(id ?? "");
+    if (key === undefined || encoded === undefined) throw new SealBroken();
+    return openWith(key, encoded);
+  }
+
+  #openWithAny(encoded: string): string {
+    for (const key of this.#keys.values()) {
+      try {
+        return openWith(key, encoded);
+      } catch {
+        // Perhaps another key has sealed it.
+      }
     }
+    throw new SealBroken();
+  }
+}
+
+const keyIdOf = (key: Uint8Array): string => Buffer.from(deriveKey(key, "key id")).toString("hex").slice(0, KEY_ID_CHARACTERS);
+
+function openWith(key: Uint8Array, encoded: string): string {
+  const bytes = Buffer.from(encoded, "base64url");
+  // Base64 decoding skips unknown characters, so a changed text could decode to the same bytes.
+  if (bytes.length < NONCE_BYTES + TAG_BYTES || bytes.toString("base64url") !== encoded) throw new SealBroken();
+  const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+  decipher.setAuthTag(bytes.subarray(bytes.length - TAG_BYTES));
+  try {
+    return decipher.update(bytes.subarray(NONCE_BYTES, bytes.length - TAG_BYTES), undefined, "utf8") + decipher.final("utf8");
+  } catch {
+    throw new SealBroken();
   }
 }

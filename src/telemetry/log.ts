@@ -2,9 +2,11 @@
  * The program's log: lines of JSON or text on stderr. The logger is loaded with the first line, because loading takes 18 ms and
  * most starts log nothing before they are ready.
  *
- * **Invariant:** no token, key or secret reaches the log; requests are logged by trace id, operation and status.
+ * **Invariant:** no token, key or secret reaches the log; requests are logged by trace id, operation and status. A field that repeats what
+ * somebody sent, as the message of an error may, is redacted and cut.
  */
 import type { Logger } from "pino";
+import { redact } from "#kernel/redaction";
 
 export type LogFields = Readonly<Record<string, unknown>>;
 type Level = "error" | "warn" | "info" | "debug";
@@ -16,6 +18,8 @@ export interface LogOptions {
 
 const ORDER: readonly Level[] = ["error", "warn", "info", "debug"];
 const STDERR = 2;
+/** Of one field. A stack has some 2,000. */
+const FIELD_CHARACTERS_MAX = 8_192;
 
 export class Log {
   readonly #options: LogOptions;
@@ -46,11 +50,12 @@ export class Log {
 
   #add(level: Level, fields: LogFields, message: string): void {
     if (!this.shows(level)) return;
+    const shown = shownFields(fields);
     if (this.#logger !== undefined) {
-      this.#logger[level](fields, message);
+      this.#logger[level](shown, message);
       return;
     }
-    this.#waiting.push({ level, fields, message });
+    this.#waiting.push({ level, fields: shown, message });
     this.#loading ??= this.#load();
   }
 
@@ -68,9 +73,29 @@ export class Log {
   }
 }
 
+/** As they are written: texts redacted and cut, and objects as such texts. */
+export function shownFields(fields: LogFields): LogFields {
+  const shown: Record<string, unknown> = {};
+  for (const name in fields) {
+    const value = fields[name];
+    if (typeof value === "string") shown[name] = excerpt(value);
+    else shown[name] = typeof value === "object" && value !== null ? excerpt(JSON.stringify(value)) : value;
+  }
+  return shown;
+}
+
+const excerpt = (text: string): string => (text.length > FIELD_CHARACTERS_MAX ? `${redact(text.slice(0, FIELD_CHARACTERS_MAX))}…` : redact(text));
+
 /** The fields of an error in the log: enough to find the place in the code. */
 export function errorFields(error: unknown): LogFields {
   if (!(error instanceof Error)) return { error: String(error) };
   const cause = error.cause instanceof Error ? { cause: error.cause.message } : {};
-  return { error: error.message, error_name: error.name, ...cause, stack: error.stack };
+  return { error: error.message, error_name: error.name, ...cause, stack: framesOf(error) };
 }
+
+/** Without the message, which stands in a field of its own. */
+const framesOf = ({ stack = "" }: Error): string =>
+  stack
+    .split("\n")
+    .filter((line) => line.startsWith("    at "))
+    .join("\n");

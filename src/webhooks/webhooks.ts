@@ -17,6 +17,7 @@ import type { WebhookDeps } from "./deps.ts";
 import { type Outbox, storeEvent, type WebhookEvent } from "./events/emit.ts";
 import { type RerouteDeps, rerouteApp } from "./events/reroute.ts";
 import { endUnsubscribed } from "./events/unsubscribe.ts";
+import { eraseFromDeliveries } from "./history/erasure.ts";
 import { DeliveryMetrics } from "./history/metrics.ts";
 import { type ReplayDeps, type Replayed, replayDeliveries, replayDelivery, type Span } from "./history/replay.ts";
 import type { WebhookObserver } from "./observer.ts";
@@ -112,6 +113,11 @@ export class Webhooks {
     await endUnsubscribed(this.#rerouting, app);
     // What was behind an ended delivery of its entity.
     this.dispatcher.lookAgain();
+  }
+
+  /** Empties what is kept about a person. Returns how many events and responses it has emptied. */
+  erase(ids: readonly string[]): Promise<Readonly<Record<string, number>>> {
+    return eraseFromDeliveries(this.deps.database, ids);
   }
 
   /** Sends a delivery again as it was, with the same `webhook-id` and body; one that waits is due at once. False: there is none. */

@@ -1,6 +1,7 @@
 /** The control API over a world in the test's own process, without a socket. */
 import { expect } from "bun:test";
 import { type ControlAppOptions, controlApp } from "#control/app";
+import type { PageGuard } from "#kernel/page-guard";
 import { monotonicMs, sleepMs, tokenValue } from "#system";
 import { RequestMetrics } from "#telemetry/request-metrics";
 import { openPlaza, type PlazaOptions, type TestPlaza } from "./plaza.ts";
@@ -24,41 +25,48 @@ interface Response {
   readonly body: any;
 }
 
-export async function openControl(options: PlazaOptions = {}, more: Partial<ControlAppOptions["deps"]> = {}) {
+export async function openControl(options: PlazaOptions = {}, more: Partial<ControlAppOptions["deps"]> = {}, pages?: PageGuard) {
   const plaza = await openPlaza({ world: CAFE, ...options });
   const unexpected: unknown[] = [];
-  const app = controlApp({
-    key: KEY,
-    deps: {
-      registry: plaza.registry,
-      worlds: new Map([["default", plaza.world]]),
-      parseYaml: (text) => Bun.YAML.parse(text),
-      mintTokenValue: tokenValue,
-      onTimeMoved: [],
-      realTime: { monotonicMs, sleepMs },
-      ...more,
-    },
-    readMetrics: () => new RequestMetrics(),
-    onUnexpected: (error) => unexpected.push(error),
-  });
-  const request = async (method: string, path: string, body?: unknown, key: string | undefined = KEY): Promise<Response> => {
-    const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
-    const headers: Record<string, string> = key === undefined || key === "" ? {} : { authorization: `Bearer ${key}` };
-    const response = await app.request(path.startsWith("/") ? path : `/v1/worlds/default/${path}`, {
-      method,
-      headers,
-      ...(text === undefined ? {} : { body: text }),
+  const appOf = () =>
+    controlApp({
+      key: KEY,
+      pages,
+      deps: {
+        registry: plaza.registry,
+        worlds: new Map([["default", plaza.world]]),
+        parseYaml: (text) => Bun.YAML.parse(text),
+        mintTokenValue: tokenValue,
+        onTimeMoved: [],
+        realTime: { nowMs: () => plaza.time.realMs, monotonicMs, sleepMs },
+        ...more,
+      },
+      readMetrics: () => new RequestMetrics(),
+      onUnexpected: (error) => unexpected.push(error),
     });
-    expect(unexpected).toEqual([]);
-    const result = (await response.json()) as Response["body"];
-    // Not by toMatchObject: where a matcher such as expect.any stands, it leaves that matcher in place of what was received.
-    if (response.status >= 400) {
-      const { code, message } = result.error;
-      expect({ code: typeof code, message: typeof message }).toEqual({ code: "string", message: "string" });
-    }
-    return { status: response.status, body: result };
-  };
-  return { plaza, app, request };
+  const requestOf =
+    (app: ReturnType<typeof appOf>) =>
+    async (method: string, path: string, body?: unknown, key: string | undefined = KEY): Promise<Response> => {
+      const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
+      const headers: Record<string, string> = key === undefined || key === "" ? {} : { authorization: `Bearer ${key}` };
+      const response = await app.request(path.startsWith("/") ? path : `/v1/worlds/default/${path}`, {
+        method,
+        headers,
+        ...(text === undefined ? {} : { body: text }),
+      });
+      expect(unexpected).toEqual([]);
+      const result = (await response.json()) as Response["body"];
+      // Not by toMatchObject: where a matcher such as expect.any stands, it leaves that matcher in place of what was received.
+      if (response.status >= 400) {
+        const { code, message } = result.error;
+        expect({ code: typeof code, message: typeof message }).toEqual({ code: "string", message: "string" });
+      }
+      return { status: response.status, body: result };
+    };
+  const app = appOf();
+  /** Another server on the same data, with the same configuration. */
+  const restart = () => ({ request: requestOf(appOf()) });
+  return { plaza, app, request: requestOf(app), restart };
 }
 
 export const labelsOf = (plaza: TestPlaza, token = "page-token") => plaza.get("/v26.0/2001/custom_labels", { token });

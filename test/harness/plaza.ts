@@ -19,6 +19,7 @@ import type { RateLimitConfig } from "#graph/worlds/rate-limits";
 import { definitionOf } from "#kernel/errors";
 import { buildRegistry } from "#main";
 import { GuardedClient } from "#outbound/client";
+import type { KeyRing } from "#storage/sealing";
 import { randomFraction, randomSecret, SeededIds, sleepMs, TimeOrderedIds, traceId } from "#system";
 import { type BrokenPayload, silentObserver } from "#webhooks/observer";
 import { afterThisTest } from "./cleanup.ts";
@@ -38,6 +39,8 @@ export interface PlazaOptions {
   /** None unless given. */
   readonly rateLimits?: RateLimitConfig;
   readonly registry?: Registry;
+  /** A fixed one unless given. */
+  readonly keys?: KeyRing;
 }
 
 export interface TestRequest {
@@ -87,7 +90,7 @@ export async function openPlaza(options: PlazaOptions = {}): Promise<TestPlaza> 
     faults: { sleepMs, randomFraction },
     outbound: new GuardedClient({ rules: { isSandbox: true, allowed: [] } }),
     observer: { ...silentObserver, payloadBroken: (broken) => brokenPayloads.push(broken), jobFailed: () => {}, workFailed: () => {} },
-    masterKey: new Uint8Array(32).fill(7),
+    keys: options.keys ?? { current: new Uint8Array(32).fill(7), previous: [], isOwn: false, rotate() {}, retire() {} },
     realNowMs: () => time.realMs,
     timeOrderedIds: (processNumber) => new TimeOrderedIds(processNumber),
     seededIds: (next) => new SeededIds(next),

@@ -1,5 +1,6 @@
 /** A caller that may do on the socket what no HTTP client does: be slow, be wrong, hang up. */
 import { connect } from "node:net";
+import { connect as connectTls } from "node:tls";
 
 export interface RawResponse {
   readonly status: number;
@@ -25,14 +26,16 @@ export interface ExchangeOptions {
   readonly isHead?: boolean;
   /** Ends the exchange at the latest. */
   readonly waitMs?: number;
+  /** Over TLS, whatever the certificate. */
+  readonly isTls?: boolean;
 }
 
 /** Sends the parts one after the other and collects what comes. */
 export function exchange(port: number, parts: readonly (string | Uint8Array)[], options: ExchangeOptions = {}): Promise<Exchange> {
-  const { gapMs = 0, responses: responseCount = 1, isHead = false, waitMs = 5_000 } = options;
+  const { gapMs = 0, responses: responseCount = 1, isHead = false, waitMs = 5_000, isTls = false } = options;
   return new Promise((resolve) => {
     const startedMs = performance.now();
-    const socket = connect(port, "127.0.0.1");
+    const socket = isTls ? connectTls({ host: "127.0.0.1", port, rejectUnauthorized: false }) : connect(port, "127.0.0.1");
     let text = "";
     let isClosedByServer = true;
     const timer = setTimeout(() => end(), waitMs);

@@ -23,8 +23,8 @@ describe("sealing", () => {
     const sealed = new Set(Array.from({ length: 1_000 }, () => sealer.seal("the secret of the app")));
     expect(sealed.size).toBe(1_000);
     for (const each of sealed) {
-      expect(each).toMatch(/^v1\.[A-Za-z0-9_-]+$/);
-      expect(Buffer.from(each.slice(3), "base64url").includes("secret")).toBe(false);
+      expect(each).toMatch(/^v2\.[0-9a-f]{16}\.[A-Za-z0-9_-]+$/);
+      expect(Buffer.from(each.split(".")[2] ?? "", "base64url").includes("secret")).toBe(false);
     }
   });
 
@@ -51,6 +51,32 @@ describe("sealing", () => {
     }
     expect(() => sealer.open(`${sealed}A`)).toThrow(SealBroken);
     expect(sealer.open(sealed)).toBe("s3cret");
+  });
+
+  test("D-171: previous keys open what they have sealed, and only the current one seals", () => {
+    fc.assert(
+      fc.property(master, master, text, (one, other, secret) => {
+        fc.pre(hex(one) !== hex(other));
+        const [old, current] = [deriveKey(one, "app secret"), deriveKey(other, "app secret")];
+        const sealer = new Sealer(old);
+        const sealed = sealer.seal(secret);
+        sealer.use(current, [old]);
+        expect(sealer.open(sealed)).toBe(secret);
+        const again = sealer.seal(secret);
+        expect([sealed.startsWith(sealer.prefix), again.startsWith(sealer.prefix)]).toEqual([false, true]);
+        sealer.use(current, []);
+        expect(sealer.open(again)).toBe(secret);
+        expect(() => sealer.open(sealed)).toThrow(SealBroken);
+      }),
+    );
+  });
+
+  test("what an earlier version sealed, without the id of its key, is opened by any of the keys", () => {
+    const [old, current] = [deriveKey(new Uint8Array(32).fill(1), "x"), deriveKey(new Uint8Array(32).fill(2), "x")];
+    const earlier = `v1.${new Sealer(old).seal("s3cret").split(".")[2]}`;
+    expect(new Sealer(current, [old]).open(earlier)).toBe("s3cret");
+    expect(new Sealer(old).open(earlier)).toBe("s3cret");
+    expect(() => new Sealer(current).open(earlier)).toThrow(SealBroken);
   });
 
   test("keys are derived as RFC 5869 says", () => {

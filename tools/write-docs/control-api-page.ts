@@ -10,7 +10,7 @@ export function controlApiPage(): string {
       "bearer token. `{w}` is the name of a world; the first is `default`. `{key}` is a key of a [world file](world-files.md). `/v1/openapi.json` " +
       "describes the same as OpenAPI 3.1. `/healthz`, `/readyz` and `/metrics` need no key.",
     table(["request", "takes", "returns", "does"], controlRoutes(buildRegistry()).map(row)),
-    "Errors are `{error: {code, message, parameter?}}`. Any request can return 400 and 401, some return 404, 409, 413 or 422.",
+    "Errors are `{error: {code, message, parameter?}}`. Any request can return 400 and 401, any but GET 403 for a read-only key, and some return 404, 409, 413 or 422.",
   ]);
 }
 

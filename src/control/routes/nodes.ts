@@ -5,6 +5,7 @@ import { pageQuery, respondWithList } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import type { WorldEntry, WorldSection } from "#graph/contract/feature";
 import { requireMigrations } from "#graph/versions/calendar";
+import { beginErasure } from "#graph/worlds/erasure/erasure";
 import { entryReader } from "#graph/worlds/file/entry-reader";
 import { checkReferences, hasIdentity, identityOf, sectionsOf } from "#graph/worlds/file/import-export";
 import { WorldProblem } from "#graph/worlds/file/schema-words";
@@ -90,20 +91,30 @@ function updateNode(request: ControlRequest): Promise<unknown> {
   });
 }
 
+/** Returns whether the node was there. */
+export async function removeNode(
+  { deps, world }: Pick<ControlRequest, "deps" | "world">,
+  tx: Transaction,
+  section: WorldSection,
+  id: string,
+): Promise<boolean> {
+  if (!(await section.remove(tx, id, world))) return false;
+  // What other features keep below a page, app or account goes with it.
+  if (!isNodeId(id)) return true;
+  for (const feature of deps.registry.features) await feature.onOwnerDeleted?.(tx, id, world);
+  await world.tokens.forgetNode(tx, id, unixSeconds(world.clock));
+  return true;
+}
+
 async function deleteNode(request: ControlRequest): Promise<unknown> {
   const section = sectionOf(request);
-  const { world, deps } = request;
+  const { world } = request;
   const id = idOf(request);
-  const isGone = await world.database.write(async (tx) => {
-    if (!(await section.remove(tx, id, world))) return false;
-    // What other features keep below a page, app or account goes with it.
-    if (!isNodeId(id)) return true;
-    for (const feature of deps.registry.features) await feature.onOwnerDeleted?.(tx, id, world);
-    await world.tokens.forgetNode(tx, id, unixSeconds(world.clock));
-    return true;
+  return world.database.write(async (tx) => {
+    if (!(await removeNode(request, tx, section, id))) throw missing(request);
+    // D-172: of a person nothing is left, wherever it is kept.
+    return section.key === "users" ? { success: true, erasure: await beginErasure(tx, world, [id], { users: 1 }) } : { success: true };
   });
-  if (!isGone) throw missing(request);
-  return { success: true };
 }
 
 const NODES = "/v1/worlds/{w}/nodes/{key}";
@@ -161,8 +172,8 @@ export const nodeRoutes: readonly ControlRoute[] = [
     method: "DELETE",
     path: `${NODES}/{id}`,
     operation: "deleteNode",
-    summary: "Deletes a node, and what hangs on it",
-    response: Type.Object({ success: Type.Boolean() }),
+    summary: "Deletes a node, and what hangs on it. A user is erased as well, as `DELETE /v1/worlds/{w}/people/{id}` erases a person",
+    response: Type.Object({ success: Type.Boolean(), erasure: Type.Optional(Type.String({ description: "of a user: the id of the erasure" })) }),
     errors: [404],
     handle: deleteNode,
   },

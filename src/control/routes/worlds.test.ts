@@ -13,6 +13,11 @@ describe("import and export", () => {
   test("YAML is taken too; a file that is refused names path and line", async () => {
     const { request } = await openControl();
     expect((await request("POST", "import", "labels:\n- {id: 77, page: 2001, name: q}")).status).toBe(200);
+    const laughs = Array.from({ length: 40 }, (_, i) => `- &a${i + 1} [${`*a${i}, `.repeat(10)}]`).join("\n");
+    expect(await request("POST", "import", `pages:\n- &a0 {id: 1}\n${laughs}`)).toMatchObject({
+      status: 422,
+      body: { error: { code: "unprocessable", message: "*a0 is an alias: write out what it repeats (line 3)" } },
+    });
     expect(await request("POST", "import", "labels:\n- {id: 78, page: 3, name: q}")).toMatchObject({
       status: 422,
       body: { error: { parameter: "labels[0].page", message: "labels[0].page refers to 3, which does not exist (line 2)" } },

@@ -14,6 +14,7 @@ import { deleteAdsOfApp, untrackApp } from "./attribution/ads.store.ts";
 import { adSection } from "./attribution/ads.world.ts";
 import { attributionControlRoutes } from "./attribution/attribution.control.ts";
 import { handleListAttribution } from "./attribution/attribution.handlers.ts";
+import { erasePerson } from "./log/erasure.ts";
 import { deleteEventsOfApp } from "./log/log.store.ts";
 
 export const appEvents = defineFeature({
@@ -26,6 +27,7 @@ export const appEvents = defineFeature({
   jobs: [retention],
   controlRoutes: [...appEventControlRoutes, ...attributionControlRoutes],
   settings: [appEventDays],
+  erasePerson,
   async onOwnerDeleted(tx, owner) {
     await deleteEventsOfApp(tx, owner);
     await deleteAdsOfApp(tx, owner);

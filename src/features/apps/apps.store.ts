@@ -87,6 +87,18 @@ export async function saveApp(tx: Transaction, app: AppFacts): Promise<void> {
   tx.invalidate(appFact, app.id);
 }
 
+/** The same secret, sealed anew, unless it was replaced in between. */
+export async function resealSecret(tx: Transaction, { id, sealed_secret }: AppFacts, sealed: string): Promise<void> {
+  await tx.runAny(sql`UPDATE apps SET sealed_secret = ${sealed} WHERE id = ${id} AND sealed_secret = ${sealed_secret}`);
+  tx.invalidate(appFact, id);
+}
+
+/** How many secrets are sealed in another way. `prefix` has no character that LIKE knows. */
+export async function countSealedOtherwise(reader: Reader, prefix: string): Promise<number> {
+  const row = await reader.get<{ n: number }>(sql`SELECT COUNT(*) AS n FROM apps a WHERE a.sealed_secret NOT LIKE ${`${prefix}%`}`);
+  return row?.n ?? 0;
+}
+
 export async function recordMarketingUse(tx: Transaction, app: NodeId, now: number): Promise<void> {
   await tx.runAny(sql`UPDATE apps SET marketing_first_used_time = ${now} WHERE id = ${app} AND marketing_first_used_time = 0`);
   tx.invalidate(appFact, app);

@@ -6,6 +6,7 @@ import { serveWrite } from "#graph/contract/operation";
 import { appNode, readApp, updateApp } from "./apps.contract.ts";
 import { handleUpdateApp } from "./apps.handlers.ts";
 import { appMigrations } from "./apps.migrations.ts";
+import { countOthers, resealJob, scheduleReseal } from "./apps.reseal.ts";
 import { type AppRow, deleteRolesOfPerson, findApp, findAppNames, findAppRow, recordMarketingUse, rolesOf } from "./apps.store.ts";
 import { appSection } from "./apps.world.ts";
 
@@ -21,10 +22,12 @@ export const apps = defineFeature({
   ],
   operations: [serveWrite(updateApp, handleUpdateApp)],
   worldSections: [appSection],
+  jobs: [resealJob],
   onOwnerDeleted: deleteRolesOfPerson,
   needs: ["webhook_subscription", "webhook_subscription_writes"],
   ports: () => ({
     app: { findFacts: findApp, findNames: findAppNames, rolesOf },
     app_writes: { recordMarketingUse },
+    sealed_values: { schedule: scheduleReseal, countOthers },
   }),
 });

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { redact } from "#graph/worlds/request-log";
 import { onEachDatabase, openPlaza, requestOfLink, type TestPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
+import { redactJson } from "#kernel/redaction";
 import { codePointCount, isStorableText } from "#kernel/text";
 
 const scopes = ["pages_manage_posts", "pages_read_engagement"];
@@ -62,7 +62,7 @@ onEachDatabase("live videos", (database) => {
       const { body } = await plaza.post(ON_PAGE, { bearer, body: {} });
       keys.add(body.stream_key);
       // The control API returns the request log.
-      expect(redact(JSON.stringify(body))).not.toContain(body.stream_key);
+      expect(redactJson(JSON.stringify(body))).not.toContain(body.stream_key);
     }
     expect(keys.size).toBe(5);
     const stored = JSON.stringify(await plaza.dump(["live_videos.stream_key_hash"]));

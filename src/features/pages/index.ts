@@ -5,7 +5,7 @@ import { pageMigrations } from "./pages.migrations.ts";
 import { pageMessaging } from "./pages.policies.ts";
 import { deleteRolesOfUser, findPage, findPageNames, findRole, hasPerson } from "./pages.store.ts";
 import "./pages.ports.ts";
-import { pageSection } from "./pages.world.ts";
+import { erasePerson, pageSection } from "./pages.world.ts";
 
 export const pages = defineFeature({
   name: "pages",
@@ -17,6 +17,7 @@ export const pages = defineFeature({
   ],
   worldSections: [pageSection],
   onOwnerDeleted: deleteRolesOfUser,
+  erasePerson,
   needs: ["label_writes", "webhook_subscription", "webhook_subscription_writes"],
   ports: () => ({
     page_role: { findRole },

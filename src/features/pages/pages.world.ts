@@ -1,10 +1,11 @@
 import { type Static, Type } from "typebox";
 import { pageTasks } from "#auth/page-tasks";
-import type { WorldEntry, WorldSection } from "#graph/contract/feature";
+import type { Erased, WorldEntry, WorldSection } from "#graph/contract/feature";
 import { WorldProblem, worldId } from "#graph/worlds/file/schema-words";
+import { findNode } from "#graph/worlds/nodes.store";
 import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
-import { type NodeId, nodeId } from "#kernel/ids";
+import { isNodeId, type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import {
   deletePage,
@@ -66,6 +67,21 @@ async function endRole(tx: Transaction, page: NodeId, user: NodeId, world: World
 
 async function addPerson(tx: Transaction, page: NodeId, psid: NodeId, name: string, index: number): Promise<void> {
   if (!(await insertPerson(tx, page, psid, name))) throw new WorldProblem(`people[${index}].psid`, `${psid} is taken`);
+}
+
+/** A person of a page, with the labels that they have (D-172). */
+export async function erasePerson(world: World, ids: readonly string[]): Promise<Erased> {
+  let people = 0;
+  for (const psid of ids.filter(isNodeId)) {
+    await world.database.write(async (tx) => {
+      const node = await findNode(tx, psid);
+      if (node?.type !== "page_person") return;
+      await world.ports.get("label_writes").detachAll(tx, node.owner, psid);
+      await deletePerson(tx, node.owner, psid);
+      people++;
+    });
+  }
+  return { people };
 }
 
 async function insert(tx: Transaction, input: WorldEntry, world: World): Promise<boolean> {

@@ -22,7 +22,14 @@ import {
 import { webhookSubscriptionMigrations } from "./webhook-subscriptions.migrations.ts";
 import { appSubscriptions, pageSubscriptions } from "./webhook-subscriptions.policies.ts";
 import "./webhook-subscriptions.ports.ts";
-import { deleteAllOf, isSubscribed, listPageSubscriptions, subscribersOfPage } from "./webhook-subscriptions.store.ts";
+import {
+  countSealedOtherwise,
+  deleteAllOf,
+  isSubscribed,
+  listPageSubscriptions,
+  resealOfApp,
+  subscribersOfPage,
+} from "./webhook-subscriptions.store.ts";
 import { findWebhookApp, subscribersOfAccount } from "./webhook-subscriptions.subscribers.ts";
 import { findCallbackUrl, findOfApp, retireSecret, saveOfApp, saveOfPage } from "./webhook-subscriptions.world.ts";
 
@@ -41,8 +48,8 @@ export const webhookSubscriptions = defineFeature({
   onOwnerDeleted: deleteAllOf,
   needs: ["app", "chatapp_account", "page"],
   ports: (ports) => ({
-    webhook_subscription: { findOfApp, findCallbackUrl, isSubscribed, listOfPage: listPageSubscriptions },
-    webhook_subscription_writes: { saveOfApp, saveOfPage, retireSecret },
+    webhook_subscription: { findOfApp, findCallbackUrl, isSubscribed, listOfPage: listPageSubscriptions, countSealedOtherwise },
+    webhook_subscription_writes: { saveOfApp, saveOfPage, retireSecret, resealOfApp },
     webhook_app: { find: (reader, app) => findWebhookApp(reader, ports, app) },
     page_subscribers: { subscribersOf: (reader, { entity, field }) => subscribersOfPage(reader, entity, field) },
     chatapp_business_account_subscribers: { subscribersOf: (reader, event) => subscribersOfAccount(reader, ports, event) },

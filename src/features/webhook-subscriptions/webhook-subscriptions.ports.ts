@@ -34,6 +34,8 @@ interface SubscriptionPort {
   findCallbackUrl(reader: Reader, app: NodeId, object: WebhookObject): Promise<string | undefined>;
   isSubscribed(reader: Reader, app: NodeId, object: WebhookObject, field: string): Promise<boolean>;
   listOfPage(reader: Reader, page: NodeId): Promise<readonly PageSubscription[]>;
+  /** How many sealed values do not begin with `prefix`. */
+  countSealedOtherwise(reader: Reader, prefix: string): Promise<number>;
 }
 
 interface SubscriptionWritesPort {
@@ -43,6 +45,8 @@ interface SubscriptionWritesPort {
   saveOfPage(tx: Transaction, page: NodeId, subscriptions: readonly PageSubscription[], world: World): Promise<void>;
   /** Stores the old secret of an app, which signs beside the new one for a day (D-132). */
   retireSecret(tx: Transaction, app: NodeId, sealedSecret: string, world: World): Promise<void>;
+  /** Replaces what is sealed of an app by what `again` returns for it; undefined leaves it as it is. */
+  resealOfApp(tx: Transaction, app: NodeId, again: (sealed: string) => string | undefined): Promise<void>;
 }
 
 declare module "#kernel/ports" {

@@ -137,6 +137,32 @@ export async function saveRetiredSecret(tx: Transaction, app: NodeId, { sealed_s
   tx.invalidate(appFact, app);
 }
 
+/** How many values are sealed in another way. `prefix` has no character that LIKE knows. */
+export async function countSealedOtherwise(reader: Reader, prefix: string): Promise<number> {
+  const row = await reader.get<{ n: number }>(sql`
+    SELECT (SELECT COUNT(*) FROM retired_app_secrets r WHERE r.sealed_secret NOT LIKE ${`${prefix}%`})
+      + (SELECT COUNT(*) FROM webhook_subscriptions s WHERE s.sealed_verify_token NOT LIKE ${`${prefix}%`}) AS n`);
+  return row?.n ?? 0;
+}
+
+/** The same values, sealed anew by `again`; undefined leaves a value as it is. */
+export async function resealOfApp(tx: Transaction, app: NodeId, again: (sealed: string) => string | undefined): Promise<void> {
+  const retired = await findRetiredSecret(tx, app);
+  const secret = retired === undefined ? undefined : again(retired.sealed_secret);
+  if (secret !== undefined)
+    await tx.runAny(
+      sql`UPDATE retired_app_secrets SET sealed_secret = ${secret} WHERE app = ${app} AND sealed_secret = ${retired?.sealed_secret ?? ""}`,
+    );
+  for (const { object, sealed_verify_token } of await listSubscriptions(tx, app)) {
+    const token = sealed_verify_token === null ? undefined : again(sealed_verify_token);
+    if (token === undefined) continue;
+    await tx.runAny(sql`
+      UPDATE webhook_subscriptions SET sealed_verify_token = ${token}
+      WHERE app = ${app} AND object = ${object} AND sealed_verify_token = ${sealed_verify_token}`);
+  }
+  tx.invalidate(appFact, app);
+}
+
 /** Deletes the subscriptions of an app or a page that is being removed. */
 export async function deleteAllOf(tx: Transaction, owner: NodeId): Promise<void> {
   await tx.runAny(sql`DELETE FROM webhook_subscriptions WHERE app = ${owner}`);

@@ -9,6 +9,7 @@ export const commonErrors: readonly ErrorName[] = [
   "edgeRateLimited",
   "permissionMissing",
   "taskMissing",
+  "foreignPage",
   "tokenMissing",
   "tokenInvalid",
   "tokenExpired",

@@ -49,6 +49,9 @@ export interface WorldSection {
   remove(tx: Transaction, id: string, world: World): Promise<boolean>;
 }
 
+/** How many records were deleted or emptied, by what they are, e.g. `{"live comments": 2}`. */
+export type Erased = Readonly<Record<string, number>>;
+
 export interface Feature {
   readonly name: string;
   readonly migrations: readonly Migration[];
@@ -74,6 +77,8 @@ export interface Feature {
   ports?(ports: PortRegistry): Partial<Ports>;
   /** Removes all that the feature keeps below a page, app or account that is being removed by the control API. */
   onOwnerDeleted?(tx: Transaction, owner: NodeId, world: World): Promise<void>;
+  /** Erases what the feature keeps about a person who is known by these ids, in transactions of its own. It may run again (D-172). */
+  erasePerson?(world: World, ids: readonly string[]): Promise<Erased>;
 }
 
 /** All that a feature brings to the server, in one value. */

@@ -29,7 +29,7 @@ export function parametersReader(schema: TObject): ReadParameters {
 /** More than the sixteen of the longest safe integer. */
 const INTEGER_CHARACTERS_MAX = 17;
 const INTEGER = /^-?\d+$/;
-const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 const booleans = new Map<unknown, boolean>([
   ...[true, 1, "true", "1", "True", "TRUE"].map((yes) => [yes, true] as const),

@@ -7,33 +7,49 @@ const SIGNATURE_CHARACTERS = 12;
 const CURSOR_CHARACTERS_MAX = 1_000;
 
 export class Cursors {
-  readonly #key: string;
-  constructor(key: Uint8Array) {
-    this.#key = Buffer.from(key).toString("base64url");
+  #current!: string;
+  #previous!: readonly string[];
+
+  /** `current` signs; cursors of the `previous` keys are still accepted. */
+  constructor(current: Uint8Array, previous: readonly Uint8Array[] = []) {
+    this.use(current, previous);
+  }
+
+  /** Replaces the keys of a running server. */
+  use(current: Uint8Array, previous: readonly Uint8Array[]): void {
+    this.#current = base64Of(current);
+    this.#previous = previous.map(base64Of);
   }
 
   sign(list: string, key: readonly string[]): string {
     const text = key.length === 1 ? (key[0] as string) : JSON.stringify(key);
     const encoded = Buffer.from(text).toString("base64url");
-    return this.#signature(list, encoded) + encoded;
+    return signatureOf(this.#current, list, encoded) + encoded;
   }
 
   /** The key; undefined for what is no cursor of the list. */
   open(list: string, cursor: string, columns: number): readonly string[] | undefined {
     if (cursor.length > CURSOR_CHARACTERS_MAX) return undefined;
     const encoded = cursor.slice(SIGNATURE_CHARACTERS);
-    if (encoded === "" || !isSame(this.#signature(list, encoded), cursor.slice(0, SIGNATURE_CHARACTERS))) return undefined;
+    if (encoded === "" || !this.#isSigned(list, encoded, cursor.slice(0, SIGNATURE_CHARACTERS))) return undefined;
     const text = Buffer.from(encoded, "base64url").toString();
     return columns === 1 ? [text] : (JSON.parse(text) as string[]);
   }
 
-  /**
-   * Signs the text that is given out, so that no other spelling of the same key is accepted. The secret comes first in the digest:
-   * only a quarter of the digest is shown, so it cannot be extended, and this costs a fifth of an HMAC.
-   */
-  #signature(list: string, encoded: string): string {
-    return hash("sha256", `${this.#key}\n${list}\n${encoded}`, "base64url").slice(0, SIGNATURE_CHARACTERS);
+  #isSigned(list: string, encoded: string, signature: string): boolean {
+    if (isSame(signatureOf(this.#current, list, encoded), signature)) return true;
+    return this.#previous.some((key) => isSame(signatureOf(key, list, encoded), signature));
   }
+}
+
+const base64Of = (key: Uint8Array): string => Buffer.from(key).toString("base64url");
+
+/**
+ * Signs the text that is given out, so that no other spelling of the same key is accepted. The secret comes first in the digest:
+ * only a quarter of the digest is shown, so it cannot be extended, and this costs a fifth of an HMAC.
+ */
+function signatureOf(key: string, list: string, encoded: string): string {
+  return hash("sha256", `${key}\n${list}\n${encoded}`, "base64url").slice(0, SIGNATURE_CHARACTERS);
 }
 
 /** In constant time for equal lengths. */

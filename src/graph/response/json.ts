@@ -3,6 +3,7 @@
  * `_valueToSum`; D-02, D-70).
  */
 import { invalidParameter, malformedRequest } from "#kernel/errors";
+import { endOfString } from "#kernel/json-text";
 import { JsonNumber } from "../pipeline/request.ts";
 
 /** The deepest shape of the interface has six levels; 32 leave room and keep every recursion short. */
@@ -52,18 +53,4 @@ function inspect(text: string, refused: Refusal): boolean {
     } else if (unit !== 46) digits = 0;
   }
   return hasLongNumber;
-}
-
-/** The place of the closing quote, or the text's end. */
-function endOfString(text: string, start: number): number {
-  let end = start;
-  do end = text.indexOf('"', end + 1);
-  while (end !== -1 && isEscaped(text, end));
-  return end === -1 ? text.length : end;
-}
-
-function isEscaped(text: string, at: number): boolean {
-  let backslashes = 0;
-  while (text.charCodeAt(at - 1 - backslashes) === 92) backslashes++;
-  return backslashes % 2 === 1;
 }

@@ -14,6 +14,7 @@ export function storable(text: string): string {
 }
 
 export function text({ minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern }: SchemaNode, { coerce, messages }: Dialect): Read {
+  // linear: tidy checks the patterns of schemas where they are written.
   const expression = pattern === undefined ? undefined : new RegExp(pattern, "u");
   const isBounded = minLength > 0 || maxLength < Number.POSITIVE_INFINITY;
   return (given) => {

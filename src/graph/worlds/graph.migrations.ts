@@ -8,5 +8,11 @@ export const graphMigrations: FeatureMigrations = {
       statements: ["CREATE TABLE nodes (id BIGINT PRIMARY KEY, type TEXT NOT NULL, owner BIGINT NOT NULL) WITHOUT ROWID"],
     },
     { name: "settings", statements: ["CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"] },
+    {
+      name: "person_erasures",
+      statements: [
+        "CREATE TABLE person_erasures (id BIGINT PRIMARY KEY, started_ms BIGINT NOT NULL, ended_ms BIGINT, erased TEXT NOT NULL) WITHOUT ROWID",
+      ],
+    },
   ],
 };

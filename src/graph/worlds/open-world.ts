@@ -6,11 +6,13 @@ import type { PortRegistry } from "#kernel/ports";
 import type { GuardedClient } from "#outbound/client";
 import type { FeatureMigrations } from "#storage/database";
 import { openDatabase } from "#storage/open";
+import type { KeyRing } from "#storage/sealing";
 import { silentObserver } from "#webhooks/observer";
 import { webhookMigrations } from "#webhooks/webhooks.migrations";
 import type { Registry } from "../contract/registry.ts";
 import type { VersionCalendar } from "../versions/calendar.ts";
 import { WorldClock } from "./clock.ts";
+import { erasureFact, erasureJobs } from "./erasure/erasure.ts";
 import { Faults, type FaultTools } from "./fault-injection.ts";
 import { graphMigrations } from "./graph.migrations.ts";
 import { type RateLimitConfig, RateLimits } from "./rate-limits.ts";
@@ -37,7 +39,7 @@ export interface WorldOptions {
   readonly randomSecret: (byteCount: number) => string;
   /** Where left out, the runtime decides when. */
   readonly collectGarbage?: () => void;
-  readonly masterKey: Uint8Array;
+  readonly keys: KeyRing;
   readonly realNowMs: () => number;
   /** Mints ids that grow with time; `processNumber` keeps those of two processes apart. */
   readonly timeOrderedIds: (processNumber: () => number) => IdMinter;
@@ -81,17 +83,20 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
     faults: new Faults(options.faults),
     outbound: options.outbound,
     webhookFields: registry.webhookFields,
-    jobKinds: registry.features.flatMap(({ jobs }) => jobs ?? []),
+    jobKinds: [...erasureJobs(registry.features), ...registry.features.flatMap(({ jobs }) => jobs ?? [])],
     observer: options.observer ?? nobody,
     realNowMs: options.realNowMs,
     deliveriesPerSecondMax: options.deliveriesPerSecondMax,
     randomSecret: options.randomSecret,
     collectGarbage: options.collectGarbage ?? (() => {}),
-    masterKey: options.masterKey,
+    keys: options.keys,
   }) as OpenWorld;
   // Moving the clock, here or in another process, may make background work due.
   database.onInvalidate((kind) => {
     if (kind === undefined || kind === settingFact) world.work.wake();
+  });
+  database.onInvalidate((kind) => {
+    if (kind === erasureFact) world.requests.clear();
   });
   return world;
 }

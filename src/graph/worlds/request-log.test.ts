@@ -18,7 +18,7 @@ const entry = (more: Partial<RequestEntry> = {}): RequestEntry => ({
   ...more,
 });
 
-test("what went in comes out, whatever the bodies hold", () => {
+test("what went in comes out, whatever the texts hold", () => {
   const body = fc.string({ unit: "binary", maxLength: 60 });
   fc.assert(
     fc.property(
@@ -28,7 +28,7 @@ test("what went in comes out, whatever the bodies hold", () => {
       (given) => {
         const log = new RequestLog();
         const entries = given.map((more, at) => entry({ ...more, trace_id: `A${at}`, status: 200 + at }));
-        for (const one of entries) log.add(one);
+        for (const one of entries) log.adopt(one);
         expect(log.entries()).toEqual(entries.reverse());
       },
     ),
@@ -62,10 +62,27 @@ test("of requests with long bodies fewer are kept, always the newest, and each i
   }
 });
 
-test("a long body is cut, between two characters or within one", () => {
+test("a long text is cut, between two characters or within one", () => {
   const log = new RequestLog();
-  log.add(entry({ request_body: "x".repeat(5_000), response_body: `${"x".repeat(4_095)}😀` }));
+  const long = "x".repeat(5_000);
+  log.add(entry({ path: `/${long}`, query: long, request_body: long, response_body: `${"x".repeat(4_095)}😀` }));
   const [kept] = log.entries();
-  expect(kept?.request_body).toBe(`${"x".repeat(4_096)}…`);
-  expect(kept?.response_body).toBe(`${"x".repeat(4_095)}\uFFFD…`);
+  const cut = `${"x".repeat(4_096)}…`;
+  expect(kept).toMatchObject({ path: `/${cut.slice(1)}`, query: cut, request_body: cut, response_body: `${"x".repeat(4_095)}\uFFFD…` });
+});
+
+test("what is cut off behind a secret does not bring it back", () => {
+  const log = new RequestLog();
+  const long = "x".repeat(5_000);
+  log.add(entry({ path: "/me&access_token=s3cret", query: `access%5Ftoken=s3cret&a=${long}`, request_body: `{"access\\u005ftoken":"s3cret${long}` }));
+  log.add(entry({ request_body: `a=${encodeURIComponent(JSON.stringify([{ body: `access_token=s3cret${long}` }]))}` }));
+  expect(JSON.stringify(log.entries())).not.toContain("s3cret");
+});
+
+test("an entry is redacted when it is added: entries only read it", () => {
+  const [log, other] = [new RequestLog(), new RequestLog()];
+  log.add(entry({ query: "access_token=s3cret", request_body: "verify_token=s3cret", response_body: '{"stream_key":"s3cret"}' }));
+  for (const one of log.entries()) other.adopt(one);
+  expect(other.entries()).toEqual(log.entries());
+  expect(other.entries()[0]).toMatchObject({ query: "access_token=…", request_body: "verify_token=…", response_body: '{"stream_key":"…"}' });
 });

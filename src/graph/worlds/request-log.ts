@@ -1,4 +1,10 @@
-/** The last requests of a world, for the control API, in a fixed amount of memory. Secrets are removed when it is read. */
+/**
+ * The last requests of a world, for the control API, in a fixed amount of memory.
+ *
+ * **Invariant:** an entry is stored without the values of secrets, and with a limit on each of its texts.
+ */
+import { redact, redactJson } from "#kernel/redaction";
+
 export interface RequestEntry {
   readonly trace_id: string;
   readonly operation: string;
@@ -18,7 +24,7 @@ export interface RequestEntry {
 /** Fewer where bodies are long: `BYTES_MAX` bounds them together. */
 const ENTRIES_MAX = 1_000;
 const BYTES_MAX = 8 * 1024 * 1024;
-const BODY_CHARACTERS_MAX = 4_096;
+const TEXT_CHARACTERS_MAX = 4_096;
 
 const TEXTS = 9;
 const NUMBERS = 3;
@@ -43,9 +49,24 @@ export class RequestLog {
   #next = 0;
   #waiting: (() => void)[] = [];
 
-  add(entry: RequestEntry): void {
+  /**
+   * The response body is JSON that this program has written; all other text is as the client sent it. `query` is what `shownQuery` returns,
+   * for a caller that has it already.
+   */
+  add(entry: RequestEntry, query = shownQuery(entry.query)): void {
+    this.adopt({
+      ...entry,
+      path: excerpt(entry.path, redact),
+      query,
+      request_body: excerpt(entry.request_body, redact),
+      response_body: excerpt(entry.response_body, redactJson),
+    });
+  }
+
+  /** An entry of another process's log. */
+  adopt(entry: RequestEntry): void {
     const { trace_id, operation, method, surface, path, query, app, request_body, response_body } = entry;
-    const texts = [trace_id, operation, method, surface, path, query, app ?? "", excerpt(request_body), excerpt(response_body)];
+    const texts = [trace_id, operation, method, surface, path, query, app ?? "", request_body, response_body];
     const slot = this.#next % ENTRIES_MAX;
     let text = "";
     for (let at = 0; at < TEXTS; at++) {
@@ -82,10 +103,10 @@ export class RequestLog {
     while (this.#oldest < this.#next && startOf(this.#oldest) >= this.#end && startOf(this.#oldest) < end) this.#oldest++;
   }
 
-  /** Newest first, without secrets. */
+  /** Newest first. */
   entries(): RequestEntry[] {
     const found: RequestEntry[] = [];
-    for (let entry = this.#next - 1; entry >= this.#oldest; entry--) found.push(withoutSecrets(this.#read(entry % ENTRIES_MAX)));
+    for (let entry = this.#next - 1; entry >= this.#oldest; entry--) found.push(this.#read(entry % ENTRIES_MAX));
     return found;
   }
 
@@ -107,21 +128,23 @@ export class RequestLog {
     };
   }
 
+  /** Forgets all entries. */
+  clear(): void {
+    this.#bytes?.fill(0);
+    this.#oldest = this.#next;
+  }
+
   /** Resolves at the next request. */
   next(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 }
 
-const excerpt = (text: string): string => (text.length > BODY_CHARACTERS_MAX ? `${text.slice(0, BODY_CHARACTERS_MAX)}…` : text);
+/** A query as the log shows it. */
+export const shownQuery = (text: string): string => excerpt(text, redact);
 
-const SECRET_NAMES =
-  "access_token|oauth_token|input_token|appsecret_proof|verify_token|client_secret|app_secret|secret|stream_key|stream_url|secure_stream_url|token";
-const IN_FORM = new RegExp(`(^|[&?])((?:${SECRET_NAMES})|[^&=]*%5B(?:${SECRET_NAMES})%5D)=[^&]*`, "gi");
-const IN_JSON = new RegExp(`("(?:${SECRET_NAMES})"\\s*:\\s*)"(?:[^"\\\\]|\\\\.)*"?`, "gi");
-
-export const redact = (text: string): string => text.replace(IN_FORM, "$1$2=…").replace(IN_JSON, '$1"…"');
-
-function withoutSecrets(entry: RequestEntry): RequestEntry {
-  return { ...entry, query: redact(entry.query), request_body: redact(entry.request_body), response_body: redact(entry.response_body) };
+/** Cut before it is redacted, so that a long body costs no more than a short one; encoding what was redacted may make it longer again. */
+function excerpt(text: string, redacted: (text: string) => string): string {
+  const shown = redacted(text.length > TEXT_CHARACTERS_MAX ? text.slice(0, TEXT_CHARACTERS_MAX) : text);
+  return text.length > TEXT_CHARACTERS_MAX || shown.length > TEXT_CHARACTERS_MAX ? `${shown.slice(0, TEXT_CHARACTERS_MAX)}…` : shown;
 }

@@ -14,7 +14,7 @@ import type { PortRegistry } from "#kernel/ports";
 import type { GuardedClient } from "#outbound/client";
 import type { Database } from "#storage/database";
 import { FactCache } from "#storage/facts";
-import { deriveKey, Sealer } from "#storage/sealing";
+import { deriveKey, type KeyRing, Sealer } from "#storage/sealing";
 import { webhookJobs } from "#webhooks/callbacks/health-jobs";
 import type { FieldCatalogue } from "#webhooks/catalogue/catalogue";
 import type { WebhookObserver } from "#webhooks/observer";
@@ -66,8 +66,8 @@ export interface WorldParts {
   /** Random text of so many bytes, for secrets that the world makes itself. */
   readonly randomSecret: (byteCount: number) => string;
   readonly collectGarbage: () => void;
-  /** 32 bytes from which the keys of cursors and sealed secrets are derived. */
-  readonly masterKey: Uint8Array;
+  /** The keys of cursors and sealed secrets are derived from these. */
+  readonly keys: KeyRing;
 }
 
 /** Cut out of a request, an id would keep all of that request's text in memory; the store's own does not. */
@@ -94,6 +94,7 @@ export class World {
   readonly work: WorkLoop;
   readonly jobs: Jobs<World>;
   readonly webhooks: Webhooks;
+  readonly keys: KeyRing;
   readonly cursors: Cursors;
   readonly sealer: Sealer;
   readonly tokens: Tokens;
@@ -116,8 +117,9 @@ export class World {
     this.outbound = parts.outbound;
     this.randomSecret = parts.randomSecret;
     this.collectGarbage = parts.collectGarbage;
-    this.cursors = new Cursors(deriveKey(parts.masterKey, "cursors"));
-    this.sealer = new Sealer(deriveKey(parts.masterKey, "sealed secrets"));
+    this.keys = parts.keys;
+    this.cursors = new Cursors(...this.#derived("cursors"));
+    this.sealer = new Sealer(...this.#derived("sealed secrets"));
     this.tokens = new Tokens(parts.database, parts.ports, this.sealer);
     this.#nodes = new FactCache(parts.database, nodeFact);
     const { database, clock, realNowMs, observer } = parts;
@@ -130,6 +132,17 @@ export class World {
       ...{ database, clock, realNowMs, observer, ids: parts.ids, ports: parts.ports, sealer: this.sealer, client: parts.outbound },
       ...{ loop: this.work, jobs: this.jobs, fields: parts.webhookFields, faults: parts.faults, perSecondMax: parts.deliveriesPerSecondMax },
     });
+  }
+
+  /** `keys` changed: the current one seals and signs from now on. */
+  useKeys(): void {
+    this.cursors.use(...this.#derived("cursors"));
+    this.sealer.use(...this.#derived("sealed secrets"));
+  }
+
+  #derived(purpose: string): [current: Uint8Array, previous: Uint8Array[]] {
+    const { current, previous } = this.keys;
+    return [deriveKey(current, purpose), previous.map(({ key }) => deriveKey(key, purpose))];
   }
 
   /** Background work ends, then the store is closed. */

@@ -1,4 +1,5 @@
 /** What a listener gives to the rest of src/http, whichever HTTP implementation it stands on. */
+import type { Certificate } from "#config/certificate";
 import type { BodyEnd } from "../http1/incoming-body.ts";
 import type { ProtocolProblem } from "../http1/problem.ts";
 import type { RequestHead } from "../http1/request-head.ts";
@@ -39,6 +40,8 @@ export interface ListenOptions {
   readonly port: number;
   /** Several processes listen on the port. */
   readonly reusePort: boolean;
+  /** Plain HTTP where it is undefined. */
+  readonly certificate: Certificate | undefined;
   readonly limits: HttpLimits;
   /** Headers that every response has. */
   readonly commonHeaders: Readonly<Record<string, string>>;

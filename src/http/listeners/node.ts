@@ -5,6 +5,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
+import type { Server as TlsServer } from "node:tls";
 import { realNowMs } from "#system";
 import { malformed, type ProtocolProblem } from "../http1/problem.ts";
 import { checkedHead, type RequestHead } from "../http1/request-head.ts";
@@ -12,9 +13,10 @@ import { hasContent, headerLines, type ResponseHead, responseHeadText } from "..
 import type { TextResponse } from "../http1/response-writer.ts";
 import { parserHeaderBytesMax } from "../limits.ts";
 import type { Exchange, Listen, ListenOptions, ReceivedBody } from "./listener.ts";
+import { tlsInFrontOf } from "./node-tls.ts";
 
 export const listenNode: Listen = async (options) => {
-  const { hostname, port, limits } = options;
+  const { hostname, port, certificate, limits } = options;
   const server = createServer({
     maxHeaderSize: parserHeaderBytesMax(limits),
     headersTimeout: limits.headMsMax,
@@ -27,11 +29,12 @@ export const listenNode: Listen = async (options) => {
   });
   server.maxHeadersCount = 0;
   const requests = new NodeRequests(server, options);
+  const listener = certificate === undefined ? server : tlsInFrontOf(server, certificate, limits, requests);
   await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen({ host: hostname, port }, resolve);
+    listener.once("error", reject);
+    listener.listen({ host: hostname, port }, () => resolve());
   });
-  return { port: (server.address() as AddressInfo).port, stop: (graceMs) => requests.stop(graceMs) };
+  return { port: (listener.address() as AddressInfo).port, stop: (graceMs) => requests.stop(listener, graceMs) };
 };
 
 /** The requests of all connections; on one connection each waits for the one before it. */
@@ -80,9 +83,18 @@ class NodeRequests {
     socket.end(lastResponse(this.#options.refusal(problem), this.#options.commonHeaders));
   }
 
-  async stop(graceMs: number): Promise<void> {
+  latestOn(socket: Duplex): NodeExchange | undefined {
+    return this.#latest.get(socket);
+  }
+
+  refuseSlowHead(socket: Duplex): void {
+    this.#refuse(socket, { kind: "head-too-slow", msMax: this.#options.limits.headMsMax });
+  }
+
+  /** `listener` accepts the connections: the HTTP server itself, or TLS in front of it. */
+  async stop(listener: Server | TlsServer, graceMs: number): Promise<void> {
     this.isStopping = true;
-    const closed = new Promise((resolve) => this.#server.close(resolve));
+    const closed = new Promise((resolve) => listener.close(resolve));
     this.#server.closeIdleConnections();
     // A timer because running requests may hang on a network that is not ours.
     const timer = setTimeout(() => this.#server.closeAllConnections(), graceMs);

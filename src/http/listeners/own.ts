@@ -1,5 +1,6 @@
 /** The listener of `--http own`: HTTP/1.1 as `../http1` reads it, on Bun's sockets. docs/dependencies.md says why it is there. */
-import type { Socket, TCPSocketListener, TCPSocketListenOptions } from "bun";
+import type { Socket, SocketHandler, TCPSocketListener, TCPSocketListenOptions, TLSUpgradeOptions } from "bun";
+import type { Certificate, CertificateAndKey } from "#config/certificate";
 import { monotonicMs, realNowMs } from "#system";
 import type { Clock } from "../http1/clock.ts";
 import { Connection, type ConnectionLimits, type ConnectionOwner } from "../http1/connection.ts";
@@ -11,6 +12,7 @@ import type { Listen, ListenOptions } from "./listener.ts";
 const CHECK_EVERY_MS = 1_000;
 
 export const listenOwn: Listen = async (options) => {
+  const { certificate } = options;
   const connections = new Connections(options);
   const listener = bind({
     hostname: options.hostname,
@@ -18,7 +20,7 @@ export const listenOwn: Listen = async (options) => {
     reusePort: options.reusePort,
     // A client may end its side after its request and still read the response.
     allowHalfOpen: true,
-    socket: connections.handlers,
+    socket: certificate === undefined ? connections.handlers : connections.handlersOver(certificate),
   });
   connections.watch();
   return { port: listener.port, stop: (graceMs) => connections.stop(listener, graceMs) };
@@ -33,6 +35,16 @@ function bind(options: TCPSocketListenOptions<Connection> & { readonly reusePort
     throw error;
   }
 }
+
+/** RFC 7301: a byte that says how long the name is, and the name. */
+const HTTP_1_1 = Buffer.from("\x08http/1.1");
+
+/** Bun's declarations know upgrades of clients alone; `isServer` is what its own `node:tls` gives. */
+const upgrade = (pair: CertificateAndKey, socket: SocketHandler<Connection>): TLSUpgradeOptions<Connection> & { readonly isServer: true } => ({
+  tls: { ...pair, ALPNProtocols: HTTP_1_1 },
+  socket,
+  isServer: true,
+});
 
 class Connections implements ConnectionOwner {
   readonly limits: ConnectionLimits;
@@ -64,6 +76,21 @@ class Connections implements ConnectionOwner {
     // A close follows.
     error: (): void => {},
   };
+
+  /**
+   * Each connection is made a TLS one when it is accepted, with the certificate of that moment: a listener of Bun's keeps the one that
+   * it began with. The time that a head may take includes the handshake.
+   */
+  handlersOver(certificate: Certificate): SocketHandler<Connection> {
+    // With a handler for handshakes, Bun opens the TLS socket before its handshake, so that it can be ended where none comes.
+    const handlers = { ...this.handlers, handshake: (): void => {} };
+    return {
+      open: (accepted) => void accepted.upgradeTLS(upgrade(certificate.current, handlers)),
+      // What arrives here is encrypted; the handlers of the TLS socket get the rest.
+      data: () => {},
+      error: () => {},
+    };
+  }
 
   closed(connection: Connection): void {
     this.#open.delete(connection);

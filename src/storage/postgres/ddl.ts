@@ -29,7 +29,10 @@ function createTable(tokens: readonly Token[]): string {
     text += depth === 1 && position === 2 && isWord(token, "TEXT") ? `${token.text} COLLATE "C"` : token.text;
   }
   // Only the table's options follow the last parenthesis, so the end cannot be part of a literal.
-  return text.replace(/\s+WITHOUT\s+ROWID\s*$/i, "");
+  return text
+    .trimEnd()
+    .replace(/\sWITHOUT\s+ROWID$/i, "")
+    .trimEnd();
 }
 
 const isComment = ({ kind, text }: Token): boolean => kind === "literal" && (text.startsWith("--") || text.startsWith("/*"));

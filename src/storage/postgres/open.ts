@@ -112,6 +112,8 @@ class PostgresDatabase implements Database {
     await this.reader.get(probe);
   }
 
+  async scrub(): Promise<void> {}
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;

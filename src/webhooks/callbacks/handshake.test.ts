@@ -78,6 +78,14 @@ test.each(["https://10.0.0.1/hook", "https://localhost/hook", "http://hooks.exam
   },
 );
 
+test("D-64: an error names no address that a name resolved to", async () => {
+  const client = new GuardedClient({ rules: { isSandbox: false, allowed: [] }, resolve: async () => ["10.20.30.40", "fd00::77"] });
+  closings.push(() => client.close());
+  const error = await verifyCallback(client, "https://hooks.example.com/", "t").catch((thrown) => thrown);
+  expect(error.entry.code).toBe(2200);
+  expect(error.message).toBe("(#2200) Callback verification failed: hooks.example.com leads to an address that may not be called");
+});
+
 test("nobody there: 2200", async () => {
   const url = serve(() => new Response(""));
   await closings.pop()?.();

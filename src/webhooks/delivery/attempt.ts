@@ -21,15 +21,20 @@ const RESPONSE_BYTES_MAX = 64 * 1024;
 /** Of the response, enough to recognise an error page. */
 const RESPONSE_KEPT_BYTES = 256;
 const GONE = 410;
+/** The payload of an event that was about an erased person: it is sent no more (D-172). */
+const ERASED = "";
 
 /** D-137: the receiver says that it is gone for good. */
 export const isGone = ({ status }: Attempt): boolean => status === GONE;
 
 export async function attemptDelivery(deps: DeliveryDeps, claimed: Claimed): Promise<Outcome> {
   const { row } = claimed;
+  const nowMs = deps.clock.nowMs();
+  const events = eventsOf(claimed);
+  if (events.length === 0)
+    return { kind: "failed", attempt: { time_ms: nowMs, error: "erased: it was about a person who was erased" }, endedMs: nowMs };
   const { fields, facts, database, callbacks } = deps;
   const app = nodeId(row.app);
-  const nowMs = deps.clock.nowMs();
   // First attempts follow their event at once, or were looked at when the app unsubscribed.
   if (claimed.isRetry && !(await isWanted(facts, database.reader, app, [row, ...claimed.members], nowMs)))
     return { kind: "unsubscribed", endedMs: nowMs };
@@ -49,29 +54,35 @@ export async function attemptDelivery(deps: DeliveryDeps, claimed: Claimed): Pro
   const callback = row.lane === NO_CALLBACK ? undefined : (callbacks.peek(row.lane) ?? (await callbacks.find(row.lane)));
   if (callback?.url !== route.url) return { kind: "moved", url: route.url };
   const secrets = secretsOf(deps, of);
-  return deps.faults.isEmpty || claimed.isProbe ? send(deps, claimed, route.url, secrets) : sendFaulty(deps, claimed, route.url, secrets);
+  if (deps.faults.isEmpty || claimed.isProbe) return send(deps, claimed, events, route.url, secrets);
+  return sendFaulty(deps, claimed, events, () => send(deps, claimed, events, route.url, secrets));
 }
 
 /** D-150: the receiver is not to blame, so nothing counts against it. */
-async function sendFaulty(deps: DeliveryDeps, claimed: Claimed, url: string, secrets: readonly string[]): Promise<Outcome> {
-  const { row, members, isRetry } = claimed;
-  const fields = [row, ...members].map(({ field }) => field);
-  const effect = deps.faults.meetWebhook(fields, row.entity, !isRetry);
+async function sendFaulty(deps: DeliveryDeps, claimed: Claimed, events: readonly EventRow[], attempt: () => Promise<Outcome>): Promise<Outcome> {
+  const fields = events.map(({ field }) => field);
+  const effect = deps.faults.meetWebhook(fields, claimed.row.entity, !claimed.isRetry);
   const nowMs = deps.clock.nowMs();
   if (effect === "lose") return { kind: "failed", attempt: { time_ms: nowMs, error: "fault: lost" }, endedMs: nowMs };
   // As after a first attempt that failed, later events of its entity go first.
   if (effect === "reorder") return failure(deps, claimed, { time_ms: nowMs, error: "fault: reordered" }, false);
-  const outcome = await send(deps, claimed, url, secrets);
+  const outcome = await attempt();
   // What becomes of the repetition changes nothing: the receiver has the delivery.
-  if (effect === "repeat" && outcome.kind === "delivered") await send(deps, claimed, url, secrets);
+  if (effect === "repeat" && outcome.kind === "delivered") await attempt();
   return outcome;
 }
 
-async function send(deps: DeliveryDeps, claimed: Claimed, url: string, secrets: readonly string[]): Promise<Outcome> {
-  const { row, members } = claimed;
+/** What is left to be sent; most deliveries have one event. */
+function eventsOf({ row, members }: Claimed): readonly EventRow[] {
+  const events = members.length === 0 ? [row] : [row, ...members];
+  return events.some(({ payload }) => payload === ERASED) ? events.filter(({ payload }) => payload !== ERASED) : events;
+}
+
+async function send(deps: DeliveryDeps, claimed: Claimed, events: readonly EventRow[], url: string, secrets: readonly string[]): Promise<Outcome> {
+  const { row } = claimed;
   const body = envelopeOf(
     row.object,
-    (members.length === 0 ? [row] : [row, ...members]).map((event) => updateOf(deps.fields, event)),
+    events.map((event) => updateOf(deps.fields, event)),
   );
   const headers = signatureHeaders(secrets, { webhookId: `msg_${row.id}`, timestamp: Math.floor(deps.realNowMs() / 1000), body });
   // time: how long a receiver takes is real time.

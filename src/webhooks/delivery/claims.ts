@@ -15,6 +15,8 @@ import {
   findFreeHeads,
   findMembers,
   findNextRetryTime,
+  findSending,
+  giveBackClaimed,
   joinMembers,
   lockFirsts,
   lockRetries,
@@ -82,6 +84,8 @@ const BATCH_CHARACTERS_MAX = 512 * 1024;
 const JOINED_MAX = 4_000;
 /** Deliveries that are looked at beyond what may be claimed, since some may wait behind one of their entity. */
 const LOOK_AHEAD = 16;
+/** In one statement. */
+const GIVEN_BACK_MAX = 1_000;
 
 export interface ClaimTurn {
   readonly fence: number;
@@ -132,6 +136,12 @@ export async function claim(tx: Transaction, requests: readonly ClaimRequest[], 
     firstMs: (isRetry ? row.first_attempt_ms : undefined) ?? nowMs,
   });
   return { claimed: [...firsts.map(claimedAs(false)), ...retries.map(claimedAs(true))], views: viewsOf(found, idsOf(firsts), joined) };
+}
+
+/** What was claimed under `fence` and is not `held`, as after a commit whose connection broke. */
+export async function giveBackUnknown(tx: Transaction, { fence, nowMs, held }: Omit<ClaimTurn, "fields"> & { readonly held: ReadonlySet<string> }) {
+  const unknown = idsOf(await findSending(tx, fence)).filter((id) => !held.has(id));
+  for (let at = 0; at < unknown.length; at += GIVEN_BACK_MAX) await giveBackClaimed(tx, unknown.slice(at, at + GIVEN_BACK_MAX), fence, nowMs);
 }
 
 /** Deliveries that were looked at and neither claimed nor joined to a batch have one of their entity before them. */

@@ -140,6 +140,14 @@ export async function claimRetries(tx: Transaction, ids: readonly string[], fenc
   await tx.runAny(withIds(sql`UPDATE webhook_deliveries SET status = 1, retry_due_ms = NULL, fence = ${fence} WHERE fence = 0`, "id", ids));
 }
 
+/** As they were before they were claimed: a first attempt waits in its queue, a retry is due. */
+export async function giveBackClaimed(tx: Transaction, ids: readonly string[], fence: number, nowMs: number): Promise<void> {
+  const back = sql`
+    UPDATE webhook_deliveries SET status = 0, fence = 0, first_lane = CASE WHEN queue_entity IS NULL THEN NULL ELSE lane END,
+      retry_due_ms = CASE WHEN queue_entity IS NULL THEN CAST(${nowMs} AS BIGINT) ELSE NULL END WHERE fence = ${fence}`;
+  await tx.runAny(withIds(back, "id", ids));
+}
+
 /**
  * The app's deliveries behind `head` in the order of its entity. The queue of what leads nowhere holds those of many apps, and one
  * app's events must never travel in another app's POST. The last ones may be under way, where another process saw them first.

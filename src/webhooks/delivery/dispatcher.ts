@@ -12,7 +12,7 @@ import type { Stored } from "../events/emit.ts";
 import type { WebhookObserver } from "../observer.ts";
 import { attemptDelivery } from "./attempt.ts";
 import { withAttempt } from "./attempts.ts";
-import { type Claimed, type Claims, claim } from "./claims.ts";
+import { type Claimed, type Claims, claim, giveBackUnknown } from "./claims.ts";
 import { findQueuesWithFirsts, findQueuesWithRetries, findSending, isBehindAnother, saveResults, WAITING } from "./deliveries.store.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import { isAttempted, type Outcome } from "./outcome.ts";
@@ -44,6 +44,10 @@ export class DeliveryDispatcher implements WorkSource {
   #mustFlush = false;
   /** Results were stored after the last turn. */
   #hasStored = false;
+  /** Claimed, and their result not stored: ids. */
+  readonly #held = new Set<string>();
+  /** A claim failed, perhaps after it was stored: its connection broke at the commit. */
+  #mayHoldMore = false;
   /** Deliveries that are claimed and whose attempt has not ended. */
   #unended = 0;
   #whenSettled: (() => void)[] = [];
@@ -179,6 +183,7 @@ export class DeliveryDispatcher implements WorkSource {
 
   /** Returns how many deliveries were claimed. */
   async #claim(session: WorkSession, nowMs: number, isHurried: boolean): Promise<number> {
+    if (this.#mayHoldMore) await this.#giveBackUnknown(session, nowMs);
     const requests = await this.#queues.requestClaims(nowMs, isHurried);
     if (requests.length === 0) return 0;
     const { database, fields } = this.#options;
@@ -188,6 +193,7 @@ export class DeliveryDispatcher implements WorkSource {
       claims = await database.write(async (tx) => claim(tx, requests, { fence: await session.fenceFor(tx), nowMs, fields }));
     } catch (error) {
       for (const request of requests) this.#queues.get(request.queue).claimFailed(request);
+      this.#mayHoldMore = session.isShared;
       throw error;
     }
     for (const view of claims.views) this.#queues.get(view.request.queue).claimEnded(view);
@@ -195,8 +201,16 @@ export class DeliveryDispatcher implements WorkSource {
     return claims.claimed.length;
   }
 
+  /** What the session holds in the database and not here. Nobody else would give it back while the session lives. */
+  async #giveBackUnknown(session: WorkSession, nowMs: number): Promise<void> {
+    await this.#options.database.write(async (tx) => giveBackUnknown(tx, { fence: await session.fenceFor(tx), nowMs, held: this.#held }));
+    this.#mayHoldMore = false;
+    this.lookAgain();
+  }
+
   #hold(claimed: Claimed, isHurried: boolean): void {
     this.#unended++;
+    this.#held.add(claimed.row.id);
     if (this.#queues.hold(claimed, isHurried)) void this.#send(claimed);
   }
 
@@ -248,6 +262,7 @@ export class DeliveryDispatcher implements WorkSource {
   /** A result is stored, so its queue may send the next delivery. */
   #stored({ claimed, outcome, wasSent, waitsIn }: StoredResult): void {
     this.#hasStored = true;
+    this.#held.delete(claimed.row.id);
     this.#queues.stored(claimed, wasSent);
     const queue = this.#queues.get(claimed.row.lane);
     if (outcome.kind === "retry") queue.retryWaits(outcome.dueMs);

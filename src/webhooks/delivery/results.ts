@@ -113,7 +113,10 @@ export class ResultWriter {
         if (known === undefined) signs.set(lane, [signOf(outcome)]);
         else known.push(signOf(outcome));
       }
-      if ((outcome.kind === "moved" || outcome.kind === "unsubscribed") && lane !== NO_CALLBACK) left.add(lane);
+      // One that was erased has failed without a request (D-172).
+      const hasLeft =
+        outcome.kind === "moved" || outcome.kind === "unsubscribed" || (outcome.kind === "failed" && outcome.attempt.callback === undefined);
+      if (hasLeft && lane !== NO_CALLBACK) left.add(lane);
     }
     await this.#storeHealth(tx, signs, left);
     return stored;

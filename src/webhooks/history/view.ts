@@ -75,7 +75,9 @@ export async function contentOf(
   fields: FieldCatalogue,
 ): Promise<{ body: string; events: { id: string; field: string; time_ms: number }[] }> {
   const events = await listEventsOf(reader, row.id);
-  const updates = events.map(({ field, time_ms, payload }) => ({
+  // An empty payload was erased (D-172).
+  const kept = events.filter(({ payload }) => payload !== "");
+  const updates = kept.map(({ field, time_ms, payload }) => ({
     entity: row.entity,
     timeMs: time_ms,
     field,

@@ -143,3 +143,18 @@ export async function* touchesOfAd(reader: Reader, ad: string, since: number, un
     last = rows[rows.length - 1]?.touch ?? last;
   }
 }
+
+/** The touches of a person, of whichever of their devices. */
+export async function deleteTouchesOf(tx: Transaction, identities: readonly string[]): Promise<number> {
+  let deleted = 0;
+  for (const { marks, values } of inLists(identities)) {
+    const touches = await tx.all<{ touch: string }>(
+      append(sql`SELECT DISTINCT CAST(i.touch AS TEXT) AS touch FROM ad_touch_identities i`, `WHERE i.identity IN ${marks}`, values),
+    );
+    for (const { touch } of touches) {
+      await tx.runAny(sql`DELETE FROM ad_touch_identities WHERE touch = ${touch}`);
+      deleted += await tx.run(sql`DELETE FROM ad_touches WHERE id = ${touch}`);
+    }
+  }
+  return deleted;
+}

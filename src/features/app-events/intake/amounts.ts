@@ -2,6 +2,7 @@
  * `_valueToSum` (D-70): converts the text of a decimal to an integer of millionths, and back, without binary floats, so sums are
  * exact.
  */
+import { trimmedEnd } from "#kernel/text";
 
 /** D-70. */
 const INTEGER_DIGITS_MAX = 12;
@@ -65,6 +66,6 @@ export function amountText(millionths: bigint): string {
   const sign = millionths < 0n ? "-" : "";
   const digits = String(millionths < 0n ? -millionths : millionths).padStart(FRACTION_DIGITS_MAX + 1, "0");
   const whole = digits.slice(0, -FRACTION_DIGITS_MAX);
-  const fraction = digits.slice(-FRACTION_DIGITS_MAX).replace(/0+$/, "");
+  const fraction = trimmedEnd(digits.slice(-FRACTION_DIGITS_MAX), "0");
   return sign + whole + (fraction === "" ? "" : `.${fraction}`);
 }

@@ -1,4 +1,4 @@
-/** Installs: one for each app and device (I1-30, D-71). They are never deleted, because a device's first install counts once. */
+/** Installs: one for each app and device (I1-30, D-71). They stay, because a device's first install counts once, until a person is erased. */
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { append, sql } from "#storage/sql";
@@ -22,4 +22,12 @@ export function insertInstalled(tx: Transaction, app: NodeId, identities: readon
     insertion,
     identities.flatMap((identity) => [app, identity]),
   );
+}
+
+/** Of a person's devices, for all apps. */
+export async function deleteInstalled(tx: Transaction, identities: readonly string[]): Promise<number> {
+  let deleted = 0;
+  for (const { marks, values } of inLists(identities))
+    deleted += await tx.run(append(sql`DELETE FROM app_installs`, `WHERE identity IN ${marks}`, values));
+  return deleted;
 }

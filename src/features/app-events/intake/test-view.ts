@@ -2,6 +2,7 @@
  * I1-35: the test events view lists the latest events of the App channel, each with a verdict. It is kept in memory and can be
  * followed live. With `--workers` each process sends its events to the process that serves the control API.
  */
+import { erasureFact } from "#graph/worlds/erasure/erasure";
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
 
@@ -59,6 +60,12 @@ export class TestEvents {
     const kept = request.events.length > EVENTS_SHOWN_MAX ? { ...request, events: request.events.slice(0, EVENTS_SHOWN_MAX) } : request;
     this.#unsent = Math.min(SENT_REQUESTS_MAX, this.#unsent + 1);
     this.#keep(request.app, kept.events.length, () => eventsOf(kept));
+  }
+
+  clear(): void {
+    this.#requests.splice(0);
+    this.#events = 0;
+    this.#unsent = 0;
   }
 
   /** Returns the newest requests since the last time, oldest first, for `addShown` of another process. */
@@ -123,8 +130,13 @@ const views = new WeakMap<World, TestEvents>();
 export function testEventsOf(world: World): TestEvents {
   let view = views.get(world);
   if (view === undefined) {
-    view = new TestEvents();
-    views.set(world, view);
+    const made = new TestEvents();
+    view = made;
+    views.set(world, made);
+    // D-172: what is shown may name a person who is erased.
+    world.database.onInvalidate((kind) => {
+      if (kind === erasureFact) made.clear();
+    });
   }
   return view;
 }

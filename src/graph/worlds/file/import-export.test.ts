@@ -124,6 +124,16 @@ describe("world file", () => {
   });
 });
 
+test("asterisks and ampersands in text are no aliases", async () => {
+  const plaza = await openPlaza();
+  const names = ["a *b* &c", "*b", "&c *d", "- *e", "f: *g"];
+  const users = names.map((name, i) => `- {id: ${i + 1}, name: ${JSON.stringify(name)}}`);
+  const block = "- id: 9\n  name: |-\n    &a *b\n    - *c\n- id: 10\n  name: plain &a *b";
+  await load(plaza, `# &a *a\nusers:\n${users.join("\n")}\n${block}\n`);
+  const file = (await exportWorld(plaza.world, plaza.registry)) as unknown as { users: { name: string }[] };
+  expect(file.users.map(({ name }) => name)).toEqual([...names, "&a *b\n- *c", "plain &a *b"]);
+});
+
 describe("a world file is refused, naming place and line:", () => {
   const cases: [title: string, text: string, message: string][] = [
     [
@@ -166,6 +176,10 @@ describe("a world file is refused, naming place and line:", () => {
     ["a section that is no list", "pages: {id: 1}", "pages must be a list (line 1)"],
     ["a list at the top", "- pages", "a world file is a map"],
     ["the same section twice", "users: [{id: 1}]\npages: []\nusers: [{id: 2}]", "Map keys must be unique (line 3)"],
+    ["an alias", "pages:\n- &cafe {id: 1}\nlabels:\n- {id: 2, page: *cafe, name: a}", "*cafe is an alias: write out what it repeats (line 4)"],
+    ["an alias in a merge", "users: [&a {id: 1}]\npages:\n- {<<: *a}", "*a is an alias: write out what it repeats (line 3)"],
+    ["an alias as a key", "users: [&a {id: 1}]\n? *a\n: []", "*a is an alias: write out what it repeats (line 2)"],
+    ["an alias in braces", "{users: [&a {id: 1}, *a]}", "*a is an alias: write out what it repeats (line 1)"],
     ["broken YAML", "pages: [{id: 1}\nusers: []", "(line 2)"],
     ["broken JSON", '{"pages": [{"id": "1"}', "(line 1)"],
     [

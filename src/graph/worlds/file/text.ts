@@ -36,7 +36,9 @@ async function parse(text: string, parseYaml: ParseYaml): Promise<unknown> {
     } catch {
       // YAML in braces, or a mistake whose line the careful reader names.
     }
-  } else if (!repeatsKey(text)) {
+  }
+  await refuseAliases(text);
+  if (!text.trimStart().startsWith("{") && !repeatsKey(text)) {
     try {
       return parseYaml(text);
     } catch {
@@ -47,6 +49,24 @@ async function parse(text: string, parseYaml: ParseYaml): Promise<unknown> {
   const [error] = document.errors;
   if (error !== undefined) throw new WorldFileProblem(firstLineOf(error.message), "", error.linePos?.[0].line);
   return document.toJS();
+}
+
+/** An alias repeats what an anchor has marked, so that both stand where a word may begin. Also in text, where they are none. */
+const ANCHOR = /(?:^|[\s[{,:?-])&[^\s[\]{},]/;
+const ALIAS = /(?:^|[\s[{,:?-])\*[^\s[\]{},]/;
+
+/** A few lines of aliases to lists of aliases are gigabytes when they are read. */
+async function refuseAliases(text: string): Promise<void> {
+  if (!ANCHOR.test(text) || !ALIAS.test(text)) return;
+  const { Lexer } = await import("yaml");
+  let line = 1;
+  let isText = false;
+  for (const token of new Lexer().lex(text)) {
+    if (!isText && token.startsWith("*")) throw new WorldFileProblem(`${token} is an alias: write out what it repeats`, "", line);
+    // The lexer puts this mark before plain text.
+    isText = token === "\u001f";
+    for (let at = token.indexOf("\n"); at !== -1; at = token.indexOf("\n", at + 1)) line++;
+  }
 }
 
 /** The fast reader accepts a second `labels:`, which silently replaces the first. */

@@ -1,0 +1,44 @@
+/** Keys of the control API that are stored, by their hash: read-only ones, and those that replace or were replaced. Real time, Unix ms. */
+import type { Reader, Transaction } from "#storage/database";
+import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { type Row, sql } from "#storage/sql";
+
+export interface ControlKeyRow extends Row {
+  hash: string;
+  id: string;
+  name: string;
+  access: string;
+  created_ms: number;
+  /** From then on it is refused; 0: never. */
+  expires_ms: number;
+}
+
+export function findControlKey(reader: Reader, hash: string): Promise<ControlKeyRow | undefined> {
+  return reader.get<ControlKeyRow>(sql`
+    SELECT k.hash, CAST(k.id AS TEXT) AS id, k.name, k.access, k.created_ms, k.expires_ms FROM control_keys k WHERE k.hash = ${hash}`);
+}
+
+const newestFirst = { columns: ["k.id"], direction: "descending", keyOf: (row: ControlKeyRow) => [row.id] } as const;
+
+export function listControlKeys(reader: Reader, page: PageRequest): Promise<ListPage<ControlKeyRow>> {
+  return readPage<ControlKeyRow>(
+    reader,
+    sql`SELECT k.hash, CAST(k.id AS TEXT) AS id, k.name, k.access, k.created_ms, k.expires_ms FROM control_keys k WHERE k.id > 0`,
+    newestFirst,
+    page,
+  );
+}
+
+/** Stores a key, or when one that is stored ends. */
+export async function saveControlKey(tx: Transaction, row: ControlKeyRow): Promise<void> {
+  await tx.runOne(sql`
+    INSERT INTO control_keys (hash, id, name, access, created_ms, expires_ms)
+    VALUES (${row.hash}, ${row.id}, ${row.name}, ${row.access}, ${row.created_ms}, ${row.expires_ms})
+    ON CONFLICT (hash) DO UPDATE SET expires_ms = excluded.expires_ms`);
+}
+
+/** Ends a key that has not ended yet. It stays stored: a key that was configured must not be valid again. */
+export async function endControlKey(tx: Transaction, id: string, nowMs: number): Promise<boolean> {
+  const isKnown = sql`UPDATE control_keys SET expires_ms = ${nowMs} WHERE id = ${id} AND (expires_ms = 0 OR expires_ms > ${nowMs})`;
+  return (await tx.run(isKnown)) > 0;
+}

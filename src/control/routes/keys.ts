@@ -1,0 +1,130 @@
+/** Keys of the control API: further ones, read-only ones, and the replacement of a key (D-170). Times are real, not the world's. */
+import { Type } from "typebox";
+import { type ControlKeyRow, endControlKey, listControlKeys, saveControlKey } from "#auth/control-keys.store";
+import { hashOf } from "#auth/tokens";
+import { badRequest, conflict, notFound } from "#control-contract/errors";
+import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
+import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
+import { isNodeId } from "#kernel/ids";
+import type { Transaction } from "#storage/database";
+
+/** 192 bits. */
+const KEY_BYTES = 24;
+const NAME_CHARACTERS_MAX = 200;
+/** A day, as for an app's secret (D-132): time to give the new key to all that use it. */
+const OVERLAP_SECONDS = 86_400;
+const OVERLAP_SECONDS_MAX = 30 * 86_400;
+
+const access = Type.Union([Type.Literal("full"), Type.Literal("read")], { description: "`read`: may GET, and nothing else" });
+const keyInList = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  access,
+  created_at: Type.Integer({ description: "Unix seconds of real time" }),
+  expires_at: Type.Integer({ description: "from then on it is refused; 0: never" }),
+});
+const newKey = Type.Object({
+  ...keyInList.properties,
+  key: Type.String({ description: "the value; it is shown here once and cannot be read again" }),
+});
+
+const seconds = (ms: number): number => Math.floor(ms / 1_000);
+
+const shown = ({ id, name, access: kind, created_ms, expires_ms }: ControlKeyRow) => ({
+  ...{ id, name, access: kind, created_at: seconds(created_ms) },
+  expires_at: Math.ceil(expires_ms / 1_000),
+});
+
+type NewKey = Pick<ControlKeyRow, "name" | "access" | "expires_ms">;
+
+async function createKey(tx: Transaction, { deps, world }: ControlRequest, given: NewKey): Promise<Record<string, unknown>> {
+  const key = world.randomSecret(KEY_BYTES);
+  const row = { ...given, hash: hashOf(key), id: world.ids.mint(), created_ms: deps.realTime.nowMs() };
+  await saveControlKey(tx, row);
+  return { ...shown(row), key };
+}
+
+async function replaceKey(request: ControlRequest, overlapSeconds: number): Promise<unknown> {
+  const { deps, world, key } = request;
+  const nowMs = deps.realTime.nowMs();
+  const old = key.stored ?? { hash: key.hash, id: world.ids.mint(), name: "configured", access: key.access, created_ms: nowMs, expires_ms: 0 };
+  const untilMs = nowMs + overlapSeconds * 1_000;
+  const ended = { ...old, expires_ms: old.expires_ms === 0 ? untilMs : Math.min(old.expires_ms, untilMs) };
+  return world.database.write(async (tx) => {
+    await saveControlKey(tx, ended);
+    return { ...(await createKey(tx, request, { name: old.name, access: old.access, expires_ms: 0 })), replaced: shown(ended) };
+  });
+}
+
+async function endKey({ deps, world, path, key }: ControlRequest): Promise<unknown> {
+  const id = path.id as string;
+  if (key.stored?.id === id) throw conflict("a key cannot revoke itself: use another one, so that one is left", "id");
+  const isEnded = isNodeId(id) && (await world.database.write((tx) => endControlKey(tx, id, deps.realTime.nowMs())));
+  if (!isEnded) throw notFound(`control key ${id} that is still valid`);
+  return { success: true };
+}
+
+const KEYS = "/v1/control-keys";
+
+export const keyRoutes: readonly ControlRoute[] = [
+  route({
+    method: "POST",
+    path: KEYS,
+    operation: "createControlKey",
+    summary: "Makes a key of this API, e.g. a read-only one. Plaza stores its hash; the response shows the value, once",
+    body: Type.Object(
+      {
+        access,
+        name: Type.Optional(Type.String({ maxLength: NAME_CHARACTERS_MAX, description: "what it is for" })),
+        expires_at: Type.Optional(Type.Integer({ minimum: 0, description: "Unix seconds; 0 or left out: never" })),
+      },
+      { additionalProperties: false },
+    ),
+    status: 201,
+    response: newKey,
+    handle: async (request) => {
+      const { access: kind, name = "", expires_at = 0 } = request.body;
+      if (expires_at !== 0 && expires_at * 1_000 <= request.deps.realTime.nowMs()) throw badRequest("expires_at is in the past", "expires_at");
+      return request.world.database.write((tx) => createKey(tx, request, { name, access: kind, expires_ms: expires_at * 1_000 }));
+    },
+  }),
+  route({
+    method: "GET",
+    path: KEYS,
+    operation: "listControlKeys",
+    summary: "Lists the keys that were made here or replaced, also those that have ended, the newest first and without their values",
+    query: pageQuery,
+    response: listOf(keyInList),
+    handle: (request) => respondWithList(request, "control keys", (page, world) => listControlKeys(world.database.reader, page), shown),
+  }),
+  route({
+    method: "POST",
+    path: `${KEYS}/rotate`,
+    operation: "rotateControlKey",
+    summary:
+      "Replaces the key that the request is made with, the configured one or another. The old key stays valid for the overlap, and is refused afterwards, also after a restart",
+    body: Type.Object(
+      {
+        overlap_seconds: Type.Integer({
+          minimum: 0,
+          maximum: OVERLAP_SECONDS_MAX,
+          default: OVERLAP_SECONDS,
+          description: "how long both keys are valid; 0: the old one ends at once",
+        }),
+      },
+      { additionalProperties: false },
+    ),
+    status: 201,
+    response: Type.Object({ ...newKey.properties, replaced: keyInList }),
+    handle: (request) => replaceKey(request, request.body.overlap_seconds),
+  }),
+  {
+    method: "DELETE",
+    path: `${KEYS}/{id}`,
+    operation: "revokeControlKey",
+    summary: "Ends a key at once, in all processes",
+    response: Type.Object({ success: Type.Boolean() }),
+    errors: [404, 409],
+    handle: endKey,
+  },
+];

@@ -1,0 +1,99 @@
+/** Erasing people: everything that is kept about them, by a job, and what it has erased (D-172). */
+import { Type } from "typebox";
+import { badRequest, conflict, notFound } from "#control-contract/errors";
+import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
+import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
+import type { Erased } from "#graph/contract/feature";
+import { beginErasure } from "#graph/worlds/erasure/erasure";
+import { type ErasureRow, findErasure, listErasures } from "#graph/worlds/erasure/erasures.store";
+import { sectionsOf } from "#graph/worlds/file/import-export";
+import { findNode } from "#graph/worlds/nodes.store";
+import { isNodeId } from "#kernel/ids";
+import type { Transaction } from "#storage/database";
+import { certain } from "#storage/outcomes";
+import { removeNode } from "./nodes.ts";
+
+/** Shorter texts stand in too much that is about somebody else. */
+const ID_CHARACTERS_MIN = 4;
+const ID_CHARACTERS_MAX = 500;
+
+/** Nodes that are people, and their keys of a world file. */
+const peopleKeys: Readonly<Record<string, string>> = { user: "users", social_account: "social_accounts", microblog_user: "microblog_users" };
+
+const erasure = Type.Object({
+  id: Type.String(),
+  status: Type.Union([Type.Literal("running"), Type.Literal("done")]),
+  started_at: Type.Integer({ description: "Unix seconds of the world" }),
+  ended_at: Type.Optional(Type.Integer()),
+  erased: Type.Record(Type.String(), Type.Integer(), { description: "how many records were deleted or emptied, by what they are" }),
+});
+
+const shown = ({ id, started_ms, ended_ms, erased }: ErasureRow) => ({
+  ...{ id, status: ended_ms === null ? "running" : "done", started_at: Math.floor(started_ms / 1_000) },
+  ...(ended_ms === null ? {} : { ended_at: Math.floor(ended_ms / 1_000) }),
+  erased: JSON.parse(erased) as Erased,
+});
+
+async function erasePerson(request: ControlRequest): Promise<unknown> {
+  const { world, path } = request;
+  const id = path.id as string;
+  if (id.length < ID_CHARACTERS_MIN || id.length > ID_CHARACTERS_MAX)
+    throw badRequest(`id must have from ${ID_CHARACTERS_MIN} to ${ID_CHARACTERS_MAX} characters`, "id");
+  const begun = await world.database.write(async (tx) => {
+    const { ids, erased } = await removeNodeOf(request, tx, id);
+    return findErasure(tx, await beginErasure(tx, world, ids, erased));
+  });
+  return shown(begun as ErasureRow);
+}
+
+/** The node that the person is, if they are one; an account has a second id, under which pages know it. */
+async function removeNodeOf(request: ControlRequest, tx: Transaction, id: string): Promise<{ ids: readonly string[]; erased: Erased }> {
+  const node = isNodeId(id) ? await findNode(tx, id) : undefined;
+  // A person of a page is the page's to erase.
+  if (node === undefined || node.type === "page_person") return { ids: [id], erased: {} };
+  const key = peopleKeys[node.type];
+  const section = sectionsOf(request.deps.registry).find((known) => known.key === key);
+  if (section === undefined) throw conflict(`${id} is a node of type ${node.type}, which is no person`, "id");
+  const { social_scoped_id } = (await section.find(tx, id, request.world)) ?? {};
+  await certain(removeNode(request, tx, section, id), "remove the person's node");
+  return { ids: typeof social_scoped_id === "string" ? [id, social_scoped_id] : [id], erased: { [section.key.replaceAll("_", " ")]: 1 } };
+}
+
+const WORLD = "/v1/worlds/{w}";
+
+export const peopleRoutes: readonly ControlRoute[] = [
+  {
+    method: "DELETE",
+    path: `${WORLD}/people/{id}`,
+    operation: "erasePerson",
+    summary:
+      "Erases what is kept about a person, in the background: nodes, roles, labels, comments, app events, and webhooks with the bodies that were delivered. The id is any that they are known by: a user, an account, a PSID, a device, a telephone number. Call it once for each",
+    response: erasure,
+    errors: [404, 409],
+    handle: erasePerson,
+  },
+  {
+    method: "GET",
+    path: `${WORLD}/erasures/{id}`,
+    operation: "readErasure",
+    summary: "What an erasure has erased, by kind and number. It does not say who the person was",
+    response: erasure,
+    errors: [404],
+    async handle({ world, path }) {
+      const id = path.id as string;
+      const found = isNodeId(id) ? await findErasure(world.database.reader, id) : undefined;
+      if (found === undefined) throw notFound(`erasure ${id}`);
+      return shown(found);
+    },
+  },
+  route({
+    method: "GET",
+    path: `${WORLD}/erasures`,
+    operation: "listErasures",
+    summary: "Lists the erasures of people, the newest first",
+    query: pageQuery,
+    response: listOf(erasure),
+    errors: [404],
+    handle: (request) => respondWithList(request, "erasures", (page, world) => listErasures(world.database.reader, page), shown),
+  }),
+];

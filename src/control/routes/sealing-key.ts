@@ -1,0 +1,79 @@
+/** The key that seals stored secrets: what it is waiting for, and its replacement (D-171). */
+import { Type } from "typebox";
+import { conflict } from "#control-contract/errors";
+import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
+import { masterKeyId } from "#storage/sealing";
+
+/** A week, in which a backup of the data can still be opened with the key file that Plaza writes now. */
+const OVERLAP_SECONDS = 7 * 86_400;
+/** A write that has begun with the old key is stored by then. */
+const OVERLAP_SECONDS_MIN = 60;
+const OVERLAP_SECONDS_MAX = 30 * 86_400;
+
+const state = Type.Object({
+  key_id: Type.String({ description: "tells keys apart, and nothing else of them" }),
+  previous: Type.Array(
+    Type.Object({
+      key_id: Type.String(),
+      valid_until: Type.Integer({ description: "Unix seconds of real time; 0: until it is taken out of PLAZA_FURTHER_SECRET_KEYS" }),
+    }),
+    { description: "they still open what they have sealed, and cursors that they have signed" },
+  ),
+  waiting: Type.Integer({ description: "values that the current key has not sealed yet" }),
+});
+
+async function stateOf({ world }: ControlRequest): Promise<unknown> {
+  const { current, previous } = world.keys;
+  return {
+    key_id: masterKeyId(current),
+    previous: previous.map(({ key, untilMs }) => ({ key_id: masterKeyId(key), valid_until: untilMs === undefined ? 0 : Math.ceil(untilMs / 1_000) })),
+    waiting: await world.ports.get("sealed_values").countOthers(world.database.reader, world),
+  };
+}
+
+async function rotate(request: ControlRequest, overlapSeconds: number): Promise<unknown> {
+  const { deps, world } = request;
+  if (!world.keys.isOwn) {
+    throw conflict(
+      "the key stands in the configuration: start with a new PLAZA_SECRET_KEY and the present one in PLAZA_FURTHER_SECRET_KEYS, until nothing is waiting",
+    );
+  }
+  world.keys.rotate(deps.realTime.nowMs() + overlapSeconds * 1_000);
+  world.useKeys();
+  await world.database.write((tx) => world.ports.get("sealed_values").schedule(tx, world));
+  return stateOf(request);
+}
+
+const SEALING_KEY = "/v1/sealing-key";
+
+export const sealingKeyRoutes: readonly ControlRoute[] = [
+  {
+    method: "GET",
+    path: SEALING_KEY,
+    operation: "readSealingKey",
+    summary: "The keys that seal stored secrets, by their ids, and how many secrets the current one has still to seal",
+    response: state,
+    handle: stateOf,
+  },
+  route({
+    method: "POST",
+    path: `${SEALING_KEY}/rotate`,
+    operation: "rotateSealingKey",
+    summary:
+      "Replaces the key in the file of the data folder. A background job seals all stored secrets with the new key; the old key is deleted from the file when that is done and the overlap has passed",
+    body: Type.Object(
+      {
+        overlap_seconds: Type.Integer({
+          minimum: OVERLAP_SECONDS_MIN,
+          maximum: OVERLAP_SECONDS_MAX,
+          default: OVERLAP_SECONDS,
+          description: "how long the old key still opens secrets and cursors",
+        }),
+      },
+      { additionalProperties: false },
+    ),
+    response: state,
+    errors: [409],
+    handle: (request) => rotate(request, request.body.overlap_seconds),
+  }),
+];

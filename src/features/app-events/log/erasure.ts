@@ -1,0 +1,58 @@
+/** Erases a person from the log of app events, the installs and the touches of ads (D-172). */
+import { createHash } from "node:crypto";
+import type { Erased } from "#graph/contract/feature";
+import type { World } from "#graph/worlds/world";
+import type { NodeId } from "#kernel/ids";
+import { mentionsOf } from "#kernel/mentions";
+import { deleteTouchesOf } from "../attribution/ads.store.ts";
+import { comparableIdentity } from "../intake/identities.ts";
+import { deleteInstalled } from "../intake/installs.store.ts";
+import type { LoggedDevice } from "../intake/parse-request.ts";
+import { normalizeUserData } from "../intake/parse-user-data.ts";
+import { emptyRequest, listLoggedTexts } from "./erasure.store.ts";
+import { listAppsWithEvents } from "./log.store.ts";
+
+const ROWS_MAX = 1_000;
+/** What a device is when nothing is known of it. */
+const NO_DEVICE = { application_tracking_enabled: 0, advertiser_tracking_enabled: 0, dropped_user_data: 0 } as const satisfies LoggedDevice;
+/** The keys of user data that tell one person (D-74). */
+const PERSON_KEYS = ["em", "ph", "external_id"] as const;
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+export async function erasePerson({ database }: World, ids: readonly string[]): Promise<Erased> {
+  // The log holds an address of mail, a telephone number or an external id as its hash.
+  const hashes = ids.flatMap((id) => PERSON_KEYS.map((key) => ({ key, hash: sha256(normalizeUserData(key, id)) })));
+  const identities = [
+    ...ids.flatMap((id) => [`device:${id}`, `cookie:${id}`, ...comparableIdentity(`device:${id}`), ...comparableIdentity(`cookie:${id}`)]),
+    ...hashes.map(({ key, hash }) => `${key}:${hash}`),
+  ];
+  const isNamed = mentionsOf([...ids, ...ids.map((id) => id.toLowerCase()), ...hashes.map(({ hash }) => hash)]);
+  let events = 0;
+  for (const app of await listAppsWithEvents(database.reader)) events += await eraseFromLog(database, app, isNamed);
+  const installs = await database.write((tx) => deleteInstalled(tx, identities));
+  const touches = await database.write((tx) => deleteTouchesOf(tx, identities));
+  return { "app events": events, "app installs": installs, "ad touches": touches };
+}
+
+/** Returns how many events were emptied: all of each request that names the person. */
+async function eraseFromLog(database: World["database"], app: NodeId, isNamed: (text: string) => boolean): Promise<number> {
+  const noDevice = JSON.stringify(NO_DEVICE);
+  let emptied = 0;
+  for (let [call, position] = [0, -1]; ; ) {
+    const rows = await listLoggedTexts(database.reader, app, call, position, ROWS_MAX);
+    const named = rows.filter((row) => isNamed(row.parameters) || isNamed(row.device ?? "") || isNamed(row.event_id ?? ""));
+    const requests = [...new Set(named.map((row) => row.call))];
+    if (requests.length > 0) {
+      emptied += await database.write(async (tx) => {
+        await tx.lock("app events", app);
+        let count = 0;
+        for (const request of requests) count += await emptyRequest(tx, app, request, noDevice);
+        return count;
+      });
+    }
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < ROWS_MAX) return emptied;
+    [call, position] = [last.call, last.position];
+  }
+}

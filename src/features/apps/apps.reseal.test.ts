@@ -1,0 +1,112 @@
+import { expect, test } from "bun:test";
+import type { Config } from "#config/config";
+import { keyRingOf } from "#config/secret-key";
+import { exportWorld } from "#graph/worlds/file/import-export";
+import { openControl } from "#harness/control";
+import { onEachDatabase, type TestPlaza } from "#harness/plaza";
+import { everyValue } from "#harness/search/stored-values";
+import { masterKeyId } from "#storage/sealing";
+import { randomKey } from "#system";
+import { resealSecret } from "./apps.store.ts";
+
+const SEALING_KEY = "/v1/sealing-key";
+/** More than the job takes in one transaction. */
+const APPS = 250;
+
+const ownKeys = () => keyRingOf({ data: ":memory:", secret_key: undefined, further_secret_keys: [] } as unknown as Config, randomKey);
+
+const world = {
+  apps: Array.from({ length: APPS }, (_, index) => ({
+    id: String(10_000 + index),
+    secret: `secret of ${index}`,
+    callback: { url: `https://receiver.example/${index}`, verify_token: `token of ${index}` },
+    subscriptions: [{ object: "page", fields: ["live_videos"], callback: { url: "https://receiver.example/page", verify_token: `page ${index}` } }],
+  })),
+};
+
+/** Each value that looks sealed, whatever table it is in. */
+const sealedValues = async ({ world: { database } }: TestPlaza): Promise<string[]> =>
+  (await everyValue(database)).map(({ text }) => text).filter((text) => /^v\d\./.test(text));
+
+onEachDatabase("D-171: the sealing key is replaced", (database) => {
+  const open = async () => {
+    const keys = ownKeys();
+    const control = await openControl({ database, world, keys });
+    // Its old secret is kept sealed as well.
+    await control.request("PATCH", "nodes/apps/10000", { secret: "another secret" });
+    return { ...control, keys, exported: async () => (await exportWorld(control.plaza.world, control.plaza.registry)).apps };
+  };
+
+  test("a job seals every value anew; the old key stays for the overlap, for what it sealed and signed, and then goes", async () => {
+    const { plaza, request, keys, exported } = await open();
+    const old = masterKeyId(keys.current);
+    const before = await exported();
+    const next = (await request("GET", "nodes/apps?limit=1")).body.paging.next as string;
+    const cursorStatus = async () => (await request("GET", new URL(next).pathname + new URL(next).search)).status;
+
+    const rotated = await request("POST", `${SEALING_KEY}/rotate`, { overlap_seconds: 3_600 });
+    expect(rotated).toMatchObject({ status: 200, body: { previous: [{ key_id: old, valid_until: 1_795_003_600 }] } });
+    expect(rotated.body.waiting).toBe(3 * APPS + 1);
+    // Before the job has run, too.
+    expect(await exported()).toEqual(before);
+    await plaza.world.work.runDue();
+    expect((await request("GET", SEALING_KEY)).body).toMatchObject({ previous: [{ key_id: old }], waiting: 0 });
+    const sealed = await sealedValues(plaza);
+    expect(sealed).toHaveLength(3 * APPS + 1);
+    expect(sealed.filter((value) => !value.startsWith(plaza.world.sealer.prefix))).toEqual([]);
+    expect(await cursorStatus()).toBe(200);
+
+    plaza.time.realMs += 3_600_000;
+    await plaza.world.work.runDue();
+    expect((await request("GET", SEALING_KEY)).body).toEqual({ key_id: masterKeyId(keys.current), previous: [], waiting: 0 });
+    expect(await exported()).toEqual(before);
+    expect(await cursorStatus()).toBe(400);
+  });
+
+  test("the job may end after any of its transactions, also with a further replacement in between: nothing is lost", async () => {
+    const { plaza, request, exported } = await open();
+    const before = await exported();
+    const { database: store, work } = plaza.world;
+    const write = store.write.bind(store);
+    for (let failing = 0; failing < 5; failing++) {
+      await request("POST", `${SEALING_KEY}/rotate`, { overlap_seconds: 60 });
+      let count = 0;
+      Object.assign(store, {
+        write: async (body: Parameters<typeof write>[0]) => {
+          if (count++ === failing) throw new Error("the process ended here");
+          return write(body);
+        },
+      });
+      await work.runDue().catch(() => {});
+      expect(count).toBeGreaterThan(failing);
+      Object.assign(store, { write });
+      expect(await exported()).toEqual(before);
+    }
+    await write((tx) => plaza.world.ports.get("sealed_values").schedule(tx, plaza.world));
+    plaza.time.realMs += 60_000;
+    await work.runDue();
+    expect((await request("GET", SEALING_KEY)).body).toMatchObject({ previous: [], waiting: 0 });
+    expect(await exported()).toEqual(before);
+  });
+
+  test("a value that no key opens stays, and keeps the previous keys", async () => {
+    const { plaza, request, keys } = await open();
+    const strange = plaza.world.sealer.seal("x").replace(plaza.world.sealer.prefix, "v2.0123456789abcdef.");
+    const app = await plaza.world.ports.get("app").findFacts(plaza.world.database.reader, "10001" as never);
+    await plaza.world.database.write((tx) => resealSecret(tx, app as never, strange));
+    await request("POST", `${SEALING_KEY}/rotate`, { overlap_seconds: 60 });
+    plaza.time.realMs += 60_000;
+    await plaza.world.work.runDue();
+    expect((await request("GET", SEALING_KEY)).body.waiting).toBe(1);
+    expect(keys.previous).toHaveLength(1);
+    expect(await sealedValues(plaza)).toContain(strange);
+  });
+});
+
+test("D-171: a configured key is the operator's to replace", async () => {
+  const { request } = await openControl();
+  const refused = await request("POST", `${SEALING_KEY}/rotate`, {});
+  expect(refused).toMatchObject({ status: 409, body: { error: { code: "conflict" } } });
+  expect(refused.body.error.message).toContain("PLAZA_FURTHER_SECRET_KEYS");
+  expect((await request("POST", `${SEALING_KEY}/rotate`, { overlap_seconds: 1 })).body.error).toMatchObject({ parameter: "overlap_seconds" });
+});

@@ -1,0 +1,74 @@
+/** After the sealing key was replaced, the new one seals all stored secrets (D-171). All of them belong to apps. */
+import type { World } from "#graph/worlds/world";
+import type { JobKind } from "#jobs/job-kind";
+import type { Reader, Transaction } from "#storage/database";
+import type { PageRequest } from "#storage/keyset";
+import { SealBroken } from "#storage/sealing";
+import { countSealedOtherwise, listApps, resealSecret } from "./apps.store.ts";
+
+const KIND = "reseal_secrets";
+/** A world has one such job. */
+const KEY = "world";
+/** Apps that one transaction seals again. */
+const APPS_MAX = 100;
+
+export async function scheduleReseal(tx: Transaction, { jobs, clock }: World): Promise<void> {
+  await jobs.schedule(tx, { kind: KIND, key: KEY, dueMs: clock.nowMs() });
+}
+
+export async function countOthers(reader: Reader, { sealer, ports }: World): Promise<number> {
+  return (await countSealedOtherwise(reader, sealer.prefix)) + (await ports.get("webhook_subscription").countSealedOtherwise(reader, sealer.prefix));
+}
+
+/**
+ * Every transaction leaves each value sealed by a key of the ring, so a process may end at any time; the next run goes over all apps
+ * again and changes what is left. The last run is the one after the end of the previous keys.
+ */
+export const resealJob: JobKind<World> = {
+  kind: KIND,
+  async run(world, _key, _payload, job) {
+    const broken = await resealAll(world);
+    if (broken > 0) throw new Error(`no key opens ${broken} of the sealed values; they stay as they are`);
+    const nowMs = world.webhooks.deps.realNowMs();
+    // A key goes only when nothing is left that it alone opens.
+    if ((await countOthers(world.database.reader, world)) === 0) {
+      world.keys.retire(nowMs);
+      world.useKeys();
+    }
+    const ends = world.keys.previous.flatMap(({ untilMs }) => (untilMs === undefined ? [] : [untilMs]));
+    if (ends.length === 0) return;
+    const dueMs = world.clock.nowMs() + Math.max(0, Math.min(...ends) - nowMs);
+    await world.database.write(async (tx) => {
+      await job.settle(tx);
+      await world.jobs.schedule(tx, { kind: KIND, key: KEY, dueMs });
+    });
+  },
+};
+
+/** Returns how many values no key opens. */
+async function resealAll(world: World): Promise<number> {
+  const { sealer, database } = world;
+  const broken = new Set<string>();
+  const again = (sealed: string): string | undefined => {
+    if (sealed.startsWith(sealer.prefix)) return undefined;
+    try {
+      return sealer.seal(sealer.open(sealed));
+    } catch (error) {
+      if (!(error instanceof SealBroken)) throw error;
+      broken.add(sealed);
+      return undefined;
+    }
+  };
+  for (let page: PageRequest | undefined = { limit: APPS_MAX }; page !== undefined; ) {
+    const { rows, hasNext, lastKey } = await listApps(database.reader, page);
+    await database.write(async (tx) => {
+      for (const app of rows) {
+        const sealed = again(app.sealed_secret);
+        if (sealed !== undefined) await resealSecret(tx, app, sealed);
+        await world.ports.get("webhook_subscription_writes").resealOfApp(tx, app.id, again);
+      }
+    });
+    page = hasNext && lastKey !== undefined ? { limit: APPS_MAX, after: lastKey } : undefined;
+  }
+  return broken.size;
+}

@@ -1,0 +1,178 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { HIDDEN, isSecretName, redact, redactJson } from "./redaction.ts";
+
+const secretNames = [
+  ...["access_token", "oauth_token", "input_token", "appsecret_proof", "verify_token", "hub.verify_token", "client_secret", "app_secret"],
+  ...["secret", "token", "stream_key", "stream_url", "secure_stream_url", "password"],
+];
+
+/** Nothing else in a text looks like it. */
+const secret = fc.stringMatching(/^[A-Za-z0-9]{20}$/).map((text) => `S${text}`);
+const anyCase = (name: string) =>
+  fc
+    .array(fc.boolean(), { minLength: name.length, maxLength: name.length })
+    .map((upper) => [...name].map((c, i) => (upper[i] ? c.toUpperCase() : c)).join(""));
+const secretName = fc.constantFrom(...secretNames).chain((name) => fc.oneof(fc.constant(name), anyCase(name)));
+const text = fc.string({ unit: "binary", maxLength: 20 });
+const key = fc.string({ unit: "binary", maxLength: 8 }).filter((name) => !isSecretName(name));
+
+/** Any character may be encoded, as some clients do, and what has to be is. */
+const percentEncoded = (value: string, isEncoded: readonly boolean[]) =>
+  [...value.toWellFormed()].map((c, i) => (isEncoded[i % isEncoded.length] || !/[\w.-]/.test(c) ? percentOf(c) : c)).join("");
+const percentOf = (character: string): string => [...Buffer.from(character)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
+const escapedJson = (value: string, isEscaped: readonly boolean[]) =>
+  `"${[...value].map((c, i) => (isEscaped[i % isEscaped.length] ? unicodeOf(c) : JSON.stringify(c).slice(1, -1))).join("")}"`;
+const unicodeOf = (character: string): string =>
+  Array.from({ length: character.length }, (_, i) => `\\u${character.charCodeAt(i).toString(16).padStart(4, "0")}`).join("");
+const pattern = fc.oneof(fc.constant([false]), fc.array(fc.boolean(), { minLength: 1, maxLength: 7 }));
+
+type Carrier = fc.Arbitrary<string>;
+const shuffledPairs = (own: fc.Arbitrary<[string, string]>): Carrier =>
+  fc.tuple(fc.array(fc.tuple(key, text), { maxLength: 3 }), own, fc.nat(), pattern).map(([others, pair, at, encoded]) => {
+    const pairs = others.toSpliced(at % (others.length + 1), 0, pair);
+    return pairs.map(([name, value]) => `${percentEncoded(name, encoded)}=${percentEncoded(value, encoded)}`).join("&");
+  });
+const shuffledMembers = (own: fc.Arbitrary<[string, string]>): Carrier =>
+  fc
+    .tuple(fc.array(fc.tuple(key, fc.jsonValue({ stringUnit: "binary" })), { maxLength: 3 }), own, fc.nat(), pattern)
+    .map(([others, pair, at, escaped]) => {
+      const members = others.map(([name, value]): [string, string] => [name, JSON.stringify(value)]).toSpliced(at % (others.length + 1), 0, pair);
+      return `{${members.map(([name, value]) => `${escapedJson(name, escaped)} :\n${value}`).join(", ")}}`;
+    });
+
+/** Text that holds the secret under a secret name, in a form or in JSON. */
+const carrying = (value: string): Carrier => {
+  const bracketed = fc
+    .tuple(secretName, key, fc.constantFrom("", "[]", "[0]", "[x]", " "), fc.boolean())
+    .map(([name, around, after, isInside]) => (isInside ? `${around}[${name}]${after}` : `${name}${after}`));
+  const json = fc.constantFrom(`"${value}"`, `["${value}"]`, `{"a":{"b":"${value}"}}`, `[[1,"${value}"],2]`);
+  return fc.oneof(shuffledPairs(fc.tuple(bracketed, fc.constant(value))), shuffledMembers(fc.tuple(secretName, json)));
+};
+/** That text as a value of a form, of JSON, or behind an address. */
+const wrapped = (inner: Carrier): Carrier =>
+  fc.oneof(
+    shuffledPairs(fc.tuple(key, inner)),
+    shuffledMembers(
+      fc.tuple(
+        key,
+        fc.tuple(inner, pattern).map(([value, escaped]) => escapedJson(value, escaped)),
+      ),
+    ),
+    inner.map((value) => `[${value.startsWith("{") ? value : JSON.stringify(value)}]`).filter((value) => value.startsWith("[{")),
+    inner.filter((value) => !/^[{[]/.test(value)).map((value) => `https://example.com/x?${value}`),
+  );
+const carrier = secret.chain((value) => {
+  const levels = [carrying(value)];
+  for (let depth = 0; depth < 3; depth++) levels.push(wrapped(levels.at(-1) as Carrier));
+  return fc.tuple(fc.constant(value), fc.oneof(...levels));
+});
+
+/** In every way that somebody may read the text. */
+function readings(shown: string): string[] {
+  const all = [shown];
+  for (let depth = 0; depth < 6; depth++) {
+    const last = all.at(-1) as string;
+    all.push(
+      last
+        .replace(/\\u([0-9a-f]{4})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+        .replace(/%([0-7][0-9a-f])/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+        .replaceAll("\\\\", "\\"),
+    );
+  }
+  return all;
+}
+
+describe("a secret is taken out of text", () => {
+  test("in a form or JSON, in any encoding, nested in any way", () => {
+    fc.assert(
+      fc.property(carrier, ([value, sent]) => {
+        const shown = redact(sent);
+        expect(readings(shown).some((reading) => reading.includes(value))).toBe(false);
+        expect(readings(shown).join()).toContain(HIDDEN);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("wherever the text is cut, and whatever is put into it beside the name", () => {
+    const noise = fc.constantFrom('"', "{", "}", "[", "\\", "'", ",", "\n", "x", "\u0000", "%", "%zz", "=");
+    fc.assert(
+      fc.property(carrier, fc.nat(), noise, fc.boolean(), ([value, sent], at, more, isCut) => {
+        const end = sent.indexOf(value);
+        // Where the secret itself is encoded, the text that follows is as good a place.
+        const place = end === -1 ? sent.length : end + (at % (sent.length - end + 1));
+        const broken = isCut ? sent.slice(0, place) : sent.slice(0, place) + more + sent.slice(place);
+        const left = readings(redact(broken)).join();
+        expect(left.includes(value)).toBe(false);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("and everything else stays as it was", () => {
+    const word = fc.string({ unit: "binary", maxLength: 20 });
+    const form = fc
+      .array(fc.tuple(word, word))
+      .map((pairs) => new URLSearchParams(pairs.map(([a, b]): [string, string] => [a.toWellFormed(), b.toWellFormed()])).toString());
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          word,
+          form,
+          fc.jsonValue({ stringUnit: "binary" }).map((value) => JSON.stringify(value)),
+        ),
+        (sent) => {
+          fc.pre(!/token|secret|proof|password|stream/i.test(sent));
+          expect(redact(sent)).toBe(sent);
+          expect(redactJson(sent)).toBe(sent);
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test.each([
+    ["limit=5&access_token=abc&fields=id", "limit=5&access_token=…&fields=id"],
+    ["access%5Ftoken=abc", "access%5Ftoken=…"],
+    ["x[access_token][]=abc&y=1", "x[access_token][]=…&y=1"],
+    ["x%5Baccess_token%5D=abc", "x%5Baccess_token%5D=…"],
+    ['{"page_label_name":"vip","access_token" : "abc", "limit": 5}', '{"page_label_name":"vip","access_token" : "…", "limit": 5}'],
+    ['{"access_token":["abc",{"a":"]}"}],"a":1}', '{"access_token":"…","a":1}'],
+    [
+      '{"paging":{"next":"http://h/v26.0/1/x?limit=5&access_token=abc&after=Zm9v"}}',
+      '{"paging":{"next":"http://h/v26.0/1/x?limit=5&access_token=…&after=Zm9v"}}',
+    ],
+    ['[{"code":200,"body":"{\\"stream_key\\":\\"abc\\",\\"id\\":\\"1\\"}"}]', '[{"code":200,"body":"{\\"stream_key\\":\\"…\\",\\"id\\":\\"1\\"}"}]'],
+    ["regenerate_stream_key=true&x=1", "regenerate_stream_key=true&x=1"],
+    ['{"regenerate_stream_key":true,"access_token":null}', '{"regenerate_stream_key":true,"access_token":null}'],
+    ['{"access_token": "abc', '{"access_token": "…"'],
+    ["{'access_token':'abc'}", "{…"],
+    ["{access_token:abc}", "{…"],
+    ['{"a":1,"access_token" "abc"}', '{"a":1,"access_token" …'],
+    ['(#100) Param {"access_token":"abc"} is not known here', '(#100) Param {"access_token":"…"} …'],
+    ["An access token is required: access_token is missing", "An access token is required: access_token is missing"],
+    ["message=Hi {name}, [VIP] = 100%", "message=Hi {name}, [VIP] = 100%"],
+    ["message=Hi {name}&access_token=abc", "message=Hi {name}&access_token=…"],
+  ])("%p becomes %p", (sent, shown) => {
+    expect(redact(sent)).toBe(shown);
+  });
+
+  test("text that is nested without an end, or is one long run of what begins something, takes no longer than its length asks for", () => {
+    for (const [begin, repeat] of [
+      ["access_token=%25", "25"],
+      ["[", "["],
+      ['{"', "\\"],
+      ["a[", "["],
+      ['"token', '"'],
+      ["", "token"],
+      ["", "&token"],
+      ["x", "%"],
+      ['{"a":"', '\\"token'],
+    ] as const) {
+      const sent = begin + repeat.repeat(8_192 / repeat.length);
+      // Linear: a text of 8 kB that took quadratic time or nested without a limit would end in minutes or not at all.
+      expect(redact(sent).length).toBeLessThanOrEqual(3 * sent.length);
+    }
+  });
+});

@@ -1,0 +1,170 @@
+/**
+ * Takes secrets out of text that is kept: the request log, the program's log. It finds them by the structure of the text (forms and
+ * queries, JSON, addresses, and one inside the other, as batches have them) and by the names that come out when that is decoded:
+ * `access_token`, `access%5Ftoken`, `x[access_token][]`, `"access\u005ftoken"`. The rest of the text stays as it was.
+ *
+ * **Invariant:** where the structure is broken and a secret may follow, nothing that follows is kept.
+ */
+import { endOfString, endOfValue, jsonPrefixLength, skipBlanks, startOfString } from "./json-text.ts";
+
+/** Stands for a secret. */
+export const HIDDEN = "…";
+
+/** What names of secrets end in: `input_token`, `hub.verify_token`, `app_secret`, `appsecret_proof`, `secure_stream_url`. */
+const SECRET_NAME = /(?:token|secret|proof|password|stream_key|stream_url)[^a-z0-9]*$/i;
+/**
+ * Without one of these a text holds no such name in any encoding: the words themselves; a letter, a `%` or a backslash that is
+ * percent-encoded, since nobody needs to encode the first and the other two begin a second encoding; a JSON escape of a letter.
+ */
+const HINT = /token|secret|proof|password|stream|%(?:25|5c|4[1-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a])|\\u/i;
+// linear: it is HINT.
+const NEXT_HINT = new RegExp(HINT, "gi");
+/** The place behind the next hint, at `from` or later; -1 where none is left. */
+function endOfHint(text: string, from: number): number {
+  NEXT_HINT.lastIndex = from;
+  return NEXT_HINT.test(text) ? NEXT_HINT.lastIndex : -1;
+}
+
+/** The end of a name that needs no decoding: that of a token, which every link in a list of page messaging has twice. */
+const PLAIN_END = /token|ecret|proof|sword/i;
+/** In text without structure, as an error message has it that repeats what was sent. */
+const QUOTED_NAME = /(?:token|secret|proof|password|stream_key|stream_url)["'`\\\]]+\s*:/i;
+/** These are no secrets: `regenerate_stream_key=true`. */
+const isPlainWord = (value: string): boolean => value === "" || value === "true" || value === "false" || value === "null";
+
+/** A batch in a form in a batch has six. What is nested deeper is not shown. */
+const DEPTH_MAX = 8;
+
+/** Text as somebody sent it, of any structure. */
+export const redact = (text: string): string => redactText(text, 0);
+
+/** JSON that this program has written, which may be cut off at its end. */
+export const redactJson = (text: string): string => redactStrings(text, 0);
+
+/** Of a form or of JSON, decoded or not. */
+export function isSecretName(name: string): boolean {
+  const decoded = jsonDecoded(percentDecoded(name));
+  return decoded.includes("[") ? decoded.split(/[[\]]/).some((key) => SECRET_NAME.test(key)) : SECRET_NAME.test(decoded);
+}
+
+function redactText(text: string, depth: number): string {
+  if (depth > DEPTH_MAX) return HINT.test(text) ? HIDDEN : text;
+  const first = text.charCodeAt(skipBlanks(text, 0));
+  if (first === 123 || first === 91) return redactUntrustedJson(text, depth);
+  return text.includes("=") || text.includes("&") ? redactPairs(text, depth) : redactProse(text, depth);
+}
+
+/** Only pairs that hold a hint are looked at. */
+function redactPairs(text: string, depth: number): string {
+  let shown = "";
+  let at = 0;
+  for (let hint = endOfHint(text, 0); hint !== -1; hint = endOfHint(text, at)) {
+    const next = text.indexOf("&", hint);
+    const end = next === -1 ? text.length : next;
+    if (text.charCodeAt(hint) === 61 && PLAIN_END.test(text.slice(hint - 5, hint))) {
+      // Of this pair, or of a pair in its value, which goes no further.
+      const value = text.slice(hint + 1, end);
+      shown += text.slice(at, hint + 1) + (isPlainWord(value) ? value : HIDDEN);
+    } else {
+      const start = text.lastIndexOf("&", hint - 1) + 1;
+      shown += text.slice(at, start) + redactPair(text.slice(start, end), depth);
+    }
+    at = end;
+  }
+  return shown + text.slice(at);
+}
+
+function redactPair(pair: string, depth: number): string {
+  const equals = pair.indexOf("=");
+  const name = equals === -1 ? pair : pair.slice(0, equals);
+  const decodedName = formDecoded(name);
+  // Text that was sent as another kind than it is stands where the name should be.
+  const shownName = redactText(decodedName, depth + 1);
+  if (shownName !== decodedName) return `${formEncoded(shownName)}${equals === -1 ? "" : `=${HIDDEN}`}`;
+  if (equals === -1) return pair;
+  const value = formDecoded(pair.slice(equals + 1));
+  if (isSecretName(decodedName)) return isPlainWord(value) ? pair : `${name}=${HIDDEN}`;
+  const shown = redactText(value, depth + 1);
+  return shown === value ? pair : `${name}=${formEncoded(shown)}`;
+}
+
+/** Neither a form nor JSON from its beginning on: it may hold JSON, or be encoded once more. */
+function redactProse(text: string, depth: number): string {
+  if (!HINT.test(text)) return text;
+  const brace = text.indexOf("{");
+  if (brace !== -1) return text.slice(0, brace) + redactUntrustedJson(text.slice(brace), depth);
+  const quoted = text.includes(":") ? QUOTED_NAME.exec(text) : null;
+  if (quoted !== null) return text.slice(0, quoted.index + quoted[0].length) + HIDDEN;
+  const decoded = percentDecoded(text);
+  if (decoded === text) return text;
+  const shown = redactText(decoded, depth + 1);
+  return shown === decoded ? text : shown;
+}
+
+/** JSON as far as it is valid. Nobody knows what the rest belongs to. */
+function redactUntrustedJson(text: string, depth: number): string {
+  if (!HINT.test(text)) return text;
+  const length = jsonPrefixLength(text);
+  return redactStrings(text.slice(0, length), depth) + (length === text.length ? "" : HIDDEN);
+}
+
+/**
+ * `text` is the beginning of valid JSON. Only strings that hold a hint are looked at; what is found stands in a string, since nothing else
+ * has letters like these.
+ */
+function redactStrings(text: string, depth: number): string {
+  let shown = "";
+  let at = 0;
+  for (let hint = endOfHint(text, 0); hint !== -1; hint = endOfHint(text, at)) {
+    const start = startOfString(text, hint - 1, at);
+    if (start === -1) break;
+    const end = endOfString(text, start);
+    const string = stringOf(text.slice(start + 1, end));
+    const colon = skipBlanks(text, end + 1);
+    if (text.charCodeAt(colon) === 58 && isSecretName(string)) {
+      const value = skipBlanks(text, colon + 1);
+      const valueEnd = endOfValue(text, value);
+      shown += text.slice(at, value) + (isPlainWord(text.slice(value, valueEnd)) ? text.slice(value, valueEnd) : `"${HIDDEN}"`);
+      at = valueEnd;
+    } else {
+      const shownString = redactText(string, depth + 1);
+      if (shownString === string) shown += text.slice(at, end + 1);
+      else shown += text.slice(at, start) + quoted(shownString);
+      at = end + 1;
+    }
+  }
+  return shown + text.slice(at);
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON has them escaped.
+const NEEDS_ESCAPE = /["\\\u0000-\u001f\ud800-\udfff]/;
+/** As a JSON string. Most need no escape, and looking for one costs less than JSON.stringify. */
+const quoted = (text: string): string => (NEEDS_ESCAPE.test(text) ? JSON.stringify(text) : `"${text}"`);
+
+/** What stands between the quotes; an escape that the end of the text has cut off is left out. */
+function stringOf(written: string): string {
+  if (!written.includes("\\")) return written;
+  for (const text of [written, written.slice(0, written.lastIndexOf("\\"))]) {
+    try {
+      return JSON.parse(`"${text}"`) as string;
+    } catch {}
+  }
+  return "";
+}
+
+const jsonDecoded = (text: string): string =>
+  text.includes("\\u") ? text.replace(/\\u([0-9a-f]{4})/gi, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16))) : text;
+
+const formDecoded = (text: string): string => percentDecoded(text.includes("+") ? text.replaceAll("+", " ") : text);
+
+/** What is not percent-encoded UTF-8 stays as it is, or becomes U+FFFD. */
+function percentDecoded(text: string): string {
+  if (!text.includes("%")) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text.replace(/(?:%[0-9a-f]{2})+/gi, (bytes) => Buffer.from(bytes.replaceAll("%", ""), "hex").toString());
+  }
+}
+
+const formEncoded = (text: string): string => encodeURIComponent(text.toWellFormed()).replaceAll(encodeURIComponent(HIDDEN), HIDDEN);

@@ -1,0 +1,30 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { errorFields, shownFields } from "./log.ts";
+
+test("a field has no secret and a limit, whatever it is", () => {
+  fc.assert(
+    fc.property(fc.stringMatching(/^[A-Za-z0-9]{20}$/), fc.string({ unit: "binary", maxLength: 20_000 }), (secret, more) => {
+      const body = JSON.stringify({ access_token: secret, more });
+      const shown = shownFields({
+        body,
+        object: { app_secret: secret, more },
+        url: `https://a/?access_token=${secret}`,
+        more,
+        count: 3,
+        none: undefined,
+      });
+      expect(JSON.stringify(shown)).not.toContain(secret);
+      expect(shown).toMatchObject({ url: "https://a/?access_token=…", count: 3 });
+      for (const value of Object.values(shown)) if (typeof value === "string") expect(value.length).toBeLessThan(3 * 8_192 + 2);
+    }),
+  );
+});
+
+test("an error has its message once, and the place in the code", () => {
+  const error = new Error('Unexpected {"access_token":"s3cret"}', { cause: new Error("access%5Ftoken=s3cret") });
+  const shown = shownFields(errorFields(error));
+  expect(shown).toMatchObject({ error: 'Unexpected {"access_token":"…"}', error_name: "Error", cause: "access%5Ftoken=…" });
+  expect(shown.stack).toMatch(/^ {4}at .*log\.test\.ts/);
+  expect(JSON.stringify(shown)).not.toContain("s3cret");
+});

@@ -1,0 +1,58 @@
+/** Erases what events and deliveries hold about a person: payloads, and what receivers have responded to them (D-172). */
+import { mentionsOf } from "#kernel/mentions";
+import type { Database, Transaction } from "#storage/database";
+import type { Attempt } from "../delivery/attempts.ts";
+import { type ErasableRow, emptyEvent, findAttempts, forgetEntity, listErasable, saveAttempts } from "./erasure.store.ts";
+
+/** Deliveries that are read at a time, and that one transaction changes at most. */
+const ROWS_MAX = 500;
+
+/** Repeatable. Rejects while one of the deliveries is being sent: its response is still to come. */
+export async function eraseFromDeliveries(database: Database, ids: readonly string[]): Promise<Readonly<Record<string, number>>> {
+  const isNamed = mentionsOf(ids);
+  const isEntity = new Set(ids);
+  let [events, responses, sending] = [0, 0, 0];
+  for (let after = "0"; ; ) {
+    const rows = await listErasable(database.reader, after, ROWS_MAX);
+    const found = rows.filter(
+      ({ payload, attempts, entity, phone }) =>
+        payload === "" || isEntity.has(entity) || isNamed(payload) || isNamed(phone ?? "") || isNamed(attempts),
+    );
+    sending += found.filter(({ fence }) => fence > 0).length;
+    if (found.length > 0) {
+      const erased = await database.write((tx) => eraseRows(tx, found, isEntity));
+      events += erased.events;
+      responses += erased.responses;
+    }
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < ROWS_MAX) break;
+    after = last.id;
+  }
+  if (sending > 0) throw new Error(`${sending} deliveries about the person are being sent`);
+  return { "webhook events": events, "webhook responses": responses };
+}
+
+async function eraseRows(tx: Transaction, rows: readonly ErasableRow[], ids: ReadonlySet<string>): Promise<{ events: number; responses: number }> {
+  let [events, responses] = [0, 0];
+  for (const row of rows) {
+    const isEntity = ids.has(row.entity) || (row.phone !== null && ids.has(row.phone));
+    if (row.payload !== "" || isEntity) {
+      await emptyEvent(tx, row.event, isEntity);
+      events++;
+    }
+    if (isEntity) await forgetEntity(tx, row.id);
+    // The response to a POST is kept with the delivery that it was made for.
+    for (const delivery of row.head === null ? [row.id] : [row.id, row.head]) {
+      const attempts = await findAttempts(tx, delivery);
+      const silent = attempts === undefined ? undefined : withoutResponses(attempts);
+      if (silent === undefined || silent === attempts) continue;
+      await saveAttempts(tx, delivery, silent);
+      responses++;
+    }
+  }
+  return { events, responses };
+}
+
+/** Texts of receivers may repeat what they were sent. */
+const withoutResponses = (attempts: string): string =>
+  JSON.stringify((JSON.parse(attempts) as Attempt[]).map(({ answer: _, ...attempt }) => attempt));

@@ -1,0 +1,105 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { connect } from "node:tls";
+import { receiverCertificate, receiverKey, renewedCertificate, renewedKey } from "#harness/certificates";
+import { sharedPostgres } from "#harness/postgres-cluster";
+import { endAll, newFolder, runPlaza, startPlaza } from "./plaza-process.ts";
+
+afterEach(endAll);
+
+function filesOf(cert: string, key: string): { cert: string; key: string; write(cert: string, key: string): void } {
+  const folder = newFolder();
+  const files = { cert: join(folder, "cert.pem"), key: join(folder, "key.pem") };
+  const write = (cert: string, key: string): void => {
+    writeFileSync(files.cert, cert);
+    writeFileSync(files.key, key);
+  };
+  write(cert, key);
+  return { ...files, write };
+}
+
+/** The name on the certificate that a listener serves now. */
+const nameAt = (url: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const socket = connect({ host: "127.0.0.1", port: Number(new URL(url).port), rejectUnauthorized: false }, () => {
+      resolve(String(socket.getPeerCertificate().subject.CN));
+      socket.destroy();
+    });
+    socket.once("error", reject);
+  });
+
+const get = (url: string, key: string) => fetch(url, { headers: { authorization: `Bearer ${key}` }, tls: { ca: renewedCertificate } });
+
+describe.each(["own", "node"])("--tls-cert and --tls-key with --http %s", (http) => {
+  test("graph and control API are served over TLS, and take the certificate when it is renewed", async () => {
+    const files = filesOf(receiverCertificate, receiverKey);
+    const plaza = await startPlaza(["--data", ":memory:", "--tls-cert", files.cert, "--tls-key", files.key, "--http", http]);
+    const { base_url, control_url, control_key = "" } = plaza.ready;
+    expect([base_url, control_url]).toEqual([expect.stringMatching(/^https:/), expect.stringMatching(/^https:/)]);
+    files.write(renewedCertificate, renewedKey);
+    while ((await nameAt(control_url)) !== "renewed.example") await Bun.sleep(100);
+    expect(await nameAt(base_url)).toBe("renewed.example");
+
+    const page = `${base_url}/v26.0/2001/custom_labels?access_token=demo-page-token&oauth_token=demo-page-token`;
+    const labels = (await (await get(page, "demo-page-token")).json()) as { data: unknown[] };
+    expect(labels.data.length).toBeGreaterThan(0);
+    const nodes = (await (await get(`${control_url}/v1/worlds/default/tokens?limit=1`, control_key)).json()) as { paging: { next: string } };
+    expect(nodes.paging.next).toStartWith(`${control_url}/v1/`);
+    const document = (await (await get(`${control_url}/v1/openapi.json`, control_key)).json()) as { servers: { url: string }[] };
+    expect(document.servers).toEqual([{ url: control_url }]);
+
+    // A command trusts what NODE_EXTRA_CA_CERTS names.
+    const env = { PLAZA_CONTROL_URL: control_url, PLAZA_CONTROL_KEY: control_key };
+    expect(await runPlaza(["token", "list"], { env })).toMatchObject({ code: 2 });
+    expect(await runPlaza(["token", "list"], { env: { ...env, NODE_EXTRA_CA_CERTS: files.cert } })).toMatchObject({ code: 0, stderr: "" });
+    expect((await plaza.end()).code).toBe(0);
+  });
+});
+
+test("several processes serve one port over TLS, and all of them take a renewed certificate", async () => {
+  const files = filesOf(receiverCertificate, receiverKey);
+  const data = await (await sharedPostgres()).newDatabase();
+  const plaza = await startPlaza(["--data", data, "--workers", "2", "--tls-cert", files.cert, "--tls-key", files.key]);
+  const names = async () => Promise.all(Array.from({ length: 20 }, () => nameAt(plaza.ready.base_url)));
+  expect(new Set(await names())).toEqual(new Set(["receiver.example"]));
+  files.write(renewedCertificate, renewedKey);
+  while ((await names()).includes("receiver.example")) await Bun.sleep(100);
+  expect((await plaza.end()).code).toBe(0);
+});
+
+test("a large file goes to the control API, and the folder of its socket is removed", async () => {
+  const files = filesOf(renewedCertificate, renewedKey);
+  const env = { TMPDIR: newFolder() };
+  const plaza = await startPlaza(["--data", ":memory:", "--tls-cert", files.cert, "--tls-key", files.key], { env });
+  const { control_url, control_key = "" } = plaza.ready;
+  const users = Array.from({ length: 4_000 }, (_, index) => ({ id: String(900_000 + index), name: `${index} ${"x".repeat(500)}` }));
+  const imported = await fetch(`${control_url}/v1/worlds/default/import`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${control_key}` },
+    body: JSON.stringify({ users }),
+    tls: { ca: renewedCertificate },
+  });
+  expect(await imported.json()).toEqual({ success: true });
+  const exported = await get(`${control_url}/v1/worlds/default/export`, control_key);
+  expect(((await exported.json()) as { users: unknown[] }).users.length).toBeGreaterThanOrEqual(4_000);
+  expect(readdirSync(env.TMPDIR)).toHaveLength(1);
+  await plaza.end();
+  expect(readdirSync(env.TMPDIR)).toEqual([]);
+});
+
+test("files that cannot be used are named, with exit code 2", async () => {
+  const files = filesOf(renewedCertificate, receiverKey);
+  const start = (args: readonly string[]) => runPlaza(["start", "--data", ":memory:", "--port", "0", "--control-port", "0", ...args]);
+  for (const [args, message] of [
+    [["--tls-cert", files.cert], "--tls-cert: requires --tls-key FILE"],
+    [["--tls-key", files.key], "--tls-key: requires --tls-cert FILE"],
+    [["--tls-cert", files.cert, "--tls-key", files.key], `--tls-key: ${files.key} is not the key of the certificate in ${files.cert}`],
+    [["--tls-cert", files.key, "--tls-key", files.key], `--tls-cert: ${files.key} holds no certificate in PEM`],
+    [["--tls-cert", "/no/such/file", "--tls-key", files.key], "--tls-cert: ENOENT"],
+  ] as const) {
+    const ended = await start(args);
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).toStartWith(`plaza: ${message}`);
+  }
+});

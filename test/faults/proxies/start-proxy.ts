@@ -1,0 +1,96 @@
+/** nginx and HAProxy in front of a server, each a process of the test with a configuration of its own on a free port. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { afterThisTest } from "#harness/cleanup";
+import { temporaryFolder } from "#harness/server";
+
+export type ProxyName = "nginx" | "haproxy";
+export const proxyNames: readonly ProxyName[] = ["nginx", "haproxy"];
+
+/** As docs/operating.md tells operators, but for ports and folders. The scheme stands for a proxy that terminates TLS. */
+const nginxConf = (folder: string, port: number, upstream: string): string => `
+daemon off;
+master_process off;
+pid ${folder}/nginx.pid;
+error_log ${folder}/error.log;
+events { worker_connections 1024; }
+http {
+  access_log off;
+  client_body_temp_path ${folder}/body;
+  proxy_temp_path ${folder}/proxy;
+  fastcgi_temp_path ${folder}/fastcgi;
+  uwsgi_temp_path ${folder}/uwsgi;
+  scgi_temp_path ${folder}/scgi;
+  upstream plaza { server ${upstream}; keepalive 16; }
+  server {
+    listen 127.0.0.1:${port};
+    keepalive_requests 100000;
+    location / {
+      proxy_pass http://plaza;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      proxy_set_header Host $http_host;
+      proxy_set_header X-Forwarded-For $remote_addr;
+      proxy_set_header X-Forwarded-Proto https;
+      proxy_request_buffering off;
+    }
+  }
+}
+`;
+
+const haproxyCfg = (port: number, upstream: string): string => `
+global
+  maxconn 1024
+defaults
+  mode http
+  timeout connect 5s
+  timeout client 60s
+  timeout server 60s
+  http-reuse safe
+frontend clients
+  bind 127.0.0.1:${port}
+  http-request set-header X-Forwarded-For %[src]
+  http-request set-header X-Forwarded-Proto https
+  default_backend plaza
+backend plaza
+  server plaza ${upstream}
+`;
+
+/** Resolves with the proxy's port when it accepts connections. `upstream` is the server's `host:port`. */
+export async function startProxy(name: ProxyName, upstream: string): Promise<number> {
+  const [folder, port] = [temporaryFolder(), await freePort()];
+  const file = join(folder, `${name}.conf`);
+  mkdirSync(join(folder, "body"));
+  writeFileSync(file, name === "nginx" ? nginxConf(folder, port, upstream) : haproxyCfg(port, upstream));
+  const command = name === "nginx" ? ["nginx", "-p", folder, "-c", file, "-e", join(folder, "error.log")] : ["haproxy", "-db", "-f", file];
+  const child = Bun.spawn(command, { stdin: "ignore", stdout: "ignore", stderr: "pipe", env: { PATH: `${process.env.PATH}:/usr/sbin` } });
+  afterThisTest(async () => {
+    child.kill("SIGKILL");
+    await child.exited;
+  });
+  while (!(await isAccepting(port))) {
+    if (child.exitCode !== null) throw new Error(`${name} ended with ${child.exitCode}: ${await new Response(child.stderr).text()}`);
+    await Bun.sleep(20);
+  }
+  return port;
+}
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer().once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => (address !== null && typeof address === "object" ? resolve(address.port) : reject(new Error("there is no free port"))));
+    });
+  });
+
+async function isAccepting(port: number): Promise<boolean> {
+  try {
+    const socket = await Bun.connect({ hostname: "127.0.0.1", port, socket: { data() {} } });
+    socket.end();
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,72 @@
+/**
+ * `npm run check -- expressions`: every regular expression of the server takes a time that grows with the length of its text and no faster,
+ * since callers choose the text. recheck decides it from the expression itself.
+ */
+import { check } from "recheck";
+import ts from "typescript";
+import { eachNode, isCode, isTest, lineOf, type Problem, problemText, type RepositoryFile, readRepository } from "./repository.ts";
+
+const FIX = "write it so that no text fits in two ways, and none that fails is tried again from each place in it; or use a loop";
+/** Built at run time, it is not known here; a comment up to three lines above says why it is linear. */
+const REASON = /\/\/.*\blinear\b/i;
+/** Most take some ms. What takes longer is too complicated for readers as well. */
+const MS_MAX = 20_000;
+
+interface Found {
+  readonly path: string;
+  readonly line: number;
+  /** Undefined where the expression is built at run time. */
+  readonly expression: { readonly source: string; readonly flags: string } | undefined;
+}
+
+/** The literals of the server, the patterns of its schemas, and what it builds without a reason. */
+function expressionsIn(files: readonly RepositoryFile[]): Found[] {
+  return files
+    .filter((file) => file.path.startsWith("src/") && isCode(file) && !isTest(file))
+    .flatMap((file) => {
+      const lines = file.text.split("\n");
+      const found: Found[] = [];
+      eachNode(file, (node) => {
+        const line = lineOf(file, node);
+        const expression = expressionOf(node);
+        const isReasoned = () => REASON.test(lines.slice(Math.max(0, line - 4), line).join("\n"));
+        if (expression !== undefined || (isBuilt(node) && !isReasoned())) found.push({ path: file.path, line, expression });
+      });
+      return found;
+    });
+}
+
+function expressionOf(node: ts.Node): Found["expression"] {
+  if (ts.isRegularExpressionLiteral(node)) {
+    const end = node.text.lastIndexOf("/");
+    return { source: node.text.slice(1, end), flags: node.text.slice(end + 1) };
+  }
+  const isPattern = ts.isPropertyAssignment(node) && node.name.getText() === "pattern" && ts.isStringLiteralLike(node.initializer);
+  return isPattern ? { source: (node.initializer as ts.StringLiteralLike).text, flags: "u" } : undefined;
+}
+
+const isBuilt = (node: ts.Node): boolean => (ts.isNewExpression(node) || ts.isCallExpression(node)) && node.expression.getText() === "RegExp";
+
+export async function slowExpressions(files: readonly RepositoryFile[]): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  for (const { path, line, expression } of expressionsIn(files)) {
+    const what = expression === undefined ? "builds a regular expression that cannot be checked" : await problemOf(expression);
+    if (what !== undefined) problems.push({ path, line, what, fix: FIX });
+  }
+  return problems;
+}
+
+async function problemOf({ source, flags }: { readonly source: string; readonly flags: string }): Promise<string | undefined> {
+  const result = await check(source, flags, { timeout: MS_MAX });
+  if (result.status === "safe") return undefined;
+  const problem = result.status === "vulnerable" ? `takes ${result.complexity.type} time` : "cannot be decided upon";
+  return `/${source}/${flags} ${problem}`;
+}
+
+if (import.meta.main) {
+  const files = readRepository(new URL("../..", import.meta.url).pathname);
+  const problems = await slowExpressions(files);
+  for (const problem of problems) console.error(problemText(problem));
+  console.log(`${expressionsIn(files).length} regular expressions, ${problems.length === 0 ? "all linear" : `${problems.length} problems`}`);
+  process.exit(problems.length === 0 ? 0 : 1);
+}
