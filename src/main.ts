@@ -101,7 +101,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
       part === "graph"
         ? undefined
         : await serveControl({
-            ...controlOf(log, world, registry, key, readMetrics ?? (() => metrics)),
+            ...controlOf(log, world, registry, key, readMetrics ?? (() => metrics), part === "all"),
             pages: pageGuardOf(config),
             host: config.control_host,
             port: config.control_port,
@@ -240,18 +240,19 @@ async function openDefaultWorld(config: Config, registry: Registry, log: Log): P
 
 const parseYaml = (text: string): unknown => Bun.YAML.parse(text);
 
-function controlOf(log: Log, world: OpenWorld, registry: Registry, key: string, readMetrics: () => MetricsSource): ControlAppOptions {
+function controlOf(log: Log, world: OpenWorld, registry: Registry, key: string, metrics: () => MetricsSource, servesGraph = true): ControlAppOptions {
   return {
     key,
     deps: {
       registry,
       worlds: new Map([[world.name, world]]),
       parseYaml,
+      servesGraph,
       mintTokenValue: tokenValue,
       onTimeMoved: [(moved) => moved.work.runDue()],
       realTime: { nowMs: realNowMs, monotonicMs, sleepMs },
     },
-    readMetrics,
+    readMetrics: metrics,
     onUnexpected: (error, operation) => log.error({ operation, ...errorFields(error) }, "a control request failed unexpectedly"),
   };
 }

@@ -61,7 +61,8 @@ const ofRequests = new Set<string>(Object.keys(fields).filter((name) => name !==
 const partners: Readonly<Record<string, string>> = { code: "status", retry_after_seconds: "rate_limit", content_type: "body" };
 
 async function createFault(request: ControlRequest<unknown, FaultBody>): Promise<Fault> {
-  const { world, body } = request;
+  const { deps, world, body } = request;
+  if (!deps.servesGraph) throw conflict("faults do not reach the processes of --workers; start one process");
   if ((body.operation === undefined) === (body.webhook === undefined)) throw badRequest("a fault has an operation or a webhook", "operation");
   if (world.faults.list().length >= FAULTS_MAX) throw conflict(`there are ${FAULTS_MAX} faults; delete them first`);
   return world.faults.add(body.webhook === undefined ? await requestFaultOf(request) : webhookFaultOf(request));
