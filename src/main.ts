@@ -11,7 +11,7 @@ import { standardCalendar } from "#graph/versions/calendar";
 import { newestVersion } from "#graph/versions/resolve";
 import { type OpenWorld, openWorld } from "#graph/worlds/open-world";
 import { followSettings } from "#graph/worlds/settings";
-import { defaultLimits } from "#http/limits";
+import { connectionsWithin, limitsOf } from "#http/limits";
 import type { SurfaceAddress } from "#http/places";
 import { openapiRoute } from "#http/routes/openapi-route";
 import { type GraphServer, serveGraph } from "#http/server";
@@ -22,6 +22,7 @@ import { surfaces } from "#surfaces/surfaces";
 import {
   collectGarbage,
   monotonicMs,
+  openFilesMax,
   randomFraction,
   randomKey,
   randomSecret,
@@ -43,6 +44,8 @@ export const buildRegistry = (): Registry => new Registry(features);
 
 /** Requests that still run after so many ms are ended with the program (docs/operating.md: Start). */
 const STOP_WITHIN_MS = 10_000;
+/** Common on systems that do not say how many files a process may have open. */
+const FILES_MAX_UNKNOWN = 10_240;
 /** 192 bits. */
 const CONTROL_KEY_BYTES = 24;
 
@@ -165,15 +168,15 @@ function listenGraph(
     deps,
     worlds: { default: world, find: (name) => (name === world.name ? world : undefined) },
     surfaces: surfaceAddresses(config),
-    limits: {
-      ...defaultLimits,
+    limits: limitsOf({
       bodyBytesMax: config.body_bytes_max,
       headerBytesMax: config.header_bytes_max,
       bodyMsMax: config.body_ms_max,
       headMsMax: config.head_ms_max,
       keepAliveMs: config.keep_alive_ms,
       requestsMax: config.calls_max,
-    },
+      connectionsMax: connectionsWithin(config.connections_max, openFilesMax() ?? FILES_MAX_UNKNOWN),
+    }),
     trustedProxies: config.trusted_proxies,
     publicUrl: config.public_url,
     pages: pageGuardOf(config),

@@ -1,5 +1,6 @@
 /** The real clock, ids and randomness. All other code receives them, so that a world can be controlled and repeated. */
 import { createHmac, randomBytes } from "node:crypto";
+import { closeSync, openSync, readFileSync } from "node:fs";
 import type { IdMinter, NodeId } from "#kernel/ids";
 import { nodeId } from "#kernel/ids";
 
@@ -106,3 +107,23 @@ export const sleepMs = (ms: number): Promise<void> => new Promise((resolve) => s
 
 /** Collects all garbage at once: some 20 ms for a program of usual size. */
 export const collectGarbage = (): void => Bun.gc(true);
+
+/** Files that this process may have open; undefined where the system does not say so in Linux's way. */
+export function openFilesMax(): number | undefined {
+  try {
+    const soft = /^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
+    return soft === undefined ? undefined : Number(soft);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether this process may open one more file. */
+export function canOpenFile(): boolean {
+  try {
+    closeSync(openSync("/dev/null", "r"));
+    return true;
+  } catch (error) {
+    return !(error instanceof Error && "code" in error && (error.code === "EMFILE" || error.code === "ENFILE"));
+  }
+}

@@ -1,7 +1,7 @@
 /** A world's tokens: looked up by hash, cached, minted, revoked (D-11). */
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import { BoundedMap } from "#kernel/bounded-map";
-import { type GraphError, invalidParameter, tokenExpired, tokenInvalid, tokenRevoked } from "#kernel/errors";
+import { GraphError, invalidParameter, tokenExpired, tokenInvalid, tokenRevoked } from "#kernel/errors";
 import { isNodeId, type NodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
 import { detached } from "#kernel/text";
@@ -64,6 +64,21 @@ export class Tokens {
   peek(value: string): Token | undefined {
     const hash = this.#hashes.get(value);
     return hash === undefined ? undefined : this.#tokens.peek(hash);
+  }
+
+  /** The app of a live token, where that is known without a promise. */
+  peekAppOf(value: string, nowSeconds: number): NodeId | undefined {
+    const bar = value.indexOf("|");
+    if (bar !== -1) {
+      const app = this.#peekByAppId(value.slice(0, bar));
+      return app !== undefined && isSameHex(hashOf(value.slice(bar + 1)), app.secret_hash) ? app.id : undefined;
+    }
+    const token = this.alive(this.peek(value), "", nowSeconds);
+    return token instanceof GraphError ? undefined : this.peekApp(token.app)?.id;
+  }
+
+  #peekByAppId(id: string): AppFacts | undefined {
+    return isNodeId(id) ? this.peekApp(id) : undefined;
   }
 
   #remember(value: string, hash: string): void {

@@ -112,7 +112,7 @@ class Workers {
   #forget(worker: Worker): void {
     const last = this.#running.get(worker);
     this.#running.delete(worker);
-    if (last !== undefined) this.#ended.push({ ...last, inFlight: 0 });
+    if (last !== undefined) this.#ended.push({ ...last, inFlight: 0, waiting: 0, connections: { ...last.connections, open: 0 } });
   }
 
   async #replace(pid: number | undefined, ending: string, livedMs: number): Promise<void> {

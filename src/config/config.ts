@@ -36,7 +36,7 @@ export interface Config {
   readonly further_secret_keys: readonly Uint8Array[];
   /** Surfaces that have their own host name (D-01). */
   readonly surface_hosts: Readonly<Partial<Record<SurfaceName, string>>>;
-  /** CIDR ranges of proxies whose X-Forwarded-* headers are trusted (D-01). */
+  /** CIDR ranges of proxies whose X-Forwarded-* headers are trusted (D-01, D-97). */
   readonly trusted_proxies: readonly string[];
   /** D-01: what links, players and stream addresses begin with; no slash at its end. undefined: the address that the caller used. */
   readonly public_url: string | undefined;
@@ -58,6 +58,7 @@ export interface Config {
   readonly body_ms_max: number;
   readonly keep_alive_ms: number;
   readonly calls_max: number;
+  readonly connections_max: number;
   /** Of features, by name: each is an option as the others are. */
   readonly settings: Readonly<Record<string, number>>;
 }

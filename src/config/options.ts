@@ -114,7 +114,7 @@ const own: readonly Option<OptionName>[] = [
     isRepeatable: true,
     read: read.cidrs,
     default: [],
-    summary: "trust X-Forwarded-Proto and X-Forwarded-Host from these proxies; repeatable",
+    summary: "trust X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host from these proxies; repeatable",
   },
   {
     name: "public_url",
@@ -200,7 +200,15 @@ const own: readonly Option<OptionName>[] = [
     value: "N",
     read: read.integer(1, Number.MAX_SAFE_INTEGER),
     default: 1_024,
-    summary: "graph requests that run at the same time; further ones get 503 and Retry-After",
+    summary:
+      "graph requests that run at the same time; once so many run, only callers with less than an equal share get more, and others 503 and Retry-After",
+  },
+  {
+    name: "connections_max",
+    value: "N",
+    read: read.integer(1, Number.MAX_SAFE_INTEGER),
+    default: 8_192,
+    summary: "connections of clients of the graph, fewer where the system allows few open files; of more, the one that waited longest is closed",
   },
   {
     name: "control_key",

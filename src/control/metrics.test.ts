@@ -45,9 +45,16 @@ test("the metrics of several processes are added up", () => {
   const one = metricsOf(["a", 200, 1], ["b", 200, 1]);
   const other = metricsOf(["a", 200, 1], ["a", 500, 100]);
   one.inFlight = 2;
-  other.turnedAway = 3;
+  one.turnAway("1001", "bytes");
+  other.turnAway("1001", "bytes");
+  other.turnAway(undefined, "requests");
+  other.connections.open = 4;
   const sum = merged(JSON.parse(JSON.stringify([reportOf(one), reportOf(other)])));
   const whole = metricsOf(["a", 200, 1], ["b", 200, 1], ["a", 200, 1], ["a", 500, 100]);
   expect([...sum.operations()]).toEqual([...whole.operations()]);
-  expect(sum).toMatchObject({ inFlight: 2, turnedAway: 3 });
+  expect(sum).toMatchObject({ inFlight: 2, waiting: 0, connections: { open: 4, evicted: 0 } });
+  expect(sum.turnedAwayByApp()).toEqual([
+    { app: "1001", reason: "bytes", count: 2 },
+    { app: undefined, reason: "requests", count: 1 },
+  ]);
 });

@@ -67,8 +67,17 @@ function writeRequests(page: Page, metrics: MetricsSource): void {
     page.sample(`${duration}_count`, { operation }, requests);
   }
   page.gauge("plaza_calls_in_flight", "Graph requests in flight.", metrics.inFlight);
-  page.metric("plaza_calls_turned_away_total", "counter", "Graph requests refused with 503 because too many were in flight.");
-  page.sample("plaza_calls_turned_away_total", {}, metrics.turnedAway);
+  page.gauge("plaza_calls_waiting", "Graph requests that wait for another server, e.g. for the handshake of a callback.", metrics.waiting);
+  const turnedAway = "plaza_calls_turned_away_total";
+  page.metric(
+    turnedAway,
+    "counter",
+    "Graph requests refused with 503, by app (empty: no live token) and reason: requests, bytes, waiting, arriving, stopping.",
+  );
+  for (const { app = "", reason, count } of metrics.turnedAwayByApp()) page.sample(turnedAway, { app, reason }, count);
+  page.gauge("plaza_connections", "Open connections of clients of the graph.", metrics.connections.open);
+  page.metric("plaza_connections_evicted_total", "counter", "Connections closed while they waited for their client, because there were too many.");
+  page.sample("plaza_connections_evicted_total", {}, metrics.connections.evicted);
 }
 
 /** D-62: what this process sent since its start, by callback and field. */

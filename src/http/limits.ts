@@ -1,5 +1,6 @@
 /** How much a client may send, and how slowly. Each default can be changed by the configuration. */
 import type { SurfaceName } from "#graph/pipeline/request";
+import type { Capacity } from "#kernel/shares";
 
 export interface HttpLimits {
   /** Of a request body, in bytes. */
@@ -20,8 +21,16 @@ export interface HttpLimits {
   readonly requestsMax: number;
   /** Of their bodies together, in bytes; the request that goes beyond it is the last one taken. */
   readonly requestBytesMax: number;
-  /** Of the bodies that are still arriving, on all connections together, in bytes; one in chunks counts as `bodyBytesMax`. */
+  /** Of what has arrived of bodies that are not complete, on all connections together, in bytes. */
   readonly arrivingBytesMax: number;
+  /** Requests that wait for other servers, and the bytes of their bodies. */
+  readonly waiting: Capacity;
+  /** The same for one app. */
+  readonly waitingOfAppMax: Capacity;
+  /** Connections of clients; of more, the one that has waited longest for its client is closed. */
+  readonly connectionsMax: number;
+  /** What all connections may hold together: bytes that were received and are not read yet, and responses that clients do not take. */
+  readonly connectionBytesMax: number;
 }
 
 export const defaultLimits: HttpLimits = {
@@ -40,8 +49,34 @@ export const defaultLimits: HttpLimits = {
   // At 40 ns a byte, measured with 50 app events a request, this is 0.1 s of work; parsed, a body takes some ten times its bytes.
   requestBytesMax: 2_097_152,
   // Memory that senders can hold by being slow, at most twice this. A body that comes with its head, as small ones do, needs none of it.
-  arrivingBytesMax: 134_217_728,
+  arrivingBytesMax: 33_554_432,
+  // Each has a connection to another server for up to 10 s (D-61). A request to verify a callback has less than 1 KiB; parsed, a body takes some
+  // ten times its bytes.
+  waiting: { count: 256, size: 4_194_304 },
+  // A quarter: four apps have to misbehave together.
+  waitingOfAppMax: { count: 64, size: 1_048_576 },
+  // Some 20 MB, as measured with idle connections. `connectionsWithin` makes it smaller where the system allows few open files.
+  connectionsMax: 8_192,
+  // Every connection has space for 8 KiB, and thousands of them are idle.
+  connectionBytesMax: 67_108_864,
 };
+
+/** The limits with some of them changed; memory for bodies that arrive is enough for some of the largest. */
+export function limitsOf(changed: Partial<HttpLimits>): HttpLimits {
+  const limits = { ...defaultLimits, ...changed };
+  const arrivingBytesMax = Math.max(limits.arrivingBytesMax, 4 * limits.bodyBytesMax);
+  return { ...limits, arrivingBytesMax, connectionBytesMax: Math.max(limits.connectionBytesMax, 2 * arrivingBytesMax) };
+}
+
+/**
+ * Files that stay free for the database, the control API and requests to other servers: deliveries have at most 2,048 connections in
+ * use and 2,048 idle ones, handshakes 256.
+ */
+const FILES_RESERVED = 4_608;
+
+/** `filesMax`: open files that the system allows the process; of few, half are for clients. */
+export const connectionsWithin = (asked: number, filesMax: number): number =>
+  Math.max(1, Math.min(asked, Math.max(filesMax - FILES_RESERVED, Math.floor(filesMax / 2))));
 
 /** The deepest `a[b][c]` of the interface has three brackets. */
 export const NESTING_MAX = 8;

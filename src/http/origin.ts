@@ -1,5 +1,6 @@
 /** D-01: scheme and host as the client used them, and the addresses that links begin with. */
 import ipaddr from "ipaddr.js";
+import { BoundedMap } from "#kernel/bounded-map";
 import { findHeader, type RawHeaders } from "./http1/headers.ts";
 import { isHost } from "./http1/host.ts";
 
@@ -15,6 +16,7 @@ const REMEMBERED_MAX = 1_000;
 export class Origins {
   readonly #trusted: readonly [ipaddr.IPv4 | ipaddr.IPv6, number][];
   readonly #known = new Map<string, boolean>();
+  readonly #networks = new BoundedMap<string, string>(REMEMBERED_MAX);
   readonly #publicUrl: string | undefined;
   #configured: Origin;
 
@@ -45,11 +47,44 @@ export class Origins {
     };
   }
 
+  /**
+   * The client, as far as one can be distinguished from another: its address, as the trusted proxies between wrote it down, each behind what it
+   * received; of IPv6 the network of 64 bits, which one client has to itself.
+   */
+  clientOf(headers: RawHeaders, peer: { readonly remoteAddress: string | undefined }): string {
+    let client = peer.remoteAddress ?? "";
+    if (this.#trusted.length > 0 && this.#isTrusted(client)) {
+      const forwarded = (findHeader(headers, "x-forwarded-for") ?? "").split(",");
+      for (let at = forwarded.length - 1; at >= 0 && this.#isTrusted(client); at--) {
+        const before = withoutPort((forwarded[at] as string).trim());
+        if (!ipaddr.isValid(before)) break;
+        client = before;
+      }
+    }
+    return client.includes(":") ? this.#networkOf(client) : client;
+  }
+
   /** What absolute addresses in the response begin with: the public address where the operator gives one, whatever Host says. */
   baseUrlOf({ scheme, host }: Origin, { mount, hostname }: { readonly mount: string; readonly hostname: string | undefined }): string {
     const url = this.#publicUrl;
     if (url === undefined) return `${scheme}://${host}${mount}`;
     return `${hostname === undefined ? url : atHostname(url, hostname)}${mount}`;
+  }
+
+  #networkOf(address: string): string {
+    let network = this.#networks.get(address);
+    if (network === undefined) {
+      const client = ipaddr.process(address.split("%", 1)[0] as string);
+      network =
+        client instanceof ipaddr.IPv6
+          ? `${client.parts
+              .slice(0, 4)
+              .map((part) => part.toString(16))
+              .join(":")}::/64`
+          : client.toString();
+      this.#networks.set(address, network);
+    }
+    return network;
   }
 
   #isTrusted(remote: string | undefined): boolean {
@@ -70,6 +105,9 @@ export class Origins {
     return this.#trusted.some(([range, bits]) => range.kind() === address.kind() && address.match(range, bits));
   }
 }
+
+/** Some proxies write the port, too: `203.0.113.7:4711`, `[2001:db8::1]:4711`. */
+const withoutPort = (address: string): string => /^\[([^\]]*)\](?::\d+)?$|^([^:]*):\d+$/.exec(address)?.slice(1).find(Boolean) ?? address;
 
 /** The first proxy of a chain noted what the client used. */
 const firstOf = (list: string | undefined): string | undefined => list?.split(",", 1)[0]?.trim();

@@ -106,19 +106,19 @@ describe.each(httpListeners)("--http %s", (http) => {
       });
     }, 10_000);
 
-    test("bodies that are arriving hold a limited memory together", async () => {
-      await using({ arrivingBytesMax: 100 }, async ({ port }) => {
-        const body = '{"a":1}'.padEnd(80);
-        const head = post("Content-Type: application/json\r\nContent-Length: 80\r\n");
+    test("bodies that are arriving hold a limited memory together, as far as they have arrived", async () => {
+      await using({ arrivingBytesMax: 100 }, async ({ port, metrics }) => {
+        const body = '{"a":1}'.padEnd(200);
+        const head = post("Content-Type: application/json\r\nContent-Length: 200\r\n");
         const slow = connect(port, "127.0.0.1");
         try {
-          slow.write(head + body.slice(0, 10));
+          slow.write(head + body.slice(0, 150));
           let others: RawResponse[] = [];
           // Until the slow one has come to the server.
-          while (others[0]?.status !== 503) others = [...(await exchange(port, [head + body.slice(0, 10)], { waitMs: 200 })).responses];
+          while (others[0]?.status !== 503) others = [...(await exchange(port, [head, body.slice(0, 10)], { gapMs: 20, waitMs: 200 })).responses];
           expect(errorOf(others[0]?.body ?? "")).toMatchObject({ code: 2, is_transient: true });
           expect(others[0]?.headers).toMatchObject({ connection: "close" });
-          expect((await exchange(port, [post("Transfer-Encoding: chunked\r\n")])).responses[0]?.status).toBe(503);
+          expect(metrics.turnedAwayByApp()).toMatchObject([{ app: undefined, reason: "arriving" }]);
         } finally {
           const closed = new Promise((resolve) => slow.once("close", resolve));
           slow.destroy();
@@ -126,6 +126,22 @@ describe.each(httpListeners)("--http %s", (http) => {
         }
         let status: number | undefined;
         while (status !== 200) status = (await exchange(port, [head, body], { gapMs: 20 })).responses[0]?.status;
+      });
+    });
+
+    test("a body that is only announced holds no memory of others", async () => {
+      await using({ arrivingBytesMax: 100 }, async ({ port }) => {
+        const announced = ["Transfer-Encoding: chunked", "Content-Length: 1048576"].map(async (framing) => {
+          const socket = connect(port, "127.0.0.1");
+          socket.write(post(`${framing}\r\nExpect: 100-continue\r\n`));
+          await new Promise((resolve) => socket.once("data", resolve));
+          return socket;
+        });
+        const silent = await Promise.all(announced);
+        const body = '{"a":1}'.padEnd(90);
+        const parts = [post("Content-Type: application/json\r\nContent-Length: 90\r\n"), body.slice(0, 80), body.slice(80)];
+        expect((await exchange(port, parts, { gapMs: 20 })).responses[0]?.status).toBe(200);
+        for (const socket of silent) socket.destroy();
       });
     });
 

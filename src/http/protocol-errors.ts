@@ -1,7 +1,10 @@
 /** What the interface says of a request that is refused as HTTP. */
-import { bodyTooLarge, type GraphError, headersTooLarge, malformedRequest, requestTooSlow } from "#kernel/errors";
+import { bodyTooLarge, type GraphError, headersTooLarge, malformedRequest, overloaded, requestTooSlow } from "#kernel/errors";
 import type { ProtocolProblem } from "./http1/problem.ts";
 import type { HttpLimits } from "./limits.ts";
+
+/** Bodies that arrive are complete, or given up, within seconds. */
+const RETRY_AFTER_SECONDS = 1;
 
 export function graphErrorOf(problem: ProtocolProblem, limits: HttpLimits): GraphError {
   switch (problem.kind) {
@@ -16,5 +19,7 @@ export function graphErrorOf(problem: ProtocolProblem, limits: HttpLimits): Grap
       return malformedRequest("The request body is not in valid chunks");
     case "body-too-large":
       return bodyTooLarge(problem.bytesMax);
+    case "no-capacity":
+      return overloaded(RETRY_AFTER_SECONDS);
   }
 }

@@ -1,23 +1,28 @@
 /** Takes requests from a listener to the pipeline, and its responses back. */
+import { knownApp } from "#graph/pipeline/authenticate";
 import type { handleRequest, RequestDeps } from "#graph/pipeline/handle-request";
 import type { GraphRequest, GraphResponse } from "#graph/pipeline/request";
 import { shownQuery } from "#graph/worlds/request-log";
-import { bodyTooLarge, foreignPage, type GraphError, headersTooLarge, internalError, malformedRequest, overloaded } from "#kernel/errors";
+import { bodyTooLarge, foreignPage, type GraphError, headersTooLarge, internalError, malformedRequest } from "#kernel/errors";
 import type { PageGuard } from "#kernel/page-guard";
+import { Turns } from "#kernel/turns";
 import { monotonicMs } from "#system";
 import type { RequestMetrics } from "#telemetry/request-metrics";
+import { Admissions, type Client, RunningRequest, SMALL_BODY_BYTES_MAX, type TurnAway } from "./admission/admissions.ts";
+import { Resting } from "./admission/resting.ts";
 import { defectiveBody, NO_BODY, type ParsedBody, parseBody } from "./body/body.ts";
 import { type ParsedPairs, parsePairs } from "./body/pairs.ts";
 import { PREFLIGHT_HEADERS } from "./cors.ts";
 import { sendDamaged } from "./damage.ts";
+import type { ReceivedBody } from "./http1/awaited-body.ts";
 import { findHeader } from "./http1/headers.ts";
 import type { RequestHead } from "./http1/request-head.ts";
 import type { HttpLimits } from "./limits.ts";
-import type { Exchange, ReceivedBody } from "./listeners/listener.ts";
+import type { Exchange } from "./listeners/listener.ts";
 import type { Origins } from "./origin.ts";
 import type { Place, Places } from "./places.ts";
 import { graphErrorOf } from "./protocol-errors.ts";
-import { preflight, Resting, refusal, refusalByShape, turnedAway } from "./refusals.ts";
+import { preflight, refusal, refusalByShape, turnedAway } from "./refusals.ts";
 import { type RouteHandler, type RouteTable, streamWebResponse, webRequest } from "./routes/extra-routes.ts";
 
 export interface RequestDispatcherOptions {
@@ -42,34 +47,39 @@ interface HeadFacts {
 }
 
 /** A request whose head is read and whose place is known. */
-interface IncomingRequest {
+interface IncomingRequest extends Client {
   readonly head: RequestHead;
   readonly facts: HeadFacts;
   readonly exchange: Exchange;
   readonly place: Place;
   readonly baseUrl: string;
   readonly startedMs: number;
-  /** 0 until the body is received. */
-  bodyBytes: number;
 }
 
-/** `unparsed`: it was received, but the request is turned away. */
-type TakenBody = ParsedBody | "gone" | "unparsed";
+/** Its bytes, or what is wrong with it. */
+type TakenBody = Uint8Array | GraphError | "gone";
+
+const NO_BYTES = new Uint8Array();
+const TURNED_AWAY = 503;
 
 export class RequestDispatcher {
   readonly #options: RequestDispatcherOptions;
-  /** Set when the server stops: no new requests. */
-  isStopping = false;
-  /** Bodies of the requests that are in the pipeline. */
-  #bytesInFlight = 0;
-  /** What the bodies that are still arriving may come to. */
-  #bytesArriving = 0;
+  readonly #admissions: Admissions<IncomingRequest>;
   readonly #resting = new Resting();
+  /** Documents, and large bodies. */
+  readonly #longWork = new Turns(monotonicMs);
   /** Many requests of a connection have the same head, and it is one object then. */
   readonly #facts = new WeakMap<RequestHead, HeadFacts>();
 
   constructor(options: RequestDispatcherOptions) {
     this.#options = options;
+    const { limits, metrics } = options;
+    this.#admissions = new Admissions({ limits, metrics, knownApp: appOf, retryAfterSeconds: () => this.#resting.seconds });
+  }
+
+  /** No new requests from now on. */
+  stop(): void {
+    this.#admissions.isStopping = true;
   }
 
   /** Never rejects. */
@@ -78,20 +88,44 @@ export class RequestDispatcher {
     try {
       const route = this.#options.routes.find(head.method, incoming.place);
       const { pageRefusal } = incoming.facts;
-      if (route !== undefined) await respondTo(route, incoming);
-      else if (pageRefusal !== undefined) this.#refusePage(incoming, pageRefusal);
+      if (route !== undefined) {
+        await this.#longWork.next();
+        await respondTo(route, incoming);
+      } else if (pageRefusal !== undefined) this.#refusePage(incoming, pageRefusal);
       else if (head.method === "OPTIONS") this.#respondToPreflight(incoming);
       else {
-        const taken = head.framing === 0 ? NO_BODY : this.#takeBody(incoming);
+        const taken = head.framing === 0 ? NO_BYTES : this.#takeBody(incoming);
         const body = taken instanceof Promise ? await taken : taken;
-        if (body === "unparsed" || (body !== "gone" && this.#isFull)) this.#turnAway(incoming);
-        else if (body !== "gone") {
-          const sending = this.#respond(incoming, body, await this.#handleRequest(incoming, this.#requestOf(incoming, body)));
-          if (sending !== undefined) await sending;
-        }
+        if (body !== "gone") await this.#serve(incoming, body);
       }
     } catch (error) {
       this.#fail(error, incoming);
+    }
+  }
+
+  async #serve(incoming: IncomingRequest, taken: Exclude<TakenBody, "gone">): Promise<void> {
+    const isTaken = taken instanceof Uint8Array;
+    const admitted = this.#admissions.admit(incoming, isTaken ? taken.length : 0);
+    if (!(admitted instanceof RunningRequest)) {
+      this.#turnAway(incoming, admitted);
+      return;
+    }
+    let body: ParsedBody;
+    let response: GraphResponse;
+    try {
+      if (isTaken && taken.length > SMALL_BODY_BYTES_MAX) await this.#longWork.next();
+      body = isTaken ? this.#parsed(taken, incoming) : defectiveBody(taken);
+      const { deps, handleRequest } = this.#options;
+      const responding = handleRequest(deps, incoming.place.world, this.#requestOf(incoming, body, admitted));
+      admitted.countAgainstAddress();
+      response = await responding;
+    } finally {
+      admitted.end();
+    }
+    if (response.damage === undefined || admitted.turnAway !== undefined) this.#respond(incoming, body, response, admitted.turnAway);
+    else {
+      this.#record(incoming, body, response);
+      await sendDamaged(incoming.exchange, response, response.damage);
     }
   }
 
@@ -100,7 +134,8 @@ export class RequestDispatcher {
     const origin = this.#options.origins.of(head.headers, head.host, exchange);
     const place = this.#options.places.locate(origin.host, head.target.path);
     const baseUrl = this.#options.origins.baseUrlOf(origin, place);
-    return { head, facts: this.#factsOf(head, origin.host), exchange, place, baseUrl, startedMs, bodyBytes: 0 };
+    const address = this.#options.origins.clientOf(head.headers, exchange);
+    return { head, facts: this.#factsOf(head, origin.host), exchange, place, baseUrl, startedMs, address };
   }
 
   #factsOf(head: RequestHead, host: string): HeadFacts {
@@ -124,31 +159,33 @@ export class RequestDispatcher {
     const { limits } = this.#options;
     const { headers, framing } = head;
     const bytesMax = limits.bodyBytesMaxFor?.(place.surface, place.path) ?? limits.bodyBytesMax;
-    if (framing !== "chunked" && framing > bytesMax) return defectiveBody(bodyTooLarge(bytesMax));
+    if (framing !== "chunked" && framing > bytesMax) return bodyTooLarge(bytesMax);
     const encoding = findHeader(headers, "content-encoding")?.toLowerCase();
     if (encoding !== undefined && encoding !== "identity" && encoding !== "")
-      return defectiveBody(malformedRequest(`The Content-Encoding ${encoding} is not supported; send the body as it is`));
+      return malformedRequest(`The Content-Encoding ${encoding} is not supported; send the body as it is`);
     const received = exchange.receiveBody(bytesMax);
-    if (received !== undefined) return this.#parsed(received, incoming);
-    const bytes = framing === "chunked" ? bytesMax : framing;
-    if (this.#bytesArriving + bytes > limits.arrivingBytesMax) return defectiveBody(overloaded(1));
-    this.#bytesArriving += bytes;
-    return exchange.awaitBody(limits.bodyMsMax).then((later) => {
-      this.#bytesArriving -= bytes;
-      return this.#parsed(later, incoming);
-    });
+    return received === undefined ? this.#awaitBody(incoming) : this.#takenOf(received);
   }
 
-  #parsed(received: ReceivedBody, incoming: IncomingRequest): TakenBody {
-    const { limits } = this.#options;
+  async #awaitBody(incoming: IncomingRequest): Promise<TakenBody> {
+    const { limits, metrics } = this.#options;
+    const arriving = this.#admissions.arrivingBody(incoming);
+    const received = await incoming.exchange.awaitBody(limits.bodyMsMax, (bytes) => arriving.resize(bytes));
+    arriving.end();
+    if (arriving.turnAway !== undefined) metrics.turnAway(arriving.turnAway.app, arriving.turnAway.reason);
+    return this.#takenOf(received);
+  }
+
+  #takenOf(received: ReceivedBody): TakenBody {
     if (received === "gone") return received;
-    if ("problem" in received) return defectiveBody(graphErrorOf(received.problem, limits));
-    if (this.#isFull) return "unparsed";
-    incoming.bodyBytes = received.bytes.length;
-    return parseBody(received.bytes, findHeader(incoming.head.headers, "content-type"), limits.parametersMax);
+    return "problem" in received ? graphErrorOf(received.problem, this.#options.limits) : received.bytes;
   }
 
-  #requestOf({ head, facts, place, baseUrl }: IncomingRequest, body: ParsedBody): GraphRequest {
+  #parsed(bytes: Uint8Array, { head }: IncomingRequest): ParsedBody {
+    return bytes.length === 0 ? NO_BODY : parseBody(bytes, findHeader(head.headers, "content-type"), this.#options.limits.parametersMax);
+  }
+
+  #requestOf({ head, facts, place, baseUrl }: IncomingRequest, body: ParsedBody, admission?: RunningRequest): GraphRequest {
     const { method, target, headers } = head;
     const { query } = facts;
     return {
@@ -163,41 +200,24 @@ export class RequestDispatcher {
       baseUrl,
       defect: defectOf(head, this.#options.limits, query, body),
       batchDepth: 0,
+      admission,
     };
   }
 
-  async #handleRequest({ place, bodyBytes }: IncomingRequest, request: GraphRequest): Promise<GraphResponse> {
-    const { deps, metrics } = this.#options;
-    metrics.inFlight++;
-    this.#bytesInFlight += bodyBytes;
-    try {
-      return await this.#options.handleRequest(deps, place.world, request);
-    } finally {
-      metrics.inFlight--;
-      this.#bytesInFlight -= bodyBytes;
-    }
-  }
-
-  #respond(incoming: IncomingRequest, body: ParsedBody, response: GraphResponse): void | Promise<void> {
-    const { exchange } = incoming;
-    const sending = response.damage === undefined ? undefined : sendDamaged(exchange, response, response.damage);
-    if (sending === undefined) {
-      exchange.send(response);
-      exchange.finish();
+  #respond(incoming: IncomingRequest, body: ParsedBody, response: GraphResponse, turnAway: TurnAway | undefined): void {
+    if (turnAway !== undefined) this.#options.metrics.turnAway(turnAway.app, turnAway.reason);
+    if (turnAway !== undefined && response.status === TURNED_AWAY) this.#resting.respond(incoming.exchange, response, this.#resting.seconds);
+    else {
+      incoming.exchange.send(response);
+      incoming.exchange.finish();
     }
     this.#record(incoming, body, response);
-    return sending;
-  }
-
-  get #isFull(): boolean {
-    const { metrics, limits } = this.#options;
-    return this.isStopping || metrics.inFlight >= limits.requestsMax || this.#bytesInFlight >= limits.requestBytesMax;
   }
 
   /** Costs a small part of what the request would: its body is not parsed, and its connection rests. */
-  #turnAway(incoming: IncomingRequest): void {
+  #turnAway(incoming: IncomingRequest, { app, reason }: TurnAway): void {
     const { deps, metrics } = this.#options;
-    metrics.turnedAway++;
+    metrics.turnAway(app, reason);
     const seconds = this.#resting.seconds;
     const response = turnedAway(deps, incoming.place.world, this.#requestOf(incoming, NO_BODY), seconds);
     this.#resting.respond(incoming.exchange, response, seconds);
@@ -207,7 +227,7 @@ export class RequestDispatcher {
   /** Its body stays unread. */
   #refusePage(incoming: IncomingRequest, problem: string): void {
     const request = this.#requestOf(incoming, NO_BODY);
-    this.#respond(incoming, NO_BODY, refusalByShape(this.#options.deps, incoming.place.world, request, foreignPage(problem)));
+    this.#respond(incoming, NO_BODY, refusalByShape(this.#options.deps, incoming.place.world, request, foreignPage(problem)), undefined);
   }
 
   #respondToPreflight({ exchange, place, startedMs }: IncomingRequest): void {
@@ -252,6 +272,9 @@ export class RequestDispatcher {
     world.requests.add(entry, facts.shownQuery);
   }
 }
+
+const appOf = ({ place, facts, head }: IncomingRequest): string | undefined =>
+  knownApp(place.world, facts.query.parameters, (name) => findHeader(head.headers, name));
 
 async function respondTo(route: RouteHandler, { head, exchange, place, baseUrl }: IncomingRequest): Promise<void> {
   const routePlace = { ...place, baseUrl };

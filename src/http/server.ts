@@ -73,12 +73,12 @@ export async function serveGraph(options: GraphServerOptions): Promise<GraphServ
   };
   const listen = await listenerOf(options.http ?? "own");
   const listener = await listen({
-    ...{ hostname, port, reusePort, certificate, limits, commonHeaders: CORS_HEADERS, refusal: refuse },
+    ...{ hostname, port, reusePort, certificate, limits, metrics: metrics.connections, commonHeaders: CORS_HEADERS, refusal: refuse },
     dispatch: (head, exchange) => void dispatcher.dispatch(head, exchange),
   });
   origins.configured(certificate === undefined ? "http" : "https", hostname, listener.port);
   const stop = (graceMs: number): Promise<void> => {
-    dispatcher.isStopping = true;
+    dispatcher.stop();
     return listener.stop(graceMs);
   };
   return { port: listener.port, hostname, metrics, stop };

@@ -2,9 +2,10 @@ import { describe, expect, test } from "bun:test";
 import type { GraphResponse } from "#graph/pipeline/request";
 import { type EchoGraph, httpListeners, serveHeld } from "#harness/echo-graph";
 import { exchange } from "#harness/raw-http";
+import { Resting } from "./admission/resting.ts";
 import type { HttpLimits } from "./limits.ts";
 import type { Exchange } from "./listeners/listener.ts";
-import { Resting } from "./refusals.ts";
+
 import type { HttpListener } from "./server.ts";
 
 interface Occupied {
@@ -97,17 +98,18 @@ test("D-97: a request that is turned away has its response at once, and its conn
     isLast: false,
     isGone: false,
     send: ({ status }: GraphResponse) => events.push(`sent ${status}`),
+    rest: () => events.push("rests"),
     finish: () => finished.resolve(void events.push("finished")),
   } as unknown as Exchange;
   new Resting().respond(exchange, { status: 503, headers: {}, body: "{}" } as GraphResponse, 1);
-  expect(events).toEqual(["sent 503"]);
+  expect(events).toEqual(["sent 503", "rests"]);
   await finished.promise;
-  expect(events).toEqual(["sent 503", "finished"]);
+  expect(events).toEqual(["sent 503", "rests", "finished"]);
 });
 
 test("D-97: the more connections rest, the longer the next one rests", () => {
   const resting = new Resting();
-  const exchange = { isLast: false, isGone: false, send() {}, finish() {} } as unknown as Exchange;
+  const exchange = { isLast: false, isGone: false, send() {}, rest() {}, finish() {} } as unknown as Exchange;
   const response = { status: 503, headers: {}, body: "{}" } as GraphResponse;
   const rests = Array.from({ length: 6_000 }, () => {
     const { seconds } = resting;
@@ -124,7 +126,7 @@ test("D-97: connections that are gone, and those that went on, count no more", a
   for (const isGone of [true, false]) {
     const resting = new Resting();
     let finished = 0;
-    const exchange = { isLast: false, isGone, send() {}, finish: () => finished++ } as unknown as Exchange;
+    const exchange = { isLast: false, isGone, send() {}, rest() {}, finish: () => finished++ } as unknown as Exchange;
     for (let i = 0; i < 2_000; i++) resting.respond(exchange, response, 10);
     expect(resting.seconds).toBe(5);
     // No further request is turned away: there is room again, and no connection waits for the end of its ten seconds.

@@ -22,6 +22,8 @@ export interface RunningJob {
    * the transaction, if the job was replaced, cancelled or taken over by another process.
    */
   settle(tx: Transaction): Promise<void>;
+  /** Waiting for another server is no work: meanwhile other jobs run. Rejects with what `wait` rejects with. */
+  whileWaiting<T>(wait: () => Promise<T>): Promise<T>;
 }
 
 export interface ScheduledJob {

@@ -163,6 +163,19 @@ onBothDatabases("jobs", (kind) => {
     await worker.jobs.settled();
   });
 
+  test("jobs that wait for another server do not hold up the others, however many they are", async () => {
+    const gate = Promise.withResolvers<void>();
+    const fetching: JobKind<JobWorker> = { kind: "fetching", run: (_worker, _key, _payload, job) => job.whileWaiting(() => gate.promise) };
+    const worker = await newWorker([fetching]);
+    worker.loop.start();
+    for (let n = 0; n < 20; n++) await schedule(worker, `k${n}`, 0, null, "fetching");
+    await schedule(worker, "other", 0);
+    while (worker.ran.length === 0) await Bun.sleep(1);
+    expect(worker.ran.map(({ key }) => key)).toEqual(["other"]);
+    gate.resolve();
+    await worker.jobs.settled();
+  });
+
   test("a started loop runs a job without being asked, at its time", async () => {
     const database = await (await newWorkStore(kind, migrations)).open();
     const real = { ms: 0, nowMs: () => Date.now() };

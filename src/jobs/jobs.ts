@@ -21,6 +21,8 @@ import type { Turn, TurnEnd, WorkSource } from "./work-source.ts";
 
 /** Jobs that run at the same time. Most write a few rows; one that ingests a file must not block the others. */
 const RUNNING_MAX = 8;
+/** Running jobs that wait for another server do not count, up to so many: each has a connection. */
+const WAITING_MAX = 64;
 /** Waits before the second, third, … run of a job that threw; the last one for all later runs. */
 const BACKOFF_MS = [1_000, 5_000, 30_000, 120_000, 600_000, 3_600_000] as const;
 /** Waits are shortened by up to a tenth, so that jobs that failed together do not run again together. */
@@ -43,6 +45,8 @@ export class Jobs<W = unknown> implements WorkSource {
   readonly #options: JobsOptions<W>;
   readonly #kinds: ReadonlyMap<string, JobKind<W>>;
   readonly #running = new Map<string, Promise<void>>();
+  /** Of the running ones, how many wait for another server. */
+  #waitingCount = 0;
   /** A claim failed, perhaps after it was stored: its connection broke at the commit. */
   #mayHoldMore = false;
 
@@ -72,16 +76,16 @@ export class Jobs<W = unknown> implements WorkSource {
 
   async turn({ nowMs, session, isLast }: Turn): Promise<TurnEnd> {
     const { database } = this.#options;
-    const feature = RUNNING_MAX - this.#running.size;
+    const capacity = RUNNING_MAX - this.#running.size + Math.min(this.#waitingCount, WAITING_MAX);
     // The end of a run requests another turn.
-    if (feature === 0 || isLast) return { didWork: false, nextDueMs: undefined };
+    if (capacity <= 0 || isLast) return { didWork: false, nextDueMs: undefined };
     const nextDueMs = await findNextDueTime(database.reader);
     if (this.#mayHoldMore) await this.#giveBackUnknown(session);
     else if (nextDueMs === undefined || nextDueMs > nowMs) return { didWork: false, nextDueMs };
     let fence = 0;
     const claiming = database.write(async (tx) => {
       // More than fit, because some may have keys that still run here.
-      const due = (await findDueJobs(tx, nowMs, RUNNING_MAX * 2)).filter((row) => !this.#running.has(nameOf(row))).slice(0, feature);
+      const due = (await findDueJobs(tx, nowMs, RUNNING_MAX * 2)).filter((row) => !this.#running.has(nameOf(row))).slice(0, capacity);
       if (due.length === 0) return due;
       fence = await session.fenceFor(tx);
       for (const row of due) await claimJob(tx, row, fence);
@@ -123,6 +127,16 @@ export class Jobs<W = unknown> implements WorkSource {
     this.#running.set(name, run);
   }
 
+  async #whileWaiting<T>(wait: () => Promise<T>): Promise<T> {
+    this.#waitingCount++;
+    this.#options.loop.wake(this);
+    try {
+      return await wait();
+    } finally {
+      this.#waitingCount--;
+    }
+  }
+
   /** Stores the result of a run, with retries: until then no other process may run the job. */
   async #store(row: JobRow, body: (tx: Transaction) => Promise<unknown>): Promise<void> {
     const { database, loop, onFailure } = this.#options;
@@ -149,6 +163,7 @@ export class Jobs<W = unknown> implements WorkSource {
           isSettled = true;
         });
       },
+      whileWaiting: (wait) => this.#whileWaiting(wait),
     };
     try {
       const kind = this.#kinds.get(row.kind);

@@ -3,7 +3,7 @@
  * feature alone raises is defined in its `x.errors.ts`.
  * Spec: Errors; D-14, D-20, D-21. Two renderers (flat and wrapped) live in `graph/response/error-forms.ts`.
  */
-import { redact } from "./redaction.ts";
+import { redact } from "./redaction/redaction.ts";
 
 export interface ErrorEntry {
   /** HTTP status in the wrapped form. */
@@ -28,7 +28,7 @@ export const catalogue = {
     code: 2,
     type: "OAuthException",
     isTransient: true,
-    when: "the server is overloaded; `Retry-After` says when to retry",
+    when: "the server is overloaded, or too many requests of the app wait for its callbacks; `Retry-After` says when to retry",
   },
   // D-22.
   appRateLimited: { status: 429, code: 4, type: "OAuthException", isTransient: true, when: "the app has used up its requests" },
@@ -223,8 +223,14 @@ export const edgeRateLimited = (retryAfterSeconds: number, headers: ErrorDetails
     headers: { "retry-after": String(retryAfterSeconds), ...headers },
   });
 
-export const overloaded = (retryAfterSeconds: number): GraphError =>
-  new GraphError("overloaded", "(#2) The service is busy; please retry", { headers: { "retry-after": String(retryAfterSeconds) } });
+export const overloaded = (retryAfterSeconds: number): GraphError => retryLater(retryAfterSeconds, "The service is busy");
+
+/** D-97: for requests of this app alone. */
+export const tooManyWaiting = (retryAfterSeconds: number): GraphError =>
+  retryLater(retryAfterSeconds, "Too many requests of the app wait for other servers");
+
+const retryLater = (seconds: number, problem: string): GraphError =>
+  new GraphError("overloaded", `(#2) ${problem}; please retry`, { headers: { "retry-after": String(seconds) } });
 
 export const databaseUnreachable = (): GraphError => new GraphError("databaseUnreachable", "(#2) Service temporarily unavailable");
 

@@ -6,7 +6,7 @@
  * somebody sent, as the message of an error may, is redacted and cut.
  */
 import type { Logger } from "pino";
-import { redact } from "#kernel/redaction";
+import { redact } from "#kernel/redaction/redaction";
 
 export type LogFields = Readonly<Record<string, unknown>>;
 type Level = "error" | "warn" | "info" | "debug";

@@ -1,17 +1,21 @@
 /** Merges the metrics of several processes for `/metrics`. */
-import type { OperationMetrics } from "./request-metrics.ts";
+import type { ConnectionMetrics, OperationMetrics, TurnedAway } from "./request-metrics.ts";
 
 /** What `/metrics` reads. */
 export interface MetricsSource {
   readonly inFlight: number;
-  readonly turnedAway: number;
+  readonly waiting: number;
+  readonly connections: Readonly<ConnectionMetrics>;
+  turnedAwayByApp(): readonly TurnedAway[];
   operations(): ReadonlyMap<string, Readonly<OperationMetrics>>;
 }
 
 /** The form in which one process sends them to another. */
 export interface MetricsReport {
   readonly inFlight: number;
-  readonly turnedAway: number;
+  readonly waiting: number;
+  readonly connections: Readonly<ConnectionMetrics>;
+  readonly turnedAway: readonly TurnedAway[];
   readonly operations: readonly (readonly [
     string,
     Omit<OperationMetrics, "byStatus"> & { readonly byStatus: readonly (readonly [number, number])[] },
@@ -20,7 +24,9 @@ export interface MetricsReport {
 
 export const reportOf = (metrics: MetricsSource): MetricsReport => ({
   inFlight: metrics.inFlight,
-  turnedAway: metrics.turnedAway,
+  waiting: metrics.waiting,
+  connections: { ...metrics.connections },
+  turnedAway: metrics.turnedAwayByApp(),
   operations: [...metrics.operations()].map(([operation, { byStatus, ...rest }]) => [operation, { ...rest, byStatus: [...byStatus] }]),
 });
 
@@ -33,9 +39,23 @@ export function merged(reports: readonly MetricsReport[]): MetricsSource {
   }
   return {
     inFlight: sum(reports.map(({ inFlight }) => inFlight)),
-    turnedAway: sum(reports.map(({ turnedAway }) => turnedAway)),
+    waiting: sum(reports.map(({ waiting }) => waiting)),
+    connections: {
+      open: sum(reports.map(({ connections }) => connections.open)),
+      evicted: sum(reports.map(({ connections }) => connections.evicted)),
+    },
+    turnedAwayByApp: () => mergedTurnedAway(reports),
     operations: () => operations,
   };
+}
+
+function mergedTurnedAway(reports: readonly MetricsReport[]): readonly TurnedAway[] {
+  const counts = new Map<string, TurnedAway>();
+  for (const { app, reason, count } of reports.flatMap(({ turnedAway }) => turnedAway)) {
+    const key = `${reason} ${app}`;
+    counts.set(key, { app, reason, count: count + (counts.get(key)?.count ?? 0) });
+  }
+  return [...counts.values()];
 }
 
 function add(into: OperationMetrics, from: MetricsReport["operations"][number][1]): void {

@@ -13,12 +13,55 @@ export interface OperationMetrics {
   durationSumMs: number;
 }
 
+/**
+ * Why a request is turned away (D-97): too many run, by number or by the bytes of their bodies; too many of its app wait for other
+ * servers; the bodies that are arriving hold too much memory; the server stops.
+ */
+export type TurnAwayReason = "requests" | "bytes" | "waiting" | "arriving" | "stopping";
+
+export interface TurnedAway {
+  /** Of the live token that the request brought; undefined: it counted against its address. */
+  readonly app: string | undefined;
+  readonly reason: TurnAwayReason;
+  readonly count: number;
+}
+
+/** Connections of clients. */
+export interface ConnectionMetrics {
+  open: number;
+  /** Closed, while they waited for their client, because there were too many or they held too much memory. */
+  evicted: number;
+}
+
+/** A flood by many apps must not grow the memory; those beyond count as `others`. */
+const APPS_MAX = 1_000;
+const OTHER_APPS = "others";
+
 export class RequestMetrics {
-  /** Requests in the pipeline now. */
+  /** Requests in the pipeline now, without those that wait for another server. */
   inFlight = 0;
-  /** Requests refused because too many were running. */
-  turnedAway = 0;
+  /** Requests that wait for another server, e.g. for the handshake of a callback. */
+  waiting = 0;
+  readonly connections: ConnectionMetrics = { open: 0, evicted: 0 };
+  readonly #turnedAway = new Map<string, { app: string | undefined; reason: TurnAwayReason; count: number }>();
   readonly #operations = new Map<string, OperationMetrics>();
+
+  /** `app`: that of the live token which the request brought, if it brought one. */
+  turnAway(app: string | undefined, reason: TurnAwayReason): void {
+    const known = this.#turnedAway.get(`${reason} ${app}`);
+    if (known !== undefined) known.count++;
+    else if (app !== undefined && app !== OTHER_APPS && this.#turnedAway.size >= APPS_MAX) this.turnAway(OTHER_APPS, reason);
+    else this.#turnedAway.set(`${reason} ${app}`, { app, reason, count: 1 });
+  }
+
+  /** Requests that were turned away. */
+  get turnedAway(): number {
+    return this.turnedAwayByApp().reduce((sum, { count }) => sum + count, 0);
+  }
+
+  turnedAwayByApp(): readonly TurnedAway[] {
+    return [...this.#turnedAway.values()];
+  }
 
   record(operation: string, status: number, ms: number): void {
     let metrics = this.#operations.get(operation);

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
+import { sharedPostgres } from "#harness/postgres-cluster";
 import { tries } from "#harness/proof";
 import { type Server, startServer, worldFile } from "#harness/server";
 import { cafe } from "#harness/worlds";
@@ -163,19 +164,24 @@ async function send(server: Server, { method, path: address, query: text, header
 /** Resident memory of the server, MB. */
 const memoryOf = (pid: number): number => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
 
-test(`${REQUESTS} generated bad requests`, async () => {
-  const server = await startServer(["--data", ":memory:", "--world", worldFile(cafe)]);
-  const seed = Math.floor(performance.timeOrigin) % 1_000_000;
-  console.log(`seed ${seed}`);
-  const marks: number[] = [];
-  for (let sent = 0; sent < REQUESTS; sent += 1_000) {
-    const requests = fc.sample(request, { seed: seed + sent, numRuns: Math.min(1_000, REQUESTS - sent) });
-    for (let i = 0; i < requests.length; i += AT_ONCE) await Promise.all(requests.slice(i, i + AT_ONCE).map((one) => send(server, one)));
-    marks.push(memoryOf(server.pid));
-  }
-  console.log(`memory after each 1,000, MB: ${marks.map((mark) => mark.toFixed(0)).join(" ")}`);
-  // Flat: what is resident at the end is what was resident once everything had been touched, give or take the collector's slack.
-  const settled = marks[Math.floor(marks.length / 2)] as number;
-  expect(marks.at(-1)).toBeLessThan(settled * 1.2 + 10);
-  expect(await server.stop()).toBe(0);
-}, 3_600_000);
+test.each(["SQLite", "PostgreSQL"])(
+  `${REQUESTS} generated bad requests on %s`,
+  async (kind) => {
+    const data = kind === "SQLite" ? ":memory:" : await (await sharedPostgres()).newDatabase();
+    const server = await startServer(["--data", data, "--world", worldFile(cafe)]);
+    const seed = Math.floor(performance.timeOrigin) % 1_000_000;
+    console.log(`seed ${seed}`);
+    const marks: number[] = [];
+    for (let sent = 0; sent < REQUESTS; sent += 1_000) {
+      const requests = fc.sample(request, { seed: seed + sent, numRuns: Math.min(1_000, REQUESTS - sent) });
+      for (let i = 0; i < requests.length; i += AT_ONCE) await Promise.all(requests.slice(i, i + AT_ONCE).map((one) => send(server, one)));
+      marks.push(memoryOf(server.pid));
+    }
+    console.log(`memory after each 1,000, MB: ${marks.map((mark) => mark.toFixed(0)).join(" ")}`);
+    // Flat: what is resident at the end is what was resident once everything had been touched, give or take the collector's slack.
+    const settled = marks[Math.floor(marks.length / 2)] as number;
+    expect(marks.at(-1)).toBeLessThan(settled * 1.2 + 10);
+    expect(await server.stop()).toBe(0);
+  },
+  3_600_000,
+);

@@ -6,6 +6,7 @@ import { RequestLog } from "#graph/worlds/request-log";
 import type { World } from "#graph/worlds/world";
 import { defaultLimits, type HttpLimits } from "#http/limits";
 import { type GraphServer, type GraphServerOptions, type HttpListener, serveGraph } from "#http/server";
+import { GraphError } from "#kernel/errors";
 import { surfaces } from "#surfaces/surfaces";
 
 export const echoWorld = (name: string): World =>
@@ -15,7 +16,11 @@ export const echoWorld = (name: string): World =>
     clock: { nowMs: () => 1_795_000_000_000 },
     requests: new RequestLog(),
     calendar: { platform: [{ version: 26, released: 0 }] },
+    tokens: { peekAppOf },
   }) as unknown as World;
+
+/** `1001-token` is a live token of the app 1001. */
+const peekAppOf = (value: string): string | undefined => /^(\d+)-token$/.exec(value)?.[1];
 
 /** What the pipeline saw, as the response's body. */
 export interface Echo {
@@ -36,15 +41,19 @@ export const httpListeners: readonly HttpListener[] = ["own", "node"];
 
 const TRACE_ID = "Aecho0000000";
 
+const common = { operation: "echo", traceId: TRACE_ID, app: undefined };
+const commonHeaders = { "content-type": "application/json; charset=UTF-8", "x-pf-trace-id": TRACE_ID };
+
+function errorResponse({ path }: GraphRequest, error: GraphError): GraphResponse {
+  const { status, headers, body } = renderError(error, path.endsWith("personas") ? "flat" : "wrapped", "strict", TRACE_ID);
+  return { ...common, status, headers: { ...commonHeaders, ...headers }, body: JSON.stringify(body) };
+}
+
 /** A defect is thrown as the pipeline throws it; everything else is echoed. */
 export async function echo(world: World, request: GraphRequest): Promise<GraphResponse> {
   await Promise.resolve();
-  const common = { operation: "echo", traceId: TRACE_ID, app: undefined };
-  const headers = { "content-type": "application/json; charset=UTF-8", "x-pf-trace-id": TRACE_ID };
-  if (request.defect !== undefined) {
-    const { status, body } = renderError(request.defect, request.path.endsWith("personas") ? "flat" : "wrapped", "strict", TRACE_ID);
-    return { ...common, status, headers, body: JSON.stringify(body) };
-  }
+  const headers = commonHeaders;
+  if (request.defect !== undefined) return errorResponse(request, request.defect);
   const { surface, method, path, queryText, query, body, baseUrl } = request;
   const files = Object.fromEntries([...request.files].map(([name, { filename, bytes }]) => [name, { filename, size: bytes.length }]));
   const authorization = request.header("authorization") ?? null;
@@ -83,14 +92,29 @@ export async function serveEcho(options: Partial<Omit<GraphServerOptions, "limit
   return { ...server, world, unexpected };
 }
 
-/** Requests of `/held` wait in the pipeline until they are released. */
-export async function serveHeld(limits: Partial<HttpLimits>, http: HttpListener = "own"): Promise<{ readonly graph: EchoGraph; release(): void }> {
+/**
+ * Requests of `/held` wait in the pipeline until they are released, those of `/tarpit` for another server. A bearer token, or an
+ * `access_token` in the body, counts as in the pipeline.
+ */
+export async function serveHeld(
+  limits: Partial<HttpLimits>,
+  http: HttpListener = "own",
+  trustedProxies: readonly string[] = [],
+): Promise<{ readonly graph: EchoGraph; release(): void }> {
   const gate = Promise.withResolvers<void>();
   const graph = await serveEcho({
-    limits,
-    http,
+    ...{ limits, http, trustedProxies },
     handleRequest: async (_deps, world, request) => {
-      if (request.path === "/held") await gate.promise;
+      const token = request.header("authorization")?.slice("Bearer ".length) ?? String(request.body.access_token);
+      const app = peekAppOf(token);
+      try {
+        if (app !== undefined) request.admission?.countAgainst(app);
+        if (request.path === "/held") await gate.promise;
+        if (request.path === "/tarpit") await request.admission?.whileWaiting(() => gate.promise);
+      } catch (error) {
+        if (error instanceof GraphError) return errorResponse(request, error);
+        throw error;
+      }
       return echo(world, request);
     },
   });

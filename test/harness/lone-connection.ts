@@ -1,6 +1,9 @@
 /** A connection without a socket: the test decides every byte, turn and response. */
+
+import type { ReceivedBody } from "#http/http1/awaited-body";
 import type { ByteSocket } from "#http/http1/byte-socket";
-import { Connection, type ConnectionLimits, type ConnectionOwner, type ReceivedBody } from "#http/http1/connection";
+import { Connection } from "#http/http1/connection";
+import type { ConnectionLimits, ConnectionOwner } from "#http/http1/connection-owner";
 import type { ProtocolProblem } from "#http/http1/problem";
 import type { RequestHead } from "#http/http1/request-head";
 import { defaultLimits, parserHeaderBytesMax } from "#http/limits";
@@ -43,7 +46,7 @@ export interface OwnerOptions extends Partial<ConnectionLimits> {
 }
 
 /** A server that notes its requests, and returns 204 for each. */
-export class Owner implements ConnectionOwner {
+export class Owner implements ConnectionOwner<Connection> {
   readonly limits: ConnectionLimits;
   /** Of the clock, which stands still until a test moves it. */
   timeMs = 0;
@@ -54,6 +57,8 @@ export class Owner implements ConnectionOwner {
   readonly heads: RequestHead[] = [];
   readonly seen: Seen[] = [];
   readonly refused: ProtocolProblem[] = [];
+  /** By the connection, of what was received and not used yet, and of what its client does not take. */
+  heldBytes = 0;
   readonly line = new Line();
   readonly connection: Connection;
   readonly #bodyBytesMax: number;
@@ -72,7 +77,7 @@ export class Owner implements ConnectionOwner {
     const received =
       head.framing === 0
         ? { bytes: new Uint8Array() }
-        : (connection.receiveBody(this.#bodyBytesMax) ?? connection.awaitBody(defaultLimits.bodyMsMax));
+        : (connection.receiveBody(this.#bodyBytesMax) ?? connection.awaitBody(defaultLimits.bodyMsMax, () => true));
     if (this.#isLate || received instanceof Promise) void this.#respondLater(head, received);
     else this.#respond(head, received);
   }
@@ -95,6 +100,10 @@ export class Owner implements ConnectionOwner {
   }
 
   closed(): void {}
+
+  held(bytes: number): void {
+    this.heldBytes += bytes;
+  }
 
   /** What was sent, in short: `!` for a response, `last!` for one that ends the connection, `refused!` for a refusal. */
   get responses(): string {

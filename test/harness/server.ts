@@ -41,16 +41,23 @@ export function worldFile(world: object): string {
   return path;
 }
 
-/** `options` are those of `bin/plaza start`; ports are free ones and live ingest is off unless they say otherwise. */
-export async function startServer(options: readonly string[], environment: Record<string, string> = {}): Promise<Server> {
+/**
+ * `options` are those of `bin/plaza start`; ports are free ones and live ingest is off unless they say otherwise. `filesMax`: open files
+ * that the system allows it.
+ */
+export async function startServer(options: readonly string[], environment: Record<string, string> = {}, filesMax?: number): Promise<Server> {
   const startMs = performance.now();
-  const child = Bun.spawn([join(ROOT, "bin/plaza"), "start", "--json", "--port", "0", "--control-port", "0", "--rtmp-port", "off", ...options], {
-    cwd: temporaryFolder(),
-    env: { ...process.env, ...environment },
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
+  const limited = filesMax === undefined ? [] : ["sh", "-c", `ulimit -n ${filesMax}; exec "$0" "$@"`];
+  const child = Bun.spawn(
+    [...limited, join(ROOT, "bin/plaza"), "start", "--json", "--port", "0", "--control-port", "0", "--rtmp-port", "off", ...options],
+    {
+      cwd: temporaryFolder(),
+      env: { ...process.env, ...environment },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    },
+  );
   afterThisTest(async () => {
     child.kill("SIGKILL");
     await child.exited;

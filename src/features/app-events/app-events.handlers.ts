@@ -16,7 +16,7 @@ import { testEventsOf } from "./intake/test-view.ts";
 export async function handleReport(request: ReportRequest): Promise<Static<typeof reportAppEvents.returns>> {
   const { world, params, node } = request;
   const intake = intakeOf(world);
-  intake.requireCapacity();
+  intake.requireCapacity(node.id);
   let report: Report;
   let outcome: Outcome;
   try {

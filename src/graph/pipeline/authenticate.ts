@@ -1,7 +1,10 @@
 /** The step `authenticate`: which tokens a request brings, in the places that its form lets count (D-10, D-12, D-90, D-93). */
 import { checkKnownToken, checkTokens, missingCredential, type Presented, presentedTokens, schemeFor } from "#auth/credentials";
 import { clientsScheme, type Place, type Scheme, type SchemeName, schemes } from "#auth/schemes";
+import { unixSeconds } from "#kernel/clock";
 import { type GraphError, tokenMissing } from "#kernel/errors";
+import type { World } from "../worlds/world.ts";
+import type { GraphRequest, Parameters } from "./request.ts";
 import type { Addressed, Authenticated, Incoming } from "./stages.ts";
 
 /** Without a promise, for one token that is alive and cached with its app, or none; undefined where it takes more. */
@@ -23,6 +26,20 @@ export async function authenticate(incoming: Incoming, { address, method }: Addr
   if (dead[0] !== undefined && (first === undefined || isEachNeeded)) throw dead[0].error;
   const app = first === undefined ? undefined : await world.tokens.findApp(first.token.app);
   return { address, method, credentials, dead, app };
+}
+
+/**
+ * The app whose live token a request shows before its body, where that is known at once: for the share that it counts against
+ * (D-97), and for nothing else.
+ */
+export function knownApp(world: World, query: Parameters, header: GraphRequest["header"]): string | undefined {
+  const presented = presentedTokens({ query, body: {}, header }, everyPlace, world.profile);
+  const now = unixSeconds(world.clock);
+  for (const { value } of presented) {
+    const app = world.tokens.peekAppOf(value, now);
+    if (app !== undefined) return app;
+  }
+  return undefined;
 }
 
 /** D-90: of a request without a token. Which place is named follows the form of the request. */

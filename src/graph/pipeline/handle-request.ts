@@ -47,7 +47,7 @@ export async function handleRequest(deps: RequestDeps, world: World, request: Gr
     // 2 Authenticate: every token that the request brings. D-93: before anything else about the request can show.
     const authenticated = authenticateAtOnce(incoming, addressed) ?? (await authenticate(incoming, addressed));
     reached = authenticated;
-
+    if (authenticated.app !== undefined) request.admission?.countAgainst(authenticated.app.id);
     // D-34: a batch, or `ids=`: each of its requests goes through the pipeline by itself.
     const many = dispatchMany((part) => handleRequest(deps, world, part), incoming, authenticated);
     if (many !== undefined) return renderMany(incoming, reached, await many);

@@ -13,7 +13,11 @@ export type Handled =
 
 /** What must be asked of a network first: never inside a transaction. Undefined where a write prepares nothing. */
 export function prepare({ served, request }: ParsedWrite): Promise<unknown> | undefined {
-  return served.submit === undefined ? served.prepare?.(request, request.world.database.reader) : undefined;
+  if (served.submit !== undefined || served.prepare === undefined) return undefined;
+  const { prepare } = served;
+  const { admission } = request.graphRequest;
+  const ask = () => prepare(request, request.world.database.reader);
+  return admission === undefined ? ask() : admission.whileWaiting(ask);
 }
 
 /** Rejects with what the feature throws; of a write that rejects nothing is stored. */

@@ -12,6 +12,20 @@ export interface UploadedFile {
   readonly bytes: Uint8Array;
 }
 
+/** The capacity that a running request takes from others (D-97). */
+export interface Admission {
+  /**
+   * The request, or the first one of several in one, has a live token of `app`: from here on it counts against the app and no longer
+   * against its address alone. Throws `overloaded` where the server is full and the app has its share.
+   */
+  countAgainst(app: string): void;
+  /**
+   * Waiting for another server is no work: meanwhile the request makes way for others. Throws `tooManyWaiting` where too many
+   * requests of the app wait already. Rejects with what `wait` rejects with.
+   */
+  whileWaiting<T>(wait: () => Promise<T>): Promise<T>;
+}
+
 export interface GraphRequest {
   readonly surface: SurfaceName;
   /** Upper case, as sent; `method=` overriding is the pipeline's business. */
@@ -31,6 +45,8 @@ export interface GraphRequest {
   readonly defect?: GraphError | undefined;
   /** How deep this request is nested in batches: 0 for one that came by HTTP. */
   readonly batchDepth: number;
+  /** Requests in a batch have that of the batch. Undefined where nothing is shared with others, as in tests. */
+  readonly admission?: Admission | undefined;
 }
 
 export interface GraphResponse {

@@ -3,7 +3,7 @@
  * `_valueToSum`; D-02, D-70).
  */
 import { invalidParameter, malformedRequest } from "#kernel/errors";
-import { endOfString } from "#kernel/json-text";
+import { endOfString } from "#kernel/redaction/json-text";
 import { JsonNumber } from "../pipeline/request.ts";
 
 /** The deepest shape of the interface has six levels; 32 leave room and keep every recursion short. */

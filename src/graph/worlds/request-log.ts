@@ -3,7 +3,7 @@
  *
  * **Invariant:** an entry is stored without the values of secrets, and with a limit on each of its texts.
  */
-import { redact, redactJson } from "#kernel/redaction";
+import { redact, redactJson } from "#kernel/redaction/redaction";
 
 export interface RequestEntry {
   readonly trace_id: string;

@@ -12,3 +12,25 @@ export interface ByteSocket {
   /** Closes at once. */
   terminate(): void;
 }
+
+/** Whether bytes are taken from a socket. While they are not, the client has to wait. */
+export class Reading {
+  readonly #socket: ByteSocket;
+  #isPaused = false;
+
+  constructor(socket: ByteSocket) {
+    this.#socket = socket;
+  }
+
+  pause(): void {
+    if (this.#isPaused) return;
+    this.#isPaused = true;
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#socket.resume();
+  }
+}

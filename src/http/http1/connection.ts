@@ -4,8 +4,10 @@
  * **Invariant:** the next request is looked for only where the one before it has certainly ended. Where that is unclear (a body
  * that was not received, a head that two readers could understand differently) nothing more is read: no request can be smuggled.
  */
-import type { ByteSocket } from "./byte-socket.ts";
-import type { Clock } from "./clock.ts";
+
+import { AwaitedBody, type ReceivedBody } from "./awaited-body.ts";
+import { type ByteSocket, Reading } from "./byte-socket.ts";
+import type { ConnectionOwner } from "./connection-owner.ts";
 import { HeadReader } from "./head-reader.ts";
 import { type BodyEnd, type IncomingBody, incomingBody } from "./incoming-body.ts";
 import type { ProtocolProblem } from "./problem.ts";
@@ -15,30 +17,8 @@ import type { ResponseHead } from "./response-head.ts";
 import { ResponseWriter, type TextResponse } from "./response-writer.ts";
 import { SendBuffer } from "./send-buffer.ts";
 
-export interface ConnectionLimits {
-  readonly headBytesMax: number;
-  /** From the first byte of a head, or the opening of the connection, to the end of the head. */
-  readonly headMsMax: number;
-  /** Between two requests, and for a response that the client does not read. */
-  readonly keepAliveMs: number;
-}
-
-/** The server that a connection belongs to. */
-export interface ConnectionOwner {
-  readonly limits: ConnectionLimits;
-  readonly clock: Clock;
-  readonly isStopping: boolean;
-  /** Header lines that every response has, each with its line end. */
-  readonly commonHeaderLines: string;
-  /** Handles a request: sends one response on `connection`, now or later, and then calls `finish`. Never throws. */
-  dispatch(head: RequestHead, connection: Connection): void;
-  /** The response to bytes that are no request. */
-  refusal(problem: ProtocolProblem): TextResponse;
-  closed(connection: Connection): void;
-}
-
-/** `gone`: the client has closed, or has ended its side before the end of the body. */
-export type ReceivedBody = BodyEnd | "gone";
+/** `time`: until it rested, or its end is over. */
+export type Waiting = "first request" | "next request" | "head" | "body" | "reader" | "time";
 
 /** `waiting` for a request, `serving` one, or `ending`: the last response is out, and further bytes are thrown away. */
 type State = "waiting" | "serving" | "ending";
@@ -55,7 +35,8 @@ const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
 
 export class Connection {
   readonly #socket: ByteSocket;
-  readonly #owner: ConnectionOwner;
+  readonly #owner: ConnectionOwner<Connection>;
+  readonly #reading: Reading;
   readonly #receiveBuffer = new ReceiveBuffer();
   readonly #sendBuffer: SendBuffer;
   readonly #writer: ResponseWriter;
@@ -67,30 +48,45 @@ export class Connection {
   /** The first byte of the next head is there, though it may be of an empty line that was skipped. */
   #hasHeadBegun = false;
   #isReadingRequests = false;
-  #isPaused = false;
   /** The client may be sending bytes that nobody reads. */
   #hasUnread = false;
   /** The client sends no more; it may still read. */
   #hasPeerEnded = false;
   isGone = false;
+  readonly remoteAddress: string;
+  #unreadBytes = 0;
+  /** Bytes that were received and are not used yet, and those that the client does not take. */
+  heldBytes = 0;
 
   // Of the request that is served.
   #head: RequestHead | undefined;
   #isBodyReceived = true;
   #body: IncomingBody | undefined;
-  #settleBody: ((body: ReceivedBody) => void) | undefined;
+  #awaited: AwaitedBody | undefined;
+  #isResting = false;
 
-  constructor(socket: ByteSocket, owner: ConnectionOwner) {
+  constructor(socket: ByteSocket, owner: ConnectionOwner<Connection>) {
     this.#socket = socket;
+    this.#reading = new Reading(socket);
     this.#owner = owner;
-    this.#sendBuffer = new SendBuffer(socket, owner.clock);
+    this.remoteAddress = socket.remoteAddress;
+    this.#sendBuffer = new SendBuffer(socket, owner.clock, (bytes) => this.#hold(bytes));
     this.#writer = new ResponseWriter(this.#sendBuffer, owner.clock, owner.commonHeaderLines);
     this.#headReader = new HeadReader(owner.limits.headBytesMax);
     this.#sinceMs = owner.clock.monotonicMs();
   }
 
-  get remoteAddress(): string {
-    return this.#socket.remoteAddress;
+  /** What only the client, or time, can bring; undefined while the server works on a request. */
+  get waitsFor(): Waiting | undefined {
+    if (!this.#sendBuffer.isEmpty) return "reader";
+    if (this.#state === "waiting" && this.#hasHeadBegun) return "head";
+    if (this.#state === "waiting") return this.#hasServed ? "next request" : "first request";
+    if (this.#awaited !== undefined) return "body";
+    return this.#isResting || this.#state === "ending" ? "time" : undefined;
+  }
+
+  get waitsSinceMs(): number {
+    return this.#sendBuffer.isEmpty ? this.#sinceMs : this.#sendBuffer.sinceMs;
   }
 
   /** The connection cannot be used after the request that is served. */
@@ -109,8 +105,9 @@ export class Connection {
     }
     this.#receiveBuffer.append(bytes);
     if (this.#state === "waiting") this.#readRequests();
-    else if (this.#settleBody !== undefined) this.#advanceBody();
-    if (this.#settleBody === undefined && this.#receiveBuffer.length > AHEAD_MAX) this.#pause();
+    else this.#awaited?.advance();
+    if (this.#awaited === undefined && this.#receiveBuffer.length > AHEAD_MAX) this.#reading.pause();
+    this.#countUnread();
   }
 
   drained(): void {
@@ -124,7 +121,7 @@ export class Connection {
   /** A client that has ended its side still receives the responses to its complete requests; a truncated body aborts. */
   peerEnded(): void {
     this.#hasPeerEnded = true;
-    if (this.#settleBody !== undefined) this.abort();
+    if (this.#awaited !== undefined) this.abort();
     else if (this.#state === "ending") {
       if (this.#sendBuffer.isEmpty) this.#socket.end();
     } else if (this.#state === "waiting") this.#readOn();
@@ -135,7 +132,8 @@ export class Connection {
     this.#state = "ending";
     this.#receiveBuffer.clear();
     this.#sendBuffer.close();
-    this.#settleBody?.("gone");
+    this.#countUnread();
+    this.#awaited?.end("gone");
     this.#owner.closed(this);
   }
 
@@ -169,7 +167,7 @@ export class Connection {
   // Receiving: heads from the buffer, and the body of the request that is served.
 
   #readOn(): void {
-    this.#resume();
+    this.#reading.resume();
     if (this.#receiveBuffer.length > 0 || this.#hasPeerEnded) this.#readRequests();
   }
 
@@ -184,6 +182,7 @@ export class Connection {
       else this.#dispatch(head);
     }
     this.#isReadingRequests = false;
+    this.#countUnread();
     if (this.#hasPeerEnded && this.#state === "waiting" && this.#sendBuffer.isEmpty) this.end();
   }
 
@@ -204,23 +203,17 @@ export class Connection {
     return "gone";
   }
 
-  /** The rest of a body that `receiveBody` did not give. */
-  awaitBody(msMax: number): Promise<ReceivedBody> {
+  /** The rest of a body that `receiveBody` did not give. `hasCapacity` is asked with all that has arrived of it. */
+  awaitBody(msMax: number, hasCapacity: (bytes: number) => boolean): Promise<ReceivedBody> {
     if (this.#head?.expectsContinue === true) this.#sendBuffer.writeText(CONTINUE, CONTINUE.length);
     return new Promise((resolve) => {
-      // A timer because only it can notice that nothing comes; a client must not hold memory by sending slowly.
-      const timer = setTimeout(() => this.#settleBody?.({ problem: { kind: "body-too-slow", msMax } }), msMax);
-      this.#settleBody = (body) => {
-        clearTimeout(timer);
-        this.#settleBody = undefined;
+      const ended = (body: ReceivedBody): void => {
+        this.#awaited = undefined;
         resolve(body === "gone" ? body : this.#bodyEnded(body));
       };
+      this.#awaited = new AwaitedBody(this.#body as IncomingBody, this.#receiveBuffer, { msMax, hasCapacity, ended });
+      this.#awaited.advance();
     });
-  }
-
-  #advanceBody(): void {
-    const end = this.#body?.advance(this.#receiveBuffer);
-    if (end !== undefined) this.#settleBody?.(end);
   }
 
   #bodyEnded(end: BodyEnd): BodyEnd {
@@ -228,16 +221,16 @@ export class Connection {
     return end;
   }
 
-  #pause(): void {
-    if (this.#isPaused) return;
-    this.#isPaused = true;
-    this.#socket.pause();
+  #countUnread(): void {
+    const more = this.#receiveBuffer.length - this.#unreadBytes;
+    if (more === 0) return;
+    this.#unreadBytes += more;
+    this.#hold(more);
   }
 
-  #resume(): void {
-    if (!this.#isPaused) return;
-    this.#isPaused = false;
-    this.#socket.resume();
+  #hold(bytes: number): void {
+    this.heldBytes += bytes;
+    this.#owner.held(bytes);
   }
 
   // Sending: the response to the request that is served.
@@ -254,9 +247,15 @@ export class Connection {
     return this.#writer.hasBegun;
   }
 
+  rest(): void {
+    this.#isResting = true;
+    this.#sinceMs = this.#owner.clock.monotonicMs();
+  }
+
   /** After the response: the next request may be read. */
   finish(): void {
     if (this.isGone) return;
+    this.#isResting = false;
     const isLast = this.#writer.isLast || this.isLast;
     this.#head = undefined;
     this.#body = undefined;
@@ -286,7 +285,7 @@ export class Connection {
     this.#hasUnread ||= this.#receiveBuffer.length > 0 || !this.#isBodyReceived;
     this.#state = "ending";
     this.#receiveBuffer.clear();
-    this.#resume();
+    this.#reading.resume();
     if (this.#sendBuffer.isEmpty) this.#close();
   }
 

@@ -9,12 +9,16 @@ export type BodyEnd = { readonly bytes: Uint8Array } | { readonly problem: Proto
 export interface IncomingBody {
   /** Takes what belongs to the body off `buffer`. Undefined while more has to come. */
   advance(buffer: ReceiveBuffer): BodyEnd | undefined;
+  /** What was taken off it so far. */
+  readonly byteCount: number;
 }
 
 export const incomingBody = (framing: RequestHead["framing"], bytesMax: number): IncomingBody =>
   framing === "chunked" ? new ChunkedBody(bytesMax) : new SizedBody(framing, bytesMax);
 
 class SizedBody implements IncomingBody {
+  /** All of it at the end. */
+  readonly byteCount = 0;
   readonly #size: number;
   readonly #bytesMax: number;
 
@@ -38,6 +42,10 @@ class ChunkedBody implements IncomingBody {
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
     this.#decoder = new ChunkedDecoder(bytesMax);
+  }
+
+  get byteCount(): number {
+    return this.#body.length;
   }
 
   advance(buffer: ReceiveBuffer): BodyEnd | undefined {

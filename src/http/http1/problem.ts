@@ -6,6 +6,8 @@ export type ProtocolProblem =
   | { readonly kind: "head-too-slow"; readonly msMax: number }
   | { readonly kind: "malformed-chunks" }
   | { readonly kind: "body-too-large"; readonly bytesMax: number }
-  | { readonly kind: "body-too-slow"; readonly msMax: number };
+  | { readonly kind: "body-too-slow"; readonly msMax: number }
+  /** Too much is arriving from others as well. */
+  | { readonly kind: "no-capacity" };
 
 export const malformed = (detail: string): ProtocolProblem => ({ kind: "malformed-head", detail });

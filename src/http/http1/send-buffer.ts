@@ -10,10 +10,13 @@ export class SendBuffer {
   /** While it is not empty: when the client last took bytes, or the first were kept. */
   sinceMs = 0;
   isClosed = false;
+  /** Called with how many bytes more, or less, are kept. */
+  readonly #keeps: (bytes: number) => void;
 
-  constructor(socket: ByteSocket, clock: Clock) {
+  constructor(socket: ByteSocket, clock: Clock, keeps: (bytes: number) => void) {
     this.#socket = socket;
     this.#clock = clock;
+    this.#keeps = keeps;
   }
 
   get isEmpty(): boolean {
@@ -37,7 +40,9 @@ export class SendBuffer {
 
   #keep(bytes: Buffer, written: number): void {
     if (this.isEmpty) this.sinceMs = this.#clock.monotonicMs();
-    this.#unsent.push(bytes.subarray(Math.max(written, 0)));
+    const unsent = bytes.subarray(Math.max(written, 0));
+    this.#unsent.push(unsent);
+    this.#keeps(unsent.length);
   }
 
   /** The socket takes bytes again. */
@@ -45,7 +50,10 @@ export class SendBuffer {
     while (this.#unsent.length > 0) {
       const bytes = this.#unsent[0] as Buffer;
       const written = Math.max(this.#socket.write(bytes), 0);
-      if (written > 0) this.sinceMs = this.#clock.monotonicMs();
+      if (written > 0) {
+        this.sinceMs = this.#clock.monotonicMs();
+        this.#keeps(-written);
+      }
       if (written < bytes.length) {
         this.#unsent[0] = bytes.subarray(written);
         return;
@@ -58,7 +66,9 @@ export class SendBuffer {
   /** Nothing more can be sent. */
   close(): void {
     this.isClosed = true;
+    const left = this.#unsent.reduce((sum, { length }) => sum + length, 0);
     this.#unsent = [];
+    if (left > 0) this.#keeps(-left);
     this.#wake();
   }
 

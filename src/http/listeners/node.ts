@@ -7,12 +7,13 @@ import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Server as TlsServer } from "node:tls";
 import { realNowMs } from "#system";
+import type { ReceivedBody } from "../http1/awaited-body.ts";
 import { malformed, type ProtocolProblem } from "../http1/problem.ts";
 import { checkedHead, type RequestHead } from "../http1/request-head.ts";
 import { hasContent, headerLines, type ResponseHead, responseHeadText } from "../http1/response-head.ts";
 import type { TextResponse } from "../http1/response-writer.ts";
 import { parserHeaderBytesMax } from "../limits.ts";
-import type { Exchange, Listen, ListenOptions, ReceivedBody } from "./listener.ts";
+import type { Exchange, Listen, ListenOptions } from "./listener.ts";
 import { tlsInFrontOf } from "./node-tls.ts";
 
 export const listenNode: Listen = async (options) => {
@@ -42,15 +43,35 @@ class NodeRequests {
   readonly #server: Server;
   readonly #options: ListenOptions;
   readonly #latest = new WeakMap<Duplex, NodeExchange>();
+  readonly #open = new Set<Duplex>();
   isStopping = false;
 
   constructor(server: Server, options: ListenOptions) {
     this.#server = server;
     this.#options = options;
+    server.on("connection", (socket: Duplex) => this.#count(socket));
     for (const event of ["request", "checkContinue", "checkExpectation"])
       server.on(event, (message: IncomingMessage, response: ServerResponse) => this.#take(message, response));
     server.on("connect", (_message, socket) => this.#refuse(socket, malformed("CONNECT is for proxies, and this is none")));
     server.on("clientError", (error: NodeJS.ErrnoException, socket) => this.#fail(error, socket));
+  }
+
+  /** Above the cap the connection without a request that was opened first is closed: `node:http` does not say which has waited longest. */
+  #count(socket: Duplex): void {
+    const { limits, metrics } = this.#options;
+    this.#open.add(socket);
+    metrics.open = this.#open.size;
+    socket.once("close", () => {
+      this.#open.delete(socket);
+      metrics.open = this.#open.size;
+    });
+    if (this.#open.size <= limits.connectionsMax) return;
+    metrics.evicted++;
+    for (const one of this.#open) {
+      if (this.#latest.get(one)?.isFinished === false) continue;
+      one.destroy();
+      return;
+    }
   }
 
   #take(message: IncomingMessage, response: ServerResponse): void {
@@ -171,10 +192,10 @@ class NodeExchange implements Exchange {
     return this.isGone ? "gone" : undefined;
   }
 
-  awaitBody(msMax: number): Promise<ReceivedBody> {
+  awaitBody(msMax: number, hasCapacity: (bytes: number) => boolean): Promise<ReceivedBody> {
     if ("expectsContinue" in this.#head && this.#head.expectsContinue) this.#response.writeContinue();
     const parts: Buffer[] = [];
-    let left = this.#bodyBytesMax;
+    let bytes = 0;
     return new Promise((resolve) => {
       // A timer because only it can notice that nothing comes.
       const timer = setTimeout(() => this.#settleBody?.({ problem: { kind: "body-too-slow", msMax } }), msMax);
@@ -185,9 +206,10 @@ class NodeExchange implements Exchange {
         resolve(body);
       };
       this.#message.on("data", (part: Buffer) => {
-        left -= part.length;
-        if (left < 0) this.#settleBody?.({ problem: { kind: "body-too-large", bytesMax: this.#bodyBytesMax } });
-        else parts.push(part);
+        bytes += part.length;
+        if (bytes > this.#bodyBytesMax) this.#settleBody?.({ problem: { kind: "body-too-large", bytesMax: this.#bodyBytesMax } });
+        else if (hasCapacity(bytes)) parts.push(part);
+        else this.#settleBody?.({ problem: { kind: "no-capacity" } });
       });
       this.#message.once("end", () => this.#settleBody?.({ bytes: Buffer.concat(parts) }));
     });
@@ -220,6 +242,9 @@ class NodeExchange implements Exchange {
   #writeHead({ status, headers }: ResponseHead, further: Readonly<Record<string, string>>): void {
     this.#response.writeHead(status, { ...headers, ...this.#commonHeaders, ...further, ...(this.isLast ? { connection: "close" } : {}) });
   }
+
+  /** What comes next on the connection waits for `finish` anyway. */
+  rest(): void {}
 
   finish(): void {
     this.isFinished = true;

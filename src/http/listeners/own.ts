@@ -1,11 +1,13 @@
 /** The listener of `--http own`: HTTP/1.1 as `../http1` reads it, on Bun's sockets. docs/dependencies.md says why it is there. */
 import type { Socket, SocketHandler, TCPSocketListener, TCPSocketListenOptions, TLSUpgradeOptions } from "bun";
 import type { Certificate, CertificateAndKey } from "#config/certificate";
-import { monotonicMs, realNowMs } from "#system";
+import { canOpenFile, monotonicMs, realNowMs } from "#system";
 import type { Clock } from "../http1/clock.ts";
-import { Connection, type ConnectionLimits, type ConnectionOwner } from "../http1/connection.ts";
+import { Connection } from "../http1/connection.ts";
+import type { ConnectionLimits, ConnectionOwner } from "../http1/connection-owner.ts";
 import { headerLines } from "../http1/response-head.ts";
 import { parserHeaderBytesMax } from "../limits.ts";
+import { Evictions } from "./evictions.ts";
 import type { Listen, ListenOptions } from "./listener.ts";
 
 /** How often connections are looked at: a time limit is overrun by this at most. */
@@ -46,7 +48,7 @@ const upgrade = (pair: CertificateAndKey, socket: SocketHandler<Connection>): TL
   isServer: true,
 });
 
-class Connections implements ConnectionOwner {
+class Connections implements ConnectionOwner<Connection> {
   readonly limits: ConnectionLimits;
   readonly clock: Clock = { monotonicMs, nowMs: realNowMs };
   readonly commonHeaderLines: string;
@@ -54,10 +56,12 @@ class Connections implements ConnectionOwner {
   readonly refusal: ListenOptions["refusal"];
   isStopping = false;
   readonly #open = new Set<Connection>();
+  readonly #evictions: Evictions;
   #checking: ReturnType<typeof setInterval> | undefined;
   #whenNone: (() => void) | undefined;
 
-  constructor({ limits, commonHeaders, dispatch, refusal }: ListenOptions) {
+  constructor({ limits, metrics, commonHeaders, dispatch, refusal }: ListenOptions) {
+    this.#evictions = new Evictions(this.#open, limits, metrics);
     this.limits = { headBytesMax: parserHeaderBytesMax(limits), headMsMax: limits.headMsMax, keepAliveMs: limits.keepAliveMs };
     this.commonHeaderLines = headerLines(commonHeaders);
     this.dispatch = dispatch;
@@ -68,6 +72,7 @@ class Connections implements ConnectionOwner {
     open: (socket: Socket<Connection>): void => {
       socket.data = new Connection(socket, this);
       this.#open.add(socket.data);
+      this.#evictions.counted();
     },
     data: (socket: Socket<Connection>, bytes: Buffer): void => socket.data.received(bytes),
     drain: (socket: Socket<Connection>): void => socket.data.drained(),
@@ -94,7 +99,12 @@ class Connections implements ConnectionOwner {
 
   closed(connection: Connection): void {
     this.#open.delete(connection);
+    this.#evictions.counted();
     if (this.#open.size === 0) this.#whenNone?.();
+  }
+
+  held(bytes: number): void {
+    this.#evictions.held(bytes);
   }
 
   watch(): void {
@@ -123,6 +133,7 @@ class Connections implements ConnectionOwner {
   }
 
   #checkTime(): void {
+    if (!canOpenFile()) this.#evictions.filesUsedUp();
     const nowMs = monotonicMs();
     for (const connection of [...this.#open]) connection.checkTime(nowMs);
   }

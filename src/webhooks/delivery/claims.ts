@@ -85,7 +85,7 @@ const JOINED_MAX = 4_000;
 /** Deliveries that are looked at beyond what may be claimed, since some may wait behind one of their entity. */
 const LOOK_AHEAD = 16;
 /** In one statement. */
-const GIVEN_BACK_MAX = 1_000;
+const GIVEN_BACK_MAX = 512;
 
 export interface ClaimTurn {
   readonly fence: number;

@@ -32,6 +32,29 @@ test("a full queue refuses requests with 503 and Retry-After, and every acknowle
   expect(await counted()).toBe((taken.length + 1) * 100);
 });
 
+test("D-97: a queue that one app has filled takes another app's events", async () => {
+  const apps = [
+    { id: "1001", name: "Shop", secret: "s" },
+    { id: "1002", name: "Other", secret: "o" },
+  ];
+  const plaza = await openPlaza({ world: { apps } });
+  const custom_events = Array.from({ length: 10_000 }, () => ({ _eventName: "n" }));
+  const send = async (app: string, secret: string, events: readonly object[]) =>
+    plaza.post(`/v26.0/${app}/activities`, {
+      bearer: `${app}|${secret}`,
+      headers: { "x-forwarded-for": "1.2.3.4" },
+      body: { event: "CUSTOM_APP_EVENTS", advertiser_id: "a", custom_events: events },
+    });
+  const flood = Array.from({ length: 20 }, () => send("1001", "s", custom_events));
+  const other = await send("1002", "o", [{ _eventName: "n" }]);
+  const statuses = (await Promise.all(flood)).map(({ status }) => status);
+  expect({ other: other.status, isRefused: statuses.includes(503), isTaken: statuses.includes(200) }).toEqual({
+    other: 200,
+    isRefused: true,
+    isTaken: true,
+  });
+});
+
 test("requests that arrive together share transactions, and each gets its own response", async () => {
   const plaza = await openPlaza({ world: { apps: [{ id: "1001", name: "Shop", secret: "s", event_name_limit: 1 }] } });
   let writes = 0;

@@ -3,11 +3,12 @@
  * On SQLite the transactions of several apps share a commit anyway.
  *
  * **Invariant:** a response is sent only after the commit that it depends on. This includes a refusal because of names in the same batch.
- * **Invariant:** the queue is bounded; when it is full, requests are refused with 503 and `Retry-After`.
+ * **Invariant:** the queue is bounded; when it is full, requests of apps that have their share of it are refused with 503 and `Retry-After`.
  */
 import type { World } from "#graph/worlds/world";
 import { overloaded } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
+import { type Account, Shares } from "#kernel/shares";
 import type { Transaction } from "#storage/database";
 import { ensureRetention } from "../app-events.jobs.ts";
 import { logIndexOf } from "../dedup-index/log-index.ts";
@@ -42,7 +43,7 @@ export class Intake {
   readonly #writing = new Set<NodeId>();
   /** Apps that wait for their turn to write, first come, first served. */
   readonly #queued = new Set<NodeId>();
-  #waitingEvents = 0;
+  readonly #shares = new Shares({ count: Number.POSITIVE_INFINITY, size: WAITING_EVENTS_MAX });
   #isRetentionScheduled = false;
 
   constructor(world: World) {
@@ -52,18 +53,22 @@ export class Intake {
   }
 
   /** Called before a request's events are parsed, so that a refusal costs little. Throws `overloaded`. */
-  requireCapacity(): void {
-    if (this.#waitingEvents >= WAITING_EVENTS_MAX) throw overloaded(RETRY_AFTER_SECONDS);
+  requireCapacity(app: NodeId): void {
+    if (this.#shares.lacks(this.#accountOf(app), 1) !== undefined) throw overloaded(RETRY_AFTER_SECONDS);
+  }
+
+  #accountOf(app: NodeId): Account {
+    return this.#shares.accountOf(app, "");
   }
 
   /** Resolves when the request is durable or finally refused. */
   submit(report: Report): Promise<Outcome> {
-    this.requireCapacity();
+    this.requireCapacity(report.app);
     return new Promise((resolve, reject) => {
       const ofApp = this.#waiting.get(report.app);
       if (ofApp === undefined) this.#waiting.set(report.app, [{ report, resolve, reject }]);
       else ofApp.push({ report, resolve, reject });
-      this.#waitingEvents += report.events.length + 1;
+      this.#shares.hold(this.#accountOf(report.app), sizeOf(report));
       this.#queue(report.app);
     });
   }
@@ -117,13 +122,15 @@ export class Intake {
     const waiting = this.#waiting.get(app) ?? [];
     let events = 0;
     let count = 0;
-    while (count < waiting.length && events < BATCH_EVENTS_MAX) events += (waiting[count++] as Waiting).report.events.length + 1;
+    while (count < waiting.length && events < BATCH_EVENTS_MAX) events += sizeOf((waiting[count++] as Waiting).report);
     const taken = waiting.splice(0, count);
-    this.#waitingEvents -= events;
+    for (const { report } of taken) this.#shares.release(this.#accountOf(app), sizeOf(report));
     if (waiting.length === 0) this.#waiting.delete(app);
     return taken;
   }
 }
+
+const sizeOf = ({ events }: Report): number => events.length + 1;
 
 const intakes = new WeakMap<World, Intake>();
 

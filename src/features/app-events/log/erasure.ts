@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { Erased } from "#graph/contract/feature";
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
-import { mentionsOf } from "#kernel/mentions";
+import { mentionsOf } from "#kernel/redaction/mentions";
 import { deleteTouchesOf } from "../attribution/ads.store.ts";
 import { comparableIdentity } from "../intake/identities.ts";
 import { deleteInstalled } from "../intake/installs.store.ts";

@@ -51,7 +51,7 @@ async function ingestFeed(world: World, key: string, _payload: unknown, job: Run
     const claimed = await world.database.write((tx) => claimNext(tx, world, feed));
     if (claimed !== undefined) {
       try {
-        await ingest(world, claimed);
+        await ingest(world, claimed, job);
       } catch (error) {
         if (!(error instanceof UploadLost)) throw error;
       }
@@ -89,11 +89,11 @@ async function claimNext(tx: Transaction, world: World, feed: NodeId): Promise<C
   return { feed, n: upload.n, generation, upload, shown };
 }
 
-async function ingest(world: World, claimed: ClaimedUpload): Promise<void> {
+async function ingest(world: World, claimed: ClaimedUpload, job: RunningJob): Promise<void> {
   const { feed, n, upload, shown } = claimed;
   const ingestion = new Ingestion(world, claimed, shown);
   if (upload.is_complete === 0) {
-    const problem = await fetchFile(world, claimed, upload.url ?? "");
+    const problem = await job.whileWaiting(() => fetchFile(world, claimed, upload.url ?? ""));
     if (problem !== undefined) return ingestion.fail(problem);
   }
   return ingestion.run(partsOf(world, feed, n), (upload.format ?? undefined) as FeedFormat | undefined);

@@ -1,5 +1,6 @@
 /** D-34: a batch of up to 50 requests, with `depends_on`, names, and JSONPath references to earlier responses. */
 import { GraphError, invalidParameter } from "#kernel/errors";
+import { nextTurn } from "#kernel/turns";
 import { parseVersion } from "#kernel/versions";
 import { parseJson, parseJsonParameter } from "../../response/json.ts";
 import { segmentsOf } from "../address.ts";
@@ -45,7 +46,9 @@ export async function runBatch(
   const references = new References(results);
   const responses: (BatchResponse | null)[] = [];
   let characters = 0;
-  for (const part of parts) {
+  for (const [at, part] of parts.entries()) {
+    // A batch takes as long as its requests together: others are served in between.
+    if (at > 0) await nextTurn();
     const isBlocked = part.needs.some((name) => results.get(name)?.status !== 200);
     const response = isBlocked ? undefined : await run(part);
     characters += response?.body.length ?? 0;

@@ -1,5 +1,6 @@
 /** D-34: several requests in one. `ids=` reads many nodes; a batch holds up to 50 requests. Each goes through the pipeline by itself. */
 import { type GraphError, invalidParameter, unknownPath } from "#kernel/errors";
+import { nextTurn } from "#kernel/turns";
 import { parseVersion } from "#kernel/versions";
 import { segmentsOf } from "../address.ts";
 import { missingToken } from "../authenticate.ts";
@@ -50,7 +51,9 @@ async function readMany(handleRequest: HandleRequest, request: GraphRequest, ids
     .filter((pair) => !pair.startsWith("ids="))
     .join("&");
   const responses: Record<string, unknown> = {};
-  for (const id of new Set(list)) {
+  for (const [at, id] of [...new Set(list)].entries()) {
+    // As in a batch.
+    if (at > 0) await nextTurn();
     const partRequest = {
       ...request,
       header: withoutTag(request),

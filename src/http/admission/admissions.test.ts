@@ -1,0 +1,175 @@
+import { describe, expect, test } from "bun:test";
+import { afterThisTest } from "#harness/cleanup";
+import { type EchoGraph, httpListeners, serveHeld } from "#harness/echo-graph";
+import { exchange } from "#harness/raw-http";
+import { RequestMetrics } from "#telemetry/request-metrics";
+import { defaultLimits, type HttpLimits } from "../limits.ts";
+import type { HttpListener } from "../server.ts";
+import { Admissions, type Client, RunningRequest } from "./admissions.ts";
+
+interface Sent {
+  readonly token?: string;
+  /** Where the token is only seen once the body is parsed. */
+  readonly bodyToken?: string;
+  /** Of the client, as a trusted proxy names it. */
+  readonly from?: string;
+  readonly padding?: number;
+}
+
+class Server {
+  readonly #held: Promise<Response>[] = [];
+
+  private constructor(
+    readonly graph: EchoGraph,
+    readonly release: () => void,
+  ) {}
+
+  static async start(limits: Partial<HttpLimits>, http: HttpListener): Promise<Server> {
+    const { graph, release } = await serveHeld(limits, http, ["127.0.0.0/8"]);
+    afterThisTest(() => graph.stop(0));
+    return new Server(graph, release);
+  }
+
+  #send(path: string, { token, bodyToken, from, padding = 0 }: Sent): Promise<Response> {
+    return fetch(`http://127.0.0.1:${this.graph.port}${path}`, {
+      method: "POST",
+      headers: {
+        connection: "close",
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(from === undefined ? {} : { "x-forwarded-for": `203.0.113.9, ${from}` }),
+      },
+      body: new URLSearchParams({ ...(bodyToken === undefined ? {} : { access_token: bodyToken }), padding: "a".repeat(padding) }),
+    });
+  }
+
+  status = async (sent: Sent): Promise<number> => (await this.#send("/1", sent)).status;
+
+  response = (path: string, sent: Sent): Promise<Response> => this.#send(path, sent);
+
+  /** Returns when the request runs, or waits for another server. */
+  async hold(path: "/held" | "/tarpit", sent: Sent): Promise<void> {
+    const { metrics } = this.graph;
+    const of = path === "/held" ? "inFlight" : "waiting";
+    const before = metrics[of];
+    this.#held.push(this.#send(path, sent));
+    while (metrics[of] === before) await Bun.sleep(1);
+  }
+
+  /** Releases all that is held; the statuses of their responses. */
+  async ended(): Promise<number[]> {
+    this.release();
+    return (await Promise.all(this.#held)).map(({ status }) => status);
+  }
+}
+
+const one = { token: "1001-token" };
+const other = { token: "1002-token" };
+
+test("D-97: a full server counts a request against its app before its token is checked, so that many at once do not slip in", () => {
+  const metrics = new RequestMetrics();
+  const limits = { ...defaultLimits, requestsMax: 4 };
+  const admissions = new Admissions({ limits, metrics, knownApp: ({ app }: Client & { app: string }) => app, retryAfterSeconds: () => 1 });
+  const admit = (app: string) => admissions.admit({ address: "a", app }, 0);
+  for (let i = 0; i < 4; i++) (admit("1002") as RunningRequest).countAgainst("1002");
+  expect([admit("1001"), admit("1001")].map((admitted) => admitted instanceof RunningRequest)).toEqual([true, true]);
+  expect(admit("1001")).toEqual({ app: "1001", reason: "requests" });
+  expect(metrics.inFlight).toBe(6);
+});
+
+describe.each(httpListeners)("D-97: shares, --http %s", (http) => {
+  test("an app alone may have all requests; once they run, another app gets its share of them", async () => {
+    const server = await Server.start({ requestsMax: 4 }, http);
+    for (let i = 0; i < 4; i++) await server.hold("/held", one);
+    expect(await server.status(one)).toBe(503);
+    await server.hold("/held", other);
+    await server.hold("/held", other);
+    expect({ one: await server.status(one), other: await server.status(other) }).toEqual({ one: 503, other: 503 });
+    expect(server.graph.metrics.turnedAwayByApp()).toEqual([
+      { app: "1001", reason: "requests", count: 2 },
+      { app: "1002", reason: "requests", count: 1 },
+    ]);
+    expect(await server.ended()).toEqual([200, 200, 200, 200, 200, 200]);
+    expect({ one: await server.status(one), other: await server.status(other) }).toEqual({ one: 200, other: 200 });
+  });
+
+  test("the same holds for the bytes of bodies", async () => {
+    const server = await Server.start({ requestBytesMax: 1_000 }, http);
+    await server.hold("/held", { ...one, padding: 1_000 });
+    expect({ one: await server.status(one), other: await server.status(other) }).toEqual({ one: 503, other: 200 });
+    expect(server.graph.metrics.turnedAwayByApp()).toEqual([{ app: "1001", reason: "bytes", count: 1 }]);
+    expect(await server.ended()).toEqual([200]);
+  });
+
+  test("a token in the body counts against its app, too", async () => {
+    const server = await Server.start({ requestsMax: 3 }, http);
+    for (let i = 0; i < 3; i++) await server.hold("/held", { bodyToken: "1001-token" });
+    const refused = await server.response("/1", { bodyToken: "1001-token" });
+    expect({ status: refused.status, retryAfter: refused.headers.get("retry-after") }).toEqual({ status: 503, retryAfter: "1" });
+    expect(await refused.json()).toMatchObject({ error: { code: 2, is_transient: true } });
+    expect({ head: await server.status(one), other: await server.status({ bodyToken: "1002-token" }) }).toEqual({ head: 503, other: 200 });
+    expect(await server.ended()).toEqual([200, 200, 200]);
+  });
+
+  test("requests with tokens that are not alive count against their address, whatever app they name", async () => {
+    const server = await Server.start({ requestsMax: 3 }, http);
+    for (let i = 0; i < 3; i++) await server.hold("/held", { token: "1001|guessed" });
+    expect({ stranger: await server.status({ token: "1001|guessed" }), one: await server.status(one) }).toEqual({ stranger: 503, one: 200 });
+    expect(server.graph.metrics.turnedAwayByApp()).toEqual([{ app: undefined, reason: "requests", count: 1 }]);
+    expect(await server.ended()).toEqual([200, 200, 200]);
+  });
+
+  test("of several addresses, with or without a token, each has its share; behind a trusted proxy the address is the client's", async () => {
+    for (const sent of [{}, one]) {
+      const server = await Server.start({ requestsMax: 2 }, http);
+      await server.hold("/held", { ...sent, from: "203.0.113.1" });
+      await server.hold("/held", { ...sent, from: "203.0.113.1" });
+      const statuses = ["203.0.113.1", "203.0.113.2", "2001:db8::1"].map((from) => server.status({ ...sent, from }));
+      expect(await Promise.all(statuses)).toEqual([503, 200, 200]);
+      expect(await server.ended()).toEqual([200, 200]);
+    }
+  });
+
+  test("a request that waits for another server makes way for others, and its bytes too", async () => {
+    const server = await Server.start({ requestsMax: 1, requestBytesMax: 1_000 }, http);
+    await server.hold("/tarpit", { ...one, padding: 10_000 });
+    await server.hold("/tarpit", other);
+    const { metrics } = server.graph;
+    expect({ waiting: metrics.waiting, inFlight: metrics.inFlight }).toEqual({ waiting: 2, inFlight: 0 });
+    expect([await server.status(one), await server.status(other), await server.status({})]).toEqual([200, 200, 200]);
+    expect(await server.ended()).toEqual([200, 200]);
+    expect({ waiting: metrics.waiting, inFlight: metrics.inFlight }).toEqual({ waiting: 0, inFlight: 0 });
+  });
+
+  test.each([
+    { limit: "requests", waitingOfAppMax: { count: 2, size: 1e6 }, padding: 0 },
+    { limit: "bytes", waitingOfAppMax: { count: 99, size: 2_000 }, padding: 1_000 },
+  ])("of one app, a limited number of $limit waits; others are not refused for it", async ({ waitingOfAppMax, padding }) => {
+    const server = await Server.start({ waitingOfAppMax }, http);
+    await server.hold("/tarpit", { ...one, padding });
+    await server.hold("/tarpit", { ...one, padding });
+    const refused = await server.response("/tarpit", { ...one, padding });
+    expect({ status: refused.status, retryAfter: refused.headers.get("retry-after") }).toEqual({ status: 503, retryAfter: "1" });
+    expect(await refused.json()).toMatchObject({
+      error: { code: 2, is_transient: true, message: "(#2) Too many requests of the app wait for other servers; please retry" },
+    });
+    expect(await server.status(one)).toBe(200);
+    await server.hold("/tarpit", other);
+    expect(server.graph.metrics.turnedAwayByApp()).toEqual([{ app: "1001", reason: "waiting", count: 1 }]);
+    expect(await server.ended()).toEqual([200, 200, 200]);
+  });
+
+  test("bodies that arrive hold memory of their app", async () => {
+    const server = await Server.start({ arrivingBytesMax: 1_000 }, http);
+    const { port, metrics } = server.graph;
+    const head = (token: string) => `POST /1 HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${token}\r\nContent-Length: 20\r\n\r\n`;
+    const body = "a=1&b=".padEnd(20, "c");
+    const sender = await Bun.connect({ hostname: "127.0.0.1", port, socket: { data() {} } });
+    sender.write(`POST /1 HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer 1001-token\r\nContent-Length: 2000\r\n\r\n${"a".repeat(1_000)}`);
+    const statusOf = async (token: string) =>
+      (await exchange(port, [head(token), body.slice(0, 10), body.slice(10)], { gapMs: 20 })).responses[0]?.status;
+    while ((await statusOf("1001-token")) !== 503);
+    expect(await statusOf("1002-token")).toBe(200);
+    expect(metrics.turnedAwayByApp()).toMatchObject([{ app: "1001", reason: "arriving" }]);
+    sender.terminate();
+  });
+});

@@ -1,0 +1,180 @@
+/**
+ * Which requests run (D-97). The limits on requests and on the bytes of their bodies are shared: a request counts against the app whose live
+ * token it brings and, within it, against the address of its client; without a live token against the address alone.
+ *
+ * **Invariant:** a request never counts against an app whose token it does not have.
+ */
+import type { Admission } from "#graph/pipeline/request";
+import { overloaded, tooManyWaiting } from "#kernel/errors";
+import { type Account, Shares } from "#kernel/shares";
+import type { RequestMetrics, TurnAwayReason } from "#telemetry/request-metrics";
+import type { HttpLimits } from "../limits.ts";
+
+/** Whose request it is, as far as that is known before it is looked at. */
+export interface Client {
+  readonly address: string;
+}
+
+export interface TurnAway {
+  readonly app: string | undefined;
+  readonly reason: TurnAwayReason;
+}
+
+/** Larger ones take some ms to parse: one after the other, with time for others in between. */
+export const SMALL_BODY_BYTES_MAX = 65_536;
+
+export interface AdmissionsOptions<C extends Client> {
+  readonly limits: HttpLimits;
+  readonly metrics: RequestMetrics;
+  /** The app whose live token the head of the request shows. */
+  knownApp(client: C): string | undefined;
+  /** When a request that is turned away may come again. */
+  retryAfterSeconds(): number;
+}
+
+export class Admissions<C extends Client = Client> {
+  /** Set when the server stops: no new requests. */
+  isStopping = false;
+  readonly running: Shares;
+  readonly waiting: Shares;
+  readonly options: AdmissionsOptions<C>;
+  readonly #arriving: Shares;
+
+  constructor(options: AdmissionsOptions<C>) {
+    const { limits } = options;
+    this.running = new Shares({ count: limits.requestsMax, size: limits.requestBytesMax });
+    this.waiting = new Shares(limits.waiting, limits.waitingOfAppMax);
+    this.#arriving = new Shares({ count: Number.POSITIVE_INFINITY, size: limits.arrivingBytesMax });
+    this.options = options;
+  }
+
+  /** Before a body is parsed; `bytes` is its length. What is returned must be ended. */
+  admit(client: C, bytes: number): RunningRequest | TurnAway {
+    const { running } = this;
+    if (this.isStopping) return { app: undefined, reason: "stopping" };
+    // A small body is parsed, and its token checked, in this turn of the event loop: then the app is known.
+    if (!running.isFull && bytes <= SMALL_BODY_BYTES_MAX) return new RunningRequest(this, client.address, undefined, undefined, bytes);
+    const app = this.options.knownApp(client);
+    const account = running.accountOf(app, client.address);
+    const lacking = running.lacks(account, bytes);
+    return lacking === undefined ? new RunningRequest(this, client.address, app, account, bytes) : { app, reason: reasons[lacking] };
+  }
+
+  /** For a body that did not come with its head. What is returned must be ended. */
+  arrivingBody(client: C): ArrivingBody {
+    return new ArrivingBody(this.#arriving, this.options.knownApp(client), client.address);
+  }
+}
+
+const reasons = { count: "requests", size: "bytes" } as const satisfies Record<string, TurnAwayReason>;
+
+export class RunningRequest implements Admission {
+  readonly #admissions: Pick<Admissions, "running" | "waiting" | "options">;
+  readonly #address: string;
+  readonly #bytes: number;
+  #app: string | undefined;
+  /** Undefined until it is known, within this turn of the event loop, whether its token is. */
+  #account: Account | undefined;
+  /** Set when it was turned away after all. */
+  turnAway: TurnAway | undefined;
+
+  constructor(
+    admissions: Pick<Admissions, "running" | "waiting" | "options">,
+    address: string,
+    app: string | undefined,
+    account: Account | undefined,
+    bytes: number,
+  ) {
+    this.#admissions = admissions;
+    this.#address = address;
+    this.#app = app;
+    this.#account = account;
+    this.#bytes = bytes;
+    this.#begin();
+  }
+
+  countAgainst(app: string): void {
+    if (this.#app !== undefined) return;
+    const { running, options } = this.#admissions;
+    running.release(this.#account, this.#bytes);
+    this.#app = app;
+    this.#account = running.accountOf(app, this.#address);
+    const lacking = running.isFull ? running.lacks(this.#account, this.#bytes) : undefined;
+    running.hold(this.#account, this.#bytes);
+    if (lacking === undefined) return;
+    this.turnAway = { app, reason: reasons[lacking] };
+    throw overloaded(options.retryAfterSeconds());
+  }
+
+  /** The request did not show its app at once. */
+  countAgainstAddress(): void {
+    if (this.#account !== undefined) return;
+    const { running } = this.#admissions;
+    running.release(undefined, this.#bytes);
+    this.#account = running.accountOf(undefined, this.#address);
+    running.hold(this.#account, this.#bytes);
+  }
+
+  async whileWaiting<T>(wait: () => Promise<T>): Promise<T> {
+    this.countAgainstAddress();
+    const { waiting, options } = this.#admissions;
+    const account = waiting.accountOf(this.#app, this.#address);
+    if (waiting.lacks(account, this.#bytes) !== undefined) {
+      this.turnAway = { app: this.#app, reason: "waiting" };
+      throw tooManyWaiting(options.retryAfterSeconds());
+    }
+    waiting.hold(account, this.#bytes);
+    options.metrics.waiting++;
+    this.end();
+    try {
+      return await wait();
+    } finally {
+      waiting.release(account, this.#bytes);
+      options.metrics.waiting--;
+      this.#begin();
+    }
+  }
+
+  end(): void {
+    this.#admissions.running.release(this.#account, this.#bytes);
+    this.#admissions.options.metrics.inFlight--;
+  }
+
+  #begin(): void {
+    this.#admissions.running.hold(this.#account, this.#bytes);
+    this.#admissions.options.metrics.inFlight++;
+  }
+}
+
+/** The memory of a body counts as far as it has arrived, not as far as it was announced. */
+export class ArrivingBody {
+  readonly #shares: Shares;
+  readonly #app: string | undefined;
+  readonly #account: Account;
+  #bytes = 0;
+  /** Set when it was refused. */
+  turnAway: TurnAway | undefined;
+
+  constructor(shares: Shares, app: string | undefined, address: string) {
+    this.#shares = shares;
+    this.#app = app;
+    this.#account = shares.accountOf(app, address);
+    shares.hold(this.#account, 0);
+  }
+
+  /** `bytes` have arrived by now. Returns false where they are too many: the body must be given up. */
+  resize(bytes: number): boolean {
+    const more = bytes - this.#bytes;
+    if (more > 0 && this.#shares.lacks(this.#account, more) !== undefined) {
+      this.turnAway = { app: this.#app, reason: "arriving" };
+      return false;
+    }
+    this.#shares.grow(this.#account, more);
+    this.#bytes = bytes;
+    return true;
+  }
+
+  end(): void {
+    this.#shares.release(this.#account, this.#bytes);
+  }
+}

@@ -1,0 +1,204 @@
+import { describe, expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { afterThisTest } from "#harness/cleanup";
+import { type EchoGraph, httpListeners, serveHeld } from "#harness/echo-graph";
+import { nextTurn } from "#kernel/turns";
+import type { HttpLimits } from "../limits.ts";
+import type { HttpListener } from "../server.ts";
+import { Evictions } from "./evictions.ts";
+
+interface Fake {
+  readonly name: string;
+  readonly remoteAddress: string;
+  readonly waitsFor: string | undefined;
+  readonly waitsSinceMs: number;
+  readonly heldBytes: number;
+}
+
+interface Given {
+  readonly from?: string;
+  /** Undefined: it is busy. */
+  readonly since?: number;
+  readonly waitsFor?: string;
+  readonly bytes?: number;
+}
+
+/** Connections that note which of them are closed, in order. */
+function evicting(limits: { connectionsMax?: number; connectionBytesMax?: number }) {
+  const open = new Set<Fake & { abort(): void }>();
+  const closed: string[] = [];
+  const connections: Fake[] = [];
+  const metrics = { open: 0, evicted: 0 };
+  const evictions = new Evictions(open, { connectionsMax: 100, connectionBytesMax: 1_000, ...limits }, metrics);
+  const add = (name: string, { from = "a", since, waitsFor = "request", bytes = 0 }: Given = {}) => {
+    const connection = {
+      ...{ name, remoteAddress: from, heldBytes: bytes },
+      ...{ waitsFor: since === undefined ? undefined : waitsFor, waitsSinceMs: since ?? 0 },
+      abort() {
+        closed.push(name);
+        open.delete(this);
+        evictions.held(-bytes);
+        evictions.counted();
+      },
+    };
+    connections.push(connection);
+    open.add(connection);
+    evictions.counted();
+    evictions.held(bytes);
+  };
+  return { add, closed, connections, metrics, evictions };
+}
+
+const turns = async (): Promise<void> => {
+  for (let turn = 0; turn < 4; turn++) await nextTurn();
+};
+
+describe("which connection is closed", () => {
+  test("where there are too many, those that have waited longest for their client; busy ones never", async () => {
+    const { add, closed, metrics } = evicting({ connectionsMax: 10 });
+    for (let busy = 0; busy < 7; busy++) add("busy");
+    for (const since of [20, 10, 30, 40, 50]) add(`since ${since}`, { since });
+    expect(closed).toEqual([]);
+    await turns();
+    expect({ closed, metrics }).toEqual({ closed: ["since 10", "since 20"], metrics: { open: 10, evicted: 2 } });
+  });
+
+  test("none where all are busy, until one waits", async () => {
+    const { add, closed } = evicting({ connectionsMax: 4 });
+    for (let busy = 0; busy < 6; busy++) add("busy");
+    await turns();
+    expect(closed).toEqual([]);
+    add("new", { since: 1 });
+    expect(closed).toEqual(["new"]);
+  });
+
+  test("none whose first bytes have not been read yet", async () => {
+    const { add, closed, connections } = evicting({ connectionsMax: 4 });
+    for (const since of [2, 3, 4, 5]) add(`idle ${since}`, { since });
+    add("with a request", { since: 1 });
+    await nextTurn();
+    (connections[4] as { waitsFor: string | undefined }).waitsFor = undefined;
+    await turns();
+    expect(closed).toEqual(["idle 2"]);
+  });
+
+  test("at once where there are far too many", () => {
+    const { add, closed } = evicting({ connectionsMax: 4 });
+    for (const since of [1, 2, 3, 4, 5, 6]) add(`since ${since}`, { since });
+    expect(closed).toEqual(["since 1", "since 2"]);
+  });
+
+  test("one of an address with many, however long another's waits", async () => {
+    const { add, closed } = evicting({ connectionsMax: 4 });
+    add("lone", { from: "b", since: 1 });
+    for (const since of [2, 3, 4, 5]) add(`of many ${since}`, { since });
+    add("second", { from: "b", since: 6 });
+    await turns();
+    expect(closed).toEqual(["of many 2", "of many 3"]);
+  });
+
+  test("one of those that wait for the same as most, however long another waits", async () => {
+    const { add, closed } = evicting({ connectionsMax: 4 });
+    add("for its body", { waitsFor: "body", since: 1 });
+    for (const since of [2, 3, 4, 5]) add(`idle ${since}`, { since });
+    add("half of a head", { waitsFor: "head", since: 6 });
+    await turns();
+    expect(closed).toEqual(["idle 2", "idle 3"]);
+  });
+
+  test("where they hold too much memory, the largest of the address that holds most", () => {
+    const { add, closed } = evicting({ connectionBytesMax: 100 });
+    add("large", { from: "b", bytes: 45 });
+    for (const bytes of [16, 20, 14]) add(`of many ${bytes}`, { bytes });
+    add("last", { bytes: 10, since: 1 });
+    expect(closed).toEqual(["of many 20"]);
+  });
+});
+
+test("where no file can be opened any more, those that have waited longest", () => {
+  const { add, closed, evictions } = evicting({});
+  for (let since = 0; since < 70; since++) add(`since ${since}`, { since });
+  add("busy");
+  evictions.filesUsedUp();
+  expect(closed).toEqual(Array.from({ length: 64 }, (_, since) => `since ${since}`));
+});
+
+const get = "GET /1 HTTP/1.1\r\nHost: h\r\n\r\n";
+
+async function started(limits: Partial<HttpLimits>, http: HttpListener): Promise<{ graph: EchoGraph; release(): void }> {
+  const server = await serveHeld(limits, http);
+  afterThisTest(() => server.graph.stop(0));
+  return server;
+}
+
+/** An open connection, which says when the server has closed it. */
+async function opened({ port, metrics }: EchoGraph, text = ""): Promise<{ readonly socket: Socket; readonly text: () => string; isClosed: boolean }> {
+  const count = metrics.connections.open + metrics.connections.evicted;
+  const socket = connect(port, "127.0.0.1");
+  let received = "";
+  const connection = { socket, text: () => received, isClosed: false };
+  socket.on("data", (bytes) => {
+    received += bytes;
+  });
+  socket.on("error", () => {});
+  socket.on("close", () => {
+    connection.isClosed = true;
+  });
+  afterThisTest(() => socket.destroy());
+  if (text !== "") socket.write(text);
+  while (metrics.connections.open + metrics.connections.evicted === count) await Bun.sleep(1);
+  return connection;
+}
+
+describe.each(httpListeners)("the cap on connections, --http %s", (http) => {
+  test("above it, new connections are served, idle ones close, and requests that run end", async () => {
+    const { graph, release } = await started({ connectionsMax: 4 }, http);
+    const held = await opened(graph, "GET /held HTTP/1.1\r\nHost: h\r\n\r\n");
+    while (graph.metrics.inFlight === 0) await Bun.sleep(1);
+    const idle = [];
+    for (let i = 0; i < 3; i++) {
+      const one = await opened(graph, get);
+      while (!one.text().includes("200 OK")) await Bun.sleep(1);
+      idle.push(one);
+    }
+    for (let i = 0; i < 3; i++) {
+      const late = await opened(graph, get);
+      while (!late.text().includes("200 OK")) await Bun.sleep(1);
+    }
+    while (!(idle[0] as { isClosed: boolean }).isClosed) await Bun.sleep(1);
+    expect(graph.metrics.connections.open).toBeLessThanOrEqual(4);
+    release();
+    while (!held.text().includes("200 OK")) await Bun.sleep(1);
+  });
+});
+
+describe("what waits for its client and is closed first", () => {
+  test.each([
+    { what: "half of a head", text: "GET /1 HTT" },
+    { what: "an empty line", text: "\r\n" },
+    { what: "half of a body", text: "POST /1 HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\na=" },
+    { what: "a request that was turned away", text: "GET /1 HTTP/1.1\r\nHost: h\r\n\r\n" },
+  ])("a connection with $what", async ({ text }) => {
+    const { graph, release } = await started({ connectionsMax: 2, requestsMax: 1 }, "own");
+    const held = await opened(graph, "GET /held HTTP/1.1\r\nHost: h\r\n\r\n");
+    while (graph.metrics.inFlight === 0) await Bun.sleep(1);
+    const waiting = await opened(graph, text);
+    if (text === get) while (!waiting.text().includes("503")) await Bun.sleep(1);
+    const next = await opened(graph);
+    while (!waiting.isClosed) await Bun.sleep(1);
+    expect({ held: held.isClosed, next: next.isClosed }).toEqual({ held: false, next: false });
+    release();
+    while (!held.text().includes("200 OK")) await Bun.sleep(1);
+  });
+
+  test("heads that do not end hold a limited memory together, and other clients are served", async () => {
+    const { graph } = await started({ connectionBytesMax: 100_000 }, "own");
+    const padded = `GET /1 HTTP/1.1\r\nHost: h\r\nX: ${"a".repeat(40_000)}`;
+    const heads = [];
+    for (let i = 0; i < 4; i++) heads.push(await opened(graph, padded));
+    while (!heads.some(({ isClosed }) => isClosed)) await Bun.sleep(1);
+    const served = await opened(graph, get);
+    while (!served.text().includes("200 OK")) await Bun.sleep(1);
+    expect(graph.metrics.connections.evicted).toBeGreaterThanOrEqual(2);
+  });
+});

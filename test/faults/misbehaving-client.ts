@@ -1,0 +1,134 @@
+/**
+ * A client that misbehaves in one way until it is killed, in a process of its own: `bun misbehaving-client.ts <way> <base url>`. It is the
+ * app 1002 of the neighbours' world. Prints how many connections or requests it has begun, once a second.
+ */
+import type { Socket } from "bun";
+
+const [, , way = "", baseUrl = ""] = process.argv;
+const { hostname, port } = new URL(baseUrl);
+const APP = "1002";
+const SECRET = "1002|0ther";
+const KIB = 1_024;
+/** With the largest ways to begin, some 1 Gbit/s: a flood that fills the line is not the server's to stop. */
+const AGAIN_MS = 1_000;
+let begun = 0;
+
+/** Accepts connections and never says anything. */
+const tarpit = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+
+const request = (method: string, path: string, headers: string, body = ""): string =>
+  `${method} ${path} HTTP/1.1\r\nHost: h\r\n${headers}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+
+const FORM = "Content-Type: application/x-www-form-urlencoded\r\n";
+const JSON_TYPE = "Content-Type: application/json\r\n";
+const bearer = (token: string): string => `Authorization: Bearer ${token}\r\n`;
+
+const subscribe = (padding: number): string =>
+  request(
+    "POST",
+    `/v26.0/${APP}/subscriptions`,
+    FORM + bearer(SECRET),
+    `object=page&fields=custom_labels&verify_token=v&callback_url=${encodeURIComponent(`http://127.0.0.1:${tarpit.port}/`)}&padding=${"a".repeat(padding)}`,
+  );
+
+const threeTokens = "access_token=other-app&oauth_token=other-app";
+const listed = (limit: number): string => `2001/custom_labels?limit=${limit}&${threeTokens}`;
+const get = (path: string, token: string): string => request("GET", path, bearer(token));
+const batch = request(
+  "POST",
+  "/v26.0/",
+  JSON_TYPE + bearer("other-app"),
+  JSON.stringify({
+    access_token: "other-app",
+    batch: Array.from({ length: 50 }, () => ({ method: "GET", relative_url: listed(100) })),
+  }),
+);
+
+interface Way {
+  readonly connections: number;
+  /** When a connection is open. */
+  readonly opened?: string;
+  /** Twice a second. */
+  readonly dripped?: string;
+  /** The response to it is awaited, then it is sent again. */
+  readonly repeated?: string;
+  readonly isReading?: false;
+}
+
+const ways: Readonly<Record<string, Way>> = {
+  padding: { connections: 64, repeated: subscribe(1_000 * KIB) },
+  "deep JSON": {
+    connections: 64,
+    repeated: request("POST", `/v26.0/${APP}/subscriptions`, JSON_TYPE + bearer(SECRET), `{"a":[${"[],".repeat(300_000)}1]}`),
+  },
+  tarpits: { connections: 1_100, repeated: subscribe(0) },
+  "slow heads": { connections: 2_000, opened: "GET /v26.0/2001 HTTP/1.1\r\nHost: h\r\nX: ", dripped: "a" },
+  "large heads": { connections: 2_000, opened: `GET /v26.0/2001 HTTP/1.1\r\nHost: h\r\nX: ${"a".repeat(60 * KIB)}` },
+  "empty lines": { connections: 2_000, dripped: "\r\n" },
+  "announced bodies": { connections: 2_000, opened: `POST /v26.0/${APP}/subscriptions HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n` },
+  "silent bodies": {
+    connections: 1_000,
+    opened: `POST /v26.0/${APP}/subscriptions HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\n${"a".repeat(200 * KIB)}`,
+  },
+  "idle connections": { connections: 5_000 },
+  batches: { connections: 100, repeated: batch },
+  "slow readers": { connections: 1_000, opened: batch, isReading: false },
+  reads: { connections: 500, repeated: get(`/v26.0/${listed(100)}`, "other-app") },
+  "guessed tokens": { connections: 500, repeated: get("/v26.0/1001/subscriptions", "1001|guessed") },
+};
+
+const { connections, opened, dripped, repeated, isReading = true } = ways[way] as Way;
+const open = new Set<Socket<Sending>>();
+
+/** What is left of the bytes that a connection sends. */
+interface Sending {
+  left: Buffer;
+}
+
+function write(socket: Socket<Sending>, text: string): void {
+  socket.data.left = Buffer.concat([socket.data.left, Buffer.from(text, "latin1")]);
+  flush(socket);
+}
+
+function flush(socket: Socket<Sending>): void {
+  const { data } = socket;
+  if (data.left.length === 0) return;
+  const written = socket.write(data.left);
+  if (written > 0) data.left = data.left.subarray(written);
+}
+
+async function connectAgain(): Promise<void> {
+  await Bun.connect<Sending>({
+    hostname,
+    port: Number(port),
+    data: { left: Buffer.alloc(0) },
+    socket: {
+      open(socket) {
+        begun++;
+        open.add(socket);
+        if (!isReading) socket.pause();
+        write(socket, opened ?? repeated ?? "");
+      },
+      data(socket) {
+        if (repeated === undefined || socket.data.left.length > 0) return;
+        begun++;
+        write(socket, repeated);
+      },
+      drain: (socket) => flush(socket),
+      close(socket) {
+        open.delete(socket);
+        setTimeout(() => void connectAgain(), AGAIN_MS);
+      },
+      error() {},
+    },
+  }).catch(() => setTimeout(() => void connectAgain(), AGAIN_MS));
+}
+
+setInterval(() => console.log(begun), 1_000);
+setInterval(() => {
+  if (dripped !== undefined) for (const socket of open) write(socket, dripped);
+}, 500);
+for (let i = 0; i < connections; i++) {
+  void connectAgain();
+  if (i % 100 === 99) await Bun.sleep(10);
+}
