@@ -1,18 +1,21 @@
 /** The composition root: it opens the world and starts the listeners. */
+import { hashOf } from "#auth/tokens";
 import { Certificate } from "#config/certificate";
 import type { Config } from "#config/config";
+import { listening } from "#config/listening";
 import { keyRingOf } from "#config/secret-key";
+import { announceServer, controlKeyOf, keepReplacedKey } from "#config/server-files";
 import { type ControlAppOptions, controlApp } from "#control/app";
 import { serveControl } from "#control/server";
 import { Registry } from "#graph/contract/registry";
 import type { RequestDeps } from "#graph/pipeline/handle-request";
-import { handleRequest } from "#graph/pipeline/handle-request";
 import { standardCalendar } from "#graph/versions/calendar";
 import { newestVersion } from "#graph/versions/resolve";
 import { type OpenWorld, openWorld } from "#graph/worlds/open-world";
 import { followSettings } from "#graph/worlds/settings";
 import { connectionsWithin, limitsOf } from "#http/limits";
 import type { SurfaceAddress } from "#http/places";
+import { homeRoute } from "#http/routes/home-route";
 import { openapiRoute } from "#http/routes/openapi-route";
 import { type GraphServer, serveGraph } from "#http/server";
 import { hostnameOf, PageGuard } from "#kernel/page-guard";
@@ -35,10 +38,11 @@ import {
 } from "#system";
 import { errorFields, type Log } from "#telemetry/log";
 import type { MetricsSource } from "#telemetry/merged-metrics";
+import { requestLines } from "#telemetry/request-lines";
 import { RequestMetrics } from "#telemetry/request-metrics";
 import { workLog } from "#telemetry/work-log";
 import { features } from "./features.ts";
-import { beginWorld, type Demo } from "./seed-world.ts";
+import { type Beginning, beginWorld, type Demo } from "./seed-world.ts";
 
 export const buildRegistry = (): Registry => new Registry(features);
 
@@ -46,8 +50,6 @@ export const buildRegistry = (): Registry => new Registry(features);
 const STOP_WITHIN_MS = 10_000;
 /** Common on systems that do not say how many files a process may have open. */
 const FILES_MAX_UNKNOWN = 10_240;
-/** 192 bits. */
-const CONTROL_KEY_BYTES = 24;
 
 /** The ready line of `plaza start --json`. */
 export interface ReadyInfo {
@@ -94,26 +96,35 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
   let certificate: Certificate | undefined;
   try {
     certificate = certificateOf(config, log);
-    const demo = part === "graph" ? undefined : await beginWorld(world, registry, config, parseYaml);
+    const { demo, warnings } = part === "graph" ? noBeginning : await beginWorld(world, registry, config, parseYaml);
+    for (const warning of warnings) log.warn({ world: config.world }, warning);
     if (config.profile !== undefined) world.profile = config.profile;
-    const graph = part === "control" ? undefined : await listenGraph(config, log, world, registry, certificate, part === "graph");
+    const graph =
+      part === "control"
+        ? undefined
+        : await listening("--port", config.host, config.port, () => listenGraph(config, log, world, registry, certificate, part === "graph"));
     if (graph !== undefined) listeners.push(graph);
     const metrics = graph?.metrics ?? new RequestMetrics();
-    const key = config.control_key ?? randomSecret(CONTROL_KEY_BYTES);
+    const key = part === "graph" ? "" : controlKeyOf(config, randomSecret);
     const control =
       part === "graph"
         ? undefined
-        : await serveControl({
-            ...controlOf(log, world, registry, key, readMetrics ?? (() => metrics), part === "all"),
-            pages: pageGuardOf(config),
-            host: config.control_host,
-            port: config.control_port,
-            certificate,
-          });
+        : await listening("--control-port", config.control_host, config.control_port, () =>
+            serveControl({
+              ...controlOf(config, log, world, registry, key, readMetrics ?? (() => metrics)),
+              pages: pageGuardOf(config),
+              host: config.control_host,
+              port: config.control_port,
+              certificate,
+            }),
+          );
     if (control !== undefined) listeners.push(control);
     world.work.start();
+    const ready = readyInfo(config, graph?.port ?? config.port, control?.port ?? config.control_port, key);
+    const withdraw =
+      part === "graph" ? () => {} : announceServer(config, { pid: ready.pid, base_url: ready.base_url, control_url: ready.control_url });
     return {
-      ready: readyInfo(config, graph?.port ?? config.port, control?.port ?? config.control_port, key),
+      ready,
       demo,
       newestVersion: formatVersion(newestVersion(world.calendar)),
       world,
@@ -121,6 +132,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
       stop: async () => {
         certificate?.close();
         await Promise.all([...listeners.map((listener) => listener.stop(STOP_WITHIN_MS)), world.work.stop()]);
+        withdraw();
         await world.close();
       },
     };
@@ -131,6 +143,9 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
     throw error;
   }
 }
+
+/** Of a process that loads no world. */
+const noBeginning: Beginning = { demo: undefined, warnings: [] };
 
 interface Listener {
   readonly port: number;
@@ -180,9 +195,11 @@ function listenGraph(
     trustedProxies: config.trusted_proxies,
     publicUrl: config.public_url,
     pages: pageGuardOf(config),
-    extraRoutes: new Map([["/openapi.json", openapiRoute(deps, surfaceAddresses(config))]]),
-    // A log line costs more than many requests, so it is only made if it is shown.
-    ...(log.shows("debug") ? { handleRequest: loggedRequests(log) } : {}),
+    extraRoutes: new Map([
+      ["/", homeRoute(() => formatVersion(newestVersion(world.calendar)))],
+      ["/openapi.json", openapiRoute(deps, surfaceAddresses(config))],
+    ]),
+    onServed: config.quiet || !log.shows("info") ? undefined : requestLines(log),
   });
 }
 
@@ -204,15 +221,6 @@ const surfaceAddresses = ({ surface_hosts }: Config): SurfaceAddress[] =>
     const hostname = surface_hosts[name];
     return hostname === undefined ? { name, mount } : { name, mount: name === "microblog" ? "/v1.0" : "", hostname };
   });
-
-const loggedRequests =
-  (log: Log): typeof handleRequest =>
-  async (deps, world, request) => {
-    const response = await handleRequest(deps, world, request);
-    const { traceId: trace_id, operation, status, app } = response;
-    log.debug({ trace_id, operation, status, app, method: request.method, surface: request.surface }, "call");
-    return response;
-  };
 
 async function openDefaultWorld(config: Config, registry: Registry, log: Log): Promise<OpenWorld> {
   const world = await openWorld({
@@ -243,19 +251,20 @@ async function openDefaultWorld(config: Config, registry: Registry, log: Log): P
 
 const parseYaml = (text: string): unknown => Bun.YAML.parse(text);
 
-function controlOf(log: Log, world: OpenWorld, registry: Registry, key: string, metrics: () => MetricsSource, servesGraph = true): ControlAppOptions {
+function controlOf(config: Config, log: Log, world: OpenWorld, registry: Registry, key: string, readMetrics: () => MetricsSource): ControlAppOptions {
   return {
     key,
     deps: {
       registry,
       worlds: new Map([[world.name, world]]),
       parseYaml,
-      servesGraph,
+      servesGraph: config.workers === 1,
       mintTokenValue: tokenValue,
       onTimeMoved: [(moved) => moved.work.runDue()],
       realTime: { nowMs: realNowMs, monotonicMs, sleepMs },
+      onKeyReplaced: (oldHash, replacing) => keepReplacedKey(config, (kept) => hashOf(kept) === oldHash, replacing),
     },
-    readMetrics: metrics,
+    readMetrics,
     onUnexpected: (error, operation) => log.error({ operation, ...errorFields(error) }, "a control request failed unexpectedly"),
   };
 }
@@ -265,11 +274,14 @@ export interface ControlWithoutServer {
   close(): Promise<void>;
 }
 
+/** 192 bits. */
+const KEY_BYTES = 24;
+
 /** The control API, for commands, on data that no server uses. It does not listen on a port, so any key will do. */
-export async function openControl(config: Config, log: Log, key = randomSecret(CONTROL_KEY_BYTES)): Promise<ControlWithoutServer> {
+export async function openControl(config: Config, log: Log, key = randomSecret(KEY_BYTES)): Promise<ControlWithoutServer> {
   const registry = buildRegistry();
   const world = await openDefaultWorld(config, registry, log);
-  const app = controlApp(controlOf(log, world, registry, key, () => new RequestMetrics()));
+  const app = controlApp(controlOf(config, log, world, registry, key, () => new RequestMetrics()));
   return {
     request: async (path, init) => app.request(path, { ...init, headers: { ...init.headers, authorization: `Bearer ${key}` } }),
     close: () => world.close(),

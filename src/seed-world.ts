@@ -1,14 +1,12 @@
 /** Fills a new world with the file of `--world`, or with the demo world. */
 import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { type Config, ConfigProblem } from "#config/config";
+// As text, so that the bundle and the executable hold it. Its values are public, so only a sandbox loads it.
+import demoWorld from "#demo-world.yaml" with { type: "text" };
 import type { Registry } from "#graph/contract/registry";
 import { importWorld, isEmpty } from "#graph/worlds/file/import-export";
 import type { ParseYaml } from "#graph/worlds/file/text";
 import type { OpenWorld } from "#graph/worlds/open-world";
-
-/** Its values are public, so only a sandbox loads it. */
-const DEMO_FILE = fileURLToPath(new URL("../worlds/demo.yaml", import.meta.url));
 
 export interface Demo {
   readonly page: string;
@@ -16,16 +14,24 @@ export interface Demo {
   readonly tokens: readonly { readonly token: string; readonly type: string }[];
 }
 
-/** Fills an empty world. Returns the part of the demo world that works. */
-export async function beginWorld(world: OpenWorld, registry: Registry, config: Config, parseYaml: ParseYaml): Promise<Demo | undefined> {
+export interface Beginning {
+  /** The part of the demo world that works. */
+  readonly demo: Demo | undefined;
+  /** About the file of `--world`. */
+  readonly warnings: readonly string[];
+}
+
+/** Fills an empty world. */
+export async function beginWorld(world: OpenWorld, registry: Registry, config: Config, parseYaml: ParseYaml): Promise<Beginning> {
   const { world: file } = config;
   const hasNothing = await isEmpty(world);
+  let warnings: readonly string[] = [];
   if (file !== undefined) {
     if (!hasNothing && !config.import)
       throw new ConfigProblem("--world", `the data in ${config.data} is not empty; add --import to merge ${file} into it`);
-    await importWorld(world, registry, readWorldFile(file), { isMerge: config.import, parseYaml });
-  } else if (hasNothing && config.sandbox) await importWorld(world, registry, readFileSync(DEMO_FILE, "utf8"), { isMerge: false, parseYaml });
-  return config.sandbox && !config.json ? findDemo(world, parseYaml) : undefined;
+    warnings = await importWorld(world, registry, readWorldFile(file), { isMerge: config.import, parseYaml });
+  } else if (hasNothing && config.sandbox) await importWorld(world, registry, demoWorld, { isMerge: false, parseYaml });
+  return { demo: config.sandbox && !config.json ? await findDemo(world, parseYaml) : undefined, warnings };
 }
 
 function readWorldFile(file: string): string {
@@ -38,7 +44,7 @@ function readWorldFile(file: string): string {
 
 /** The live tokens of the demo world, also after a restart or an import. */
 async function findDemo(world: OpenWorld, parseYaml: ParseYaml): Promise<Demo | undefined> {
-  const file = parseYaml(readFileSync(DEMO_FILE, "utf8")) as { tokens: { token: string; type: string; page?: string }[] };
+  const file = parseYaml(demoWorld) as { tokens: { token: string; type: string; page?: string }[] };
   const tokens: Demo["tokens"][number][] = [];
   for (const { token, type } of file.tokens) if ((await world.tokens.find(token))?.revoked_at === 0) tokens.push({ token, type });
   const page = file.tokens.find(({ type }) => type === "page");

@@ -26,15 +26,20 @@ function isFresh() {
   return [join(root, "src"), join(root, "package-lock.json"), ...sources].every((path) => statSync(path).mtimeMs <= builtMs);
 }
 
+/** Puts the sources together in a folder. Throws where they cannot be. */
+export function bundle(folder) {
+  const options = ["--target=bun", "--splitting", "--minify-syntax", "--minify-whitespace", "--sourcemap=linked", "--outdir", folder];
+  const { status, stderr } = spawnSync(bun, ["build", join(root, "src/cli/plaza.ts"), ...options], { cwd: root, encoding: "utf8" });
+  if (status !== 0) throw new Error(stderr);
+}
+
 /** Never fails: without a build the program runs from its sources. */
 export function build() {
   if (!hasBun() || isFresh()) return;
   // Beside, and then moved: nobody starts from a half-written build. It begins anew where another build was broken off.
   const making = join(root, `build.${process.pid}`);
   try {
-    const options = ["--target=bun", "--splitting", "--minify-syntax", "--minify-whitespace", "--sourcemap=linked", "--outdir", making];
-    const { status, stderr } = spawnSync(bun, ["build", join(root, "src/cli/plaza.ts"), ...options], { cwd: root, encoding: "utf8" });
-    if (status !== 0) throw new Error(stderr);
+    bundle(making);
     mkdirSync(built, { recursive: true });
     const parts = readdirSync(making);
     for (const part of parts.filter((name) => name !== "plaza.js")) renameSync(join(making, part), join(built, part));

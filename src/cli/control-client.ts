@@ -1,7 +1,6 @@
 /** Requests of the commands to the control API of a running server. */
 import { ConfigProblem } from "#config/config";
-import { environment } from "#config/environment";
-import { trimmedEnd } from "#kernel/text";
+import { serverAddress } from "./running-server.ts";
 
 export interface ControlRequests {
   /** `path` is relative to the world, e.g. `deliveries`. Rejects with the message of the API. */
@@ -11,13 +10,9 @@ export interface ControlRequests {
 
 type Given = Readonly<Record<string, unknown>>;
 
-export function controlRequests(given: Given): ControlRequests {
-  const { PLAZA_CONTROL_URL, PLAZA_CONTROL_KEY } = environment();
-  const url = given.control_url ?? PLAZA_CONTROL_URL ?? "http://127.0.0.1:4001";
-  const key = given.control_key ?? PLAZA_CONTROL_KEY;
-  if (typeof url !== "string" || !URL.canParse(url)) throw new ConfigProblem("--control-url", `"${url}" is not an address`);
-  if (key === undefined) throw new ConfigProblem("--control-key", "is required; you can also set PLAZA_CONTROL_KEY");
-  const base = `${trimmedEnd(url, "/").replace(/\/v1$/, "")}/v1/worlds/${encodeURIComponent(String(given.world_name ?? "default"))}`;
+export async function controlRequests(given: Given): Promise<ControlRequests> {
+  const { url, key } = await serverAddress(given);
+  const base = `${url}/v1/worlds/${encodeURIComponent(String(given.world_name ?? "default"))}`;
   return {
     async request(method, path, body) {
       const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };

@@ -3,9 +3,11 @@ import { ConfigProblem } from "#config/config";
 import { findConfigFile } from "#config/config-file";
 import { environment } from "#config/environment";
 import { readConfig } from "#config/read-config";
-import { trimmedEnd } from "#kernel/text";
+import { findServer } from "#config/server-files";
+import { hasData } from "#storage/open";
 import { Log } from "#telemetry/log";
 import { exitCodeOf, explain } from "./process-end.ts";
+import { findServerAddress, type ServerAddress } from "./running-server.ts";
 
 export type Given = Readonly<Record<string, unknown>>;
 
@@ -16,11 +18,18 @@ export interface Control {
 
 const FAILED = 1;
 
-/** Resolves with the exit code. `isKeyReplaced`: the configured key is what the command is about, also where it opens the data itself. */
-export async function withControl(given: Given, run: (control: Control) => Promise<number>, isKeyReplaced = false): Promise<number> {
+export interface ControlUse {
+  /** The configured key is what the command is about, also where it opens the data itself. */
+  readonly isKeyReplaced?: boolean;
+  /** Where there is no data yet, the command makes it. Any other has nothing to work on, and would make an empty folder. */
+  readonly makesData?: boolean;
+}
+
+/** Resolves with the exit code. */
+export async function withControl(given: Given, run: (control: Control) => Promise<number>, use: ControlUse = {}): Promise<number> {
   const log = new Log({ level: "error", isPretty: true });
   try {
-    const control = await openControlFor(given, log, isKeyReplaced);
+    const control = await openControlFor(given, log, use);
     try {
       return await run(control);
     } finally {
@@ -35,27 +44,26 @@ export async function withControl(given: Given, run: (control: Control) => Promi
   }
 }
 
-async function openControlFor(given: Given, log: Log, isKeyReplaced: boolean): Promise<Control> {
-  const { PLAZA_CONTROL_URL, PLAZA_CONTROL_KEY } = environment();
-  const url = given.control_url ?? (given.data === undefined ? PLAZA_CONTROL_URL : undefined);
-  if (url !== undefined) return controlAt(String(url), given.control_key ?? PLAZA_CONTROL_KEY);
+async function openControlFor(given: Given, log: Log, { isKeyReplaced = false, makesData = false }: ControlUse): Promise<Control> {
+  const server = await findServerAddress(given);
+  if (server !== undefined) return controlAt(server);
   const [{ openControl }, { settings }] = await Promise.all([import("#main"), import("#features")]);
   const config = readConfig(given.data === undefined ? {} : { data: given.data }, environment(), await findConfigFile(), settings);
+  if (!makesData && !hasData(config.data, "default"))
+    throw new ConfigProblem("--data", `there is no data in ${config.data}; plaza start or plaza token create-app makes it`);
   if (!isKeyReplaced) return openControl(config, log);
-  if (config.control_key === undefined) throw new ConfigProblem("PLAZA_CONTROL_KEY", "is required: it is the key that is replaced");
-  return openControl(config, log, config.control_key);
+  const key = config.control_key ?? findServer(config.data).controlKey;
+  if (key === undefined) throw new ConfigProblem("PLAZA_CONTROL_KEY", "is required: it is the key that is replaced");
+  return openControl(config, log, key);
 }
 
-function controlAt(url: string, key: unknown): Control {
-  if (!URL.canParse(url)) throw new ConfigProblem("--control-url", `"${url}" is not an address`);
-  if (key === undefined) throw new ConfigProblem("--control-key", "is required with --control-url; you can also set PLAZA_CONTROL_KEY");
-  const base = trimmedEnd(url, "/").replace(/\/v1$/, "");
+function controlAt({ url, key }: ServerAddress): Control {
   return {
     async request(path, init) {
       try {
-        return await fetch(base + path, { ...init, headers: { ...init.headers, authorization: `Bearer ${key}` } });
+        return await fetch(url + path, { ...init, headers: { ...init.headers, authorization: `Bearer ${key}` } });
       } catch (error) {
-        throw new ConfigProblem("--control-url", `${base} could not be reached: ${error instanceof Error ? error.message : error}`);
+        throw new ConfigProblem("--control-url", `${url} could not be reached: ${error instanceof Error ? error.message : error}`);
       }
     },
     close: async () => {},
@@ -66,8 +74,9 @@ export const post = (control: Control, path: string, body: unknown): Promise<Res
   control.request(path, { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } });
 
 export async function show(response: Response): Promise<number> {
-  const body = (await response.json()) as { error?: { message: string } };
+  const { warnings = [], ...body } = (await response.json()) as { error?: { message: string }; warnings?: string[] };
   if (!response.ok) return refuse(response, body);
+  for (const warning of warnings) process.stderr.write(`plaza: ${warning}\n`);
   process.stdout.write(`${JSON.stringify(body, undefined, 2)}\n`);
   return 0;
 }

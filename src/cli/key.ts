@@ -2,7 +2,7 @@
 import { type Control, type Given, listAll, post, show, withControl } from "./control-or-data.ts";
 
 export const runKeyCommand = (command: string, given: Given): Promise<number> =>
-  withControl(given, (control) => run(control, command, given), command === "rotate");
+  withControl(given, (control) => run(control, command, given), { isKeyReplaced: command === "rotate", makesData: command === "rotate" });
 
 const KEYS = "/v1/control-keys";
 const SEALING_KEY = "/v1/sealing-key";

@@ -5,6 +5,7 @@
 import { listenForWebhooks, type ReceivedWebhook } from "#http/webhook-listener";
 import { buildRegistry } from "#main";
 import { webhookObjects } from "#webhooks/catalogue/field";
+import { outputClosed } from "./closed-pipe.ts";
 import { ControlRefusal, type ControlRequests, controlRequests } from "./control-client.ts";
 import { nextSignal } from "./process-end.ts";
 
@@ -28,11 +29,11 @@ export async function listen(given: Given): Promise<number> {
   const forwardTo = given.forward_to as string | undefined;
   if (forwardTo !== undefined && !/^https?:\/\//.test(forwardTo)) return fail(`--forward-to: "${forwardTo}" is not an http address`, WRONG_USE);
   try {
-    const control = controlRequests(given);
+    const control = await controlRequests(given);
     const app = await findApp(control, given.app as string | undefined);
     const listener = listenForWebhooks(String(given.host ?? "127.0.0.1"), Number(given.port ?? 0), (webhook) => take(webhook, forwardTo));
     const url = (given.public_url as string | undefined) ?? `http://127.0.0.1:${listener.port}/`;
-    const ended = nextSignal();
+    const ended = Promise.race([nextSignal(), outputClosed()]);
     const restore = await becomeCallback(control, app, url);
     say(
       `receiving the webhooks of app ${app.id} at ${url}${forwardTo === undefined ? "" : `, forwarding to ${forwardTo}`}; Ctrl-C restores its callback`,

@@ -3,9 +3,13 @@ import { Command, CommanderError, Option } from "commander";
 import type { Option as ConfigOption } from "#config/options";
 import { flagOf, optionsWith, variableOf } from "#config/options";
 import { version } from "#package.json";
+import { outputClosed } from "./closed-pipe.ts";
 
 /** An invalid option, or data that cannot be used: nothing was started (docs/operating.md: Start). */
 const WRONG_USE = 2;
+
+/** They have something to restore or to end when their output is closed. */
+const ENDED_BY_SIGNALS = ["start", "worker", "listen"];
 
 function addOptions(command: Command, options: readonly ConfigOption[]): Command {
   for (const option of options) for (const flag of flagsOf(option)) command.addOption(flag);
@@ -35,7 +39,10 @@ async function program(): Promise<Command> {
     .description("A large platform's HTTP graph interface as a real server")
     .version(version)
     .exitOverride()
-    .showHelpAfterError("(see plaza --help)");
+    .showHelpAfterError("(see plaza --help)")
+    .hook("preAction", (_, command) => {
+      if (!ENDED_BY_SIGNALS.includes(command.name())) void outputClosed().then(() => process.exit(0));
+    });
   const secrets = options.filter(({ isSecret }) => isSecret === true).map(({ name, summary }) => `  ${variableOf(name)}  ${summary}`);
   addOptions(plaza.command("start").description("starts the server"), options)
     .addHelpText(
@@ -67,8 +74,9 @@ function addWebhookCommands(plaza: Command): void {
     plaza
       .command(name)
       .description(description)
-      .option("--control-url <URL>", "control API of the running server (default: PLAZA_CONTROL_URL, else http://127.0.0.1:4001)")
-      .option("--control-key <KEY>", "control key of the running server (default: PLAZA_CONTROL_KEY)")
+      .option("--data <FOLDER>", "data folder of the running server, which holds its address and its control key (default: .plaza)")
+      .option("--control-url <URL>", "control API of the running server (default: PLAZA_CONTROL_URL, else as in the data folder)")
+      .option("--control-key <KEY>", "control key of the running server (default: PLAZA_CONTROL_KEY, else as in the data folder)")
       .option("--world-name <NAME>", "name of the world", "default");
   add("listen", "receives the webhooks of an app, prints a line for each, and forwards them with their signatures")
     .option("--forward-to <URL>", "forward webhooks to this address, and return its status to the server")
@@ -95,10 +103,13 @@ const controlCommand = (parent: Command, name: string, description: string): Com
   parent
     .command(name)
     .description(description)
-    .option("--control-url <URL>", "control API of a running server (default: PLAZA_CONTROL_URL)")
-    .option("--control-key <KEY>", "control key of a running server (default: PLAZA_CONTROL_KEY)")
-    .option("--data <WHERE>", "without a control URL: the data to open, which no server may be using")
-    .addHelpText("after", "\nWith --control-url the command asks a running server. Otherwise it opens the data that `plaza start` would use.");
+    .option("--data <WHERE>", "the data, which a server may be using (default: that of plaza start)")
+    .option("--control-url <URL>", "control API of a running server (default: PLAZA_CONTROL_URL, else as in the data folder)")
+    .option("--control-key <KEY>", "control key of a running server (default: PLAZA_CONTROL_KEY, else as in the data folder)")
+    .addHelpText(
+      "after",
+      "\nThe command asks the server that --control-url names or that runs on the data. Without a server it opens the data itself.",
+    );
 
 function addTokenCommands(token: Command): void {
   const add = (name: string, description: string) =>

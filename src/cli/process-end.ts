@@ -15,8 +15,6 @@ const PLAIN_FAILURES = ["MigrationFailed"];
  * text is added to an error message that does not contain it.
  */
 const WRONG_USE_CODES: Readonly<Record<string, string>> = {
-  EADDRINUSE: "the port is in use",
-  EADDRNOTAVAIL: "this machine does not have the address",
   EACCES: "permission denied",
   ENOTFOUND: "there is no such address",
   ENOENT: "",
@@ -35,17 +33,13 @@ const codeOf = (error: unknown): string => (error instanceof Error && "code" in 
 
 const isUnreached = (error: unknown): boolean => error instanceof Error && "errorName" in error && error.errorName === "databaseUnreachable";
 
-/** Bun gives some of these errors no code. */
-const isUnknownHost = (error: unknown): boolean => error instanceof Error && codeOf(error) === "" && error.message.startsWith("Failed to listen at ");
-
 const isWrongUse = (error: unknown): boolean =>
-  (error instanceof Error && WRONG_USES.includes(error.name)) || codeOf(error) in WRONG_USE_CODES || isUnreached(error) || isUnknownHost(error);
+  (error instanceof Error && WRONG_USES.includes(error.name)) || codeOf(error) in WRONG_USE_CODES || isUnreached(error);
 
 export const exitCodeOf = (error: unknown): number => (isWrongUse(error) ? WRONG_USE : FAILED);
 
 function messageOf(error: Error): string {
   if (isUnreached(error)) return `--data: the database cannot be reached: ${error.cause instanceof Error ? error.cause.message : error.message}`;
-  if (isUnknownHost(error)) return `${error.message}: there is no such address`;
   const reason = WRONG_USE_CODES[codeOf(error)] ?? "";
   return reason === "" || error.message.includes(reason) ? error.message : `${error.message}: ${reason}`;
 }

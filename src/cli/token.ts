@@ -2,7 +2,10 @@
 import { type Control, type Given, listAll, post, show, withControl } from "./control-or-data.ts";
 
 export const runTokenCommand = (command: string, given: Given): Promise<number> =>
-  withControl(given, (control) => run(control, command, given, `/v1/worlds/${encodeURIComponent(String(given.world_name))}`));
+  withControl(given, (control) => run(control, command, given, `/v1/worlds/${encodeURIComponent(String(given.world_name))}`), {
+    // The first app may be made before the first start.
+    makesData: command === "create-app",
+  });
 
 async function run(control: Control, command: string, given: Given, world: string): Promise<number> {
   switch (command) {

@@ -31,7 +31,7 @@ export async function trigger(event: string, given: Given): Promise<number> {
   const field = fieldOf(event);
   if (field === undefined) return fail(`there is no event ${event}; choose one of ${names().join(", ")}`, WRONG_USE);
   try {
-    const control = controlRequests(given);
+    const control = await controlRequests(given);
     const entity = (given.entity as string | undefined) ?? (await anyOf(control, field.object));
     const { deliveries } = (await control.request("POST", "deliveries/trigger", {
       object: field.object,

@@ -5,6 +5,7 @@
  */
 import cluster, { type Worker } from "node:cluster";
 import type { Config } from "#config/config";
+import { listening } from "#config/listening";
 import { testEventsOf } from "#features/app-events";
 import { reservePort } from "#http/reserved-port";
 import { type RunningPlaza, startPlaza } from "#main";
@@ -16,11 +17,13 @@ import { STOP, sealedConfig, type WorkerMessage } from "./worker.ts";
 /** A worker that lived for less time is restarted after a pause, so that a permanent failure does not occupy the machine. */
 const LIVED_MS_MIN = 5_000;
 const RESTART_AFTER_MS = 1_000;
+/** Where Bun puts the files of a single executable. */
+const INSIDE_EXECUTABLE = "/$bunfs/";
 /** Workers give running requests 10 s to end. */
 const STOPPED_WITHIN_MS = 11_000;
 
 export async function startWithWorkers(asked: Config, log: Log): Promise<RunningPlaza> {
-  const reserved = reservePort(asked.host, asked.port);
+  const reserved = await listening("--port", asked.host, asked.port, () => reservePort(asked.host, asked.port));
   const config = { ...asked, port: reserved.port };
   const workers = new Workers(config, log);
   let first: RunningPlaza | undefined;
@@ -59,7 +62,9 @@ class Workers {
   constructor(config: Config, log: Log) {
     this.#config = config;
     this.#log = log;
-    cluster.setupPrimary({ exec: process.argv[1] as string, args: ["worker"] });
+    const program = process.argv[1] as string;
+    // A single executable is its own program, and takes the command alone; it holds its flags of Bun.
+    cluster.setupPrimary(program.startsWith(INSIDE_EXECUTABLE) ? { exec: "worker", args: [], execArgv: [] } : { exec: program, args: ["worker"] });
   }
 
   get metrics(): MetricsReport[] {

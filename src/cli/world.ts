@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { ConfigProblem } from "#config/config";
-import { type Given, listAll, show, withControl } from "./control-or-data.ts";
+import { type Control, type Given, listAll, show, withControl } from "./control-or-data.ts";
 
 const addressOf = ({ world_name }: Given): string => `/v1/worlds/${encodeURIComponent(String(world_name))}`;
 
@@ -13,11 +13,13 @@ export const exportWorld = (given: Given): Promise<number> =>
   withControl(given, async (control) => show(await control.request(`${addressOf(given)}/export`, { method: "GET" })));
 
 /** Merges a world file into the world, whole or not at all; `-` is standard input. */
-export const importWorld = (file: string, given: Given): Promise<number> =>
-  withControl(given, async (control) => {
+export function importWorld(file: string, given: Given): Promise<number> {
+  const run = async (control: Control): Promise<number> => {
     const body = await readWorldFile(file);
     return show(await control.request(`${addressOf(given)}/import`, { method: "POST", body, headers: { "content-type": "text/plain" } }));
-  });
+  };
+  return withControl(given, run, { makesData: true });
+}
 
 async function readWorldFile(file: string): Promise<string> {
   try {

@@ -29,6 +29,8 @@ export interface Config {
   readonly json: boolean;
   readonly pretty: boolean;
   readonly log_level: LogLevel;
+  /** No line of the log for each request. */
+  readonly quiet: boolean;
   readonly control_key: string | undefined;
   /** 32 bytes; undefined: the data folder's own key file (`secretKey`). */
   readonly secret_key: Uint8Array | undefined;

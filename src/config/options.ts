@@ -100,6 +100,7 @@ const own: readonly Option<OptionName>[] = [
   { name: "json", read: read.flag, default: false, summary: "print one line of JSON on stdout when ready, and nothing else" },
   { name: "pretty", read: read.flag, default: false, summary: "write logs as text instead of JSON lines" },
   { name: "log_level", value: "LEVEL", read: read.oneOf(logLevels), default: "info", summary: `one of ${logLevels.join(", ")}` },
+  { name: "quiet", read: read.flag, default: false, summary: "log no line for each request" },
   {
     name: "surface_hosts",
     value: "SURFACE=HOST",
@@ -215,7 +216,8 @@ const own: readonly Option<OptionName>[] = [
     isSecret: true,
     read: read.controlKey,
     default: undefined,
-    summary: "key of the control API; the sandbox creates a random one, --no-sandbox requires one of 16 characters or more",
+    summary:
+      "key of the control API; the sandbox creates a random one and keeps it in control.key in the data folder, --no-sandbox requires one of 16 characters or more",
   },
   {
     name: "secret_key",

@@ -173,7 +173,7 @@ describe("a wrong option is named with its value", () => {
   }
 
   test("a key of the file that is no option", () => {
-    expect(problemOf({}, {}, { prot: 1 })).toBe("prot in plaza.config.yaml: there is no such option");
+    expect(problemOf({}, {}, { prot: 1 })).toBe("prot in plaza.config.yaml: there is no such option; did you mean port?");
     expect(problemOf({}, {}, { port: "x" })).toStartWith('port in plaza.config.yaml: "x"');
   });
 

@@ -1,5 +1,6 @@
 /** A flag has precedence over the environment, the environment over `plaza.config.yaml`, the file over the default. */
 import type { Setting } from "#graph/contract/setting";
+import { suggestion } from "#kernel/suggestion";
 import { type Config, ConfigProblem } from "./config.ts";
 import { isStrongControlKey, ValueProblem } from "./option-readers.ts";
 import { flagOf, type Option, optionsWith, variableOf } from "./options.ts";
@@ -32,6 +33,19 @@ export function readConfig(flags: Values, environment: Values, file: ConfigFile 
   return checkTogether({ ...config, settings: ofFeatures } as unknown as Config);
 }
 
+/** The address of the server for the commands; it is no option of the server. */
+const OF_COMMANDS = ["PLAZA_CONTROL_URL"];
+
+/** Variables that nothing reads, e.g. `PLAZA_PROT`. No error: programs around Plaza may have variables of their own. */
+export function variableWarnings(environment: Values, settings: readonly Setting[]): string[] {
+  const known = [...optionsWith(settings).map(({ name }) => variableOf(name)), ...OF_COMMANDS];
+  const unknown = Object.keys(environment).filter((name) => name.startsWith("PLAZA_") && !known.includes(name));
+  return unknown.slice(0, WARNINGS_MAX).map((name) => `nothing reads the variable ${name}${suggestion(name, known)}`);
+}
+
+/** As many as a person reads. */
+const WARNINGS_MAX = 20;
+
 function readFrom(option: Option, value: unknown, where: string): unknown {
   try {
     return option.read(value);
@@ -47,7 +61,7 @@ function fileValues({ path, values }: ConfigFile, options: readonly Option[]): V
   const found: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(values)) {
     const name = key.replaceAll("-", "_");
-    if (!known.has(name)) throw new ConfigProblem(`${key} in ${path}`, "there is no such option");
+    if (!known.has(name)) throw new ConfigProblem(`${key} in ${path}`, `there is no such option${suggestion(name, [...known])}`);
     if (value !== null) found[name] = value;
   }
   return found;

@@ -20,6 +20,8 @@ export interface ControlDeps {
   readonly onTimeMoved: readonly ((world: OpenWorld) => Promise<void>)[];
   /** The machine's own time, for requests that wait and for keys: a world's clock may stand still. */
   readonly realTime: { nowMs(): number; monotonicMs(): number; sleepMs(ms: number): Promise<void> };
+  /** Called with the hash of a key that was replaced and the value of the new one, where the old one may be kept in a file. */
+  onKeyReplaced?(oldHash: string, key: string): void;
 }
 
 /** The key that a request was made with. */

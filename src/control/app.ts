@@ -13,6 +13,7 @@ import { GraphError } from "#kernel/errors";
 import type { PageGuard } from "#kernel/page-guard";
 import { isStorableText } from "#kernel/text";
 import type { MetricsSource } from "#telemetry/merged-metrics";
+import { home, isBrowser } from "./home.ts";
 import { ControlKeys } from "./keys.ts";
 import { METRICS_TYPE, metricsText } from "./metrics.ts";
 import { openapiOf } from "./openapi.ts";
@@ -48,6 +49,7 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
   const keys = new ControlKeys(options.key, defaultWorld(deps).database.reader, deps.realTime.nowMs);
   const originOf = (c: Context<WithKey>): string => `${options.isTls === true ? "https" : "http"}://${new URL(c.req.url).host}`;
 
+  app.get("/", (c) => (isBrowser(c) ? home(c) : c.notFound()));
   app.get("/healthz", (c) => c.json({ status: "ok" }));
   app.get("/readyz", (c) => ready(c, deps));
   app.get("/metrics", async (c) => c.body(await metricsText(options.readMetrics(), deps.worlds.values()), 200, { "content-type": METRICS_TYPE }));

@@ -2,7 +2,7 @@
 import { knownApp } from "#graph/pipeline/authenticate";
 import type { handleRequest, RequestDeps } from "#graph/pipeline/handle-request";
 import type { GraphRequest, GraphResponse } from "#graph/pipeline/request";
-import { shownQuery } from "#graph/worlds/request-log";
+import { type RequestEntry, shownQuery } from "#graph/worlds/request-log";
 import { bodyTooLarge, foreignPage, type GraphError, headersTooLarge, internalError, malformedRequest } from "#kernel/errors";
 import type { PageGuard } from "#kernel/page-guard";
 import { Turns } from "#kernel/turns";
@@ -33,6 +33,7 @@ export interface RequestDispatcherOptions {
   readonly routes: RouteTable;
   readonly limits: HttpLimits;
   readonly metrics: RequestMetrics;
+  readonly onServed?: ((entry: RequestEntry) => void) | undefined;
   /** Undefined: every web page may send requests. */
   readonly pages: PageGuard | undefined;
 }
@@ -86,7 +87,7 @@ export class RequestDispatcher {
   async dispatch(head: RequestHead, exchange: Exchange): Promise<void> {
     const incoming = this.#incomingRequestOf(head, exchange);
     try {
-      const route = this.#options.routes.find(head.method, incoming.place);
+      const route = this.#options.routes.find(head, incoming.place);
       const { pageRefusal } = incoming.facts;
       if (route !== undefined) {
         await this.#longWork.next();
@@ -255,7 +256,7 @@ export class RequestDispatcher {
     const durationMs = monotonicMs() - startedMs;
     this.#options.metrics.record(response.operation, response.status, durationMs);
     const { world, surface, path } = place;
-    const entry = {
+    const entry: RequestEntry = {
       trace_id: response.traceId,
       operation: response.operation,
       method: head.method,
@@ -270,6 +271,7 @@ export class RequestDispatcher {
       response_body: response.body,
     };
     world.requests.add(entry, facts.shownQuery);
+    this.#options.onServed?.(entry);
   }
 }
 

@@ -1,6 +1,7 @@
 /** The graph's HTTP server: a listener, the dispatcher of its requests, and the responses to bytes that are no request. */
 import type { Certificate } from "#config/certificate";
 import { handleRequest, type RequestDeps } from "#graph/pipeline/handle-request";
+import type { RequestEntry } from "#graph/worlds/request-log";
 import type { PageGuard } from "#kernel/page-guard";
 import { RequestMetrics } from "#telemetry/request-metrics";
 import { CORS_HEADERS } from "./cors.ts";
@@ -45,6 +46,8 @@ export interface GraphServerOptions {
   readonly certificate?: Certificate | undefined;
   readonly extraRoutes?: ExtraRoutes;
   readonly metrics?: RequestMetrics;
+  /** Called for each request of the pipeline, when its response is sent. */
+  readonly onServed?: ((entry: RequestEntry) => void) | undefined;
   /** The pipeline itself, for tests of what is around it. */
   readonly handleRequest?: typeof handleRequest;
 }
@@ -65,7 +68,17 @@ export async function serveGraph(options: GraphServerOptions): Promise<GraphServ
   const places = new Places(worlds, options.surfaces);
   const routes = new RouteTable(options.extraRoutes ?? new Map());
   const { handleRequest: handle = handleRequest, pages } = options;
-  const dispatcher = new RequestDispatcher({ deps, handleRequest: handle, places, origins, routes, limits, metrics, pages });
+  const dispatcher = new RequestDispatcher({
+    deps,
+    handleRequest: handle,
+    places,
+    origins,
+    routes,
+    limits,
+    metrics,
+    pages,
+    onServed: options.onServed,
+  });
   const refuse = (problem: ProtocolProblem): TextResponse => {
     const response = refusal(deps, worlds.default, "base", graphErrorOf(problem, limits), "wrapped");
     metrics.record(response.operation, response.status, 0);

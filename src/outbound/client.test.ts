@@ -61,6 +61,16 @@ describe("requests that are allowed", () => {
     const client = clientOf({ rules: { isSandbox: true, allowed: ["receiver"] }, resolve: async () => ["127.0.0.9", "127.0.0.1"] });
     expect(textOf(await client.request(get(`http://receiver:${port}/`)))).toBe("second");
   });
+
+  test("a refused connection is named as such, also where TLS was to follow", async () => {
+    const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+    const { port } = listener;
+    listener.stop(true);
+    for (const scheme of ["http", "https"]) {
+      const refused = clientOf({ rules: sandbox }).request(get(`${scheme}://127.0.0.1:${port}/`));
+      await expect(refused).rejects.toMatchObject({ kind: "connect", message: "the connection was refused" });
+    }
+  });
 });
 
 describe("D-64: names that lead to inner addresses", () => {

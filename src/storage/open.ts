@@ -1,4 +1,6 @@
 /** Opens the database that `--data` names, with its driver. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { Database, FeatureMigrations } from "./database.ts";
 
 export interface DatabaseOptions {
@@ -13,6 +15,9 @@ export interface DatabaseOptions {
 const WORLD = /^[A-Za-z0-9_-]{1,57}$/;
 
 const isPostgres = (data: string): boolean => /^postgres(ql)?:\/\//.test(data);
+
+/** Whether a folder has data of the world. Of PostgreSQL only the server knows. */
+export const hasData = (data: string, world: string): boolean => isPostgres(data) || existsSync(join(data, `${world}.sqlite`));
 
 /**
  * Errors: `FolderInUse` (`sqlite/folder-lock.ts`), `UnknownMigration` and `MigrationFailed` (`migrator.ts`),

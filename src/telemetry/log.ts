@@ -2,11 +2,12 @@
  * The program's log: lines of JSON or text on stderr. The logger is loaded with the first line, because loading takes 18 ms and
  * most starts log nothing before they are ready.
  *
- * **Invariant:** no token, key or secret reaches the log; requests are logged by trace id, operation and status. A field that repeats what
- * somebody sent, as the message of an error may, is redacted and cut.
+ * **Invariant:** no token, key or secret reaches the log; requests are logged by method, path without query, trace id, operation and
+ * status. A field that repeats what somebody sent, as the message of an error may, is redacted and cut.
  */
 import type { Logger } from "pino";
 import { redact } from "#kernel/redaction/redaction";
+import { StderrLines } from "./stderr-lines.ts";
 
 export type LogFields = Readonly<Record<string, unknown>>;
 type Level = "error" | "warn" | "info" | "debug";
@@ -24,6 +25,7 @@ const FIELD_CHARACTERS_MAX = 8_192;
 export class Log {
   readonly #options: LogOptions;
   readonly #shown: number;
+  readonly #stderr = new StderrLines();
   #logger: Logger | undefined;
   #loading: Promise<void> | undefined;
   #waiting: { level: Level; fields: LogFields; message: string }[] = [];
@@ -43,9 +45,18 @@ export class Log {
   info = (fields: LogFields, message: string): void => this.#add("info", fields, message);
   debug = (fields: LogFields, message: string): void => this.#add("debug", fields, message);
 
-  /** Resolves when every line so far is written. Only lines before the logger is loaded have to wait. */
+  /** As `info`, but cheap and written a moment later, for lines that are as many as requests. */
+  line(fields: LogFields, message: string): void {
+    if (!this.shows("info")) return;
+    if (this.#options.isPretty) this.info(fields, message);
+    // The machine's time, as the logger's.
+    else this.#stderr.add(`{"level":"info","time":"${new Date().toISOString()}",${JSON.stringify(fields).slice(1, -1)},"msg":"${message}"}\n`);
+  }
+
+  /** Resolves when every line so far is written, or nobody reads them. */
   async flush(): Promise<void> {
     await this.#loading;
+    await this.#stderr.flush();
   }
 
   #add(level: Level, fields: LogFields, message: string): void {
@@ -64,7 +75,7 @@ export class Log {
     const { level, isPretty } = this.#options;
     const stream = isPretty
       ? (await import("pino-pretty")).default({ destination: STDERR, sync: true })
-      : pino.destination({ dest: STDERR, sync: true });
+      : { write: (line: string) => this.#stderr.write(line) };
     this.#logger = pino(
       { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } },
       stream,

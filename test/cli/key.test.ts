@@ -101,3 +101,17 @@ test("D-171: on PostgreSQL a new key takes over from the one in PLAZA_FURTHER_SE
   expect(await secretsOf(plaza)).toEqual(secrets);
   expect(await sealing(plaza)).toMatchObject({ previous: [], waiting: 0 });
 });
+
+test("D-170: a sandbox keeps the key that replaced its own, so the commands and the next start go on with it", async () => {
+  const data = newFolder();
+  const first = await startPlaza(["--data", data]);
+  const key = (...args: string[]) => runPlaza(["key", ...args, "--data", data]);
+  const rotated = JSON.parse((await key("rotate", "--overlap-seconds", "0")).stdout) as { key: string };
+  expect(readFileSync(join(data, "control.key"), "utf8").trim()).toBe(rotated.key);
+  expect((await key("list")).code).toBe(0);
+  await first.end();
+  const again = JSON.parse((await key("rotate", "--overlap-seconds", "0")).stdout) as { key: string };
+  const second = await startPlaza(["--data", data]);
+  expect(second.ready.control_key).toBe(again.key);
+  expect((await second.control("GET", "clock")).status).toBe(200);
+});

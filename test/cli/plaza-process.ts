@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const PROGRAM = join(import.meta.dir, "../../bin/plaza");
+export const PROGRAM = join(import.meta.dir, "../../bin/plaza");
 
 export interface Ended {
   readonly code: number;

@@ -87,7 +87,7 @@ describe("data", () => {
     const plaza = await startPlaza(["--data", data]);
     const second = await runPlaza(["start", "--json", "--port", "0", "--control-port", "0", "--data", data]);
     expect(second).toMatchObject({ code: 2, stdout: "" });
-    expect(second.stderr).toContain(`in use by another running process`);
+    expect(second.stderr).toContain(`in use by another running process (${plaza.ready.pid})`);
     expect((await plaza.control("GET", "clock")).status).toBe(200);
   });
 
@@ -194,7 +194,10 @@ describe("a wrong option is one line on stderr and exit code 2", () => {
     const plaza = await startPlaza(["--data", ":memory:"]);
     const { port } = new URL(plaza.ready.base_url);
     const { code, stderr } = await runPlaza(["start", "--data", ":memory:", "--port", port, "--control-port", "0"]);
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(new RegExp(`^plaza: .*:${port}: the port is in use\n$`)) });
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringMatching(new RegExp(`^plaza: --port: 127.0.0.1:${port} is in use by another program; [^\n]+\n$`)),
+    });
   });
 
   test("what cannot be reached or used outside, without a password of its address", async () => {
@@ -208,7 +211,7 @@ describe("a wrong option is one line on stderr and exit code 2", () => {
       [["--data", url.replace(/test_\d+/, "nowhere")], 'database "nowhere" does not exist'],
       [["--data", withPassword, "--world", file], "add --import to merge"],
       [["--data", file], file],
-      [["--data", ":memory:", "--host", ".."], "..:0: there is no such address"],
+      [["--data", ":memory:", "--host", ".."], "--host: there is no address .."],
     ];
     for (const [args, said] of cases) {
       const { code, stdout, stderr } = await runPlaza(["start", "--json", "--port", "0", "--control-port", "0", ...args]);
@@ -221,8 +224,14 @@ describe("a wrong option is one line on stderr and exit code 2", () => {
   test("also from the environment and the config file", async () => {
     const cwd = newFolder();
     expect(await runPlaza(["start"], { cwd, env: { PLAZA_PORT: "x" } })).toMatchObject({ code: 2, stderr: expect.stringContaining("PLAZA_PORT") });
+    // Somebody else's variable may begin alike, so one that nothing reads is no error.
+    const warned = await startPlaza(["--data", ":memory:"], { env: { PLAZA_PROT: "4000" } });
+    expect((await warned.end()).stderr).toContain("nothing reads the variable PLAZA_PROT; did you mean PLAZA_PORT?");
     writeFileSync(join(cwd, "plaza.config.yaml"), "prot: 1\n");
-    expect(await runPlaza(["start"], { cwd })).toMatchObject({ code: 2, stderr: "plaza: prot in plaza.config.yaml: there is no such option\n" });
+    expect(await runPlaza(["start"], { cwd })).toMatchObject({
+      code: 2,
+      stderr: "plaza: prot in plaza.config.yaml: there is no such option; did you mean port?\n",
+    });
   });
 
   test("no such command", async () => {

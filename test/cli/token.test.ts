@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { endAll, newFolder, runPlaza, startPlaza } from "./plaza-process.ts";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { endAll, newFolder, PROGRAM, runPlaza, startPlaza } from "./plaza-process.ts";
 
 afterEach(endAll);
 
@@ -49,13 +51,79 @@ describe("plaza token", () => {
     expect((await plaza.page("personas", token)).status).toBe(403);
   });
 
+  test("without data there is nothing to list, and no folder is made", async () => {
+    const cwd = newFolder();
+    for (const command of [["list"], ["revoke", "--id", "1"], ["mint", "--type", "app", "--app", "1001"]]) {
+      const refused = await runPlaza(["token", ...command, "--data", "nowhere"], { cwd });
+      expect(refused).toEqual({ code: 2, stdout: "", stderr: expect.stringMatching(/^plaza: --data: there is no data in nowhere; [^\n]+\n$/) });
+    }
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  test("asks the server that runs on the data, which left its address and its key there, for its owner alone", async () => {
+    const cwd = newFolder();
+    const plaza = await startPlaza([], { cwd });
+    const files = ["control.key", "server.json"].map((name) => join(cwd, ".plaza", name));
+    for (const file of files) expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(files[0] as string, "utf8")).toBe(`${plaza.ready.control_key}\n`);
+    for (const [args, options] of [
+      [[], { cwd }],
+      [["--data", join(cwd, ".plaza")], {}],
+    ] as const)
+      expect(await runPlaza(["token", "list", ...args], options)).toMatchObject({ code: 0, stderr: "", stdout: expect.stringContaining("1001") });
+    await plaza.end();
+    expect(existsSync(files[1] as string)).toBeFalse();
+    // Without a server it opens the data, as the key is of no use then.
+    expect((await runPlaza(["token", "list"], { cwd })).stdout).toContain("1001");
+  });
+
+  test("the control key of a folder stays the same, until the operator gives another", async () => {
+    const data = newFolder();
+    const keyOf = async (env: Record<string, string> = {}) => {
+      const plaza = await startPlaza(["--data", data], { env });
+      expect((await plaza.control("GET", "clock")).status).toBe(200);
+      await plaza.end("SIGKILL");
+      return plaza.ready.control_key;
+    };
+    const first = await keyOf();
+    expect(await keyOf()).toBe(first);
+    expect(await keyOf({ PLAZA_CONTROL_KEY: "chosen" })).toBe("chosen");
+    expect(await keyOf()).toBe("chosen");
+    writeFileSync(join(data, "control.key"), "not a key\n");
+    const refused = await runPlaza(["start", "--data", data]);
+    expect(refused).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("control.key holds no control key") });
+  });
+
+  test("without the sandbox the key is stored nowhere", async () => {
+    const data = newFolder();
+    const env = { PLAZA_CONTROL_KEY: "a-key-that-the-operator-chose" };
+    await (await startPlaza(["--data", data, "--no-sandbox"], { env })).end();
+    for (const name of readdirSync(data)) expect(readFileSync(join(data, name), "latin1")).not.toContain(env.PLAZA_CONTROL_KEY);
+    expect(existsSync(join(data, "control.key"))).toBeFalse();
+  });
+
+  test("a scope that nothing asks for is named on stderr", async () => {
+    const { ready } = await startPlaza(["--data", ":memory:"]);
+    const env = { PLAZA_CONTROL_URL: ready.control_url, PLAZA_CONTROL_KEY: ready.control_key as string };
+    const { code, stderr } = await runPlaza(["token", "mint", "--type", "app", "--app", "1001", "--scopes", "pages_mesaging"], { env });
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: "plaza: no operation asks for the scope pages_mesaging; did you mean pages_messaging?\n",
+    });
+  });
+
+  test("a reader that has enough ends the command without a word", async () => {
+    const { ready } = await startPlaza(["--data", ":memory:"]);
+    const env = { PATH: process.env.PATH ?? "", PLAZA_CONTROL_URL: ready.control_url, PLAZA_CONTROL_KEY: ready.control_key as string };
+    const piped = Bun.spawn(["bash", "-c", `"${PROGRAM}" token list | true; echo "\${PIPESTATUS[0]}"`], { env, stdout: "pipe", stderr: "pipe" });
+    expect(await new Response(piped.stdout).text()).toBe("0\n");
+    expect(await new Response(piped.stderr).text()).toBe("");
+  });
+
   test("what goes wrong is one line on stderr", async () => {
     const data = newFolder();
     const plaza = await startPlaza(["--data", data]);
     const url = plaza.ready.control_url;
-    const inUse = await runPlaza(["token", "list", "--data", data]);
-    expect(inUse).toMatchObject({ code: 2, stdout: "" });
-    expect(inUse.stderr).toContain("--control-url");
     expect(await runPlaza(["token", "list", "--control-url", url, "--control-key", "wrong"])).toMatchObject({ code: 1, stdout: "" });
     expect(await runPlaza(["token", "list", "--control-url", url])).toMatchObject({ code: 2, stdout: "" });
     expect(await runPlaza(["token", "mint", "--app", "1"])).toMatchObject({ code: 2, stdout: "" });

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { startReceiver } from "#harness/receiver";
 import { startServer, worldFile } from "#harness/server";
-import { endAll, spawnPlaza } from "./plaza-process.ts";
+import { endAll, PROGRAM, spawnPlaza } from "./plaza-process.ts";
 
 afterEach(endAll);
 
@@ -54,6 +54,24 @@ test("plaza listen takes an app's webhooks, hands them on unchanged, and restore
   listening.kill("SIGINT");
   expect(await listening.exited).toBe(0);
   expect(await readUntil(printed, () => false)).toMatch(/ chatapp_business_account 4001 messages msg_\d+ → 200\n/);
+  expect(await app()).toEqual(before);
+});
+
+test("plaza listen ends when its reader has enough, and restores the callback", async () => {
+  const server = await startServer(["--data", ":memory:", "--world", worldFile(world)]);
+  const env = { PATH: process.env.PATH ?? "", PLAZA_CONTROL_URL: server.control_url, PLAZA_CONTROL_KEY: server.control_key };
+  const app = async () =>
+    (await fetch(`${server.control_url}/v1/worlds/default/nodes/apps/1001`, { headers: { authorization: `Bearer ${server.control_key}` } })).json();
+  const before = await app();
+  const listening = Bun.spawn(["bash", "-c", `"${PROGRAM}" listen | head -1`], { env, stdout: "pipe", stderr: "pipe" });
+  let hasEnded = false;
+  void listening.exited.then(() => {
+    hasEnded = true;
+  });
+  await readUntil(listening.stdout.getReader(), (text) => text.includes("\n"));
+  // Each event prints a line; the first one after head has ended finds the pipe closed.
+  while (!hasEnded) await spawnPlaza(["trigger", "messages"], { env }).exited;
+  expect(await new Response(listening.stderr).text()).toBe("");
   expect(await app()).toEqual(before);
 });
 

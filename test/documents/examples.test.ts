@@ -10,7 +10,6 @@ const ROOT = join(import.meta.dir, "../..");
 const GRAPH = "http://127.0.0.1:4000";
 const CONTROL = "http://127.0.0.1:4001";
 const RECEIVER = "127.0.0.1:9000";
-const CONTROL_KEY = "demo-control-key";
 /** The pages show times, versions and migrations as they are at this moment, and the demo world is loaded at it. */
 const NOW = "2026-11-22T10:00:00Z";
 const demo = readFileSync(join(ROOT, "worlds/demo.yaml"), "utf8");
@@ -32,8 +31,9 @@ for (const page of pages) {
   test(`${page}: its ${examples.length} examples run`, async () => {
     const world = join(newFolder(), "demo.yaml");
     writeFileSync(world, `${demo}\nclock: { now: "${NOW}", frozen: true }\n`);
-    const plaza = await startPlaza(["--data", ":memory:", "--world", world], { env: { PLAZA_CONTROL_KEY: CONTROL_KEY } });
-    const shell = shellFor(plaza);
+    // The commands find the server and its key in the folder in which it was started.
+    const cwd = newFolder();
+    const shell = shellFor(await startPlaza(["--world", world], { cwd }), cwd);
     for (const example of examples)
       expect({ line: example.line, problem: await problemOf(example, shell) }).toEqual({ line: example.line, problem: undefined });
   });
@@ -45,13 +45,12 @@ interface Shell {
   asShown(printed: string): string;
 }
 
-/** A shell in a folder of its own, with the pages' addresses led to the server under test. */
-function shellFor({ ready }: RunningPlaza): Shell {
-  const cwd = newFolder();
+/** A shell in the server's folder, with the pages' addresses led to the server under test. */
+function shellFor({ ready }: RunningPlaza, cwd: string): Shell {
   mkdirSync(join(cwd, "bin"));
   symlinkSync(join(ROOT, "bin/plaza"), join(cwd, "bin/plaza"));
   const receiverPort = freePort();
-  const env = { PATH: process.env.PATH ?? "", PLAZA_CONTROL_URL: ready.control_url, PLAZA_CONTROL_KEY: CONTROL_KEY };
+  const env = { PATH: process.env.PATH ?? "", PLAZA_CONTROL_KEY: ready.control_key as string };
   const run: Shell["run"] = (script) => {
     const led = script
       .replaceAll(GRAPH, ready.base_url)

@@ -50,6 +50,7 @@ describe("data folder", () => {
     for (const world of ["default", "other"]) {
       const start = performance.now();
       await expect(open(folder, world)).rejects.toBeInstanceOf(FolderInUse);
+      await expect(open(folder, world)).rejects.toThrow(`in use by another running process (${child.pid})`);
       expect(performance.now() - start).toBeLessThan(500);
     }
     child.kill("SIGKILL");

@@ -50,10 +50,12 @@ async function replaceKey(request: ControlRequest, overlapSeconds: number): Prom
   const old = key.stored ?? { hash: key.hash, id: world.ids.mint(), name: "configured", access: key.access, created_ms: nowMs, expires_ms: 0 };
   const untilMs = nowMs + overlapSeconds * 1_000;
   const ended = { ...old, expires_ms: old.expires_ms === 0 ? untilMs : Math.min(old.expires_ms, untilMs) };
-  return world.database.write(async (tx) => {
+  const created = await world.database.write(async (tx) => {
     await saveControlKey(tx, ended);
-    return { ...(await createKey(tx, request, { name: old.name, access: old.access, expires_ms: 0 })), replaced: shown(ended) };
+    return createKey(tx, request, { name: old.name, access: old.access, expires_ms: 0 });
   });
+  deps.onKeyReplaced?.(old.hash, String(created.key));
+  return { ...created, replaced: shown(ended) };
 }
 
 async function endKey({ deps, world, path, key }: ControlRequest): Promise<unknown> {

@@ -23,6 +23,15 @@ onEachDatabase("tokens", (database) => {
     expect(JSON.stringify((await request("GET", "export")).body)).not.toContain(token);
   });
 
+  test("a scope that nothing asks for is minted, with a warning", async () => {
+    const { request } = await openControl({ database });
+    const { status, body } = await request("POST", "tokens", { type: "app", app: "1001", scopes: ["ads_reed"] });
+    expect({ status, body }).toMatchObject({
+      status: 201,
+      body: { scopes: ["ads_reed"], warnings: [expect.stringContaining("did you mean ads_read?")] },
+    });
+  });
+
   test("a value can be brought, once", async () => {
     const { request, plaza } = await openControl({ database });
     const entry = { token: "my-token", type: "page", app: "1001", page: "2001", scopes: ["pages_messaging"] };

@@ -6,9 +6,10 @@ import { insertToken, listTokens, markTokenRevoked } from "#auth/tokens.store";
 import { conflict, notFound, unprocessable } from "#control-contract/errors";
 import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
+import { warnings, warningsOf } from "#control-contract/warnings";
 import { checkReferences } from "#graph/worlds/file/import-export";
 import { WorldProblem } from "#graph/worlds/file/schema-words";
-import { type TokenEntry, tokenEntry, tokenHashOf, tokenOf, tokenReferences } from "#graph/worlds/tokens";
+import { scopeWarnings, type TokenEntry, tokenEntry, tokenHashOf, tokenOf, tokenReferences } from "#graph/worlds/tokens";
 import { unixSeconds } from "#kernel/clock";
 import { isNodeId } from "#kernel/ids";
 
@@ -32,6 +33,7 @@ const tokenInList = Type.Object({
 const mintedToken = Type.Object({
   ...tokenInList.properties,
   token: Type.Optional(Type.String({ description: "the value; it is shown here once and cannot be read again" })),
+  warnings,
 });
 
 const shown = (token: Token): Record<string, unknown> => ({ ...token, scopes: [...token.scopes] });
@@ -49,7 +51,8 @@ async function mintToken({ deps, world, body: entry }: ControlRequest<unknown, T
     }
     if (!(await insertToken(tx, token, hash))) throw conflict("the token is taken", "token");
   });
-  return value === undefined ? shown(token) : { ...shown(token), token: value };
+  const beside = warningsOf(scopeWarnings([entry], deps.registry.scopes));
+  return { ...shown(token), ...(value === undefined ? {} : { token: value }), ...beside };
 }
 
 async function revokeToken({ world, path }: ControlRequest): Promise<unknown> {

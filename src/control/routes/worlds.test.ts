@@ -10,6 +10,28 @@ describe("import and export", () => {
     expect((await request("GET", "nodes/labels/5002")).body.name).toBe("regular");
   });
 
+  test("a body that is empty is refused; a file that holds nothing is a world file", async () => {
+    const { request } = await openControl();
+    for (const body of ["", " \n"])
+      expect(await request("POST", "import", body)).toMatchObject({
+        status: 400,
+        body: { error: { message: "the body is empty: send a world file" } },
+      });
+    expect(await request("POST", "import", "{}")).toEqual({ status: 200, body: { success: true } });
+  });
+
+  test("scopes that nothing asks for are warned of, each once", async () => {
+    const { request } = await openControl();
+    const token = (token: string) => ({ token, type: "page", app: "1001", page: "2001", scopes: ["pages_mesaging", "pages_messaging", "email"] });
+    expect(await request("POST", "import", { tokens: [token("a"), token("b")] })).toEqual({
+      status: 200,
+      body: {
+        success: true,
+        warnings: ["no operation asks for the scope pages_mesaging; did you mean pages_messaging?", "no operation asks for the scope email"],
+      },
+    });
+  });
+
   test("YAML is taken too; a file that is refused names path and line", async () => {
     const { request } = await openControl();
     expect((await request("POST", "import", "labels:\n- {id: 77, page: 2001, name: q}")).status).toBe(200);

@@ -1,7 +1,9 @@
 /** Worlds as a whole: listed, exported, imported. */
 import { Type } from "typebox";
+import { badRequest } from "#control-contract/errors";
 import { listOf } from "#control-contract/lists";
 import type { ControlRoute } from "#control-contract/route";
+import { warnings, warningsOf } from "#control-contract/warnings";
 import { exportWorld, importWorld, isEmpty } from "#graph/worlds/file/import-export";
 
 const worldInList = Type.Object({
@@ -31,11 +33,11 @@ export const worldRoutes: readonly ControlRoute[] = [
     summary:
       "Loads a world file, YAML or JSON, whole or not at all. An entry whose id is there already replaces what is stored; records without an id (activity, followers) add up",
     body: "text",
-    response: Type.Object({ success: Type.Boolean() }),
+    response: Type.Object({ success: Type.Boolean(), warnings }),
     errors: [404, 413, 422],
     handle: async ({ deps, world, body }) => {
-      await importWorld(world, deps.registry, body as string, { isMerge: true, parseYaml: deps.parseYaml });
-      return { success: true };
+      if ((body as string).trim() === "") throw badRequest("the body is empty: send a world file");
+      return { success: true, ...warningsOf(await importWorld(world, deps.registry, body as string, { isMerge: true, parseYaml: deps.parseYaml })) };
     },
   },
   {

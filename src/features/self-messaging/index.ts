@@ -4,6 +4,7 @@ import { defineFeature } from "#graph/contract/feature";
 import { serveWrite } from "#graph/contract/operation";
 import { sendSelfMessage } from "./self-messaging.contract.ts";
 import { selfMessagingControlRoutes } from "./self-messaging.control.ts";
+import { BUSINESS_ROLE_SCOPES, flows } from "./self-messaging.flows.ts";
 import { handleSendSelfMessage } from "./self-messaging.handlers.ts";
 import { subscribersOfSocialAccount } from "./self-messaging.onboarding.ts";
 import { selfMessagingPolicy } from "./self-messaging.policies.ts";
@@ -13,6 +14,7 @@ export const selfMessaging = defineFeature({
   name: "self-messaging",
   migrations: [],
   policies: [selfMessagingPolicy],
+  scopes: [...Object.values(flows).flatMap((flow) => Object.values(flow).flat()), ...BUSINESS_ROLE_SCOPES],
   operations: [serveWrite(sendSelfMessage, handleSendSelfMessage)],
   controlRoutes: selfMessagingControlRoutes,
   webhookFields: [messageWebhook, commentWebhook, liveCommentWebhook],

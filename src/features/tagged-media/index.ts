@@ -6,7 +6,7 @@ import { serveList } from "#graph/contract/operation";
 import { listTags } from "./tagged-media.contract.ts";
 import { handleListTags } from "./tagged-media.handlers.ts";
 import { taggedMediaMigrations } from "./tagged-media.migrations.ts";
-import { professionalAccount, taggedMediaPolicy } from "./tagged-media.policies.ts";
+import { BUSINESS_SCOPES, professionalAccount, taggedMediaPolicy } from "./tagged-media.policies.ts";
 import "./tagged-media.ports.ts";
 import { countComment, deleteMediaOfAccount, findMedia, publicChildren } from "./tagged-media.store.ts";
 import { mediaSection } from "./tagged-media.world.ts";
@@ -15,6 +15,7 @@ export const taggedMedia = defineFeature({
   name: "tagged-media",
   migrations: taggedMediaMigrations,
   policies: [professionalAccount, taggedMediaPolicy],
+  scopes: BUSINESS_SCOPES,
   nodeTypes: [{ type: "media", policy: nobody }],
   operations: [serveList(listTags, handleListTags)],
   worldSections: [mediaSection],

@@ -6,7 +6,7 @@ import { permissionMissing, taskMissing } from "#kernel/errors";
 /** AUTH-14, D-13: the page tasks that match the permissions, any one of them. */
 const TASKS = ["MANAGE", "CREATE_CONTENT", "MODERATE"];
 /** AUTH-13: either one, when the role came through the business management tool. */
-const BUSINESS_SCOPES = ["ads_management", "ads_read"];
+export const BUSINESS_SCOPES = ["ads_management", "ads_read"];
 
 /** E1-6, D-53: an account that is not professional is for E1 one that does not exist. */
 async function canSeeProfessional(input: PolicyInput): Promise<boolean> {

@@ -57,6 +57,8 @@ export interface Feature {
   readonly migrations: readonly Migration[];
   /** Every policy that the feature defines, for its own contracts and those of others (D-16). */
   readonly policies?: readonly Policy[];
+  /** Scopes that it asks for besides those of its policies. */
+  readonly scopes?: readonly string[];
   /** Errors that the feature alone raises. */
   readonly errors?: readonly ErrorDefinition[];
   readonly nodeTypes?: readonly NodeType[];

@@ -42,6 +42,8 @@ export class Registry {
   readonly endpoints: Endpoint[] = [];
   /** Every policy that anything may name. */
   readonly policies: ReadonlySet<Policy>;
+  /** Every scope that anything asks for. */
+  readonly scopes: ReadonlySet<string>;
   /** By name: every error that may leave the graph. */
   readonly errors: ReadonlyMap<string, ErrorDefinition>;
   readonly #types = new Map<string, NodeType>();
@@ -62,6 +64,7 @@ export class Registry {
     const all = [server, ...features];
     refuseDuplicates(all);
     this.policies = new Set(all.flatMap((feature) => feature.policies ?? []));
+    this.scopes = new Set([...[...this.policies].flatMap(({ scopes }) => scopes), ...features.flatMap(({ scopes = [] }) => scopes)]);
     this.errors = new Map(all.flatMap((feature) => feature.errors ?? []).map((error) => [error.name, error]));
     for (const feature of features) for (const type of feature.nodeTypes ?? []) this.#addType(this.#withNodeSet(type));
     for (const feature of features) for (const served of feature.operations ?? []) this.#addOperation(this.#withNodeSets(served));

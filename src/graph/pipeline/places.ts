@@ -1,7 +1,7 @@
 /** D-34, D-40, D-41, D-50: which parameters a request may have, and where each is read from, the query or the body. */
 import { invalidParameter } from "#kernel/errors";
+import { suggestion } from "#kernel/suggestion";
 import type { Place } from "../contract/operation.ts";
-import { suggestion } from "../schema/reader.ts";
 import type { Profile } from "../worlds/world.ts";
 import { textOf } from "./parameters.ts";
 import type { GraphRequest, Parameters } from "./request.ts";

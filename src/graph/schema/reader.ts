@@ -4,6 +4,7 @@
  * text that stands for other kinds would need a walk of their own.
  */
 import type { TSchema } from "typebox";
+import { suggestion } from "#kernel/suggestion";
 import { isStorableText } from "#kernel/text";
 import { JsonNumber } from "../pipeline/request.ts";
 import type { Dialect } from "./dialect.ts";
@@ -174,10 +175,4 @@ function anythingAt(value: unknown, depth: number): unknown {
 function define(result: Record<string, unknown>, key: string, value: unknown, read: Read): void {
   if (!isStorableText(key)) throw new ValueProblem("has a key with U+0000 or a lone surrogate");
   Object.defineProperty(result, key, { value: readAt(key, value, read), enumerable: true, configurable: true, writable: true });
-}
-
-/** The known word that begins alike, for typing mistakes. */
-export function suggestion(word: string, known: readonly string[]): string {
-  const near = known.find((other) => other.startsWith(word.slice(0, 3)) && Math.abs(other.length - word.length) <= 2);
-  return near === undefined ? "" : `; did you mean ${near}?`;
 }

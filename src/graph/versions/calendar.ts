@@ -1,7 +1,7 @@
 /** The version calendar as data (D-80), migration windows (D-82), and the rules that a calendar must keep. */
 import { type Static, type TSchema, Type } from "typebox";
+import { suggestion } from "#kernel/suggestion";
 import { formatVersion, parseVersion, type Version } from "#kernel/versions";
-import { suggestion } from "../schema/reader.ts";
 import { secondsOf, WorldProblem, worldTime } from "../worlds/file/schema-words.ts";
 
 export interface Release {

@@ -3,6 +3,7 @@ import { type Static, Type } from "typebox";
 import { type Token, type TokenKind, tokenKinds } from "#auth/token";
 import { hashOf } from "#auth/tokens";
 import type { NodeId } from "#kernel/ids";
+import { suggestion } from "#kernel/suggestion";
 import type { Reference } from "../contract/feature.ts";
 import { WorldProblem, worldId, worldTime, worldTimeOr } from "./file/schema-words.ts";
 
@@ -87,6 +88,16 @@ export const tokenReferences = (entry: TokenEntry): Reference[] => [
     return id === undefined ? [] : [{ path: principal, types: [principal], id }];
   }),
 ];
+
+/** As many as a person reads. */
+const WARNINGS_MAX = 20;
+
+/** Scopes that no operation asks for: a typing mistake, or a permission of an area that Plaza does not serve. So they are no error. */
+export function scopeWarnings(entries: readonly Pick<TokenEntry, "scopes">[], known: ReadonlySet<string>): string[] {
+  const unknown = new Set<string>();
+  for (const { scopes = [] } of entries) for (const scope of scopes) if (!known.has(scope) && unknown.size < WARNINGS_MAX) unknown.add(scope);
+  return [...unknown].map((scope) => `no operation asks for the scope ${scope}${suggestion(scope, [...known])}`);
+}
 
 /** As an export writes it. */
 export function tokenToEntry(token: Token, hash: string): Record<string, unknown> {

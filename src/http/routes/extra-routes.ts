@@ -1,6 +1,7 @@
 /** What stands on the graph's own address beside the graph: `/openapi.json`, `/player/…` (operating.md). */
 
 import { CORS_HEADERS } from "../cors.ts";
+import { findHeader } from "../http1/headers.ts";
 import type { RequestHead } from "../http1/request-head.ts";
 import type { Exchange } from "../listeners/listener.ts";
 import type { Place } from "../places.ts";
@@ -22,11 +23,13 @@ export class RouteTable {
 
   constructor(routes: ExtraRoutes) {
     this.#exact = routes;
-    this.#below = [...routes].filter(([path]) => path.endsWith("/"));
+    this.#below = [...routes].filter(([path]) => path !== "/" && path.endsWith("/"));
   }
 
-  find(method: string, place: Place): RouteHandler | undefined {
+  find({ method, headers }: RequestHead, place: Place): RouteHandler | undefined {
     if (place.surface !== "base" || (method !== "GET" && method !== "HEAD")) return undefined;
+    // D-05: to others than browsers it is an unknown path.
+    if (place.path === "/" && findHeader(headers, "accept")?.includes("text/html") !== true) return undefined;
     const exact = this.#exact.get(place.path);
     if (exact !== undefined) return exact;
     for (const [path, handler] of this.#below) if (place.path.startsWith(path)) return handler;

@@ -77,6 +77,11 @@ export class Connection implements Writing {
     this.#socket?.terminate();
   }
 
+  /** Nothing was connected, so it is no problem of TLS. */
+  onConnectError({ message, code = message }: Error & { code?: string }): void {
+    this.#fail("connect", code === "ECONNREFUSED" ? "the connection was refused" : `there was no connection: ${code}`);
+  }
+
   onOpen(socket: Socket): void {
     if (this.#opened === undefined) {
       socket.terminate();
@@ -195,5 +200,5 @@ const handlers: Bun.SocketHandler<Connection, "buffer"> = {
   end: (socket) => socket.data.onEnd(),
   close: (socket) => socket.data.onEnd(),
   error: (socket) => socket.data.onEnd(),
-  connectError: (socket) => socket.data.onEnd(),
+  connectError: (socket, error) => socket.data.onConnectError(error),
 };

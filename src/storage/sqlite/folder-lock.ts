@@ -5,7 +5,7 @@
  * NOTE: fcntl locks belong to the process: other code must not open and close `plaza.lock` while the lock is held.
  */
 import { Database } from "bun:sqlite";
-import { closeSync, existsSync, openSync, realpathSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** Another process, or this one, has the folder or the world in it open. */
@@ -13,8 +13,10 @@ export class FolderInUse extends Error {
   constructor(
     readonly folder: string,
     what: string,
+    /** Who holds it, if that is known. */
+    pid: number | undefined,
   ) {
-    super(`${what} in use by another running process or an earlier open: ${folder}`);
+    super(`${what} in use by ${pid === undefined ? "another running process or an earlier open" : `another running process (${pid})`}: ${folder}`);
     this.name = "FolderInUse";
   }
 }
@@ -36,14 +38,37 @@ export function holdFolder(folder: string, world: string): () => void {
     held.set(path, entry);
   }
   const { lock, worlds } = entry;
-  if (worlds.has(world)) throw new FolderInUse(path, `the world ${world} is`);
+  if (worlds.has(world)) throw new FolderInUse(path, `the world ${world} is`, undefined);
   worlds.add(world);
   return () => {
     worlds.delete(world);
     if (worlds.size > 0) return;
     held.delete(path);
+    rmSync(join(path, HOLDER), { force: true });
     lock.close();
   };
+}
+
+/** Says who holds the lock, for messages. The lock alone decides: a process that was killed leaves this file behind. */
+const HOLDER = "plaza.pid";
+
+function nameHolder(path: string): void {
+  try {
+    writeFileSync(join(path, HOLDER), `${process.pid}\n`, { mode: 0o600 });
+  } catch {
+    // A full disk must not prevent a start; the message names no process then.
+  }
+}
+
+/** undefined: not known here, e.g. because the process runs in another container. */
+function holderOf(path: string): number | undefined {
+  try {
+    const pid = Number(readFileSync(join(path, HOLDER), "utf8"));
+    process.kill(pid, 0);
+    return pid > 0 ? pid : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function lockFolder(path: string): Database {
@@ -53,10 +78,11 @@ function lockFolder(path: string): Database {
   try {
     lock.run("PRAGMA busy_timeout = 0");
     lock.run("BEGIN EXCLUSIVE");
+    nameHolder(path);
     return lock;
   } catch (error) {
     lock.close();
-    if (error instanceof Error && "code" in error && error.code === "SQLITE_BUSY") throw new FolderInUse(path, "the data folder is");
+    if (error instanceof Error && "code" in error && error.code === "SQLITE_BUSY") throw new FolderInUse(path, "the data folder is", holderOf(path));
     throw error;
   }
 }

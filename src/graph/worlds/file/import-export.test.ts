@@ -156,8 +156,8 @@ describe("a world file is refused, naming place and line:", () => {
       "social_accounts: [{id: 6001}, {id: 6002}]\nmedia:\n- {id: 6101, owner: 6001}\n- {id: 6102, owner: 6002, children: [6101]}",
       "media[1].children[0] refers to 6101, which belongs to 6001 and not to 6002 (line 4)",
     ],
-    ["an unknown key", "pges: []", "pges is not known here (line 1)"],
-    ["an unknown key of an entry", "pages:\n- {id: 1}\n- id: 2\n  nmae: x", "pages[1].nmae is not known here (line 4)"],
+    ["an unknown key", "pges: []", "pges is not known here; did you mean pages? (line 1)"],
+    ["an unknown key of an entry", "pages:\n- {id: 1}\n- id: 2\n  nmae: x", "pages[1].nmae is not known here; did you mean name? (line 4)"],
     [
       "a misspelt key before the one it stands for",
       "pages: [{id: 2001}]\nlabels:\n- {id: 1, page: 2001, nam: vip}",

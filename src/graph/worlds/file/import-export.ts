@@ -9,10 +9,10 @@ import { insertToken, listTokens } from "#auth/tokens.store";
 import { unixSeconds } from "#kernel/clock";
 import { GraphError } from "#kernel/errors";
 import { nodeId } from "#kernel/ids";
+import { suggestion } from "#kernel/suggestion";
 import type { Reader, Transaction } from "#storage/database";
 import type { Reference, WorldEntry, WorldSection } from "../../contract/feature.ts";
 import type { Registry } from "../../contract/registry.ts";
-import { suggestion } from "../../schema/reader.ts";
 import {
   calendarWith,
   requireEndpoints,
@@ -25,7 +25,7 @@ import { findNode } from "../nodes.store.ts";
 import type { OpenWorld } from "../open-world.ts";
 import { entryOf, ownSchemas, saveSettings, useSettings, type WorldSettings } from "../settings.ts";
 import { findTokenHash, hasAnything } from "../state.store.ts";
-import { type TokenEntry, tokenEntry, tokenHashOf, tokenOf, tokenReferences, tokenToEntry } from "../tokens.ts";
+import { scopeWarnings, type TokenEntry, tokenEntry, tokenHashOf, tokenOf, tokenReferences, tokenToEntry } from "../tokens.ts";
 import type { Profile } from "../world.ts";
 import { entryReader } from "./entry-reader.ts";
 import { WorldProblem } from "./schema-words.ts";
@@ -52,8 +52,8 @@ export const sectionsOf = (registry: Registry): readonly WorldSection[] => regis
 
 export const isEmpty = async (world: OpenWorld): Promise<boolean> => !(await hasAnything(world.database.reader));
 
-/** Throws `WorldFileProblem`, which names the path and the line. */
-export async function importWorld(world: OpenWorld, registry: Registry, text: string, options: ImportOptions): Promise<void> {
+/** Returns warnings about what was loaded. Throws `WorldFileProblem`, which names the path and the line. */
+export async function importWorld(world: OpenWorld, registry: Registry, text: string, options: ImportOptions): Promise<readonly string[]> {
   const parseYaml = options.parseYaml ?? (await import("yaml")).parse;
   const top = await parseWorldFile(text, parseYaml);
   try {
@@ -63,6 +63,7 @@ export async function importWorld(world: OpenWorld, registry: Registry, text: st
     if (clock === undefined) await world.database.write(body);
     else await world.clock.setWith(clock.now === undefined ? world.clock.nowMs() : clock.now * 1000, clock.frozen, body);
     useSettings(world, file.settings);
+    return scopeWarnings(file.tokens, registry.scopes);
   } catch (error) {
     if (error instanceof WorldProblem) throw await atItsLine(error, text);
     throw error;

@@ -1,0 +1,42 @@
+/** Which server a command talks to: the one that its options name, then the variables, then the one that runs on the data folder. */
+import { ConfigProblem } from "#config/config";
+import { findConfigFile } from "#config/config-file";
+import { environment } from "#config/environment";
+import { findServer } from "#config/server-files";
+import { trimmedEnd } from "#kernel/text";
+
+type Given = Readonly<Record<string, unknown>>;
+
+export interface ServerAddress {
+  /** Without `/v1` and without a slash at its end. */
+  readonly url: string;
+  readonly key: string;
+}
+
+const DEFAULT_DATA = ".plaza";
+const DEFAULT_URL = "http://127.0.0.1:4001";
+
+/** As `plaza start` would choose it. */
+async function dataOf(given: Given): Promise<string> {
+  return String(given.data ?? environment().PLAZA_DATA ?? (await findConfigFile())?.values.data ?? DEFAULT_DATA);
+}
+
+/** The server that an option or variable names, or that runs on the data; undefined if there is none. */
+export async function findServerAddress(given: Given): Promise<ServerAddress | undefined> {
+  const { PLAZA_CONTROL_URL, PLAZA_CONTROL_KEY } = environment();
+  const data = await dataOf(given);
+  // Data that is named on the command line goes before a variable.
+  const named = given.control_url ?? (given.data === undefined ? PLAZA_CONTROL_URL : undefined);
+  const found = findServer(data);
+  const url = named ?? found.info?.control_url;
+  if (url === undefined) return undefined;
+  if (typeof url !== "string" || !URL.canParse(url)) throw new ConfigProblem("--control-url", `"${url}" is not an address`);
+  const key = given.control_key ?? PLAZA_CONTROL_KEY ?? found.controlKey;
+  if (key === undefined) throw new ConfigProblem("--control-key", `is required: there is no key in PLAZA_CONTROL_KEY and none in ${data}`);
+  return { url: trimmedEnd(url, "/").replace(/\/v1$/, ""), key: String(key) };
+}
+
+/** Without any sign of a server, one at the usual port. */
+export async function serverAddress(given: Given): Promise<ServerAddress> {
+  return (await findServerAddress(given)) ?? ((await findServerAddress({ ...given, control_url: DEFAULT_URL })) as ServerAddress);
+}

@@ -1,0 +1,22 @@
+/** Why a listener cannot have the address that an option names. */
+import { ConfigProblem } from "./config.ts";
+
+/** Bun gives an unknown host name no code. */
+const UNKNOWN_HOST = "Failed to listen at ";
+
+/** Throws `ConfigProblem` if the listener cannot have the address. */
+export async function listening<Listener>(option: string, host: string, port: number, listen: () => Listener | Promise<Listener>): Promise<Listener> {
+  try {
+    return await listen();
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    const hostOption = option.replace("port", "host");
+    if (code === "EADDRINUSE")
+      throw new ConfigProblem(option, `${host}:${port} is in use by another program; choose another port, or 0 for a free one`);
+    if (code === "EACCES") throw new ConfigProblem(option, `permission to listen at ${host}:${port} is denied`);
+    if (code === "EADDRNOTAVAIL") throw new ConfigProblem(hostOption, `this machine does not have the address ${host}`);
+    if (code === "ENOTFOUND" || (code === undefined && error instanceof Error && error.message.startsWith(UNKNOWN_HOST)))
+      throw new ConfigProblem(hostOption, `there is no address ${host}`);
+    throw error;
+  }
+}

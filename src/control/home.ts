@@ -1,0 +1,26 @@
+/** `{control_url}/` for a person with a browser: where they are, and where to go on. It needs no key and shows nothing of the worlds. */
+import type { Context } from "hono";
+
+const PAGE = `<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>Plaza: control API</title>
+<style>body{font:16px/1.5 system-ui,sans-serif;max-width:42rem;margin:3rem auto;padding:0 1rem}code{background:#8882;padding:.1em .3em}</style>
+<h1>Plaza: control API</h1>
+<p>This port fills, moves and inspects a running Plaza. Requests below <code>/v1</code> need the control key:
+<code>Authorization: Bearer {control_key}</code>. <code>plaza start</code> prints it, and a sandbox keeps it in <code>control.key</code> in its data folder.
+<ul>
+<li><a href="v1/openapi.json">v1/openapi.json</a> describes every request.
+<li><a href="healthz">healthz</a>, <a href="readyz">readyz</a> and <a href="metrics">metrics</a> need no key.
+</ul>
+</html>
+`;
+
+/** Others get the error for an unknown path. */
+export const isBrowser = (c: Context): boolean => c.req.header("accept")?.includes("text/html") === true;
+
+export const home = (c: Context): Response =>
+  c.body(PAGE, 200, {
+    "content-type": "text/html; charset=UTF-8",
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
+    "x-content-type-options": "nosniff",
+    vary: "Accept",
+  });

@@ -1,0 +1,33 @@
+/** Guesses the word that was meant, for error messages. */
+
+/** Typing mistakes of two letters; more would guess at random among short words. */
+const MISTAKES_MAX = 2;
+
+/** `; did you mean name?`, or nothing if no known word is close. */
+export function suggestion(word: string, known: readonly string[]): string {
+  let near: string | undefined;
+  let fewest = Math.min(MISTAKES_MAX, word.length - 1) + 1;
+  for (const other of known) {
+    // Also bounds the work: known words are short.
+    if (Math.abs(other.length - word.length) >= fewest) continue;
+    const mistakes = mistakesBetween(word, other);
+    if (mistakes < fewest) [near, fewest] = [other, mistakes];
+  }
+  return near === undefined ? "" : `; did you mean ${near}?`;
+}
+
+/** Letters to add, remove, replace or swap with their neighbour. */
+function mistakesBetween(a: string, b: string): number {
+  let [before, row]: [number[], number[]] = [[], Array.from({ length: b.length + 1 }, (_, at) => at)];
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const isSame = a[i - 1] === b[j - 1];
+      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const [removed, added, replaced] = [(row[j] as number) + 1, (next[j - 1] as number) + 1, (row[j - 1] as number) + (isSame ? 0 : 1)];
+      next.push(Math.min(removed, added, replaced, isSwapped ? (before[j - 2] as number) + 1 : Number.POSITIVE_INFINITY));
+    }
+    [before, row] = [row, next];
+  }
+  return row[b.length] as number;
+}

@@ -1,0 +1,37 @@
+/** A line of the log for each request of the graph: cheap, because it is made for every request. */
+import type { RequestEntry } from "#graph/worlds/request-log";
+import { redact } from "#kernel/redaction/redaction";
+import type { Log } from "./log.ts";
+
+/** What a line quotes of a request has a limit. */
+const CHARACTERS_MAX = 300;
+
+const excerpt = (text: string): string => (text.length > CHARACTERS_MAX ? `${text.slice(0, CHARACTERS_MAX)}…` : text);
+
+/** The query is left out, because it may hold tokens. */
+export const requestLines =
+  (log: Log) =>
+  (entry: RequestEntry): void => {
+    const { method, path, status, duration_ms, operation, app, trace_id } = entry;
+    log.line(
+      {
+        ...{ method, path: excerpt(redact(path)), status, ms: Math.round(duration_ms * 100) / 100, operation, app, trace_id },
+        ...(status >= 400 ? reasonOf(entry.response_body) : undefined),
+      },
+      "request",
+    );
+  };
+
+/** Why it was refused, from either form of errors. */
+function reasonOf(body: string): { readonly code?: unknown; readonly reason?: string } | undefined {
+  try {
+    const found = JSON.parse(body) as { error?: unknown };
+    const { code, message } = (typeof found.error === "object" && found.error !== null ? found.error : found) as {
+      code?: unknown;
+      message?: unknown;
+    };
+    return { code, reason: excerpt(redact(String(message))) };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,54 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { copyFileSync, existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { sharedPostgres } from "#harness/postgres-cluster";
+import { newFolder, readyLine, removeFolders, run } from "./installed.ts";
+
+const ROOT = join(import.meta.dir, "../..");
+const BUILD_MS_MAX = 120_000;
+
+/** Away from the repository, so that it can use nothing of it. */
+let program = "";
+const running: Bun.Subprocess[] = [];
+
+beforeAll(async () => {
+  await run(ROOT, ["npm", "run", "--silent", "build"]);
+  program = join(newFolder(), "plaza");
+  copyFileSync(join(ROOT, "dist/plaza"), program);
+}, BUILD_MS_MAX);
+afterEach(async () => {
+  for (const server of running.splice(0)) {
+    server.kill("SIGKILL");
+    await server.exited;
+  }
+});
+afterAll(removeFolders);
+
+async function start(cwd: string, args: readonly string[]) {
+  const command = [program, "start", "--json", "--port", "0", "--control-port", "0", ...args];
+  const server = Bun.spawn(command, { cwd, env: { PATH: "" }, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  running.push(server);
+  return { server, ready: await readyLine(server.stdout, new Response(server.stderr).text()) };
+}
+
+test("one file serves the demo world, whatever settings of another project stand in its folder", async () => {
+  const cwd = newFolder();
+  writeFileSync(join(cwd, ".env"), "PLAZA_PORT=abc\n");
+  writeFileSync(join(cwd, "bunfig.toml"), 'preload = ["./nowhere.ts"]\n');
+  const { server, ready } = await start(cwd, []);
+  expect(ready.pid).toBe(server.pid);
+  const headers = { authorization: "Bearer demo-page-token" };
+  const page = await fetch(`${ready.base_url}/v26.0/2001/personas?access_token=demo-page-token&oauth_token=demo-page-token`, { headers });
+  expect(page.status).toBe(200);
+  expect((await fetch(`${ready.base_url}/openapi.json`)).status).toBe(200);
+  server.kill("SIGTERM");
+  expect(await server.exited).toBe(0);
+  expect(existsSync(join(cwd, ".plaza/default.sqlite"))).toBeTrue();
+});
+
+test("it starts workers of itself", async () => {
+  const { server, ready } = await start(newFolder(), ["--workers", "2", "--data", await (await sharedPostgres()).newDatabase()]);
+  expect((await fetch(`${ready.base_url}/openapi.json`)).status).toBe(200);
+  server.kill("SIGTERM");
+  expect(await server.exited).toBe(0);
+});

@@ -1,0 +1,89 @@
+/** The package as a user gets it: packed, and installed into an empty project. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+
+const ROOT = join(import.meta.dir, "../..");
+
+const folders: string[] = [];
+
+export function removeFolders(): void {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+}
+
+export function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "plaza-package-"));
+  folders.push(folder);
+  return folder;
+}
+
+/** The programs of a project's `node_modules`, before those of the machine. */
+export const pathWith = (...programs: readonly string[]): string => [...programs, process.env.PATH ?? ""].join(delimiter);
+
+export async function run(cwd: string, command: readonly string[], path = pathWith()): Promise<string> {
+  // npm looks into HOME, and hands variables of its own to what it runs; a user has none.
+  const env = { PATH: path, HOME: process.env.HOME ?? cwd, ...registryOf(process.env) };
+  const running = Bun.spawn([...command], { cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr, code] = await Promise.all([new Response(running.stdout).text(), new Response(running.stderr).text(), running.exited]);
+  if (code !== 0) throw new Error(`${command.join(" ")} ended with ${code}: ${stdout}${stderr}`);
+  return stdout;
+}
+
+/** How this machine reaches its registry. */
+const registryOf = (environment: NodeJS.ProcessEnv): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(environment).flatMap(([name, value]) =>
+      value !== undefined && /^(npm_config_(registry|cafile|proxy|https_proxy)|https?_proxy|no_proxy|node_extra_ca_certs)$/i.test(name)
+        ? [[name, value]]
+        : [],
+    ),
+  );
+
+export interface Packed {
+  readonly tarball: string;
+  readonly files: readonly string[];
+}
+
+export async function pack(): Promise<Packed> {
+  const folder = newFolder();
+  const printed = await run(ROOT, ["npm", "pack", "--json", "--pack-destination", folder]);
+  const [{ filename, files }] = JSON.parse(printed.slice(printed.indexOf("["))) as [{ filename: string; files: { path: string }[] }];
+  return { tarball: join(folder, filename), files: files.map(({ path }) => path) };
+}
+
+/** Without scripts Bun's package is left with a placeholder, which the launcher has to get around. */
+export async function install(tarball: string, { path = pathWith(), scripts = true } = {}): Promise<string> {
+  const consumer = join(newFolder(), "consumer");
+  mkdirSync(consumer);
+  writeFileSync(join(consumer, "package.json"), `{ "name": "consumer", "version": "1.0.0" }`);
+  const options = ["--prefer-offline", "--no-audit", "--no-fund", ...(scripts ? [] : ["--ignore-scripts"])];
+  await run(consumer, ["npm", "install", "--save-dev", ...options, tarball], path);
+  return consumer;
+}
+
+/** Starts it as `npx plaza start`, asks for a label, and ends it by a signal to the launcher. Returns the label's status. */
+export async function startAndAsk(consumer: string, path = pathWith()): Promise<{ status: number; code: number; stderr: string }> {
+  const command = ["npx", "--no-install", "plaza", "start", "--json", "--port", "0", "--control-port", "0"];
+  const env = { PATH: path, HOME: process.env.HOME ?? consumer };
+  const running = Bun.spawn(command, { cwd: consumer, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const stderr = new Response(running.stderr).text();
+  try {
+    const { base_url, pid } = await readyLine(running.stdout, stderr);
+    const { status } = await fetch(`${base_url}/v26.0/2001/personas?access_token=demo-page-token&oauth_token=demo-page-token`, {
+      headers: { authorization: "Bearer demo-page-token" },
+    });
+    process.kill(pid, "SIGTERM");
+    return { status, code: await running.exited, stderr: await stderr };
+  } finally {
+    running.kill("SIGKILL");
+  }
+}
+
+export async function readyLine(stdout: ReadableStream<Uint8Array>, stderr: Promise<string>): Promise<{ base_url: string; pid: number }> {
+  let text = "";
+  for await (const part of stdout) {
+    text += new TextDecoder().decode(part);
+    if (text.includes("\n")) return JSON.parse(text) as { base_url: string; pid: number };
+  }
+  throw new Error(`it did not start: ${await stderr}`);
+}

@@ -1,0 +1,100 @@
+import { afterAll, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { isProving } from "#harness/proof";
+import { install, newFolder, type Packed, pack, pathWith, removeFolders, run, startAndAsk } from "./installed.ts";
+
+/** npm installs some 100 MB, on a machine that does other things. */
+const INSTALL_MS_MAX = 180_000;
+
+let packing: Promise<Packed> | undefined;
+const packed = (): Promise<Packed> => {
+  packing ??= pack();
+  return packing;
+};
+afterAll(removeFolders);
+
+test(
+  "the package holds the program, worlds and docs, notices and a list of what is in it; no tests, benches or sources",
+  async () => {
+    const { files } = await packed();
+    expect(files).toEqual(
+      expect.arrayContaining([
+        ...["LICENSE", "README.md", "SECURITY.md", "CHANGELOG.md", "bin/plaza", "bin/plaza.mjs", "dist/plaza.js", "worlds/demo.yaml"],
+        ...["docs/operating.md", "dist/sbom.cdx.json", "dist/third-party-notices.txt"],
+      ]),
+    );
+    expect(files.filter((path) => !/^(bin|dist|docs|worlds)\/|^[A-Z]+(\.md)?$|^package\.json$/.test(path))).toEqual([]);
+    // An executable of some 100 MB may stand in the same folder.
+    expect(files).not.toContain("dist/plaza");
+  },
+  INSTALL_MS_MAX,
+);
+
+test(
+  "it installs into an empty project without scripts of its own, and npx plaza start serves there",
+  async () => {
+    const consumer = await install((await packed()).tarball);
+    const folder = join(consumer, "node_modules/plaza-graph");
+    const { scripts, private: isPrivate } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    expect(isPrivate).toBeUndefined();
+    for (const hook of ["preinstall", "install", "postinstall", "prepare"]) expect(scripts).not.toHaveProperty(hook);
+    // Beside it, as npm puts what nothing else needs in another version.
+    expect(existsSync(join(consumer, "node_modules/bun"))).toBeTrue();
+    const { status, code, stderr } = await startAndAsk(consumer);
+    expect({ status, code }).toEqual({ status: 200, code: 0 });
+    for (const line of stderr
+      .trim()
+      .split("\n")
+      .filter((line) => !line.startsWith("npm ")))
+      expect(JSON.parse(line)).toHaveProperty("msg");
+    expect(existsSync(join(consumer, ".plaza/default.sqlite"))).toBeTrue();
+    // bin/plaza finds the same Bun.
+    expect(await run(consumer, ["node_modules/plaza-graph/bin/plaza", "--version"])).toMatch(/^\d+\.\d+\.\d+\n$/);
+
+    const { components } = JSON.parse(readFileSync(join(folder, "dist/sbom.cdx.json"), "utf8")) as {
+      components: { name: string; version: string }[];
+    };
+    const notices = readFileSync(join(folder, "dist/third-party-notices.txt"), "utf8");
+    for (const { name, version } of components) expect(notices).toContain(`${name} ${version} (`);
+    const { dependencies } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { dependencies: Record<string, string> };
+    expect(components.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(dependencies)));
+  },
+  INSTALL_MS_MAX,
+);
+
+test(
+  "where npm runs no install scripts at all, it serves as well",
+  async () => {
+    const consumer = await install((await packed()).tarball, { scripts: false });
+    expect(await startAndAsk(consumer)).toMatchObject({ status: 200, code: 0 });
+  },
+  INSTALL_MS_MAX,
+);
+
+// Some 300 MB of other Nodes, so only `npm run prove` runs these.
+if (isProving) {
+  for (const [node, npm] of [
+    [20, 10],
+    [20, 11],
+    [22, 10],
+    [24, 11],
+  ] as const) {
+    test(
+      `it serves on Node ${node}, installed by npm ${npm}`,
+      async () => {
+        const tools = newFolder();
+        const binaries = `node-${process.platform}-${process.arch}`;
+        await run(tools, ["npm", "install", "--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund", `${binaries}@${node}`, `npm@${npm}`]);
+        const path = pathWith(join(tools, `node_modules/${binaries}/bin`), join(tools, "node_modules/.bin"));
+        expect(await run(tools, ["node", "--version"], path)).toStartWith(`v${node}.`);
+        expect(await run(tools, ["npm", "--version"], path)).toStartWith(`${npm}.`);
+        const consumer = await install((await packed()).tarball, { path });
+        const { status, code, stderr } = await startAndAsk(consumer, path);
+        expect({ status, code }).toEqual({ status: 200, code: 0 });
+        expect(stderr).not.toContain("Warning");
+      },
+      INSTALL_MS_MAX,
+    );
+  }
+}

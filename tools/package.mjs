@@ -1,0 +1,80 @@
+/**
+ * `node tools/package.mjs`: what `npm pack` needs besides the sources: a build of them alone, the notices of the packages that it
+ * holds, and their list (SBOM). With `--executable` also `dist/plaza`, one file that holds Bun and Plaza. Unlike a build before a
+ * start, it fails where anything is missing.
+ */
+import { spawnSync } from "node:child_process";
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { bundle, hasBun } from "./build.mjs";
+
+const root = join(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "..");
+/** Not `build/`, from which a server may be running. */
+const dist = join(root, "dist");
+const bun = join(root, "node_modules/bun/bin/bun.exe");
+
+function run(program, ...args) {
+  const { status, stdout, stderr, error } = spawnSync(program, args, { cwd: root, encoding: "utf8", shell: process.platform === "win32" });
+  if (status === 0) return stdout;
+  console.error(`${program} ${args.join(" ")} failed: ${error?.message ?? stderr}`);
+  process.exit(1);
+}
+
+/** The packages that run. Bun's variants for other systems are the same program as the package `bun`, and are left out. */
+const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
+const running = Object.entries(packages).filter(([path, { dev, optional }]) => path !== "" && dev !== true && optional !== true);
+const nameOf = (path) => path.replace(/^.*node_modules\//, "");
+
+/** CycloneDX, with nothing of the moment or the machine, so that the same sources give the same file. */
+function billOfMaterials() {
+  const { name, version, license } = packages[""];
+  const purl = (of, at) => `pkg:npm/${of.replace("@", "%40")}@${at}`;
+  const components = running.map(([path, { version: at, license: under, integrity }]) => ({
+    type: "library",
+    "bom-ref": path,
+    name: nameOf(path),
+    version: at,
+    purl: purl(nameOf(path), at),
+    licenses: [{ expression: under }],
+    hashes: [{ alg: "SHA-512", content: Buffer.from(integrity.replace("sha512-", ""), "base64").toString("hex") }],
+  }));
+  const component = { type: "application", "bom-ref": name, name, version, purl: purl(name, version), licenses: [{ expression: license }] };
+  return `${JSON.stringify({ bomFormat: "CycloneDX", specVersion: "1.5", version: 1, metadata: { component }, components }, undefined, 1)}\n`;
+}
+
+/** Bun's package holds no licence text. */
+const BUN_NOTICE = `Bun is under the MIT licence, Copyright Oven. It links JavaScriptCore and parts of WebKit statically, which are under the LGPL 2 and
+BSD licences, and other libraries; https://bun.com/docs/project/license lists them all, and says how to link another JavaScriptCore.`;
+
+function noticeOf(folder) {
+  const { name, version, license, author } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const files = readdirSync(folder).filter((file) => /^(licen[cs]e|notice|copying)/i.test(file));
+  const texts = files.sort().map((file) => readFileSync(join(folder, file), "utf8").trim());
+  if (name === "bun") texts.push(BUN_NOTICE);
+  // Some packages only name their licence.
+  if (texts.length === 0) texts.push(`${license}${author === undefined ? "" : `, by ${typeof author === "string" ? author : author.name}`}`);
+  return `${name} ${version} (${license})\n\n${texts.join("\n\n")}\n`;
+}
+
+if (!hasBun()) {
+  console.error("Bun is not installed: run npm ci first");
+  process.exit(1);
+}
+rmSync(dist, { recursive: true, force: true });
+bundle(dist);
+const rule = `\n${"-".repeat(80)}\n\n`;
+writeFileSync(join(dist, "third-party-notices.txt"), running.map(([path]) => noticeOf(join(root, path))).join(rule));
+writeFileSync(join(dist, "sbom.cdx.json"), billOfMaterials());
+if (process.argv.includes("--executable")) {
+  const executable = join(dist, process.platform === "win32" ? "plaza.exe" : "plaza");
+  const compile = [
+    "--compile",
+    "--target=bun",
+    "--minify-syntax",
+    "--minify-whitespace",
+    "--no-compile-autoload-dotenv",
+    "--no-compile-autoload-bunfig",
+  ];
+  run(bun, "build", join(root, "src/cli/plaza.ts"), ...compile, "--compile-exec-argv=--no-install", "--outfile", executable);
+  chmodSync(executable, 0o755);
+}
