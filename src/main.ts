@@ -247,6 +247,7 @@ function controlOf(config: Config, log: Log, world: OpenWorld, registry: Registr
       registry,
       worlds: new Map([[world.name, world]]),
       parseYaml,
+      servesGraph: config.workers === 1,
       mintTokenValue: tokenValue,
       onTimeMoved: [(moved) => moved.work.runDue()],
       realTime: { nowMs: realNowMs, monotonicMs, sleepMs },

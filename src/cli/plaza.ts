@@ -69,6 +69,7 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
   });
   addWebhookCommands(plaza);
   addTokenCommands(plaza.command("token").description("creates, lists and revokes tokens, and creates apps"));
+  addWorldCommands(plaza.command("world").description("lists worlds, exports and imports their state as world files"));
   addKeyCommands(plaza.command("key").description("creates, lists, revokes and replaces control keys, and replaces the sealing key"));
   return plaza;
 }
@@ -138,6 +139,25 @@ function addTokenCommands(token: Command): void {
     .requiredOption("--name <NAME>", "name of the app")
     .option("--id <ID>", "id of the app (default: a new id)")
     .action(run("create-app"));
+}
+
+function addWorldCommands(world: Command): void {
+  const add = (name: string, description: string) =>
+    controlCommand(world, name, description).option("--world-name <NAME>", "name of the world", "default");
+  controlCommand(world, "list", "lists the worlds").action(async (given) => {
+    const { listWorlds } = await import("./world.ts");
+    process.exitCode = await listWorlds(flagsGiven(given));
+  });
+  add("export", "prints the state of a world as a world file; it holds secrets").action(async (given) => {
+    const { exportWorld } = await import("./world.ts");
+    process.exitCode = await exportWorld(flagsGiven(given));
+  });
+  add("import", "merges a world file into a world, whole or not at all")
+    .argument("<file>", "YAML or JSON; - reads standard input")
+    .action(async (file, given) => {
+      const { importWorld } = await import("./world.ts");
+      process.exitCode = await importWorld(String(file), flagsGiven(given));
+    });
 }
 
 function addKeyCommands(key: Command): void {

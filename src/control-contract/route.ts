@@ -12,6 +12,8 @@ export interface ControlDeps {
   /** By name; `default` is the first. */
   readonly worlds: ReadonlyMap<string, OpenWorld>;
   readonly parseYaml: ParseYaml;
+  /** False: other processes serve the graph (`--workers`), and what this one has in memory does not reach them. */
+  readonly servesGraph: boolean;
   /** The value of a new token, for its world's seed and the token's id. */
   mintTokenValue(seed: number | undefined, id: NodeId): string;
   /** Run after a world's time was moved, in this order, before the response is sent. */

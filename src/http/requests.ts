@@ -13,6 +13,7 @@ import { Resting } from "./admission/resting.ts";
 import { defectiveBody, NO_BODY, type ParsedBody, parseBody } from "./body/body.ts";
 import { type ParsedPairs, parsePairs } from "./body/pairs.ts";
 import { PREFLIGHT_HEADERS } from "./cors.ts";
+import { sendDamaged } from "./damage.ts";
 import type { ReceivedBody } from "./http1/awaited-body.ts";
 import { findHeader } from "./http1/headers.ts";
 import type { RequestHead } from "./http1/request-head.ts";
@@ -123,7 +124,11 @@ export class RequestDispatcher {
     } finally {
       admitted.end();
     }
-    this.#respond(incoming, body, response, admitted.turnAway);
+    if (response.damage === undefined || admitted.turnAway !== undefined) this.#respond(incoming, body, response, admitted.turnAway);
+    else {
+      this.#record(incoming, body, response);
+      await sendDamaged(incoming.exchange, response, response.damage);
+    }
   }
 
   #incomingRequestOf(head: RequestHead, exchange: Exchange): IncomingRequest {

@@ -213,12 +213,14 @@ export const headersTooLarge = (limitBytes: number): GraphError =>
 export const requestTooSlow = (limitMs: number): GraphError =>
   new GraphError("requestTooSlow", `(#100) The request did not arrive within ${limitMs} ms`);
 
-export const appRateLimited = (retryAfterSeconds: number): GraphError =>
-  new GraphError("appRateLimited", "(#4) Application request limit reached", { headers: { "retry-after": String(retryAfterSeconds) } });
+export const appRateLimited = (retryAfterSeconds: number, headers: ErrorDetails["headers"] = {}): GraphError =>
+  new GraphError("appRateLimited", "(#4) Application request limit reached", {
+    headers: { "retry-after": String(retryAfterSeconds), ...headers },
+  });
 
-export const edgeRateLimited = (retryAfterSeconds: number): GraphError =>
+export const edgeRateLimited = (retryAfterSeconds: number, headers: ErrorDetails["headers"] = {}): GraphError =>
   new GraphError("edgeRateLimited", "(#613) Requests to this object have exceeded the rate limit", {
-    headers: { "retry-after": String(retryAfterSeconds) },
+    headers: { "retry-after": String(retryAfterSeconds), ...headers },
   });
 
 export const overloaded = (retryAfterSeconds: number): GraphError => retryLater(retryAfterSeconds, "The service is busy");

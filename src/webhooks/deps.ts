@@ -8,6 +8,7 @@ import type { GuardedClient } from "#outbound/client";
 import type { Database } from "#storage/database";
 import type { Sealer } from "#storage/sealing";
 import type { FieldCatalogue } from "./catalogue/catalogue.ts";
+import type { DeliveryFaults } from "./delivery/deps.ts";
 import type { WebhookObserver } from "./observer.ts";
 
 export interface WebhookDeps {
@@ -24,6 +25,7 @@ export interface WebhookDeps {
   // biome-ignore lint/suspicious/noExplicitAny: jobs are only scheduled here, so the world that they run on does not matter.
   readonly jobs: Jobs<any>;
   readonly observer: WebhookObserver;
+  readonly faults: DeliveryFaults;
   /** Deliveries a second to each callback; 0: no limit. */
   readonly perSecondMax: number;
 }

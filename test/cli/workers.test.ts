@@ -51,6 +51,12 @@ describe("--workers", () => {
     for (const child of children) expect(isAlive(child)).toBeFalse();
   }, 30_000);
 
+  test("a fault, which would not reach the workers, is refused", async () => {
+    const plaza = await withWorkers(2);
+    const refused = await plaza.control("POST", "faults", { operation: "*", status: 503 });
+    expect(refused).toMatchObject({ status: 409, body: { error: { message: expect.stringContaining("--workers") } } });
+  }, 30_000);
+
   test("what one process writes or revokes, all show within a second", async () => {
     const plaza = await withWorkers(2);
     const { body: minted } = await plaza.control("POST", "tokens", { type: "page", app: "1001", page: "2001", scopes: ["pages_messaging"] });

@@ -36,6 +36,7 @@ export async function openControl(options: PlazaOptions = {}, more: Partial<Cont
         registry: plaza.registry,
         worlds: new Map([["default", plaza.world]]),
         parseYaml: (text) => Bun.YAML.parse(text),
+        servesGraph: true,
         mintTokenValue: tokenValue,
         onTimeMoved: [],
         realTime: { nowMs: () => plaza.time.realMs, monotonicMs, sleepMs },

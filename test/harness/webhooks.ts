@@ -15,6 +15,7 @@ import { PROBE_EVERY_MS } from "#webhooks/callbacks/health";
 import { webhookJobs } from "#webhooks/callbacks/health-jobs";
 import { FieldCatalogue } from "#webhooks/catalogue/catalogue";
 import type { WebhookField } from "#webhooks/catalogue/field";
+import type { DeliveryFaults } from "#webhooks/delivery/deps";
 import type { OldestWaiting } from "#webhooks/delivery/overdue";
 import type { AttemptSeen, BrokenPayload } from "#webhooks/observer";
 import type { EventFacts, WebhookApp } from "#webhooks/ports";
@@ -76,6 +77,8 @@ export interface WebhookFixtureOptions {
   readonly perSecondMax?: number;
   /** Beside those of business accounts. */
   readonly fields?: readonly WebhookField[];
+  /** None unless given. */
+  readonly faults?: DeliveryFaults;
   /** In place of one that may call loopback. */
   readonly client?: GuardedClient;
   /** Not stopped after the test: it stands for a process that was killed. */
@@ -109,6 +112,7 @@ export function openWebhooks(database: Database, options: WebhookFixtureOptions)
       callbackPaused: (callback) => pauses.push(callback),
     },
     perSecondMax: options.perSecondMax ?? 0,
+    faults: options.faults ?? { isEmpty: true, meetWebhook: () => undefined },
   });
   world.webhooks = webhooks;
   afterThisTest(async () => {

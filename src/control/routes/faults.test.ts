@@ -1,4 +1,5 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import { openControl } from "#harness/control";
 import { onEachDatabase, openPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 
@@ -25,5 +26,97 @@ onEachDatabase("faults", (database) => {
     expect(plaza.world.faults.list().map(({ met }) => met)).toEqual([1, 0]);
     plaza.world.faults.clear();
     expect((await plaza.get(labels, { token: "page" })).status).toBe(200);
+  });
+
+  test("D-150: a request is matched by its node, its parameters and its token", async () => {
+    const plaza = await openPlaza({ database, world: cafe });
+    const statusOf = async (query: Record<string, unknown> = {}) => (await plaza.get(labels, { token: "page", query })).status;
+    const met = async (match: object) => {
+      plaza.world.faults.clear();
+      plaza.world.faults.add({ operation: "listLabels", status: 503, ...match });
+      return statusOf({ limit: "1" });
+    };
+    const token = (await plaza.world.tokens.find("page"))?.id as string;
+    for (const match of [{ node: "2001" }, { query: { limit: "1" } }, { token }, { node: "2001", query: { limit: "1" }, token }]) {
+      expect({ match, status: await met(match) }).toEqual({ match, status: 503 });
+    }
+    for (const match of [{ node: "2002" }, { query: { limit: "2" } }, { query: { after: "1" } }, { query: { toString: "1" } }, { token: "1" }]) {
+      expect({ match, status: await met(match) }).toEqual({ match, status: 200 });
+    }
+  });
+
+  test("D-150: of two faults the second applies where the first does not match", async () => {
+    const plaza = await openPlaza({ database, world: cafe });
+    plaza.world.faults.add({ operation: "listLabels", status: 503, probability: 0 });
+    plaza.world.faults.add({ operation: "listLabels", status: 500, code: 1 });
+    expect((await plaza.get(labels, { token: "page" })).status).toBe(500);
+  });
+
+  test("D-22: a rate that is used up looks as the platform's, the app's or the page's", async () => {
+    const plaza = await openPlaza({ database, world: cafe });
+    plaza.world.faults.add({ operation: "*", rate_limit: "app", retry_after_seconds: 7, times: 1 });
+    plaza.world.faults.add({ operation: "*", rate_limit: "page", times: 1 });
+    expect(await plaza.get(labels, { token: "page" })).toMatchObject({
+      status: 429,
+      body: { code: 4, is_transient: true },
+      headers: { "retry-after": "7", "x-app-usage": '{"call_count":100}', "x-business-use-case-usage": '{"call_count":0}' },
+    });
+    expect(await plaza.get(labels, { token: "page" })).toMatchObject({
+      status: 429,
+      body: { code: 613, is_transient: true },
+      headers: { "retry-after": "60", "x-app-usage": '{"call_count":0}', "x-business-use-case-usage": '{"call_count":100}' },
+    });
+  });
+
+  test("D-150: an error meets the requests of a batch one by one; what damages a response leaves them alone", async () => {
+    const plaza = await openPlaza({ database, world: cafe });
+    plaza.world.faults.add({ operation: "listLabels", body: "<html>", reset: true });
+    plaza.world.faults.add({ operation: "listLabels", status: 503, times: 1 });
+    const batch = JSON.stringify([1, 2].map(() => ({ method: "GET", relative_url: "v26.0/2001/custom_labels" })));
+    const { body } = await plaza.post("/v26.0", { token: "page", body: { batch } });
+    expect(body.map(({ code }: { code: number }) => code)).toEqual([503, 200]);
+    expect(plaza.world.faults.list()).toMatchObject([{ met: 0 }]);
+  });
+});
+
+describe("faults of the control API", () => {
+  test("are shown with the id of a token, never with its value", async () => {
+    const { request } = await openControl();
+    const made = await request("POST", "faults", { operation: "listLabels", token: "page-token", status: 503 });
+    expect(made.status).toBe(201);
+    expect(made.body.token).toMatch(/^\d+$/);
+    expect((await request("GET", "faults")).body.data).toEqual([made.body]);
+  });
+
+  test.each([
+    [{ status: 503 }, "operation"],
+    [{ operation: "*", webhook: "*", status: 503 }, "operation"],
+    [{ operation: "nothing", status: 503 }, "operation"],
+    [{ operation: "*" }, "status"],
+    [{ operation: "*", effect: "lose", status: 503 }, "effect"],
+    [{ operation: "*", status: 503, rate_limit: "app" }, "rate_limit"],
+    [{ operation: "*", reset: true, code: 2 }, "code"],
+    [{ operation: "*", status: 503, content_type: "text/html" }, "content_type"],
+    [{ operation: "*", status: 503, token: "unknown-value" }, "token"],
+    [{ webhook: "nothing", effect: "lose" }, "webhook"],
+    [{ webhook: "messages" }, "effect"],
+    [{ webhook: "messages", effect: "lose", status: 503 }, "status"],
+  ])("%j is refused and names %s", async (body, parameter) => {
+    const { request } = await openControl();
+    const refused = await request("POST", "faults", body);
+    expect(refused).toMatchObject({ status: 400, body: { error: { parameter } } });
+    expect(JSON.stringify(refused.body)).not.toContain("unknown-value");
+    expect((await request("GET", "faults")).body.data).toEqual([]);
+  });
+
+  test("a content type cannot end its header", async () => {
+    const { request } = await openControl();
+    expect((await request("POST", "faults", { operation: "*", body: "x", content_type: "a\r\nset-cookie: b" })).status).toBe(400);
+  });
+
+  test("are a hundred at most", async () => {
+    const { request } = await openControl();
+    for (let i = 0; i < 100; i++) expect((await request("POST", "faults", { webhook: "*", effect: "lose" })).status).toBe(201);
+    expect((await request("POST", "faults", { webhook: "*", effect: "lose" })).status).toBe(409);
   });
 });

@@ -1,38 +1,117 @@
-/** Faults on purpose, by operation: created, listed, deleted. */
-import { Type } from "typebox";
-import { badRequest } from "#control-contract/errors";
-import { type ControlRoute, route } from "#control-contract/route";
+/** Faults on purpose (D-150), in requests and webhooks: created, listed, deleted. */
+import { type Static, Type } from "typebox";
+import { badRequest, conflict } from "#control-contract/errors";
+import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
+import { FAULTS_MAX, type Fault, type RequestFaultInput, type WebhookFaultInput } from "#graph/worlds/fault-injection";
 
 /** Longer than any client waits. */
 const LATENCY_MS_MAX = 300_000;
+/** An error page of a proxy; a hundred of them are still little memory. */
+const BODY_CHARACTERS_MAX = 65_536;
 
-const faultFields = {
-  operation: Type.String({ minLength: 1, description: "an operation's name, or * for all" }),
-  status: Type.Optional(Type.Integer({ minimum: 400, maximum: 599 })),
-  code: Type.Optional(Type.Integer()),
-  latency_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: LATENCY_MS_MAX })),
-  times: Type.Optional(Type.Integer({ minimum: 1 })),
-  probability: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+const limits = {
+  times: Type.Optional(Type.Integer({ minimum: 1, description: "how many it affects; without it, all until the faults are deleted" })),
+  probability: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: "which share of those that match it affects" })),
 };
-const fault = Type.Object({ id: Type.String(), ...faultFields, met: Type.Integer({ description: "how many requests it was applied to" }) });
+const node = Type.Optional(
+  Type.String({ minLength: 1, description: "the id of the node that a request addresses, or of the page or account that a webhook is about" }),
+);
+const requestEffects = {
+  status: Type.Optional(Type.Integer({ minimum: 400, maximum: 599, description: "of an error, in place of the operation" })),
+  rate_limit: Type.Optional(
+    Type.Union([Type.Literal("app"), Type.Literal("page")], { description: "the error of a rate that is used up, in place of the operation" }),
+  ),
+  latency_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: LATENCY_MS_MAX, description: "passes before the operation runs" })),
+  body: Type.Optional(Type.String({ maxLength: BODY_CHARACTERS_MAX, description: "in place of the response's own" })),
+  reset: Type.Optional(Type.Literal(true, { description: "the connection is reset in place of a response; the operation has run" })),
+  cut_body_at: Type.Optional(Type.Integer({ minimum: 0, description: "the connection ends after so many bytes of the body" })),
+  body_bytes_per_second: Type.Optional(Type.Integer({ minimum: 1, description: "the whole body takes 300 s at most" })),
+};
+const fields = {
+  operation: Type.Optional(Type.String({ minLength: 1, description: "an operation's name, or * for all" })),
+  webhook: Type.Optional(Type.String({ minLength: 1, description: "a webhook field, or * for all, in place of an operation" })),
+  node,
+  query: Type.Optional(
+    Type.Record(Type.String(), Type.String(), { description: "parameters with their values, in the query or the body; structured ones as JSON" }),
+  ),
+  token: Type.Optional(Type.String({ minLength: 1, description: "the value of one of the request's tokens; the fault shows its id" })),
+  ...requestEffects,
+  code: Type.Optional(Type.Integer({ description: "of the error with that status; 2 where it is left out" })),
+  retry_after_seconds: Type.Optional(Type.Integer({ minimum: 0, description: "of rate_limit; 60 where it is left out" })),
+  content_type: Type.Optional(Type.String({ pattern: "^[!-~]([ -~]{0,200}[!-~])?$", description: "of body" })),
+  effect: Type.Optional(
+    Type.Union([Type.Literal("lose"), Type.Literal("repeat"), Type.Literal("reorder")], {
+      description: "on a webhook: it is never sent, sent twice, or sent after later ones",
+    }),
+  ),
+  ...limits,
+};
+const faultBody = Type.Object(fields, { additionalProperties: false });
+type FaultBody = Static<typeof faultBody>;
+const fault = Type.Object({
+  id: Type.String(),
+  ...fields,
+  met: Type.Integer({ description: "how many requests or webhooks it was applied to" }),
+});
 const FAULTS = "/v1/worlds/{w}/faults";
+
+const ofWebhooks = new Set<string>(["webhook", "node", "effect", ...Object.keys(limits)]);
+const ofRequests = new Set<string>(Object.keys(fields).filter((name) => name !== "webhook" && name !== "effect"));
+/** What a key needs beside it. */
+const partners: Readonly<Record<string, string>> = { code: "status", retry_after_seconds: "rate_limit", content_type: "body" };
+
+async function createFault(request: ControlRequest<unknown, FaultBody>): Promise<Fault> {
+  const { deps, world, body } = request;
+  if (!deps.servesGraph) throw conflict("faults do not reach the processes of --workers; start one process");
+  if ((body.operation === undefined) === (body.webhook === undefined)) throw badRequest("a fault has an operation or a webhook", "operation");
+  if (world.faults.list().length >= FAULTS_MAX) throw conflict(`there are ${FAULTS_MAX} faults; delete them first`);
+  return world.faults.add(body.webhook === undefined ? await requestFaultOf(request) : webhookFaultOf(request));
+}
+
+function webhookFaultOf({ world, body }: ControlRequest<unknown, FaultBody>): WebhookFaultInput {
+  requireOnly(body, ofWebhooks, "webhook");
+  const { webhook = "*", effect } = body;
+  if (webhook !== "*" && !world.webhooks.fields.all.some(({ field }) => field === webhook)) {
+    throw badRequest(`there is no webhook field ${webhook}`, "webhook");
+  }
+  if (effect === undefined) throw badRequest("a fault of webhooks has an effect: lose, repeat or reorder", "effect");
+  return body as WebhookFaultInput;
+}
+
+async function requestFaultOf({ deps, world, body }: ControlRequest<unknown, FaultBody>): Promise<RequestFaultInput> {
+  requireOnly(body, ofRequests, "operation");
+  const { operation = "*", token, status, rate_limit } = body;
+  const isKnown = operation === "*" || deps.registry.endpoints.some(({ access }) => access.operation === operation);
+  if (!isKnown) throw badRequest(`there is no operation ${operation}`, "operation");
+  const effects = Object.keys(requestEffects);
+  if (!effects.some((name) => Object.hasOwn(body, name))) throw badRequest(`a fault has one of ${effects.join(", ")}`, "status");
+  if (status !== undefined && rate_limit !== undefined) throw badRequest("a fault has a status or a rate_limit, not both", "rate_limit");
+  for (const [name, partner] of Object.entries(partners)) {
+    if (Object.hasOwn(body, name) && !Object.hasOwn(body, partner)) throw badRequest(`${name} stands only beside ${partner}`, name);
+  }
+  if (token === undefined) return body as RequestFaultInput;
+  const found = await world.tokens.find(token);
+  if (found === undefined) throw badRequest("there is no such token", "token");
+  return { ...body, token: found.id } as RequestFaultInput;
+}
+
+function requireOnly(body: FaultBody, known: ReadonlySet<string>, of: string): void {
+  const other = Object.keys(body).find((name) => !known.has(name));
+  if (other !== undefined) throw badRequest(`${other} does not go with ${of}`, other);
+}
 
 export const faultRoutes: readonly ControlRoute[] = [
   route({
     method: "POST",
     path: FAULTS,
     operation: "createFault",
-    summary: "Makes an operation fail or respond late, a number of times or with a probability",
-    body: Type.Object(faultFields, { additionalProperties: false }),
+    summary:
+      "Makes requests fail, come late, or come damaged, and webhooks get lost, repeated or reordered: the first fault that matches applies, a number of times or with a probability",
+    body: faultBody,
     status: 201,
     response: fault,
-    errors: [404],
-    handle: async ({ deps, world, body }) => {
-      const isKnown = body.operation === "*" || deps.registry.endpoints.some(({ access }) => access.operation === body.operation);
-      if (!isKnown) throw badRequest(`there is no operation ${body.operation}`, "operation");
-      if (body.status === undefined && body.latency_ms === undefined) throw badRequest("a fault has a status, a latency_ms, or both", "status");
-      return world.faults.add(body);
-    },
+    errors: [404, 409],
+    handle: createFault,
   }),
   {
     method: "GET",

@@ -63,4 +63,41 @@ describe("the last requests", () => {
     plaza.world.requests.add(entry({}));
     expect(await waiting).toMatchObject({ status: 422, body: { count: 1 } });
   });
+
+  test("an expectation that is not met says which request came nearest, and in what it differs", async () => {
+    const { request, plaza } = await openControl();
+    plaza.world.requests.add(entry({ trace_id: "A1", operation: "createLabel", request_body: '{"name":"gold","users":["9001","9002"]}' }));
+    plaza.world.requests.add(entry({ trace_id: "A2", operation: "createLabel", request_body: "name=gold&users=9001", status: 400 }));
+    plaza.world.requests.add(entry({ trace_id: "A3", operation: "listLabels", request_body: '{"name":"vip"}', status: 200 }));
+    const match = { status: 200, request_body: { name: "vip", users: ["9001", "9003"] } };
+    const refused = await request("POST", "requests/expect", { operation: "createLabel", match });
+    expect(refused.status).toBe(422);
+    expect(refused.body.error.message).toBe("expected 1 request, saw 0; the nearest differs in request_body.name, request_body.users[1]");
+    expect(refused.body.nearest).toMatchObject({
+      request: { trace_id: "A1" },
+      differences: [
+        { at: "request_body.name", expected: "vip", actual: "gold" },
+        { at: "request_body.users[1]", expected: "9003", actual: "9002" },
+      ],
+    });
+    const other = await request("POST", "requests/expect", { operation: "updatePersona", match: { status: 400 } });
+    expect(other.body.nearest).toMatchObject({
+      request: { trace_id: "A2" },
+      differences: [{ at: "operation", expected: "updatePersona", actual: "createLabel" }],
+    });
+  });
+
+  test("the nearest of requests that are too few is one that does not count, and shows no secret; where none is expected there is none", async () => {
+    const { request, plaza } = await openControl();
+    plaza.world.requests.add(entry({ trace_id: "A1", query: "access_token=s3cret&limit=5" }));
+    plaza.world.requests.add(entry({ trace_id: "A2" }));
+    const refused = await request("POST", "requests/expect", { match: { query: { access_token: "other" } }, count: 1 });
+    expect(refused.body.nearest.differences).toEqual([{ at: "query.access_token", expected: "other", actual: "…" }]);
+    expect(JSON.stringify(refused.body)).not.toContain("s3cret");
+    const few = await request("POST", "requests/expect", { match: { trace_id: "A2" }, count: 2 });
+    expect(few.body.nearest.request.trace_id).toBe("A1");
+    const none = await request("POST", "requests/expect", { match: { trace_id: "A2" }, count: 0 });
+    expect(none.status).toBe(422);
+    expect(none.body).not.toHaveProperty("nearest");
+  });
 });

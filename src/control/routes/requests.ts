@@ -1,10 +1,11 @@
 /** The last requests, and an assertion over them that waits. */
 import { type Static, Type } from "typebox";
-import { unprocessable } from "#control-contract/errors";
+import { type ControlError, unprocessable } from "#control-contract/errors";
 import { listOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
 import type { RequestEntry } from "#graph/worlds/request-log";
+import { isExpected, nearestOf } from "./request-matching.ts";
 
 const seenRequest = Type.Object({
   trace_id: Type.String(),
@@ -56,23 +57,16 @@ async function listRequests({ world, query }: ControlRequest<Static<typeof reque
 }
 
 async function expectRequests({ deps, world, body }: ControlRequest<unknown, Expectation>): Promise<unknown> {
-  const { operation, match, count, within_ms } = body;
+  const { count, within_ms } = body;
   const { monotonicMs, sleepMs } = deps.realTime;
   const until = monotonicMs() + within_ms;
   for (;;) {
     const all = world.requests.entries();
-    const found = all.filter((entry) => (operation === undefined || entry.operation === operation) && isMatch(entry, match));
+    const found = all.filter((entry) => isExpected(entry, body));
     const isMet = count === 0 ? found.length === 0 : found.length >= count;
     const remaining = until - monotonicMs();
     if (isMet && (count > 0 || remaining <= 0)) return { count: found.length, data: found.map(shown) };
-    if (!isMet && (count === 0 || remaining <= 0)) {
-      const ofOperation = all.filter((entry) => operation === undefined || entry.operation === operation);
-      const wanted = count === 0 ? "no request" : `${count} ${count === 1 ? "request" : "requests"}`;
-      throw unprocessable(`expected ${wanted}, saw ${found.length}`, undefined, {
-        count: found.length,
-        data: ofOperation.slice(0, SEEN_MAX).map(shown),
-      });
-    }
+    if (!isMet && (count === 0 || remaining <= 0)) throw unmet(all, found.length, body);
     await Promise.race([world.requests.next(), sleepMs(remaining)]);
   }
 }
@@ -80,37 +74,18 @@ async function expectRequests({ deps, world, body }: ControlRequest<unknown, Exp
 /** What was seen instead: enough to find the mistake. */
 const SEEN_MAX = 50;
 
-function isMatch(entry: RequestEntry, match: Readonly<Record<string, unknown>>): boolean {
-  return Object.entries(match).every(([key, wanted]) => {
-    const actual = (entry as unknown as Record<string, unknown>)[key];
-    if (key === "query" || key === "request_body" || key === "response_body") return holds(textOf(actual), wanted);
-    return isPart(actual, wanted);
+function unmet(all: readonly RequestEntry[], found: number, expected: Expectation): ControlError {
+  const { operation, count } = expected;
+  const data = all.filter((entry) => operation === undefined || entry.operation === operation).slice(0, SEEN_MAX);
+  // Where none was expected, those that came are no misses.
+  const nearest = count === 0 ? undefined : nearestOf(all, expected);
+  const wanted = count === 0 ? "no request" : `${count} ${count === 1 ? "request" : "requests"}`;
+  const inWords = nearest === undefined ? "" : `; the nearest differs in ${nearest.differences.map(({ at }) => at).join(", ")}`;
+  return unprocessable(`expected ${wanted}, saw ${found}${inWords}`, undefined, {
+    count: found,
+    data: data.map(shown),
+    ...(nearest === undefined ? {} : { nearest: { request: shown(nearest.entry), differences: nearest.differences } }),
   });
-}
-
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
-
-function holds(text: string, wanted: unknown): boolean {
-  if (typeof wanted === "string") return text.includes(wanted);
-  return isPart(decoded(text), wanted);
-}
-
-function decoded(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return Object.fromEntries(new URLSearchParams(text));
-  }
-}
-
-/** Whether `wanted` is found in `actual`: maps key by key, lists item by item, numbers also as text (a form has only text). */
-function isPart(actual: unknown, wanted: unknown): boolean {
-  if (typeof wanted !== "object" || wanted === null) return actual === wanted || (typeof actual === "string" && actual === String(wanted));
-  if (Array.isArray(wanted)) {
-    return Array.isArray(actual) && actual.length === wanted.length && wanted.every((item, index) => isPart(actual[index], item));
-  }
-  if (typeof actual !== "object" || actual === null) return false;
-  return Object.entries(wanted).every(([key, inner]) => isPart((actual as Record<string, unknown>)[key], inner));
 }
 
 export const requestRoutes: readonly ControlRoute[] = [
@@ -128,7 +103,8 @@ export const requestRoutes: readonly ControlRoute[] = [
     method: "POST",
     path: "/v1/worlds/{w}/requests/expect",
     operation: "expectRequests",
-    summary: "Waits until the last requests hold what is expected; 422 lists the requests that were seen instead",
+    summary:
+      "Waits until the last requests hold what is expected; 422 has the requests that were seen instead, and beside them the nearest with its differences",
     body: expectation,
     response: Type.Object({ count: Type.Integer(), data: Type.Array(seenRequest) }),
     errors: [404, 422],

@@ -8,10 +8,12 @@
 import { unixSeconds } from "#kernel/clock";
 import { GraphError, internalError } from "#kernel/errors";
 import type { Registry } from "../contract/registry.ts";
+import type { RequestFaultInput } from "../worlds/fault-injection.ts";
 import type { World } from "../worlds/world.ts";
 import { authenticate, authenticateAtOnce } from "./authenticate.ts";
 import { authorizeCaller, see } from "./authorize.ts";
-import { dispatchMany } from "./batch/multi-get.ts";
+import { dispatchMany, type ManyResponses } from "./batch/multi-get.ts";
+import { damaged, meetFault, throwErrorOf } from "./faults/faults.ts";
 import { handle, prepare } from "./handle.ts";
 import { parse } from "./parse.ts";
 import { readPart } from "./parts.ts";
@@ -34,6 +36,7 @@ export interface RequestDeps {
 export async function handleRequest(deps: RequestDeps, world: World, request: GraphRequest): Promise<GraphResponse> {
   const incoming: Incoming = { request, world, registry: deps.registry, traceId: deps.traceId(), now: unixSeconds(world.clock) };
   let reached: Reached = {};
+  let fault: RequestFaultInput | undefined;
   try {
     // 1 Address: version, id and edge; then the method, which a parameter may override.
     const address = readAddress(incoming);
@@ -47,10 +50,7 @@ export async function handleRequest(deps: RequestDeps, world: World, request: Gr
     if (authenticated.app !== undefined) request.admission?.countAgainst(authenticated.app.id);
     // D-34: a batch, or `ids=`: each of its requests goes through the pipeline by itself.
     const many = dispatchMany((part) => handleRequest(deps, world, part), incoming, authenticated);
-    if (many !== undefined) {
-      const { failed, response } = await many;
-      return failed === undefined ? renderResponse(incoming, reached, response) : renderPart(incoming, failed);
-    }
+    if (many !== undefined) return renderMany(incoming, reached, await many);
 
     // 3 Node: one indexed read, mostly cached.
     const id = idOf(incoming, authenticated);
@@ -59,7 +59,8 @@ export async function handleRequest(deps: RequestDeps, world: World, request: Gr
     // 4 Endpoint: by node type, method and edge.
     const resolved = findEndpoint(incoming, authenticated, id, node);
     reached = resolved;
-    if (!world.faults.isEmpty) await world.faults.inject(resolved.endpoint.access.operation);
+    if (!world.faults.isEmpty) fault = await meetFault(incoming, resolved);
+    if (fault !== undefined) throwErrorOf(fault);
 
     // 5 Visibility: may the caller know that the node exists?
     const seeing = see(incoming, resolved);
@@ -94,10 +95,13 @@ export async function handleRequest(deps: RequestDeps, world: World, request: Gr
     const response = responding instanceof Promise ? await responding : responding;
 
     // 12 Render: JSON, headers, entity tag.
-    return renderResponse(incoming, reached, response);
+    return damaged(renderResponse(incoming, reached, response), fault);
   } catch (thrown) {
     const error = thrown instanceof GraphError ? thrown : internalError();
     if (error !== thrown) deps.onUnexpected(thrown, incoming.traceId);
-    return renderError(incoming, reached, error);
+    return damaged(renderError(incoming, reached, error), fault);
   }
 }
+
+const renderMany = (incoming: Incoming, reached: Reached, { failed, response }: ManyResponses): GraphResponse =>
+  failed === undefined ? renderResponse(incoming, reached, response) : renderPart(incoming, failed);

@@ -58,6 +58,16 @@ export interface GraphResponse {
   readonly operation: string;
   readonly traceId: string;
   readonly app: string | undefined;
+  readonly damage?: Damage | undefined;
+}
+
+/** What a fault does to a response on its way (D-150). */
+export interface Damage {
+  /** The connection is reset in its place. */
+  readonly reset: boolean | undefined;
+  /** The connection ends after so many bytes of the body. */
+  readonly cut_body_at: number | undefined;
+  readonly body_bytes_per_second: number | undefined;
 }
 
 /** The pipeline, for a request that is part of another. */

@@ -150,13 +150,13 @@ export class Connection {
     } else if (this.#state === "waiting") {
       if (this.#hasHeadBegun) {
         if (ms > headMsMax) this.#refuse({ kind: "head-too-slow", msMax: headMsMax });
-      } else if (ms > (this.#hasServed ? keepAliveMs : headMsMax)) this.#end();
+      } else if (ms > (this.#hasServed ? keepAliveMs : headMsMax)) this.end();
     }
   }
 
   /** For a server that stops. */
   endIfIdle(): void {
-    if (this.#state === "waiting" && this.#receiveBuffer.length === 0) this.#end();
+    if (this.#state === "waiting" && this.#receiveBuffer.length === 0) this.end();
   }
 
   /** Closes at once, whatever is under way. */
@@ -183,7 +183,7 @@ export class Connection {
     }
     this.#isReadingRequests = false;
     this.#countUnread();
-    if (this.#hasPeerEnded && this.#state === "waiting" && this.#sendBuffer.isEmpty) this.#end();
+    if (this.#hasPeerEnded && this.#state === "waiting" && this.#sendBuffer.isEmpty) this.end();
   }
 
   #dispatch(head: RequestHead): void {
@@ -262,7 +262,7 @@ export class Connection {
     this.#hasServed = true;
     this.#writer.hasBegun = false;
     if (isLast) {
-      this.#end();
+      this.end();
       return;
     }
     this.#state = "waiting";
@@ -274,13 +274,13 @@ export class Connection {
   #refuse(problem: ProtocolProblem): void {
     this.#hasUnread = true;
     this.send(this.#owner.refusal(problem));
-    this.#end();
+    this.end();
   }
 
   // Ending.
 
-  /** The connection ends after what is being sent. */
-  #end(): void {
+  /** The connection ends after what is being sent, be it a whole response or not. */
+  end(): void {
     if (this.#state === "ending") return;
     this.#hasUnread ||= this.#receiveBuffer.length > 0 || !this.#isBodyReceived;
     this.#state = "ending";

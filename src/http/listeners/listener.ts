@@ -28,7 +28,9 @@ export interface Exchange {
   rest(): void;
   /** After the response: the next request on the connection may be read. */
   finish(): void;
-  /** Closes the connection at once. */
+  /** In place of `finish`: the connection ends after what has been sent, be it a whole response or not. */
+  end(): void;
+  /** Resets the connection at once. */
   abort(): void;
 }
 

@@ -251,8 +251,13 @@ class NodeExchange implements Exchange {
     if (!this.isLast) this.next?.();
   }
 
+  end(): void {
+    this.isFinished = true;
+    this.#message.socket.end();
+  }
+
   abort(): void {
-    this.#message.socket.destroy();
+    this.#message.socket.resetAndDestroy();
   }
 
   #close(): void {

@@ -53,7 +53,23 @@ export async function attemptDelivery(deps: DeliveryDeps, claimed: Claimed): Pro
   }
   const callback = row.lane === NO_CALLBACK ? undefined : (callbacks.peek(row.lane) ?? (await callbacks.find(row.lane)));
   if (callback?.url !== route.url) return { kind: "moved", url: route.url };
-  return send(deps, claimed, events, route.url, secretsOf(deps, of));
+  const secrets = secretsOf(deps, of);
+  if (deps.faults.isEmpty || claimed.isProbe) return send(deps, claimed, events, route.url, secrets);
+  return sendFaulty(deps, claimed, events, () => send(deps, claimed, events, route.url, secrets));
+}
+
+/** D-150: the receiver is not to blame, so nothing counts against it. */
+async function sendFaulty(deps: DeliveryDeps, claimed: Claimed, events: readonly EventRow[], attempt: () => Promise<Outcome>): Promise<Outcome> {
+  const fields = events.map(({ field }) => field);
+  const effect = deps.faults.meetWebhook(fields, claimed.row.entity, !claimed.isRetry);
+  const nowMs = deps.clock.nowMs();
+  if (effect === "lose") return { kind: "failed", attempt: { time_ms: nowMs, error: "fault: lost" }, endedMs: nowMs };
+  // As after a first attempt that failed, later events of its entity go first.
+  if (effect === "reorder") return failure(deps, claimed, { time_ms: nowMs, error: "fault: reordered" }, false);
+  const outcome = await attempt();
+  // What becomes of the repetition changes nothing: the receiver has the delivery.
+  if (effect === "repeat" && outcome.kind === "delivered") await attempt();
+  return outcome;
 }
 
 /** What is left to be sent; most deliveries have one event. */

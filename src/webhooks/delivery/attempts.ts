@@ -2,7 +2,7 @@
 export interface Attempt {
   /** World time. */
   readonly time_ms: number;
-  /** The callback's id; left out where there was none. */
+  /** The callback's id; left out where no request was made to one. */
   readonly callback?: string;
   /** Left out where no response came. */
   readonly status?: number;

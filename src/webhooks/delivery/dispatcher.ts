@@ -13,7 +13,7 @@ import type { WebhookObserver } from "../observer.ts";
 import { attemptDelivery } from "./attempt.ts";
 import { withAttempt } from "./attempts.ts";
 import { type Claimed, type Claims, claim, giveBackUnknown } from "./claims.ts";
-import { findQueuesWithFirsts, findQueuesWithRetries, findSending, isBehindAnother, NO_CALLBACK, saveResults, WAITING } from "./deliveries.store.ts";
+import { findQueuesWithFirsts, findQueuesWithRetries, findSending, isBehindAnother, saveResults, WAITING } from "./deliveries.store.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import { isAttempted, type Outcome } from "./outcome.ts";
 import { OverdueWatch } from "./overdue.ts";
@@ -237,8 +237,8 @@ export class DeliveryDispatcher implements WorkSource {
       const attempt = { time_ms: nowMs, error: `internal: ${error instanceof Error ? error.message : String(error)}` };
       return { kind: "retry", attempt, dueMs: nowMs + AGAIN_MS, isTimeout: false };
     }
-    // Where there is no callback, there is no receiver whose health counts.
-    if (!isAttempted(outcome) || queue.id === NO_CALLBACK) return outcome;
+    // Where no request was made, there is no receiver whose health counts.
+    if (!isAttempted(outcome) || outcome.attempt.callback === undefined) return outcome;
     // time: as above.
     const endMs = performance.now();
     if (outcome.kind === "delivered") queue.succeeded(endMs - startMs);

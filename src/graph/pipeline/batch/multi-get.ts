@@ -66,6 +66,7 @@ async function readMany(handleRequest: HandleRequest, request: GraphRequest, ids
       query,
       queryText,
       body: without(request.body, "ids"),
+      batchDepth: request.batchDepth + 1,
     };
     const response = await handleRequest(partRequest);
     if (response.status !== 200) return { failed: response };

@@ -1,0 +1,40 @@
+/** Faults on purpose (D-150), where the pipeline meets them: behind the tokens and the endpoint, before anything is done. */
+import { changesResponse, errorOf, type RequestFaultInput } from "../../worlds/fault-injection.ts";
+import { type GraphRequest, type GraphResponse, JsonNumber } from "../request.ts";
+import type { Incoming, Resolved } from "../stages.ts";
+
+/** What the request meets, once the fault's latency has passed. */
+export const meetFault = ({ world, request }: Incoming, { endpoint, node, credentials }: Resolved): Promise<RequestFaultInput | undefined> =>
+  world.faults.meet({
+    operation: endpoint.access.operation,
+    node: node?.id,
+    tokens: credentials.map(({ token }) => token.id),
+    parameter: (name) => textOf(own(request.query, name) ?? own(request.body, name)),
+    isPart: request.batchDepth > 0,
+  });
+
+/** Throws the error that stands in place of the operation, if the fault has one. */
+export function throwErrorOf(fault: RequestFaultInput): void {
+  const error = errorOf(fault);
+  if (error !== undefined) throw error;
+}
+
+const own = (parameters: GraphRequest["query"], name: string): unknown => (Object.hasOwn(parameters, name) ? parameters[name] : undefined);
+
+function textOf(value: unknown): string | undefined {
+  if (value === undefined || typeof value === "string") return value;
+  return value instanceof JsonNumber ? value.text : JSON.stringify(value);
+}
+
+/** The response as the fault leaves it. The text is exchanged here; what happens to the connection is up to `http`. */
+export function damaged(response: GraphResponse, fault: RequestFaultInput | undefined): GraphResponse {
+  if (fault === undefined || !changesResponse(fault)) return response;
+  const { content_type, reset, cut_body_at, body_bytes_per_second } = fault;
+  const headers = { ...response.headers };
+  // The tag is one of the text that is not sent.
+  if (fault.body !== undefined) delete headers.etag;
+  if (content_type !== undefined) headers["content-type"] = content_type;
+  const body = fault.body ?? response.body;
+  const isOnConnection = reset === true || cut_body_at !== undefined || body_bytes_per_second !== undefined;
+  return { ...response, headers, body, damage: isOnConnection ? { reset, cut_body_at, body_bytes_per_second } : undefined };
+}

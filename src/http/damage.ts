@@ -1,0 +1,43 @@
+/** Sends a response as a fault damages it (D-150). */
+import type { Damage, GraphResponse } from "#graph/pipeline/request";
+import { sleepMs } from "#system";
+import { hasContent } from "./http1/response-head.ts";
+import type { Exchange } from "./listeners/listener.ts";
+
+/** A slow body is sent in parts this far apart. */
+const PART_EVERY_MS = 100;
+/** However slow, the whole body is sent in this time, so that a fault does not hold a connection for ever. */
+const BODY_MS_MAX = 300_000;
+
+export async function sendDamaged(exchange: Exchange, response: GraphResponse, damage: Damage): Promise<void> {
+  const { reset, cut_body_at, body_bytes_per_second } = damage;
+  if (reset === true) {
+    exchange.abort();
+    return;
+  }
+  const { status, headers } = response;
+  if (!hasContent(status)) exchange.send(response);
+  else {
+    const body = Buffer.from(response.body);
+    const sent = body.subarray(0, cut_body_at);
+    const parts = body_bytes_per_second === undefined ? [sent] : slowly(sent, body_bytes_per_second);
+    await exchange.stream({ status, headers: { ...headers, "content-length": String(body.length) } }, bytesOf(parts));
+  }
+  if (cut_body_at === undefined) exchange.finish();
+  else exchange.end();
+}
+
+async function* bytesOf(parts: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield* parts;
+}
+
+async function* slowly(body: Uint8Array, bytesPerSecond: number): AsyncGenerator<Uint8Array> {
+  const msMax = Math.min(BODY_MS_MAX, (body.length / bytesPerSecond) * 1_000);
+  const size = Math.max(1, Math.ceil((body.length * PART_EVERY_MS) / msMax));
+  for (let at = 0; at < body.length; at += size) {
+    const part = body.subarray(at, at + size);
+    // Before each part, so that the last byte comes when the whole is due.
+    await sleepMs(Math.min(BODY_MS_MAX, (part.length / body.length) * msMax));
+    yield part;
+  }
+}

@@ -1,0 +1,48 @@
+import { afterEach, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { sharedPostgres } from "#harness/postgres-cluster";
+import { endAll, newFolder, runPlaza, startPlaza } from "./plaza-process.ts";
+
+afterEach(endAll);
+
+const WORLD = `
+apps: [{id: "1001", name: Shop, secret: s3cret}]
+pages: [{id: "2001", name: "Café ☕"}]
+tokens: [{token: page-token, type: page, app: "1001", page: "2001"}]
+`;
+
+function worldFile(text: string): string {
+  const file = join(newFolder(), "world.yaml");
+  writeFileSync(file, text);
+  return file;
+}
+
+test("a world goes from SQLite to a server on PostgreSQL and comes back the same", async () => {
+  const data = newFolder();
+  expect(await runPlaza(["world", "import", worldFile(WORLD), "--data", data])).toMatchObject({ code: 0, stderr: "" });
+  const exported = await runPlaza(["world", "export", "--data", data]);
+  expect(JSON.parse(exported.stdout)).toMatchObject({ apps: [{ id: "1001", secret: "s3cret" }], pages: [{ id: "2001", name: "Café ☕" }] });
+  const plaza = await startPlaza(["--data", await (await sharedPostgres()).newDatabase(), "--world", worldFile("users: []")]);
+  const env = { PLAZA_CONTROL_URL: plaza.ready.control_url, PLAZA_CONTROL_KEY: plaza.ready.control_key as string };
+  expect(await runPlaza(["world", "import", worldFile(exported.stdout)], { env })).toMatchObject({ code: 0, stderr: "" });
+  const again = JSON.parse((await runPlaza(["world", "export"], { env })).stdout);
+  const { clock: _, ...state } = JSON.parse(exported.stdout);
+  expect(again).toMatchObject(state);
+  const listed = await runPlaza(["world", "list"], { env });
+  expect(JSON.parse(listed.stdout)).toEqual({ name: "default", profile: "strict", empty: false });
+});
+
+test("what goes wrong is one line on stderr, and nothing is imported", async () => {
+  const data = newFolder();
+  const missing = await runPlaza(["world", "import", "no-such-file.yaml", "--data", data]);
+  expect(missing).toMatchObject({
+    code: 2,
+    stdout: "",
+    stderr: expect.stringMatching(/^plaza: <file>: no-such-file.yaml cannot be read: [^\n]*\n$/),
+  });
+  const broken = worldFile(`${WORLD}labels: [{id: "5001", page: "999", name: vip}]`);
+  expect(await runPlaza(["world", "import", broken, "--data", data])).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("999") });
+  expect(JSON.parse((await runPlaza(["world", "list", "--data", data])).stdout)).toMatchObject({ empty: true });
+  expect(await runPlaza(["world", "export", "--data", data, "--world-name", "other"])).toMatchObject({ code: 1, stdout: "" });
+});
