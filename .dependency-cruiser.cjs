@@ -149,7 +149,7 @@ const rules = [
     to: {
       pathNot: [
         "^src/kernel/",
-        "^src/graph/(contract/operation|versions/rules|pipeline/request)\\.ts$",
+        "^src/graph/(contract/(operation|unserved-fields)|versions/rules|pipeline/request)\\.ts$",
         "^src/auth/(policy|app-policies|page-policies|schemes|page-tasks)\\.ts$",
         "^node_modules/typebox/",
         // Its own feature's data: policies, limits, states, metrics. The next two rules say which files of it are none.

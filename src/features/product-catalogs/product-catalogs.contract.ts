@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { type Field, type FieldSet, writeOperation } from "#graph/contract/operation";
-import type { Row } from "#storage/sql";
 import { catalogCreation, catalogReading } from "./product-catalogs.policies.ts";
+import type { ShownCatalog } from "./product-catalogs.store.ts";
 
 /** G1-10, ERR-32: the only supported vertical. */
 export const CATALOG_VERTICAL = "commerce";
@@ -18,12 +18,6 @@ const agency = Type.Object({
   business_id: Type.String(),
   permitted_tasks: Type.Array(permittedTask, { minItems: 1 }),
 });
-
-/** What is shown of a catalog. */
-interface ShownCatalog extends Row {
-  id: string;
-  name: string;
-}
 
 const text: Field<ShownCatalog> = { schema: Type.String(), policy: catalogReading };
 

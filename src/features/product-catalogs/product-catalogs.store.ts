@@ -11,6 +11,12 @@ export interface Catalog extends CatalogFacts {
   readonly external_business_id: string | undefined;
 }
 
+/** What is shown of a catalog. */
+export interface ShownCatalog extends Row {
+  id: string;
+  name: string;
+}
+
 interface CatalogRow extends Row {
   id: string;
   page: string;

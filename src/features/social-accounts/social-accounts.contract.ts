@@ -1,15 +1,9 @@
 import { Type } from "typebox";
 import type { Field, FieldSet } from "#graph/contract/operation";
 import { unservedFields } from "#graph/contract/unserved-fields";
-import type { Row } from "#storage/sql";
 import { socialAccount } from "./social-accounts.policies.ts";
 import type { SocialAccountFacts } from "./social-accounts.ports.ts";
-
-/** What is shown of an account. */
-interface ShownAccount extends Row {
-  id: string;
-  username: string;
-}
+import type { ShownAccount } from "./social-accounts.store.ts";
 
 export const shownAccount = (account: SocialAccountFacts | undefined): ShownAccount | undefined =>
   account === undefined ? undefined : { id: account.id, username: account.username };

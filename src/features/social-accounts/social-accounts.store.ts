@@ -6,6 +6,12 @@ import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, type Sql, sql } from "#storage/sql";
 import { type SocialAccountFacts, socialAccountFact } from "./social-accounts.ports.ts";
 
+/** What is shown of an account. */
+export interface ShownAccount extends Row {
+  id: string;
+  username: string;
+}
+
 interface AccountRow extends Row {
   id: string;
   username: string;

@@ -1,7 +1,7 @@
 /**
  * D-163: fields that platforms of this kind have for a node and Plaza does not. Libraries ask for them in lists of their own, whether the
- * caller wants them or not. Sources: the enumerations of fields in the classes of such a platform's own library for Python, and the default
- * lists of `pyfacebook` (`utils/constant.py`) and `spring-social-facebook` (`UserOperations.PROFILE_FIELDS`).
+ * caller wants them or not. Sources: for pages the enumeration of fields in such a platform's own library for Python, for users and pages the
+ * default lists of `pyfacebook` (`utils/constant.py`); the others are names that are known of platforms of this kind, not a complete list.
  */
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
 
