@@ -95,7 +95,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
         : await listening("--port", config.host, config.port, () => listenGraph(config, log, world, registry, certificate, part === "graph"));
     if (graph !== undefined) listeners.push(graph);
     // Started beside the rest, it is waited for last.
-    world.streaming = await ingest.ready();
+    world.streaming = await listening("--rtmp-port", config.host, Number(config.rtmp_port ?? 0), () => ingest.ready());
     const metrics = graph?.metrics ?? new RequestMetrics();
     const key = part === "graph" ? "" : controlKeyOf(config, randomSecret);
     const control =

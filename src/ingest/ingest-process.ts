@@ -6,6 +6,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { monotonicMs, sleepMs } from "#system";
 import type { Admission, FeedEnding, FeedHealth, FeedName, IngestConfig, ToIngest, ToServer } from "./channel.ts";
 
+/** Where the single executable keeps the program; it starts itself without naming it. */
+const INSIDE_EXECUTABLE = "/$bunfs/";
+
 /** The server, as the ingest process asks it. */
 interface FeedRegistry {
   /** Whether an encoder may publish with the key; nothing changes. */
@@ -86,7 +89,8 @@ class Supervisor implements IngestProcess {
   /** Resolves when the process listens. */
   #start(): Promise<void> {
     const startedMs = monotonicMs();
-    const child = spawn(process.execPath, [...process.execArgv, process.argv[1] as string, "ingest"], {
+    const program = process.argv[1] as string;
+    const child = spawn(process.execPath, program.startsWith(INSIDE_EXECUTABLE) ? ["ingest"] : [...process.execArgv, program, "ingest"], {
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });
     this.#child = child;

@@ -17,7 +17,7 @@ let begun = 0;
 const tarpit = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
 
 const request = (method: string, path: string, headers: string, body = ""): string =>
-  `${method} ${path} HTTP/1.1\r\nHost: h\r\n${headers}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+  `${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 
 const FORM = "Content-Type: application/x-www-form-urlencoded\r\n";
 const JSON_TYPE = "Content-Type: application/json\r\n";
@@ -62,13 +62,16 @@ const ways: Readonly<Record<string, Way>> = {
     repeated: request("POST", `/v26.0/${APP}/subscriptions`, JSON_TYPE + bearer(SECRET), `{"a":[${"[],".repeat(300_000)}1]}`),
   },
   tarpits: { connections: 1_100, repeated: subscribe(0) },
-  "slow heads": { connections: 2_000, opened: "GET /v26.0/2001 HTTP/1.1\r\nHost: h\r\nX: ", dripped: "a" },
-  "large heads": { connections: 2_000, opened: `GET /v26.0/2001 HTTP/1.1\r\nHost: h\r\nX: ${"a".repeat(60 * KIB)}` },
+  "slow heads": { connections: 2_000, opened: "GET /v26.0/2001 HTTP/1.1\r\nHost: localhost\r\nX: ", dripped: "a" },
+  "large heads": { connections: 2_000, opened: `GET /v26.0/2001 HTTP/1.1\r\nHost: localhost\r\nX: ${"a".repeat(60 * KIB)}` },
   "empty lines": { connections: 2_000, dripped: "\r\n" },
-  "announced bodies": { connections: 2_000, opened: `POST /v26.0/${APP}/subscriptions HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n` },
+  "announced bodies": {
+    connections: 2_000,
+    opened: `POST /v26.0/${APP}/subscriptions HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n`,
+  },
   "silent bodies": {
     connections: 1_000,
-    opened: `POST /v26.0/${APP}/subscriptions HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\n${"a".repeat(200 * KIB)}`,
+    opened: `POST /v26.0/${APP}/subscriptions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n${"a".repeat(200 * KIB)}`,
   },
   "idle connections": { connections: 5_000 },
   batches: { connections: 100, repeated: batch },

@@ -65,7 +65,7 @@ const asks: readonly Ask[] = [
     ),
   async ({ base_url }, n) => {
     const body = `name=Bo${n}&profile_picture_url=https://example.com/bo.png`;
-    const head = `POST /v26.0/2001/personas?${tokens.query} HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer page\r\nContent-Length: ${body.length}\r\n\r\n`;
+    const head = `POST /v26.0/2001/personas?${tokens.query} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer page\r\nContent-Length: ${body.length}\r\n\r\n`;
     const { responses } = await exchange(Number(new URL(base_url).port), [head, body], { gapMs: 5 });
     return responses[0]?.status === 200 ? undefined : `${responses[0]?.status} ${responses[0]?.body}`;
   },

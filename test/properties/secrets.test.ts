@@ -167,7 +167,8 @@ async function shownBy(plaza: RunningPlaza, controlKey: string): Promise<string>
 
 const folderText = (folder: string): string =>
   readdirSync(folder)
-    .filter((file) => file !== "secret.key")
+    // Files that are there to hold a key.
+    .filter((file) => file !== "secret.key" && file !== "control.key")
     .map((file) => readFileSync(join(folder, file), "latin1"))
     .join("\n");
 
@@ -223,7 +224,7 @@ async function expectNoSecretKept(database: DatabaseKind, secrets: Secrets, plan
   expect({ shown: foundIn(shown, all), log: foundIn(stderr, all), stored: foundIn(stored, all) }).toEqual({ shown: [], log: [], stored: [] });
   // The texts are those that would hold them.
   expect(shown).toContain("…");
-  expect(stderr).toContain('"msg":"call"');
+  expect(stderr).toContain('"msg":"request"');
   expect(stored).toContain("label 5003");
   expect(statuses.size).toBeGreaterThan(1);
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { appUsage, caseUsage, NO_CASE_USAGE } from "#graph/response/usage";
 import { openControl } from "#harness/control";
 import { onEachDatabase, openPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
@@ -59,12 +60,12 @@ onEachDatabase("faults", (database) => {
     expect(await plaza.get(labels, { token: "page" })).toMatchObject({
       status: 429,
       body: { code: 4, is_transient: true },
-      headers: { "retry-after": "7", "x-app-usage": '{"call_count":100}', "x-business-use-case-usage": '{"call_count":0}' },
+      headers: { "retry-after": "7", "x-app-usage": appUsage(100), "x-business-use-case-usage": NO_CASE_USAGE },
     });
     expect(await plaza.get(labels, { token: "page" })).toMatchObject({
       status: 429,
       body: { code: 613, is_transient: true },
-      headers: { "retry-after": "60", "x-app-usage": '{"call_count":0}', "x-business-use-case-usage": '{"call_count":100}' },
+      headers: { "retry-after": "60", "x-app-usage": appUsage(0), "x-business-use-case-usage": caseUsage("2001", 100, 1) },
     });
   });
 

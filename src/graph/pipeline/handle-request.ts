@@ -60,7 +60,7 @@ export async function handleRequest(deps: RequestDeps, world: World, request: Gr
     const resolved = findEndpoint(incoming, authenticated, id, node);
     reached = resolved;
     if (!world.faults.isEmpty) fault = await meetFault(incoming, resolved);
-    if (fault !== undefined) throwErrorOf(fault);
+    if (fault !== undefined) throwErrorOf(fault, resolved);
 
     // 5 Visibility: may the caller know that the node exists?
     const seeing = see(incoming, resolved);

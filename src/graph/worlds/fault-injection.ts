@@ -1,5 +1,6 @@
 /** Faults on purpose (D-150): which requests and webhooks they hit, and what they do to them; for a number of times, or a share. */
 import { appRateLimited, edgeRateLimited, GraphError } from "#kernel/errors";
+import { appUsage, caseUsage } from "../response/usage.ts";
 
 interface Limits {
   /** How many it affects; without a number, all until it is removed. */
@@ -156,15 +157,19 @@ function isOf(fault: RequestFaultInput, target: FaultTarget): boolean {
 export const changesResponse = ({ body, reset, cut_body_at, body_bytes_per_second }: RequestFaultInput): boolean =>
   reset === true || body !== undefined || cut_body_at !== undefined || body_bytes_per_second !== undefined;
 
-/** The error in place of the operation; undefined: the operation runs. */
-export function errorOf({ status, code = 2, rate_limit, retry_after_seconds = RETRY_AFTER_SECONDS }: RequestFaultInput): GraphError | undefined {
-  if (rate_limit === "app") return appRateLimited(retry_after_seconds, { "x-app-usage": USED_UP });
-  if (rate_limit === "page") return edgeRateLimited(retry_after_seconds, { "x-business-use-case-usage": USED_UP });
+/** The error in place of the operation; undefined: the operation runs. `owner` is the node that the request is counted for. */
+export function errorOf(
+  { status, code = 2, rate_limit, retry_after_seconds = RETRY_AFTER_SECONDS }: RequestFaultInput,
+  owner: string,
+): GraphError | undefined {
+  const waitMinutes = Math.ceil(retry_after_seconds / 60);
+  if (rate_limit === "app") return appRateLimited(retry_after_seconds, { "x-app-usage": appUsage(USED_UP) });
+  if (rate_limit === "page") return edgeRateLimited(retry_after_seconds, { "x-business-use-case-usage": caseUsage(owner, USED_UP, waitMinutes) });
   return status === undefined ? undefined : new InjectedFault(status, code);
 }
 
 /** D-22: in percent. */
-const USED_UP = '{"call_count":100}';
+const USED_UP = 100;
 
 /** An error that the control API asked for. 429 and 5xx pass, so they are transient (ERR-19). */
 class InjectedFault extends GraphError {

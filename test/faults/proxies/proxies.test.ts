@@ -14,7 +14,18 @@ const TOKEN = "access_token=demo-page-token";
 const LABELS = `/v26.0/2001/custom_labels?${TOKEN}&limit=1`;
 
 async function open(http: string, proxy: (typeof proxyNames)[number]): Promise<{ server: Server; port: number; url: string }> {
-  const server = await startServer(["--data", ":memory:", "--profile", "clients", "--http", http, "--trusted-proxies", "127.0.0.0/8"]);
+  const server = await startServer([
+    "--data",
+    ":memory:",
+    "--profile",
+    "clients",
+    "--http",
+    http,
+    "--trusted-proxies",
+    "127.0.0.0/8",
+    "--allow-host",
+    "h,graph.test",
+  ]);
   const port = await startProxy(proxy, new URL(server.base_url).host);
   return { server, port, url: `http://127.0.0.1:${port}` };
 }

@@ -14,8 +14,8 @@ export const meetFault = ({ world, request }: Incoming, { endpoint, node, creden
   });
 
 /** Throws the error that stands in place of the operation, if the fault has one. */
-export function throwErrorOf(fault: RequestFaultInput): void {
-  const error = errorOf(fault);
+export function throwErrorOf(fault: RequestFaultInput, { node, app }: Resolved): void {
+  const error = errorOf(fault, node?.owner ?? app?.id ?? "0");
   if (error !== undefined) throw error;
 }
 
