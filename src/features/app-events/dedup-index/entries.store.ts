@@ -171,14 +171,14 @@ export class TableIndex implements LogIndex {
     for (let from = 0; from < 2 ** 53; from += SLICE) {
       await tx.runAny(sql`
         DELETE FROM app_event_index WHERE app = ${app} AND fingerprint >= ${from} AND fingerprint < ${from + SLICE} AND call <= ${request}
-          AND NOT EXISTS (SELECT 1 FROM app_events e WHERE e.app = app_event_index.app AND e.call = app_event_index.call)`);
+          AND (SELECT e.call FROM app_events e WHERE e.app = app_event_index.app AND e.call = app_event_index.call LIMIT 1) IS NULL`);
       await tx.runAny(sql`
         DELETE FROM app_event_ties WHERE app = ${app} AND fingerprint >= ${from} AND fingerprint < ${from + SLICE} AND call <= ${request}
-          AND NOT EXISTS (SELECT 1 FROM app_events e WHERE e.app = app_event_ties.app AND e.call = app_event_ties.call)`);
+          AND (SELECT e.call FROM app_events e WHERE e.app = app_event_ties.app AND e.call = app_event_ties.call LIMIT 1) IS NULL`);
     }
     await tx.runAny(sql`
       DELETE FROM app_event_untied WHERE app = ${app} AND call <= ${request}
-        AND NOT EXISTS (SELECT 1 FROM app_events e WHERE e.app = app_event_untied.app AND e.call <= app_event_untied.call)`);
+        AND (SELECT e.call FROM app_events e WHERE e.app = app_event_untied.app AND e.call <= app_event_untied.call LIMIT 1) IS NULL`);
   }
 }
 
