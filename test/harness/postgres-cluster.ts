@@ -10,6 +10,13 @@ import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { Client } from "pg";
 
+interface ClusterOptions {
+  /** With syncs, as in production; for measurements. */
+  readonly isDurable: boolean;
+  /** For `preparedStatements`. */
+  readonly logsStatements: boolean;
+}
+
 type StopMode = "smart" | "fast" | "immediate";
 
 export interface PostgresCluster {
@@ -25,6 +32,8 @@ export interface PostgresCluster {
   kill(): Promise<void>;
   /** Ends the server and removes its data. */
   stop(): Promise<void>;
+  /** Every prepared statement that was executed so far, with `$1`, `$2`, …; needs `logsStatements`. */
+  preparedStatements(): string[];
   /** A cluster that follows this one and takes no writes. */
   newStandby(): Promise<PostgresCluster>;
   /** Makes a standby take writes. */
@@ -93,12 +102,12 @@ class RunningCluster implements PostgresCluster {
   readonly #user: { uid: number; gid: number } | undefined;
   /** The end of the pipe that keeps the watchdog waiting. */
   readonly #alive: number;
-  readonly #isDurable: boolean;
+  readonly #options: ClusterOptions;
   #port = 0;
   #databases = 0;
 
-  constructor(isDurable: boolean) {
-    this.#isDurable = isDurable;
+  constructor(options: ClusterOptions) {
+    this.#options = options;
     this.#programs = findPrograms();
     this.#user = serverUser();
     this.#folder = mkdtempSync(join(tmpdir(), "plaza-postgres-"));
@@ -119,8 +128,14 @@ class RunningCluster implements PostgresCluster {
     return this.#create("initdb", ["-D", join(this.#folder, "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]);
   }
 
+  preparedStatements(): string[] {
+    const entries = readFileSync(join(this.#folder, "log"), "utf8").split(/\n(?=\d{4}-\d\d-\d\d \d\d:)/);
+    const texts = entries.map((entry) => /LOG: {2}execute s\d+: ([\s\S]*)$/.exec(entry)?.[1]?.replaceAll("\n\t", "\n"));
+    return [...new Set(texts.filter((text) => text !== undefined))];
+  }
+
   async newStandby(): Promise<PostgresCluster> {
-    const standby = new RunningCluster(this.#isDurable);
+    const standby = new RunningCluster(this.#options);
     await standby.#create("pg_basebackup", ["-D", join(standby.#folder, "data"), "-d", this.url, "-R", "-c", "fast", "--no-sync"]);
     return standby;
   }
@@ -199,9 +214,10 @@ class RunningCluster implements PostgresCluster {
       shared_preload_libraries: "",
       // What the machine would lose with its power is of no interest to tests, and syncs are what is slow. What a killed
       // server was asked to keep it still has, because commits are written, if not synced.
-      fsync: this.#isDurable ? "on" : "off",
-      full_page_writes: this.#isDurable ? "on" : "off",
+      fsync: this.#options.isDurable ? "on" : "off",
+      full_page_writes: this.#options.isDurable ? "on" : "off",
       shared_buffers: "32MB",
+      log_statement: this.#options.logsStatements ? "all" : "none",
     };
     return Object.entries(settings)
       .map(([name, value]) => `-c ${name}='${value}'`)
@@ -246,9 +262,8 @@ function kill(pid: number): void {
   }
 }
 
-/** `isDurable`: with syncs, as in production; for measurements. */
-export async function startPostgresCluster({ isDurable = false } = {}): Promise<PostgresCluster> {
-  const cluster = new RunningCluster(isDurable);
+export async function startPostgresCluster({ isDurable = false, logsStatements = false } = {}): Promise<PostgresCluster> {
+  const cluster = new RunningCluster({ isDurable, logsStatements });
   try {
     await cluster.create();
     return cluster;

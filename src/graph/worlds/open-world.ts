@@ -55,7 +55,7 @@ export interface OpenWorld extends World {
 /** More ids than one run mints before the next start of a seeded world. */
 const SEEDED_IDS_PER_START = 1_000_000_000n;
 
-const migrationsOf = (registry: Registry): FeatureMigrations[] => [
+export const migrationsOf = (registry: Registry): FeatureMigrations[] => [
   graphMigrations,
   authMigrations,
   jobMigrations,
