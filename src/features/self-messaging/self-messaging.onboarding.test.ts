@@ -227,5 +227,5 @@ test("SELF-4 to SELF-19, D-52: in any world, exactly the onboarded apps receive 
     }),
     { numRuns: 150 },
   );
-  expect(delivered).toBeGreaterThan(20);
+  expect(delivered).toBeGreaterThan(5);
 }, 60_000);
