@@ -67,6 +67,7 @@ for (const [name, data] of Object.entries(stores)) {
 /** Statements that read more than their rows, and why they may. */
 const READS_ALL: readonly (readonly [statement: string, why: string])[] = [
   ["SELECT s.fence FROM work_sessions", "a row for each process that runs"],
+  ["SELECT i.id FROM live_ingests i WHERE i.seen_ms <", "a row for each server that takes streams"],
   ["SELECT 1 AS one FROM product_feeds f WHERE f.id <>", "looks once at each feed, for an id that a file brought along"],
   ["SELECT CAST(s.target AS TEXT) AS target, s.metric, s.start", "an export, which reads all in pages"],
   ["v.is_on_map = 1", "the map: its index holds those that are live, all of which are looked at"],
