@@ -41,8 +41,10 @@ import type { MetricsSource } from "#telemetry/merged-metrics";
 import { requestLines } from "#telemetry/request-lines";
 import { RequestMetrics } from "#telemetry/request-metrics";
 import { workLog } from "#telemetry/work-log";
+import { requireExportPlace, writeExport } from "./export-at-end.ts";
 import { features } from "./features.ts";
 import { type Beginning, beginWorld, type Demo } from "./seed-world.ts";
+import { watchWorld } from "./watch-world.ts";
 
 export const buildRegistry = (): Registry => new Registry(features);
 
@@ -61,8 +63,11 @@ export interface RunningPlaza {
   readonly metrics: MetricsSource;
   /** Where encoders connect; undefined: they do not. */
   readonly streaming: Streaming | undefined;
-  /** Accepts no new requests; resolves when the running ones have ended, after 10 s at most. */
-  stop(): Promise<void>;
+  /**
+   * Accepts no new requests; resolves when the running ones have ended, after 10 s at most. What `others` do to the world until they
+   * resolve is in its export as well.
+   */
+  stop(others?: Promise<void>): Promise<void>;
 }
 
 export interface StartOptions {
@@ -77,6 +82,7 @@ export interface StartOptions {
 
 export async function startPlaza(config: Config, log: Log, { part, readMetrics }: StartOptions = { part: "all" }): Promise<RunningPlaza> {
   const registry = buildRegistry();
+  if (part !== "graph") await requireExportPlace(config);
   const ingest = openLiveIngest(config, log, part !== "graph");
   const world = await openDefaultWorld(config, registry, log, ingest.recordings).catch(async (error: unknown) => {
     await ingest.stop();
@@ -86,7 +92,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
   let certificate: Certificate | undefined;
   try {
     certificate = certificateOf(config, log);
-    const { demo, warnings } = part === "graph" ? noBeginning : await beginWorld(world, registry, config, parseYaml);
+    const { demo, file, warnings } = part === "graph" ? noBeginning : await beginWorld(world, registry, config, parseYaml);
     for (const warning of warnings) log.warn({ world: config.world }, warning);
     if (config.profile !== undefined) world.profile = config.profile;
     const graph =
@@ -113,6 +119,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
     if (control !== undefined) listeners.push(control);
     if (part !== "graph") await ingest.serve(world);
     world.work.start();
+    const watched = file === undefined || !config.watch ? undefined : watchWorld(world, registry, config, file, parseYaml, log);
     const ready = readyInfo(config, graph?.port ?? config.port, control?.port ?? config.control_port, key, world.streaming);
     const withdraw =
       part === "graph" ? () => {} : announceServer(config, { pid: ready.pid, base_url: ready.base_url, control_url: ready.control_url });
@@ -123,11 +130,15 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
       newestVersion: formatVersion(newestVersion(world.calendar)),
       world,
       metrics,
-      stop: async () => {
+      stop: async (others) => {
         certificate?.close();
-        await Promise.all([...listeners.map((listener) => listener.stop(STOP_WITHIN_MS)), world.work.stop(), ingest.stop()]);
+        await Promise.all([...listeners.map((listener) => listener.stop(STOP_WITHIN_MS)), world.work.stop(), ingest.stop(), watched?.stop(), others]);
         withdraw();
-        await world.close();
+        try {
+          if (config.export !== undefined && part !== "graph") await writeExport(world, registry, config.export);
+        } finally {
+          await world.close();
+        }
       },
     };
   } catch (error) {
@@ -139,7 +150,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
 }
 
 /** Of a process that loads no world. */
-const noBeginning: Beginning = { demo: undefined, warnings: [] };
+const noBeginning: Beginning = { demo: undefined, file: undefined, warnings: [] };
 
 interface Listener {
   readonly port: number;

@@ -48,7 +48,7 @@ async function openControlFor(given: Given, log: Log, { isKeyReplaced = false, m
   const server = await findServerAddress(given);
   if (server !== undefined) return controlAt(server);
   const [{ openControl }, { settings }] = await Promise.all([import("#main"), import("#features")]);
-  const config = readConfig(given.data === undefined ? {} : { data: given.data }, environment(), await findConfigFile(), settings);
+  const config = readConfig(given.data === undefined ? {} : { data: given.data }, environment(), await findConfigFile(given), settings);
   if (!makesData && !hasData(config.data, "default"))
     throw new ConfigProblem("--data", `there is no data in ${config.data}; plaza start or plaza token create-app makes it`);
   if (!isKeyReplaced) return openControl(config, log);

@@ -23,7 +23,7 @@ const DEFAULT_URL = "http://127.0.0.1:4001";
 
 /** As `plaza start` would choose it. */
 async function dataOf(given: Given): Promise<string> {
-  return String(given.data ?? environment().PLAZA_DATA ?? (await findConfigFile())?.values.data ?? DEFAULT_DATA);
+  return String(given.data ?? environment().PLAZA_DATA ?? (await findConfigFile(given))?.values.data ?? DEFAULT_DATA);
 }
 
 /** The server that an option or variable names, or that runs on the data; undefined if there is none. */
