@@ -47,11 +47,11 @@ export class Log {
   info = (fields: LogFields, message: string): void => this.#add("info", fields, message);
   debug = (fields: LogFields, message: string): void => this.#add("debug", fields, message);
 
-  /** As `info`, but cheap and written a moment later, for lines that are as many as requests. `json` is an object of fields. */
-  line(json: string, message: string): void {
+  /** As `info`, but cheap and written a moment later, for lines that are as many as requests. `fields` are those of a JSON object. */
+  line(fields: string, message: string): void {
     if (!this.shows("info")) return;
-    if (this.#options.isPretty) this.info(JSON.parse(json) as LogFields, message);
-    else this.#stderr.add(`{"level":"info","time":"${this.#time()}",${json.slice(1, -1)},"msg":"${message}"}\n`);
+    if (this.#options.isPretty) this.info(JSON.parse(`{${fields}}`) as LogFields, message);
+    else this.#stderr.add(`{"level":"info","time":"${this.#time()}",${fields},"msg":"${message}"}\n`);
   }
 
   /** The machine's, as the logger's. Many lines have the same. */

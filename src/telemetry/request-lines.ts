@@ -18,7 +18,7 @@ export const requestLines =
     const ofApp = app === undefined ? "" : `,"app":"${app}"`;
     const reason = status >= 400 ? reasonOf(entry.response_body) : "";
     log.line(
-      `{"method":"${method}","path":${shownPath},"status":${status},"ms":${ms},"operation":"${operation}"${ofApp},"trace_id":"${trace_id}"${reason}}`,
+      `"method":"${method}","path":${shownPath},"status":${status},"ms":${ms},"operation":"${operation}"${ofApp},"trace_id":"${trace_id}"${reason}`,
       "request",
     );
   };
