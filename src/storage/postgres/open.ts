@@ -41,6 +41,9 @@ export async function openPostgres({ url, schema, migrations, poolSize = POOL_SI
   }
 }
 
+/** Told before something that must not happen twice, and again where it turned out not to have happened. */
+type Started = (is: boolean) => void;
+
 class PostgresDatabase implements Database {
   readonly dialect = "postgres";
   readonly reader: Reader;
@@ -93,7 +96,7 @@ class PostgresDatabase implements Database {
         await connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
         // The first statement takes the snapshot.
         await connection.query(probe);
-        started();
+        started(true);
         try {
           return await body({ get: async <R extends Row>(statement: Sql) => (await read<R>(statement))[0], all: read });
         } finally {
@@ -123,7 +126,7 @@ class PostgresDatabase implements Database {
     return this.#run(() => this.#onConnection(async (connection) => (await connection.query<R>(statement)).rows));
   }
 
-  async #attempt<T>(connection: PoolConnection, body: (tx: Transaction) => Promise<T>, started: () => void): Promise<T> {
+  async #attempt<T>(connection: PoolConnection, body: (tx: Transaction) => Promise<T>, started: Started): Promise<T> {
     const transaction = new PostgresTransaction(connection, this.#server.schema);
     // Sent together with the first statement of the body; a failure appears there, or at COMMIT.
     connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE").catch((error) => {
@@ -132,18 +135,19 @@ class PostgresDatabase implements Database {
     let result: T;
     try {
       result = await body(transaction);
+      await transaction.settle();
       transaction.end();
-      if (transaction.failure !== undefined) throw transaction.failure;
     } catch (error) {
       transaction.end();
       await rollback(connection);
-      if (isReadOnlyServer(transaction.failure)) throw new NotPrimary(transaction.failure);
-      // PostgreSQL's error counts, not the error that the body made of it.
-      throw isTransient(transaction.failure) ? transaction.failure : error;
+      throw failureOf(transaction, error);
     }
     // If the connection breaks from here on, it is unknown whether the write is stored, so it is not repeated.
-    started();
-    await commit(connection, transaction);
+    started(true);
+    if (!(await commit(connection, transaction))) {
+      started(false);
+      throw failureOf(transaction, transaction.failure ?? new Error("the transaction was rolled back at its commit"));
+    }
     for (const [kind, key] of transaction.facts) this.#emit(kind, key);
     for (const action of transaction.actions) runAction(action);
     return result;
@@ -153,13 +157,13 @@ class PostgresDatabase implements Database {
    * Lends a connection to `use`. A connection that died since its last use is replaced, unless `use` has `started` something
    * that must not happen twice.
    */
-  async #onConnection<T>(use: (connection: PoolConnection, started: () => void) => Promise<T>): Promise<T> {
+  async #onConnection<T>(use: (connection: PoolConnection, started: Started) => Promise<T>): Promise<T> {
     for (;;) {
       const connection = await this.#pool.acquire();
       let isStarted = false;
       try {
-        return await use(connection, () => {
-          isStarted = true;
+        return await use(connection, (is) => {
+          isStarted = is;
         });
       } catch (error) {
         const isFailure = isConnectionFailure(error) || isStalePlan(error);
@@ -208,12 +212,22 @@ async function rollback(connection: PoolConnection): Promise<void> {
   }
 }
 
-/** A failed statement whose error the body swallowed appears here: PostgreSQL responds to COMMIT with ROLLBACK. */
-async function commit(connection: PoolConnection, transaction: PostgresTransaction): Promise<void> {
+/**
+ * Returns whether it is committed. A failed statement that nobody waited for, or whose error the body swallowed, appears here: PostgreSQL
+ * responds to COMMIT with ROLLBACK.
+ */
+async function commit(connection: PoolConnection, transaction: PostgresTransaction): Promise<boolean> {
   const announced = transaction.facts.length > 0 ? transaction.announceFacts() : Promise.resolve();
-  // Both are sent together; an error of the first is thrown below.
-  announced.catch(() => {});
+  // Both are sent together.
+  announced.catch((error) => {
+    transaction.failure ??= error;
+  });
   const { command } = await connection.execute("COMMIT");
-  await announced;
-  if (command !== "COMMIT") throw transaction.failure ?? new Error("the transaction was rolled back at its commit");
+  return command === "COMMIT";
+}
+
+/** Where another attempt may help PostgreSQL's error counts, not the error that the body made of it. */
+function failureOf({ failure }: PostgresTransaction, error: unknown): unknown {
+  if (isReadOnlyServer(failure)) return new NotPrimary(failure);
+  return isTransient(failure) ? failure : error;
 }
