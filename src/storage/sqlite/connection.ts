@@ -4,7 +4,7 @@ import { BoundedMap } from "#kernel/bounded-map";
 import { databaseUnreachable } from "#kernel/errors";
 import type { FeatureMigrations, Reader } from "../database.ts";
 import type { Row, Sql, SqlText, SqlValue } from "../sql.ts";
-import { migrateSqlite } from "./empty-file.ts";
+import { asWalFile, migrateSqlite } from "./empty-file.ts";
 import { haveSameMigrations, replaceContent, tablesOf } from "./replace-content.ts";
 
 /** Statements kept per connection, at some 5 kB each; a program has a few hundred. */
@@ -99,6 +99,11 @@ export class Connection {
   /** Writes all that is committed to a new file. */
   saveInto(path: string): void {
     this.#handle.run("VACUUM INTO ?", [path]);
+  }
+
+  /** All that is committed, as the bytes of a file with a write-ahead log. */
+  image(): Uint8Array {
+    return asWalFile(this.#handle.serialize());
   }
 
   /** The rows of the tables become those of the file, or none. Returns false, and changes nothing, where the file has other migrations. */

@@ -31,13 +31,16 @@ async function build(migrations: readonly FeatureMigrations[]): Promise<Uint8Arr
   const database = new Database(":memory:");
   try {
     await migrateSqlite(database, migrations);
-    const bytes = database.serialize();
-    bytes[18] = WAL_VERSION;
-    bytes[19] = WAL_VERSION;
-    return bytes;
+    return asWalFile(database.serialize());
   } finally {
     database.close();
   }
+}
+
+export function asWalFile(bytes: Uint8Array): Uint8Array {
+  bytes[18] = WAL_VERSION;
+  bytes[19] = WAL_VERSION;
+  return bytes;
 }
 
 /** The target of `migrate` on a SQLite connection, in one transaction. */

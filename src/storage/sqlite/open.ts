@@ -38,23 +38,33 @@ interface Files {
 /** Errors: `FolderInUse`, `UnknownMigration`, `MigrationFailed`, and the system's own if the folder cannot be used. */
 export async function openSqlite({ folder, world = "default", migrations, onCommit }: SqliteOptions): Promise<Database> {
   const empty = await emptyFile(migrations);
-  const files = folder === ":memory:" ? openMemory(empty) : await openFolder(folder, world, empty, migrations);
+  const files = folder === ":memory:" ? openMemory(empty, new StatesInMemory()) : await openFolder(folder, world, empty, migrations);
   return new SqliteDatabase(files, migrations, onCommit);
+}
+
+/** `image`: what it begins with; left out: nothing. The returned `image` reads what is committed, while nothing is written. */
+export async function openInMemory(
+  migrations: readonly FeatureMigrations[],
+  states: SavedStates,
+  image?: Uint8Array,
+): Promise<{ database: Database; image: () => Uint8Array }> {
+  const files = openMemory(image ?? (await emptyFile(migrations)), states);
+  return { database: new SqliteDatabase(files, migrations, undefined), image: () => files.writer.image() };
 }
 
 /**
  * In SQLite's own in-memory database readers wait for the writer. This one therefore has files in a private folder, unlinked as
  * soon as every connection has opened them, so that nothing remains however the process ends.
  */
-function openMemory(empty: Uint8Array): Files {
+function openMemory(image: Uint8Array, states: SavedStates): Files {
   const folder = mkdtempSync(join(tmpdir(), "plaza-"));
   const file = join(folder, "memory.sqlite");
   try {
-    writeFileSync(file, empty, { mode: 0o600 });
+    writeFileSync(file, image, { mode: 0o600 });
     const writer = openConnection(file, "writer", "OFF");
     const reader = openConnection(file, "reader", "OFF");
     const snapshot = openConnection(file, "reader", "OFF");
-    return { writer, reader, snapshot, openSnapshot: () => snapshot, states: new StatesInMemory(), letGo: () => {} };
+    return { writer, reader, snapshot, openSnapshot: () => snapshot, states, letGo: () => {} };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
