@@ -115,9 +115,10 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
             }),
           );
     if (control !== undefined) listeners.push(control);
-    if (part !== "graph") await ingest.serve(worlds.default);
-    await worlds.start((world) => {
+    if (part !== "graph") ingest.serve(worlds);
+    await worlds.start(async (world) => {
       world.streaming = streaming;
+      await ingest.opened(world);
     }, part !== "graph");
     const ready = readyInfo(config, graph?.port ?? config.port, control?.port ?? config.control_port, key, streaming);
     const withdraw =

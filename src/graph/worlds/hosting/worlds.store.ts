@@ -18,7 +18,7 @@ export async function insertWorld(tx: Transaction, name: string, madeMs: number,
 }
 
 export async function setWakeTime(tx: Transaction, name: string, wakeMs: WakeTime): Promise<void> {
-  await tx.runAny(sql`UPDATE worlds SET wake_ms = ${wakeMs} WHERE name = ${name} AND COALESCE(wake_ms, -1) <> COALESCE(${wakeMs}, -1)`);
+  await tx.runAny(sql`UPDATE worlds SET wake_ms = ${wakeMs} WHERE name = ${name} AND wake_ms IS DISTINCT FROM ${wakeMs}`);
 }
 
 interface WakeRow extends Row {

@@ -46,7 +46,7 @@ export class Worlds {
   readonly #resting: Resting;
   /** One after the other, so that a start is not held up by many. */
   #lastWoken: Promise<unknown> = Promise.resolve();
-  #onOpened: (world: OpenWorld) => void = () => {};
+  #onOpened: (world: OpenWorld) => Promise<void> = async () => {};
 
   private constructor(options: WorldsOptions) {
     this.#options = options;
@@ -79,12 +79,12 @@ export class Worlds {
    * The worlds do their background work from now on; `onOpened` is called with those that are open, and with each that opens. `wakesOthers`:
    * those that rest are opened when they have work; of several processes one does so.
    */
-  async start(onOpened: (world: OpenWorld) => void, wakesOthers: boolean): Promise<void> {
-    this.#onOpened = (world) => {
-      onOpened(world);
+  async start(onOpened: (world: OpenWorld) => Promise<void>, wakesOthers: boolean): Promise<void> {
+    this.#onOpened = async (world) => {
+      await onOpened(world);
       world.work.start();
     };
-    for (const world of this.open()) this.#onOpened(world);
+    for (const world of this.open()) await this.#onOpened(world);
     if (!wakesOthers) return;
     for (const { name, wake_ms } of await findWakeTimes(this.default.database.reader)) this.#resting.rests(name, wake_ms);
   }
@@ -247,7 +247,7 @@ export class Worlds {
           await this.default.database.write((tx) => setWakeTime(tx, name, IS_OPEN));
           this.#resting.opened(name);
         }
-        this.#onOpened(world);
+        await this.#onOpened(world);
         return world;
       },
     });
