@@ -14,6 +14,9 @@ import { WriteQueue } from "./write-queue.ts";
 /** Reads the file: opens the log, takes the snapshot, and fails if the file is no database. */
 const firstRead = sql`SELECT 1 AS one FROM sqlite_schema LIMIT 1`;
 
+/** The same, but for the snapshot: it does not read the schema, which takes longer than all else that opens a connection. */
+const firstLook = sql`PRAGMA schema_version`;
+
 export interface SqliteOptions {
   /** A folder, created if missing and locked by this process; or `:memory:`, which is deleted when closed. */
   readonly folder: string;
@@ -98,7 +101,7 @@ async function openFolder(folder: string, world: string, empty: Uint8Array, migr
 function openConnection(file: string, role: "writer" | "reader", synchronous: "FULL" | "OFF"): Connection {
   const connection = new Connection(file, { role, synchronous });
   try {
-    connection.get(firstRead);
+    connection.get(firstLook);
     return connection;
   } catch (error) {
     connection.close();
