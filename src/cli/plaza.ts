@@ -77,7 +77,7 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
   });
   addWebhookCommands(plaza);
   addTokenCommands(plaza.command("token").description("creates, lists and revokes tokens, and creates apps"));
-  addWorldCommands(plaza.command("world").description("lists worlds, exports and imports their state as world files"));
+  addWorldCommands(plaza.command("world").description("makes, lists and deletes worlds, keeps and restores their state"));
   addKeyCommands(plaza.command("key").description("creates, lists, revokes and replaces control keys, and replaces the sealing key"));
   return plaza;
 }
@@ -179,6 +179,35 @@ function addWorldCommands(world: Command): void {
     const { exportWorld } = await import("./world.ts");
     process.exitCode = await exportWorld(flagsGiven(given));
   });
+  controlCommand(world, "new", "makes a world, empty or with a world file")
+    .argument("<name>", "lower-case letters, digits, - and _")
+    .argument("[file]", "YAML or JSON; - reads standard input")
+    .action(async (name, file, given) => {
+      const { newWorld } = await import("./world.ts");
+      process.exitCode = await newWorld(String(name), file as string | undefined, flagsGiven(given));
+    });
+  controlCommand(world, "delete", "deletes a world with all that belongs to it")
+    .argument("<name>", "name of the world")
+    .action(async (name, given) => {
+      const { changeWorld } = await import("./world.ts");
+      process.exitCode = await changeWorld("DELETE", "", { ...flagsGiven(given), world_name: name });
+    });
+  add("reset", "makes a world what it was when it was made").action(async (given) => {
+    const { changeWorld } = await import("./world.ts");
+    process.exitCode = await changeWorld("POST", "/reset", flagsGiven(given));
+  });
+  add("snapshot", "keeps a world as it is, under a name")
+    .argument("<snapshot>", "letters, digits, - and _")
+    .action(async (snapshot, given) => {
+      const { changeWorld } = await import("./world.ts");
+      process.exitCode = await changeWorld("POST", "/snapshots", flagsGiven(given), { name: String(snapshot) });
+    });
+  add("restore", "makes a world what it was when a snapshot was taken")
+    .argument("<snapshot>", "its name")
+    .action(async (snapshot, given) => {
+      const { changeWorld } = await import("./world.ts");
+      process.exitCode = await changeWorld("POST", `/snapshots/${encodeURIComponent(String(snapshot))}/restore`, flagsGiven(given));
+    });
   add("import", "merges a world file into a world, whole or not at all")
     .argument("<file>", "YAML or JSON; - reads standard input")
     .action(async (file, given) => {

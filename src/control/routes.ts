@@ -12,12 +12,14 @@ import { sealingKeyRoutes } from "./routes/sealing-key.ts";
 import { tokenRoutes } from "./routes/tokens.ts";
 import { triggerRoutes } from "./routes/trigger.ts";
 import { webhookRoutes } from "./routes/webhooks.ts";
-import { worldRoutes } from "./routes/worlds.ts";
+import { snapshotRoutes } from "./routes/worlds/snapshots.ts";
+import { worldRoutes } from "./routes/worlds/worlds.ts";
 
 /** Throws where two routes have the same address, or operations of the same name. */
 export function controlRoutes({ features, webhookFields }: Registry): readonly ControlRoute[] {
   const routes = [
     ...worldRoutes,
+    ...snapshotRoutes,
     ...nodeRoutes,
     ...peopleRoutes,
     ...tokenRoutes,

@@ -2,6 +2,7 @@ import type { FeatureMigrations } from "#storage/database";
 
 export const graphMigrations: FeatureMigrations = {
   feature: "graph",
+  serverTables: ["worlds"],
   migrations: [
     {
       name: "nodes",
@@ -14,5 +15,7 @@ export const graphMigrations: FeatureMigrations = {
         "CREATE TABLE person_erasures (id BIGINT PRIMARY KEY, started_ms BIGINT NOT NULL, ended_ms BIGINT, erased TEXT NOT NULL) WITHOUT ROWID",
       ],
     },
+    // Used in the first world of a server.
+    { name: "worlds", statements: ["CREATE TABLE worlds (name TEXT PRIMARY KEY, made_ms BIGINT NOT NULL) WITHOUT ROWID"] },
   ],
 };

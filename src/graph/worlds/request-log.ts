@@ -28,6 +28,8 @@ const TEXT_CHARACTERS_MAX = 4_096;
 
 const TEXTS = 9;
 const NUMBERS = 3;
+const NOTHING = new Uint32Array();
+const NO_NUMBERS = new Float64Array();
 /** Of one UTF-16 code unit. */
 const UTF8_BYTES_MAX = 3;
 
@@ -39,11 +41,12 @@ export class RequestLog {
   /** The texts of each entry, one after the other; a new entry overwrites the oldest ones. */
   #bytes: Buffer | undefined;
   #end = 0;
-  readonly #starts = new Uint32Array(ENTRIES_MAX);
-  readonly #sizes = new Uint32Array(ENTRIES_MAX);
+  // With the bytes, as soon as there is an entry: a world that rests keeps its log.
+  #starts = NOTHING;
+  #sizes = NOTHING;
   /** In characters. */
-  readonly #lengths = new Uint32Array(ENTRIES_MAX * TEXTS);
-  readonly #numbers = new Float64Array(ENTRIES_MAX * NUMBERS);
+  #lengths = NOTHING;
+  #numbers = NO_NUMBERS;
   /** Entries are counted from the first one on; those from `#oldest` to before `#next` are there. */
   #oldest = 0;
   #next = 0;
@@ -67,16 +70,16 @@ export class RequestLog {
   adopt(entry: RequestEntry): void {
     const { trace_id, operation, method, surface, path, query, app, request_body, response_body } = entry;
     const texts = [trace_id, operation, method, surface, path, query, app ?? "", request_body, response_body];
+    const bytes = this.#bytes ?? this.#allocate();
     const slot = this.#next % ENTRIES_MAX;
     let text = "";
     for (let at = 0; at < TEXTS; at++) {
       text += texts[at];
       this.#lengths[slot * TEXTS + at] = (texts[at] as string).length;
     }
-    this.#bytes ??= Buffer.allocUnsafeSlow(BYTES_MAX);
     this.#oldest = Math.max(this.#oldest, this.#next + 1 - ENTRIES_MAX);
     this.#makeSpace(UTF8_BYTES_MAX * text.length);
-    const size = this.#bytes.write(text, this.#end);
+    const size = bytes.write(text, this.#end);
     this.#starts[slot] = this.#end;
     this.#sizes[slot] = size;
     this.#numbers.set([entry.status, entry.time, entry.duration_ms], slot * NUMBERS);
@@ -87,6 +90,15 @@ export class RequestLog {
       this.#waiting = [];
       for (const wake of waiting) wake();
     }
+  }
+
+  #allocate(): Buffer {
+    this.#starts = new Uint32Array(ENTRIES_MAX);
+    this.#sizes = new Uint32Array(ENTRIES_MAX);
+    this.#lengths = new Uint32Array(ENTRIES_MAX * TEXTS);
+    this.#numbers = new Float64Array(ENTRIES_MAX * NUMBERS);
+    this.#bytes = Buffer.allocUnsafeSlow(BYTES_MAX);
+    return this.#bytes;
   }
 
   /** From `#end` on: the entries that begin there are the oldest. */

@@ -170,6 +170,12 @@ export class World {
     await this.database.close();
   }
 
+  /** The same for a world whose state is given up: what runs is not waited for, and its results go nowhere. */
+  async abandon(): Promise<void> {
+    await this.work.abandon();
+    await this.database.close();
+  }
+
   /** The world's cache for one kind of fact, made when first asked for. */
   readonly facts: FactsOf = <T>(kind: string): FactCache<T> => {
     let cache = this.#facts.get(kind);

@@ -1,11 +1,12 @@
 /** PostgreSQL as a `Database`: a world is a schema, a write is a transaction, and several processes can share it. */
 import { runAction } from "../after-commit.ts";
-import type { Database, FeatureMigrations, Reader, Transaction } from "../database.ts";
+import { type Database, type FeatureMigrations, type Reader, type SavedState, StateOutdated, type Transaction } from "../database.ts";
 import { type Row, type Sql, sql } from "../sql.ts";
 import { FactChannel } from "./fact-channel.ts";
 import { isConnectionFailure, isReadOnlyServer, isRetryable, isStalePlan, isTimeout, NotPrimary, translated } from "./failures.ts";
 import { migratePostgres } from "./migrations.ts";
 import { Pool, type PoolConnection } from "./pool.ts";
+import { deleteText, findText, requireStateName, restoreText, saveText, tablesOfWorld, tablesText } from "./saved-states.ts";
 import { Server } from "./server.ts";
 import { PostgresTransaction } from "./transaction.ts";
 
@@ -33,7 +34,7 @@ export async function openPostgres({ url, schema, migrations, poolSize = POOL_SI
   try {
     await server.refuseSharedSessions();
     await migratePostgres(server, migrations);
-    const database = new PostgresDatabase(server, poolSize);
+    const database = new PostgresDatabase(server, poolSize, migrations);
     await database.listen();
     return database;
   } catch (error) {
@@ -45,15 +46,17 @@ class PostgresDatabase implements Database {
   readonly dialect = "postgres";
   readonly reader: Reader;
   readonly #server: Server;
+  readonly #migrations: readonly FeatureMigrations[];
   readonly #pool: Pool;
-  readonly #listeners: ((kind: string | undefined, key: string | undefined) => void)[] = [];
+  readonly #listeners = new Set<(kind: string | undefined, key: string | undefined) => void>();
   #channel: FactChannel | undefined;
   #running = 0;
   #whenIdle: (() => void)[] = [];
   #closing: Promise<void> | undefined;
 
-  constructor(server: Server, poolSize: number) {
+  constructor(server: Server, poolSize: number, migrations: readonly FeatureMigrations[]) {
     this.#server = server;
+    this.#migrations = migrations;
     this.#pool = new Pool(server, poolSize);
     this.reader = {
       get: async <R extends Row>(statement: Sql) => (await this.#read<R>(statement))[0],
@@ -104,8 +107,9 @@ class PostgresDatabase implements Database {
     );
   }
 
-  onInvalidate(listener: (kind: string | undefined, key: string | undefined) => void): void {
-    this.#listeners.push(listener);
+  onInvalidate(listener: (kind: string | undefined, key: string | undefined) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   async ping(): Promise<void> {
@@ -113,6 +117,72 @@ class PostgresDatabase implements Database {
   }
 
   async scrub(): Promise<void> {}
+
+  saveState(name: string): Promise<void> {
+    requireStateName(name);
+    return this.#together("REPEATABLE READ", async (connection) => {
+      await connection.execute(saveText(name, await this.#tables(connection)));
+    });
+  }
+
+  async restoreState(name: string | undefined): Promise<boolean> {
+    if (name !== undefined) requireStateName(name);
+    const isDone = await this.#together("READ COMMITTED", async (connection) => {
+      if (name !== undefined) {
+        const [found] = (await connection.execute(findText(name))).rows as { is_current: number }[];
+        if (found === undefined) return false;
+        if (found.is_current !== 1) throw new StateOutdated(name);
+      }
+      await connection.execute(restoreText(this.#server.schema, name, await this.#tables(connection)));
+      return true;
+    });
+    if (isDone) this.#emit(undefined, undefined);
+    return isDone;
+  }
+
+  listStates(): Promise<readonly SavedState[]> {
+    return this.reader.all<SavedState & Row>(sql`SELECT s.name, s.saved_ms FROM saved_states s ORDER BY s.name`);
+  }
+
+  deleteState(name: string): Promise<boolean> {
+    requireStateName(name);
+    return this.#together("READ COMMITTED", async (connection) => {
+      const { rows } = await connection.execute(findText(name));
+      await connection.execute(deleteText(name));
+      return rows.length > 0;
+    });
+  }
+
+  async #tables(connection: PoolConnection): Promise<string[]> {
+    const { rows } = await connection.execute(tablesText(this.#server.schema));
+    return tablesOfWorld(
+      (rows as { name: string }[]).map(({ name }) => name),
+      this.#migrations,
+    );
+  }
+
+  /** A transaction about all tables, which runs again where it met the locks of others crosswise. */
+  #together<T>(isolation: string, work: (connection: PoolConnection) => Promise<T>): Promise<T> {
+    return this.#run(async () => {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await this.#onConnection(async (connection) => {
+            await connection.execute(`BEGIN ISOLATION LEVEL ${isolation} READ WRITE`);
+            try {
+              const result = await work(connection);
+              await connection.execute("COMMIT");
+              return result;
+            } catch (error) {
+              await rollback(connection);
+              throw error;
+            }
+          });
+        } catch (error) {
+          if (attempt === ATTEMPTS_MAX || !isRetryable(error)) throw error;
+        }
+      }
+    });
+  }
 
   close(): Promise<void> {
     this.#closing ??= this.#close();

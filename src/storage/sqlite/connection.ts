@@ -5,6 +5,7 @@ import { databaseUnreachable } from "#kernel/errors";
 import type { FeatureMigrations, Reader } from "../database.ts";
 import type { Row, Sql, SqlText, SqlValue } from "../sql.ts";
 import { migrateSqlite } from "./empty-file.ts";
+import { haveSameMigrations, replaceContent, tablesOf } from "./replace-content.ts";
 
 /** Statements kept per connection, at some 5 kB each; a program has a few hundred. */
 const STATEMENTS_MAX = 1_000;
@@ -93,6 +94,31 @@ export class Connection {
     const { changes } = this.#prepared(statement.query).statement.run(...statement.values);
     if (changes > 0) this.hasWritten = true;
     return changes;
+  }
+
+  /** Writes all that is committed to a new file. */
+  saveInto(path: string): void {
+    this.#handle.run("VACUUM INTO ?", [path]);
+  }
+
+  /** The rows of the tables become those of the file, or none. Returns false, and changes nothing, where the file has other migrations. */
+  replaceContent(tables: readonly string[], path: string | undefined): boolean {
+    if (path === undefined) {
+      replaceContent(this.#handle, tables, undefined);
+      return true;
+    }
+    this.#handle.run("ATTACH ? AS saved", [path]);
+    try {
+      if (!haveSameMigrations(this.#handle, "main", "saved")) return false;
+      replaceContent(this.#handle, tables, "saved");
+      return true;
+    } finally {
+      this.#handle.run("DETACH saved");
+    }
+  }
+
+  tablesOf(migrations: readonly FeatureMigrations[]): string[] {
+    return tablesOf(this.#handle, migrations);
   }
 
   /** An unfinalized statement would keep the file open and prevent the checkpoint of the log. */

@@ -62,6 +62,16 @@ export async function migrateSqlite(connection: Database, migrations: readonly F
   }
 }
 
+/** A file that nothing has open. */
+export async function migrateFile(path: string, migrations: readonly FeatureMigrations[]): Promise<void> {
+  const database = new Database(path);
+  try {
+    await migrateSqlite(database, migrations);
+  } finally {
+    database.close();
+  }
+}
+
 /** Creates the file completely or not at all. SQLite would replay into it the leftover log of a deleted database of that name. */
 export function placeFile(path: string, bytes: Uint8Array): void {
   for (const suffix of ["-wal", "-shm", ".new"]) rmSync(path + suffix, { force: true });

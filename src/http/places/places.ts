@@ -3,11 +3,19 @@ import type { SurfaceName } from "#graph/pipeline/request";
 import type { World } from "#graph/worlds/world";
 import { hostnameOf } from "./origin.ts";
 
+/** A world that a request uses, until it leaves it. */
+interface EnteredWorld {
+  readonly world: World;
+  leave(): void;
+}
+
+/** A promise where the world has to be opened first; undefined: there is none. */
+type Entering = EnteredWorld | Promise<EnteredWorld | undefined> | undefined;
+
 export interface WorldDirectory {
   readonly default: World;
-  find(name: string): World | undefined;
-  /** For worlds that have a host name of their own; lower case, without a port. */
-  findByHostname?(hostname: string): World | undefined;
+  enterDefault(): EnteredWorld | Promise<EnteredWorld>;
+  enter(name: string): Entering;
 }
 
 /** A surface where it is served: below a mount, and on every host name or on one of its own. */
@@ -19,8 +27,7 @@ export interface SurfaceAddress {
   readonly hostname?: string | undefined;
 }
 
-export interface Place {
-  readonly world: World;
+export interface Place extends EnteredWorld {
   readonly surface: SurfaceName;
   /** Of world and surface, without a trailing slash: what links begin with behind the host. */
   readonly mount: string;
@@ -37,50 +44,84 @@ interface Mounted {
   readonly segments: readonly string[];
 }
 
-/** Other worlds stand below `/w/{world}`. */
+/** Other worlds stand below `/w/{world}`, and at `{world}.localhost`. */
 const WORLD_SEGMENT = "w";
+const LOCALHOST = ".localhost";
+
+/** Where a request leads, once its world is known. */
+interface Location {
+  readonly surface: Pick<Mounted, "name" | "hostname">;
+  readonly mount: string;
+  readonly path: string;
+}
 
 export class Places {
   readonly #worlds: WorldDirectory;
   readonly #everywhere: readonly Mounted[];
   readonly #byHostname: ReadonlyMap<string, readonly Mounted[]>;
-  readonly #asksHostname: boolean;
+  readonly #isHostKept: boolean;
+  /** Nearly every request names the same host as the one before. */
+  #lastHost = "";
+  #worldOfLastHost: string | undefined;
 
-  constructor(worlds: WorldDirectory, surfaces: readonly SurfaceAddress[]) {
+  /** `isHostKept`: links begin with the host of the request. Otherwise they name the world in their path. */
+  constructor(worlds: WorldDirectory, surfaces: readonly SurfaceAddress[], isHostKept = true) {
     this.#worlds = worlds;
+    this.#isHostKept = isHostKept;
     this.#everywhere = mountedOf(surfaces.filter(({ hostname }) => hostname === undefined));
     const hostnames = new Set(surfaces.flatMap(({ hostname }) => (hostname === undefined ? [] : [hostname])));
     this.#byHostname = new Map([...hostnames].map((hostname) => [hostname, mountedOf(surfaces.filter((surface) => surface.hostname === hostname))]));
-    this.#asksHostname = hostnames.size > 0 || worlds.findByHostname !== undefined;
   }
 
-  /** The path of a world that does not exist is one of the default world, where the pipeline does not know it. */
-  locate(host: string, path: string): Place {
-    const hostname = this.#asksHostname ? hostnameOf(host) : "";
-    let world = this.#asksHostname ? this.#worlds.findByHostname?.(hostname) : undefined;
-    let mount = "";
-    let rest = path;
+  /**
+   * The caller leaves the place when the request has ended. A promise where a world opens first. The path of a world that does not exist
+   * is one of the first world, where the pipeline does not know it.
+   */
+  locate(host: string, path: string): Place | Promise<Place> {
     const named = namedWorld(path);
-    const found = named === undefined ? undefined : this.#worlds.find(named.name);
-    if (named !== undefined && found !== undefined) {
-      world = found;
-      mount = `/${WORLD_SEGMENT}/${named.name}`;
-      rest = path.slice(named.end);
-    }
-    const mounts = this.#asksHostname ? (this.#byHostname.get(hostname) ?? this.#everywhere) : this.#everywhere;
+    const ofHost = this.#worldOfHost(host);
+    if (named === undefined && ofHost === undefined) return this.#inFirst(host, path);
+    const mount = `/${WORLD_SEGMENT}/${named?.name ?? ofHost}`;
+    const inWorld = (entered: EnteredWorld | undefined): Place | Promise<Place> => {
+      if (entered === undefined) return this.#inFirst(host, named === undefined ? mount + path : path);
+      if (named !== undefined) return placed(entered, this.#locationOf(host, mount, path.slice(named.end)));
+      return placed(entered, this.#locationOf(host, this.#isHostKept ? "" : mount, path));
+    };
+    const entering = this.#worlds.enter(named?.name ?? (ofHost as string));
+    return entering instanceof Promise ? entering.then(inWorld) : inWorld(entering);
+  }
+
+  #inFirst(host: string, path: string): Place | Promise<Place> {
+    const entering = this.#worlds.enterDefault();
+    const location = this.#locationOf(host, "", path);
+    return entering instanceof Promise ? entering.then((entered) => placed(entered, location)) : placed(entering, location);
+  }
+
+  #locationOf(host: string, mount: string, path: string): Location {
+    const mounts = this.#byHostname.size === 0 ? this.#everywhere : (this.#byHostname.get(hostnameOf(host)) ?? this.#everywhere);
     for (const surface of mounts) {
-      const end = endOfMount(rest, surface.segments);
-      if (end !== -1) return placed(world ?? this.#worlds.default, surface, mount + surface.mount, rest.slice(end));
+      const end = endOfMount(path, surface.segments);
+      if (end !== -1) return { surface, mount: mount + surface.mount, path: path.slice(end) };
     }
     // Where no surface is mounted the base surface says that it does not know the path.
-    return placed(world ?? this.#worlds.default, NOWHERE, mount, rest);
+    return { surface: NOWHERE, mount, path };
+  }
+
+  #worldOfHost(host: string): string | undefined {
+    if (host === this.#lastHost) return this.#worldOfLastHost;
+    const hostname = hostnameOf(host);
+    const label = hostname.endsWith(LOCALHOST) && !this.#byHostname.has(hostname) ? hostname.slice(0, -LOCALHOST.length) : "";
+    this.#lastHost = host;
+    this.#worldOfLastHost = label === "" || label.includes(".") ? undefined : label;
+    return this.#worldOfLastHost;
   }
 }
 
 const NOWHERE = { name: "base", hostname: undefined } as const;
 
-const placed = (world: World, { name, hostname }: Pick<Mounted, "name" | "hostname">, mount: string, path: string): Place => ({
+const placed = ({ world, leave }: EnteredWorld, { surface: { name, hostname }, mount, path }: Location): Place => ({
   world,
+  leave,
   surface: name,
   mount,
   hostname,
