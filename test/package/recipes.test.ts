@@ -1,8 +1,8 @@
 /** Each recipe of docs/guides/testing.md, in a project that has installed the package and the runner. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { install, pack, pathWith, removeFolders, run, userEnvironment } from "./installed.ts";
+import { install, newFolder, pack, pathWith, removeFolders, run, userEnvironment } from "./installed.ts";
 import { commandOf, writeRecipe } from "./recipes.ts";
 
 const ROOT = join(import.meta.dir, "../..");
@@ -10,6 +10,7 @@ const ROOT = join(import.meta.dir, "../..");
 const INSTALL_MS_MAX = 240_000;
 const RUN_MS_MAX = 120_000;
 const RUNNERS = ["vitest@4.1.12", "jest@30.5.2", "@types/node@20.19.25"];
+const PYTEST = "pytest==9.2.0";
 
 let consumer = "";
 
@@ -74,6 +75,28 @@ for (const { title, with: sections, passed } of recipes) {
     RUN_MS_MAX,
   );
 }
+
+test(
+  "pytest: the recipe of the guide and the tests of the fixture pass, and leave no process behind",
+  async () => {
+    const folder = join(consumer, "pytest");
+    writeRecipe(folder, "pytest");
+    const fixture = newFolder();
+    // pip builds a package where it is.
+    cpSync(join(ROOT, "clients/pytest-plaza"), fixture, { recursive: true });
+    const environment = join(newFolder(), "python");
+    await run(fixture, ["python3", "-m", "venv", environment]);
+    await run(fixture, [join(environment, "bin/pip"), "install", "--quiet", PYTEST, fixture]);
+    const path = pathWith(join(environment, "bin"), join(consumer, "node_modules/.bin"));
+    expect(await paste(folder, commandOf("pytest"), path)).toEqual({ code: 0, output: expect.stringContaining("2 passed") });
+    expect(await paste(join(fixture, "tests"), "pytest", path)).toEqual({ code: 0, output: expect.stringContaining("9 passed") });
+    await expectNothingLeft();
+    writeFileSync(join(folder, "test_killed.py"), "import os\n\ndef test_killed(plaza):\n    os.kill(os.getpid(), 9)\n");
+    expect((await paste(folder, "pytest test_killed.py", path)).code).toBe(137);
+    await expectNothingLeft();
+  },
+  INSTALL_MS_MAX,
+);
 
 test(
   "the types of the kit hold in a strict project, as a module and as CommonJS, and refuse what does not exist",
