@@ -20,12 +20,13 @@ export interface PlazaOptions extends WorldOptions {
 /** The world of a test file. */
 export class Plaza extends World {
   readonly #server: Server;
-  readonly #closed: () => Promise<void>;
+  readonly #onClosed: () => Promise<void>;
+  #closing: Promise<void> | undefined;
 
-  constructor(server: Server, name: string, closed: () => Promise<void>) {
+  constructor(server: Server, name: string, onClosed: () => Promise<void>) {
     super(name, addressesIn(server.addresses, name), server.connection);
     this.#server = server;
-    this.#closed = closed;
+    this.#onClosed = onClosed;
   }
 
   /** Another world on the same server, e.g. for a test alone. */
@@ -33,11 +34,16 @@ export class Plaza extends World {
     return openWorld(this.#server, options);
   }
 
-  /** Deletes the world. */
-  override async close(): Promise<void> {
+  /** Deletes the world, once. */
+  override close(): Promise<void> {
+    this.#closing ??= this.#delete();
+    return this.#closing;
+  }
+
+  async #delete(): Promise<void> {
     await super.close();
     await this.connection.send("DELETE", `worlds/${this.name}`);
-    await this.#closed();
+    await this.#onClosed();
   }
 }
 
@@ -55,13 +61,15 @@ async function openWorld(server: Server, { world }: WorldOptions): Promise<Plaza
   return new Plaza(server, name, countWorld());
 }
 
-const firstWorlds = new WeakMap<Server, Promise<WorldFile>>();
+const firstWorlds = new WeakMap<Server, WorldFile>();
 
 /** As it is when the first test asks. */
-function firstWorldOf(server: Server): Promise<WorldFile> {
-  const known = firstWorlds.get(server) ?? server.connection.send<WorldFile>("GET", "worlds/default/export");
-  firstWorlds.set(server, known);
-  return known;
+async function firstWorldOf(server: Server): Promise<WorldFile> {
+  const known = firstWorlds.get(server);
+  if (known !== undefined) return known;
+  const file = await server.connection.send<WorldFile>("GET", "worlds/default/export");
+  firstWorlds.set(server, file);
+  return file;
 }
 
 /** Below `/w/{world}` each surface has the path that it has at the root. */

@@ -53,6 +53,7 @@ test("worlds do not see each other, and one that was closed is gone", async () =
   expect(await one.nodes("labels").list()).toHaveLength(1);
   expect(await other.nodes("labels").list()).toEqual([]);
   await other.requests.expect({ count: 0 });
+  await Promise.all([other.close(), other.close()]);
   await other.close();
   expect(await failureOf(other.clock.read())).toMatchObject({ name: "ControlRefusal", status: 404 });
 });
