@@ -4,7 +4,7 @@
  * start, it fails where anything is missing.
  */
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { bundle, hasBun } from "./build.mjs";
 
@@ -12,6 +12,8 @@ const root = join(import.meta.dirname ?? new URL(".", import.meta.url).pathname,
 /** Not `build/`, from which a server may be running. */
 const dist = join(root, "dist");
 const bun = join(root, "node_modules/bun/bin/bun.exe");
+/** Writes the types of the test kit. */
+const compiler = join(root, "node_modules/typescript-native/bin/tsc");
 
 function run(program, ...args) {
   const { status, stdout, stderr, error } = spawnSync(program, args, { cwd: root, encoding: "utf8", shell: process.platform === "win32" });
@@ -33,7 +35,7 @@ function buildTestKit() {
   const moduleUrl = ["--define", "import.meta.url=moduleUrl", "--banner", 'const moduleUrl = require("node:url").pathToFileURL(__filename).href;'];
   for (const entry of entries) run(bun, "build", entry, "--target=node", "--format=cjs", ...moduleUrl, "--outdir", commonJs);
   writeFileSync(join(commonJs, "package.json"), `${JSON.stringify({ type: "commonjs" })}\n`);
-  run(process.execPath, join(root, "node_modules/typescript-native/bin/tsc"), "-p", kit, "--outDir", modules);
+  run(process.execPath, compiler, "-p", kit, "--outDir", modules);
   for (const name of readdirSync(modules, { recursive: true }).filter((path) => path.endsWith(".d.ts"))) {
     const file = join(modules, name);
     // The compiler leaves the names of the sources, which the package does not hold.
@@ -80,8 +82,8 @@ function noticeOf(folder) {
   return `${name} ${version} (${license})\n\n${texts.join("\n\n")}\n`;
 }
 
-if (!hasBun()) {
-  console.error("Bun is not installed: run npm ci first");
+if (!hasBun() || !existsSync(compiler)) {
+  console.error("Bun or the compiler is not installed: run npm ci --include=dev first");
   process.exit(1);
 }
 rmSync(dist, { recursive: true, force: true });
