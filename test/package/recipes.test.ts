@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isProving } from "#harness/proof";
 import { install, newFolder, pack, pathWith, removeFolders, run, userEnvironment } from "./installed.ts";
 import { commandOf, writeRecipe } from "./recipes.ts";
 
@@ -17,7 +18,7 @@ let consumer = "";
 beforeAll(async () => {
   consumer = await install((await pack()).tarball, { beside: RUNNERS });
 }, INSTALL_MS_MAX);
-afterAll(removeFolders);
+afterAll(removeFolders, INSTALL_MS_MAX);
 
 interface Ended {
   readonly code: number;
@@ -74,6 +75,29 @@ for (const { title, with: sections, passed } of recipes) {
     },
     RUN_MS_MAX,
   );
+}
+
+// Some 200 MB of other Nodes, so only `npm run prove` runs these.
+if (isProving) {
+  for (const node of [22, 24]) {
+    test(
+      `the recipes pass on Node ${node}, and leave no process behind`,
+      async () => {
+        const tools = newFolder();
+        const binaries = `node-${process.platform}-${process.arch}`;
+        await run(tools, ["npm", "install", "--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund", `${binaries}@${node}`]);
+        const path = pathWith(join(tools, `node_modules/${binaries}/bin`), join(consumer, "node_modules/.bin"));
+        expect(await run(tools, ["node", "--version"], path)).toStartWith(`v${node}.`);
+        for (const { title, with: sections, passed } of recipes) {
+          const folder = join(consumer, `${title.replace(":", "-")}-${node}`);
+          writeRecipe(folder, title, ...sections);
+          expect(await paste(folder, commandOf(title), path)).toEqual({ code: 0, output: expect.stringMatching(passed) });
+          await expectNothingLeft();
+        }
+      },
+      INSTALL_MS_MAX,
+    );
+  }
 }
 
 test(
