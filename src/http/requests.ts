@@ -160,7 +160,10 @@ export class RequestDispatcher {
     const { head, exchange, place } = incoming;
     const { limits } = this.#options;
     const { headers, framing } = head;
-    const bytesMax = limits.bodyBytesMaxFor?.(place.surface, place.path) ?? limits.bodyBytesMax;
+    const larger = limits.multipartBytesMaxFor?.(place.surface, place.path) ?? 0;
+    // Files in a form are not parsed; as JSON, a body takes some ten times its bytes.
+    const isLarger = larger > limits.bodyBytesMax && /^multipart\/form-data\b/i.test(findHeader(headers, "content-type") ?? "");
+    const bytesMax = isLarger ? larger : limits.bodyBytesMax;
     if (framing !== "chunked" && framing > bytesMax) return bodyTooLarge(bytesMax);
     const encoding = findHeader(headers, "content-encoding")?.toLowerCase();
     if (encoding !== undefined && encoding !== "identity" && encoding !== "")
