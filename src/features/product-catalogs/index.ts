@@ -3,17 +3,17 @@
 import { defineFeature, nodeType } from "#graph/contract/feature";
 import { serveWrite } from "#graph/contract/operation";
 import { eitherWay } from "#storage/outcomes";
-import { catalogNode, createCatalog, readCatalog } from "./product-catalogs.contract.ts";
-import { handleCreateCatalog } from "./product-catalogs.handlers.ts";
+import { catalogNode, createCatalog, deleteCatalogOperation, readCatalog } from "./product-catalogs.contract.ts";
+import { handleCreateCatalog, handleDeleteCatalog } from "./product-catalogs.handlers.ts";
 import { productCatalogMigrations } from "./product-catalogs.migrations.ts";
-import { catalogAccess, catalogCreation, catalogReading } from "./product-catalogs.policies.ts";
+import { catalogAccess, catalogCreation, catalogDeletion, catalogFilling, catalogReading } from "./product-catalogs.policies.ts";
 import { deleteCatalog, findCatalog, forgetBusiness, listCatalogsOfPage } from "./product-catalogs.store.ts";
 import { catalogSection } from "./product-catalogs.world.ts";
 
 export const productCatalogs = defineFeature({
   name: "product-catalogs",
   migrations: productCatalogMigrations,
-  policies: [catalogAccess, catalogCreation, catalogReading],
+  policies: [catalogAccess, catalogCreation, catalogDeletion, catalogFilling, catalogReading],
   nodeTypes: [
     nodeType({
       type: "product_catalog",
@@ -28,7 +28,7 @@ export const productCatalogs = defineFeature({
       },
     }),
   ],
-  operations: [serveWrite(createCatalog, handleCreateCatalog)],
+  operations: [serveWrite(createCatalog, handleCreateCatalog), serveWrite(deleteCatalogOperation, handleDeleteCatalog)],
   worldSections: [catalogSection],
   needs: ["business", "product_feed_writes"],
   ports: () => ({

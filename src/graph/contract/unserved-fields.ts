@@ -1,7 +1,7 @@
 /**
  * D-163: fields that platforms of this kind have for a node and Plaza does not. Libraries ask for them in lists of their own, whether the
  * caller wants them or not. Sources: for pages the enumeration of fields in such a platform's own library for Python, for users and pages the
- * default lists of `pyfacebook` (`utils/constant.py`); the others are names that are known of platforms of this kind, not a complete list.
+ * default lists of `pyfacebook` (`utils/constant.py`); for catalogs, feeds and uploads the enumerations in that library for Python; the others are names that are known of platforms of this kind, not a complete list.
  */
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
 
@@ -40,5 +40,18 @@ export const unservedFields = {
      recommended_encoder_settings seconds_left tags total_views video`,
   ),
   social_account: words(`account_type biography followers_count follows_count media_count profile_picture_url user_id website`),
+  product_catalog: words(
+    `ad_account_to_collaborative_ads_share_settings agency_collaborative_ads_share_settings business catalog_store commerce_merchant_settings
+     creator_user da_display_settings default_image_url fallback_image_url feed_count is_catalog_segment is_local_catalog owner_business
+     product_count show_assign_permissions store_catalog_settings user_access_expire_time`,
+  ),
+  product_feed: words(
+    `country created_time default_currency deletion_enabled delimiter encoding feed_type file_name ingestion_source_type item_sub_type
+     migrated_from_feed_id override_type override_value primary_feed_ids primary_feeds quoted_fields_mode rules selected_override_fields
+     supplementary_feeds use_case`,
+  ),
+  product_feed_schedule: words("id username"),
+  product_feed_upload: words("error_report warning_count"),
+  product_feed_upload_error: words("affected_surfaces error_type id total_count"),
   media: words(`alt_text boost_eligibility_info comments is_comment_enabled is_shared_to_feed view_count`),
 } as const;

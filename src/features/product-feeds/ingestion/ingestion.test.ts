@@ -36,7 +36,7 @@ onEachDatabase("what becomes of a feed file", (database) => {
       { line: 3, retailer_id: "b", field: "name", reason: "is missing" },
       { line: 4, retailer_id: "c", field: "url", reason: "is not an http or https address" },
       { line: 5, reason: "a quote is not closed" },
-      { line: 6, retailer_id: "a", field: "retailer_id", reason: "replaces the row of line 2 with the same retailer_id" },
+      { severity: "warning", line: 6, retailer_id: "a", field: "retailer_id", reason: "replaces the row of line 2 with the same retailer_id" },
     ]);
     expect(await itemsOf("retailer_id,brand")).toEqual([
       { id: expect.any(String), retailer_id: "é" },

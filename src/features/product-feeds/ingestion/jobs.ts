@@ -91,7 +91,7 @@ async function claimNext(tx: Transaction, world: World, feed: NodeId): Promise<C
 
 async function ingest(world: World, claimed: ClaimedUpload, job: RunningJob): Promise<void> {
   const { feed, n, upload, shown } = claimed;
-  const ingestion = new Ingestion(world, claimed, shown);
+  const ingestion = new Ingestion(world, claimed, shown, upload.is_update === 1);
   if (upload.is_complete === 0) {
     const problem = await job.whileWaiting(() => fetchFile(world, claimed, upload.url ?? ""));
     if (problem !== undefined) return ingestion.fail(problem);
