@@ -8,6 +8,7 @@ import { handleCreateCatalog, handleDeleteCatalog } from "./product-catalogs.han
 import { productCatalogMigrations } from "./product-catalogs.migrations.ts";
 import { catalogAccess, catalogCreation, catalogDeletion, catalogFilling, catalogReading } from "./product-catalogs.policies.ts";
 import { deleteCatalog, findCatalog, forgetBusiness, listCatalogsOfPage } from "./product-catalogs.store.ts";
+import { subscribersOfCatalog } from "./product-catalogs.subscribers.ts";
 import { catalogSection } from "./product-catalogs.world.ts";
 
 export const productCatalogs = defineFeature({
@@ -30,9 +31,10 @@ export const productCatalogs = defineFeature({
   ],
   operations: [serveWrite(createCatalog, handleCreateCatalog), serveWrite(deleteCatalogOperation, handleDeleteCatalog)],
   worldSections: [catalogSection],
-  needs: ["business", "product_feed_writes"],
-  ports: () => ({
+  needs: ["business", "product_feed_writes", "webhook_subscription"],
+  ports: (ports) => ({
     product_catalog: { findCatalog },
+    catalog_subscribers: { subscribersOf: (reader, event) => subscribersOfCatalog(reader, ports, event) },
   }),
   async onOwnerDeleted(tx, owner, world) {
     await forgetBusiness(tx, owner);

@@ -13,6 +13,7 @@ import { productFeed } from "./product-feeds.policies.ts";
 import "./product-feeds.ports.ts";
 import { removeFeedsOfCatalog } from "./product-feeds.removal.ts";
 import { type FeedRow, findFeed } from "./product-feeds.store.ts";
+import { feedWebhook } from "./product-feeds.webhooks.ts";
 import { feedSection } from "./product-feeds.world.ts";
 import { feedFetches } from "./schedules/fetches.ts";
 import { createUpload, listUploadErrors, listUploads, readUpload, uploadNode } from "./uploads/uploads.contract.ts";
@@ -45,6 +46,7 @@ export const productFeeds = defineFeature({
     serveList(listArticlesAndPublications, handleListArticles),
   ],
   worldSections: [feedSection],
+  webhookFields: [feedWebhook],
   jobs: [feedIngestion, feedFetches],
   controlRoutes: feedControlRoutes,
   needs: ["product_catalog"],

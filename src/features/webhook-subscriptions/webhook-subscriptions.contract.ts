@@ -11,7 +11,7 @@ const ofApp = { ...access, policy: appSubscriptions, on: "app", edge: "subscript
 const ofPage = { ...access, policy: pageSubscriptions, on: "page", edge: "subscribed_apps" } as const;
 
 /** D-60. */
-const object = Type.Union([Type.Literal("social"), Type.Literal("chatapp_business_account"), Type.Literal("page")]);
+const object = Type.Union([Type.Literal("social"), Type.Literal("chatapp_business_account"), Type.Literal("page"), Type.Literal("catalog")]);
 const names = Type.Array(Type.String());
 const someNames = Type.Array(Type.String(), { minItems: 1 });
 const success = Type.Object({ success: Type.Boolean() });

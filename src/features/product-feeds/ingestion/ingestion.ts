@@ -5,6 +5,7 @@
 
 import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
+import { nodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import { certain } from "#storage/outcomes";
 import { type Bytes, textOf } from "../formats/bytes.ts";
@@ -14,6 +15,7 @@ import { copyMissingItems, findItems, insertItems, type NewItem, overwriteItem }
 import { BadItem, type ItemField, type RawItem, readRow } from "../product-feeds.items.ts";
 import { BAD_ROWS_KEPT_MAX, ROWS_MAX, ROWS_PER_WRITE } from "../product-feeds.limits.ts";
 import { showGeneration } from "../product-feeds.store.ts";
+import { type FeedEvent, feedWebhook } from "../product-feeds.webhooks.ts";
 import { endUpload, type RunningUpload, saveCounts, type UploadCounts } from "./uploads.store.ts";
 
 /** Another run has taken over the upload, or it was deleted, so this run must stop. */
@@ -40,8 +42,9 @@ export interface RowError {
   readonly reason: string;
 }
 
-/** The items that the feed shows during the run. */
+/** What the feed shows during the run, and of whose it is. */
 export interface ShownItems {
+  readonly catalog: string;
   readonly generation: number;
   readonly item_count: number;
 }
@@ -198,6 +201,12 @@ export class Ingestion implements RowSink {
     }
   }
 
+  #emit(tx: Transaction, status: FeedEvent["status"]): Promise<void> {
+    const catalog = nodeId(this.#shown.catalog);
+    const payload: FeedEvent = { catalog_id: catalog, product_feed_id: nodeId(this.#upload.feed), status };
+    return this.#world.webhooks.emit(tx, feedWebhook, { entity: catalog, payload });
+  }
+
   async #end(status: "done" | "failed", format: FeedFormat | undefined, problem: string | undefined): Promise<void> {
     const { feed, generation } = this.#upload;
     const isDone = status === "done";
@@ -212,6 +221,7 @@ export class Ingestion implements RowSink {
       const ended_time = unixSeconds(this.#world.clock);
       await certain(endUpload(tx, this.#upload, { status, ended_time, format, problem, errors }), "end an upload whose counts were saved");
       if (isDone) await showGeneration(tx, feed, generation, this.#counts.items + this.#kept);
+      await this.#emit(tx, isDone ? "Finished" : "Failed");
     });
   }
 }
