@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { type Access, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
+import { unservedFields } from "#graph/contract/unserved-fields";
 import { appSubscriptions, pageSubscriptions } from "./webhook-subscriptions.policies.ts";
 import type { PageSubscriptionRow, ShownSubscriptionRow } from "./webhook-subscriptions.store.ts";
 
@@ -87,6 +88,7 @@ const subscribedApp: FieldSet<PageSubscriptionRow> = {
     subscribed_fields: { schema: names, policy: pageSubscriptions, of: (row) => JSON.parse(row.subscribed_fields) },
   },
   defaults: ["id", "name", "link", "subscribed_fields"],
+  unserved: unservedFields.app,
 };
 
 export const listAppsOfPage = listOperation({
