@@ -7,7 +7,7 @@ import { isNodeId, type NodeId } from "#kernel/ids";
 import { codePointCount } from "#kernel/text";
 import type { Transaction } from "#storage/database";
 import { CATALOG_NAME_CHARACTERS_MAX, CATALOG_VERTICAL, type createCatalog } from "./product-catalogs.contract.ts";
-import { type AgencyShare, lockCatalog } from "./product-catalogs.ports.ts";
+import type { AgencyShare } from "./product-catalogs.ports.ts";
 import { deleteCatalog, insertCatalog } from "./product-catalogs.store.ts";
 
 type CreateCatalog = OperationRequest<Static<typeof createCatalog.params>>;
@@ -35,7 +35,6 @@ export async function handleCreateCatalog(request: CreateCatalog, tx: Transactio
 
 export async function handleDeleteCatalog(request: OperationRequest, tx: Transaction) {
   const { node, world } = request;
-  await lockCatalog(tx, node.id);
   if (!(await deleteCatalog(tx, node.id))) throw notFoundNode(request);
   await world.ports.get("product_feed_writes").deleteFeedsOfCatalog(tx, node.id, world);
   return { success: true };
