@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { csv, openFeeds, row } from "#harness/feeds";
 import { onEachDatabase, requestOfLink } from "#harness/plaza";
+import { sql } from "#storage/sql";
 import { UPLOADS_KEPT_MAX } from "../product-feeds.limits.ts";
 
 const fileOf = (content: string | Uint8Array, filename = "books.csv") =>
@@ -132,6 +133,18 @@ onEachDatabase("D-147: uploads over the graph", (database) => {
       expect(await as(unscoped)).toEqual({ path, status: 403, code: 10 });
       expect(await as(stranger)).toEqual({ path, status: 400, code: 100 });
     }
+  });
+
+  test("an upload of an older version has no id: the control API alone shows it, and it goes with its feed", async () => {
+    const { take, get, plaza, request } = await open();
+    await take(csv(row("a")));
+    await plaza.world.database.write((tx) => tx.runOne(sql`UPDATE feed_uploads SET id = NULL`));
+    expect((await get("8101/uploads")).data).toEqual([]);
+    expect(await get("8101", { fields: "latest_upload" })).toEqual({ id: "8101" });
+    expect((await request("GET", "feeds/8101/uploads")).body.data).toMatchObject([{ n: 1, status: "done" }]);
+    expect((await plaza.delete("/v25.0/8101", { bearer: "reader" })).status).toBe(200);
+    await plaza.world.work.runDue();
+    expect(await plaza.dump(["feed_uploads.n"])).toEqual([]);
   });
 
   test("the nodes of old uploads go with their reports", async () => {
