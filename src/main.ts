@@ -16,7 +16,7 @@ import { Worlds } from "#graph/worlds/hosting/worlds";
 import { migrationsOf, openWorld } from "#graph/worlds/open-world";
 import { followSettings } from "#graph/worlds/settings";
 import type { Streaming } from "#graph/worlds/world";
-import { connectionsWithin, limitsOf } from "#http/limits";
+import { connectionsWithin, limitsOf, multipartLimits } from "#http/limits";
 import { addressOf, type ReadyInfo, readyInfo, surfaceAddresses } from "#http/ready-info";
 import { ownRoutes } from "#http/routes/own-routes";
 import { type GraphServer, serveGraph } from "#http/server";
@@ -186,6 +186,7 @@ function listenGraph(
     surfaces: surfaceAddresses(config),
     limits: limitsOf({
       bodyBytesMax: config.body_bytes_max,
+      multipartBytesMaxFor: multipartLimits(registry.endpoints),
       headerBytesMax: config.header_bytes_max,
       bodyMsMax: config.body_ms_max,
       headMsMax: config.head_ms_max,

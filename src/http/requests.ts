@@ -163,7 +163,8 @@ export class RequestDispatcher {
     const { head, exchange, place } = incoming;
     const { limits } = this.#options;
     const { headers, framing } = head;
-    const bytesMax = limits.bodyBytesMaxFor?.(place.surface, place.path) ?? limits.bodyBytesMax;
+    // What nearly all bodies are: small, with their length.
+    const bytesMax = framing !== "chunked" && framing <= limits.bodyBytesMax ? limits.bodyBytesMax : largestBody(limits, place, headers);
     if (framing !== "chunked" && framing > bytesMax) return bodyTooLarge(bytesMax);
     const encoding = findHeader(headers, "content-encoding")?.toLowerCase();
     if (encoding !== undefined && encoding !== "identity" && encoding !== "")
@@ -280,6 +281,13 @@ export class RequestDispatcher {
     world.requests.add(entry, facts.shownQuery);
     this.#options.onServed?.(entry);
   }
+}
+
+/** Files in a form are not parsed; as JSON, a body takes some ten times its bytes. */
+function largestBody({ bodyBytesMax, multipartBytesMaxFor }: HttpLimits, { surface, path }: Place, headers: RequestHead["headers"]): number {
+  const larger = multipartBytesMaxFor?.(surface, path) ?? 0;
+  const isForm = larger > bodyBytesMax && /^multipart\/form-data\b/i.test(findHeader(headers, "content-type") ?? "");
+  return isForm ? larger : bodyBytesMax;
 }
 
 function appOf({ place, facts, head, appPrefix }: IncomingRequest): string | undefined {
