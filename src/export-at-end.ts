@@ -4,6 +4,7 @@ import { dirname, resolve } from "node:path";
 import { type Config, ConfigProblem } from "#config/config";
 import type { Registry } from "#graph/contract/registry";
 import { exportWorld } from "#graph/worlds/file/import-export";
+import type { Worlds } from "#graph/worlds/hosting/worlds";
 import type { OpenWorld } from "#graph/worlds/open-world";
 
 /** Said at the start, because the end would be too late. Throws `ConfigProblem`. */
@@ -18,8 +19,17 @@ export async function requireExportPlace({ export: file, world }: Config): Promi
   if (!isFolder) throw new ConfigProblem("--export", `there is no folder ${dirname(file)}`);
 }
 
+/** Closes the worlds, and writes the first one to the file before, if there is one. */
+export async function closeExported(worlds: Worlds, registry: Registry, file: string | undefined): Promise<void> {
+  try {
+    if (file !== undefined) await writeExport(worlds.default, registry, file);
+  } finally {
+    await worlds.close();
+  }
+}
+
 /** Only its owner may read it, because it holds secrets. It is there whole or not at all. */
-export async function writeExport(world: OpenWorld, registry: Registry, file: string): Promise<void> {
+async function writeExport(world: OpenWorld, registry: Registry, file: string): Promise<void> {
   const whole = `${file}.${process.pid}`;
   try {
     await writeFile(whole, `${JSON.stringify(await exportWorld(world, registry), undefined, 2)}\n`, { mode: 0o600 });

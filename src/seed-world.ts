@@ -32,16 +32,28 @@ export async function beginWorld(world: OpenWorld, registry: Registry, config: C
   const hasNothing = await isEmpty(world);
   if (config.world !== undefined && !hasNothing && !config.import)
     throw new ConfigProblem("--world", `the data in ${config.data} is not empty; add --import to merge ${config.world} into it`);
+  const filled = hasNothing || config.world !== undefined ? await fillWorld(world, registry, config, parseYaml) : noFile;
+  if (filled === noFile) await sendWebhooks(world, registry, config);
+  return { demo: config.sandbox && !config.json ? await findDemo(world, parseYaml) : undefined, ...filled };
+}
+
+type Filled = Pick<Beginning, "file" | "warnings">;
+
+const noFile: Filled = { file: undefined, warnings: [] };
+
+/** With the file of `--world`, or with the demo world; a world that is no sandbox stays empty. */
+export async function fillWorld(world: OpenWorld, registry: Registry, config: Config, parseYaml: ParseYaml): Promise<Filled> {
   const file = config.world === undefined ? undefined : readWorldFile(config.world);
   let warnings: readonly string[] = [];
   if (file !== undefined) warnings = await importWorld(world, registry, file, { isMerge: config.import, parseYaml });
-  else if (hasNothing && config.sandbox) await importWorld(world, registry, demoWorld, { isMerge: false, parseYaml });
-  if (config.callback !== undefined) await sendWebhooksTo(world, registry, config.callback);
-  return { demo: config.sandbox && !config.json ? await findDemo(world, parseYaml) : undefined, file, warnings };
+  else if (config.sandbox) await importWorld(world, registry, demoWorld, { isMerge: false, parseYaml });
+  await sendWebhooks(world, registry, config);
+  return { file, warnings };
 }
 
-/** As `plaza listen` does while it runs. */
-async function sendWebhooksTo(world: OpenWorld, registry: Registry, url: string): Promise<void> {
+/** To the address of `--callback`, as `plaza listen` does while it runs. */
+async function sendWebhooks(world: OpenWorld, registry: Registry, { callback: url }: Config): Promise<void> {
+  if (url === undefined) return;
   const apps = sectionsOf(registry).find(({ key }) => key === "apps") as WorldSection;
   const all = webhookObjects.map((object) => ({ object, fields: registry.webhookFields.namesOf(object) }));
   await world.database.write(async (tx) => {

@@ -4,7 +4,7 @@ import type { Config } from "#config/config";
 import type { Registry } from "#graph/contract/registry";
 import { reloadWorld } from "#graph/worlds/file/reload";
 import { type ParseYaml, WorldFileProblem } from "#graph/worlds/file/text";
-import type { OpenWorld } from "#graph/worlds/open-world";
+import type { Worlds } from "#graph/worlds/hosting/worlds";
 import { errorFields, type Log } from "#telemetry/log";
 
 /** A person who saves a file and looks at the result sees no delay; a look costs one `stat`. */
@@ -15,8 +15,8 @@ export interface WatchedWorld {
   stop(): Promise<void>;
 }
 
-/** `loaded` is the text of the file that the world was filled with. */
-export function watchWorld(world: OpenWorld, registry: Registry, config: Config, loaded: string, parseYaml: ParseYaml, log: Log): WatchedWorld {
+/** `loaded` is the text of the file that the first world was filled with. */
+export function watchWorld(worlds: Worlds, registry: Registry, config: Config, loaded: string, parseYaml: ParseYaml, log: Log): WatchedWorld {
   const file = config.world as string;
   let applied = loaded;
   let seen: string | undefined;
@@ -32,6 +32,8 @@ export function watchWorld(world: OpenWorld, registry: Registry, config: Config,
     read = signature;
     const text = await readFile(file, "utf8");
     if (text === applied) return;
+    // Another takes its place when it is reset or restored.
+    const world = worlds.default;
     const { warnings, ...counts } = await reloadWorld(world, registry, applied, requireText(text), parseYaml);
     applied = text;
     // A flag goes before the file, as at the start.

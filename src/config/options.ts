@@ -28,13 +28,13 @@ const own: readonly Option<OptionName>[] = [
     summary: "world file to load into empty data (default: the demo world)",
   },
   { name: "import", read: read.flag, default: false, summary: "merge the file of --world into existing data" },
-  { name: "watch", read: read.flag, default: false, summary: "when the file of --world changes, apply the changes to the world" },
+  { name: "watch", read: read.flag, default: false, summary: "when the file of --world changes, apply the changes to the first world" },
   {
     name: "export",
     value: "FILE",
     read: read.text,
     default: undefined,
-    summary: "write the world's state to this file when the server ends; it holds secrets",
+    summary: "write the state of the first world to this file when the server ends; it holds secrets",
   },
   {
     name: "callback",

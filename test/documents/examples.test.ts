@@ -1,4 +1,4 @@
-/** Every example of README.md and docs/ runs against the demo world, and prints what its page shows. */
+/** Every example of README.md and docs/ runs against the demo world, or an empty one, and prints what its page shows. */
 import { afterEach, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -35,8 +35,8 @@ for (const page of pages) {
   test(
     `${page}: its ${examples.length} examples run`,
     async () => {
-      const world = join(newFolder(), "demo.yaml");
-      writeFileSync(world, `${demo}\nclock: { now: "${NOW}", frozen: true }\n`);
+      const world = join(newFolder(), "world.yaml");
+      writeFileSync(world, `${isFromNothing(page) ? "" : demo}\nclock: { now: "${NOW}", frozen: true }\n`);
       // The commands find the server and its key in the folder in which it was started.
       const cwd = newFolder();
       const databases = await databasesOf(readFileSync(join(ROOT, page), "utf8"));
@@ -48,6 +48,9 @@ for (const page of pages) {
     PAGE_MS_MAX,
   );
 }
+
+/** A page that starts Plaza with an empty world gets one. */
+const isFromNothing = (page: string): boolean => readFileSync(join(ROOT, page), "utf8").includes("bin/plaza start --world empty.yaml");
 
 interface Shell {
   readonly cwd: string;
@@ -89,6 +92,9 @@ function freePort(): number {
   return server.port;
 }
 
+/** A page is read in one terminal: what an example sets is there in the next one. */
+const KEPT = "[ ! -f .kept ] || . ./.kept";
+
 async function problemOf(example: Example | ExampleFile, shell: Shell): Promise<string | undefined> {
   if ("file" in example) {
     writeFileSync(join(shell.cwd, example.file), shell.led(example.text));
@@ -96,7 +102,7 @@ async function problemOf(example: Example | ExampleFile, shell: Shell): Promise<
   }
   if (example.isService) return startService(shell.led(example.script), shell.cwd, shell.env);
   const quiet = example.shown === undefined ? "-sS --fail-with-body" : "-sS";
-  const script = `set -eo pipefail\ncurl() { command curl ${quiet} "$@"; }\n${shell.led(example.script)}`;
+  const script = `set -aeo pipefail\n${KEPT}\ncurl() { command curl ${quiet} "$@"; }\n${shell.led(example.script)}\nexport -p > .kept`;
   const running = Bun.spawn(["bash", "-c", script], { cwd: shell.cwd, env: shell.env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const [stdout, stderr, code] = await Promise.all([new Response(running.stdout).text(), new Response(running.stderr).text(), running.exited]);
   if (code !== 0) return `exit code ${code}: ${stdout}${stderr}`;

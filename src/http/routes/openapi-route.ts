@@ -5,8 +5,8 @@ import type { VersionCalendar } from "#graph/versions/calendar";
 import { BoundedMap } from "#kernel/bounded-map";
 import { unixSeconds } from "#kernel/clock";
 import { unknownPath } from "#kernel/errors";
-import { atHostname } from "../origin.ts";
-import type { SurfaceAddress } from "../places.ts";
+import { atHostname } from "../places/origin.ts";
+import type { SurfaceAddress } from "../places/places.ts";
 import { refusal } from "../refusals.ts";
 import type { RouteHandler } from "./extra-routes.ts";
 
