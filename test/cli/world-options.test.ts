@@ -48,6 +48,18 @@ describe("--watch", () => {
     while ((await nameOf(plaza)) !== "Pub") await Bun.sleep(20);
   });
 
+  test("a reset loads the file as it is, with the handler of --callback, and the file is followed further", async () => {
+    const file = worldFile(CAFE);
+    const url = "http://127.0.0.1:9/hook";
+    const plaza = await startPlaza(["--data", newFolder(), "--world", file, "--watch", "--callback", url]);
+    expect((await plaza.control("PATCH", "nodes/pages/2001", { name: "Changed by an app" })).status).toBe(200);
+    expect((await plaza.control("POST", "reset")).status).toBe(200);
+    expect(await nameOf(plaza)).toBe("Cafe");
+    expect((await plaza.control("GET", "nodes/apps/1001")).body.callback).toMatchObject({ url });
+    writeFileSync(file, CAFE.replace("Cafe", "Bar"));
+    while ((await nameOf(plaza)) !== "Bar") await Bun.sleep(20);
+  });
+
   test("all processes of --workers see what changed", async () => {
     const file = worldFile(
       `${CAFE}users: [{id: "3001"}]\npersonas: [{id: "5101", page: "2001", name: Bo}]\ntokens: [{token: demo-page-token, type: page, app: "1001", page: "2001", scopes: [pages_messaging]}]\n`,
