@@ -115,10 +115,11 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
             }),
           );
     if (control !== undefined) listeners.push(control);
-    if (part !== "graph") await ingest.serve(worlds.default);
-    worlds.start((world) => {
+    if (part !== "graph") ingest.serve(worlds);
+    await worlds.start(async (world) => {
       world.streaming = streaming;
-    });
+      await ingest.opened(world);
+    }, part !== "graph");
     const ready = readyInfo(config, graph?.port ?? config.port, control?.port ?? config.control_port, key, streaming);
     const withdraw =
       part === "graph" ? () => {} : announceServer(config, { pid: ready.pid, base_url: ready.base_url, control_url: ready.control_url });
@@ -223,11 +224,12 @@ async function openWorlds(config: Config, registry: Registry, log: Log, recordin
   const outbound = new GuardedClient({ rules: { isSandbox: config.sandbox, allowed: config.allow_callback } });
   const keys = keyRingOf(config, randomKey);
   return Worlds.open({
-    databases: databasesIn(config.data, migrationsOf(registry)),
+    databases: await databasesIn(config.data, migrationsOf(registry)),
     newMemory: () => newWorldMemory({ faults, rateLimits }),
     removeFiles: (name) => (recordings === undefined ? Promise.resolve() : removeRecordings(recordings, name)),
     fillFirst: (world) => fillWorld(world, registry, config, parseYaml),
     ...{ realNowMs, sleepMs, randomSecret },
+    onError: (error) => log.error(errorFields(error), "a world could not rest, or not be woken"),
     async openWorld(name, database, memory) {
       const world = await openWorld({
         ...{ name, database, memory, registry, outbound, keys, rateLimits, faults, recordings, realNowMs, randomSecret, collectGarbage },

@@ -8,7 +8,7 @@ import type { Registry } from "#graph/contract/registry";
 import { parametersReader } from "#graph/pipeline/parameters";
 import { entryReader } from "#graph/worlds/file/entry-reader";
 import { sectionsOf } from "#graph/worlds/file/import-export";
-import { DEFAULT_WORLD } from "#graph/worlds/hosting/worlds";
+import { DEFAULT_WORLD } from "#graph/worlds/hosting/world-names";
 import { GraphError } from "#kernel/errors";
 import type { PageGuard } from "#kernel/page-guard";
 import { isStorableText } from "#kernel/text";

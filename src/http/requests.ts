@@ -21,7 +21,7 @@ import type { RequestHead } from "./http1/request-head.ts";
 import type { HttpLimits } from "./limits.ts";
 import type { Exchange } from "./listeners/listener.ts";
 import type { Origin, Origins } from "./places/origin.ts";
-import type { Place, Places, WorldDirectory } from "./places/places.ts";
+import { appPrefixOf, type Place, type Places, type WorldDirectory } from "./places/places.ts";
 import { graphErrorOf } from "./protocol-errors.ts";
 import { preflight, refusal, refusalByShape, turnedAway } from "./refusals.ts";
 import { allowedMethods } from "./routes/allowed-methods.ts";
@@ -43,6 +43,7 @@ export interface RequestDispatcherOptions {
 
 /** A request whose head is read and whose place is known. */
 interface IncomingRequest extends Client {
+  readonly appPrefix: string;
   readonly head: RequestHead;
   readonly facts: HeadFacts;
   readonly exchange: Exchange;
@@ -153,7 +154,8 @@ export class RequestDispatcher {
   #incomingRequestOf(head: RequestHead, exchange: Exchange, origin: Origin, place: Place, startedMs: number): IncomingRequest {
     const baseUrl = this.#options.origins.baseUrlOf(origin, place);
     const address = this.#options.origins.clientOf(head.headers, exchange);
-    return { head, facts: this.#facts.of(head, origin.host), exchange, place, baseUrl, startedMs, address };
+    const appPrefix = appPrefixOf(place.world);
+    return { head, facts: this.#facts.of(head, origin.host), exchange, place, baseUrl, startedMs, address, appPrefix };
   }
 
   /** Where the body is refused the rest of it stays unread, and the connection ends with the response. */
@@ -280,8 +282,10 @@ export class RequestDispatcher {
   }
 }
 
-const appOf = ({ place, facts, head }: IncomingRequest): string | undefined =>
-  knownApp(place.world, facts.query.parameters, (name) => findHeader(head.headers, name));
+function appOf({ place, facts, head, appPrefix }: IncomingRequest): string | undefined {
+  const app = knownApp(place.world, facts.query.parameters, (name) => findHeader(head.headers, name));
+  return app === undefined ? undefined : appPrefix + app;
+}
 
 async function respondTo(route: RouteHandler, { head, exchange, place, baseUrl }: IncomingRequest, isFromProxy: boolean): Promise<void> {
   const routePlace = { ...place, baseUrl, isFromProxy };

@@ -169,6 +169,17 @@ export class WorkLoop {
     clearTimeout(giveUp);
   }
 
+  /** Undefined: something runs or is due. Otherwise the world time at which the next work is due, if any is. */
+  get rest(): { readonly nextDueMs: number | undefined } | undefined {
+    const nowMs = this.#options.clock.nowMs();
+    let next: number | undefined;
+    for (const { running, isWoken, source, nextDueMs } of this.#runners) {
+      if (running !== undefined || isWoken || source.isBusy(nowMs) || (nextDueMs !== undefined && nextDueMs <= nowMs)) return undefined;
+      next = next === undefined || (nextDueMs !== undefined && nextDueMs < next) ? nextDueMs : next;
+    }
+    return { nextDueMs: next };
+  }
+
   get isStarted(): boolean {
     return this.#state === "started";
   }

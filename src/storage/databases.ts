@@ -5,20 +5,23 @@ import { isPostgres, openDatabase, requireWorldName } from "./open.ts";
 export interface Databases {
   /** Made if it is missing. Errors: those of `openDatabase`. */
   open(world: string): Promise<Database>;
+  /** Closes the database; the next `open` finds it as it was. */
+  rest(world: string, database: Database): Promise<void>;
   /** Deletes what is stored of the world, if anything is. Nothing has it open. */
   remove(world: string): Promise<void>;
 }
 
-export const databasesIn = (data: string, migrations: readonly FeatureMigrations[]): Databases => ({
-  open: (world) => openDatabase({ data, world, migrations }),
-  async remove(world) {
-    requireWorldName(world);
-    if (isPostgres(data)) {
-      const { dropPostgres } = await import("./postgres/drop.ts");
-      await dropPostgres(data, `plaza_${world}`);
-    } else {
-      const { removeSqlite } = await import("./sqlite/remove.ts");
+/** Each driver is loaded only where it is used. */
+export async function databasesIn(data: string, migrations: readonly FeatureMigrations[]): Promise<Databases> {
+  if (isPostgres(data)) return new (await import("./postgres/databases.ts")).PostgresDatabases(data, migrations);
+  if (data === ":memory:") return new (await import("./sqlite/databases-in-memory.ts")).DatabasesInMemory(migrations);
+  const { removeSqlite } = await import("./sqlite/remove.ts");
+  return {
+    open: (world) => openDatabase({ data, world, migrations }),
+    rest: (_world, database) => database.close(),
+    async remove(world) {
+      requireWorldName(world);
       removeSqlite(data, world);
-    }
-  },
-});
+    },
+  };
+}

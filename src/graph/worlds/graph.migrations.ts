@@ -17,5 +17,9 @@ export const graphMigrations: FeatureMigrations = {
     },
     // Used in the first world of a server.
     { name: "worlds", statements: ["CREATE TABLE worlds (name TEXT PRIMARY KEY, made_ms BIGINT NOT NULL) WITHOUT ROWID"] },
+    {
+      name: "world_wake_times",
+      statements: ["ALTER TABLE worlds ADD COLUMN wake_ms BIGINT", "CREATE INDEX worlds_by_wake ON worlds (wake_ms) WHERE wake_ms IS NOT NULL"],
+    },
   ],
 };

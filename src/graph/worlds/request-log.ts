@@ -28,6 +28,8 @@ const TEXT_CHARACTERS_MAX = 4_096;
 
 const TEXTS = 9;
 const NUMBERS = 3;
+/** Of all entries that a world keeps while it rests: 32 kB. */
+const RESTING_CHARACTERS_MAX = 16_384;
 const NOTHING = new Uint32Array();
 const NO_NUMBERS = new Float64Array();
 /** Of one UTF-16 code unit. */
@@ -50,6 +52,8 @@ export class RequestLog {
   /** Entries are counted from the first one on; those from `#oldest` to before `#next` are there. */
   #oldest = 0;
   #next = 0;
+  /** What is kept of a world that rests, oldest first. */
+  #resting: RequestEntry[] = [];
   #waiting: (() => void)[] = [];
 
   /**
@@ -98,7 +102,23 @@ export class RequestLog {
     this.#lengths = new Uint32Array(ENTRIES_MAX * TEXTS);
     this.#numbers = new Float64Array(ENTRIES_MAX * NUMBERS);
     this.#bytes = Buffer.allocUnsafeSlow(BYTES_MAX);
+    for (const entry of this.#resting.splice(0)) this.adopt(entry);
     return this.#bytes;
+  }
+
+  /** The world rests: the newest entries are kept, as far as they are short together, and no memory besides. */
+  rest(): void {
+    if (this.#bytes === undefined) return;
+    let characters = 0;
+    const newest = this.entries().filter((entry) => {
+      characters += sizeOf(entry);
+      return characters <= RESTING_CHARACTERS_MAX;
+    });
+    this.#bytes = undefined;
+    this.#starts = this.#sizes = this.#lengths = NOTHING;
+    this.#numbers = NO_NUMBERS;
+    this.#end = this.#oldest = this.#next = 0;
+    this.#resting = newest.reverse();
   }
 
   /** From `#end` on: the entries that begin there are the oldest. */
@@ -117,7 +137,7 @@ export class RequestLog {
 
   /** Newest first. */
   entries(): RequestEntry[] {
-    const found: RequestEntry[] = [];
+    const found = this.#resting.toReversed();
     for (let entry = this.#next - 1; entry >= this.#oldest; entry--) found.push(this.#read(entry % ENTRIES_MAX));
     return found;
   }
@@ -143,6 +163,7 @@ export class RequestLog {
   /** Forgets all entries. */
   clear(): void {
     this.#bytes?.fill(0);
+    this.#resting = [];
     this.#oldest = this.#next;
   }
 
@@ -151,6 +172,12 @@ export class RequestLog {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 }
+
+/** An entry's numbers and its object are as much again as a short text. */
+const ENTRY_CHARACTERS = 200;
+
+const sizeOf = ({ trace_id, path, query, request_body, response_body }: RequestEntry): number =>
+  ENTRY_CHARACTERS + trace_id.length + path.length + query.length + request_body.length + response_body.length;
 
 /** A query as the log shows it. */
 export const shownQuery = (text: string): string => excerpt(text, redact);

@@ -1,5 +1,6 @@
 /** The surface: which world and which surface a request is for, by host name and by the beginning of its path (D-01). */
 import type { SurfaceName } from "#graph/pipeline/request";
+import { DEFAULT_WORLD } from "#graph/worlds/hosting/world-names";
 import type { World } from "#graph/worlds/world";
 import { hostnameOf } from "./origin.ts";
 
@@ -127,6 +128,9 @@ const placed = ({ world, leave }: EnteredWorld, { surface: { name, hostname }, m
   hostname,
   path: path === "" ? "/" : path,
 });
+
+/** Apps of two worlds may have one id; the first world's have no prefix. */
+export const appPrefixOf = ({ name }: World): string => (name === DEFAULT_WORLD ? "" : `${name}/`);
 
 /** Longest mount first, so that the root takes what is left. */
 const mountedOf = (surfaces: readonly SurfaceAddress[]): Mounted[] =>

@@ -14,6 +14,9 @@ import { WriteQueue } from "./write-queue.ts";
 /** Reads the file: opens the log, takes the snapshot, and fails if the file is no database. */
 const firstRead = sql`SELECT 1 AS one FROM sqlite_schema LIMIT 1`;
 
+/** The same, but for the snapshot: it does not read the schema, which takes longer than all else that opens a connection. */
+const firstLook = sql`PRAGMA schema_version`;
+
 export interface SqliteOptions {
   /** A folder, created if missing and locked by this process; or `:memory:`, which is deleted when closed. */
   readonly folder: string;
@@ -38,23 +41,33 @@ interface Files {
 /** Errors: `FolderInUse`, `UnknownMigration`, `MigrationFailed`, and the system's own if the folder cannot be used. */
 export async function openSqlite({ folder, world = "default", migrations, onCommit }: SqliteOptions): Promise<Database> {
   const empty = await emptyFile(migrations);
-  const files = folder === ":memory:" ? openMemory(empty) : await openFolder(folder, world, empty, migrations);
+  const files = folder === ":memory:" ? openMemory(empty, new StatesInMemory()) : await openFolder(folder, world, empty, migrations);
   return new SqliteDatabase(files, migrations, onCommit);
+}
+
+/** `image`: what it begins with; left out: nothing. The returned `image` reads what is committed, while nothing is written. */
+export async function openInMemory(
+  migrations: readonly FeatureMigrations[],
+  states: SavedStates,
+  image?: Uint8Array,
+): Promise<{ database: Database; image: () => Uint8Array }> {
+  const files = openMemory(image ?? (await emptyFile(migrations)), states);
+  return { database: new SqliteDatabase(files, migrations, undefined), image: () => files.writer.image() };
 }
 
 /**
  * In SQLite's own in-memory database readers wait for the writer. This one therefore has files in a private folder, unlinked as
  * soon as every connection has opened them, so that nothing remains however the process ends.
  */
-function openMemory(empty: Uint8Array): Files {
+function openMemory(image: Uint8Array, states: SavedStates): Files {
   const folder = mkdtempSync(join(tmpdir(), "plaza-"));
   const file = join(folder, "memory.sqlite");
   try {
-    writeFileSync(file, empty, { mode: 0o600 });
+    writeFileSync(file, image, { mode: 0o600 });
     const writer = openConnection(file, "writer", "OFF");
     const reader = openConnection(file, "reader", "OFF");
     const snapshot = openConnection(file, "reader", "OFF");
-    return { writer, reader, snapshot, openSnapshot: () => snapshot, states: new StatesInMemory(), letGo: () => {} };
+    return { writer, reader, snapshot, openSnapshot: () => snapshot, states, letGo: () => {} };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -88,7 +101,7 @@ async function openFolder(folder: string, world: string, empty: Uint8Array, migr
 function openConnection(file: string, role: "writer" | "reader", synchronous: "FULL" | "OFF"): Connection {
   const connection = new Connection(file, { role, synchronous });
   try {
-    connection.get(firstRead);
+    connection.get(firstLook);
     return connection;
   } catch (error) {
     connection.close();

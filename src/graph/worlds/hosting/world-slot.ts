@@ -3,6 +3,7 @@ import type { Database } from "#storage/database";
 import { DatabaseLease } from "#storage/database-lease";
 import type { OpenWorld } from "../open-world.ts";
 import { clearMemory, type WorldMemory } from "./world-memory.ts";
+import { BEGINNING, keepWorld } from "./world-states.ts";
 
 export interface WorldSlotOptions {
   readonly name: string;
@@ -18,6 +19,11 @@ export interface EnteredWorld {
   readonly world: OpenWorld;
   /** Called once, when the request has ended. */
   leave(): void;
+}
+
+interface Rest {
+  /** When it has work again; undefined: never by itself. */
+  readonly dueInMs: number | undefined;
 }
 
 interface Opened {
@@ -40,6 +46,8 @@ export class WorldSlot {
   /** Requests of the graph, and of the control API, that are under way. */
   #entered = 0;
   #held = 0;
+  /** Counts the requests since `wasUsed` was asked. */
+  #uses = 0;
   #whenLeft: (() => void)[] = [];
   /** Something changes the world as a whole; resolves when it is over. */
   #change: Promise<void> | undefined;
@@ -71,7 +79,43 @@ export class WorldSlot {
   hold(): Promise<EnteredWorld | undefined> {
     return this.#later((opened) => {
       this.#held++;
+      this.#uses++;
       return opened.held;
+    });
+  }
+
+  /** What a new world begins with, and what its reset brings back. */
+  async fill(fill: (world: OpenWorld) => Promise<void>): Promise<void> {
+    const held = await this.hold();
+    if (held === undefined) throw new Error(`the world ${this.name} was deleted while it was made`);
+    try {
+      await fill(held.world);
+      await keepWorld(held.world, BEGINNING);
+    } finally {
+      held.leave();
+    }
+  }
+
+  /** Whether a request runs, or one came since this was last asked. */
+  wasUsed(): boolean {
+    const wasUsed = this.#uses > 0 || this.#entered + this.#held > 0;
+    this.#uses = 0;
+    return wasUsed;
+  }
+
+  /** Closes the world, which opens again when it is used. Undefined: it works, or is used. */
+  rest(close: (database: Database) => Promise<void>): Promise<Rest | undefined> {
+    return this.#alone(async () => {
+      const opened = this.#opened;
+      const rest = opened?.world.work.rest;
+      if (opened === undefined || rest === undefined || this.#entered + this.#held > 0) return undefined;
+      const { clock } = opened.world;
+      const found = { dueInMs: clock.isFrozen || rest.nextDueMs === undefined ? undefined : rest.nextDueMs - clock.nowMs() };
+      this.#opened = undefined;
+      await opened.world.close();
+      await close(opened.database);
+      this.memory.requests.rest();
+      return found;
     });
   }
 
@@ -81,6 +125,7 @@ export class WorldSlot {
    */
   renew(replace: (database: Database) => Promise<boolean>, begin: (world: OpenWorld) => Promise<void> = nothing): Promise<boolean> {
     return this.#alone(async () => {
+      if (this.#isDeleted) return false;
       const { database, world } = this.#opened ?? (await this.#open());
       await world.abandon();
       try {
@@ -109,6 +154,7 @@ export class WorldSlot {
 
   #enter(opened: Opened): EnteredWorld {
     this.#entered++;
+    this.#uses++;
     return opened.entered;
   }
 

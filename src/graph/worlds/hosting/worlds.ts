@@ -5,31 +5,20 @@
  * **Invariant:** what a request of one world reads, writes, waits for or counts against is that world's alone.
  */
 import type { Database, SavedState, Transaction } from "#storage/database";
-import { DatabaseLease } from "#storage/database-lease";
 import type { Databases } from "#storage/databases";
 import type { ListPage, PageRequest } from "#storage/keyset";
-import { WorldClock } from "../clock.ts";
 import type { OpenWorld } from "../open-world.ts";
+import { Resting } from "./resting.ts";
 import type { WorldMemory } from "./world-memory.ts";
+import { DEFAULT_WORLD, isWorldName } from "./world-names.ts";
 import { type EnteredWorld, WorldSlot } from "./world-slot.ts";
-import { deleteWorldRow, hasWorld, insertWorld, listWorldRows, type WorldRow } from "./worlds.store.ts";
-
-export const DEFAULT_WORLD = "default";
-
-/** A label of a host name, a file and, behind `plaza_`, a schema; in lower case, since file systems and hosts do not tell cases apart. */
-export const WORLD_NAME = "^[a-z0-9]([a-z0-9_-]{0,55}[a-z0-9])?$";
-const NAME = new RegExp(WORLD_NAME);
+import { BEGINNING, bringBack, isSnapshotName, keepWorld } from "./world-states.ts";
+import { deleteWorldRow, findWakeTimes, hasWorld, IS_OPEN, insertWorld, listWorldRows, setWakeTime, type WorldRow } from "./worlds.store.ts";
 
 /** A world was deleted or replaced: other processes that have it open close it. Its key is the process that did so, a blank, and the name. */
 const worldFact = "world";
 /** 64 bits. */
 const PROCESS_BYTES = 8;
-
-/** The state in which a world was made, for its reset. No snapshot can have the name. */
-const BEGINNING = "_beginning";
-/** A file's name on every system; it begins with a letter or digit. */
-export const SNAPSHOT_NAME = "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$";
-const SNAPSHOT = new RegExp(SNAPSHOT_NAME);
 
 export interface WorldsOptions {
   readonly databases: Databases;
@@ -43,6 +32,8 @@ export interface WorldsOptions {
   randomSecret(byteCount: number): string;
   realNowMs(): number;
   sleepMs(ms: number): Promise<void>;
+  /** Background work on the worlds failed; it is tried again. */
+  onError(error: unknown): void;
 }
 
 export class Worlds {
@@ -52,11 +43,16 @@ export class Worlds {
   /** Names of worlds that are being made. */
   readonly #unmade = new Set<string>();
   readonly #process: string;
-  #onOpened: (world: OpenWorld) => void = () => {};
+  readonly #resting: Resting;
+  /** One after the other, so that a start is not held up by many. */
+  #lastWoken: Promise<unknown> = Promise.resolve();
+  #onOpened: (world: OpenWorld) => Promise<void> = async () => {};
 
   private constructor(options: WorldsOptions) {
     this.#options = options;
     this.#process = options.randomSecret(PROCESS_BYTES);
+    const { realNowMs, onError } = options;
+    this.#resting = new Resting({ realNowMs, onError, look: () => this.restUnused(), wake: (name) => this.#wake(name) });
     this.#first = this.#newSlot(DEFAULT_WORLD);
     this.#slots.set(DEFAULT_WORLD, this.#first);
   }
@@ -79,13 +75,28 @@ export class Worlds {
     for (const { world } of this.#slots.values()) if (world !== undefined) yield world;
   }
 
-  /** The worlds do their background work from now on; `onOpened` is called with those that are open, and with each that opens. */
-  start(onOpened: (world: OpenWorld) => void): void {
-    this.#onOpened = (world) => {
-      onOpened(world);
+  /**
+   * The worlds do their background work from now on; `onOpened` is called with those that are open, and with each that opens. `wakesOthers`:
+   * those that rest are opened when they have work; of several processes one does so.
+   */
+  async start(onOpened: (world: OpenWorld) => Promise<void>, wakesOthers: boolean): Promise<void> {
+    this.#onOpened = async (world) => {
+      await onOpened(world);
       world.work.start();
     };
-    for (const world of this.open()) this.#onOpened(world);
+    for (const world of this.open()) await this.#onOpened(world);
+    if (!wakesOthers) return;
+    for (const { name, wake_ms } of await findWakeTimes(this.default.database.reader)) this.#resting.rests(name, wake_ms);
+  }
+
+  /** Closes the worlds that were not used since the last call and have nothing to do. Returns whether any but the first is open. */
+  async restUnused(): Promise<boolean> {
+    let isAnyOpen = false;
+    for (const slot of this.#slots.values()) {
+      if (slot === this.#first || slot.world === undefined) continue;
+      if (slot.wasUsed() || !(await this.#rest(slot))) isAnyOpen = true;
+    }
+    return isAnyOpen;
   }
 
   /** For a request of the graph to the first world. A promise while that one is being replaced. */
@@ -98,7 +109,7 @@ export class Worlds {
   enter(name: string): EnteredWorld | Promise<EnteredWorld | undefined> | undefined {
     const slot = this.#slots.get(name);
     if (slot !== undefined) return slot.enter();
-    return NAME.test(name) ? this.#find(name).then((found) => found?.enter()) : undefined;
+    return isWorldName(name) ? this.#find(name).then((found) => found?.enter()) : undefined;
   }
 
   /** For a request of the control API. */
@@ -112,14 +123,14 @@ export class Worlds {
 
   /** Returns whether the name was free. What `fill` throws undoes it. */
   async make(name: string, fill?: (world: OpenWorld) => Promise<void>): Promise<boolean> {
-    if (!NAME.test(name)) throw new RangeError(`not a world's name: ${name}`);
+    if (!isWorldName(name)) throw new RangeError(`not a world's name: ${name}`);
     if (this.#unmade.has(name) || (await this.#find(name)) !== undefined) return false;
     this.#unmade.add(name);
     const slot = this.#newSlot(name);
     try {
       // Nobody finds it before it is filled. One that is empty is stored when it is first used.
-      if (fill !== undefined) await filled(slot, fill);
-      const isFree = await this.default.database.write((tx) => insertWorld(tx, name, this.#options.realNowMs()));
+      if (fill !== undefined) await slot.fill(fill);
+      const isFree = await this.default.database.write((tx) => insertWorld(tx, name, this.#options.realNowMs(), fill === undefined ? null : IS_OPEN));
       if (isFree) this.#slots.set(name, slot);
       else await slot.close();
       return isFree;
@@ -144,15 +155,15 @@ export class Worlds {
       await this.#remove(name);
     });
     if (this.#slots.get(name) === slot) this.#slots.delete(name);
+    this.#resting.forget(name);
     return wasThere;
   }
 
   /** Keeps the world as it is under a name, in place of what was kept under it. Undefined: there is no such world. */
   async saveSnapshot(name: string, snapshot: string): Promise<true | undefined> {
-    if (!SNAPSHOT.test(snapshot)) throw new RangeError(`not a snapshot's name: ${snapshot}`);
-    return this.#with<true>(name, async ({ clock, database }) => {
-      await clock.note();
-      await database.saveState(snapshot);
+    if (!isSnapshotName(snapshot)) throw new RangeError(`not a snapshot's name: ${snapshot}`);
+    return this.#with<true>(name, async (world) => {
+      await keepWorld(world, snapshot);
       return true;
     });
   }
@@ -163,7 +174,7 @@ export class Worlds {
 
   /** Returns whether it was there. */
   deleteSnapshot(name: string, snapshot: string): Promise<boolean | undefined> {
-    return this.#with(name, async ({ database }) => SNAPSHOT.test(snapshot) && database.deleteState(snapshot));
+    return this.#with(name, async ({ database }) => isSnapshotName(snapshot) && database.deleteState(snapshot));
   }
 
   /** The world is as it was when the snapshot was taken. False: there is none of that name. Rejects with `StateOutdated`. */
@@ -188,15 +199,37 @@ export class Worlds {
 
   /** Background work ends, and all databases are closed. */
   async close(): Promise<void> {
+    this.#resting.stop();
+    await this.#lastWoken;
     const others = [...this.#slots.values()].filter((slot) => slot !== this.#first);
-    await Promise.all(others.map((slot) => slot.close()));
+    // One that works or is used is looked at again at the next start.
+    await Promise.all(others.map(async (slot) => (await this.#rest(slot)) || (await slot.close())));
     await this.#first.close();
+  }
+
+  /** Returns whether it rests. */
+  async #rest(slot: WorldSlot): Promise<boolean> {
+    const { name } = slot;
+    const { databases, realNowMs } = this.#options;
+    const rest = await slot.rest((database) => databases.rest(name, database));
+    if (rest === undefined) return slot.world === undefined;
+    const wakeMs = rest.dueInMs === undefined ? null : realNowMs() + rest.dueInMs;
+    await this.default.database.write((tx) => setWakeTime(tx, name, wakeMs));
+    if (wakeMs !== null) this.#resting.rests(name, wakeMs);
+    return true;
+  }
+
+  #wake(name: string): void {
+    this.#lastWoken = this.#lastWoken
+      .then(() => this.hold(name))
+      .then((held) => held?.leave())
+      .catch(this.#options.onError);
   }
 
   async #find(name: string): Promise<WorldSlot | undefined> {
     const known = this.#slots.get(name);
     if (known !== undefined) return known;
-    if (!NAME.test(name) || !(await hasWorld(this.default.database.reader, name))) return undefined;
+    if (!isWorldName(name) || !(await hasWorld(this.default.database.reader, name))) return undefined;
     const slot = this.#slots.get(name) ?? this.#newSlot(name);
     this.#slots.set(name, slot);
     return slot;
@@ -210,7 +243,11 @@ export class Worlds {
       openWorld: async (database, memory) => {
         const world = await this.#options.openWorld(name, database, memory);
         if (name === DEFAULT_WORLD) this.#follow(world);
-        this.#onOpened(world);
+        else {
+          await this.default.database.write((tx) => setWakeTime(tx, name, IS_OPEN));
+          this.#resting.opened(name);
+        }
+        await this.#onOpened(world);
         return world;
       },
     });
@@ -237,10 +274,7 @@ export class Worlds {
   }
 
   async #restore(name: string, database: Database, state: string | undefined): Promise<boolean> {
-    if (!(await database.restoreState(state))) return false;
-    const lease = new DatabaseLease(database);
-    await (await WorldClock.open(lease, this.#options.realNowMs)).resume();
-    await lease.close();
+    if (!(await bringBack(database, state, this.#options.realNowMs))) return false;
     // On SQLite there are no other processes.
     if (database.dialect === "postgres")
       await (name === DEFAULT_WORLD ? database : this.default.database).write(async (tx) => this.#announce(tx, name));
@@ -254,18 +288,5 @@ export class Worlds {
   async #remove(name: string): Promise<void> {
     await this.#options.databases.remove(name);
     await this.#options.removeFiles(name);
-  }
-}
-
-async function filled(slot: WorldSlot, fill: (world: OpenWorld) => Promise<void>): Promise<void> {
-  const held = await slot.hold();
-  if (held === undefined) throw new Error(`the world ${slot.name} was deleted while it was made`);
-  const { world, leave } = held;
-  try {
-    await fill(world);
-    await world.clock.note();
-    await world.database.saveState(BEGINNING);
-  } finally {
-    leave();
   }
 }
