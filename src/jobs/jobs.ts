@@ -122,6 +122,10 @@ export class Jobs<W = unknown> implements WorkSource {
     return hasRunning;
   }
 
+  isBusy(): boolean {
+    return this.#running.size > 0 || this.#mayHoldMore;
+  }
+
   async release(tx: Transaction, fence: number): Promise<void> {
     await releaseJobs(tx, fence);
   }
