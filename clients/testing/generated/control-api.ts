@@ -32,7 +32,7 @@ export interface Entries {
       readonly verified?: boolean;
     };
     readonly subscriptions?: readonly ({
-      readonly object: "social" | "chatapp_business_account" | "page";
+      readonly object: "social" | "chatapp_business_account" | "page" | "catalog";
       readonly fields: readonly (string)[];
       readonly callback?: {
         readonly url: string;
@@ -207,6 +207,34 @@ export interface Entries {
     readonly id: string;
     readonly catalog: string;
     readonly name?: string;
+    readonly schedule?: {
+      readonly interval: "HOURLY" | "DAILY" | "WEEKLY" | "MONTHLY";
+      /** every so many hours, days, weeks or months */
+      readonly interval_count?: number;
+      readonly url: string;
+      readonly hour?: number;
+      readonly minute?: number;
+      /** of WEEKLY */
+      readonly day_of_week?: "MONDAY" | "TUESDAY" | "WEDNESDAY" | "THURSDAY" | "FRIDAY" | "SATURDAY" | "SUNDAY";
+      /** of MONTHLY; in a shorter month its last day */
+      readonly day_of_month?: number;
+      /** a name of the time zone database, e.g. Europe/Berlin */
+      readonly timezone?: string;
+    };
+    readonly update_schedule?: {
+      readonly interval: "HOURLY" | "DAILY" | "WEEKLY" | "MONTHLY";
+      /** every so many hours, days, weeks or months */
+      readonly interval_count?: number;
+      readonly url: string;
+      readonly hour?: number;
+      readonly minute?: number;
+      /** of WEEKLY */
+      readonly day_of_week?: "MONDAY" | "TUESDAY" | "WEDNESDAY" | "THURSDAY" | "FRIDAY" | "SATURDAY" | "SUNDAY";
+      /** of MONTHLY; in a shorter month its last day */
+      readonly day_of_month?: number;
+      /** a name of the time zone database, e.g. Europe/Berlin */
+      readonly timezone?: string;
+    };
     readonly items?: readonly ({
       readonly id?: string;
       readonly retailer_id: string;
@@ -305,7 +333,7 @@ export interface Nodes {
       readonly verified?: boolean;
     };
     readonly subscriptions: readonly ({
-      readonly object: "social" | "chatapp_business_account" | "page";
+      readonly object: "social" | "chatapp_business_account" | "page" | "catalog";
       readonly fields: readonly (string)[];
       readonly callback?: {
         readonly url: string;
@@ -480,6 +508,34 @@ export interface Nodes {
     readonly id: string;
     readonly catalog: string;
     readonly name: string;
+    readonly schedule?: {
+      readonly interval: "HOURLY" | "DAILY" | "WEEKLY" | "MONTHLY";
+      /** every so many hours, days, weeks or months */
+      readonly interval_count: number;
+      readonly url: string;
+      readonly hour: number;
+      readonly minute: number;
+      /** of WEEKLY */
+      readonly day_of_week: "MONDAY" | "TUESDAY" | "WEDNESDAY" | "THURSDAY" | "FRIDAY" | "SATURDAY" | "SUNDAY";
+      /** of MONTHLY; in a shorter month its last day */
+      readonly day_of_month: number;
+      /** a name of the time zone database, e.g. Europe/Berlin */
+      readonly timezone: string;
+    };
+    readonly update_schedule?: {
+      readonly interval: "HOURLY" | "DAILY" | "WEEKLY" | "MONTHLY";
+      /** every so many hours, days, weeks or months */
+      readonly interval_count: number;
+      readonly url: string;
+      readonly hour: number;
+      readonly minute: number;
+      /** of WEEKLY */
+      readonly day_of_week: "MONDAY" | "TUESDAY" | "WEDNESDAY" | "THURSDAY" | "FRIDAY" | "SATURDAY" | "SUNDAY";
+      /** of MONTHLY; in a shorter month its last day */
+      readonly day_of_month: number;
+      /** a name of the time zone database, e.g. Europe/Berlin */
+      readonly timezone: string;
+    };
     readonly items: readonly ({
       readonly id?: string;
       readonly retailer_id: string;
@@ -1424,9 +1480,9 @@ export interface Operations {
   /** Makes an event as if it had happened, with an example unless a value is given, for the apps that are subscribed. */
   triggerWebhook: {
     body: {
-      readonly object: "social" | "chatapp_business_account" | "page";
-      readonly field: "custom_labels" | "live_videos" | "messages" | "message_echoes" | "calls" | "consumer_profile" | "messaging_handovers" | "group_lifecycle_update" | "group_participants_update" | "group_settings_update" | "group_status_update" | "smb_message_echoes" | "smb_app_state_sync" | "history" | "account_settings_update" | "message_template_status_update" | "message_template_quality_update" | "message_template_components_update" | "template_category_update" | "account_update" | "account_review_update" | "account_alerts" | "comments" | "live_comments";
-      /** the account or page that the event is of */
+      readonly object: "social" | "chatapp_business_account" | "page" | "catalog";
+      readonly field: "custom_labels" | "live_videos" | "product_feed" | "messages" | "message_echoes" | "calls" | "consumer_profile" | "messaging_handovers" | "group_lifecycle_update" | "group_participants_update" | "group_settings_update" | "group_status_update" | "smb_message_echoes" | "smb_app_state_sync" | "history" | "account_settings_update" | "message_template_status_update" | "message_template_quality_update" | "message_template_components_update" | "template_category_update" | "account_update" | "account_review_update" | "account_alerts" | "comments" | "live_comments";
+      /** the account, page or catalog that the event is of */
       readonly entity: string;
       readonly phone_number?: string;
       /** what it carries; an example when left out */
@@ -1860,6 +1916,8 @@ export interface Operations {
     query: {
       /** found from the beginning of the file unless it is given */
       readonly format?: "csv" | "tsv" | "xml" | "jsonl";
+      /** true: items that the file does not have stay in the feed */
+      readonly update_only?: boolean;
     };
     response: {
       readonly feed: string;
@@ -1871,6 +1929,8 @@ export interface Operations {
       readonly url?: string;
       readonly file_name?: string;
       readonly format?: "csv" | "tsv" | "xml" | "jsonl";
+      /** the items of the file are added to those of the feed */
+      readonly update_only?: true;
       /** as sent or fetched */
       readonly bytes: number;
       /** Unix seconds */
@@ -1897,6 +1957,8 @@ export interface Operations {
       readonly problem?: string;
       /** bad rows, duplicates and values that were left out, the first hundred */
       readonly errors: readonly ({
+        /** the row counts, in spite of it */
+        readonly severity?: "warning";
         /** of the file, unpacked; the first is 1 */
         readonly line: number;
         readonly retailer_id?: string;
@@ -1924,6 +1986,8 @@ export interface Operations {
         readonly url?: string;
         readonly file_name?: string;
         readonly format?: "csv" | "tsv" | "xml" | "jsonl";
+        /** the items of the file are added to those of the feed */
+        readonly update_only?: true;
         /** as sent or fetched */
         readonly bytes: number;
         /** Unix seconds */
@@ -1950,6 +2014,8 @@ export interface Operations {
         readonly problem?: string;
         /** bad rows, duplicates and values that were left out, the first hundred */
         readonly errors: readonly ({
+          /** the row counts, in spite of it */
+          readonly severity?: "warning";
           /** of the file, unpacked; the first is 1 */
           readonly line: number;
           readonly retailer_id?: string;
@@ -1978,6 +2044,8 @@ export interface Operations {
       readonly url?: string;
       readonly file_name?: string;
       readonly format?: "csv" | "tsv" | "xml" | "jsonl";
+      /** the items of the file are added to those of the feed */
+      readonly update_only?: true;
       /** as sent or fetched */
       readonly bytes: number;
       /** Unix seconds */
@@ -2004,6 +2072,8 @@ export interface Operations {
       readonly problem?: string;
       /** bad rows, duplicates and values that were left out, the first hundred */
       readonly errors: readonly ({
+        /** the row counts, in spite of it */
+        readonly severity?: "warning";
         /** of the file, unpacked; the first is 1 */
         readonly line: number;
         readonly retailer_id?: string;
@@ -2317,4 +2387,5 @@ export const webhookFields = {
   social: ["messages","comments","live_comments"],
   chatapp_business_account: ["messages","message_echoes","calls","consumer_profile","messaging_handovers","group_lifecycle_update","group_participants_update","group_settings_update","group_status_update","smb_message_echoes","smb_app_state_sync","history","account_settings_update","message_template_status_update","message_template_quality_update","message_template_components_update","template_category_update","account_update","account_review_update","account_alerts"],
   page: ["custom_labels","live_videos"],
+  catalog: ["product_feed"],
 } as const;
