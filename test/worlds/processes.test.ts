@@ -16,7 +16,7 @@ test("a world that one process makes, resets or deletes is so in all of them, an
       headers,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    return { status: response.status, body: await response.json() };
+    return { status: response.status, body: (await response.json()) as { data?: unknown[] } };
   };
   const base = `${server.base_url}/w/orders`;
   /** On connections of their own, so that both workers are asked. */
