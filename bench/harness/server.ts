@@ -36,6 +36,8 @@ export interface StartOptions {
 export interface PlazaOptions extends StartOptions {
   /** What the world file holds; left out on data that is there already. */
   readonly world?: unknown;
+  /** Nothing is stored. */
+  readonly inMemory?: boolean;
   /** Encoders can connect, on a free port. */
   readonly takesStreams?: boolean;
   /** Further settings, as environment variables. */
@@ -60,7 +62,7 @@ export async function startPlaza(options: PlazaOptions): Promise<Server> {
       "--rtmp-port",
       options.takesStreams === true ? "0" : "off",
       "--data",
-      dataFolder(folder),
+      options.inMemory === true ? ":memory:" : dataFolder(folder),
     ],
     ...(options.world === undefined ? [] : ["--world", worldFile]),
   ];
