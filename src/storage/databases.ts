@@ -1,15 +1,6 @@
 /** The databases of a server, one for each world, where `--data` has them. */
-import type { Database, FeatureMigrations } from "./database.ts";
+import type { Databases, FeatureMigrations } from "./database.ts";
 import { isPostgres, openDatabase, requireWorldName } from "./open.ts";
-
-export interface Databases {
-  /** Made if it is missing. Errors: those of `openDatabase`. */
-  open(world: string): Promise<Database>;
-  /** Closes the database; the next `open` finds it as it was. */
-  rest(world: string, database: Database): Promise<void>;
-  /** Deletes what is stored of the world, if anything is. Nothing has it open. */
-  remove(world: string): Promise<void>;
-}
 
 /** Each driver is loaded only where it is used. */
 export async function databasesIn(data: string, migrations: readonly FeatureMigrations[]): Promise<Databases> {

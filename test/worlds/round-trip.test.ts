@@ -1,4 +1,4 @@
-/** An export, loaded into another world, is the same world: it exports the same, and gives the same answers to everything. */
+/** An export, loaded into another world, is the same world: it exports the same, and responds the same to everything. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { fullWorld } from "#harness/full-world";
@@ -49,7 +49,7 @@ const idsIn = (file: Record<string, unknown>): string[] =>
 const EDGES = ["", "/custom_labels", "/personas", "/live_videos", "/tags", "/product_catalogs"];
 
 /** What every token gets at every address, without what differs between any two requests, or names the world. */
-async function answers({ baseUrl, ...server }: OwnServer, world: string, ids: readonly string[], tokens: readonly string[]): Promise<string[]> {
+async function responses({ baseUrl, ...server }: OwnServer, world: string, ids: readonly string[], tokens: readonly string[]): Promise<string[]> {
   const requests = ids.flatMap((node) => EDGES.flatMap((edge) => tokens.map((token) => ({ node, edge, token }))));
   return Promise.all(
     requests.map(async ({ node, edge, token }) => {
@@ -64,7 +64,7 @@ async function answers({ baseUrl, ...server }: OwnServer, world: string, ids: re
 }
 
 onEachDatabase("export and import", (kind) => {
-  test("a random world that is exported and loaded elsewhere is the same: its export, and its answer to everything", async () => {
+  test("a random world that is exported and loaded elsewhere is the same: its export, and its responses to everything", async () => {
     const server = await startOwnServer({ data: await newData(kind), calls_max: "100000" });
     let count = 0;
     await fc.assert(
@@ -79,7 +79,7 @@ onEachDatabase("export and import", (kind) => {
         expect((await server.control("GET", `worlds/${other}/export`)).body).toEqual(exported);
         const tokens = fullWorld.tokens.map(({ token }) => token);
         const ids = [...new Set(idsIn(exported))];
-        expect(await answers(server, other, ids, tokens)).toEqual(await answers(server, one, ids, tokens));
+        expect(await responses(server, other, ids, tokens)).toEqual(await responses(server, one, ids, tokens));
         for (const name of [one, other]) await server.control("DELETE", `worlds/${name}`);
       }),
       { numRuns: tries(kind === "sqlite" ? 6 : 2, 200) },

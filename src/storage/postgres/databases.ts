@@ -2,8 +2,7 @@
  * The worlds of a server on PostgreSQL, a schema each. The first has connections of its own. The others share some, and hear of changes by the
  * first one's connection for that, because a server of PostgreSQL has some hundred connections for everybody.
  */
-import type { Database, FeatureMigrations } from "../database.ts";
-import type { Databases } from "../databases.ts";
+import type { Database, Databases, FeatureMigrations } from "../database.ts";
 import { translated } from "./failures.ts";
 import { migratePostgres } from "./migrations.ts";
 import { openPostgres, PostgresDatabase } from "./open.ts";
