@@ -11,6 +11,7 @@ import { Registry } from "#graph/contract/registry";
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import { standardCalendar } from "#graph/versions/calendar";
 import { newestVersion } from "#graph/versions/resolve";
+import { sharedKeys } from "#graph/worlds/hosting/shared-keys";
 import { newWorldMemory } from "#graph/worlds/hosting/world-memory";
 import { Worlds } from "#graph/worlds/hosting/worlds";
 import { migrationsOf, openWorld } from "#graph/worlds/open-world";
@@ -231,9 +232,10 @@ async function openWorlds(config: Config, registry: Registry, log: Log, recordin
   const faults = { sleepMs, randomFraction };
   // What worlds share holds nothing of a world.
   const outbound = new GuardedClient({ rules: { isSandbox: config.sandbox, allowed: config.allow_callback } });
-  const keys = keyRingOf(config, randomKey);
-  return Worlds.open({
-    databases: await databasesIn(config.data, migrationsOf(registry)),
+  const keys = sharedKeys(keyRingOf(config, randomKey), async () => (await worlds).hasMore());
+  const databases = await databasesIn(config.data, migrationsOf(registry));
+  const worlds = Worlds.open({
+    databases,
     newMemory: () => newWorldMemory({ faults, rateLimits }),
     removeFiles: (name) => (recordings === undefined ? Promise.resolve() : removeRecordings(recordings, name)),
     fillFirst: (world) => fillWorld(world, registry, config, parseYaml),
@@ -257,6 +259,7 @@ async function openWorlds(config: Config, registry: Registry, log: Log, recordin
       return world;
     },
   });
+  return worlds;
 }
 
 const parseYaml = (text: string): unknown => Bun.YAML.parse(text);

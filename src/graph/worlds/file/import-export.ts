@@ -257,7 +257,8 @@ export function exportWorld(world: OpenWorld, registry: Registry): Promise<Recor
       (page) => listTokens(reader, page),
       (token) => live.push(token),
     );
-    for (const token of live) {
+    // The oldest first, as an import mints their ids: the next export has the same order.
+    for (const token of live.reverse()) {
       const hash = token.revoked_at === 0 ? await findTokenHash(reader, token.id) : undefined;
       if (hash !== undefined) tokens.push(tokenToEntry(token, hash));
     }
