@@ -6,16 +6,18 @@ import { faultRoutes } from "./routes/faults.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { nodeRoutes } from "./routes/nodes.ts";
 import { peopleRoutes } from "./routes/people.ts";
-import { requestRoutes } from "./routes/requests.ts";
+import { requestRoutes } from "./routes/requests/requests.ts";
 import { sealingKeyRoutes } from "./routes/sealing-key.ts";
+import { serverRoutes } from "./routes/server.ts";
 import { tokenRoutes } from "./routes/tokens.ts";
-import { triggerRoutes } from "./routes/trigger.ts";
-import { webhookRoutes } from "./routes/webhooks.ts";
+import { triggerRoutes } from "./routes/webhooks/trigger.ts";
+import { webhookRoutes } from "./routes/webhooks/webhooks.ts";
 import { worldRoutes } from "./routes/worlds.ts";
 
 /** Throws where two routes have the same address, or operations of the same name. */
 export function controlRoutes({ features, webhookFields }: Registry): readonly ControlRoute[] {
   const routes = [
+    ...serverRoutes,
     ...worldRoutes,
     ...nodeRoutes,
     ...peopleRoutes,

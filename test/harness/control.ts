@@ -19,6 +19,15 @@ const CAFE = {
   tokens: [{ token: "page-token", type: "page", app: "1001", page: "2001", scopes: ["pages_messaging"] }],
 };
 
+const SERVER = {
+  sandbox: true,
+  base_url: "http://127.0.0.1:4000",
+  app_base_url: "http://127.0.0.1:4000/app",
+  microblog_base_url: "http://127.0.0.1:4000/microblog/v1.0",
+  ads_base_url: "http://127.0.0.1:4000/ads",
+  social_login_host: "http://127.0.0.1:4000/social-login",
+};
+
 interface Response {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: a test looks into any response.
@@ -37,6 +46,7 @@ export async function openControl(options: PlazaOptions = {}, more: Partial<Cont
         worlds: new Map([["default", plaza.world]]),
         parseYaml: (text) => Bun.YAML.parse(text),
         servesGraph: true,
+        describeServer: () => SERVER,
         mintTokenValue: tokenValue,
         onTimeMoved: [],
         realTime: { nowMs: () => plaza.time.realMs, monotonicMs, sleepMs },

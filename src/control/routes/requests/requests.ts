@@ -1,35 +1,21 @@
-/** The last requests, and an assertion over them that waits. */
+/** The last requests, one of them with its story, all of them as they come, and an assertion over them that waits. */
 import { type Static, Type } from "typebox";
-import { type ControlError, unprocessable } from "#control-contract/errors";
+import { type ControlError, notFound, unprocessable } from "#control-contract/errors";
 import { listOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
-import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
 import type { RequestEntry } from "#graph/worlds/request-log";
+import { isAsked, type RequestFilter, requestFilter, sinceMsOf } from "./request-filter.ts";
 import { isExpected, nearestOf } from "./request-matching.ts";
-
-const seenRequest = Type.Object({
-  trace_id: Type.String(),
-  operation: Type.String(),
-  method: Type.String(),
-  surface: Type.String(),
-  path: Type.String({ description: "its first 4,096 characters" }),
-  query: Type.String({ description: "as sent, its first 4,096 characters, without the values of secrets" }),
-  status: Type.Integer(),
-  time: Type.Number({ description: "world time in Unix seconds, with milliseconds as its fraction" }),
-  duration_ms: Type.Number(),
-  app: Type.Optional(Type.String()),
-  request_body: Type.String({ description: "its first 4,096 characters, without the values of secrets" }),
-  response_body: Type.String({ description: "its first 4,096 characters, without the values of secrets" }),
-});
-
-const requestsQuery = Type.Object({
-  operation: Type.Optional(Type.String({ description: "e.g. createPersona" })),
-  status: Type.Optional(Type.Integer()),
-  since: Type.Optional({ ...worldTime, description: "Unix seconds or ISO 8601" }),
-});
+import { seenRequest, shown, storiedRequest, storyShown } from "./request-schemas.ts";
+import { EVENT_STREAM, followRequests, requestsEvent } from "./request-stream.ts";
 
 /** Long enough for any test; a request does not hold a connection for longer. */
 const WITHIN_MS_MAX = 60_000;
+
+const streamQuery = Type.Object({
+  ...requestFilter.properties,
+  after: Type.Optional(Type.Integer({ minimum: 0, description: "the id of the last event that was received; left out: from now on" })),
+});
 
 const expectation = Type.Object(
   {
@@ -46,14 +32,27 @@ const expectation = Type.Object(
 );
 type Expectation = Static<typeof expectation>;
 
-const shown = ({ time, ...entry }: RequestEntry) => ({ ...entry, time: time / 1000 });
+async function listRequests({ world, query }: ControlRequest<RequestFilter>): Promise<unknown> {
+  const sinceMs = sinceMsOf(query);
+  return {
+    data: world.requests
+      .entries()
+      .filter((entry) => isAsked(entry, query, sinceMs))
+      .map(shown),
+    paging: {},
+  };
+}
 
-async function listRequests({ world, query }: ControlRequest<Static<typeof requestsQuery>>): Promise<unknown> {
-  const { operation, status } = query;
-  const since = query.since === undefined ? 0 : secondsOf(query.since, "since") * 1000;
-  const isAsked = (entry: RequestEntry) =>
-    (operation === undefined || entry.operation === operation) && (status === undefined || entry.status === status) && entry.time >= since;
-  return { data: world.requests.entries().filter(isAsked).map(shown), paging: {} };
+async function readRequest({ world, path }: ControlRequest): Promise<unknown> {
+  const entry = world.requests.entries().find(({ trace_id }) => trace_id === path.trace_id);
+  if (entry === undefined) throw notFound(`request ${path.trace_id} among the last ones`);
+  return storyShown(entry);
+}
+
+async function streamRequests({ world, query, header }: ControlRequest<Static<typeof streamQuery>>): Promise<Response> {
+  const last = header("last-event-id");
+  const after = query.after ?? (last !== undefined && /^\d{1,15}$/.test(last) ? Number(last) : undefined);
+  return new Response(followRequests(world.requests, query, after), { headers: { "content-type": EVENT_STREAM, "cache-control": "no-store" } });
 }
 
 async function expectRequests({ deps, world, body }: ControlRequest<unknown, Expectation>): Promise<unknown> {
@@ -94,11 +93,32 @@ export const requestRoutes: readonly ControlRoute[] = [
     path: "/v1/worlds/{w}/requests",
     operation: "listRequests",
     summary: "The last 1,000 requests, or as many as 8 MB hold, the newest first",
-    query: requestsQuery,
+    query: requestFilter,
     response: listOf(seenRequest),
     errors: [404],
     handle: listRequests,
   }),
+  route({
+    method: "GET",
+    path: "/v1/worlds/{w}/requests/stream",
+    operation: "streamRequests",
+    summary:
+      "Requests as they come, as server-sent events with a cursor, ten a second at most; each is recorded with its story meanwhile. What is more than an eye can follow is counted alone",
+    query: streamQuery,
+    response: requestsEvent,
+    streams: [EVENT_STREAM],
+    errors: [404],
+    handle: streamRequests,
+  }),
+  {
+    method: "GET",
+    path: "/v1/worlds/{w}/requests/{trace_id}",
+    operation: "readRequest",
+    summary: "One of the last requests; with its story if it was sent with debug=all, or while the stream was read",
+    response: storiedRequest,
+    errors: [404],
+    handle: readRequest,
+  },
   route({
     method: "POST",
     path: "/v1/worlds/{w}/requests/expect",
