@@ -13,6 +13,7 @@ import { GraphError } from "#kernel/errors";
 import type { PageGuard } from "#kernel/page-guard";
 import { isStorableText } from "#kernel/text";
 import type { MetricsSource } from "#telemetry/merged-metrics";
+import { consoleFile, consolePage } from "./console.ts";
 import { home, isBrowser } from "./home.ts";
 import { ControlKeys } from "./keys.ts";
 import { METRICS_TYPE, metricsText } from "./metrics.ts";
@@ -49,7 +50,7 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
   const keys = new ControlKeys(options.key, defaultWorld(deps).database.reader, deps.realTime.nowMs);
   const originOf = (c: Context<WithKey>): string => `${options.isTls === true ? "https" : "http"}://${new URL(c.req.url).host}`;
 
-  app.get("/", (c) => (isBrowser(c) ? home(c) : c.notFound()));
+  app.get("/assets/*", consoleFile);
   app.get("/healthz", (c) => c.json({ status: "ok" }));
   app.get("/readyz", (c) => ready(c, deps));
   app.get("/metrics", async (c) => c.body(await metricsText(options.readMetrics(), deps.worlds.values()), 200, { "content-type": METRICS_TYPE }));
@@ -77,6 +78,11 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
     const serve = handlerOf(route, deps, originOf);
     app.on(route.method, route.path.replaceAll(/\{(\w+)\}/g, ":$1"), serve);
   }
+  // Each view of the console has an address of its own.
+  app.get("*", async (c, next) => {
+    if (!isBrowser(c) || c.req.path.startsWith("/v1/")) return next();
+    return (await consolePage(deps.describeServer(new URL(c.req.url).hostname))) ?? home(c);
+  });
   app.notFound((c) => c.json(bodyOf(notFound(`${c.req.method} ${c.req.path}`)), 404));
   app.onError((thrown, c) => {
     const error = controlErrorOf(thrown) ?? new ControlError("internal_error", "an unexpected error; the log says more");

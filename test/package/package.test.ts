@@ -21,7 +21,7 @@ test(
     expect(files).toEqual(
       expect.arrayContaining([
         ...["LICENSE", "README.md", "SECURITY.md", "CHANGELOG.md", "bin/plaza", "bin/plaza.mjs", "dist/plaza.js", "worlds/demo.yaml"],
-        ...["docs/operating.md", "dist/sbom.cdx.json", "dist/third-party-notices.txt"],
+        ...["docs/operating.md", "dist/sbom.cdx.json", "dist/third-party-notices.txt", "dist/console.pack"],
       ]),
     );
     expect(files.filter((path) => !/^(bin|dist|docs|worlds)\/|^[A-Z]+(\.md)?$|^package\.json$/.test(path))).toEqual([]);

@@ -1,0 +1,69 @@
+/** A small chart over time. Beside it stands the same in words, for those who do not see it. */
+import { useEffect, useRef } from "react";
+import uPlot from "uplot";
+
+export interface Series {
+  readonly label: string;
+  /** A name of the style sheet's colours, e.g. `--good`. */
+  readonly colour: string;
+  readonly values: readonly (number | null)[];
+  readonly isPoints?: boolean;
+}
+
+interface ChartProps {
+  readonly label: string;
+  /** Unix seconds, ascending. */
+  readonly times: readonly number[];
+  readonly series: readonly Series[];
+  readonly unit: string;
+}
+
+const HEIGHT = 160;
+
+export function Chart({ label, times, series, unit }: ChartProps) {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const element = place.current;
+    if (element === null) return;
+    const style = getComputedStyle(element);
+    const colour = (name: string): string => resolved(element, style.getPropertyValue(name));
+    const axis = { stroke: colour("--quiet"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line") } };
+    const plot = new uPlot(
+      {
+        width: element.clientWidth,
+        height: HEIGHT,
+        cursor: { y: false },
+        axes: [axis, { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => `${tick} ${unit}`) }],
+        series: [
+          { value: (_, seconds) => (seconds === null ? "" : new Date(seconds * 1000).toISOString().slice(0, 19).replace("T", " ")) },
+          ...series.map(({ label: name, colour: of, isPoints }) => ({
+            label: name,
+            stroke: colour(of),
+            width: isPoints === true ? 0 : 1.5,
+            points: { show: isPoints === true, size: 6, fill: colour(of) },
+            value: (_: uPlot, value: number | null) => (value === null ? "" : `${Math.round(value)} ${unit}`),
+          })),
+        ],
+      },
+      [[...times], ...series.map(({ values }) => [...values])],
+      element,
+    );
+    const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }));
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      plot.destroy();
+    };
+  }, [times, series, unit]);
+  return <div className="chart" ref={place} role="img" aria-label={label} />;
+}
+
+/** A canvas takes no variables and no light-dark(). */
+function resolved(element: HTMLElement, colour: string): string {
+  const probe = document.createElement("span");
+  probe.style.color = colour;
+  element.append(probe);
+  const found = getComputedStyle(probe).color;
+  probe.remove();
+  return found;
+}

@@ -1,0 +1,59 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect, retainSearchParams } from "@tanstack/react-router";
+import { Shell } from "./shell/shell.tsx";
+import { Requests } from "./views/requests/requests.tsx";
+
+/** Of an address's search, as text; what is empty is left out. */
+const textsOf = <K extends string>(search: Record<string, unknown>, ...names: readonly K[]): { [name in K]?: string | undefined } =>
+  Object.fromEntries(
+    names.flatMap((name) => {
+      const value = search[name];
+      return value === undefined || value === "" ? [] : [[name, String(value)]];
+    }),
+  ) as { [name in K]?: string | undefined };
+
+const root = createRootRoute({
+  component: Shell,
+  validateSearch: (search: Record<string, unknown>) => textsOf(search, "world"),
+  search: { middlewares: [retainSearchParams(["world"])] },
+});
+
+const home = createRoute({
+  getParentRoute: () => root,
+  path: "/",
+  beforeLoad: () => {
+    throw redirect({ to: "/requests" });
+  },
+});
+
+const requestsRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/requests",
+  validateSearch: (search: Record<string, unknown>) => textsOf(search, "status", "method", "operation", "app", "search", "request"),
+  component: Requests,
+});
+
+const webhooksRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/webhooks",
+  validateSearch: (search: Record<string, unknown>) => textsOf(search, "status", "callback", "field", "delivery", "open"),
+  component: lazyRouteComponent(() => import("./views/webhooks/webhooks.tsx"), "Webhooks"),
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([home, requestsRoute, webhooksRoute]),
+  defaultPreload: "intent",
+  // Ids are text, however much they look like numbers.
+  parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+  stringifySearch: (search) => {
+    const text = new URLSearchParams(
+      Object.entries(search).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+    ).toString();
+    return text === "" ? "" : `?${text}`;
+  },
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}
