@@ -41,8 +41,8 @@ test(
     for (const hook of ["preinstall", "install", "postinstall", "prepare"]) expect(scripts).not.toHaveProperty(hook);
     // Beside it, as npm puts what nothing else needs in another version.
     expect(existsSync(join(consumer, "node_modules/bun"))).toBeTrue();
-    const { status, code, stderr } = await startAndAsk(consumer);
-    expect({ status, code }).toEqual({ status: 200, code: 0 });
+    const { status, hasConsole, code, stderr } = await startAndAsk(consumer);
+    expect({ status, hasConsole, code }).toEqual({ status: 200, hasConsole: true, code: 0 });
     for (const line of stderr
       .trim()
       .split("\n")

@@ -1,5 +1,5 @@
 /** A small chart over time. Beside it stands the same in words, for those who do not see it. */
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, useState } from "react";
 import uPlot from "uplot";
 
 export interface Series {
@@ -19,9 +19,30 @@ interface ChartProps {
 }
 
 const HEIGHT = 160;
+/** Around a single moment. */
+const MARGIN_SECONDS = 60;
+
+/** Changes with the theme, whose colours a canvas has to be painted with anew. */
+function useThemeCount(): number {
+  const [count, setCount] = useState(0);
+  useEffect(() => {
+    const changed = (): void => setCount((before) => before + 1);
+    const system = matchMedia("(prefers-color-scheme: dark)");
+    const chosen = new MutationObserver(changed);
+    system.addEventListener("change", changed);
+    chosen.observe(document.documentElement, { attributeFilter: ["data-theme"] });
+    return () => {
+      system.removeEventListener("change", changed);
+      chosen.disconnect();
+    };
+  }, []);
+  return count;
+}
 
 export function Chart({ label, times, series, unit }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
+  const themeCount = useThemeCount();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another theme paints it anew.
   useEffect(() => {
     const element = place.current;
     if (element === null) return;
@@ -33,6 +54,7 @@ export function Chart({ label, times, series, unit }: ChartProps) {
         width: element.clientWidth,
         height: HEIGHT,
         cursor: { y: false },
+        scales: { x: { range: (_, from, to) => (from === to ? [from - MARGIN_SECONDS, to + MARGIN_SECONDS] : [from, to]) } },
         axes: [axis, { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => `${tick} ${unit}`) }],
         series: [
           { value: (_, seconds) => (seconds === null ? "" : new Date(seconds * 1000).toISOString().slice(0, 19).replace("T", " ")) },
@@ -54,7 +76,7 @@ export function Chart({ label, times, series, unit }: ChartProps) {
       observer.disconnect();
       plot.destroy();
     };
-  }, [times, series, unit]);
+  }, [times, series, unit, themeCount]);
   return <div className="chart" ref={place} role="img" aria-label={label} />;
 }
 

@@ -23,6 +23,9 @@ const columns: readonly Column<Delivery>[] = [
   { id: "attempts", title: "Attempts", width: "64px", isNumber: true, cell: ({ attempts }) => attempts.length },
 ];
 
+/** Beside a detail there is less room. */
+const fewer = columns.filter(({ id }) => id !== "app" && id !== "callback" && id !== "attempts");
+
 const idOf = ({ id }: Delivery): string => id;
 const statuses = ["waiting", "sending", "delivered", "failed", "unsubscribed"] as const;
 
@@ -66,7 +69,7 @@ export function Webhooks() {
         ) : (
           <DataTable
             label="Webhooks, the newest first"
-            columns={columns}
+            columns={detail === undefined ? columns : fewer}
             rows={rows}
             idOf={idOf}
             chosen={delivery}
