@@ -39,8 +39,15 @@ const webhooksRoute = createRoute({
   component: lazyRouteComponent(() => import("./views/webhooks/webhooks.tsx"), "Webhooks"),
 });
 
+const explorerRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/explorer",
+  validateSearch: (search: Record<string, unknown>) => textsOf(search, "operation", "id", "find"),
+  component: lazyRouteComponent(() => import("./views/explorer/explorer.tsx"), "Explorer"),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([home, requestsRoute, webhooksRoute]),
+  routeTree: root.addChildren([home, requestsRoute, webhooksRoute, explorerRoute]),
   defaultPreload: "intent",
   // Ids are text, however much they look like numbers.
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),

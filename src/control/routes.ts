@@ -5,6 +5,7 @@ import { clockRoutes } from "./routes/clock.ts";
 import { faultRoutes } from "./routes/faults.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { nodeRoutes } from "./routes/nodes.ts";
+import { operationRoutes } from "./routes/operations.ts";
 import { peopleRoutes } from "./routes/people.ts";
 import { requestRoutes } from "./routes/requests/requests.ts";
 import { sealingKeyRoutes } from "./routes/sealing-key.ts";
@@ -18,6 +19,7 @@ import { worldRoutes } from "./routes/worlds.ts";
 export function controlRoutes({ features, webhookFields }: Registry): readonly ControlRoute[] {
   const routes = [
     ...serverRoutes,
+    ...operationRoutes,
     ...worldRoutes,
     ...nodeRoutes,
     ...peopleRoutes,

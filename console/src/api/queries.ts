@@ -41,4 +41,11 @@ export const tokensQuery = (w: string) =>
     queryFn: () => dataOf(api.GET("/v1/worlds/{w}/tokens", { params: { path: { w }, query: { limit: 1000 } } })),
   });
 
+export const operationsQuery = (w: string) =>
+  queryOptions({
+    queryKey: ["operations", w],
+    queryFn: () => dataOf(api.GET("/v1/worlds/{w}/operations", { params: { path: { w } } })),
+    staleTime: A_MINUTE_MS,
+  });
+
 export const useServer = () => useQuery(serverQuery).data;

@@ -1,11 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { mintCopy } from "../../api/graph/identities.ts";
+import { requestAnew, type Sendable, send } from "../../api/graph/request-anew.ts";
+import { snippets } from "../../api/graph/snippets.ts";
 import { tokensQuery, useServer } from "../../api/queries.ts";
+import { Identity } from "../../parts/identity.tsx";
 import { say, sayProblem } from "../../parts/notices.tsx";
 import { CopyButton } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
-import { mintCopy } from "./identities.ts";
-import { curlOf, requestAnew, type Sendable, send } from "./request-anew.ts";
 import type { StoriedRequest } from "./request-detail.tsx";
 
 /** The same request once more, with a copy of the token that it had, or of another one of its app. */
@@ -35,21 +38,16 @@ export function Again({ request, onSent }: { readonly request: StoriedRequest; r
   };
   return (
     <div className="actions">
-      <label>
-        <span className="hidden">Token for sending it again</span>
-        <select value={identity ?? ""} onChange={(event) => choose(event.target.value)}>
-          {identity === undefined && <option value="">no token</option>}
-          {alive.map(({ id, type, app, page, user, social_account, microblog_user }) => (
-            <option key={id} value={id}>
-              {type} {page ?? user ?? social_account ?? microblog_user ?? ""} · app {app}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Identity label="Token for sending it again" tokens={alive} chosen={identity} onChoose={choose} />
       <button type="button" onClick={() => void sendAgain()}>
         Send again
       </button>
-      <CopyButton label="Copy as curl" text={async () => curlOf(await anew())} />
+      {request.operation !== "unknown" && (
+        <Link to="/explorer" search={({ world: of }) => ({ world: of, operation: request.operation, id: request.story?.node?.id })}>
+          In the explorer
+        </Link>
+      )}
+      <CopyButton label="Copy as curl" text={async () => snippets.curl(await anew())} />
     </div>
   );
 }

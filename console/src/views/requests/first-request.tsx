@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
+import { mintCopy } from "../../api/graph/identities.ts";
 import { tokensQuery, useServer } from "../../api/queries.ts";
 import { Code, CopyButton, Empty } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
-import { mintCopy } from "./identities.ts";
 
 /** What would fill the list, ready to paste. */
 export function FirstRequest({ isFiltered }: { readonly isFiltered: boolean }) {

@@ -25,7 +25,7 @@ export interface Addresses {
   readonly social_login_host: string;
 }
 
-const addressOf = (server: Addresses, surface: string): string =>
+export const addressOf = (server: Addresses, surface: string): string =>
   ({
     base: server.base_url,
     app: server.app_base_url,
@@ -60,18 +60,6 @@ export function requestAnew({ method, surface, path, query, request_body, story 
     },
     body: newBody === "" ? undefined : newBody,
   };
-}
-
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
-
-export function curlOf({ method, url, headers, body }: Sendable): string {
-  const parts = [
-    ...(method === "GET" ? [] : [`-X ${method}`]),
-    ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
-    ...(body === undefined ? [] : [`--data-raw ${quoted(body)}`]),
-    quoted(url),
-  ];
-  return `curl ${parts.join(" \\\n  ")}`;
 }
 
 export interface Sent {
