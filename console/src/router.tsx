@@ -46,8 +46,35 @@ const explorerRoute = createRoute({
   component: lazyRouteComponent(() => import("./views/explorer/explorer.tsx"), "Explorer"),
 });
 
+const graphRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/graph",
+  validateSearch: (search: Record<string, unknown>) => textsOf(search, "kind", "id"),
+  component: lazyRouteComponent(() => import("./views/graph/graph.tsx"), "Graph"),
+});
+
+const tokensRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/tokens",
+  validateSearch: (search: Record<string, unknown>) => textsOf(search, "token"),
+  component: lazyRouteComponent(() => import("./views/tokens/tokens.tsx"), "Tokens"),
+});
+
+const timeRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/time",
+  component: lazyRouteComponent(() => import("./views/time/time.tsx"), "Time"),
+});
+
+const versionsRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/versions",
+  validateSearch: (search: Record<string, unknown>) => textsOf(search, "at"),
+  component: lazyRouteComponent(() => import("./views/versions/versions.tsx"), "Versions"),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([home, requestsRoute, webhooksRoute, explorerRoute]),
+  routeTree: root.addChildren([home, requestsRoute, webhooksRoute, explorerRoute, graphRoute, tokensRoute, timeRoute, versionsRoute]),
   defaultPreload: "intent",
   // Ids are text, however much they look like numbers.
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),

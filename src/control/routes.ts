@@ -11,6 +11,7 @@ import { requestRoutes } from "./routes/requests/requests.ts";
 import { sealingKeyRoutes } from "./routes/sealing-key.ts";
 import { serverRoutes } from "./routes/server.ts";
 import { tokenRoutes } from "./routes/tokens.ts";
+import { versionRoutes } from "./routes/versions.ts";
 import { triggerRoutes } from "./routes/webhooks/trigger.ts";
 import { webhookRoutes } from "./routes/webhooks/webhooks.ts";
 import { worldRoutes } from "./routes/worlds.ts";
@@ -27,6 +28,7 @@ export function controlRoutes({ features, webhookFields }: Registry): readonly C
     ...keyRoutes,
     ...sealingKeyRoutes,
     ...clockRoutes,
+    ...versionRoutes,
     ...requestRoutes,
     ...faultRoutes,
     ...webhookRoutes,

@@ -75,10 +75,17 @@ export function Facts({ facts }: { readonly facts: readonly (readonly [string, R
   );
 }
 
-export function Block({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+interface BlockProps {
+  readonly title: string;
+  readonly children: ReactNode;
+  /** It stands in the view itself, not in a detail that has a title. */
+  readonly isOwn?: boolean;
+}
+
+export function Block({ title, children, isOwn = false }: BlockProps) {
   return (
     <section className="block">
-      <h3>{title}</h3>
+      {isOwn ? <h2>{title}</h2> : <h3>{title}</h3>}
       {children}
     </section>
   );

@@ -2,5 +2,9 @@
 export const views = [
   { path: "/requests", name: "Requests", about: "what was asked, and how it came to its response" },
   { path: "/explorer", name: "Explorer", about: "every operation as a form, and the same request as code" },
+  { path: "/graph", name: "Graph", about: "nodes of every kind: find, make, change, delete" },
   { path: "/webhooks", name: "Webhooks", about: "callbacks and their health, what was sent, and why something waits" },
+  { path: "/tokens", name: "Tokens", about: "make, revoke, and what each may" },
+  { path: "/time", name: "Time", about: "the world's clock, and what happens by itself next" },
+  { path: "/versions", name: "Versions", about: "which live when, and what a later date does to apps" },
 ] as const;
