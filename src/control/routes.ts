@@ -2,6 +2,7 @@
 import type { ControlRoute } from "#control-contract/route";
 import type { Registry } from "#graph/contract/registry";
 import { clockRoutes } from "./routes/clock.ts";
+import { webhookExpectationRoutes } from "./routes/expectations/webhooks.ts";
 import { faultRoutes } from "./routes/faults.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { nodeRoutes } from "./routes/nodes.ts";
@@ -14,7 +15,8 @@ import { tokenRoutes } from "./routes/tokens.ts";
 import { versionRoutes } from "./routes/versions.ts";
 import { triggerRoutes } from "./routes/webhooks/trigger.ts";
 import { webhookRoutes } from "./routes/webhooks/webhooks.ts";
-import { worldRoutes } from "./routes/worlds.ts";
+import { snapshotRoutes } from "./routes/worlds/snapshots.ts";
+import { worldRoutes } from "./routes/worlds/worlds.ts";
 
 /** Throws where two routes have the same address, or operations of the same name. */
 export function controlRoutes({ features, webhookFields }: Registry): readonly ControlRoute[] {
@@ -22,6 +24,7 @@ export function controlRoutes({ features, webhookFields }: Registry): readonly C
     ...serverRoutes,
     ...operationRoutes,
     ...worldRoutes,
+    ...snapshotRoutes,
     ...nodeRoutes,
     ...peopleRoutes,
     ...tokenRoutes,
@@ -32,6 +35,7 @@ export function controlRoutes({ features, webhookFields }: Registry): readonly C
     ...requestRoutes,
     ...faultRoutes,
     ...webhookRoutes,
+    ...webhookExpectationRoutes,
     ...triggerRoutes(webhookFields),
     ...features.flatMap((feature) => feature.controlRoutes ?? []),
   ];

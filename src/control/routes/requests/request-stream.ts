@@ -29,6 +29,8 @@ export function followRequests(log: RequestLog, filter: RequestFilter, after: nu
   // An id beyond the end is that of a server before this one.
   let next = after === undefined || after > log.end ? log.end : after;
   const event = (): string => {
+    // The world has rested, or began anew, and counts from the beginning.
+    if (log.end < next) next = 0;
     const entries = log.from(next);
     const asked = entries.filter(({ entry }) => isAsked(entry, filter, sinceMs));
     const seen = log.end - next;
@@ -47,7 +49,7 @@ export function followRequests(log: RequestLog, filter: RequestFilter, after: nu
       let idle = 0;
       // A timer, because what comes in between comes in one event.
       const timer = setInterval(() => {
-        if (log.end > next) controller.enqueue(encoder.encode(event()));
+        if (log.end !== next) controller.enqueue(encoder.encode(event()));
         else if (++idle % HEARTBEAT_EVERY === 0) controller.enqueue(encoder.encode(": still there\n\n"));
       }, EVENT_EVERY_MS);
       stop = () => {
