@@ -73,8 +73,54 @@ const versionsRoute = createRoute({
   component: lazyRouteComponent(() => import("./views/versions/versions.tsx"), "Versions"),
 });
 
+const phoneRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/phone",
+  validateSearch: (search: Record<string, unknown>) => textsOf(search, "account"),
+  component: lazyRouteComponent(() => import("./views/phone/phone.tsx"), "Phone"),
+});
+
+const eventsRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/events",
+  validateSearch: (search: Record<string, unknown>) => textsOf(search, "app"),
+  component: lazyRouteComponent(() => import("./views/events/events.tsx"), "Events"),
+});
+
+const faultsRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/faults",
+  component: lazyRouteComponent(() => import("./views/faults/faults.tsx"), "Faults"),
+});
+
+const worldsRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/worlds",
+  component: lazyRouteComponent(() => import("./views/worlds/worlds.tsx"), "Worlds"),
+});
+
+const settingsRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/settings",
+  component: lazyRouteComponent(() => import("./views/settings/settings.tsx"), "Settings"),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([home, requestsRoute, webhooksRoute, explorerRoute, graphRoute, tokensRoute, timeRoute, versionsRoute]),
+  routeTree: root.addChildren([
+    home,
+    requestsRoute,
+    webhooksRoute,
+    explorerRoute,
+    graphRoute,
+    tokensRoute,
+    timeRoute,
+    versionsRoute,
+    phoneRoute,
+    eventsRoute,
+    faultsRoute,
+    worldsRoute,
+    settingsRoute,
+  ]),
   defaultPreload: "intent",
   // Ids are text, however much they look like numbers.
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),

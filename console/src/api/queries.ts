@@ -1,5 +1,7 @@
 /** What several views ask of the server. */
+
 import { QueryClient, queryOptions, useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
 import { api, dataOf } from "./client.ts";
 
 const A_MINUTE_MS = 60_000;
@@ -48,4 +50,17 @@ export const operationsQuery = (w: string) =>
     staleTime: A_MINUTE_MS,
   });
 
-export const useServer = () => useQuery(serverQuery).data;
+/** The server, with the addresses of one world: all but the first stand below `/w/{world}`. */
+export function useServer(w: string) {
+  const server = useQuery(serverQuery).data;
+  return useMemo(() => (server === undefined || w === "default" ? server : inWorld(server, w)), [server, w]);
+}
+
+function inWorld<T extends object>(server: T, w: string): T {
+  const moved = Object.entries(server).map(([name, value]) => {
+    if (typeof value !== "string" || !/^https?:/.test(value)) return [name, value];
+    const { origin, pathname } = new URL(value);
+    return [name, `${origin}/w/${w}${pathname === "/" ? "" : pathname}`];
+  });
+  return Object.fromEntries(moved) as T;
+}

@@ -19,7 +19,7 @@ const TOKEN = "TOKEN";
 
 export function OperationForm({ operation }: { readonly operation: Operation }) {
   const w = useWorld();
-  const server = useServer();
+  const server = useServer(w);
   const { id: givenId = "" } = route.useSearch();
   const tokens = (useQuery(tokensQuery(w)).data?.data ?? []).filter(({ revoked_at }) => revoked_at === 0);
   const [chosen, choose] = useState<string>();

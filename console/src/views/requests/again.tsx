@@ -14,7 +14,7 @@ import type { StoriedRequest } from "./request-detail.tsx";
 /** The same request once more, with a copy of the token that it had, or of another one of its app. */
 export function Again({ request, onSent }: { readonly request: StoriedRequest; readonly onSent: (trace: string) => void }) {
   const world = useWorld();
-  const server = useServer();
+  const server = useServer(world);
   const tokens = useQuery(tokensQuery(world)).data?.data ?? [];
   const [chosen, choose] = useState<string>();
   const alive = tokens.filter(({ revoked_at }) => revoked_at === 0);

@@ -7,7 +7,7 @@ import { useWorld } from "../../shell/world.ts";
 /** What would fill the list, ready to paste. */
 export function FirstRequest({ isFiltered }: { readonly isFiltered: boolean }) {
   const world = useWorld();
-  const server = useServer();
+  const server = useServer(world);
   const tokens = useQuery(tokensQuery(world)).data?.data;
   if (isFiltered) return <Empty title="No request matches the filter" />;
   const token = tokens?.find(({ type, revoked_at }) => type === "page" && revoked_at === 0) ?? tokens?.find(({ revoked_at }) => revoked_at === 0);
