@@ -54,7 +54,7 @@ export function Chart({ label, times, series, unit }: ChartProps) {
         width: element.clientWidth,
         height: HEIGHT,
         cursor: { y: false },
-        scales: { x: { range: (_, from, to) => (from === to ? [from - MARGIN_SECONDS, to + MARGIN_SECONDS] : [from, to]) } },
+        scales: { x: { range: rangeOf(times) } },
         axes: [axis, { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => `${tick} ${unit}`) }],
         series: [
           { value: (_, seconds) => (seconds === null ? "" : new Date(seconds * 1000).toISOString().slice(0, 19).replace("T", " ")) },
@@ -78,6 +78,12 @@ export function Chart({ label, times, series, unit }: ChartProps) {
     };
   }, [times, series, unit, themeCount]);
   return <div className="chart" ref={place} role="img" aria-label={label} />;
+}
+
+/** Of one moment, a little around it. */
+function rangeOf(times: readonly number[]): [number, number] {
+  const [from = 0, to = 0] = [times[0], times.at(-1)];
+  return from === to ? [from - MARGIN_SECONDS, to + MARGIN_SECONDS] : [from, to];
 }
 
 /** A canvas takes no variables and no light-dark(). */
