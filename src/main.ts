@@ -11,6 +11,7 @@ import { Registry } from "#graph/contract/registry";
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import { standardCalendar } from "#graph/versions/calendar";
 import { newestVersion } from "#graph/versions/resolve";
+import { sharedKeys } from "#graph/worlds/hosting/shared-keys";
 import { newWorldMemory } from "#graph/worlds/hosting/world-memory";
 import { Worlds } from "#graph/worlds/hosting/worlds";
 import { migrationsOf, openWorld } from "#graph/worlds/open-world";
@@ -45,8 +46,10 @@ import type { MetricsSource } from "#telemetry/merged-metrics";
 import { requestLines } from "#telemetry/request-lines";
 import { RequestMetrics } from "#telemetry/request-metrics";
 import { workLog } from "#telemetry/work-log";
+import { closeExported, requireExportPlace } from "./export-at-end.ts";
 import { features } from "./features.ts";
 import { type Beginning, beginWorld, type Demo, fillWorld } from "./seed-world.ts";
+import { watchWorld } from "./watch-world.ts";
 
 export const buildRegistry = (): Registry => new Registry(features);
 
@@ -65,8 +68,11 @@ export interface RunningPlaza {
   readonly metrics: MetricsSource;
   /** Where encoders connect; undefined: they do not. */
   readonly streaming: Streaming | undefined;
-  /** Accepts no new requests; resolves when the running ones have ended, after 10 s at most. */
-  stop(): Promise<void>;
+  /**
+   * Accepts no new requests; resolves when the running ones have ended, after 10 s at most. What `others` do to the world until they
+   * resolve is in its export as well.
+   */
+  stop(others?: Promise<void>): Promise<void>;
 }
 
 export interface StartOptions {
@@ -81,6 +87,7 @@ export interface StartOptions {
 
 export async function startPlaza(config: Config, log: Log, { part, readMetrics }: StartOptions = { part: "all" }): Promise<RunningPlaza> {
   const registry = buildRegistry();
+  if (part !== "graph") await requireExportPlace(config);
   const ingest = openLiveIngest(config, log, part !== "graph");
   const worlds = await openWorlds(config, registry, log, ingest.recordings).catch(async (error: unknown) => {
     await ingest.stop();
@@ -90,7 +97,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
   let certificate: Certificate | undefined;
   try {
     certificate = certificateOf(config, log);
-    const { demo, warnings } = part === "graph" ? noBeginning : await beginWorld(worlds.default, registry, config, parseYaml);
+    const { demo, file, warnings } = part === "graph" ? noBeginning : await beginWorld(worlds.default, registry, config, parseYaml);
     for (const warning of warnings) log.warn({ world: config.world }, warning);
     if (config.profile !== undefined) worlds.default.profile = config.profile;
     const graph =
@@ -120,6 +127,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
       world.streaming = streaming;
       await ingest.opened(world);
     }, part !== "graph");
+    const watched = file === undefined || !config.watch ? undefined : watchWorld(worlds, registry, config, file, parseYaml, log);
     const ready = readyInfo(config, graph?.port ?? config.port, control?.port ?? config.control_port, key, streaming);
     const withdraw =
       part === "graph" ? () => {} : announceServer(config, { pid: ready.pid, base_url: ready.base_url, control_url: ready.control_url });
@@ -130,11 +138,12 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
       newestVersion: formatVersion(newestVersion(worlds.default.calendar)),
       worlds,
       metrics,
-      stop: async () => {
+      stop: async (others) => {
         certificate?.close();
-        await Promise.all([...listeners.map((listener) => listener.stop(STOP_WITHIN_MS)), worlds.default.work.stop(), ingest.stop()]);
+        const working = [worlds.default.work.stop(), ingest.stop(), watched?.stop(), others];
+        await Promise.all([...listeners.map((listener) => listener.stop(STOP_WITHIN_MS)), ...working]);
         withdraw();
-        await worlds.close();
+        await closeExported(worlds, registry, part === "graph" ? undefined : config.export);
       },
     };
   } catch (error) {
@@ -146,7 +155,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
 }
 
 /** Of a process that loads no world. */
-const noBeginning: Beginning = { demo: undefined, warnings: [] };
+const noBeginning: Beginning = { demo: undefined, file: undefined, warnings: [] };
 
 interface Listener {
   readonly port: number;
@@ -223,9 +232,10 @@ async function openWorlds(config: Config, registry: Registry, log: Log, recordin
   const faults = { sleepMs, randomFraction };
   // What worlds share holds nothing of a world.
   const outbound = new GuardedClient({ rules: { isSandbox: config.sandbox, allowed: config.allow_callback } });
-  const keys = keyRingOf(config, randomKey);
-  return Worlds.open({
-    databases: await databasesIn(config.data, migrationsOf(registry)),
+  const keys = sharedKeys(keyRingOf(config, randomKey), async () => (await worlds).hasMore());
+  const databases = await databasesIn(config.data, migrationsOf(registry));
+  const worlds = Worlds.open({
+    databases,
     newMemory: () => newWorldMemory({ faults, rateLimits }),
     removeFiles: (name) => (recordings === undefined ? Promise.resolve() : removeRecordings(recordings, name)),
     fillFirst: (world) => fillWorld(world, registry, config, parseYaml),
@@ -249,6 +259,7 @@ async function openWorlds(config: Config, registry: Registry, log: Log, recordin
       return world;
     },
   });
+  return worlds;
 }
 
 const parseYaml = (text: string): unknown => Bun.YAML.parse(text);
