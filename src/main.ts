@@ -18,7 +18,7 @@ import { migrationsOf, openWorld } from "#graph/worlds/open-world";
 import { followSettings } from "#graph/worlds/settings";
 import type { Streaming } from "#graph/worlds/world";
 import { connectionsWithin, limitsOf, multipartLimits } from "#http/limits";
-import { addressOf, type ReadyInfo, readyInfo, surfaceAddresses } from "#http/ready-info";
+import { addressOf, describeServer, type ReadyInfo, readyInfo, surfaceAddresses } from "#http/ready-info";
 import { ownRoutes } from "#http/routes/own-routes";
 import { type GraphServer, serveGraph } from "#http/server";
 import { openLiveIngest } from "#ingest/live-ingest";
@@ -114,7 +114,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
         ? undefined
         : await listening("--control-port", config.control_host, config.control_port, () =>
             serveControl({
-              ...controlOf(config, log, worlds, registry, key, readMetrics ?? (() => metrics)),
+              ...controlOf(config, log, worlds, registry, key, readMetrics ?? (() => metrics), graph?.port),
               pages: pageGuardOf(config),
               host: config.control_host,
               port: config.control_port,
@@ -183,7 +183,7 @@ function listenGraph(
 ): Promise<GraphServer> {
   const onUnexpected: RequestDeps["onUnexpected"] = (error, trace_id) =>
     log.error({ trace_id, ...errorFields(error) }, "a request failed unexpectedly");
-  const deps: RequestDeps = { registry, traceId, onUnexpected };
+  const deps: RequestDeps = { registry, traceId, monotonicMs, onUnexpected };
   return serveGraph({
     hostname: config.host,
     port: config.port,
@@ -264,15 +264,23 @@ async function openWorlds(config: Config, registry: Registry, log: Log, recordin
 
 const parseYaml = (text: string): unknown => Bun.YAML.parse(text);
 
-function controlOf(config: Config, log: Log, worlds: Worlds, registry: Registry, key: string, readMetrics: () => MetricsSource): ControlAppOptions {
+function controlOf(
+  config: Config,
+  log: Log,
+  worlds: Worlds,
+  registry: Registry,
+  key: string,
+  readMetrics: () => MetricsSource,
+  graphPort = config.port,
+): ControlAppOptions {
   return {
     key,
     deps: {
-      registry,
-      worlds,
-      parseYaml,
+      ...{ registry, worlds, parseYaml },
       servesGraph: config.workers === 1,
+      describeServer: (hostname) => describeServer(config, hostname, graphPort, worlds.default.streaming),
       mintTokenValue: tokenValue,
+      onTokenCopied: (token, copy) => log.info({ token, copy }, "a token was copied for a short time"),
       onTimeMoved: [(moved) => moved.work.runDue()],
       realTime: { nowMs: realNowMs, monotonicMs, sleepMs },
       onKeyReplaced: (oldHash, replacing) => keepReplacedKey(config, (kept) => hashOf(kept) === oldHash, replacing),

@@ -277,6 +277,7 @@ export class RequestDispatcher {
       app: response.app,
       request_body: body.text,
       response_body: response.body,
+      story: response.story,
     };
     world.requests.add(entry, facts.shownQuery);
     this.#options.onServed?.(entry);
