@@ -3,6 +3,7 @@ import { hashOf } from "#auth/tokens";
 import { Certificate } from "#config/certificate";
 import type { Config } from "#config/config";
 import { listening } from "#config/listening";
+import { pageRulesOf } from "#config/page-rules";
 import { keyRingOf } from "#config/secret-key";
 import { announceServer, controlKeyOf, keepReplacedKey } from "#config/server-files";
 import { type ControlAppOptions, controlApp } from "#control/app";
@@ -15,11 +16,11 @@ import { type OpenWorld, openWorld } from "#graph/worlds/open-world";
 import { followSettings } from "#graph/worlds/settings";
 import type { Streaming } from "#graph/worlds/world";
 import { connectionsWithin, limitsOf } from "#http/limits";
-import { addressOf, type ReadyInfo, readyInfo, surfaceAddresses } from "#http/ready-info";
+import { type ReadyInfo, readyInfo, surfaceAddresses } from "#http/ready-info";
 import { ownRoutes } from "#http/routes/own-routes";
 import { type GraphServer, serveGraph } from "#http/server";
 import { openLiveIngest } from "#ingest/live-ingest";
-import { hostnameOf, PageGuard } from "#kernel/page-guard";
+import { PageGuard } from "#kernel/page-guard";
 import { formatVersion } from "#kernel/versions";
 import { GuardedClient } from "#outbound/client";
 import {
@@ -104,7 +105,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
         : await listening("--control-port", config.control_host, config.control_port, () =>
             serveControl({
               ...controlOf(config, log, world, registry, key, readMetrics ?? (() => metrics)),
-              pages: pageGuardOf(config),
+              pages: pageGuard(config),
               host: config.control_host,
               port: config.control_port,
               certificate,
@@ -188,7 +189,7 @@ function listenGraph(
     }),
     trustedProxies: config.trusted_proxies,
     publicUrl: config.public_url,
-    pages: pageGuardOf(config),
+    pages: pageGuard(config),
     extraRoutes: ownRoutes(deps, surfaceAddresses(config), {
       version: () => formatVersion(newestVersion(world.calendar)),
       isCountryChosen: config.sandbox,
@@ -198,16 +199,9 @@ function listenGraph(
   });
 }
 
-/** D-240: only a sandbox has tokens that everybody knows. */
-function pageGuardOf({ sandbox, allow_origin, allow_host, host, control_host, public_url, surface_hosts }: Config): PageGuard | undefined {
-  if (!sandbox) return undefined;
-  const configured = [
-    addressOf(host),
-    addressOf(control_host),
-    ...Object.values(surface_hosts),
-    ...(public_url === undefined ? [] : [new URL(public_url).host]),
-  ];
-  return new PageGuard({ origins: allow_origin, hosts: [...allow_host, ...configured.flatMap((name) => hostnameOf(name) ?? [])] });
+function pageGuard(config: Config): PageGuard | undefined {
+  const rules = pageRulesOf(config);
+  return rules && new PageGuard(rules);
 }
 
 async function openDefaultWorld(config: Config, registry: Registry, log: Log, recordings?: string): Promise<OpenWorld> {

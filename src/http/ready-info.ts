@@ -1,5 +1,6 @@
 /** What `plaza start` says when it is ready: its addresses. */
 import type { Config } from "#config/config";
+import { addressOf } from "#config/listening";
 import type { Streaming } from "#graph/worlds/world";
 import { surfaces } from "#surfaces/surfaces";
 import type { SurfaceAddress } from "./places.ts";
@@ -44,11 +45,4 @@ export function readyInfo(config: Config, port: number, controlPort: number, key
     rtmp_url: streaming?.rtmpUrl ?? (streaming?.rtmpPort === undefined ? null : `rtmp://${addressOf(config.host)}:${streaming.rtmpPort}/live`),
     pid: process.pid,
   };
-}
-
-/** The address of a listener for a caller on this machine. */
-export function addressOf(host: string): string {
-  if (host === "0.0.0.0") return "127.0.0.1";
-  if (host === "::") return "[::1]";
-  return host.includes(":") ? `[${host}]` : host;
 }

@@ -3,6 +3,9 @@
  * server says the same over HTTP (`src/features/live-videos/ingest/feed.control.ts`).
  */
 
+import type { FeedHealth } from "#features/live-videos";
+import type { PageRules } from "#kernel/page-guard";
+
 export interface FeedName {
   readonly video: string;
   /** Counts the feeds of the video. */
@@ -11,21 +14,6 @@ export interface FeedName {
 
 /** Why a feed ended, seen from the stream. */
 export type FeedEnding = "lost" | "no_audio" | "no_storage";
-
-/** What a feed is like at the moment. */
-export interface FeedHealth extends FeedName {
-  readonly bits_per_second: number;
-  readonly frames_per_second: number;
-  readonly audio_bits_per_second: number;
-  /** By how much the newest sound is behind the newest picture. */
-  readonly audio_behind_ms: number;
-  /** How often pictures were missing for `GAP_MS` or more, since the feed began. */
-  readonly gaps: number;
-  /** Between the last two key frames; null before the second one. */
-  readonly key_frame_ms: number | null;
-  readonly width: number;
-  readonly height: number;
-}
 
 export interface IngestConfig {
   readonly hostname: string;
@@ -42,6 +30,8 @@ export interface IngestConfig {
   /** A stream with more is ended. */
   readonly stream_bits_max: number;
   readonly streams_max: number;
+  /** Which web pages may send; undefined: all that have a key. */
+  readonly pages: PageRules | undefined;
   readonly log_level: "silent" | "error" | "warn" | "info" | "debug";
   readonly pretty: boolean;
 }

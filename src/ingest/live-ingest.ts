@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Config } from "#config/config";
+import { pageRulesOf } from "#config/page-rules";
 import { FeedRegistry } from "#features/live-videos";
 import type { Streaming, World } from "#graph/worlds/world";
 import { errorFields, type Log } from "#telemetry/log";
@@ -44,6 +45,7 @@ export function openLiveIngest(config: Config, log: Log, isOwner: boolean): Live
       disk_reserve_bytes: config.disk_reserve_bytes,
       streams_max: config.streams_max,
       stream_bits_max: config.stream_bits_per_second_max,
+      pages: pageRulesOf(config),
       log_level: config.log_level,
       pretty: config.pretty,
     },

@@ -1,48 +1,11 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { afterThisTest } from "#harness/cleanup";
-import { openPage, type Page } from "#harness/live/browser";
+import { openPage } from "#harness/live/browser";
 import { startEncoder } from "#harness/live/encoder";
-import { openStudio, Studio, studioWorld, type Video } from "#harness/live/studio";
+import { openStudio, Studio, studioWorld } from "#harness/live/studio";
+import { embed, playlistOf, playsUntil, screenshot } from "#harness/live/viewer";
 import { sharedPostgres } from "#harness/postgres-cluster";
 import { startServer, temporaryFolder, worldFile } from "#harness/server";
-
-/** Of what was played, for people who look into a failure. */
-const ARTEFACTS = join(import.meta.dir, "../../test-artefacts");
-
-interface Playing {
-  readonly currentTime: number;
-  readonly duration: number | null;
-  readonly width: number;
-  readonly height: number;
-  readonly ended: boolean;
-  readonly error: string | null;
-}
-
-const PLAYING = `(() => { const v = document.querySelector("video"); return v && {
-  currentTime: v.currentTime, duration: Number.isFinite(v.duration) ? v.duration : null,
-  width: v.videoWidth, height: v.videoHeight, ended: v.ended, error: v.error && v.error.message }; })()`;
-
-/** A page of somebody else's that frames the player. */
-async function embed(studio: Studio, id: string): Promise<{ page: Page; player: string }> {
-  const { embed_html } = await studio.graph(`${id}?fields=embed_html`);
-  const site = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    fetch: () => new Response(embed_html as string, { headers: { "content-type": "text/html" } }),
-  });
-  afterThisTest(() => site.stop(true));
-  return { page: await openPage(`http://127.0.0.1:${site.port}/`), player: `${studio.server.base_url}/player/` };
-}
-
-const playsUntil = (page: Page, player: string, fits: (playing: Playing) => boolean): Promise<Playing> =>
-  page.evaluateUntil<Playing | null>(player, PLAYING, (playing) => playing !== null && fits(playing)) as Promise<Playing>;
-
-/** The address of the playlist, as the player's page names it. */
-async function playlistOf(studio: Studio, { id }: Pick<Video, "id">): Promise<string> {
-  const html = await (await fetch(`${studio.server.base_url}/player/${id}`)).text();
-  return `${studio.server.base_url}/player/${/data-source="([^"]+)"/.exec(html)?.[1]}`;
-}
 
 test("LIVE-3, LIVE-7: a framed player plays ffmpeg's stream with B-frames live, goes on after a break with another size, and plays the VOD", async () => {
   const studio = await openStudio(join(temporaryFolder(), "data"));
@@ -52,7 +15,7 @@ test("LIVE-3, LIVE-7: a framed player plays ffmpeg's stream with B-frames live, 
   const live = await playsUntil(page, player, ({ currentTime }) => currentTime > 1);
   expect(live).toMatchObject({ width: 320, height: 180, error: null });
   expect((await playsUntil(page, player, ({ currentTime }) => currentTime > live.currentTime + 2)).error).toBeNull();
-  await page.screenshot(join(ARTEFACTS, "live.png"));
+  await screenshot(page, "live");
   await first.kill();
   await studio.stateWhen(id, ({ state }) => state === "reconnecting");
   const second = startEncoder(stream_url, { bFrames: 2, size: "256x144" });
@@ -70,7 +33,7 @@ test("LIVE-3, LIVE-7: a framed player plays ffmpeg's stream with B-frames live, 
   expect(Math.abs((vod.duration as number) - (end.duration as number))).toBeLessThan(0.5);
   await later.evaluate(player, `document.querySelector("video").currentTime = ${(vod.duration as number) - 1}`);
   expect((await playsUntil(later, player, ({ ended }) => ended)).width).toBe(256);
-  await later.screenshot(join(ARTEFACTS, "vod.png"));
+  await screenshot(later, "vod");
 });
 
 test("LIVE-5, LIVE-15, LIVE-14: page, playlist and segments are there only while a viewer may watch", async () => {

@@ -34,7 +34,15 @@ export async function openPage(url: string): Promise<Page> {
   const child = Bun.spawn(
     [
       ...[browser as string, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-dev-shm-usage"],
-      ...["--no-first-run", "--mute-audio", `--user-data-dir=${profile}`, "--remote-debugging-port=0", "--window-size=1300,760", "about:blank"],
+      ...[
+        "--no-first-run",
+        "--mute-audio",
+        "--autoplay-policy=no-user-gesture-required",
+        `--user-data-dir=${profile}`,
+        "--remote-debugging-port=0",
+        "--window-size=1300,760",
+        "about:blank",
+      ],
     ],
     { stdin: "ignore", stdout: "ignore", stderr: "ignore" },
   );

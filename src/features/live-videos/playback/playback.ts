@@ -7,7 +7,7 @@
 import { join } from "node:path";
 import type { World } from "#graph/worlds/world";
 import { isNodeId, nodeId } from "#kernel/ids";
-import { segmentFile, sessionFolder } from "#recordings/folder";
+import { sessionFolder } from "#recordings/folder";
 import { readRecording } from "#recordings/read-recording";
 import { SealBroken } from "#storage/sealing";
 import { isLive } from "../lifecycle/states.ts";
@@ -27,6 +27,9 @@ export interface PlayerView {
 const TICKET_MS = 12 * 3_600_000;
 /** The last segments of a feed whose broadcast was ended are written within a second; a process that was killed writes none. */
 const WRITTEN_WITHIN_MS = 10_000;
+
+/** What stands in a playlist. */
+const SEGMENT = /^(\d{1,15})\/(\d{1,9}\.(?:ts|mp4)|head\.mp4)$/;
 
 interface Ticket {
   readonly video: string;
@@ -60,11 +63,11 @@ export async function findSegment(
   name: string,
   viewer: Viewer,
 ): Promise<{ path: string } | PlaybackRefusal> {
-  const [, session, number] = /^(\d{1,15})\/(\d{1,9})\.ts$/.exec(name) ?? [];
-  if (session === undefined || world.recordings === undefined) return "missing";
+  const [, session, file] = SEGMENT.exec(name) ?? [];
+  if (session === undefined || file === undefined || world.recordings === undefined) return "missing";
   const row = await findWithTicket(world, id, sealed, viewer);
   if (typeof row === "string") return row;
-  return { path: join(sessionFolder(world.recordings, world.name, id, Number(session)), segmentFile(Number(number))) };
+  return { path: join(sessionFolder(world.recordings, world.name, id, Number(session)), file) };
 }
 
 async function findShown(world: World, id: string, viewer: Viewer): Promise<LiveVideoRow | PlaybackRefusal> {

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { playlistOf } from "./playlist.ts";
 
 const segment = (number: number, durationMs: number, beganRealMs: number) => ({ number, durationMs, beganRealMs });
-const first = { session: 1, hasEnded: true, segments: [segment(0, 2000, 1000), segment(1, 2000, 3000), segment(2, 1480, 5000)] };
-const second = { session: 3, hasEnded: false, segments: [segment(0, 3040, 60_000)] };
+const first = { session: 1, form: "ts" as const, hasEnded: true, segments: [segment(0, 2000, 1000), segment(1, 2000, 3000), segment(2, 1480, 5000)] };
+const second = { session: 3, form: "ts" as const, hasEnded: false, segments: [segment(0, 3040, 60_000)] };
 const live = { fromRealMs: null, hasEnded: false };
 
 test("RFC 8216: all segments in order, a break between sessions, and an end when the broadcast is over", () => {
@@ -21,6 +21,20 @@ test("D-115: what was recorded before the video was published is a preview, and 
   const onlySecond = playlistOf([first, second], { ...live, fromRealMs: 5001 });
   expect(onlySecond?.match(/^\d.*ts$/gm)).toEqual(["3/0.ts"]);
   expect(onlySecond).not.toContain("DISCONTINUITY");
+});
+
+test("RFC 8216, 4.3.2.5: a session in MP4 names its head, and each one its own", () => {
+  const page = { ...first, form: "mp4" as const, segments: [segment(0, 2000, 1000)] };
+  const again = { ...second, form: "mp4" as const };
+  expect(
+    playlistOf([page, again], live)
+      ?.split("\n")
+      .filter((line) => !line.startsWith("#EXT-X-PROGRAM")),
+  ).toEqual([
+    ...["#EXTM3U", "#EXT-X-VERSION:6", "#EXT-X-TARGETDURATION:4", "#EXT-X-PLAYLIST-TYPE:EVENT"],
+    ...['#EXT-X-MAP:URI="1/head.mp4"', "#EXTINF:2.000,", "1/0.mp4"],
+    ...["#EXT-X-DISCONTINUITY", '#EXT-X-MAP:URI="3/head.mp4"', "#EXTINF:3.040,", "3/0.mp4", ""],
+  ]);
 });
 
 test("there is no playlist before there is a segment", () => {
