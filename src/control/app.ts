@@ -21,6 +21,8 @@ import { controlRoutes } from "./routes.ts";
 
 /** A node with its longest list: a page with 10,000 people is some 600 kB. */
 const JSON_BYTES_MAX = 16 * 1024 * 1024;
+/** Forms come without a control key, too. */
+const FORM_BYTES_MAX = 16_384;
 /** A world file of some millions of labels. */
 const WORLD_FILE_BYTES_MAX = 256 * 1024 * 1024;
 
@@ -62,6 +64,11 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
     if (problem !== undefined) throw new ControlError("forbidden", problem);
     return next();
   });
+  const serve = (open: boolean): void => {
+    for (const route of routes.filter(({ needsNoKey = false }) => needsNoKey === open))
+      app.on(route.method, route.path.replaceAll(/\{(\w+)\}/g, ":$1"), handlerOf(route, deps, originOf));
+  };
+  serve(true);
   app.use("/v1/*", async (c, next) => {
     const given = /^bearer +(\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1];
     const key = given === undefined ? undefined : await keys.find(given);
@@ -73,10 +80,7 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
     c.set("key", key);
     return next();
   });
-  for (const route of routes) {
-    const serve = handlerOf(route, deps, originOf);
-    app.on(route.method, route.path.replaceAll(/\{(\w+)\}/g, ":$1"), serve);
-  }
+  serve(false);
   app.notFound((c) => c.json(bodyOf(notFound(`${c.req.method} ${c.req.path}`)), 404));
   app.onError((thrown, c) => {
     const error = controlErrorOf(thrown) ?? new ControlError("internal_error", "an unexpected error; the log says more");
@@ -137,11 +141,12 @@ function queryOf(read: (source: Record<string, unknown>) => unknown, source: Rec
   }
 }
 
-async function readBody(body: TSchema | "text" | "entry" | "file" | undefined, request: Request): Promise<unknown> {
+async function readBody(body: ControlRoute["body"], request: Request): Promise<unknown> {
   if (body === undefined) return undefined;
   if (body === "file") return request;
-  const text = decode(await bodyBytes(request, body === "text" ? WORLD_FILE_BYTES_MAX : JSON_BYTES_MAX));
-  if (body === "text") return text;
+  const bytesMax = body === "text" ? WORLD_FILE_BYTES_MAX : body === "form" ? FORM_BYTES_MAX : JSON_BYTES_MAX;
+  const text = decode(await bodyBytes(request, bytesMax));
+  if (body === "text" || body === "form") return text;
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -14,6 +14,9 @@ import { type IngestProcess, startIngest } from "./ingest-process.ts";
 const USUAL_PORT = 1935;
 const USUAL_SECURE_PORT = 1936;
 
+/** How often silent media servers are looked for. */
+const LOOK_EVERY_MS = 5_000;
+
 export interface LiveIngest {
   /** The folder of the recordings; undefined: there are none. */
   readonly recordings: string | undefined;
@@ -30,10 +33,11 @@ export function openLiveIngest(config: Config, log: Log, isOwner: boolean): Live
   const { rtmp_url: rtmpUrl, rtmp_port: port } = config;
   const isTaken = rtmpUrl === undefined && port !== "off";
   const recordings = isTaken || config.data !== ":memory:" ? recordingsOf(config) : undefined;
-  if (!isTaken) return new Ingest(rtmpUrl === undefined ? undefined : { rtmpUrl, rtmpPort: undefined, rtmpsPort: undefined }, undefined, recordings);
+  if (!isTaken)
+    return new Ingest(log, rtmpUrl === undefined ? undefined : { rtmpUrl, rtmpPort: undefined, rtmpsPort: undefined }, undefined, recordings);
   const rtmpPort = port ?? USUAL_PORT;
   const secure = secureOf(config);
-  if (!isOwner || recordings === undefined) return new Ingest({ rtmpPort, rtmpUrl, rtmpsPort: secure?.port }, undefined, recordings);
+  if (!isOwner || recordings === undefined) return new Ingest(log, { rtmpPort, rtmpUrl, rtmpsPort: secure?.port }, undefined, recordings);
   const process = startIngest(
     {
       hostname: config.host,
@@ -54,7 +58,7 @@ export function openLiveIngest(config: Config, log: Log, isOwner: boolean): Live
       failed: (error) => log.error(errorFields(error), "the ingest process could not be served"),
     },
   );
-  return new Ingest(undefined, process, recordings);
+  return new Ingest(log, undefined, process, recordings);
 }
 
 /** RTMPS runs where there is a certificate. */
@@ -73,10 +77,13 @@ class Ingest implements LiveIngest {
   readonly #elsewhere: Streaming | undefined;
   readonly #process: IngestProcess | undefined;
   readonly #recordings: Recordings | undefined;
+  readonly #log: Log;
   #registry: FeedRegistry | undefined;
+  #looking: ReturnType<typeof setInterval> | undefined;
 
   /** `elsewhere`: where streams go that this process does not take. */
-  constructor(elsewhere: Streaming | undefined, process: IngestProcess | undefined, recordings: Recordings | undefined) {
+  constructor(log: Log, elsewhere: Streaming | undefined, process: IngestProcess | undefined, recordings: Recordings | undefined) {
+    this.#log = log;
     this.#elsewhere = elsewhere;
     this.#process = process;
     this.#recordings = recordings;
@@ -96,9 +103,19 @@ class Ingest implements LiveIngest {
     this.#registry = new FeedRegistry(world);
     await this.#registry.takeOver();
     this.#process?.serve(this.#registry);
+    if (this.#process === undefined && this.#elsewhere !== undefined) this.#follow(this.#registry);
+  }
+
+  /** No process reports that would have the registry look. */
+  #follow(registry: FeedRegistry): void {
+    // A timer because only it can notice that a media server says nothing more.
+    this.#looking = setInterval(() => {
+      registry.loseSilent().catch((error: unknown) => this.#log.error(errorFields(error), "silent media servers could not be looked for"));
+    }, LOOK_EVERY_MS);
   }
 
   async stop(): Promise<void> {
+    clearInterval(this.#looking);
     await this.#process?.stop();
     await this.#registry?.lost();
     this.#recordings?.remove();
