@@ -1,6 +1,4 @@
 /** Live video from encoders, as the server runs it: the ingest process, and the registry of its feeds. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Config } from "#config/config";
 import { pageRulesOf } from "#config/page-rules";
@@ -9,6 +7,7 @@ import type { Streaming, World } from "#graph/worlds/world";
 import { errorFields, type Log } from "#telemetry/log";
 import type { IngestConfig } from "./channel.ts";
 import { type IngestProcess, startIngest } from "./ingest-process.ts";
+import { makeTemporaryRecordings } from "./temporary-recordings.ts";
 
 /** RTMP's own; of RTMPS, the next one, since 443 is that of the web. */
 const USUAL_PORT = 1935;
@@ -32,7 +31,7 @@ export interface LiveIngest {
 export function openLiveIngest(config: Config, log: Log, isOwner: boolean): LiveIngest {
   const { rtmp_url: rtmpUrl, rtmp_port: port } = config;
   const isTaken = rtmpUrl === undefined && port !== "off";
-  const recordings = isTaken || config.data !== ":memory:" ? recordingsOf(config) : undefined;
+  const recordings = isTaken || config.data !== ":memory:" ? recordingsOf(config, log) : undefined;
   if (!isTaken)
     return new Ingest(log, rtmpUrl === undefined ? undefined : { rtmpUrl, rtmpPort: undefined, rtmpsPort: undefined }, undefined, recordings);
   const rtmpPort = port ?? USUAL_PORT;
@@ -123,9 +122,8 @@ class Ingest implements LiveIngest {
 }
 
 /** What is in memory has recordings only as long as the program runs. */
-function recordingsOf({ recordings, data }: Config): Recordings {
+function recordingsOf({ recordings, data }: Config, log: Log): Recordings {
   if (recordings !== undefined) return { folder: recordings, remove: () => {} };
   if (data !== ":memory:") return { folder: join(data.startsWith("postgres") ? ".plaza" : data, "recordings"), remove: () => {} };
-  const folder = mkdtempSync(join(tmpdir(), "plaza-recordings-"));
-  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
+  return makeTemporaryRecordings((error) => log.warn(errorFields(error), "recordings of servers that were killed could not be removed"));
 }
