@@ -1,6 +1,5 @@
 /** The control API as a Hono application: key, body, query, handler, response (operating.md: Control API). */
 import { type Context, Hono } from "hono";
-import type { TSchema } from "typebox";
 import { bodyBytes } from "#control-contract/body-bytes";
 import { badRequest, bodyOf, ControlError, controlCodes, controlErrorOf, notFound } from "#control-contract/errors";
 import type { CallerKey, ControlDeps, ControlRequest, ControlRoute } from "#control-contract/route";
