@@ -1,7 +1,7 @@
 /** The composition root: it opens the world and starts the listeners. */
 import { hashOf } from "#auth/tokens";
 import { Certificate } from "#config/certificate";
-import type { Config } from "#config/config";
+import { type Config, ConfigProblem } from "#config/config";
 import { listening } from "#config/listening";
 import { pageRulesOf } from "#config/page-rules";
 import { keyRingOf } from "#config/secret-key";
@@ -15,6 +15,7 @@ import { newestVersion } from "#graph/versions/resolve";
 import { type OpenWorld, openWorld } from "#graph/worlds/open-world";
 import { followSettings } from "#graph/worlds/settings";
 import type { Streaming } from "#graph/worlds/world";
+import type { CountryFile } from "#http/countries/country-file";
 import { connectionsWithin, limitsOf } from "#http/limits";
 import { type ReadyInfo, readyInfo, surfaceAddresses } from "#http/ready-info";
 import { ownRoutes } from "#http/routes/own-routes";
@@ -158,7 +159,7 @@ function certificateOf({ tls_cert, tls_key }: Config, log: Log): Certificate | u
   return certificate;
 }
 
-function listenGraph(
+async function listenGraph(
   config: Config,
   log: Log,
   world: OpenWorld,
@@ -169,6 +170,7 @@ function listenGraph(
   const onUnexpected: RequestDeps["onUnexpected"] = (error, trace_id) =>
     log.error({ trace_id, ...errorFields(error) }, "a request failed unexpectedly");
   const deps: RequestDeps = { registry, traceId, onUnexpected };
+  const countryFile = await countryFileOf(config, log);
   return serveGraph({
     hostname: config.host,
     port: config.port,
@@ -194,8 +196,20 @@ function listenGraph(
       version: () => formatVersion(newestVersion(world.calendar)),
       isCountryChosen: config.sandbox,
       countryHeader: config.country_header,
+      countryFile,
     }),
     onServed: config.quiet || !log.shows("info") ? undefined : requestLines(log),
+  });
+}
+
+/** Rejects with `ConfigProblem`. */
+async function countryFileOf({ country_file: path }: Config, log: Log): Promise<CountryFile | undefined> {
+  if (path === undefined) return undefined;
+  // Imported only with such a file: a start does not wait for what it does not use.
+  const { CountryFile } = await import("#http/countries/country-file");
+  const onProblem = (error: unknown) => log.warn(errorFields(error), "the renewed country file cannot be read; the one before stays");
+  return CountryFile.open(path, onProblem).catch((error: unknown) => {
+    throw new ConfigProblem("--country-file", `${path} cannot be used: ${error instanceof Error ? error.message : String(error)}`);
   });
 }
 

@@ -282,8 +282,8 @@ export class RequestDispatcher {
 const appOf = ({ place, facts, head }: IncomingRequest): string | undefined =>
   knownApp(place.world, facts.query.parameters, (name) => findHeader(head.headers, name));
 
-async function respondTo(route: RouteHandler, { head, exchange, place, baseUrl }: IncomingRequest, isFromProxy: boolean): Promise<void> {
-  const routePlace = { ...place, baseUrl, isFromProxy };
+async function respondTo(route: RouteHandler, { head, exchange, place, baseUrl, address }: IncomingRequest, isFromProxy: boolean): Promise<void> {
+  const routePlace = { ...place, baseUrl, isFromProxy, client: address };
   await streamWebResponse(exchange, await route(webRequest(head, routePlace), routePlace));
   exchange.finish();
 }

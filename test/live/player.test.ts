@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openPage } from "#harness/live/browser";
 import { startEncoder } from "#harness/live/encoder";
@@ -89,7 +90,6 @@ test("LIVE-5, LIVE-15, LIVE-14: page, playlist and segments are there only while
   expect([await status(address), await status(playlist), await status(segment)]).toEqual([200, 200, 200]);
   expect(await (await fetch(playlist)).text()).toEndWith("#EXT-X-ENDLIST\n");
   expect(await status(segment, { "user-agent": "Mozilla/5.0 (Linux; Android 16) Mobile" })).toBe(200);
-  const { existsSync } = await import("node:fs");
   const folder = join(data, "recordings/default", id);
   expect(existsSync(folder)).toBe(true);
   await fetch(`${studio.server.base_url}/v26.0/${id}`, { method: "DELETE", headers: { authorization: "Bearer author" } });
@@ -118,28 +118,41 @@ test("PostgreSQL: one server takes the stream, another one that sees its recordi
   expect(await again.ended).not.toBe(0);
 });
 
-test("LIVE-24: outside of a sandbox only a trusted proxy names the viewer's country", async () => {
+test("LIVE-24: outside of a sandbox a trusted proxy names the viewer's country, or the country file knows the address", async () => {
   const world = worldFile({
     apps: [{ id: "1001", name: "Shop" }],
     pages: [{ id: "2001", name: "Cafe" }],
     live_videos: [{ id: "5301", page: "2001", status: "VOD", embeddable: true, targeting: { geo_locations: { countries: ["DE"] } } }],
   });
+  const countries = join(temporaryFolder(), "countries.csv");
+  writeFileSync(countries, "127.0.0.0/8,FR\n192.0.2.0/24,DE\n");
   const key = { PLAZA_CONTROL_KEY: "a-key-of-24-characters-x" };
-  const options = ["--data", join(temporaryFolder(), "data"), "--world", world, "--no-sandbox", "--country-header", "X-Country"];
+  const data = join(temporaryFolder(), "data");
   const statuses = async (further: readonly string[]): Promise<number[]> => {
-    const server = await startServer([...options, ...further], key);
+    const loaded = existsSync(data) ? [] : ["--world", world];
+    const server = await startServer(["--data", data, ...loaded, "--no-sandbox", ...further], key);
     const address = `${server.base_url}/player/5301`;
     const requests = [
       fetch(address),
       fetch(`${address}?country=DE`),
       fetch(address, { headers: { "x-country": "FR" } }),
       fetch(address, { headers: { "x-country": "de" } }),
+      fetch(address, { headers: { "x-forwarded-for": "192.0.2.7" } }),
+      fetch(address, { headers: { "x-forwarded-for": "192.0.2.7", "x-country": "FR" } }),
     ];
     const all = (await Promise.all(requests)).map(({ status }) => status);
     await server.stop();
     return all;
   };
-  expect(await statuses([])).toEqual([403, 403, 403, 403]);
-  options.splice(2, 2);
-  expect(await statuses(["--trusted-proxies", "127.0.0.1"])).toEqual([403, 403, 403, 200]);
+  const [header, file, proxies] = [
+    ["--country-header", "X-Country"],
+    ["--country-file", countries],
+    ["--trusted-proxies", "127.0.0.1"],
+  ] as const;
+  expect(await statuses(header)).toEqual([403, 403, 403, 403, 403, 403]);
+  expect(await statuses([...header, ...file])).toEqual([403, 403, 403, 403, 403, 403]);
+  expect(await statuses([...header, ...proxies])).toEqual([403, 403, 403, 200, 403, 403]);
+  expect(await statuses([...header, ...file, ...proxies])).toEqual([403, 403, 403, 200, 200, 403]);
+  writeFileSync(countries, "192.0.2.0/24,DE\n192.0.2.7,DE\n");
+  await expect(statuses(file)).rejects.toThrow(/ended with 2.*--country-file.*line 2/s);
 });
