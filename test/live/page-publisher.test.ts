@@ -12,7 +12,7 @@ const isSending = ({ feed }: { feed: { is_sending: boolean } }): boolean => feed
 
 test("LIVE-3, LIVE-7, LIVE-9: what a page encodes with WebCodecs plays live, goes on after a break with another size, and plays as VOD", async () => {
   const studio = await openStudio(dataFolder());
-  const { id, stream_url } = await studio.create();
+  const { id, stream_url } = await studio.createShown();
   const { page, player } = await embed(studio, id);
   const publisher = await openPublisher(studio);
   await publisher.start({ width: 320, height: 180 }, { stream_url });
@@ -72,7 +72,7 @@ test("LIVE-9: pages with a wrong key, or with that of another, read so; a server
 
 test("D-117: an encoder goes on with what a page began, in one recording; what an encoder began, no page can go on with", async () => {
   const studio = await openStudio(dataFolder());
-  const { id, stream_url } = await studio.create();
+  const { id, stream_url } = await studio.createShown();
   const { page, player } = await embed(studio, id);
   const publisher = await openPublisher(studio);
   const size = { width: 320, height: 180 };

@@ -22,13 +22,13 @@ const PLAYING = `(() => { const v = document.querySelector("video"); return v &&
   currentTime: v.currentTime, duration: Number.isFinite(v.duration) ? v.duration : null,
   width: v.videoWidth, height: v.videoHeight, ended: v.ended, error: v.error && v.error.message }; })()`;
 
-/** A page of somebody else's that frames the player. */
-export async function embed(studio: Studio, id: string): Promise<{ page: Page; player: string }> {
-  const { embed_html } = await studio.graph(`${id}?fields=embed_html`);
+/** A page of somebody else's that frames the players of these videos. */
+export async function embed(studio: Studio, ...ids: readonly string[]): Promise<{ page: Page; player: string }> {
+  const frames = await Promise.all(ids.map(async (id) => (await studio.graph(`${id}?fields=embed_html`)).embed_html));
   const site = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
-    fetch: () => new Response(embed_html as string, { headers: { "content-type": "text/html" } }),
+    fetch: () => new Response(frames.join("\n"), { headers: { "content-type": "text/html" } }),
   });
   afterThisTest(() => site.stop(true));
   return { page: await openPage(`http://127.0.0.1:${site.port}/`), player: `${studio.server.base_url}/player/` };
