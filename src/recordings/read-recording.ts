@@ -1,5 +1,5 @@
 /** Reads what a recording holds so far. */
-import { readdir, readFile, rm } from "node:fs/promises";
+import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { END_LINE, INDEX, MP4_LINE, type RecordingForm, sessionFolder, videoFolder } from "./folder.ts";
 
@@ -18,9 +18,21 @@ export interface RecordedSession {
 
 /** Oldest first; empty where nothing was recorded. */
 export async function readRecording(root: string, world: string, video: string): Promise<RecordedSession[]> {
+  const sessions = await sessionsOf(root, world, video);
+  return Promise.all(sessions.map((session) => readSession(sessionFolder(root, world, video, session), session)));
+}
+
+/** Another one whenever anything was recorded: an index only grows. */
+export async function recordingVersion(root: string, world: string, video: string): Promise<string> {
+  const sessions = await sessionsOf(root, world, video);
+  const sizeOf = async (session: number): Promise<number> =>
+    (await stat(join(sessionFolder(root, world, video, session), INDEX)).catch(nothing({ size: 0 }))).size;
+  return (await Promise.all(sessions.map(async (session) => `${session} ${await sizeOf(session)}`))).join();
+}
+
+async function sessionsOf(root: string, world: string, video: string): Promise<number[]> {
   const names = await readdir(videoFolder(root, world, video)).catch(nothing<string[]>([]));
-  const sessions = names.filter((name) => /^\d{1,15}$/.test(name)).map(Number);
-  return Promise.all(sessions.sort((a, b) => a - b).map((session) => readSession(sessionFolder(root, world, video, session), session)));
+  return names.flatMap((name) => (/^\d{1,15}$/.test(name) ? [Number(name)] : [])).sort((a, b) => a - b);
 }
 
 async function readSession(folder: string, session: number): Promise<RecordedSession> {
