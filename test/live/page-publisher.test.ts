@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { openPage } from "#harness/live/browser";
 import { startEncoder } from "#harness/live/encoder";
 import { openPublisher } from "#harness/live/publisher";
 import { openStudio } from "#harness/live/studio";
@@ -19,7 +18,7 @@ test("LIVE-3, LIVE-7, LIVE-9: what a page encodes with WebCodecs plays live, goe
   expect(await studio.stateWhen(id, isSending)).toMatchObject({ state: "live", feed: { session: 1 } });
   const live = await playsUntil(page, player, ({ currentTime }) => currentTime > 1);
   expect(live).toMatchObject({ width: 320, height: 180, error: null });
-  expect((await playsUntil(page, player, ({ currentTime }) => currentTime > live.currentTime + 2)).error).toBeNull();
+  expect((await playsUntil(page, player, ({ currentTime }) => currentTime > live.currentTime + 1)).error).toBeNull();
   await screenshot(page, "page-live");
   const { health } = await studio.stateWhen(id, (state) => typeof state.health?.key_frame_ms === "number");
   expect(health).toMatchObject({ width: 320, height: 180 });
@@ -40,12 +39,13 @@ test("LIVE-3, LIVE-7, LIVE-9: what a page encodes with WebCodecs plays live, goe
   ]);
   const end = await playsUntil(page, player, ({ ended }) => ended);
   expect(end.error).toBeNull();
-  const later = await openPage(`${player}${id}`);
-  const vod = await playsUntil(later, player, ({ currentTime, duration }) => currentTime > 0.5 && duration !== null);
-  expect(vod).toMatchObject({ width: 320, error: null });
-  await later.evaluate(player, `document.querySelector("video").currentTime = ${(vod.duration as number) - 1}`);
-  expect((await playsUntil(later, player, ({ ended }) => ended)).width).toBe(256);
-  await screenshot(later, "page-vod");
+  // Loaded again, it plays all of the recording, and any place of it.
+  await page.evaluate(player, "void location.reload()");
+  const vod = await playsUntil(page, player, ({ width, currentTime, duration }) => width === 320 && currentTime > 0.5 && duration !== null);
+  expect(vod.error).toBeNull();
+  await page.evaluate(player, `document.querySelector("video").currentTime = ${(vod.duration as number) - 1}`);
+  expect((await playsUntil(page, player, ({ ended }) => ended)).width).toBe(256);
+  await screenshot(page, "page-vod");
 });
 
 test("LIVE-9: pages with a wrong key, or with that of another, read so; a server that dies is waited for", async () => {

@@ -47,8 +47,8 @@ window.start = async ({ width, height }, options) => {
     pen.fillStyle = "white";
     pen.font = "48px sans-serif";
     pen.fillText(count++, 20, height / 2);
-  }, 33);
-  const stream = new MediaStream([...canvas.captureStream(30).getTracks(), ...output.stream.getTracks()]);
+  }, 66);
+  const stream = new MediaStream([...canvas.captureStream(15).getTracks(), ...output.stream.getTracks()]);
   const onState = (state, reason) => states.push(reason ? state + ": " + reason : state);
   window.publisher = publishLive({ stream, onState, ...options });
 };
