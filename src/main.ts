@@ -96,8 +96,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
         ? undefined
         : await listening("--port", config.host, config.port, () => listenGraph(config, log, world, registry, certificate, part === "graph"));
     if (graph !== undefined) listeners.push(graph);
-    // Started beside the rest, it is waited for last.
-    world.streaming = await listening("--rtmp-port", config.host, Number(config.rtmp_port ?? 0), () => ingest.ready());
+    world.streaming = await listening("--rtmp-port", config.host, Number(config.rtmp_port ?? 0), () => ingest.open());
     const metrics = graph?.metrics ?? new RequestMetrics();
     const key = part === "graph" ? "" : controlKeyOf(config, randomSecret);
     const control =

@@ -17,12 +17,9 @@ export type FeedEnding = "lost" | "no_audio" | "no_storage";
 
 export interface IngestConfig {
   readonly hostname: string;
-  /** 0 picks a free one. */
   readonly port: number;
-  /** When the port is taken, any free one is taken. */
-  readonly isPortChoice: boolean;
-  /** RTMPS: as `port`, and PEM files; undefined: none. */
-  readonly secure: { readonly port: number; readonly isPortChoice: boolean; readonly cert: string; readonly key: string } | undefined;
+  /** RTMPS: a port, and PEM files; undefined: none. */
+  readonly secure: { readonly port: number; readonly cert: string; readonly key: string } | undefined;
   /** The folder of the recordings, all that they may take of the disk (0: no bound), and what stays free on it. */
   readonly recordings: string;
   readonly recordings_bytes_max: number;
@@ -37,8 +34,8 @@ export interface IngestConfig {
 }
 
 export type ToServer =
-  | { readonly kind: "listening"; readonly port: number; readonly secure_port: number | undefined }
-  | { readonly kind: "failed"; readonly message: string; readonly code: string | undefined }
+  | { readonly kind: "listening" }
+  | { readonly kind: "failed"; readonly message: string }
   /** May an encoder publish with this key? */
   | { readonly kind: "check"; readonly id: number; readonly key: string }
   /** Its first key frame has come. */

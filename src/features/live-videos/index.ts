@@ -26,6 +26,7 @@ import {
   handleListLiveMap,
   handleListLiveVideos,
   handleUpdateLiveVideo,
+  untilEncodersCanConnect,
 } from "./live-videos.handlers.ts";
 import { liveVideoMigrations } from "./live-videos.migrations.ts";
 import { liveMap, liveVideo, liveVideoReading } from "./live-videos.policies.ts";
@@ -61,8 +62,8 @@ export const liveVideos = defineFeature({
   operations: [
     serveList(listLiveVideos, handleListLiveVideos),
     serveList(listLiveMap, handleListLiveMap),
-    serveWrite(createLiveVideo, handleCreateLiveVideo),
-    serveWrite(updateLiveVideo, handleUpdateLiveVideo),
+    serveWrite(createLiveVideo, handleCreateLiveVideo, untilEncodersCanConnect),
+    serveWrite(updateLiveVideo, handleUpdateLiveVideo, untilEncodersCanConnect),
     serveWrite(deleteLiveVideo, handleDeleteLiveVideo),
     serveList(listComments, handleListComments),
     serveWrite(createComment, handleCreateComment),

@@ -88,7 +88,11 @@ export interface LiveState {
 export async function openStudio(data: string, options: readonly string[] = []): Promise<Studio> {
   const { existsSync } = await import("node:fs");
   const world = existsSync(data) ? [] : ["--world", worldFile(studioWorld)];
-  return new Studio(await startServer(["--data", data, "--rtmp-port", "0", ...world, ...options]));
+  const studio = new Studio(await startServer(["--data", data, "--rtmp-port", "0", ...world, ...options]));
+  const { rtmp_url } = studio.server;
+  // A media server of somebody else's is none of this test's.
+  if (rtmp_url?.includes("127.0.0.1") === true) await untilListening(Number(new URL(rtmp_url.replace("rtmp:", "http:")).port));
+  return studio;
 }
 
 /** The process that takes the streams: the server's only child. */
@@ -103,5 +107,17 @@ function parentOf(pid: string): number | undefined {
     return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
   } catch {
     return undefined;
+  }
+}
+
+/** The ingest process starts beside the server. */
+async function untilListening(port: number): Promise<void> {
+  for (;;) {
+    try {
+      (await Bun.connect({ hostname: "127.0.0.1", port, socket: { data: () => {} } })).end();
+      return;
+    } catch {
+      await Bun.sleep(10);
+    }
   }
 }
