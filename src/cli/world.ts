@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { ConfigProblem } from "#config/config";
-import { type Control, type Given, listAll, show, withControl } from "./control-or-data.ts";
+import { type Control, type Given, listAll, post, show, withControl } from "./control-or-data.ts";
 
 const addressOf = ({ world_name }: Given): string => `/v1/worlds/${encodeURIComponent(String(world_name))}`;
 
@@ -20,6 +20,18 @@ export function importWorld(file: string, given: Given): Promise<number> {
   };
   return withControl(given, run, { makesData: true });
 }
+
+export function newWorld(name: string, file: string | undefined, given: Given): Promise<number> {
+  const run = async (control: Control): Promise<number> =>
+    show(await post(control, "/v1/worlds", file === undefined ? { name } : { name, file: await readWorldFile(file) }));
+  return withControl(given, run, { makesData: true });
+}
+
+/** `path` is below the world. */
+export const changeWorld = (method: string, path: string, given: Given, body?: Record<string, unknown>): Promise<number> =>
+  withControl(given, async (control) =>
+    show(body === undefined ? await control.request(addressOf(given) + path, { method }) : await post(control, addressOf(given) + path, body)),
+  );
 
 async function readWorldFile(file: string): Promise<string> {
   try {

@@ -3,13 +3,20 @@
  * server says the same over HTTP (`src/features/live-videos/ingest/feed.control.ts`).
  */
 
-import type { FeedHealth } from "#features/live-videos";
+import type { FeedHealth as HealthInWorld } from "#features/live-videos";
 import type { PageRules } from "#kernel/page-guard";
 
 export interface FeedName {
+  readonly world: string;
+  /** Unique in its world. */
   readonly video: string;
   /** Counts the feeds of the video. */
   readonly session: number;
+}
+
+/** What a feed is like at the moment. */
+export interface FeedHealth extends HealthInWorld {
+  readonly world: string;
 }
 
 /** Why a feed ended, seen from the stream. */
@@ -47,7 +54,7 @@ export type ToServer =
 export type ToIngest =
   | { readonly kind: "config"; readonly config: IngestConfig }
   /** To `check` and `start`; without a feed the key opens nothing. `session` is 0 in response to `check`. */
-  | { readonly kind: "reply"; readonly id: number; readonly feed: FeedName | undefined; readonly world: string }
+  | { readonly kind: "reply"; readonly id: number; readonly feed: FeedName | undefined }
   /** These feeds may not go on. */
   | { readonly kind: "drop"; readonly feeds: readonly FeedName[] }
   | { readonly kind: "stop" };
@@ -61,5 +68,4 @@ export interface FeedGate {
 
 export interface Admission {
   readonly feed: FeedName;
-  readonly world: string;
 }

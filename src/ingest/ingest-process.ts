@@ -3,9 +3,8 @@
  * it again when it dies, and ends it with itself. What it may do it asks the server, over the channel between parent and child.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import type { FeedHealth } from "#features/live-videos";
 import { monotonicMs, sleepMs } from "#system";
-import type { Admission, FeedEnding, FeedName, IngestConfig, ToIngest, ToServer } from "./channel.ts";
+import type { Admission, FeedEnding, FeedHealth, FeedName, IngestConfig, ToIngest, ToServer } from "./channel.ts";
 
 /** Where the single executable keeps the program; it starts itself without naming it. */
 const INSIDE_EXECUTABLE = "/$bunfs/";
@@ -129,7 +128,7 @@ class Supervisor implements IngestProcess {
   }
 
   #reply(id: number, admission: Admission | undefined): void {
-    this.#send({ kind: "reply", id, feed: admission?.feed, world: admission?.world ?? "" });
+    this.#send({ kind: "reply", id, feed: admission?.feed });
   }
 
   #send(message: ToIngest): void {

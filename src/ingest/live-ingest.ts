@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "#config/config";
 import { pageRulesOf } from "#config/page-rules";
-import { FeedRegistry } from "#features/live-videos";
+import type { Worlds } from "#graph/worlds/hosting/worlds";
 import type { Streaming, World } from "#graph/worlds/world";
 import { sleepMs } from "#system";
 import { errorFields, type Log } from "#telemetry/log";
@@ -11,6 +11,7 @@ import type { IngestConfig } from "./channel.ts";
 import { findFreePorts } from "./free-ports.ts";
 import { type IngestProcess, startIngest } from "./ingest-process.ts";
 import { makeTemporaryRecordings } from "./temporary-recordings.ts";
+import { WorldFeeds } from "./world-feeds.ts";
 
 /** RTMP's own; of RTMPS, the next one, since 443 is that of the web. */
 const USUAL_PORT = 1935;
@@ -26,8 +27,10 @@ export interface LiveIngest {
   readonly recordings: string | undefined;
   /** Where encoders connect; undefined: they cannot. Throws where a port that was asked for is not to be had. */
   open(): Streaming | undefined;
-  /** Starts the process: from now on keys are checked in this world. Feeds of processes that are dead are lost. */
-  serve(world: World): Promise<void>;
+  /** Starts the process: from now on keys are checked in these worlds. */
+  serve(worlds: Worlds): void;
+  /** One of them is open: feeds of processes that are dead are lost. */
+  opened(world: World): Promise<void>;
   /** Recordings become whole, and encoders are disconnected. */
   stop(): Promise<void>;
 }
@@ -81,7 +84,7 @@ class Ingest implements LiveIngest {
   readonly #recordings: Recordings | undefined;
   readonly #makeProcess: MakeProcess | undefined;
   #process: IngestProcess | undefined;
-  #registry: FeedRegistry | undefined;
+  #feeds: WorldFeeds | undefined;
   #looking: ReturnType<typeof setInterval> | undefined;
 
   /** `makeProcess` undefined: the process is not this server's part. */
@@ -111,25 +114,26 @@ class Ingest implements LiveIngest {
     return { rtmpUrl, rtmpPort, rtmpsPort, listening: Promise.race([this.#process.listening, sleepMs(LISTENING_WITHIN_MS)]) };
   }
 
-  async serve(world: World): Promise<void> {
-    this.#registry = new FeedRegistry(world);
-    await this.#registry.takeOver();
-    this.#process?.serve(this.#registry);
-    if (world.streaming?.rtmpUrl !== undefined) this.#follow(this.#registry);
+  serve(worlds: Worlds): void {
+    const feeds = new WorldFeeds(worlds);
+    this.#feeds = feeds;
+    this.#process?.serve(feeds);
+    // No process reports that would have them looked for. A timer because only it can notice that a media server says nothing more.
+    if (this.#config.rtmp_url !== undefined) this.#looking = setInterval(() => this.#loseSilent(feeds), LOOK_EVERY_MS);
   }
 
-  /** No process reports that would have the registry look. */
-  #follow(registry: FeedRegistry): void {
-    // A timer because only it can notice that a media server says nothing more.
-    this.#looking = setInterval(() => {
-      registry.loseSilent().catch((error: unknown) => this.#log.error(errorFields(error), "silent media servers could not be looked for"));
-    }, LOOK_EVERY_MS);
+  async opened(world: World): Promise<void> {
+    await this.#feeds?.opened(world);
+  }
+
+  #loseSilent(feeds: WorldFeeds): void {
+    feeds.loseSilent().catch((error: unknown) => this.#log.error(errorFields(error), "silent media servers could not be looked for"));
   }
 
   async stop(): Promise<void> {
     clearInterval(this.#looking);
     await this.#process?.stop();
-    await this.#registry?.lost();
+    await this.#feeds?.lost();
     this.#recordings?.remove();
   }
 }

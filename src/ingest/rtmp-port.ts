@@ -1,10 +1,9 @@
 /** The port for encoders and for pages that publish: connections, their time limits, and what they send. */
 import type { Socket, TCPSocketListener } from "bun";
-import type { FeedHealth } from "#features/live-videos";
 import type { PageGuard } from "#kernel/page-guard";
 import type { RecordingSpace } from "#recordings/recording-space";
 import { monotonicMs, randomKey, realNowMs } from "#system";
-import type { FeedGate, FeedName } from "./channel.ts";
+import type { FeedGate, FeedHealth, FeedName } from "./channel.ts";
 import type { FeedLimits } from "./session/feed.ts";
 import { Publisher, type PublisherOwner } from "./session/publisher.ts";
 
@@ -100,8 +99,8 @@ export class RtmpPort implements PublisherOwner {
     return [...this.#publishers].flatMap(({ health }) => health ?? []);
   }
 
-  publisherOf(video: string): Publisher | undefined {
-    for (const publisher of this.#publishers) if (publisher.video === video) return publisher;
+  publisherOf({ world, video }: FeedName): Publisher | undefined {
+    for (const publisher of this.#publishers) if (publisher.video === video && publisher.world === world) return publisher;
     return undefined;
   }
 

@@ -8,7 +8,8 @@ import { join } from "node:path";
 /** What the segments of a session are: MPEG transport streams, or fragments of MP4. */
 export type RecordingForm = "ts" | "mp4";
 
-export const videoFolder = (root: string, world: string, video: string): string => join(root, world, video);
+export const worldFolder = (root: string, world: string): string => join(root, world);
+export const videoFolder = (root: string, world: string, video: string): string => join(worldFolder(root, world), video);
 export const sessionFolder = (root: string, world: string, video: string, session: number): string =>
   join(videoFolder(root, world, video), String(session));
 

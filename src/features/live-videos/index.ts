@@ -37,6 +37,7 @@ import { liveVideoSection } from "./live-videos.world.ts";
 
 export { FeedRegistry } from "./ingest/feed-registry.ts";
 export type { FeedHealth } from "./ingest/health.ts";
+export { worldOfKey } from "./lifecycle/transitions.ts";
 export { findSegment, openPlayer, type PlaybackRefusal, readPlaylist } from "./playback/playback.ts";
 export { countryOf } from "./viewing/countries.ts";
 export type { Viewer } from "./viewing/watching.ts";

@@ -1,10 +1,9 @@
 /** What one admitted publisher sends: packaged, recorded, and counted. */
 
-import type { FeedHealth } from "#features/live-videos";
 import type { RecordingForm } from "#recordings/folder";
 import type { RecordingSpace } from "#recordings/recording-space";
 import { type RecordedSegment, SessionRecording } from "#recordings/session-recording";
-import type { Admission, FeedEnding, FeedGate, FeedName } from "../channel.ts";
+import type { Admission, FeedEnding, FeedGate, FeedHealth, FeedName } from "../channel.ts";
 import { FragmentedMp4 } from "../media/fragmented-mp4.ts";
 import type { VideoConfig } from "../media/h264.ts";
 import { Packager, type Segment } from "../media/packager.ts";
@@ -118,7 +117,8 @@ export class Feed {
   }
 
   is(name: FeedName): boolean {
-    return this.#admission?.feed.video === name.video && this.#admission.feed.session === name.session;
+    const feed = this.#admission?.feed;
+    return feed?.video === name.video && feed.session === name.session && feed.world === name.world;
   }
 
   /** The publisher is gone, or may not go on; resolves when the recording is whole. */
@@ -151,8 +151,7 @@ export class Feed {
       return;
     }
     this.#admission = admission;
-    const { world, feed } = admission;
-    this.#recording = new SessionRecording({ root, world, ...feed }, space, (failure, error) => {
+    this.#recording = new SessionRecording({ root, ...admission.feed }, space, (failure, error) => {
       this.#options.onError(error);
       this.#fail(failure, "The recording cannot be stored");
     });

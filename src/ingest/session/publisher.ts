@@ -1,12 +1,11 @@
 /** One connection of the port: the socket, its session of RTMP or of a page, and the feed that it publishes. */
 import type { Socket } from "bun";
-import type { FeedHealth } from "#features/live-videos";
 import type { PageGuard } from "#kernel/page-guard";
 import type { RecordingForm } from "#recordings/folder";
 import { findForm } from "#recordings/read-recording";
 import type { RecordingSpace } from "#recordings/recording-space";
 import { type BrowserOwner, BrowserSession } from "../browser/browser-session.ts";
-import type { Admission, FeedEnding, FeedGate, FeedName } from "../channel.ts";
+import type { Admission, FeedEnding, FeedGate, FeedHealth, FeedName } from "../channel.ts";
 import { readAudioTag, readVideoTag } from "../media/flv.ts";
 import type { AudioPacket, VideoPacket } from "../media/packets.ts";
 import { MediaProblem } from "../media/problem.ts";
@@ -28,7 +27,7 @@ export interface PublisherOwner {
   realNowMs(): number;
   randomBytes(count: number): Uint8Array;
   /** Another connection that publishes the same video, if there is one. */
-  publisherOf(video: string): Publisher | undefined;
+  publisherOf(feed: FeedName): Publisher | undefined;
   onError(error: unknown, about: Readonly<Record<string, unknown>>): void;
   /** What a person who operates the server may want to know. */
   onNote(about: Readonly<Record<string, unknown>>, note: string): void;
@@ -59,8 +58,9 @@ export class Publisher implements SessionOwner, BrowserOwner {
   #receivedMs: number;
   /** When the last message was sent, after which only the peer's close is awaited. */
   #endedMs: number | undefined;
-  /** The video whose key was accepted, and this key. */
+  /** The video whose key was accepted, its world, and this key. */
   video: string | undefined;
+  world: string | undefined;
   #key: string | undefined;
   /** Resolves when the recording is whole. */
   #recorded: Promise<void> = Promise.resolve();
@@ -187,7 +187,7 @@ export class Publisher implements SessionOwner, BrowserOwner {
     const { gate, recordings } = this.#owner;
     const admission = await gate.check(key);
     const isPage = this.#session instanceof BrowserSession;
-    const recorded = admission && (await findForm(recordings, admission.world, admission.feed.video));
+    const recorded = admission && (await findForm(recordings, admission.feed.world, admission.feed.video));
     if (this.#endedMs !== undefined) return;
     if (admission === undefined) this.#session?.refuse("key", "The stream key opens nothing");
     // D-117: a recording that began as a transport stream cannot hold Opus.
@@ -197,25 +197,26 @@ export class Publisher implements SessionOwner, BrowserOwner {
     else this.#session?.refuse("key", "Another encoder uses this key");
   }
 
-  #begin({ feed: { video } }: Admission, key: string, form: RecordingForm): void {
+  #begin({ feed: { video, world } }: Admission, key: string, form: RecordingForm): void {
     const { gate, recordings, space, limits } = this.#owner;
     this.video = video;
+    this.world = world;
     this.#key = key;
     this.#feed = new Feed({
       ...{ gate, key, form, recordings, space, limits },
       realNowMs: this.#owner.realNowMs,
       stop: (reason) => {
-        this.#owner.onNote({ video, reason }, "a feed was ended");
+        this.#owner.onNote({ world, video, reason }, "a feed was ended");
         this.#session?.refuse("feed", reason);
       },
-      onError: (error) => this.#owner.onError(error, { video }),
+      onError: (error) => this.#owner.onError(error, { world, video }),
     });
     this.#session?.admit();
   }
 
   /** Whether the key is free. A connection that is silent may be half open, so it gives way, as one with an older key does. */
   #takeOver({ feed }: Admission, key: string): boolean {
-    const other = this.#owner.publisherOf(feed.video);
+    const other = this.#owner.publisherOf(feed);
     if (other === undefined || other === this) return true;
     if (other.#key === key && other.silentMs < TAKEN_OVER_AFTER_MS) return false;
     other.#endFeed("lost");
@@ -243,11 +244,11 @@ export class Publisher implements SessionOwner, BrowserOwner {
       work();
     } catch (error) {
       if (error instanceof MediaProblem) {
-        this.#owner.onNote({ video: this.video, reason: error.message }, "a feed was refused");
+        this.#owner.onNote({ world: this.world, video: this.video, reason: error.message }, "a feed was refused");
         void this.stop(error.message, "lost");
         return;
       }
-      if (!(error instanceof RtmpProblem)) this.#owner.onError(error, { video: this.video });
+      if (!(error instanceof RtmpProblem)) this.#owner.onError(error, { world: this.world, video: this.video });
       this.#endFeed("lost");
       this.#socket.terminate();
     }
