@@ -71,11 +71,13 @@ export interface ControlRoute {
   readonly operation: string;
   readonly summary: string;
   readonly query?: TObject;
-  /** A JSON body by its schema; `text`: the body as it is (a world file); `entry`: a node's entry, checked by its section; `file`: the request itself, whose body the handler reads as a stream. */
-  readonly body?: TSchema | "text" | "entry" | "file";
+  /** A JSON body by its schema; `text`: the body as it is (a world file); `entry`: a node's entry, checked by its section; `file`: the request itself, whose body the handler reads as a stream; `form`: the text of a small form, or of JSON whose keys are somebody else's. */
+  readonly body?: TSchema | "text" | "entry" | "file" | "form";
   /** The largest `file` that the handler takes; the listener lets it in. */
   readonly fileBytesMax?: number;
   readonly status?: 200 | 201;
+  /** The request brings a secret of its own, so it needs no control key, and its handler is given none. */
+  readonly needsNoKey?: true;
   /** `entry` and `entries`: what the section of `{key}` says of its nodes. */
   readonly response: TSchema | "entry" | "entries";
   /** Media types of responses that are streams, beside or in place of JSON: the handler then returns the `Response` itself. */

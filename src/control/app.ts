@@ -1,6 +1,5 @@
 /** The control API as a Hono application: key, body, query, handler, response (operating.md: Control API). */
 import { type Context, Hono } from "hono";
-import type { TSchema } from "typebox";
 import { bodyBytes } from "#control-contract/body-bytes";
 import { badRequest, bodyOf, ControlError, controlCodes, controlErrorOf, notFound } from "#control-contract/errors";
 import type { CallerKey, ControlDeps, ControlRequest, ControlRoute } from "#control-contract/route";
@@ -23,6 +22,8 @@ import { controlRoutes } from "./routes.ts";
 
 /** A node with its longest list: a page with 10,000 people is some 600 kB. */
 const JSON_BYTES_MAX = 16 * 1024 * 1024;
+/** Forms come without a control key, too. */
+const FORM_BYTES_MAX = 16_384;
 /** A world file of some millions of labels. */
 const WORLD_FILE_BYTES_MAX = 256 * 1024 * 1024;
 
@@ -64,6 +65,11 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
     if (problem !== undefined) throw new ControlError("forbidden", problem);
     return next();
   });
+  const serve = (open: boolean): void => {
+    for (const route of routes.filter(({ needsNoKey = false }) => needsNoKey === open))
+      app.on(route.method, route.path.replaceAll(/\{(\w+)\}/g, ":$1"), handlerOf(route, deps, originOf));
+  };
+  serve(true);
   app.use("/v1/*", async (c, next) => {
     const given = /^bearer +(\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1];
     const key = given === undefined ? undefined : await keys.find(given);
@@ -75,10 +81,7 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
     c.set("key", key);
     return next();
   });
-  for (const route of routes) {
-    const serve = handlerOf(route, deps, originOf);
-    app.on(route.method, route.path.replaceAll(/\{(\w+)\}/g, ":$1"), serve);
-  }
+  serve(false);
   // Each view of the console has an address of its own.
   app.get("*", async (c, next) => {
     if (!isBrowser(c) || c.req.path.startsWith("/v1/")) return next();
@@ -169,11 +172,12 @@ function queryOf(read: (source: Record<string, unknown>) => unknown, source: Rec
   }
 }
 
-async function readBody(body: TSchema | "text" | "entry" | "file" | undefined, request: Request): Promise<unknown> {
+async function readBody(body: ControlRoute["body"], request: Request): Promise<unknown> {
   if (body === undefined) return undefined;
   if (body === "file") return request;
-  const text = decode(await bodyBytes(request, body === "text" ? WORLD_FILE_BYTES_MAX : JSON_BYTES_MAX));
-  if (body === "text") return text;
+  const bytesMax = body === "text" ? WORLD_FILE_BYTES_MAX : body === "form" ? FORM_BYTES_MAX : JSON_BYTES_MAX;
+  const text = decode(await bodyBytes(request, bytesMax));
+  if (body === "text" || body === "form") return text;
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -1,5 +1,6 @@
 /** What `plaza start` says when it is ready: its addresses. */
 import type { Config } from "#config/config";
+import { addressOf } from "#config/listening";
 import type { ServerDescription } from "#control-contract/route";
 import type { Streaming } from "#graph/worlds/world";
 import { surfaces } from "#surfaces/surfaces";
@@ -71,11 +72,4 @@ export function describeServer(config: Config, hostname: string, port: number, s
     social_login_host: shown(addresses.social_login_host),
     ...(rtmp_url === null ? {} : { rtmp_url }),
   };
-}
-
-/** The address of a listener for a caller on this machine. */
-export function addressOf(host: string): string {
-  if (host === "0.0.0.0") return "127.0.0.1";
-  if (host === "::") return "[::1]";
-  return host.includes(":") ? `[${host}]` : host;
 }

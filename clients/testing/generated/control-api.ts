@@ -2260,6 +2260,12 @@ export interface Operations {
       readonly end_reason?: "NO_AUDIO" | "NO_FEED" | "KEY_EXPIRED" | "NO_STORAGE";
     };
   };
+  /** For a media server that can only call an address, such as nginx with its RTMP module (call, name and clientid as a form) or MediaMTX (its authentication as JSON). The stream key is the secret; 403 where the encoder has to be refused. */
+  takeFeedCallback: {
+    response: {
+      readonly accepted: true;
+    };
+  };
   /** Takes a feed file (CSV, TSV, RSS or Atom XML, JSON lines; gzip of each), sent or by its address, and reads it in the background. The feed's items become those of the file, all at once. */
   uploadFeed: {
     query: {

@@ -54,6 +54,7 @@ export async function openPage(url: string, flags: readonly string[] = []): Prom
       ...[
         "--no-first-run",
         "--mute-audio",
+        "--autoplay-policy=no-user-gesture-required",
         `--user-data-dir=${profile}`,
         "--remote-debugging-port=0",
         "--window-size=1300,760",
