@@ -17,7 +17,7 @@ import { Worlds } from "#graph/worlds/hosting/worlds";
 import { migrationsOf, openWorld } from "#graph/worlds/open-world";
 import { followSettings } from "#graph/worlds/settings";
 import type { Streaming } from "#graph/worlds/world";
-import { connectionsWithin, limitsOf } from "#http/limits";
+import { connectionsWithin, limitsOf, multipartLimits } from "#http/limits";
 import { addressOf, type ReadyInfo, readyInfo, surfaceAddresses } from "#http/ready-info";
 import { ownRoutes } from "#http/routes/own-routes";
 import { type GraphServer, serveGraph } from "#http/server";
@@ -187,6 +187,7 @@ function listenGraph(
     surfaces: surfaceAddresses(config),
     limits: limitsOf({
       bodyBytesMax: config.body_bytes_max,
+      multipartBytesMaxFor: multipartLimits(registry.endpoints),
       headerBytesMax: config.header_bytes_max,
       bodyMsMax: config.body_ms_max,
       headMsMax: config.head_ms_max,
@@ -230,7 +231,7 @@ async function openWorlds(config: Config, registry: Registry, log: Log, recordin
     newMemory: () => newWorldMemory({ faults, rateLimits }),
     removeFiles: (name) => (recordings === undefined ? Promise.resolve() : removeRecordings(recordings, name)),
     fillFirst: (world) => fillWorld(world, registry, config, parseYaml),
-    ...{ realNowMs, sleepMs, randomSecret },
+    ...{ realNowMs, sleepMs, randomSecret, collectGarbage },
     onError: (error) => log.error(errorFields(error), "a world could not rest, or not be woken"),
     async openWorld(name, database, memory) {
       const world = await openWorld({

@@ -86,7 +86,7 @@ function copyDurably(from: string, to: string): void {
 }
 
 async function measureOn(inMemory: boolean, rounds: number): Promise<Map<Operation, number[]>> {
-  const server = await startPlaza({ world: data, inMemory });
+  const server = await startPlaza({ world: data, ...(inMemory ? { data: ":memory:" } : {}) });
   try {
     const control = new Control(server);
     await oneRound(server, control, 0);
@@ -102,7 +102,7 @@ async function measureOn(inMemory: boolean, rounds: number): Promise<Map<Operati
 
 /** Resident kB for each of many worlds that were used and rest. */
 async function restingKilobytes(inMemory: boolean): Promise<number> {
-  const server = await startPlaza({ world: data, inMemory });
+  const server = await startPlaza({ world: data, ...(inMemory ? { data: ":memory:" } : {}) });
   try {
     const control = new Control(server);
     const use = async (name: string): Promise<void> => {

@@ -36,10 +36,10 @@ export interface StartOptions {
 export interface PlazaOptions extends StartOptions {
   /** What the world file holds; left out on data that is there already. */
   readonly world?: unknown;
-  /** Nothing is stored. */
-  readonly inMemory?: boolean;
   /** Encoders can connect, on a free port. */
   readonly takesStreams?: boolean;
+  /** An address of PostgreSQL, or `:memory:`; a folder of its own where it is left out. */
+  readonly data?: string;
   /** Further settings, as environment variables. */
   readonly settings?: Readonly<Record<string, string>>;
 }
@@ -62,7 +62,7 @@ export async function startPlaza(options: PlazaOptions): Promise<Server> {
       "--rtmp-port",
       options.takesStreams === true ? "0" : "off",
       "--data",
-      options.inMemory === true ? ":memory:" : dataFolder(folder),
+      options.data ?? dataFolder(folder),
     ],
     ...(options.world === undefined ? [] : ["--world", worldFile]),
   ];

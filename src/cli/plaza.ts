@@ -1,5 +1,6 @@
 /** `bin/plaza`. Each command loads its modules when it runs, so that `start` is ready in a tenth of a second. */
 import { Command, CommanderError, Option } from "commander";
+import { forTests } from "#config/for-tests";
 import type { Option as ConfigOption } from "#config/option";
 import { flagOf, variableOf } from "#config/option";
 import { optionsWith } from "#config/options";
@@ -10,7 +11,7 @@ import { outputClosed } from "./closed-pipe.ts";
 const WRONG_USE = 2;
 
 /** They have something to restore or to end when their output is closed. */
-const ENDED_BY_SIGNALS = ["start", "worker", "listen"];
+const ENDED_BY_SIGNALS = ["start", "exec", "worker", "listen"];
 
 function addOptions(command: Command, options: readonly ConfigOption[]): Command {
   for (const option of options) for (const flag of flagsOf(option)) command.addOption(flag);
@@ -31,8 +32,12 @@ function flagsOf(option: ConfigOption): Option[] {
 const flagsGiven = (given: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(given).map(([name, value]) => [name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value]));
 
-/** The settings of features are options of `start` alone, which loads the features anyway. */
-const optionsOfStart = async () => optionsWith(process.argv.slice(2, 4).includes("start") ? (await import("#features")).settings : []);
+/** The settings of features are options of `start` and `exec` alone, which load the features anyway. */
+const startsServer = (): boolean => process.argv.slice(2, 4).some((word) => word === "start" || word === "exec");
+const optionsOfStart = async () => optionsWith(startsServer() ? (await import("#features")).settings : []);
+
+/** They say how a server shows itself and shares its port. A server of `exec` says nothing, and its data is mostly in memory. */
+const NOT_OF_EXEC = ["json", "workers"];
 
 async function program(): Promise<Command> {
   const options = await optionsOfStart();
@@ -40,6 +45,8 @@ async function program(): Promise<Command> {
     .description("A large platform's HTTP graph interface as a real server")
     .version(version)
     .exitOverride()
+    // What stands behind the command of exec belongs to that command.
+    .enablePositionalOptions()
     .showHelpAfterError("(see plaza --help)")
     .hook("preAction", (_, command) => {
       if (!ENDED_BY_SIGNALS.includes(command.name())) void outputClosed().then(() => process.exit(0));
@@ -59,6 +66,7 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
       const { start } = await import("./start.ts");
       process.exitCode = await start(flagsGiven(given));
     });
+  addExecCommand(plaza, options);
   plaza.command("worker", { hidden: true }).action(async () => {
     const { work } = await import("./worker.ts");
     process.exitCode = await work();
@@ -72,6 +80,25 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
   addWorldCommands(plaza.command("world").description("makes, lists and deletes worlds, keeps and restores their state"));
   addKeyCommands(plaza.command("key").description("creates, lists, revokes and replaces control keys, and replaces the sealing key"));
   return plaza;
+}
+
+function addExecCommand(plaza: Command, options: readonly ConfigOption[]): void {
+  const own = options
+    .filter(({ name }) => !NOT_OF_EXEC.includes(name))
+    .map((option) => ({ ...option, default: forTests[option.name] ?? option.default }));
+  addOptions(plaza.command("exec").description("runs a command, such as that of a test suite, with a server of its own"), own)
+    .argument("<command...>", "the command, after --")
+    .passThroughOptions()
+    .addHelpText(
+      "after",
+      `
+The command finds the server in PLAZA_BASE_URL, PLAZA_APP_BASE_URL, PLAZA_MICROBLOG_BASE_URL, PLAZA_ADS_BASE_URL, PLAZA_SOCIAL_LOGIN_HOST,
+PLAZA_CONTROL_URL and PLAZA_CONTROL_KEY. Signals go to the command; when it ends, the server ends, and exec with the same exit code.`,
+    )
+    .action(async (command: string[], given) => {
+      const { exec } = await import("./exec.ts");
+      process.exitCode = await exec(command, flagsGiven(given));
+    });
 }
 
 function addWebhookCommands(plaza: Command): void {

@@ -2,6 +2,7 @@
 import type { ControlRoute } from "#control-contract/route";
 import type { Registry } from "#graph/contract/registry";
 import { clockRoutes } from "./routes/clock.ts";
+import { webhookExpectationRoutes } from "./routes/expectations/webhooks.ts";
 import { faultRoutes } from "./routes/faults.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { nodeRoutes } from "./routes/nodes.ts";
@@ -28,6 +29,7 @@ export function controlRoutes({ features, webhookFields }: Registry): readonly C
     ...requestRoutes,
     ...faultRoutes,
     ...webhookRoutes,
+    ...webhookExpectationRoutes,
     ...triggerRoutes(webhookFields),
     ...features.flatMap((feature) => feature.controlRoutes ?? []),
   ];

@@ -1,12 +1,12 @@
 /** PostgreSQL as a `Database`: a world is a schema, a write is a transaction, and several processes can share it. */
 import { runAction } from "../after-commit.ts";
-import { type Database, type FeatureMigrations, type Reader, type SavedState, StateOutdated, type Transaction } from "../database.ts";
+import type { Database, FeatureMigrations, Reader, SavedState, Transaction } from "../database.ts";
 import { type Row, type Sql, sql } from "../sql.ts";
 import { FactChannel } from "./fact-channel.ts";
 import { isConnectionFailure, isReadOnlyServer, isRetryable, isStalePlan, isTimeout, isTransient, NotPrimary, translated } from "./failures.ts";
 import { migratePostgres } from "./migrations.ts";
 import { Pool, type PoolConnection } from "./pool.ts";
-import { deleteText, findText, requireStateName, restoreText, saveText, tablesOfWorld, tablesText } from "./saved-states.ts";
+import { PostgresStates } from "./saved-states.ts";
 import { Server } from "./server.ts";
 import { PostgresTransaction } from "./transaction.ts";
 
@@ -45,6 +45,9 @@ export async function openPostgres({ url, schema, migrations, poolSize = POOL_SI
   }
 }
 
+/** Told before something that must not happen twice, and again where it turned out not to have happened. */
+type Started = (is: boolean) => void;
+
 interface DatabaseParts {
   readonly schema: string;
   readonly pool: Pool;
@@ -59,7 +62,7 @@ export class PostgresDatabase implements Database {
   readonly dialect = "postgres";
   readonly reader: Reader;
   readonly #schema: string;
-  readonly #migrations: readonly FeatureMigrations[];
+  readonly #states: PostgresStates;
   readonly #pool: Pool;
   readonly #end: () => Promise<void>;
   readonly #processNumber: () => number;
@@ -72,7 +75,7 @@ export class PostgresDatabase implements Database {
 
   constructor({ schema, pool, migrations, end, processNumber = () => 0 }: DatabaseParts) {
     this.#schema = schema;
-    this.#migrations = migrations;
+    this.#states = new PostgresStates(schema, migrations, (isolation, work) => this.#together(isolation, work));
     this.#pool = pool;
     this.#end = end;
     this.#processNumber = processNumber;
@@ -110,7 +113,7 @@ export class PostgresDatabase implements Database {
         await connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
         // The first statement takes the snapshot.
         await connection.query(probe);
-        started();
+        started(true);
         try {
           return await body({ get: async <R extends Row>(statement: Sql) => (await read<R>(statement))[0], all: read });
         } finally {
@@ -133,44 +136,21 @@ export class PostgresDatabase implements Database {
   async scrub(): Promise<void> {}
 
   saveState(name: string): Promise<void> {
-    requireStateName(name);
-    return this.#together("REPEATABLE READ", async (connection) => {
-      await connection.execute(saveText(name, await this.#tables(connection)));
-    });
+    return this.#states.save(name);
   }
 
   async restoreState(name: string | undefined): Promise<boolean> {
-    if (name !== undefined) requireStateName(name);
-    const isDone = await this.#together("READ COMMITTED", async (connection) => {
-      if (name !== undefined) {
-        const [found] = (await connection.execute(findText(name))).rows as { is_current: number }[];
-        if (found === undefined) return false;
-        if (found.is_current !== 1) throw new StateOutdated(name);
-      }
-      await connection.execute(restoreText(this.#schema, name, await this.#tables(connection)));
-      return true;
-    });
+    const isDone = await this.#states.restore(name);
     if (isDone) this.emit(undefined, undefined);
     return isDone;
   }
 
   listStates(): Promise<readonly SavedState[]> {
-    return this.reader.all<SavedState & Row>(sql`SELECT s.name, s.saved_ms FROM saved_states s ORDER BY s.name`);
+    return this.#states.list(this.reader);
   }
 
   deleteState(name: string): Promise<boolean> {
-    requireStateName(name);
-    return this.#together("READ COMMITTED", async (connection) => {
-      const { rows } = await connection.execute(findText(name));
-      await connection.execute(deleteText(name));
-      return rows.length > 0;
-    });
-  }
-
-  async #tables(connection: PoolConnection): Promise<string[]> {
-    const { rows } = await connection.execute(tablesText(this.#schema));
-    const names = (rows as { name: string }[]).map(({ name }) => name);
-    return tablesOfWorld(names, this.#migrations);
+    return this.#states.delete(name);
   }
 
   /** A transaction about all tables, which runs again where it met the locks of others crosswise. */
@@ -205,7 +185,7 @@ export class PostgresDatabase implements Database {
     return this.#run(() => this.#onConnection(async (connection) => (await connection.query<R>(statement)).rows));
   }
 
-  async #attempt<T>(connection: PoolConnection, body: (tx: Transaction) => Promise<T>, started: () => void): Promise<T> {
+  async #attempt<T>(connection: PoolConnection, body: (tx: Transaction) => Promise<T>, started: Started): Promise<T> {
     const transaction = new PostgresTransaction(connection, this.#schema);
     // Sent together with the first statement of the body; a failure appears there, or at COMMIT.
     connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE").catch((error) => {
@@ -214,18 +194,19 @@ export class PostgresDatabase implements Database {
     let result: T;
     try {
       result = await body(transaction);
+      await transaction.settle();
       transaction.end();
-      if (transaction.failure !== undefined) throw transaction.failure;
     } catch (error) {
       transaction.end();
       await rollback(connection);
-      if (isReadOnlyServer(transaction.failure)) throw new NotPrimary(transaction.failure);
-      // PostgreSQL's error counts, not the error that the body made of it.
-      throw isTransient(transaction.failure) ? transaction.failure : error;
+      throw failureOf(transaction, error);
     }
     // If the connection breaks from here on, it is unknown whether the write is stored, so it is not repeated.
-    started();
-    await commit(connection, transaction);
+    started(true);
+    if (!(await commit(connection, transaction))) {
+      started(false);
+      throw failureOf(transaction, transaction.failure ?? new Error("the transaction was rolled back at its commit"));
+    }
     for (const [kind, key] of transaction.facts) this.emit(kind, key);
     for (const action of transaction.actions) runAction(action);
     return result;
@@ -235,13 +216,13 @@ export class PostgresDatabase implements Database {
    * Lends a connection to `use`. A connection that died since its last use is replaced, unless `use` has `started` something
    * that must not happen twice.
    */
-  async #onConnection<T>(use: (connection: PoolConnection, started: () => void) => Promise<T>): Promise<T> {
+  async #onConnection<T>(use: (connection: PoolConnection, started: Started) => Promise<T>): Promise<T> {
     for (;;) {
       const connection = await this.#pool.acquire(this.#schema);
       let isStarted = false;
       try {
-        return await use(connection, () => {
-          isStarted = true;
+        return await use(connection, (is) => {
+          isStarted = is;
         });
       } catch (error) {
         const isFailure = isConnectionFailure(error) || isStalePlan(error);
@@ -289,12 +270,22 @@ async function rollback(connection: PoolConnection): Promise<void> {
   }
 }
 
-/** A failed statement whose error the body swallowed appears here: PostgreSQL responds to COMMIT with ROLLBACK. */
-async function commit(connection: PoolConnection, transaction: PostgresTransaction): Promise<void> {
+/**
+ * Returns whether it is committed. A failed statement that nobody waited for, or whose error the body swallowed, appears here: PostgreSQL
+ * responds to COMMIT with ROLLBACK.
+ */
+async function commit(connection: PoolConnection, transaction: PostgresTransaction): Promise<boolean> {
   const announced = transaction.facts.length > 0 ? transaction.announceFacts() : Promise.resolve();
-  // Both are sent together; an error of the first is thrown below.
-  announced.catch(() => {});
+  // Both are sent together.
+  announced.catch((error) => {
+    transaction.failure ??= error;
+  });
   const { command } = await connection.execute("COMMIT");
-  await announced;
-  if (command !== "COMMIT") throw transaction.failure ?? new Error("the transaction was rolled back at its commit");
+  return command === "COMMIT";
+}
+
+/** Where another attempt may help PostgreSQL's error counts, not the error that the body made of it. */
+function failureOf({ failure }: PostgresTransaction, error: unknown): unknown {
+  if (isReadOnlyServer(failure)) return new NotPrimary(failure);
+  return isTransient(failure) ? failure : error;
 }
