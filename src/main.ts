@@ -1,8 +1,9 @@
 /** The composition root: it opens the world and starts the listeners. */
 import { hashOf } from "#auth/tokens";
 import { Certificate } from "#config/certificate";
-import type { Config } from "#config/config";
+import { type Config, ConfigProblem } from "#config/config";
 import { listening } from "#config/listening";
+import { pageRulesOf } from "#config/page-rules";
 import { keyRingOf } from "#config/secret-key";
 import { announceServer, controlKeyOf, keepReplacedKey } from "#config/server-files";
 import { type ControlAppOptions, controlApp } from "#control/app";
@@ -17,12 +18,13 @@ import { Worlds } from "#graph/worlds/hosting/worlds";
 import { migrationsOf, openWorld } from "#graph/worlds/open-world";
 import { followSettings } from "#graph/worlds/settings";
 import type { Streaming } from "#graph/worlds/world";
+import type { CountryFile } from "#http/countries/country-file";
 import { connectionsWithin, limitsOf, multipartLimits } from "#http/limits";
-import { addressOf, type ReadyInfo, readyInfo, surfaceAddresses } from "#http/ready-info";
+import { describeServer, type ReadyInfo, readyInfo, surfaceAddresses } from "#http/ready-info";
 import { ownRoutes } from "#http/routes/own-routes";
 import { type GraphServer, serveGraph } from "#http/server";
 import { openLiveIngest } from "#ingest/live-ingest";
-import { hostnameOf, PageGuard } from "#kernel/page-guard";
+import { PageGuard } from "#kernel/page-guard";
 import { formatVersion } from "#kernel/versions";
 import { GuardedClient } from "#outbound/client";
 import { removeRecordings } from "#recordings/read-recording";
@@ -105,8 +107,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
         ? undefined
         : await listening("--port", config.host, config.port, () => listenGraph(config, log, worlds, registry, certificate, part === "graph"));
     if (graph !== undefined) listeners.push(graph);
-    // Started beside the rest, it is waited for last.
-    const streaming = await listening("--rtmp-port", config.host, Number(config.rtmp_port ?? 0), () => ingest.ready());
+    const streaming = await listening("--rtmp-port", config.host, Number(config.rtmp_port ?? 0), () => ingest.open());
     const metrics = graph?.metrics ?? new RequestMetrics();
     const key = part === "graph" ? "" : controlKeyOf(config, randomSecret);
     const control =
@@ -114,8 +115,8 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
         ? undefined
         : await listening("--control-port", config.control_host, config.control_port, () =>
             serveControl({
-              ...controlOf(config, log, worlds, registry, key, readMetrics ?? (() => metrics)),
-              pages: pageGuardOf(config),
+              ...controlOf(config, log, worlds, registry, key, readMetrics ?? (() => metrics), graph?.port),
+              pages: pageGuard(config),
               host: config.control_host,
               port: config.control_port,
               certificate,
@@ -173,7 +174,7 @@ function certificateOf({ tls_cert, tls_key }: Config, log: Log): Certificate | u
   return certificate;
 }
 
-function listenGraph(
+async function listenGraph(
   config: Config,
   log: Log,
   worlds: Worlds,
@@ -183,7 +184,8 @@ function listenGraph(
 ): Promise<GraphServer> {
   const onUnexpected: RequestDeps["onUnexpected"] = (error, trace_id) =>
     log.error({ trace_id, ...errorFields(error) }, "a request failed unexpectedly");
-  const deps: RequestDeps = { registry, traceId, onUnexpected };
+  const deps: RequestDeps = { registry, traceId, monotonicMs, onUnexpected };
+  const countryFile = await countryFileOf(config, log);
   return serveGraph({
     hostname: config.host,
     port: config.port,
@@ -205,26 +207,31 @@ function listenGraph(
     }),
     trustedProxies: config.trusted_proxies,
     publicUrl: config.public_url,
-    pages: pageGuardOf(config),
+    pages: pageGuard(config),
     extraRoutes: ownRoutes(deps, surfaceAddresses(config), {
       version: () => formatVersion(newestVersion(worlds.default.calendar)),
       isCountryChosen: config.sandbox,
       countryHeader: config.country_header,
+      countryFile,
     }),
     onServed: config.quiet || !log.shows("info") ? undefined : requestLines(log),
   });
 }
 
-/** D-240: only a sandbox has tokens that everybody knows. */
-function pageGuardOf({ sandbox, allow_origin, allow_host, host, control_host, public_url, surface_hosts }: Config): PageGuard | undefined {
-  if (!sandbox) return undefined;
-  const configured = [
-    addressOf(host),
-    addressOf(control_host),
-    ...Object.values(surface_hosts),
-    ...(public_url === undefined ? [] : [new URL(public_url).host]),
-  ];
-  return new PageGuard({ origins: allow_origin, hosts: [...allow_host, ...configured.flatMap((name) => hostnameOf(name) ?? [])] });
+/** Rejects with `ConfigProblem`. */
+async function countryFileOf({ country_file: path }: Config, log: Log): Promise<CountryFile | undefined> {
+  if (path === undefined) return undefined;
+  // Imported only with such a file: a start does not wait for what it does not use.
+  const { CountryFile } = await import("#http/countries/country-file");
+  const onProblem = (error: unknown) => log.warn(errorFields(error), "the renewed country file cannot be read; the one before stays");
+  return CountryFile.open(path, onProblem).catch((error: unknown) => {
+    throw new ConfigProblem("--country-file", `${path} cannot be used: ${error instanceof Error ? error.message : String(error)}`);
+  });
+}
+
+function pageGuard(config: Config): PageGuard | undefined {
+  const rules = pageRulesOf(config);
+  return rules && new PageGuard(rules);
 }
 
 async function openWorlds(config: Config, registry: Registry, log: Log, recordings?: string): Promise<Worlds> {
@@ -239,7 +246,7 @@ async function openWorlds(config: Config, registry: Registry, log: Log, recordin
     newMemory: () => newWorldMemory({ faults, rateLimits }),
     removeFiles: (name) => (recordings === undefined ? Promise.resolve() : removeRecordings(recordings, name)),
     fillFirst: (world) => fillWorld(world, registry, config, parseYaml),
-    ...{ realNowMs, sleepMs, randomSecret },
+    ...{ realNowMs, sleepMs, randomSecret, collectGarbage },
     onError: (error) => log.error(errorFields(error), "a world could not rest, or not be woken"),
     async openWorld(name, database, memory) {
       const world = await openWorld({
@@ -264,15 +271,23 @@ async function openWorlds(config: Config, registry: Registry, log: Log, recordin
 
 const parseYaml = (text: string): unknown => Bun.YAML.parse(text);
 
-function controlOf(config: Config, log: Log, worlds: Worlds, registry: Registry, key: string, readMetrics: () => MetricsSource): ControlAppOptions {
+function controlOf(
+  config: Config,
+  log: Log,
+  worlds: Worlds,
+  registry: Registry,
+  key: string,
+  readMetrics: () => MetricsSource,
+  graphPort = config.port,
+): ControlAppOptions {
   return {
     key,
     deps: {
-      registry,
-      worlds,
-      parseYaml,
+      ...{ registry, worlds, parseYaml },
       servesGraph: config.workers === 1,
+      describeServer: (hostname) => describeServer(config, hostname, graphPort, worlds.default.streaming),
       mintTokenValue: tokenValue,
+      onTokenCopied: (token, copy) => log.info({ token, copy }, "a token was copied for a short time"),
       onTimeMoved: [(moved) => moved.work.runDue()],
       realTime: { nowMs: realNowMs, monotonicMs, sleepMs },
       onKeyReplaced: (oldHash, replacing) => keepReplacedKey(config, (kept) => hashOf(kept) === oldHash, replacing),

@@ -1,4 +1,7 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startNginxRtmp } from "#harness/live/nginx-rtmp";
 import { APP, PAGE } from "../harness/data.ts";
 import { chooseCores, cpuMicroseconds, onCore, residentMegabytes } from "../harness/machine.ts";
 import type { Bench } from "../harness/report.ts";
@@ -74,63 +77,113 @@ async function timesUntil(videos: readonly Video[], isThere: (video: Video) => P
   return times;
 }
 
-async function measure(server: Server, source: StreamSource, seconds: number): Promise<Round> {
-  const { control_url, control_key, rtmp_url } = server.ready as Record<string, string>;
-  const ingest = ingestOf(server);
-  const idleMegabytes = residentMegabytes(ingest);
-  const videos = await Promise.all(Array.from({ length: STREAMS }, () => createVideo(server)));
-  const playlists = new Map(await Promise.all(videos.map(async (video) => [video.id, await playlistOf(server, video)] as const)));
-  await wait(START_DELAY_MS);
+/** What takes the streams, and how to see what has arrived. */
+interface Side {
+  /** The process that is measured. */
+  readonly pid: number;
+  /** `{hostname}:{port}` for encoders. */
+  readonly host: string;
+  readonly videos: readonly Video[];
+  isLive(video: Video): Promise<boolean>;
+  isPlayable(video: Video): Promise<boolean>;
+}
+
+async function measure({ pid, host, videos, isLive, isPlayable }: Side, source: StreamSource, seconds: number): Promise<Round> {
+  const idleMegabytes = residentMegabytes(pid);
   const pushing = pushStreams(
     source,
-    new URL(rtmp_url as string).host,
+    host,
     videos.map(({ stream_key }) => stream_key),
     onCore(chooseCores()?.client),
   );
   try {
-    const isLive = async ({ id }: Video): Promise<boolean> => {
-      const response = await fetch(`${control_url}/v1/worlds/default/live-videos/${id}/ingest`, {
-        headers: { authorization: `Bearer ${control_key}` },
-      });
-      return ((await response.json()) as { feed: { is_sending: boolean } }).feed.is_sending;
-    };
-    const isPlayable = async ({ id }: Video): Promise<boolean> => (await fetch(playlists.get(id) as string)).status === 200;
     const [admitted, live, playable] = await Promise.all([pushing.admitted, timesUntil(videos, isLive), timesUntil(videos, isPlayable)]);
     const since = (times: ReadonlyMap<string, number>) =>
       videos.map(({ id, stream_key }) => (times.get(id) as number) - (admitted.get(stream_key) as number));
     await wait(SETTLED_MS);
-    const [cpuBefore, before] = [cpuMicroseconds(ingest), performance.now()];
+    const [cpuBefore, before] = [cpuMicroseconds(pid), performance.now()];
     await wait(seconds * 1000);
-    const cpu = cpuMicroseconds(ingest) - cpuBefore;
+    const cpu = cpuMicroseconds(pid) - cpuBefore;
     const cpuOfCore = cpu / ((performance.now() - before) * 1000) / STREAMS;
-    return { cpuOfCore, megabytes: (residentMegabytes(ingest) - idleMegabytes) / STREAMS, liveMs: since(live), playableMs: since(playable) };
+    return { cpuOfCore, megabytes: (residentMegabytes(pid) - idleMegabytes) / STREAMS, liveMs: since(live), playableMs: since(playable) };
   } finally {
     await pushing.stop();
   }
 }
 
+async function measurePlaza(sourceFolder: string, seconds: number): Promise<Round> {
+  const server = await startPlaza({ world: data, takesStreams: true });
+  try {
+    const { control_url, control_key, rtmp_url } = server.ready as Record<string, string>;
+    const videos = await Promise.all(Array.from({ length: STREAMS }, () => createVideo(server)));
+    const playlists = new Map(await Promise.all(videos.map(async (video) => [video.id, await playlistOf(server, video)] as const)));
+    await wait(START_DELAY_MS);
+    const side: Side = {
+      ...{ pid: ingestOf(server), host: new URL(rtmp_url as string).host, videos },
+      isLive: async ({ id }) => {
+        const headers = { authorization: `Bearer ${control_key}` };
+        const response = await fetch(`${control_url}/v1/worlds/default/live-videos/${id}/ingest`, { headers });
+        return ((await response.json()) as { feed: { is_sending: boolean } }).feed.is_sending;
+      },
+      isPlayable: async ({ id }) => (await fetch(playlists.get(id) as string)).status === 200,
+    };
+    return await measure(side, await prepareSource(sourceFolder, SOURCE_SECONDS), seconds);
+  } finally {
+    await server.stop();
+  }
+}
+
+/** It knows no state of a video, so its streams are live once it has admitted them. */
+async function measureNginx(sourceFolder: string, seconds: number): Promise<Round> {
+  const folder = mkdtempSync(join(tmpdir(), "plaza-bench-"));
+  const nginx = await startNginxRtmp(folder, [], onCore(chooseCores()?.server));
+  try {
+    const videos = Array.from({ length: STREAMS }, (_, i) => ({ id: String(i), stream_key: `stream${i}` }));
+    const isPlayable = async ({ stream_key }: Video): Promise<boolean> => existsSync(join(nginx.segments, `${stream_key}.m3u8`));
+    const side: Side = { pid: nginx.pid, host: nginx.host, videos, isLive: async () => true, isPlayable };
+    return await measure(side, await prepareSource(sourceFolder, SOURCE_SECONDS), seconds);
+  } finally {
+    await nginx.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 export const bench: Bench = {
-  summary: `${STREAMS} encoders send 720p at 3 Mbit/s with B-frames and a key frame every 2 s over RTMP; CPU and memory are those of the ingest process, which records all of them.`,
+  summary: `${STREAMS} encoders send 720p at 3 Mbit/s with B-frames and a key frame every 2 s over RTMP; CPU and memory are those of the ingest process, which records all of them. Beside it, on the same streams in turn, nginx with its RTMP module, which packages them as HLS too; it checks no key and knows no state.`,
   async run({ rounds, seconds }) {
-    const results: Round[] = [];
-    for (let i = 0; i < rounds; i++) {
-      const server = await startPlaza({ world: data, takesStreams: true });
-      try {
-        results.push(await measure(server, await prepareSource(server.folder, SOURCE_SECONDS), seconds));
-      } finally {
-        await server.stop();
+    const plaza: Round[] = [];
+    const nginx: Round[] = [];
+    const folder = mkdtempSync(join(tmpdir(), "plaza-bench-"));
+    try {
+      for (let i = 0; i < rounds; i++) {
+        const sides = [
+          async () => void plaza.push(await measurePlaza(folder, seconds)),
+          async () => void nginx.push(await measureNginx(folder, seconds)),
+        ];
+        for (const side of i % 2 === 0 ? sides : sides.reverse()) await side();
       }
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
     }
-    const each = (name: "liveMs" | "playableMs") => results.flatMap((round) => round[name]);
+    const each = (results: readonly Round[], name: "liveMs" | "playableMs") => results.flatMap((round) => round[name]);
+    const sides = [["Plaza", plaza] as const, ["nginx", nginx] as const];
     return {
       metrics: [
-        { name: "streams a core", ...spreadOf(results.map(({ cpuOfCore }) => 1 / cpuOfCore)), goal: { at_least: 100 } },
-        { name: "publish to live", unit: "ms", ...spreadOf(each("liveMs")), goal: { at_most: 2_000 } },
-        { name: "publish to playable", unit: "ms", ...spreadOf(each("playableMs")), goal: { at_most: 5_000 } },
+        { name: "streams a core", ...spreadOf(plaza.map(({ cpuOfCore }) => 1 / cpuOfCore)), goal: { at_least: 100 } },
+        { name: "publish to live", unit: "ms", ...spreadOf(each(plaza, "liveMs")), goal: { at_most: 2_000 } },
+        { name: "publish to playable", unit: "ms", ...spreadOf(each(plaza, "playableMs")), goal: { at_most: 5_000 } },
+        {
+          name: "streams a core, Plaza : nginx",
+          ...spreadOf(plaza.map(({ cpuOfCore }, i) => (nginx[i]?.cpuOfCore ?? Number.NaN) / cpuOfCore)),
+        },
       ],
       absolute: [
-        { name: "CPU a stream", unit: "% of a core", ...spreadOf(results.map(({ cpuOfCore }) => cpuOfCore * 100)) },
-        { name: "memory a stream", unit: "MB", ...spreadOf(results.map(({ megabytes }) => megabytes)) },
+        ...sides.map(([name, results]) => ({
+          ...{ name: `${name}: CPU a stream`, unit: "% of a core" },
+          ...spreadOf(results.map(({ cpuOfCore }) => cpuOfCore * 100)),
+        })),
+        ...sides.map(([name, results]) => ({ name: `${name}: memory a stream`, unit: "MB", ...spreadOf(results.map(({ megabytes }) => megabytes)) })),
+        { name: "nginx: publish to playable", unit: "ms", ...spreadOf(each(nginx, "playableMs")) },
       ],
     };
   },

@@ -10,6 +10,7 @@ export function announcement({ ready, demo, newestVersion }: RunningPlaza, callb
     ["ads", ready.ads_base_url],
     ["social login", ready.social_login_host],
     ["live video", ready.rtmp_url ?? undefined],
+    ["console", ready.control_key === undefined ? ready.control_url : `${ready.control_url}/#key=${encodeURIComponent(ready.control_key)}`],
     ["control API", `${ready.control_url}/v1`],
     ["control key", ready.control_key],
     ["webhooks to", callback],

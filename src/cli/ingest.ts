@@ -1,8 +1,9 @@
-/** `plaza ingest`: takes the streams of encoders. Only the server starts it (`src/ingest/ingest-process.ts`). */
+/** `plaza ingest`: takes the streams of encoders and of pages. Only the server starts it (`src/ingest/ingest-process.ts`). */
 import { mkdir } from "node:fs/promises";
 import { CertificateFiles } from "#ingest/certificate-files";
 import type { Admission, FeedGate, IngestConfig, ToIngest, ToServer } from "#ingest/channel";
 import { RtmpPort } from "#ingest/rtmp-port";
+import { PageGuard } from "#kernel/page-guard";
 import { RecordingSpace } from "#recordings/recording-space";
 import { errorFields, Log } from "#telemetry/log";
 import { outliveStrayFailures } from "#telemetry/stray-failures";
@@ -28,14 +29,13 @@ export async function ingest(): Promise<number> {
     await mkdir(config.recordings, { recursive: true });
     const port = listen(config, gate, log);
     gate.onDrop = (feeds) => port.drop(feeds);
-    send({ kind: "listening", port: port.port, secure_port: port.securePort });
+    send({ kind: "listening" });
     await gate.stopped;
     await port.stop();
     await log.flush();
     return process.exit(0);
   } catch (error) {
-    const { message, code } = error as NodeJS.ErrnoException;
-    send({ kind: "failed", message, code });
+    send({ kind: "failed", message: error instanceof Error ? error.message : String(error) });
     await log.flush();
     return process.exit(FAILED);
   }
@@ -43,52 +43,30 @@ export async function ingest(): Promise<number> {
 
 /** Throws where an address cannot be listened on, or the certificate is none. */
 function listen(config: IngestConfig, gate: ServerGate, log: Log): RtmpPort {
-  const { hostname, recordings } = config;
+  const { hostname, port, recordings } = config;
   const certificate = new CertificateFiles(config.secure);
   const space = new RecordingSpace(recordings, { bytesMax: config.recordings_bytes_max, reserveBytes: config.disk_reserve_bytes });
   const connectionsMax = config.streams_max + UNAUTHENTICATED_MAX;
   const limits = { bitsPerSecondMax: config.stream_bits_max, connectionsMax, unauthenticatedMax: UNAUTHENTICATED_MAX };
-  const open = (port: number, securePort: number): RtmpPort => {
-    const secure = certificate.current === undefined ? undefined : { port: securePort, certificate: certificate.current };
-    const opened: RtmpPort = new RtmpPort(
-      {
-        ...{ hostname, port, secure, gate, recordings, space, limits },
-        onError: (error, about) => log.error({ ...about, ...errorFields(error) }, "a stream failed unexpectedly"),
-        onNote: (about, note) => log.info(about, note),
-      },
-      (feeds) => {
-        send({ kind: "report", feeds });
-        try {
-          const renewed = certificate.renewed();
-          if (renewed !== undefined) opened.renew(renewed);
-        } catch (error) {
-          log.warn(errorFields(error), "the certificate cannot be renewed; the one before stays");
-        }
-      },
-    );
-    return opened;
-  };
-  return withFreePorts(config, open, log);
-}
-
-/** A port that nobody asked for gives way when it is taken. */
-function withFreePorts({ port, isPortChoice, secure }: IngestConfig, open: (port: number, securePort: number) => RtmpPort, log: Log): RtmpPort {
-  const securePort = secure?.port ?? 0;
-  const attempts: [number, number][] = [[port, securePort]];
-  if (isPortChoice) attempts.push([0, securePort]);
-  if (secure?.isPortChoice === true) attempts.push([port, 0]);
-  if (isPortChoice && secure?.isPortChoice === true) attempts.push([0, 0]);
-  for (const [index, [one, other]] of attempts.entries()) {
-    try {
-      const opened = open(one, other);
-      if (index > 0)
-        log.warn({ rtmp_port: opened.port, rtmps_port: opened.securePort }, "a usual port of RTMP is taken: streams are taken on another one");
-      return opened;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE" || index === attempts.length - 1) throw error;
-    }
-  }
-  throw new Error("there is no port to listen on");
+  const secure = certificate.current === undefined ? undefined : { port: config.secure?.port ?? 0, certificate: certificate.current };
+  const opened: RtmpPort = new RtmpPort(
+    {
+      ...{ hostname, port, secure, gate, recordings, space, limits },
+      pages: config.pages && new PageGuard(config.pages),
+      onError: (error, about) => log.error({ ...about, ...errorFields(error) }, "a stream failed unexpectedly"),
+      onNote: (about, note) => log.info(about, note),
+    },
+    (feeds) => {
+      send({ kind: "report", feeds });
+      try {
+        const renewed = certificate.renewed();
+        if (renewed !== undefined) opened.renew(renewed);
+      } catch (error) {
+        log.warn(errorFields(error), "the certificate cannot be renewed; the one before stays");
+      }
+    },
+  );
+  return opened;
 }
 
 /** The server behind the channel. */

@@ -1,4 +1,4 @@
-/** Why a listener cannot have the address that an option names. */
+/** Where a listener is, and why it cannot have the address that an option names. */
 import { ConfigProblem } from "./config.ts";
 
 /** Bun gives an unknown host name no code. */
@@ -19,4 +19,11 @@ export async function listening<Listener>(option: string, host: string, port: nu
       throw new ConfigProblem(hostOption, `there is no address ${host}`);
     throw error;
   }
+}
+
+/** The address of a listener for a caller on this machine. */
+export function addressOf(host: string): string {
+  if (host === "0.0.0.0") return "127.0.0.1";
+  if (host === "::") return "[::1]";
+  return host.includes(":") ? `[${host}]` : host;
 }

@@ -7,6 +7,18 @@ import type { Worlds } from "#graph/worlds/hosting/worlds";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import type { NodeId } from "#kernel/ids";
 
+/** Where the graph is, by surface. */
+export interface ServerDescription {
+  readonly sandbox: boolean;
+  readonly base_url: string;
+  readonly app_base_url: string;
+  readonly microblog_base_url: string;
+  readonly ads_base_url: string;
+  readonly social_login_host: string;
+  /** Left out: encoders cannot connect. */
+  readonly rtmp_url?: string;
+}
+
 /** What the control API steers. */
 export interface ControlDeps {
   readonly registry: Registry;
@@ -14,12 +26,16 @@ export interface ControlDeps {
   readonly parseYaml: ParseYaml;
   /** False: other processes serve the graph (`--workers`), and what this one has in memory does not reach them. */
   readonly servesGraph: boolean;
+  /** For a caller who reaches this server by `hostname`. */
+  describeServer(hostname: string): ServerDescription;
   /** The value of a new token, for its world's seed and the token's id. */
   mintTokenValue(seed: number | undefined, id: NodeId): string;
   /** Run after a world's time was moved, in this order, before the response is sent. */
   readonly onTimeMoved: readonly ((world: OpenWorld) => Promise<void>)[];
   /** The machine's own time, for requests that wait and for keys: a world's clock may stand still. */
   readonly realTime: { nowMs(): number; monotonicMs(): number; sleepMs(ms: number): Promise<void> };
+  /** Called when the console or another caller took a short-lived copy of a token. */
+  onTokenCopied?(token: NodeId, copy: NodeId): void;
   /** Called with the hash of a key that was replaced and the value of the new one, where the old one may be kept in a file. */
   onKeyReplaced?(oldHash: string, key: string): void;
 }
@@ -55,11 +71,13 @@ export interface ControlRoute {
   readonly operation: string;
   readonly summary: string;
   readonly query?: TObject;
-  /** A JSON body by its schema; `text`: the body as it is (a world file); `entry`: a node's entry, checked by its section; `file`: the request itself, whose body the handler reads as a stream. */
-  readonly body?: TSchema | "text" | "entry" | "file";
+  /** A JSON body by its schema; `text`: the body as it is (a world file); `entry`: a node's entry, checked by its section; `file`: the request itself, whose body the handler reads as a stream; `form`: the text of a small form, or of JSON whose keys are somebody else's. */
+  readonly body?: TSchema | "text" | "entry" | "file" | "form";
   /** The largest `file` that the handler takes; the listener lets it in. */
   readonly fileBytesMax?: number;
   readonly status?: 200 | 201;
+  /** The request brings a secret of its own, so it needs no control key, and its handler is given none. */
+  readonly needsNoKey?: true;
   /** `entry` and `entries`: what the section of `{key}` says of its nodes. */
   readonly response: TSchema | "entry" | "entries";
   /** Media types of responses that are streams, beside or in place of JSON: the handler then returns the `Response` itself. */

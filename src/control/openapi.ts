@@ -79,7 +79,7 @@ function operationOf(route: ControlRoute, key: string | undefined, path: string)
   const streams = Object.fromEntries((route.streams ?? []).map((type) => [type, { schema: { type: "string" } }]));
   const { content } = json(responseOf(route, key));
   const responses: Record<string, unknown> = { [route.status ?? 200]: { description: "done", content: { ...content, ...streams } } };
-  for (const status of [400, 401, 403, ...(route.errors ?? [])]) {
+  for (const status of [400, ...(route.needsNoKey === true ? [] : [401]), 403, ...(route.errors ?? [])]) {
     responses[status] = { description: DESCRIPTIONS[status], ...json({ $ref: "#/components/schemas/Error" }) };
   }
   const body = bodyOf(route, key);
@@ -88,6 +88,7 @@ function operationOf(route: ControlRoute, key: string | undefined, path: string)
     summary: route.summary,
     description: route.summary,
     tags: [tagOf(path)],
+    ...(route.needsNoKey === true ? { security: [] } : {}),
     parameters: [...pathParameters(path), ...queryParameters(route)],
     ...(body === undefined ? {} : { requestBody: { required: true, ...body } }),
     responses,
@@ -110,12 +111,16 @@ function bodyOf({ body, method }: ControlRoute, key: string | undefined): unknow
   if (body === undefined) return undefined;
   if (body === "text") return { content: { "application/yaml": { schema: entryRef("world_file") }, ...json(entryRef("world_file")).content } };
   if (body === "file") return { content: fileContent };
+  if (body === "form") return { content: formContent };
   if (body !== "entry") return json(publicSchema(body));
   // A change names only what changes, and null takes a key back.
   return json(method === "PATCH" ? { type: "object", description: `keys of ${key}` } : entryRef(key as string));
 }
 
 const anyBytes = { schema: { type: "string", format: "binary" } };
+
+const anyObject = { schema: { type: "object" } };
+const formContent = { "application/x-www-form-urlencoded": anyObject, "application/json": anyObject };
 
 /** A file as the body, in a form, or where it can be fetched. */
 const fileContent = {

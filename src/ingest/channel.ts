@@ -3,6 +3,9 @@
  * server says the same over HTTP (`src/features/live-videos/ingest/feed.control.ts`).
  */
 
+import type { FeedHealth as HealthInWorld } from "#features/live-videos";
+import type { PageRules } from "#kernel/page-guard";
+
 export interface FeedName {
   readonly world: string;
   /** Unique in its world. */
@@ -11,32 +14,19 @@ export interface FeedName {
   readonly session: number;
 }
 
+/** What a feed is like at the moment. */
+export interface FeedHealth extends HealthInWorld {
+  readonly world: string;
+}
+
 /** Why a feed ended, seen from the stream. */
 export type FeedEnding = "lost" | "no_audio" | "no_storage";
 
-/** What a feed is like at the moment. */
-export interface FeedHealth extends FeedName {
-  readonly bits_per_second: number;
-  readonly frames_per_second: number;
-  readonly audio_bits_per_second: number;
-  /** By how much the newest sound is behind the newest picture. */
-  readonly audio_behind_ms: number;
-  /** How often pictures were missing for `GAP_MS` or more, since the feed began. */
-  readonly gaps: number;
-  /** Between the last two key frames; null before the second one. */
-  readonly key_frame_ms: number | null;
-  readonly width: number;
-  readonly height: number;
-}
-
 export interface IngestConfig {
   readonly hostname: string;
-  /** 0 picks a free one. */
   readonly port: number;
-  /** When the port is taken, any free one is taken. */
-  readonly isPortChoice: boolean;
-  /** RTMPS: as `port`, and PEM files; undefined: none. */
-  readonly secure: { readonly port: number; readonly isPortChoice: boolean; readonly cert: string; readonly key: string } | undefined;
+  /** RTMPS: a port, and PEM files; undefined: none. */
+  readonly secure: { readonly port: number; readonly cert: string; readonly key: string } | undefined;
   /** The folder of the recordings, all that they may take of the disk (0: no bound), and what stays free on it. */
   readonly recordings: string;
   readonly recordings_bytes_max: number;
@@ -44,13 +34,15 @@ export interface IngestConfig {
   /** A stream with more is ended. */
   readonly stream_bits_max: number;
   readonly streams_max: number;
+  /** Which web pages may send; undefined: all that have a key. */
+  readonly pages: PageRules | undefined;
   readonly log_level: "silent" | "error" | "warn" | "info" | "debug";
   readonly pretty: boolean;
 }
 
 export type ToServer =
-  | { readonly kind: "listening"; readonly port: number; readonly secure_port: number | undefined }
-  | { readonly kind: "failed"; readonly message: string; readonly code: string | undefined }
+  | { readonly kind: "listening" }
+  | { readonly kind: "failed"; readonly message: string }
   /** May an encoder publish with this key? */
   | { readonly kind: "check"; readonly id: number; readonly key: string }
   /** Its first key frame has come. */

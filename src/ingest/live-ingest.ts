@@ -1,25 +1,33 @@
 /** Live video from encoders, as the server runs it: the ingest process, and the registry of its feeds. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "#config/config";
+import { pageRulesOf } from "#config/page-rules";
 import type { Worlds } from "#graph/worlds/hosting/worlds";
 import type { Streaming, World } from "#graph/worlds/world";
+import { sleepMs } from "#system";
 import { errorFields, type Log } from "#telemetry/log";
 import type { IngestConfig } from "./channel.ts";
+import { findFreePorts } from "./free-ports.ts";
 import { type IngestProcess, startIngest } from "./ingest-process.ts";
+import { makeTemporaryRecordings } from "./temporary-recordings.ts";
 import { WorldFeeds } from "./world-feeds.ts";
 
 /** RTMP's own; of RTMPS, the next one, since 443 is that of the web. */
 const USUAL_PORT = 1935;
 const USUAL_SECURE_PORT = 1936;
 
+/** How often silent media servers are looked for. */
+const LOOK_EVERY_MS = 5_000;
+/** A process starts in a tenth of a second. Where it cannot listen, the log says so, and requests do not wait for it any longer. */
+const LISTENING_WITHIN_MS = 5_000;
+
 export interface LiveIngest {
   /** The folder of the recordings; undefined: there are none. */
   readonly recordings: string | undefined;
-  /** Where encoders connect, once the process listens; undefined: they cannot. Rejects where the port that was asked for is not to be had. */
-  ready(): Promise<Streaming | undefined>;
-  /** From now on keys are checked in these worlds. */
+  /** Where encoders connect; undefined: they cannot. Throws where a port that was asked for is not to be had. */
+  open(): Streaming | undefined;
+  /** Starts the process: from now on keys are checked in these worlds. */
   serve(worlds: Worlds): void;
   /** One of them is open: feeds of processes that are dead are lost. */
   opened(world: World): Promise<void>;
@@ -27,41 +35,39 @@ export interface LiveIngest {
   stop(): Promise<void>;
 }
 
-/** Starts the process, if there is to be one. `isOwner`: others of the same server only know its address. */
+/** Nothing is started yet. `isOwner`: others of the same server only know its address. */
 export function openLiveIngest(config: Config, log: Log, isOwner: boolean): LiveIngest {
   const { rtmp_url: rtmpUrl, rtmp_port: port } = config;
   const isTaken = rtmpUrl === undefined && port !== "off";
-  const recordings = isTaken || config.data !== ":memory:" ? recordingsOf(config) : undefined;
-  if (!isTaken) return new Ingest(rtmpUrl === undefined ? undefined : { rtmpUrl, rtmpPort: undefined, rtmpsPort: undefined }, undefined, recordings);
-  const rtmpPort = port ?? USUAL_PORT;
-  const secure = secureOf(config);
-  if (!isOwner || recordings === undefined) return new Ingest({ rtmpPort, rtmpUrl, rtmpsPort: secure?.port }, undefined, recordings);
-  const process = startIngest(
-    {
-      hostname: config.host,
-      port: rtmpPort,
-      isPortChoice: port === undefined,
-      secure,
-      recordings: recordings.folder,
-      recordings_bytes_max: config.recordings_bytes_max,
-      disk_reserve_bytes: config.disk_reserve_bytes,
-      streams_max: config.streams_max,
-      stream_bits_max: config.stream_bits_per_second_max,
-      log_level: config.log_level,
-      pretty: config.pretty,
-    },
-    {
-      died: (ending) => log.error({ ending }, "the ingest process ended and is restarted"),
-      failed: (error) => log.error(errorFields(error), "the ingest process could not be served"),
-    },
+  const recordings = isTaken || config.data !== ":memory:" ? recordingsOf(config, log) : undefined;
+  if (!isTaken || !isOwner || recordings === undefined) return new Ingest(config, log, recordings, undefined);
+  // The process writes there, and would fail later.
+  mkdirSync(recordings.folder, { recursive: true });
+  return new Ingest(config, log, recordings, (ports) =>
+    startIngest(
+      {
+        ...ports,
+        hostname: config.host,
+        recordings: recordings.folder,
+        recordings_bytes_max: config.recordings_bytes_max,
+        disk_reserve_bytes: config.disk_reserve_bytes,
+        streams_max: config.streams_max,
+        stream_bits_max: config.stream_bits_per_second_max,
+        pages: pageRulesOf(config),
+        log_level: config.log_level,
+        pretty: config.pretty,
+      },
+      {
+        died: (ending) => log.error({ ending }, "the ingest process ended and is restarted"),
+        failed: (error) => log.error(errorFields(error), "the ingest process could not be served"),
+      },
+    ),
   );
-  return new Ingest(undefined, process, recordings);
 }
 
 /** RTMPS runs where there is a certificate. */
 function secureOf({ tls_cert: cert, tls_key: key, rtmps_port: port }: Config): IngestConfig["secure"] {
-  if (cert === undefined || key === undefined || port === "off") return undefined;
-  return { port: port ?? USUAL_SECURE_PORT, isPortChoice: port === undefined, cert, key };
+  return cert === undefined || key === undefined || port === "off" ? undefined : { port: port ?? USUAL_SECURE_PORT, cert, key };
 }
 
 interface Recordings {
@@ -70,39 +76,62 @@ interface Recordings {
   remove(): void;
 }
 
-class Ingest implements LiveIngest {
-  readonly #elsewhere: Streaming | undefined;
-  readonly #process: IngestProcess | undefined;
-  readonly #recordings: Recordings | undefined;
-  #feeds: WorldFeeds | undefined;
+type MakeProcess = (ports: Pick<IngestConfig, "port" | "secure">) => IngestProcess;
 
-  /** `elsewhere`: where streams go that this process does not take. */
-  constructor(elsewhere: Streaming | undefined, process: IngestProcess | undefined, recordings: Recordings | undefined) {
-    this.#elsewhere = elsewhere;
-    this.#process = process;
+class Ingest implements LiveIngest {
+  readonly #config: Config;
+  readonly #log: Log;
+  readonly #recordings: Recordings | undefined;
+  readonly #makeProcess: MakeProcess | undefined;
+  #process: IngestProcess | undefined;
+  #feeds: WorldFeeds | undefined;
+  #looking: ReturnType<typeof setInterval> | undefined;
+
+  /** `makeProcess` undefined: the process is not this server's part. */
+  constructor(config: Config, log: Log, recordings: Recordings | undefined, makeProcess: MakeProcess | undefined) {
+    this.#config = config;
+    this.#log = log;
     this.#recordings = recordings;
+    this.#makeProcess = makeProcess;
   }
 
   get recordings(): string | undefined {
     return this.#recordings?.folder;
   }
 
-  async ready(): Promise<Streaming | undefined> {
-    if (this.#process === undefined) return this.#elsewhere;
-    const { port, securePort } = await this.#process.listening();
-    return { rtmpPort: port, rtmpsPort: securePort, rtmpUrl: undefined };
+  open(): Streaming | undefined {
+    const { rtmp_url: rtmpUrl, rtmp_port, rtmps_port, host } = this.#config;
+    if (rtmpUrl !== undefined) return { rtmpUrl, rtmpPort: undefined, rtmpsPort: undefined };
+    if (rtmp_port === "off") return undefined;
+    const wanted = { port: rtmp_port ?? USUAL_PORT, isChoice: rtmp_port === undefined };
+    const secure = secureOf(this.#config);
+    if (this.#makeProcess === undefined) return { rtmpUrl, rtmpPort: wanted.port, rtmpsPort: secure?.port };
+    const wantedSecure = secure === undefined ? [] : [{ port: secure.port, isChoice: rtmps_port === undefined }];
+    const [rtmpPort = 0, rtmpsPort] = findFreePorts(host, [wanted, ...wantedSecure]);
+    if ((rtmp_port === undefined && rtmpPort !== wanted.port) || (secure !== undefined && rtmps_port === undefined && rtmpsPort !== secure.port))
+      this.#log.warn({ rtmp_port: rtmpPort, rtmps_port: rtmpsPort }, "a usual port of RTMP is taken: streams are taken on another one");
+    this.#process = this.#makeProcess({ port: rtmpPort, secure: secure && { ...secure, port: rtmpsPort ?? secure.port } });
+    return { rtmpUrl, rtmpPort, rtmpsPort, listening: Promise.race([this.#process.listening, sleepMs(LISTENING_WITHIN_MS)]) };
   }
 
   serve(worlds: Worlds): void {
-    this.#feeds = new WorldFeeds(worlds);
-    this.#process?.serve(this.#feeds);
+    const feeds = new WorldFeeds(worlds);
+    this.#feeds = feeds;
+    this.#process?.serve(feeds);
+    // No process reports that would have them looked for. A timer because only it can notice that a media server says nothing more.
+    if (this.#config.rtmp_url !== undefined) this.#looking = setInterval(() => this.#loseSilent(feeds), LOOK_EVERY_MS);
   }
 
   async opened(world: World): Promise<void> {
     await this.#feeds?.opened(world);
   }
 
+  #loseSilent(feeds: WorldFeeds): void {
+    feeds.loseSilent().catch((error: unknown) => this.#log.error(errorFields(error), "silent media servers could not be looked for"));
+  }
+
   async stop(): Promise<void> {
+    clearInterval(this.#looking);
     await this.#process?.stop();
     await this.#feeds?.lost();
     this.#recordings?.remove();
@@ -110,9 +139,8 @@ class Ingest implements LiveIngest {
 }
 
 /** What is in memory has recordings only as long as the program runs. */
-function recordingsOf({ recordings, data }: Config): Recordings {
+function recordingsOf({ recordings, data }: Config, log: Log): Recordings {
   if (recordings !== undefined) return { folder: recordings, remove: () => {} };
   if (data !== ":memory:") return { folder: join(data.startsWith("postgres") ? ".plaza" : data, "recordings"), remove: () => {} };
-  const folder = mkdtempSync(join(tmpdir(), "plaza-recordings-"));
-  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
+  return makeTemporaryRecordings((error) => log.warn(errorFields(error), "recordings of servers that were killed could not be removed"));
 }

@@ -45,6 +45,11 @@ export class WorldFeeds {
     return ended.flat();
   }
 
+  /** The feeds of other processes, and of media servers, that say nothing more. */
+  async loseSilent(): Promise<void> {
+    for (const world of this.#worlds.open()) await this.#registryOf(world).loseSilent();
+  }
+
   async lost(): Promise<void> {
     for (const world of this.#worlds.open()) await this.#registries.get(world)?.lost();
   }

@@ -1,7 +1,7 @@
 /** Reads what a recording holds so far. */
-import { readdir, readFile, rm } from "node:fs/promises";
+import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { END_LINE, INDEX, sessionFolder, videoFolder, worldFolder } from "./folder.ts";
+import { END_LINE, INDEX, MP4_LINE, type RecordingForm, sessionFolder, videoFolder, worldFolder } from "./folder.ts";
 
 interface SegmentEntry {
   readonly number: number;
@@ -11,27 +11,45 @@ interface SegmentEntry {
 
 export interface RecordedSession {
   readonly session: number;
-  /** `0.ts`, `1.ts`, … */
+  readonly form: RecordingForm;
   readonly segments: readonly SegmentEntry[];
   readonly hasEnded: boolean;
 }
 
 /** Oldest first; empty where nothing was recorded. */
 export async function readRecording(root: string, world: string, video: string): Promise<RecordedSession[]> {
+  const sessions = await sessionsOf(root, world, video);
+  return Promise.all(sessions.map((session) => readSession(sessionFolder(root, world, video, session), session)));
+}
+
+/** Another one whenever anything was recorded: an index only grows. */
+export async function recordingVersion(root: string, world: string, video: string): Promise<string> {
+  const sessions = await sessionsOf(root, world, video);
+  const sizeOf = async (session: number): Promise<number> =>
+    (await stat(join(sessionFolder(root, world, video, session), INDEX)).catch(nothing({ size: 0 }))).size;
+  return (await Promise.all(sessions.map(async (session) => `${session} ${await sizeOf(session)}`))).join();
+}
+
+async function sessionsOf(root: string, world: string, video: string): Promise<number[]> {
   const names = await readdir(videoFolder(root, world, video)).catch(nothing<string[]>([]));
-  const sessions = names.filter((name) => /^\d{1,15}$/.test(name)).map(Number);
-  return Promise.all(sessions.sort((a, b) => a - b).map((session) => readSession(sessionFolder(root, world, video, session), session)));
+  return names.flatMap((name) => (/^\d{1,15}$/.test(name) ? [Number(name)] : [])).sort((a, b) => a - b);
 }
 
 async function readSession(folder: string, session: number): Promise<RecordedSession> {
   const text = await readFile(join(folder, INDEX), "utf8").catch(nothing(""));
   const hasEnded = text.endsWith(END_LINE);
-  const lines = text.slice(0, hasEnded ? -END_LINE.length : text.lastIndexOf("\n") + 1).split("\n");
+  const form = text.startsWith(MP4_LINE) ? "mp4" : "ts";
+  const lines = text.slice(form === "mp4" ? MP4_LINE.length : 0, hasEnded ? -END_LINE.length : text.lastIndexOf("\n") + 1).split("\n");
   const segments = lines.flatMap((line, number): SegmentEntry[] => {
     const [, duration, began] = /^(\d{1,9}) \d{1,12} (\d{1,15})$/.exec(line) ?? [];
     return duration === undefined ? [] : [{ number, durationMs: Number(duration), beganRealMs: Number(began) }];
   });
-  return { session, segments, hasEnded };
+  return { session, form, segments, hasEnded };
+}
+
+/** What the recording so far consists of; undefined: there is none. */
+export async function findForm(root: string, world: string, video: string): Promise<RecordingForm | undefined> {
+  return (await readRecording(root, world, video)).findLast(({ segments }) => segments.length > 0)?.form;
 }
 
 /** LIVE-14: nothing of a deleted video stays. */

@@ -1,30 +1,15 @@
 import { expect, test } from "bun:test";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { receiverCertificate, receiverKey } from "#harness/certificates";
 import { afterThisTest } from "#harness/cleanup";
 import { startEncoder } from "#harness/live/encoder";
-import { type LiveState, openStudio, type Studio } from "#harness/live/studio";
+import { ingestOf, type LiveState, openStudio } from "#harness/live/studio";
 import { temporaryFolder } from "#harness/server";
 import { readRecording } from "#recordings/read-recording";
 
 const dataFolder = (): string => join(temporaryFolder(), "data");
 const isSending = ({ feed }: { feed: { is_sending: boolean } }): boolean => feed.is_sending;
-
-/** The process that takes the streams: the server's only child. */
-function ingestOf({ server }: Studio): number {
-  const children = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && parentOf(name) === server.pid);
-  if (children.length !== 1) throw new Error(`the server has ${children.length} children`);
-  return Number(children[0]);
-}
-
-function parentOf(pid: string): number | undefined {
-  try {
-    return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
-  } catch {
-    return undefined;
-  }
-}
 
 async function isGone(pid: number): Promise<void> {
   const isRunning = (): boolean => {

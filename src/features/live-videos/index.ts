@@ -26,6 +26,7 @@ import {
   handleListLiveMap,
   handleListLiveVideos,
   handleUpdateLiveVideo,
+  untilEncodersCanConnect,
 } from "./live-videos.handlers.ts";
 import { liveVideoMigrations } from "./live-videos.migrations.ts";
 import { liveMap, liveVideo, liveVideoReading } from "./live-videos.policies.ts";
@@ -35,6 +36,7 @@ import { liveVideoWebhook } from "./live-videos.webhooks.ts";
 import { liveVideoSection } from "./live-videos.world.ts";
 
 export { FeedRegistry } from "./ingest/feed-registry.ts";
+export type { FeedHealth } from "./ingest/health.ts";
 export { worldOfKey } from "./lifecycle/transitions.ts";
 export { findSegment, openPlayer, type PlaybackRefusal, readPlaylist } from "./playback/playback.ts";
 export { countryOf } from "./viewing/countries.ts";
@@ -61,8 +63,8 @@ export const liveVideos = defineFeature({
   operations: [
     serveList(listLiveVideos, handleListLiveVideos),
     serveList(listLiveMap, handleListLiveMap),
-    serveWrite(createLiveVideo, handleCreateLiveVideo),
-    serveWrite(updateLiveVideo, handleUpdateLiveVideo),
+    serveWrite(createLiveVideo, handleCreateLiveVideo, untilEncodersCanConnect),
+    serveWrite(updateLiveVideo, handleUpdateLiveVideo, untilEncodersCanConnect),
     serveWrite(deleteLiveVideo, handleDeleteLiveVideo),
     serveList(listComments, handleListComments),
     serveWrite(createComment, handleCreateComment),

@@ -40,6 +40,9 @@ export function handleListLiveMap({ params, page, world }: ListRequest<Static<ty
   return listVideosOnMap(reader, country, world.clock.nowMs() - START_DELAY_MS, page);
 }
 
+/** The ingest process starts a moment after the server: a caller who gets a stream address, or publishes, can send at once. */
+export const untilEncodersCanConnect = async ({ world }: Create | Update): Promise<void> => world.streaming?.listening;
+
 export async function handleCreateLiveVideo(request: Create, tx: Transaction) {
   const { node, params, world, graphRequest } = request;
   refuseForeignParameters(graphRequest);

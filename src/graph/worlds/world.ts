@@ -81,6 +81,8 @@ export interface Streaming {
   readonly rtmpsPort: number | undefined;
   /** The media server's address, to which a slash and the key are added. */
   readonly rtmpUrl: string | undefined;
+  /** Resolves when encoders can connect, or after some seconds; undefined: they can, or another process knows. */
+  readonly listening?: Promise<void>;
 }
 
 /** Cut out of a request, an id would keep all of that request's text in memory; the store's own does not. */

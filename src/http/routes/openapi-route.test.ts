@@ -7,7 +7,7 @@ const addresses = surfaces.map(({ name, mount }) => ({ name, mount }));
 
 test("a document that was made is used again until time, profile, calendar, address or selection change what it says", async () => {
   const { world, registry } = await openPlaza();
-  const route = openapiRoute({ registry, traceId: () => "t", onUnexpected: () => {} }, addresses);
+  const route = openapiRoute({ registry, monotonicMs: () => 0, traceId: () => "t", onUnexpected: () => {} }, addresses);
   const read = async (query = "", baseUrl = "http://one"): Promise<string> => {
     const place = { world, baseUrl, surface: "base", path: "/openapi.json", isFromProxy: false } as unknown as Parameters<typeof route>[1];
     return (await route(new Request(`${baseUrl}/openapi.json${query}`), place)).text();

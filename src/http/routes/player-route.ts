@@ -1,8 +1,11 @@
 /** `{base_url}/player/…`: the player's page, its library, and what it plays (operating.md). */
+
 import { countryOf, findSegment, openPlayer, type PlaybackRefusal, readPlaylist, type Viewer } from "#features/live-videos";
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import { unknownPath } from "#kernel/errors";
+import livePublisher from "#live-publisher.mjs" with { type: "text" };
 import { randomSecret } from "#system";
+import type { CountryFile } from "../countries/country-file.ts";
 import { refusal } from "../refusals.ts";
 import type { RouteHandler, RoutePlace } from "./extra-routes.ts";
 import { type PageResponse, playerPage, refusalPage } from "./player-page.ts";
@@ -14,9 +17,13 @@ export interface PlayerOptions {
   readonly isCountryChosen: boolean;
   /** The header in which a trusted proxy names the viewer's country; lower case. */
   readonly countryHeader: string | undefined;
+  /** In which country an address is; undefined: nobody knows. */
+  readonly countryFile: CountryFile | undefined;
 }
 
 const LIBRARY = "hls.js";
+/** For pages that send a live video. */
+const PUBLISHER = "publisher.js";
 const PLAYLIST = "live.m3u8";
 /** 96 bits, new for each page. */
 const NONCE_BYTES = 12;
@@ -35,12 +42,16 @@ const STATUSES: Readonly<Record<Exclude<PlaybackRefusal, "missing">, number>> = 
 /** Nothing is kept anywhere: permission may end at any time. */
 const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer", "x-content-type-options": "nosniff" };
 
+/** Addresses of scripts change with no version, so they are asked for again after an hour. */
+const SCRIPT_HEADERS = { "content-type": "text/javascript; charset=utf-8", "cache-control": "public, max-age=3600" };
+
 export function playerRoute(deps: RequestDeps, options: PlayerOptions): RouteHandler {
   return async (request, place) => {
     const [id = "", ticket, ...rest] = place.path.slice(PLAYER_PATH.length).split("/");
     const { world } = place;
     const viewer = viewerOf(request, place, options);
     if (id === LIBRARY && ticket === undefined) return libraryResponse();
+    if (id === PUBLISHER && ticket === undefined) return new Response(livePublisher, { headers: SCRIPT_HEADERS });
     if (ticket === undefined) {
       const view = await openPlayer(world, id, viewer);
       if (typeof view === "string") return refused(deps, place, view);
@@ -61,14 +72,15 @@ async function segmentResponse(deps: RequestDeps, place: RoutePlace, path: strin
   const file = Bun.file(path);
   // A player names only segments that are there; others are guesses.
   if (!(await file.exists())) return refused(deps, place, "missing");
-  return new Response(file.stream(), { headers: { ...HEADERS, "content-type": "video/mp2t", "content-length": String(file.size) } });
+  return new Response(file.stream(), {
+    headers: { ...HEADERS, "content-type": path.endsWith(".ts") ? "video/mp2t" : "video/mp4", "content-length": String(file.size) },
+  });
 }
 
-/** As the package has it; its address changes with no version, so it is asked for again after an hour. */
+/** As the package has it. */
 function libraryResponse(): Response {
   const file = Bun.file(new URL(import.meta.resolve("hls.js/dist/hls.min.js")));
-  const headers = { "content-type": "text/javascript; charset=utf-8", "cache-control": "public, max-age=3600", "content-length": String(file.size) };
-  return new Response(file.stream(), { headers });
+  return new Response(file.stream(), { headers: { ...SCRIPT_HEADERS, "content-length": String(file.size) } });
 }
 
 function refused(deps: RequestDeps, place: RoutePlace, reason: PlaybackRefusal): Response {
@@ -84,11 +96,13 @@ const page = (status: number, { html, contentSecurityPolicy }: PageResponse): Re
     headers: { ...HEADERS, "content-type": "text/html; charset=utf-8", "content-security-policy": contentSecurityPolicy },
   });
 
-function viewerOf(request: Request, { isFromProxy }: RoutePlace, { isCountryChosen, countryHeader }: PlayerOptions): Viewer {
+/** What the viewer chose counts before what a proxy says, and that before what the address does. */
+function viewerOf(request: Request, { isFromProxy, client }: RoutePlace, options: PlayerOptions): Viewer {
+  const { isCountryChosen, countryHeader, countryFile } = options;
   const chosen = isCountryChosen ? new URL(request.url).searchParams.get("country") : null;
   const named = countryHeader !== undefined && isFromProxy ? request.headers.get(countryHeader) : null;
-  const country = chosen ?? named;
-  return { country: country === null ? undefined : countryOf(country), isMobileWeb: MOBILE.test(request.headers.get("user-agent") ?? "") };
+  const country = chosen ?? named ?? countryFile?.countryOf(client);
+  return { country: country === undefined ? undefined : countryOf(country), isMobileWeb: MOBILE.test(request.headers.get("user-agent") ?? "") };
 }
 
 /** LIVE-27: a browser of a phone or tablet, as it names itself. */

@@ -1,16 +1,17 @@
 /** AAC as RTMP carries it: an AudioSpecificConfig (ISO/IEC 14496-3, 1.6.2.1), then raw frames. */
 import { BitReader } from "./bits.ts";
-import { MediaProblem } from "./flv.ts";
+import { MediaProblem } from "./problem.ts";
 
-export interface AudioConfig {
+export interface AacConfig {
+  readonly codec: "aac";
+  /** The AudioSpecificConfig itself. */
+  readonly bytes: Uint8Array;
   /** Samples a second. */
   readonly sampleRate: number;
   readonly channels: number;
   /** As in ADTS: the object type less one. */
   readonly profile: number;
   readonly rateIndex: number;
-  /** As in `codecs` of a playlist, e.g. `mp4a.40.2`. */
-  readonly codec: string;
 }
 
 const RATES = [96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350];
@@ -21,7 +22,7 @@ const AAC_LC = 2;
 const OBJECT_TYPES_OF_ADTS = 4;
 
 /** Throws `MediaProblem`. */
-export function readAudioConfig(bytes: Uint8Array): AudioConfig {
+export function readAacConfig(bytes: Uint8Array): AacConfig {
   const reader = new BitReader(bytes);
   const objectType = reader.bits(5);
   const rateIndex = reader.bits(4);
@@ -31,15 +32,18 @@ export function readAudioConfig(bytes: Uint8Array): AudioConfig {
   if (bytes.length < 2 || sampleRate === undefined || channels < 1 || channels > 7 || core < 1 || core > OBJECT_TYPES_OF_ADTS) {
     throw new MediaProblem("the AAC configuration cannot be read: choose AAC LC, mono or stereo");
   }
-  return { sampleRate, channels, profile: core - 1, rateIndex, codec: `mp4a.40.${core}` };
+  return { codec: "aac", bytes, sampleRate, channels, profile: core - 1, rateIndex };
 }
+
+/** Samples of a frame. */
+export const AAC_FRAME_SAMPLES = 1024;
 
 const HEADER_BYTES = 7;
 /** The length has 13 bits. */
 const FRAME_BYTES_MAX = 0x1f_ff;
 
 /** A frame behind its ADTS header (ISO/IEC 14496-3, 1.A.2.2). Throws `MediaProblem`. */
-export function adtsFrame({ profile, rateIndex, channels }: AudioConfig, frame: Uint8Array): Uint8Array {
+export function adtsFrame({ profile, rateIndex, channels }: AacConfig, frame: Uint8Array): Uint8Array {
   const length = HEADER_BYTES + frame.length;
   if (length > FRAME_BYTES_MAX) throw new MediaProblem("an AAC frame is too large");
   const bytes = new Uint8Array(length);

@@ -1,25 +1,7 @@
 /** What a message of audio or video holds: the body of an FLV tag (FLV file format 10.1, annex E.4). */
-
-/** The media cannot be taken. The publisher gets the reason and is disconnected. */
-export class MediaProblem extends Error {
-  constructor(problem: string) {
-    super(problem);
-    this.name = "MediaProblem";
-  }
-}
-
-export type VideoTag =
-  | { readonly kind: "config"; readonly bytes: Uint8Array }
-  | {
-      readonly kind: "frame";
-      readonly isKey: boolean;
-      /** Milliseconds from decoding to presentation; may be negative. */
-      readonly compositionMs: number;
-      /** NAL units, each behind its length. */
-      readonly bytes: Uint8Array;
-    };
-
-export type AudioTag = { readonly kind: "config"; readonly bytes: Uint8Array } | { readonly kind: "frame"; readonly bytes: Uint8Array };
+import { readAacConfig } from "./aac.ts";
+import type { AudioPacket, VideoPacket } from "./packets.ts";
+import { MediaProblem } from "./problem.ts";
 
 const H264 = 7;
 const AAC = 10;
@@ -32,7 +14,7 @@ const FRAME = 1;
 const ENHANCED = 0x80;
 
 /** Undefined: nothing that is shown. Throws `MediaProblem`. */
-export function readVideoTag(body: Uint8Array): VideoTag | undefined {
+export function readVideoTag(body: Uint8Array): VideoPacket | undefined {
   const first = body[0];
   if (first === undefined) return undefined;
   if ((first & ENHANCED) !== 0 || (first & 0x0f) !== H264) throw new MediaProblem("the video is not H.264: choose H.264 (AVC) in the encoder");
@@ -48,11 +30,11 @@ export function readVideoTag(body: Uint8Array): VideoTag | undefined {
 }
 
 /** Undefined: nothing that is heard. Throws `MediaProblem`. */
-export function readAudioTag(body: Uint8Array): AudioTag | undefined {
+export function readAudioTag(body: Uint8Array): AudioPacket | undefined {
   const first = body[0];
   if (first === undefined) return undefined;
   if (first >> 4 !== AAC) throw new MediaProblem("the audio is not AAC: choose AAC in the encoder");
   const bytes = body.subarray(2);
-  if (body[1] === CONFIG) return { kind: "config", bytes };
+  if (body[1] === CONFIG) return { kind: "config", config: readAacConfig(bytes) };
   return body[1] === FRAME && bytes.length > 0 ? { kind: "frame", bytes } : undefined;
 }

@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
-import { MediaProblem } from "./flv.ts";
+import { readAudioTag, readVideoTag } from "./flv.ts";
 import { Packager } from "./packager.ts";
+import type { AudioPacket, VideoPacket } from "./packets.ts";
+import { MediaProblem } from "./problem.ts";
+import { TransportStream } from "./transport-stream.ts";
 
 /** Of x264: 320×180, baseline. */
 const VIDEO_CONFIG = Buffer.from("1700000000" + "0142c00cffe100176742c00cda05067e7c0440000003004000000c83c50aa801000468ce0fc8", "hex");
@@ -9,23 +12,26 @@ const AUDIO_CONFIG = Buffer.from("af001208", "hex");
 const picture = (isKey: boolean): Uint8Array => Buffer.from(`${isKey ? "17" : "27"}01000000${"00000002"}${isKey ? "65" : "41"}88`, "hex");
 const sound = Buffer.from("af01211004608c1c", "hex");
 
+const video = (body: Uint8Array): VideoPacket => readVideoTag(body) as VideoPacket;
+const audio = (body: Uint8Array): AudioPacket => readAudioTag(body) as AudioPacket;
+
 const FRAME_MS = 40;
 const SOUND_MS = 20;
 
 /** Sends pictures, with a key frame every `keyMs`, and sound, each from and until some time (ms). */
 function send(until: { video: number; audio: number }, { keyMs = 2000, announced = false, start = 0, config = true } = {}) {
   const seen: string[] = [];
-  const packager = new Packager({
+  const packager = new Packager(new TransportStream(), {
     began: ({ width, height, codec }) => seen.push(`began ${width}x${height} ${codec}`),
     segment: ({ durationMs }) => seen.push(`segment ${durationMs}`),
     audioMissing: () => seen.push("audio missing"),
   });
-  packager.addVideo(start, VIDEO_CONFIG);
+  packager.addVideo(start, video(VIDEO_CONFIG));
   if (announced) packager.announceAudio();
-  if (config && until.audio > 0) packager.addAudio(start, AUDIO_CONFIG);
+  if (config && until.audio > 0) packager.addAudio(start, audio(AUDIO_CONFIG));
   for (let ms = 0; ms < Math.max(until.video, until.audio); ms += SOUND_MS) {
-    if (ms < until.video && ms % FRAME_MS === 0) packager.addVideo((start + ms) >>> 0, picture(ms % keyMs === 0));
-    if (ms < until.audio) packager.addAudio((start + ms) >>> 0, sound);
+    if (ms < until.video && ms % FRAME_MS === 0) packager.addVideo((start + ms) >>> 0, video(picture(ms % keyMs === 0)));
+    if (ms < until.audio) packager.addAudio((start + ms) >>> 0, audio(sound));
   }
   return { packager, seen };
 }
@@ -59,13 +65,13 @@ test("LIVE-11, D-51: sound that stops ends the stream after 10 s", () => {
 
 test("what is no H.264 or AAC, is broken, or has no key frames, is refused with words for the person at the encoder", () => {
   const { packager } = send({ video: 100, audio: 100 });
-  expect(() => packager.addVideo(200, Uint8Array.of(0x12, 0))).toThrow(/H\.264/);
-  expect(() => packager.addVideo(200, Uint8Array.of(0x90, 0, 0))).toThrow(/H\.264/);
-  expect(() => packager.addAudio(200, Uint8Array.of(0x2f, 0))).toThrow(/AAC/);
-  expect(() => packager.addAudio(200, Buffer.from("af00", "hex"))).toThrow(MediaProblem);
-  expect(() => packager.addVideo(200, Buffer.from("1700000000" + "0142c00cffe1ffff67", "hex"))).toThrow(MediaProblem);
-  expect(() => packager.addVideo(200, Buffer.from("2701000000" + "00ffffff41", "hex"))).toThrow(/cut off/);
-  expect(() => packager.addVideo(1_000_000, picture(false))).toThrow(/jump/);
+  expect(() => video(Uint8Array.of(0x12, 0))).toThrow(/H\.264/);
+  expect(() => video(Uint8Array.of(0x90, 0, 0))).toThrow(/H\.264/);
+  expect(() => audio(Uint8Array.of(0x2f, 0))).toThrow(/AAC/);
+  expect(() => audio(Buffer.from("af00", "hex"))).toThrow(MediaProblem);
+  expect(() => packager.addVideo(200, video(Buffer.from("1700000000" + "0142c00cffe1ffff67", "hex")))).toThrow(MediaProblem);
+  expect(() => packager.addVideo(200, video(Buffer.from("2701000000" + "00ffffff41", "hex")))).toThrow(/cut off/);
+  expect(() => packager.addVideo(1_000_000, video(picture(false)))).toThrow(/jump/);
   expect(() => send({ video: 30_000, audio: 30_000 }, { keyMs: 1_000_000 })).toThrow(/key frame/);
   expect(() => send({ video: 0, audio: 11_000 })).toThrow(/no picture/);
 });

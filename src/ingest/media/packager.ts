@@ -2,14 +2,13 @@
  * Makes segments of what a publisher sends. A segment begins with a key frame, and nothing is recorded before there was sound, because
  * a stream without audio is not one (LIVE-12). Times are the encoder's: a slow network does not end a stream.
  */
-import { type AudioConfig, readAudioConfig } from "./aac.ts";
-import { MediaProblem, readAudioTag, readVideoTag } from "./flv.ts";
-import { nalUnitsOf, readVideoConfig, type VideoConfig } from "./h264.ts";
+import type { ContainedSegment, Container } from "./container.ts";
+import { readVideoConfig, type VideoConfig } from "./h264.ts";
+import type { AudioConfig, AudioPacket, VideoPacket } from "./packets.ts";
+import { MediaProblem } from "./problem.ts";
 import { StreamTime } from "./stream-time.ts";
-import { TransportStream } from "./transport-stream.ts";
 
-export interface Segment {
-  readonly bytes: Uint8Array;
+export interface Segment extends ContainedSegment {
   readonly durationMs: number;
 }
 
@@ -40,7 +39,7 @@ const LAST_FRAME_MS = 33;
 export class Packager {
   readonly #owner: PackagerOwner;
   readonly #time = new StreamTime();
-  readonly #stream = new TransportStream();
+  readonly #container: Container;
   #video: VideoConfig | undefined;
   #audio: AudioConfig | undefined;
   #isAudioAnnounced = false;
@@ -54,35 +53,32 @@ export class Packager {
   gaps = 0;
   #waitingSound: { ms: number; frames: Uint8Array[] } | undefined;
 
-  constructor(owner: PackagerOwner) {
+  constructor(container: Container, owner: PackagerOwner) {
+    this.#container = container;
     this.#owner = owner;
   }
 
   /** Throws `MediaProblem`. */
-  addVideo(timestamp: number, body: Uint8Array): void {
-    const tag = readVideoTag(body);
-    if (tag === undefined || this.#hasEnded) return;
-    if (tag.kind === "config") {
-      this.#video = readVideoConfig(tag.bytes);
+  addVideo(timestamp: number, packet: VideoPacket): void {
+    if (this.#hasEnded) return;
+    if (packet.kind === "config") {
+      this.#video = readVideoConfig(packet.bytes);
       return;
     }
+    const { isKey, compositionMs, bytes } = packet;
     const config = this.#video;
     // Pictures before the first key frame cannot be decoded.
-    if (config === undefined || (this.#beganMs === undefined && !tag.isKey)) return;
+    if (config === undefined || (this.#beganMs === undefined && !isKey)) return;
     const decodeMs = this.#time.video(timestamp);
-    const units = nalUnitsOf(tag.bytes, config.lengthBytes);
     if (this.#beganMs === undefined) this.#begin(config, decodeMs);
     else if (this.#isSilentAt(decodeMs)) {
       this.#hasEnded = true;
       this.#owner.audioMissing();
       return;
     }
-    if (tag.isKey) this.#cutAt(decodeMs);
+    if (isKey) this.#cutAt(decodeMs);
     else if (decodeMs - this.#segmentBeganMs > KEY_FRAME_MS_MAX) throw new MediaProblem("no key frame came for 20 s: send one every 2 s");
-    this.#stream.addPicture({
-      ...{ isKey: tag.isKey, decodeMs, showMs: decodeMs + tag.compositionMs },
-      units: tag.isKey ? [...config.parameterSets, ...units] : units,
-    });
+    this.#container.addPicture({ config, isKey, decodeMs, showMs: decodeMs + compositionMs, bytes });
     if (this.#lastPictureMs > 0 && decodeMs - this.#lastPictureMs >= GAP_MS) this.gaps++;
     this.#lastPictureMs = decodeMs;
   }
@@ -93,12 +89,11 @@ export class Packager {
   }
 
   /** Throws `MediaProblem`. */
-  addAudio(timestamp: number, body: Uint8Array): void {
-    const tag = readAudioTag(body);
-    if (tag === undefined || this.#hasEnded) return;
-    if (tag.kind === "config") {
+  addAudio(timestamp: number, packet: AudioPacket): void {
+    if (this.#hasEnded) return;
+    if (packet.kind === "config") {
       this.#flushSound();
-      this.#audio = readAudioConfig(tag.bytes);
+      this.#audio = packet.config;
       this.#isAudioAnnounced = true;
       return;
     }
@@ -110,7 +105,7 @@ export class Packager {
       return;
     }
     this.#waitingSound ??= { ms, frames: [] };
-    this.#waitingSound.frames.push(tag.bytes);
+    this.#waitingSound.frames.push(packet.bytes);
     if (ms - this.#waitingSound.ms >= SOUND_MS) this.#flushSound();
   }
 
@@ -147,12 +142,12 @@ export class Packager {
   #give(untilMs: number): void {
     this.#flushSound();
     const durationMs = untilMs - this.#segmentBeganMs;
-    if (this.#stream.byteCount > 0) this.#owner.segment({ bytes: this.#stream.take(), durationMs });
+    if (!this.#container.isEmpty) this.#owner.segment({ ...this.#container.take(untilMs), durationMs });
   }
 
   #flushSound(): void {
     if (this.#waitingSound === undefined || this.#audio === undefined) return;
-    this.#stream.addSound({ ...this.#waitingSound, config: this.#audio });
+    this.#container.addSound({ ...this.#waitingSound, config: this.#audio });
     this.#waitingSound = undefined;
   }
 }

@@ -1,5 +1,5 @@
 /** The encoder's timestamps as milliseconds since its first one. They have 32 bits, wrap, and may be a little out of order. */
-import { MediaProblem } from "./flv.ts";
+import { MediaProblem } from "./problem.ts";
 
 /** A larger step is another clock: the encoder connects again and gets a session of its own. */
 const JUMP_MS_MAX = 30_000;

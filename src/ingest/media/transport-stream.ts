@@ -2,7 +2,10 @@
  * One segment of HLS as an MPEG transport stream (ISO/IEC 13818-1) with H.264 and AAC. Decoding times are the encoder's own, so that
  * pictures that are shown in another order than they are decoded (B-frames) keep both times.
  */
-import { type AudioConfig, adtsFrame } from "./aac.ts";
+import { adtsFrame } from "./aac.ts";
+import type { ContainedSegment, Container, Picture, Sound } from "./container.ts";
+import { nalUnitsOf } from "./h264.ts";
+import { MediaProblem } from "./problem.ts";
 
 const PACKET_BYTES = 188;
 const PAYLOAD_BYTES = PACKET_BYTES - 4;
@@ -29,34 +32,19 @@ const DELIMITER = Uint8Array.of(0, 0, 0, 1, 9, 0xf0);
 
 const FIRST_BUFFER_BYTES = 262_144;
 
-export interface Picture {
-  readonly isKey: boolean;
-  /** Milliseconds since the beginning of the session. */
-  readonly decodeMs: number;
-  readonly showMs: number;
-  /** Without start codes; of a key picture, with the parameter sets. */
-  readonly units: readonly Uint8Array[];
-}
-
-export interface Sound {
-  /** Milliseconds since the beginning of the session. */
-  readonly ms: number;
-  readonly config: AudioConfig;
-  /** One after the other, without gaps. */
-  readonly frames: readonly Uint8Array[];
-}
-
-export class TransportStream {
+export class TransportStream implements Container {
   #bytes = new Uint8Array(FIRST_BUFFER_BYTES);
   #length = 0;
   /** Counts the packets of each stream, modulo 16, through all segments. */
   readonly #counters = new Map<number, number>();
 
-  get byteCount(): number {
-    return this.#length;
+  get isEmpty(): boolean {
+    return this.#length === 0;
   }
 
-  addPicture({ isKey, decodeMs, showMs, units }: Picture): void {
+  addPicture({ config, isKey, decodeMs, showMs, bytes }: Picture): void {
+    const units = nalUnitsOf(bytes, config.lengthBytes);
+    if (isKey) units.unshift(...config.parameterSets);
     const parts = [DELIMITER, ...units.flatMap((unit) => [START_CODE, unit])];
     const decode = ticksOf(decodeMs);
     const show = Math.max(ticksOf(showMs), decode);
@@ -64,15 +52,16 @@ export class TransportStream {
   }
 
   addSound({ ms, config, frames }: Sound): void {
+    if (config.codec !== "aac") throw new MediaProblem("the sound is not AAC");
     const parts = frames.map((frame) => adtsFrame(config, frame));
     this.#addElement(AUDIO_PID, elementOf(AUDIO_STREAM, ticksOf(ms), undefined, parts), false, undefined);
   }
 
   /** The segment so far; the next one begins empty. */
-  take(): Uint8Array {
-    const segment = this.#bytes.slice(0, this.#length);
+  take(): ContainedSegment {
+    const bytes = this.#bytes.slice(0, this.#length);
     this.#length = 0;
-    return segment;
+    return { bytes, head: undefined };
   }
 
   /** Cuts a packetized element into packets. `clock` is written into the first one. */

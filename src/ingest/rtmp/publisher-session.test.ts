@@ -68,7 +68,7 @@ test("RTMP: a key that opens nothing is refused with NetStream.Publish.BadName, 
   const { seen, commands, receive, session } = open();
   receive(...publishing("wrong?query"));
   expect(seen).toEqual([["asked", "wrong"]]);
-  session.refuse("NetStream.Publish.BadName", "The stream key opens nothing");
+  session.refuse("key", "The stream key opens nothing");
   expect(commands().at(-1)).toEqual([
     "onStatus",
     0,

@@ -4,6 +4,7 @@
  *
  * **Invariant:** before the owner has admitted a key, a peer can send nothing that is large or kept.
  */
+import type { EncoderSession, Refusal } from "../session/encoder-session.ts";
 import { type AmfObject, type AmfValue, readAmf, writeAmf } from "./amf0.ts";
 import { ChunkReader, readControl } from "./chunk-reader.ts";
 import { chunksOf } from "./chunk-writer.ts";
@@ -40,7 +41,7 @@ const STREAM_BEGIN = 0;
 
 type State = "handshake" | "commands" | "asking" | "publishing" | "ended";
 
-export class PublisherSession {
+export class PublisherSession implements EncoderSession {
   readonly #owner: SessionOwner;
   readonly #handshake = new Handshake();
   readonly #chunks = new ChunkReader(BEFORE_KEY);
@@ -84,10 +85,9 @@ export class PublisherSession {
     this.#sendStatus("status", "NetStream.Publish.Start", "Publishing");
   }
 
-  /** `code` is one of RTMP's own, such as NetStream.Publish.BadName. The connection ends. */
-  refuse(code: string, description: string): void {
+  refuse(what: Refusal, reason: string): void {
     if (this.#state === "ended") return;
-    this.#sendStatus("error", code, description);
+    this.#sendStatus("error", what === "key" ? "NetStream.Publish.BadName" : "NetStream.Publish.Failed", reason);
     this.#end();
   }
 
@@ -191,7 +191,7 @@ export class PublisherSession {
     if (stream < 1 || stream > this.#streams) throw new RtmpProblem("publish names a stream that createStream has not made");
     this.#stream = stream;
     if (typeof key !== "string" || key === "" || key.length > KEY_CHARACTERS_MAX) {
-      this.refuse("NetStream.Publish.BadName", "The stream key is not valid");
+      this.refuse("key", "The stream key is not valid");
       return;
     }
     this.#state = "asking";

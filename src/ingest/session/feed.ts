@@ -1,15 +1,20 @@
 /** What one admitted publisher sends: packaged, recorded, and counted. */
 
+import type { RecordingForm } from "#recordings/folder";
 import type { RecordingSpace } from "#recordings/recording-space";
 import { type RecordedSegment, SessionRecording } from "#recordings/session-recording";
 import type { Admission, FeedEnding, FeedGate, FeedHealth, FeedName } from "../channel.ts";
-import { MediaProblem } from "../media/flv.ts";
+import { FragmentedMp4 } from "../media/fragmented-mp4.ts";
 import type { VideoConfig } from "../media/h264.ts";
 import { Packager, type Segment } from "../media/packager.ts";
+import type { AudioPacket, VideoPacket } from "../media/packets.ts";
+import { MediaProblem } from "../media/problem.ts";
+import { TransportStream } from "../media/transport-stream.ts";
 
 export interface FeedOptions {
   readonly gate: FeedGate;
   readonly key: string;
+  readonly form: RecordingForm;
   readonly recordings: string;
   readonly space: RecordingSpace;
   readonly limits: FeedLimits;
@@ -49,7 +54,7 @@ export class Feed {
 
   constructor(options: FeedOptions) {
     this.#options = options;
-    this.#packager = new Packager({
+    this.#packager = new Packager(options.form === "mp4" ? new FragmentedMp4() : new TransportStream(), {
       began: (config) => void this.#start(config),
       segment: (segment) => this.#record(segment),
       audioMissing: () => this.#fail("no_audio", "The stream has no audio, and audio is required"),
@@ -57,21 +62,25 @@ export class Feed {
   }
 
   /** Throws `MediaProblem`. */
-  media(type: "audio" | "video", timestamp: number, body: Uint8Array): void {
+  audio(timestamp: number, packet: AudioPacket): void {
     if (this.#hasEnded) return;
-    this.#bytes += body.length;
-    if (type === "audio") {
-      this.#audioBytes += body.length;
-      this.#packager.addAudio(timestamp, body);
-      return;
+    if (packet.kind === "frame") {
+      this.#bytes += packet.bytes.length;
+      this.#audioBytes += packet.bytes.length;
     }
-    this.#packager.addVideo(timestamp, body);
+    this.#packager.addAudio(timestamp, packet);
+  }
+
+  /** Throws `MediaProblem`. */
+  video(timestamp: number, packet: VideoPacket): void {
+    if (this.#hasEnded) return;
+    this.#bytes += packet.bytes.length;
+    this.#packager.addVideo(timestamp, packet);
+    if (packet.kind === "config") return;
     this.#frames++;
-    // The first byte of a key frame of H.264 that is no configuration.
-    if (body[0] === 0x17 && body[1] === 1) {
-      if (this.#lastKeyFrame !== undefined) this.#keyFrameMs = (timestamp - this.#lastKeyFrame) >>> 0;
-      this.#lastKeyFrame = timestamp;
-    }
+    if (!packet.isKey) return;
+    if (this.#lastKeyFrame !== undefined) this.#keyFrameMs = (timestamp - this.#lastKeyFrame) >>> 0;
+    this.#lastKeyFrame = timestamp;
   }
 
   announceAudio(): void {
@@ -150,8 +159,8 @@ export class Feed {
     this.#early = [];
   }
 
-  #record({ bytes, durationMs }: Segment): void {
-    const segment = { bytes, durationMs, beganRealMs: Math.max(this.#beganRealMs, this.#options.realNowMs() - durationMs) };
+  #record({ durationMs, ...contained }: Segment): void {
+    const segment = { ...contained, durationMs, beganRealMs: Math.max(this.#beganRealMs, this.#options.realNowMs() - durationMs) };
     if (this.#recording === undefined) this.#early.push(segment);
     else this.#recording.add(segment);
   }

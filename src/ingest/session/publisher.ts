@@ -1,11 +1,18 @@
-/** One connection of the RTMP port: the socket, its session, and the feed that it publishes. */
+/** One connection of the port: the socket, its session of RTMP or of a page, and the feed that it publishes. */
 import type { Socket } from "bun";
+import type { PageGuard } from "#kernel/page-guard";
+import type { RecordingForm } from "#recordings/folder";
+import { findForm } from "#recordings/read-recording";
 import type { RecordingSpace } from "#recordings/recording-space";
+import { type BrowserOwner, BrowserSession } from "../browser/browser-session.ts";
 import type { Admission, FeedEnding, FeedGate, FeedHealth, FeedName } from "../channel.ts";
-import { MediaProblem } from "../media/flv.ts";
+import { readAudioTag, readVideoTag } from "../media/flv.ts";
+import type { AudioPacket, VideoPacket } from "../media/packets.ts";
+import { MediaProblem } from "../media/problem.ts";
 import type { AmfObject } from "../rtmp/amf0.ts";
 import { RtmpProblem } from "../rtmp/problem.ts";
 import { PublisherSession, type SessionOwner } from "../rtmp/publisher-session.ts";
+import type { EncoderSession } from "./encoder-session.ts";
 import { Feed, type FeedLimits } from "./feed.ts";
 
 /** The port that the connection belongs to. */
@@ -14,6 +21,8 @@ export interface PublisherOwner {
   readonly recordings: string;
   readonly space: RecordingSpace;
   readonly limits: FeedLimits;
+  /** Which web pages may send; undefined: all that have a key. */
+  readonly pages: PageGuard | undefined;
   monotonicMs(): number;
   realNowMs(): number;
   randomBytes(count: number): Uint8Array;
@@ -34,11 +43,14 @@ const TAKEN_OVER_AFTER_MS = 3_000;
 const LINGER_MS = 2_000;
 /** A peer that reads nothing is not served: messages to it are few and small. */
 const UNSENT_BYTES_MAX = 65_536;
+/** A page's connection begins with `GET`, that of an encoder with the number 3. */
+const HTTP = "G".charCodeAt(0);
 
-export class Publisher implements SessionOwner {
+export class Publisher implements SessionOwner, BrowserOwner {
   readonly #socket: Socket<Publisher>;
   readonly #owner: PublisherOwner;
-  readonly #session = new PublisherSession(this);
+  /** Undefined before the first byte. */
+  #session: EncoderSession | undefined;
   #feed: Feed | undefined;
   #unsent: Uint8Array[] = [];
   #unsentBytes = 0;
@@ -81,7 +93,9 @@ export class Publisher implements SessionOwner {
   received(bytes: Uint8Array): void {
     if (this.#endedMs !== undefined) return;
     this.#receivedMs = this.#owner.monotonicMs();
-    this.#guarded(() => this.#session.received(bytes));
+    this.#session ??= bytes[0] === HTTP ? new BrowserSession(this, this.#owner.pages) : new PublisherSession(this);
+    const session = this.#session;
+    this.#guarded(() => session.received(bytes));
   }
 
   drained(): void {
@@ -103,7 +117,7 @@ export class Publisher implements SessionOwner {
     const nowMs = this.#owner.monotonicMs();
     if (this.#endedMs !== undefined) {
       if (nowMs - this.#endedMs > LINGER_MS) this.#socket.terminate();
-    } else if (!this.#session.isPublishing) {
+    } else if (this.#session?.isPublishing !== true) {
       if (nowMs - this.#openedMs > KEY_WITHIN_MS) this.#socket.terminate();
     } else if (this.silentMs > SILENT_MS_MAX) this.#socket.terminate();
     else this.#guarded(() => this.#feed?.tick());
@@ -112,7 +126,8 @@ export class Publisher implements SessionOwner {
   /** The feed may not go on: `ending` undefined means that the server knows. Resolves when the recording is whole. */
   stop(reason: string, ending?: FeedEnding): Promise<void> {
     this.#endFeed(ending);
-    this.#session.refuse("NetStream.Publish.Failed", reason);
+    if (this.#session === undefined) this.#socket.terminate();
+    else this.#session.refuse("feed", reason);
     return this.#recorded;
   }
 
@@ -136,12 +151,26 @@ export class Publisher implements SessionOwner {
   publishAsked(key: string): void {
     this.#admit(key).catch((error: unknown) => {
       this.#owner.onError(error, {});
-      this.#session.refuse("NetStream.Publish.Failed", "The server cannot check the key now");
+      this.#session?.refuse("feed", "The server cannot check the key now");
     });
   }
 
   media(type: "audio" | "video", timestamp: number, body: Uint8Array): void {
-    this.#feed?.media(type, timestamp, body);
+    if (type === "audio") {
+      const packet = readAudioTag(body);
+      if (packet !== undefined) this.takeAudio(timestamp, packet);
+    } else {
+      const packet = readVideoTag(body);
+      if (packet !== undefined) this.takeVideo(timestamp, packet);
+    }
+  }
+
+  takeVideo(timestamp: number, packet: VideoPacket): void {
+    this.#feed?.video(timestamp, packet);
+  }
+
+  takeAudio(timestamp: number, packet: AudioPacket): void {
+    this.#feed?.audio(timestamp, packet);
   }
 
   metadata(values: AmfObject): void {
@@ -155,27 +184,34 @@ export class Publisher implements SessionOwner {
   randomBytes = (count: number): Uint8Array => this.#owner.randomBytes(count);
 
   async #admit(key: string): Promise<void> {
-    const { gate, recordings, space, limits } = this.#owner;
+    const { gate, recordings } = this.#owner;
     const admission = await gate.check(key);
+    const isPage = this.#session instanceof BrowserSession;
+    const recorded = admission && (await findForm(recordings, admission.feed.world, admission.feed.video));
     if (this.#endedMs !== undefined) return;
-    if (admission === undefined || !this.#takeOver(admission, key)) {
-      this.#session.refuse("NetStream.Publish.BadName", admission === undefined ? "The stream key opens nothing" : "Another encoder uses this key");
-      return;
-    }
-    const { video, world } = admission.feed;
+    if (admission === undefined) this.#session?.refuse("key", "The stream key opens nothing");
+    // D-117: a recording that began as a transport stream cannot hold Opus.
+    else if (isPage && recorded === "ts")
+      this.#session?.refuse("key", "An encoder with RTMP began this video: go on with one, or create another video");
+    else if (this.#takeOver(admission, key)) this.#begin(admission, key, isPage ? "mp4" : (recorded ?? "ts"));
+    else this.#session?.refuse("key", "Another encoder uses this key");
+  }
+
+  #begin({ feed: { video, world } }: Admission, key: string, form: RecordingForm): void {
+    const { gate, recordings, space, limits } = this.#owner;
     this.video = video;
     this.world = world;
     this.#key = key;
     this.#feed = new Feed({
-      ...{ gate, key, recordings, space, limits },
+      ...{ gate, key, form, recordings, space, limits },
       realNowMs: this.#owner.realNowMs,
       stop: (reason) => {
         this.#owner.onNote({ world, video, reason }, "a feed was ended");
-        this.#session.refuse("NetStream.Publish.Failed", reason);
+        this.#session?.refuse("feed", reason);
       },
       onError: (error) => this.#owner.onError(error, { world, video }),
     });
-    this.#session.admit();
+    this.#session?.admit();
   }
 
   /** Whether the key is free. A connection that is silent may be half open, so it gives way, as one with an older key does. */

@@ -1,13 +1,13 @@
 /** PostgreSQL as a `Database`: a world is a schema, a write is a transaction, and several processes can share it. */
 import { runAction } from "../after-commit.ts";
-import { type Database, type FeatureMigrations, type Reader, type SavedState, StateOutdated, type Transaction } from "../database.ts";
+import type { Database, FeatureMigrations, Reader, SavedState, Transaction } from "../database.ts";
 import { type Row, type Sql, sql } from "../sql.ts";
 import { commit, failureOf, rollback } from "./ends.ts";
 import { FactChannel } from "./fact-channel.ts";
 import { isConnectionFailure, isRetryable, isStalePlan, isTimeout, translated } from "./failures.ts";
 import { migratePostgres } from "./migrations.ts";
 import { Pool, type PoolConnection } from "./pool.ts";
-import { deleteText, findText, requireStateName, restoreText, saveText, tablesOfWorld, tablesText } from "./saved-states.ts";
+import { PostgresStates } from "./saved-states.ts";
 import { Server } from "./server.ts";
 import { PostgresTransaction } from "./transaction.ts";
 
@@ -63,7 +63,7 @@ export class PostgresDatabase implements Database {
   readonly dialect = "postgres";
   readonly reader: Reader;
   readonly #schema: string;
-  readonly #migrations: readonly FeatureMigrations[];
+  readonly #states: PostgresStates;
   readonly #pool: Pool;
   readonly #end: () => Promise<void>;
   readonly #processNumber: () => number;
@@ -76,7 +76,7 @@ export class PostgresDatabase implements Database {
 
   constructor({ schema, pool, migrations, end, processNumber = () => 0 }: DatabaseParts) {
     this.#schema = schema;
-    this.#migrations = migrations;
+    this.#states = new PostgresStates(schema, migrations, (isolation, work) => this.#together(isolation, work));
     this.#pool = pool;
     this.#end = end;
     this.#processNumber = processNumber;
@@ -137,44 +137,21 @@ export class PostgresDatabase implements Database {
   async scrub(): Promise<void> {}
 
   saveState(name: string): Promise<void> {
-    requireStateName(name);
-    return this.#together("REPEATABLE READ", async (connection) => {
-      await connection.execute(saveText(name, await this.#tables(connection)));
-    });
+    return this.#states.save(name);
   }
 
   async restoreState(name: string | undefined): Promise<boolean> {
-    if (name !== undefined) requireStateName(name);
-    const isDone = await this.#together("READ COMMITTED", async (connection) => {
-      if (name !== undefined) {
-        const [found] = (await connection.execute(findText(name))).rows as { is_current: number }[];
-        if (found === undefined) return false;
-        if (found.is_current !== 1) throw new StateOutdated(name);
-      }
-      await connection.execute(restoreText(this.#schema, name, await this.#tables(connection)));
-      return true;
-    });
+    const isDone = await this.#states.restore(name);
     if (isDone) this.emit(undefined, undefined);
     return isDone;
   }
 
   listStates(): Promise<readonly SavedState[]> {
-    return this.reader.all<SavedState & Row>(sql`SELECT s.name, s.saved_ms FROM saved_states s ORDER BY s.name`);
+    return this.#states.list(this.reader);
   }
 
   deleteState(name: string): Promise<boolean> {
-    requireStateName(name);
-    return this.#together("READ COMMITTED", async (connection) => {
-      const { rows } = await connection.execute(findText(name));
-      await connection.execute(deleteText(name));
-      return rows.length > 0;
-    });
-  }
-
-  async #tables(connection: PoolConnection): Promise<string[]> {
-    const { rows } = await connection.execute(tablesText(this.#schema));
-    const names = (rows as { name: string }[]).map(({ name }) => name);
-    return tablesOfWorld(names, this.#migrations);
+    return this.#states.delete(name);
   }
 
   /** A transaction about all tables, which runs again where it met the locks of others crosswise. */

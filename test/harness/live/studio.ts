@@ -1,4 +1,5 @@
 /** A server that takes streams, and a page of it that broadcasts. */
+import { readdirSync, readFileSync } from "node:fs";
 import { authority } from "../certificates.ts";
 import { type Server, startServer, worldFile } from "../server.ts";
 
@@ -35,6 +36,17 @@ export class Studio {
 
   async create(body: Record<string, unknown> = { status: "LIVE_NOW", embeddable: true }): Promise<Video> {
     return (await this.graph("2001/live_videos", body)) as unknown as Video;
+  }
+
+  /** Live for long enough to be shown. */
+  async createShown(): Promise<Video> {
+    const video = await this.create();
+    await this.control("POST", "clock/advance", { seconds: 5 });
+    return video;
+  }
+
+  async remove(id: string): Promise<void> {
+    await fetch(`${this.server.base_url}/v26.0/${id}`, { method: "DELETE", headers: { authorization: `Bearer ${TOKEN}` }, tls: { ca: authority } });
   }
 
   async control(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
@@ -76,5 +88,36 @@ export interface LiveState {
 export async function openStudio(data: string, options: readonly string[] = []): Promise<Studio> {
   const { existsSync } = await import("node:fs");
   const world = existsSync(data) ? [] : ["--world", worldFile(studioWorld)];
-  return new Studio(await startServer(["--data", data, "--rtmp-port", "0", ...world, ...options]));
+  const studio = new Studio(await startServer(["--data", data, "--rtmp-port", "0", ...world, ...options]));
+  const { rtmp_url } = studio.server;
+  // A media server of somebody else's is none of this test's.
+  if (rtmp_url?.includes("127.0.0.1") === true) await untilListening(Number(new URL(rtmp_url.replace("rtmp:", "http:")).port));
+  return studio;
+}
+
+/** The process that takes the streams: the server's only child. */
+export function ingestOf({ server }: Studio): number {
+  const children = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && parentOf(name) === server.pid);
+  if (children.length !== 1) throw new Error(`the server has ${children.length} children`);
+  return Number(children[0]);
+}
+
+function parentOf(pid: string): number | undefined {
+  try {
+    return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The ingest process starts beside the server. */
+async function untilListening(port: number): Promise<void> {
+  for (;;) {
+    try {
+      (await Bun.connect({ hostname: "127.0.0.1", port, socket: { data: () => {} } })).end();
+      return;
+    } catch {
+      await Bun.sleep(10);
+    }
+  }
 }

@@ -11,6 +11,7 @@ import { eitherWay } from "#storage/outcomes";
 import { applyFeedEvent, type FeedName, feedLost, feedStarted, findFeedByKey, noAudio, noStorage } from "../lifecycle/feed.ts";
 import { type FeedHealth, forgetHealth, keepHealth } from "./health.ts";
 import { deleteIngest, findDeadIngests, findFeedsOf, saveIngest } from "./ingests.store.ts";
+import { DEAD_AFTER_MS } from "./liveness.ts";
 
 interface Admission {
   readonly feed: { readonly video: string; readonly session: number };
@@ -24,8 +25,6 @@ interface NamedFeed {
 
 /** 64 bits: two processes on a database never have the same. */
 const ID_BYTES = 8;
-/** A living process reports once a second; one that stalls for so long is dead. */
-const DEAD_AFTER_MS = 10_000;
 /** Every so many reports the other processes are looked at. */
 const LOOK_EVERY = 5;
 
@@ -73,7 +72,7 @@ export class FeedRegistry {
   /** Once a second. Returns the feeds that may not go on: their broadcast was ended, or another feed has taken their place. */
   async report(feeds: readonly FeedHealth[]): Promise<NamedFeed[]> {
     const { database, realNowMs } = this.#world;
-    if (++this.#reports % LOOK_EVERY === 0 && database.dialect === "postgres") await this.#loseDead(realNowMs() - DEAD_AFTER_MS);
+    if (++this.#reports % LOOK_EVERY === 0) await this.loseSilent();
     // The world was replaced, and knows nothing of them.
     if (!this.#hasFeeds) return feeds.map(({ video, session }) => ({ video, session }));
     // The process is not seen dead while it has feeds; without any it says nothing more.
@@ -81,6 +80,11 @@ export class FeedRegistry {
     keepHealth(this.#world, feeds);
     const running = new Set((await findFeedsOf(database.reader, this.#id)).map(nameOf));
     return feeds.filter((feed) => !running.has(nameOf(feed))).map(({ video, session }) => ({ video, session }));
+  }
+
+  /** The feeds of other processes, and of media servers, that say nothing more. */
+  async loseSilent(): Promise<void> {
+    await this.#loseDead(this.#world.realNowMs() - DEAD_AFTER_MS);
   }
 
   /** The process has died, or ends: its feeds are lost. */

@@ -1,11 +1,13 @@
 /** Where an operator's own media server asks and reports, as the ingest process does: by the key that an encoder sent (D-115). */
 import { type Static, Type } from "typebox";
-import { conflict, notFound } from "#control-contract/errors";
+import { badRequest, ControlError, conflict, notFound } from "#control-contract/errors";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
+import type { World } from "#graph/worlds/world";
 import { nodeId } from "#kernel/ids";
 import { readLiveState } from "../lifecycle/control-transitions.ts";
 import { feedEnded, feedLost, feedStarted, findFeedByKey, noAudio, noStorage } from "../lifecycle/feed.ts";
 import { liveState } from "../live-videos.control.ts";
+import { sourceEnded, sourceSends } from "./media-server.ts";
 
 const kinds = ["check", "started", "lost", "ended", "no_audio", "no_storage"] as const;
 
@@ -40,6 +42,44 @@ async function takeReport({ world, body }: ControlRequest<unknown, Static<typeof
   return state;
 }
 
+/** As the RTMP module of nginx sends it, as a form; `name` is the stream key, in some media servers at the end of a path. */
+const callbacks = ["publish", "update", "update_publish", "publish_done"] as const;
+
+/** The stream key is the secret of the request: without one it learns and changes nothing. */
+async function takeCallback({ world, body }: ControlRequest<unknown, string>): Promise<unknown> {
+  const isAllowed = body.startsWith("{") ? await mayPublish(world, body) : await takeForm(world, new URLSearchParams(body));
+  if (!isAllowed) throw new ControlError("forbidden", "the stream key opens nothing, or another encoder uses it");
+  return { accepted: true };
+}
+
+/** As MediaMTX asks: `{"action": "publish", "path": "live/KEY", …}`. */
+async function mayPublish(world: World, text: string): Promise<boolean> {
+  let asked: unknown;
+  try {
+    asked = JSON.parse(text);
+  } catch {
+    throw badRequest("the body is not valid JSON");
+  }
+  const { action, path } = (asked ?? {}) as { action?: unknown; path?: unknown };
+  if (typeof path !== "string") throw badRequest("path must be text that ends with the stream key", "path");
+  return action === "publish" && (await findFeedByKey(world, keyIn(path))) !== undefined;
+}
+
+async function takeForm(world: World, form: URLSearchParams): Promise<boolean> {
+  const [call, name, source = ""] = ["call", "name", "clientid"].map((field) => form.get(field)?.slice(0, FIELD_CHARACTERS_MAX));
+  const known = callbacks.find((one) => one === call);
+  if (known === undefined) throw badRequest(`call must be one of ${callbacks.join(", ")}`, "call");
+  if (name === undefined) throw badRequest("name must be the stream key", "name");
+  if (known !== "publish_done") return sourceSends(world, keyIn(name), source, known !== "publish");
+  await sourceEnded(world, keyIn(name), source);
+  return true;
+}
+
+/** A path with an application and a key of 256 characters. */
+const FIELD_CHARACTERS_MAX = 512;
+
+const keyIn = (path: string): string => (path.split("?", 1)[0] as string).split("/").at(-1) as string;
+
 export const feedControlRoutes: readonly ControlRoute[] = [
   route({
     method: "POST",
@@ -51,5 +91,17 @@ export const feedControlRoutes: readonly ControlRoute[] = [
     response: liveState,
     errors: [404, 409],
     handle: takeReport,
+  }),
+  route({
+    method: "POST",
+    path: "/v1/worlds/{w}/live-feeds/callback",
+    operation: "takeFeedCallback",
+    summary:
+      "For a media server that can only call an address, such as nginx with its RTMP module (call, name and clientid as a form) or MediaMTX (its authentication as JSON). The stream key is the secret; 403 where the encoder has to be refused",
+    body: "form",
+    needsNoKey: true,
+    response: Type.Object({ accepted: Type.Literal(true) }),
+    errors: [413],
+    handle: takeCallback as ControlRoute["handle"],
   }),
 ];

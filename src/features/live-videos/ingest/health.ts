@@ -9,7 +9,7 @@ export interface FeedHealth {
   readonly audio_bits_per_second: number;
   /** By how much the newest sound is behind the newest picture. */
   readonly audio_behind_ms: number;
-  /** How often pictures were missing for some time, since the feed began. */
+  /** How often pictures were missing for a quarter of a second or more, since the feed began. */
   readonly gaps: number;
   /** Between the last two key frames; null before the second one. */
   readonly key_frame_ms: number | null;

@@ -9,6 +9,9 @@ export async function saveIngest(tx: Transaction, id: string, seenMs: number): P
     INSERT INTO live_ingests (id, seen_ms) VALUES (${id}, ${seenMs}) ON CONFLICT (id) DO UPDATE SET seen_ms = excluded.seen_ms`);
 }
 
+export const findIngest = (reader: Reader, id: string): Promise<{ readonly seen_ms: number } | undefined> =>
+  reader.get<{ seen_ms: number }>(sql`SELECT i.seen_ms FROM live_ingests i WHERE i.id = ${id}`);
+
 /** Returns whether it was there: of several servers that find it dead, one takes its feeds over. */
 export const deleteIngest = async (tx: Transaction, id: string): Promise<boolean> =>
   (await tx.run(sql`DELETE FROM live_ingests WHERE id = ${id}`)) > 0;

@@ -21,9 +21,9 @@ export type FeedName = Pick<Feed, "video" | "session">;
 /** What an ingest process knows of a feed that starts. */
 export interface FeedSource {
   readonly ingest: string;
-  /** Pixels. */
-  readonly width: number;
-  readonly height: number;
+  /** Pixels; left out: not known. */
+  readonly width?: number;
+  readonly height?: number;
 }
 
 const feedOf = ({ id, feed_session, state }: LiveVideoRow): Feed => ({ video: nodeId(id), session: feed_session, state });

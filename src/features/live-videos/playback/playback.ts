@@ -7,13 +7,13 @@
 import { join } from "node:path";
 import type { World } from "#graph/worlds/world";
 import { isNodeId, nodeId } from "#kernel/ids";
-import { segmentFile, sessionFolder } from "#recordings/folder";
-import { readRecording } from "#recordings/read-recording";
+import { sessionFolder } from "#recordings/folder";
 import { SealBroken } from "#storage/sealing";
 import { isLive } from "../lifecycle/states.ts";
 import { findVideoById, type LiveVideoRow } from "../live-videos.store.ts";
 import { type RefusalToWatch, refusalToWatch, type Viewer } from "../viewing/watching.ts";
-import { playlistOf } from "./playlist.ts";
+import { readKeptPlaylist } from "./kept-playlists.ts";
+import { withEnd } from "./playlist.ts";
 
 /** `missing`: for everything that a viewer must not learn about: no such video, not embeddable, not published, taken down. */
 export type PlaybackRefusal = "missing" | Extract<RefusalToWatch, "not_in_this_country" | "starting" | "not_on_mobile_web_until_vod">;
@@ -27,6 +27,9 @@ export interface PlayerView {
 const TICKET_MS = 12 * 3_600_000;
 /** The last segments of a feed whose broadcast was ended are written within a second; a process that was killed writes none. */
 const WRITTEN_WITHIN_MS = 10_000;
+
+/** What stands in a playlist. */
+const SEGMENT = /^(\d{1,15})\/(\d{1,9}\.(?:ts|mp4)|head\.mp4)$/;
 
 interface Ticket {
   readonly video: string;
@@ -47,9 +50,10 @@ export async function readPlaylist(world: World, id: string, sealed: string, vie
   const row = await findWithTicket(world, id, sealed, viewer);
   if (typeof row === "string") return row;
   if (world.recordings === undefined) return "starting";
-  const sessions = await readRecording(world.recordings, world.name, id);
-  const playlist = playlistOf(sessions, { fromRealMs: row.published_real_ms, hasEnded: !isLive(row.state) && isWritten(world, sessions) });
-  return playlist === undefined ? "starting" : { playlist };
+  const { playlist, openUntilRealMs } = await readKeptPlaylist(world, world.recordings, id, row.published_real_ms);
+  if (playlist === undefined) return "starting";
+  const isWritten = openUntilRealMs === undefined || openUntilRealMs + WRITTEN_WITHIN_MS < world.realNowMs();
+  return { playlist: !isLive(row.state) && isWritten ? withEnd(playlist) : playlist };
 }
 
 /** The path of a segment's file, which may be missing. `name` is as in the playlist: `{session}/{number}.ts`. */
@@ -60,11 +64,11 @@ export async function findSegment(
   name: string,
   viewer: Viewer,
 ): Promise<{ path: string } | PlaybackRefusal> {
-  const [, session, number] = /^(\d{1,15})\/(\d{1,9})\.ts$/.exec(name) ?? [];
-  if (session === undefined || world.recordings === undefined) return "missing";
+  const [, session, file] = SEGMENT.exec(name) ?? [];
+  if (session === undefined || file === undefined || world.recordings === undefined) return "missing";
   const row = await findWithTicket(world, id, sealed, viewer);
   if (typeof row === "string") return row;
-  return { path: join(sessionFolder(world.recordings, world.name, id, Number(session)), segmentFile(Number(number))) };
+  return { path: join(sessionFolder(world.recordings, world.name, id, Number(session)), file) };
 }
 
 async function findShown(world: World, id: string, viewer: Viewer): Promise<LiveVideoRow | PlaybackRefusal> {
@@ -90,11 +94,4 @@ function openTicket(world: World, sealed: string): Ticket | undefined {
     if (error instanceof SealBroken) return undefined;
     throw error;
   }
-}
-
-function isWritten(world: World, sessions: Awaited<ReturnType<typeof readRecording>>): boolean {
-  const newest = sessions.at(-1);
-  const last = newest?.segments.at(-1);
-  if (newest === undefined || newest.hasEnded || last === undefined) return true;
-  return last.beganRealMs + last.durationMs + WRITTEN_WITHIN_MS < world.realNowMs();
 }

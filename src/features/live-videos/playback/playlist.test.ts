@@ -1,30 +1,42 @@
 import { expect, test } from "bun:test";
-import { playlistOf } from "./playlist.ts";
+import { playlistOf, withEnd } from "./playlist.ts";
 
 const segment = (number: number, durationMs: number, beganRealMs: number) => ({ number, durationMs, beganRealMs });
-const first = { session: 1, hasEnded: true, segments: [segment(0, 2000, 1000), segment(1, 2000, 3000), segment(2, 1480, 5000)] };
-const second = { session: 3, hasEnded: false, segments: [segment(0, 3040, 60_000)] };
-const live = { fromRealMs: null, hasEnded: false };
-
+const first = { session: 1, form: "ts" as const, hasEnded: true, segments: [segment(0, 2000, 1000), segment(1, 2000, 3000), segment(2, 1480, 5000)] };
+const second = { session: 3, form: "ts" as const, hasEnded: false, segments: [segment(0, 3040, 60_000)] };
 test("RFC 8216: all segments in order, a break between sessions, and an end when the broadcast is over", () => {
   const lines = [
     ...["#EXTM3U", "#EXT-X-VERSION:3", "#EXT-X-TARGETDURATION:4", "#EXT-X-PLAYLIST-TYPE:EVENT"],
     ...["#EXT-X-PROGRAM-DATE-TIME:1970-01-01T00:00:01.000Z", "#EXTINF:2.000,", "1/0.ts", "#EXTINF:2.000,", "1/1.ts", "#EXTINF:1.480,", "1/2.ts"],
     ...["#EXT-X-DISCONTINUITY", "#EXT-X-PROGRAM-DATE-TIME:1970-01-01T00:01:00.000Z", "#EXTINF:3.040,", "3/0.ts"],
   ];
-  expect(playlistOf([first, second], live)).toBe(`${lines.join("\n")}\n`);
-  expect(playlistOf([first, second], { ...live, hasEnded: true })).toBe(`${lines.join("\n")}\n#EXT-X-ENDLIST\n`);
+  expect(playlistOf([first, second], null)).toBe(`${lines.join("\n")}\n`);
+  expect(withEnd(playlistOf([first, second], null) ?? "")).toBe(`${lines.join("\n")}\n#EXT-X-ENDLIST\n`);
 });
 
 test("D-115: what was recorded before the video was published is a preview, and is not in the playlist", () => {
-  expect(playlistOf([first, second], { ...live, fromRealMs: 2999 })?.match(/^\d.*ts$/gm)).toEqual(["1/1.ts", "1/2.ts", "3/0.ts"]);
-  const onlySecond = playlistOf([first, second], { ...live, fromRealMs: 5001 });
+  expect(playlistOf([first, second], 2999)?.match(/^\d.*ts$/gm)).toEqual(["1/1.ts", "1/2.ts", "3/0.ts"]);
+  const onlySecond = playlistOf([first, second], 5001);
   expect(onlySecond?.match(/^\d.*ts$/gm)).toEqual(["3/0.ts"]);
   expect(onlySecond).not.toContain("DISCONTINUITY");
 });
 
+test("RFC 8216, 4.3.2.5: a session in MP4 names its head, and each one its own", () => {
+  const page = { ...first, form: "mp4" as const, segments: [segment(0, 2000, 1000)] };
+  const again = { ...second, form: "mp4" as const };
+  expect(
+    playlistOf([page, again], null)
+      ?.split("\n")
+      .filter((line) => !line.startsWith("#EXT-X-PROGRAM")),
+  ).toEqual([
+    ...["#EXTM3U", "#EXT-X-VERSION:6", "#EXT-X-TARGETDURATION:4", "#EXT-X-PLAYLIST-TYPE:EVENT"],
+    ...['#EXT-X-MAP:URI="1/head.mp4"', "#EXTINF:2.000,", "1/0.mp4"],
+    ...["#EXT-X-DISCONTINUITY", '#EXT-X-MAP:URI="3/head.mp4"', "#EXTINF:3.040,", "3/0.mp4", ""],
+  ]);
+});
+
 test("there is no playlist before there is a segment", () => {
-  expect(playlistOf([], live)).toBeUndefined();
-  expect(playlistOf([{ ...first, segments: [] }], live)).toBeUndefined();
-  expect(playlistOf([first], { ...live, fromRealMs: 6000 })).toBeUndefined();
+  expect(playlistOf([], null)).toBeUndefined();
+  expect(playlistOf([{ ...first, segments: [] }], null)).toBeUndefined();
+  expect(playlistOf([first], 6000)).toBeUndefined();
 });

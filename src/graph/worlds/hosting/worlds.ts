@@ -31,6 +31,7 @@ export interface WorldsOptions {
   randomSecret(byteCount: number): string;
   realNowMs(): number;
   sleepMs(ms: number): Promise<void>;
+  collectGarbage(): void;
   /** Background work on the worlds failed; it is tried again. */
   onError(error: unknown): void;
 }
@@ -57,10 +58,9 @@ export class Worlds {
   }
 
   /** Opens the first world. */
-  static async open(options: WorldsOptions): Promise<Worlds> {
+  static open(options: WorldsOptions): Promise<Worlds> {
     const worlds = new Worlds(options);
-    await worlds.#first.hold();
-    return worlds;
+    return worlds.#first.hold().then(() => worlds);
   }
 
   get default(): OpenWorld {
@@ -90,11 +90,14 @@ export class Worlds {
 
   /** Closes the worlds that were not used since the last call and have nothing to do. Returns whether any but the first is open. */
   async restUnused(): Promise<boolean> {
-    let isAnyOpen = false;
+    let [isAnyOpen, hasRested] = [false, false];
     for (const slot of this.#slots.values()) {
       if (slot === this.#first || slot.world === undefined) continue;
       if (slot.wasUsed() || !(await this.#rest(slot))) isAnyOpen = true;
+      else hasRested = true;
     }
+    // The runtime alone would keep what many worlds were for as long as little new is made.
+    if (hasRested) this.#options.collectGarbage();
     return isAnyOpen;
   }
 

@@ -1,0 +1,261 @@
+/** The commands. Each loads its modules when it runs, so that `start` is ready in a tenth of a second. */
+import { Command, CommanderError, Option } from "commander";
+import { forTests } from "#config/for-tests";
+import type { Option as ConfigOption } from "#config/option";
+import { flagOf, variableOf } from "#config/option";
+import { optionsWith } from "#config/options";
+import { version } from "#package.json";
+import { outputClosed } from "./closed-pipe.ts";
+
+/** An invalid option, or data that cannot be used: nothing was started (docs/operating.md: Start). */
+const WRONG_USE = 2;
+
+/** They have something to restore or to end when their output is closed. */
+const ENDED_BY_SIGNALS = ["start", "exec", "worker", "listen"];
+
+/** Everybody on the machine can read a command line. */
+const CONTROL_KEY_SUMMARY =
+  "control key of a running server, which others on this machine can see here (default: PLAZA_CONTROL_KEY, else as in the data folder)";
+const CONFIG_SUMMARY = "config file of the server, which says where its data is (default: plaza.config.yaml, if there is one)";
+
+function addOptions(command: Command, options: readonly ConfigOption[]): Command {
+  for (const option of options) for (const flag of flagsOf(option)) command.addOption(flag);
+  return command;
+}
+
+function flagsOf(option: ConfigOption): Option[] {
+  if (option.isSecret === true) return [];
+  const name = flagOf(option.name);
+  const shown = option.default === undefined || option.value === undefined || Array.isArray(option.default) || typeof option.default === "object";
+  const summary = `${option.summary}${shown ? "" : ` (default: ${option.default})`}`;
+  const flag = new Option(option.value === undefined ? name : `${name} <${option.value}>`, summary);
+  if (option.isRepeatable === true) flag.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value]);
+  return option.isNegatable === true ? [flag, new Option(name.replace("--", "--no-"), `the opposite of ${name}`)] : [flag];
+}
+
+/** Commander's names → the options' own. */
+const flagsGiven = (given: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(given).map(([name, value]) => [name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value]));
+
+/** The settings of features are options of `start` and `exec` alone, which load the features anyway. */
+const startsServer = (): boolean => process.argv.slice(2, 4).some((word) => word === "start" || word === "exec");
+const optionsOfStart = async () => optionsWith(startsServer() ? (await import("#features")).settings : []);
+
+/** They say how a server shows itself and shares its port. A server of `exec` says nothing, and its data is mostly in memory. */
+const NOT_OF_EXEC = ["json", "workers"];
+
+async function program(): Promise<Command> {
+  const options = await optionsOfStart();
+  const plaza = new Command("plaza")
+    .description("A large platform's HTTP graph interface as a real server")
+    .version(version)
+    .exitOverride()
+    // What stands behind the command of exec belongs to that command.
+    .enablePositionalOptions()
+    .showHelpAfterError("(see plaza --help)")
+    .hook("preAction", (_, command) => {
+      if (!ENDED_BY_SIGNALS.includes(command.name())) void outputClosed().then(() => process.exit(0));
+    });
+  const secrets = options.filter(({ isSecret }) => isSecret === true).map(({ name, summary }) => `  ${variableOf(name)}  ${summary}`);
+  addOptions(plaza.command("start").description("starts the server"), options)
+    .addHelpText(
+      "after",
+      `
+Each option is also an environment variable (--control-port: PLAZA_CONTROL_PORT) and a key of plaza.config.yaml (control_port).
+A flag has precedence over the environment, and the environment over the file. Only in the environment or the file:
+${secrets.join("\n")}
+
+SIGTERM and SIGINT end the server when the running requests have ended, after 10 s at most. An invalid option ends it with exit code 2.`,
+    )
+    .action(async (given) => {
+      const { start } = await import("./start.ts");
+      process.exitCode = await start(flagsGiven(given));
+    });
+  addExecCommand(plaza, options);
+  plaza.command("worker", { hidden: true }).action(async () => {
+    const { work } = await import("./worker.ts");
+    process.exitCode = await work();
+  });
+  addWebhookCommands(plaza);
+  plaza
+    .command("schema")
+    .description("prints the JSON Schema by which an editor checks a file")
+    .argument("<file>", "world, or config for plaza.config.yaml")
+    .action(async (file) => {
+      const { printSchema } = await import("./schema.ts");
+      process.exitCode = printSchema(String(file));
+    });
+  addTokenCommands(plaza.command("token").description("creates, lists and revokes tokens, and creates apps"));
+  addWorldCommands(plaza.command("world").description("makes, lists and deletes worlds, keeps and restores their state"));
+  addKeyCommands(plaza.command("key").description("creates, lists, revokes and replaces control keys, and replaces the sealing key"));
+  return plaza;
+}
+
+function addExecCommand(plaza: Command, options: readonly ConfigOption[]): void {
+  const own = options
+    .filter(({ name }) => !NOT_OF_EXEC.includes(name))
+    .map((option) => ({ ...option, default: forTests[option.name] ?? option.default }));
+  addOptions(plaza.command("exec").description("runs a command, such as that of a test suite, with a server of its own"), own)
+    .argument("<command...>", "the command, after --")
+    .passThroughOptions()
+    .addHelpText(
+      "after",
+      `
+The command finds the server in PLAZA_BASE_URL, PLAZA_APP_BASE_URL, PLAZA_MICROBLOG_BASE_URL, PLAZA_ADS_BASE_URL, PLAZA_SOCIAL_LOGIN_HOST,
+PLAZA_CONTROL_URL and PLAZA_CONTROL_KEY. Signals go to the command; when it ends, the server ends, and exec with the same exit code.`,
+    )
+    .action(async (command: string[], given) => {
+      const { exec } = await import("./exec.ts");
+      process.exitCode = await exec(command, flagsGiven(given));
+    });
+}
+
+function addWebhookCommands(plaza: Command): void {
+  const add = (name: string, description: string) =>
+    plaza
+      .command(name)
+      .description(description)
+      .option("--data <FOLDER>", "data folder of the running server, which holds its address and its control key (default: .plaza)")
+      .option("--control-url <URL>", "control API of the running server (default: PLAZA_CONTROL_URL, else as in the data folder)")
+      .option("--control-key <KEY>", CONTROL_KEY_SUMMARY)
+      .option("--config <FILE>", CONFIG_SUMMARY)
+      .option("--world-name <NAME>", "name of the world", "default");
+  add("listen", "receives the webhooks of an app, prints a line for each, and forwards them with their signatures")
+    .option("--forward-to <URL>", "forward webhooks to this address, and return its status to the server")
+    .option("--app <ID>", "the app (default: the only app of the world)")
+    .option("--port <N>", "port to receive webhooks on (default: a free port)")
+    .option("--public-url <URL>", "address under which the server reaches this machine, if it is another machine")
+    .action(async (given) => {
+      const { listen } = await import("./listen.ts");
+      process.exitCode = await listen(flagsGiven(given));
+    });
+  add("trigger", "makes an example event, and prints the result of each delivery")
+    .argument("<event>", "a webhook field, e.g. messages or social.comments")
+    .option("--entity <ID>", "the account or page (default: the first of the world)")
+    .option("--phone-number <ID>", "the business phone number, if the event belongs to one")
+    .option("--value <JSON>", "the value of the event (default: an example)")
+    .action(async (event, given) => {
+      const { trigger } = await import("./trigger.ts");
+      process.exitCode = await trigger(String(event), flagsGiven(given));
+    });
+}
+
+/** Of commands that ask a running server, or open the data themselves. */
+const controlCommand = (parent: Command, name: string, description: string): Command =>
+  parent
+    .command(name)
+    .description(description)
+    .option("--data <WHERE>", "the data, which a server may be using (default: that of plaza start)")
+    .option("--control-url <URL>", "control API of a running server (default: PLAZA_CONTROL_URL, else as in the data folder)")
+    .option("--control-key <KEY>", CONTROL_KEY_SUMMARY)
+    .option("--config <FILE>", CONFIG_SUMMARY)
+    .addHelpText(
+      "after",
+      "\nThe command asks the server that --control-url names or that runs on the data. Without a server it opens the data itself.",
+    );
+
+function addTokenCommands(token: Command): void {
+  const add = (name: string, description: string) =>
+    controlCommand(token, name, description).option("--world-name <NAME>", "name of the world", "default");
+  const run = (command: string) => async (given: Record<string, unknown>) => {
+    const { runTokenCommand } = await import("./token.ts");
+    process.exitCode = await runTokenCommand(command, flagsGiven(given));
+  };
+  add("mint", "creates a token and prints its value, once")
+    .requiredOption("--type <TYPE>", "app, user, page, social_user, microblog_user or system_user")
+    .requiredOption("--app <ID>", "the app")
+    .option("--user <ID>", "the user, for a user, system user or page token")
+    .option("--page <ID>", "the page, for a page token")
+    .option("--social-account <ID>", "the account, for a social user token")
+    .option("--microblog-user <ID>", "the user, for a microblog user token")
+    .option("--scopes <A,B>", "scopes, separated by commas")
+    .option("--expires-at <TIME>", "Unix seconds or ISO 8601 (default: never)")
+    .action(run("mint"));
+  add("list", "lists the tokens, without their values").action(run("list"));
+  add("revoke", "revokes a token").requiredOption("--id <ID>", "id of the token, as list shows it").action(run("revoke"));
+  add("create-app", "creates an app and prints it with its secret")
+    .requiredOption("--name <NAME>", "name of the app")
+    .option("--id <ID>", "id of the app (default: a new id)")
+    .action(run("create-app"));
+}
+
+function addWorldCommands(world: Command): void {
+  const add = (name: string, description: string) =>
+    controlCommand(world, name, description).option("--world-name <NAME>", "name of the world", "default");
+  controlCommand(world, "list", "lists the worlds").action(async (given) => {
+    const { listWorlds } = await import("./world.ts");
+    process.exitCode = await listWorlds(flagsGiven(given));
+  });
+  add("export", "prints the state of a world as a world file; it holds secrets").action(async (given) => {
+    const { exportWorld } = await import("./world.ts");
+    process.exitCode = await exportWorld(flagsGiven(given));
+  });
+  controlCommand(world, "new", "makes a world, empty or with a world file")
+    .argument("<name>", "lower-case letters, digits, - and _")
+    .argument("[file]", "YAML or JSON; - reads standard input")
+    .action(async (name, file, given) => {
+      const { newWorld } = await import("./world.ts");
+      process.exitCode = await newWorld(String(name), file as string | undefined, flagsGiven(given));
+    });
+  controlCommand(world, "delete", "deletes a world with all that belongs to it")
+    .argument("<name>", "name of the world")
+    .action(async (name, given) => {
+      const { changeWorld } = await import("./world.ts");
+      process.exitCode = await changeWorld("DELETE", "", { ...flagsGiven(given), world_name: name });
+    });
+  add("reset", "makes a world what it was when it was made").action(async (given) => {
+    const { changeWorld } = await import("./world.ts");
+    process.exitCode = await changeWorld("POST", "/reset", flagsGiven(given));
+  });
+  add("snapshot", "keeps a world as it is, under a name")
+    .argument("<snapshot>", "letters, digits, - and _")
+    .action(async (snapshot, given) => {
+      const { changeWorld } = await import("./world.ts");
+      process.exitCode = await changeWorld("POST", "/snapshots", flagsGiven(given), { name: String(snapshot) });
+    });
+  add("restore", "makes a world what it was when a snapshot was taken")
+    .argument("<snapshot>", "its name")
+    .action(async (snapshot, given) => {
+      const { changeWorld } = await import("./world.ts");
+      process.exitCode = await changeWorld("POST", `/snapshots/${encodeURIComponent(String(snapshot))}/restore`, flagsGiven(given));
+    });
+  add("import", "merges a world file into a world, whole or not at all")
+    .argument("<file>", "YAML or JSON; - reads standard input")
+    .action(async (file, given) => {
+      const { importWorld } = await import("./world.ts");
+      process.exitCode = await importWorld(String(file), flagsGiven(given));
+    });
+}
+
+function addKeyCommands(key: Command): void {
+  const run = (command: string) => async (given: Record<string, unknown>) => {
+    const { runKeyCommand } = await import("./key.ts");
+    process.exitCode = await runKeyCommand(command, flagsGiven(given));
+  };
+  controlCommand(key, "create", "creates a key of the control API and prints it, once")
+    .requiredOption("--access <ACCESS>", "full, or read, which may GET and nothing else")
+    .option("--name <NAME>", "what it is for")
+    .option("--expires-at <TIME>", "Unix seconds (default: never)")
+    .action(run("create"));
+  controlCommand(key, "list", "lists the created and the replaced keys, without their values").action(run("list"));
+  controlCommand(key, "revoke", "revokes a key").requiredOption("--id <ID>", "id of the key, as list shows it").action(run("revoke"));
+  controlCommand(key, "rotate", "replaces the control key that the command uses, and prints the new one, once")
+    .option("--overlap-seconds <N>", "how long the old key stays valid (default: a day)")
+    .action(run("rotate"));
+  controlCommand(key, "sealing", "shows which keys seal stored secrets, and how many secrets the current key has still to seal").action(
+    run("sealing"),
+  );
+  controlCommand(key, "rotate-sealing", "replaces the key of a data folder that seals stored secrets")
+    .option("--overlap-seconds <N>", "how long the old key still opens secrets (default: a week)")
+    .action(run("rotate-sealing"));
+}
+
+/** Runs what the command line names. */
+export async function runCommand(): Promise<void> {
+  try {
+    await (await program()).parseAsync();
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    process.exitCode = error.exitCode === 0 ? 0 : WRONG_USE;
+  }
+}

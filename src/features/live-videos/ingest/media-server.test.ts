@@ -1,0 +1,90 @@
+import { expect, test } from "bun:test";
+import { openControl } from "#harness/control";
+import { onEachDatabase } from "#harness/plaza";
+import { cafe } from "#harness/worlds";
+import { FeedRegistry } from "./feed-registry.ts";
+
+const KEY = "a-key-that-encoders-know";
+const scopes = ["pages_manage_posts", "pages_read_engagement"];
+const tokens = [...cafe.tokens, { token: "author", type: "page", app: "1001", page: "2001", scopes }];
+const world = { ...cafe, tokens, live_videos: [{ id: "5301", page: "2001", status: "LIVE", stream_key: KEY }] };
+
+onEachDatabase("a media server that calls an address", (database) => {
+  const open = async () => {
+    const control = await openControl({ database, world });
+    const callback = async (fields: Record<string, string> | string) => {
+      const body = typeof fields === "string" ? fields : String(new URLSearchParams({ app: "live", addr: "192.0.2.7", ...fields }));
+      // The stream key is the secret: there is no control key.
+      return (await control.request("POST", "live-feeds/callback", body, "")).status;
+    };
+    const state = async () => (await control.request("GET", "live-videos/5301/ingest")).body;
+    return { ...control, callback, state };
+  };
+  const publish = { call: "publish", name: KEY, clientid: "1" };
+
+  test("D-118: nginx's RTMP module: publish, update and publish_done of the stream that sends", async () => {
+    const { callback, state, plaza } = await open();
+    expect(await callback({ ...publish, name: "unknown" })).toBe(403);
+    expect(await callback(publish)).toBe(200);
+    expect(await state()).toMatchObject({ state: "live", feed: { is_sending: true, session: 1 } });
+    // The same connection again, and a second one, which may not while the first one is heard of.
+    expect(await callback({ ...publish, call: "update_publish" })).toBe(200);
+    expect(await callback({ ...publish, clientid: "2" })).toBe(403);
+    expect(await callback({ ...publish, call: "publish_done", clientid: "2" })).toBe(200);
+    expect(await state()).toMatchObject({ feed: { is_sending: true, session: 1 } });
+    expect(await callback({ ...publish, call: "publish_done" })).toBe(200);
+    expect(await state()).toMatchObject({ state: "reconnecting", feed: { is_sending: false } });
+    expect(await callback({ ...publish, clientid: "3" })).toBe(200);
+    expect(await state()).toMatchObject({ state: "live", feed: { is_sending: true, session: 2 } });
+    // Ended, so the next update has the module drop the encoder.
+    await plaza.post("/v26.0/5301", { bearer: "author", body: { end_live_video: true } });
+    expect(await callback({ ...publish, clientid: "3", call: "update_publish" })).toBe(403);
+  });
+
+  test("D-118: a media server that has fallen silent loses its feed, and gets it back with its next word", async () => {
+    const { callback, state, plaza } = await open();
+    await callback(publish);
+    await callback({ ...publish, call: "update_publish" });
+    const registry = new FeedRegistry(plaza.world);
+    plaza.time.realMs += 80_000;
+    await registry.loseSilent();
+    expect(await state()).toMatchObject({ feed: { is_sending: true } });
+    plaza.time.realMs += 20_000;
+    await registry.loseSilent();
+    expect(await state()).toMatchObject({ state: "reconnecting", feed: { is_sending: false } });
+    expect(await callback({ ...publish, call: "update_publish" })).toBe(200);
+    expect(await state()).toMatchObject({ state: "live", feed: { is_sending: true, session: 2 } });
+  });
+
+  test("D-118: MediaMTX asks as JSON, and reports with its hooks; a newer publisher takes the place of an older one", async () => {
+    const { callback, state } = await open();
+    const asked = { user: "", password: "", ip: "192.0.2.7", action: "publish", path: `live/${KEY}`, protocol: "rtmp", id: null, query: "" };
+    expect(await callback(JSON.stringify(asked))).toBe(200);
+    expect(await callback(JSON.stringify({ ...asked, path: "live/other" }))).toBe(403);
+    expect(await callback(JSON.stringify({ ...asked, action: "read" }))).toBe(403);
+    expect(await state()).toMatchObject({ feed: { is_sending: false } });
+    const hook = { name: `live/${KEY}`, clientid: "first" };
+    expect(await callback({ ...hook, call: "publish" })).toBe(200);
+    expect(await callback({ ...hook, call: "publish", clientid: "second" })).toBe(200);
+    expect(await callback({ ...hook, call: "publish_done" })).toBe(200);
+    expect(await state()).toMatchObject({ feed: { is_sending: true, session: 2 } });
+  });
+
+  test("what a feed of this server's own ingest sends, no callback ends or takes over", async () => {
+    const { callback, state, plaza } = await open();
+    const registry = new FeedRegistry(plaza.world);
+    await registry.start(KEY, { width: 320, height: 180 });
+    expect([await callback(publish), await callback({ ...publish, call: "publish_done" })]).toEqual([403, 200]);
+    expect(await state()).toMatchObject({ feed: { is_sending: true, session: 1 } });
+  });
+
+  test("a callback that nobody understands names what is wrong", async () => {
+    const { request } = await open();
+    const refusal = async (body: string) => (await request("POST", "live-feeds/callback", body, "")).body.error;
+    expect(await refusal("call=play&name=x")).toMatchObject({ code: "bad_request", parameter: "call" });
+    expect(await refusal("call=publish")).toMatchObject({ code: "bad_request", parameter: "name" });
+    expect(await refusal("{}")).toMatchObject({ code: "bad_request", parameter: "path" });
+    expect(await refusal("{")).toMatchObject({ code: "bad_request" });
+    expect(await refusal(`call=publish&name=${"x".repeat(20_000)}`)).toMatchObject({ code: "body_too_large" });
+  });
+});

@@ -1,0 +1,6 @@
+/** Scripts that are handed out as they are. */
+declare module "#live-publisher.mjs" {
+  const text: string;
+  // biome-ignore lint/style/noDefaultExport: a file that is imported as text is its default export
+  export default text;
+}

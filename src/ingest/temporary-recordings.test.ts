@@ -1,0 +1,32 @@
+import { expect, test } from "bun:test";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { temporaryFolder } from "#harness/server";
+import { makeTemporaryRecordings } from "./temporary-recordings.ts";
+
+test("recordings in memory: the folder of a killed server goes at the next start, and no other", async () => {
+  const parent = temporaryFolder();
+  const dead = Bun.spawn(["true"]);
+  await dead.exited;
+  const leave = (name: string, owner: unknown): string => {
+    const folder = join(parent, name);
+    mkdirSync(join(folder, "default/1/1"), { recursive: true });
+    if (owner !== undefined) writeFileSync(join(folder, "owner.json"), JSON.stringify(owner));
+    return folder;
+  };
+  const killed = leave("plaza-recordings-killed", { host: hostname(), pid: dead.pid });
+  const kept = [
+    leave("plaza-recordings-running", { host: hostname(), pid: process.pid }),
+    leave("plaza-recordings-elsewhere", { host: `not ${hostname()}`, pid: dead.pid }),
+    leave("plaza-recordings-unknown", undefined),
+    leave("other-recordings", { host: hostname(), pid: dead.pid }),
+  ];
+  const { folder, remove } = makeTemporaryRecordings((error) => {
+    throw error;
+  }, parent);
+  while (existsSync(killed)) await Bun.sleep(5);
+  expect([folder, ...kept].map((path) => existsSync(path))).toEqual(Array(5).fill(true));
+  remove();
+  expect(existsSync(folder)).toBe(false);
+});

@@ -1,0 +1,148 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { startEncoder } from "#harness/live/encoder";
+import { pushFile } from "#harness/live/pusher";
+import { handshake } from "#harness/live/rtmp";
+import { ingestOf, openStudio, type Studio } from "#harness/live/studio";
+import { embed, playsUntil } from "#harness/live/viewer";
+import { temporaryFolder } from "#harness/server";
+
+const dataFolder = (): string => join(temporaryFolder(), "data");
+const isVod = ({ status }: { status: string }): boolean => status === "VOD";
+
+/** A prepared stream, as an encoder writes it into a file. */
+async function fileOf(seconds: number): Promise<string> {
+  const file = join(temporaryFolder(), "stream.flv");
+  expect(await startEncoder(file, { seconds, isFast: true, bFrames: 2 }).ended).toBe(0);
+  return file;
+}
+
+/** The recordings, from players that are opened now: they play, and their ends can be sought. Returns their lengths in seconds. */
+async function playVods(studio: Studio, ...ids: readonly string[]): Promise<number[]> {
+  const { page, player } = await embed(studio, ...ids);
+  const lengths = [];
+  for (const id of ids) {
+    const { duration, error } = await playsUntil(page, player + id, ({ currentTime, duration }) => currentTime > 0.5 && duration !== null);
+    expect(error).toBeNull();
+    await page.evaluate(player + id, `document.querySelector("video").currentTime = ${(duration as number) - 0.8}`);
+    expect((await playsUntil(page, player + id, ({ ended }) => ended)).error).toBeNull();
+    lengths.push(duration as number);
+  }
+  return lengths;
+}
+
+test("LIVE-3: streams as ffmpeg sends them, with B-frames, in chunks of 128 and of 4096 bytes, play live and as VOD", async () => {
+  const studio = await openStudio(dataFolder());
+  const file = await fileOf(60);
+  const ways: ((url: string) => unknown)[] = [
+    (url) => startEncoder(url),
+    (url) => startEncoder(url, { bFrames: 3, keyFrameSeconds: 2 }),
+    (url) => pushFile(file, url, { chunkBytes: 128 }),
+    (url) => pushFile(file, url, { chunkBytes: 4096 }),
+  ];
+  const videos = await Promise.all(ways.map(() => studio.createShown()));
+  const ids = videos.map(({ id }) => id);
+  for (const [i, push] of ways.entries()) await push(videos[i]?.stream_url as string);
+  const { page, player } = await embed(studio, ...ids);
+  for (const id of ids) {
+    const live = await playsUntil(page, player + id, ({ currentTime }) => currentTime > 0.5);
+    expect((await playsUntil(page, player + id, ({ currentTime }) => currentTime > live.currentTime + 1)).error).toBeNull();
+  }
+  for (const id of ids) await studio.graph(id, { end_live_video: true });
+  for (const id of ids) await playsUntil(page, player + id, ({ ended }) => ended);
+  for (const length of await playVods(studio, ...ids)) expect(length).toBeGreaterThan(2);
+});
+
+test("LIVE-11: sound that stops ends the broadcast after 10 s, and what was recorded plays", async () => {
+  const studio = await openStudio(dataFolder());
+  const { id, stream_url } = await studio.create();
+  const pusher = await pushFile(await fileOf(20), stream_url, { chunkBytes: 4096, speed: 10, audioUntilMs: 6_000 });
+  expect(await studio.stateWhen(id, isVod)).toMatchObject({ end_reason: "NO_AUDIO" });
+  await pusher.closed;
+  expect((await playVods(studio, id))[0]).toBeGreaterThan(5);
+});
+
+test("LIVE-9: an encoder that comes back too late is refused, and the broadcast ends with what was recorded", async () => {
+  const studio = await openStudio(dataFolder());
+  const { id, stream_url } = await studio.create();
+  expect(await startEncoder(stream_url, { seconds: 4, isFast: true }).ended).toBe(0);
+  await studio.stateWhen(id, ({ state }) => state === "reconnecting");
+  await studio.control("POST", "clock/advance", { seconds: 151 });
+  await studio.stateWhen(id, ({ state }) => state === "key_dead");
+  const late = startEncoder(stream_url);
+  expect(await late.ended).not.toBe(0);
+  expect(await late.messages).toContain("The stream key opens nothing");
+  await studio.control("POST", "clock/advance", { seconds: 601 });
+  expect(await studio.stateWhen(id, isVod)).toMatchObject({ end_reason: "KEY_EXPIRED" });
+  expect((await playVods(studio, id))[0]).toBeCloseTo(4, 0);
+});
+
+test("LIVE-9: a viewer does not notice wrong keys, a second encoder, garbage on the port, and sees who takes over from a half-open one", async () => {
+  const studio = await openStudio(dataFolder());
+  const { id, stream_url, stream_key } = await studio.createShown();
+  const { page, player } = await embed(studio, id);
+  const first = startEncoder(stream_url);
+  const { currentTime } = await playsUntil(page, player, (playing) => playing.currentTime > 0.5);
+  const wrong = startEncoder(stream_url.replace(stream_key, "wrong"));
+  const second = startEncoder(stream_url);
+  const { hostname, port } = new URL(stream_url.replace("rtmp:", "http:"));
+  await Bun.connect({
+    ...{ hostname, port: Number(port) },
+    socket: { open: (socket) => void socket.write(Buffer.concat([handshake(), Buffer.alloc(4096, 0xff)])), data: () => {} },
+  });
+  expect([await wrong.ended, await second.ended]).not.toContain(0);
+  expect([await wrong.messages, await second.messages].join()).toMatch(/opens nothing.*Another encoder/s);
+  expect(await playsUntil(page, player, (playing) => playing.currentTime > currentTime + 2)).toMatchObject({ width: 320, error: null });
+  // Its network is gone: nothing comes, and nothing closes.
+  process.kill(first.pid, "SIGSTOP");
+  for (let code = 1; code !== 0; ) {
+    const taking = startEncoder(stream_url, { size: "256x144", seconds: 30 });
+    const state = await Promise.race([taking.ended, studio.stateWhen(id, ({ feed }) => feed.session === 2)]);
+    code = typeof state === "number" ? state : 0;
+  }
+  const taken = await playsUntil(page, player, ({ width }) => width === 256);
+  expect((await playsUntil(page, player, (playing) => playing.currentTime > taken.currentTime + 1)).error).toBeNull();
+});
+
+test("LIVE-9: a viewer of a server that is killed and restarted goes on, and the VOD has both parts", async () => {
+  const data = dataFolder();
+  const before = await openStudio(data);
+  const { id, stream_url } = await before.createShown();
+  const { page, player } = await embed(before, id);
+  startEncoder(stream_url);
+  const { currentTime } = await playsUntil(page, player, (playing) => playing.currentTime > 1);
+  await before.server.kill();
+  const ports = ["--port", new URL(before.server.base_url).port, "--rtmp-port", new URL(stream_url.replace("rtmp:", "http:")).port];
+  const after = await openStudio(data, ports);
+  expect(await after.state(id)).toMatchObject({ state: "reconnecting" });
+  const second = startEncoder(stream_url, { size: "256x144" });
+  const back = await playsUntil(page, player, ({ width }) => width === 256);
+  expect(back.currentTime).toBeGreaterThan(currentTime);
+  expect((await playsUntil(page, player, (playing) => playing.currentTime > back.currentTime + 1)).error).toBeNull();
+  await after.graph(id, { end_live_video: true });
+  await second.ended;
+  expect((await playVods(after, id))[0]).toBeGreaterThan(back.currentTime);
+});
+
+test("a disk that takes no more ends the broadcast, keeps what was recorded, and leaves the database alone", async () => {
+  const studio = await openStudio(dataFolder());
+  const { id, stream_url } = await studio.create();
+  const encoder = startEncoder(stream_url);
+  await studio.stateWhen(id, (state) => typeof state.health?.key_frame_ms === "number");
+  // No file of the ingest may grow any more, as on a full disk.
+  const limited = Bun.spawn(["prlimit", "--pid", String(ingestOf(studio)), "--fsize=1024"]);
+  expect(await limited.exited).toBe(0);
+  expect(await studio.stateWhen(id, isVod)).toMatchObject({ end_reason: "NO_STORAGE" });
+  expect(await encoder.ended).not.toBe(0);
+  expect(await encoder.messages).toContain("cannot be stored");
+  expect(await studio.graph(id, { title: "written" })).toMatchObject({ id });
+  expect((await playVods(studio, id))[0]).toBeGreaterThan(0.9);
+});
+
+test("a broadcast that would need the reserve of the disk ends, and the database goes on", async () => {
+  const studio = await openStudio(dataFolder(), ["--disk-reserve-bytes", String(Number.MAX_SAFE_INTEGER)]);
+  const { id, stream_url } = await studio.create();
+  expect(await startEncoder(stream_url).ended).not.toBe(0);
+  expect(await studio.stateWhen(id, isVod)).toMatchObject({ end_reason: "NO_STORAGE" });
+  expect(await studio.create()).toHaveProperty("stream_key");
+});
