@@ -12,6 +12,7 @@ import { Registry } from "#graph/contract/registry";
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import { standardCalendar } from "#graph/versions/calendar";
 import { newestVersion } from "#graph/versions/resolve";
+import { sharedKeys } from "#graph/worlds/hosting/shared-keys";
 import { newWorldMemory } from "#graph/worlds/hosting/world-memory";
 import { Worlds } from "#graph/worlds/hosting/worlds";
 import { migrationsOf, openWorld } from "#graph/worlds/open-world";
@@ -19,7 +20,7 @@ import { followSettings } from "#graph/worlds/settings";
 import type { Streaming } from "#graph/worlds/world";
 import type { CountryFile } from "#http/countries/country-file";
 import { connectionsWithin, limitsOf, multipartLimits } from "#http/limits";
-import { type ReadyInfo, readyInfo, surfaceAddresses } from "#http/ready-info";
+import { describeServer, type ReadyInfo, readyInfo, surfaceAddresses } from "#http/ready-info";
 import { ownRoutes } from "#http/routes/own-routes";
 import { type GraphServer, serveGraph } from "#http/server";
 import { openLiveIngest } from "#ingest/live-ingest";
@@ -47,8 +48,10 @@ import type { MetricsSource } from "#telemetry/merged-metrics";
 import { requestLines } from "#telemetry/request-lines";
 import { RequestMetrics } from "#telemetry/request-metrics";
 import { workLog } from "#telemetry/work-log";
+import { closeExported, requireExportPlace } from "./export-at-end.ts";
 import { features } from "./features.ts";
 import { type Beginning, beginWorld, type Demo, fillWorld } from "./seed-world.ts";
+import { watchWorld } from "./watch-world.ts";
 
 export const buildRegistry = (): Registry => new Registry(features);
 
@@ -67,8 +70,11 @@ export interface RunningPlaza {
   readonly metrics: MetricsSource;
   /** Where encoders connect; undefined: they do not. */
   readonly streaming: Streaming | undefined;
-  /** Accepts no new requests; resolves when the running ones have ended, after 10 s at most. */
-  stop(): Promise<void>;
+  /**
+   * Accepts no new requests; resolves when the running ones have ended, after 10 s at most. What `others` do to the world until they
+   * resolve is in its export as well.
+   */
+  stop(others?: Promise<void>): Promise<void>;
 }
 
 export interface StartOptions {
@@ -83,6 +89,7 @@ export interface StartOptions {
 
 export async function startPlaza(config: Config, log: Log, { part, readMetrics }: StartOptions = { part: "all" }): Promise<RunningPlaza> {
   const registry = buildRegistry();
+  if (part !== "graph") await requireExportPlace(config);
   const ingest = openLiveIngest(config, log, part !== "graph");
   const worlds = await openWorlds(config, registry, log, ingest.recordings).catch(async (error: unknown) => {
     await ingest.stop();
@@ -92,7 +99,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
   let certificate: Certificate | undefined;
   try {
     certificate = certificateOf(config, log);
-    const { demo, warnings } = part === "graph" ? noBeginning : await beginWorld(worlds.default, registry, config, parseYaml);
+    const { demo, file, warnings } = part === "graph" ? noBeginning : await beginWorld(worlds.default, registry, config, parseYaml);
     for (const warning of warnings) log.warn({ world: config.world }, warning);
     if (config.profile !== undefined) worlds.default.profile = config.profile;
     const graph =
@@ -108,7 +115,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
         ? undefined
         : await listening("--control-port", config.control_host, config.control_port, () =>
             serveControl({
-              ...controlOf(config, log, worlds, registry, key, readMetrics ?? (() => metrics)),
+              ...controlOf(config, log, worlds, registry, key, readMetrics ?? (() => metrics), graph?.port),
               pages: pageGuard(config),
               host: config.control_host,
               port: config.control_port,
@@ -121,6 +128,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
       world.streaming = streaming;
       await ingest.opened(world);
     }, part !== "graph");
+    const watched = file === undefined || !config.watch ? undefined : watchWorld(worlds, registry, config, file, parseYaml, log);
     const ready = readyInfo(config, graph?.port ?? config.port, control?.port ?? config.control_port, key, streaming);
     const withdraw =
       part === "graph" ? () => {} : announceServer(config, { pid: ready.pid, base_url: ready.base_url, control_url: ready.control_url });
@@ -131,11 +139,12 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
       newestVersion: formatVersion(newestVersion(worlds.default.calendar)),
       worlds,
       metrics,
-      stop: async () => {
+      stop: async (others) => {
         certificate?.close();
-        await Promise.all([...listeners.map((listener) => listener.stop(STOP_WITHIN_MS)), worlds.default.work.stop(), ingest.stop()]);
+        const working = [worlds.default.work.stop(), ingest.stop(), watched?.stop(), others];
+        await Promise.all([...listeners.map((listener) => listener.stop(STOP_WITHIN_MS)), ...working]);
         withdraw();
-        await worlds.close();
+        await closeExported(worlds, registry, part === "graph" ? undefined : config.export);
       },
     };
   } catch (error) {
@@ -147,7 +156,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
 }
 
 /** Of a process that loads no world. */
-const noBeginning: Beginning = { demo: undefined, warnings: [] };
+const noBeginning: Beginning = { demo: undefined, file: undefined, warnings: [] };
 
 interface Listener {
   readonly port: number;
@@ -175,7 +184,7 @@ async function listenGraph(
 ): Promise<GraphServer> {
   const onUnexpected: RequestDeps["onUnexpected"] = (error, trace_id) =>
     log.error({ trace_id, ...errorFields(error) }, "a request failed unexpectedly");
-  const deps: RequestDeps = { registry, traceId, onUnexpected };
+  const deps: RequestDeps = { registry, traceId, monotonicMs, onUnexpected };
   const countryFile = await countryFileOf(config, log);
   return serveGraph({
     hostname: config.host,
@@ -230,13 +239,14 @@ async function openWorlds(config: Config, registry: Registry, log: Log, recordin
   const faults = { sleepMs, randomFraction };
   // What worlds share holds nothing of a world.
   const outbound = new GuardedClient({ rules: { isSandbox: config.sandbox, allowed: config.allow_callback } });
-  const keys = keyRingOf(config, randomKey);
-  return Worlds.open({
-    databases: await databasesIn(config.data, migrationsOf(registry)),
+  const keys = sharedKeys(keyRingOf(config, randomKey), async () => (await worlds).hasMore());
+  const databases = await databasesIn(config.data, migrationsOf(registry));
+  const worlds = Worlds.open({
+    databases,
     newMemory: () => newWorldMemory({ faults, rateLimits }),
     removeFiles: (name) => (recordings === undefined ? Promise.resolve() : removeRecordings(recordings, name)),
     fillFirst: (world) => fillWorld(world, registry, config, parseYaml),
-    ...{ realNowMs, sleepMs, randomSecret },
+    ...{ realNowMs, sleepMs, randomSecret, collectGarbage },
     onError: (error) => log.error(errorFields(error), "a world could not rest, or not be woken"),
     async openWorld(name, database, memory) {
       const world = await openWorld({
@@ -256,19 +266,28 @@ async function openWorlds(config: Config, registry: Registry, log: Log, recordin
       return world;
     },
   });
+  return worlds;
 }
 
 const parseYaml = (text: string): unknown => Bun.YAML.parse(text);
 
-function controlOf(config: Config, log: Log, worlds: Worlds, registry: Registry, key: string, readMetrics: () => MetricsSource): ControlAppOptions {
+function controlOf(
+  config: Config,
+  log: Log,
+  worlds: Worlds,
+  registry: Registry,
+  key: string,
+  readMetrics: () => MetricsSource,
+  graphPort = config.port,
+): ControlAppOptions {
   return {
     key,
     deps: {
-      registry,
-      worlds,
-      parseYaml,
+      ...{ registry, worlds, parseYaml },
       servesGraph: config.workers === 1,
+      describeServer: (hostname) => describeServer(config, hostname, graphPort, worlds.default.streaming),
       mintTokenValue: tokenValue,
+      onTokenCopied: (token, copy) => log.info({ token, copy }, "a token was copied for a short time"),
       onTimeMoved: [(moved) => moved.work.runDue()],
       realTime: { nowMs: realNowMs, monotonicMs, sleepMs },
       onKeyReplaced: (oldHash, replacing) => keepReplacedKey(config, (kept) => hashOf(kept) === oldHash, replacing),

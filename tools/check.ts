@@ -5,6 +5,7 @@ const checks = {
   // Formatting and lint in one pass over the files.
   format: { name: "format and lint (npm run format fixes what can be fixed)", command: ["node_modules/.bin/biome", "ci", "--colors=off", "."] },
   types: { name: "types", command: ["node", "node_modules/typescript-native/bin/tsc", "--noEmit", "-p", "."] },
+  console: { name: "types of the console, with those of the control API", command: [BUN, "tools/console/check.ts"] },
   dependencies: { name: "dependency rules", command: [BUN, "tools/dependency-rules.ts"] },
   // Started with Bun: on Node it asks for 20.19.
   unused: { name: "what nobody uses (knip.jsonc)", command: [BUN, "node_modules/knip/bin/knip.js", "--no-progress"] },

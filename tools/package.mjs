@@ -4,9 +4,10 @@
  * start, it fails where anything is missing.
  */
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
 import { bundle, hasBun } from "./build.mjs";
+import { buildConsole, consoleFolder, consolePack } from "./console/build.mjs";
 
 const root = join(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "..");
 /** Not `build/`, from which a server may be running. */
@@ -46,16 +47,22 @@ function buildTestKit() {
   }
 }
 
+const lockOf = (folder) => JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8")).packages;
+const packages = lockOf(root);
 /** The packages that run. Bun's variants for other systems are the same program as the package `bun`, and are left out. */
-const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
-const running = Object.entries(packages).filter(([path, { dev, optional }]) => path !== "" && dev !== true && optional !== true);
+const runningIn = (folder) =>
+  Object.entries(lockOf(folder))
+    .filter(([path, { dev, optional }]) => path !== "" && dev !== true && optional !== true)
+    .map(([path, locked]) => ({ folder: join(folder, path), path: relative(root, join(folder, path)), ...locked }));
+/** Of the console, what its page may hold. */
+const running = [...runningIn(root), ...runningIn(consoleFolder)];
 const nameOf = (path) => path.replace(/^.*node_modules\//, "");
 
 /** CycloneDX, with nothing of the moment or the machine, so that the same sources give the same file. */
 function billOfMaterials() {
   const { name, version, license } = packages[""];
   const purl = (of, at) => `pkg:npm/${of.replace("@", "%40")}@${at}`;
-  const components = running.map(([path, { version: at, license: under, integrity }]) => ({
+  const components = running.map(({ path, version: at, license: under, integrity }) => ({
     type: "library",
     "bom-ref": path,
     name: nameOf(path),
@@ -89,8 +96,10 @@ if (!hasBun() || !existsSync(compiler)) {
 rmSync(dist, { recursive: true, force: true });
 bundle(dist, ["src/cli/test-server.ts"]);
 buildTestKit();
+buildConsole();
+copyFileSync(consolePack, join(dist, "console.pack"));
 const rule = `\n${"-".repeat(80)}\n\n`;
-writeFileSync(join(dist, "third-party-notices.txt"), running.map(([path]) => noticeOf(join(root, path))).join(rule));
+writeFileSync(join(dist, "third-party-notices.txt"), running.map(({ folder }) => noticeOf(folder)).join(rule));
 writeFileSync(join(dist, "sbom.cdx.json"), billOfMaterials());
 if (process.argv.includes("--executable")) {
   const executable = join(dist, process.platform === "win32" ? "plaza.exe" : "plaza");
@@ -102,6 +111,15 @@ if (process.argv.includes("--executable")) {
     "--no-compile-autoload-dotenv",
     "--no-compile-autoload-bunfig",
   ];
-  run(bun, "build", join(root, "src/cli/plaza.ts"), ...compile, "--compile-exec-argv=--no-install", "--outfile", executable);
+  run(
+    bun,
+    "build",
+    join(root, "src/cli/plaza.ts"),
+    join(dist, "console.pack"),
+    ...compile,
+    "--compile-exec-argv=--no-install",
+    "--outfile",
+    executable,
+  );
   chmodSync(executable, 0o755);
 }

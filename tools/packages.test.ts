@@ -11,11 +11,16 @@ interface LockedPackage {
 }
 
 const { allowScripts } = (await Bun.file(join(ROOT, "package.json")).json()) as { allowScripts: Record<string, boolean> };
-const { packages } = (await Bun.file(join(ROOT, "package-lock.json")).json()) as { packages: Record<string, LockedPackage> };
 /** The project itself stands there under no name. */
-const locked = Object.entries(packages).filter(([path]) => path !== "");
+const lockedIn = async (folder: string): Promise<[string, LockedPackage][]> => {
+  const { packages } = (await Bun.file(join(ROOT, folder, "package-lock.json")).json()) as { packages: Record<string, LockedPackage> };
+  return Object.entries(packages).filter(([path]) => path !== "");
+};
+const locked = await lockedIn(".");
+const lockedOfConsole = await lockedIn("console");
 
 test("every package that brings an install script is decided upon, and Bun's alone may run", () => {
+  expect(lockedOfConsole.filter(([, { hasInstallScript }]) => hasInstallScript === true)).toEqual([]);
   const withScripts = locked.filter(([, { hasInstallScript }]) => hasInstallScript === true);
   const decided = withScripts.map(([path]) => [path, allowScripts[path.replace(/^.*node_modules\//, "")]]);
   expect(Object.fromEntries(decided)).toEqual({ "node_modules/bun": true, "node_modules/@scarf/scarf": false });
@@ -26,8 +31,8 @@ test("what npm start and npm test install runs no script of a package on any npm
   try {
     const npm = join(folder, "npm");
     writeFileSync(npm, '#!/bin/sh\nprintf "%s\\n" "$@" >> "$0.log"\nexit 1\n', { mode: 0o755 });
-    for (const file of ["tools/install.mjs", "tools/build.mjs", "package.json", "package-lock.json"])
-      await Bun.write(join(folder, file), Bun.file(join(ROOT, file)));
+    const programs = ["tools/install.mjs", "tools/build.mjs", "tools/console/build.mjs", "tools/install/packages.mjs"];
+    for (const file of [...programs, "package.json", "package-lock.json"]) await Bun.write(join(folder, file), Bun.file(join(ROOT, file)));
     for (const which of ["running", "all"]) {
       const { exitCode } = Bun.spawnSync(["node", "tools/install.mjs", which], { cwd: folder, env: { PATH: `${folder}:${process.env.PATH}` } });
       expect(exitCode).toBe(1);
@@ -45,5 +50,6 @@ test("where somebody runs npm themselves, a script that an older npm runs all th
 
 test("packages come from the registry that each machine is set up with: the lock names none", () => {
   expect(locked.length).toBeGreaterThan(100);
-  expect(locked.filter(([, { resolved }]) => resolved !== undefined)).toEqual([]);
+  expect(lockedOfConsole.length).toBeGreaterThan(20);
+  expect([...locked, ...lockedOfConsole].filter(([, { resolved }]) => resolved !== undefined)).toEqual([]);
 });

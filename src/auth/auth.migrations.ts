@@ -27,5 +27,13 @@ export const authMigrations: FeatureMigrations = {
         "CREATE UNIQUE INDEX control_keys_by_id ON control_keys (id)",
       ],
     },
+    {
+      // D-270: 0, or the id of the token that it is a copy of.
+      name: "token_copies",
+      statements: [
+        "ALTER TABLE tokens ADD COLUMN copy_of BIGINT NOT NULL DEFAULT 0",
+        "CREATE INDEX tokens_by_original ON tokens (copy_of) WHERE copy_of > 0",
+      ],
+    },
   ],
 };

@@ -37,19 +37,21 @@ export async function listTokens(reader: Reader, page: PageRequest): Promise<Lis
     SELECT CAST(t.id AS TEXT) AS id, t.type, CAST(t.app AS TEXT) AS app, CAST(t.user_id AS TEXT) AS user_id, CAST(t.page AS TEXT) AS page,
       CAST(t.social_account AS TEXT) AS social_account, CAST(t.microblog_user AS TEXT) AS microblog_user, t.scopes, t.issued_at, t.expires_at,
       t.data_access_expires_at, t.revoked_at
-    FROM tokens t WHERE t.id > 0`,
+    FROM tokens t WHERE t.id > 0 AND t.copy_of = 0`,
     byId,
     page,
   );
   return { ...found, rows: found.rows.map(tokenOf) };
 }
 
-export async function insertToken(tx: Transaction, token: Token, hash: string): Promise<boolean> {
+/** `copyOf`: the id of the token that it is a copy of. False: the value is taken. */
+export async function insertToken(tx: Transaction, token: Token, hash: string, copyOf: NodeId | "0" = "0"): Promise<boolean> {
   const changed = await tx.run(sql`
-    INSERT INTO tokens (hash, id, type, app, user_id, page, social_account, microblog_user, scopes, issued_at, expires_at, data_access_expires_at, revoked_at)
+    INSERT INTO tokens (hash, id, type, app, user_id, page, social_account, microblog_user, scopes, issued_at, expires_at, data_access_expires_at,
+      revoked_at, copy_of)
     VALUES (${hash}, ${token.id}, ${token.type}, ${token.app}, ${token.user ?? null}, ${token.page ?? null}, ${token.social_account ?? null},
       ${token.microblog_user ?? null}, ${JSON.stringify(token.scopes)}, ${token.issued_at}, ${token.expires_at}, ${token.data_access_expires_at},
-      ${token.revoked_at})
+      ${token.revoked_at}, ${copyOf})
     ON CONFLICT DO NOTHING`);
   return changed === 1;
 }
@@ -82,12 +84,38 @@ export async function listLiveTokens(
   return rows.map(({ user_id, scopes }) => ({ type, user: user_id === null ? undefined : nodeId(user_id), scopes: JSON.parse(scopes) }));
 }
 
-/** Returns the hash of the token that was revoked; undefined when there is none of that id. */
-export async function markTokenRevoked(tx: Transaction, id: string, revokedAt: number): Promise<string | undefined> {
-  const row = await tx.get<{ hash: string }>(sql`SELECT t.hash FROM tokens t WHERE t.id = ${id}`);
-  if (row === undefined) return undefined;
+/** None of the copies. */
+export async function findTokenById(reader: Reader, id: string): Promise<Token | undefined> {
+  const row = await reader.get<TokenRow>(sql`
+    SELECT CAST(t.id AS TEXT) AS id, t.type, CAST(t.app AS TEXT) AS app, CAST(t.user_id AS TEXT) AS user_id, CAST(t.page AS TEXT) AS page,
+      CAST(t.social_account AS TEXT) AS social_account, CAST(t.microblog_user AS TEXT) AS microblog_user, t.scopes, t.issued_at, t.expires_at,
+      t.data_access_expires_at, t.revoked_at
+    FROM tokens t WHERE t.id = ${id} AND t.copy_of = 0`);
+  return row === undefined ? undefined : tokenOf(row);
+}
+
+/** Returns the hashes of the copies of a token that had expired, which are deleted. */
+export async function deleteExpiredCopies(tx: Transaction, original: NodeId, nowSeconds: number): Promise<string[]> {
+  const rows = await tx.all<{ hash: string }>(sql`
+    DELETE FROM tokens WHERE copy_of = ${original} AND copy_of > 0 AND expires_at <= ${nowSeconds} RETURNING hash`);
+  return rows.map(({ hash }) => hash);
+}
+
+/** Returns the hashes of the token and of its copies, which are revoked from now on; none where there is no token of that id. */
+export async function markTokenRevoked(tx: Transaction, id: string, revokedAt: number): Promise<string[]> {
+  const rows = await tx.all<{ hash: string }>(sql`
+    SELECT t.hash FROM tokens t WHERE t.id = ${id} UNION ALL SELECT t.hash FROM tokens t WHERE t.copy_of = ${id} AND t.copy_of > 0`);
   await tx.runAny(sql`UPDATE tokens SET revoked_at = ${revokedAt} WHERE id = ${id} AND revoked_at = 0`);
-  return row.hash;
+  await tx.runAny(sql`UPDATE tokens SET revoked_at = ${revokedAt} WHERE copy_of = ${id} AND copy_of > 0 AND revoked_at = 0`);
+  return rows.map(({ hash }) => hash);
+}
+
+export async function markRevokedByHash(tx: Transaction, hash: string, revokedAt: number): Promise<void> {
+  await tx.runAny(sql`UPDATE tokens SET revoked_at = ${revokedAt} WHERE hash = ${hash} AND revoked_at = 0`);
+}
+
+export async function deleteTokenByHash(tx: Transaction, hash: string): Promise<void> {
+  await tx.runAny(sql`DELETE FROM tokens WHERE hash = ${hash}`);
 }
 
 /** Revokes the tokens of a page that were issued for a person, and returns their hashes. */

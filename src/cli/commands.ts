@@ -13,6 +13,11 @@ const WRONG_USE = 2;
 /** They have something to restore or to end when their output is closed. */
 const ENDED_BY_SIGNALS = ["start", "exec", "worker", "listen"];
 
+/** Everybody on the machine can read a command line. */
+const CONTROL_KEY_SUMMARY =
+  "control key of a running server, which others on this machine can see here (default: PLAZA_CONTROL_KEY, else as in the data folder)";
+const CONFIG_SUMMARY = "config file of the server, which says where its data is (default: plaza.config.yaml, if there is one)";
+
 function addOptions(command: Command, options: readonly ConfigOption[]): Command {
   for (const option of options) for (const flag of flagsOf(option)) command.addOption(flag);
   return command;
@@ -72,6 +77,14 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
     process.exitCode = await work();
   });
   addWebhookCommands(plaza);
+  plaza
+    .command("schema")
+    .description("prints the JSON Schema by which an editor checks a file")
+    .argument("<file>", "world, or config for plaza.config.yaml")
+    .action(async (file) => {
+      const { printSchema } = await import("./schema.ts");
+      process.exitCode = printSchema(String(file));
+    });
   addTokenCommands(plaza.command("token").description("creates, lists and revokes tokens, and creates apps"));
   addWorldCommands(plaza.command("world").description("makes, lists and deletes worlds, keeps and restores their state"));
   addKeyCommands(plaza.command("key").description("creates, lists, revokes and replaces control keys, and replaces the sealing key"));
@@ -104,7 +117,8 @@ function addWebhookCommands(plaza: Command): void {
       .description(description)
       .option("--data <FOLDER>", "data folder of the running server, which holds its address and its control key (default: .plaza)")
       .option("--control-url <URL>", "control API of the running server (default: PLAZA_CONTROL_URL, else as in the data folder)")
-      .option("--control-key <KEY>", "control key of the running server (default: PLAZA_CONTROL_KEY, else as in the data folder)")
+      .option("--control-key <KEY>", CONTROL_KEY_SUMMARY)
+      .option("--config <FILE>", CONFIG_SUMMARY)
       .option("--world-name <NAME>", "name of the world", "default");
   add("listen", "receives the webhooks of an app, prints a line for each, and forwards them with their signatures")
     .option("--forward-to <URL>", "forward webhooks to this address, and return its status to the server")
@@ -133,7 +147,8 @@ const controlCommand = (parent: Command, name: string, description: string): Com
     .description(description)
     .option("--data <WHERE>", "the data, which a server may be using (default: that of plaza start)")
     .option("--control-url <URL>", "control API of a running server (default: PLAZA_CONTROL_URL, else as in the data folder)")
-    .option("--control-key <KEY>", "control key of a running server (default: PLAZA_CONTROL_KEY, else as in the data folder)")
+    .option("--control-key <KEY>", CONTROL_KEY_SUMMARY)
+    .option("--config <FILE>", CONFIG_SUMMARY)
     .addHelpText(
       "after",
       "\nThe command asks the server that --control-url names or that runs on the data. Without a server it opens the data itself.",

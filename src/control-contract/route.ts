@@ -7,19 +7,35 @@ import type { Worlds } from "#graph/worlds/hosting/worlds";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import type { NodeId } from "#kernel/ids";
 
+/** Where the graph is, by surface. */
+export interface ServerDescription {
+  readonly sandbox: boolean;
+  readonly base_url: string;
+  readonly app_base_url: string;
+  readonly microblog_base_url: string;
+  readonly ads_base_url: string;
+  readonly social_login_host: string;
+  /** Left out: encoders cannot connect. */
+  readonly rtmp_url?: string;
+}
+
 /** What the control API steers. */
 export interface ControlDeps {
   readonly registry: Registry;
-  readonly worlds: Omit<Worlds, "start" | "restUnused" | "enter" | "enterDefault" | "close">;
+  readonly worlds: Omit<Worlds, "start" | "restUnused" | "hasMore" | "enter" | "enterDefault" | "close">;
   readonly parseYaml: ParseYaml;
   /** False: other processes serve the graph (`--workers`), and what this one has in memory does not reach them. */
   readonly servesGraph: boolean;
+  /** For a caller who reaches this server by `hostname`. */
+  describeServer(hostname: string): ServerDescription;
   /** The value of a new token, for its world's seed and the token's id. */
   mintTokenValue(seed: number | undefined, id: NodeId): string;
   /** Run after a world's time was moved, in this order, before the response is sent. */
   readonly onTimeMoved: readonly ((world: OpenWorld) => Promise<void>)[];
   /** The machine's own time, for requests that wait and for keys: a world's clock may stand still. */
   readonly realTime: { nowMs(): number; monotonicMs(): number; sleepMs(ms: number): Promise<void> };
+  /** Called when the console or another caller took a short-lived copy of a token. */
+  onTokenCopied?(token: NodeId, copy: NodeId): void;
   /** Called with the hash of a key that was replaced and the value of the new one, where the old one may be kept in a file. */
   onKeyReplaced?(oldHash: string, key: string): void;
 }

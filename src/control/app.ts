@@ -8,10 +8,12 @@ import { parametersReader } from "#graph/pipeline/parameters";
 import { entryReader } from "#graph/worlds/file/entry-reader";
 import { sectionsOf } from "#graph/worlds/file/import-export";
 import { DEFAULT_WORLD } from "#graph/worlds/hosting/world-names";
+import type { EnteredWorld } from "#graph/worlds/hosting/world-slot";
 import { GraphError } from "#kernel/errors";
 import type { PageGuard } from "#kernel/page-guard";
 import { isStorableText } from "#kernel/text";
 import type { MetricsSource } from "#telemetry/merged-metrics";
+import { consoleFile, consolePage } from "./console.ts";
 import { home, isBrowser } from "./home.ts";
 import { ControlKeys } from "./keys.ts";
 import { METRICS_TYPE, metricsText } from "./metrics.ts";
@@ -50,7 +52,7 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
   const keys = new ControlKeys(options.key, () => deps.worlds.default.database.reader, deps.realTime.nowMs);
   const originOf = (c: Context<WithKey>): string => `${options.isTls === true ? "https" : "http"}://${new URL(c.req.url).host}`;
 
-  app.get("/", (c) => (isBrowser(c) ? home(c) : c.notFound()));
+  app.get("/assets/*", consoleFile);
   app.get("/healthz", (c) => c.json({ status: "ok" }));
   app.get("/readyz", (c) => ready(c, deps));
   app.get("/metrics", async (c) => c.body(await metricsText(options.readMetrics(), deps.worlds.open()), 200, { "content-type": METRICS_TYPE }));
@@ -80,6 +82,11 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
     return next();
   });
   serve(false);
+  // Each view of the console has an address of its own.
+  app.get("*", async (c, next) => {
+    if (!isBrowser(c) || c.req.path.startsWith("/v1/")) return next();
+    return (await consolePage(deps.describeServer(new URL(c.req.url).hostname))) ?? home(c);
+  });
   app.notFound((c) => c.json(bodyOf(notFound(`${c.req.method} ${c.req.path}`)), 404));
   app.onError((thrown, c) => {
     const error = controlErrorOf(thrown) ?? new ControlError("internal_error", "an unexpected error; the log says more");
@@ -107,6 +114,7 @@ function handlerOf(route: ControlRoute, deps: ControlDeps, originOf: (c: Context
     if (!Object.values(path).every(isStorableText)) throw notFound(`${c.req.method} ${new URL(c.req.url).pathname}`);
     const held = await deps.worlds.hold(route.isAboutWorld === true ? DEFAULT_WORLD : (path.w ?? DEFAULT_WORLD));
     if (held === undefined) throw notFound(`world ${path.w}`);
+    let isStream = false;
     try {
       const request: ControlRequest = {
         deps,
@@ -119,11 +127,38 @@ function handlerOf(route: ControlRoute, deps: ControlDeps, originOf: (c: Context
         header: (name) => c.req.header(name),
       };
       const response = await route.handle(request);
-      return response instanceof Response ? response : c.json(response, route.status ?? 200);
+      if (!(response instanceof Response)) return c.json(response, route.status ?? 200);
+      isStream = response.headers.get("content-type") === "text/event-stream";
+      return isStream ? leavingAtItsEnd(response, held) : response;
     } finally {
-      held.leave();
+      if (!isStream) held.leave();
     }
   };
+}
+
+/** Its world rests no sooner than somebody has read the stream to its end, or left it. */
+function leavingAtItsEnd(response: Response, held: EnteredWorld): Response {
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (!done) controller.enqueue(value);
+        else {
+          held.leave();
+          controller.close();
+        }
+      } catch (error) {
+        held.leave();
+        controller.error(error);
+      }
+    },
+    async cancel(reason) {
+      held.leave();
+      await reader.cancel(reason);
+    },
+  });
+  return new Response(body, response);
 }
 
 /** Values of a query are text, which the graph's own reader takes as what the schema says. */

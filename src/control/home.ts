@@ -1,4 +1,4 @@
-/** `{control_url}/` for a person with a browser: where they are, and where to go on. It needs no key and shows nothing of the worlds. */
+/** In place of the console where it was not built: where a person with a browser is, and where to go on. It shows nothing of the worlds. */
 import type { Context } from "hono";
 
 const PAGE = `<!doctype html>
@@ -7,6 +7,7 @@ const PAGE = `<!doctype html>
 <h1>Plaza: control API</h1>
 <p>This port fills, moves and inspects a running Plaza. Requests below <code>/v1</code> need the control key:
 <code>Authorization: Bearer {control_key}</code>. <code>plaza start</code> prints it, and a sandbox keeps it in <code>control.key</code> in its data folder.
+<p>Here would be the console, which is not built. <code>npm start</code>, or <code>node tools/console/build.mjs</code>, builds it.
 <ul>
 <li><a href="v1/openapi.json">v1/openapi.json</a> describes every request.
 <li><a href="healthz">healthz</a>, <a href="readyz">readyz</a> and <a href="metrics">metrics</a> need no key.

@@ -6,18 +6,23 @@ import { webhookExpectationRoutes } from "./routes/expectations/webhooks.ts";
 import { faultRoutes } from "./routes/faults.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { nodeRoutes } from "./routes/nodes.ts";
+import { operationRoutes } from "./routes/operations.ts";
 import { peopleRoutes } from "./routes/people.ts";
-import { requestRoutes } from "./routes/requests.ts";
+import { requestRoutes } from "./routes/requests/requests.ts";
 import { sealingKeyRoutes } from "./routes/sealing-key.ts";
+import { serverRoutes } from "./routes/server.ts";
 import { tokenRoutes } from "./routes/tokens.ts";
-import { triggerRoutes } from "./routes/trigger.ts";
-import { webhookRoutes } from "./routes/webhooks.ts";
+import { versionRoutes } from "./routes/versions.ts";
+import { triggerRoutes } from "./routes/webhooks/trigger.ts";
+import { webhookRoutes } from "./routes/webhooks/webhooks.ts";
 import { snapshotRoutes } from "./routes/worlds/snapshots.ts";
 import { worldRoutes } from "./routes/worlds/worlds.ts";
 
 /** Throws where two routes have the same address, or operations of the same name. */
 export function controlRoutes({ features, webhookFields }: Registry): readonly ControlRoute[] {
   const routes = [
+    ...serverRoutes,
+    ...operationRoutes,
     ...worldRoutes,
     ...snapshotRoutes,
     ...nodeRoutes,
@@ -26,6 +31,7 @@ export function controlRoutes({ features, webhookFields }: Registry): readonly C
     ...keyRoutes,
     ...sealingKeyRoutes,
     ...clockRoutes,
+    ...versionRoutes,
     ...requestRoutes,
     ...faultRoutes,
     ...webhookRoutes,

@@ -97,3 +97,13 @@ export const NESTING_MAX = 8;
  * refused in the pipeline, in its own error form.
  */
 export const parserHeaderBytesMax = (limits: HttpLimits): number => Math.max(65_536, 2 * limits.headerBytesMax);
+
+/** Files in a form are not parsed; as JSON, a body takes some ten times its bytes. */
+export function largestBody(
+  { bodyBytesMax, multipartBytesMaxFor }: HttpLimits,
+  { surface, path }: { readonly surface: SurfaceName; readonly path: string },
+  contentType = "",
+): number {
+  const larger = multipartBytesMaxFor?.(surface, path) ?? 0;
+  return larger > bodyBytesMax && /^multipart\/form-data\b/i.test(contentType) ? larger : bodyBytesMax;
+}

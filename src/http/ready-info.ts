@@ -1,6 +1,7 @@
 /** What `plaza start` says when it is ready: its addresses. */
 import type { Config } from "#config/config";
 import { addressOf } from "#config/listening";
+import type { ServerDescription } from "#control-contract/route";
 import type { Streaming } from "#graph/worlds/world";
 import { surfaces } from "#surfaces/surfaces";
 import type { SurfaceAddress } from "./places/places.ts";
@@ -44,5 +45,31 @@ export function readyInfo(config: Config, port: number, controlPort: number, key
     ...(config.sandbox ? { control_key: key } : {}),
     rtmp_url: streaming?.rtmpUrl ?? (streaming?.rtmpPort === undefined ? null : `rtmp://${addressOf(config.host)}:${streaming.rtmpPort}/live`),
     pid: process.pid,
+  };
+}
+
+/** Of a server behind a proxy, the public address; of one that listens everywhere, the name by which the caller came. */
+export function describeServer(config: Config, hostname: string, port: number, streaming: Streaming | undefined): ServerDescription {
+  const { sandbox, host, public_url } = config;
+  const isEverywhere = host === "0.0.0.0" || host === "::";
+  const {
+    ready: _,
+    pid: __,
+    control_url: ___,
+    control_key: ____,
+    rtmp_url,
+    ...addresses
+  } = readyInfo({ ...config, host: isEverywhere ? hostname.replace(/^\[(.*)\]$/, "$1") : host }, port, 0, "", streaming);
+  const own = addresses.base_url;
+  const shown = (address: string): string =>
+    public_url !== undefined && address.startsWith(own) ? public_url.replace(/\/$/, "") + address.slice(own.length) : address;
+  return {
+    sandbox,
+    base_url: shown(own),
+    app_base_url: shown(addresses.app_base_url),
+    microblog_base_url: shown(addresses.microblog_base_url),
+    ads_base_url: shown(addresses.ads_base_url),
+    social_login_host: shown(addresses.social_login_host),
+    ...(rtmp_url === null ? {} : { rtmp_url }),
   };
 }

@@ -10,7 +10,7 @@ import { NO_APP_USAGE, NO_CASE_USAGE } from "#graph/response/usage";
 import { newestVersion } from "#graph/versions/resolve";
 import { fixedVersions } from "#graph/versions/surfaces";
 import type { World } from "#graph/worlds/world";
-import { type GraphError, overloaded } from "#kernel/errors";
+import { GraphError, internalError, overloaded } from "#kernel/errors";
 import { isNodeId } from "#kernel/ids";
 import { formatVersion } from "#kernel/versions";
 
@@ -38,6 +38,14 @@ export function refusal(deps: RequestDeps, world: World, surface: SurfaceName, e
   const bare = unreached(deps, world, surface, 0, { "content-type": "application/json; charset=UTF-8" }, "");
   const { status, headers, body } = renderError(error, form, world.profile, bare.traceId);
   return { ...bare, status, headers: { ...bare.headers, ...headers }, body: JSON.stringify(body) };
+}
+
+/** Something went wrong outside of the pipeline: a known error is one for the caller, anything else a mistake of this program. */
+export function failure(deps: RequestDeps, world: World, surface: SurfaceName, error: unknown): GraphResponse {
+  const isKnown = error instanceof GraphError;
+  const response = refusal(deps, world, surface, isKnown ? error : internalError(), "wrapped");
+  if (!isKnown) deps.onUnexpected(error, response.traceId);
+  return response;
 }
 
 export const preflight = (deps: RequestDeps, world: World, surface: SurfaceName, headers: Readonly<Record<string, string>>): GraphResponse =>

@@ -3,7 +3,7 @@ import { knownApp } from "#graph/pipeline/authenticate";
 import type { handleRequest, RequestDeps } from "#graph/pipeline/handle-request";
 import type { GraphRequest, GraphResponse } from "#graph/pipeline/request";
 import type { RequestEntry } from "#graph/worlds/request-log";
-import { bodyTooLarge, foreignPage, GraphError, headersTooLarge, internalError, malformedRequest } from "#kernel/errors";
+import { bodyTooLarge, foreignPage, type GraphError, headersTooLarge, malformedRequest } from "#kernel/errors";
 import type { PageGuard } from "#kernel/page-guard";
 import { Turns } from "#kernel/turns";
 import { monotonicMs } from "#system";
@@ -18,12 +18,12 @@ import { type HeadFacts, HeadFactsCache } from "./head-facts.ts";
 import type { ReceivedBody } from "./http1/awaited-body.ts";
 import { findHeader } from "./http1/headers.ts";
 import type { RequestHead } from "./http1/request-head.ts";
-import type { HttpLimits } from "./limits.ts";
+import { type HttpLimits, largestBody } from "./limits.ts";
 import type { Exchange } from "./listeners/listener.ts";
 import type { Origin, Origins } from "./places/origin.ts";
 import { appPrefixOf, type Place, type Places, type WorldDirectory } from "./places/places.ts";
 import { graphErrorOf } from "./protocol-errors.ts";
-import { preflight, refusal, refusalByShape, turnedAway } from "./refusals.ts";
+import { failure, preflight, refusalByShape, turnedAway } from "./refusals.ts";
 import { allowedMethods } from "./routes/allowed-methods.ts";
 import { type RouteHandler, type RouteTable, streamWebResponse, webRequest } from "./routes/extra-routes.ts";
 
@@ -135,17 +135,13 @@ export class RequestDispatcher {
     const origin = this.#options.origins.of(head.headers, head.host, exchange);
     const place = this.#options.places.locate(origin.host, head.target.path);
     if (!(place instanceof Promise)) return this.#incomingRequestOf(head, exchange, origin, place, startedMs);
-    return place.then(
-      (found) => this.#incomingRequestOf(head, exchange, origin, found, startedMs),
-      (error: unknown) => this.#respondWithoutWorld(error, exchange, startedMs),
-    );
+    const incoming = place.then((found) => this.#incomingRequestOf(head, exchange, origin, found, startedMs));
+    return incoming.catch((error: unknown) => this.#respondWithoutWorld(error, exchange, startedMs));
   }
 
   #respondWithoutWorld(error: unknown, exchange: Exchange, startedMs: number): undefined {
     const { deps, metrics, worlds } = this.#options;
-    const isKnown = error instanceof GraphError;
-    const response = refusal(deps, worlds.default, "base", isKnown ? error : internalError(), "wrapped");
-    if (!isKnown) deps.onUnexpected(error, response.traceId);
+    const response = failure(deps, worlds.default, "base", error);
     metrics.record(response.operation, response.status, monotonicMs() - startedMs);
     exchange.send(response);
     exchange.finish();
@@ -154,8 +150,8 @@ export class RequestDispatcher {
   #incomingRequestOf(head: RequestHead, exchange: Exchange, origin: Origin, place: Place, startedMs: number): IncomingRequest {
     const baseUrl = this.#options.origins.baseUrlOf(origin, place);
     const address = this.#options.origins.clientOf(head.headers, exchange);
-    const appPrefix = appPrefixOf(place.world);
-    return { head, facts: this.#facts.of(head, origin.host), exchange, place, baseUrl, startedMs, address, appPrefix };
+    const facts = this.#facts.of(head, origin.host);
+    return { head, facts, exchange, place, baseUrl, startedMs, address, appPrefix: appPrefixOf(place.world) };
   }
 
   /** Where the body is refused the rest of it stays unread, and the connection ends with the response. */
@@ -164,7 +160,8 @@ export class RequestDispatcher {
     const { limits } = this.#options;
     const { headers, framing } = head;
     // What nearly all bodies are: small, with their length.
-    const bytesMax = framing !== "chunked" && framing <= limits.bodyBytesMax ? limits.bodyBytesMax : largestBody(limits, place, headers);
+    const bytesMax =
+      framing !== "chunked" && framing <= limits.bodyBytesMax ? limits.bodyBytesMax : largestBody(limits, place, findHeader(headers, "content-type"));
     if (framing !== "chunked" && framing > bytesMax) return bodyTooLarge(bytesMax);
     const encoding = findHeader(headers, "content-encoding")?.toLowerCase();
     if (encoding !== undefined && encoding !== "identity" && encoding !== "")
@@ -249,8 +246,7 @@ export class RequestDispatcher {
   /** A mistake of this program, outside of the pipeline. */
   #fail(error: unknown, { exchange, place, startedMs }: IncomingRequest): void {
     const { deps, metrics } = this.#options;
-    const response = refusal(deps, place.world, place.surface, internalError(), "wrapped");
-    deps.onUnexpected(error, response.traceId);
+    const response = failure(deps, place.world, place.surface, error);
     metrics.record(response.operation, response.status, monotonicMs() - startedMs);
     if (exchange.hasBegunResponse) {
       exchange.abort();
@@ -277,17 +273,11 @@ export class RequestDispatcher {
       app: response.app,
       request_body: body.text,
       response_body: response.body,
+      story: response.story,
     };
     world.requests.add(entry, facts.shownQuery);
     this.#options.onServed?.(entry);
   }
-}
-
-/** Files in a form are not parsed; as JSON, a body takes some ten times its bytes. */
-function largestBody({ bodyBytesMax, multipartBytesMaxFor }: HttpLimits, { surface, path }: Place, headers: RequestHead["headers"]): number {
-  const larger = multipartBytesMaxFor?.(surface, path) ?? 0;
-  const isForm = larger > bodyBytesMax && /^multipart\/form-data\b/i.test(findHeader(headers, "content-type") ?? "");
-  return isForm ? larger : bodyBytesMax;
 }
 
 function appOf({ place, facts, head, appPrefix }: IncomingRequest): string | undefined {

@@ -36,6 +36,11 @@ export function findDueJobs(tx: Transaction, nowMs: number, limit: number, excep
 
 const exceptKinds = (kinds: readonly string[]): string => (kinds.length === 0 ? "" : `AND j.kind NOT IN (${kinds.map(() => "?").join(", ")})`);
 
+/** That run next, earliest first. */
+export function listWaitingJobs(reader: Reader, limit: number): Promise<Pick<JobRow, "kind" | "key" | "due_ms">[]> {
+  return reader.all(sql`SELECT j.kind, j.key, j.due_ms FROM jobs j WHERE j.fence = 0 ORDER BY j.due_ms, j.kind, j.key LIMIT ${limit}`);
+}
+
 export async function claimJob(tx: Transaction, { kind, key }: JobRow, fence: number): Promise<void> {
   await tx.runOne(sql`UPDATE jobs SET fence = ${fence} WHERE kind = ${kind} AND key = ${key}`);
 }

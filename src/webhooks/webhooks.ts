@@ -8,7 +8,7 @@ import type { Transaction } from "#storage/database";
 import { eitherWay } from "#storage/outcomes";
 import { findCallbackId } from "./callbacks/callbacks.store.ts";
 import { Callbacks } from "./callbacks/callbacks.ts";
-import { resumeCallback } from "./callbacks/health.ts";
+import { holdCallback, resumeCallback } from "./callbacks/health.ts";
 import { rerouteJob, unsubscribeJob } from "./callbacks/health-jobs.ts";
 import type { FieldCatalogue } from "./catalogue/catalogue.ts";
 import type { WebhookField } from "./catalogue/field.ts";
@@ -32,6 +32,8 @@ export class Webhooks {
   readonly #outbox: Outbox;
   readonly #rerouting: RerouteDeps & { readonly observer: WebhookObserver };
   readonly #replaying: ReplayDeps;
+  /** Of transactions that somebody looks at: the deliveries that they made. */
+  readonly #followed = new WeakMap<Transaction, string[]>();
 
   constructor(deps: WebhookDeps) {
     this.deps = deps;
@@ -77,8 +79,18 @@ export class Webhooks {
   /** The same; returns the ids of the deliveries that it made, one for each app that gets the event. */
   async make<S extends TSchema>(tx: Transaction, field: WebhookField<S>, event: WebhookEvent<S>): Promise<readonly string[]> {
     const stored = await storeEvent(this.#outbox, tx, field, event);
-    if (stored.deliveries.length > 0) tx.afterCommit(() => this.dispatcher.arrived(stored));
+    if (stored.deliveries.length > 0) {
+      this.#followed.get(tx)?.push(...stored.deliveries);
+      tx.afterCommit(() => this.dispatcher.arrived(stored));
+    }
     return stored.deliveries;
+  }
+
+  /** The ids of the deliveries that the transaction will have made. */
+  followed(tx: Transaction): readonly string[] {
+    const deliveries: string[] = [];
+    this.#followed.set(tx, deliveries);
+    return deliveries;
   }
 
   /** The app's URL was set or verified anew: what failed there before no longer counts, and what waits for it goes out. */
@@ -90,6 +102,11 @@ export class Webhooks {
   async resumeCallback(tx: Transaction, id: string): Promise<void> {
     await resumeCallback(tx, this.deps.jobs, id);
     tx.afterCommit(() => this.dispatcher.lookAgain());
+  }
+
+  /** D-273: a person pauses it. */
+  async holdCallback(tx: Transaction, id: string): Promise<void> {
+    await holdCallback(tx, this.deps.jobs, id, this.deps.clock.nowMs());
   }
 
   /** The app's callback or one of its overrides changed: what waits takes its new route, also from a callback that is paused. */

@@ -20,6 +20,15 @@ const CAFE = {
   tokens: [{ token: "page-token", type: "page", app: "1001", page: "2001", scopes: ["pages_messaging"] }],
 };
 
+const SERVER = {
+  sandbox: true,
+  base_url: "http://127.0.0.1:4000",
+  app_base_url: "http://127.0.0.1:4000/app",
+  microblog_base_url: "http://127.0.0.1:4000/microblog/v1.0",
+  ads_base_url: "http://127.0.0.1:4000/ads",
+  social_login_host: "http://127.0.0.1:4000/social-login",
+};
+
 /** A server without other worlds. */
 const loneWorld = (world: OpenWorld): ControlAppOptions["deps"]["worlds"] => ({
   default: world,
@@ -53,6 +62,7 @@ export async function openControl(options: PlazaOptions = {}, more: Partial<Cont
         worlds: loneWorld(plaza.world),
         parseYaml: (text) => Bun.YAML.parse(text),
         servesGraph: true,
+        describeServer: () => SERVER,
         mintTokenValue: tokenValue,
         onTimeMoved: [],
         realTime: { nowMs: () => plaza.time.realMs, monotonicMs, sleepMs },

@@ -8,6 +8,7 @@ import { defaultLimits, type HttpLimits } from "#http/limits";
 import { type GraphServer, type GraphServerOptions, type HttpListener, serveGraph } from "#http/server";
 import { GraphError } from "#kernel/errors";
 import { surfaces } from "#surfaces/surfaces";
+import { monotonicMs } from "#system";
 
 export const echoWorld = (name: string): World =>
   ({
@@ -86,6 +87,7 @@ export async function serveEcho(options: Partial<Omit<GraphServerOptions, "limit
     deps: {
       registry,
       traceId: () => TRACE_ID,
+      monotonicMs,
       onUnexpected: (error: unknown) => unexpected.push(error),
     } as unknown as GraphServerOptions["deps"],
     worlds: { default: world, enterDefault: () => entered(world), enter: (name) => (name === "t1" ? entered(echoWorld("t1")) : undefined) },

@@ -16,13 +16,14 @@ import { standardCalendar, type VersionCalendar } from "#graph/versions/calendar
 import { importWorld } from "#graph/worlds/file/import-export";
 import { migrationsOf, type OpenWorld, openWorld } from "#graph/worlds/open-world";
 import type { RateLimitConfig } from "#graph/worlds/rate-limits";
+import type { RequestStory } from "#graph/worlds/request-story";
 import type { Streaming } from "#graph/worlds/world";
 import { definitionOf } from "#kernel/errors";
 import { buildRegistry } from "#main";
 import { GuardedClient } from "#outbound/client";
 import { openDatabase } from "#storage/open";
 import type { KeyRing } from "#storage/sealing";
-import { randomFraction, randomSecret, SeededIds, sleepMs, TimeOrderedIds, traceId } from "#system";
+import { monotonicMs, randomFraction, randomSecret, SeededIds, sleepMs, TimeOrderedIds, traceId } from "#system";
 import { type BrokenPayload, silentObserver } from "#webhooks/observer";
 import { afterThisTest } from "./cleanup.ts";
 import { sharedPostgres } from "./postgres-cluster.ts";
@@ -67,6 +68,7 @@ export interface TestResponse {
   // biome-ignore lint/suspicious/noExplicitAny: a test looks into any response.
   readonly body: any;
   readonly operation: string;
+  readonly story: RequestStory | undefined;
 }
 
 /** The same tests on both databases. */
@@ -123,14 +125,14 @@ export class TestPlaza {
     /** Of webhooks (D-136). A test that makes such takes them out; what is left fails it. */
     readonly brokenPayloads: BrokenPayload[],
   ) {
-    this.#deps = { registry, traceId, onUnexpected: (error) => this.#unexpected.push(error) };
+    this.#deps = { registry, traceId, monotonicMs, onUnexpected: (error) => this.#unexpected.push(error) };
   }
 
   async request(method: string, path: string, request: TestRequest = {}): Promise<TestResponse> {
     const response = await handleRequest(this.#deps, this.world, requestOf(method, path, request));
     if (this.#unexpected.length > 0) throw this.#unexpected[0];
     const body = response.body === "" ? undefined : JSON.parse(response.body);
-    const result = { status: response.status, headers: response.headers, body, operation: response.operation };
+    const result = { status: response.status, headers: response.headers, body, operation: response.operation, story: response.story };
     this.#check(result);
     return result;
   }

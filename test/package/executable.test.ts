@@ -41,6 +41,7 @@ test("one file serves the demo world, whatever settings of another project stand
   const page = await fetch(`${ready.base_url}/v26.0/2001/personas?access_token=demo-page-token&oauth_token=demo-page-token`, { headers });
   expect(page.status).toBe(200);
   expect((await fetch(`${ready.base_url}/openapi.json`)).status).toBe(200);
+  expect(await (await fetch(ready.control_url, { headers: { accept: "text/html" } })).text()).toContain('<script type="module" src="/assets/main');
   server.kill("SIGTERM");
   expect(await server.exited).toBe(0);
   expect(existsSync(join(cwd, ".plaza/default.sqlite"))).toBeTrue();

@@ -68,28 +68,35 @@ export async function install(tarball: string, { path = pathWith(), scripts = tr
 }
 
 /** Starts it as `npx plaza start`, asks for a label, and ends it by a signal to the launcher. Returns the label's status. */
-export async function startAndAsk(consumer: string, path = pathWith()): Promise<{ status: number; code: number; stderr: string }> {
+export async function startAndAsk(
+  consumer: string,
+  path = pathWith(),
+): Promise<{ status: number; hasConsole: boolean; code: number; stderr: string }> {
   const command = ["npx", "--no-install", "plaza", "start", "--json", "--port", "0", "--control-port", "0"];
   const env = { PATH: path, HOME: process.env.HOME ?? consumer };
   const running = Bun.spawn(command, { cwd: consumer, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const stderr = new Response(running.stderr).text();
   try {
-    const { base_url, pid } = await readyLine(running.stdout, stderr);
+    const { base_url, control_url, pid } = await readyLine(running.stdout, stderr);
     const { status } = await fetch(`${base_url}/v26.0/2001/personas?access_token=demo-page-token&oauth_token=demo-page-token`, {
       headers: { authorization: "Bearer demo-page-token" },
     });
+    const page = await (await fetch(control_url, { headers: { accept: "text/html" } })).text();
     process.kill(pid, "SIGTERM");
-    return { status, code: await running.exited, stderr: await stderr };
+    return { status, hasConsole: page.includes('<script type="module" src="/assets/main'), code: await running.exited, stderr: await stderr };
   } finally {
     running.kill("SIGKILL");
   }
 }
 
-export async function readyLine(stdout: ReadableStream<Uint8Array>, stderr: Promise<string>): Promise<{ base_url: string; pid: number }> {
+export async function readyLine(
+  stdout: ReadableStream<Uint8Array>,
+  stderr: Promise<string>,
+): Promise<{ base_url: string; control_url: string; pid: number }> {
   let text = "";
   for await (const part of stdout) {
     text += new TextDecoder().decode(part);
-    if (text.includes("\n")) return JSON.parse(text) as { base_url: string; pid: number };
+    if (text.includes("\n")) return JSON.parse(text) as { base_url: string; control_url: string; pid: number };
   }
   throw new Error(`it did not start: ${await stderr}`);
 }

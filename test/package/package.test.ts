@@ -21,7 +21,7 @@ test(
     expect(files).toEqual(
       expect.arrayContaining([
         ...["LICENSE", "README.md", "SECURITY.md", "CHANGELOG.md", "bin/plaza", "bin/plaza.mjs", "dist/plaza.js", "worlds/demo.yaml"],
-        ...["docs/operating.md", "dist/sbom.cdx.json", "dist/third-party-notices.txt"],
+        ...["docs/operating.md", "dist/sbom.cdx.json", "dist/third-party-notices.txt", "dist/console.pack"],
         ...["dist/testing/index.js", "dist/testing/index.d.ts", "dist/testing-cjs/index.js", "dist/testing-cjs/index.d.ts", "dist/test-server.js"],
       ]),
     );
@@ -42,8 +42,8 @@ test(
     for (const hook of ["preinstall", "install", "postinstall", "prepare"]) expect(scripts).not.toHaveProperty(hook);
     // Beside it, as npm puts what nothing else needs in another version.
     expect(existsSync(join(consumer, "node_modules/bun"))).toBeTrue();
-    const { status, code, stderr } = await startAndAsk(consumer);
-    expect({ status, code }).toEqual({ status: 200, code: 0 });
+    const { status, hasConsole, code, stderr } = await startAndAsk(consumer);
+    expect({ status, hasConsole, code }).toEqual({ status: 200, hasConsole: true, code: 0 });
     for (const line of stderr
       .trim()
       .split("\n")

@@ -662,6 +662,84 @@ export type WorldFile = { [Key in keyof Entries]?: readonly Entries[Key][] } & {
 
 /** What a request of the control API takes and returns, by its operation. */
 export interface Operations {
+  /** The addresses of the graph, as this caller reaches them, and its newest version. */
+  readServer: {
+    response: {
+      readonly sandbox: boolean;
+      /** as in a path, e.g. v26.0 */
+      readonly newest_version: string;
+      readonly base_url: string;
+      readonly app_base_url: string;
+      readonly microblog_base_url: string;
+      readonly ads_base_url: string;
+      readonly social_login_host: string;
+      /** where encoders connect; left out where they cannot */
+      readonly rtmp_url?: string;
+    };
+  };
+  /** Every error that the graph returns, with its cause. */
+  listErrors: {
+    response: {
+      readonly data: readonly ({
+        readonly name: string;
+        readonly status: number;
+        /** of page messaging, where it differs */
+        readonly flat_status?: number;
+        readonly code: number;
+        /** of page messaging, where it differs */
+        readonly flat_code?: number;
+        readonly subcode?: number;
+        readonly type: string;
+        /** the same request may succeed later */
+        readonly is_transient: boolean;
+        /** its cause */
+        readonly when: string;
+      })[];
+      readonly paging: {
+        readonly next?: string;
+      };
+    };
+  };
+  /** The operations of the graph: address, parameters with their schemas, places of tokens, and who may. */
+  listOperations: {
+    response: {
+      readonly data: readonly ({
+        /** e.g. createPersona */
+        readonly operation: string;
+        readonly summary: string;
+        /** of the node that it hangs on; left out where the address has no id */
+        readonly node_type?: string;
+        readonly method: string;
+        readonly surface: string;
+        /** below the surface's address, with `{version}` and `{id}` */
+        readonly path: string;
+        /** that serve it now, oldest first */
+        readonly versions: readonly (string)[];
+        /** access_token, oauth_token (query), bearer or body */
+        readonly token_places: readonly (string)[];
+        /** the token must stand in all of the places, not in any of them */
+        readonly all_places: boolean;
+        /** of tokens that may */
+        readonly kinds: readonly (string)[];
+        readonly scopes: readonly (string)[];
+        readonly policy: string;
+        readonly parameters: readonly ({
+          readonly name: string;
+          readonly in: "query" | "body";
+          readonly required: boolean;
+          /** JSON Schema */
+          readonly schema: { readonly [name: string]: unknown };
+        })[];
+        /** `fields` selects from its response */
+        readonly takes_fields: boolean;
+        /** it has pages: limit, before, after */
+        readonly is_list: boolean;
+      })[];
+      readonly paging: {
+        readonly next?: string;
+      };
+    };
+  };
   /** Lists the worlds, the first one first, the others by name. */
   listWorlds: {
     query: {
@@ -896,6 +974,31 @@ export interface Operations {
       };
     };
   };
+  /** Makes a token for the same principal that lives ten minutes at most and dies with the one it is a copy of. The response shows the value, once. */
+  copyToken: {
+    response: {
+      readonly id: string;
+      readonly type: string;
+      readonly app: string;
+      readonly user?: string;
+      readonly page?: string;
+      readonly social_account?: string;
+      readonly microblog_user?: string;
+      readonly scopes: readonly (string)[];
+      /** Unix seconds; 0: unknown */
+      readonly issued_at: number;
+      /** Unix seconds; 0: never */
+      readonly expires_at: number;
+      /** Unix seconds; 0: never */
+      readonly data_access_expires_at: number;
+      /** Unix seconds; 0: not revoked */
+      readonly revoked_at: number;
+      /** the value; it is shown here once and cannot be read again */
+      readonly token?: string;
+      /** what may not be what you meant, e.g. a misspelt scope */
+      readonly warnings?: readonly (string)[];
+    };
+  };
   /** Revokes a token: refused at once by this process, within a second by the others. */
   revokeToken: {
     response: {
@@ -995,7 +1098,7 @@ export interface Operations {
         /** Unix seconds of real time; 0: until it is taken out of PLAZA_FURTHER_SECRET_KEYS */
         readonly valid_until: number;
       })[];
-      /** values that the current key has not sealed yet */
+      /** values that the current key has not sealed yet, in worlds that are open */
       readonly waiting: number;
     };
   };
@@ -1014,7 +1117,7 @@ export interface Operations {
         /** Unix seconds of real time; 0: until it is taken out of PLAZA_FURTHER_SECRET_KEYS */
         readonly valid_until: number;
       })[];
-      /** values that the current key has not sealed yet */
+      /** values that the current key has not sealed yet, in worlds that are open */
       readonly waiting: number;
     };
   };
@@ -1050,12 +1153,90 @@ export interface Operations {
       readonly frozen: boolean;
     };
   };
+  /** What happens by itself next, the earliest first: background jobs, and the next retry of each callback; a hundred at most. */
+  listDeadlines: {
+    response: {
+      readonly data: readonly ({
+        /** world time in Unix seconds, with milliseconds as its fraction */
+        readonly time: number;
+        /** what happens: the kind of a background job, or webhook_retry */
+        readonly kind: string;
+        /** what it happens to: an id or a key of that kind, or the URL of a callback */
+        readonly of: string;
+      })[];
+      readonly paging: {
+        readonly next?: string;
+      };
+    };
+  };
+  /** The calendar of versions: when each came and when it stops working, and the migrations. */
+  readVersions: {
+    response: {
+      readonly platform: readonly ({
+        readonly version: string;
+        /** Unix seconds */
+        readonly released: number;
+      })[];
+      readonly marketing: readonly ({
+        readonly version: string;
+        /** Unix seconds */
+        readonly released: number;
+        /** Unix seconds at which it stops working; left out while that is not announced */
+        readonly until?: number;
+        /** operations, edges and endpoints that this version changed */
+        readonly affects: readonly (string)[];
+      })[];
+      readonly migrations: readonly ({
+        readonly name: string;
+        /** Unix seconds */
+        readonly start: number;
+        /** Unix seconds */
+        readonly end: number;
+      })[];
+    };
+  };
+  /** Which versions the last requests of each app asked for, and what would serve the same requests at a later moment. */
+  readVersionOutlook: {
+    query: {
+      /** Unix seconds or ISO 8601; now when left out */
+      readonly at?: number | string;
+    };
+    response: {
+      readonly data: readonly ({
+        readonly app: string;
+        readonly operation: string;
+        /** left out where the path named none */
+        readonly asked?: string;
+        /** of the last requests */
+        readonly count: number;
+        /** left out where it is refused */
+        readonly served_now?: string;
+        /** left out where it would be refused */
+        readonly served_then?: string;
+        /** why it would be */
+        readonly refusal?: string;
+      })[];
+      readonly paging: {
+        readonly next?: string;
+      };
+    };
+  };
   /** The last 1,000 requests, or as many as 8 MB hold, the newest first. */
   listRequests: {
     query: {
       /** e.g. createPersona */
       readonly operation?: string;
       readonly status?: number;
+      /** the first digit of the status, e.g. 4 */
+      readonly status_class?: number;
+      /** as sent, e.g. POST */
+      readonly method?: string;
+      /** its id */
+      readonly app?: string;
+      /** a part of the path, the operation, the query or the trace id */
+      readonly search?: string;
+      /** the request that caused this webhook, if it was recorded with its story */
+      readonly delivery?: string;
       /** Unix seconds or ISO 8601 */
       readonly since?: number | string;
     };
@@ -1081,6 +1262,109 @@ export interface Operations {
       })[];
       readonly paging: {
         readonly next?: string;
+      };
+    };
+  };
+  /** Requests as they come, as server-sent events with a cursor, ten a second at most; each is recorded with its story meanwhile. What is more than an eye can follow is counted alone. */
+  streamRequests: {
+    query: {
+      /** e.g. createPersona */
+      readonly operation?: string;
+      readonly status?: number;
+      /** the first digit of the status, e.g. 4 */
+      readonly status_class?: number;
+      /** as sent, e.g. POST */
+      readonly method?: string;
+      /** its id */
+      readonly app?: string;
+      /** a part of the path, the operation, the query or the trace id */
+      readonly search?: string;
+      /** the request that caused this webhook, if it was recorded with its story */
+      readonly delivery?: string;
+      /** Unix seconds or ISO 8601 */
+      readonly since?: number | string;
+      /** the id of the last event that was received; left out: from now on */
+      readonly after?: number;
+    };
+    response: {
+      /** the oldest first */
+      readonly data: readonly ({
+        readonly trace_id: string;
+        readonly operation: string;
+        readonly method: string;
+        readonly surface: string;
+        /** its first 4,096 characters */
+        readonly path: string;
+        readonly status: number;
+        /** world time in Unix seconds, with milliseconds as its fraction */
+        readonly time: number;
+        readonly duration_ms: number;
+        readonly app?: string;
+      })[];
+      /** requests since the event before, whatever the filter */
+      readonly seen: number;
+      /** that match the filter and are left out, since they are too many to follow or no longer kept */
+      readonly skipped: number;
+    };
+  };
+  /** One of the last requests; with its story if it was sent with debug=all, or while the stream was read. */
+  readRequest: {
+    response: {
+      readonly trace_id: string;
+      readonly operation: string;
+      readonly method: string;
+      readonly surface: string;
+      /** its first 4,096 characters */
+      readonly path: string;
+      /** as sent, its first 4,096 characters, without the values of secrets */
+      readonly query: string;
+      readonly status: number;
+      /** world time in Unix seconds, with milliseconds as its fraction */
+      readonly time: number;
+      readonly duration_ms: number;
+      readonly app?: string;
+      /** its first 4,096 characters, without the values of secrets */
+      readonly request_body: string;
+      /** its first 4,096 characters, without the values of secrets */
+      readonly response_body: string;
+      readonly story?: {
+        /** where the time went; a request that was refused ends with the step that refused it */
+        readonly steps: readonly ({
+          readonly name: "understand" | "check" | "handle" | "respond";
+          readonly duration_ms: number;
+        })[];
+        readonly credentials: readonly ({
+          readonly place: "access_token" | "oauth_token" | "bearer" | "body";
+          readonly type?: string;
+          /** its id, as the list of tokens has it */
+          readonly token?: string;
+          readonly app?: string;
+          /** why it does not count */
+          readonly refusal?: string;
+        })[];
+        readonly node?: {
+          readonly id: string;
+          readonly type: string;
+        };
+        readonly version: {
+          readonly asked?: string;
+          readonly served?: string;
+          readonly upgraded_from?: string;
+        };
+        readonly policy?: {
+          readonly name: string;
+          readonly summary: string;
+          readonly kinds: readonly (string)[];
+          readonly scopes: readonly (string)[];
+        };
+        /** the node is there, but the caller may not know it */
+        readonly is_concealed?: boolean;
+        /** JSON of what the contract understood, its first 4,096 characters, without the values of secrets */
+        readonly parameters?: string;
+        /** its name in the list of errors */
+        readonly error?: string;
+        /** the webhooks that were stored with what it wrote */
+        readonly deliveries: readonly (string)[];
       };
     };
   };
@@ -1312,6 +1596,50 @@ export interface Operations {
       };
     };
   };
+  /** The newest 20 webhooks as server-sent events: at once, and whenever something about them changes, twice a second at most. */
+  streamDeliveries: {
+    response: {
+      readonly data: readonly ({
+        readonly id: string;
+        /** the header of its POSTs */
+        readonly webhook_id: string;
+        readonly app: string;
+        /** left out where it leads nowhere */
+        readonly callback?: string;
+        readonly callback_id?: string;
+        readonly object: string;
+        /** of its first event */
+        readonly field: string;
+        /** the account or page */
+        readonly entity: string;
+        readonly phone_number?: string;
+        readonly status: "waiting" | "sending" | "delivered" | "failed" | "unsubscribed";
+        /** queued, retry, callback_paused, no_callback, callback_not_verified, gone or gave_up */
+        readonly reason?: string;
+        /** events in the POST */
+        readonly updates: number;
+        /** world time in Unix seconds, with milliseconds as its fraction */
+        readonly time: number;
+        /** world time in Unix seconds, with milliseconds as its fraction */
+        readonly next_attempt_time?: number;
+        /** world time in Unix seconds, with milliseconds as its fraction */
+        readonly ended_time?: number;
+        readonly attempts: readonly ({
+          /** world time in Unix seconds, with milliseconds as its fraction */
+          readonly time: number;
+          /** where it went; left out where it led nowhere */
+          readonly callback_id?: string;
+          /** left out where no response came */
+          readonly status?: number;
+          readonly latency_ms?: number;
+          /** its first 256 bytes */
+          readonly answer?: string;
+          /** why no response came */
+          readonly error?: string;
+        })[];
+      })[];
+    };
+  };
   /** One webhook with its body. */
   readDelivery: {
     response: {
@@ -1400,8 +1728,8 @@ export interface Operations {
         readonly alerted_time?: number;
         /** world time in Unix seconds, with milliseconds as its fraction */
         readonly paused_time?: number;
-        /** why it is paused: every attempt failed for five days, or it returned 410 */
-        readonly reason?: "failed" | "gone";
+        /** why it is paused: every attempt failed for five days, it returned 410, or a person paused it */
+        readonly reason?: "failed" | "gone" | "held";
         /** when a paused callback that failed is tried again, if anything waits for it */
         readonly next_attempt_time?: number;
       })[];
@@ -1412,6 +1740,12 @@ export interface Operations {
   };
   /** Ends a pause: what was kept goes out. */
   resumeCallback: {
+    response: {
+      readonly success: boolean;
+    };
+  };
+  /** Pauses a callback: what is made for it waits until it is resumed. */
+  pauseCallback: {
     response: {
       readonly success: boolean;
     };
@@ -1475,6 +1809,21 @@ export interface Operations {
         /** what the event carries */
         readonly value: unknown;
       })[];
+    };
+  };
+  /** The fields that an app can subscribe to, each with an example of its value. */
+  listWebhookFields: {
+    response: {
+      readonly data: readonly ({
+        readonly object: string;
+        readonly field: string;
+        readonly summary: string;
+        /** a value that its contract allows, of the entity 1000000000000001 */
+        readonly example: { readonly [name: string]: unknown };
+      })[];
+      readonly paging: {
+        readonly next?: string;
+      };
     };
   };
   /** Makes an event as if it had happened, with an example unless a value is given, for the apps that are subscribed. */

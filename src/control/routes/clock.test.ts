@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { labelsOf, openControl } from "#harness/control";
 import { onEachDatabase, type TestPlaza } from "#harness/plaza";
+import { startReceiver } from "#harness/receiver";
 
 onEachDatabase("the clock", (database) => {
   test("is set, stopped and moved on; two moves at once add up", async () => {
@@ -12,6 +13,39 @@ onEachDatabase("the clock", (database) => {
     expect((await request("PUT", "clock", { frozen: false })).body).toEqual({ now: 1_793_527_230, frozen: false });
     plaza.time.realMs += 5_000;
     expect((await request("GET", "clock")).body.now).toBe(1_793_527_235);
+  });
+
+  test("what happens by itself next is listed, the earliest first", async () => {
+    const { request, plaza } = await openControl({ database });
+    await request("PUT", "clock", { now: 1_795_000_000, frozen: true });
+    const { jobs, database: store, clock } = plaza.world;
+    await store.write(async (tx) => {
+      for (const [kind, hours] of [
+        ["webhook_callback_alert", 2],
+        ["webhook_unsubscribe", 1],
+      ] as const)
+        await jobs.schedule(tx, { kind, key: "7", dueMs: clock.nowMs() + hours * 3_600_000 });
+    });
+    const { data } = (await request("GET", "clock/deadlines")).body;
+    expect(data.filter(({ of }: { of: string }) => of === "7")).toEqual([
+      { time: 1_795_003_600, kind: "webhook_unsubscribe", of: "7" },
+      { time: 1_795_007_200, kind: "webhook_callback_alert", of: "7" },
+    ]);
+  });
+
+  test("the next retry of a callback is among it", async () => {
+    const receiver = startReceiver();
+    receiver.response = () => new Response(null, { status: 500 });
+    const world = {
+      clock: { now: 1_795_000_000, frozen: true },
+      apps: [{ id: "1001", secret: "s", callback: { url: receiver.url }, subscriptions: [{ object: "page", fields: ["live_videos"] }] }],
+      pages: [{ id: "2001", subscribed_apps: [{ app: "1001", subscribed_fields: ["live_videos"] }] }],
+    };
+    const { request, plaza } = await openControl({ database, world });
+    expect((await request("POST", "deliveries/trigger", { object: "page", field: "live_videos", entity: "2001" })).status).toBe(200);
+    await plaza.world.work.runDue();
+    const { data } = (await request("GET", "clock/deadlines")).body;
+    expect(data).toContainEqual({ time: expect.any(Number), kind: "webhook_retry", of: receiver.url });
   });
 });
 

@@ -1,9 +1,12 @@
 /** A world's time: read, set, frozen, moved. */
 import { type Static, Type } from "typebox";
+import { listOf } from "#control-contract/lists";
 import { type ControlDeps, type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { worldTime } from "#graph/worlds/file/schema-words";
 import type { OpenWorld } from "#graph/worlds/open-world";
+import { listWaitingJobs } from "#jobs/jobs.store";
 import { unixSeconds } from "#kernel/clock";
+import { listNextRetries } from "#webhooks/callbacks/callbacks.store";
 
 const clockState = Type.Object({ now: Type.Integer({ description: "Unix seconds" }), frozen: Type.Boolean() });
 const clockChange = Type.Object(
@@ -44,6 +47,26 @@ const advanceClock = ({ deps, world, body }: ControlRequest<unknown, Static<type
 
 const CLOCK = "/v1/worlds/{w}/clock";
 
+/** As many as a person reads. */
+const DEADLINES_MAX = 100;
+
+const deadline = Type.Object({
+  time: Type.Number({ description: "world time in Unix seconds, with milliseconds as its fraction" }),
+  kind: Type.String({ description: "what happens: the kind of a background job, or webhook_retry" }),
+  of: Type.String({ description: "what it happens to: an id or a key of that kind, or the URL of a callback" }),
+});
+
+async function listDeadlines({ world }: ControlRequest): Promise<unknown> {
+  const { reader } = world.database;
+  const jobs = await listWaitingJobs(reader, DEADLINES_MAX);
+  const retries = await listNextRetries(reader, DEADLINES_MAX);
+  const all = [
+    ...jobs.map(({ kind, key, due_ms }) => ({ time: due_ms / 1000, kind, of: key })),
+    ...retries.map(({ url, due_ms }) => ({ time: due_ms / 1000, kind: "webhook_retry", of: url })),
+  ];
+  return { data: all.sort((a, b) => a.time - b.time).slice(0, DEADLINES_MAX), paging: {} };
+}
+
 export const clockRoutes: readonly ControlRoute[] = [
   {
     method: "GET",
@@ -75,4 +98,13 @@ export const clockRoutes: readonly ControlRoute[] = [
     errors: [404],
     handle: advanceClock,
   }),
+  {
+    method: "GET",
+    path: "/v1/worlds/{w}/clock/deadlines",
+    operation: "listDeadlines",
+    summary: "What happens by itself next, the earliest first: background jobs, and the next retry of each callback; a hundred at most",
+    response: listOf(deadline),
+    errors: [404],
+    handle: listDeadlines,
+  },
 ];

@@ -39,4 +39,36 @@ onEachDatabase("tokens", (database) => {
     expect((await request("POST", "tokens", entry)).status).toBe(409);
     expect((await labelsOf(plaza, "my-token")).status).toBe(200);
   });
+
+  test("D-270: a copy serves as the token does, for ten minutes at most, and dies with it", async () => {
+    const { plaza, request } = await openControl({ database });
+    const { id, token } = (await request("POST", "tokens", { type: "page", app: "1001", page: "2001", scopes: ["pages_messaging"] })).body;
+    const copied = await request("POST", `tokens/${id}/copy`);
+    expect(copied).toMatchObject({ status: 201, body: { type: "page", app: "1001", page: "2001", scopes: ["pages_messaging"] } });
+    expect(copied.body.token).not.toBe(token);
+    expect(copied.body.expires_at - copied.body.issued_at).toBe(600);
+    expect((await labelsOf(plaza, copied.body.token)).status).toBe(200);
+    // Neither a list nor an export holds it, and it has no copies itself.
+    expect((await request("GET", "tokens")).body.data.map((one: { id: string }) => one.id)).not.toContain(copied.body.id);
+    expect(JSON.stringify((await request("GET", "export")).body.tokens)).not.toContain('"expires_at":1795');
+    expect((await request("POST", `tokens/${copied.body.id}/copy`)).status).toBe(404);
+    const short = (await request("POST", "tokens", { type: "app", app: "1001", expires_at: copied.body.issued_at + 60 })).body;
+    expect((await request("POST", `tokens/${short.id}/copy`)).body.expires_at).toBe(short.expires_at);
+    expect((await request("DELETE", `tokens/${id}`)).status).toBe(200);
+    expect(await labelsOf(plaza, copied.body.token)).toMatchObject({ status: 403, body: { error_subcode: 466 } });
+    expect((await request("POST", `tokens/${id}/copy`)).status).toBe(409);
+    expect((await request("POST", "tokens/1/copy")).status).toBe(404);
+  });
+
+  test("D-270: copies that have ended are deleted when the next one is made", async () => {
+    const { plaza, request } = await openControl({ database });
+    const [{ id }] = (await request("GET", "tokens")).body.data;
+    const { token } = (await request("POST", `tokens/${id}/copy`)).body;
+    const count = async () => (await plaza.dump(["tokens.hash"])).length;
+    expect(await count()).toBe(2);
+    await request("POST", "clock/advance", { seconds: 601 });
+    expect(await labelsOf(plaza, token)).toMatchObject({ status: 403, body: { error_subcode: 463 } });
+    await request("POST", `tokens/${id}/copy`);
+    expect(await count()).toBe(2);
+  });
 });

@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { revocationTime, type Token } from "#auth/token";
 import { hashOf, tokenFact } from "#auth/tokens";
-import { insertToken, listTokens, markTokenRevoked } from "#auth/tokens.store";
+import { deleteExpiredCopies, findTokenById, insertToken, listTokens, markTokenRevoked } from "#auth/tokens.store";
 import { conflict, notFound, unprocessable } from "#control-contract/errors";
 import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
@@ -11,7 +11,8 @@ import { checkReferences } from "#graph/worlds/file/import-export";
 import { WorldProblem } from "#graph/worlds/file/schema-words";
 import { scopeWarnings, type TokenEntry, tokenEntry, tokenHashOf, tokenOf, tokenReferences } from "#graph/worlds/tokens";
 import { unixSeconds } from "#kernel/clock";
-import { isNodeId } from "#kernel/ids";
+import { GraphError } from "#kernel/errors";
+import { isNodeId, type NodeId } from "#kernel/ids";
 
 const text = Type.Optional(Type.String());
 const moment = (meaning: string) => Type.Integer({ description: `Unix seconds; 0: ${meaning}` });
@@ -60,12 +61,36 @@ async function revokeToken({ world, path }: ControlRequest): Promise<unknown> {
   const isKnown =
     isNodeId(id) &&
     (await world.database.write(async (tx) => {
-      const hash = await markTokenRevoked(tx, id, revocationTime(unixSeconds(world.clock)));
-      if (hash !== undefined) tx.invalidate(tokenFact, hash);
-      return hash !== undefined;
+      const hashes = await markTokenRevoked(tx, id, revocationTime(unixSeconds(world.clock)));
+      for (const hash of hashes) tx.invalidate(tokenFact, hash);
+      return hashes.length > 0;
     }));
   if (!isKnown) throw notFound(`token ${id}`);
   return { success: true };
+}
+
+/** Long enough to try something out by hand. */
+const COPY_SECONDS = 600;
+
+/** D-270. */
+async function copyToken({ deps, world, path }: ControlRequest): Promise<unknown> {
+  const id = path.id as string;
+  const now = unixSeconds(world.clock);
+  const copyId = world.ids.mint();
+  const value = deps.mintTokenValue(world.seed, copyId);
+  const copy = await world.database.write(async (tx) => {
+    const token = isNodeId(id) ? await findTokenById(tx, id) : undefined;
+    if (token === undefined) throw notFound(`token ${id}`);
+    const problem = world.tokens.alive(token, "", now);
+    if (problem instanceof GraphError) throw conflict("the token was revoked or has expired, so it has no copies");
+    for (const hash of await deleteExpiredCopies(tx, token.id, now)) tx.invalidate(tokenFact, hash);
+    const ends = now + COPY_SECONDS;
+    const made: Token = { ...token, id: copyId, issued_at: now, expires_at: token.expires_at === 0 ? ends : Math.min(ends, token.expires_at) };
+    if (!(await insertToken(tx, made, hashOf(value), token.id))) throw conflict("the token is taken");
+    return made;
+  });
+  deps.onTokenCopied?.(id as NodeId, copyId);
+  return { ...shown(copy), token: value };
 }
 
 const TOKENS = "/v1/worlds/{w}/tokens";
@@ -92,6 +117,17 @@ export const tokenRoutes: readonly ControlRoute[] = [
     errors: [404],
     handle: (request) => respondWithList(request, "tokens", (page, world) => listTokens(world.database.reader, page), shown),
   }),
+  {
+    method: "POST",
+    path: `${TOKENS}/{id}/copy`,
+    operation: "copyToken",
+    summary:
+      "Makes a token for the same principal that lives ten minutes at most and dies with the one it is a copy of. The response shows the value, once",
+    status: 201,
+    response: mintedToken,
+    errors: [404, 409],
+    handle: copyToken,
+  },
   {
     method: "DELETE",
     path: `${TOKENS}/{id}`,

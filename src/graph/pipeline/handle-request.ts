@@ -22,12 +22,15 @@ import type { GraphRequest, GraphResponse } from "./request.ts";
 import { respond } from "./respond.ts";
 import { findEndpoint, idOf, notFound, readAddress, readMethod } from "./route.ts";
 import type { Incoming, Reached } from "./stages.ts";
+import { type Storyteller, storyOf } from "./story/story.ts";
 import { chooseVersion, isFirstMarketingRequest, recordMarketingUse } from "./version.ts";
 
 export interface RequestDeps {
   readonly registry: Registry;
   /** Makes a trace id: 11 or more characters, unique in practice. */
   traceId(): string;
+  /** The machine's, for the story of a request. */
+  monotonicMs(): number;
   /** Called with every error that is not one of the catalogue. */
   onUnexpected(error: unknown, traceId: string): void;
 }
@@ -35,6 +38,7 @@ export interface RequestDeps {
 /** Never rejects: an error is a response too. The surface, the step before these, is the business of `http`. */
 export async function handleRequest(deps: RequestDeps, world: World, request: GraphRequest): Promise<GraphResponse> {
   const incoming: Incoming = { request, world, registry: deps.registry, traceId: deps.traceId(), now: unixSeconds(world.clock) };
+  const story = storyOf(world, request, deps.monotonicMs);
   let reached: Reached = {};
   let fault: RequestFaultInput | undefined;
   try {
@@ -50,7 +54,7 @@ export async function handleRequest(deps: RequestDeps, world: World, request: Gr
     if (authenticated.app !== undefined) request.admission?.countAgainst(authenticated.app.id);
     // D-34: a batch, or `ids=`: each of its requests goes through the pipeline by itself.
     const many = dispatchMany((part) => handleRequest(deps, world, part), incoming, authenticated);
-    if (many !== undefined) return renderMany(incoming, reached, await many);
+    if (many !== undefined) return reported(story, reached, renderMany(incoming, reached, await many));
 
     // 3 Node: one indexed read, mostly cached.
     const id = idOf(incoming, authenticated);
@@ -63,6 +67,7 @@ export async function handleRequest(deps: RequestDeps, world: World, request: Gr
     if (fault !== undefined) throwErrorOf(fault, resolved);
 
     // 5 Visibility: may the caller know that the node exists?
+    story?.begin("check");
     const seeing = see(incoming, resolved);
     const visible = seeing instanceof Promise ? await seeing : seeing;
     if (visible === undefined) {
@@ -83,25 +88,33 @@ export async function handleRequest(deps: RequestDeps, world: World, request: Gr
 
     // 8 Parse: parameters, fields and page, against the contract.
     const parsed = parse(incoming, versioned, check);
-
     // 9 Prepare: what a write must ask a network first, never inside a transaction.
     const prepared = parsed.kind === "write" ? await prepare(parsed) : undefined;
-
     // 10 Handle: a write in one transaction.
-    const handled = await handle(parsed, prepared);
+    story?.begin("handle", parsed);
+    const handled = await handle(parsed, prepared, story);
 
     // 11 Respond: the fields, then the changes back to the version that serves.
+    story?.begin("respond");
     const responding = respond(incoming, versioned, handled, readPart);
     const response = responding instanceof Promise ? await responding : responding;
 
     // 12 Render: JSON, headers, entity tag.
-    return damaged(renderResponse(incoming, reached, response), fault);
+    return reported(story, reached, damaged(renderResponse(incoming, reached, response), fault));
   } catch (thrown) {
-    const error = thrown instanceof GraphError ? thrown : internalError();
-    if (error !== thrown) deps.onUnexpected(thrown, incoming.traceId);
-    return damaged(renderError(incoming, reached, error), fault);
+    const error = graphErrorOf(deps, incoming, thrown);
+    return reported(story, reached, damaged(renderError(incoming, reached, error), fault), error.errorName);
   }
 }
+
+function graphErrorOf(deps: RequestDeps, { traceId }: Incoming, thrown: unknown): GraphError {
+  if (thrown instanceof GraphError) return thrown;
+  deps.onUnexpected(thrown, traceId);
+  return internalError();
+}
+
+const reported = (story: Storyteller | undefined, reached: Reached, response: GraphResponse, error?: string): GraphResponse =>
+  story === undefined ? response : story.tell(reached, response, error);
 
 const renderMany = (incoming: Incoming, reached: Reached, { failed, response }: ManyResponses): GraphResponse =>
   failed === undefined ? renderResponse(incoming, reached, response) : renderPart(incoming, failed);

@@ -3,6 +3,7 @@
 import type { Row } from "#storage/sql";
 import type { ListResult } from "../contract/operation.ts";
 import type { Parsed, ParsedList, ParsedNode, ParsedRead, ParsedWrite } from "./parse.ts";
+import type { Storyteller } from "./story/story.ts";
 
 /** What the feature returned, with the request that it was for. */
 export type Handled =
@@ -21,7 +22,7 @@ export function prepare({ served, request }: ParsedWrite): Promise<unknown> | un
 }
 
 /** Rejects with what the feature throws; of a write that rejects nothing is stored. */
-export async function handle(parsed: Parsed, prepared: unknown): Promise<Handled> {
+export async function handle(parsed: Parsed, prepared: unknown, story?: Storyteller): Promise<Handled> {
   const { database } = parsed.request.world;
   switch (parsed.kind) {
     case "node":
@@ -31,10 +32,14 @@ export async function handle(parsed: Parsed, prepared: unknown): Promise<Handled
     case "read":
       return { kind: "read", parsed, response: await parsed.served.handle(parsed.request, database.reader) };
     case "write":
-      return { kind: "write", parsed, response: await write(parsed, prepared) };
+      return { kind: "write", parsed, response: await write(parsed, prepared, story) };
   }
 }
 
-function write({ served, request }: ParsedWrite, prepared: unknown): Promise<unknown> {
-  return served.submit === undefined ? request.world.database.write((tx) => served.handle(request, tx, prepared)) : served.submit(request);
+function write({ served, request }: ParsedWrite, prepared: unknown, story: Storyteller | undefined): Promise<unknown> {
+  if (served.submit !== undefined) return served.submit(request);
+  return request.world.database.write((tx) => {
+    story?.writes(tx);
+    return served.handle(request, tx, prepared);
+  });
 }

@@ -1,5 +1,6 @@
 /** The plain data on which the pipeline works: `http/` makes it of HTTP, and HTTP of it. */
 import type { GraphError } from "#kernel/errors";
+import type { RequestStory } from "../worlds/request-story.ts";
 
 export type SurfaceName = "base" | "app" | "microblog" | "ads" | "social_login";
 
@@ -59,6 +60,8 @@ export interface GraphResponse {
   readonly traceId: string;
   readonly app: string | undefined;
   readonly damage?: Damage | undefined;
+  /** Of a request that somebody looks at. */
+  readonly story?: RequestStory | undefined;
 }
 
 /** What a fault does to a response on its way (D-150). */

@@ -4,6 +4,7 @@
  * **Invariant:** an entry is stored without the values of secrets, and with a limit on each of its texts.
  */
 import { redact, redactJson } from "#kernel/redaction/redaction";
+import type { RequestStory } from "./request-story.ts";
 
 export interface RequestEntry {
   readonly trace_id: string;
@@ -19,14 +20,24 @@ export interface RequestEntry {
   readonly app: string | undefined;
   readonly request_body: string;
   readonly response_body: string;
+  /** How it came to its response; of requests that somebody looks at. */
+  readonly story?: RequestStory | undefined;
+}
+
+/** An entry with its number: requests are counted from the server's start, from 0 on. */
+export interface NumberedEntry {
+  readonly number: number;
+  readonly entry: RequestEntry;
 }
 
 /** Fewer where bodies are long: `BYTES_MAX` bounds them together. */
 const ENTRIES_MAX = 1_000;
 const BYTES_MAX = 8 * 1024 * 1024;
-const TEXT_CHARACTERS_MAX = 4_096;
+export const TEXT_CHARACTERS_MAX = 4_096;
+/** The parameters of a story have the limit of a text; what is beside them is a few hundred characters. */
+const STORY_CHARACTERS_MAX = 16_384;
 
-const TEXTS = 9;
+const TEXTS = 10;
 const NUMBERS = 3;
 /** Of all entries that a world keeps while it rests: 32 kB. */
 const RESTING_CHARACTERS_MAX = 16_384;
@@ -55,6 +66,27 @@ export class RequestLog {
   /** What is kept of a world that rests, oldest first. */
   #resting: RequestEntry[] = [];
   #waiting: (() => void)[] = [];
+  #watchers = 0;
+
+  /** Somebody looks at the requests as they come, so each has its story. */
+  get isWatched(): boolean {
+    return this.#watchers > 0;
+  }
+
+  /** Returns what ends it. */
+  watch(): () => void {
+    this.#watchers++;
+    let isOver = false;
+    return () => {
+      if (!isOver) this.#watchers--;
+      isOver = true;
+    };
+  }
+
+  /** The number of the next request. */
+  get end(): number {
+    return this.#next;
+  }
 
   /**
    * The response body is JSON that this program has written; all other text is as the client sent it. `query` is what `shownQuery` returns,
@@ -72,8 +104,19 @@ export class RequestLog {
 
   /** An entry of another process's log. */
   adopt(entry: RequestEntry): void {
-    const { trace_id, operation, method, surface, path, query, app, request_body, response_body } = entry;
-    const texts = [trace_id, operation, method, surface, path, query, app ?? "", request_body, response_body];
+    const { trace_id, operation, method, surface, path, query, app, request_body, response_body, story } = entry;
+    const texts = [
+      trace_id,
+      operation,
+      method,
+      surface,
+      path,
+      query,
+      app ?? "",
+      request_body,
+      response_body,
+      story === undefined ? "" : storyText(story),
+    ];
     const bytes = this.#bytes ?? this.#allocate();
     const slot = this.#next % ENTRIES_MAX;
     let text = "";
@@ -142,6 +185,13 @@ export class RequestLog {
     return found;
   }
 
+  /** The entries from a number on, the oldest first. */
+  from(number: number): NumberedEntry[] {
+    const found: NumberedEntry[] = [];
+    for (let at = Math.max(number, this.#oldest); at < this.#next; at++) found.push({ number: at, entry: this.#read(at % ENTRIES_MAX) });
+    return found;
+  }
+
   #read(slot: number): RequestEntry {
     const start = this.#starts[slot] as number;
     const text = this.#bytes?.toString("utf8", start, start + (this.#sizes[slot] as number)) ?? "";
@@ -153,11 +203,10 @@ export class RequestLog {
       return text.slice(start, end);
     };
     const [status, time, duration_ms] = this.#numbers.subarray(slot * NUMBERS) as unknown as [number, number, number];
-    return {
-      ...{ trace_id: next(), operation: next(), method: next(), surface: next(), path: next(), query: next() },
-      app: next() || undefined,
-      ...{ request_body: next(), response_body: next(), status, time, duration_ms },
-    };
+    const texts = { trace_id: next(), operation: next(), method: next(), surface: next(), path: next(), query: next() };
+    const entry = { ...texts, app: next() || undefined, request_body: next(), response_body: next(), status, time, duration_ms };
+    const story = next();
+    return story === "" ? entry : { ...entry, story: JSON.parse(story) as RequestStory };
   }
 
   /** Forgets all entries. */
@@ -171,6 +220,12 @@ export class RequestLog {
   next(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
+}
+
+/** Without its parameters where it would be too long. */
+function storyText(story: RequestStory): string {
+  const text = JSON.stringify(story);
+  return text.length > STORY_CHARACTERS_MAX ? JSON.stringify({ ...story, parameters: undefined, deliveries: [] }) : text;
 }
 
 /** An entry's numbers and its object are as much again as a short text. */

@@ -2,7 +2,9 @@
  * The saved states of a world: each row of it is kept as JSON in a table of its schema, since rows need no new tables, which take a tenth
  * of a second. Texts for one round trip each.
  */
-import type { FeatureMigrations } from "../database.ts";
+import { type FeatureMigrations, type Reader, type SavedState, StateOutdated } from "../database.ts";
+import { type Row, sql } from "../sql.ts";
+import type { PoolConnection } from "./pool.ts";
 
 /** Beside those of `migrations.ts`. `migrations`: how many the world had. */
 export const STATE_TABLES = [
@@ -14,25 +16,25 @@ export const STATE_TABLES = [
 /** Of this driver. */
 const OWN = ["migrations", "fact_generations", "process_numbers", "locks", "saved_states", "saved_rows"];
 
-export const tablesText = (schema: string): string =>
+const tablesText = (schema: string): string =>
   `SELECT CAST(relname AS TEXT) AS name FROM pg_class WHERE relnamespace = '"${schema}"'::regnamespace AND relkind = 'r' ORDER BY relname`;
 
 /** Of the world: neither of the driver nor of the server. */
-export function tablesOfWorld(names: readonly string[], migrations: readonly FeatureMigrations[]): string[] {
+function tablesOfWorld(names: readonly string[], migrations: readonly FeatureMigrations[]): string[] {
   const left = new Set([...OWN, ...migrations.flatMap(({ serverTables = [] }) => serverTables)]);
   return names.filter((name) => !left.has(name));
 }
 
-export function requireStateName(name: string): void {
+function requireStateName(name: string): void {
   if (!/^[A-Za-z0-9_.-]{1,64}$/.test(name)) throw new RangeError(`not a state's name: ${name}`);
 }
 
 const NOW_MS = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
 
-export const deleteText = (name: string): string => `DELETE FROM saved_rows WHERE state = '${name}'; DELETE FROM saved_states WHERE name = '${name}'`;
+const deleteText = (name: string): string => `DELETE FROM saved_rows WHERE state = '${name}'; DELETE FROM saved_states WHERE name = '${name}'`;
 
 /** Of one moment, which the caller's transaction holds. */
-export const saveText = (name: string, tables: readonly string[]): string =>
+const saveText = (name: string, tables: readonly string[]): string =>
   [
     deleteText(name),
     `INSERT INTO saved_states (name, saved_ms, migrations) SELECT '${name}', ${NOW_MS}, COUNT(*) FROM migrations`,
@@ -42,11 +44,11 @@ export const saveText = (name: string, tables: readonly string[]): string =>
   ].join("; ");
 
 /** `is_current`: 1 where the state has the migrations of the world. */
-export const findText = (name: string): string =>
+const findText = (name: string): string =>
   `SELECT CASE WHEN s.migrations = (SELECT COUNT(*) FROM migrations) THEN 1 ELSE 0 END AS is_current FROM saved_states s WHERE s.name = '${name}'`;
 
 /** Writers of other connections wait, and readers see what was there before, until the transaction ends; all caches are emptied. */
-export const restoreText = (schema: string, name: string | undefined, tables: readonly string[]): string =>
+const restoreText = (schema: string, name: string | undefined, tables: readonly string[]): string =>
   [
     `LOCK TABLE ${tables.map((table) => `"${table}"`).join(", ")} IN EXCLUSIVE MODE`,
     ...tables.map((table) => `DELETE FROM "${table}"`),
@@ -60,3 +62,58 @@ export const restoreText = (schema: string, name: string | undefined, tables: re
 const restoreOne = (name: string, table: string): string =>
   `INSERT INTO "${table}" SELECT r.* FROM saved_rows s CROSS JOIN LATERAL json_populate_record(NULL::"${table}", CAST(s.content AS json)) r
    WHERE s.state = '${name}' AND s.relation = '${table}'`;
+
+/** Runs work about all tables in one transaction. */
+type Together = <T>(isolation: "REPEATABLE READ" | "READ COMMITTED", work: (connection: PoolConnection) => Promise<T>) => Promise<T>;
+
+export class PostgresStates {
+  readonly #schema: string;
+  readonly #migrations: readonly FeatureMigrations[];
+  readonly #together: Together;
+
+  constructor(schema: string, migrations: readonly FeatureMigrations[], together: Together) {
+    this.#schema = schema;
+    this.#migrations = migrations;
+    this.#together = together;
+  }
+
+  async save(name: string): Promise<void> {
+    requireStateName(name);
+    await this.#together("REPEATABLE READ", async (connection) => {
+      await connection.execute(saveText(name, await this.#tables(connection)));
+    });
+  }
+
+  /** As `restoreState` of `Database`; the transaction announces it to other processes. */
+  restore(name: string | undefined): Promise<boolean> {
+    if (name !== undefined) requireStateName(name);
+    return this.#together("READ COMMITTED", async (connection) => {
+      if (name !== undefined) {
+        const [found] = (await connection.execute(findText(name))).rows as { is_current: number }[];
+        if (found === undefined) return false;
+        if (found.is_current !== 1) throw new StateOutdated(name);
+      }
+      await connection.execute(restoreText(this.#schema, name, await this.#tables(connection)));
+      return true;
+    });
+  }
+
+  list(reader: Reader): Promise<(SavedState & Row)[]> {
+    return reader.all<SavedState & Row>(sql`SELECT s.name, s.saved_ms FROM saved_states s ORDER BY s.name`);
+  }
+
+  delete(name: string): Promise<boolean> {
+    requireStateName(name);
+    return this.#together("READ COMMITTED", async (connection) => {
+      const { rows } = await connection.execute(findText(name));
+      await connection.execute(deleteText(name));
+      return rows.length > 0;
+    });
+  }
+
+  async #tables(connection: PoolConnection): Promise<string[]> {
+    const { rows } = await connection.execute(tablesText(this.#schema));
+    const names = (rows as { name: string }[]).map(({ name }) => name);
+    return tablesOfWorld(names, this.#migrations);
+  }
+}

@@ -1,9 +1,8 @@
 /** The databases of a server whose data is in memory. Those that nothing uses are kept small, with no file and no connection. */
-import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import type { Database, FeatureMigrations } from "../database.ts";
-import type { Databases } from "../databases.ts";
+import { zstdDecompressSync } from "node:zlib";
+import type { Database, Databases, FeatureMigrations } from "../database.ts";
 import { openInMemory } from "./open.ts";
-import { StatesInMemory } from "./saved-states.ts";
+import { compressed, StatesInMemory } from "./saved-states.ts";
 
 interface Kept {
   readonly states: StatesInMemory;
@@ -31,7 +30,7 @@ export class DatabasesInMemory implements Databases {
 
   async rest(world: string, database: Database): Promise<void> {
     const kept = this.#kept.get(world);
-    if (kept !== undefined) kept.bytes = zstdCompressSync(kept.image());
+    if (kept !== undefined) kept.bytes = compressed(kept.image());
     await database.close();
   }
 

@@ -89,7 +89,7 @@ export class StatesInMemory implements SavedStates {
     const path = join(folder, "state.sqlite");
     try {
       write(path);
-      this.#states.set(name, { bytes: zstdCompressSync(readFileSync(path)), saved_ms: Math.floor(statSync(path).mtimeMs) });
+      this.#states.set(name, { bytes: compressed(readFileSync(path)), saved_ms: Math.floor(statSync(path).mtimeMs) });
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
@@ -116,5 +116,8 @@ export class StatesInMemory implements SavedStates {
     return this.#states.delete(name);
   }
 }
+
+/** In memory of its own: what the compressor returns is part of a buffer as large as what it was given. */
+export const compressed = (bytes: Uint8Array): Uint8Array => new Uint8Array(zstdCompressSync(bytes));
 
 const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), "plaza-"));

@@ -79,6 +79,16 @@ export async function isWaitedFor(reader: Reader, id: string): Promise<boolean> 
   return row !== undefined;
 }
 
+/** When the next retry of each callback is due, earliest first; of those that are not paused. */
+export function listNextRetries(reader: Reader, limit: number): Promise<{ id: string; url: string; due_ms: number }[]> {
+  return reader.all(sql`
+    SELECT CAST(r.id AS TEXT) AS id, r.url, r.due_ms FROM (
+      SELECT c.id, c.url,
+        (SELECT MIN(d.retry_due_ms) FROM webhook_deliveries d WHERE d.lane = c.id AND d.retry_due_ms IS NOT NULL) AS due_ms
+      FROM webhook_callbacks c WHERE c.paused_ms IS NULL) r
+    WHERE r.due_ms IS NOT NULL ORDER BY r.due_ms, r.id LIMIT ${limit}`);
+}
+
 /** For metrics: how many fail, need attention, are paused. */
 export async function countCallbacks(reader: Reader): Promise<{ failing: number; alerted: number; paused: number }> {
   const row = await reader.get<{ failing: number; alerted: number; paused: number }>(sql`

@@ -4,12 +4,15 @@
  * | state | what happens | state afterwards |
  * | --- | --- | --- |
  * | paused by 410 | any attempt | the same |
+ * | paused by a person | any attempt that was under way | the same |
  * | any other | a response 410 | paused by 410: nothing is sent |
  * | any other | a success | working |
  * | working, or failing without an attempt for 12 h and more | a failure | failing since the beginning of this attempt |
  * | failing | a failure | the same, and after five days paused: one attempt an hour |
  * | paused | a failure | the same |
- * | any | a person resumes it, or nothing waits for it any more because routes or subscriptions changed | working |
+ * | any | a person pauses it | paused by that person: nothing is sent |
+ * | any | a person resumes it | working |
+ * | any but paused by a person | nothing waits for it any more because routes or subscriptions changed | working |
  *
  * A callback that has failed for an hour is an alert, and so is one that is paused.
  */
@@ -43,12 +46,18 @@ const WORKING: Health = { failing_since_ms: null, last_failure_ms: null, alerted
 
 const isWorking = ({ failing_since_ms, paused_ms }: Health): boolean => failing_since_ms === null && paused_ms === null;
 
-/** By a response 410: no attempt finds out whether it works again. */
-export const isGone = ({ paused_ms, probe_due_ms }: Health): boolean => paused_ms !== null && probe_due_ms === null;
+/** By a response 410, or by a person: no attempt finds out whether it works again. */
+const isClosed = ({ paused_ms, probe_due_ms }: Health): boolean => paused_ms !== null && probe_due_ms === null;
+
+/** By a response 410. */
+export const isGone = (health: Health): boolean => isClosed(health) && health.failing_since_ms !== null;
+
+/** D-273. */
+export const isHeld = (health: Health): boolean => isClosed(health) && health.failing_since_ms === null;
 
 /** Returns `before` itself where nothing changes. */
 export function healthAfter(before: Health, { says, atMs }: Sign): Health {
-  if (isGone(before)) return before;
+  if (isClosed(before)) return before;
   const { failing_since_ms, last_failure_ms, alerted_ms, paused_ms } = before;
   if (says === "delivered") return isWorking(before) ? before : WORKING;
   if (says === "gone") {
@@ -108,9 +117,15 @@ export async function resumeCallback(tx: Transaction, jobs: Jobs<unknown>, id: s
   await eitherWay(jobs.cancel(tx, alertJob, id));
 }
 
+/** D-273: nothing is sent until a person resumes it. */
+export async function holdCallback(tx: Transaction, jobs: Jobs<unknown>, id: string, nowMs: number): Promise<void> {
+  await saveHealth(tx, id, { ...WORKING, paused_ms: nowMs });
+  await eitherWay(jobs.cancel(tx, alertJob, id));
+}
+
 /** Deliveries left the callback's queue without an attempt. If none is left, nothing that failed there counts any more. */
 export async function recordDeparture(tx: Transaction, { callbacks, jobs }: HealthDeps, id: string): Promise<void> {
   const known = callbacks.peek(id) ?? (await findCallback(tx, id));
-  if (known === undefined || isWorking(known) || (await isWaitedFor(tx, id))) return;
+  if (known === undefined || isWorking(known) || isHeld(known) || (await isWaitedFor(tx, id))) return;
   await resumeCallback(tx, jobs, id);
 }

@@ -4,6 +4,9 @@ import { dirname, join } from "node:path";
 import { afterThisTest } from "../cleanup.ts";
 import { temporaryFolder } from "../server.ts";
 
+/** Of keys that are no letters and no digits. */
+const KEY_CODES: Readonly<Record<string, number>> = { Enter: 13, Escape: 27, Tab: 9, ArrowDown: 40, ArrowUp: 38, Home: 36, End: 35 };
+
 const BROWSERS = ["chromium", "google-chrome"];
 
 export interface Page {
@@ -13,12 +16,25 @@ export interface Page {
   evaluateUntil<T>(address: string, expression: string, fits: (value: T) => boolean): Promise<T>;
   /** Writes a picture of the page. */
   screenshot(path: string): Promise<void>;
+  /** Presses a key, by its name as scripts see it (`Enter`, `k`), and lets it go. */
+  press(key: string, modifier?: "Control"): Promise<void>;
+  /** Types into what has the focus. */
+  type(text: string): Promise<void>;
+  /** A command of the DevTools protocol. */
+  send(method: string, params?: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>>;
+  /** Errors that the page threw, and what the browser refused to load or to run. */
+  readonly problems: readonly string[];
 }
 
 interface ProtocolMessage {
   readonly id?: number;
   readonly method?: string;
-  readonly params?: { readonly context?: Context; readonly executionContextId?: number };
+  readonly params?: {
+    readonly context?: Context;
+    readonly executionContextId?: number;
+    readonly entry?: { readonly level: string; readonly text: string };
+    readonly exceptionDetails?: { readonly text: string; readonly exception?: { readonly description?: string } };
+  };
   readonly result?: Readonly<Record<string, unknown>>;
   readonly error?: { readonly message: string };
 }
@@ -28,7 +44,8 @@ interface Context {
   readonly auxData: { readonly frameId: string; readonly isDefault: boolean };
 }
 
-export async function openPage(url: string): Promise<Page> {
+/** `flags`: of the browser, beside those of every test. */
+export async function openPage(url: string, flags: readonly string[] = []): Promise<Page> {
   const profile = temporaryFolder();
   const browser = BROWSERS.find((name) => Bun.which(name) !== null) ?? BROWSERS[0];
   const child = Bun.spawn(
@@ -41,6 +58,7 @@ export async function openPage(url: string): Promise<Page> {
         `--user-data-dir=${profile}`,
         "--remote-debugging-port=0",
         "--window-size=1300,760",
+        ...flags,
         "about:blank",
       ],
     ],
@@ -53,6 +71,7 @@ export async function openPage(url: string): Promise<Page> {
   const connection = await Connection.open(await pageAddress(join(profile, "DevToolsActivePort")));
   await connection.send("Runtime.enable");
   await connection.send("Page.enable");
+  await connection.send("Log.enable");
   await connection.send("Page.navigate", { url });
   return connection;
 }
@@ -74,6 +93,7 @@ class Connection implements Page {
   readonly #socket: WebSocket;
   readonly #waiting = new Map<number, (message: ProtocolMessage) => void>();
   readonly #contexts = new Map<number, Context>();
+  readonly problems: string[] = [];
   #lastId = 0;
 
   constructor(socket: WebSocket) {
@@ -123,6 +143,22 @@ class Connection implements Page {
     await Bun.write(path, Buffer.from(data as string, "base64"));
   }
 
+  async press(key: string, modifier?: "Control"): Promise<void> {
+    const code = KEY_CODES[key] ?? key.toUpperCase().charCodeAt(0);
+    const text = key === "Enter" ? "\r" : key.length === 1 && modifier === undefined ? key : undefined;
+    const event = { key, windowsVirtualKeyCode: code, modifiers: modifier === "Control" ? 2 : 0 };
+    await this.send("Input.dispatchKeyEvent", {
+      type: text === undefined ? "rawKeyDown" : "keyDown",
+      ...event,
+      ...(text === undefined ? {} : { text }),
+    });
+    await this.send("Input.dispatchKeyEvent", { type: "keyUp", ...event });
+  }
+
+  async type(text: string): Promise<void> {
+    await this.send("Input.insertText", { text });
+  }
+
   async #valueIn<T>(contextId: number, expression: string): Promise<T> {
     const { result, exceptionDetails } = await this.send("Runtime.evaluate", { contextId, expression, returnByValue: true, awaitPromise: true });
     if (exceptionDetails !== undefined) throw new Error(`the page threw: ${JSON.stringify(exceptionDetails)}`);
@@ -134,7 +170,10 @@ class Connection implements Page {
     if (id !== undefined) {
       this.#waiting.get(id)?.(message);
       this.#waiting.delete(id);
-    } else if (method === "Runtime.executionContextCreated" && params?.context?.auxData.isDefault === true)
+    } else if (method === "Log.entryAdded" && params?.entry?.level === "error") this.problems.push(params.entry.text);
+    else if (method === "Runtime.exceptionThrown")
+      this.problems.push(params?.exceptionDetails?.exception?.description ?? params?.exceptionDetails?.text ?? "an exception");
+    else if (method === "Runtime.executionContextCreated" && params?.context?.auxData.isDefault === true)
       this.#contexts.set(params.context.id, params.context);
     else if (method === "Runtime.executionContextDestroyed" && params?.executionContextId !== undefined)
       this.#contexts.delete(params.executionContextId);

@@ -4,7 +4,7 @@ import { type ControlRequest, type ControlRoute, route } from "#control-contract
 import { worldId } from "#graph/worlds/file/schema-words";
 import { type EventRow, listNewestEvents } from "#webhooks/history/list.store";
 import { type DeliveryStatus, deliveryStatuses, viewOf } from "#webhooks/history/view";
-import { delivery, shownDelivery } from "../webhooks.ts";
+import { delivery, shownDelivery } from "../webhooks/webhooks.ts";
 import { countedWithin, expectEntries } from "./expectation.ts";
 
 /** More than a test makes. Each is read with its payload, again and again while an expectation waits. */

@@ -4,8 +4,8 @@
  */
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { append, type Row, sql } from "#storage/sql";
-import { inLists, insertRows, rowStatement } from "../log/rows.store.ts";
+import { type Row, sql } from "#storage/sql";
+import { insertRows, lookups, rowStatement } from "../log/rows.store.ts";
 import { deviceFingerprint, olderFingerprints, tieFingerprint } from "./request-entries.ts";
 
 /**
@@ -83,6 +83,9 @@ interface EntryRow extends Row {
   call: number;
 }
 
+const ENTRIES_OF_EACH = "SELECT i.fingerprint, i.call FROM app_event_index i WHERE i.fingerprint = w.value AND i.app = ?";
+const TIES_OF_EACH = "SELECT t.call FROM app_event_ties t WHERE t.fingerprint = w.value AND t.app = ?";
+
 const insertion = rowStatement(3, "ON CONFLICT DO NOTHING");
 const tieInsertion = rowStatement(4, "ON CONFLICT (app, fingerprint, signature) DO UPDATE SET call = excluded.call");
 /** A 64th of all fingerprints (53 bits), so that no statement deletes more than a 64th of the index. */
@@ -94,12 +97,8 @@ export class TableIndex implements LogIndex {
 
   async findKeys(reader: Reader, app: NodeId, wanted: readonly WantedKey[]): Promise<FoundRequests> {
     const found = new Map<number, number[]>();
-    for (const { marks, values } of inLists(wanted.map(({ fingerprint }) => fingerprint))) {
-      const statement = append(
-        sql`SELECT i.fingerprint, i.call FROM app_event_index i WHERE i.app = ${app}`,
-        `AND i.fingerprint IN ${marks} ORDER BY i.fingerprint, i.call`,
-        values,
-      );
+    const fingerprints = wanted.map(({ fingerprint }) => fingerprint);
+    for (const statement of lookups(ENTRIES_OF_EACH, app, fingerprints, "ORDER BY r.fingerprint, r.call")) {
       for (const { fingerprint, call } of await reader.all<EntryRow>(statement)) {
         const requests = found.get(fingerprint);
         if (requests === undefined) found.set(fingerprint, [call]);
@@ -134,19 +133,11 @@ export class TableIndex implements LogIndex {
   async findTies(reader: Reader, app: NodeId, identities: readonly string[]): Promise<number[]> {
     const untied = (await this.#readUntied(reader)).get(app) ?? 0;
     const found = new Set<number>();
-    for (const { marks, values } of inLists(identities.map(tieFingerprint))) {
-      const ties = append(sql`SELECT t.call FROM app_event_ties t WHERE t.app = ${app}`, `AND t.fingerprint IN ${marks}`, values);
-      for (const { call } of await reader.all<{ call: number }>(ties)) found.add(call);
-    }
+    for (const statement of lookups(TIES_OF_EACH, app, identities.map(tieFingerprint)))
+      for (const { call } of await reader.all<{ call: number }>(statement)) found.add(call);
     if (untied === 0) return [...found];
-    for (const { marks, values } of inLists(identities.flatMap(olderFingerprints))) {
-      const entries = append(
-        sql`SELECT i.call FROM app_event_index i WHERE i.app = ${app} AND i.call <= ${untied}`,
-        `AND i.fingerprint IN ${marks}`,
-        values,
-      );
-      for (const { call } of await reader.all<{ call: number }>(entries)) found.add(call);
-    }
+    for (const statement of lookups(ENTRIES_OF_EACH, app, identities.flatMap(olderFingerprints)))
+      for (const { call } of await reader.all<{ call: number }>(statement)) if (call <= untied) found.add(call);
     return [...found];
   }
 

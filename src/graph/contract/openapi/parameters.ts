@@ -44,7 +44,7 @@ export function parametersOf({ path, method, endpoints }: Served, options: Opena
 }
 
 /** D-33, D-38. */
-function takesFields({ reading, served }: Endpoint): boolean {
+export function takesFields({ reading, served }: Endpoint): boolean {
   if (reading !== undefined || served?.contract.kind === "list") return true;
   return served?.contract.kind === "write" && served.contract.readBack !== undefined;
 }
@@ -73,14 +73,14 @@ function versionParameter(endpoints: readonly Endpoint[], options: OpenapiOption
   return { name: "version", in: "path", required: true, description: texts.join(" "), schema };
 }
 
-interface OwnParameter {
+export interface OwnParameter {
   readonly name: string;
   readonly schema: TSchema;
   readonly isRequired: boolean;
 }
 
 /** Those that stand in the query, or those of the body (D-34, D-40): a parameter without a place of its own follows the method. */
-function paramsIn(place: "query" | "body", endpoint: Endpoint): OwnParameter[] {
+export function paramsIn(place: "query" | "body", endpoint: Endpoint): OwnParameter[] {
   const contract = endpoint.served?.contract;
   if (contract === undefined) return [];
   const { properties, required = [] } = contract.params;

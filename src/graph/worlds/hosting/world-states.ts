@@ -8,8 +8,8 @@ import type { OpenWorld } from "../open-world.ts";
 export const BEGINNING = "_beginning";
 
 /** A file's name on every system; it begins with a letter or digit. */
-export const SNAPSHOT_NAME = "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$";
-const SNAPSHOT = new RegExp(SNAPSHOT_NAME);
+const SNAPSHOT = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
+export const SNAPSHOT_NAME = SNAPSHOT.source;
 
 export const isSnapshotName = (name: string): boolean => SNAPSHOT.test(name);
 

@@ -4,8 +4,7 @@
  *
  * **Invariant:** what a request of one world reads, writes, waits for or counts against is that world's alone.
  */
-import type { Database, SavedState, Transaction } from "#storage/database";
-import type { Databases } from "#storage/databases";
+import type { Database, Databases, SavedState, Transaction } from "#storage/database";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import type { OpenWorld } from "../open-world.ts";
 import { Resting } from "./resting.ts";
@@ -32,6 +31,7 @@ export interface WorldsOptions {
   randomSecret(byteCount: number): string;
   realNowMs(): number;
   sleepMs(ms: number): Promise<void>;
+  collectGarbage(): void;
   /** Background work on the worlds failed; it is tried again. */
   onError(error: unknown): void;
 }
@@ -58,10 +58,9 @@ export class Worlds {
   }
 
   /** Opens the first world. */
-  static async open(options: WorldsOptions): Promise<Worlds> {
+  static open(options: WorldsOptions): Promise<Worlds> {
     const worlds = new Worlds(options);
-    await worlds.#first.hold();
-    return worlds;
+    return worlds.#first.hold().then(() => worlds);
   }
 
   get default(): OpenWorld {
@@ -91,11 +90,14 @@ export class Worlds {
 
   /** Closes the worlds that were not used since the last call and have nothing to do. Returns whether any but the first is open. */
   async restUnused(): Promise<boolean> {
-    let isAnyOpen = false;
+    let [isAnyOpen, hasRested] = [false, false];
     for (const slot of this.#slots.values()) {
       if (slot === this.#first || slot.world === undefined) continue;
       if (slot.wasUsed() || !(await this.#rest(slot))) isAnyOpen = true;
+      else hasRested = true;
     }
+    // The runtime alone would keep what many worlds were for as long as little new is made.
+    if (hasRested) this.#options.collectGarbage();
     return isAnyOpen;
   }
 
@@ -119,6 +121,12 @@ export class Worlds {
 
   list(page: PageRequest): Promise<ListPage<WorldRow>> {
     return listWorldRows(this.default.database.reader, page);
+  }
+
+  /** Whether anything is stored beside the first world as it is: other worlds, or snapshots. Secrets in them are sealed by the keys of their time. */
+  async hasMore(): Promise<boolean> {
+    if ((await this.list({ limit: 1 })).rows.length > 0) return true;
+    return (await this.default.database.listStates()).length > 0;
   }
 
   /** Returns whether the name was free. What `fill` throws undoes it. */

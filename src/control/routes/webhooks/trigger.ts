@@ -1,11 +1,12 @@
 /** An example of a webhook, for trying a receiver out. */
 import { type Static, Type } from "typebox";
 import { unprocessable } from "#control-contract/errors";
+import { listOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { worldId } from "#graph/worlds/file/schema-words";
 import { nodeId } from "#kernel/ids";
 import type { FieldCatalogue } from "#webhooks/catalogue/catalogue";
-import { findPayloadProblem, type WebhookField, type WebhookObject, webhookObjects } from "#webhooks/catalogue/field";
+import { EXAMPLE_ID, findPayloadProblem, type WebhookField, type WebhookObject, webhookObjects } from "#webhooks/catalogue/field";
 
 const triggerBody = (fields: FieldCatalogue) =>
   Type.Object(
@@ -43,7 +44,32 @@ async function triggerEvent({ world: { clock, database, ports, webhooks }, body 
   return { deliveries };
 }
 
+const webhookField = Type.Object({
+  object: Type.String(),
+  field: Type.String(),
+  summary: Type.String(),
+  example: Type.Object({}, { additionalProperties: true, description: "a value that its contract allows, of the entity 1000000000000001" }),
+});
+
+const listFields = async ({ world }: ControlRequest): Promise<unknown> => ({
+  data: world.webhooks.fields.all.map((one) => {
+    const { object, field, summary } = one;
+    const entity = nodeId(EXAMPLE_ID);
+    return { object, field, summary, example: one.example({ entity, phone: entity, scopedId: undefined, nowMs: world.clock.nowMs() }) };
+  }),
+  paging: {},
+});
+
 export const triggerRoutes = (fields: FieldCatalogue): readonly ControlRoute[] => [
+  {
+    method: "GET",
+    path: "/v1/worlds/{w}/webhook-fields",
+    operation: "listWebhookFields",
+    summary: "The fields that an app can subscribe to, each with an example of its value",
+    response: listOf(webhookField),
+    errors: [404],
+    handle: listFields,
+  },
   route({
     method: "POST",
     path: "/v1/worlds/{w}/deliveries/trigger",

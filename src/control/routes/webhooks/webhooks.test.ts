@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { features } from "#features";
 import type { Feature } from "#graph/contract/feature";
 import { Registry } from "#graph/contract/registry";
-import { openControl } from "#harness/control";
+import { KEY, openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/plaza";
 import { startReceiver } from "#harness/receiver";
 import { nodeId } from "#kernel/ids";
@@ -54,6 +54,51 @@ onEachDatabase("webhooks in the control API", (database) => {
     expect(one.body).toMatchObject({ ...body.data[0], body: receiver.posts[0]?.body, events: [{ field: "messages", time: 1_795_000_000 }] });
     expect((await request("GET", "deliveries/123")).status).toBe(404);
     expect((await request("GET", "deliveries/x")).status).toBe(404);
+  });
+
+  test("D-273: a callback that a person pauses gets nothing until it is resumed, and then all that waited", async () => {
+    const { request, happen, due, receiver } = await open();
+    await happen("messages", 1);
+    await due();
+    const [{ id }] = (await request("GET", "callbacks")).body.data;
+    expect((await request("POST", `callbacks/${id}/pause`)).body).toEqual({ success: true });
+    for (const n of [2, 3]) await happen("messages", n);
+    await due();
+    expect(receiver.posts).toHaveLength(1);
+    expect((await request("GET", "callbacks")).body.data[0]).toMatchObject({ status: "paused", reason: "held", paused_time: 1_795_000_000 });
+    expect((await request("GET", "deliveries?status=waiting")).body.data[0]).toMatchObject({ reason: "callback_paused" });
+    await request("POST", "clock/advance", { seconds: 7_200 });
+    expect(receiver.posts).toHaveLength(1);
+    await request("POST", `callbacks/${id}/resume`);
+    await due();
+    expect(receiver.posts.length).toBeGreaterThan(1);
+    expect((await request("GET", "callbacks")).body.data[0].status).toBe("working");
+    expect((await request("POST", "callbacks/123/pause")).status).toBe(404);
+  });
+
+  test("the stream tells of the newest at once, and of each change", async () => {
+    const { app, happen, due } = await open();
+    const response = await app.request("/v1/worlds/default/deliveries/stream", { headers: { authorization: `Bearer ${KEY}` } });
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    const next = async () => JSON.parse(/^data: (.*)$/m.exec(new TextDecoder().decode((await reader.read()).value))?.[1] ?? "{}").data;
+    expect(await next()).toEqual([]);
+    await happen("messages", 1);
+    await due();
+    let newest = await next();
+    while (newest[0]?.status !== "delivered") newest = await next();
+    expect(newest).toMatchObject([{ field: "messages", attempts: [{ status: 200 }] }]);
+    await reader.cancel();
+  });
+
+  test("every field of the catalogue is listed with an example that can be triggered", async () => {
+    const { request, plaza } = await open();
+    const { data } = (await request("GET", "webhook-fields")).body;
+    expect(data).toHaveLength(plaza.world.webhooks.fields.all.length);
+    const { example } = data.find(({ field }: { field: string }) => field === "live_videos");
+    expect(Object.keys(example)).not.toHaveLength(0);
+    // Nobody is subscribed for that page; the value keeps its contract.
+    const refused = await request("POST", "deliveries/trigger", { object: "page", field: "live_videos", entity: "2001", value: example });
+    expect(refused).toMatchObject({ status: 422, body: { error: { message: expect.stringContaining("no app gets") } } });
   });
 
   test("lists by status, callback (id or URL) and field, page by page", async () => {

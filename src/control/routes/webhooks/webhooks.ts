@@ -5,10 +5,14 @@ import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
 import { isNodeId } from "#kernel/ids";
+import type { Transaction } from "#storage/database";
 import { type CallbackRow, findCallback, listCallbacks } from "#webhooks/callbacks/callbacks.store";
+import { isHeld } from "#webhooks/callbacks/health";
 import type { Attempt } from "#webhooks/delivery/attempts";
 import { findDelivery, listDeliveries } from "#webhooks/history/list.store";
 import { contentOf, type DeliveryStatus, type DeliveryView, deliveryStatuses, viewOf } from "#webhooks/history/view";
+import type { Webhooks } from "#webhooks/webhooks";
+import { EVENT_STREAM, followDeliveries, NEWEST } from "./delivery-stream.ts";
 
 const closed = { additionalProperties: false };
 const time = Type.Number({ description: "world time in Unix seconds, with milliseconds as its fraction" });
@@ -58,7 +62,10 @@ const callback = Type.Object({
   alerted_time: Type.Optional(time),
   paused_time: Type.Optional(time),
   reason: Type.Optional(
-    Type.Unsafe<string>({ enum: ["failed", "gone"], description: "why it is paused: every attempt failed for five days, or it returned 410" }),
+    Type.Unsafe<string>({
+      enum: ["failed", "gone", "held"],
+      description: "why it is paused: every attempt failed for five days, it returned 410, or a person paused it",
+    }),
   ),
   next_attempt_time: Type.Optional({ ...time, description: "when a paused callback that failed is tried again, if anything waits for it" }),
 });
@@ -86,14 +93,21 @@ export const shownDelivery = ({ time_ms, next_attempt_ms, ended_ms, attempts, ..
   attempts: attempts.map(shownAttempt),
 });
 
-const shownCallback = ({ id, app, url, failing_since_ms, alerted_ms, paused_ms, probe_due_ms }: CallbackRow) => ({
+const pauseReason = (callback: CallbackRow): "failed" | "gone" | "held" =>
+  isHeld(callback) ? "held" : callback.probe_due_ms === null ? "gone" : "failed";
+
+const shownCallback = (callback: CallbackRow) => ({
+  ...healthShown(callback),
+  ...(callback.paused_ms === null ? {} : { paused_time: seconds(callback.paused_ms), reason: pauseReason(callback) }),
+});
+
+const healthShown = ({ id, app, url, failing_since_ms, alerted_ms, paused_ms, probe_due_ms }: CallbackRow) => ({
   id,
   app,
   url,
   status: paused_ms !== null ? "paused" : failing_since_ms !== null ? "failing" : "working",
   ...(failing_since_ms === null ? {} : { failing_since: seconds(failing_since_ms) }),
   ...(alerted_ms === null ? {} : { alerted_time: seconds(alerted_ms) }),
-  ...(paused_ms === null ? {} : { paused_time: seconds(paused_ms), reason: probe_due_ms === null ? "gone" : "failed" }),
   ...(probe_due_ms === null ? {} : { next_attempt_time: seconds(probe_due_ms) }),
 });
 
@@ -148,15 +162,15 @@ const span = Type.Object(
 const replaySpan = ({ world, body }: ControlRequest<unknown, Static<typeof span>>) =>
   world.webhooks.replaySpan({ sinceMs: secondsOf(body.since, "since") * 1000, callback: body.callback });
 
-async function resume(request: ControlRequest): Promise<unknown> {
+const changeCallback = (change: (webhooks: Webhooks, tx: Transaction, id: string) => Promise<void>) => async (request: ControlRequest) => {
   const id = idOf(request, "callback");
   const { database, webhooks } = request.world;
   return database.write(async (tx) => {
     if ((await findCallback(tx, id)) === undefined) throw notFound(`callback ${id}`);
-    await webhooks.resumeCallback(tx, id);
+    await change(webhooks, tx, id);
     return { success: true };
   });
-}
+};
 
 const DELIVERIES = "/v1/worlds/{w}/deliveries";
 const CALLBACKS = "/v1/worlds/{w}/callbacks";
@@ -173,6 +187,17 @@ export const webhookRoutes: readonly ControlRoute[] = [
     errors: [404],
     handle: list,
   }),
+  {
+    method: "GET",
+    path: `${DELIVERIES}/stream`,
+    operation: "streamDeliveries",
+    summary: `The newest ${NEWEST} webhooks as server-sent events: at once, and whenever something about them changes, twice a second at most`,
+    response: Type.Object({ data: Type.Array(delivery) }, { description: "the data of one event" }),
+    streams: [EVENT_STREAM],
+    errors: [404],
+    handle: async ({ world }) =>
+      new Response(followDeliveries(world, shownDelivery), { headers: { "content-type": EVENT_STREAM, "cache-control": "no-store" } }),
+  },
   route({
     method: "GET",
     path: `${DELIVERIES}/{id}`,
@@ -218,6 +243,15 @@ export const webhookRoutes: readonly ControlRoute[] = [
     summary: "Ends a pause: what was kept goes out",
     response: success,
     errors: [404],
-    handle: resume,
+    handle: changeCallback((webhooks, tx, id) => webhooks.resumeCallback(tx, id)),
+  }),
+  route({
+    method: "POST",
+    path: `${CALLBACKS}/{id}/pause`,
+    operation: "pauseCallback",
+    summary: "Pauses a callback: what is made for it waits until it is resumed",
+    response: success,
+    errors: [404],
+    handle: changeCallback((webhooks, tx, id) => webhooks.holdCallback(tx, id)),
   }),
 ];

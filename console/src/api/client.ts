@@ -1,0 +1,62 @@
+/** The control API, typed by its OpenAPI document. */
+import createClient, { type Middleware } from "openapi-fetch";
+import type { components, paths } from "../../generated/control-api.d.ts";
+import { currentKey, dropKey } from "../session/key.ts";
+
+export type Schemas = components["schemas"];
+
+/** What a 401 does: the key was replaced or has ended. */
+let signedOut = (): void => {};
+export const onSignedOut = (listener: () => void): void => {
+  signedOut = listener;
+};
+
+export const authorization = (): Record<string, string> => ({ authorization: `Bearer ${currentKey() ?? ""}` });
+
+export function refused(status: number): void {
+  if (status !== 401) return;
+  dropKey();
+  signedOut();
+}
+
+const withKey: Middleware = {
+  onRequest({ request }) {
+    request.headers.set("authorization", `Bearer ${currentKey() ?? ""}`);
+    return request;
+  },
+  onResponse({ response }) {
+    refused(response.status);
+    return undefined;
+  },
+};
+
+export const api = createClient<paths>({ baseUrl: location.origin });
+api.use(withKey);
+
+export class ApiProblem extends Error {
+  constructor(
+    message: string,
+    readonly parameter?: string,
+  ) {
+    super(message);
+  }
+}
+
+interface ErrorBody {
+  readonly error?: { readonly message?: string; readonly parameter?: string | undefined };
+}
+
+/** The data of a response. Throws `ApiProblem` with what the server says is wrong. */
+export async function dataOf<T>(request: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
+  const { data, error, response } = await request;
+  if (data !== undefined && response.ok) return data;
+  const { message, parameter } = (error as ErrorBody | undefined)?.error ?? {};
+  throw new ApiProblem(message ?? `the server responded with ${response.status}`, parameter);
+}
+
+/** Throws where the server cannot be reached. */
+export async function isKeyValid(key: string): Promise<boolean> {
+  // A header takes no other characters, and no key has them.
+  if (!/^[\x21-\x7e]+$/.test(key)) return false;
+  return (await fetch("/v1/server", { headers: { authorization: `Bearer ${key}` } })).ok;
+}

@@ -1,0 +1,79 @@
+/** A request of the log, made anew: for curl, and to send it again. */
+import { forgetCopies } from "./identities.ts";
+
+export interface Sendable {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+}
+
+export interface Logged {
+  readonly method: string;
+  readonly surface: string;
+  readonly path: string;
+  readonly query: string;
+  readonly request_body: string;
+  readonly story?: { readonly credentials: readonly { readonly place: string }[] } | undefined;
+}
+
+export interface Addresses {
+  readonly base_url: string;
+  readonly app_base_url: string;
+  readonly microblog_base_url: string;
+  readonly ads_base_url: string;
+  readonly social_login_host: string;
+}
+
+export const addressOf = (server: Addresses, surface: string): string =>
+  ({
+    base: server.base_url,
+    app: server.app_base_url,
+    microblog: server.microblog_base_url,
+    ads: server.ads_base_url,
+    social_login: server.social_login_host,
+  })[surface] ?? server.base_url;
+
+/** Stands in the log for a secret, and at the end of what was cut. */
+const HIDDEN = "…";
+const IN_QUERY = /(^|&)(access_token|oauth_token)=…/g;
+const IN_JSON = /"access_token"\s*:\s*"…"/g;
+
+/**
+ * With `token` in each place where the request had one. Throws where the log holds too little of it: it was cut, or holds a secret that is no
+ * token.
+ */
+export function requestAnew({ method, surface, path, query, request_body, story }: Logged, server: Addresses, token: string): Sendable {
+  const value = encodeURIComponent(token);
+  const anew = (text: string): string => text.replace(IN_QUERY, `$1$2=${value}`).replace(IN_JSON, `"access_token":${JSON.stringify(token)}`);
+  const [newQuery, newBody] = [anew(query), anew(request_body)];
+  if (path.includes(HIDDEN) || newQuery.includes(HIDDEN) || newBody.includes(HIDDEN))
+    throw new Error("the log holds too little of this request: it is long, or has a secret that is no token");
+  const isJson = /^\s*[[{]/.test(newBody);
+  const hadBearer = story === undefined || story.credentials.some(({ place }) => place === "bearer");
+  return {
+    method,
+    url: `${addressOf(server, surface)}${path}${newQuery === "" ? "" : `?${newQuery}`}`,
+    headers: {
+      ...(hadBearer ? { authorization: `Bearer ${token}` } : {}),
+      ...(newBody === "" ? {} : { "content-type": isJson ? "application/json" : "application/x-www-form-urlencoded" }),
+    },
+    body: newBody === "" ? undefined : newBody,
+  };
+}
+
+export interface Sent {
+  readonly status: number;
+  readonly trace: string | undefined;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: string;
+}
+
+/** Throws where the server cannot be reached. */
+export async function send({ method, url, headers, body }: Sendable): Promise<Sent> {
+  const response = await fetch(url, { method, headers: { ...headers }, ...(body === undefined ? {} : { body }), referrerPolicy: "no-referrer" });
+  // The copy of the token may have ended with a move of the world's clock.
+  if (response.status === 401 || response.status === 403) forgetCopies();
+  const trace = response.headers.get("x-pf-trace-id") ?? undefined;
+  return { status: response.status, trace, headers: [...response.headers], body: await response.text() };
+}

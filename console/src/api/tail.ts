@@ -1,0 +1,132 @@
+/** The requests of a world as they come: one stream for the whole console, which any view reads. */
+import { useSyncExternalStore } from "react";
+import { api, dataOf } from "./client.ts";
+import { follow } from "./events.ts";
+
+type Listed = Awaited<ReturnType<typeof lastRequests>>[number];
+/** A line of the list; the rest of a request is read when it is opened. */
+export type RequestLine = Omit<Listed, "query" | "request_body" | "response_body">;
+
+export interface RequestFilter {
+  readonly status_class?: number | undefined;
+  readonly method?: string | undefined;
+  readonly operation?: string | undefined;
+  readonly app?: string | undefined;
+  readonly search?: string | undefined;
+}
+
+export interface Tail {
+  /** The newest first. */
+  readonly lines: readonly RequestLine[];
+  readonly isLive: boolean;
+  readonly isLoaded: boolean;
+  /** Came while the list was held. */
+  readonly held: number;
+  /** Match, but were too many to follow. */
+  readonly skipped: number;
+}
+
+interface RequestsEvent {
+  readonly data: readonly RequestLine[];
+  readonly seen: number;
+  readonly skipped: number;
+}
+
+/** Ten times what the server keeps. */
+const LINES_MAX = 10_000;
+const NOTHING: Tail = { lines: [], isLive: false, isLoaded: false, held: 0, skipped: 0 };
+
+let tail: Tail = NOTHING;
+let heldLines: readonly RequestLine[] = [];
+let isHeld = false;
+let end = (): void => {};
+let key = "";
+const listeners = new Set<() => void>();
+/** When requests were seen, and how many. */
+const seen: { readonly atMs: number; readonly count: number }[] = [];
+
+function change(more: Partial<Tail>): void {
+  tail = { ...tail, ...more };
+  for (const listener of listeners) listener();
+}
+
+const lastRequests = async (w: string, query: RequestFilter) =>
+  (await dataOf(api.GET("/v1/worlds/{w}/requests", { params: { path: { w }, query: definedIn(query) } }))).data;
+
+/** Without the filters that are not set, as the types of the client want it. */
+export const definedIn = <T extends object>(given: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== "")) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };
+
+/** Reads the requests of a world that match. The same again changes nothing. */
+export function readTail(w: string, filter: RequestFilter): void {
+  const query = new URLSearchParams(Object.entries(definedIn(filter)).map(([name, value]) => [name, String(value)]));
+  const wanted = `${w}?${query}`;
+  if (wanted === key) return;
+  end();
+  key = wanted;
+  heldLines = [];
+  tail = { ...NOTHING, isLive: tail.isLive };
+  change({});
+  end = follow({
+    address(after) {
+      const parameters = new URLSearchParams(query);
+      if (after !== undefined) parameters.set("after", after);
+      return `/v1/worlds/${encodeURIComponent(w)}/requests/stream?${parameters}`;
+    },
+    take: ({ data }) => take(JSON.parse(data) as RequestsEvent),
+    state(isLive) {
+      if (isLive !== tail.isLive) change({ isLive });
+    },
+  });
+  void lastRequests(w, filter).then(
+    (last) => {
+      if (key !== wanted) return;
+      const known = new Set(tail.lines.map(({ trace_id }) => trace_id));
+      change({ lines: [...tail.lines, ...last.filter(({ trace_id }) => !known.has(trace_id))], isLoaded: true });
+    },
+    () => change({ isLoaded: true }),
+  );
+}
+
+/** Ends the stream: the person signs out. */
+export function endTail(): void {
+  end();
+  key = "";
+  tail = NOTHING;
+}
+
+function take({ data, seen: count, skipped }: RequestsEvent): void {
+  seen.push({ atMs: Date.now(), count });
+  const newest = [...data].reverse();
+  if (isHeld) {
+    heldLines = [...newest, ...heldLines].slice(0, LINES_MAX);
+    change({ held: heldLines.length, skipped: tail.skipped + skipped });
+  } else change({ lines: [...newest, ...tail.lines].slice(0, LINES_MAX), skipped: tail.skipped + skipped });
+}
+
+/** Held, the list stays as it is for somebody who reads it. */
+export function holdTail(isOn: boolean): void {
+  if (isHeld === isOn) return;
+  isHeld = isOn;
+  if (isOn) return;
+  const lines = [...heldLines, ...tail.lines].slice(0, LINES_MAX);
+  heldLines = [];
+  change({ lines, held: 0 });
+}
+
+const subscribe = (listener: () => void): (() => void) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+};
+
+export const useTail = (): Tail => useSyncExternalStore(subscribe, () => tail);
+
+const RATE_OVER_MS = 3_000;
+
+/** Requests a second, over the last three. */
+export function requestRate(nowMs: number): number {
+  while (seen[0] !== undefined && seen[0].atMs < nowMs - RATE_OVER_MS) seen.shift();
+  return seen.reduce((sum, { count }) => sum + count, 0) / (RATE_OVER_MS / 1_000);
+}

@@ -1,0 +1,44 @@
+import "./styles/console.css";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { StrictMode, useEffect, useState } from "react";
+import { createRoot } from "react-dom/client";
+import { onSignedOut } from "./api/client.ts";
+import { queryClient, serverQuery } from "./api/queries.ts";
+import { endTail } from "./api/tail.ts";
+import { router } from "./router.tsx";
+import { currentKey, takeKeyFromAddress } from "./session/key.ts";
+import { SignIn } from "./session/sign-in.tsx";
+import { applyTheme } from "./shell/theme.ts";
+
+function Console() {
+  const [isSignedIn, setSignedIn] = useState<boolean>();
+  useEffect(() => {
+    onSignedOut(() => {
+      endTail();
+      queryClient.clear();
+      setSignedIn(false);
+    });
+    if (currentKey() === undefined) setSignedIn(false);
+    // Nothing shows before the server has taken the key.
+    else
+      void queryClient.fetchQuery(serverQuery).then(
+        () => setSignedIn(true),
+        () => setSignedIn(false),
+      );
+  }, []);
+  if (isSignedIn === undefined) return null;
+  return isSignedIn ? <RouterProvider router={router} /> : <SignIn onSignedIn={() => setSignedIn(true)} />;
+}
+
+// Where the library of dialogs looks for it, for a style sheet that it makes.
+Object.assign(globalThis, { __webpack_nonce__: document.querySelector<HTMLMetaElement>("meta[property=csp-nonce]")?.content });
+takeKeyFromAddress();
+applyTheme();
+createRoot(document.getElementById("root") as HTMLElement).render(
+  <StrictMode>
+    <QueryClientProvider client={queryClient}>
+      <Console />
+    </QueryClientProvider>
+  </StrictMode>,
+);

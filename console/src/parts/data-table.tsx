@@ -1,0 +1,119 @@
+/** A table of any length: only the rows that show are in the page. Arrows walk through it, Enter opens. */
+import { type ColumnDef, tableFeatures, useTable } from "@tanstack/react-table";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type CSSProperties, type KeyboardEvent, type ReactNode, useEffect, useId, useRef } from "react";
+
+const ROW_HEIGHT = 28;
+/** Beyond what shows, so that scrolling finds rows there. */
+const OVERSCAN = 12;
+
+export interface Column<T> {
+  readonly id: string;
+  readonly title: string;
+  /** As CSS has it, e.g. `120px` or `minmax(160px, 1fr)`. */
+  readonly width: string;
+  readonly isNumber?: boolean;
+  readonly cell: (row: T) => ReactNode;
+}
+
+interface DataTableProps<T> {
+  readonly label: string;
+  readonly columns: readonly Column<T>[];
+  readonly rows: readonly T[];
+  readonly idOf: (row: T) => string;
+  readonly chosen: string | undefined;
+  readonly onChoose: (id: string) => void;
+  /** Called when the last rows show. */
+  readonly onEnd?: (() => void) | undefined;
+  readonly onScrolled?: ((isAtTop: boolean) => void) | undefined;
+}
+
+const features = tableFeatures({});
+
+export function DataTable<T>({ label, columns, rows, idOf, chosen, onChoose, onEnd, onScrolled }: DataTableProps<T>) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const base = useId();
+  const definitions = columns.map(
+    ({ id, title, cell }): ColumnDef<typeof features, object> => ({ id, header: title, cell: ({ row }) => cell(row.original as T) }),
+  );
+  const table = useTable({ features, columns: definitions, data: rows as readonly object[] as object[], getRowId: (row) => idOf(row as T) });
+  const all = table.getRowModel().rows;
+  const virtual = useVirtualizer({ count: all.length, getScrollElement: () => scroller.current, estimateSize: () => ROW_HEIGHT, overscan: OVERSCAN });
+  const shown = virtual.getVirtualItems();
+  const lastShown = shown.at(-1)?.index ?? -1;
+  useEffect(() => {
+    if (onEnd !== undefined && all.length > 0 && lastShown >= all.length - 1) onEnd();
+  }, [onEnd, lastShown, all.length]);
+  const at = chosen === undefined ? -1 : rows.findIndex((row) => idOf(row) === chosen);
+  const walk = (event: KeyboardEvent): void => {
+    const page = Math.floor((scroller.current?.clientHeight ?? 0) / ROW_HEIGHT) - 2;
+    const to = placeAfter(event, at, page, rows.length);
+    const next = to === undefined ? undefined : rows[to];
+    if (to === undefined || next === undefined) return;
+    event.preventDefault();
+    onChoose(idOf(next));
+    virtual.scrollToIndex(to);
+  };
+  return (
+    <div
+      ref={scroller}
+      className="table"
+      role="grid"
+      aria-label={label}
+      aria-rowcount={rows.length + 1}
+      aria-activedescendant={shown.some(({ index }) => index === at) ? `${base}-${at}` : undefined}
+      tabIndex={0}
+      onKeyDown={walk}
+      onScroll={(event) => onScrolled?.(event.currentTarget.scrollTop < ROW_HEIGHT)}
+      style={{ "--columns": columns.map(({ width }) => width).join(" ") } as CSSProperties}
+    >
+      <Head columns={columns} />
+      <div role="rowgroup" className="body" style={{ height: virtual.getTotalSize() }}>
+        {shown.map(({ index, start }) => {
+          const row = all[index];
+          if (row === undefined) return null;
+          return (
+            <div
+              role="row"
+              className="row"
+              id={`${base}-${index}`}
+              key={row.id}
+              aria-rowindex={index + 2}
+              aria-selected={index === at}
+              style={{ transform: `translateY(${start}px)` }}
+              onClick={() => onChoose(row.id)}
+            >
+              {row.getAllCells().map((cell, nth) => (
+                <div role="gridcell" className={columns[nth]?.isNumber === true ? "number" : undefined} key={cell.id}>
+                  {columns[nth]?.cell(row.original as T)}
+                </div>
+              ))}
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+function Head<T>({ columns }: { readonly columns: readonly Column<T>[] }) {
+  return (
+    <div role="rowgroup" className="head">
+      <div role="row" className="row" aria-rowindex={1}>
+        {columns.map(({ id, title, isNumber }) => (
+          <div role="columnheader" className={isNumber === true ? "number" : undefined} key={id}>
+            {title}
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** Where a key leads in a list of so many rows; undefined: nowhere. */
+function placeAfter({ key, ctrlKey, metaKey, altKey }: KeyboardEvent, at: number, page: number, count: number): number | undefined {
+  if (ctrlKey || metaKey || altKey) return undefined;
+  const steps: Readonly<Record<string, number>> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: page, PageUp: -page, Home: -count, End: count };
+  const step = steps[key];
+  return step === undefined ? undefined : Math.max(0, Math.min(count - 1, at + step));
+}

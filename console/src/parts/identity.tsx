@@ -1,0 +1,30 @@
+/** As whom a request is sent. */
+interface Token {
+  readonly id: string;
+  readonly type: string;
+  readonly app: string;
+  readonly page?: string | undefined;
+  readonly user?: string | undefined;
+  readonly social_account?: string | undefined;
+  readonly microblog_user?: string | undefined;
+}
+
+interface IdentityProps {
+  readonly label: string;
+  readonly tokens: readonly Token[];
+  readonly chosen: string | undefined;
+  readonly onChoose: (id: string) => void;
+}
+
+export function Identity({ label, tokens, chosen, onChoose }: IdentityProps) {
+  return (
+    <select aria-label={label} value={chosen ?? ""} onChange={(event) => onChoose(event.target.value)}>
+      {chosen === undefined && <option value="">no token</option>}
+      {tokens.map(({ id, type, app, page, user, social_account, microblog_user }) => (
+        <option key={id} value={id}>
+          {type} {page ?? user ?? social_account ?? microblog_user ?? ""} · app {app}
+        </option>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,65 @@
+/** What an action came to, said in a corner and to screen readers. */
+import { useSyncExternalStore } from "react";
+import { problemOf } from "./texts.tsx";
+
+interface Notice {
+  readonly id: number;
+  readonly text: string;
+  readonly isBad: boolean;
+}
+
+/** Long enough to read two lines. */
+const SHOWN_MS = 6_000;
+const NOTICES_MAX = 4;
+
+let notices: readonly Notice[] = [];
+let lastId = 0;
+const listeners = new Set<() => void>();
+
+function change(next: readonly Notice[]): void {
+  notices = next;
+  for (const listener of listeners) listener();
+}
+
+const remove = (id: number): void => change(notices.filter((notice) => notice.id !== id));
+
+export function say(text: string, isBad = false): void {
+  const id = ++lastId;
+  change([...notices.slice(1 - NOTICES_MAX), { id, text, isBad }]);
+  setTimeout(() => remove(id), SHOWN_MS);
+}
+
+export const sayProblem = (error: unknown): void => say(problemOf(error), true);
+
+/** Does something, and says what came of it. */
+export async function act(done: string, action: () => Promise<unknown>): Promise<void> {
+  try {
+    await action();
+    say(done);
+  } catch (error) {
+    sayProblem(error);
+  }
+}
+
+const subscribe = (listener: () => void): (() => void) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+};
+
+export function Notices() {
+  const shown = useSyncExternalStore(subscribe, () => notices);
+  return (
+    <div className="notices" role="status">
+      {shown.map(({ id, text, isBad }) => (
+        <div className="notice" key={id}>
+          <span className={isBad ? "bad" : "good"}>
+            {isBad ? "✕" : "✓"} {text}
+          </span>
+          <button type="button" className="plain" aria-label="Dismiss" onClick={() => remove(id)}>
+            ✕
+          </button>
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,112 @@
+/** Small things to read: states, times, code, facts. */
+import { type ReactNode, useState } from "react";
+
+/** Colour never stands alone: the sign says the same. */
+export function HttpStatus({ status }: { readonly status: number }) {
+  const [className, sign] = status < 400 ? ["good", "✓"] : status < 500 ? ["warn", "!"] : ["bad", "✕"];
+  return (
+    <span className={`mono ${className}`}>
+      <span aria-hidden="true">{sign}</span> {status}
+    </span>
+  );
+}
+
+/** World time, with one's own behind it. */
+export function WorldTime({ seconds, isLong = false }: { readonly seconds: number; readonly isLong?: boolean }) {
+  const date = new Date(seconds * 1000);
+  const iso = date.toISOString();
+  return (
+    <time dateTime={iso} title={`here: ${date.toLocaleString()}`} className="mono">
+      {isLong ? iso.replace("T", " ").replace(/\.000Z$|Z$/, "") : iso.slice(11, 19)}
+    </time>
+  );
+}
+
+export const milliseconds = (ms: number): string =>
+  ms < 10 ? `${ms.toFixed(2)} ms` : ms < 10_000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+
+/** JSON in lines where the text is JSON, and the text where not. */
+export function pretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), undefined, 2);
+  } catch {
+    return text;
+  }
+}
+
+export function CopyButton({ text, label }: { readonly text: string | (() => Promise<string>); readonly label: string }) {
+  const [said, setSaid] = useState<string>();
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(typeof text === "string" ? text : await text());
+      setSaid("Copied");
+    } catch (error) {
+      setSaid(error instanceof Error ? error.message : "Not copied");
+    }
+    setTimeout(() => setSaid(undefined), 1_500);
+  };
+  return (
+    <button type="button" onClick={() => void copy()}>
+      <span aria-live="polite">{said ?? label}</span>
+    </button>
+  );
+}
+
+export function Code({ text, label }: { readonly text: string; readonly label: string }) {
+  return (
+    <pre className="code" tabIndex={0} role="region" aria-label={label}>
+      {text}
+    </pre>
+  );
+}
+
+export function Facts({ facts }: { readonly facts: readonly (readonly [string, ReactNode])[] }) {
+  return (
+    <dl className="facts">
+      {facts
+        .filter(([, value]) => value !== undefined && value !== "")
+        .map(([name, value]) => (
+          <div key={name} style={{ display: "contents" }}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+    </dl>
+  );
+}
+
+interface BlockProps {
+  readonly title: string;
+  readonly children: ReactNode;
+  /** It stands in the view itself, not in a detail that has a title. */
+  readonly isOwn?: boolean;
+}
+
+export function Block({ title, children, isOwn = false }: BlockProps) {
+  return (
+    <section className="block">
+      {isOwn ? <h2>{title}</h2> : <h3>{title}</h3>}
+      {children}
+    </section>
+  );
+}
+
+/** An empty list says what would fill it. */
+export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
+  return (
+    <div className="empty">
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}
+
+export const problemOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+export function Problem({ error }: { readonly error: unknown }) {
+  return (
+    <p role="alert" className="bad block">
+      ✕ {problemOf(error)}
+    </p>
+  );
+}

@@ -1,0 +1,15 @@
+/** The control key of this tab. It is never sent but in a header, and never kept where another tab or a later day could find it (D-271). */
+const NAME = "plaza.control-key";
+const IN_FRAGMENT = /^#key=([^&]+)$/;
+
+/** Takes the key out of the address that `plaza start` printed, so that it is in no link that is copied from there. */
+export function takeKeyFromAddress(): void {
+  const found = IN_FRAGMENT.exec(location.hash)?.[1];
+  if (found === undefined) return;
+  keepKey(decodeURIComponent(found));
+  history.replaceState(history.state, "", location.pathname + location.search);
+}
+
+export const currentKey = (): string | undefined => sessionStorage.getItem(NAME) ?? undefined;
+export const keepKey = (key: string): void => sessionStorage.setItem(NAME, key);
+export const dropKey = (): void => sessionStorage.removeItem(NAME);

@@ -1,0 +1,27 @@
+/** The world's time, stopped, moved or let go; from the header and from the palette. */
+import { api, dataOf } from "../api/client.ts";
+import { clockQuery, queryClient } from "../api/queries.ts";
+import { act } from "../parts/notices.tsx";
+
+type Clock = Awaited<ReturnType<typeof read>>;
+const read = (w: string) => dataOf(api.GET("/v1/worlds/{w}/clock", { params: { path: { w } } }));
+
+async function show(w: string, moved: Promise<Clock>): Promise<void> {
+  const clock = await moved;
+  queryClient.setQueryData(clockQuery(w).queryKey, { ...clock, readAtMs: Date.now() });
+  // What fell due has happened.
+  await queryClient.invalidateQueries();
+}
+
+export const freeze = (w: string, frozen: boolean): Promise<void> =>
+  act(frozen ? "The clock stands still" : "The clock runs", () =>
+    show(w, dataOf(api.PUT("/v1/worlds/{w}/clock", { params: { path: { w } }, body: { frozen } }))),
+  );
+
+export const advance = (w: string, seconds: number): Promise<void> =>
+  act("The clock was moved, and what fell due has happened", () =>
+    show(w, dataOf(api.POST("/v1/worlds/{w}/clock/advance", { params: { path: { w } }, body: { seconds } }))),
+  );
+
+export const setClock = (w: string, now: number): Promise<void> =>
+  act("The clock was set", () => show(w, dataOf(api.PUT("/v1/worlds/{w}/clock", { params: { path: { w } }, body: { now } }))));

@@ -1,0 +1,181 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useEffect, useMemo, useState } from "react";
+import type { paths } from "../../../generated/control-api.d.ts";
+import { api, dataOf } from "../../api/client.ts";
+import { follow } from "../../api/events.ts";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { Chart } from "../../parts/lazy.tsx";
+import { Block, Empty, WorldTime } from "../../parts/texts.tsx";
+import { useWorld } from "../../shell/world.ts";
+import { listNodes } from "../graph/nodes.ts";
+
+const route = getRouteApi("/events");
+const KEPT = 1_000;
+
+const PATH = "/v1/worlds/{w}/app-events/{app}/test-events";
+/** The same address also streams, in text; without being asked it does not. */
+type Read = paths[typeof PATH]["get"]["responses"][200]["content"]["application/json"];
+const readTestEvents = (w: string, app: string) => dataOf(api.GET(PATH, { params: { path: { w, app } } })) as Promise<Read>;
+type TestEvent = Read["data"][number] & { readonly key: string };
+
+const VERDICTS: Readonly<Record<string, readonly [className: string, sign: string]>> = {
+  accepted: ["good", "✓"],
+  duplicate: ["warn", "="],
+  refused: ["bad", "✕"],
+};
+
+const columns: readonly Column<TestEvent>[] = [
+  { id: "time", title: "Time", width: "72px", cell: ({ received_time }) => <WorldTime seconds={received_time} /> },
+  {
+    id: "verdict",
+    title: "Verdict",
+    width: "104px",
+    cell: ({ verdict }) => (
+      <span className={VERDICTS[verdict]?.[0]}>
+        <span aria-hidden="true">{VERDICTS[verdict]?.[1]}</span> {verdict}
+      </span>
+    ),
+  },
+  { id: "event", title: "Event", width: "minmax(120px, 1fr)", cell: ({ event, event_name }) => event_name ?? event },
+  { id: "id", title: "Event id", width: "minmax(80px, 1fr)", cell: ({ event_id }) => <span className="mono">{event_id ?? ""}</span> },
+  { id: "reason", title: "Why", width: "minmax(80px, 2fr)", cell: ({ reason }) => reason ?? "" },
+];
+const idOf = ({ key }: TestEvent): string => key;
+
+/** The latest events, and each one as it comes with its verdict. */
+function useTestEvents(w: string, app: string | undefined): readonly TestEvent[] {
+  const [events, setEvents] = useState<readonly TestEvent[]>([]);
+  useEffect(() => {
+    if (app === undefined) return;
+    let count = 0;
+    const keyed = (one: Omit<TestEvent, "key">): TestEvent => ({ ...one, key: String(count++) });
+    setEvents([]);
+    void readTestEvents(w, app).then(
+      ({ data }) => setEvents((newer) => [...newer, ...data.map(keyed)]),
+      () => {},
+    );
+    return follow({
+      address: () => `/v1/worlds/${encodeURIComponent(w)}/app-events/${app}/test-events`,
+      take: ({ data }) => setEvents((before) => [keyed(JSON.parse(data) as TestEvent), ...before].slice(0, KEPT)),
+      state() {},
+    });
+  }, [w, app]);
+  return events;
+}
+
+export function Events() {
+  const w = useWorld();
+  const navigate = route.useNavigate();
+  const search = route.useSearch();
+  const apps = useQuery({ queryKey: ["nodes", w, "apps", "events"], queryFn: () => listNodes(w, "apps", undefined) }).data?.data;
+  const app = search.app ?? (apps?.[0] === undefined ? undefined : String(apps[0].id));
+  const events = useTestEvents(w, app);
+  const [chosen, choose] = useState<string>();
+  if (apps === undefined) return null;
+  if (app === undefined)
+    return (
+      <Empty title="No app yet">
+        <p>Events come from an app. Make one in the graph.</p>
+      </Empty>
+    );
+  return (
+    <>
+      <div className="bar">
+        <label>
+          App
+          <select value={app} onChange={({ target }) => void navigate({ search: (before) => ({ ...before, app: target.value }), replace: true })}>
+            {apps.map((one) => (
+              <option key={String(one.id)} value={String(one.id)}>
+                {String(one.name ?? one.id)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <span className="quiet">Events show here as they come, each with its verdict.</span>
+      </div>
+      <div className="events-view">
+        {events.length === 0 ? (
+          <Empty title="No event yet">
+            <p>
+              An app sends events to <code>/{app}/activities</code>; the explorer has it as a form.
+            </p>
+          </Empty>
+        ) : (
+          <DataTable
+            label="Events of the App channel, the newest first"
+            columns={columns}
+            rows={events}
+            idOf={idOf}
+            chosen={chosen}
+            onChoose={choose}
+          />
+        )}
+        <Sums app={app} seen={events.length} />
+      </div>
+    </>
+  );
+}
+
+/** `seen` events: with each the counts are read anew. */
+function Sums({ app, seen }: { readonly app: string; readonly seen: number }) {
+  const w = useWorld();
+  const params = { path: { w, app } };
+  const names = useQuery({
+    queryKey: ["event-names", w, app, seen],
+    queryFn: () => dataOf(api.GET("/v1/worlds/{w}/app-events/{app}/names", { params })),
+    placeholderData: (before) => before,
+  }).data;
+  const sums = useQuery({
+    queryKey: ["event-sums", w, app, seen],
+    queryFn: () => dataOf(api.GET("/v1/worlds/{w}/app-events/{app}/sums", { params: { ...params, query: {} } })),
+    placeholderData: (before) => before,
+  }).data;
+  const { times, series } = useMemo(() => {
+    const byDay = Map.groupBy(sums?.data ?? [], ({ day }) => day);
+    const days = [...byDay.keys()].sort();
+    const counts = days.map((day) => (byDay.get(day) ?? []).reduce((sum, { count }) => sum + count, 0));
+    return {
+      times: days.map((day) => Date.parse(`${day}T00:00:00Z`) / 1000),
+      series: [{ label: "events", colour: "--accent", values: counts, isPoints: counts.length === 1 }],
+    };
+  }, [sums]);
+  if (names === undefined || names.data.length === 0) return null;
+  return (
+    <section className="scroll" aria-label="Names and sums" tabIndex={0}>
+      <Block isOwn title="Names">
+        <table className="plain-table">
+          <thead>
+            <tr>
+              <th scope="col">Name</th>
+              <th scope="col">Count</th>
+              <th scope="col">Sum</th>
+              <th scope="col">State</th>
+            </tr>
+          </thead>
+          <tbody>
+            {names.data.map(({ name, count, sums: amounts, active, standard }) => (
+              <tr key={name}>
+                <td>
+                  {name} {standard && <span className="quiet">standard</span>}
+                </td>
+                <td>{count}</td>
+                <td>
+                  {Object.entries(amounts)
+                    .map(([currency, sum]) => `${sum} ${currency}`)
+                    .join(", ")}
+                </td>
+                <td>{active ? "active" : "deactivated"}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Block>
+      {times.length > 0 && (
+        <Block isOwn title="Events a day">
+          <Chart label={`Events a day, on ${times.length} days`} times={times} series={series} unit="" />
+        </Block>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,82 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { type FormEvent, useCallback, useMemo } from "react";
+import { useList } from "../../api/lists.ts";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { Split } from "../../parts/split.tsx";
+import { Empty, Problem } from "../../parts/texts.tsx";
+import { useWorld } from "../../shell/world.ts";
+import { NodeDetail } from "./node-detail.tsx";
+import { type Entry, kindsQuery, listNodes, textOf } from "./nodes.ts";
+
+const route = getRouteApi("/graph");
+
+/** Beside the id, as many as fit. */
+const COLUMNS_MAX = 4;
+const idOf = ({ id }: Entry): string => String(id);
+const NEW = "new";
+
+export function Graph() {
+  const w = useWorld();
+  const { kind = "pages", id } = route.useSearch();
+  const navigate = route.useNavigate();
+  const kinds = useQuery(kindsQuery).data ?? [];
+  const list = useList<Entry>(["nodes", w, kind], (after) => listNodes(w, kind, after));
+  const known = kinds.find(({ name }) => name === kind);
+  const columns = useMemo(() => columnsOf(known?.keys ?? []), [known]);
+  const set = useCallback(
+    (change: { kind?: string | undefined; id?: string | undefined }) =>
+      void navigate({ search: (before) => ({ ...before, ...change }), replace: true }),
+    [navigate],
+  );
+  const choose = useCallback((next: string) => set({ id: next }), [set]);
+  const close = useCallback(() => set({ id: undefined }), [set]);
+  const find = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    const wanted = String(new FormData(event.currentTarget).get("id")).trim();
+    if (wanted !== "") choose(wanted);
+  };
+  const detail =
+    id === undefined || known === undefined ? undefined : (
+      <NodeDetail key={`${kind} ${id}`} kind={known} id={id === NEW ? undefined : id} onOpen={set} />
+    );
+  return (
+    <>
+      <div className="bar">
+        <label>
+          Kind
+          <select value={kind} onChange={({ target }) => set({ kind: target.value, id: undefined })}>
+            {kinds.map(({ name }) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+        <form onSubmit={find}>
+          <input type="search" name="id" aria-label="Id of a node of this kind" placeholder="Id, then Enter" />
+        </form>
+        <span className="space" />
+        <button type="button" className="primary" onClick={() => choose(NEW)}>
+          New
+        </button>
+      </div>
+      {list.error !== null && <Problem error={list.error} />}
+      <Split title={id === NEW ? `New: ${kind}` : `${kind} ${id ?? ""}`} detail={detail} onClose={close}>
+        {list.rows.length === 0 && list.isLoaded ? (
+          <Empty title={`No ${kind} yet`}>
+            <p>Make one here, with a world file, or with the control API: POST …/nodes/{kind}.</p>
+          </Empty>
+        ) : (
+          <DataTable label={kind} columns={columns} rows={list.rows} idOf={idOf} chosen={id} onChoose={choose} onEnd={list.more} />
+        )}
+      </Split>
+    </>
+  );
+}
+
+const columnsOf = (keys: readonly string[]): Column<Entry>[] => [
+  { id: "id", title: "id", width: "160px", cell: ({ id }) => <span className="mono">{String(id)}</span> },
+  ...keys
+    .filter((key) => key !== "id")
+    .slice(0, COLUMNS_MAX)
+    .map((key) => ({ id: key, title: key, width: "minmax(100px, 1fr)", cell: (entry: Entry) => textOf(entry[key]) })),
+];

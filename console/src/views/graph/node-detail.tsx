@@ -1,0 +1,135 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { operationsQuery } from "../../api/queries.ts";
+import { JsonEditor } from "../../parts/lazy.tsx";
+import { say } from "../../parts/notices.tsx";
+import { Block, Empty, problemOf } from "../../parts/texts.tsx";
+import { useWorld } from "../../shell/world.ts";
+import { createNode, deleteNode, type Entry, kindNamedBy, kindsQuery, nodeQuery, textOf, updateNode } from "./nodes.ts";
+
+interface NodeDetailProps {
+  readonly kind: { readonly name: string; readonly required: readonly string[] };
+  /** Undefined: a new one is made. */
+  readonly id: string | undefined;
+  readonly onOpen: (node: { readonly kind?: string | undefined; readonly id: string | undefined }) => void;
+}
+
+export function NodeDetail({ kind, id, onOpen }: NodeDetailProps) {
+  const w = useWorld();
+  const client = useQueryClient();
+  const { data: entry, error } = useQuery({ ...nodeQuery(w, kind.name, id ?? ""), enabled: id !== undefined });
+  const [text, setText] = useState(() =>
+    id === undefined ? JSON.stringify(Object.fromEntries(kind.required.map((key) => [key, ""])), undefined, 2) : "",
+  );
+  const [problem, setProblem] = useState<string>();
+  useEffect(() => {
+    if (entry !== undefined) setText(JSON.stringify(entry, undefined, 2));
+  }, [entry]);
+  if (error !== null) return <Empty title={error.message} />;
+  if (id !== undefined && entry === undefined) return null;
+  const change = async (done: string, action: () => Promise<string | undefined>): Promise<void> => {
+    try {
+      const next = await action();
+      await client.invalidateQueries({ queryKey: ["nodes", w] });
+      say(done);
+      setProblem(undefined);
+      onOpen({ id: next });
+    } catch (refused) {
+      setProblem(problemOf(refused));
+    }
+  };
+  const save = () =>
+    change(id === undefined ? "Made" : "Changed", async () => {
+      const body = JSON.parse(text) as Entry;
+      const saved = id === undefined || entry === undefined ? await createNode(w, kind.name, body) : await updateNode(w, kind.name, id, entry, body);
+      return String(saved.id);
+    });
+  const remove = () =>
+    change("Deleted, with what hangs on it", async () => {
+      await deleteNode(w, kind.name, id ?? "");
+      return undefined;
+    });
+  return (
+    <>
+      <div className="form">
+        <JsonEditor label={`The ${kind.name}, as a world file has it`} value={text} onChange={setText} />
+        {problem !== undefined && (
+          <p role="alert" className="bad">
+            ✕ {problem}
+          </p>
+        )}
+        <div className="actions">
+          <button type="button" className="primary" onClick={() => void save()}>
+            {id === undefined ? "Make" : "Save"}
+          </button>
+          {id !== undefined && <Delete onDelete={() => void remove()} />}
+        </div>
+      </div>
+      {entry !== undefined && <Neighbours kind={kind.name} entry={entry} onOpen={onOpen} />}
+    </>
+  );
+}
+
+/** Asks again: nothing brings a node back. */
+function Delete({ onDelete }: { readonly onDelete: () => void }) {
+  const [isSure, setSure] = useState(false);
+  if (!isSure)
+    return (
+      <button type="button" className="danger" onClick={() => setSure(true)}>
+        Delete
+      </button>
+    );
+  return (
+    <>
+      <button type="button" className="danger" onClick={onDelete}>
+        Delete it, and what hangs on it
+      </button>
+      <button type="button" onClick={() => setSure(false)}>
+        Keep
+      </button>
+    </>
+  );
+}
+
+interface NeighboursProps {
+  readonly kind: string;
+  readonly entry: Entry;
+  readonly onOpen: NodeDetailProps["onOpen"];
+}
+
+/** The nodes that it names, and the operations that hang on it. */
+function Neighbours({ kind, entry, onOpen }: NeighboursProps) {
+  const w = useWorld();
+  const kinds = (useQuery(kindsQuery).data ?? []).map(({ name }) => name);
+  const operations = useQuery(operationsQuery(w)).data?.data ?? [];
+  const named = Object.entries(entry).flatMap(([key, value]) => {
+    const of = kindNamedBy(key, kinds);
+    return of === undefined || (typeof value !== "string" && typeof value !== "number") ? [] : [{ key, of, id: textOf(value) }];
+  });
+  const edges = operations.filter(({ node_type }) => node_type !== undefined && kindNamedBy(node_type, kinds) === kind);
+  return (
+    <Block title="From here">
+      <ul>
+        {named.map(({ key, of, id }) => (
+          <li key={key}>
+            {key}:{" "}
+            <button type="button" className="plain" onClick={() => onOpen({ kind: of, id })}>
+              {of} {id}
+            </button>
+          </li>
+        ))}
+        {edges.map(({ operation, method, path }) => (
+          <li key={operation}>
+            <Link to="/explorer" search={({ world }) => ({ world, operation, id: String(entry.id) })}>
+              {operation}
+            </Link>{" "}
+            <span className="mono quiet">
+              {method} {path}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Block>
+  );
+}

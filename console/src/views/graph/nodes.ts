@@ -1,0 +1,67 @@
+/** Nodes of every kind, as a world file has them. The kinds are those that the control API's document names. */
+import { queryOptions } from "@tanstack/react-query";
+import { api, dataOf } from "../../api/client.ts";
+
+export type Entry = Readonly<Record<string, unknown>>;
+
+/** Every kind has the same requests, so that one of them stands for all in the types. */
+const LIST = "/v1/worlds/{w}/nodes/labels";
+const ONE = "/v1/worlds/{w}/nodes/labels/{id}";
+const listPath = (kind: string) => `/v1/worlds/{w}/nodes/${kind}` as typeof LIST;
+const onePath = (kind: string) => `/v1/worlds/{w}/nodes/${kind}/{id}` as typeof ONE;
+
+interface Document {
+  readonly paths: Readonly<Record<string, object>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, { readonly properties?: Readonly<Record<string, object>>; readonly required?: readonly string[] }>>;
+  };
+}
+
+export const kindsQuery = queryOptions({
+  queryKey: ["kinds"],
+  staleTime: Number.POSITIVE_INFINITY,
+  queryFn: async () => {
+    const document = (await (await fetch("/v1/openapi.json")).json()) as Document;
+    const names = Object.keys(document.paths).flatMap((path) => /^\/v1\/worlds\/\{w\}\/nodes\/(\w+)\/\{id\}$/.exec(path)?.[1] ?? []);
+    return names.sort().map((name) => ({
+      name,
+      required: document.components.schemas[name]?.required ?? [],
+      keys: Object.keys(document.components.schemas[name]?.properties ?? {}),
+    }));
+  },
+});
+
+const LIMIT = 200;
+
+export const listNodes = (w: string, kind: string, after: string | undefined) =>
+  dataOf(
+    api.GET(listPath(kind), { params: { path: { w }, query: after === undefined ? { limit: LIMIT } : { limit: LIMIT, after } } }),
+  ) as unknown as Promise<{
+    data: Entry[];
+    paging: { next?: string };
+  }>;
+
+export const nodeQuery = (w: string, kind: string, id: string) =>
+  queryOptions({
+    queryKey: ["nodes", w, kind, "one", id],
+    queryFn: () => dataOf(api.GET(onePath(kind), { params: { path: { w, id } } })) as unknown as Promise<Entry>,
+  });
+
+export const createNode = (w: string, kind: string, body: Entry) =>
+  dataOf(api.POST(listPath(kind), { params: { path: { w } }, body: body as never })) as unknown as Promise<Entry>;
+
+/** What is no longer there is taken back. */
+export const updateNode = (w: string, kind: string, id: string, before: Entry, body: Entry) => {
+  const gone = Object.keys(before).filter((key) => !Object.hasOwn(body, key));
+  const change = Object.fromEntries(Object.entries(body).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(before[key])));
+  const patch = { ...change, ...Object.fromEntries(gone.map((key) => [key, null])) };
+  return dataOf(api.PATCH(onePath(kind), { params: { path: { w, id } }, body: patch as never })) as unknown as Promise<Entry>;
+};
+
+export const deleteNode = (w: string, kind: string, id: string) => dataOf(api.DELETE(onePath(kind), { params: { path: { w, id } } }));
+
+/** The kind of node that a key of an entry names: `page` names one of `pages`. */
+export const kindNamedBy = (key: string, kinds: readonly string[]): string | undefined =>
+  kinds.find((kind) => kind === `${key}s` || kind === key.replace(/y$/, "ies"));
+
+export const textOf = (value: unknown): string => (typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value));

@@ -1,0 +1,75 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useMemo } from "react";
+import { Empty, WorldTime } from "../../parts/texts.tsx";
+import { useWorld } from "../../shell/world.ts";
+import { listNodes } from "../graph/nodes.ts";
+import { useDeliveries } from "../webhooks/deliveries.ts";
+import { DeliveryStatus } from "../webhooks/statuses.tsx";
+import { Comments } from "./comments.tsx";
+import { Thread } from "./thread.tsx";
+
+const route = getRouteApi("/phone");
+const ALL = {};
+
+/** The person in the app, and beside it what goes out because of what they do. */
+export function Phone() {
+  const w = useWorld();
+  const { account } = route.useSearch();
+  const navigate = route.useNavigate();
+  const accounts = useQuery({ queryKey: ["nodes", w, "social_accounts", "phone"], queryFn: () => listNodes(w, "social_accounts", undefined) }).data
+    ?.data;
+  const { rows } = useDeliveries(w, ALL);
+  const chosen = accounts?.find(({ id }) => id === account) ?? accounts?.[0];
+  const id = chosen === undefined ? undefined : String(chosen.id);
+  const scoped = typeof chosen?.social_scoped_id === "string" ? chosen.social_scoped_id : undefined;
+  const caused = useMemo(() => rows.filter(({ entity }) => entity === id || entity === scoped), [rows, id, scoped]);
+  if (accounts === undefined) return null;
+  if (chosen === undefined || id === undefined)
+    return (
+      <Empty title="Nobody holds the phone">
+        <p>A person in the app is a social account. Make one in the graph, with a username, a social-scoped id and a page.</p>
+      </Empty>
+    );
+  return (
+    <>
+      <div className="bar">
+        <label>
+          The phone of
+          <select value={id} onChange={({ target }) => void navigate({ search: (before) => ({ ...before, account: target.value }), replace: true })}>
+            {accounts.map((one) => (
+              <option key={String(one.id)} value={String(one.id)}>
+                {String(one.username ?? one.id)}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+      <div className="phone-view">
+        <div className="phone">
+          <Thread key={`${w} ${id}`} account={id} scoped={scoped} />
+          <Comments key={`comments ${w} ${id}`} account={id} />
+        </div>
+        <section className="scroll" aria-label="Webhooks of this account" tabIndex={0}>
+          <h2 className="block">Webhooks that go out</h2>
+          {caused.length === 0 && (
+            <p className="block quiet">
+              None yet. An app gets them if it is subscribed to messages and comments, connected to the account, and holds a token of it.
+            </p>
+          )}
+          <ul className="phone-webhooks">
+            {caused.map((one) => (
+              <li key={one.id}>
+                <WorldTime seconds={one.time} />{" "}
+                <Link to="/webhooks" search={({ world }) => ({ world, delivery: one.id })}>
+                  {one.field}
+                </Link>{" "}
+                to app {one.app} <DeliveryStatus {...one} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,159 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { requestQuery } from "../../api/queries.ts";
+import { Block, Code, Empty, Facts, HttpStatus, milliseconds, pretty, WorldTime } from "../../parts/texts.tsx";
+import { useWorld } from "../../shell/world.ts";
+import { Again } from "./again.tsx";
+import { Caused } from "./caused.tsx";
+import { ErrorExplained } from "./error-explained.tsx";
+
+interface RequestDetailProps {
+  readonly trace: string;
+  readonly onOpen: (trace: string) => void;
+}
+
+export type StoriedRequest = NonNullable<ReturnType<typeof useRequest>["data"]>;
+const useRequest = (w: string, trace: string) => useQuery(requestQuery(w, trace));
+
+/** The story of one request: asked, who, which version, may, did, answered, caused. */
+export function RequestDetail({ trace, onOpen }: RequestDetailProps) {
+  const world = useWorld();
+  const { data: request, error } = useRequest(world, trace);
+  if (error !== null)
+    return (
+      <Empty title="The server no longer has this request">
+        <p>It keeps the last 1,000, in memory: {error.message}.</p>
+      </Empty>
+    );
+  if (request === undefined) return null;
+  const { method, path, status, time, duration_ms, operation, surface, query, request_body, response_body, story } = request;
+  return (
+    <>
+      <Block title={`${method} ${path}`}>
+        <Facts
+          facts={[
+            ["Status", <HttpStatus key="status" status={status} />],
+            ["World time", <WorldTime key="time" seconds={time} isLong />],
+            ["Duration", milliseconds(duration_ms)],
+            ["Operation", operation],
+            ["Surface", surface],
+            [
+              "Trace id",
+              <span key="trace" className="mono">
+                {trace}
+              </span>,
+            ],
+          ]}
+        />
+        <Again request={request} onSent={onOpen} />
+      </Block>
+      {status >= 400 && <ErrorExplained request={request} />}
+      <Block title="Asked">
+        {query !== "" && <Code label="Query" text={decodedQuery(query)} />}
+        {request_body !== "" && <Code label="Body of the request" text={pretty(request_body)} />}
+        {query === "" && request_body === "" && <p className="quiet">No parameters.</p>}
+        {story?.parameters !== undefined && story.parameters !== "{}" && (
+          <>
+            <p className="quiet">As the contract understood it:</p>
+            <Code label="Parameters as understood" text={pretty(story.parameters)} />
+          </>
+        )}
+      </Block>
+      {story === undefined ? <NoStory app={request.app} /> : <Story request={request} story={story} />}
+      <Block title="Answered">
+        {response_body === "" ? <p className="quiet">No body.</p> : <Code label="Body of the response" text={pretty(response_body)} />}
+      </Block>
+      {story !== undefined && <Caused ids={story.deliveries} />}
+    </>
+  );
+}
+
+const decodedQuery = (query: string): string =>
+  query
+    .split("&")
+    .map((pair) => {
+      try {
+        return decodeURIComponent(pair.replaceAll("+", " "));
+      } catch {
+        return pair;
+      }
+    })
+    .join("\n");
+
+function NoStory({ app }: { readonly app: string | undefined }) {
+  return (
+    <Block title="Who, and by which policy">
+      {app !== undefined && <p>App {app}.</p>}
+      <p className="quiet">The rest was not recorded: nobody watched. Send it again, or with debug=all.</p>
+    </Block>
+  );
+}
+
+const PLACES: Readonly<Record<string, string>> = {
+  access_token: "access_token in the query",
+  oauth_token: "oauth_token in the query",
+  bearer: "Authorization header",
+  body: "access_token in the body",
+};
+
+function Story({ request, story }: { readonly request: StoriedRequest; readonly story: NonNullable<StoriedRequest["story"]> }) {
+  const { credentials, version, policy, node, steps, is_concealed } = story;
+  const total = steps.reduce((sum, { duration_ms }) => sum + duration_ms, 0);
+  return (
+    <>
+      <Block title="Who">
+        {credentials.length === 0 && <p className="quiet">No token that is valid.</p>}
+        <ul>
+          {credentials.map(({ place, type, token, app, refusal }) => (
+            <li key={place}>
+              {PLACES[place] ?? place}:{" "}
+              {refusal === undefined ? `${type} token ${token ?? "of the app's secret"} of app ${app}` : <span className="bad">✕ {refusal}</span>}
+            </li>
+          ))}
+        </ul>
+        {request.app !== undefined && (
+          <Link to="/requests" search={(search) => ({ ...search, app: request.app })}>
+            Requests of app {request.app}
+          </Link>
+        )}
+      </Block>
+      <Block title="Version">
+        <p>
+          Asked for {version.asked ?? "none"}, {version.served === undefined ? "came to none" : `served by ${version.served}`}
+          {version.upgraded_from === undefined ? "" : `, upgraded from ${version.upgraded_from}`}.
+        </p>
+      </Block>
+      <Block title="May">
+        {node !== undefined && (
+          <p>
+            On the {node.type} {node.id}
+            {is_concealed === true && <span className="warn">, which the caller may not know of: the response is that of a missing one</span>}.
+          </p>
+        )}
+        {policy === undefined ? (
+          <p className="quiet">It was refused before a policy decided.</p>
+        ) : (
+          <p>
+            Policy <strong>{policy.name}</strong>: {policy.summary}. Tokens: {policy.kinds.join(", ") || "none"}
+            {policy.scopes.length > 0 && `; scopes: ${policy.scopes.join(", ")}`}.
+          </p>
+        )}
+      </Block>
+      <Block title="Did">
+        <div className="steps" aria-hidden="true">
+          {steps.map(({ name, duration_ms }) => (
+            <span key={name} style={{ flexGrow: duration_ms / (total || 1) }} />
+          ))}
+        </div>
+        <Facts facts={steps.map(({ name, duration_ms }) => [STEPS[name] ?? name, milliseconds(duration_ms)] as const)} />
+      </Block>
+    </>
+  );
+}
+
+const STEPS: Readonly<Record<string, string>> = {
+  understand: "Understand the address and the tokens",
+  check: "Check visibility, version, permission, parameters",
+  handle: "Handle",
+  respond: "Select fields, convert to the version",
+};

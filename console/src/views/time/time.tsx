@@ -1,0 +1,120 @@
+import { useQuery } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { api, dataOf } from "../../api/client.ts";
+import { Block, WorldTime } from "../../parts/texts.tsx";
+import { useWorldNow } from "../../shell/clock.tsx";
+import { advance, freeze, setClock } from "../../shell/clock-actions.ts";
+import { useWorld } from "../../shell/world.ts";
+
+const steps = [
+  ["1 second", 1],
+  ["1 minute", 60],
+  ["1 hour", 3_600],
+  ["1 day", 86_400],
+  ["30 days", 2_592_000],
+] as const;
+
+/** What each kind of deadline does, for people. */
+const KINDS: Readonly<Record<string, string>> = {
+  webhook_retry: "a webhook is tried again at",
+  webhook_retention: "webhooks that are old enough are deleted:",
+  webhook_callback_alert: "a callback that still fails becomes an alert:",
+  live_video_deadline: "a deadline of the live video",
+  app_event_retention: "raw app events that are old enough are deleted:",
+};
+
+const secondsLeft = (seconds: number): string => {
+  if (seconds < 60) return `${Math.max(0, Math.round(seconds))} s`;
+  if (seconds < 3_600) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${(seconds / 3_600).toFixed(1)} h` : `${Math.round(seconds / 86_400)} days`;
+};
+
+export function Time() {
+  const w = useWorld();
+  const clock = useWorldNow(w);
+  const { data } = useQuery({
+    queryKey: ["deadlines", w],
+    queryFn: () => dataOf(api.GET("/v1/worlds/{w}/clock/deadlines", { params: { path: { w } } })),
+  });
+  const [typed, type] = useState("");
+  if (clock === undefined) return null;
+  const { now, isFrozen } = clock;
+  const set = (event: FormEvent): void => {
+    event.preventDefault();
+    const at = Date.parse(typed.endsWith("Z") ? typed : `${typed}Z`);
+    if (!Number.isNaN(at)) void setClock(w, Math.floor(at / 1000));
+  };
+  const next = data?.data.filter(({ time }) => time > now) ?? [];
+  return (
+    <div className="scroll">
+      <Block isOwn title="The world's clock">
+        <p>
+          <WorldTime seconds={Math.floor(now)} isLong /> UTC, {isFrozen ? "standing still" : "running"}; here it is{" "}
+          {new Date().toISOString().slice(0, 19).replace("T", " ")}.
+        </p>
+        <div className="actions">
+          <button type="button" onClick={() => void freeze(w, !isFrozen)}>
+            {isFrozen ? "▶ Let it run" : "❚❚ Stop it"}
+          </button>
+          {steps.map(([name, seconds]) => (
+            <button type="button" key={name} onClick={() => void advance(w, seconds)}>
+              + {name}
+            </button>
+          ))}
+        </div>
+        <form className="actions" onSubmit={set}>
+          <label>
+            Set it to (UTC) <input type="datetime-local" step={1} value={typed} onChange={({ target }) => type(target.value)} required />
+          </label>
+          <button type="submit">Set</button>
+        </form>
+      </Block>
+      <Block isOwn title="What happens by itself next">
+        <Deadlines deadlines={next} now={now} onJump={(time) => void setClock(w, Math.ceil(time))} />
+      </Block>
+    </div>
+  );
+}
+
+interface DeadlinesProps {
+  readonly deadlines: readonly { readonly time: number; readonly kind: string; readonly of: string }[];
+  readonly now: number;
+  readonly onJump: (time: number) => void;
+}
+
+function Deadlines({ deadlines, now, onJump }: DeadlinesProps) {
+  if (deadlines.length === 0)
+    return <p className="quiet">Nothing is due. Retries of webhooks, deadlines of live videos and other work that waits for a time show here.</p>;
+  return (
+    <table className="plain-table">
+      <thead>
+        <tr>
+          <th scope="col">When</th>
+          <th scope="col">In</th>
+          <th scope="col">What</th>
+          <th scope="col">
+            <span className="hidden">Go there</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {deadlines.map(({ time, kind, of }) => (
+          <tr key={`${kind} ${of}`}>
+            <td>
+              <WorldTime seconds={time} isLong />
+            </td>
+            <td>{secondsLeft(time - now)}</td>
+            <td>
+              {KINDS[kind] ?? `${kind.replaceAll("_", " ")} of`} <span className="mono">{of}</span>
+            </td>
+            <td>
+              <button type="button" onClick={() => onJump(time)}>
+                Jump<span className="hidden"> to {new Date(time * 1000).toISOString()}</span>
+              </button>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,49 @@
+/** How long each version lives, as bars over time, with the dates as text. */
+interface Version {
+  readonly version: string;
+  readonly released: number;
+  readonly until?: number | undefined;
+}
+
+interface LifetimesProps {
+  readonly versions: readonly Version[];
+  readonly now: number;
+  readonly chosen: number;
+}
+
+const YEAR = 31_536_000;
+const day = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(0, 10);
+
+function stateOf({ released, until }: Version, now: number): readonly [className: string, text: string] {
+  if (released > now) return ["quiet", `… comes ${day(released)}`];
+  if (until === undefined) return ["good", "✓ lives"];
+  if (until <= now) return ["bad", `✕ ended ${day(until)}`];
+  return until - now < YEAR / 4 ? ["warn", `! ends ${day(until)}`] : ["good", `✓ until ${day(until)}`];
+}
+
+export function Lifetimes({ versions, now, chosen }: LifetimesProps) {
+  const from = Math.min(now, ...versions.map(({ released }) => released));
+  const to = Math.max(now, chosen, ...versions.map(({ until, released }) => until ?? released)) + YEAR / 4;
+  const share = (seconds: number): string => `${(100 * (Math.min(seconds, to) - from)) / (to - from)}%`;
+  return (
+    <ul className="lifetimes">
+      {versions.toReversed().map((version) => {
+        const { released, until = to } = version;
+        const [className, text] = stateOf(version, now);
+        return (
+          <li key={version.version}>
+            <span className="mono">{version.version}</span>
+            <span className="lifetime" aria-hidden="true">
+              <span className="life" style={{ left: share(released), width: `calc(${share(until)} - ${share(released)})` }} />
+              <span className="mark" style={{ left: share(now) }} />
+              <span className="mark chosen" style={{ left: share(chosen) }} />
+            </span>
+            <span className={className}>
+              from {day(released)}, {text}
+            </span>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

@@ -1,0 +1,119 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { api, dataOf } from "../../api/client.ts";
+import { Block } from "../../parts/texts.tsx";
+import { useWorldNow } from "../../shell/clock.tsx";
+import { useWorld } from "../../shell/world.ts";
+import { Lifetimes } from "./lifetimes.tsx";
+
+const route = getRouteApi("/versions");
+const DAY = 86_400;
+
+const isoDay = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(0, 10);
+
+/** Which versions live when, and what a later date would do to the requests that were made. */
+export function Versions() {
+  const w = useWorld();
+  const navigate = route.useNavigate();
+  const { at } = route.useSearch();
+  const now = useWorldNow(w)?.now;
+  const { data: calendar } = useQuery({
+    queryKey: ["versions", w],
+    queryFn: () => dataOf(api.GET("/v1/worlds/{w}/versions", { params: { path: { w } } })),
+  });
+  const day = at ?? (now === undefined ? undefined : isoDay(now + 365 * DAY));
+  const { data: outlook } = useQuery({
+    queryKey: ["outlook", w, day],
+    queryFn: () => dataOf(api.GET("/v1/worlds/{w}/versions/outlook", { params: { path: { w }, query: { at: `${day}T00:00:00Z` } } })),
+    enabled: day !== undefined,
+  });
+  if (calendar === undefined || now === undefined || day === undefined) return null;
+  const used = outlook?.data ?? [];
+  const changed = used.filter(({ served_now, served_then }) => served_now !== served_then);
+  return (
+    <div className="scroll">
+      <Block isOwn title="What a date does to the requests of apps">
+        <label>
+          On{" "}
+          <input
+            type="date"
+            value={day}
+            onChange={({ target }) => void navigate({ search: (before) => ({ ...before, at: target.value || undefined }), replace: true })}
+          />
+        </label>
+        {used.length === 0 && <p className="quiet">No app has made a request yet. The last 1,000 requests are looked at.</p>}
+        {used.length > 0 && changed.length === 0 && (
+          <p className="good">✓ Every request that was made would be served by the same version on that day.</p>
+        )}
+        {used.length > 0 && <Outlook used={used} day={day} />}
+      </Block>
+      <Block isOwn title="Versions of marketing operations">
+        <Lifetimes versions={calendar.marketing} now={now} chosen={Date.parse(`${day}T00:00:00Z`) / 1000} />
+      </Block>
+      <Block isOwn title="Versions of all other operations">
+        <Lifetimes versions={calendar.platform} now={now} chosen={Date.parse(`${day}T00:00:00Z`) / 1000} />
+      </Block>
+      {calendar.migrations.length > 0 && (
+        <Block isOwn title="Migrations">
+          <ul>
+            {calendar.migrations.map(({ name, start, end }) => (
+              <li key={name}>
+                {name}: chosen by apps from {isoDay(start)}, on for all from {isoDay(end)}
+              </li>
+            ))}
+          </ul>
+        </Block>
+      )}
+    </div>
+  );
+}
+
+interface OutlookProps {
+  readonly used: readonly {
+    readonly app: string;
+    readonly operation: string;
+    readonly asked?: string | undefined;
+    readonly count: number;
+    readonly served_now?: string | undefined;
+    readonly served_then?: string | undefined;
+    readonly refusal?: string | undefined;
+  }[];
+  readonly day: string;
+}
+
+function Outlook({ used, day }: OutlookProps) {
+  return (
+    <table className="plain-table">
+      <thead>
+        <tr>
+          <th scope="col">App</th>
+          <th scope="col">Operation</th>
+          <th scope="col">Asked for</th>
+          <th scope="col">Requests</th>
+          <th scope="col">Served now</th>
+          <th scope="col">On {day}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {used.map(({ app, operation, asked, count, served_now, served_then, refusal }) => (
+          <tr key={`${app} ${operation} ${asked}`}>
+            <td>{app}</td>
+            <td>{operation}</td>
+            <td>{asked ?? "none"}</td>
+            <td className="number">{count}</td>
+            <td>{served_now ?? "refused"}</td>
+            <td>
+              {served_then === undefined ? (
+                <span className="bad">✕ {refusal}</span>
+              ) : served_then === served_now ? (
+                <span className="good">✓ {served_then}</span>
+              ) : (
+                <span className="warn">! upgraded to {served_then}</span>
+              )}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

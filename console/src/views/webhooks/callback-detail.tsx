@@ -1,0 +1,127 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMemo, useState } from "react";
+import { api, dataOf } from "../../api/client.ts";
+import { Chart } from "../../parts/lazy.tsx";
+import { act } from "../../parts/notices.tsx";
+import { Block, Facts, milliseconds, WorldTime } from "../../parts/texts.tsx";
+import { useWorldNow } from "../../shell/clock.tsx";
+import { useWorld } from "../../shell/world.ts";
+import type { Callback } from "./callbacks.ts";
+import type { Delivery } from "./deliveries.ts";
+import { CallbackStatus } from "./statuses.tsx";
+
+const CHARTED = 200;
+const spans = [
+  ["the last hour", 3_600],
+  ["the last day", 86_400],
+  ["the last week", 604_800],
+  ["the beginning", Number.POSITIVE_INFINITY],
+] as const;
+
+/** A callback's health at a glance: how long it took and what failed, and what to do about it. */
+export function CallbackDetail({ callback }: { readonly callback: Callback }) {
+  const w = useWorld();
+  const client = useQueryClient();
+  const { id, url, app, status, reason, failing_since, alerted_time, paused_time, next_attempt_time } = callback;
+  const { data } = useQuery({
+    queryKey: ["deliveries", w, "health", id],
+    queryFn: () => dataOf(api.GET("/v1/worlds/{w}/deliveries", { params: { path: { w }, query: { callback: id, limit: CHARTED } } })),
+  });
+  const change = (done: string, path: "/v1/worlds/{w}/callbacks/{id}/pause" | "/v1/worlds/{w}/callbacks/{id}/resume") =>
+    act(done, async () => {
+      await dataOf(api.POST(path, { params: { path: { w, id } } }));
+      await client.invalidateQueries();
+    });
+  return (
+    <>
+      <Block title={url}>
+        <Facts
+          facts={[
+            ["Status", <CallbackStatus key="status" status={status} reason={reason} />],
+            ["App", app],
+            ["Fails since", failing_since === undefined ? undefined : <WorldTime key="since" seconds={failing_since} isLong />],
+            ["Alert since", alerted_time === undefined ? undefined : <WorldTime key="alert" seconds={alerted_time} isLong />],
+            ["Paused since", paused_time === undefined ? undefined : <WorldTime key="paused" seconds={paused_time} isLong />],
+            ["Tried again", next_attempt_time === undefined ? undefined : <WorldTime key="next" seconds={next_attempt_time} isLong />],
+          ]}
+        />
+        <div className="actions">
+          {status === "paused" ? (
+            <button type="button" onClick={() => void change("Resumed: what waited goes out", "/v1/worlds/{w}/callbacks/{id}/resume")}>
+              ▶ Resume
+            </button>
+          ) : (
+            <button type="button" onClick={() => void change("Paused: what is made for it waits", "/v1/worlds/{w}/callbacks/{id}/pause")}>
+              ❚❚ Pause
+            </button>
+          )}
+        </div>
+        <ReplaySince callback={id} />
+      </Block>
+      {data !== undefined && <Health deliveries={data.data} />}
+    </>
+  );
+}
+
+function ReplaySince({ callback }: { readonly callback: string }) {
+  const w = useWorld();
+  const client = useQueryClient();
+  const now = useWorldNow(w)?.now ?? 0;
+  const [chosen, choose] = useState(0);
+  const [text, seconds] = spans[chosen] ?? spans[0];
+  const replay = () =>
+    act(`What was made since ${text} is sent again`, async () => {
+      const since = Math.max(0, Math.floor(now - seconds));
+      await dataOf(api.POST("/v1/worlds/{w}/deliveries/replay", { params: { path: { w } }, body: { since, callback } }));
+      await client.invalidateQueries();
+    });
+  return (
+    <div className="actions">
+      <label>
+        Send again all since{" "}
+        <select value={chosen} onChange={({ target }) => choose(Number(target.value))}>
+          {spans.map(([name], at) => (
+            <option key={name} value={at}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <button type="button" onClick={() => void replay()}>
+        Replay
+      </button>
+    </div>
+  );
+}
+
+function Health({ deliveries }: { readonly deliveries: readonly Delivery[] }) {
+  const { times, latencies, failures, said } = useMemo(() => {
+    const attempts = deliveries.flatMap(({ attempts: all }) => all).sort((a, b) => a.time - b.time);
+    const isGood = ({ status }: (typeof attempts)[number]): boolean => status !== undefined && status >= 200 && status < 300;
+    const known = attempts.flatMap(({ latency_ms }) => (latency_ms === undefined ? [] : [latency_ms])).sort((a, b) => a - b);
+    const at = (share: number): string => milliseconds(known[Math.floor(share * (known.length - 1))] ?? 0);
+    const failed = attempts.filter((attempt) => !isGood(attempt)).length;
+    return {
+      times: attempts.map(({ time }) => time),
+      latencies: attempts.map((attempt) => (isGood(attempt) ? (attempt.latency_ms ?? null) : null)),
+      failures: attempts.map((attempt) => (isGood(attempt) ? null : (attempt.latency_ms ?? 0))),
+      said:
+        attempts.length === 0
+          ? "No attempt yet."
+          : `${attempts.length} attempts, ${failed} failed; half took up to ${at(0.5)}, 19 of 20 up to ${at(0.95)}.`,
+    };
+  }, [deliveries]);
+  const series = useMemo(
+    () => [
+      { label: "succeeded", colour: "--good", values: latencies, isPoints: true },
+      { label: "failed", colour: "--bad", values: failures, isPoints: true },
+    ],
+    [latencies, failures],
+  );
+  return (
+    <Block title="Health">
+      <p>{said}</p>
+      {times.length > 0 && <Chart label={`Latency of each attempt. ${said}`} times={times} series={series} unit="ms" />}
+    </Block>
+  );
+}

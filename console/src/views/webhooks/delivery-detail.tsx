@@ -1,0 +1,108 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { api, dataOf } from "../../api/client.ts";
+import { deliveryQuery } from "../../api/queries.ts";
+import { act } from "../../parts/notices.tsx";
+import { Block, Code, CopyButton, Empty, Facts, HttpStatus, milliseconds, pretty, WorldTime } from "../../parts/texts.tsx";
+import { useWorld } from "../../shell/world.ts";
+import type { Delivery } from "./deliveries.ts";
+import { Maker } from "./maker.tsx";
+import { DeliveryStatus } from "./statuses.tsx";
+
+interface DeliveryDetailProps {
+  readonly id: string;
+  readonly onCallback: (id: string) => void;
+}
+
+const WAITS: Readonly<Record<string, string>> = {
+  queued: "It is in the queue of its callback and goes out next.",
+  retry: "The last attempt failed; it is tried again at the time below.",
+  callback_paused: "Its callback is paused. Resume it, or send this one again.",
+  no_callback: "The app has no callback. Give it one, and this goes out.",
+  callback_not_verified: "The callback was never verified. Verify it, and this goes out.",
+  gone: "The callback returned 410: it wants no more.",
+  gave_up: "Every attempt of its retry table failed.",
+};
+
+/** One webhook: why it is where it is, each attempt, and what it carries. */
+export function DeliveryDetail({ id, onCallback }: DeliveryDetailProps) {
+  const w = useWorld();
+  const client = useQueryClient();
+  const { data: delivery, error } = useQuery(deliveryQuery(w, id));
+  if (error !== null) return <Empty title={error.message} />;
+  if (delivery === undefined) return null;
+  const { callback, callback_id, object, field, entity, app, reason, status, updates, time, next_attempt_time, attempts, body, webhook_id } =
+    delivery;
+  const replay = () =>
+    act("Sent again, with the same id and body", async () => {
+      await dataOf(api.POST("/v1/worlds/{w}/deliveries/{id}/replay", { params: { path: { w, id } } }));
+      await client.invalidateQueries();
+    });
+  return (
+    <>
+      <Block title={`${object} ${field}`}>
+        <Facts
+          facts={[
+            ["Status", <DeliveryStatus key="status" status={status} reason={reason} />],
+            ["Why", reason === undefined ? undefined : WAITS[reason]],
+            ["Next attempt", next_attempt_time === undefined ? undefined : <WorldTime key="next" seconds={next_attempt_time} isLong />],
+            ["Made", <WorldTime key="time" seconds={time} isLong />],
+            ["Of", entity],
+            ["App", app],
+            [
+              "Callback",
+              callback === undefined ? (
+                "none"
+              ) : (
+                <span key="callback" className="mono">
+                  {callback}
+                </span>
+              ),
+            ],
+            ["Events in it", updates],
+            [
+              "webhook-id",
+              <span key="id" className="mono">
+                {webhook_id}
+              </span>,
+            ],
+          ]}
+        />
+        <div className="actions">
+          <button type="button" onClick={() => void replay()}>
+            Send again
+          </button>
+          {callback_id !== undefined && (
+            <button type="button" onClick={() => onCallback(callback_id)}>
+              Its callback
+            </button>
+          )}
+          <CopyButton label="Copy body" text={body} />
+        </div>
+      </Block>
+      <Block title="Made by">
+        <Maker delivery={id} />
+      </Block>
+      <Attempts attempts={attempts} />
+      <Block title="Body">
+        <Code label="Body of the webhook" text={pretty(body)} />
+      </Block>
+    </>
+  );
+}
+
+function Attempts({ attempts }: Pick<Delivery, "attempts">) {
+  return (
+    <Block title="Attempts">
+      {attempts.length === 0 && <p className="quiet">None yet.</p>}
+      <ol>
+        {attempts.map(({ time, status, latency_ms, answer, error }) => (
+          <li key={time}>
+            <WorldTime seconds={time} isLong /> {status === undefined ? <span className="bad">✕ {error}</span> : <HttpStatus status={status} />}{" "}
+            {latency_ms !== undefined && milliseconds(latency_ms)}
+            {answer !== undefined && answer !== "" && <Code label="The first bytes of the response" text={answer} />}
+          </li>
+        ))}
+      </ol>
+    </Block>
+  );
+}

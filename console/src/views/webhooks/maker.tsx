@@ -1,0 +1,28 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { api, dataOf } from "../../api/client.ts";
+import { HttpStatus } from "../../parts/texts.tsx";
+import { useWorld } from "../../shell/world.ts";
+
+/** The request that a webhook comes from, as far as the log of requests knows it. */
+export function Maker({ delivery }: { readonly delivery: string }) {
+  const w = useWorld();
+  const { data } = useQuery({
+    queryKey: ["maker", w, delivery],
+    queryFn: () => dataOf(api.GET("/v1/worlds/{w}/requests", { params: { path: { w }, query: { delivery } } })),
+  });
+  const request = data?.data[0];
+  if (data === undefined) return null;
+  if (request === undefined)
+    return (
+      <p className="quiet">No request among the last ones that were recorded with their stories: an event by itself, by a trigger, or before.</p>
+    );
+  return (
+    <p>
+      <Link to="/requests" search={({ world }) => ({ world, request: request.trace_id })}>
+        {request.method} {request.path}
+      </Link>{" "}
+      <HttpStatus status={request.status} />
+    </p>
+  );
+}

@@ -1,0 +1,118 @@
+import { getRouteApi } from "@tanstack/react-router";
+import { useCallback, useMemo } from "react";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { Split } from "../../parts/split.tsx";
+import { Empty, Problem, WorldTime } from "../../parts/texts.tsx";
+import { useWorld } from "../../shell/world.ts";
+import { CallbackDetail } from "./callback-detail.tsx";
+import { type Callback, useCallbacks } from "./callbacks.ts";
+import { type Delivery, useDeliveries } from "./deliveries.ts";
+import { DeliveryDetail } from "./delivery-detail.tsx";
+import { CallbackStatus, DeliveryStatus } from "./statuses.tsx";
+import { Trigger } from "./trigger.tsx";
+
+const route = getRouteApi("/webhooks");
+
+const columns: readonly Column<Delivery>[] = [
+  { id: "time", title: "Time", width: "72px", cell: ({ time }) => <WorldTime seconds={time} /> },
+  { id: "status", title: "Status", width: "128px", cell: (delivery) => <DeliveryStatus {...delivery} /> },
+  { id: "field", title: "Field", width: "minmax(140px, 1fr)", cell: ({ object, field }) => `${object} ${field}` },
+  { id: "entity", title: "Of", width: "88px", cell: ({ entity }) => entity },
+  { id: "app", title: "App", width: "72px", cell: ({ app }) => app },
+  { id: "callback", title: "Callback", width: "minmax(160px, 2fr)", cell: ({ callback }) => <span className="mono">{callback ?? "none"}</span> },
+  { id: "attempts", title: "Attempts", width: "64px", isNumber: true, cell: ({ attempts }) => attempts.length },
+];
+
+/** Beside a detail there is less room. */
+const fewer = columns.filter(({ id }) => id !== "app" && id !== "callback" && id !== "attempts");
+
+const idOf = ({ id }: Delivery): string => id;
+const statuses = ["waiting", "sending", "delivered", "failed", "unsubscribed"] as const;
+
+interface Change {
+  readonly delivery?: string | undefined;
+  readonly open?: string | undefined;
+  readonly status?: string | undefined;
+  readonly callback?: string | undefined;
+}
+
+export function Webhooks() {
+  const world = useWorld();
+  const { status, callback, field, delivery, open } = route.useSearch();
+  const navigate = route.useNavigate();
+  const filter = useMemo(() => ({ status, callback, field }), [status, callback, field]);
+  const { rows, isLoaded, error, more } = useDeliveries(world, filter);
+  const callbacks = useCallbacks(world).data?.data ?? [];
+  const set = useCallback((change: Change) => void navigate({ search: (before) => ({ ...before, ...change }), replace: true }), [navigate]);
+  const close = useCallback(() => set({ delivery: undefined, open: undefined }), [set]);
+  const chosen = callbacks.find(({ id }) => id === callback);
+  const detail =
+    open === "trigger" ? (
+      <Trigger onMade={(id) => set({ open: undefined, delivery: id })} />
+    ) : delivery !== undefined ? (
+      <DeliveryDetail key={delivery} id={delivery} onCallback={(id) => set({ callback: id, open: "callback", delivery: undefined })} />
+    ) : open === "callback" && chosen !== undefined ? (
+      <CallbackDetail key={chosen.id} callback={chosen} />
+    ) : undefined;
+  return (
+    <>
+      <Filters callbacks={callbacks} onSet={set} />
+      <Split title={open === "trigger" ? "Trigger an event" : delivery === undefined ? "Callback" : "Webhook"} detail={detail} onClose={close}>
+        {error !== null && <Problem error={error} />}
+        {rows.length === 0 && isLoaded ? (
+          <Empty title={status === undefined && callback === undefined ? "No webhook yet" : "No webhook matches the filter"}>
+            <p>
+              A webhook goes out when something happens that an app is subscribed to. Give the app a callback (<code>bin/plaza listen</code> shows
+              what it gets), subscribe it, and change a node, or trigger an event.
+            </p>
+          </Empty>
+        ) : (
+          <DataTable
+            label="Webhooks, the newest first"
+            columns={detail === undefined ? columns : fewer}
+            rows={rows}
+            idOf={idOf}
+            chosen={delivery}
+            onChoose={(id) => set({ delivery: id, open: undefined })}
+            onEnd={more}
+          />
+        )}
+      </Split>
+    </>
+  );
+}
+
+function Filters({ callbacks, onSet: set }: { readonly callbacks: readonly Callback[]; readonly onSet: (change: Change) => void }) {
+  const { status, callback } = route.useSearch();
+  const chosen = callbacks.find(({ id }) => id === callback);
+  return (
+    <search className="bar" aria-label="Filter">
+      <label>
+        Callback
+        <select
+          value={callback ?? ""}
+          onChange={({ target: { value } }) =>
+            set({ callback: value || undefined, open: value === "" ? undefined : "callback", delivery: undefined })
+          }
+        >
+          <option value="">all</option>
+          {callbacks.map(({ id, url, status: health }) => (
+            <option key={id} value={id}>
+              {url} ({health})
+            </option>
+          ))}
+        </select>
+      </label>
+      {chosen !== undefined && <CallbackStatus {...chosen} />}
+      {statuses.map((name) => (
+        <button type="button" key={name} aria-pressed={status === name} onClick={() => set({ status: status === name ? undefined : name })}>
+          {name}
+        </button>
+      ))}
+      <span className="space" />
+      <button type="button" className="primary" onClick={() => set({ open: "trigger", delivery: undefined })}>
+        Trigger an event
+      </button>
+    </search>
+  );
+}

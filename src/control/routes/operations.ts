@@ -1,0 +1,77 @@
+/** The operations of the graph, as somebody has to ask for them: for forms, and for tools that make requests. */
+import { Type } from "typebox";
+import { schemes } from "#auth/schemes";
+import { listOf } from "#control-contract/lists";
+import type { ControlRequest, ControlRoute } from "#control-contract/route";
+import type { OpenapiOptions } from "#graph/contract/openapi/addresses";
+import type { Endpoint } from "#graph/contract/registry";
+import { unixSeconds } from "#kernel/clock";
+import { withoutCitations } from "#kernel/text";
+
+const parameter = Type.Object({
+  name: Type.String(),
+  in: Type.Unsafe<string>({ enum: ["query", "body"] }),
+  required: Type.Boolean(),
+  schema: Type.Object({}, { additionalProperties: true, description: "JSON Schema" }),
+});
+
+const operation = Type.Object({
+  operation: Type.String({ description: "e.g. createPersona" }),
+  summary: Type.String(),
+  node_type: Type.Optional(Type.String({ description: "of the node that it hangs on; left out where the address has no id" })),
+  method: Type.String(),
+  surface: Type.String(),
+  path: Type.String({ description: "below the surface's address, with `{version}` and `{id}`" }),
+  versions: Type.Array(Type.String(), { description: "that serve it now, oldest first" }),
+  token_places: Type.Array(Type.String(), { description: "access_token, oauth_token (query), bearer or body" }),
+  all_places: Type.Boolean({ description: "the token must stand in all of the places, not in any of them" }),
+  kinds: Type.Array(Type.String(), { description: "of tokens that may" }),
+  scopes: Type.Array(Type.String()),
+  policy: Type.String(),
+  parameters: Type.Array(parameter),
+  takes_fields: Type.Boolean({ description: "`fields` selects from its response" }),
+  is_list: Type.Boolean({ description: "it has pages: limit, before, after" }),
+});
+
+async function listOperations({ deps: { registry }, world }: ControlRequest): Promise<unknown> {
+  // Loaded when it is asked for, as the graph's own document is.
+  const { servedAddresses, versionsOf } = await import("#graph/contract/openapi/addresses");
+  const { paramsIn, takesFields } = await import("#graph/contract/openapi/parameters");
+  const { publicSchema } = await import("#graph/contract/openapi/schemas");
+  const { profile, calendar } = world;
+  const none = { base: "", app: "", microblog: "", ads: "", social_login: "" };
+  const options: OpenapiOptions = { profile, calendar, now: unixSeconds(world.clock), addresses: none };
+  const first = new Map<Endpoint, { readonly path: string; readonly surface: string }>();
+  // An address with a version comes before the same one without.
+  for (const { path, surfaces, endpoints } of servedAddresses(registry, options).reverse())
+    for (const endpoint of endpoints) if (!first.has(endpoint)) first.set(endpoint, { path, surface: [...surfaces][0] ?? "base" });
+  const data = [...first].map(([endpoint, { path, surface }]) => {
+    const { access, served, nodeType } = endpoint;
+    const { places, need } = schemes[access.scheme];
+    const parameters = (["query", "body"] as const).flatMap((place) =>
+      paramsIn(place, endpoint).map(({ name, schema, isRequired }) => ({ name, in: place, required: isRequired, schema: publicSchema(schema) })),
+    );
+    return {
+      operation: access.operation,
+      summary: withoutCitations(served?.contract.summary ?? `Reads a ${nodeType}: its declared fields.`),
+      ...(nodeType === undefined ? {} : { node_type: nodeType }),
+      ...{ method: served?.contract.method ?? "GET", surface, path, versions: versionsOf([endpoint], options) },
+      ...{ token_places: [...places], all_places: need === "all" },
+      ...{ kinds: access.policy.kinds, scopes: access.policy.scopes, policy: access.policy.summary },
+      ...{ parameters, takes_fields: takesFields(endpoint), is_list: served?.contract.kind === "list" },
+    };
+  });
+  return { data: data.sort((a, b) => (a.operation < b.operation ? -1 : 1)), paging: {} };
+}
+
+export const operationRoutes: readonly ControlRoute[] = [
+  {
+    method: "GET",
+    path: "/v1/worlds/{w}/operations",
+    operation: "listOperations",
+    summary: "The operations of the graph: address, parameters with their schemas, places of tokens, and who may",
+    response: listOf(operation),
+    errors: [404],
+    handle: listOperations,
+  },
+];

@@ -1,0 +1,72 @@
+/** A request as the control API shows it. */
+import { Type } from "typebox";
+import type { RequestEntry } from "#graph/worlds/request-log";
+
+const text = Type.Optional(Type.String());
+
+/** What a line of a list says. */
+export const requestLine = Type.Object({
+  trace_id: Type.String(),
+  operation: Type.String(),
+  method: Type.String(),
+  surface: Type.String(),
+  path: Type.String({ description: "its first 4,096 characters" }),
+  status: Type.Integer(),
+  time: Type.Number({ description: "world time in Unix seconds, with milliseconds as its fraction" }),
+  duration_ms: Type.Number(),
+  app: text,
+});
+
+export const seenRequest = Type.Object({
+  trace_id: Type.String(),
+  operation: Type.String(),
+  method: Type.String(),
+  surface: Type.String(),
+  path: requestLine.properties.path,
+  query: Type.String({ description: "as sent, its first 4,096 characters, without the values of secrets" }),
+  status: Type.Integer(),
+  time: requestLine.properties.time,
+  duration_ms: Type.Number(),
+  app: text,
+  request_body: Type.String({ description: "its first 4,096 characters, without the values of secrets" }),
+  response_body: Type.String({ description: "its first 4,096 characters, without the values of secrets" }),
+});
+
+const story = Type.Object({
+  steps: Type.Array(Type.Object({ name: Type.Unsafe<string>({ enum: ["understand", "check", "handle", "respond"] }), duration_ms: Type.Number() }), {
+    description: "where the time went; a request that was refused ends with the step that refused it",
+  }),
+  credentials: Type.Array(
+    Type.Object({
+      place: Type.Unsafe<string>({ enum: ["access_token", "oauth_token", "bearer", "body"] }),
+      type: text,
+      token: Type.Optional(Type.String({ description: "its id, as the list of tokens has it" })),
+      app: text,
+      refusal: Type.Optional(Type.String({ description: "why it does not count" })),
+    }),
+  ),
+  node: Type.Optional(Type.Object({ id: Type.String(), type: Type.String() })),
+  version: Type.Object({ asked: text, served: text, upgraded_from: text }),
+  policy: Type.Optional(
+    Type.Object({ name: Type.String(), summary: Type.String(), kinds: Type.Array(Type.String()), scopes: Type.Array(Type.String()) }),
+  ),
+  is_concealed: Type.Optional(Type.Boolean({ description: "the node is there, but the caller may not know it" })),
+  parameters: Type.Optional(
+    Type.String({ description: "JSON of what the contract understood, its first 4,096 characters, without the values of secrets" }),
+  ),
+  error: Type.Optional(Type.String({ description: "its name in the list of errors" })),
+  deliveries: Type.Array(Type.String(), { description: "the webhooks that were stored with what it wrote" }),
+});
+
+export const storiedRequest = Type.Object({ ...seenRequest.properties, story: Type.Optional(story) });
+
+const inSeconds = (time: number): number => time / 1000;
+
+export const storyShown = ({ time, ...entry }: RequestEntry) => ({ ...entry, time: inSeconds(time) });
+
+export const shown = ({ story: _, ...entry }: RequestEntry) => storyShown(entry);
+
+export const lineShown = ({ trace_id, operation, method, surface, path, status, time, duration_ms, app }: RequestEntry) => ({
+  ...{ trace_id, operation, method, surface, path, status, duration_ms, time: inSeconds(time) },
+  ...(app === undefined ? {} : { app }),
+});

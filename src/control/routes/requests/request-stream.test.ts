@@ -1,0 +1,95 @@
+import { describe, expect, test } from "bun:test";
+import { RequestLog } from "#graph/worlds/request-log";
+import { openControl } from "#harness/control";
+import { followRequests } from "./request-stream.ts";
+
+const entry = (more: Record<string, unknown> = {}) => ({
+  trace_id: "A1",
+  operation: "listLabels",
+  method: "GET",
+  surface: "base",
+  path: "/v26.0/2001/custom_labels",
+  query: "",
+  status: 200,
+  time: 1_795_000_000_500,
+  duration_ms: 1.5,
+  app: "1001",
+  request_body: "",
+  response_body: "{}",
+  ...more,
+});
+
+/** The next event that holds data. */
+async function nextEvent(reader: { read(): Promise<{ value?: Uint8Array | undefined }> }) {
+  for (;;) {
+    const { value } = await reader.read();
+    const text = new TextDecoder().decode(value);
+    const data = /^data: (.*)$/m.exec(text)?.[1];
+    if (data !== undefined) return { id: /^id: (\d+)$/m.exec(text)?.[1], ...JSON.parse(data) };
+  }
+}
+
+describe("the stream of requests", () => {
+  test("tells those that match, counts all, and goes on after a cursor", async () => {
+    const log = new RequestLog();
+    log.add(entry({ trace_id: "A0" }));
+    const reader = followRequests(log, { status_class: 4 }, undefined).getReader();
+    await reader.read();
+    log.add(entry({ trace_id: "A1" }));
+    log.add(entry({ trace_id: "A2", status: 400 }));
+    expect(await nextEvent(reader)).toMatchObject({ id: "3", seen: 2, skipped: 0, data: [{ trace_id: "A2", status: 400 }] });
+    await reader.cancel();
+    const later = followRequests(log, {}, 1).getReader();
+    expect(await nextEvent(later)).toMatchObject({ id: "3", seen: 2, data: [{ trace_id: "A1" }, { trace_id: "A2" }] });
+    await later.cancel();
+    // A cursor of a server before this one.
+    const fresh = followRequests(log, {}, 900).getReader();
+    await fresh.read();
+    log.add(entry({ trace_id: "A3" }));
+    expect(await nextEvent(fresh)).toMatchObject({ id: "4", seen: 1, data: [{ trace_id: "A3" }] });
+    await fresh.cancel();
+  });
+
+  test("counts what is more than an eye can follow, also what the log no longer keeps", async () => {
+    const log = new RequestLog();
+    const reader = followRequests(log, {}, undefined).getReader();
+    await reader.read();
+    for (let at = 0; at < 1_500; at++) log.add(entry({ trace_id: `A${at}` }));
+    const { data, seen, skipped } = await nextEvent(reader);
+    expect({ seen, skipped, lines: data.length, newest: data.at(-1).trace_id }).toEqual({ seen: 1_500, skipped: 1_480, lines: 20, newest: "A1499" });
+    await reader.cancel();
+  });
+
+  test("records nothing once nobody reads it", async () => {
+    const log = new RequestLog();
+    const one = followRequests(log, {}, undefined).getReader();
+    const other = followRequests(log, {}, undefined).getReader();
+    expect(log.isWatched).toBe(true);
+    await one.cancel();
+    expect(log.isWatched).toBe(true);
+    await other.cancel();
+    expect(log.isWatched).toBe(false);
+  });
+});
+
+test("one of the last requests is read with its story, and a list leaves stories out", async () => {
+  const { request, plaza } = await openControl();
+  const story = { steps: [{ name: "understand" as const, duration_ms: 1 }], credentials: [], version: {}, deliveries: ["77"] };
+  plaza.world.requests.add({ ...entry({ trace_id: "A1" }), story });
+  plaza.world.requests.add(entry({ trace_id: "A2" }));
+  expect(await request("GET", "requests/A1")).toMatchObject({ status: 200, body: { trace_id: "A1", time: 1_795_000_000.5, story } });
+  expect((await request("GET", "requests/A2")).body.story).toBeUndefined();
+  expect((await request("GET", "requests")).body.data.map((one: object) => "story" in one)).toEqual([false, false]);
+  expect((await request("GET", "requests/A3")).status).toBe(404);
+});
+
+test("the last requests are found by what a person remembers of them", async () => {
+  const { request, plaza } = await openControl();
+  plaza.world.requests.add(entry({ trace_id: "A1" }));
+  plaza.world.requests.add(entry({ trace_id: "A2", method: "POST", status: 403, app: "1002", operation: "createLabel" }));
+  for (const filter of ["status_class=4", "method=POST", "app=1002", "search=createL", "search=A2"]) {
+    const { data } = (await request("GET", `requests?${filter}`)).body;
+    expect({ filter, found: data.map(({ trace_id }: { trace_id: string }) => trace_id) }).toEqual({ filter, found: ["A2"] });
+  }
+  expect((await request("GET", "requests?status_class=9")).status).toBe(400);
+});

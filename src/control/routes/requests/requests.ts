@@ -1,0 +1,109 @@
+/** The last requests, one of them with its story, all of them as they come, and an assertion over them that waits. */
+import { type Static, Type } from "typebox";
+import { notFound } from "#control-contract/errors";
+import { listOf } from "#control-contract/lists";
+import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
+import { countedWithin, expectEntries } from "../expectations/expectation.ts";
+import { isAsked, type RequestFilter, requestFilter, sinceMsOf } from "./request-filter.ts";
+import { seenRequest, shown, storiedRequest, storyShown } from "./request-schemas.ts";
+import { EVENT_STREAM, followRequests, requestsEvent } from "./request-stream.ts";
+
+const streamQuery = Type.Object({
+  ...requestFilter.properties,
+  after: Type.Optional(Type.Integer({ minimum: 0, description: "the id of the last event that was received; left out: from now on" })),
+});
+
+const expectation = Type.Object(
+  {
+    operation: Type.Optional(Type.String()),
+    match: Type.Record(Type.String(), Type.Unknown(), {
+      default: {},
+      description:
+        "what an entry must hold: a key of the entry with its value. For query, request_body and response_body a map is compared with the decoded form or JSON, key by key; a text must be part of it",
+    }),
+    ...countedWithin("requests"),
+  },
+  { additionalProperties: false },
+);
+type Expectation = Static<typeof expectation>;
+
+async function listRequests({ world, query }: ControlRequest<RequestFilter>): Promise<unknown> {
+  const sinceMs = sinceMsOf(query);
+  return {
+    data: world.requests
+      .entries()
+      .filter((entry) => isAsked(entry, query, sinceMs))
+      .map(shown),
+    paging: {},
+  };
+}
+
+async function readRequest({ world, path }: ControlRequest): Promise<unknown> {
+  const entry = world.requests.entries().find(({ trace_id }) => trace_id === path.trace_id);
+  if (entry === undefined) throw notFound(`request ${path.trace_id} among the last ones`);
+  return storyShown(entry);
+}
+
+async function streamRequests({ world, query, header }: ControlRequest<Static<typeof streamQuery>>): Promise<Response> {
+  const last = header("last-event-id");
+  const after = query.after ?? (last !== undefined && /^\d{1,15}$/.test(last) ? Number(last) : undefined);
+  return new Response(followRequests(world.requests, query, after), { headers: { "content-type": EVENT_STREAM, "cache-control": "no-store" } });
+}
+
+async function expectRequests({ deps, world, body }: ControlRequest<unknown, Expectation>): Promise<unknown> {
+  const { operation, match } = body;
+  const { realTime } = deps;
+  const { requests } = world;
+  const entries = {
+    what: "request",
+    read: async () => requests.entries(),
+    next: () => requests.next(),
+    show: shown,
+  };
+  return expectEntries(entries, { kind: operation === undefined ? {} : { operation }, match }, body, realTime);
+}
+
+export const requestRoutes: readonly ControlRoute[] = [
+  route({
+    method: "GET",
+    path: "/v1/worlds/{w}/requests",
+    operation: "listRequests",
+    summary: "The last 1,000 requests, or as many as 8 MB hold, the newest first",
+    query: requestFilter,
+    response: listOf(seenRequest),
+    errors: [404],
+    handle: listRequests,
+  }),
+  route({
+    method: "GET",
+    path: "/v1/worlds/{w}/requests/stream",
+    operation: "streamRequests",
+    summary:
+      "Requests as they come, as server-sent events with a cursor, ten a second at most; each is recorded with its story meanwhile. What is more than an eye can follow is counted alone",
+    query: streamQuery,
+    response: requestsEvent,
+    streams: [EVENT_STREAM],
+    errors: [404],
+    handle: streamRequests,
+  }),
+  {
+    method: "GET",
+    path: "/v1/worlds/{w}/requests/{trace_id}",
+    operation: "readRequest",
+    summary: "One of the last requests; with its story if it was sent with debug=all, or while the stream was read",
+    response: storiedRequest,
+    errors: [404],
+    handle: readRequest,
+  },
+  route({
+    method: "POST",
+    path: "/v1/worlds/{w}/requests/expect",
+    operation: "expectRequests",
+    summary:
+      "Waits until the last requests hold what is expected; 422 has the requests that were seen instead, and beside them the nearest with its differences",
+    body: expectation,
+    response: Type.Object({ count: Type.Integer(), data: Type.Array(seenRequest) }),
+    errors: [404, 422],
+    handle: expectRequests,
+  }),
+];

@@ -1,0 +1,66 @@
+/** What server this is, and the errors that its graph returns. */
+import { Type } from "typebox";
+import { listOf } from "#control-contract/lists";
+import type { ControlRequest, ControlRoute } from "#control-contract/route";
+import { newestVersion } from "#graph/versions/resolve";
+import { withoutCitations } from "#kernel/text";
+import { formatVersion } from "#kernel/versions";
+
+const address = Type.String({ format: "uri" });
+
+const serverFacts = Type.Object({
+  sandbox: Type.Boolean(),
+  newest_version: Type.String({ description: "as in a path, e.g. v26.0" }),
+  base_url: address,
+  app_base_url: address,
+  microblog_base_url: address,
+  ads_base_url: address,
+  social_login_host: address,
+  rtmp_url: Type.Optional(Type.String({ description: "where encoders connect; left out where they cannot" })),
+});
+
+const graphError = Type.Object({
+  name: Type.String(),
+  status: Type.Integer(),
+  flat_status: Type.Optional(Type.Integer({ description: "of page messaging, where it differs" })),
+  code: Type.Integer(),
+  flat_code: Type.Optional(Type.Integer({ description: "of page messaging, where it differs" })),
+  subcode: Type.Optional(Type.Integer()),
+  type: Type.String(),
+  is_transient: Type.Boolean({ description: "the same request may succeed later" }),
+  when: Type.String({ description: "its cause" }),
+});
+
+const readServer = async ({ deps, world, url }: ControlRequest): Promise<unknown> => ({
+  ...deps.describeServer(new URL(url).hostname),
+  newest_version: formatVersion(newestVersion(world.calendar)),
+});
+
+const listErrors = async ({ deps }: ControlRequest): Promise<unknown> => ({
+  data: [...deps.registry.errors].map(([name, { status, flatStatus, code, flatCode, subcode, type, isTransient, when }]) => ({
+    ...{ name, status, code, type, is_transient: isTransient === true, when: withoutCitations(when) },
+    ...(flatStatus === undefined ? {} : { flat_status: flatStatus }),
+    ...(flatCode === undefined ? {} : { flat_code: flatCode }),
+    ...(subcode === undefined ? {} : { subcode }),
+  })),
+  paging: {},
+});
+
+export const serverRoutes: readonly ControlRoute[] = [
+  {
+    method: "GET",
+    path: "/v1/server",
+    operation: "readServer",
+    summary: "The addresses of the graph, as this caller reaches them, and its newest version",
+    response: serverFacts,
+    handle: readServer,
+  },
+  {
+    method: "GET",
+    path: "/v1/errors",
+    operation: "listErrors",
+    summary: "Every error that the graph returns, with its cause",
+    response: listOf(graphError),
+    handle: listErrors,
+  },
+];

@@ -1,0 +1,54 @@
+import { expect, test } from "bun:test";
+import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { changeEntry } from "#harness/sections";
+import { cafe } from "#harness/worlds";
+
+const token = "page";
+const onPage = "/v26.0/2001/custom_labels";
+
+onEachDatabase("the story of a request", (database) => {
+  test("is recorded with debug=all, or while somebody watches, and of no other request", async () => {
+    const plaza = await openPlaza({ database, world: cafe });
+    expect((await plaza.get(onPage, { token })).story).toBeUndefined();
+    const { story } = await plaza.get(onPage, { token, query: { debug: "all", limit: "1" } });
+    expect(story).toMatchObject({
+      credentials: ["bearer", "access_token", "oauth_token"].map((place) => ({ place, type: "page", app: "1001" })),
+      node: { id: "2001", type: "page" },
+      version: { asked: "v26.0", served: "v26.0" },
+      deliveries: [],
+    });
+    expect(story?.steps.map(({ name }) => name)).toEqual(["understand", "check", "handle", "respond"]);
+    expect(story?.policy?.scopes).toEqual(["pages_messaging"]);
+    const unwatch = plaza.world.requests.watch();
+    expect((await plaza.get(onPage, { token })).story).toBeDefined();
+    unwatch();
+    expect((await plaza.get(onPage, { token })).story).toBeUndefined();
+  });
+
+  test("of a write says what the contract understood and which webhooks were stored with it", async () => {
+    const plaza = await openPlaza({ database, world: cafe });
+    await changeEntry(plaza, "apps", "1001", {
+      callback: { url: "http://127.0.0.1:9/" },
+      subscriptions: [{ object: "page", fields: ["custom_labels"] }],
+    });
+    await changeEntry(plaza, "pages", "2001", { subscribed_apps: [{ app: "1001", subscribed_fields: ["custom_labels"] }] });
+    plaza.world.requests.watch();
+    const { story, status } = await plaza.post(onPage, { token, body: { page_label_name: " gold " } });
+    expect(status).toBe(200);
+    expect(JSON.parse(story?.parameters ?? "")).toMatchObject({ page_label_name: " gold " });
+    expect(story?.deliveries).toHaveLength(1);
+    // A refused one stored nothing, and says by which error it was refused, in the step that it had come to.
+    const refused = await plaza.post(onPage, { token, body: { page_label_name: "gold" } });
+    expect(refused.story).toMatchObject({ deliveries: [], error: expect.any(String) });
+    expect(refused.story?.steps.map(({ name }) => name)).toEqual(["understand", "check", "handle"]);
+  });
+
+  test("of a request that was refused early says how far it came", async () => {
+    const plaza = await openPlaza({ database, world: cafe });
+    plaza.world.requests.watch();
+    const { story } = await plaza.get(onPage, { token: "nobody's" });
+    expect(story).toMatchObject({ error: "tokenInvalid", version: { asked: "v26.0" }, credentials: [] });
+    expect(story?.steps.map(({ name }) => name)).toEqual(["understand"]);
+    expect(story?.policy).toBeUndefined();
+  });
+});

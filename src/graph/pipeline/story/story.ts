@@ -1,0 +1,81 @@
+/** Writes the story of a request, while somebody looks. Otherwise a request costs one comparison. */
+
+import { redactJson } from "#kernel/redaction/redaction";
+import { formatVersion } from "#kernel/versions";
+import type { Transaction } from "#storage/database";
+import { TEXT_CHARACTERS_MAX } from "../../worlds/request-log.ts";
+import type { RequestStory, StoryCredential, StoryStep } from "../../worlds/request-story.ts";
+import type { World } from "../../worlds/world.ts";
+import type { Parsed } from "../parse.ts";
+import type { GraphRequest, GraphResponse } from "../request.ts";
+import type { Reached } from "../stages.ts";
+
+export class Storyteller {
+  readonly #world: World;
+  readonly #nowMs: () => number;
+  readonly #steps: { name: StoryStep; duration_ms: number }[] = [];
+  #step: StoryStep = "understand";
+  #sinceMs: number;
+  #parameters: string | undefined;
+  #deliveries: readonly string[] = [];
+
+  constructor(world: World, nowMs: () => number) {
+    this.#world = world;
+    this.#nowMs = nowMs;
+    this.#sinceMs = nowMs();
+  }
+
+  /** The step before it has ended. */
+  begin(step: StoryStep, parsed?: Parsed): void {
+    if (parsed !== undefined) this.#understood(parsed);
+    const nowMs = this.#nowMs();
+    this.#steps.push({ name: this.#step, duration_ms: nowMs - this.#sinceMs });
+    this.#sinceMs = nowMs;
+    this.#step = step;
+  }
+
+  #understood({ request }: Parsed): void {
+    if (!("params" in request)) return;
+    // Cut before it is redacted, so that a long text costs no more than a short one.
+    this.#parameters = redactJson((JSON.stringify(request.params) ?? "").slice(0, TEXT_CHARACTERS_MAX));
+  }
+
+  /** Of a body that runs again, the last run counts. */
+  writes(tx: Transaction): void {
+    this.#deliveries = this.#world.webhooks.followed(tx);
+  }
+
+  /** `error` is its name in the catalogue. */
+  tell(reached: Reached, response: GraphResponse, error?: string): GraphResponse {
+    this.begin("respond");
+    const { address, endpoint, concealed, node, served } = reached;
+    const policy = (endpoint ?? concealed)?.access.policy;
+    const story: RequestStory = {
+      steps: this.#steps,
+      credentials: credentialsOf(reached),
+      ...(node === undefined ? {} : { node: { id: node.id, type: node.type } }),
+      version: {
+        ...(address?.version === undefined ? {} : { asked: formatVersion(address.version) }),
+        ...(served === undefined ? {} : { served: formatVersion(served.version) }),
+        ...(served?.upgradedFrom === undefined ? {} : { upgraded_from: formatVersion(served.upgradedFrom) }),
+      },
+      ...(policy === undefined ? {} : { policy: { name: policy.name, summary: policy.summary, kinds: policy.kinds, scopes: policy.scopes } }),
+      ...(concealed === undefined ? {} : { is_concealed: true }),
+      ...(this.#parameters === undefined ? {} : { parameters: this.#parameters }),
+      ...(error === undefined ? {} : { error }),
+      deliveries: error === undefined ? this.#deliveries : [],
+    };
+    return { ...response, story };
+  }
+}
+
+/** A part of a batch has no entry of its own in the log, and so no story. */
+export function storyOf(world: World, request: GraphRequest, nowMs: () => number): Storyteller | undefined {
+  const isAsked = (world.requests.isWatched || request.query.debug === "all") && request.batchDepth === 0;
+  return isAsked ? new Storyteller(world, nowMs) : undefined;
+}
+
+const credentialsOf = ({ credentials = [], dead = [] }: Reached): StoryCredential[] => [
+  ...credentials.map(({ place, token }) => ({ place, type: token.type, ...(token.id === token.app ? {} : { token: token.id }), app: token.app })),
+  ...dead.map(({ place, error }) => ({ place, refusal: error.message })),
+];

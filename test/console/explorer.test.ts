@@ -1,0 +1,30 @@
+import { expect, test } from "bun:test";
+import { openConsole } from "#harness/console/console-page";
+import { startServer } from "#harness/server";
+
+test("an operation is a form: a person picks an identity, sends, sees, and has the same as code", async () => {
+  const server = await startServer([]);
+  const page = await openConsole(server, "/explorer");
+  await page.shows("createLabel", "operations");
+  await page.fill("Part of an operation", "createLabel");
+  await page.shows("1 of ");
+  await page.evaluate("document.querySelector('[role=grid] .body [role=row]').click()");
+  await page.shows("page_label_name", "As code", "curl -X POST");
+  await page.fill("page_label_name", "gold");
+  await page.shows('"page_label_name":"gold"', "Bearer TOKEN");
+  expect(await page.violations()).toEqual([]);
+  await page.click("TypeScript");
+  await page.shows("await fetch(");
+  await page.click("Python");
+  await page.shows("import requests");
+  await page.evaluate("[...document.querySelectorAll('button')].find((one) => one.innerText === 'Send').click()");
+  await page.shows("✓ 200", '"name": "gold"');
+  await page.screenshot("explorer");
+  // It was sent by a copy of the page's token, in all three places.
+  await page.click("Its story");
+  const story = await page.shows("oauth_token in the query: page token", "Authorization header: page token");
+  expect(story).toContain("createLabel");
+  await page.click("In the explorer");
+  await page.shows("As code", "page_label_name");
+  expect(page.page.problems).toEqual([]);
+});

@@ -1,0 +1,58 @@
+import { expect, test } from "bun:test";
+import { openConsole } from "#harness/console/console-page";
+import { startServer, threeTokens } from "#harness/server";
+
+test("a node is made, changed, found by its id and deleted, and leads on to others and to its operations", async () => {
+  const server = await startServer([]);
+  const page = await openConsole(server, "/graph?kind=labels&id=5001");
+  await page.shows("vip", "From here", "pages 2001", "deleteLabel");
+  expect(await page.violations()).toEqual([]);
+  await page.screenshot("graph");
+  await page.click("pages 2001");
+  await page.shows("Demo cafe", "listLabels", "createLabel");
+  await page.go("/graph?kind=labels&id=new");
+  await page.shows("Make");
+  const write = (text: string): Promise<void> =>
+    page.evaluate(
+      `(() => { const editor = document.querySelector(".cm-content"); editor.focus(); document.execCommand("selectAll"); document.execCommand("insertText", false, ${JSON.stringify(text)}); })()`,
+    );
+  await page.page.evaluateUntil<boolean>(server.control_url, "document.querySelector('.cm-content') !== null", Boolean);
+  await write('{"page": "9999999", "name": "gold"}');
+  await page.evaluate("[...document.querySelectorAll('button')].find((one) => one.innerText === 'Make').click()");
+  await page.shows("✕", "9999999");
+  await write('{"page": "2001", "name": "gold"}');
+  await page.evaluate("[...document.querySelectorAll('button')].find((one) => one.innerText === 'Make').click()");
+  await page.shows("✓ Made", "pages 2001");
+  const id = await page.evaluate<string>("new URLSearchParams(location.search).get('id')");
+  expect(id).toMatch(/^\d{5,}$/);
+  await page.evaluate("[...document.querySelectorAll('button')].find((one) => one.innerText === 'Delete').click()");
+  await page.click("Delete it, and what hangs on it");
+  await page.shows("Deleted, with what hangs on it");
+  const { status } = await fetch(`${server.control_url}/v1/worlds/default/nodes/labels/${id}`, {
+    headers: { authorization: `Bearer ${server.control_key}` },
+  });
+  expect(status).toBe(404);
+  expect(page.page.problems.filter((problem) => !/40\d|422/.test(problem))).toEqual([]);
+});
+
+test("a token is made, shown once, and revoked", async () => {
+  const server = await startServer([]);
+  const page = await openConsole(server, "/tokens");
+  await page.shows("page", "✓ valid");
+  await page.click("Make a token");
+  await page.fill("Id of the app", "1001");
+  await page.fill("Id of the page", "2001");
+  await page.fill("Scopes", "pages_messaging");
+  await page.evaluate("[...document.querySelectorAll('button')].find((one) => one.innerText === 'Make').click()");
+  await page.shows("Its value, which is shown once");
+  expect(await page.violations()).toEqual([]);
+  const value = await page.evaluate<string>("document.querySelector('[aria-label=\"Value of the token\"]').innerText");
+  const { query, headers } = threeTokens(value);
+  const ask = async () => (await fetch(`${server.base_url}/v26.0/2001/custom_labels?${query}`, { headers })).status;
+  expect(await ask()).toBe(200);
+  await page.evaluate("document.querySelector('[role=grid] .body [role=row]').click()");
+  await page.click("Revoke");
+  await page.shows("✕ revoked");
+  expect(await ask()).toBe(403);
+  await page.screenshot("tokens");
+});

@@ -1,0 +1,85 @@
+import { expect, test } from "bun:test";
+import { openConsole } from "#harness/console/console-page";
+import { startServer, threeTokens } from "#harness/server";
+
+const { query, headers } = threeTokens("demo-page-token");
+const press = (text: string): string => `[...document.querySelectorAll("button")].find((one) => one.innerText === ${JSON.stringify(text)}).click()`;
+
+test("a person makes an operation fail once, and it works again", async () => {
+  const server = await startServer([]);
+  const page = await openConsole(server, "/faults");
+  await page.shows("Nothing fails on purpose", "listPersonas");
+  await page.fill("A request of", "listPersonas");
+  await page.evaluate(press("Make"));
+  await page.shows("applied 0 times", "503");
+  expect(await page.violations()).toEqual([]);
+  await page.screenshot("faults");
+  const ask = async () => (await fetch(`${server.base_url}/v26.0/2001/personas?${query}`, { headers })).status;
+  expect([await ask(), await ask()]).toEqual([503, 200]);
+  expect(page.page.problems).toEqual([]);
+});
+
+test("a world is kept, broken and restored; another is made and deleted", async () => {
+  const server = await startServer([]);
+  const page = await openConsole(server, "/worlds");
+  await page.shows("default", "Keep one before you break something");
+  await page.fill("Name of a snapshot", "before");
+  await page.evaluate(press("Keep the world as it is"));
+  await page.shows("Kept", "before");
+  const label = `${server.control_url}/v1/worlds/default/nodes/labels/5001`;
+  const authorized = { headers: { authorization: `Bearer ${server.control_key}` } };
+  expect((await fetch(label, { method: "DELETE", ...authorized })).status).toBe(200);
+  expect((await fetch(label, authorized)).status).toBe(404);
+  await page.click("Restore");
+  await page.click("Bring default back to before");
+  await page.shows("default is again as it was");
+  expect((await fetch(label, authorized)).status).toBe(200);
+  await page.fill("Name of a new world", "orders");
+  await page.evaluate(press("Make an empty world"));
+  await page.shows("The world orders is there");
+  expect(await page.violations()).toEqual([]);
+  await page.screenshot("worlds");
+  await page.click("Delete: Delete orders");
+  await page.click("Delete orders with all that belongs to it");
+  await page.shows("orders is gone");
+  expect(page.page.problems).toEqual([]);
+});
+
+test("settings: a read-only key is made, shown once and ended; the theme is chosen", async () => {
+  const server = await startServer([]);
+  const page = await openConsole(server, "/settings");
+  await page.shows("Addresses", server.base_url, "Control keys");
+  await page.fill("What the key is for", "dashboard");
+  await page.evaluate(press("Make a key"));
+  await page.shows("Its value is shown once", "dashboard, read");
+  const value = await page.evaluate<string>("document.querySelector('[aria-label=\"Value of the key\"]').innerText");
+  const ask = async (method: string) =>
+    (await fetch(`${server.control_url}/v1/worlds`, { method, headers: { authorization: `Bearer ${value}` } })).status;
+  expect([await ask("GET"), await ask("POST")]).toEqual([200, 403]);
+  expect(await page.violations()).toEqual([]);
+  await page.evaluate(press("dark"));
+  expect(await page.evaluate<string>("document.documentElement.dataset.theme")).toBe("dark");
+  await page.screenshot("settings");
+  await page.evaluate(press("End"));
+  await page.showsNot("dashboard, read");
+  expect(await ask("GET")).toBe(401);
+});
+
+test("app events show as they come, each with its verdict, and their names with counts and sums", async () => {
+  const server = await startServer([]);
+  const page = await openConsole(server, "/events");
+  await page.shows("Demo shop", "No event yet");
+  const response = await fetch(`${server.base_url}/v26.0/1001/activities`, {
+    method: "POST",
+    headers: { authorization: "Bearer demo-app-token", "x-forwarded-for": "203.0.113.7" },
+    body: new URLSearchParams({
+      ...{ event: "CUSTOM_APP_EVENTS", advertiser_id: "1b2c3d4e-0000-4000-8000-000000000001", advertiser_tracking_enabled: "1" },
+      application_tracking_enabled: "1",
+      custom_events: JSON.stringify([{ _eventName: "table_booked", event_id: "1", _valueToSum: 9.5, pf_currency: "EUR" }]),
+    }),
+  });
+  expect({ status: response.status, body: response.ok ? "" : await response.text() }).toEqual({ status: 200, body: "" });
+  await page.shows("accepted", "table_booked", "Names");
+  expect(await page.violations()).toEqual([]);
+  await page.screenshot("events");
+});

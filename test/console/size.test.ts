@@ -1,0 +1,26 @@
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** Of compressed script that the first view loads. */
+const FIRST_VIEW_BYTES_MAX = 200_000;
+
+type Pack = Readonly<Record<string, { readonly type: string; readonly body: string }>>;
+
+test("the first view loads at most 200 kB of compressed script", () => {
+  const pack = JSON.parse(readFileSync(join(import.meta.dir, "../../console/dist/console.pack"), "utf8")) as Pack;
+  const bytesOf = (path: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(pack[path]?.body ?? "", "base64"));
+  const textOf = (path: string): string => new TextDecoder().decode(Bun.gunzipSync(bytesOf(path)));
+  const loaded = new Set<string>();
+  const load = (path: string): void => {
+    if (loaded.has(path)) return;
+    loaded.add(path);
+    // What is imported when it is needed stands in import("…").
+    for (const [, next = ""] of textOf(path).matchAll(/(?:from|import)\s*"\/([^"]+\.js)"/g)) load(next);
+  };
+  const [, entry = ""] = /<script type="module" src="\/([^"]+)"/.exec(textOf("index.html")) ?? [];
+  load(entry);
+  const bytes = [...loaded].reduce((sum, path) => sum + bytesOf(path).length, 0);
+  expect({ files: loaded.size > 0, bytes, isSmall: bytes <= FIRST_VIEW_BYTES_MAX }).toMatchObject({ files: true, isSmall: true });
+  expect(bytes).toBeGreaterThan(50_000);
+});

@@ -1,0 +1,83 @@
+import { expect, test } from "bun:test";
+import { openConsole } from "#harness/console/console-page";
+import { startReceiver } from "#harness/receiver";
+import { type Server, startServer, threeTokens, worldFile } from "#harness/server";
+
+const { query, headers } = threeTokens("page-token");
+
+const worldAt = (url: string) =>
+  worldFile({
+    apps: [{ id: "1001", name: "Shop", secret: "s3cret", callback: { url }, subscriptions: [{ object: "page", fields: ["custom_labels"] }] }],
+    pages: [{ id: "2001", name: "Cafe", subscribed_apps: [{ app: "1001", subscribed_fields: ["custom_labels"] }] }],
+    tokens: [{ token: "page-token", type: "page", app: "1001", page: "2001", scopes: ["pages_messaging"] }],
+  });
+
+const createLabel = (server: Server, name: string): Promise<Response> =>
+  fetch(`${server.base_url}/v26.0/2001/custom_labels?${query}`, { method: "POST", headers, body: new URLSearchParams({ page_label_name: name }) });
+
+test("a webhook failed: a person sees why, the receiver is fixed, and it is sent again", async () => {
+  const receiver = startReceiver();
+  receiver.response = () => new Response("no database", { status: 500 });
+  const server = await startServer(["--world", worldAt(receiver.url)]);
+  const page = await openConsole(server, "/requests");
+  await page.shows("No request yet");
+  await createLabel(server, "gold");
+  await page.shows("createLabel");
+  await page.evaluate("document.querySelector('[role=grid] .body [role=row]').click()");
+  // From the request to what it caused, and back.
+  await page.shows("Caused", "page custom_labels");
+  await page.click("page custom_labels");
+  await page.shows("waiting, retries later", "500", "no database", "The last attempt failed");
+  await page.screenshot("webhook-failed");
+  expect(await page.violations()).toEqual([]);
+  receiver.response = () => new Response(null, { status: 200 });
+  await page.click("Send again");
+  await page.shows("✓ delivered", "✓ 200");
+  expect(receiver.posts).toHaveLength(2);
+  expect(receiver.posts[1]?.body).toBe(receiver.posts[0]?.body as string);
+  await page.screenshot("webhook-replayed");
+  await page.click("POST /v26.0/2001/custom_labels");
+  await page.shows("Answered", "gold");
+});
+
+test("a callback is paused, keeps what is made for it, and is resumed; its health is a chart with words beside it", async () => {
+  const receiver = startReceiver();
+  const server = await startServer(["--world", worldAt(receiver.url)]);
+  await createLabel(server, "gold");
+  const page = await openConsole(server, "/webhooks");
+  await page.shows("custom_labels", "delivered");
+  await page.evaluate("document.querySelector('[role=grid] .body [role=row]').click()");
+  await page.click("Its callback");
+  await page.shows("Health", "1 attempts, 0 failed");
+  await page.page.evaluateUntil<boolean>(server.control_url, "document.querySelector('.chart canvas') !== null", Boolean);
+  expect(await page.violations()).toEqual([]);
+  await page.screenshot("callback-health");
+  await page.click("❚❚ Pause");
+  await page.shows("paused, by a person");
+  await createLabel(server, "silver");
+  await page.shows("waiting, callback paused");
+  expect(receiver.posts).toHaveLength(1);
+  await page.click("▶ Resume");
+  await page.showsNot("waiting, callback paused");
+  await page.shows("working");
+  while (receiver.posts.length < 2) await Bun.sleep(20);
+  expect(page.page.problems).toEqual([]);
+});
+
+test("any field is triggered with an example that a person edits, and a wrong one is refused where it is wrong", async () => {
+  const receiver = startReceiver();
+  const server = await startServer(["--world", worldAt(receiver.url)]);
+  const page = await openConsole(server, "/webhooks");
+  await page.shows("No webhook yet");
+  await page.click("Trigger an event");
+  const choose = `(() => { const field = [...document.querySelectorAll("select option")].find((one) => one.innerText === "page custom_labels"); return field?.value; })()`;
+  const value = await page.page.evaluateUntil<string | undefined>(server.control_url, choose, (found) => found !== undefined);
+  await page.fill("Field", value as string);
+  await page.shows('"action"');
+  expect(await page.violations()).toEqual([]);
+  await page.screenshot("trigger");
+  await page.evaluate("[...document.querySelectorAll('button')].find((one) => one.innerText === 'Trigger').click()");
+  await page.shows("delivered", "Attempts", "webhook-id");
+  expect(JSON.parse(receiver.posts[0]?.body ?? "").entry[0].changes[0].field).toBe("custom_labels");
+  expect(page.page.problems).toEqual([]);
+});
