@@ -43,7 +43,8 @@ export class Feed {
   /** Segments that were ready before the server had answered. */
   #early: RecordedSegment[] = [];
   #hasEnded = false;
-  #ending: FeedEnding | undefined;
+  /** The server is asked, or has replied. */
+  #starting: Promise<void> = Promise.resolve();
   /** Of the ticks, newest last. */
   readonly #ticks: { bytes: number; audioBytes: number; frames: number }[] = [];
   #bytes = 0;
@@ -55,7 +56,9 @@ export class Feed {
   constructor(options: FeedOptions) {
     this.#options = options;
     this.#packager = new Packager(options.form === "mp4" ? new FragmentedMp4() : new TransportStream(), {
-      began: (config) => void this.#start(config),
+      began: (config) => {
+        this.#starting = this.#start(config);
+      },
       segment: (segment) => this.#record(segment),
       audioMissing: () => this.#fail("no_audio", "The stream has no audio, and audio is required"),
     });
@@ -126,9 +129,10 @@ export class Feed {
     if (this.#hasEnded) return;
     this.#packager.end();
     this.#hasEnded = true;
-    this.#ending = ending;
-    if (this.#admission !== undefined && ending !== undefined) this.#options.gate.end(this.#admission.feed, ending);
+    // The server may still be asked; what came meanwhile is recorded, too.
+    await this.#starting;
     await this.#recording?.end();
+    if (this.#admission !== undefined && ending !== undefined) this.#options.gate.end(this.#admission.feed, ending);
   }
 
   #rateOf(what: "bytes" | "audioBytes" | "frames"): number {
@@ -143,11 +147,6 @@ export class Feed {
     if (admission === undefined) {
       this.#hasEnded = true;
       this.#options.stop("The stream key opens nothing any more");
-      return;
-    }
-    // It has ended while the server was asked.
-    if (this.#hasEnded) {
-      gate.end(admission.feed, this.#ending ?? "lost");
       return;
     }
     this.#admission = admission;
