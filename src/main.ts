@@ -7,6 +7,7 @@ import { keyRingOf } from "#config/secret-key";
 import { announceServer, controlKeyOf, keepReplacedKey } from "#config/server-files";
 import { type ControlAppOptions, controlApp } from "#control/app";
 import { serveControl } from "#control/server";
+import type { ControlDeps } from "#control-contract/route";
 import { Registry } from "#graph/contract/registry";
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import { standardCalendar } from "#graph/versions/calendar";
@@ -15,7 +16,7 @@ import { type OpenWorld, openWorld } from "#graph/worlds/open-world";
 import { followSettings } from "#graph/worlds/settings";
 import type { Streaming } from "#graph/worlds/world";
 import { connectionsWithin, limitsOf } from "#http/limits";
-import { addressOf, type ReadyInfo, readyInfo, surfaceAddresses } from "#http/ready-info";
+import { addressOf, type ReadyInfo, readyInfo, servedBy, surfaceAddresses } from "#http/ready-info";
 import { ownRoutes } from "#http/routes/own-routes";
 import { type GraphServer, serveGraph } from "#http/server";
 import { openLiveIngest } from "#ingest/live-ingest";
@@ -61,6 +62,8 @@ export interface RunningPlaza {
   readonly metrics: MetricsSource;
   /** Where encoders connect; undefined: they do not. */
   readonly streaming: Streaming | undefined;
+  /** Resolves when the control API is asked to end the server. */
+  readonly stopAsked: Promise<string>;
   /** Accepts no new requests; resolves when the running ones have ended, after 10 s at most. */
   stop(): Promise<void>;
 }
@@ -83,6 +86,8 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
     throw error;
   });
   const listeners: Listener[] = [];
+  const stopAsked = Promise.withResolvers<string>();
+  const ending = new AbortController();
   let certificate: Certificate | undefined;
   try {
     certificate = certificateOf(config, log);
@@ -98,12 +103,13 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
     world.streaming = await listening("--rtmp-port", config.host, Number(config.rtmp_port ?? 0), () => ingest.ready());
     const metrics = graph?.metrics ?? new RequestMetrics();
     const key = part === "graph" ? "" : controlKeyOf(config, randomSecret);
+    const server = servedBy(config, graph?.port ?? config.port, () => stopAsked.resolve("the control API"));
     const control =
       part === "graph"
         ? undefined
         : await listening("--control-port", config.control_host, config.control_port, () =>
             serveControl({
-              ...controlOf(config, log, world, registry, key, readMetrics ?? (() => metrics)),
+              ...controlOf(config, log, world, registry, key, readMetrics ?? (() => metrics), { server, ending: ending.signal }),
               pages: pageGuardOf(config),
               host: config.control_host,
               port: config.control_port,
@@ -123,7 +129,9 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
       newestVersion: formatVersion(newestVersion(world.calendar)),
       world,
       metrics,
+      stopAsked: stopAsked.promise,
       stop: async () => {
+        ending.abort();
         certificate?.close();
         await Promise.all([...listeners.map((listener) => listener.stop(STOP_WITHIN_MS)), world.work.stop(), ingest.stop()]);
         withdraw();
@@ -240,10 +248,19 @@ async function openDefaultWorld(config: Config, registry: Registry, log: Log, re
 
 const parseYaml = (text: string): unknown => Bun.YAML.parse(text);
 
-function controlOf(config: Config, log: Log, world: OpenWorld, registry: Registry, key: string, readMetrics: () => MetricsSource): ControlAppOptions {
+function controlOf(
+  config: Config,
+  log: Log,
+  world: OpenWorld,
+  registry: Registry,
+  key: string,
+  readMetrics: () => MetricsSource,
+  special: Pick<ControlDeps, "server" | "ending" | "onStored">,
+): ControlAppOptions {
   return {
     key,
     deps: {
+      ...special,
       registry,
       worlds: new Map([[world.name, world]]),
       parseYaml,
@@ -267,10 +284,15 @@ export interface ControlWithoutServer {
 const KEY_BYTES = 24;
 
 /** The control API, for commands, on data that no server uses. It does not listen on a port, so any key will do. */
-export async function openControl(config: Config, log: Log, key = randomSecret(KEY_BYTES)): Promise<ControlWithoutServer> {
+export async function openControl(
+  config: Config,
+  log: Log,
+  key = randomSecret(KEY_BYTES),
+  onStored?: ControlDeps["onStored"],
+): Promise<ControlWithoutServer> {
   const registry = buildRegistry();
   const world = await openDefaultWorld(config, registry, log);
-  const app = controlApp(controlOf(config, log, world, registry, key, () => new RequestMetrics()));
+  const app = controlApp(controlOf(config, log, world, registry, key, () => new RequestMetrics(), { onStored }));
   return {
     request: async (path, init) => app.request(path, { ...init, headers: { ...init.headers, authorization: `Bearer ${key}` } }),
     close: () => world.close(),

@@ -12,10 +12,12 @@ import { tokenRoutes } from "./routes/tokens.ts";
 import { triggerRoutes } from "./routes/trigger.ts";
 import { webhookRoutes } from "./routes/webhooks.ts";
 import { worldRoutes } from "./routes/worlds.ts";
+import { serverRoutes } from "./server-routes.ts";
 
 /** Throws where two routes have the same address, or operations of the same name. */
 export function controlRoutes({ features, webhookFields }: Registry): readonly ControlRoute[] {
   const routes = [
+    ...serverRoutes,
     ...worldRoutes,
     ...nodeRoutes,
     ...peopleRoutes,

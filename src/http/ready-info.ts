@@ -1,7 +1,10 @@
-/** What `plaza start` says when it is ready: its addresses. */
+/** What `plaza start` says when it is ready, its addresses, and what the control API says of the process later. */
 import type { Config } from "#config/config";
+import type { ServedBy } from "#control-contract/route";
 import type { Streaming } from "#graph/worlds/world";
+import { version } from "#package.json";
 import { surfaces } from "#surfaces/surfaces";
+import { realNowMs } from "#system";
 import type { SurfaceAddress } from "./places.ts";
 
 /** The ready line of `plaza start --json`. */
@@ -43,6 +46,14 @@ export function readyInfo(config: Config, port: number, controlPort: number, key
     ...(config.sandbox ? { control_key: key } : {}),
     rtmp_url: streaming?.rtmpUrl ?? (streaming?.rtmpPort === undefined ? null : `rtmp://${addressOf(config.host)}:${streaming.rtmpPort}/live`),
     pid: process.pid,
+  };
+}
+
+export function servedBy({ data, host, sandbox, tls_cert, workers }: Config, port: number, stop: () => void): ServedBy {
+  return {
+    ...{ version, pid: process.pid, startedMs: realNowMs(), sandbox, processes: workers, stop },
+    base_url: `${tls_cert === undefined ? "http" : "https"}://${addressOf(host)}:${port}`,
+    data: data === ":memory:" ? "memory" : data.startsWith("postgres") ? "postgres" : "sqlite",
   };
 }
 

@@ -1,10 +1,11 @@
 /** The last requests, and an assertion over them that waits. */
 import { type Static, Type } from "typebox";
 import { type ControlError, unprocessable } from "#control-contract/errors";
+import { EVENT_STREAM, eventStream, wantsEvents } from "#control-contract/event-stream";
 import { listOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
-import type { RequestEntry } from "#graph/worlds/request-log";
+import type { RequestEntry, RequestLog } from "#graph/worlds/request-log";
 import { isExpected, nearestOf } from "./request-matching.ts";
 
 const seenRequest = Type.Object({
@@ -26,6 +27,7 @@ const requestsQuery = Type.Object({
   operation: Type.Optional(Type.String({ description: "e.g. createPersona" })),
   status: Type.Optional(Type.Integer()),
   since: Type.Optional({ ...worldTime, description: "Unix seconds or ISO 8601" }),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: "of those, the newest" })),
 });
 
 /** Long enough for any test; a request does not hold a connection for longer. */
@@ -48,12 +50,35 @@ type Expectation = Static<typeof expectation>;
 
 const shown = ({ time, ...entry }: RequestEntry) => ({ ...entry, time: time / 1000 });
 
-async function listRequests({ world, query }: ControlRequest<Static<typeof requestsQuery>>): Promise<unknown> {
+type RequestsQuery = Static<typeof requestsQuery>;
+
+async function listRequests(request: ControlRequest<RequestsQuery>): Promise<unknown> {
+  const { world, query } = request;
   const { operation, status } = query;
   const since = query.since === undefined ? 0 : secondsOf(query.since, "since") * 1000;
   const isAsked = (entry: RequestEntry) =>
     (operation === undefined || entry.operation === operation) && (status === undefined || entry.status === status) && entry.time >= since;
-  return { data: world.requests.entries().filter(isAsked).map(shown), paging: {} };
+  if (wantsEvents(request)) return eventStream(request, (send) => follow(world.requests, (entry) => isAsked(entry) && send("request", shown(entry))));
+  return { data: world.requests.entries().filter(isAsked).slice(0, query.limit).map(shown), paging: {} };
+}
+
+/** Calls `see` for each further request, in their order, until the returned function is called. */
+function follow(requests: RequestLog, see: (entry: RequestEntry) => void): () => void {
+  let known = requests.count;
+  let isOver = false;
+  const run = async (): Promise<void> => {
+    for (;;) {
+      await requests.next();
+      if (isOver) return;
+      const fresh = requests.entries(known).reverse();
+      known = requests.count;
+      for (const entry of fresh) if (!isOver) see(entry);
+    }
+  };
+  void run();
+  return () => {
+    isOver = true;
+  };
 }
 
 async function expectRequests({ deps, world, body }: ControlRequest<unknown, Expectation>): Promise<unknown> {
@@ -93,9 +118,10 @@ export const requestRoutes: readonly ControlRoute[] = [
     method: "GET",
     path: "/v1/worlds/{w}/requests",
     operation: "listRequests",
-    summary: "The last 1,000 requests, or as many as 8 MB hold, the newest first",
+    summary: "The last 1,000 requests, or as many as 8 MB hold, the newest first; with Accept: text/event-stream, each further one as it is served",
     query: requestsQuery,
     response: listOf(seenRequest),
+    streams: [EVENT_STREAM],
     errors: [404],
     handle: listRequests,
   }),

@@ -103,10 +103,15 @@ export class RequestLog {
     while (this.#oldest < this.#next && startOf(this.#oldest) >= this.#end && startOf(this.#oldest) < end) this.#oldest++;
   }
 
-  /** Newest first. */
-  entries(): RequestEntry[] {
+  /** How many entries there have been. */
+  get count(): number {
+    return this.#next;
+  }
+
+  /** Newest first; without the first `known` that there have been. */
+  entries(known = 0): RequestEntry[] {
     const found: RequestEntry[] = [];
-    for (let entry = this.#next - 1; entry >= this.#oldest; entry--) found.push(this.#read(entry % ENTRIES_MAX));
+    for (let entry = this.#next - 1; entry >= Math.max(this.#oldest, known); entry--) found.push(this.#read(entry % ENTRIES_MAX));
     return found;
   }
 

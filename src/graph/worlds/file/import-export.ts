@@ -36,6 +36,8 @@ export interface ImportOptions {
   readonly isMerge: boolean;
   /** A faster YAML reader than the npm package. */
   readonly parseYaml?: ParseYaml;
+  /** Called now and then with how many of the entries are stored. */
+  readonly onStored?: ((count: number, total: number) => void) | undefined;
 }
 
 /** What a world file says about the world itself, beside the features' nodes. */
@@ -59,7 +61,7 @@ export async function importWorld(world: OpenWorld, registry: Registry, text: st
   try {
     const file = readFile(top, registry, world.calendar);
     const { clock } = file;
-    const body = (tx: Transaction) => load(tx, world, file, options.isMerge);
+    const body = (tx: Transaction) => load(tx, world, file, options);
     if (clock === undefined) await world.database.write(body);
     else await world.clock.setWith(clock.now === undefined ? world.clock.nowMs() : clock.now * 1000, clock.frozen, body);
     useSettings(world, file.settings);
@@ -121,9 +123,17 @@ function below(error: unknown, place: string): unknown {
   return new WorldProblem(place + rest, error.problem);
 }
 
-async function load(tx: Transaction, world: OpenWorld, file: WorldFile, isMerge: boolean): Promise<void> {
+/** A thousand small entries take some milliseconds. */
+const REPORTED_EVERY = 1_000;
+
+async function load(tx: Transaction, world: OpenWorld, file: WorldFile, { isMerge, onStored }: ImportOptions): Promise<void> {
   const nodes = new Map<string, NodeRef>();
-  for (const { section, entries } of file.sections) await insertAll(tx, world, section, entries, isMerge);
+  const total = file.sections.reduce((sum, { entries }) => sum + entries.length, 0);
+  let count = 0;
+  const stored = (): void => {
+    if (++count % REPORTED_EVERY === 0) onStored?.(count, total);
+  };
+  for (const { section, entries } of file.sections) await insertAll(tx, world, section, entries, isMerge, stored);
   // References may lead forward in the file: everything is inserted by now.
   for (const { section, entries } of file.sections) {
     for (const [index, entry] of entries.entries()) {
@@ -140,13 +150,21 @@ async function load(tx: Transaction, world: OpenWorld, file: WorldFile, isMerge:
   await saveSettings(tx, file.settings);
 }
 
-async function insertAll(tx: Transaction, world: OpenWorld, section: WorldSection, entries: readonly WorldEntry[], isMerge: boolean): Promise<void> {
+async function insertAll(
+  tx: Transaction,
+  world: OpenWorld,
+  section: WorldSection,
+  entries: readonly WorldEntry[],
+  isMerge: boolean,
+  stored: () => void,
+): Promise<void> {
   const seen = new Set<string>();
   for (const [index, entry] of entries.entries()) {
     const place = `${section.key}[${index}]`;
     const identity = identityOf(section, entry);
     if (section.identity?.length !== 0 && seen.has(identity)) throw new WorldProblem(place, `repeats the ${nameOfIdentity(section)} ${identity}`);
     seen.add(identity);
+    stored();
     try {
       if (await section.insert(tx, entry, world)) continue;
       if (!isMerge || (await section.find(tx, identity, world)) === undefined) {
