@@ -13,6 +13,7 @@ import { newestVersion } from "#graph/versions/resolve";
 import { formatVersion } from "#kernel/versions";
 import { surfaces } from "#surfaces/surfaces";
 import { asyncapiDocument } from "#webhooks/catalogue/asyncapi";
+import { commandsPage } from "./write-docs/commands-page.ts";
 import { configurationPage } from "./write-docs/configuration-page.ts";
 import { controlApiPage } from "./write-docs/control-api-page.ts";
 import { errorsPage } from "./write-docs/errors-page.ts";
@@ -24,6 +25,7 @@ import { worldFilesPage } from "./write-docs/world-files-page.ts";
 const FOLDER = join(new URL("..", import.meta.url).pathname, "docs/reference");
 
 const pages: Readonly<Record<string, () => string>> = {
+  "commands.md": commandsPage,
   "configuration.md": configurationPage,
   "control-api.md": controlApiPage,
   "errors.md": () => errorsPage(new Registry(features)),

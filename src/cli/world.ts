@@ -1,8 +1,9 @@
 /** `plaza world …`. */
-import { readFile } from "node:fs/promises";
-import { text } from "node:stream/consumers";
-import { ConfigProblem } from "#config/config";
 import { type Control, type Given, listAll, show, withControl } from "./control-or-data.ts";
+import { Progress } from "./terminal/progress.ts";
+import { readTextFile } from "./text-file.ts";
+
+const MB = 1_000_000;
 
 const addressOf = ({ world_name }: Given): string => `/v1/worlds/${encodeURIComponent(String(world_name))}`;
 
@@ -14,17 +15,16 @@ export const exportWorld = (given: Given): Promise<number> =>
 
 /** Merges a world file into the world, whole or not at all; `-` is standard input. */
 export function importWorld(file: string, given: Given): Promise<number> {
+  const progress = new Progress("import");
   const run = async (control: Control): Promise<number> => {
-    const body = await readWorldFile(file);
-    return show(await control.request(`${addressOf(given)}/import`, { method: "POST", body, headers: { "content-type": "text/plain" } }));
+    const body = await readTextFile("<file>", file);
+    // A server says nothing until all is stored; a command that stores the entries itself knows how many there are.
+    progress.wait(`of ${(Buffer.byteLength(body) / MB).toFixed(1)} MB`);
+    const headers = { "content-type": "text/plain" };
+    const response = await control.request(`${addressOf(given)}/import`, { method: "POST", body, headers });
+    progress.end();
+    return show(response);
   };
-  return withControl(given, run, { makesData: true });
-}
-
-async function readWorldFile(file: string): Promise<string> {
-  try {
-    return file === "-" ? await text(process.stdin) : await readFile(file, "utf8");
-  } catch (error) {
-    throw new ConfigProblem("<file>", `${file} cannot be read: ${error instanceof Error ? error.message : error}`);
-  }
+  const onStored = (count: number, total: number) => progress.show(count, total, "entries");
+  return withControl(given, run, { makesData: true, onStored }).finally(() => progress.end());
 }

@@ -1,0 +1,150 @@
+/** The commands of `plaza`. Each loads its modules when it runs, so that `start` is ready in a tenth of a second. */
+import { Command, Option } from "commander";
+import type { Option as ConfigOption } from "#config/option";
+import { flagOf, variableOf } from "#config/option";
+import { optionsWith } from "#config/options";
+import type { Setting } from "#graph/contract/setting";
+import { version } from "#package.json";
+import { outputClosed } from "./closed-pipe.ts";
+import { collected, controlCommand, flagsGiven, serverCommand } from "./command-options.ts";
+import { addServerCommands } from "./server/server-commands.ts";
+import { addWebhookCommands } from "./webhooks/webhook-commands.ts";
+
+/** They have something to restore or to end when their output is closed. */
+const ENDED_BY_SIGNALS = ["start", "worker", "listen"];
+
+function addOptions(command: Command, options: readonly ConfigOption[]): Command {
+  for (const option of options) for (const flag of flagsOf(option)) command.addOption(flag);
+  return command;
+}
+
+function flagsOf(option: ConfigOption): Option[] {
+  if (option.isSecret === true) return [];
+  const name = flagOf(option.name);
+  const shown = option.default === undefined || option.value === undefined || Array.isArray(option.default) || typeof option.default === "object";
+  const summary = `${option.summary}${shown ? "" : ` (default: ${option.default})`}`;
+  const flag = new Option(option.value === undefined ? name : `${name} <${option.value}>`, summary);
+  if (option.isRepeatable === true) flag.argParser(collected);
+  return option.isNegatable === true ? [flag, new Option(name.replace("--", "--no-"), `the opposite of ${name}`)] : [flag];
+}
+
+/** `settings` are those of the features, which are options of `start`. */
+export function program(settings: readonly Setting[]): Command {
+  const options = optionsWith(settings);
+  const plaza = new Command("plaza")
+    .description("A large platform's HTTP graph interface as a real server")
+    .version(version)
+    .exitOverride()
+    .showHelpAfterError("(see plaza --help)")
+    .hook("preAction", (_, command) => {
+      if (!ENDED_BY_SIGNALS.includes(command.name())) void outputClosed().then(() => process.exit(0));
+    });
+  const secrets = options.filter(({ isSecret }) => isSecret === true).map(({ name, summary }) => `  ${variableOf(name)}  ${summary}`);
+  addOptions(plaza.command("start").description("starts the server"), options)
+    .addHelpText(
+      "after",
+      `
+Each option is also an environment variable (--control-port: PLAZA_CONTROL_PORT) and a key of plaza.config.yaml (control_port).
+A flag has precedence over the environment, and the environment over the file. Only in the environment or the file:
+${secrets.join("\n")}
+
+SIGTERM and SIGINT end the server when the running requests have ended, after 10 s at most. An invalid option ends it with exit code 2.`,
+    )
+    .action(async (given) => {
+      const { start } = await import("./start.ts");
+      process.exitCode = await start(flagsGiven(given));
+    });
+  plaza.command("worker", { hidden: true }).action(async () => {
+    const { work } = await import("./worker.ts");
+    process.exitCode = await work();
+  });
+  plaza.command("ingest", { hidden: true }).action(async () => {
+    const { ingest } = await import("./ingest.ts");
+    process.exitCode = await ingest();
+  });
+  addServerCommands(plaza);
+  addWebhookCommands(plaza);
+  addTokenCommands(plaza.command("token").description("creates, lists and revokes tokens, and creates apps"));
+  addWorldCommands(plaza.command("world").description("lists worlds, exports and imports their state as world files"));
+  addFeedCommands(plaza.command("feed").description("uploads files to product feeds"));
+  addKeyCommands(plaza.command("key").description("creates, lists, revokes and replaces control keys, and replaces the sealing key"));
+  return plaza;
+}
+
+function addTokenCommands(token: Command): void {
+  const add = (name: string, description: string) =>
+    controlCommand(token, name, description).option("--world-name <NAME>", "name of the world", "default");
+  const run = (command: string) => async (given: Record<string, unknown>) => {
+    const { runTokenCommand } = await import("./token.ts");
+    process.exitCode = await runTokenCommand(command, flagsGiven(given));
+  };
+  add("mint", "creates a token and prints its value, once")
+    .requiredOption("--type <TYPE>", "app, user, page, social_user, microblog_user or system_user")
+    .requiredOption("--app <ID>", "the app")
+    .option("--user <ID>", "the user, for a user, system user or page token")
+    .option("--page <ID>", "the page, for a page token")
+    .option("--social-account <ID>", "the account, for a social user token")
+    .option("--microblog-user <ID>", "the user, for a microblog user token")
+    .option("--scopes <A,B>", "scopes, separated by commas")
+    .option("--expires-at <TIME>", "Unix seconds or ISO 8601 (default: never)")
+    .action(run("mint"));
+  add("list", "lists the tokens, without their values").action(run("list"));
+  add("revoke", "revokes a token").requiredOption("--id <ID>", "id of the token, as list shows it").action(run("revoke"));
+  add("create-app", "creates an app and prints it with its secret")
+    .requiredOption("--name <NAME>", "name of the app")
+    .option("--id <ID>", "id of the app (default: a new id)")
+    .action(run("create-app"));
+}
+
+function addWorldCommands(world: Command): void {
+  const add = (name: string, description: string) =>
+    controlCommand(world, name, description).option("--world-name <NAME>", "name of the world", "default");
+  controlCommand(world, "list", "lists the worlds").action(async (given) => {
+    const { listWorlds } = await import("./world.ts");
+    process.exitCode = await listWorlds(flagsGiven(given));
+  });
+  add("export", "prints the state of a world as a world file; it holds secrets").action(async (given) => {
+    const { exportWorld } = await import("./world.ts");
+    process.exitCode = await exportWorld(flagsGiven(given));
+  });
+  add("import", "merges a world file into a world, whole or not at all")
+    .argument("<file>", "YAML or JSON; - reads standard input")
+    .action(async (file, given) => {
+      const { importWorld } = await import("./world.ts");
+      process.exitCode = await importWorld(String(file), flagsGiven(given));
+    });
+}
+
+function addFeedCommands(feed: Command): void {
+  serverCommand(feed, "upload", "sends a file to a product feed, and waits until it is read")
+    .argument("<file>", "CSV, TSV, XML or JSON lines, or gzip of each")
+    .requiredOption("--feed <ID>", "the product feed")
+    .option("--format <NAME>", "csv, tsv, xml or jsonl (default: found from the beginning of the file)")
+    .action(async (file, given) => {
+      const { uploadFeed } = await import("./feed.ts");
+      process.exitCode = await uploadFeed(String(file), flagsGiven(given));
+    });
+}
+
+function addKeyCommands(key: Command): void {
+  const run = (command: string) => async (given: Record<string, unknown>) => {
+    const { runKeyCommand } = await import("./key.ts");
+    process.exitCode = await runKeyCommand(command, flagsGiven(given));
+  };
+  controlCommand(key, "create", "creates a key of the control API and prints it, once")
+    .requiredOption("--access <ACCESS>", "full, or read, which may GET and nothing else")
+    .option("--name <NAME>", "what it is for")
+    .option("--expires-at <TIME>", "Unix seconds (default: never)")
+    .action(run("create"));
+  controlCommand(key, "list", "lists the created and the replaced keys, without their values").action(run("list"));
+  controlCommand(key, "revoke", "revokes a key").requiredOption("--id <ID>", "id of the key, as list shows it").action(run("revoke"));
+  controlCommand(key, "rotate", "replaces the control key that the command uses, and prints the new one, once")
+    .option("--overlap-seconds <N>", "how long the old key stays valid (default: a day)")
+    .action(run("rotate"));
+  controlCommand(key, "sealing", "shows which keys seal stored secrets, and how many secrets the current key has still to seal").action(
+    run("sealing"),
+  );
+  controlCommand(key, "rotate-sealing", "replaces the key of a data folder that seals stored secrets")
+    .option("--overlap-seconds <N>", "how long the old key still opens secrets (default: a week)")
+    .action(run("rotate-sealing"));
+}
