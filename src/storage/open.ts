@@ -33,3 +33,9 @@ export async function openDatabase({ data, world, migrations }: DatabaseOptions)
   const { openSqlite } = await import("./sqlite/open.ts");
   return openSqlite({ folder: data, world, migrations });
 }
+
+/** Copies a world of a folder to a new file, also while a server uses it. Errors: the system's own. */
+export async function backUpWorld(folder: string, world: string, to: string): Promise<void> {
+  const { copyDatabase } = await import("./sqlite/backup.ts");
+  copyDatabase(join(folder, `${world}.sqlite`), join(to, `${world}.sqlite`));
+}

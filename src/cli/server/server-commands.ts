@@ -30,6 +30,16 @@ export function addServerCommands(plaza: Command): void {
     process.exitCode = await doctor(flagsGiven(given));
   });
   plaza
+    .command("backup")
+    .description("copies a data folder without its keys, also while a server uses it; for PostgreSQL there is pg_dump")
+    .argument("<folder>", "a new or empty folder")
+    .option("--data <FOLDER>", "the data (default: that of plaza start)")
+    .option("--no-recordings", "leave the recordings of live video out")
+    .action(async (folder, given) => {
+      const { backup } = await import("./backup.ts");
+      process.exitCode = await backup(String(folder), flagsGiven(given));
+    });
+  plaza
     .command("init")
     .description("creates plaza.config.yaml and a world file in this folder")
     .action(async () => {
