@@ -14,7 +14,7 @@ const RECEIVER = "127.0.0.1:9000";
 const NOW = "2026-11-22T10:00:00Z";
 const demo = readFileSync(join(ROOT, "worlds/demo.yaml"), "utf8");
 
-const pages = ["README.md", "docs/operating.md", ...new Bun.Glob("docs/{guides,interface}/*.md").scanSync(ROOT)].sort();
+const pages = ["README.md", "docs/deploying.md", "docs/operating.md", ...new Bun.Glob("docs/{guides,interface}/*.md").scanSync(ROOT)].sort();
 
 const listeners: Bun.Subprocess[] = [];
 afterEach(async () => {
