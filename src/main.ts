@@ -4,7 +4,7 @@ import { Certificate } from "#config/certificate";
 import type { Config } from "#config/config";
 import { listening } from "#config/listening";
 import { keyRingOf } from "#config/secret-key";
-import { announceServer, controlKeyOf, keepReplacedKey } from "#config/server-files";
+import { announceServer, controlKeyOf, isFolder, keepReplacedKey } from "#config/server-files";
 import { type ControlAppOptions, controlApp } from "#control/app";
 import { serveControl } from "#control/server";
 import type { ControlDeps } from "#control-contract/route";
@@ -16,11 +16,10 @@ import { type OpenWorld, openWorld } from "#graph/worlds/open-world";
 import { followSettings } from "#graph/worlds/settings";
 import type { Streaming } from "#graph/worlds/world";
 import { connectionsWithin, limitsOf } from "#http/limits";
-import { addressOf, type ReadyInfo, readyInfo, servedBy, surfaceAddresses } from "#http/ready-info";
+import { pageGuardOf, type ReadyInfo, readyInfo, servedBy, surfaceAddresses } from "#http/ready-info";
 import { ownRoutes } from "#http/routes/own-routes";
 import { type GraphServer, serveGraph } from "#http/server";
 import { openLiveIngest } from "#ingest/live-ingest";
-import { hostnameOf, PageGuard } from "#kernel/page-guard";
 import { formatVersion } from "#kernel/versions";
 import { GuardedClient } from "#outbound/client";
 import {
@@ -114,6 +113,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
               host: config.control_host,
               port: config.control_port,
               certificate,
+              dataFolder: isFolder(config.data) ? config.data : undefined,
             }),
           );
     if (control !== undefined) listeners.push(control);
@@ -204,18 +204,6 @@ function listenGraph(
     }),
     onServed: config.quiet || !log.shows("info") ? undefined : requestLines(log),
   });
-}
-
-/** D-240: only a sandbox has tokens that everybody knows. */
-function pageGuardOf({ sandbox, allow_origin, allow_host, host, control_host, public_url, surface_hosts }: Config): PageGuard | undefined {
-  if (!sandbox) return undefined;
-  const configured = [
-    addressOf(host),
-    addressOf(control_host),
-    ...Object.values(surface_hosts),
-    ...(public_url === undefined ? [] : [new URL(public_url).host]),
-  ];
-  return new PageGuard({ origins: allow_origin, hosts: [...allow_host, ...configured.flatMap((name) => hostnameOf(name) ?? [])] });
 }
 
 async function openDefaultWorld(config: Config, registry: Registry, log: Log, recordings?: string): Promise<OpenWorld> {

@@ -1,7 +1,8 @@
-/** What `plaza start` says when it is ready, its addresses, and what the control API says of the process later. */
+/** Where a server is reached: what `plaza start` says when it is ready, what the control API says later, and the names that a sandbox serves. */
 import type { Config } from "#config/config";
 import type { ServedBy } from "#control-contract/route";
 import type { Streaming } from "#graph/worlds/world";
+import { hostnameOf, PageGuard } from "#kernel/page-guard";
 import { version } from "#package.json";
 import { surfaces } from "#surfaces/surfaces";
 import { realNowMs } from "#system";
@@ -62,4 +63,16 @@ export function addressOf(host: string): string {
   if (host === "0.0.0.0") return "127.0.0.1";
   if (host === "::") return "[::1]";
   return host.includes(":") ? `[${host}]` : host;
+}
+
+/** D-240: only a sandbox has tokens that everybody knows. */
+export function pageGuardOf({ sandbox, allow_origin, allow_host, host, control_host, public_url, surface_hosts }: Config): PageGuard | undefined {
+  if (!sandbox) return undefined;
+  const configured = [
+    addressOf(host),
+    addressOf(control_host),
+    ...Object.values(surface_hosts),
+    ...(public_url === undefined ? [] : [new URL(public_url).host]),
+  ];
+  return new PageGuard({ origins: allow_origin, hosts: [...allow_host, ...configured.flatMap((name) => hostnameOf(name) ?? [])] });
 }

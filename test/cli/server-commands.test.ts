@@ -1,6 +1,6 @@
 /** The commands about a server: status, stop, logs, doctor, init. */
 import { afterEach, expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { endAll, newFolder, runPlaza, spawnPlaza, startPlaza } from "./plaza-process.ts";
 
@@ -113,4 +113,17 @@ test("plaza init creates files with which plaza start begins, and leaves what is
   expect(again.stderr).toBe("plaza.config.yaml is there already and stays as it is\nworld.yaml is there already and stays as it is\n");
   expect(again.stdout).not.toContain(".gitignore");
   expect(readFileSync(join(cwd, "world.yaml"), "utf8")).toBe("pages: []\n");
+});
+
+test("a server that was killed leaves a socket of its control API that the next start replaces", async () => {
+  const cwd = newFolder();
+  const temporary = newFolder();
+  const env = { TMPDIR: temporary };
+  await (await startPlaza([], { cwd, env })).end("SIGKILL");
+  expect(existsSync(join(cwd, ".plaza/control.sock"))).toBeTrue();
+  const plaza = await startPlaza([], { cwd, env });
+  expect((await plaza.control("GET", "clock")).status).toBe(200);
+  expect((await plaza.end()).code).toBe(0);
+  expect(existsSync(join(cwd, ".plaza/control.sock"))).toBeFalse();
+  expect(readdirSync(temporary)).toEqual([]);
 });
