@@ -4,12 +4,15 @@
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { openapiOf } from "#control/openapi";
+import { controlRoutes } from "#control/routes";
 import { features } from "#features";
 import { openapiDocument } from "#graph/contract/openapi/document";
 import { Registry } from "#graph/contract/registry";
 import type { SurfaceName } from "#graph/pipeline/request";
 import { standardCalendar } from "#graph/versions/calendar";
 import { newestVersion } from "#graph/versions/resolve";
+import { sectionsOf } from "#graph/worlds/file/import-export";
 import { formatVersion } from "#kernel/versions";
 import { surfaces } from "#surfaces/surfaces";
 import { asyncapiDocument } from "#webhooks/catalogue/asyncapi";
@@ -34,6 +37,7 @@ const pages: Readonly<Record<string, () => string>> = {
   "webhook-fields.md": () => webhookFieldsPage(new Registry(features)),
   "world-files.md": () => worldFilesPage(features),
   "openapi.json": () => openapiText(),
+  "control-openapi.json": controlOpenapiText,
   "asyncapi.json": () => asyncapiText(),
 };
 
@@ -46,6 +50,11 @@ function openapiText(): string {
   const addresses = Object.fromEntries(surfaces.map(({ name, mount }) => [name, `${base}${mount}`])) as Record<SurfaceName, string>;
   const document = openapiDocument(new Registry(features), { profile: "strict", calendar: standardCalendar, now: DOCUMENTED_AT, addresses });
   return `${JSON.stringify(document, null, 1)}\n`;
+}
+
+function controlOpenapiText(): string {
+  const registry = new Registry(features);
+  return `${JSON.stringify(openapiOf(controlRoutes(registry), sectionsOf(registry), "http://127.0.0.1:4001"), null, 1)}\n`;
 }
 
 function asyncapiText(): string {
