@@ -2,6 +2,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { sharedPostgres } from "#harness/postgres-cluster";
 import { endAll, newFolder, runPlaza, spawnPlaza, startPlaza } from "./plaza-process.ts";
 
 afterEach(endAll);
@@ -92,6 +93,31 @@ test("plaza doctor finds what keeps a server from starting or working", async ()
   expect(existsSync(join(cwd, "elsewhere"))).toBeFalse();
   chmodSync(join(cwd, ".plaza/control.key"), 0o644);
   expect(await doctor()).toMatchObject({ code: 1, stdout: expect.stringContaining("run chmod 600 .plaza/control.key") });
+});
+
+test("on PostgreSQL with several processes: status by the address, a callback that fails, and the end of all of them", async () => {
+  const world = join(newFolder(), "world.yaml");
+  // Nothing listens on the port of the callback.
+  writeFileSync(
+    world,
+    `apps: [{id: "1001", callback: {url: "http://127.0.0.1:1/"}, subscriptions: [{object: page, fields: [custom_labels]}]}]
+pages: [{id: "2001", subscribed_apps: [{app: "1001", subscribed_fields: [custom_labels]}]}]`,
+  );
+  const data = await (await sharedPostgres()).newDatabase();
+  const { ready, process: server } = await startPlaza(["--data", data, "--workers", "2", "--world", world]);
+  const env = { PLAZA_CONTROL_URL: ready.control_url, PLAZA_CONTROL_KEY: ready.control_key as string };
+  expect((await runPlaza(["trigger", "custom_labels"], { env })).code).toBe(1);
+  const status = await runPlaza(["status"], { env });
+  expect(status).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(
+      /, 2 processes\n(?:.*\n)* {2}data +postgres, a sandbox\n(?:.*\n)* {2}callback +http:\/\/127\.0\.0\.1:1\/: failing\n/,
+    ),
+  });
+  expect((await runPlaza(["doctor"], { env })).stdout).toContain("warning  webhooks: the callback http://127.0.0.1:1/ is failing");
+  expect(await runPlaza(["stop"], { env })).toMatchObject({ code: 0, stderr: "" });
+  expect(await server.exited).toBe(0);
+  expect(await runPlaza(["status"], { env })).toMatchObject({ code: 2, stderr: expect.stringContaining("could not be reached") });
 });
 
 test("plaza init creates files with which plaza start begins, and leaves what is there", async () => {

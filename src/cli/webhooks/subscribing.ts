@@ -23,6 +23,8 @@ interface Subscription {
 
 /** The first so many accounts of each kind are subscribed; a world may have millions. */
 const ACCOUNTS_MAX = 1_000;
+/** Read at a time: a page with all its people may be some 600 kB. */
+const ACCOUNTS_PAGE = 50;
 
 type Fields = Readonly<Partial<Record<WebhookObject, readonly string[]>>>;
 
@@ -100,8 +102,7 @@ export async function subscribeAccounts(control: ControlRequests, app: string, f
   for (const [object, names] of Object.entries(fields) as [WebhookObject, readonly string[]][]) {
     if (names.length === 0) continue;
     const key = nodesOf[object];
-    const { data } = (await control.request("GET", `nodes/${key}?limit=${ACCOUNTS_MAX}`)) as { data: Account[] };
-    for (const account of data) {
+    for await (const account of accountsOf(control, key)) {
       const changed = change[object](account, app, names);
       if (changed === undefined) continue;
       const path = `nodes/${key}/${account.id}`;
@@ -111,6 +112,17 @@ export async function subscribeAccounts(control: ControlRequests, app: string, f
         await control.request("PATCH", path, restored(object, now, account, app));
       });
     }
+  }
+}
+
+async function* accountsOf(control: ControlRequests, key: string): AsyncGenerator<Account> {
+  let next: string | undefined = `nodes/${key}?limit=${ACCOUNTS_PAGE}`;
+  for (let count = 0; next !== undefined && count < ACCOUNTS_MAX; ) {
+    const list = (await control.request("GET", next)) as { data: Account[]; paging: { next?: string } };
+    yield* list.data;
+    count += list.data.length;
+    const link: URL | undefined = list.paging.next === undefined ? undefined : new URL(list.paging.next);
+    next = link === undefined ? undefined : link.pathname + link.search;
   }
 }
 
