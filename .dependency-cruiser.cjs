@@ -217,20 +217,20 @@ const rules = [
   {
     name: "declared-packages",
     comment: "a package that is imported stands in package.json",
-    from: { path: "^(src|test|tools|conformance|bench)/" },
+    from: { path: "^(src|test|tools|conformance|bench|clients)/" },
     to: { dependencyTypes: ["npm-no-pkg", "npm-unknown"] },
   },
   {
     name: "resolvable",
     comment: "an import that leads nowhere hides what stands behind it from all the other rules",
-    from: { path: "^(src|test|tools|conformance|bench)/" },
+    from: { path: "^(src|test|tools|conformance|bench|clients)/" },
     to: { couldNotResolve: true, pathNot: "^bun:" },
   },
   {
     name: "program-without-its-tests",
     comment: "the program imports nothing from tests, tools, benches or the conformance suite",
     from: { path: "^src/", pathNot: TEST },
-    to: { path: `^(test|tools|bench|conformance)/|${TEST}` },
+    to: { path: `^(test|tools|bench|conformance|clients)/|${TEST}` },
   },
   {
     name: "conformance-from-outside",
@@ -243,6 +243,12 @@ const rules = [
     comment: "its test may start a PostgreSQL by the harness; nothing of src may be imported",
     from: { path: "^conformance/" },
     to: { path: "^(src|tools)/" },
+  },
+  {
+    name: "kit-from-outside",
+    comment: "the test kit runs on Node as well, in programs of others: it starts the server and talks to it, and imports nothing of it",
+    from: { path: "^clients/", pathNot: TEST },
+    to: { path: "^(src|test|tools|bench|conformance)/|^node_modules/" },
   },
   {
     name: "nothing-unreachable",
@@ -258,7 +264,7 @@ const rules = [
   {
     name: "nothing-circular",
     comment: "two modules that need each other, be it for a type, are one module that is read twice: put what both need below them",
-    from: { path: "^(src|test|tools|conformance|bench)/" },
+    from: { path: "^(src|test|tools|conformance|bench|clients)/" },
     to: { circular: true },
   },
 ].map((rule) => ({ severity: "error", ...rule }));

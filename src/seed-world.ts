@@ -25,13 +25,18 @@ export interface Beginning {
 export async function beginWorld(world: OpenWorld, registry: Registry, config: Config, parseYaml: ParseYaml): Promise<Beginning> {
   const { world: file } = config;
   const hasNothing = await isEmpty(world);
-  let warnings: readonly string[] = [];
-  if (file !== undefined) {
-    if (!hasNothing && !config.import)
-      throw new ConfigProblem("--world", `the data in ${config.data} is not empty; add --import to merge ${file} into it`);
-    warnings = await importWorld(world, registry, readWorldFile(file), { isMerge: config.import, parseYaml });
-  } else if (hasNothing && config.sandbox) await importWorld(world, registry, demoWorld, { isMerge: false, parseYaml });
+  if (file !== undefined && !hasNothing && !config.import)
+    throw new ConfigProblem("--world", `the data in ${config.data} is not empty; add --import to merge ${file} into it`);
+  const warnings = hasNothing || file !== undefined ? await fillWorld(world, registry, config, parseYaml) : [];
   return { demo: config.sandbox && !config.json ? await findDemo(world, parseYaml) : undefined, warnings };
+}
+
+/** With the file of `--world`, or with the demo world; a world that is no sandbox stays empty. Returns warnings about the file. */
+export async function fillWorld(world: OpenWorld, registry: Registry, config: Config, parseYaml: ParseYaml): Promise<readonly string[]> {
+  const { world: file } = config;
+  if (file !== undefined) return importWorld(world, registry, readWorldFile(file), { isMerge: config.import, parseYaml });
+  if (config.sandbox) await importWorld(world, registry, demoWorld, { isMerge: false, parseYaml });
+  return [];
 }
 
 function readWorldFile(file: string): string {

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { Client } from "pg";
-import { type PostgresCluster, startPostgresCluster } from "../../test/harness/postgres-cluster.ts";
+import { type PostgresCluster, startPostgresCluster } from "#harness/postgres-cluster";
 import { cpuMicroseconds } from "./machine.ts";
 
 export interface BenchPostgres {
@@ -27,7 +27,7 @@ export async function startPostgres(): Promise<BenchPostgres> {
   };
 }
 
-/** CPU time of a process and its children, in µs; what ended meanwhile counts as long as the process has not been told. */
+/** CPU time of a process and its children, in µs. */
 export function withChildren(pid: number): number {
   const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
     readFileSync(`/proc/${pid}/task/${task}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number),
@@ -69,18 +69,18 @@ export async function countBetween(url: string): Promise<CountingProxy> {
   const open = new Set<Socket>();
   const proxy = createServer((client) => {
     const database = connect(Number(target.port), target.hostname);
-    let hasAnswered = true;
+    let hasResponded = true;
     const messages = messageKinds((kind) => {
       if (kind === EXECUTE || kind === QUERY) statements++;
     });
     client.on("data", (bytes) => {
-      if (hasAnswered) roundTrips++;
-      hasAnswered = false;
+      if (hasResponded) roundTrips++;
+      hasResponded = false;
       messages(bytes as Buffer);
       database.write(bytes);
     });
     database.on("data", (bytes) => {
-      hasAnswered = true;
+      hasResponded = true;
       client.write(bytes);
     });
     for (const [one, other] of [

@@ -5,8 +5,8 @@ import { program } from "./program.ts";
 /** An invalid option, or data that cannot be used: nothing was started (docs/operating.md: Start). */
 const WRONG_USE = 2;
 
-/** The features are loaded for their settings where these matter: `start` loads them anyway, and a shell completes all options. */
-const needsSettings = process.argv.slice(2, 4).some((word) => word === "start" || word === "completion");
+/** The features are loaded for their settings where these matter: `start` and `exec` load them anyway, and a shell completes all options. */
+const needsSettings = process.argv.slice(2, 4).some((word) => ["start", "exec", "completion"].includes(word));
 
 try {
   await program(needsSettings ? (await import("#features")).settings : []).parseAsync();

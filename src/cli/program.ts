@@ -1,5 +1,6 @@
 /** The commands of `plaza`. Each loads its modules when it runs, so that `start` is ready in a tenth of a second. */
 import { Command, Option } from "commander";
+import { forTests } from "#config/for-tests";
 import type { Option as ConfigOption } from "#config/option";
 import { flagOf, variableOf } from "#config/option";
 import { optionsWith } from "#config/options";
@@ -11,7 +12,7 @@ import { addServerCommands } from "./server/server-commands.ts";
 import { addWebhookCommands } from "./webhooks/webhook-commands.ts";
 
 /** They have something to restore or to end when their output is closed. */
-const ENDED_BY_SIGNALS = ["start", "worker", "listen"];
+const ENDED_BY_SIGNALS = ["start", "exec", "worker", "listen"];
 
 function addOptions(command: Command, options: readonly ConfigOption[]): Command {
   for (const option of options) for (const flag of flagsOf(option)) command.addOption(flag);
@@ -35,6 +36,8 @@ export function program(settings: readonly Setting[]): Command {
     .description("A large platform's HTTP graph interface as a real server")
     .version(version)
     .exitOverride()
+    // What stands behind the command of exec belongs to that command.
+    .enablePositionalOptions()
     .showHelpAfterError("(see plaza --help)")
     .hook("preAction", (_, command) => {
       if (!ENDED_BY_SIGNALS.includes(command.name())) void outputClosed().then(() => process.exit(0));
@@ -54,6 +57,7 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
       const { start } = await import("./start.ts");
       process.exitCode = await start(flagsGiven(given));
     });
+  addExecCommand(plaza, options);
   plaza.command("worker", { hidden: true }).action(async () => {
     const { work } = await import("./worker.ts");
     process.exitCode = await work();
@@ -65,10 +69,32 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
   addServerCommands(plaza);
   addWebhookCommands(plaza);
   addTokenCommands(plaza.command("token").description("creates, lists and revokes tokens, and creates apps"));
-  addWorldCommands(plaza.command("world").description("lists worlds, exports and imports their state as world files"));
+  addWorldCommands(plaza.command("world").description("makes, lists and deletes worlds, keeps and restores their state"));
   addFeedCommands(plaza.command("feed").description("uploads files to product feeds"));
   addKeyCommands(plaza.command("key").description("creates, lists, revokes and replaces control keys, and replaces the sealing key"));
   return plaza;
+}
+
+/** They say how a server shows itself and shares its port. A server of `exec` says nothing, and its data is mostly in memory. */
+const NOT_OF_EXEC = ["json", "workers"];
+
+function addExecCommand(plaza: Command, options: readonly ConfigOption[]): void {
+  const own = options
+    .filter(({ name }) => !NOT_OF_EXEC.includes(name))
+    .map((option) => ({ ...option, default: forTests[option.name] ?? option.default }));
+  addOptions(plaza.command("exec").description("runs a command, such as that of a test suite, with a server of its own"), own)
+    .argument("<command...>", "the command, after --")
+    .passThroughOptions()
+    .addHelpText(
+      "after",
+      `
+The command finds the server in PLAZA_BASE_URL, PLAZA_APP_BASE_URL, PLAZA_MICROBLOG_BASE_URL, PLAZA_ADS_BASE_URL, PLAZA_SOCIAL_LOGIN_HOST,
+PLAZA_CONTROL_URL and PLAZA_CONTROL_KEY. Signals go to the command; when it ends, the server ends, and exec with the same exit code.`,
+    )
+    .action(async (command: string[], given) => {
+      const { exec } = await import("./exec.ts");
+      process.exitCode = await exec(command, flagsGiven(given));
+    });
 }
 
 function addTokenCommands(token: Command): void {
@@ -107,6 +133,35 @@ function addWorldCommands(world: Command): void {
     const { exportWorld } = await import("./world.ts");
     process.exitCode = await exportWorld(flagsGiven(given));
   });
+  controlCommand(world, "new", "makes a world, empty or with a world file")
+    .argument("<name>", "lower-case letters, digits, - and _")
+    .argument("[file]", "YAML or JSON; - reads standard input")
+    .action(async (name, file, given) => {
+      const { newWorld } = await import("./world.ts");
+      process.exitCode = await newWorld(String(name), file as string | undefined, flagsGiven(given));
+    });
+  controlCommand(world, "delete", "deletes a world with all that belongs to it")
+    .argument("<name>", "name of the world")
+    .action(async (name, given) => {
+      const { changeWorld } = await import("./world.ts");
+      process.exitCode = await changeWorld("DELETE", "", { ...flagsGiven(given), world_name: name });
+    });
+  add("reset", "makes a world what it was when it was made").action(async (given) => {
+    const { changeWorld } = await import("./world.ts");
+    process.exitCode = await changeWorld("POST", "/reset", flagsGiven(given));
+  });
+  add("snapshot", "keeps a world as it is, under a name")
+    .argument("<snapshot>", "letters, digits, - and _")
+    .action(async (snapshot, given) => {
+      const { changeWorld } = await import("./world.ts");
+      process.exitCode = await changeWorld("POST", "/snapshots", flagsGiven(given), { name: String(snapshot) });
+    });
+  add("restore", "makes a world what it was when a snapshot was taken")
+    .argument("<snapshot>", "its name")
+    .action(async (snapshot, given) => {
+      const { changeWorld } = await import("./world.ts");
+      process.exitCode = await changeWorld("POST", `/snapshots/${encodeURIComponent(String(snapshot))}/restore`, flagsGiven(given));
+    });
   add("import", "merges a world file into a world, whole or not at all")
     .argument("<file>", "YAML or JSON; - reads standard input")
     .action(async (file, given) => {

@@ -1,5 +1,5 @@
 /** `plaza world …`. */
-import { type Control, type Given, listAll, show, withControl } from "./control-or-data.ts";
+import { type Control, type Given, listAll, post, show, withControl } from "./control-or-data.ts";
 import { Progress } from "./terminal/progress.ts";
 import { readTextFile } from "./text-file.ts";
 
@@ -28,3 +28,15 @@ export function importWorld(file: string, given: Given): Promise<number> {
   const onStored = (count: number, total: number) => progress.show(count, total, "entries");
   return withControl(given, run, { makesData: true, onStored }).finally(() => progress.end());
 }
+
+export function newWorld(name: string, file: string | undefined, given: Given): Promise<number> {
+  const run = async (control: Control): Promise<number> =>
+    show(await post(control, "/v1/worlds", file === undefined ? { name } : { name, file: await readTextFile("[file]", file) }));
+  return withControl(given, run, { makesData: true });
+}
+
+/** `path` is below the world. */
+export const changeWorld = (method: string, path: string, given: Given, body?: Record<string, unknown>): Promise<number> =>
+  withControl(given, async (control) =>
+    show(body === undefined ? await control.request(addressOf(given) + path, { method }) : await post(control, addressOf(given) + path, body)),
+  );

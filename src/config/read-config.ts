@@ -34,12 +34,12 @@ export function readConfig(flags: Values, environment: Values, file: ConfigFile 
   return checkTogether({ ...config, settings: ofFeatures } as unknown as Config);
 }
 
-/** The address of the server for the commands; it is no option of the server. */
-const OF_COMMANDS = ["PLAZA_CONTROL_URL"];
+/** Where a server is, for commands and for tests below `plaza exec`; they are no options of a server. */
+const OF_CLIENTS = ["control_url", "base_url", "app_base_url", "microblog_base_url", "ads_base_url", "social_login_host"].map(variableOf);
 
 /** Variables that nothing reads, e.g. `PLAZA_PROT`. No error: programs around Plaza may have variables of their own. */
 export function variableWarnings(environment: Values, settings: readonly Setting[]): string[] {
-  const known = [...optionsWith(settings).map(({ name }) => variableOf(name)), ...OF_COMMANDS];
+  const known = [...optionsWith(settings).map(({ name }) => variableOf(name)), ...OF_CLIENTS];
   const unknown = Object.keys(environment).filter((name) => name.startsWith("PLAZA_") && !known.includes(name));
   return unknown.slice(0, WARNINGS_MAX).map((name) => `nothing reads the variable ${name}${suggestion(name, known)}`);
 }

@@ -1,9 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
-import { KEY } from "#harness/control";
-import { openPlaza } from "#harness/plaza";
-import { monotonicMs, realNowMs, sleepMs, tokenValue } from "#system";
-import { RequestMetrics } from "#telemetry/request-metrics";
+import { KEY, openControl } from "#harness/control";
 import { type ControlServer, serveControl } from "./server.ts";
 
 const sockets: Socket[] = [];
@@ -14,17 +11,8 @@ afterEach(async () => {
 });
 
 async function serve(connectionsMax: number) {
-  const { registry, world } = await openPlaza();
-  const server = await serveControl({
-    ...{ key: KEY, host: "127.0.0.1", port: 0, connectionsMax, readMetrics: () => new RequestMetrics() },
-    deps: {
-      ...{ registry, worlds: new Map([["default", world]]), parseYaml: () => undefined, servesGraph: true },
-      ...{ mintTokenValue: tokenValue, onTimeMoved: [], realTime: { nowMs: realNowMs, monotonicMs, sleepMs } },
-    },
-    onUnexpected: (error) => {
-      throw error;
-    },
-  });
+  const { served } = await openControl();
+  const server = await serveControl({ ...served, host: "127.0.0.1", port: 0, connectionsMax });
   servers.push(server);
   return server.port;
 }

@@ -6,7 +6,7 @@ import { hostnameOf, PageGuard } from "#kernel/page-guard";
 import { version } from "#package.json";
 import { surfaces } from "#surfaces/surfaces";
 import { realNowMs } from "#system";
-import type { SurfaceAddress } from "./places.ts";
+import type { SurfaceAddress } from "./places/places.ts";
 
 /** The ready line of `plaza start --json`. */
 export interface ReadyInfo {
@@ -50,12 +50,15 @@ export function readyInfo(config: Config, port: number, controlPort: number, key
   };
 }
 
-export function servedBy({ data, host, sandbox, tls_cert, workers }: Config, port: number, stop: () => void): ServedBy {
-  return {
-    ...{ version, pid: process.pid, startedMs: realNowMs(), sandbox, processes: workers, stop },
+/** `stopAsked` resolves when the control API is asked to end the server. */
+export function servedBy({ data, host, sandbox, tls_cert, workers }: Config, port: number): { server: ServedBy; stopAsked: Promise<string> } {
+  const { promise: stopAsked, resolve } = Promise.withResolvers<string>();
+  const server: ServedBy = {
+    ...{ version, pid: process.pid, startedMs: realNowMs(), sandbox, processes: workers, stop: () => resolve("the control API") },
     base_url: `${tls_cert === undefined ? "http" : "https"}://${addressOf(host)}:${port}`,
     data: data === ":memory:" ? "memory" : data.startsWith("postgres") ? "postgres" : "sqlite",
   };
+  return { server, stopAsked };
 }
 
 /** The address of a listener for a caller on this machine. */

@@ -54,8 +54,9 @@ export class Log {
     else this.#stderr.add(`{"level":"info","time":"${this.#time()}",${fields},"msg":"${message}"}\n`);
   }
 
-  /** The machine's, as the logger's. Many lines have the same. */
+  /** Many lines have the same. */
   #time(): string {
+    // The machine's clock, as in the logger's lines.
     const nowMs = Date.now();
     if (nowMs !== this.#timeMs) {
       this.#timeMs = nowMs;

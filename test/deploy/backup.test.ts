@@ -52,6 +52,8 @@ test("a data folder is copied while a server writes to it, and the copy with the
   const plaza = await startPlaza([], { cwd, env });
   mkdirSync(join(cwd, ".plaza/recordings/default/5301/1"), { recursive: true });
   writeFileSync(join(cwd, ".plaza/recordings/default/5301/1/0.ts"), "segment");
+  await runPlaza(["world", "new", "second"], { cwd, env });
+  await runPlaza(["world", "snapshot", "kept", "--world-name", "second"], { cwd, env });
   const writing = writer(plaza);
   await someWritten(writing, 20);
   const before = [...writing.acknowledged];
@@ -61,13 +63,16 @@ test("a data folder is copied while a server writes to it, and the copy with the
   await someWritten(writing, before.length + 20);
   await writing.stop();
   await plaza.end("SIGKILL");
-  expect(readdirSync(join(cwd, "copy")).sort()).toEqual(["default.sqlite", "recordings"]);
+  expect(readdirSync(join(cwd, "copy")).sort()).toEqual(["default.sqlite", "recordings", "second.sqlite", "snapshots"]);
   expect(existsSync(join(cwd, "copy/recordings/default/5301/1/0.ts"))).toBeTrue();
   expect(statSync(join(cwd, "copy")).mode & 0o777).toBe(0o700);
   expect(statSync(join(cwd, "copy/default.sqlite")).mode & 0o777).toBe(0o600);
   cpSync(join(cwd, "copy"), join(cwd, "restored"), { recursive: true });
   copyFileSync(join(cwd, ".plaza/secret.key"), join(cwd, "restored/secret.key"));
-  await expectRestored(await startPlaza(["--no-sandbox", "--data", "restored"], { cwd, env }), before);
+  const restored = await startPlaza(["--no-sandbox", "--data", "restored"], { cwd, env });
+  await expectRestored(restored, before);
+  expect((await runPlaza(["world", "list", "--data", "restored"], { cwd, env })).stdout).toContain('"second"');
+  expect(await runPlaza(["world", "restore", "kept", "--world-name", "second", "--data", "restored"], { cwd, env })).toMatchObject({ code: 0 });
 });
 
 test("what cannot be backed up is one line on stderr, and nothing is overwritten", async () => {
@@ -102,7 +107,7 @@ test("PostgreSQL is dumped while a server writes to it, and the dump with the ke
   const writing = writer(plaza);
   await someWritten(writing, 20);
   const before = [...writing.acknowledged];
-  await run(cwd, ["pg_dump", "--format=custom", "--schema=plaza_default", "--file=plaza.dump", data]);
+  await run(cwd, ["pg_dump", "--format=custom", "--schema=plaza_*", "--file=plaza.dump", data]);
   await someWritten(writing, before.length + 5);
   await writing.stop();
   await plaza.end("SIGKILL");

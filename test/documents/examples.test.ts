@@ -1,4 +1,4 @@
-/** Every example of README.md and docs/ runs against the demo world, and prints what its page shows. */
+/** Every example of README.md and docs/ runs against the demo world, or an empty one, and prints what its page shows. */
 import { afterEach, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,8 +29,8 @@ for (const page of pages) {
   const examples = examplesOf(join(ROOT, page));
   if (examples.length === 0) continue;
   test(`${page}: its ${examples.length} examples run`, async () => {
-    const world = join(newFolder(), "demo.yaml");
-    writeFileSync(world, `${demo}\nclock: { now: "${NOW}", frozen: true }\n`);
+    const world = join(newFolder(), "world.yaml");
+    writeFileSync(world, `${isFromNothing(page) ? "" : demo}\nclock: { now: "${NOW}", frozen: true }\n`);
     // The commands find the server and its key in the folder in which it was started.
     const cwd = newFolder();
     const shell = shellFor(await startPlaza(["--world", world, "--rtmp-port", "0"], { cwd }), cwd);
@@ -38,6 +38,9 @@ for (const page of pages) {
       expect({ line: example.line, problem: await problemOf(example, shell) }).toEqual({ line: example.line, problem: undefined });
   });
 }
+
+/** A page that starts Plaza with an empty world gets one. */
+const isFromNothing = (page: string): boolean => readFileSync(join(ROOT, page), "utf8").includes("bin/plaza start --world empty.yaml");
 
 interface Shell {
   run(script: string): Bun.Subprocess<"ignore", "pipe", "pipe">;
@@ -57,7 +60,15 @@ function shellFor({ ready }: RunningPlaza, cwd: string): Shell {
       .replaceAll(CONTROL, ready.control_url)
       .replaceAll(RECEIVER, `127.0.0.1:${receiverPort}`)
       .replaceAll("--port 9000", `--port ${receiverPort}`);
-    return Bun.spawn(["bash", "-c", `set -eo pipefail\n${led}`], { cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+    // A page is read in one terminal: what an example sets is there in the next one.
+    const kept = "[ ! -f .kept ] || . ./.kept";
+    return Bun.spawn(["bash", "-c", `set -aeo pipefail\n${kept}\n${led}\nexport -p > .kept`], {
+      cwd,
+      env,
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    });
   };
   const asShown: Shell["asShown"] = (printed) =>
     printed.replaceAll(ready.base_url, GRAPH).replaceAll(ready.control_url, CONTROL).replaceAll(`127.0.0.1:${receiverPort}`, RECEIVER);

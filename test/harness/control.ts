@@ -1,6 +1,7 @@
 /** The control API over a world in the test's own process, without a socket. */
 import { expect } from "bun:test";
 import { type ControlAppOptions, controlApp } from "#control/app";
+import type { OpenWorld } from "#graph/worlds/open-world";
 import type { PageGuard } from "#kernel/page-guard";
 import { monotonicMs, sleepMs, tokenValue } from "#system";
 import { RequestMetrics } from "#telemetry/request-metrics";
@@ -19,6 +20,21 @@ const CAFE = {
   tokens: [{ token: "page-token", type: "page", app: "1001", page: "2001", scopes: ["pages_messaging"] }],
 };
 
+/** A server without other worlds. */
+const loneWorld = (world: OpenWorld): ControlAppOptions["deps"]["worlds"] => ({
+  default: world,
+  open: () => [world].values(),
+  hold: async (name) => (name === "default" ? { world, leave: () => {} } : undefined),
+  list: async () => ({ rows: [], hasPrevious: false, hasNext: false }),
+  make: async () => false,
+  delete: async () => false,
+  saveSnapshot: async () => undefined,
+  listSnapshots: async () => undefined,
+  deleteSnapshot: async () => undefined,
+  restoreSnapshot: async () => undefined,
+  reset: async () => undefined,
+});
+
 interface Response {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: a test looks into any response.
@@ -28,23 +44,23 @@ interface Response {
 export async function openControl(options: PlazaOptions = {}, more: Partial<ControlAppOptions["deps"]> = {}, pages?: PageGuard) {
   const plaza = await openPlaza({ world: CAFE, ...options });
   const unexpected: unknown[] = [];
-  const appOf = () =>
-    controlApp({
-      key: KEY,
-      pages,
-      deps: {
-        registry: plaza.registry,
-        worlds: new Map([["default", plaza.world]]),
-        parseYaml: (text) => Bun.YAML.parse(text),
-        servesGraph: true,
-        mintTokenValue: tokenValue,
-        onTimeMoved: [],
-        realTime: { nowMs: () => plaza.time.realMs, monotonicMs, sleepMs },
-        ...more,
-      },
-      readMetrics: () => new RequestMetrics(),
-      onUnexpected: (error) => unexpected.push(error),
-    });
+  const served: ControlAppOptions = {
+    key: KEY,
+    pages,
+    deps: {
+      registry: plaza.registry,
+      worlds: loneWorld(plaza.world),
+      parseYaml: (text) => Bun.YAML.parse(text),
+      servesGraph: true,
+      mintTokenValue: tokenValue,
+      onTimeMoved: [],
+      realTime: { nowMs: () => plaza.time.realMs, monotonicMs, sleepMs },
+      ...more,
+    },
+    readMetrics: () => new RequestMetrics(),
+    onUnexpected: (error) => unexpected.push(error),
+  };
+  const appOf = () => controlApp(served);
   const requestOf =
     (app: ReturnType<typeof appOf>) =>
     async (method: string, path: string, body?: unknown, key: string | undefined = KEY): Promise<Response> => {
@@ -67,7 +83,7 @@ export async function openControl(options: PlazaOptions = {}, more: Partial<Cont
   const app = appOf();
   /** Another server on the same data, with the same configuration. */
   const restart = () => ({ request: requestOf(appOf()) });
-  return { plaza, app, request: requestOf(app), restart };
+  return { plaza, app, served, request: requestOf(app), restart };
 }
 
 export const labelsOf = (plaza: TestPlaza, token = "page-token") => plaza.get("/v26.0/2001/custom_labels", { token });

@@ -6,12 +6,13 @@ import { findConfigFile } from "#config/config-file";
 import { environment } from "#config/environment";
 import { readConfig } from "#config/read-config";
 import { settings } from "#features";
-import { backUpWorld, hasData } from "#storage/open";
+import { backUpWorlds, hasData } from "#storage/open";
 import { fail, note, say, WRONG_USE } from "../terminal/output.ts";
 
 type Given = Readonly<Record<string, unknown>>;
 
 const WORLD = "default";
+const SNAPSHOTS = "snapshots";
 const RECORDINGS = "recordings";
 
 /** Resolves with the exit code. Keys are left out: with keys and data everything can be read. */
@@ -21,9 +22,10 @@ export async function backup(to: string, given: Given): Promise<number> {
     requireFolder(config);
     requireEmpty(to);
     mkdirSync(to, { recursive: true, mode: 0o700 });
-    await backUpWorld(config.data, WORLD, to);
-    chmodSync(join(to, `${WORLD}.sqlite`), 0o600);
-    if (given.recordings !== false) copyRecordings(config.recordings ?? join(config.data, RECORDINGS), to);
+    await backUpWorlds(config.data, to);
+    for (const file of readdirSync(to)) chmodSync(join(to, file), 0o600);
+    copyFolder(join(config.data, SNAPSHOTS), join(to, SNAPSHOTS));
+    if (given.recordings !== false) copyFolder(config.recordings ?? join(config.data, RECORDINGS), join(to, RECORDINGS));
     say(`${config.data} is copied to ${resolve(to)}`);
     note(`the secret key is not: keep ${join(config.data, "secret.key")}, or PLAZA_SECRET_KEY, in another place`);
     return 0;
@@ -43,7 +45,7 @@ function requireEmpty(to: string): void {
   if (existsSync(to) && readdirSync(to).length > 0) throw new ConfigProblem("<folder>", `${to} is not empty`);
 }
 
-/** After the database, which names only recordings that were there before. */
-function copyRecordings(from: string, to: string): void {
-  if (existsSync(from)) cpSync(from, join(to, RECORDINGS), { recursive: true });
+/** After the databases, which name only what was there before. */
+function copyFolder(from: string, to: string): void {
+  if (existsSync(from)) cpSync(from, to, { recursive: true });
 }

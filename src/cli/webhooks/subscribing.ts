@@ -75,7 +75,9 @@ interface Account {
 }
 
 /** The key of a world file whose nodes have the events of an object. */
-export const nodesOf = { social: "social_accounts", chatapp_business_account: "chatapp_accounts", page: "pages" } as const;
+export const nodesOf = { social: "social_accounts", chatapp_business_account: "chatapp_accounts", page: "pages", catalog: "catalogs" } as const;
+/** Those on which the subscription is. A catalog has its page's, to whatever fields. */
+const subscribedOn = { ...nodesOf, catalog: "pages" } as const;
 
 /** What an account has to hold so that the app gets the fields of it; undefined where it holds that already. */
 const change: Readonly<Record<WebhookObject, (account: Account, app: string, fields: readonly string[]) => Partial<Account> | undefined>> = {
@@ -87,6 +89,8 @@ const change: Readonly<Record<WebhookObject, (account: Account, app: string, fie
   },
   chatapp_business_account: ({ subscribed_apps = [] }, app) =>
     subscribed_apps.some((one) => one.app === app) ? undefined : { subscribed_apps: [...subscribed_apps, { app }] },
+  catalog: ({ subscribed_apps = [] }, app) =>
+    subscribed_apps.some((one) => one.app === app) ? undefined : { subscribed_apps: [...subscribed_apps, { app, subscribed_fields: [] }] },
   social: ({ app_connections = [] }, app) => (app_connections.includes(app) ? undefined : { app_connections: [...app_connections, app] }),
 };
 
@@ -101,7 +105,7 @@ function restored(object: WebhookObject, now: Account, before: Account, app: str
 export async function subscribeAccounts(control: ControlRequests, app: string, fields: Fields, undos: Undo[]): Promise<void> {
   for (const [object, names] of Object.entries(fields) as [WebhookObject, readonly string[]][]) {
     if (names.length === 0) continue;
-    const key = nodesOf[object];
+    const key = subscribedOn[object];
     for await (const account of accountsOf(control, key)) {
       const changed = change[object](account, app, names);
       if (changed === undefined) continue;

@@ -106,7 +106,7 @@ async function anyOf(control: ControlRequests, object: WebhookField["object"]): 
   const key = nodesOf[object];
   const { data } = (await control.request("GET", `nodes/${key}?limit=1`)) as { data: { id: string }[] };
   const [first] = data;
-  if (first === undefined) throw new ControlRefusal(`the world has no ${key}: choose an account or page with --entity`);
+  if (first === undefined) throw new ControlRefusal(`the world has no ${key}: choose an account, page or catalog with --entity`);
   return first.id;
 }
 

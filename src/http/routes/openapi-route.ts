@@ -3,8 +3,8 @@ import type { RequestDeps } from "#graph/pipeline/handle-request";
 import type { SurfaceName } from "#graph/pipeline/request";
 import { unixSeconds } from "#kernel/clock";
 import { unknownPath } from "#kernel/errors";
-import { atHostname } from "../origin.ts";
-import type { SurfaceAddress } from "../places.ts";
+import { atHostname } from "../places/origin.ts";
+import type { SurfaceAddress } from "../places/places.ts";
 import { refusal } from "../refusals.ts";
 import type { RouteHandler } from "./extra-routes.ts";
 

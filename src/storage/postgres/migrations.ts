@@ -4,6 +4,7 @@ import type { FeatureMigrations } from "../database.ts";
 import { type MigrationTarget, migrate, migrationsTable } from "../migrator.ts";
 import { postgresStatement } from "./ddl.ts";
 import { lockKey } from "./lock-key.ts";
+import { STATE_TABLES } from "./saved-states.ts";
 import type { Server } from "./server.ts";
 
 export async function migratePostgres(server: Server, features: readonly FeatureMigrations[]): Promise<void> {
@@ -29,7 +30,7 @@ async function prepare(client: Client, schema: string): Promise<void> {
   // IF NOT EXISTS alone would require the right to create schemas even if the schema exists.
   if (rows.length === 0) await client.query(`CREATE SCHEMA "${schema}"`);
   await client.query(postgresStatement(migrationsTable));
-  for (const statement of OWN_TABLES) await client.query(statement);
+  for (const statement of [...OWN_TABLES, ...STATE_TABLES]) await client.query(statement);
 }
 
 /** Of this driver, beside those of the features. */

@@ -1,11 +1,12 @@
 /** PostgreSQL as a `Database`: a world is a schema, a write is a transaction, and several processes can share it. */
 import { runAction } from "../after-commit.ts";
-import type { Database, FeatureMigrations, Reader, Transaction } from "../database.ts";
+import { type Database, type FeatureMigrations, type Reader, type SavedState, StateOutdated, type Transaction } from "../database.ts";
 import { type Row, type Sql, sql } from "../sql.ts";
 import { FactChannel } from "./fact-channel.ts";
 import { isConnectionFailure, isReadOnlyServer, isRetryable, isStalePlan, isTimeout, NotPrimary, translated } from "./failures.ts";
 import { migratePostgres } from "./migrations.ts";
 import { Pool, type PoolConnection } from "./pool.ts";
+import { deleteText, findText, requireStateName, restoreText, saveText, tablesOfWorld, tablesText } from "./saved-states.ts";
 import { Server } from "./server.ts";
 import { PostgresTransaction } from "./transaction.ts";
 
@@ -33,7 +34,7 @@ export async function openPostgres({ url, schema, migrations, poolSize = POOL_SI
   try {
     await server.refuseSharedSessions();
     await migratePostgres(server, migrations);
-    const database = new PostgresDatabase(server, poolSize);
+    const database = new PostgresDatabase(server, poolSize, migrations);
     await database.listen();
     return database;
   } catch (error) {
@@ -41,19 +42,24 @@ export async function openPostgres({ url, schema, migrations, poolSize = POOL_SI
   }
 }
 
+/** Told before something that must not happen twice, and again where it turned out not to have happened. */
+type Started = (is: boolean) => void;
+
 class PostgresDatabase implements Database {
   readonly dialect = "postgres";
   readonly reader: Reader;
   readonly #server: Server;
+  readonly #migrations: readonly FeatureMigrations[];
   readonly #pool: Pool;
-  readonly #listeners: ((kind: string | undefined, key: string | undefined) => void)[] = [];
+  readonly #listeners = new Set<(kind: string | undefined, key: string | undefined) => void>();
   #channel: FactChannel | undefined;
   #running = 0;
   #whenIdle: (() => void)[] = [];
   #closing: Promise<void> | undefined;
 
-  constructor(server: Server, poolSize: number) {
+  constructor(server: Server, poolSize: number, migrations: readonly FeatureMigrations[]) {
     this.#server = server;
+    this.#migrations = migrations;
     this.#pool = new Pool(server, poolSize);
     this.reader = {
       get: async <R extends Row>(statement: Sql) => (await this.#read<R>(statement))[0],
@@ -93,7 +99,7 @@ class PostgresDatabase implements Database {
         await connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
         // The first statement takes the snapshot.
         await connection.query(probe);
-        started();
+        started(true);
         try {
           return await body({ get: async <R extends Row>(statement: Sql) => (await read<R>(statement))[0], all: read });
         } finally {
@@ -104,8 +110,9 @@ class PostgresDatabase implements Database {
     );
   }
 
-  onInvalidate(listener: (kind: string | undefined, key: string | undefined) => void): void {
-    this.#listeners.push(listener);
+  onInvalidate(listener: (kind: string | undefined, key: string | undefined) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   async ping(): Promise<void> {
@@ -113,6 +120,72 @@ class PostgresDatabase implements Database {
   }
 
   async scrub(): Promise<void> {}
+
+  saveState(name: string): Promise<void> {
+    requireStateName(name);
+    return this.#together("REPEATABLE READ", async (connection) => {
+      await connection.execute(saveText(name, await this.#tables(connection)));
+    });
+  }
+
+  async restoreState(name: string | undefined): Promise<boolean> {
+    if (name !== undefined) requireStateName(name);
+    const isDone = await this.#together("READ COMMITTED", async (connection) => {
+      if (name !== undefined) {
+        const [found] = (await connection.execute(findText(name))).rows as { is_current: number }[];
+        if (found === undefined) return false;
+        if (found.is_current !== 1) throw new StateOutdated(name);
+      }
+      await connection.execute(restoreText(this.#server.schema, name, await this.#tables(connection)));
+      return true;
+    });
+    if (isDone) this.#emit(undefined, undefined);
+    return isDone;
+  }
+
+  listStates(): Promise<readonly SavedState[]> {
+    return this.reader.all<SavedState & Row>(sql`SELECT s.name, s.saved_ms FROM saved_states s ORDER BY s.name`);
+  }
+
+  deleteState(name: string): Promise<boolean> {
+    requireStateName(name);
+    return this.#together("READ COMMITTED", async (connection) => {
+      const { rows } = await connection.execute(findText(name));
+      await connection.execute(deleteText(name));
+      return rows.length > 0;
+    });
+  }
+
+  async #tables(connection: PoolConnection): Promise<string[]> {
+    const { rows } = await connection.execute(tablesText(this.#server.schema));
+    return tablesOfWorld(
+      (rows as { name: string }[]).map(({ name }) => name),
+      this.#migrations,
+    );
+  }
+
+  /** A transaction about all tables, which runs again where it met the locks of others crosswise. */
+  #together<T>(isolation: string, work: (connection: PoolConnection) => Promise<T>): Promise<T> {
+    return this.#run(async () => {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await this.#onConnection(async (connection) => {
+            await connection.execute(`BEGIN ISOLATION LEVEL ${isolation} READ WRITE`);
+            try {
+              const result = await work(connection);
+              await connection.execute("COMMIT");
+              return result;
+            } catch (error) {
+              await rollback(connection);
+              throw error;
+            }
+          });
+        } catch (error) {
+          if (attempt === ATTEMPTS_MAX || !isRetryable(error)) throw error;
+        }
+      }
+    });
+  }
 
   close(): Promise<void> {
     this.#closing ??= this.#close();
@@ -123,7 +196,7 @@ class PostgresDatabase implements Database {
     return this.#run(() => this.#onConnection(async (connection) => (await connection.query<R>(statement)).rows));
   }
 
-  async #attempt<T>(connection: PoolConnection, body: (tx: Transaction) => Promise<T>, started: () => void): Promise<T> {
+  async #attempt<T>(connection: PoolConnection, body: (tx: Transaction) => Promise<T>, started: Started): Promise<T> {
     const transaction = new PostgresTransaction(connection, this.#server.schema);
     // Sent together with the first statement of the body; a failure appears there, or at COMMIT.
     connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE").catch((error) => {
@@ -132,18 +205,19 @@ class PostgresDatabase implements Database {
     let result: T;
     try {
       result = await body(transaction);
+      await transaction.settle();
       transaction.end();
-      if (transaction.failure !== undefined) throw transaction.failure;
     } catch (error) {
       transaction.end();
       await rollback(connection);
-      if (isReadOnlyServer(transaction.failure)) throw new NotPrimary(transaction.failure);
-      // PostgreSQL's error counts, not the error that the body made of it.
-      throw isTransient(transaction.failure) ? transaction.failure : error;
+      throw failureOf(transaction, error);
     }
     // If the connection breaks from here on, it is unknown whether the write is stored, so it is not repeated.
-    started();
-    await commit(connection, transaction);
+    started(true);
+    if (!(await commit(connection, transaction))) {
+      started(false);
+      throw failureOf(transaction, transaction.failure ?? new Error("the transaction was rolled back at its commit"));
+    }
     for (const [kind, key] of transaction.facts) this.#emit(kind, key);
     for (const action of transaction.actions) runAction(action);
     return result;
@@ -153,13 +227,13 @@ class PostgresDatabase implements Database {
    * Lends a connection to `use`. A connection that died since its last use is replaced, unless `use` has `started` something
    * that must not happen twice.
    */
-  async #onConnection<T>(use: (connection: PoolConnection, started: () => void) => Promise<T>): Promise<T> {
+  async #onConnection<T>(use: (connection: PoolConnection, started: Started) => Promise<T>): Promise<T> {
     for (;;) {
       const connection = await this.#pool.acquire();
       let isStarted = false;
       try {
-        return await use(connection, () => {
-          isStarted = true;
+        return await use(connection, (is) => {
+          isStarted = is;
         });
       } catch (error) {
         const isFailure = isConnectionFailure(error) || isStalePlan(error);
@@ -208,12 +282,22 @@ async function rollback(connection: PoolConnection): Promise<void> {
   }
 }
 
-/** A failed statement whose error the body swallowed appears here: PostgreSQL responds to COMMIT with ROLLBACK. */
-async function commit(connection: PoolConnection, transaction: PostgresTransaction): Promise<void> {
+/**
+ * Returns whether it is committed. A failed statement that nobody waited for, or whose error the body swallowed, appears here: PostgreSQL
+ * responds to COMMIT with ROLLBACK.
+ */
+async function commit(connection: PoolConnection, transaction: PostgresTransaction): Promise<boolean> {
   const announced = transaction.facts.length > 0 ? transaction.announceFacts() : Promise.resolve();
-  // Both are sent together; an error of the first is thrown below.
-  announced.catch(() => {});
+  // Both are sent together.
+  announced.catch((error) => {
+    transaction.failure ??= error;
+  });
   const { command } = await connection.execute("COMMIT");
-  await announced;
-  if (command !== "COMMIT") throw transaction.failure ?? new Error("the transaction was rolled back at its commit");
+  return command === "COMMIT";
+}
+
+/** Where another attempt may help PostgreSQL's error counts, not the error that the body made of it. */
+function failureOf({ failure }: PostgresTransaction, error: unknown): unknown {
+  if (isReadOnlyServer(failure)) return new NotPrimary(failure);
+  return isTransient(failure) ? failure : error;
 }

@@ -2,14 +2,19 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { World } from "#graph/worlds/world";
 import { surfaces } from "#surfaces/surfaces";
-import { findHeader } from "./http1/headers.ts";
+import { findHeader } from "../http1/headers.ts";
 import { hostnameOf, Origins } from "./origin.ts";
-import { Places } from "./places.ts";
+import { type Place, Places } from "./places.ts";
 
 const world = (name: string): World => ({ name }) as World;
-const worlds = { default: world("default"), find: (name: string) => (name === "t1" ? world("t1") : undefined) };
+const entered = (name: string) => ({ world: world(name), leave: () => {} });
+const worlds = {
+  default: world("default"),
+  enterDefault: () => entered("default"),
+  enter: (name: string) => (name === "t1" ? entered("t1") : undefined),
+};
 const where = (places: Places, host: string, path: string) => {
-  const { world: found, surface, mount, path: rest } = places.locate(host, path);
+  const { world: found, surface, mount, path: rest } = places.locate(host, path) as Place;
   return { world: found.name, surface, mount, path: rest };
 };
 
@@ -51,7 +56,7 @@ describe("D-01: surfaces by mount", () => {
 });
 
 test("D-01: a surface with a host name of its own is served there alone", () => {
-  const places = new Places({ ...worlds, findByHostname: (hostname) => (hostname === "t1.test" ? world("t1") : undefined) }, [
+  const places = new Places(worlds, [
     { name: "base", mount: "" },
     { name: "ads", mount: "", hostname: "ads.test" },
     { name: "microblog", mount: "/v1.0", hostname: "micro.test" },
@@ -62,7 +67,35 @@ test("D-01: a surface with a host name of its own is served there alone", () => 
   expect(where(places, "other.test", "/ads/v25.0/8001")).toEqual({ world: "default", surface: "base", mount: "", path: "/ads/v25.0/8001" });
   expect(where(places, "other.test", "/app/me")).toEqual({ world: "default", surface: "app", mount: "/app", path: "/me" });
   expect(where(places, "ads.test", "/w/t1/v25.0/8001")).toEqual({ world: "t1", surface: "ads", mount: "/w/t1", path: "/v25.0/8001" });
-  expect(where(places, "t1.test", "/app/me")).toEqual({ world: "t1", surface: "app", mount: "/app", path: "/me" });
+});
+
+describe("D-260: a world by its host name", () => {
+  const at = { isHostKept: new Places(worlds, surfaces), isHostReplaced: new Places(worlds, surfaces, false) };
+  test.each([
+    { host: "t1.localhost:4000", from: "/v26.0/2001", world: "t1", surface: "base", mount: "", path: "/v26.0/2001" },
+    { host: "T1.LocalHost", from: "/app/me", world: "t1", surface: "app", mount: "/app", path: "/me" },
+    { host: "t1.localhost", from: "/w/t1/me", world: "t1", surface: "base", mount: "/w/t1", path: "/me" },
+    { host: "localhost", from: "/me", world: "default", surface: "base", mount: "", path: "/me" },
+    { host: "t1.test", from: "/me", world: "default", surface: "base", mount: "", path: "/me" },
+    { host: "a.t1.localhost", from: "/me", world: "default", surface: "base", mount: "", path: "/me" },
+  ])("$host$from", ({ host, from, ...place }) => {
+    expect(where(at.isHostKept, host, from)).toEqual(place as ReturnType<typeof where>);
+  });
+
+  test("the first world does not know the paths of a host whose world does not exist", () => {
+    expect(where(at.isHostKept, "none.localhost", "/v26.0/2001")).toMatchObject({ world: "default", path: "/w/none/v26.0/2001" });
+  });
+
+  test("where links begin with another host, they name the world in their path", () => {
+    expect(where(at.isHostReplaced, "t1.localhost", "/app/me")).toEqual({ world: "t1", surface: "app", mount: "/w/t1/app", path: "/me" });
+    expect(where(at.isHostReplaced, "localhost", "/app/me")).toMatchObject({ world: "default", mount: "/app" });
+  });
+
+  test("a world that opens first is waited for", async () => {
+    const places = new Places({ ...worlds, enter: async (name) => worlds.enter(name) }, surfaces);
+    expect(await places.locate("h", "/w/t1/me")).toMatchObject({ mount: "/w/t1", path: "/me" });
+    expect(await places.locate("h", "/w/t2/me")).toMatchObject({ mount: "", path: "/w/t2/me" });
+  });
 });
 
 describe("D-01: scheme and host as the client used them", () => {

@@ -1,8 +1,8 @@
-/** What `plaza listen` subscribes, prints and restores; `webhooks.test.ts` has what it forwards. */
+/** What `plaza listen` subscribes, prints and restores; `../webhooks.test.ts` has what it forwards. */
 import { afterEach, expect, test } from "bun:test";
 import { startReceiver } from "#harness/receiver";
 import { type Server, startServer, worldFile } from "#harness/server";
-import { endAll, runPlaza, spawnPlaza } from "./plaza-process.ts";
+import { endAll, runPlaza, spawnPlaza } from "../plaza-process.ts";
 
 afterEach(endAll);
 

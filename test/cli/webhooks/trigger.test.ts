@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startReceiver, valuesAt } from "#harness/receiver";
 import { type Server, startServer, worldFile } from "#harness/server";
-import { endAll, newFolder, runPlaza } from "./plaza-process.ts";
+import { endAll, newFolder, runPlaza } from "../plaza-process.ts";
 
 afterEach(endAll);
 

@@ -1,9 +1,9 @@
-/** Whether a request is one that was expected, and in what it differs where it is not. */
-import type { RequestEntry } from "#graph/worlds/request-log";
+/** Whether an entry (a request, a webhook) is one that was expected, and in what it differs where it is not. */
 
 export interface Expected {
-  readonly operation?: string | undefined;
-  /** Keys of an entry with their values. */
+  /** Keys that say what kind of entry it is, with their values, such as the operation of a request. */
+  readonly kind: Readonly<Record<string, unknown>>;
+  /** Further keys of an entry with their values. */
   readonly match: Readonly<Record<string, unknown>>;
 }
 
@@ -15,8 +15,8 @@ export interface Difference {
   readonly actual: unknown;
 }
 
-export interface NearMiss {
-  readonly entry: RequestEntry;
+export interface NearMiss<Entry extends object> {
+  readonly entry: Entry;
   /** The first of them. */
   readonly differences: readonly Difference[];
 }
@@ -24,14 +24,16 @@ export interface NearMiss {
 /** Enough to find the mistake; a long list that is shifted by one differs everywhere. */
 const DIFFERENCES_MAX = 20;
 
-export const isExpected = (entry: RequestEntry, expected: Expected): boolean => differencesOf(entry, expected).length === 0;
+export const isExpected = (entry: object, expected: Expected): boolean => differencesOf(entry, expected).length === 0;
+
+export const isOfKind = (entry: object, { kind }: Expected): boolean => isExpected(entry, { kind, match: {} });
 
 /**
- * The request with the fewest differences, of several the first: the log's newest. One of the expected operation goes before any other.
- * Undefined: there is none that is not as expected.
+ * The entry with the fewest differences, of several the first: the newest. One of the expected kind goes before any other. Undefined:
+ * there is none that is not as expected.
  */
-export function nearestOf(entries: readonly RequestEntry[], expected: Expected): NearMiss | undefined {
-  let nearest: NearMiss | undefined;
+export function nearestOf<Entry extends object>(entries: readonly Entry[], expected: Expected): NearMiss<Entry> | undefined {
+  let nearest: NearMiss<Entry> | undefined;
   for (const entry of entries) {
     const differences = differencesOf(entry, expected);
     if (differences.length > 0 && (nearest === undefined || isNearer({ entry, differences }, nearest, expected))) nearest = { entry, differences };
@@ -39,16 +41,14 @@ export function nearestOf(entries: readonly RequestEntry[], expected: Expected):
   return nearest === undefined ? undefined : { entry: nearest.entry, differences: nearest.differences.slice(0, DIFFERENCES_MAX) };
 }
 
-function isNearer(one: NearMiss, other: NearMiss, { operation }: Expected): boolean {
-  const isOneOf = operation === undefined || one.entry.operation === operation;
-  const isOtherOf = operation === undefined || other.entry.operation === operation;
-  return isOneOf === isOtherOf ? one.differences.length < other.differences.length : isOneOf;
+function isNearer(one: NearMiss<object>, other: NearMiss<object>, expected: Expected): boolean {
+  const isOneOf = isOfKind(one.entry, expected);
+  return isOneOf === isOfKind(other.entry, expected) ? one.differences.length < other.differences.length : isOneOf;
 }
 
-function differencesOf(entry: RequestEntry, { operation, match }: Expected): Difference[] {
+function differencesOf(entry: object, { kind, match }: Expected): Difference[] {
   const found: Difference[] = [];
-  if (operation !== undefined && entry.operation !== operation) found.push({ at: "operation", expected: operation, actual: entry.operation });
-  for (const [key, wanted] of Object.entries(match)) {
+  for (const [key, wanted] of [...Object.entries(kind), ...Object.entries(match)]) {
     const actual = ownValue(entry, key);
     const isText = key === "query" || key === "request_body" || key === "response_body";
     if (!isText || typeof actual !== "string") compare(actual, wanted, key, found);

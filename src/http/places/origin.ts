@@ -1,8 +1,8 @@
 /** D-01: scheme and host as the client used them, and the addresses that links begin with. */
 import ipaddr from "ipaddr.js";
 import { BoundedMap } from "#kernel/bounded-map";
-import { findHeader, type RawHeaders } from "./http1/headers.ts";
-import { isHost } from "./http1/host.ts";
+import { findHeader, type RawHeaders } from "../http1/headers.ts";
+import { isHost } from "../http1/host.ts";
 
 export interface Origin {
   readonly scheme: string;

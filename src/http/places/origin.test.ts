@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { connectionsWithin } from "./limits.ts";
+import { connectionsWithin } from "../limits.ts";
 import { Origins } from "./origin.ts";
 
 const origins = new Origins(["10.0.0.0/8", "fd00::/8"]);
