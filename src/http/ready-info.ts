@@ -62,7 +62,7 @@ export function servedBy({ data, host, sandbox, tls_cert, workers }: Config, por
 }
 
 /** The address of a listener for a caller on this machine. */
-export function addressOf(host: string): string {
+function addressOf(host: string): string {
   if (host === "0.0.0.0") return "127.0.0.1";
   if (host === "::") return "[::1]";
   return host.includes(":") ? `[${host}]` : host;
