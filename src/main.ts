@@ -1,10 +1,10 @@
 /** The composition root: it opens the world and starts the listeners. */
 import { hashOf } from "#auth/tokens";
-import { Certificate } from "#config/certificate";
+import type { Certificate } from "#config/certificate";
 import type { Config } from "#config/config";
 import { listening } from "#config/listening";
 import { keyRingOf } from "#config/secret-key";
-import { announceServer, controlKeyOf, isFolder, keepReplacedKey } from "#config/server-files";
+import { announceServer, controlKeyOf, keepReplacedKey } from "#config/server-files";
 import { type ControlAppOptions, controlApp } from "#control/app";
 import { serveControl } from "#control/server";
 import type { ControlDeps } from "#control-contract/route";
@@ -12,14 +12,16 @@ import { Registry } from "#graph/contract/registry";
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import { standardCalendar } from "#graph/versions/calendar";
 import { newestVersion } from "#graph/versions/resolve";
+import { sharedKeys } from "#graph/worlds/hosting/shared-keys";
 import { newWorldMemory } from "#graph/worlds/hosting/world-memory";
 import { Worlds } from "#graph/worlds/hosting/worlds";
 import { migrationsOf, openWorld } from "#graph/worlds/open-world";
 import { followSettings } from "#graph/worlds/settings";
 import type { Streaming } from "#graph/worlds/world";
 import { connectionsWithin, limitsOf, multipartLimits } from "#http/limits";
-import { pageGuardOf, type ReadyInfo, readyInfo, servedBy, surfaceAddresses } from "#http/ready-info";
+import { controlPlaceOf, pageGuardOf, type ReadyInfo, readyInfo, servedBy, surfaceAddresses } from "#http/ready-info";
 import { ownRoutes } from "#http/routes/own-routes";
+import { certificateOf } from "#http/served-certificate";
 import { type GraphServer, serveGraph } from "#http/server";
 import { openLiveIngest } from "#ingest/live-ingest";
 import { formatVersion } from "#kernel/versions";
@@ -45,8 +47,10 @@ import type { MetricsSource } from "#telemetry/merged-metrics";
 import { requestLines } from "#telemetry/request-lines";
 import { RequestMetrics } from "#telemetry/request-metrics";
 import { workLog } from "#telemetry/work-log";
+import { closeExported, requireExportPlace } from "./export-at-end.ts";
 import { features } from "./features.ts";
 import { type Beginning, beginWorld, type Demo, fillWorld } from "./seed-world.ts";
+import { watchWorld } from "./watch-world.ts";
 
 export const buildRegistry = (): Registry => new Registry(features);
 
@@ -67,8 +71,11 @@ export interface RunningPlaza {
   readonly streaming: Streaming | undefined;
   /** Resolves when the control API is asked to end the server. */
   readonly stopAsked: Promise<string>;
-  /** Accepts no new requests; resolves when the running ones have ended, after 10 s at most. */
-  stop(): Promise<void>;
+  /**
+   * Accepts no new requests; resolves when the running ones have ended, after 10 s at most. What `others` do to the world until they
+   * resolve is in its export as well.
+   */
+  stop(others?: Promise<void>): Promise<void>;
 }
 
 export interface StartOptions {
@@ -83,6 +90,7 @@ export interface StartOptions {
 
 export async function startPlaza(config: Config, log: Log, { part, readMetrics }: StartOptions = { part: "all" }): Promise<RunningPlaza> {
   const registry = buildRegistry();
+  if (part !== "graph") await requireExportPlace(config);
   const ingest = openLiveIngest(config, log, part !== "graph");
   const worlds = await openWorlds(config, registry, log, ingest.recordings).catch(async (error: unknown) => {
     await ingest.stop();
@@ -93,7 +101,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
   let certificate: Certificate | undefined;
   try {
     certificate = certificateOf(config, log);
-    const { demo, warnings } = part === "graph" ? noBeginning : await beginWorld(worlds.default, registry, config, parseYaml);
+    const { demo, file, warnings } = part === "graph" ? noBeginning : await beginWorld(worlds.default, registry, config, parseYaml);
     for (const warning of warnings) log.warn({ world: config.world }, warning);
     if (config.profile !== undefined) worlds.default.profile = config.profile;
     const graph =
@@ -112,11 +120,8 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
         : await listening("--control-port", config.control_host, config.control_port, () =>
             serveControl({
               ...controlOf(config, log, worlds, registry, key, readMetrics ?? (() => metrics), { server, ending: ending.signal }),
-              pages: pageGuardOf(config),
-              host: config.control_host,
-              port: config.control_port,
+              ...controlPlaceOf(config),
               certificate,
-              dataFolder: isFolder(config.data) ? config.data : undefined,
             }),
           );
     if (control !== undefined) listeners.push(control);
@@ -125,6 +130,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
       world.streaming = streaming;
       await ingest.opened(world);
     }, part !== "graph");
+    const watched = file === undefined || !config.watch ? undefined : watchWorld(worlds, registry, config, file, parseYaml, log);
     const ready = readyInfo(config, graph?.port ?? config.port, control?.port ?? config.control_port, key, streaming);
     const withdraw =
       part === "graph" ? () => {} : announceServer(config, { pid: ready.pid, base_url: ready.base_url, control_url: ready.control_url });
@@ -136,12 +142,13 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
       worlds,
       metrics,
       stopAsked,
-      stop: async () => {
+      stop: async (others) => {
         ending.abort();
         certificate?.close();
-        await Promise.all([...listeners.map((listener) => listener.stop(STOP_WITHIN_MS)), worlds.default.work.stop(), ingest.stop()]);
+        const working = [worlds.default.work.stop(), ingest.stop(), watched?.stop(), others];
+        await Promise.all([...listeners.map((listener) => listener.stop(STOP_WITHIN_MS)), ...working]);
         withdraw();
-        await worlds.close();
+        await closeExported(worlds, registry, part === "graph" ? undefined : config.export);
       },
     };
   } catch (error) {
@@ -153,22 +160,12 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
 }
 
 /** Of a process that loads no world. */
-const noBeginning: Beginning = { demo: undefined, warnings: [] };
+const noBeginning: Beginning = { demo: undefined, file: undefined, warnings: [] };
 
 interface Listener {
   readonly port: number;
   /** Accepts no new requests; running ones can finish within `graceMs`. */
   stop(graceMs: number): Promise<void>;
-}
-
-function certificateOf({ tls_cert, tls_key }: Config, log: Log): Certificate | undefined {
-  if (tls_cert === undefined || tls_key === undefined) return undefined;
-  const certificate = new Certificate(tls_cert, tls_key);
-  certificate.follow({
-    renewed: (valid_to) => log.info({ valid_to }, "the certificate was renewed"),
-    unusable: (problem) => log.warn({ problem }, "the renewed certificate cannot be used, so the one before is served on"),
-  });
-  return certificate;
 }
 
 function listenGraph(
@@ -218,9 +215,10 @@ async function openWorlds(config: Config, registry: Registry, log: Log, recordin
   const faults = { sleepMs, randomFraction };
   // What worlds share holds nothing of a world.
   const outbound = new GuardedClient({ rules: { isSandbox: config.sandbox, allowed: config.allow_callback } });
-  const keys = keyRingOf(config, randomKey);
-  return Worlds.open({
-    databases: await databasesIn(config.data, migrationsOf(registry)),
+  const keys = sharedKeys(keyRingOf(config, randomKey), async () => (await worlds).hasMore());
+  const databases = await databasesIn(config.data, migrationsOf(registry));
+  const worlds = Worlds.open({
+    databases,
     newMemory: () => newWorldMemory({ faults, rateLimits }),
     removeFiles: (name) => (recordings === undefined ? Promise.resolve() : removeRecordings(recordings, name)),
     fillFirst: (world) => fillWorld(world, registry, config, parseYaml),
@@ -244,6 +242,7 @@ async function openWorlds(config: Config, registry: Registry, log: Log, recordin
       return world;
     },
   });
+  return worlds;
 }
 
 const parseYaml = (text: string): unknown => Bun.YAML.parse(text);

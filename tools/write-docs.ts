@@ -5,14 +5,16 @@
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { configFileSchema } from "#config/config-file-schema";
 import { openapiOf } from "#control/openapi";
 import { controlRoutes } from "#control/routes";
-import { features } from "#features";
+import { features, settings } from "#features";
 import { openapiDocument } from "#graph/contract/openapi/document";
 import { Registry } from "#graph/contract/registry";
 import type { SurfaceName } from "#graph/pipeline/request";
 import { standardCalendar } from "#graph/versions/calendar";
 import { newestVersion } from "#graph/versions/resolve";
+import { worldFileSchema } from "#graph/worlds/file/file-schema";
 import { sectionsOf } from "#graph/worlds/file/import-export";
 import { formatVersion } from "#kernel/versions";
 import { surfaces } from "#surfaces/surfaces";
@@ -41,28 +43,32 @@ const files: Readonly<Record<string, () => string>> = {
   "docs/reference/openapi.json": () => openapiText(),
   "docs/reference/control-openapi.json": controlOpenapiText,
   "docs/reference/asyncapi.json": () => asyncapiText(),
+  "docs/reference/config.schema.json": () => textOf(configFileSchema(settings)),
+  "docs/reference/world.schema.json": () => textOf(worldFileSchema(sectionsOf(new Registry(features)))),
   "clients/testing/generated/control-api.ts": controlTypes,
 };
 
 /** Which marketing versions are served depends on the time: this is where the standard calendar ends, in Unix seconds. */
 const DOCUMENTED_AT = Date.parse("2026-11-20T00:00:00Z") / 1000;
 
+const textOf = (document: unknown): string => `${JSON.stringify(document, null, 1)}\n`;
+
 /** The document that a running Plaza serves, with made-up addresses. */
 function openapiText(): string {
   const base = "https://graph.plaza.test";
   const addresses = Object.fromEntries(surfaces.map(({ name, mount }) => [name, `${base}${mount}`])) as Record<SurfaceName, string>;
   const document = openapiDocument(new Registry(features), { profile: "strict", calendar: standardCalendar, now: DOCUMENTED_AT, addresses });
-  return `${JSON.stringify(document, null, 1)}\n`;
+  return textOf(document);
 }
 
 function controlOpenapiText(): string {
   const registry = new Registry(features);
-  return `${JSON.stringify(openapiOf(controlRoutes(registry), sectionsOf(registry), "http://127.0.0.1:4001"), null, 1)}\n`;
+  return textOf(openapiOf(controlRoutes(registry), sectionsOf(registry), "http://127.0.0.1:4001"));
 }
 
 function asyncapiText(): string {
   const document = asyncapiDocument(new Registry(features).webhookFields, formatVersion(newestVersion(standardCalendar)), DOCUMENTED_AT * 1000);
-  return `${JSON.stringify(document, null, 1)}\n`;
+  return textOf(document);
 }
 
 const isCheck = process.argv.includes("--check");

@@ -38,7 +38,7 @@ export interface PlazaOptions extends StartOptions {
   readonly world?: unknown;
   /** Encoders can connect, on a free port. */
   readonly takesStreams?: boolean;
-  /** An address of PostgreSQL; a folder of its own where it is left out. */
+  /** An address of PostgreSQL, or `:memory:`; a folder of its own where it is left out. */
   readonly data?: string;
   /** Further settings, as environment variables. */
   readonly settings?: Readonly<Record<string, string>>;

@@ -16,11 +16,11 @@ export interface ControlRequests {
 type Given = Readonly<Record<string, unknown>>;
 
 export async function controlRequests(given: Given): Promise<ControlRequests> {
-  const { url, key } = await serverAddress(given);
+  const { url, key, tls } = await serverAddress(given);
   const world = `/v1/worlds/${encodeURIComponent(String(given.world_name ?? "default"))}`;
   const send = async (path: string, init: RequestInit = {}): Promise<Response> => {
     try {
-      return await fetch(url + path, { ...init, headers: { ...init.headers, authorization: `Bearer ${key}` } });
+      return await fetch(url + path, { ...init, tls, headers: { ...init.headers, authorization: `Bearer ${key}` } });
     } catch (error) {
       throw new ConfigProblem("--control-url", `${url} could not be reached: ${error instanceof Error ? error.message : error}`);
     }

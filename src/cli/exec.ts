@@ -24,7 +24,7 @@ export async function exec([program = "", ...args]: readonly string[], flags: Re
   const log = new Log({ level: "error", isPretty: false });
   let server: TestServer;
   try {
-    server = await startTestServer(flags, environment(), await findConfigFile());
+    server = await startTestServer(flags, environment(), await findConfigFile(flags));
   } catch (error) {
     explain(error, log);
     await log.flush();

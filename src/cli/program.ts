@@ -1,5 +1,5 @@
 /** The commands of `plaza`. Each loads its modules when it runs, so that `start` is ready in a tenth of a second. */
-import { Command, Option } from "commander";
+import { Argument, Command, Option } from "commander";
 import { forTests } from "#config/for-tests";
 import type { Option as ConfigOption } from "#config/option";
 import { flagOf, variableOf } from "#config/option";
@@ -67,6 +67,14 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
     process.exitCode = await ingest();
   });
   addServerCommands(plaza);
+  plaza
+    .command("schema")
+    .description("prints the JSON Schema by which an editor checks a file")
+    .addArgument(new Argument("<file>", "world, or config for plaza.config.yaml").choices(["world", "config"]))
+    .action(async (file) => {
+      const { printSchema } = await import("./schema.ts");
+      process.exitCode = printSchema(String(file));
+    });
   addWebhookCommands(plaza);
   addTokenCommands(plaza.command("token").description("creates, lists and revokes tokens, and creates apps"));
   addWorldCommands(plaza.command("world").description("makes, lists and deletes worlds, keeps and restores their state"));

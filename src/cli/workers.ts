@@ -46,9 +46,7 @@ export async function startWithWorkers(asked: Config, log: Log): Promise<Running
   const { stop } = first;
   return {
     ...first,
-    stop: async () => {
-      await Promise.all([workers.stop(), stop()]);
-    },
+    stop: () => stop(workers.stop()),
   };
 }
 

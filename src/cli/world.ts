@@ -1,7 +1,10 @@
 /** `plaza world …`. */
+import { ConfigProblem } from "#config/config";
 import { type Control, type Given, listAll, post, show, withControl } from "./control-or-data.ts";
+import { exitCodeOf } from "./process-end.ts";
+import { fail } from "./terminal/output.ts";
 import { Progress } from "./terminal/progress.ts";
-import { readTextFile } from "./text-file.ts";
+import { readTextFile } from "./terminal/text-file.ts";
 
 const MB = 1_000_000;
 
@@ -14,10 +17,16 @@ export const exportWorld = (given: Given): Promise<number> =>
   withControl(given, async (control) => show(await control.request(`${addressOf(given)}/export`, { method: "GET" })));
 
 /** Merges a world file into the world, whole or not at all; `-` is standard input. */
-export function importWorld(file: string, given: Given): Promise<number> {
+export async function importWorld(file: string, given: Given): Promise<number> {
+  let body: string;
+  try {
+    // Before the data is opened: a file that cannot be read shall leave no empty data behind.
+    body = await readWorldFile("<file>", file);
+  } catch (error) {
+    return fail((error as Error).message, exitCodeOf(error));
+  }
   const progress = new Progress("import");
   const run = async (control: Control): Promise<number> => {
-    const body = await readTextFile("<file>", file);
     // A server says nothing until all is stored; a command that stores the entries itself knows how many there are.
     progress.wait(`of ${(Buffer.byteLength(body) / MB).toFixed(1)} MB`);
     const headers = { "content-type": "text/plain" };
@@ -31,7 +40,7 @@ export function importWorld(file: string, given: Given): Promise<number> {
 
 export function newWorld(name: string, file: string | undefined, given: Given): Promise<number> {
   const run = async (control: Control): Promise<number> =>
-    show(await post(control, "/v1/worlds", file === undefined ? { name } : { name, file: await readTextFile("[file]", file) }));
+    show(await post(control, "/v1/worlds", file === undefined ? { name } : { name, file: await readWorldFile("[file]", file) }));
   return withControl(given, run, { makesData: true });
 }
 
@@ -40,3 +49,9 @@ export const changeWorld = (method: string, path: string, given: Given, body?: R
   withControl(given, async (control) =>
     show(body === undefined ? await control.request(addressOf(given) + path, { method }) : await post(control, addressOf(given) + path, body)),
   );
+
+async function readWorldFile(named: string, file: string): Promise<string> {
+  const body = await readTextFile(named, file);
+  if (body.trim() === "") throw new ConfigProblem(named, `${file === "-" ? "standard input" : file} is empty: name a world file`);
+  return body;
+}

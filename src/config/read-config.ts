@@ -56,9 +56,12 @@ function readFrom(option: Option, value: unknown, where: string): unknown {
   }
 }
 
+/** Those that a config file can have. */
+export const optionsOfFile = (options: readonly Option[]): Option[] => options.filter(({ isLeftOutOfFile }) => isLeftOutOfFile !== true);
+
 /** Keys are written like flags (`control-port`) or like variables (`control_port`). */
 function fileValues({ path, values }: ConfigFile, options: readonly Option[]): Values {
-  const known = new Set(options.map(({ name }) => name));
+  const known = new Set(optionsOfFile(options).map(({ name }) => name));
   const found: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(values)) {
     const name = key.replaceAll("-", "_");
@@ -90,5 +93,8 @@ function checkTogether(config: Config): Config {
   const hosts = Object.values(config.surface_hosts);
   if (new Set(hosts).size < hosts.length) throw new ConfigProblem("--surface-hosts", "two surfaces cannot have the same host name");
   if (config.import && config.world === undefined) throw new ConfigProblem("--import", "requires --world FILE");
+  if (config.watch && config.world === undefined) throw new ConfigProblem("--watch", "requires --world FILE");
+  if (config.callback !== undefined && !config.sandbox)
+    throw new ConfigProblem("--callback", "is for the sandbox: without it, an app sets its callback with POST /{app_id}/subscriptions");
   return config;
 }

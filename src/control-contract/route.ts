@@ -10,7 +10,7 @@ import type { NodeId } from "#kernel/ids";
 /** What the control API steers. */
 export interface ControlDeps {
   readonly registry: Registry;
-  readonly worlds: Omit<Worlds, "start" | "restUnused" | "enter" | "enterDefault" | "close">;
+  readonly worlds: Omit<Worlds, "start" | "restUnused" | "hasMore" | "enter" | "enterDefault" | "close">;
   readonly parseYaml: ParseYaml;
   /** False: other processes serve the graph (`--workers`), and what this one has in memory does not reach them. */
   readonly servesGraph: boolean;

@@ -79,6 +79,16 @@ export function multipartLimits(endpoints: Registry["endpoints"]): Required<Http
   return (surface, path) => (surface === "base" ? byEdge.get(path.slice(path.lastIndexOf("/") + 1)) : undefined);
 }
 
+/** Files in a form are not parsed; as JSON, a body takes some ten times its bytes. */
+export function largestBody(
+  { bodyBytesMax, multipartBytesMaxFor }: HttpLimits,
+  { surface, path }: { readonly surface: SurfaceName; readonly path: string },
+  contentType: string | undefined,
+): number {
+  const larger = multipartBytesMaxFor?.(surface, path) ?? 0;
+  return larger > bodyBytesMax && /^multipart\/form-data\b/i.test(contentType ?? "") ? larger : bodyBytesMax;
+}
+
 /**
  * Files that stay free for the database, the control API and requests to other servers: deliveries have at most 2,048 connections in
  * use and 2,048 idle ones, handshakes 256, and the 256 connections of the control API take three files each.

@@ -1,5 +1,6 @@
 /** Where a server is reached: what `plaza start` says when it is ready, what the control API says later, and the names that a sandbox serves. */
 import type { Config } from "#config/config";
+import { isFolder } from "#config/server-files";
 import type { ServedBy } from "#control-contract/route";
 import type { Streaming } from "#graph/worlds/world";
 import { hostnameOf, PageGuard } from "#kernel/page-guard";
@@ -79,3 +80,9 @@ export function pageGuardOf({ sandbox, allow_origin, allow_host, host, control_h
   ];
   return new PageGuard({ origins: allow_origin, hosts: [...allow_host, ...configured.flatMap((name) => hostnameOf(name) ?? [])] });
 }
+
+/** Where the control API listens, and for whom. */
+export const controlPlaceOf = (config: Config) => ({
+  ...{ host: config.control_host, port: config.control_port, pages: pageGuardOf(config) },
+  dataFolder: isFolder(config.data) ? config.data : undefined,
+});

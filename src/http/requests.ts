@@ -18,7 +18,7 @@ import { type HeadFacts, HeadFactsCache } from "./head-facts.ts";
 import type { ReceivedBody } from "./http1/awaited-body.ts";
 import { findHeader } from "./http1/headers.ts";
 import type { RequestHead } from "./http1/request-head.ts";
-import type { HttpLimits } from "./limits.ts";
+import { type HttpLimits, largestBody } from "./limits.ts";
 import type { Exchange } from "./listeners/listener.ts";
 import type { Origin, Origins } from "./places/origin.ts";
 import { appPrefixOf, type Place, type Places, type WorldDirectory } from "./places/places.ts";
@@ -163,8 +163,8 @@ export class RequestDispatcher {
     const { head, exchange, place } = incoming;
     const { limits } = this.#options;
     const { headers, framing } = head;
-    // What nearly all bodies are: small, with their length.
-    const bytesMax = framing !== "chunked" && framing <= limits.bodyBytesMax ? limits.bodyBytesMax : largestBody(limits, place, headers);
+    const isSmall = framing !== "chunked" && framing <= limits.bodyBytesMax;
+    const bytesMax = isSmall ? limits.bodyBytesMax : largestBody(limits, place, findHeader(headers, "content-type"));
     if (framing !== "chunked" && framing > bytesMax) return bodyTooLarge(bytesMax);
     const encoding = findHeader(headers, "content-encoding")?.toLowerCase();
     if (encoding !== undefined && encoding !== "identity" && encoding !== "")
@@ -281,13 +281,6 @@ export class RequestDispatcher {
     world.requests.add(entry, facts.shownQuery);
     this.#options.onServed?.(entry);
   }
-}
-
-/** Files in a form are not parsed; as JSON, a body takes some ten times its bytes. */
-function largestBody({ bodyBytesMax, multipartBytesMaxFor }: HttpLimits, { surface, path }: Place, headers: RequestHead["headers"]): number {
-  const larger = multipartBytesMaxFor?.(surface, path) ?? 0;
-  const isForm = larger > bodyBytesMax && /^multipart\/form-data\b/i.test(findHeader(headers, "content-type") ?? "");
-  return isForm ? larger : bodyBytesMax;
 }
 
 function appOf({ place, facts, head, appPrefix }: IncomingRequest): string | undefined {

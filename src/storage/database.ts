@@ -95,6 +95,16 @@ export interface Database {
   close(): Promise<void>;
 }
 
+/** Those of a server, one for each world. */
+export interface Databases {
+  /** Made if it is missing. Errors: those of `openDatabase`. */
+  open(world: string): Promise<Database>;
+  /** Closes the database; the next `open` finds it as it was. */
+  rest(world: string, database: Database): Promise<void>;
+  /** Deletes what is stored of the world, if anything is. Nothing has it open. */
+  remove(world: string): Promise<void>;
+}
+
 export interface SavedState {
   readonly name: string;
   /** The machine's time. */

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sharedPostgres } from "#harness/postgres-cluster";
 import { endAll, newFolder, runPlaza, startPlaza } from "./plaza-process.ts";
@@ -41,6 +41,14 @@ test("what goes wrong is one line on stderr, and nothing is imported", async () 
     stdout: "",
     stderr: expect.stringMatching(/^plaza: <file>: no-such-file.yaml cannot be read: [^\n]*\n$/),
   });
+  const nowhere = join(newFolder(), "data");
+  for (const [file, problem] of [
+    ["no-such-file.yaml", "no-such-file.yaml cannot be read"],
+    ["-", "standard input is empty"],
+  ] as const) {
+    expect(await runPlaza(["world", "import", file, "--data", nowhere])).toMatchObject({ code: 2, stderr: expect.stringContaining(problem) });
+    expect(existsSync(nowhere)).toBeFalse();
+  }
   const broken = worldFile(`${WORLD}labels: [{id: "5001", page: "999", name: vip}]`);
   expect(await runPlaza(["world", "import", broken, "--data", data])).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("999") });
   expect(JSON.parse((await runPlaza(["world", "list", "--data", data])).stdout)).toMatchObject({ empty: true });

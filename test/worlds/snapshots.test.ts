@@ -88,6 +88,18 @@ onEachDatabase("snapshots", (kind) => {
     expect(await namesIn(server, "a")).toEqual(["5001 of a", "5002 of a", "5003 of a"]);
   });
 
+  test("D-172: when a person is erased, so is what was kept of the world", async () => {
+    const { control } = await start();
+    await control("POST", "worlds", { name: "a", file: { users: [{ id: "3001", name: "Ada" }] } });
+    await control("POST", "worlds/a/snapshots", { name: "s" });
+    const { id } = (await control("DELETE", "worlds/a/people/3001")).body;
+    const ended = async () => (await control("GET", `worlds/a/erasures/${id}`)).body;
+    while ((await ended()).status === "running") await Bun.sleep(5);
+    expect((await control("GET", "worlds/a/snapshots")).body.data).toEqual([]);
+    await control("POST", "worlds/a/reset");
+    expect((await control("GET", "worlds/a/nodes/users")).body.data).toEqual([]);
+  });
+
   test("snapshots are listed and deleted; what does not exist is not found", async () => {
     const { control } = await start();
     await control("POST", "worlds", { name: "a", file: {} });

@@ -5,7 +5,7 @@ import { code, page, table } from "./markdown.ts";
 export function commandsPage(): string {
   return page("Commands", "`src/cli`", [
     "What `plaza` can do; in a clone it is `bin/plaza`, in a project of yours `npx plaza`. `plaza help COMMAND` prints the same. The options of " +
-      "`plaza start` are in [Configuration](configuration.md). Commands find the server in the data folder, or by `--data`, `--control-url` and " +
+      "`plaza start` are in [Configuration](configuration.md). Commands find the server in the data folder, or by `--data`, `--config`, `--control-url` and " +
       "`--control-key`, which each of them has. Results are on stdout, everything else on stderr. The exit code is 0, 1 where something " +
       "failed or was refused, and 2 for wrong use.",
     ...commandsBelow(program([]), ""),
@@ -13,7 +13,7 @@ export function commandsPage(): string {
 }
 
 /** Which server; said once for all of them. */
-const OF_ALL = ["--data", "--control-url", "--control-key", "--world-name", "--help"];
+const OF_ALL = ["--data", "--control-url", "--control-key", "--config", "--world-name", "--help"];
 
 function commandsBelow(command: Command, path: string): string[] {
   const help = command.createHelp();

@@ -1017,7 +1017,7 @@ export interface Operations {
         /** Unix seconds of real time; 0: until it is taken out of PLAZA_FURTHER_SECRET_KEYS */
         readonly valid_until: number;
       })[];
-      /** values that the current key has not sealed yet */
+      /** values that the current key has not sealed yet, in worlds that are open */
       readonly waiting: number;
     };
   };
@@ -1036,7 +1036,7 @@ export interface Operations {
         /** Unix seconds of real time; 0: until it is taken out of PLAZA_FURTHER_SECRET_KEYS */
         readonly valid_until: number;
       })[];
-      /** values that the current key has not sealed yet */
+      /** values that the current key has not sealed yet, in worlds that are open */
       readonly waiting: number;
     };
   };

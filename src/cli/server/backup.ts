@@ -18,7 +18,7 @@ const RECORDINGS = "recordings";
 /** Resolves with the exit code. Keys are left out: with keys and data everything can be read. */
 export async function backup(to: string, given: Given): Promise<number> {
   try {
-    const config = readConfig(given.data === undefined ? {} : { data: given.data }, environment(), await findConfigFile(), settings);
+    const config = readConfig(given.data === undefined ? {} : { data: given.data }, environment(), await findConfigFile(given), settings);
     requireFolder(config);
     requireEmpty(to);
     mkdirSync(to, { recursive: true, mode: 0o700 });

@@ -42,7 +42,7 @@ export async function doctor(given: Given): Promise<number> {
 
 async function configOf(given: Given, findings: Finding[]): Promise<Config | undefined> {
   try {
-    const file = await findConfigFile();
+    const file = await findConfigFile(given);
     const config = readConfig(given.data === undefined ? {} : { data: given.data }, environment(), file, settings);
     findings.push(ok(`configuration: ${file === undefined ? "no plaza.config.yaml in this folder" : `${file.path} is in order`}`));
     findings.push(...variableWarnings(environment(), settings).map((text) => warning(`configuration: ${text}`)));

@@ -34,6 +34,7 @@ export function addServerCommands(plaza: Command): void {
     .description("copies a data folder without its keys, also while a server uses it; for PostgreSQL there is pg_dump")
     .argument("<folder>", "a new or empty folder")
     .option("--data <FOLDER>", "the data (default: that of plaza start)")
+    .option("--config <FILE>", "config file of the server (default: plaza.config.yaml, if there is one)")
     .option("--no-recordings", "leave the recordings of live video out")
     .action(async (folder, given) => {
       const { backup } = await import("./backup.ts");

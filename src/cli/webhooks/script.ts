@@ -4,7 +4,7 @@ import { parse } from "yaml";
 import { ConfigProblem } from "#config/config";
 import { entryReader } from "#graph/worlds/file/entry-reader";
 import { WorldProblem, worldId } from "#graph/worlds/file/schema-words";
-import { readTextFile } from "../text-file.ts";
+import { readTextFile } from "../terminal/text-file.ts";
 import type { Override } from "./overrides.ts";
 
 /** One event to make. */

@@ -12,6 +12,7 @@ import { productFeedMigrations } from "./product-feeds.migrations.ts";
 import { productFeed } from "./product-feeds.policies.ts";
 import "./product-feeds.ports.ts";
 import { removeFeedsOfCatalog } from "./product-feeds.removal.ts";
+import { feedFileBytesMax } from "./product-feeds.settings.ts";
 import { type FeedRow, findFeed } from "./product-feeds.store.ts";
 import { feedWebhook } from "./product-feeds.webhooks.ts";
 import { feedSection } from "./product-feeds.world.ts";
@@ -46,6 +47,7 @@ export const productFeeds = defineFeature({
     serveList(listArticlesAndPublications, handleListArticles),
   ],
   worldSections: [feedSection],
+  settings: [feedFileBytesMax],
   webhookFields: [feedWebhook],
   jobs: [feedIngestion, feedFetches],
   controlRoutes: feedControlRoutes,

@@ -5,13 +5,16 @@ import { badRequest, ControlError, notFound, unprocessable } from "#control-cont
 import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
 import { multipartFile } from "#control-contract/multipart-file";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
+import { readSetting } from "#graph/contract/setting";
 import { entryReader } from "#graph/worlds/file/entry-reader";
+import type { World } from "#graph/worlds/world";
 import { isNodeId } from "#kernel/ids";
 import { FeedFileProblem, feedFormats } from "./formats/rows.ts";
 import { uploadStatuses } from "./ingestion/upload-statuses.ts";
 import type { UploadKey } from "./ingestion/uploads.store.ts";
 import { findReport, hasFeed, listReports, receiveFile, receiveUrl } from "./ingestion/uploads.ts";
 import { FETCHED_URL_CHARACTERS_MAX, FILE_BYTES_MAX } from "./product-feeds.limits.ts";
+import { feedFileBytesMax } from "./product-feeds.settings.ts";
 import { addressProblem } from "./schedules/parameters.ts";
 
 const format = Type.Unsafe<(typeof feedFormats)[number]>({ enum: [...feedFormats] });
@@ -104,7 +107,7 @@ async function receive(
   const contentType = request.headers.get("content-type") ?? "";
   const { body } = request;
   if (body === null) throw badRequest("the body is a feed file, or JSON that holds its url");
-  if (Number(request.headers.get("content-length") ?? 0) > FILE_BYTES_MAX) throw tooLarge();
+  if (Number(request.headers.get("content-length") ?? 0) > readSetting(world, feedFileBytesMax)) throw tooLarge(world);
   if (/^application\/json\b/i.test(contentType)) {
     const { url, format: named = asked, update_only: isUpdate = update_only } = entryReader(byUrl)(await jsonOf(request)) as Static<typeof byUrl>;
     checkUrl(world, url);
@@ -115,11 +118,11 @@ async function receive(
     const { file_name, bytes } = await multipartFile(contentType, body);
     return await receiveFile(world, feed, bytes, { file_name, format: asked, isUpdate: update_only });
   } catch (error) {
-    throw error instanceof FeedFileProblem ? tooLarge() : error;
+    throw error instanceof FeedFileProblem ? tooLarge(world) : error;
   }
 }
 
-const tooLarge = () => new ControlError("body_too_large", `a feed file may have ${FILE_BYTES_MAX} bytes`);
+const tooLarge = (world: World) => new ControlError("body_too_large", `a feed file may have ${readSetting(world, feedFileBytesMax)} bytes`);
 
 function checkUrl(world: ControlRequest["world"], url: string): void {
   const problem = addressProblem(world, url);

@@ -2,8 +2,9 @@
 import { runAction } from "../after-commit.ts";
 import { type Database, type FeatureMigrations, type Reader, type SavedState, StateOutdated, type Transaction } from "../database.ts";
 import { type Row, type Sql, sql } from "../sql.ts";
+import { commit, failureOf, rollback } from "./ends.ts";
 import { FactChannel } from "./fact-channel.ts";
-import { isConnectionFailure, isReadOnlyServer, isRetryable, isStalePlan, isTimeout, NotPrimary, translated } from "./failures.ts";
+import { isConnectionFailure, isRetryable, isStalePlan, isTimeout, translated } from "./failures.ts";
 import { migratePostgres } from "./migrations.ts";
 import { Pool, type PoolConnection } from "./pool.ts";
 import { deleteText, findText, requireStateName, restoreText, saveText, tablesOfWorld, tablesText } from "./saved-states.ts";
@@ -18,6 +19,8 @@ export interface PostgresOptions {
   readonly migrations: readonly FeatureMigrations[];
   /** Maximum of connections besides the dedicated one; opened on demand. */
   readonly poolSize?: number;
+  /** Called when the database is closed. */
+  onClosed?(): Promise<void> | undefined;
 }
 
 /** As many as a process of one core keeps busy; ten processes fit into the server's default of 100. */
@@ -28,14 +31,15 @@ const ATTEMPTS_MAX = 5;
 const SCHEMA = /^[A-Za-z_][A-Za-z0-9_-]{0,62}$/;
 
 /** Errors: `databaseUnreachable`, `WrongAddress`, `UnknownMigration`, `MigrationFailed`, and PostgreSQL's own (a wrong password, a missing right). */
-export async function openPostgres({ url, schema, migrations, poolSize = POOL_SIZE }: PostgresOptions): Promise<Database> {
+export async function openPostgres({ url, schema, migrations, poolSize = POOL_SIZE, onClosed }: PostgresOptions): Promise<PostgresDatabase> {
   if (!SCHEMA.test(schema)) throw new RangeError(`not a schema name: ${schema}`);
   const server = new Server(url, schema);
   try {
     await server.refuseSharedSessions();
     await migratePostgres(server, migrations);
-    const database = new PostgresDatabase(server, poolSize, migrations);
-    await database.listen();
+    const pool = new Pool(server, poolSize);
+    const database = new PostgresDatabase({ schema, pool, migrations, end: async () => void (await Promise.all([pool.end(), onClosed?.()])) });
+    database.channel = await FactChannel.open(server, database.emit);
     return database;
   } catch (error) {
     throw translated(error);
@@ -45,34 +49,45 @@ export async function openPostgres({ url, schema, migrations, poolSize = POOL_SI
 /** Told before something that must not happen twice, and again where it turned out not to have happened. */
 type Started = (is: boolean) => void;
 
-class PostgresDatabase implements Database {
+interface DatabaseParts {
+  readonly schema: string;
+  readonly pool: Pool;
+  readonly migrations: readonly FeatureMigrations[];
+  /** Of the process, where another database of it has the channel. */
+  processNumber?(): number;
+  /** Called when it is closed. */
+  end(): Promise<void>;
+}
+
+export class PostgresDatabase implements Database {
   readonly dialect = "postgres";
   readonly reader: Reader;
-  readonly #server: Server;
+  readonly #schema: string;
   readonly #migrations: readonly FeatureMigrations[];
   readonly #pool: Pool;
+  readonly #end: () => Promise<void>;
+  readonly #processNumber: () => number;
   readonly #listeners = new Set<(kind: string | undefined, key: string | undefined) => void>();
-  #channel: FactChannel | undefined;
+  /** This database's own, where it has one. */
+  channel: FactChannel | undefined;
   #running = 0;
   #whenIdle: (() => void)[] = [];
   #closing: Promise<void> | undefined;
 
-  constructor(server: Server, poolSize: number, migrations: readonly FeatureMigrations[]) {
-    this.#server = server;
+  constructor({ schema, pool, migrations, end, processNumber = () => 0 }: DatabaseParts) {
+    this.#schema = schema;
     this.#migrations = migrations;
-    this.#pool = new Pool(server, poolSize);
+    this.#pool = pool;
+    this.#end = end;
+    this.#processNumber = processNumber;
     this.reader = {
       get: async <R extends Row>(statement: Sql) => (await this.#read<R>(statement))[0],
       all: <R extends Row>(statement: Sql) => this.#read<R>(statement),
     };
   }
 
-  async listen(): Promise<void> {
-    this.#channel = await FactChannel.open(this.#server, (kind, key) => this.#emit(kind, key));
-  }
-
   get processNumber(): number {
-    return this.#channel?.processNumber ?? 0;
+    return this.channel?.processNumber ?? this.#processNumber();
   }
 
   write<T>(body: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -136,10 +151,10 @@ class PostgresDatabase implements Database {
         if (found === undefined) return false;
         if (found.is_current !== 1) throw new StateOutdated(name);
       }
-      await connection.execute(restoreText(this.#server.schema, name, await this.#tables(connection)));
+      await connection.execute(restoreText(this.#schema, name, await this.#tables(connection)));
       return true;
     });
-    if (isDone) this.#emit(undefined, undefined);
+    if (isDone) this.emit(undefined, undefined);
     return isDone;
   }
 
@@ -157,11 +172,9 @@ class PostgresDatabase implements Database {
   }
 
   async #tables(connection: PoolConnection): Promise<string[]> {
-    const { rows } = await connection.execute(tablesText(this.#server.schema));
-    return tablesOfWorld(
-      (rows as { name: string }[]).map(({ name }) => name),
-      this.#migrations,
-    );
+    const { rows } = await connection.execute(tablesText(this.#schema));
+    const names = (rows as { name: string }[]).map(({ name }) => name);
+    return tablesOfWorld(names, this.#migrations);
   }
 
   /** A transaction about all tables, which runs again where it met the locks of others crosswise. */
@@ -197,7 +210,7 @@ class PostgresDatabase implements Database {
   }
 
   async #attempt<T>(connection: PoolConnection, body: (tx: Transaction) => Promise<T>, started: Started): Promise<T> {
-    const transaction = new PostgresTransaction(connection, this.#server.schema);
+    const transaction = new PostgresTransaction(connection, this.#schema);
     // Sent together with the first statement of the body; a failure appears there, or at COMMIT.
     connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE").catch((error) => {
       transaction.failure ??= error;
@@ -218,7 +231,7 @@ class PostgresDatabase implements Database {
       started(false);
       throw failureOf(transaction, transaction.failure ?? new Error("the transaction was rolled back at its commit"));
     }
-    for (const [kind, key] of transaction.facts) this.#emit(kind, key);
+    for (const [kind, key] of transaction.facts) this.emit(kind, key);
     for (const action of transaction.actions) runAction(action);
     return result;
   }
@@ -229,7 +242,7 @@ class PostgresDatabase implements Database {
    */
   async #onConnection<T>(use: (connection: PoolConnection, started: Started) => Promise<T>): Promise<T> {
     for (;;) {
-      const connection = await this.#pool.acquire();
+      const connection = await this.#pool.acquire(this.#schema);
       let isStarted = false;
       try {
         return await use(connection, (is) => {
@@ -259,45 +272,15 @@ class PostgresDatabase implements Database {
     }
   }
 
-  #emit(kind: string | undefined, key: string | undefined): void {
+  /** What another process changed, or this one. */
+  readonly emit = (kind: string | undefined, key: string | undefined): void => {
     for (const listener of this.#listeners) runAction(() => listener(kind, key));
-  }
+  };
 
   async #close(): Promise<void> {
     if (this.#running > 0) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
-    await Promise.all([this.#channel?.close(), this.#pool.end()]);
+    await Promise.all([this.channel?.close(), this.#end()]);
   }
 }
 
 const probe = sql`SELECT 1 AS one`;
-
-const isTransient = (error: unknown): boolean => isRetryable(error) || isConnectionFailure(error) || isStalePlan(error);
-
-async function rollback(connection: PoolConnection): Promise<void> {
-  try {
-    await connection.execute("ROLLBACK");
-  } catch {
-    // The server rolls back the open transaction of a closed connection.
-    connection.isBroken = true;
-  }
-}
-
-/**
- * Returns whether it is committed. A failed statement that nobody waited for, or whose error the body swallowed, appears here: PostgreSQL
- * responds to COMMIT with ROLLBACK.
- */
-async function commit(connection: PoolConnection, transaction: PostgresTransaction): Promise<boolean> {
-  const announced = transaction.facts.length > 0 ? transaction.announceFacts() : Promise.resolve();
-  // Both are sent together.
-  announced.catch((error) => {
-    transaction.failure ??= error;
-  });
-  const { command } = await connection.execute("COMMIT");
-  return command === "COMMIT";
-}
-
-/** Where another attempt may help PostgreSQL's error counts, not the error that the body made of it. */
-function failureOf({ failure }: PostgresTransaction, error: unknown): unknown {
-  if (isReadOnlyServer(failure)) return new NotPrimary(failure);
-  return isTransient(failure) ? failure : error;
-}

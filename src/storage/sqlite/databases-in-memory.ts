@@ -1,7 +1,6 @@
 /** The databases of a server whose data is in memory. Those that nothing uses are kept small, with no file and no connection. */
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import type { Database, FeatureMigrations } from "../database.ts";
-import type { Databases } from "../databases.ts";
+import type { Database, Databases, FeatureMigrations } from "../database.ts";
 import { openInMemory } from "./open.ts";
 import { StatesInMemory } from "./saved-states.ts";
 

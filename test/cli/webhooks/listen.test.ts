@@ -1,4 +1,4 @@
-/** What `plaza listen` subscribes, prints and restores; `../webhooks.test.ts` has what it forwards. */
+/** What `plaza listen` subscribes, prints and restores; `webhooks.test.ts` has what it forwards. */
 import { afterEach, expect, test } from "bun:test";
 import { startReceiver } from "#harness/receiver";
 import { type Server, startServer, worldFile } from "#harness/server";

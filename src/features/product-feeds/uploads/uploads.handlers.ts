@@ -32,9 +32,8 @@ async function take(request: CreateUpload, { filename, bytes }: UploadedFile): P
   try {
     return await receiveFile(request.world, request.node.id, inOnePiece(bytes), { ...inputOf(request), file_name: filename });
   } catch (error) {
-    // The limit of a request is far below that of a file, so the feed was deleted meanwhile.
-    if (error instanceof FeedFileProblem) return undefined;
-    throw error;
+    // Or the feed was deleted meanwhile.
+    throw error instanceof FeedFileProblem ? invalidParameter("file", `is refused: ${error.message}`) : error;
   }
 }
 

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { csv, openFeeds, row } from "#harness/feeds";
-import { onEachDatabase, requestOfLink } from "#harness/plaza";
+import { afterThisTest } from "#harness/cleanup";
+import { csv, feedWorld, openFeeds, row } from "#harness/feeds";
+import { onEachDatabase, openPlaza, requestOfLink } from "#harness/plaza";
 import { sql } from "#storage/sql";
 import { UPLOADS_KEPT_MAX } from "../product-feeds.limits.ts";
 
@@ -117,6 +118,23 @@ onEachDatabase("D-147: uploads over the graph", (database) => {
     const both = await post({ url: "https://a.example/x" }, fileOf("x"));
     expect(both.body.error.error_data).toEqual({ parameter: "url" });
     for (const column of ["feed_uploads.n", "feed_upload_parts.n", "jobs.key"]) expect(await plaza.dump([column])).toEqual([]);
+  });
+
+  test("an operator's limit of a file counts for files that are sent and for those that are fetched", async () => {
+    const plaza = await openPlaza({ database, world: feedWorld, settings: { feed_file_bytes_max: 1_024 } });
+    const post = (body: Record<string, unknown>, files = new Map()) => plaza.post("/v25.0/8101/uploads", { bearer: "reader", body, files });
+    const large = csv(row("a", "x".repeat(1_100)));
+    expect((await post({}, fileOf(large))).body.error).toMatchObject({
+      error_data: { parameter: "file" },
+      message: expect.stringContaining("1024 bytes"),
+    });
+    const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response(large) });
+    afterThisTest(() => server.stop(true));
+    const { id } = (await post({ url: `http://127.0.0.1:${server.port}/` })).body;
+    await plaza.world.work.runDue();
+    const errors = await plaza.get(`/v25.0/${id}/errors`, { bearer: "reader" });
+    expect(errors.body.data).toEqual([{ severity: "fatal", summary: "the file is larger than 1024 bytes" }]);
+    expect(await plaza.dump(["feed_upload_parts.n"])).toEqual([]);
   });
 
   test("an upload and its errors are seen by who has access to the catalog", async () => {

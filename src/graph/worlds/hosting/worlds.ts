@@ -4,8 +4,7 @@
  *
  * **Invariant:** what a request of one world reads, writes, waits for or counts against is that world's alone.
  */
-import type { Database, SavedState, Transaction } from "#storage/database";
-import type { Databases } from "#storage/databases";
+import type { Database, Databases, SavedState, Transaction } from "#storage/database";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import type { OpenWorld } from "../open-world.ts";
 import { Resting } from "./resting.ts";
@@ -119,6 +118,12 @@ export class Worlds {
 
   list(page: PageRequest): Promise<ListPage<WorldRow>> {
     return listWorldRows(this.default.database.reader, page);
+  }
+
+  /** Whether anything is stored beside the first world as it is: other worlds, or snapshots. Secrets in them are sealed by the keys of their time. */
+  async hasMore(): Promise<boolean> {
+    if ((await this.list({ limit: 1 })).rows.length > 0) return true;
+    return (await this.default.database.listStates()).length > 0;
   }
 
   /** Returns whether the name was free. What `fill` throws undoes it. */

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { startReceiver } from "#harness/receiver";
 import { startServer, worldFile } from "#harness/server";
-import { endAll, PROGRAM, spawnPlaza } from "./plaza-process.ts";
+import { endAll, PROGRAM, spawnPlaza } from "../plaza-process.ts";
 
 afterEach(endAll);
 
