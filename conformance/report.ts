@@ -42,3 +42,32 @@ export const resultJson = ({ testCase, outcome, failure, reason, durationMs }: C
   ...(failure === undefined ? {} : { failure }),
   ...(reason === undefined ? {} : { reason }),
 });
+
+const BAR_CHARACTERS = 24;
+/** ECMA-48: to the first column, and everything right of it erased. */
+const CLEARED = "\r\u001b[K";
+
+/** A bar on stderr that shows how many cases have run. Where stderr is no terminal, nothing is written. */
+export class Progress {
+  readonly #total: number;
+  #done = 0;
+  #failed = 0;
+
+  constructor(total: number) {
+    this.#total = total;
+  }
+
+  /** A line of the report is printed between this and the next `ended`. */
+  clear(): void {
+    if (process.stderr.isTTY) process.stderr.write(CLEARED);
+  }
+
+  ended(isFailed: boolean): void {
+    this.#done++;
+    if (isFailed) this.#failed++;
+    if (!process.stderr.isTTY) return;
+    const filled = Math.floor((this.#done / this.#total) * BAR_CHARACTERS);
+    const bar = `${"█".repeat(filled)}${"░".repeat(BAR_CHARACTERS - filled)}`;
+    process.stderr.write(`${CLEARED}${bar} ${this.#done} of ${this.#total} cases, ${this.#failed} failed`);
+  }
+}

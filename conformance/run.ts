@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { type Case, loadCases } from "./cases.ts";
 import { coverageOf, readClauses, uncoveredText, wrongCitations } from "./coverage.ts";
 import { Receiver } from "./receiver.ts";
-import { type CaseResult, resultJson, resultText } from "./report.ts";
+import { type CaseResult, Progress, resultJson, resultText } from "./report.ts";
 import { givenTarget, prepareGiven, serverKey, startServer } from "./server.ts";
 import { runCase } from "./session.ts";
 
@@ -49,8 +49,12 @@ function say(line: string): void {
   if (!options.json) console.log(line);
 }
 
+let progress: Progress | undefined;
+
 function note(result: CaseResult): CaseResult {
+  progress?.clear();
   if (!options.failures || result.outcome === "failed") say(resultText(result));
+  progress?.ended(result.outcome === "failed");
   return result;
 }
 
@@ -141,10 +145,12 @@ async function main(): Promise<number> {
     for (const testCase of cases) console.log(`${testCase.area}: ${testCase.title}`);
     return 0;
   }
+  progress = new Progress(cases.length);
   const receiver = await Receiver.start();
   const baseUrl = options["base-url"];
   const results = baseUrl === undefined ? await runOnOwn(cases, receiver) : await runOnGiven(baseUrl, cases, receiver);
   receiver.stop();
+  progress.clear();
 
   const count = (outcome: CaseResult["outcome"]) => results.filter((result) => result.outcome === outcome).length;
   const coverage = coverageOf(

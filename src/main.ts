@@ -1,13 +1,14 @@
 /** The composition root: it opens the world and starts the listeners. */
 import { hashOf } from "#auth/tokens";
-import { Certificate } from "#config/certificate";
-import { type Config, ConfigProblem } from "#config/config";
+import type { Certificate } from "#config/certificate";
+import type { Config } from "#config/config";
 import { listening } from "#config/listening";
-import { pageRulesOf } from "#config/page-rules";
+import { pageGuardOf } from "#config/page-rules";
 import { keyRingOf } from "#config/secret-key";
 import { announceServer, controlKeyOf, keepReplacedKey } from "#config/server-files";
 import { type ControlAppOptions, controlApp } from "#control/app";
 import { serveControl } from "#control/server";
+import type { ControlDeps } from "#control-contract/route";
 import { Registry } from "#graph/contract/registry";
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import { standardCalendar } from "#graph/versions/calendar";
@@ -18,13 +19,13 @@ import { Worlds } from "#graph/worlds/hosting/worlds";
 import { migrationsOf, openWorld } from "#graph/worlds/open-world";
 import { followSettings } from "#graph/worlds/settings";
 import type { Streaming } from "#graph/worlds/world";
-import type { CountryFile } from "#http/countries/country-file";
+import { countryFileOf } from "#http/countries/configured";
 import { connectionsWithin, limitsOf, multipartLimits } from "#http/limits";
-import { describeServer, type ReadyInfo, readyInfo, surfaceAddresses } from "#http/ready-info";
+import { controlPlaceOf, describeServer, type ReadyInfo, readyInfo, servedBy, surfaceAddresses } from "#http/ready-info";
 import { ownRoutes } from "#http/routes/own-routes";
+import { certificateOf } from "#http/served-certificate";
 import { type GraphServer, serveGraph } from "#http/server";
 import { openLiveIngest } from "#ingest/live-ingest";
-import { PageGuard } from "#kernel/page-guard";
 import { formatVersion } from "#kernel/versions";
 import { GuardedClient } from "#outbound/client";
 import { removeRecordings } from "#recordings/read-recording";
@@ -70,6 +71,8 @@ export interface RunningPlaza {
   readonly metrics: MetricsSource;
   /** Where encoders connect; undefined: they do not. */
   readonly streaming: Streaming | undefined;
+  /** Resolves when the control API is asked to end the server. */
+  readonly stopAsked: Promise<string>;
   /**
    * Accepts no new requests; resolves when the running ones have ended, after 10 s at most. What `others` do to the world until they
    * resolve is in its export as well.
@@ -96,6 +99,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
     throw error;
   });
   const listeners: Listener[] = [];
+  const ending = new AbortController();
   let certificate: Certificate | undefined;
   try {
     certificate = certificateOf(config, log);
@@ -110,15 +114,15 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
     const streaming = await listening("--rtmp-port", config.host, Number(config.rtmp_port ?? 0), () => ingest.open());
     const metrics = graph?.metrics ?? new RequestMetrics();
     const key = part === "graph" ? "" : controlKeyOf(config, randomSecret);
+    const graphPort = graph?.port ?? config.port;
+    const { server, stopAsked } = servedBy(config, graphPort);
     const control =
       part === "graph"
         ? undefined
         : await listening("--control-port", config.control_host, config.control_port, () =>
             serveControl({
-              ...controlOf(config, log, worlds, registry, key, readMetrics ?? (() => metrics), graph?.port),
-              pages: pageGuard(config),
-              host: config.control_host,
-              port: config.control_port,
+              ...controlOf(config, log, worlds, registry, key, readMetrics ?? (() => metrics), { server, ending: ending.signal }, graphPort),
+              ...controlPlaceOf(config),
               certificate,
             }),
           );
@@ -139,7 +143,9 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
       newestVersion: formatVersion(newestVersion(worlds.default.calendar)),
       worlds,
       metrics,
+      stopAsked,
       stop: async (others) => {
+        ending.abort();
         certificate?.close();
         const working = [worlds.default.work.stop(), ingest.stop(), watched?.stop(), others];
         await Promise.all([...listeners.map((listener) => listener.stop(STOP_WITHIN_MS)), ...working]);
@@ -162,16 +168,6 @@ interface Listener {
   readonly port: number;
   /** Accepts no new requests; running ones can finish within `graceMs`. */
   stop(graceMs: number): Promise<void>;
-}
-
-function certificateOf({ tls_cert, tls_key }: Config, log: Log): Certificate | undefined {
-  if (tls_cert === undefined || tls_key === undefined) return undefined;
-  const certificate = new Certificate(tls_cert, tls_key);
-  certificate.follow({
-    renewed: (valid_to) => log.info({ valid_to }, "the certificate was renewed"),
-    unusable: (problem) => log.warn({ problem }, "the renewed certificate cannot be used, so the one before is served on"),
-  });
-  return certificate;
 }
 
 async function listenGraph(
@@ -207,7 +203,7 @@ async function listenGraph(
     }),
     trustedProxies: config.trusted_proxies,
     publicUrl: config.public_url,
-    pages: pageGuard(config),
+    pages: pageGuardOf(config),
     extraRoutes: ownRoutes(deps, surfaceAddresses(config), {
       version: () => formatVersion(newestVersion(worlds.default.calendar)),
       isCountryChosen: config.sandbox,
@@ -216,22 +212,6 @@ async function listenGraph(
     }),
     onServed: config.quiet || !log.shows("info") ? undefined : requestLines(log),
   });
-}
-
-/** Rejects with `ConfigProblem`. */
-async function countryFileOf({ country_file: path }: Config, log: Log): Promise<CountryFile | undefined> {
-  if (path === undefined) return undefined;
-  // Imported only with such a file: a start does not wait for what it does not use.
-  const { CountryFile } = await import("#http/countries/country-file");
-  const onProblem = (error: unknown) => log.warn(errorFields(error), "the renewed country file cannot be read; the one before stays");
-  return CountryFile.open(path, onProblem).catch((error: unknown) => {
-    throw new ConfigProblem("--country-file", `${path} cannot be used: ${error instanceof Error ? error.message : String(error)}`);
-  });
-}
-
-function pageGuard(config: Config): PageGuard | undefined {
-  const rules = pageRulesOf(config);
-  return rules && new PageGuard(rules);
 }
 
 async function openWorlds(config: Config, registry: Registry, log: Log, recordings?: string): Promise<Worlds> {
@@ -278,12 +258,13 @@ function controlOf(
   registry: Registry,
   key: string,
   readMetrics: () => MetricsSource,
+  special: Pick<ControlDeps, "server" | "ending" | "onStored">,
   graphPort = config.port,
 ): ControlAppOptions {
   return {
     key,
     deps: {
-      ...{ registry, worlds, parseYaml },
+      ...{ ...special, registry, worlds, parseYaml },
       servesGraph: config.workers === 1,
       describeServer: (hostname) => describeServer(config, hostname, graphPort, worlds.default.streaming),
       mintTokenValue: tokenValue,
@@ -306,10 +287,15 @@ export interface ControlWithoutServer {
 const KEY_BYTES = 24;
 
 /** The control API, for commands, on data that no server uses. It does not listen on a port, so any key will do. */
-export async function openControl(config: Config, log: Log, key = randomSecret(KEY_BYTES)): Promise<ControlWithoutServer> {
+export async function openControl(
+  config: Config,
+  log: Log,
+  key = randomSecret(KEY_BYTES),
+  onStored?: ControlDeps["onStored"],
+): Promise<ControlWithoutServer> {
   const registry = buildRegistry();
   const worlds = await openWorlds(config, registry, log);
-  const app = controlApp(controlOf(config, log, worlds, registry, key, () => new RequestMetrics()));
+  const app = controlApp(controlOf(config, log, worlds, registry, key, () => new RequestMetrics(), { onStored }));
   return {
     request: async (path, init) => app.request(path, { ...init, headers: { ...init.headers, authorization: `Bearer ${key}` } }),
     close: () => worlds.close(),

@@ -6,6 +6,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { configFileSchema } from "#config/config-file-schema";
+import { openapiOf } from "#control/openapi";
+import { controlRoutes } from "#control/routes";
 import { features, settings } from "#features";
 import { openapiDocument } from "#graph/contract/openapi/document";
 import { Registry } from "#graph/contract/registry";
@@ -17,6 +19,7 @@ import { sectionsOf } from "#graph/worlds/file/import-export";
 import { formatVersion } from "#kernel/versions";
 import { surfaces } from "#surfaces/surfaces";
 import { asyncapiDocument } from "#webhooks/catalogue/asyncapi";
+import { commandsPage } from "./write-docs/commands-page.ts";
 import { configurationPage } from "./write-docs/configuration-page.ts";
 import { controlApiPage } from "./write-docs/control-api-page.ts";
 import { controlTypes } from "./write-docs/control-types.ts";
@@ -29,6 +32,7 @@ import { worldFilesPage } from "./write-docs/world-files-page.ts";
 const ROOT = new URL("..", import.meta.url).pathname;
 
 const files: Readonly<Record<string, () => string>> = {
+  "docs/reference/commands.md": commandsPage,
   "docs/reference/configuration.md": configurationPage,
   "docs/reference/control-api.md": controlApiPage,
   "docs/reference/errors.md": () => errorsPage(new Registry(features)),
@@ -37,6 +41,7 @@ const files: Readonly<Record<string, () => string>> = {
   "docs/reference/webhook-fields.md": () => webhookFieldsPage(new Registry(features)),
   "docs/reference/world-files.md": () => worldFilesPage(features),
   "docs/reference/openapi.json": () => openapiText(),
+  "docs/reference/control-openapi.json": controlOpenapiText,
   "docs/reference/asyncapi.json": () => asyncapiText(),
   "docs/reference/config.schema.json": () => textOf(configFileSchema(settings)),
   "docs/reference/world.schema.json": () => textOf(worldFileSchema(sectionsOf(new Registry(features)))),
@@ -54,6 +59,11 @@ function openapiText(): string {
   const addresses = Object.fromEntries(surfaces.map(({ name, mount }) => [name, `${base}${mount}`])) as Record<SurfaceName, string>;
   const document = openapiDocument(new Registry(features), { profile: "strict", calendar: standardCalendar, now: DOCUMENTED_AT, addresses });
   return textOf(document);
+}
+
+function controlOpenapiText(): string {
+  const registry = new Registry(features);
+  return textOf(openapiOf(controlRoutes(registry), sectionsOf(registry), "http://127.0.0.1:4001"));
 }
 
 function asyncapiText(): string {

@@ -23,6 +23,8 @@ export interface ControlUse {
   readonly isKeyReplaced?: boolean;
   /** Where there is no data yet, the command makes it. Any other has nothing to work on, and would make an empty folder. */
   readonly makesData?: boolean;
+  /** Called during an import, where the command opens the data itself. */
+  readonly onStored?: (count: number, total: number) => void;
 }
 
 /** Resolves with the exit code. */
@@ -44,14 +46,14 @@ export async function withControl(given: Given, run: (control: Control) => Promi
   }
 }
 
-async function openControlFor(given: Given, log: Log, { isKeyReplaced = false, makesData = false }: ControlUse): Promise<Control> {
+async function openControlFor(given: Given, log: Log, { isKeyReplaced = false, makesData = false, onStored }: ControlUse): Promise<Control> {
   const server = await findServerAddress(given);
   if (server !== undefined) return controlAt(server);
   const [{ openControl }, { settings }] = await Promise.all([import("#main"), import("#features")]);
   const config = readConfig(given.data === undefined ? {} : { data: given.data }, environment(), await findConfigFile(given), settings);
   if (!makesData && !hasData(config.data, "default"))
     throw new ConfigProblem("--data", `there is no data in ${config.data}; plaza start or plaza token create-app makes it`);
-  if (!isKeyReplaced) return openControl(config, log);
+  if (!isKeyReplaced) return openControl(config, log, undefined, onStored);
   const key = config.control_key ?? findServer(config.data).controlKey;
   if (key === undefined) throw new ConfigProblem("PLAZA_CONTROL_KEY", "is required: it is the key that is replaced");
   return openControl(config, log, key);

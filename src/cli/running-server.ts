@@ -2,7 +2,7 @@
 import { ConfigProblem } from "#config/config";
 import { findConfigFile } from "#config/config-file";
 import { environment } from "#config/environment";
-import { findServer } from "#config/server-files";
+import { findServer, isFolder } from "#config/server-files";
 import { trimmedEnd } from "#kernel/text";
 
 type Given = Readonly<Record<string, unknown>>;
@@ -45,3 +45,11 @@ export async function findServerAddress(given: Given): Promise<ServerAddress | u
 export async function serverAddress(given: Given): Promise<ServerAddress> {
   return (await findServerAddress(given)) ?? ((await findServerAddress({ ...given, control_url: DEFAULT_URL })) as ServerAddress);
 }
+
+/** False where a folder says that no server runs. Other data says nothing, and a server may be at the usual port. */
+export async function mayHaveServer(given: Given): Promise<boolean> {
+  return (await findServerAddress(given)) !== undefined || !isFolder(await dataOf(given));
+}
+
+/** The process that runs on the data, on this machine. */
+export const pidOnData = async (given: Given): Promise<number | undefined> => findServer(await dataOf(given)).info?.pid;

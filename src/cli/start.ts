@@ -26,7 +26,7 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
     if (config.json) process.stdout.write(`${JSON.stringify(plaza.ready)}\n`);
     else if (config.sandbox) process.stdout.write((await import("./announce.ts")).announcement(plaza, config.callback));
     logReady(log, plaza);
-    return await endWhenAsked(asked, plaza, log);
+    return await endWhenAsked(Promise.race([asked, plaza.stopAsked]), plaza, log);
   } catch (error) {
     explain(error, log);
     await log.flush();

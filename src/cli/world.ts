@@ -1,9 +1,12 @@
 /** `plaza world …`. */
-import { readFile } from "node:fs/promises";
-import { text } from "node:stream/consumers";
 import { ConfigProblem } from "#config/config";
 import { type Control, type Given, listAll, post, show, withControl } from "./control-or-data.ts";
 import { exitCodeOf } from "./process-end.ts";
+import { fail } from "./terminal/output.ts";
+import { Progress } from "./terminal/progress.ts";
+import { readTextFile } from "./terminal/text-file.ts";
+
+const MB = 1_000_000;
 
 const addressOf = ({ world_name }: Given): string => `/v1/worlds/${encodeURIComponent(String(world_name))}`;
 
@@ -18,19 +21,26 @@ export async function importWorld(file: string, given: Given): Promise<number> {
   let body: string;
   try {
     // Before the data is opened: a file that cannot be read shall leave no empty data behind.
-    body = await readWorldFile(file);
+    body = await readWorldFile("<file>", file);
   } catch (error) {
-    process.stderr.write(`plaza: ${(error as Error).message}\n`);
-    return exitCodeOf(error);
+    return fail((error as Error).message, exitCodeOf(error));
   }
-  const run = async (control: Control): Promise<number> =>
-    show(await control.request(`${addressOf(given)}/import`, { method: "POST", body, headers: { "content-type": "text/plain" } }));
-  return withControl(given, run, { makesData: true });
+  const progress = new Progress("import");
+  const run = async (control: Control): Promise<number> => {
+    // A server says nothing until all is stored; a command that stores the entries itself knows how many there are.
+    progress.wait(`of ${(Buffer.byteLength(body) / MB).toFixed(1)} MB`);
+    const headers = { "content-type": "text/plain" };
+    const response = await control.request(`${addressOf(given)}/import`, { method: "POST", body, headers });
+    progress.end();
+    return show(response);
+  };
+  const onStored = (count: number, total: number) => progress.show(count, total, "entries");
+  return withControl(given, run, { makesData: true, onStored }).finally(() => progress.end());
 }
 
 export function newWorld(name: string, file: string | undefined, given: Given): Promise<number> {
   const run = async (control: Control): Promise<number> =>
-    show(await post(control, "/v1/worlds", file === undefined ? { name } : { name, file: await readWorldFile(file) }));
+    show(await post(control, "/v1/worlds", file === undefined ? { name } : { name, file: await readWorldFile("[file]", file) }));
   return withControl(given, run, { makesData: true });
 }
 
@@ -40,10 +50,8 @@ export const changeWorld = (method: string, path: string, given: Given, body?: R
     show(body === undefined ? await control.request(addressOf(given) + path, { method }) : await post(control, addressOf(given) + path, body)),
   );
 
-async function readWorldFile(file: string): Promise<string> {
-  const body = await (file === "-" ? text(process.stdin) : readFile(file, "utf8")).catch((error: Error) => {
-    throw new ConfigProblem("<file>", `${file} cannot be read: ${error.message}`);
-  });
-  if (body.trim() === "") throw new ConfigProblem("<file>", `${file === "-" ? "standard input" : file} is empty: name a world file`);
+async function readWorldFile(named: string, file: string): Promise<string> {
+  const body = await readTextFile(named, file);
+  if (body.trim() === "") throw new ConfigProblem(named, `${file === "-" ? "standard input" : file} is empty: name a world file`);
   return body;
 }

@@ -18,7 +18,9 @@ export interface ServerInfo {
   readonly control_url: string;
 }
 
-const folderOf = (data: string): string | undefined => (data === ":memory:" || data.startsWith("postgres") ? undefined : data);
+export const isFolder = (data: string): boolean => data !== ":memory:" && !data.startsWith("postgres");
+
+const folderOf = (data: string): string | undefined => (isFolder(data) ? data : undefined);
 
 /**
  * The key of the control API. A sandbox keeps it in its folder, so that it stays the same from start to start; a key that the

@@ -38,6 +38,27 @@ export interface ControlDeps {
   onTokenCopied?(token: NodeId, copy: NodeId): void;
   /** Called with the hash of a key that was replaced and the value of the new one, where the old one may be kept in a file. */
   onKeyReplaced?(oldHash: string, key: string): void;
+  /** The server that serves this API; undefined where a command has opened the data itself. */
+  readonly server?: ServedBy | undefined;
+  /** Of a command that has opened the data itself: called now and then during an import. */
+  readonly onStored?: ((count: number, total: number) => void) | undefined;
+  /** Aborted when the server begins to end: streams end with it. */
+  readonly ending?: AbortSignal | undefined;
+}
+
+/** The process that serves the API, as its clients see it. */
+export interface ServedBy {
+  readonly version: string;
+  readonly pid: number;
+  /** Unix ms, real time. */
+  readonly startedMs: number;
+  readonly base_url: string;
+  readonly data: "sqlite" | "memory" | "postgres";
+  readonly sandbox: boolean;
+  /** That serve the graph. */
+  readonly processes: number;
+  /** As a signal would: no new requests, running ones end. */
+  stop(): void;
 }
 
 /** The key that a request was made with. */

@@ -3,6 +3,7 @@ import type { Server } from "bun";
 import type { Certificate } from "#config/certificate";
 import { sleepMs } from "#system";
 import { type ControlAppOptions, controlApp, largestBodyBytes } from "./app.ts";
+import { listenInFront, unixPlace } from "./front.ts";
 
 export interface ControlServerOptions extends ControlAppOptions {
   readonly host: string;
@@ -10,6 +11,10 @@ export interface ControlServerOptions extends ControlAppOptions {
   readonly port: number;
   /** Plain HTTP where it is left out. */
   readonly certificate?: Certificate | undefined;
+  /** Locked by this process; undefined: the data is elsewhere. */
+  readonly dataFolder?: string | undefined;
+  /** Of all clients together; 256 where it is left out. */
+  readonly connectionsMax?: number;
 }
 
 export interface ControlServer {
@@ -23,22 +28,23 @@ const IDLE_SECONDS_MAX = 255;
 
 /** Rejects when the address cannot be listened on. */
 export async function serveControl(options: ControlServerOptions): Promise<ControlServer> {
-  const { host, port, certificate } = options;
-  if (certificate === undefined) {
+  const { host, port, certificate, connectionsMax } = options;
+  // Windows has no Unix sockets everywhere.
+  if (certificate === undefined && process.platform === "win32") {
     const server = serveHttp(options, { hostname: host, port });
     return { port: server.port as number, stop: (graceMs) => stopHttp(server, graceMs) };
   }
-  // Imported only with a certificate: a start does not wait for what it does not use.
-  const { listenWithTls, unixPlace } = await import("./tls-front.ts");
-  const place = unixPlace();
+  const place = unixPlace(options.dataFolder);
   const server = serveHttp(options, { unix: place.socket });
   try {
-    const front = await listenWithTls(host, port, certificate, place.socket);
+    const front = await listenInFront({ host, port, certificate, unixSocket: place.socket, connectionsMax });
     return {
       port: front.port,
       async stop(graceMs) {
-        front.close();
+        const closed = front.close();
         await stopHttp(server, graceMs);
+        // What the HTTP server has sent is still on its way.
+        await Promise.race([closed, sleepMs(FLUSH_MS_MAX)]);
         place.remove();
       },
     };
@@ -48,6 +54,9 @@ export async function serveControl(options: ControlServerOptions): Promise<Contr
     throw error;
   }
 }
+
+/** For the last bytes of responses, to clients that take them. */
+const FLUSH_MS_MAX = 1_000;
 
 type Address = { readonly hostname: string; readonly port: number } | { readonly unix: string };
 

@@ -109,6 +109,14 @@ describe.each(httpListeners)("--http %s", (http) => {
       });
     }, 10_000);
 
+    test("a connection that stays silent has no longer than a head, though idle ones have", async () => {
+      await using({ headMsMax: 200, keepAliveMs: 60_000 }, async ({ port }) => {
+        const idle = exchange(port, ["GET /1 HTTP/1.1\r\nHost: h\r\n\r\n"], { responses: 2, waitMs: 2_000 });
+        expect((await exchange(port, [], { responses: 2, waitMs: 8_000 })).isClosedByServer).toBeTrue();
+        expect((await idle).isClosedByServer).toBeFalse();
+      });
+    }, 10_000);
+
     test("bodies that are arriving hold a limited memory together, as far as they have arrived", async () => {
       await using({ arrivingBytesMax: 100 }, async ({ port, metrics }) => {
         const body = '{"a":1}'.padEnd(200);

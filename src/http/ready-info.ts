@@ -1,9 +1,13 @@
-/** What `plaza start` says when it is ready: its addresses. */
+/** Where a server is reached: what `plaza start` says when it is ready, what the control API says later. */
 import type { Config } from "#config/config";
 import { addressOf } from "#config/listening";
-import type { ServerDescription } from "#control-contract/route";
+import { pageGuardOf } from "#config/page-rules";
+import { isFolder } from "#config/server-files";
+import type { ServedBy, ServerDescription } from "#control-contract/route";
 import type { Streaming } from "#graph/worlds/world";
+import { version } from "#package.json";
 import { surfaces } from "#surfaces/surfaces";
+import { realNowMs } from "#system";
 import type { SurfaceAddress } from "./places/places.ts";
 
 /** The ready line of `plaza start --json`. */
@@ -73,3 +77,20 @@ export function describeServer(config: Config, hostname: string, port: number, s
     ...(rtmp_url === null ? {} : { rtmp_url }),
   };
 }
+
+/** `stopAsked` resolves when the control API is asked to end the server. */
+export function servedBy({ data, host, sandbox, tls_cert, workers }: Config, port: number): { server: ServedBy; stopAsked: Promise<string> } {
+  const { promise: stopAsked, resolve } = Promise.withResolvers<string>();
+  const server: ServedBy = {
+    ...{ version, pid: process.pid, startedMs: realNowMs(), sandbox, processes: workers, stop: () => resolve("the control API") },
+    base_url: `${tls_cert === undefined ? "http" : "https"}://${addressOf(host)}:${port}`,
+    data: data === ":memory:" ? "memory" : data.startsWith("postgres") ? "postgres" : "sqlite",
+  };
+  return { server, stopAsked };
+}
+
+/** Where the control API listens, and for whom. */
+export const controlPlaceOf = (config: Config) => ({
+  ...{ host: config.control_host, port: config.control_port, pages: pageGuardOf(config) },
+  dataFolder: isFolder(config.data) ? config.data : undefined,
+});

@@ -38,3 +38,9 @@ export async function openDatabase({ data, world, migrations }: DatabaseOptions)
   const { openSqlite } = await import("./sqlite/open.ts");
   return openSqlite({ folder: data, world, migrations });
 }
+
+/** Copies the worlds of a folder to another one, also while a server uses them. Errors: the system's own. */
+export async function backUpWorlds(folder: string, to: string): Promise<void> {
+  const { copyWorlds } = await import("./sqlite/backup.ts");
+  copyWorlds(folder, to);
+}

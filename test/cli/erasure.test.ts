@@ -36,7 +36,9 @@ const asInteger = (id: string): Buffer => {
 
 /** Which of the person's ids and texts stand in the bytes of the folder's files. */
 function foundIn(folder: string, { user, psid, phone, text }: typeof ADA): string[] {
-  const files = readdirSync(folder).map((file) => readFileSync(join(folder, file)));
+  // Its socket is none.
+  const names = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
+  const files = names.map(({ name }) => readFileSync(join(folder, name)));
   const needles = { user, psid, phone, text, "user as a number": asInteger(user), "psid as a number": asInteger(psid) };
   return Object.entries(needles).flatMap(([name, needle]) => (files.some((file) => file.includes(needle)) ? [name] : []));
 }

@@ -246,7 +246,7 @@ describe("a wrong option is one line on stderr and exit code 2", () => {
   });
 
   test("no such command", async () => {
-    expect((await runPlaza(["stop"])).code).toBe(2);
+    expect((await runPlaza(["halt"])).code).toBe(2);
   });
 
   test("help is no error", async () => {

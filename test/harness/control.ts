@@ -53,24 +53,24 @@ interface Response {
 export async function openControl(options: PlazaOptions = {}, more: Partial<ControlAppOptions["deps"]> = {}, pages?: PageGuard) {
   const plaza = await openPlaza({ world: CAFE, ...options });
   const unexpected: unknown[] = [];
-  const appOf = () =>
-    controlApp({
-      key: KEY,
-      pages,
-      deps: {
-        registry: plaza.registry,
-        worlds: loneWorld(plaza.world),
-        parseYaml: (text) => Bun.YAML.parse(text),
-        servesGraph: true,
-        describeServer: () => SERVER,
-        mintTokenValue: tokenValue,
-        onTimeMoved: [],
-        realTime: { nowMs: () => plaza.time.realMs, monotonicMs, sleepMs },
-        ...more,
-      },
-      readMetrics: () => new RequestMetrics(),
-      onUnexpected: (error) => unexpected.push(error),
-    });
+  const served: ControlAppOptions = {
+    key: KEY,
+    pages,
+    deps: {
+      registry: plaza.registry,
+      worlds: loneWorld(plaza.world),
+      parseYaml: (text) => Bun.YAML.parse(text),
+      servesGraph: true,
+      describeServer: () => SERVER,
+      mintTokenValue: tokenValue,
+      onTimeMoved: [],
+      realTime: { nowMs: () => plaza.time.realMs, monotonicMs, sleepMs },
+      ...more,
+    },
+    readMetrics: () => new RequestMetrics(),
+    onUnexpected: (error) => unexpected.push(error),
+  };
+  const appOf = () => controlApp(served);
   const requestOf =
     (app: ReturnType<typeof appOf>) =>
     async (method: string, path: string, body?: unknown, key: string | undefined = KEY): Promise<Response> => {
@@ -93,7 +93,7 @@ export async function openControl(options: PlazaOptions = {}, more: Partial<Cont
   const app = appOf();
   /** Another server on the same data, with the same configuration. */
   const restart = () => ({ request: requestOf(appOf()) });
-  return { plaza, app, request: requestOf(app), restart };
+  return { plaza, app, served, request: requestOf(app), restart };
 }
 
 export const labelsOf = (plaza: TestPlaza, token = "page-token") => plaza.get("/v26.0/2001/custom_labels", { token });

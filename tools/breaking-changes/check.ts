@@ -1,5 +1,5 @@
 /**
- * `npm run check -- contract`: whether the documents of the interface break what the last release promised. What it promised stands in
+ * `npm run check -- contract`: whether the documents of the interface and of the control API break what the last release promised. What it promised stands in
  * `spec/released/` (or in `--released FOLDER`), and `--release` writes it there. A break that is meant has its line in `spec/released/accepted.json`.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ const CURRENT = join(ROOT, "docs/reference");
 const { values } = parseArgs({ options: { release: { type: "boolean" }, released: { type: "string", default: join(ROOT, "spec/released") } } });
 const RELEASED = values.released;
 const ACCEPTED = join(RELEASED, "accepted.json");
-const documents = { "openapi.json": openapiBreaks, "asyncapi.json": asyncapiBreaks };
+const documents = { "openapi.json": openapiBreaks, "control-openapi.json": openapiBreaks, "asyncapi.json": asyncapiBreaks };
 
 const readJson = (file: string) => JSON.parse(readFileSync(file, "utf8"));
 

@@ -3,8 +3,11 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openapiOf } from "#control/openapi";
+import { controlRoutes } from "#control/routes";
 import { openapiDocument } from "#graph/contract/openapi/document";
 import { standardCalendar } from "#graph/versions/calendar";
+import { sectionsOf } from "#graph/worlds/file/import-export";
 import { buildRegistry } from "#main";
 import { asyncapiDocument } from "#webhooks/catalogue/asyncapi";
 import { BUN, ROOT } from "../steps.ts";
@@ -34,6 +37,18 @@ const NODE = "/{version}/{id}";
 test("what did not change breaks nothing", () => {
   expect(openapiBreaks(today(), today())).toEqual([]);
   expect(asyncapiBreaks(webhooks(), webhooks())).toEqual([]);
+});
+
+test("of the control API too: nothing of itself, and what is gone or needed now", () => {
+  const control = (): Loose => JSON.parse(JSON.stringify(openapiOf(controlRoutes(registry), sectionsOf(registry), base)));
+  expect(openapiBreaks(control(), control())).toEqual([]);
+  const other = control();
+  delete other.paths["/v1/worlds/{w}/nodes/pages/{id}"].patch;
+  other.paths["/v1/worlds/{w}/clock/advance"].post.requestBody.content["application/json"].schema.required.push("why");
+  expect(openapiBreaks(control(), other)).toEqual([
+    "PATCH /v1/worlds/{w}/nodes/pages/{id}: is gone",
+    "POST /v1/worlds/{w}/clock/advance: body.why: is required now",
+  ]);
 });
 
 test.each<[string, (document: Loose) => void, string]>([

@@ -10,7 +10,7 @@ interface Parameter {
   readonly schema: Schema;
 }
 
-const METHODS = ["get", "post", "delete"];
+const METHODS = ["get", "post", "put", "patch", "delete"];
 
 export function openapiBreaks(before: Dictionary, after: Dictionary): string[] {
   const [paths, kept] = [before.paths, after.paths] as [Record<string, Dictionary>, Record<string, Dictionary>];
@@ -43,7 +43,7 @@ class Pair {
 function operationBreaks(pair: Pair, old: Dictionary, now: Dictionary): string[] {
   const { place } = pair;
   const breaks = old.operationId === now.operationId ? [] : [`${place}: was called ${old.operationId} and is called ${now.operationId}`];
-  breaks.push(...securityBreaks(place, old.security as object[], now.security as object[]), ...parameterBreaks(pair, old, now));
+  breaks.push(...securityBreaks(place, (old.security ?? []) as object[], (now.security ?? []) as object[]), ...parameterBreaks(pair, old, now));
   const [body, nowBody] = [old.requestBody, now.requestBody] as [Dictionary | undefined, Dictionary | undefined];
   if (body !== undefined && nowBody === undefined) breaks.push(`${place}: takes no body any more`);
   if (nowBody?.required === true && body?.required !== true) breaks.push(`${place}: needs a body now`);

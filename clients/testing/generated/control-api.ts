@@ -662,9 +662,17 @@ export type WorldFile = { [Key in keyof Entries]?: readonly Entries[Key][] } & {
 
 /** What a request of the control API takes and returns, by its operation. */
 export interface Operations {
-  /** The addresses of the graph, as this caller reaches them, and its newest version. */
+  /** What this server is, the addresses of the graph as this caller reaches them, and its newest version. */
   readServer: {
     response: {
+      /** of Plaza */
+      readonly version: string;
+      readonly pid: number;
+      /** Unix seconds of real time, with milliseconds as their fraction */
+      readonly started_at: number;
+      readonly data: "sqlite" | "memory" | "postgres";
+      /** that serve the graph */
+      readonly processes: number;
       readonly sandbox: boolean;
       /** as in a path, e.g. v26.0 */
       readonly newest_version: string;
@@ -675,6 +683,12 @@ export interface Operations {
       readonly social_login_host: string;
       /** where encoders connect; left out where they cannot */
       readonly rtmp_url?: string;
+    };
+  };
+  /** Ends the server as SIGTERM does: no new requests, and running ones end, within 10 s at most. */
+  stopServer: {
+    response: {
+      readonly success: boolean;
     };
   };
   /** Every error that the graph returns, with its cause. */
@@ -1221,7 +1235,7 @@ export interface Operations {
       };
     };
   };
-  /** The last 1,000 requests, or as many as 8 MB hold, the newest first. */
+  /** The last 1,000 requests, or as many as 8 MB hold, the newest first; with Accept: text/event-stream, each further one as it is served. */
   listRequests: {
     query: {
       /** e.g. createPersona */
@@ -1239,6 +1253,8 @@ export interface Operations {
       readonly delivery?: string;
       /** Unix seconds or ISO 8601 */
       readonly since?: number | string;
+      /** of those, the newest */
+      readonly limit?: number;
     };
     response: {
       readonly data: readonly ({
@@ -1811,21 +1827,6 @@ export interface Operations {
       })[];
     };
   };
-  /** The fields that an app can subscribe to, each with an example of its value. */
-  listWebhookFields: {
-    response: {
-      readonly data: readonly ({
-        readonly object: string;
-        readonly field: string;
-        readonly summary: string;
-        /** a value that its contract allows, of the entity 1000000000000001 */
-        readonly example: { readonly [name: string]: unknown };
-      })[];
-      readonly paging: {
-        readonly next?: string;
-      };
-    };
-  };
   /** Makes an event as if it had happened, with an example unless a value is given, for the apps that are subscribed. */
   triggerWebhook: {
     body: {
@@ -1839,6 +1840,34 @@ export interface Operations {
     };
     response: {
       readonly deliveries: readonly (string)[];
+    };
+  };
+  /** The fields to which an app can subscribe, each with an example of its value. */
+  listWebhookFields: {
+    response: {
+      readonly data: readonly ({
+        readonly object: "social" | "chatapp_business_account" | "page" | "catalog";
+        readonly field: string;
+        readonly summary: string;
+        /** a value that its contract allows, of the entity 1000000000000001 */
+        readonly example: { readonly [name: string]: unknown };
+        /** it goes to the callback of the account or number, where that has one of its own */
+        readonly follows_overrides: boolean;
+      })[];
+      readonly paging: {
+        readonly next?: string;
+      };
+    };
+  };
+  /** What a triggered event of the field carries when no value is given. */
+  readWebhookExample: {
+    query: {
+      /** the account or page that the event is of */
+      readonly entity: string;
+      readonly phone_number?: string;
+    };
+    response: {
+      readonly value: { readonly [name: string]: unknown };
     };
   };
   /** The live state of a video: its feed, its key, and what happens by itself next; with Accept: text/event-stream, again whenever it changes, once a second at most. */

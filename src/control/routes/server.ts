@@ -1,7 +1,8 @@
-/** What server this is, and the errors that its graph returns. */
+/** The running server itself: what it is, its end, and the errors that its graph returns. */
 import { Type } from "typebox";
+import { conflict } from "#control-contract/errors";
 import { listOf } from "#control-contract/lists";
-import type { ControlRequest, ControlRoute } from "#control-contract/route";
+import type { ControlRequest, ControlRoute, ServedBy } from "#control-contract/route";
 import { newestVersion } from "#graph/versions/resolve";
 import { withoutCitations } from "#kernel/text";
 import { formatVersion } from "#kernel/versions";
@@ -9,6 +10,11 @@ import { formatVersion } from "#kernel/versions";
 const address = Type.String({ format: "uri" });
 
 const serverFacts = Type.Object({
+  version: Type.String({ description: "of Plaza" }),
+  pid: Type.Integer(),
+  started_at: Type.Number({ description: "Unix seconds of real time, with milliseconds as their fraction" }),
+  data: Type.Unsafe<string>({ enum: ["sqlite", "memory", "postgres"] }),
+  processes: Type.Integer({ description: "that serve the graph" }),
   sandbox: Type.Boolean(),
   newest_version: Type.String({ description: "as in a path, e.g. v26.0" }),
   base_url: address,
@@ -31,10 +37,21 @@ const graphError = Type.Object({
   when: Type.String({ description: "its cause" }),
 });
 
-const readServer = async ({ deps, world, url }: ControlRequest): Promise<unknown> => ({
-  ...deps.describeServer(new URL(url).hostname),
-  newest_version: formatVersion(newestVersion(world.calendar)),
-});
+function serverOf({ deps }: ControlRequest): ServedBy {
+  if (deps.server === undefined) throw conflict("no server uses the data");
+  return deps.server;
+}
+
+async function readServer(request: ControlRequest): Promise<unknown> {
+  const { stop: _, startedMs, ...facts } = serverOf(request);
+  const { deps, world, url } = request;
+  return {
+    ...facts,
+    started_at: startedMs / 1000,
+    ...deps.describeServer(new URL(url).hostname),
+    newest_version: formatVersion(newestVersion(world.calendar)),
+  };
+}
 
 const listErrors = async ({ deps }: ControlRequest): Promise<unknown> => ({
   data: [...deps.registry.errors].map(([name, { status, flatStatus, code, flatCode, subcode, type, isTransient, when }]) => ({
@@ -51,9 +68,22 @@ export const serverRoutes: readonly ControlRoute[] = [
     method: "GET",
     path: "/v1/server",
     operation: "readServer",
-    summary: "The addresses of the graph, as this caller reaches them, and its newest version",
+    summary: "What this server is, the addresses of the graph as this caller reaches them, and its newest version",
     response: serverFacts,
+    errors: [409],
     handle: readServer,
+  },
+  {
+    method: "POST",
+    path: "/v1/server/stop",
+    operation: "stopServer",
+    summary: "Ends the server as SIGTERM does: no new requests, and running ones end, within 10 s at most",
+    response: Type.Object({ success: Type.Boolean() }),
+    errors: [409],
+    handle: async (request) => {
+      serverOf(request).stop();
+      return { success: true };
+    },
   },
   {
     method: "GET",

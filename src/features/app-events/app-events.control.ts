@@ -1,14 +1,14 @@
 /** App events as the operator sees them: log, export, names, sums, test events, how long raw events are kept. */
 import { type Static, Type } from "typebox";
 import { badRequest, notFound } from "#control-contract/errors";
+import { EVENT_STREAM, eventStream, wantsEvents } from "#control-contract/event-stream";
 import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
-import type { OpenWorld } from "#graph/worlds/open-world";
 import { unixSeconds } from "#kernel/clock";
 import { isNodeId, type NodeId } from "#kernel/ids";
 import { readRetentionDays, saveRetentionDays } from "./app-events.jobs.ts";
-import { type TestEvent, testEventsOf } from "./intake/test-view.ts";
+import { testEventsOf } from "./intake/test-view.ts";
 import { deactivateEventName, exportLines, listDaySums, listEventNames, listLog, logEntry } from "./log/log.handlers.ts";
 import { exportParquet } from "./log/parquet.ts";
 
@@ -128,32 +128,12 @@ async function deactivateName(request: ControlRequest): Promise<unknown> {
 
 async function readTestEvents(request: ControlRequest): Promise<unknown> {
   const app = await appOf(request);
-  if (request.header("accept")?.includes("text/event-stream") !== true) return { data: testEventsOf(request.world).list(app), paging: {} };
-  return new Response(liveTestEvents(request.world, app), { headers: { "content-type": "text/event-stream", "cache-control": "no-store" } });
-}
-
-/** Shorter than the 60 s after which common proxies close an idle connection. */
-const HEARTBEAT_MS = 25_000;
-
-/** Server-sent events: one for each app event, from now on. */
-function liveTestEvents(world: OpenWorld, app: NodeId): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  let stop = () => {};
-  return new ReadableStream({
-    start(controller) {
-      const write = (text: string) => controller.enqueue(encoder.encode(text));
-      const show = (events: readonly TestEvent[]) => write(events.map((one) => `event: ${one.verdict}\ndata: ${JSON.stringify(one)}\n\n`).join(""));
-      const unfollow = testEventsOf(world).follow(app, show);
-      // timer: only bytes on the connection show a proxy, and this server, that it is still in use.
-      const heartbeat = setInterval(() => write(": still here\n\n"), HEARTBEAT_MS);
-      stop = () => {
-        clearInterval(heartbeat);
-        unfollow();
-      };
-      write(": listening\n\n");
-    },
-    cancel: () => stop(),
-  });
+  if (!wantsEvents(request)) return { data: testEventsOf(request.world).list(app), paging: {} };
+  return eventStream(request, (send) =>
+    testEventsOf(request.world).follow(app, (events) => {
+      for (const one of events) send(one.verdict, one);
+    }),
+  );
 }
 
 /** From `since` (the beginning of the world) to `until` (now). Throws 400 where they are the wrong way round. */
@@ -236,7 +216,7 @@ export const appEventControlRoutes: readonly ControlRoute[] = [
     operation: "readTestEvents",
     summary: "The latest events of the App channel, each with a verdict; with Accept: text/event-stream, live from now on",
     response: listOf(testEvent),
-    streams: ["text/event-stream"],
+    streams: [EVENT_STREAM],
     errors: [404],
     handle: readTestEvents,
   },

@@ -35,6 +35,38 @@ test("what went in comes out, whatever the texts hold", () => {
   );
 });
 
+test("who has seen so many gets those that came after, also where the log rested meanwhile, and none twice", () => {
+  const log = new RequestLog();
+  const seen: string[] = [];
+  let known = 0;
+  const look = (): void => {
+    seen.push(
+      ...log
+        .entries(known)
+        .map(({ trace_id }) => trace_id)
+        .reverse(),
+    );
+    known = log.count;
+  };
+  const add = (count: number): void => {
+    for (let at = 0; at < count; at++) log.add(entry({ trace_id: `A${log.count}` }));
+  };
+  add(3);
+  look();
+  log.rest();
+  look();
+  add(2);
+  look();
+  add(1);
+  log.rest();
+  log.rest();
+  look();
+  add(1);
+  look();
+  expect(seen).toEqual(Array.from({ length: 7 }, (_, at) => `A${at}`));
+  expect(log.count).toBe(7);
+});
+
 test("the last thousand requests are kept", () => {
   const log = new RequestLog();
   for (let at = 0; at < 2_500; at++) log.add(entry({ trace_id: `A${at}` }));

@@ -63,6 +63,8 @@ export class RequestLog {
   /** Entries are counted from the first one on; those from `#oldest` to before `#next` are there. */
   #oldest = 0;
   #next = 0;
+  /** Entries before the first that is counted so, since the world last rested. */
+  #earlier = 0;
   /** What is kept of a world that rests, oldest first. */
   #resting: RequestEntry[] = [];
   #waiting: (() => void)[] = [];
@@ -157,6 +159,7 @@ export class RequestLog {
       characters += sizeOf(entry);
       return characters <= RESTING_CHARACTERS_MAX;
     });
+    this.#earlier = this.count - newest.length;
     this.#bytes = undefined;
     this.#starts = this.#sizes = this.#lengths = NOTHING;
     this.#numbers = NO_NUMBERS;
@@ -178,10 +181,16 @@ export class RequestLog {
     while (this.#oldest < this.#next && startOf(this.#oldest) >= this.#end && startOf(this.#oldest) < end) this.#oldest++;
   }
 
-  /** Newest first. */
-  entries(): RequestEntry[] {
-    const found = this.#resting.toReversed();
-    for (let entry = this.#next - 1; entry >= this.#oldest; entry--) found.push(this.#read(entry % ENTRIES_MAX));
+  /** How many entries there have been. */
+  get count(): number {
+    return this.#earlier + this.#resting.length + this.#next;
+  }
+
+  /** Newest first; without the first `known` that there have been. */
+  entries(known = 0): RequestEntry[] {
+    const from = Math.max(0, known - this.#earlier);
+    const found = this.#resting.slice(from).reverse();
+    for (let entry = this.#next - 1; entry >= Math.max(this.#oldest, from); entry--) found.push(this.#read(entry % ENTRIES_MAX));
     return found;
   }
 

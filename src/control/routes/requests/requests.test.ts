@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { openControl } from "#harness/control";
+import { KEY, openControl } from "#harness/control";
 
 const entry = (more: Record<string, unknown>) => ({
   trace_id: "A1",
@@ -28,6 +28,26 @@ describe("the last requests", () => {
     expect((await request("GET", "requests?operation=createLabel")).body.data).toHaveLength(1);
     expect((await request("GET", "requests?status=200")).body.data).toHaveLength(1);
     expect((await request("GET", "requests?since=1795000005")).body.data).toHaveLength(1);
+    expect((await request("GET", "requests?limit=1")).body.data).toMatchObject([{ trace_id: "A2" }]);
+    expect((await request("GET", "requests?limit=0")).body.error.parameter).toBe("limit");
+  });
+
+  test("further ones are sent as they come, where the caller takes server-sent events, by the same filter", async () => {
+    const { app, plaza } = await openControl();
+    plaza.world.requests.add(entry({ trace_id: "A1" }));
+    const response = await app.request("/v1/worlds/default/requests?status=200", {
+      headers: { authorization: `Bearer ${KEY}`, accept: "text/event-stream" },
+    });
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    const next = async () => new TextDecoder().decode((await reader.read()).value);
+    expect(await next()).toBe(": listening\n\n");
+    plaza.world.requests.add(entry({ trace_id: "A2", status: 400 }));
+    plaza.world.requests.add(entry({ trace_id: "A3" }));
+    expect(await next()).toStartWith('event: request\ndata: {"trace_id":"A3"');
+    plaza.world.requests.add(entry({ trace_id: "A4" }));
+    expect(await next()).toContain('"query":"access_token=…&limit=5"');
+    await reader.cancel();
+    plaza.world.requests.add(entry({ trace_id: "A5" }));
   });
 
   test("an expectation is met by what is there, and looks into bodies and queries", async () => {

@@ -1,12 +1,19 @@
 /** The last requests, one of them with its story, all of them as they come, and an assertion over them that waits. */
 import { type Static, Type } from "typebox";
 import { notFound } from "#control-contract/errors";
+import { eventStream, wantsEvents } from "#control-contract/event-stream";
 import { listOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
+import type { RequestEntry, RequestLog } from "#graph/worlds/request-log";
 import { countedWithin, expectEntries } from "../expectations/expectation.ts";
-import { isAsked, type RequestFilter, requestFilter, sinceMsOf } from "./request-filter.ts";
+import { isAsked, requestFilter, sinceMsOf } from "./request-filter.ts";
 import { seenRequest, shown, storiedRequest, storyShown } from "./request-schemas.ts";
 import { EVENT_STREAM, followRequests, requestsEvent } from "./request-stream.ts";
+
+const listQuery = Type.Object({
+  ...requestFilter.properties,
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: "of those, the newest" })),
+});
 
 const streamQuery = Type.Object({
   ...requestFilter.properties,
@@ -27,14 +34,31 @@ const expectation = Type.Object(
 );
 type Expectation = Static<typeof expectation>;
 
-async function listRequests({ world, query }: ControlRequest<RequestFilter>): Promise<unknown> {
+async function listRequests(request: ControlRequest<Static<typeof listQuery>>): Promise<unknown> {
+  const { world, query } = request;
   const sinceMs = sinceMsOf(query);
-  return {
-    data: world.requests
-      .entries()
-      .filter((entry) => isAsked(entry, query, sinceMs))
-      .map(shown),
-    paging: {},
+  const isWanted = (entry: RequestEntry): boolean => isAsked(entry, query, sinceMs);
+  if (wantsEvents(request))
+    return eventStream(request, (send) => follow(world.requests, (entry) => isWanted(entry) && send("request", shown(entry))));
+  return { data: world.requests.entries().filter(isWanted).slice(0, query.limit).map(shown), paging: {} };
+}
+
+/** Calls `see` for each further request, in their order, until the returned function is called. */
+function follow(requests: RequestLog, see: (entry: RequestEntry) => void): () => void {
+  let known = requests.count;
+  let isOver = false;
+  const run = async (): Promise<void> => {
+    for (;;) {
+      await requests.next();
+      if (isOver) return;
+      const fresh = requests.entries(known).reverse();
+      known = requests.count;
+      for (const entry of fresh) if (!isOver) see(entry);
+    }
+  };
+  void run();
+  return () => {
+    isOver = true;
   };
 }
 
@@ -68,9 +92,10 @@ export const requestRoutes: readonly ControlRoute[] = [
     method: "GET",
     path: "/v1/worlds/{w}/requests",
     operation: "listRequests",
-    summary: "The last 1,000 requests, or as many as 8 MB hold, the newest first",
-    query: requestFilter,
+    summary: "The last 1,000 requests, or as many as 8 MB hold, the newest first; with Accept: text/event-stream, each further one as it is served",
+    query: listQuery,
     response: listOf(seenRequest),
+    streams: [EVENT_STREAM],
     errors: [404],
     handle: listRequests,
   }),

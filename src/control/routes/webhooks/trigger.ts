@@ -1,10 +1,11 @@
-/** An example of a webhook, for trying a receiver out. */
+/** The webhook fields, and examples of webhooks, for trying a receiver out. */
 import { type Static, Type } from "typebox";
-import { unprocessable } from "#control-contract/errors";
+import { notFound, unprocessable } from "#control-contract/errors";
 import { listOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { worldId } from "#graph/worlds/file/schema-words";
-import { nodeId } from "#kernel/ids";
+import type { World } from "#graph/worlds/world";
+import { type NodeId, nodeId } from "#kernel/ids";
 import type { FieldCatalogue } from "#webhooks/catalogue/catalogue";
 import { EXAMPLE_ID, findPayloadProblem, type WebhookField, type WebhookObject, webhookObjects } from "#webhooks/catalogue/field";
 
@@ -30,46 +31,60 @@ function requireValue(field: WebhookField, value: unknown): void {
 
 type Trigger = ControlRequest<unknown, Static<ReturnType<typeof triggerBody>>>;
 
-async function triggerEvent({ world: { clock, database, ports, webhooks }, body }: Trigger): Promise<unknown> {
-  const { object, phone_number, value } = body;
+async function triggerEvent({ world, body }: Trigger): Promise<unknown> {
+  const { database, webhooks } = world;
+  const { object, value } = body;
   const entity = nodeId(String(body.entity));
-  const phone = phone_number === undefined ? undefined : nodeId(String(phone_number));
+  const phone = body.phone_number === undefined ? undefined : nodeId(String(body.phone_number));
   const field = webhooks.fields.find(object, body.field);
   if (field === undefined) throw unprocessable(`${object} has no field ${body.field}`, "field");
   if (value !== undefined) requireValue(field, value);
-  const account = object === "social" ? await ports.get("social_account").findAccount(database.reader, entity) : undefined;
-  const payload = value ?? field.example({ entity, phone, scopedId: account?.social_scoped_id, nowMs: clock.nowMs() });
+  const payload = value ?? (await exampleOf(world, field, entity, phone));
   const deliveries = await database.write((tx) => webhooks.make(tx, field, { entity, phone, payload }));
   if (deliveries.length === 0) throw unprocessable(`no app gets ${body.field} of ${entity}: none is subscribed, or none may see it`);
   return { deliveries };
 }
 
-const webhookField = Type.Object({
-  object: Type.String(),
+async function exampleOf({ clock, database, ports }: World, field: WebhookField, entity: NodeId, phone: NodeId | undefined): Promise<unknown> {
+  const account = field.object === "social" ? await ports.get("social_account").findAccount(database.reader, entity) : undefined;
+  return field.example({ entity, phone, scopedId: account?.social_scoped_id, nowMs: clock.nowMs() });
+}
+
+const idText = Type.Unsafe<string>({ type: "string", pattern: "^[1-9][0-9]{0,18}$" });
+const exampleQuery = Type.Object({
+  entity: { ...idText, description: "the account or page that the event is of" },
+  phone_number: Type.Optional(idText),
+});
+
+async function readExample({ world, path, query }: ControlRequest<Static<typeof exampleQuery>>): Promise<unknown> {
+  const { object = "", field: name = "" } = path;
+  const field = world.webhooks.fields.find(object, name);
+  if (field === undefined) throw notFound(`webhook field ${name} of ${object}`);
+  const phone = query.phone_number === undefined ? undefined : nodeId(query.phone_number);
+  return { value: await exampleOf(world, field, nodeId(query.entity), phone) };
+}
+
+const FIELDS = "/v1/worlds/{w}/webhook-fields";
+
+const fieldInList = Type.Object({
+  object: Type.Unsafe<WebhookObject>({ enum: [...webhookObjects] }),
   field: Type.String(),
   summary: Type.String(),
   example: Type.Object({}, { additionalProperties: true, description: "a value that its contract allows, of the entity 1000000000000001" }),
+  follows_overrides: Type.Boolean({ description: "it goes to the callback of the account or number, where that has one of its own" }),
 });
 
 const listFields = async ({ world }: ControlRequest): Promise<unknown> => ({
   data: world.webhooks.fields.all.map((one) => {
-    const { object, field, summary } = one;
+    const { object, field, summary, honoursOverrides } = one;
     const entity = nodeId(EXAMPLE_ID);
-    return { object, field, summary, example: one.example({ entity, phone: entity, scopedId: undefined, nowMs: world.clock.nowMs() }) };
+    const example = one.example({ entity, phone: entity, scopedId: undefined, nowMs: world.clock.nowMs() });
+    return { object, field, summary, example, follows_overrides: honoursOverrides };
   }),
   paging: {},
 });
 
 export const triggerRoutes = (fields: FieldCatalogue): readonly ControlRoute[] => [
-  {
-    method: "GET",
-    path: "/v1/worlds/{w}/webhook-fields",
-    operation: "listWebhookFields",
-    summary: "The fields that an app can subscribe to, each with an example of its value",
-    response: listOf(webhookField),
-    errors: [404],
-    handle: listFields,
-  },
   route({
     method: "POST",
     path: "/v1/worlds/{w}/deliveries/trigger",
@@ -79,5 +94,24 @@ export const triggerRoutes = (fields: FieldCatalogue): readonly ControlRoute[] =
     response: Type.Object({ deliveries: Type.Array(Type.String()) }),
     errors: [404, 422],
     handle: triggerEvent,
+  }),
+  {
+    method: "GET",
+    path: FIELDS,
+    operation: "listWebhookFields",
+    summary: "The fields to which an app can subscribe, each with an example of its value",
+    response: listOf(fieldInList),
+    errors: [404],
+    handle: listFields,
+  },
+  route({
+    method: "GET",
+    path: `${FIELDS}/{object}/{field}/example`,
+    operation: "readWebhookExample",
+    summary: "What a triggered event of the field carries when no value is given",
+    query: exampleQuery,
+    response: Type.Object({ value: Type.Object({}, { additionalProperties: true }) }),
+    errors: [404],
+    handle: readExample,
   }),
 ];

@@ -241,6 +241,20 @@ onEachDatabase("webhooks in the control API", (database) => {
     expect((await trigger({ value: {} })).body.error.parameter).toBe("value");
   });
 
+  test("the fields, and the example that a trigger without a value sends", async () => {
+    const { request, due, receiver } = await open();
+    const { data } = (await request("GET", "webhook-fields")).body;
+    expect(data).toContainEqual({ object: "page", field: "live_videos", summary: expect.any(String), follows_overrides: false });
+    expect(data).toContainEqual(expect.objectContaining({ object: "chatapp_business_account", field: "calls", follows_overrides: true }));
+    const example = await request("GET", "webhook-fields/chatapp_business_account/messages/example?entity=4001&phone_number=4101");
+    await request("POST", "deliveries/trigger", { object: "chatapp_business_account", field: "messages", entity: "4001", phone_number: "4101" });
+    await due();
+    expect(receiver.posts.flatMap(({ values }) => values)).toEqual([example.body.value]);
+    expect((await request("GET", "webhook-fields/page/messages/example?entity=2001")).status).toBe(404);
+    for (const query of ["", "?entity=x", "?entity=99999999999999999999"])
+      expect((await request("GET", `webhook-fields/page/live_videos/example${query}`)).body.error.parameter).toBe("entity");
+  });
+
   test("metrics count payloads that broke their contract", async () => {
     const { app, plaza } = await open();
     const { database: store, webhooks } = plaza.world;

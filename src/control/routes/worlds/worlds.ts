@@ -111,7 +111,8 @@ export const worldRoutes: readonly ControlRoute[] = [
     errors: [404, 413, 422],
     handle: async ({ deps, world, body }) => {
       if ((body as string).trim() === "") throw badRequest("the body is empty: send a world file");
-      return { success: true, ...warningsOf(await importWorld(world, deps.registry, body as string, { isMerge: true, parseYaml: deps.parseYaml })) };
+      const options = { isMerge: true, parseYaml: deps.parseYaml, onStored: deps.onStored };
+      return { success: true, ...warningsOf(await importWorld(world, deps.registry, body as string, options)) };
     },
   },
   {

@@ -10,8 +10,8 @@ import { tokensOf, withTokens } from "../tokens-of.ts";
 import { References, referencesIn } from "./references.ts";
 
 const REQUESTS_MAX = 50;
-/** D-39: of the responses together; 50 lists of 100 nodes with 1,600 characters each. */
-const RESPONSE_CHARACTERS_MAX = 8_388_608;
+/** D-39: of the responses together, also of those to `ids=`; 50 lists of 100 nodes with 1,600 characters each. */
+export const RESPONSE_CHARACTERS_MAX = 8_388_608;
 
 interface BatchRequest {
   readonly method: string;

@@ -159,6 +159,31 @@ onEachDatabase("several requests in one", (database) => {
     expect((await plaza.get("/v26.0/5001", three)).status).toBe(200);
   });
 
+  test("D-39: the responses to ids= are bounded together, and the error names the parameter", async () => {
+    const pages = Array.from({ length: 50 }, (_, at) => ({ id: String(20_001 + at) }));
+    const link = (at: number) => `https://x/${at}/${"y".repeat(2_000)}`;
+    const personas = pages.flatMap(({ id: page }, of) =>
+      Array.from({ length: 100 }, (_, at) => ({ id: String(600_000 + 100 * of + at), page, name: "Bo", profile_picture_url: link(at) })),
+    );
+    const tokens = [{ token: "everywhere", type: "system_user", app: "1001", user: "3001", scopes: ["pages_messaging"] }];
+    const roles = [{ user: "3001", tasks: ["MESSAGING"] }];
+    const world = { ...cafe, pages: pages.map((page) => ({ ...page, roles })), labels: [], personas, tokens };
+    const plaza = await openPlaza({ database, world, profile: "clients" });
+    const read = (count: number) =>
+      plaza.get("/v26.0/personas", {
+        token: "everywhere",
+        query: {
+          limit: "100",
+          ids: pages
+            .slice(0, count)
+            .map(({ id }) => id)
+            .join(","),
+        },
+      });
+    expect(Object.keys((await read(30)).body)).toHaveLength(30);
+    expect(await read(50)).toMatchObject({ status: 400, body: { error: { code: 100 } } });
+  });
+
   test("D-39: a path that cannot be read is refused before any request is run", async () => {
     const plaza = await open();
     for (const path of ["$.", "$.a[", "$...a", "$['a", `$${".a".repeat(33)}`]) {

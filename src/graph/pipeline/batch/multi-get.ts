@@ -8,7 +8,7 @@ import { textsOf } from "../parameters.ts";
 import { renderError } from "../render.ts";
 import type { GraphRequest, GraphResponse, HandleRequest, Parameters } from "../request.ts";
 import type { Authenticated, Incoming } from "../stages.ts";
-import { runBatch } from "./batch.ts";
+import { RESPONSE_CHARACTERS_MAX, runBatch } from "./batch.ts";
 
 /** As many as a batch holds. */
 const IDS_MAX = 50;
@@ -55,7 +55,14 @@ async function readMany(handleRequest: HandleRequest, request: GraphRequest, ids
     .filter((pair) => !IDS.test(pair))
     .join("&");
   const responses: Record<string, unknown> = {};
+  let characters = 0;
   for (const [at, id] of [...new Set(list)].entries()) {
+    if (characters > RESPONSE_CHARACTERS_MAX) {
+      throw invalidParameter(
+        "ids",
+        `has responses of more than ${RESPONSE_CHARACTERS_MAX} characters before ${id}: ask for fewer, or for fewer fields`,
+      );
+    }
     // As in a batch.
     if (at > 0) await nextTurn();
     const partRequest = {
@@ -70,6 +77,7 @@ async function readMany(handleRequest: HandleRequest, request: GraphRequest, ids
     };
     const response = await handleRequest(partRequest);
     if (response.status !== 200) return { failed: response };
+    characters += response.body.length;
     responses[id] = JSON.parse(response.body);
   }
   return { response: responses };

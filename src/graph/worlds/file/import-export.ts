@@ -36,6 +36,8 @@ export interface ImportOptions {
   readonly isMerge: boolean;
   /** A faster YAML reader than the npm package. */
   readonly parseYaml?: ParseYaml;
+  /** Called now and then with how many of the entries are stored. */
+  readonly onStored?: ((count: number, total: number) => void) | undefined;
 }
 
 /** What a world file says about the world itself, beside the features' nodes. */
@@ -55,7 +57,7 @@ export const isEmpty = async (world: OpenWorld): Promise<boolean> => !(await has
 /** Returns warnings about what was loaded. Throws `WorldFileProblem`, which names the path and the line. */
 export async function importWorld(world: OpenWorld, registry: Registry, text: string, options: ImportOptions): Promise<readonly string[]> {
   const file = await readWorldFile(text, world, registry, options.parseYaml);
-  await loadAll(world, file, text, (tx) => load(tx, world, file, options.isMerge));
+  await loadAll(world, file, text, (tx) => load(tx, world, file, options));
   return scopeWarnings(file.tokens, registry.scopes);
 }
 
@@ -136,8 +138,16 @@ function below(error: unknown, place: string): unknown {
   return new WorldProblem(place + rest, error.problem);
 }
 
-async function load(tx: Transaction, world: OpenWorld, file: WorldFile, isMerge: boolean): Promise<void> {
-  for (const { section, entries } of file.sections) await insertAll(tx, world, section, entries, isMerge);
+/** A thousand small entries take some milliseconds. */
+const REPORTED_EVERY = 1_000;
+
+async function load(tx: Transaction, world: OpenWorld, file: WorldFile, { isMerge, onStored }: ImportOptions): Promise<void> {
+  const total = file.sections.reduce((sum, { entries }) => sum + entries.length, 0);
+  let count = 0;
+  const stored = (): void => {
+    if (++count % REPORTED_EVERY === 0) onStored?.(count, total);
+  };
+  for (const { section, entries } of file.sections) await insertAll(tx, world, section, entries, isMerge, undefined, stored);
   await requireReferences(tx, world, file);
   for (const [index, entry] of file.tokens.entries()) await insertTokenEntry(tx, world, entry, `tokens[${index}]`, isMerge);
   await saveSettings(tx, file.settings);
@@ -176,6 +186,7 @@ export async function insertAll(
   entries: readonly WorldEntry[],
   isMerge: boolean,
   only?: ReadonlySet<unknown>,
+  stored?: () => void,
 ): Promise<void> {
   const seen = new Set<string>();
   for (const [index, entry] of entries.entries()) {
@@ -184,6 +195,7 @@ export async function insertAll(
     if (section.identity?.length !== 0 && seen.has(identity)) throw new WorldProblem(place, `repeats the ${nameOfIdentity(section)} ${identity}`);
     seen.add(identity);
     if (only?.has(entry) === false) continue;
+    stored?.();
     try {
       if (await section.insert(tx, entry, world)) continue;
       if (!isMerge || (await section.find(tx, identity, world)) === undefined) {

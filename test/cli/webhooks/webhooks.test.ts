@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { startReceiver } from "#harness/receiver";
 import { startServer, worldFile } from "#harness/server";
-import { endAll, PROGRAM, spawnPlaza } from "./plaza-process.ts";
+import { endAll, PROGRAM, spawnPlaza } from "../plaza-process.ts";
 
 afterEach(endAll);
 
@@ -107,8 +107,22 @@ test("what cannot be done is said, with its exit code", async () => {
   };
   expect(await run("trigger", "page.live_videos")).toEqual([1, expect.stringContaining("no app gets live_videos of 2001")]);
   expect(await run("trigger", "unheard_of")).toEqual([2, expect.stringContaining("there is no event unheard_of")]);
-  expect(await run("trigger", "calls", "--value", "{")).toEqual([2, expect.stringContaining("--value is not JSON")]);
+  expect(await run("trigger", "mesages")).toEqual([2, expect.stringContaining("did you mean messages?")]);
+  expect(await run("trigger")).toEqual([2, expect.stringContaining("name either an event or a --script")]);
+  expect(await run("trigger", "calls", "--override", "id")).toEqual([2, expect.stringContaining("is not path=value")]);
+  expect(await run("trigger", "calls", "--value", "{}", "--override", "id=1")).toEqual([2, expect.stringContaining("give one of them")]);
+  expect(await run("trigger", "calls", "--value", "{")).toEqual([2, expect.stringContaining("--value: is not JSON")]);
   expect(await run("trigger", "social.comments")).toEqual([1, expect.stringContaining("the world has no social_accounts")]);
   expect(await run("listen", "--app", "77")).toEqual([1, expect.stringContaining("77")]);
-  expect(await run("listen", "--forward-to", "localhost:3000")).toEqual([2, expect.stringContaining("is not an http address")]);
+  expect(await run("listen", "--forward-to", "ftp://localhost")).toEqual([2, expect.stringContaining("is not an http address")]);
+  expect(await run("listen", "--events", "messages,comment")).toEqual([2, expect.stringContaining("did you mean comments?")]);
+  expect(await run("listen", "--port", "70000")).toEqual([2, expect.stringContaining('--port: "70000" is no port')]);
+  expect(await run("listen", "--port", new URL(server.control_url).port)).toEqual([2, expect.stringContaining("is in use by another program")]);
+  expect(await run("deliveries", "show", "1")).toEqual([1, "plaza: there is no delivery 1\n"]);
+  expect(await run("deliveries", "resend")).toEqual([2, expect.stringContaining("the ids of deliveries or --since")]);
+  expect(await run("deliveries", "resend", "1", "--callback", "http://127.0.0.1/")).toEqual([
+    2,
+    expect.stringContaining("--callback goes with --since"),
+  ]);
+  expect(await run("deliveries", "list", "--limit", "0")).toEqual([1, expect.stringContaining("limit")]);
 });

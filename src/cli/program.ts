@@ -1,22 +1,18 @@
-/** The commands. Each loads its modules when it runs, so that `start` is ready in a tenth of a second. */
-import { Command, CommanderError, Option } from "commander";
+/** The commands of `plaza`. Each loads its modules when it runs, so that `start` is ready in a tenth of a second. */
+import { Argument, Command, Option } from "commander";
 import { forTests } from "#config/for-tests";
 import type { Option as ConfigOption } from "#config/option";
 import { flagOf, variableOf } from "#config/option";
 import { optionsWith } from "#config/options";
+import type { Setting } from "#graph/contract/setting";
 import { version } from "#package.json";
 import { outputClosed } from "./closed-pipe.ts";
-
-/** An invalid option, or data that cannot be used: nothing was started (docs/operating.md: Start). */
-const WRONG_USE = 2;
+import { collected, controlCommand, flagsGiven, serverCommand } from "./command-options.ts";
+import { addServerCommands } from "./server/server-commands.ts";
+import { addWebhookCommands } from "./webhooks/webhook-commands.ts";
 
 /** They have something to restore or to end when their output is closed. */
 const ENDED_BY_SIGNALS = ["start", "exec", "worker", "listen"];
-
-/** Everybody on the machine can read a command line. */
-const CONTROL_KEY_SUMMARY =
-  "control key of a running server, which others on this machine can see here (default: PLAZA_CONTROL_KEY, else as in the data folder)";
-const CONFIG_SUMMARY = "config file of the server, which says where its data is (default: plaza.config.yaml, if there is one)";
 
 function addOptions(command: Command, options: readonly ConfigOption[]): Command {
   for (const option of options) for (const flag of flagsOf(option)) command.addOption(flag);
@@ -29,23 +25,13 @@ function flagsOf(option: ConfigOption): Option[] {
   const shown = option.default === undefined || option.value === undefined || Array.isArray(option.default) || typeof option.default === "object";
   const summary = `${option.summary}${shown ? "" : ` (default: ${option.default})`}`;
   const flag = new Option(option.value === undefined ? name : `${name} <${option.value}>`, summary);
-  if (option.isRepeatable === true) flag.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value]);
+  if (option.isRepeatable === true) flag.argParser(collected);
   return option.isNegatable === true ? [flag, new Option(name.replace("--", "--no-"), `the opposite of ${name}`)] : [flag];
 }
 
-/** Commander's names → the options' own. */
-const flagsGiven = (given: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(given).map(([name, value]) => [name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value]));
-
-/** The settings of features are options of `start` and `exec` alone, which load the features anyway. */
-const startsServer = (): boolean => process.argv.slice(2, 4).some((word) => word === "start" || word === "exec");
-const optionsOfStart = async () => optionsWith(startsServer() ? (await import("#features")).settings : []);
-
-/** They say how a server shows itself and shares its port. A server of `exec` says nothing, and its data is mostly in memory. */
-const NOT_OF_EXEC = ["json", "workers"];
-
-async function program(): Promise<Command> {
-  const options = await optionsOfStart();
+/** `settings` are those of the features, which are options of `start`. */
+export function program(settings: readonly Setting[]): Command {
+  const options = optionsWith(settings);
   const plaza = new Command("plaza")
     .description("A large platform's HTTP graph interface as a real server")
     .version(version)
@@ -76,20 +62,25 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
     const { work } = await import("./worker.ts");
     process.exitCode = await work();
   });
-  addWebhookCommands(plaza);
+  addServerCommands(plaza);
   plaza
     .command("schema")
     .description("prints the JSON Schema by which an editor checks a file")
-    .argument("<file>", "world, or config for plaza.config.yaml")
+    .addArgument(new Argument("<file>", "world, or config for plaza.config.yaml").choices(["world", "config"]))
     .action(async (file) => {
       const { printSchema } = await import("./schema.ts");
       process.exitCode = printSchema(String(file));
     });
+  addWebhookCommands(plaza);
   addTokenCommands(plaza.command("token").description("creates, lists and revokes tokens, and creates apps"));
   addWorldCommands(plaza.command("world").description("makes, lists and deletes worlds, keeps and restores their state"));
+  addFeedCommands(plaza.command("feed").description("uploads files to product feeds"));
   addKeyCommands(plaza.command("key").description("creates, lists, revokes and replaces control keys, and replaces the sealing key"));
   return plaza;
 }
+
+/** They say how a server shows itself and shares its port. A server of `exec` says nothing, and its data is mostly in memory. */
+const NOT_OF_EXEC = ["json", "workers"];
 
 function addExecCommand(plaza: Command, options: readonly ConfigOption[]): void {
   const own = options
@@ -109,50 +100,6 @@ PLAZA_CONTROL_URL and PLAZA_CONTROL_KEY. Signals go to the command; when it ends
       process.exitCode = await exec(command, flagsGiven(given));
     });
 }
-
-function addWebhookCommands(plaza: Command): void {
-  const add = (name: string, description: string) =>
-    plaza
-      .command(name)
-      .description(description)
-      .option("--data <FOLDER>", "data folder of the running server, which holds its address and its control key (default: .plaza)")
-      .option("--control-url <URL>", "control API of the running server (default: PLAZA_CONTROL_URL, else as in the data folder)")
-      .option("--control-key <KEY>", CONTROL_KEY_SUMMARY)
-      .option("--config <FILE>", CONFIG_SUMMARY)
-      .option("--world-name <NAME>", "name of the world", "default");
-  add("listen", "receives the webhooks of an app, prints a line for each, and forwards them with their signatures")
-    .option("--forward-to <URL>", "forward webhooks to this address, and return its status to the server")
-    .option("--app <ID>", "the app (default: the only app of the world)")
-    .option("--port <N>", "port to receive webhooks on (default: a free port)")
-    .option("--public-url <URL>", "address under which the server reaches this machine, if it is another machine")
-    .action(async (given) => {
-      const { listen } = await import("./listen.ts");
-      process.exitCode = await listen(flagsGiven(given));
-    });
-  add("trigger", "makes an example event, and prints the result of each delivery")
-    .argument("<event>", "a webhook field, e.g. messages or social.comments")
-    .option("--entity <ID>", "the account or page (default: the first of the world)")
-    .option("--phone-number <ID>", "the business phone number, if the event belongs to one")
-    .option("--value <JSON>", "the value of the event (default: an example)")
-    .action(async (event, given) => {
-      const { trigger } = await import("./trigger.ts");
-      process.exitCode = await trigger(String(event), flagsGiven(given));
-    });
-}
-
-/** Of commands that ask a running server, or open the data themselves. */
-const controlCommand = (parent: Command, name: string, description: string): Command =>
-  parent
-    .command(name)
-    .description(description)
-    .option("--data <WHERE>", "the data, which a server may be using (default: that of plaza start)")
-    .option("--control-url <URL>", "control API of a running server (default: PLAZA_CONTROL_URL, else as in the data folder)")
-    .option("--control-key <KEY>", CONTROL_KEY_SUMMARY)
-    .option("--config <FILE>", CONFIG_SUMMARY)
-    .addHelpText(
-      "after",
-      "\nThe command asks the server that --control-url names or that runs on the data. Without a server it opens the data itself.",
-    );
 
 function addTokenCommands(token: Command): void {
   const add = (name: string, description: string) =>
@@ -227,6 +174,17 @@ function addWorldCommands(world: Command): void {
     });
 }
 
+function addFeedCommands(feed: Command): void {
+  serverCommand(feed, "upload", "sends a file to a product feed, and waits until it is read")
+    .argument("<file>", "CSV, TSV, XML or JSON lines, or gzip of each")
+    .requiredOption("--feed <ID>", "the product feed")
+    .option("--format <NAME>", "csv, tsv, xml or jsonl (default: found from the beginning of the file)")
+    .action(async (file, given) => {
+      const { uploadFeed } = await import("./feed.ts");
+      process.exitCode = await uploadFeed(String(file), flagsGiven(given));
+    });
+}
+
 function addKeyCommands(key: Command): void {
   const run = (command: string) => async (given: Record<string, unknown>) => {
     const { runKeyCommand } = await import("./key.ts");
@@ -248,14 +206,4 @@ function addKeyCommands(key: Command): void {
   controlCommand(key, "rotate-sealing", "replaces the key of a data folder that seals stored secrets")
     .option("--overlap-seconds <N>", "how long the old key still opens secrets (default: a week)")
     .action(run("rotate-sealing"));
-}
-
-/** Runs what the command line names. */
-export async function runCommand(): Promise<void> {
-  try {
-    await (await program()).parseAsync();
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    process.exitCode = error.exitCode === 0 ? 0 : WRONG_USE;
-  }
 }

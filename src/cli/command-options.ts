@@ -1,0 +1,39 @@
+/** What several commands have in common: how they find the server, and how their options reach them. */
+import type { Command } from "commander";
+
+/** Commander's names → the options' own. */
+export const flagsGiven = (given: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(given).map(([name, value]) => [name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value]));
+
+/** For an option that can be repeated. */
+export const collected = (value: string, before: string[] | undefined): string[] => [...(before ?? []), value];
+
+/** Everybody on the machine can read a command line. */
+const CONTROL_KEY_SUMMARY =
+  "control key of a running server, which others on this machine can see here (default: PLAZA_CONTROL_KEY, else as in the data folder)";
+const CONFIG_SUMMARY = "config file of the server, which says where its data is (default: plaza.config.yaml, if there is one)";
+
+/** A command that asks a running server. */
+export const serverCommand = (parent: Command, name: string, description: string): Command =>
+  parent
+    .command(name)
+    .description(description)
+    .option("--data <FOLDER>", "data folder of the running server, which holds its address and its control key (default: .plaza)")
+    .option("--control-url <URL>", "control API of the running server (default: PLAZA_CONTROL_URL, else as in the data folder)")
+    .option("--control-key <KEY>", CONTROL_KEY_SUMMARY)
+    .option("--config <FILE>", CONFIG_SUMMARY)
+    .option("--world-name <NAME>", "name of the world", "default");
+
+/** A command that asks a running server, or opens the data itself. */
+export const controlCommand = (parent: Command, name: string, description: string): Command =>
+  parent
+    .command(name)
+    .description(description)
+    .option("--data <WHERE>", "the data, which a server may be using (default: that of plaza start)")
+    .option("--control-url <URL>", "control API of a running server (default: PLAZA_CONTROL_URL, else as in the data folder)")
+    .option("--control-key <KEY>", CONTROL_KEY_SUMMARY)
+    .option("--config <FILE>", CONFIG_SUMMARY)
+    .addHelpText(
+      "after",
+      "\nThe command asks the server that --control-url names or that runs on the data. Without a server it opens the data itself.",
+    );

@@ -1,0 +1,74 @@
+/** `plaza feed upload`: sends a file to a product feed, and waits until the server has read it. */
+import { type FileHandle, open } from "node:fs/promises";
+import { ConfigProblem } from "#config/config";
+import { type ControlRequests, resultOf, withServer } from "./control-client.ts";
+import { FAILED, say } from "./terminal/output.ts";
+import { Progress } from "./terminal/progress.ts";
+
+type Given = Readonly<Record<string, unknown>>;
+
+const MB = 1_000_000;
+const PIECE_BYTES = 262_144;
+/** Often enough for a line that moves. */
+const LOOK_MS = 500;
+
+interface Report {
+  readonly n: number;
+  readonly status: string;
+  readonly rows: number;
+}
+
+/** Resolves with 0 if the feed holds the items of the file; prints the report either way. */
+export function uploadFeed(file: string, given: Given): Promise<number> {
+  return withServer(given, async (control) => {
+    const world = encodeURIComponent(String(given.world_name));
+    const uploads = `/v1/worlds/${world}/feeds/${encodeURIComponent(String(given.feed))}/uploads`;
+    const query = given.format === undefined ? "" : `?${new URLSearchParams({ format: String(given.format) })}`;
+    const progress = new Progress(file);
+    const handle = await opened(file);
+    try {
+      const headers = { "content-type": "application/octet-stream" };
+      const body = await contentOf(handle, (sent, size) => progress.show(sent / MB, size / MB, "MB"));
+      const { n } = (await resultOf(await control.send(uploads + query, { method: "POST", headers, body }))) as Report;
+      const report = await ended(control, `${uploads}/${n}?within_ms=${LOOK_MS}`, progress);
+      progress.end();
+      say(JSON.stringify(report, undefined, 2));
+      return report.status === "done" ? 0 : FAILED;
+    } finally {
+      progress.end();
+      await handle.close();
+    }
+  });
+}
+
+async function opened(file: string): Promise<FileHandle> {
+  try {
+    return await open(file);
+  } catch (error) {
+    throw new ConfigProblem("<file>", `${file} cannot be read: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+/** The file, read no faster than the server takes it. */
+async function contentOf(handle: FileHandle, onSent: (sent: number, size: number) => void): Promise<ReadableStream<Uint8Array>> {
+  const { size } = await handle.stat();
+  let sent = 0;
+  return new ReadableStream({
+    async pull(controller) {
+      const piece = new Uint8Array(PIECE_BYTES);
+      const { bytesRead } = await handle.read(piece);
+      sent += bytesRead;
+      if (bytesRead === 0) controller.close();
+      else controller.enqueue(piece.subarray(0, bytesRead));
+      onSent(sent, size);
+    },
+  });
+}
+
+async function ended(control: ControlRequests, address: string, progress: Progress): Promise<Report> {
+  for (;;) {
+    const report = (await control.request("GET", address)) as Report;
+    if (report.status === "done" || report.status === "failed") return report;
+    progress.say(`${report.rows.toLocaleString("en")} rows read`);
+  }
+}

@@ -1,0 +1,51 @@
+/** `plaza backup`: copies the data of a folder to another one, also while a server uses it. */
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { type Config, ConfigProblem } from "#config/config";
+import { findConfigFile } from "#config/config-file";
+import { environment } from "#config/environment";
+import { readConfig } from "#config/read-config";
+import { settings } from "#features";
+import { backUpWorlds, hasData } from "#storage/open";
+import { fail, note, say, WRONG_USE } from "../terminal/output.ts";
+
+type Given = Readonly<Record<string, unknown>>;
+
+const WORLD = "default";
+const SNAPSHOTS = "snapshots";
+const RECORDINGS = "recordings";
+
+/** Resolves with the exit code. Keys are left out: with keys and data everything can be read. */
+export async function backup(to: string, given: Given): Promise<number> {
+  try {
+    const config = readConfig(given.data === undefined ? {} : { data: given.data }, environment(), await findConfigFile(given), settings);
+    requireFolder(config);
+    requireEmpty(to);
+    mkdirSync(to, { recursive: true, mode: 0o700 });
+    await backUpWorlds(config.data, to);
+    for (const file of readdirSync(to)) chmodSync(join(to, file), 0o600);
+    copyFolder(join(config.data, SNAPSHOTS), join(to, SNAPSHOTS));
+    if (given.recordings !== false) copyFolder(config.recordings ?? join(config.data, RECORDINGS), join(to, RECORDINGS));
+    say(`${config.data} is copied to ${resolve(to)}`);
+    note(`the secret key is not: keep ${join(config.data, "secret.key")}, or PLAZA_SECRET_KEY, in another place`);
+    return 0;
+  } catch (error) {
+    if (error instanceof ConfigProblem) return fail(error.message, WRONG_USE);
+    if (error instanceof Error && "code" in error) return fail(`the data cannot be copied: ${error.message}`);
+    throw error;
+  }
+}
+
+function requireFolder({ data }: Config): void {
+  if (data.startsWith("postgres")) throw new ConfigProblem("--data", "is PostgreSQL: back it up with pg_dump, see docs/operating.md");
+  if (data === ":memory:" || !hasData(data, WORLD)) throw new ConfigProblem("--data", `there is no data in ${data}`);
+}
+
+function requireEmpty(to: string): void {
+  if (existsSync(to) && readdirSync(to).length > 0) throw new ConfigProblem("<folder>", `${to} is not empty`);
+}
+
+/** After the databases, which name only what was there before. */
+function copyFolder(from: string, to: string): void {
+  if (existsSync(from)) cpSync(from, to, { recursive: true });
+}

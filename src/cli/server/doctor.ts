@@ -1,0 +1,140 @@
+/** `plaza doctor`: looks for what keeps a server from starting or working, and says what to do. It changes nothing. */
+import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { type Config, ConfigProblem } from "#config/config";
+import { findConfigFile } from "#config/config-file";
+import { environment } from "#config/environment";
+import { listening } from "#config/listening";
+import { readConfig, variableWarnings } from "#config/read-config";
+import { settings } from "#features";
+import { connectionsWithin } from "#http/limits";
+import { reservePort } from "#http/reserved-port";
+import { version } from "#package.json";
+import { openFilesMax } from "#system";
+import { controlRequests } from "../control-client.ts";
+import { findServerAddress } from "../running-server.ts";
+import { FAILED, printable, say } from "../terminal/output.ts";
+import { type ServerStatus, statusOf } from "./status.ts";
+
+type Given = Readonly<Record<string, unknown>>;
+
+interface Finding {
+  readonly health: "ok" | "warning" | "problem";
+  /** One line: what it is, and what to do about it. */
+  readonly text: string;
+}
+
+const ok = (text: string): Finding => ({ health: "ok", text });
+const warning = (text: string): Finding => ({ health: "warning", text });
+const problem = (text: string): Finding => ({ health: "problem", text });
+
+/** Resolves with 1 if something has to be changed before Plaza can work. */
+export async function doctor(given: Given): Promise<number> {
+  const findings = [ok(`Plaza ${version} on Bun ${process.versions.bun}, ${process.platform} ${process.arch}`)];
+  const config = await configOf(given, findings);
+  if (config !== undefined) {
+    const server = await serverOf(given, findings);
+    findings.push(...filesOf(config), ...limitsOf(config), ...(server === undefined ? await portsOf(config) : []));
+  }
+  for (const { health, text } of findings) say(printable(`${health.padEnd(8)} ${text}`));
+  return findings.some(({ health }) => health === "problem") ? FAILED : 0;
+}
+
+async function configOf(given: Given, findings: Finding[]): Promise<Config | undefined> {
+  try {
+    const file = await findConfigFile(given);
+    const config = readConfig(given.data === undefined ? {} : { data: given.data }, environment(), file, settings);
+    findings.push(ok(`configuration: ${file === undefined ? "no plaza.config.yaml in this folder" : `${file.path} is in order`}`));
+    findings.push(...variableWarnings(environment(), settings).map((text) => warning(`configuration: ${text}`)));
+    return config;
+  } catch (error) {
+    if (!(error instanceof ConfigProblem)) throw error;
+    findings.push(problem(`configuration: ${error.message}`));
+    return undefined;
+  }
+}
+
+/** Undefined: none runs. */
+async function serverOf(given: Given, findings: Finding[]): Promise<ServerStatus | undefined> {
+  try {
+    if ((await findServerAddress(given)) === undefined) {
+      findings.push(ok("server: none runs on the data"));
+      return undefined;
+    }
+    const status = await statusOf(await controlRequests(given));
+    findings.push(...serverFindings(status));
+    return status;
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    findings.push(problem(`server: ${error.message}`));
+    return undefined;
+  }
+}
+
+function serverFindings({ pid, base_url, ready, version: running, callbacks }: ServerStatus): Finding[] {
+  const findings = [
+    ready
+      ? ok(`server: process ${pid} serves ${base_url}`)
+      : problem(`server: process ${pid} serves ${base_url}, but cannot reach its database; see its log`),
+  ];
+  if (running !== version) findings.push(warning(`server: it is version ${running}, and this command is ${version}: restart the server`));
+  for (const { url, status } of callbacks)
+    findings.push(warning(`webhooks: the callback ${url} is ${status}; plaza deliveries list --callback ${url} shows why`));
+  return findings;
+}
+
+const GROUP_AND_OTHERS = 0o077;
+
+function filesOf({ data, disk_reserve_bytes }: Config): Finding[] {
+  if (data === ":memory:") return [ok("data: in memory, and gone when the server ends")];
+  if (data.startsWith("postgres")) return [ok("data: PostgreSQL; a server reports at /readyz whether it reaches it")];
+  if (!existsSync(data)) return [ok(`data: the first start makes the folder ${data}`)];
+  const findings: Finding[] = [];
+  try {
+    accessSync(data, constants.R_OK | constants.W_OK | constants.X_OK);
+    findings.push(ok(`data: the folder ${resolve(data)}`));
+  } catch {
+    return [problem(`data: this user may not write in the folder ${resolve(data)}`)];
+  }
+  for (const name of ["secret.key", "control.key"]) {
+    const file = join(data, name);
+    if (existsSync(file) && process.platform !== "win32" && (statSync(file).mode & GROUP_AND_OTHERS) !== 0)
+      findings.push(problem(`data: other users may read ${file}: run chmod 600 ${file}`));
+  }
+  const { bavail, bsize } = statfsSync(data);
+  const freeBytes = bavail * bsize;
+  if (freeBytes < disk_reserve_bytes)
+    findings.push(
+      warning(
+        `data: ${Math.floor(freeBytes / 1e6)} MB of disk are free; recordings of live video end below ${Math.floor(disk_reserve_bytes / 1e6)} MB`,
+      ),
+    );
+  return findings;
+}
+
+function limitsOf({ connections_max }: Config): Finding[] {
+  const files = openFilesMax();
+  if (files === undefined) return [];
+  const connections = connectionsWithin(connections_max, files);
+  if (connections === connections_max) return [ok(`limits: ${files} open files, enough for ${connections} connections`)];
+  return [warning(`limits: with ${files} open files (ulimit -n) Plaza accepts ${connections} connections instead of ${connections_max}`)];
+}
+
+async function portsOf({ host, port, control_host, control_port }: Config): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const [option, address, number] of [
+    ["--port", host, port],
+    ["--control-port", control_host, control_port],
+  ] as const) {
+    if (number === 0) continue;
+    try {
+      const reserved = await listening(option, address, number, () => reservePort(address, number));
+      await reserved.release();
+      findings.push(ok(`ports: ${address}:${number} is free`));
+    } catch (error) {
+      if (!(error instanceof ConfigProblem)) throw error;
+      findings.push(problem(`ports: ${error.message}`));
+    }
+  }
+  return findings;
+}

@@ -1,0 +1,63 @@
+/** `plaza init`: the files with which a project begins to use Plaza. What is there already stays as it is. */
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { note, say } from "../terminal/output.ts";
+
+const CONFIG = `# Options of \`plaza start\`; each is also a flag and a variable (docs/reference/configuration.md).
+# Loaded at each start: what the file says replaces what is stored, and everything else stays.
+world: world.yaml
+import: true
+# What client libraries send is accepted, with one token in any place. \`strict\` follows the interface to the letter.
+profile: clients
+`;
+
+const WORLD = `# What your sandbox holds (docs/reference/world-files.md). The values are public and guard nothing.
+apps:
+- {id: "1001", name: My app, secret: my-app-secret, roles: [{user: "3001", role: administrator}]}
+users:
+- {id: "3001", name: Ada}
+pages:
+- {id: "2001", name: My page, people: [{psid: "9001", name: Guest}], roles: [{user: "3001", tasks: [MANAGE, MODERATE, MESSAGING]}]}
+chatapp_accounts:
+- {id: "4001", name: My business chat, subscribed_apps: [{app: "1001"}]}
+phone_numbers:
+- {id: "4101", account: "4001", display_phone_number: "+1 555 0100", verified_name: My page}
+tokens:
+- {token: my-app-token, type: app, app: "1001"}
+- {token: my-page-token, type: page, app: "1001", page: "2001", user: "3001", scopes: [pages_messaging, pages_manage_metadata]}
+`;
+
+const IGNORED = ".plaza/";
+
+export function init(folder: string): number {
+  create(folder, "plaza.config.yaml", CONFIG);
+  create(folder, "world.yaml", WORLD);
+  ignoreData(folder);
+  say(`
+Start the sandbox, and send its webhooks to your receiver:
+
+  npx plaza start
+  npx plaza listen --forward-to localhost:3000/webhook
+  npx plaza trigger messages`);
+  return 0;
+}
+
+function create(folder: string, name: string, text: string): void {
+  try {
+    writeFileSync(join(folder, name), text, { flag: "wx" });
+    say(`created ${name}`);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    note(`${name} is there already and stays as it is`);
+  }
+}
+
+/** The data folder holds keys, which do not belong into a repository. */
+function ignoreData(folder: string): void {
+  const file = join(folder, ".gitignore");
+  const before = existsSync(file) ? readFileSync(file, "utf8") : undefined;
+  if (before === undefined && !existsSync(join(folder, ".git"))) return;
+  if (before?.split(/\r?\n/).some((line) => line.trim().replace(/^\//, "").replace(/\/$/, "") === ".plaza")) return;
+  appendFileSync(file, `${before === undefined || before === "" || before.endsWith("\n") ? "" : "\n"}${IGNORED}\n`);
+  say(`added ${IGNORED} to .gitignore`);
+}

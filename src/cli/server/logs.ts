@@ -1,0 +1,77 @@
+/** `plaza logs`: the last requests of the graph, and with `--follow` each further one. */
+import { type ControlRequests, resultOf, withServer } from "../control-client.ts";
+import { fail, printable, say, timeText } from "../terminal/output.ts";
+
+type Given = Readonly<Record<string, unknown>>;
+
+interface Seen {
+  readonly trace_id: string;
+  readonly operation: string;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly time: number;
+  readonly duration_ms: number;
+  readonly app?: string;
+  readonly response_body: string;
+}
+
+const LIMIT_DEFAULT = "20";
+
+export function logs(given: Given): Promise<number> {
+  const show = (entry: Seen): void => say(given.json === true ? JSON.stringify(entry) : printable(lineOf(entry)));
+  return withServer(given, async (control) => {
+    const filter = Object.entries({ operation: given.operation, status: given.status }).filter(
+      (pair): pair is [string, string] => typeof pair[1] === "string",
+    );
+    const query = new URLSearchParams(filter);
+    // Followed first, so that no request falls in between; the list then shows those before.
+    const following = given.follow === true ? await follow(control, given, query) : undefined;
+    const limit = new URLSearchParams([...filter, ["limit", String(given.limit ?? LIMIT_DEFAULT)]]);
+    const { data } = (await control.request("GET", `requests?${limit}`)) as { data: Seen[] };
+    for (const entry of data.reverse()) show(entry);
+    if (following === undefined) return 0;
+    const known = new Set(data.map(({ trace_id }) => trace_id));
+    for await (const entry of following) if (!known.delete(entry.trace_id)) show(entry);
+    return fail("the server has ended");
+  });
+}
+
+async function follow(control: ControlRequests, given: Given, query: URLSearchParams): Promise<AsyncIterable<Seen>> {
+  const world = encodeURIComponent(String(given.world_name ?? "default"));
+  const response = await control.send(`/v1/worlds/${world}/requests?${query}`, { headers: { accept: "text/event-stream" } });
+  if (!response.ok) await resultOf(response);
+  return eventsOf<Seen>(response);
+}
+
+/** The data of server-sent events, each one JSON (WHATWG HTML, 9.2). */
+async function* eventsOf<Event>(response: Response): AsyncGenerator<Event> {
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const piece of response.body ?? []) {
+    text += decoder.decode(piece, { stream: true });
+    const events = text.split("\n\n");
+    text = events.pop() ?? "";
+    for (const event of events) {
+      const data = /^data: (.*)$/m.exec(event)?.[1];
+      if (data !== undefined) yield JSON.parse(data) as Event;
+    }
+  }
+}
+
+/** `2026-11-22T10:00:00.000Z GET /v26.0/2001/personas 200 1.2 ms listPersonas app 1001 A…`. */
+function lineOf({ time, method, path, status, duration_ms, operation, app, trace_id, response_body }: Seen): string {
+  const reason = status < 400 ? "" : reasonOf(response_body);
+  return `${timeText(time)} ${method} ${path} ${status} ${duration_ms.toFixed(1)} ms ${operation}${app === undefined ? "" : ` app ${app}`} ${trace_id}${reason}`;
+}
+
+/** From either form of errors; a long body is cut, and then holds none that can be read. */
+function reasonOf(body: string): string {
+  try {
+    const found = JSON.parse(body) as { error?: { message?: unknown }; message?: unknown };
+    const message = found.error?.message ?? found.message;
+    return message === undefined ? "" : `: ${message}`;
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,54 @@
+/** `plaza stop`: ends a server and waits until it has ended. */
+
+import { sleepMs } from "#system";
+import { type ControlRequests, withServer } from "../control-client.ts";
+import { pidOnData } from "../running-server.ts";
+import { fail, note, say } from "../terminal/output.ts";
+
+type Given = Readonly<Record<string, unknown>>;
+
+/** Running requests have 10 s, and the data is closed afterwards. */
+const WITHIN_MS = 15_000;
+const LOOK_MS = 50;
+
+/** Resolves with 0 if no server runs any more, also if none ran. */
+export function stop(given: Given): Promise<number> {
+  return withServer(
+    given,
+    (control) => stopServer(control, given),
+    () => {
+      note("no server runs on the data");
+      return 0;
+    },
+  );
+}
+
+async function stopServer(control: ControlRequests, given: Given): Promise<number> {
+  const { pid } = (await control.request("GET", "/v1/server")) as { pid: number };
+  // Of a server elsewhere only its port can be seen; on this machine its process ends last.
+  const isHere = (await pidOnData(given)) === pid;
+  await control.request("POST", "/v1/server/stop");
+  for (let waited = 0; waited < WITHIN_MS; waited += LOOK_MS) {
+    if (!(isHere ? isRunning(pid) : await isListening(control.url))) {
+      say(`the server (process ${pid}) has ended`);
+      return 0;
+    }
+    await sleepMs(LOOK_MS);
+  }
+  return fail(`the server (process ${pid}) has not ended within ${WITHIN_MS / 1000} s`);
+}
+
+const isListening = (url: string): Promise<boolean> =>
+  fetch(`${url}/healthz`).then(
+    () => true,
+    () => false,
+  );
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,20 @@
+/** What commands print: results on stdout, everything else on stderr. */
+
+export const FAILED = 1;
+export const WRONG_USE = 2;
+
+export const say = (line: string): void => void process.stdout.write(`${line}\n`);
+export const note = (line: string): void => void process.stderr.write(`${line}\n`);
+
+/** One line on stderr; returns the exit code. */
+export function fail(message: string, code: number = FAILED): number {
+  note(`plaza: ${message}`);
+  return code;
+}
+
+/** Text of others without what a terminal would obey. */
+export const printable = (text: string): string =>
+  text.replace(/\p{Cc}/gu, (unit) => `\\u${(unit.codePointAt(0) as number).toString(16).padStart(4, "0")}`);
+
+/** `2026-11-22T10:00:00.000Z` of Unix seconds. */
+export const timeText = (seconds: number): string => new Date(seconds * 1000).toISOString();

@@ -1,0 +1,54 @@
+/** `plaza deliveries …`: what was sent to callbacks, and again. */
+import { type ControlRequests, withServer } from "../control-client.ts";
+import { fail, note, say, timeText, WRONG_USE } from "../terminal/output.ts";
+import { type Delivery, lineOf } from "./delivery-lines.ts";
+
+type Given = Readonly<Record<string, unknown>>;
+
+export const runDeliveryCommand = (command: string, given: Given, ids: readonly string[] = []): Promise<number> =>
+  withServer(given, (control) => run(control, command, given, ids));
+
+async function run(control: ControlRequests, command: string, given: Given, ids: readonly string[]): Promise<number> {
+  switch (command) {
+    case "list":
+      return list(control, given);
+    case "show":
+      for (const id of ids) say(JSON.stringify(await control.request("GET", `deliveries/${encodeURIComponent(id)}`), undefined, 2));
+      return 0;
+    case "resend":
+      return resend(control, given, ids);
+    default:
+      throw new Error(`there is no command deliveries ${command}`);
+  }
+}
+
+const LIMIT_DEFAULT = "20";
+
+async function list(control: ControlRequests, { status, callback, field, limit, json }: Given): Promise<number> {
+  const filter = Object.entries({ status, callback, field }).filter((pair): pair is [string, string] => typeof pair[1] === "string");
+  const query = new URLSearchParams([...filter, ["limit", String(limit ?? LIMIT_DEFAULT)]]);
+  const { data } = (await control.request("GET", `deliveries?${query}`)) as { data: Delivery[] };
+  for (const one of data) {
+    const { object, field: of, entity, updates, time } = one;
+    say(json === true ? JSON.stringify(one) : `${timeText(time)} ${object}.${of} of ${entity}${updates > 1 ? ` (${updates})` : ""} ${lineOf(one)}`);
+  }
+  if (data.length === 0 && json !== true) note("no deliveries");
+  return 0;
+}
+
+async function resend(control: ControlRequests, { since, callback }: Given, ids: readonly string[]): Promise<number> {
+  if ((since === undefined) === (ids.length === 0)) return fail("name either the ids of deliveries or --since", WRONG_USE);
+  if (callback !== undefined && since === undefined) return fail("--callback goes with --since", WRONG_USE);
+  if (since === undefined) {
+    for (const id of ids) {
+      await control.request("POST", `deliveries/${encodeURIComponent(id)}/replay`);
+      say(`${id} is sent again`);
+    }
+    return 0;
+  }
+  const text = String(since);
+  const span = { since: /^\d+$/.test(text) ? Number(text) : text, ...(callback === undefined ? {} : { callback }) };
+  const { replayed } = (await control.request("POST", "deliveries/replay", span)) as { replayed: number };
+  say(`${replayed} sent again`);
+  return 0;
+}

@@ -1,0 +1,141 @@
+/**
+ * `plaza listen`: becomes the callback of an app until it ends, prints a line for each webhook, and forwards it with bytes and
+ * signatures unchanged. It returns the receiver's status to the server, so that retries can be watched.
+ */
+import { ConfigProblem } from "#config/config";
+import { listening } from "#config/listening";
+import { listenForWebhooks, type ReceivedWebhook } from "#http/webhook-listener";
+import { buildRegistry } from "#main";
+import { outputClosed } from "../closed-pipe.ts";
+import { type ControlRequests, withServer } from "../control-client.ts";
+import { nextSignal } from "../process-end.ts";
+import { note, printable, say, timeText } from "../terminal/output.ts";
+import { type AppEntry, becomeCallback, fieldsNamed, findApp, subscribeAccounts, type Undo, undoAll } from "./subscribing.ts";
+
+type Given = Readonly<Record<string, unknown>>;
+
+/** Returned to the server if the receiver does not respond. */
+const BAD_GATEWAY = 502;
+const BAD_REQUEST = 400;
+const PORT_MAX = 65_535;
+/** The server waits as long (D-62). */
+const FORWARD_MS_MAX = 15_000;
+
+/** Resolves with the exit code after a signal. */
+export function listen(given: Given): Promise<number> {
+  return withServer(given, async (control) => {
+    const app = await findApp(control, given.app as string | undefined);
+    if (given.print_secret === true) {
+      say(app.secret);
+      return 0;
+    }
+    await receive(control, app, given);
+    return 0;
+  });
+}
+
+async function receive(control: ControlRequests, app: AppEntry, given: Given): Promise<void> {
+  const forwardTo = forwardAddress(given.forward_to);
+  const fields = fieldsFor(app, given.events as string | undefined);
+  // With bodies on stdout, it holds nothing else.
+  const isBodies = given.print_json === true;
+  const tell = isBodies ? note : say;
+  const take = async ({ headers, body }: ReceivedWebhook): Promise<number> => {
+    const webhook = webhookIn(body);
+    if (webhook === undefined) {
+      tell("received something that is no webhook → 400");
+      return BAD_REQUEST;
+    }
+    if (isBodies) say(process.stdout.isTTY ? JSON.stringify(webhook, undefined, 2) : body);
+    const status = forwardTo === undefined ? 200 : await forward(forwardTo, headers, body, tell);
+    const time = timeText(Number(headers["webhook-timestamp"]));
+    tell(printable(`${time} ${summaryOf(webhook)} ${headers["webhook-id"]} → ${status}`));
+    return status;
+  };
+  const host = String(given.host ?? "127.0.0.1");
+  const port = portOf(given.port);
+  const listener = await listening("--port", host, port, () => listenForWebhooks(host, port, take));
+  const url = (given.public_url as string | undefined) ?? `http://127.0.0.1:${listener.port}/`;
+  const ended = Promise.race([nextSignal(), outputClosed()]);
+  const undos: Undo[] = [];
+  try {
+    undos.push(await becomeCallback(control, app, url, fields));
+    if (given.subscribe !== false) await subscribeAccounts(control, app.id, fields ?? fieldsOf(app), undos);
+    const forwarding = forwardTo === undefined ? "" : `, forwarding to ${forwardTo}`;
+    tell(`receiving the webhooks of app ${app.id} at ${url}${forwarding}; Ctrl-C restores its callback`);
+    if (undos.length > 1) tell(`until then it is also subscribed to ${undos.length - 1} further accounts and pages`);
+    tell(`signing secret: ${app.secret} (for a Standard Webhooks library: whsec_${Buffer.from(app.secret).toString("base64")})`);
+    await ended;
+  } finally {
+    await undoAll(undos);
+    await listener.stop();
+  }
+}
+
+function portOf(given: unknown): number {
+  const port = Number(given ?? 0);
+  if (!Number.isInteger(port) || port < 0 || port > PORT_MAX)
+    throw new ConfigProblem("--port", `"${given}" is no port: choose one from 0 to ${PORT_MAX}`);
+  return port;
+}
+
+function forwardAddress(given: unknown): string | undefined {
+  if (given === undefined) return undefined;
+  const address = String(given);
+  // `3000/hook` and `localhost:3000/hook`: a receiver on this machine is what most people mean.
+  const full = /^\d+(\/|$)/.test(address) ? `http://localhost:${address}` : address.includes("://") ? address : `http://${address}`;
+  if (!/^https?:\/\//.test(full) || !URL.canParse(full)) throw new ConfigProblem("--forward-to", `"${address}" is not an http address`);
+  return full;
+}
+
+type Fields = ReturnType<typeof fieldsNamed>;
+
+/** What the app is subscribed to meanwhile: what is named; else its own subscriptions (undefined); else everything. */
+function fieldsFor({ subscriptions = [] }: AppEntry, names: string | undefined): Fields | undefined {
+  if (names === undefined && subscriptions.length > 0) return undefined;
+  return fieldsNamed(names ?? "*", buildRegistry().webhookFields.all);
+}
+
+const fieldsOf = ({ subscriptions = [] }: AppEntry): Fields => Object.fromEntries(subscriptions.map(({ object, fields }) => [object, fields]));
+
+/** Headers of the connection, which do not belong to the webhook. */
+const OF_THE_CONNECTION = new Set(["host", "connection", "content-length", "transfer-encoding"]);
+
+async function forward(url: string, headers: ReceivedWebhook["headers"], body: string, tell: (line: string) => void): Promise<number> {
+  const kept = Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_THE_CONNECTION.has(name)));
+  try {
+    const response = await fetch(url, { method: "POST", headers: kept, body, redirect: "manual", signal: AbortSignal.timeout(FORWARD_MS_MAX) });
+    await response.body?.cancel();
+    return response.status;
+  } catch (error) {
+    tell(`  ${url} did not respond: ${error instanceof Error ? error.message : error}`);
+    return BAD_GATEWAY;
+  }
+}
+
+interface Webhook {
+  readonly object: string;
+  readonly entry: readonly {
+    readonly id: string;
+    readonly changes?: readonly { readonly field: string }[];
+    readonly messaging?: readonly unknown[];
+  }[];
+}
+
+/** Anything on this machine may send to the listener. */
+function webhookIn(body: string): Webhook | undefined {
+  try {
+    const webhook = JSON.parse(body) as Webhook;
+    summaryOf(webhook);
+    return webhook;
+  } catch {
+    return undefined;
+  }
+}
+
+/** `chatapp_business_account 4001 messages, calls (3)`. */
+function summaryOf({ object, entry }: Webhook): string {
+  const fields = new Set(entry.flatMap(({ changes }) => (changes === undefined ? ["messages"] : changes.map(({ field }) => field))));
+  const updates = entry.reduce((count, { changes, messaging }) => count + (changes ?? messaging ?? []).length, 0);
+  return `${object} ${[...new Set(entry.map(({ id }) => id))].join(", ")} ${[...fields].join(", ")}${updates > 1 ? ` (${updates})` : ""}`;
+}

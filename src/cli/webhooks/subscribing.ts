@@ -1,0 +1,142 @@
+/**
+ * What an app needs so that `plaza listen` receives its webhooks: the callback, the fields, and each account and page that has them.
+ * Nothing is asked of the tokens that some webhooks need besides.
+ */
+import { ConfigProblem } from "#config/config";
+import { suggestion } from "#kernel/suggestion";
+import type { WebhookField, WebhookObject } from "#webhooks/catalogue/field";
+import { ControlRefusal, type ControlRequests } from "../control-client.ts";
+
+export interface AppEntry {
+  readonly id: string;
+  readonly secret: string;
+  readonly callback?: { readonly url: string; readonly verify_token?: string; readonly verified?: boolean };
+  readonly subscriptions?: readonly Subscription[];
+}
+
+interface Subscription {
+  readonly object: WebhookObject;
+  readonly fields: readonly string[];
+  /** In place of the app's own. */
+  readonly callback?: AppEntry["callback"];
+}
+
+/** The first so many accounts of each kind are subscribed; a world may have millions. */
+const ACCOUNTS_MAX = 1_000;
+/** Read at a time: a page with all its people may be some 600 kB. */
+const ACCOUNTS_PAGE = 50;
+
+type Fields = Readonly<Partial<Record<WebhookObject, readonly string[]>>>;
+
+/** The fields that `--events` names, by object: `messages` is a field of each object that has it, `*` is all. Throws `ConfigProblem`. */
+export function fieldsNamed(names: string, all: readonly WebhookField[]): Fields {
+  const chosen = new Set<WebhookField>();
+  for (const name of names.split(",").map((one) => one.trim())) {
+    const found = all.filter(({ object, field }) => name === "*" || name === field || name === `${object}.${field}` || name === `${object}.*`);
+    if (found.length === 0) {
+      const known = [...new Set(all.flatMap(({ object, field }) => [field, `${object}.${field}`]))];
+      throw new ConfigProblem("--events", `there is no event ${name}${suggestion(name, known)}`);
+    }
+    for (const one of found) chosen.add(one);
+  }
+  return Object.fromEntries(
+    Map.groupBy(chosen, ({ object }) => object)
+      .entries()
+      .map(([object, of]) => [object, of.map(({ field }) => field)]),
+  );
+}
+
+export async function findApp(control: ControlRequests, id: string | undefined): Promise<AppEntry> {
+  if (id !== undefined) return (await control.request("GET", `nodes/apps/${encodeURIComponent(id)}`)) as AppEntry;
+  const { data } = (await control.request("GET", "nodes/apps?limit=2")) as { data: AppEntry[] };
+  const [only, second] = data;
+  if (only === undefined || second !== undefined)
+    throw new ControlRefusal(only === undefined ? "the world has no app" : "the world has several apps: choose one with --app");
+  return only;
+}
+
+export type Undo = () => Promise<void>;
+
+/** Makes `url` the callback of the app alone. Returns what restores callback and subscriptions. */
+export async function becomeCallback(control: ControlRequests, app: AppEntry, url: string, fields: Fields | undefined): Promise<Undo> {
+  const { id, callback, subscriptions = [] } = app;
+  const path = `nodes/apps/${id}`;
+  const wanted = fields === undefined ? subscriptions : Object.entries(fields).map(([object, names]) => ({ object, fields: names }));
+  // A callback of one object would take that object's webhooks.
+  const own = wanted.map(({ object, fields: names }) => ({ object, fields: names }));
+  await control.request("PATCH", path, { callback: { url, verified: true }, subscriptions: own });
+  return async () => void (await control.request("PATCH", path, { callback: callback ?? null, subscriptions }));
+}
+
+interface Account {
+  readonly id: string;
+  readonly subscribed_apps?: readonly { readonly app: string; readonly subscribed_fields?: readonly string[] }[];
+  readonly app_connections?: readonly string[];
+}
+
+/** The key of a world file whose nodes have the events of an object. */
+export const nodesOf = { social: "social_accounts", chatapp_business_account: "chatapp_accounts", page: "pages", catalog: "catalogs" } as const;
+/** Those on which the subscription is. A catalog has its page's, to whatever fields. */
+const subscribedOn = { ...nodesOf, catalog: "pages" } as const;
+
+/** What an account has to hold so that the app gets the fields of it; undefined where it holds that already. */
+const change: Readonly<Record<WebhookObject, (account: Account, app: string, fields: readonly string[]) => Partial<Account> | undefined>> = {
+  page: ({ subscribed_apps = [] }, app, fields) => {
+    const before = subscribed_apps.find((one) => one.app === app)?.subscribed_fields ?? [];
+    if (fields.every((field) => before.includes(field))) return undefined;
+    const subscribed_fields = [...new Set([...before, ...fields])];
+    return { subscribed_apps: [...subscribed_apps.filter((one) => one.app !== app), { app, subscribed_fields }] };
+  },
+  chatapp_business_account: ({ subscribed_apps = [] }, app) =>
+    subscribed_apps.some((one) => one.app === app) ? undefined : { subscribed_apps: [...subscribed_apps, { app }] },
+  catalog: ({ subscribed_apps = [] }, app) =>
+    subscribed_apps.some((one) => one.app === app) ? undefined : { subscribed_apps: [...subscribed_apps, { app, subscribed_fields: [] }] },
+  social: ({ app_connections = [] }, app) => (app_connections.includes(app) ? undefined : { app_connections: [...app_connections, app] }),
+};
+
+/** The same account as it was before, as far as the app is concerned: what others changed meanwhile stays. */
+function restored(object: WebhookObject, now: Account, before: Account, app: string): Partial<Account> {
+  if (object === "social") return { app_connections: (now.app_connections ?? []).filter((one) => one !== app) };
+  const others = (now.subscribed_apps ?? []).filter((one) => one.app !== app);
+  return { subscribed_apps: [...others, ...(before.subscribed_apps ?? []).filter((one) => one.app === app)] };
+}
+
+/** Subscribes the app to every account and page that has such fields. What undoes it is added to `undos`. */
+export async function subscribeAccounts(control: ControlRequests, app: string, fields: Fields, undos: Undo[]): Promise<void> {
+  for (const [object, names] of Object.entries(fields) as [WebhookObject, readonly string[]][]) {
+    if (names.length === 0) continue;
+    const key = subscribedOn[object];
+    for await (const account of accountsOf(control, key)) {
+      const changed = change[object](account, app, names);
+      if (changed === undefined) continue;
+      const path = `nodes/${key}/${account.id}`;
+      await control.request("PATCH", path, changed);
+      undos.push(async () => {
+        const now = (await control.request("GET", path)) as Account;
+        await control.request("PATCH", path, restored(object, now, account, app));
+      });
+    }
+  }
+}
+
+async function* accountsOf(control: ControlRequests, key: string): AsyncGenerator<Account> {
+  let next: string | undefined = `nodes/${key}?limit=${ACCOUNTS_PAGE}`;
+  for (let count = 0; next !== undefined && count < ACCOUNTS_MAX; ) {
+    const list = (await control.request("GET", next)) as { data: Account[]; paging: { next?: string } };
+    yield* list.data;
+    count += list.data.length;
+    const link: URL | undefined = list.paging.next === undefined ? undefined : new URL(list.paging.next);
+    next = link === undefined ? undefined : link.pathname + link.search;
+  }
+}
+
+/** The last first. What is gone by now needs no undoing, and keeps none of the others from it. */
+export async function undoAll(undos: readonly Undo[]): Promise<void> {
+  for (const undo of undos.toReversed()) {
+    try {
+      await undo();
+    } catch (error) {
+      if (!(error instanceof ControlRefusal)) throw error;
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import { afterEach, expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { KEY, openControl } from "#harness/control";
+import { type ControlServer, serveControl } from "./server.ts";
+
+const sockets: Socket[] = [];
+const servers: ControlServer[] = [];
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  for (const server of servers.splice(0)) await server.stop(0);
+});
+
+async function serve(connectionsMax: number) {
+  const { served } = await openControl();
+  const server = await serveControl({ ...served, host: "127.0.0.1", port: 0, connectionsMax });
+  servers.push(server);
+  return server.port;
+}
+
+/** Resolves when the connection is open. */
+async function open(port: number) {
+  const socket = connect(port, "127.0.0.1");
+  sockets.push(socket);
+  socket.on("error", () => {});
+  const closed = new Promise<"closed">((resolve) => socket.once("close", () => resolve("closed")));
+  await new Promise((resolve) => socket.once("connect", resolve));
+  const ask = (text: string) =>
+    new Promise<string>((resolve) => {
+      let received = "";
+      socket.on("data", (part: Buffer) => {
+        received += part.toString();
+        if (received.endsWith("}")) resolve(received);
+      });
+      socket.write(text);
+    });
+  return { socket, closed, ask };
+}
+
+const HEALTH = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+test("of more connections than may be open the one that has waited longest for its client is closed, and requests go on", async () => {
+  const port = await serve(3);
+  const used = await open(port);
+  const silent = await open(port);
+  // Now it waits for a shorter time than the silent one.
+  expect(await used.ask(HEALTH)).toStartWith("HTTP/1.1 200 ");
+  const third = await open(port);
+  const fourth = await open(port);
+  expect(await silent.closed).toBe("closed");
+  for (const { ask } of [used, third, fourth]) expect(await ask(HEALTH)).toStartWith("HTTP/1.1 200 ");
+});
+
+test("a connection on which a request runs is not closed for others", async () => {
+  const port = await serve(3);
+  const request = JSON.stringify({ operation: "listPersonas", count: 0, within_ms: 1_500 });
+  const head = `POST /v1/worlds/default/requests/expect HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${KEY}\r\nContent-Length: ${request.length}\r\n\r\n`;
+  const waiting = [await open(port), await open(port)].map(({ ask }) => ask(head + request));
+  // By its response both requests have come to the server.
+  let idle = await open(port);
+  expect(await idle.ask(HEALTH)).toStartWith("HTTP/1.1 200 ");
+  for (let others = 0; others < 5; others++) {
+    const next = await open(port);
+    expect(await idle.closed).toBe("closed");
+    idle = next;
+  }
+  for (const response of await Promise.all(waiting)) expect(response).toStartWith("HTTP/1.1 200 ");
+});

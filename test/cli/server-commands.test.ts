@@ -1,0 +1,155 @@
+/** The commands about a server: status, stop, logs, doctor, init. */
+import { afterEach, expect, test } from "bun:test";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { sharedPostgres } from "#harness/postgres-cluster";
+import { endAll, newFolder, runPlaza, spawnPlaza, startPlaza } from "./plaza-process.ts";
+
+afterEach(endAll);
+
+test("plaza status shows the server that runs on the data, and plaza stop ends it", async () => {
+  const cwd = newFolder();
+  expect(await runPlaza(["status"], { cwd })).toEqual({ code: 1, stdout: "", stderr: expect.stringContaining("no server runs on the data") });
+  expect(await runPlaza(["stop"], { cwd })).toEqual({ code: 0, stdout: "", stderr: "no server runs on the data\n" });
+  const plaza = await startPlaza([], { cwd });
+  const { base_url, control_url, pid } = plaza.ready;
+  const status = await runPlaza(["status"], { cwd });
+  expect(status).toMatchObject({ code: 0, stderr: "" });
+  expect(status.stdout).toMatch(/^Plaza \d+\.\d+\.\d+ runs\n/);
+  for (const line of [
+    `  graph        ${base_url}`,
+    `  control API  ${control_url}/v1`,
+    "  data         sqlite, a sandbox",
+    "  world        default: strict",
+  ])
+    expect(status.stdout.split("\n")).toContain(line);
+  const json = JSON.parse((await runPlaza(["status", "--json"], { cwd })).stdout);
+  expect(json).toMatchObject({
+    pid,
+    base_url,
+    data: "sqlite",
+    sandbox: true,
+    processes: 1,
+    ready: true,
+    callbacks: [],
+    worlds: [{ name: "default" }],
+  });
+  expect(await runPlaza(["stop"], { cwd })).toEqual({ code: 0, stdout: `the server (process ${pid}) has ended\n`, stderr: "" });
+  expect(await plaza.process.exited).toBe(0);
+  expect(existsSync(join(cwd, ".plaza/server.json"))).toBeFalse();
+  expect((await runPlaza(["status"], { cwd })).code).toBe(1);
+});
+
+test("plaza logs shows the last requests, follows further ones, and does not keep a server from ending", async () => {
+  const cwd = newFolder();
+  const plaza = await startPlaza([], { cwd });
+  await plaza.page("personas");
+  await plaza.page("custom_labels", "no-token");
+  const { stdout, code } = await runPlaza(["logs"], { cwd });
+  expect(code).toBe(0);
+  const [first, second] = stdout.split("\n");
+  expect(first).toMatch(/^\d{4}-\S+Z GET \/v26\.0\/2001\/personas 200 [\d.]+ ms listPersonas app 1001 A\S+$/);
+  expect(second).toMatch(/ GET \/v26\.0\/2001\/custom_labels 403 [\d.]+ ms unknown A\S+: Invalid OAuth access token /);
+  expect(stdout).not.toContain("token=");
+  expect((await runPlaza(["logs", "--operation", "listPersonas", "--json"], { cwd })).stdout).toMatch(
+    /^\{[^\n]*"operation":"listPersonas"[^\n]*\}\n$/,
+  );
+  expect((await runPlaza(["logs", "--status", "x"], { cwd })).stderr).toContain("status");
+
+  const following = spawnPlaza(["logs", "--follow", "--limit", "1"], { cwd });
+  const reader = following.stdout.getReader();
+  const decoder = new TextDecoder();
+  let text = decoder.decode((await reader.read()).value);
+  expect(text).toContain("custom_labels");
+  await plaza.page("personas");
+  while (!text.includes("personas")) text += decoder.decode((await reader.read()).value);
+  expect(text.trim().split("\n")).toHaveLength(2);
+  expect((await runPlaza(["stop"], { cwd })).code).toBe(0);
+  expect(await following.exited).toBe(1);
+  expect(await new Response(following.stderr).text()).toBe("plaza: the server has ended\n");
+});
+
+test("plaza doctor finds what keeps a server from starting or working", async () => {
+  const cwd = newFolder();
+  const doctor = (args: readonly string[] = [], env: Record<string, string> = {}) => runPlaza(["doctor", ...args], { cwd, env });
+  const ports = { PLAZA_PORT: "0", PLAZA_CONTROL_PORT: "0" };
+  expect(await doctor([], ports)).toMatchObject({
+    code: 0,
+    stderr: "",
+    stdout: expect.stringContaining("ok       data: the first start makes the folder .plaza\n"),
+  });
+  expect(await doctor([], { PLAZA_WORKERS: "two" })).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining("problem  configuration: PLAZA_WORKERS"),
+  });
+  expect((await doctor([], { ...ports, PLAZA_PROT: "1" })).stdout).toContain("warning  configuration: nothing reads the variable PLAZA_PROT");
+  const plaza = await startPlaza([], { cwd });
+  expect(await doctor()).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(`ok       server: process ${plaza.ready.pid} serves ${plaza.ready.base_url}\n`),
+  });
+  const taken = { PLAZA_PORT: new URL(plaza.ready.base_url).port, PLAZA_CONTROL_PORT: "0" };
+  expect(await doctor(["--data", "elsewhere"], taken)).toMatchObject({ code: 1, stdout: expect.stringContaining("is in use by another program") });
+  expect(existsSync(join(cwd, "elsewhere"))).toBeFalse();
+  chmodSync(join(cwd, ".plaza/control.key"), 0o644);
+  expect(await doctor()).toMatchObject({ code: 1, stdout: expect.stringContaining("run chmod 600 .plaza/control.key") });
+});
+
+test("on PostgreSQL with several processes: status by the address, a callback that fails, and the end of all of them", async () => {
+  const world = join(newFolder(), "world.yaml");
+  // Nothing listens on the port of the callback.
+  writeFileSync(
+    world,
+    `apps: [{id: "1001", callback: {url: "http://127.0.0.1:1/"}, subscriptions: [{object: page, fields: [custom_labels]}]}]
+pages: [{id: "2001", subscribed_apps: [{app: "1001", subscribed_fields: [custom_labels]}]}]`,
+  );
+  const data = await (await sharedPostgres()).newDatabase();
+  const { ready, process: server } = await startPlaza(["--data", data, "--workers", "2", "--world", world]);
+  const env = { PLAZA_CONTROL_URL: ready.control_url, PLAZA_CONTROL_KEY: ready.control_key as string };
+  expect((await runPlaza(["trigger", "custom_labels"], { env })).code).toBe(1);
+  const status = await runPlaza(["status"], { env });
+  expect(status).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(
+      /, 2 processes\n(?:.*\n)* {2}data +postgres, a sandbox\n(?:.*\n)* {2}callback +http:\/\/127\.0\.0\.1:1\/: failing\n/,
+    ),
+  });
+  expect((await runPlaza(["doctor"], { env })).stdout).toContain("warning  webhooks: the callback http://127.0.0.1:1/ is failing");
+  expect(await runPlaza(["stop"], { env })).toMatchObject({ code: 0, stderr: "" });
+  expect(await server.exited).toBe(0);
+  expect(await runPlaza(["status"], { env })).toMatchObject({ code: 2, stderr: expect.stringContaining("could not be reached") });
+});
+
+test("plaza init creates files with which plaza start begins, and leaves what is there", async () => {
+  const cwd = newFolder();
+  mkdirSync(join(cwd, ".git"));
+  writeFileSync(join(cwd, ".gitignore"), "node_modules");
+  const { code, stdout, stderr } = await runPlaza(["init"], { cwd });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toStartWith("created plaza.config.yaml\ncreated world.yaml\nadded .plaza/ to .gitignore\n");
+  expect(readFileSync(join(cwd, ".gitignore"), "utf8")).toBe("node_modules\n.plaza/\n");
+  for (let starts = 0; starts < 2; starts++) {
+    const plaza = await startPlaza([], { cwd });
+    const response = await fetch(`${plaza.ready.base_url}/v26.0/2001/custom_labels?access_token=my-page-token`);
+    expect({ status: response.status, body: await response.json() }).toMatchObject({ status: 200, body: { data: [] } });
+    expect((await plaza.end()).code).toBe(0);
+  }
+  writeFileSync(join(cwd, "world.yaml"), "pages: []\n");
+  const again = await runPlaza(["init"], { cwd });
+  expect(again.stderr).toBe("plaza.config.yaml is there already and stays as it is\nworld.yaml is there already and stays as it is\n");
+  expect(again.stdout).not.toContain(".gitignore");
+  expect(readFileSync(join(cwd, "world.yaml"), "utf8")).toBe("pages: []\n");
+});
+
+test("a server that was killed leaves a socket of its control API that the next start replaces", async () => {
+  const cwd = newFolder();
+  const temporary = newFolder();
+  const env = { TMPDIR: temporary };
+  await (await startPlaza([], { cwd, env })).end("SIGKILL");
+  expect(existsSync(join(cwd, ".plaza/control.sock"))).toBeTrue();
+  const plaza = await startPlaza([], { cwd, env });
+  expect((await plaza.control("GET", "clock")).status).toBe(200);
+  expect((await plaza.end()).code).toBe(0);
+  expect(existsSync(join(cwd, ".plaza/control.sock"))).toBeFalse();
+  expect(readdirSync(temporary)).toEqual([]);
+});

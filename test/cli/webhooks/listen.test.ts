@@ -1,0 +1,128 @@
+/** What `plaza listen` subscribes, prints and restores; `webhooks.test.ts` has what it forwards. */
+import { afterEach, expect, test } from "bun:test";
+import { startReceiver } from "#harness/receiver";
+import { type Server, startServer, worldFile } from "#harness/server";
+import { endAll, runPlaza, spawnPlaza } from "../plaza-process.ts";
+
+afterEach(endAll);
+
+const world = {
+  apps: [
+    {
+      id: "1001",
+      secret: "s3cret",
+      subscriptions: [{ object: "page", fields: ["custom_labels"], callback: { url: "https://receiver.example/labels", verified: true } }],
+    },
+    { id: "1002", secret: "other" },
+  ],
+  pages: [{ id: "2001", subscribed_apps: [{ app: "1002", subscribed_fields: ["live_videos"] }] }, { id: "2002" }],
+  chatapp_accounts: [{ id: "4001" }, { id: "4002", subscribed_apps: [{ app: "1001" }] }],
+  social_accounts: [{ id: "6001" }],
+};
+const accounts = ["apps/1001", "pages/2001", "pages/2002", "chatapp_accounts/4001", "chatapp_accounts/4002", "social_accounts/6001"];
+
+const envOf = ({ control_url, control_key }: Server) => ({ PLAZA_CONTROL_URL: control_url, PLAZA_CONTROL_KEY: control_key });
+
+// biome-ignore lint/suspicious/noExplicitAny: a test looks into any entry.
+const nodes = ({ control_url, control_key }: Server): Promise<any[]> =>
+  Promise.all(
+    accounts.map(async (path) =>
+      (await fetch(`${control_url}/v1/worlds/default/nodes/${path}`, { headers: { authorization: `Bearer ${control_key}` } })).json(),
+    ),
+  );
+
+/** Listens; `lines` are those that it prints from now on. */
+async function listen(server: Server, args: readonly string[]) {
+  const listening = spawnPlaza(["listen", "--app", "1001", ...args], { env: envOf(server) });
+  const lines = linesOf(args.includes("--print-json") ? listening.stderr : listening.stdout);
+  const first = (await lines.next()).value as string;
+  expect(first).toStartWith("receiving the webhooks of app 1001 at ");
+  const end = async () => {
+    listening.kill("SIGINT");
+    expect(await listening.exited).toBe(0);
+  };
+  const url = / at (http:\/\/[^;,]+)/.exec(first)?.[1] as string;
+  return { listening, lines, url, end };
+}
+
+async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const piece of stream) {
+    text += decoder.decode(piece, { stream: true });
+    for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n")) {
+      yield text.slice(0, end);
+      text = text.slice(end + 1);
+    }
+  }
+}
+
+const trigger = (server: Server, args: readonly string[]) => runPlaza(["trigger", ...args], { env: envOf(server) });
+
+test("it subscribes the app and its accounts to the events that are named, says the secret, and restores everything", async () => {
+  const server = await startServer(["--data", ":memory:", "--world", worldFile(world)]);
+  const before = await nodes(server);
+  const { lines, end } = await listen(server, ["--events", "messages,page.live_videos"]);
+  expect((await lines.next()).value).toBe("until then it is also subscribed to 4 further accounts and pages");
+  expect((await lines.next()).value).toBe("signing secret: s3cret (for a Standard Webhooks library: whsec_czNjcmV0)");
+  const [app, page, , account] = await nodes(server);
+  expect(app.subscriptions).toEqual([
+    { object: "chatapp_business_account", fields: ["messages"] },
+    { object: "page", fields: ["live_videos"] },
+    { object: "social", fields: ["messages"] },
+  ]);
+  expect(page.subscribed_apps).toContainEqual({ app: "1001", subscribed_fields: ["live_videos"] });
+  expect(page.subscribed_apps).toContainEqual({ app: "1002", subscribed_fields: ["live_videos"] });
+  expect(account.subscribed_apps).toEqual([{ app: "1001" }]);
+  expect((await trigger(server, ["messages", "--entity", "4001"])).code).toBe(0);
+  expect((await lines.next()).value).toContain(" chatapp_business_account 4001 messages msg_");
+  expect((await trigger(server, ["custom_labels"])).stderr).toContain("no app gets custom_labels");
+  await end();
+  expect(await nodes(server)).toEqual(before);
+});
+
+test("without --events an app keeps its own subscriptions, also those with a callback of their own, and --no-subscribe leaves the accounts", async () => {
+  const server = await startServer(["--data", ":memory:", "--world", worldFile(world)]);
+  const before = await nodes(server);
+  const own = await listen(server, []);
+  const changed = await nodes(server);
+  expect(changed[0].subscriptions).toEqual([{ object: "page", fields: ["custom_labels"] }]);
+  expect(changed.slice(3)).toEqual(before.slice(3));
+  expect((await trigger(server, ["custom_labels", "--entity", "2002"])).code).toBe(0);
+  await own.end();
+  const alone = await listen(server, ["--no-subscribe", "--events", "*"]);
+  expect((await nodes(server)).slice(1)).toEqual(before.slice(1));
+  await alone.end();
+  expect(await nodes(server)).toEqual(before);
+});
+
+test("what others change while it listens stays, and what is gone by then is no error", async () => {
+  const server = await startServer(["--data", ":memory:", "--world", worldFile(world)]);
+  const { end } = await listen(server, ["--events", "page.live_videos"]);
+  const send = (method: string, path: string, body?: object) =>
+    fetch(`${server.control_url}/v1/worlds/default/nodes/${path}`, {
+      method,
+      headers: { authorization: `Bearer ${server.control_key}` },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  await send("PATCH", "pages/2001", { name: "Renamed", subscribed_apps: [{ app: "1001", subscribed_fields: ["live_videos"] }] });
+  await send("DELETE", "pages/2002");
+  await end();
+  expect((await nodes(server))[1]).toMatchObject({ name: "Renamed", subscribed_apps: [] });
+});
+
+test("--print-json: the exact bodies alone are on stdout, and --print-secret prints the secret and ends", async () => {
+  const server = await startServer(["--data", ":memory:", "--world", worldFile(world)]);
+  const receiver = startReceiver();
+  const { listening, url, end } = await listen(server, ["--print-json", "--events", "*", "--forward-to", receiver.url.replace("http://", "")]);
+  const bodies = linesOf(listening.stdout);
+  expect((await trigger(server, ["custom_labels", "--override", "label.name=Grüße"])).code).toBe(0);
+  const body = (await bodies.next()).value as string;
+  expect(body).toBe(receiver.posts[0]?.body as string);
+  expect(JSON.parse(body).entry[0].changes[0].value.label.name).toBe("Grüße");
+  // Anything may send to the listener.
+  const noWebhook = await fetch(url, { method: "POST", body: "\u001b[31m" });
+  expect(noWebhook.status).toBe(400);
+  await end();
+  expect(await runPlaza(["listen", "--app", "1001", "--print-secret"], { env: envOf(server) })).toEqual({ code: 0, stdout: "s3cret\n", stderr: "" });
+});

@@ -1,0 +1,43 @@
+import type { Command } from "commander";
+import { program } from "#cli/program";
+import { code, page, table } from "./markdown.ts";
+
+export function commandsPage(): string {
+  return page("Commands", "`src/cli`", [
+    "What `plaza` can do; in a clone it is `bin/plaza`, in a project of yours `npx plaza`. `plaza help COMMAND` prints the same. The options of " +
+      "`plaza start` are in [Configuration](configuration.md). Commands find the server in the data folder, or by `--data`, `--config`, `--control-url` and " +
+      "`--control-key`, which each of them has. Results are on stdout, everything else on stderr. The exit code is 0, 1 where something " +
+      "failed or was refused, and 2 for wrong use.",
+    ...commandsBelow(program([]), ""),
+  ]);
+}
+
+/** Which server; said once for all of them. */
+const OF_ALL = ["--data", "--control-url", "--control-key", "--config", "--world-name", "--help"];
+
+function commandsBelow(command: Command, path: string): string[] {
+  const help = command.createHelp();
+  return help
+    .visibleCommands(command)
+    .filter((one) => one.name() !== "help")
+    .flatMap((one) => {
+      const name = `${path} ${one.name()}`;
+      return one.commands.length > 0 ? commandsBelow(one, name) : [section(one, name)];
+    });
+}
+
+function section(command: Command, name: string): string {
+  const help = command.createHelp();
+  const options = name === " start" ? [] : help.visibleOptions(command).filter(({ long }) => !OF_ALL.includes(long ?? ""));
+  const args = help.visibleArguments(command);
+  const rows = [...args.map((one) => [code(help.argumentTerm(one)), one.description]), ...options.map((one) => [code(one.flags), one.description])];
+  const usage = args.map((one) => {
+    const term = `${one.name()}${one.variadic ? "..." : ""}`;
+    return one.required ? ` <${term}>` : ` [${term}]`;
+  });
+  return [
+    `## plaza${name}${usage.join("")}`,
+    `It ${command.description()}.`,
+    ...(rows.length === 0 ? [] : [table(["option", "meaning"], rows)]),
+  ].join("\n\n");
+}
