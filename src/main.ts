@@ -1,6 +1,6 @@
 /** The composition root: it opens the world and starts the listeners. */
 import { hashOf } from "#auth/tokens";
-import { Certificate } from "#config/certificate";
+import type { Certificate } from "#config/certificate";
 import { type Config, ConfigProblem } from "#config/config";
 import { listening } from "#config/listening";
 import { pageRulesOf } from "#config/page-rules";
@@ -48,7 +48,8 @@ import type { MetricsSource } from "#telemetry/merged-metrics";
 import { requestLines } from "#telemetry/request-lines";
 import { RequestMetrics } from "#telemetry/request-metrics";
 import { workLog } from "#telemetry/work-log";
-import { closeExported, requireExportPlace } from "./export-at-end.ts";
+import { certificateOf } from "./certificate-of-config.ts";
+import { closeExported } from "./export-at-end.ts";
 import { features } from "./features.ts";
 import { type Beginning, beginWorld, type Demo, fillWorld } from "./seed-world.ts";
 import { watchWorld } from "./watch-world.ts";
@@ -89,7 +90,6 @@ export interface StartOptions {
 
 export async function startPlaza(config: Config, log: Log, { part, readMetrics }: StartOptions = { part: "all" }): Promise<RunningPlaza> {
   const registry = buildRegistry();
-  if (part !== "graph") await requireExportPlace(config);
   const ingest = openLiveIngest(config, log, part !== "graph");
   const worlds = await openWorlds(config, registry, log, ingest.recordings).catch(async (error: unknown) => {
     await ingest.stop();
@@ -99,8 +99,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
   let certificate: Certificate | undefined;
   try {
     certificate = certificateOf(config, log);
-    const { demo, file, warnings } = part === "graph" ? noBeginning : await beginWorld(worlds.default, registry, config, parseYaml);
-    for (const warning of warnings) log.warn({ world: config.world }, warning);
+    const { demo, file } = part === "graph" ? noBeginning : await beginWorld(worlds.default, registry, config, parseYaml, log);
     if (config.profile !== undefined) worlds.default.profile = config.profile;
     const graph =
       part === "control"
@@ -156,22 +155,12 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
 }
 
 /** Of a process that loads no world. */
-const noBeginning: Beginning = { demo: undefined, file: undefined, warnings: [] };
+const noBeginning: Beginning = { demo: undefined, file: undefined };
 
 interface Listener {
   readonly port: number;
   /** Accepts no new requests; running ones can finish within `graceMs`. */
   stop(graceMs: number): Promise<void>;
-}
-
-function certificateOf({ tls_cert, tls_key }: Config, log: Log): Certificate | undefined {
-  if (tls_cert === undefined || tls_key === undefined) return undefined;
-  const certificate = new Certificate(tls_cert, tls_key);
-  certificate.follow({
-    renewed: (valid_to) => log.info({ valid_to }, "the certificate was renewed"),
-    unusable: (problem) => log.warn({ problem }, "the renewed certificate cannot be used, so the one before is served on"),
-  });
-  return certificate;
 }
 
 async function listenGraph(
@@ -297,16 +286,15 @@ function controlOf(
   };
 }
 
-export interface ControlWithoutServer {
-  request(path: string, init: RequestInit): Promise<Response>;
-  close(): Promise<void>;
-}
-
 /** 192 bits. */
 const KEY_BYTES = 24;
 
 /** The control API, for commands, on data that no server uses. It does not listen on a port, so any key will do. */
-export async function openControl(config: Config, log: Log, key = randomSecret(KEY_BYTES)): Promise<ControlWithoutServer> {
+export async function openControl(
+  config: Config,
+  log: Log,
+  key = randomSecret(KEY_BYTES),
+): Promise<{ request(path: string, init: RequestInit): Promise<Response>; close(): Promise<void> }> {
   const registry = buildRegistry();
   const worlds = await openWorlds(config, registry, log);
   const app = controlApp(controlOf(config, log, worlds, registry, key, () => new RequestMetrics()));

@@ -1,0 +1,14 @@
+import { Certificate } from "#config/certificate";
+import type { Config } from "#config/config";
+import type { Log } from "#telemetry/log";
+
+/** The listeners' certificate, followed from now on; undefined without TLS. Throws `ConfigProblem`. */
+export function certificateOf({ tls_cert, tls_key }: Config, log: Log): Certificate | undefined {
+  if (tls_cert === undefined || tls_key === undefined) return undefined;
+  const certificate = new Certificate(tls_cert, tls_key);
+  certificate.follow({
+    renewed: (valid_to) => log.info({ valid_to }, "the certificate was renewed"),
+    unusable: (problem) => log.warn({ problem }, "the renewed certificate cannot be used, so the one before is served on"),
+  });
+  return certificate;
+}
