@@ -49,7 +49,7 @@ import type { MetricsSource } from "#telemetry/merged-metrics";
 import { requestLines } from "#telemetry/request-lines";
 import { RequestMetrics } from "#telemetry/request-metrics";
 import { workLog } from "#telemetry/work-log";
-import { closeExported, requireExportPlace } from "./export-at-end.ts";
+import { closeExported } from "./export-at-end.ts";
 import { features } from "./features.ts";
 import { type Beginning, beginWorld, type Demo, fillWorld } from "./seed-world.ts";
 import { watchWorld } from "./watch-world.ts";
@@ -92,7 +92,6 @@ export interface StartOptions {
 
 export async function startPlaza(config: Config, log: Log, { part, readMetrics }: StartOptions = { part: "all" }): Promise<RunningPlaza> {
   const registry = buildRegistry();
-  if (part !== "graph") await requireExportPlace(config);
   const ingest = openLiveIngest(config, log, part !== "graph");
   const worlds = await openWorlds(config, registry, log, ingest.recordings).catch(async (error: unknown) => {
     await ingest.stop();
@@ -103,8 +102,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
   let certificate: Certificate | undefined;
   try {
     certificate = certificateOf(config, log);
-    const { demo, file, warnings } = part === "graph" ? noBeginning : await beginWorld(worlds.default, registry, config, parseYaml);
-    for (const warning of warnings) log.warn({ world: config.world }, warning);
+    const { demo, file } = part === "graph" ? noBeginning : await beginWorld(worlds.default, registry, config, parseYaml, log);
     if (config.profile !== undefined) worlds.default.profile = config.profile;
     const graph =
       part === "control"
@@ -162,7 +160,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
 }
 
 /** Of a process that loads no world. */
-const noBeginning: Beginning = { demo: undefined, file: undefined, warnings: [] };
+const noBeginning: Beginning = { demo: undefined, file: undefined };
 
 interface Listener {
   readonly port: number;

@@ -8,7 +8,9 @@ import type { Registry } from "#graph/contract/registry";
 import { importWorld, isEmpty, sectionsOf } from "#graph/worlds/file/import-export";
 import type { ParseYaml } from "#graph/worlds/file/text";
 import type { OpenWorld } from "#graph/worlds/open-world";
+import type { Log } from "#telemetry/log";
 import { webhookObjects } from "#webhooks/catalogue/field";
+import { requireExportPlace } from "./export-at-end.ts";
 
 export interface Demo {
   readonly page: string;
@@ -23,21 +25,26 @@ export interface Beginning {
   readonly demo: Demo | undefined;
   /** The text of the file of `--world`, if there is one. */
   readonly file: string | undefined;
-  /** About the file of `--world`. */
-  readonly warnings: readonly string[];
 }
 
 /** Fills an empty world. */
-export async function beginWorld(world: OpenWorld, registry: Registry, config: Config, parseYaml: ParseYaml): Promise<Beginning> {
+export async function beginWorld(world: OpenWorld, registry: Registry, config: Config, parseYaml: ParseYaml, log: Log): Promise<Beginning> {
+  await requireExportPlace(config);
   const hasNothing = await isEmpty(world);
   if (config.world !== undefined && !hasNothing && !config.import)
     throw new ConfigProblem("--world", `the data in ${config.data} is not empty; add --import to merge ${config.world} into it`);
-  const filled = hasNothing || config.world !== undefined ? await fillWorld(world, registry, config, parseYaml) : noFile;
-  if (filled === noFile) await sendWebhooks(world, registry, config);
-  return { demo: config.sandbox && !config.json ? await findDemo(world, parseYaml) : undefined, ...filled };
+  const isFilled = hasNothing || config.world !== undefined;
+  const { file, warnings } = isFilled ? await fillWorld(world, registry, config, parseYaml) : noFile;
+  if (!isFilled) await sendWebhooks(world, registry, config);
+  for (const warning of warnings) log.warn({ world: config.world }, warning);
+  return { demo: config.sandbox && !config.json ? await findDemo(world, parseYaml) : undefined, file };
 }
 
-type Filled = Pick<Beginning, "file" | "warnings">;
+interface Filled {
+  /** The text of the file of `--world`. */
+  readonly file: string | undefined;
+  readonly warnings: readonly string[];
+}
 
 const noFile: Filled = { file: undefined, warnings: [] };
 
