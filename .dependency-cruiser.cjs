@@ -217,26 +217,38 @@ const rules = [
   {
     name: "declared-packages",
     comment: "a package that is imported stands in package.json",
-    from: { path: "^(src|test|tools|conformance|bench)/" },
+    from: { path: "^(src|test|tools|conformance|bench|clients)/" },
     to: { dependencyTypes: ["npm-no-pkg", "npm-unknown"] },
   },
   {
     name: "resolvable",
     comment: "an import that leads nowhere hides what stands behind it from all the other rules",
-    from: { path: "^(src|test|tools|conformance|bench)/" },
+    from: { path: "^(src|test|tools|conformance|bench|clients)/" },
     to: { couldNotResolve: true, pathNot: "^bun:" },
   },
   {
     name: "program-without-its-tests",
-    comment: "the program imports nothing from tests, tools, benches or the conformance suite",
+    comment: "the program imports nothing from tests, tools and benches, and the conformance suite only for the commands that run it",
     from: { path: "^src/", pathNot: TEST },
-    to: { path: `^(test|tools|bench|conformance)/|${TEST}` },
+    to: { path: `^(test|tools|bench)/|${TEST}` },
+  },
+  {
+    name: "conformance-for-its-commands",
+    comment: "the suite looks at a server from outside; only `plaza conform` and `plaza compare` run it",
+    from: { path: "^src/", pathNot: `^src/cli/(conform\\.ts$|compare/)|${TEST}` },
+    to: { path: "^conformance/" },
   },
   {
     name: "conformance-from-outside",
     comment: "the conformance suite is a black box: by no way does it know anything of src",
     from: { path: "^conformance/", pathNot: TEST },
     to: { path: "^(src|test|tools)/", reachable: true },
+  },
+  {
+    name: "clients-stand-alone",
+    comment: "a client is a package of its own: it imports nothing but itself, no package and no runtime's modules",
+    from: { path: "^clients/([^/]+)/" },
+    to: { pathNot: "^clients/$1/" },
   },
   {
     name: "conformance-imports",
@@ -258,7 +270,7 @@ const rules = [
   {
     name: "nothing-circular",
     comment: "two modules that need each other, be it for a type, are one module that is read twice: put what both need below them",
-    from: { path: "^(src|test|tools|conformance|bench)/" },
+    from: { path: "^(src|test|tools|conformance|bench|clients)/" },
     to: { circular: true },
   },
 ].map((rule) => ({ severity: "error", ...rule }));

@@ -18,7 +18,7 @@ interface Violation {
   readonly cycle?: readonly { readonly name: string }[];
 }
 
-const FOLDERS = ["src", "test", "tools", "conformance", "bench"];
+const FOLDERS = ["src", "test", "tools", "conformance", "bench", "clients"];
 
 /** Runs the rules over the server at `root`. */
 export function cruise(root: string): Report {

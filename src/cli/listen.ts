@@ -2,7 +2,7 @@
  * `plaza listen`: becomes the callback of an app until it ends, prints a line for each webhook, and forwards it with bytes and
  * signatures unchanged. It returns the receiver's status to the server, so that retries can be watched.
  */
-import { listenForWebhooks, type ReceivedWebhook } from "#http/webhook-listener";
+import { listenForWebhooks, type ReceivedWebhook } from "#http/commands/webhook-listener";
 import { buildRegistry } from "#main";
 import { webhookObjects } from "#webhooks/catalogue/field";
 import { outputClosed } from "./closed-pipe.ts";

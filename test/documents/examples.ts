@@ -10,7 +10,7 @@ export interface Example {
 const BLOCK = /^( *)```(\w+)\n([\s\S]*?)^\1```$/gm;
 
 /** Installing, and a server beside the one that the examples run against: other tests run these. */
-const RUN_ELSEWHERE = /\b(npm|npx|duckdb|bin\/plaza start)\b/;
+const RUN_ELSEWHERE = /\b(npm|npx|duckdb|bin\/plaza (start|record|compare))\b/;
 
 export function examplesOf(path: string): Example[] {
   const text = readFileSync(path, "utf8");
