@@ -1,9 +1,9 @@
 /**
- * `npm run docs`: writes the reference pages from what the program itself holds: catalogue, contracts, policies, options.
- * `--check` writes nothing and says which page differs.
+ * `npm run docs`: writes the reference pages and the page of fidelity from what the program itself
+ * holds: catalogue, contracts, policies, options. `--check` writes nothing and says which file differs.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { features } from "#features";
 import { openapiDocument } from "#graph/contract/openapi/document";
 import { Registry } from "#graph/contract/registry";
@@ -16,23 +16,25 @@ import { asyncapiDocument } from "#webhooks/catalogue/asyncapi";
 import { configurationPage } from "./write-docs/configuration-page.ts";
 import { controlApiPage } from "./write-docs/control-api-page.ts";
 import { errorsPage } from "./write-docs/errors-page.ts";
+import { fidelityPage, readEvidence } from "./write-docs/fidelity-page.ts";
 import { operationsPage } from "./write-docs/operations-page.ts";
 import { permissionsPage } from "./write-docs/permissions-page.ts";
 import { webhookFieldsPage } from "./write-docs/webhook-fields-page.ts";
 import { worldFilesPage } from "./write-docs/world-files-page.ts";
 
-const FOLDER = join(new URL("..", import.meta.url).pathname, "docs/reference");
+const ROOT = join(new URL("..", import.meta.url).pathname);
 
 const pages: Readonly<Record<string, () => string>> = {
-  "configuration.md": configurationPage,
-  "control-api.md": controlApiPage,
-  "errors.md": () => errorsPage(new Registry(features)),
-  "operations.md": () => operationsPage(features),
-  "permissions.md": () => permissionsPage(features),
-  "webhook-fields.md": () => webhookFieldsPage(new Registry(features)),
-  "world-files.md": () => worldFilesPage(features),
-  "openapi.json": () => openapiText(),
-  "asyncapi.json": () => asyncapiText(),
+  "docs/reference/configuration.md": configurationPage,
+  "docs/reference/control-api.md": controlApiPage,
+  "docs/reference/errors.md": () => errorsPage(new Registry(features)),
+  "docs/reference/operations.md": () => operationsPage(features),
+  "docs/reference/permissions.md": () => permissionsPage(features),
+  "docs/reference/webhook-fields.md": () => webhookFieldsPage(new Registry(features)),
+  "docs/reference/world-files.md": () => worldFilesPage(features),
+  "docs/reference/openapi.json": () => openapiText(),
+  "docs/reference/asyncapi.json": () => asyncapiText(),
+  "docs/fidelity.md": () => fidelityPage(features, readEvidence()),
 };
 
 /** Which marketing versions are served depends on the time: this is where the standard calendar ends, in Unix seconds. */
@@ -53,16 +55,17 @@ function asyncapiText(): string {
 
 const isCheck = process.argv.includes("--check");
 const stale: string[] = [];
-mkdirSync(FOLDER, { recursive: true });
 for (const [name, page] of Object.entries(pages)) {
-  const file = join(FOLDER, name);
+  const file = join(ROOT, name);
   const text = page();
   if (existsSync(file) && readFileSync(file, "utf8") === text) continue;
   stale.push(name);
-  if (!isCheck) writeFileSync(file, text);
+  if (isCheck) continue;
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
 }
 if (isCheck) {
-  for (const name of stale) console.error(`docs/reference/${name} is not what the code says; run npm run docs`);
+  for (const name of stale) console.error(`${name} is not what the code says; run npm run docs`);
   process.exit(stale.length === 0 ? 0 : 1);
 }
-console.log(stale.length === 0 ? "the reference pages are up to date" : `written: ${stale.map((name) => `docs/reference/${name}`).join(", ")}`);
+console.log(stale.length === 0 ? "everything is up to date" : `written: ${stale.join(", ")}`);

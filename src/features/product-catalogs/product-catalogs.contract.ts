@@ -30,6 +30,7 @@ export const catalogNode: FieldSet<ShownCatalog> = {
 export const readCatalog = {
   operation: "readCatalog",
   clauses: [],
+  decisions: ["D-145"],
   surfaces: ["base"],
   versions: "marketing",
   scheme: "anywhere",
@@ -46,6 +47,7 @@ export const createCatalog = writeOperation({
     ...["G1-19", "G1-20", "G1-21", "G1-22", "G1-23"],
     ...["AUTH-17", "AUTH-18", "ERR-32", "ERR-33"],
   ],
+  decisions: ["D-03", "D-13", "D-56", "D-144"],
   surfaces: ["ads"],
   versions: "marketingOrCurrent",
   scheme: "catalogCreation",

@@ -50,6 +50,7 @@ export const feedNode: FieldSet<FeedRow> = {
 
 const access = {
   clauses: [],
+  decisions: ["D-145"],
   surfaces: ["base"],
   versions: "marketing",
   scheme: "anywhere",
@@ -79,6 +80,7 @@ export const listArticlesAndPublications = listOperation({
     ...["G2-14", "G2-15", "G2-16"],
     "AUTH-19",
   ],
+  decisions: ["D-13", "D-56", "D-140", "D-141", "D-142", "D-143"],
   surfaces: ["base"],
   versions: "marketing",
   scheme: "anywhere",
