@@ -1,5 +1,5 @@
 /**
- * `npm run docs`: writes the reference pages and the page of fidelity from what the program itself
+ * `npm run docs`: writes the reference pages, the page of fidelity and the types of the client library, from what the program itself
  * holds: catalogue, contracts, policies, options. `--check` writes nothing and says which file differs.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -13,6 +13,8 @@ import { newestVersion } from "#graph/versions/resolve";
 import { formatVersion } from "#kernel/versions";
 import { surfaces } from "#surfaces/surfaces";
 import { asyncapiDocument } from "#webhooks/catalogue/asyncapi";
+import { clientOperations } from "./write-docs/client-operations.ts";
+import { clientWebhooks } from "./write-docs/client-webhooks.ts";
 import { configurationPage } from "./write-docs/configuration-page.ts";
 import { controlApiPage } from "./write-docs/control-api-page.ts";
 import { errorsPage } from "./write-docs/errors-page.ts";
@@ -34,6 +36,8 @@ const pages: Readonly<Record<string, () => string>> = {
   "docs/reference/world-files.md": () => worldFilesPage(features),
   "docs/reference/openapi.json": () => openapiText(),
   "docs/reference/asyncapi.json": () => asyncapiText(),
+  "clients/typescript/src/generated/operations.ts": () => clientOperations(new Registry(features), standardCalendar, DOCUMENTED_AT),
+  "clients/typescript/src/generated/webhooks.ts": () => clientWebhooks(new Registry(features).webhookFields),
   "docs/fidelity.md": () => fidelityPage(features, readEvidence()),
 };
 
