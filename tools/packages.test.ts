@@ -18,7 +18,7 @@ const locked = Object.entries(packages).filter(([path]) => path !== "");
 test("every package that brings an install script is decided upon, and Bun's alone may run", () => {
   const withScripts = locked.filter(([, { hasInstallScript }]) => hasInstallScript === true);
   const decided = withScripts.map(([path]) => [path, allowScripts[path.replace(/^.*node_modules\//, "")]]);
-  expect(Object.fromEntries(decided)).toEqual({ "node_modules/bun": true, "node_modules/@scarf/scarf": false });
+  expect(Object.fromEntries(decided)).toEqual({ "node_modules/bun": true, "node_modules/deno": false, "node_modules/@scarf/scarf": false });
 });
 
 test("what npm start and npm test install runs no script of a package on any npm", async () => {

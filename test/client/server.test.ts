@@ -6,27 +6,7 @@ import { features } from "#features";
 import { Registry } from "#graph/contract/registry";
 import { startReceiver } from "#harness/receiver";
 import { startServer } from "#harness/server";
-
-/** A node of each type in the demo world, and a token that knows it. */
-const nodes: Readonly<Record<string, readonly [id: string, token: string]>> = {
-  page: ["2001", "demo-page-token"],
-  label: ["5001", "demo-page-token"],
-  page_person: ["9001", "demo-page-token"],
-  persona: ["5101", "demo-page-token"],
-  app: ["1001", "demo-app-token"],
-  live_video: ["5301", "demo-page-token"],
-  social_account: ["6001", "demo-page-token"],
-  social_scoped_account: ["6901", "demo-page-token"],
-  microblog_user: ["7001", "demo-microblog-token"],
-  microblog_media: ["7101", "demo-microblog-token"],
-  user: ["3001", "demo-user-token"],
-  business: ["3501", "demo-user-token"],
-  product_catalog: ["8001", "demo-page-token"],
-  product_feed: ["8101", "demo-page-token"],
-  chatapp_account: ["4001", "demo-user-token"],
-  phone_number: ["4101", "demo-user-token"],
-  migration_intent: ["4301", "demo-user-token"],
-};
+import { demoNodes } from "./demo-nodes.ts";
 
 const { endpoints } = new Registry(features);
 
@@ -39,7 +19,7 @@ test("each operation of the client is the one that the server then runs", async 
   // Nodes are deleted last.
   const isDeletion = ({ served }: (typeof endpoints)[number]): boolean => served?.contract.method === "DELETE" && served.contract.edge === null;
   for (const { access, nodeType } of [...endpoints].sort((a, b) => Number(isDeletion(a)) - Number(isDeletion(b)))) {
-    const [id, accessToken] = nodes[nodeType ?? ""] ?? ["", "demo-user-token"];
+    const [id, accessToken] = demoNodes[nodeType ?? ""] ?? ["", "demo-user-token"];
     if (nodeType !== undefined && id === "") throw new Error(`the demo world has no ${nodeType}`);
     const words: unknown[] = [{}, { accessToken, headers: { "X-Forwarded-For": "203.0.113.9" } }];
     const one = (request as (...args: unknown[]) => Parameters<typeof graph.send>[0])(
