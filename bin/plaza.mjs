@@ -4,21 +4,20 @@
  * that npm installed, whether or not npm ran the install script of Bun's package.
  */
 import { spawn } from "node:child_process";
-import { existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { constants, devNull } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { findBun } from "./find-bun.mjs";
 
-/** Bun's package holds a placeholder of a few hundred bytes until its install script has run. */
-const BINARY_BYTES_MIN = 1_000_000;
 const WRONG_USE = 2;
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const packaged = join(root, "dist/plaza.js");
 const source = join(root, "src/cli/plaza.ts");
 
-const bun = findBun();
+const bun = findBun(createRequire(import.meta.url));
 if (bun === undefined) {
   console.error(`plaza: there is no Bun for ${process.platform} ${process.arch}: install the package again, with its optional dependencies`);
   process.exit(WRONG_USE);
@@ -31,26 +30,6 @@ if (process.execve !== undefined && process.platform !== "win32") {
   process.execve(bun, [bun, ...args], process.env);
 }
 run(bun, args);
-
-/** The binary of Bun's package, or that of the system's own package, which the install script would copy. */
-function findBun() {
-  const fromHere = createRequire(import.meta.url);
-  const folderOf = (require, name) => {
-    try {
-      return dirname(require.resolve(`${name}/package.json`));
-    } catch {
-      return undefined;
-    }
-  };
-  const folder = folderOf(fromHere, "bun");
-  if (folder === undefined) return undefined;
-  const system = { win32: "windows" }[process.platform] ?? process.platform;
-  const processor = { arm64: "aarch64" }[process.arch] ?? process.arch;
-  const fromBun = createRequire(join(folder, "package.json"));
-  const own = ["", "-musl"].map((libc) => folderOf(fromBun, `@oven/bun-${system}-${processor}${libc}`)).filter((found) => found !== undefined);
-  const candidates = [join(folder, "bin/bun.exe"), ...own.map((found) => join(found, system === "windows" ? "bin/bun.exe" : "bin/bun"))];
-  return candidates.find((path) => existsSync(path) && statSync(path).size >= BINARY_BYTES_MIN);
-}
 
 /** Where Node cannot replace itself by a program: signals go to the server, which ends with this process however that ends. */
 function run(program, withArgs) {

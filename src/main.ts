@@ -11,10 +11,13 @@ import { Registry } from "#graph/contract/registry";
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import { standardCalendar } from "#graph/versions/calendar";
 import { newestVersion } from "#graph/versions/resolve";
-import { type OpenWorld, openWorld } from "#graph/worlds/open-world";
+import { sharedKeys } from "#graph/worlds/hosting/shared-keys";
+import { newWorldMemory } from "#graph/worlds/hosting/world-memory";
+import { Worlds } from "#graph/worlds/hosting/worlds";
+import { migrationsOf, openWorld } from "#graph/worlds/open-world";
 import { followSettings } from "#graph/worlds/settings";
 import type { Streaming } from "#graph/worlds/world";
-import { connectionsWithin, limitsOf } from "#http/limits";
+import { connectionsWithin, limitsOf, multipartLimits } from "#http/limits";
 import { addressOf, type ReadyInfo, readyInfo, surfaceAddresses } from "#http/ready-info";
 import { ownRoutes } from "#http/routes/own-routes";
 import { type GraphServer, serveGraph } from "#http/server";
@@ -22,6 +25,8 @@ import { openLiveIngest } from "#ingest/live-ingest";
 import { hostnameOf, PageGuard } from "#kernel/page-guard";
 import { formatVersion } from "#kernel/versions";
 import { GuardedClient } from "#outbound/client";
+import { removeRecordings } from "#recordings/read-recording";
+import { databasesIn } from "#storage/databases";
 import {
   collectGarbage,
   monotonicMs,
@@ -41,8 +46,10 @@ import type { MetricsSource } from "#telemetry/merged-metrics";
 import { requestLines } from "#telemetry/request-lines";
 import { RequestMetrics } from "#telemetry/request-metrics";
 import { workLog } from "#telemetry/work-log";
+import { closeExported, requireExportPlace } from "./export-at-end.ts";
 import { features } from "./features.ts";
-import { type Beginning, beginWorld, type Demo } from "./seed-world.ts";
+import { type Beginning, beginWorld, type Demo, fillWorld } from "./seed-world.ts";
+import { watchWorld } from "./watch-world.ts";
 
 export const buildRegistry = (): Registry => new Registry(features);
 
@@ -57,12 +64,15 @@ export interface RunningPlaza {
   readonly demo: Demo | undefined;
   /** As in a path, e.g. `v26.0`. */
   readonly newestVersion: string;
-  readonly world: OpenWorld;
+  readonly worlds: Worlds;
   readonly metrics: MetricsSource;
   /** Where encoders connect; undefined: they do not. */
   readonly streaming: Streaming | undefined;
-  /** Accepts no new requests; resolves when the running ones have ended, after 10 s at most. */
-  stop(): Promise<void>;
+  /**
+   * Accepts no new requests; resolves when the running ones have ended, after 10 s at most. What `others` do to the world until they
+   * resolve is in its export as well.
+   */
+  stop(others?: Promise<void>): Promise<void>;
 }
 
 export interface StartOptions {
@@ -77,8 +87,9 @@ export interface StartOptions {
 
 export async function startPlaza(config: Config, log: Log, { part, readMetrics }: StartOptions = { part: "all" }): Promise<RunningPlaza> {
   const registry = buildRegistry();
+  if (part !== "graph") await requireExportPlace(config);
   const ingest = openLiveIngest(config, log, part !== "graph");
-  const world = await openDefaultWorld(config, registry, log, ingest.recordings).catch(async (error: unknown) => {
+  const worlds = await openWorlds(config, registry, log, ingest.recordings).catch(async (error: unknown) => {
     await ingest.stop();
     throw error;
   });
@@ -86,16 +97,16 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
   let certificate: Certificate | undefined;
   try {
     certificate = certificateOf(config, log);
-    const { demo, warnings } = part === "graph" ? noBeginning : await beginWorld(world, registry, config, parseYaml);
+    const { demo, file, warnings } = part === "graph" ? noBeginning : await beginWorld(worlds.default, registry, config, parseYaml);
     for (const warning of warnings) log.warn({ world: config.world }, warning);
-    if (config.profile !== undefined) world.profile = config.profile;
+    if (config.profile !== undefined) worlds.default.profile = config.profile;
     const graph =
       part === "control"
         ? undefined
-        : await listening("--port", config.host, config.port, () => listenGraph(config, log, world, registry, certificate, part === "graph"));
+        : await listening("--port", config.host, config.port, () => listenGraph(config, log, worlds, registry, certificate, part === "graph"));
     if (graph !== undefined) listeners.push(graph);
     // Started beside the rest, it is waited for last.
-    world.streaming = await listening("--rtmp-port", config.host, Number(config.rtmp_port ?? 0), () => ingest.ready());
+    const streaming = await listening("--rtmp-port", config.host, Number(config.rtmp_port ?? 0), () => ingest.ready());
     const metrics = graph?.metrics ?? new RequestMetrics();
     const key = part === "graph" ? "" : controlKeyOf(config, randomSecret);
     const control =
@@ -103,7 +114,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
         ? undefined
         : await listening("--control-port", config.control_host, config.control_port, () =>
             serveControl({
-              ...controlOf(config, log, world, registry, key, readMetrics ?? (() => metrics)),
+              ...controlOf(config, log, worlds, registry, key, readMetrics ?? (() => metrics)),
               pages: pageGuardOf(config),
               host: config.control_host,
               port: config.control_port,
@@ -111,35 +122,40 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
             }),
           );
     if (control !== undefined) listeners.push(control);
-    if (part !== "graph") await ingest.serve(world);
-    world.work.start();
-    const ready = readyInfo(config, graph?.port ?? config.port, control?.port ?? config.control_port, key, world.streaming);
+    if (part !== "graph") ingest.serve(worlds);
+    await worlds.start(async (world) => {
+      world.streaming = streaming;
+      await ingest.opened(world);
+    }, part !== "graph");
+    const watched = file === undefined || !config.watch ? undefined : watchWorld(worlds, registry, config, file, parseYaml, log);
+    const ready = readyInfo(config, graph?.port ?? config.port, control?.port ?? config.control_port, key, streaming);
     const withdraw =
       part === "graph" ? () => {} : announceServer(config, { pid: ready.pid, base_url: ready.base_url, control_url: ready.control_url });
     return {
       ready,
-      streaming: world.streaming,
+      streaming,
       demo,
-      newestVersion: formatVersion(newestVersion(world.calendar)),
-      world,
+      newestVersion: formatVersion(newestVersion(worlds.default.calendar)),
+      worlds,
       metrics,
-      stop: async () => {
+      stop: async (others) => {
         certificate?.close();
-        await Promise.all([...listeners.map((listener) => listener.stop(STOP_WITHIN_MS)), world.work.stop(), ingest.stop()]);
+        const working = [worlds.default.work.stop(), ingest.stop(), watched?.stop(), others];
+        await Promise.all([...listeners.map((listener) => listener.stop(STOP_WITHIN_MS)), ...working]);
         withdraw();
-        await world.close();
+        await closeExported(worlds, registry, part === "graph" ? undefined : config.export);
       },
     };
   } catch (error) {
     certificate?.close();
     await Promise.all([...listeners.map((listener) => listener.stop(0)), ingest.stop()]);
-    await world.close();
+    await worlds.close();
     throw error;
   }
 }
 
 /** Of a process that loads no world. */
-const noBeginning: Beginning = { demo: undefined, warnings: [] };
+const noBeginning: Beginning = { demo: undefined, file: undefined, warnings: [] };
 
 interface Listener {
   readonly port: number;
@@ -160,7 +176,7 @@ function certificateOf({ tls_cert, tls_key }: Config, log: Log): Certificate | u
 function listenGraph(
   config: Config,
   log: Log,
-  world: OpenWorld,
+  worlds: Worlds,
   registry: Registry,
   certificate: Certificate | undefined,
   isPortShared: boolean,
@@ -175,10 +191,11 @@ function listenGraph(
     http: config.http,
     certificate,
     deps,
-    worlds: { default: world, find: (name) => (name === world.name ? world : undefined) },
+    worlds,
     surfaces: surfaceAddresses(config),
     limits: limitsOf({
       bodyBytesMax: config.body_bytes_max,
+      multipartBytesMaxFor: multipartLimits(registry.endpoints),
       headerBytesMax: config.header_bytes_max,
       bodyMsMax: config.body_ms_max,
       headMsMax: config.head_ms_max,
@@ -190,7 +207,7 @@ function listenGraph(
     publicUrl: config.public_url,
     pages: pageGuardOf(config),
     extraRoutes: ownRoutes(deps, surfaceAddresses(config), {
-      version: () => formatVersion(newestVersion(world.calendar)),
+      version: () => formatVersion(newestVersion(worlds.default.calendar)),
       isCountryChosen: config.sandbox,
       countryHeader: config.country_header,
     }),
@@ -210,42 +227,49 @@ function pageGuardOf({ sandbox, allow_origin, allow_host, host, control_host, pu
   return new PageGuard({ origins: allow_origin, hosts: [...allow_host, ...configured.flatMap((name) => hostnameOf(name) ?? [])] });
 }
 
-async function openDefaultWorld(config: Config, registry: Registry, log: Log, recordings?: string): Promise<OpenWorld> {
-  const world = await openWorld({
-    name: "default",
-    data: config.data,
-    registry,
-    ports: registry.openPorts(),
-    profile: config.profile ?? "strict",
-    seed: config.seed,
-    calendar: standardCalendar,
-    settings: config.settings,
-    rateLimits: { app_calls_per_hour: config.app_calls_per_hour, page_calls_per_hour: config.page_calls_per_hour },
-    deliveriesPerSecondMax: config.deliveries_per_second,
-    randomSecret,
-    collectGarbage,
-    faults: { sleepMs, randomFraction },
-    outbound: new GuardedClient({ rules: { isSandbox: config.sandbox, allowed: config.allow_callback } }),
-    observer: workLog(log),
-    recordings,
-    keys: keyRingOf(config, randomKey),
-    realNowMs,
-    timeOrderedIds: (processNumber) => new TimeOrderedIds(processNumber),
-    seededIds: (next) => new SeededIds(next),
+async function openWorlds(config: Config, registry: Registry, log: Log, recordings?: string): Promise<Worlds> {
+  const rateLimits = { app_calls_per_hour: config.app_calls_per_hour, page_calls_per_hour: config.page_calls_per_hour };
+  const faults = { sleepMs, randomFraction };
+  // What worlds share holds nothing of a world.
+  const outbound = new GuardedClient({ rules: { isSandbox: config.sandbox, allowed: config.allow_callback } });
+  const keys = sharedKeys(keyRingOf(config, randomKey), async () => (await worlds).hasMore());
+  const databases = await databasesIn(config.data, migrationsOf(registry));
+  const worlds = Worlds.open({
+    databases,
+    newMemory: () => newWorldMemory({ faults, rateLimits }),
+    removeFiles: (name) => (recordings === undefined ? Promise.resolve() : removeRecordings(recordings, name)),
+    fillFirst: (world) => fillWorld(world, registry, config, parseYaml),
+    ...{ realNowMs, sleepMs, randomSecret },
+    onError: (error) => log.error(errorFields(error), "a world could not rest, or not be woken"),
+    async openWorld(name, database, memory) {
+      const world = await openWorld({
+        ...{ name, database, memory, registry, outbound, keys, rateLimits, faults, recordings, realNowMs, randomSecret, collectGarbage },
+        ports: registry.openPorts(),
+        profile: config.profile ?? "strict",
+        seed: config.seed,
+        calendar: standardCalendar,
+        settings: config.settings,
+        deliveriesPerSecondMax: config.deliveries_per_second,
+        observer: workLog(log, name),
+        timeOrderedIds: (processNumber) => new TimeOrderedIds(processNumber),
+        seededIds: (next) => new SeededIds(next),
+      });
+      if (keys.previous.length > 0) await database.write((tx) => world.ports.get("sealed_values").schedule(tx, world));
+      await followSettings(world, (error) => log.warn({ world: name, ...errorFields(error) }, "the world's settings could not be read again"));
+      return world;
+    },
   });
-  if (world.keys.previous.length > 0) await world.database.write((tx) => world.ports.get("sealed_values").schedule(tx, world));
-  await followSettings(world, (error) => log.warn(errorFields(error), "the world's settings could not be read again"));
-  return world;
+  return worlds;
 }
 
 const parseYaml = (text: string): unknown => Bun.YAML.parse(text);
 
-function controlOf(config: Config, log: Log, world: OpenWorld, registry: Registry, key: string, readMetrics: () => MetricsSource): ControlAppOptions {
+function controlOf(config: Config, log: Log, worlds: Worlds, registry: Registry, key: string, readMetrics: () => MetricsSource): ControlAppOptions {
   return {
     key,
     deps: {
       registry,
-      worlds: new Map([[world.name, world]]),
+      worlds,
       parseYaml,
       servesGraph: config.workers === 1,
       mintTokenValue: tokenValue,
@@ -269,10 +293,10 @@ const KEY_BYTES = 24;
 /** The control API, for commands, on data that no server uses. It does not listen on a port, so any key will do. */
 export async function openControl(config: Config, log: Log, key = randomSecret(KEY_BYTES)): Promise<ControlWithoutServer> {
   const registry = buildRegistry();
-  const world = await openDefaultWorld(config, registry, log);
-  const app = controlApp(controlOf(config, log, world, registry, key, () => new RequestMetrics()));
+  const worlds = await openWorlds(config, registry, log);
+  const app = controlApp(controlOf(config, log, worlds, registry, key, () => new RequestMetrics()));
   return {
     request: async (path, init) => app.request(path, { ...init, headers: { ...init.headers, authorization: `Bearer ${key}` } }),
-    close: () => world.close(),
+    close: () => worlds.close(),
   };
 }

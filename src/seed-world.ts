@@ -3,35 +3,67 @@ import { readFileSync } from "node:fs";
 import { type Config, ConfigProblem } from "#config/config";
 // As text, so that the bundle and the executable hold it. Its values are public, so only a sandbox loads it.
 import demoWorld from "#demo-world.yaml" with { type: "text" };
+import type { WorldSection } from "#graph/contract/feature";
 import type { Registry } from "#graph/contract/registry";
-import { importWorld, isEmpty } from "#graph/worlds/file/import-export";
+import { importWorld, isEmpty, sectionsOf } from "#graph/worlds/file/import-export";
 import type { ParseYaml } from "#graph/worlds/file/text";
 import type { OpenWorld } from "#graph/worlds/open-world";
+import { webhookObjects } from "#webhooks/catalogue/field";
 
 export interface Demo {
   readonly page: string;
   readonly page_token: string;
+  /** Of the app. */
+  readonly secret: string;
   readonly tokens: readonly { readonly token: string; readonly type: string }[];
 }
 
 export interface Beginning {
   /** The part of the demo world that works. */
   readonly demo: Demo | undefined;
+  /** The text of the file of `--world`, if there is one. */
+  readonly file: string | undefined;
   /** About the file of `--world`. */
   readonly warnings: readonly string[];
 }
 
 /** Fills an empty world. */
 export async function beginWorld(world: OpenWorld, registry: Registry, config: Config, parseYaml: ParseYaml): Promise<Beginning> {
-  const { world: file } = config;
   const hasNothing = await isEmpty(world);
+  if (config.world !== undefined && !hasNothing && !config.import)
+    throw new ConfigProblem("--world", `the data in ${config.data} is not empty; add --import to merge ${config.world} into it`);
+  const filled = hasNothing || config.world !== undefined ? await fillWorld(world, registry, config, parseYaml) : noFile;
+  if (filled === noFile) await sendWebhooks(world, registry, config);
+  return { demo: config.sandbox && !config.json ? await findDemo(world, parseYaml) : undefined, ...filled };
+}
+
+type Filled = Pick<Beginning, "file" | "warnings">;
+
+const noFile: Filled = { file: undefined, warnings: [] };
+
+/** With the file of `--world`, or with the demo world; a world that is no sandbox stays empty. */
+export async function fillWorld(world: OpenWorld, registry: Registry, config: Config, parseYaml: ParseYaml): Promise<Filled> {
+  const file = config.world === undefined ? undefined : readWorldFile(config.world);
   let warnings: readonly string[] = [];
-  if (file !== undefined) {
-    if (!hasNothing && !config.import)
-      throw new ConfigProblem("--world", `the data in ${config.data} is not empty; add --import to merge ${file} into it`);
-    warnings = await importWorld(world, registry, readWorldFile(file), { isMerge: config.import, parseYaml });
-  } else if (hasNothing && config.sandbox) await importWorld(world, registry, demoWorld, { isMerge: false, parseYaml });
-  return { demo: config.sandbox && !config.json ? await findDemo(world, parseYaml) : undefined, warnings };
+  if (file !== undefined) warnings = await importWorld(world, registry, file, { isMerge: config.import, parseYaml });
+  else if (config.sandbox) await importWorld(world, registry, demoWorld, { isMerge: false, parseYaml });
+  await sendWebhooks(world, registry, config);
+  return { file, warnings };
+}
+
+/** To the address of `--callback`, as `plaza listen` does while it runs. */
+async function sendWebhooks(world: OpenWorld, registry: Registry, { callback: url }: Config): Promise<void> {
+  if (url === undefined) return;
+  const apps = sectionsOf(registry).find(({ key }) => key === "apps") as WorldSection;
+  const all = webhookObjects.map((object) => ({ object, fields: registry.webhookFields.namesOf(object) }));
+  await world.database.write(async (tx) => {
+    const { rows } = await apps.list(tx, { limit: 2 }, world);
+    const [app] = rows;
+    if (app === undefined || rows.length > 1)
+      throw new ConfigProblem("--callback", `the world has ${app === undefined ? "no app" : "several apps"}: write callbacks into the world file`);
+    const subscriptions = app.subscriptions as readonly unknown[];
+    await apps.replace(tx, { ...app, callback: { url, verified: true }, subscriptions: subscriptions.length === 0 ? all : subscriptions }, world);
+  });
 }
 
 function readWorldFile(file: string): string {
@@ -44,10 +76,10 @@ function readWorldFile(file: string): string {
 
 /** The live tokens of the demo world, also after a restart or an import. */
 async function findDemo(world: OpenWorld, parseYaml: ParseYaml): Promise<Demo | undefined> {
-  const file = parseYaml(demoWorld) as { tokens: { token: string; type: string; page?: string }[] };
+  const file = parseYaml(demoWorld) as { apps: [{ secret: string }]; tokens: { token: string; type: string; page?: string }[] };
   const tokens: Demo["tokens"][number][] = [];
   for (const { token, type } of file.tokens) if ((await world.tokens.find(token))?.revoked_at === 0) tokens.push({ token, type });
   const page = file.tokens.find(({ type }) => type === "page");
   if (page?.page === undefined || !tokens.some(({ token }) => token === page.token)) return undefined;
-  return { page: page.page, page_token: page.token, tokens };
+  return { page: page.page, page_token: page.token, secret: file.apps[0].secret, tokens };
 }

@@ -28,10 +28,11 @@ function isFresh() {
   return [join(root, "package-lock.json"), ...sources].every((path) => statSync(path).mtimeMs <= builtMs);
 }
 
-/** Puts the sources together in a folder. Throws where they cannot be. */
-export function bundle(folder) {
+/** Puts the sources together in a folder. Throws where they cannot be. `modules` are further ones that are imported from outside. */
+export function bundle(folder, modules = []) {
   const options = ["--target=bun", "--splitting", "--minify-syntax", "--minify-whitespace", "--sourcemap=linked", "--outdir", folder];
-  const { status, stderr } = spawnSync(bun, ["build", join(root, "src/cli/plaza.ts"), ...options], { cwd: root, encoding: "utf8" });
+  const entries = ["src/cli/plaza.ts", ...modules].map((path) => join(root, path));
+  const { status, stderr } = spawnSync(bun, ["build", ...entries, ...options], { cwd: root, encoding: "utf8" });
   if (status !== 0) throw new Error(stderr);
 }
 

@@ -77,6 +77,7 @@ const deps: Readonly<Record<string, readonly string[]>> = {
   "test/harness/plaza.ts": ["../../src/features/people/people.handlers.ts"],
   "conformance/run.ts": ["../test/harness/plaza.ts"],
   "conformance/cases.ts": ["../src/kernel/alone.ts"],
+  "clients/testing/index.ts": ["#kernel/alone"],
 };
 
 const root = mkdtempSync(join(tmpdir(), "plaza-rules-"));

@@ -4,20 +4,46 @@
  * start, it fails where anything is missing.
  */
 import { spawnSync } from "node:child_process";
-import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { bundle, hasBun } from "./build.mjs";
 
 const root = join(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "..");
 /** Not `build/`, from which a server may be running. */
 const dist = join(root, "dist");
 const bun = join(root, "node_modules/bun/bin/bun.exe");
+/** Writes the types of the test kit. */
+const compiler = join(root, "node_modules/typescript-native/bin/tsc");
 
 function run(program, ...args) {
   const { status, stdout, stderr, error } = spawnSync(program, args, { cwd: root, encoding: "utf8", shell: process.platform === "win32" });
   if (status === 0) return stdout;
   console.error(`${program} ${args.join(" ")} failed: ${error?.message ?? stderr}`);
   process.exit(1);
+}
+
+/**
+ * `plaza-graph/testing`, which runs on Node and on Bun: as modules, as CommonJS for Jest, and the types of both. The CommonJS files are
+ * as deep as the modules, because both find the program from where they are.
+ */
+function buildTestKit() {
+  const kit = join(root, "clients/testing");
+  const entries = ["index.ts", "setup.ts"].map((name) => join(kit, name));
+  const [modules, commonJs] = [join(dist, "testing"), join(dist, "testing-cjs")];
+  run(bun, "build", ...entries, "--target=node", "--splitting", "--outdir", modules);
+  // Without a value of its own, Bun would write where this file is on the machine that builds.
+  const moduleUrl = ["--define", "import.meta.url=moduleUrl", "--banner", 'const moduleUrl = require("node:url").pathToFileURL(__filename).href;'];
+  for (const entry of entries) run(bun, "build", entry, "--target=node", "--format=cjs", ...moduleUrl, "--outdir", commonJs);
+  writeFileSync(join(commonJs, "package.json"), `${JSON.stringify({ type: "commonjs" })}\n`);
+  run(process.execPath, compiler, "-p", kit, "--outDir", modules);
+  for (const name of readdirSync(modules, { recursive: true }).filter((path) => path.endsWith(".d.ts"))) {
+    const file = join(modules, name);
+    // The compiler leaves the names of the sources, which the package does not hold.
+    const text = readFileSync(file, "utf8").replaceAll(/(from "\.[^"]*)\.ts"/g, '$1.js"');
+    writeFileSync(file, text);
+    mkdirSync(dirname(join(commonJs, name)), { recursive: true });
+    writeFileSync(join(commonJs, name), text);
+  }
 }
 
 /** The packages that run. Bun's variants for other systems are the same program as the package `bun`, and are left out. */
@@ -56,12 +82,13 @@ function noticeOf(folder) {
   return `${name} ${version} (${license})\n\n${texts.join("\n\n")}\n`;
 }
 
-if (!hasBun()) {
-  console.error("Bun is not installed: run npm ci first");
+if (!hasBun() || !existsSync(compiler)) {
+  console.error("Bun or the compiler is not installed: run npm ci --include=dev first");
   process.exit(1);
 }
 rmSync(dist, { recursive: true, force: true });
-bundle(dist);
+bundle(dist, ["src/cli/test-server.ts"]);
+buildTestKit();
 const rule = `\n${"-".repeat(80)}\n\n`;
 writeFileSync(join(dist, "third-party-notices.txt"), running.map(([path]) => noticeOf(join(root, path))).join(rule));
 writeFileSync(join(dist, "sbom.cdx.json"), billOfMaterials());

@@ -189,6 +189,11 @@ describe("citations", () => {
     expect(found(paths, files)).toEqual(["docs/b.md:2", "docs/b.md:3"]);
   });
 
+  test("a file that an example of the page writes exists once it has run", () => {
+    const page = "Save it as `cafe.yaml`, not as `bar.yaml`:\n\n<!-- file: cafe.yaml -->\n```yaml\npages: []\n```\n";
+    expect(found(paths, { "docs/b.md": page })).toEqual(["docs/b.md:1"]);
+  });
+
   test("patterns of names and addresses are no paths", () => {
     expect(found(paths, { "README.md": "`x.store.ts` `GET /{id}` `a[b]=c` `http://a/b` `src/*.ts`\n", "src/a.ts": "" })).toEqual([]);
   });

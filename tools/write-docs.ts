@@ -1,15 +1,18 @@
 /**
- * `npm run docs`: writes the reference pages, the page of fidelity and the types of the client library, from what the program itself
- * holds: catalogue, contracts, policies, options. `--check` writes nothing and says which file differs.
+ * `npm run docs`: writes the reference pages, the page of fidelity, and the types of the client library and of the test kit, from what the
+ * program itself holds: catalogue, contracts, policies, options. `--check` writes nothing and says which file differs.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { features } from "#features";
+import { configFileSchema } from "#config/config-file-schema";
+import { features, settings } from "#features";
 import { openapiDocument } from "#graph/contract/openapi/document";
 import { Registry } from "#graph/contract/registry";
 import type { SurfaceName } from "#graph/pipeline/request";
 import { standardCalendar } from "#graph/versions/calendar";
 import { newestVersion } from "#graph/versions/resolve";
+import { worldFileSchema } from "#graph/worlds/file/file-schema";
+import { sectionsOf } from "#graph/worlds/file/import-export";
 import { formatVersion } from "#kernel/versions";
 import { surfaces } from "#surfaces/surfaces";
 import { asyncapiDocument } from "#webhooks/catalogue/asyncapi";
@@ -17,6 +20,7 @@ import { clientOperations } from "./write-docs/client-operations.ts";
 import { clientWebhooks } from "./write-docs/client-webhooks.ts";
 import { configurationPage } from "./write-docs/configuration-page.ts";
 import { controlApiPage } from "./write-docs/control-api-page.ts";
+import { controlTypes } from "./write-docs/control-types.ts";
 import { errorsPage } from "./write-docs/errors-page.ts";
 import { fidelityPage, readEvidence } from "./write-docs/fidelity-page.ts";
 import { operationsPage } from "./write-docs/operations-page.ts";
@@ -24,9 +28,9 @@ import { permissionsPage } from "./write-docs/permissions-page.ts";
 import { webhookFieldsPage } from "./write-docs/webhook-fields-page.ts";
 import { worldFilesPage } from "./write-docs/world-files-page.ts";
 
-const ROOT = join(new URL("..", import.meta.url).pathname);
+const ROOT = new URL("..", import.meta.url).pathname;
 
-const pages: Readonly<Record<string, () => string>> = {
+const files: Readonly<Record<string, () => string>> = {
   "docs/reference/configuration.md": configurationPage,
   "docs/reference/control-api.md": controlApiPage,
   "docs/reference/errors.md": () => errorsPage(new Registry(features)),
@@ -39,29 +43,34 @@ const pages: Readonly<Record<string, () => string>> = {
   "clients/typescript/src/generated/operations.ts": () => clientOperations(new Registry(features), standardCalendar, DOCUMENTED_AT),
   "clients/typescript/src/generated/webhooks.ts": () => clientWebhooks(new Registry(features).webhookFields),
   "docs/fidelity.md": () => fidelityPage(features, readEvidence()),
+  "docs/reference/config.schema.json": () => textOf(configFileSchema(settings)),
+  "docs/reference/world.schema.json": () => textOf(worldFileSchema(sectionsOf(new Registry(features)))),
+  "clients/testing/generated/control-api.ts": controlTypes,
 };
 
 /** Which marketing versions are served depends on the time: this is where the standard calendar ends, in Unix seconds. */
 const DOCUMENTED_AT = Date.parse("2026-11-20T00:00:00Z") / 1000;
+
+const textOf = (document: unknown): string => `${JSON.stringify(document, null, 1)}\n`;
 
 /** The document that a running Plaza serves, with made-up addresses. */
 function openapiText(): string {
   const base = "https://graph.plaza.test";
   const addresses = Object.fromEntries(surfaces.map(({ name, mount }) => [name, `${base}${mount}`])) as Record<SurfaceName, string>;
   const document = openapiDocument(new Registry(features), { profile: "strict", calendar: standardCalendar, now: DOCUMENTED_AT, addresses });
-  return `${JSON.stringify(document, null, 1)}\n`;
+  return textOf(document);
 }
 
 function asyncapiText(): string {
   const document = asyncapiDocument(new Registry(features).webhookFields, formatVersion(newestVersion(standardCalendar)), DOCUMENTED_AT * 1000);
-  return `${JSON.stringify(document, null, 1)}\n`;
+  return textOf(document);
 }
 
 const isCheck = process.argv.includes("--check");
 const stale: string[] = [];
-for (const [name, page] of Object.entries(pages)) {
+for (const [name, write] of Object.entries(files)) {
   const file = join(ROOT, name);
-  const text = page();
+  const text = write();
   if (existsSync(file) && readFileSync(file, "utf8") === text) continue;
   stale.push(name);
   if (isCheck) continue;

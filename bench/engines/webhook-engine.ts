@@ -25,9 +25,9 @@ export interface BenchEngine {
   emit(account: string, payload: object): Promise<void>;
 }
 
-/** `appOf`: the app that is subscribed to an account; `urlOf`: its callback. */
-export async function openWebhookEngine(folder: string, appOf: (account: string) => string, urlOf: (app: string) => string): Promise<BenchEngine> {
-  const database = await openDatabase({ data: folder, world: "bench", migrations: [jobMigrations, webhookMigrations] });
+/** `data`: a folder, or an address of PostgreSQL; `appOf`: the app that is subscribed to an account; `urlOf`: its callback. */
+export async function openWebhookEngine(data: string, appOf: (account: string) => string, urlOf: (app: string) => string): Promise<BenchEngine> {
+  const database = await openDatabase({ data, world: "bench", migrations: [jobMigrations, webhookMigrations] });
   const sealer = new Sealer(deriveKey(new Uint8Array(32).fill(7), "sealed secrets"));
   const sealed_secret = sealer.seal("s3cret");
   const ports = new PortRegistry();

@@ -3,9 +3,10 @@ import { message, openWebhookEngine, startCallers } from "./webhook-engine.ts";
 
 /** A few apps with much traffic; `lanes` has a thousand with little. */
 const CALLBACKS = 16;
-const [sink = "", folder = ""] = Bun.argv.slice(2);
+/** `data`: an address of PostgreSQL in place of the folder. */
+const [sink = "", folder = "", data = folder] = Bun.argv.slice(2);
 const engine = await openWebhookEngine(
-  folder,
+  data,
   (account) => String(1_001 + (Number(account) % CALLBACKS)),
   (app) => `${sink}/hook/${app}`,
 );

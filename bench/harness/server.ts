@@ -38,6 +38,8 @@ export interface PlazaOptions extends StartOptions {
   readonly world?: unknown;
   /** Encoders can connect, on a free port. */
   readonly takesStreams?: boolean;
+  /** An address of PostgreSQL, or `:memory:`; a folder of its own where it is left out. */
+  readonly data?: string;
   /** Further settings, as environment variables. */
   readonly settings?: Readonly<Record<string, string>>;
 }
@@ -60,7 +62,7 @@ export async function startPlaza(options: PlazaOptions): Promise<Server> {
       "--rtmp-port",
       options.takesStreams === true ? "0" : "off",
       "--data",
-      dataFolder(folder),
+      options.data ?? dataFolder(folder),
     ],
     ...(options.world === undefined ? [] : ["--world", worldFile]),
   ];

@@ -2,6 +2,7 @@ import type { FeatureMigrations } from "#storage/database";
 
 export const authMigrations: FeatureMigrations = {
   feature: "auth",
+  serverTables: ["control_keys"],
   migrations: [
     {
       name: "tokens",

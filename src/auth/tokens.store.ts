@@ -90,6 +90,14 @@ export async function markTokenRevoked(tx: Transaction, id: string, revokedAt: n
   return row.hash;
 }
 
+export async function markRevokedByHash(tx: Transaction, hash: string, revokedAt: number): Promise<void> {
+  await tx.runAny(sql`UPDATE tokens SET revoked_at = ${revokedAt} WHERE hash = ${hash} AND revoked_at = 0`);
+}
+
+export async function deleteTokenByHash(tx: Transaction, hash: string): Promise<void> {
+  await tx.runAny(sql`DELETE FROM tokens WHERE hash = ${hash}`);
+}
+
 /** Revokes the tokens of a page that were issued for a person, and returns their hashes. */
 export async function revokePageTokens(tx: Transaction, page: NodeId, user: NodeId, revokedAt: number): Promise<string[]> {
   const rows = await tx.all<{ hash: string }>(sql`

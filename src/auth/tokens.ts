@@ -10,7 +10,7 @@ import { FactCache } from "#storage/facts";
 import type { Sealer } from "#storage/sealing";
 import type { AppFacts } from "./app-facts.ts";
 import { revocationTime, type Token } from "./token.ts";
-import { deleteTokensNaming, findTokenByHash, revokePageTokens, revokePageTokensOf } from "./tokens.store.ts";
+import { deleteTokenByHash, deleteTokensNaming, findTokenByHash, markRevokedByHash, revokePageTokens, revokePageTokensOf } from "./tokens.store.ts";
 
 export const tokenFact = "token";
 export const appFact = "app";
@@ -83,6 +83,17 @@ export class Tokens {
 
   #remember(value: string, hash: string): void {
     if (this.#hashes.get(value) === undefined) this.#hashes.set(detached(value), hash);
+  }
+
+  async revoke(tx: Transaction, hash: string, nowSeconds: number): Promise<void> {
+    await markRevokedByHash(tx, hash, revocationTime(nowSeconds));
+    tx.invalidate(tokenFact, hash);
+  }
+
+  /** Makes room for another token of the same value. */
+  async forget(tx: Transaction, hash: string): Promise<void> {
+    await deleteTokenByHash(tx, hash);
+    tx.invalidate(tokenFact, hash);
   }
 
   /** D-11: the page tokens of a person whose role on the page ends. */

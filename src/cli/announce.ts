@@ -1,7 +1,7 @@
 /** What a sandbox prints at start: addresses, the control key, the demo tokens, and requests to paste. */
 import type { RunningPlaza } from "#main";
 
-export function announcement({ ready, demo, newestVersion }: RunningPlaza): string {
+export function announcement({ ready, demo, newestVersion }: RunningPlaza, callback?: string): string {
   const lines = ["", "Plaza is ready.", ""];
   const addresses: [string, string | undefined][] = [
     ["graph", ready.base_url],
@@ -12,11 +12,13 @@ export function announcement({ ready, demo, newestVersion }: RunningPlaza): stri
     ["live video", ready.rtmp_url ?? undefined],
     ["control API", `${ready.control_url}/v1`],
     ["control key", ready.control_key],
+    ["webhooks to", callback],
   ];
   for (const [name, address] of addresses) if (address !== undefined) lines.push(`  ${name.padEnd(14)}${address}`);
   if (demo !== undefined) {
     lines.push("", "Tokens of the demo world:", "");
     for (const { token, type } of demo.tokens) lines.push(`  ${type.padEnd(16)}${token}`);
+    lines.push("", `The demo app's secret, which signs its webhooks: ${demo.secret}`);
     lines.push("", "Try these requests:", "");
     for (const request of requests(`${ready.base_url}/${newestVersion}/${demo.page}`, demo.page_token)) lines.push(`  ${request}`);
   }

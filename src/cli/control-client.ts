@@ -11,14 +11,14 @@ export interface ControlRequests {
 type Given = Readonly<Record<string, unknown>>;
 
 export async function controlRequests(given: Given): Promise<ControlRequests> {
-  const { url, key } = await serverAddress(given);
+  const { url, key, tls } = await serverAddress(given);
   const base = `${url}/v1/worlds/${encodeURIComponent(String(given.world_name ?? "default"))}`;
   return {
     async request(method, path, body) {
       const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
       let response: Response;
       try {
-        response = await fetch(`${base}/${path}`, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+        response = await fetch(`${base}/${path}`, { method, headers, tls, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
       } catch (error) {
         throw new ConfigProblem("--control-url", `${url} could not be reached: ${error instanceof Error ? error.message : error}`);
       }

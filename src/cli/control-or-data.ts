@@ -38,7 +38,7 @@ export async function withControl(given: Given, run: (control: Control) => Promi
   } catch (error) {
     explain(error, log);
     if (error instanceof Error && error.name === "FolderInUse")
-      process.stderr.write("plaza: to ask the server that uses the data, set --control-url and --control-key\n");
+      process.stderr.write("plaza: to ask the server that uses the data, set --control-url and PLAZA_CONTROL_KEY\n");
     await log.flush();
     return exitCodeOf(error);
   }
@@ -48,7 +48,7 @@ async function openControlFor(given: Given, log: Log, { isKeyReplaced = false, m
   const server = await findServerAddress(given);
   if (server !== undefined) return controlAt(server);
   const [{ openControl }, { settings }] = await Promise.all([import("#main"), import("#features")]);
-  const config = readConfig(given.data === undefined ? {} : { data: given.data }, environment(), await findConfigFile(), settings);
+  const config = readConfig(given.data === undefined ? {} : { data: given.data }, environment(), await findConfigFile(given), settings);
   if (!makesData && !hasData(config.data, "default"))
     throw new ConfigProblem("--data", `there is no data in ${config.data}; plaza start or plaza token create-app makes it`);
   if (!isKeyReplaced) return openControl(config, log);
@@ -57,11 +57,11 @@ async function openControlFor(given: Given, log: Log, { isKeyReplaced = false, m
   return openControl(config, log, key);
 }
 
-function controlAt({ url, key }: ServerAddress): Control {
+function controlAt({ url, key, tls }: ServerAddress): Control {
   return {
     async request(path, init) {
       try {
-        return await fetch(url + path, { ...init, headers: { ...init.headers, authorization: `Bearer ${key}` } });
+        return await fetch(url + path, { ...init, tls, headers: { ...init.headers, authorization: `Bearer ${key}` } });
       } catch (error) {
         throw new ConfigProblem("--control-url", `${url} could not be reached: ${error instanceof Error ? error.message : error}`);
       }

@@ -132,10 +132,10 @@ class ServerGate implements FeedGate {
     });
   }
 
-  #replied({ id, feed, world }: Extract<ToIngest, { kind: "reply" }>): void {
+  #replied({ id, feed }: Extract<ToIngest, { kind: "reply" }>): void {
     const resolve = this.#waiting.get(id);
     this.#waiting.delete(id);
-    resolve?.(feed === undefined ? undefined : { feed, world });
+    resolve?.(feed === undefined ? undefined : { feed });
   }
 }
 

@@ -1,16 +1,23 @@
 /** `bin/plaza`. Each command loads its modules when it runs, so that `start` is ready in a tenth of a second. */
 import { Command, CommanderError, Option } from "commander";
+import { forTests } from "#config/for-tests";
 import type { Option as ConfigOption } from "#config/option";
 import { flagOf, variableOf } from "#config/option";
 import { optionsWith } from "#config/options";
 import { version } from "#package.json";
 import { outputClosed } from "./closed-pipe.ts";
+import { addContractCommands } from "./compare/commands.ts";
 
 /** An invalid option, or data that cannot be used: nothing was started (docs/operating.md: Start). */
 const WRONG_USE = 2;
 
 /** They have something to restore or to end when their output is closed. */
-const ENDED_BY_SIGNALS = ["start", "worker", "listen", "record"];
+const ENDED_BY_SIGNALS = ["start", "exec", "worker", "listen", "record"];
+
+/** Everybody on the machine can read a command line. */
+const CONTROL_KEY_SUMMARY =
+  "control key of a running server, which others on this machine can see here (default: PLAZA_CONTROL_KEY, else as in the data folder)";
+const CONFIG_SUMMARY = "config file of the server, which says where its data is (default: plaza.config.yaml, if there is one)";
 
 function addOptions(command: Command, options: readonly ConfigOption[]): Command {
   for (const option of options) for (const flag of flagsOf(option)) command.addOption(flag);
@@ -31,8 +38,12 @@ function flagsOf(option: ConfigOption): Option[] {
 const flagsGiven = (given: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(given).map(([name, value]) => [name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value]));
 
-/** The settings of features are options of `start` alone, which loads the features anyway. */
-const optionsOfStart = async () => optionsWith(process.argv.slice(2, 4).includes("start") ? (await import("#features")).settings : []);
+/** The settings of features are options of `start` and `exec` alone, which load the features anyway. */
+const startsServer = (): boolean => process.argv.slice(2, 4).some((word) => word === "start" || word === "exec");
+const optionsOfStart = async () => optionsWith(startsServer() ? (await import("#features")).settings : []);
+
+/** They say how a server shows itself and shares its port. A server of `exec` says nothing, and its data is mostly in memory. */
+const NOT_OF_EXEC = ["json", "workers"];
 
 async function program(): Promise<Command> {
   const options = await optionsOfStart();
@@ -40,6 +51,8 @@ async function program(): Promise<Command> {
     .description("A large platform's HTTP graph interface as a real server")
     .version(version)
     .exitOverride()
+    // What stands behind the command of exec belongs to that command.
+    .enablePositionalOptions()
     .showHelpAfterError("(see plaza --help)")
     .hook("preAction", (_, command) => {
       if (!ENDED_BY_SIGNALS.includes(command.name())) void outputClosed().then(() => process.exit(0));
@@ -59,6 +72,7 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
       const { start } = await import("./start.ts");
       process.exitCode = await start(flagsGiven(given));
     });
+  addExecCommand(plaza, options);
   plaza.command("worker", { hidden: true }).action(async () => {
     const { work } = await import("./worker.ts");
     process.exitCode = await work();
@@ -68,11 +82,38 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
     process.exitCode = await ingest();
   });
   addWebhookCommands(plaza);
-  addContractCommands(plaza);
+  addContractCommands(plaza, flagsGiven);
+  plaza
+    .command("schema")
+    .description("prints the JSON Schema by which an editor checks a file")
+    .argument("<file>", "world, or config for plaza.config.yaml")
+    .action(async (file) => {
+      const { printSchema } = await import("./schema.ts");
+      process.exitCode = printSchema(String(file));
+    });
   addTokenCommands(plaza.command("token").description("creates, lists and revokes tokens, and creates apps"));
-  addWorldCommands(plaza.command("world").description("lists worlds, exports and imports their state as world files"));
+  addWorldCommands(plaza.command("world").description("makes, lists and deletes worlds, keeps and restores their state"));
   addKeyCommands(plaza.command("key").description("creates, lists, revokes and replaces control keys, and replaces the sealing key"));
   return plaza;
+}
+
+function addExecCommand(plaza: Command, options: readonly ConfigOption[]): void {
+  const own = options
+    .filter(({ name }) => !NOT_OF_EXEC.includes(name))
+    .map((option) => ({ ...option, default: forTests[option.name] ?? option.default }));
+  addOptions(plaza.command("exec").description("runs a command, such as that of a test suite, with a server of its own"), own)
+    .argument("<command...>", "the command, after --")
+    .passThroughOptions()
+    .addHelpText(
+      "after",
+      `
+The command finds the server in PLAZA_BASE_URL, PLAZA_APP_BASE_URL, PLAZA_MICROBLOG_BASE_URL, PLAZA_ADS_BASE_URL, PLAZA_SOCIAL_LOGIN_HOST,
+PLAZA_CONTROL_URL and PLAZA_CONTROL_KEY. Signals go to the command; when it ends, the server ends, and exec with the same exit code.`,
+    )
+    .action(async (command: string[], given) => {
+      const { exec } = await import("./exec.ts");
+      process.exitCode = await exec(command, flagsGiven(given));
+    });
 }
 
 function addWebhookCommands(plaza: Command): void {
@@ -82,7 +123,8 @@ function addWebhookCommands(plaza: Command): void {
       .description(description)
       .option("--data <FOLDER>", "data folder of the running server, which holds its address and its control key (default: .plaza)")
       .option("--control-url <URL>", "control API of the running server (default: PLAZA_CONTROL_URL, else as in the data folder)")
-      .option("--control-key <KEY>", "control key of the running server (default: PLAZA_CONTROL_KEY, else as in the data folder)")
+      .option("--control-key <KEY>", CONTROL_KEY_SUMMARY)
+      .option("--config <FILE>", CONFIG_SUMMARY)
       .option("--world-name <NAME>", "name of the world", "default");
   add("listen", "receives the webhooks of an app, prints a line for each, and forwards them with their signatures")
     .option("--forward-to <URL>", "forward webhooks to this address, and return its status to the server")
@@ -104,64 +146,6 @@ function addWebhookCommands(plaza: Command): void {
     });
 }
 
-const collected = (value: string, before: string[] | undefined): string[] => [...(before ?? []), value];
-
-/** Of commands that look at any server from outside. */
-function addContractCommands(plaza: Command): void {
-  plaza
-    .command("conform")
-    .description("checks any server against the interface, and says which clauses it keeps")
-    .requiredOption("--base-url <URL>", "main address of the server; the other surfaces are looked for below it")
-    .option("--control-url <URL>", "its control API, for cases that need it")
-    .option("--control-key <KEY>", "a key of that control API")
-    .option("--profile <NAME>", "the profile that the server runs in: strict or clients", "strict")
-    .option("--area <NAME>", "only the cases of this area (repeatable)", collected)
-    .option("--clause <ID>", "only the cases that cite this clause or decision (repeatable)", collected)
-    .option("--title <TEXT>", "only the cases whose title contains this text")
-    .option("--list", "name the cases and run nothing")
-    .option("--json", "one JSON document instead of lines")
-    .option("--failures", "print only what failed")
-    .option("--uncovered", "also name the clauses without a passing case")
-    .option("--junit <FILE>", "also write the report as JUnit XML, a test for each case")
-    .option("--html <FILE>", "also write the report as a page, by clause")
-    .action(async (given) => {
-      const { conform } = await import("./conform.ts");
-      process.exitCode = await conform(flagsGiven(given));
-    });
-  plaza
-    .command("record")
-    .description("passes requests on to a server, and writes them with their responses into a HAR file, without secrets")
-    .requiredOption("--upstream <URL>", "the server")
-    .requiredOption("--out <FILE>", "the file")
-    .option("--host <ADDRESS>", "address to listen on", "127.0.0.1")
-    .option("--port <N>", "port to listen on (default: a free port)")
-    .action(async (given) => {
-      const { record } = await import("./compare/record.ts");
-      process.exitCode = await record(flagsGiven(given));
-    });
-  plaza
-    .command("compare")
-    .description("sends the same requests to two servers, and prints what differs by operation")
-    .argument("<first>", "main address of a server")
-    .argument("<second>", "main address of another one")
-    .option("--recording <FILE>", "the requests of plaza record, or of another HAR file")
-    .option("--secret <VALUE>", "a token that the recording had; secret-2=VALUE for one of several, as the file calls it (repeatable)", collected)
-    .option("--second-secret <VALUE>", "the same, for the second server alone (repeatable)", collected)
-    .option("--conformance", "the requests of the conformance cases")
-    .option("--area <NAME>", "only the cases of this area (repeatable)", collected)
-    .option("--profile <NAME>", "the profile that both servers run in: strict or clients", "strict")
-    .option("--control-url <URL>", "control API of the first server, for --conformance")
-    .option("--control-key <KEY>", "a key of that control API")
-    .option("--second-control-url <URL>", "control API of the second server")
-    .option("--second-control-key <KEY>", "a key of that control API")
-    .option("--rules <FILE>", "YAML: what may differ")
-    .option("--json", "one JSON document instead of lines")
-    .action(async (first, second, given) => {
-      const { compare } = await import("./compare/compare.ts");
-      process.exitCode = await compare(String(first), String(second), flagsGiven(given));
-    });
-}
-
 /** Of commands that ask a running server, or open the data themselves. */
 const controlCommand = (parent: Command, name: string, description: string): Command =>
   parent
@@ -169,7 +153,8 @@ const controlCommand = (parent: Command, name: string, description: string): Com
     .description(description)
     .option("--data <WHERE>", "the data, which a server may be using (default: that of plaza start)")
     .option("--control-url <URL>", "control API of a running server (default: PLAZA_CONTROL_URL, else as in the data folder)")
-    .option("--control-key <KEY>", "control key of a running server (default: PLAZA_CONTROL_KEY, else as in the data folder)")
+    .option("--control-key <KEY>", CONTROL_KEY_SUMMARY)
+    .option("--config <FILE>", CONFIG_SUMMARY)
     .addHelpText(
       "after",
       "\nThe command asks the server that --control-url names or that runs on the data. Without a server it opens the data itself.",
@@ -211,6 +196,35 @@ function addWorldCommands(world: Command): void {
     const { exportWorld } = await import("./world.ts");
     process.exitCode = await exportWorld(flagsGiven(given));
   });
+  controlCommand(world, "new", "makes a world, empty or with a world file")
+    .argument("<name>", "lower-case letters, digits, - and _")
+    .argument("[file]", "YAML or JSON; - reads standard input")
+    .action(async (name, file, given) => {
+      const { newWorld } = await import("./world.ts");
+      process.exitCode = await newWorld(String(name), file as string | undefined, flagsGiven(given));
+    });
+  controlCommand(world, "delete", "deletes a world with all that belongs to it")
+    .argument("<name>", "name of the world")
+    .action(async (name, given) => {
+      const { changeWorld } = await import("./world.ts");
+      process.exitCode = await changeWorld("DELETE", "", { ...flagsGiven(given), world_name: name });
+    });
+  add("reset", "makes a world what it was when it was made").action(async (given) => {
+    const { changeWorld } = await import("./world.ts");
+    process.exitCode = await changeWorld("POST", "/reset", flagsGiven(given));
+  });
+  add("snapshot", "keeps a world as it is, under a name")
+    .argument("<snapshot>", "letters, digits, - and _")
+    .action(async (snapshot, given) => {
+      const { changeWorld } = await import("./world.ts");
+      process.exitCode = await changeWorld("POST", "/snapshots", flagsGiven(given), { name: String(snapshot) });
+    });
+  add("restore", "makes a world what it was when a snapshot was taken")
+    .argument("<snapshot>", "its name")
+    .action(async (snapshot, given) => {
+      const { changeWorld } = await import("./world.ts");
+      process.exitCode = await changeWorld("POST", `/snapshots/${encodeURIComponent(String(snapshot))}/restore`, flagsGiven(given));
+    });
   add("import", "merges a world file into a world, whole or not at all")
     .argument("<file>", "YAML or JSON; - reads standard input")
     .action(async (file, given) => {

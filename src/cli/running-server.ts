@@ -11,14 +11,19 @@ export interface ServerAddress {
   /** Without `/v1` and without a slash at its end. */
   readonly url: string;
   readonly key: string;
+  /** For requests to it. */
+  readonly tls: BunFetchRequestInitTLS;
 }
+
+/** The server's own file names an address of this machine, which no certificate names. Its authority has to be trusted all the same. */
+const ANY_NAME: BunFetchRequestInitTLS = { checkServerIdentity: () => undefined };
 
 const DEFAULT_DATA = ".plaza";
 const DEFAULT_URL = "http://127.0.0.1:4001";
 
 /** As `plaza start` would choose it. */
 async function dataOf(given: Given): Promise<string> {
-  return String(given.data ?? environment().PLAZA_DATA ?? (await findConfigFile())?.values.data ?? DEFAULT_DATA);
+  return String(given.data ?? environment().PLAZA_DATA ?? (await findConfigFile(given))?.values.data ?? DEFAULT_DATA);
 }
 
 /** The server that an option or variable names, or that runs on the data; undefined if there is none. */
@@ -32,8 +37,8 @@ export async function findServerAddress(given: Given): Promise<ServerAddress | u
   if (url === undefined) return undefined;
   if (typeof url !== "string" || !URL.canParse(url)) throw new ConfigProblem("--control-url", `"${url}" is not an address`);
   const key = given.control_key ?? PLAZA_CONTROL_KEY ?? found.controlKey;
-  if (key === undefined) throw new ConfigProblem("--control-key", `is required: there is no key in PLAZA_CONTROL_KEY and none in ${data}`);
-  return { url: trimmedEnd(url, "/").replace(/\/v1$/, ""), key: String(key) };
+  if (key === undefined) throw new ConfigProblem("PLAZA_CONTROL_KEY", `is required: there is no key in it, and none in ${data}`);
+  return { url: trimmedEnd(url, "/").replace(/\/v1$/, ""), key: String(key), tls: named === undefined ? ANY_NAME : {} };
 }
 
 /** Without any sign of a server, one at the usual port. */

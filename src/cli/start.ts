@@ -18,13 +18,13 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
   if (process.send !== undefined) process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
   let log = new Log({ level: "info", isPretty: false });
   try {
-    const config = readConfig(flags, environment(), await findConfigFile(), settings);
+    const config = readConfig(flags, environment(), await findConfigFile(flags), settings);
     log = new Log({ level: config.log_level, isPretty: config.pretty });
     outliveStrayFailures(log);
     for (const warning of variableWarnings(environment(), settings)) log.warn({}, warning);
     const plaza = config.workers > 1 ? await (await import("./workers.ts")).startWithWorkers(config, log) : await startPlaza(config, log);
     if (config.json) process.stdout.write(`${JSON.stringify(plaza.ready)}\n`);
-    else if (config.sandbox) process.stdout.write((await import("./announce.ts")).announcement(plaza));
+    else if (config.sandbox) process.stdout.write((await import("./announce.ts")).announcement(plaza, config.callback));
     logReady(log, plaza);
     return await endWhenAsked(asked, plaza, log);
   } catch (error) {

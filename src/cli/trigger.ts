@@ -13,7 +13,7 @@ const WAIT_MS_MAX = 17_000;
 const LOOK_MS = 50;
 
 /** The key of a world file whose nodes have the events of an object. */
-const NODES = { social: "social_accounts", chatapp_business_account: "chatapp_accounts", page: "pages" } as const;
+const NODES = { social: "social_accounts", chatapp_business_account: "chatapp_accounts", page: "pages", catalog: "catalogs" } as const;
 
 interface Delivery {
   readonly id: string;
@@ -65,7 +65,7 @@ async function anyOf(control: ControlRequests, object: WebhookField["object"]): 
   const key = NODES[object];
   const { data } = (await control.request("GET", `nodes/${key}?limit=1`)) as { data: { id: string }[] };
   const [first] = data;
-  if (first === undefined) throw new ControlRefusal(`the world has no ${key}: choose an account or page with --entity`);
+  if (first === undefined) throw new ControlRefusal(`the world has no ${key}: choose an account, page or catalog with --entity`);
   return first.id;
 }
 

@@ -1,6 +1,7 @@
 /** `plaza worker`: one of several processes on the port of the graph. Only the first process starts it (`workers.ts`). */
 import type { Config } from "#config/config";
 import { type TestEvent, testEventsOf } from "#features/app-events";
+import type { OpenWorld } from "#graph/worlds/open-world";
 import type { RequestEntry } from "#graph/worlds/request-log";
 import { type RunningPlaza, startPlaza } from "#main";
 import { sleepMs } from "#system";
@@ -15,9 +16,15 @@ export type WorkerMessage =
   | {
       readonly kind: "served";
       readonly metrics: MetricsReport;
-      readonly requests: readonly RequestEntry[];
-      readonly appEvents: readonly (readonly TestEvent[])[];
+      readonly worlds: readonly SeenInWorld[];
     };
+
+/** What a worker has seen in a world since its last report. */
+interface SeenInWorld {
+  readonly world: string;
+  readonly requests: readonly RequestEntry[];
+  readonly appEvents: readonly (readonly TestEvent[])[];
+}
 
 interface SealedConfig {
   readonly kind: "config";
@@ -93,18 +100,24 @@ const messageOf = (kind: string): Promise<{ kind: string }> =>
 const send = (message: WorkerMessage): void => void process.send?.(message);
 
 /** Reports the requests since the last report, if there are any. */
-function reporter({ world, metrics }: RunningPlaza): () => void {
+function reporter({ worlds, metrics }: RunningPlaza): () => void {
   let reportedCount = 0;
-  let lastReported: string | undefined;
+  /** The trace id of the newest request of each world. */
+  const lastReported = new Map<string, string>();
+  const newOf = (world: OpenWorld): SeenInWorld => {
+    const entries = world.requests.entries();
+    const known = entries.findIndex(({ trace_id }) => trace_id === lastReported.get(world.name));
+    if (entries[0] !== undefined) lastReported.set(world.name, entries[0].trace_id);
+    const requests = entries.slice(0, known === -1 ? undefined : known).reverse();
+    return { world: world.name, requests, appEvents: testEventsOf(world).takeNew() };
+  };
   return () => {
     const report = reportOf(metrics);
     const requestCount = report.operations.reduce((sum, [, operation]) => sum + operation.requests, 0);
     if (requestCount === reportedCount) return;
-    const entries = world.requests.entries();
-    const known = entries.findIndex(({ trace_id }) => trace_id === lastReported);
-    const requests = entries.slice(0, known === -1 ? undefined : known).reverse();
     reportedCount = requestCount;
-    lastReported = entries[0]?.trace_id;
-    send({ kind: "served", metrics: report, requests, appEvents: testEventsOf(world).takeNew() });
+    const open = [...worlds.open()];
+    for (const name of lastReported.keys()) if (!open.some((world) => world.name === name)) lastReported.delete(name);
+    send({ kind: "served", metrics: report, worlds: open.map(newOf).filter(({ requests }) => requests.length > 0) });
   };
 }

@@ -7,6 +7,7 @@ import cluster, { type Worker } from "node:cluster";
 import type { Config } from "#config/config";
 import { listening } from "#config/listening";
 import { testEventsOf } from "#features/app-events";
+import type { Worlds } from "#graph/worlds/hosting/worlds";
 import { reservePort } from "#http/reserved-port";
 import { type RunningPlaza, startPlaza } from "#main";
 import { monotonicMs, sleepMs } from "#system";
@@ -29,9 +30,10 @@ export async function startWithWorkers(asked: Config, log: Log): Promise<Running
   let first: RunningPlaza | undefined;
   try {
     first = await startPlaza(config, log, { part: "control", readMetrics: () => merged(workers.metrics) });
-    workers.onServed = ({ requests, appEvents }) => {
-      for (const entry of requests) first?.world.requests.adopt(entry);
-      if (first !== undefined) testEventsOf(first.world).addShown(appEvents);
+    const { worlds } = first;
+    workers.onServed = ({ worlds: seen }) => {
+      for (const one of seen)
+        adopt(worlds, one).catch((error: unknown) => log.warn({ world: one.world, ...errorFields(error) }, "what a worker has served is not shown"));
     };
     // The first process has the ingest; the others name its address.
     const { rtmpPort = config.rtmp_port, rtmpsPort = config.rtmps_port } = first.streaming ?? {};
@@ -44,10 +46,17 @@ export async function startWithWorkers(asked: Config, log: Log): Promise<Running
   const { stop } = first;
   return {
     ...first,
-    stop: async () => {
-      await Promise.all([workers.stop(), stop()]);
-    },
+    stop: () => stop(workers.stop()),
   };
+}
+
+async function adopt(worlds: Worlds, { world: name, requests, appEvents }: ServedMessage["worlds"][number]): Promise<void> {
+  const held = await worlds.hold(name);
+  // It was deleted meanwhile.
+  if (held === undefined) return;
+  for (const entry of requests) held.world.requests.adopt(entry);
+  testEventsOf(held.world).addShown(appEvents);
+  held.leave();
 }
 
 type ServedMessage = Extract<WorkerMessage, { kind: "served" }>;

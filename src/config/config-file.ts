@@ -1,21 +1,37 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { ConfigProblem } from "./config.ts";
+import { environment } from "./environment.ts";
 import type { ConfigFile } from "./read-config.ts";
 
 const CONFIG_FILE = "plaza.config.yaml";
 
-/** The config file of the working folder; undefined when there is none. Throws `ConfigProblem`. */
-export async function findConfigFile(): Promise<ConfigFile | undefined> {
-  if (!existsSync(CONFIG_FILE)) return undefined;
+/**
+ * The config file that `--config` or PLAZA_CONFIG names, else that of the working folder, where it may be missing. Throws
+ * `ConfigProblem`.
+ */
+export async function findConfigFile({ config }: Readonly<Record<string, unknown>> = {}): Promise<ConfigFile | undefined> {
+  const named = config ?? (environment().PLAZA_CONFIG || undefined);
+  const path = String(named ?? CONFIG_FILE);
+  const text = readText(path, named === undefined);
+  if (text === undefined) return undefined;
   // Loaded only if there is a file: the YAML parser costs 17 ms of a start.
   const { parse } = await import("yaml");
   let values: unknown;
   try {
-    values = parse(readFileSync(CONFIG_FILE, "utf8"));
+    values = parse(text);
   } catch (error) {
-    throw new ConfigProblem(CONFIG_FILE, (error instanceof Error ? error.message : String(error)).split("\n", 1)[0] ?? "");
+    throw new ConfigProblem(path, (error instanceof Error ? error.message : String(error)).split("\n", 1)[0] ?? "");
   }
   if (values === null || values === undefined) return undefined;
-  if (typeof values !== "object" || Array.isArray(values)) throw new ConfigProblem(CONFIG_FILE, "must hold a map of options");
-  return { path: CONFIG_FILE, values: values as Record<string, unknown> };
+  if (typeof values !== "object" || Array.isArray(values)) throw new ConfigProblem(path, "must hold a map of options");
+  return { path, values: values as Record<string, unknown> };
+}
+
+function readText(path: string, mayBeMissing: boolean): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (mayBeMissing && (error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw new ConfigProblem("--config", `${path} cannot be read: ${(error as Error).message}`);
+  }
 }

@@ -13,6 +13,14 @@ export interface Config {
   readonly world: string | undefined;
   /** Merge `world` into existing data. */
   readonly import: boolean;
+  /** Apply what changes in `world` while the server runs (D-195). */
+  readonly watch: boolean;
+  /** Where the world's state is written at the end. */
+  readonly export: string | undefined;
+  /** Where a sandbox with one app sends its webhooks. */
+  readonly callback: string | undefined;
+  /** The config file that was read, if it was named. */
+  readonly config: string | undefined;
   readonly seed: number | undefined;
   /** CIDR ranges and host names that callbacks may have besides public addresses (D-64). */
   readonly allow_callback: readonly string[];

@@ -1,4 +1,7 @@
-/** Readers of option values, given as text (flag, environment) or as a YAML value. Each throws a `ValueProblem`. */
+/**
+ * Readers of option values, given as text (flag, environment) or as a YAML value. Each throws a `ValueProblem`, and has the JSON
+ * Schema of the values that an editor should offer in a config file; those are all read, and text in place of a number as well.
+ */
 import { isIP } from "node:net";
 import { hostnameOf, originOf } from "#kernel/page-guard";
 import { trimmedEnd } from "#kernel/text";
@@ -8,32 +11,42 @@ import type { Config } from "./config.ts";
 /** The problem of a value, without the name of its option, which the caller knows. */
 export class ValueProblem extends Error {}
 
-export type ReadValue = (value: unknown) => unknown;
+type ValueSchema = Readonly<Record<string, unknown>>;
+
+export interface ReadValue {
+  (value: unknown): unknown;
+  readonly schema: ValueSchema;
+}
+
+const reader = (schema: ValueSchema, read: (value: unknown) => unknown): ReadValue => Object.assign(read, { schema });
+
+const TEXT: ValueSchema = { type: "string", minLength: 1 };
+/** A list, or its items with commas in one text. */
+const LIST: ValueSchema = { type: ["array", "string"], items: TEXT };
 
 const shown = (value: unknown): string => (typeof value === "string" ? `"${value}"` : JSON.stringify(value));
 const wrong = (value: unknown, expected: string): ValueProblem => new ValueProblem(`${shown(value)} is not ${expected}`);
 
-export const text: ReadValue = (value) => {
+export const text: ReadValue = reader(TEXT, (value) => {
   if (typeof value === "number") return String(value);
   if (typeof value !== "string" || value.trim() === "") throw wrong(value, "text");
   return value;
-};
+});
 
-export const integer =
-  (minimum: number, maximum: number): ReadValue =>
-  (value) => {
+export const integer = (minimum: number, maximum: number): ReadValue =>
+  reader({ type: "integer", minimum, maximum }, (value) => {
     const number = typeof value === "string" && /^\d{1,16}$/.test(value) ? Number(value) : value;
     if (typeof number !== "number" || !Number.isSafeInteger(number) || number < minimum || number > maximum) {
       throw wrong(value, `an integer from ${minimum} to ${maximum}`);
     }
     return number;
-  };
+  });
 
 /** The highest port of TCP. */
 const PORT_MAX = 65_535;
 export const port = integer(0, PORT_MAX);
 
-export const portOrOff: ReadValue = (value) => {
+export const portOrOff: ReadValue = reader({ anyOf: [port.schema, { enum: ["off", false] }] }, (value) => {
   // YAML 1.1 reads `off` as false.
   if (value === "off" || value === false) return "off";
   try {
@@ -41,20 +54,19 @@ export const portOrOff: ReadValue = (value) => {
   } catch {
     throw wrong(value, `a port from 0 to ${PORT_MAX}, or off`);
   }
-};
+});
 
-export const flag: ReadValue = (value) => {
+export const flag: ReadValue = reader({ type: "boolean" }, (value) => {
   if (value === true || value === "true" || value === "1") return true;
   if (value === false || value === "false" || value === "0") return false;
   throw wrong(value, "true or false");
-};
+});
 
-export const oneOf =
-  (words: readonly string[]): ReadValue =>
-  (value) => {
+export const oneOf = (words: readonly string[]): ReadValue =>
+  reader({ enum: [...words] }, (value) => {
     if (typeof value !== "string" || !words.includes(value)) throw wrong(value, `one of ${words.join(", ")}`);
     return value;
-  };
+  });
 
 /** A list, or text separated by commas. */
 const listOf = (value: unknown): readonly unknown[] => {
@@ -72,14 +84,14 @@ const isCidr = (word: string): boolean => {
 const HOST = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,62})(?:\.[a-z0-9_](?:[a-z0-9_-]{0,62}))*$/i;
 
 /** `read` returns undefined for a word that is wrong. */
-const all =
-  (read: (word: string) => string | undefined, expected: string): ReadValue =>
-  (value) =>
+const all = (read: (word: string) => string | undefined, expected: string): ReadValue =>
+  reader(LIST, (value) =>
     listOf(value).map((item) => {
       const word = typeof item === "string" ? read(item.trim()) : undefined;
       if (word === undefined) throw wrong(item, expected);
       return word;
-    });
+    }),
+  );
 
 const words = (isRight: (word: string) => boolean, expected: string): ReadValue => all((word) => (isRight(word) ? word : undefined), expected);
 
@@ -96,65 +108,77 @@ export const origins = all(originOf, "an origin such as https://app.example.com,
 export const hosts = all(hostOf, "a host name or an address, without a port");
 
 /** `app=app.example.com,ads=ads.example.com`, or a map in the file. */
-export const surfaceHosts: ReadValue = (value) => {
-  const pairs =
-    typeof value === "object" && value !== null && !Array.isArray(value)
-      ? Object.entries(value)
-      : listOf(value).map((item) => (typeof item === "string" ? item.split("=").map((part) => part.trim()) : [item]));
-  const hosts: Record<string, string> = {};
-  for (const [name, host, ...rest] of pairs) {
-    if (!surfaces.some((surface) => surface.name === name) || rest.length > 0) {
-      throw wrong(value, `surface=host, with a surface of ${surfaces.map((surface) => surface.name).join(", ")}`);
+export const surfaceHosts: ReadValue = reader(
+  {
+    anyOf: [LIST, { type: "object", properties: Object.fromEntries(surfaces.map(({ name }) => [name, TEXT])), additionalProperties: false }],
+  },
+  (value) => {
+    const pairs =
+      typeof value === "object" && value !== null && !Array.isArray(value)
+        ? Object.entries(value)
+        : listOf(value).map((item) => (typeof item === "string" ? item.split("=").map((part) => part.trim()) : [item]));
+    const hosts: Record<string, string> = {};
+    for (const [name, host, ...rest] of pairs) {
+      if (!surfaces.some((surface) => surface.name === name) || rest.length > 0) {
+        throw wrong(value, `surface=host, with a surface of ${surfaces.map((surface) => surface.name).join(", ")}`);
+      }
+      if (typeof host !== "string" || !HOST.test(host)) throw wrong(host, "a host name");
+      hosts[name as string] = host.toLowerCase();
     }
-    if (typeof host !== "string" || !HOST.test(host)) throw wrong(host, "a host name");
-    hosts[name as string] = host.toLowerCase();
-  }
-  return hosts satisfies Config["surface_hosts"];
-};
+    return hosts satisfies Config["surface_hosts"];
+  },
+);
 
 /** Without a slash at its end, so that a path can follow. */
-export const publicUrl: ReadValue = (value) => {
+export const publicUrl: ReadValue = reader(TEXT, (value) => {
   const url = typeof value === "string" ? URL.parse(value.trim()) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || `${url.username}${url.password}${url.search}${url.hash}` !== "")
     throw wrong(value, "an http or https address such as https://graph.example.com");
   return `${url.origin}${trimmedEnd(url.pathname, "/")}`;
-};
+});
 
-export const headerName: ReadValue = (value) => {
+/** As an app would give it for its own callback. */
+export const callback: ReadValue = reader(TEXT, (value) => {
+  const url = typeof value === "string" ? URL.parse(value.trim()) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) throw wrong(value, "an http or https address such as http://localhost:3000/hook");
+  return url.href;
+});
+
+export const headerName: ReadValue = reader(TEXT, (value) => {
   if (typeof value !== "string" || !/^[A-Za-z0-9-]{1,64}$/.test(value)) throw wrong(value, "the name of a header such as X-Country");
   return value.toLowerCase();
-};
+});
 
 /** Without a slash at its end, so that a key can follow. */
-export const rtmpUrl: ReadValue = (value) => {
+export const rtmpUrl: ReadValue = reader(TEXT, (value) => {
   const url = typeof value === "string" ? URL.parse(value.trim()) : null;
   if (url === null || !/^rtmps?:$/.test(url.protocol) || url.hostname === "" || `${url.username}${url.password}${url.search}${url.hash}` !== "")
     throw wrong(value, "an address such as rtmp://media.example.com/live");
   return trimmedEnd(url.href, "/");
-};
+});
 
-export const dataPlace: ReadValue = (value) => {
+export const dataPlace: ReadValue = reader(TEXT, (value) => {
   if (typeof value !== "string" || value.trim() === "") throw wrong(value, "a folder, :memory: or postgres://…");
   if (/^[a-z]+:\/\//i.test(value) && !/^postgres(?:ql)?:\/\//.test(value))
     throw new ValueProblem("the only database address that Plaza supports is postgres://…");
   return value;
-};
+});
 
 /** 16 characters of base64 have 96 bits, too many to guess. */
 const CONTROL_KEY_CHARACTERS_MIN = 16;
-export const controlKey: ReadValue = (value) => {
+export const controlKey: ReadValue = reader(TEXT, (value) => {
   if (typeof value !== "string" || !/^[\x21-\x7e]+$/.test(value)) throw new ValueProblem("must be printable ASCII without spaces");
   return value;
-};
+});
 export const isStrongControlKey = (key: string): boolean => key.length >= CONTROL_KEY_CHARACTERS_MIN;
 
 /** AES-256 and HKDF need 32 bytes. Messages never contain the value. */
 export const SECRET_KEY_BYTES = 32;
-export const secretKey: ReadValue = (value) => {
+export const secretKey: ReadValue = reader(TEXT, (value) => {
   const written = typeof value === "string" ? value.trim() : "";
   const bytes = /^[0-9a-f]{64}$/i.test(written) ? Buffer.from(written, "hex") : Buffer.from(written, "base64");
   if (bytes.length !== SECRET_KEY_BYTES || !/^[0-9A-Za-z+/_=-]+$/.test(written)) throw new ValueProblem("must be 32 bytes in hex or base64");
   return new Uint8Array(bytes);
-};
+});
 
-export const secretKeys: ReadValue = (value) => listOf(value).map(secretKey);
+export const secretKeys: ReadValue = reader(LIST, (value) => listOf(value).map(secretKey));

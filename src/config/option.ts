@@ -13,6 +13,8 @@ export interface Option<Name extends string = string> {
   readonly isRepeatable?: true;
   /** A secret has no flag, because everybody on the machine can read its command lines. */
   readonly isSecret?: true;
+  /** It says which config file counts, so it cannot be in one. */
+  readonly isLeftOutOfFile?: true;
   readonly read: ReadValue;
   readonly default: Config[OptionName];
   readonly summary: string;

@@ -4,15 +4,12 @@
  */
 import type { Setting } from "#graph/contract/setting";
 import { httpListeners, logLevels } from "./config.ts";
+import { limitOptions } from "./limit-options.ts";
 import type { Option, OptionName } from "./option.ts";
 import * as read from "./option-readers.ts";
 
 /** Far above any machine's cores. */
 const WORKERS_MAX = 256;
-const BODY_BYTES_LIMIT = 1024 * 1024 * 1024;
-/** A head must be read completely so that the error has the form of the interface. */
-const HEADER_BYTES_LIMIT = 65_536;
-const HOUR_MS = 3_600_000;
 /** Far above what one process can record. */
 const STREAMS_LIMIT = 10_000;
 
@@ -31,6 +28,29 @@ const own: readonly Option<OptionName>[] = [
     summary: "world file to load into empty data (default: the demo world)",
   },
   { name: "import", read: read.flag, default: false, summary: "merge the file of --world into existing data" },
+  { name: "watch", read: read.flag, default: false, summary: "when the file of --world changes, apply the changes to the first world" },
+  {
+    name: "export",
+    value: "FILE",
+    read: read.text,
+    default: undefined,
+    summary: "write the state of the first world to this file when the server ends; it holds secrets",
+  },
+  {
+    name: "callback",
+    value: "URL",
+    read: read.callback,
+    default: undefined,
+    summary: "send the webhooks of the sandbox's only app to this address, and subscribe the app to all fields if it has no subscriptions",
+  },
+  {
+    name: "config",
+    value: "FILE",
+    isLeftOutOfFile: true,
+    read: read.text,
+    default: undefined,
+    summary: "read options from this file (default: plaza.config.yaml, if there is one)",
+  },
   {
     name: "seed",
     value: "N",
@@ -204,57 +224,7 @@ const own: readonly Option<OptionName>[] = [
     summary: "serve the graph and the control API over TLS with this certificate (PEM, with its chain); read again when it is renewed",
   },
   { name: "tls_key", value: "FILE", read: read.text, default: undefined, summary: "private key of --tls-cert (PEM, without a passphrase)" },
-  // `src/http/limits.ts` gives the reasons for these defaults.
-  {
-    name: "body_bytes_max",
-    value: "BYTES",
-    read: read.integer(1024, BODY_BYTES_LIMIT),
-    default: 1_048_576,
-    summary: "largest body of a graph request",
-  },
-  {
-    name: "header_bytes_max",
-    value: "BYTES",
-    read: read.integer(1024, HEADER_BYTES_LIMIT),
-    default: 16_384,
-    summary: "largest address and headers of a graph request, together",
-  },
-  {
-    name: "head_ms_max",
-    value: "MS",
-    read: read.integer(1, HOUR_MS),
-    default: 10_000,
-    summary: "time within which the headers of a graph request must arrive",
-  },
-  {
-    name: "body_ms_max",
-    value: "MS",
-    read: read.integer(1, HOUR_MS),
-    default: 10_000,
-    summary: "time within which the body of a graph request must arrive",
-  },
-  {
-    name: "keep_alive_ms",
-    value: "MS",
-    read: read.integer(1, HOUR_MS),
-    default: 65_000,
-    summary: "time for which an idle connection stays open",
-  },
-  {
-    name: "calls_max",
-    value: "N",
-    read: read.integer(1, Number.MAX_SAFE_INTEGER),
-    default: 1_024,
-    summary:
-      "graph requests that run at the same time; once so many run, only callers with less than an equal share get more, and others 503 and Retry-After",
-  },
-  {
-    name: "connections_max",
-    value: "N",
-    read: read.integer(1, Number.MAX_SAFE_INTEGER),
-    default: 8_192,
-    summary: "connections of clients of the graph, fewer where the system allows few open files; of more, the one that waited longest is closed",
-  },
+  ...limitOptions,
   {
     name: "control_key",
     isSecret: true,

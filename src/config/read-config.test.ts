@@ -42,7 +42,7 @@ describe("where a value comes from", () => {
       recordings_bytes_max: 0,
       app_calls_per_hour: 0,
       deliveries_per_second: 0,
-      settings: { labels_per_page_max: 5000, app_event_days: 90 },
+      settings: { labels_per_page_max: 5000, app_event_days: 90, feed_file_bytes_max: 4_294_967_296 },
     });
   });
 
@@ -64,7 +64,7 @@ describe("where a value comes from", () => {
 
   test("the settings of features are read as the other options are", () => {
     const read = readConfig({ app_event_days: "7" }, { PLAZA_LABELS_PER_PAGE_MAX: "10" }, undefined);
-    expect(read.settings).toEqual({ labels_per_page_max: 10, app_event_days: 7 });
+    expect(read.settings).toMatchObject({ labels_per_page_max: 10, app_event_days: 7 });
     expect(readConfig({}, {}, file({ "labels-per-page-max": 11 })).settings).toMatchObject({ labels_per_page_max: 11 });
     expect(problemOf({ labels_per_page_max: "0" })).toStartWith("--labels-per-page-max: ");
   });

@@ -34,12 +34,12 @@ export function readConfig(flags: Values, environment: Values, file: ConfigFile 
   return checkTogether({ ...config, settings: ofFeatures } as unknown as Config);
 }
 
-/** The address of the server for the commands; it is no option of the server. */
-const OF_COMMANDS = ["PLAZA_CONTROL_URL"];
+/** Where a server is, for commands and for tests below `plaza exec`; they are no options of a server. */
+const OF_CLIENTS = ["control_url", "base_url", "app_base_url", "microblog_base_url", "ads_base_url", "social_login_host"].map(variableOf);
 
 /** Variables that nothing reads, e.g. `PLAZA_PROT`. No error: programs around Plaza may have variables of their own. */
 export function variableWarnings(environment: Values, settings: readonly Setting[]): string[] {
-  const known = [...optionsWith(settings).map(({ name }) => variableOf(name)), ...OF_COMMANDS];
+  const known = [...optionsWith(settings).map(({ name }) => variableOf(name)), ...OF_CLIENTS];
   const unknown = Object.keys(environment).filter((name) => name.startsWith("PLAZA_") && !known.includes(name));
   return unknown.slice(0, WARNINGS_MAX).map((name) => `nothing reads the variable ${name}${suggestion(name, known)}`);
 }
@@ -56,9 +56,12 @@ function readFrom(option: Option, value: unknown, where: string): unknown {
   }
 }
 
+/** Those that a config file can have. */
+export const optionsOfFile = (options: readonly Option[]): Option[] => options.filter(({ isLeftOutOfFile }) => isLeftOutOfFile !== true);
+
 /** Keys are written like flags (`control-port`) or like variables (`control_port`). */
 function fileValues({ path, values }: ConfigFile, options: readonly Option[]): Values {
-  const known = new Set(options.map(({ name }) => name));
+  const known = new Set(optionsOfFile(options).map(({ name }) => name));
   const found: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(values)) {
     const name = key.replaceAll("-", "_");
@@ -90,5 +93,8 @@ function checkTogether(config: Config): Config {
   const hosts = Object.values(config.surface_hosts);
   if (new Set(hosts).size < hosts.length) throw new ConfigProblem("--surface-hosts", "two surfaces cannot have the same host name");
   if (config.import && config.world === undefined) throw new ConfigProblem("--import", "requires --world FILE");
+  if (config.watch && config.world === undefined) throw new ConfigProblem("--watch", "requires --world FILE");
+  if (config.callback !== undefined && !config.sandbox)
+    throw new ConfigProblem("--callback", "is for the sandbox: without it, an app sets its callback with POST /{app_id}/subscriptions");
   return config;
 }

@@ -3,14 +3,14 @@ import type { Static, TObject, TSchema } from "typebox";
 import type { ControlKeyRow } from "#auth/control-keys.store";
 import type { Registry } from "#graph/contract/registry";
 import type { ParseYaml } from "#graph/worlds/file/text";
+import type { Worlds } from "#graph/worlds/hosting/worlds";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import type { NodeId } from "#kernel/ids";
 
 /** What the control API steers. */
 export interface ControlDeps {
   readonly registry: Registry;
-  /** By name; `default` is the first. */
-  readonly worlds: ReadonlyMap<string, OpenWorld>;
+  readonly worlds: Omit<Worlds, "start" | "restUnused" | "hasMore" | "enter" | "enterDefault" | "close">;
   readonly parseYaml: ParseYaml;
   /** False: other processes serve the graph (`--workers`), and what this one has in memory does not reach them. */
   readonly servesGraph: boolean;
@@ -36,7 +36,7 @@ export interface CallerKey {
 export interface ControlRequest<Q = unknown, B = unknown> {
   readonly deps: ControlDeps;
   readonly key: CallerKey;
-  /** The world that the path names; the first one where it names none. */
+  /** The world that the path names; the first one where it names none, or where the route is about the world as a whole. */
   readonly world: OpenWorld;
   /** Segments of the path by name, e.g. `{id}`. */
   readonly path: Readonly<Record<string, string>>;
@@ -66,6 +66,8 @@ export interface ControlRoute {
   readonly streams?: readonly string[];
   /** Beside 400 and 401, which any request may get. */
   readonly errors?: readonly (404 | 409 | 413 | 422)[];
+  /** It is about the world as a whole, which need not be open; `path.w` names it. */
+  readonly isAboutWorld?: boolean;
   handle(request: ControlRequest): Promise<unknown>;
 }
 

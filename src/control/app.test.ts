@@ -97,7 +97,7 @@ describe("the API's own document", () => {
 
   test("what is not served yet is 404", async () => {
     const { request } = await openControl();
-    expect((await request("POST", "/v1/worlds", { name: "x" })).status).toBe(404);
+    expect((await request("POST", "/v1/planets", { name: "x" })).status).toBe(404);
     expect((await request("POST", "snapshots", { name: "x" })).status).toBe(404);
   });
 });

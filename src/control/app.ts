@@ -8,7 +8,7 @@ import type { Registry } from "#graph/contract/registry";
 import { parametersReader } from "#graph/pipeline/parameters";
 import { entryReader } from "#graph/worlds/file/entry-reader";
 import { sectionsOf } from "#graph/worlds/file/import-export";
-import type { OpenWorld } from "#graph/worlds/open-world";
+import { DEFAULT_WORLD } from "#graph/worlds/hosting/world-names";
 import { GraphError } from "#kernel/errors";
 import type { PageGuard } from "#kernel/page-guard";
 import { isStorableText } from "#kernel/text";
@@ -46,13 +46,13 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
   const { deps } = options;
   const app = new Hono<WithKey>();
   const routes = controlRoutes(deps.registry);
-  const keys = new ControlKeys(options.key, defaultWorld(deps).database.reader, deps.realTime.nowMs);
+  const keys = new ControlKeys(options.key, () => deps.worlds.default.database.reader, deps.realTime.nowMs);
   const originOf = (c: Context<WithKey>): string => `${options.isTls === true ? "https" : "http"}://${new URL(c.req.url).host}`;
 
   app.get("/", (c) => (isBrowser(c) ? home(c) : c.notFound()));
   app.get("/healthz", (c) => c.json({ status: "ok" }));
   app.get("/readyz", (c) => ready(c, deps));
-  app.get("/metrics", async (c) => c.body(await metricsText(options.readMetrics(), deps.worlds.values()), 200, { "content-type": METRICS_TYPE }));
+  app.get("/metrics", async (c) => c.body(await metricsText(options.readMetrics(), deps.worlds.open()), 200, { "content-type": METRICS_TYPE }));
   app.get("/v1/openapi.json", (c) => c.json(openapiOf(routes, sectionsOf(deps.registry), originOf(c))));
 
   app.use("/v1/*", async (c, next) => {
@@ -86,17 +86,10 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
   return app;
 }
 
-/** The world in which the server keeps what belongs to no world. */
-function defaultWorld({ worlds }: ControlDeps): OpenWorld {
-  const [first] = worlds.values();
-  if (first === undefined) throw new Error("a server has a world");
-  return first;
-}
-
-/** The database of each world can be reached: a load balancer may send requests. */
+/** The database can be reached: a load balancer may send requests. */
 async function ready(c: Context, { worlds }: ControlDeps): Promise<Response> {
   try {
-    for (const world of worlds.values()) await world.database.ping();
+    await worlds.default.database.ping();
     return c.json({ status: "ready" });
   } catch {
     return c.json(bodyOf(new ControlError("unavailable", "the database cannot be reached")), 503);
@@ -107,22 +100,26 @@ function handlerOf(route: ControlRoute, deps: ControlDeps, originOf: (c: Context
   const readQuery = route.query === undefined ? () => ({}) : parametersReader(route.query);
   return async (c) => {
     const path = c.req.param() as Record<string, string>;
-    const world = deps.worlds.get(path.w ?? "default");
-    if (world === undefined) throw notFound(`world ${path.w}`);
     // Nothing has such a name, and PostgreSQL refuses a query with it.
     if (!Object.values(path).every(isStorableText)) throw notFound(`${c.req.method} ${new URL(c.req.url).pathname}`);
-    const request: ControlRequest = {
-      deps,
-      key: c.get("key"),
-      world,
-      path,
-      query: queryOf(readQuery, c.req.query()),
-      body: await readBody(route.body, c.req.raw),
-      url: originOf(c) + new URL(c.req.url).pathname,
-      header: (name) => c.req.header(name),
-    };
-    const response = await route.handle(request);
-    return response instanceof Response ? response : c.json(response, route.status ?? 200);
+    const held = await deps.worlds.hold(route.isAboutWorld === true ? DEFAULT_WORLD : (path.w ?? DEFAULT_WORLD));
+    if (held === undefined) throw notFound(`world ${path.w}`);
+    try {
+      const request: ControlRequest = {
+        deps,
+        key: c.get("key"),
+        world: held.world,
+        path,
+        query: queryOf(readQuery, c.req.query()),
+        body: await readBody(route.body, c.req.raw),
+        url: originOf(c) + new URL(c.req.url).pathname,
+        header: (name) => c.req.header(name),
+      };
+      const response = await route.handle(request);
+      return response instanceof Response ? response : c.json(response, route.status ?? 200);
+    } finally {
+      held.leave();
+    }
   };
 }
 

@@ -7,10 +7,10 @@ import type { Reader } from "#storage/database";
 
 export class ControlKeys {
   readonly #configured: string;
-  readonly #reader: Reader;
+  readonly #reader: () => Reader;
   readonly #realNowMs: () => number;
 
-  constructor(configured: string, reader: Reader, realNowMs: () => number) {
+  constructor(configured: string, reader: () => Reader, realNowMs: () => number) {
     this.#configured = hashOf(configured);
     this.#reader = reader;
     this.#realNowMs = realNowMs;
@@ -19,7 +19,7 @@ export class ControlKeys {
   /** undefined for what is no key, or none any more. Rejects when the database cannot be reached. */
   async find(value: string): Promise<CallerKey | undefined> {
     const hash = hashOf(value);
-    const stored = await findControlKey(this.#reader, hash);
+    const stored = await findControlKey(this.#reader(), hash);
     // A configured key that was replaced is stored as well, with its end.
     if (stored !== undefined) return this.#isValid(stored) ? { hash, access: stored.access as CallerKey["access"], stored } : undefined;
     return timingSafeEqual(Buffer.from(hash), Buffer.from(this.#configured)) ? { hash, access: "full", stored: undefined } : undefined;

@@ -4,7 +4,7 @@ import { controlCodes } from "#control-contract/errors";
 import { listOf } from "#control-contract/lists";
 import type { ControlRoute } from "#control-contract/route";
 import type { WorldSection } from "#graph/contract/feature";
-import { READ_AS } from "#graph/schema/schema-node";
+import { publicSchema } from "#graph/schema/public-schema";
 import { hasIdentity } from "#graph/worlds/file/import-export";
 import { ownSchemas } from "#graph/worlds/settings";
 import { tokenEntry } from "#graph/worlds/tokens";
@@ -140,14 +140,3 @@ const queryParameters = ({ query }: ControlRoute) =>
     required: query?.required?.includes(name) === true,
     schema: publicSchema(schema),
   }));
-
-/** Without the keywords that only the program reads. An entry's `id` may be left out where one is minted. */
-function publicSchema(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(publicSchema);
-  if (typeof schema !== "object" || schema === null) return schema;
-  return Object.fromEntries(
-    Object.entries(schema)
-      .filter(([keyword]) => keyword !== READ_AS)
-      .map(([keyword, inner]) => [keyword, publicSchema(inner)]),
-  );
-}

@@ -2,6 +2,7 @@
 import type { ControlRoute } from "#control-contract/route";
 import type { Registry } from "#graph/contract/registry";
 import { clockRoutes } from "./routes/clock.ts";
+import { webhookExpectationRoutes } from "./routes/expectations/webhooks.ts";
 import { faultRoutes } from "./routes/faults.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { nodeRoutes } from "./routes/nodes.ts";
@@ -11,12 +12,14 @@ import { sealingKeyRoutes } from "./routes/sealing-key.ts";
 import { tokenRoutes } from "./routes/tokens.ts";
 import { triggerRoutes } from "./routes/trigger.ts";
 import { webhookRoutes } from "./routes/webhooks.ts";
-import { worldRoutes } from "./routes/worlds.ts";
+import { snapshotRoutes } from "./routes/worlds/snapshots.ts";
+import { worldRoutes } from "./routes/worlds/worlds.ts";
 
 /** Throws where two routes have the same address, or operations of the same name. */
 export function controlRoutes({ features, webhookFields }: Registry): readonly ControlRoute[] {
   const routes = [
     ...worldRoutes,
+    ...snapshotRoutes,
     ...nodeRoutes,
     ...peopleRoutes,
     ...tokenRoutes,
@@ -26,6 +29,7 @@ export function controlRoutes({ features, webhookFields }: Registry): readonly C
     ...requestRoutes,
     ...faultRoutes,
     ...webhookRoutes,
+    ...webhookExpectationRoutes,
     ...triggerRoutes(webhookFields),
     ...features.flatMap((feature) => feature.controlRoutes ?? []),
   ];

@@ -1,12 +1,13 @@
 /** How much a client may send, and how slowly. Each default can be changed by the configuration. */
+import type { Registry } from "#graph/contract/registry";
 import type { SurfaceName } from "#graph/pipeline/request";
 import type { Capacity } from "#kernel/shares";
 
 export interface HttpLimits {
   /** Of a request body, in bytes. */
   readonly bodyBytesMax: number;
-  /** A larger (or smaller) limit for one address; undefined leaves it at `bodyBytesMax`. `path` is below the mount. */
-  readonly bodyBytesMaxFor?: (surface: SurfaceName, path: string) => number | undefined;
+  /** A larger limit for bodies of multipart/form-data at one address; undefined leaves it at `bodyBytesMax`. `path` is below the mount. */
+  readonly multipartBytesMaxFor?: (surface: SurfaceName, path: string) => number | undefined;
   /** Of the address and all headers, names and values, in bytes. */
   readonly headerBytesMax: number;
   /** In a query, in a form, and on the top level of a JSON body. */
@@ -66,6 +67,26 @@ export function limitsOf(changed: Partial<HttpLimits>): HttpLimits {
   const limits = { ...defaultLimits, ...changed };
   const arrivingBytesMax = Math.max(limits.arrivingBytesMax, 4 * limits.bodyBytesMax);
   return { ...limits, arrivingBytesMax, connectionBytesMax: Math.max(limits.connectionBytesMax, 2 * arrivingBytesMax) };
+}
+
+/** The larger limits of operations that take files, by the edge at the end of their addresses. */
+export function multipartLimits(endpoints: Registry["endpoints"]): Required<HttpLimits>["multipartBytesMaxFor"] {
+  const byEdge = new Map<string, number>();
+  for (const { served } of endpoints) {
+    const { edge, multipartBytesMax } = served?.contract ?? {};
+    if (edge != null && multipartBytesMax !== undefined) byEdge.set(edge, multipartBytesMax);
+  }
+  return (surface, path) => (surface === "base" ? byEdge.get(path.slice(path.lastIndexOf("/") + 1)) : undefined);
+}
+
+/** Files in a form are not parsed; as JSON, a body takes some ten times its bytes. */
+export function largestBody(
+  { bodyBytesMax, multipartBytesMaxFor }: HttpLimits,
+  { surface, path }: { readonly surface: SurfaceName; readonly path: string },
+  contentType: string | undefined,
+): number {
+  const larger = multipartBytesMaxFor?.(surface, path) ?? 0;
+  return larger > bodyBytesMax && /^multipart\/form-data\b/i.test(contentType ?? "") ? larger : bodyBytesMax;
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { Config } from "#config/config";
 import type { Streaming } from "#graph/worlds/world";
 import { surfaces } from "#surfaces/surfaces";
-import type { SurfaceAddress } from "./places.ts";
+import type { SurfaceAddress } from "./places/places.ts";
 
 /** The ready line of `plaza start --json`. */
 export interface ReadyInfo {

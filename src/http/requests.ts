@@ -2,8 +2,8 @@
 import { knownApp } from "#graph/pipeline/authenticate";
 import type { handleRequest, RequestDeps } from "#graph/pipeline/handle-request";
 import type { GraphRequest, GraphResponse } from "#graph/pipeline/request";
-import { type RequestEntry, shownQuery } from "#graph/worlds/request-log";
-import { bodyTooLarge, foreignPage, type GraphError, headersTooLarge, internalError, malformedRequest } from "#kernel/errors";
+import type { RequestEntry } from "#graph/worlds/request-log";
+import { bodyTooLarge, foreignPage, GraphError, headersTooLarge, internalError, malformedRequest } from "#kernel/errors";
 import type { PageGuard } from "#kernel/page-guard";
 import { Turns } from "#kernel/turns";
 import { monotonicMs } from "#system";
@@ -11,16 +11,17 @@ import type { RequestMetrics } from "#telemetry/request-metrics";
 import { Admissions, type Client, RunningRequest, SMALL_BODY_BYTES_MAX, type TurnAway } from "./admission/admissions.ts";
 import { Resting } from "./admission/resting.ts";
 import { defectiveBody, NO_BODY, type ParsedBody, parseBody } from "./body/body.ts";
-import { type ParsedPairs, parsePairs } from "./body/pairs.ts";
+import type { ParsedPairs } from "./body/pairs.ts";
 import { PREFLIGHT_HEADERS } from "./cors.ts";
 import { sendDamaged } from "./damage.ts";
+import { type HeadFacts, HeadFactsCache } from "./head-facts.ts";
 import type { ReceivedBody } from "./http1/awaited-body.ts";
 import { findHeader } from "./http1/headers.ts";
 import type { RequestHead } from "./http1/request-head.ts";
-import type { HttpLimits } from "./limits.ts";
+import { type HttpLimits, largestBody } from "./limits.ts";
 import type { Exchange } from "./listeners/listener.ts";
-import type { Origins } from "./origin.ts";
-import type { Place, Places } from "./places.ts";
+import type { Origin, Origins } from "./places/origin.ts";
+import { appPrefixOf, type Place, type Places, type WorldDirectory } from "./places/places.ts";
 import { graphErrorOf } from "./protocol-errors.ts";
 import { preflight, refusal, refusalByShape, turnedAway } from "./refusals.ts";
 import { allowedMethods } from "./routes/allowed-methods.ts";
@@ -30,6 +31,7 @@ export interface RequestDispatcherOptions {
   readonly deps: RequestDeps;
   readonly handleRequest: typeof handleRequest;
   readonly places: Places;
+  readonly worlds: Pick<WorldDirectory, "default">;
   readonly origins: Origins;
   readonly routes: RouteTable;
   readonly limits: HttpLimits;
@@ -39,17 +41,9 @@ export interface RequestDispatcherOptions {
   readonly pages: PageGuard | undefined;
 }
 
-/** What is worked out once for a head. */
-interface HeadFacts {
-  readonly query: ParsedPairs;
-  /** For the request log. */
-  readonly shownQuery: string;
-  /** Why the web page that sent the request may not (D-240). */
-  readonly pageRefusal: string | undefined;
-}
-
 /** A request whose head is read and whose place is known. */
 interface IncomingRequest extends Client {
+  readonly appPrefix: string;
   readonly head: RequestHead;
   readonly facts: HeadFacts;
   readonly exchange: Exchange;
@@ -70,12 +64,12 @@ export class RequestDispatcher {
   readonly #resting = new Resting();
   /** Documents, and large bodies. */
   readonly #longWork = new Turns(monotonicMs);
-  /** Many requests of a connection have the same head, and it is one object then. */
-  readonly #facts = new WeakMap<RequestHead, HeadFacts>();
+  readonly #facts: HeadFactsCache;
 
   constructor(options: RequestDispatcherOptions) {
     this.#options = options;
-    const { limits, metrics } = options;
+    const { limits, metrics, pages } = options;
+    this.#facts = new HeadFactsCache(limits.parametersMax, pages);
     this.#admissions = new Admissions({ limits, metrics, knownApp: appOf, retryAfterSeconds: () => this.#resting.seconds });
   }
 
@@ -86,7 +80,9 @@ export class RequestDispatcher {
 
   /** Never rejects. */
   async dispatch(head: RequestHead, exchange: Exchange): Promise<void> {
-    const incoming = this.#incomingRequestOf(head, exchange);
+    const located = this.#locate(head, exchange);
+    const incoming = located instanceof Promise ? await located : located;
+    if (incoming === undefined) return;
     try {
       const route = this.#options.routes.find(head, incoming.place);
       const { pageRefusal } = incoming.facts;
@@ -102,6 +98,8 @@ export class RequestDispatcher {
       }
     } catch (error) {
       this.#fail(error, incoming);
+    } finally {
+      incoming.place.leave();
     }
   }
 
@@ -131,28 +129,33 @@ export class RequestDispatcher {
     }
   }
 
-  #incomingRequestOf(head: RequestHead, exchange: Exchange): IncomingRequest {
+  /** A promise where the world opens first; undefined where it could not be opened, and the response says so. */
+  #locate(head: RequestHead, exchange: Exchange): IncomingRequest | Promise<IncomingRequest | undefined> {
     const startedMs = monotonicMs();
     const origin = this.#options.origins.of(head.headers, head.host, exchange);
     const place = this.#options.places.locate(origin.host, head.target.path);
-    const baseUrl = this.#options.origins.baseUrlOf(origin, place);
-    const address = this.#options.origins.clientOf(head.headers, exchange);
-    return { head, facts: this.#factsOf(head, origin.host), exchange, place, baseUrl, startedMs, address };
+    if (!(place instanceof Promise)) return this.#incomingRequestOf(head, exchange, origin, place, startedMs);
+    return place.then(
+      (found) => this.#incomingRequestOf(head, exchange, origin, found, startedMs),
+      (error: unknown) => this.#respondWithoutWorld(error, exchange, startedMs),
+    );
   }
 
-  #factsOf(head: RequestHead, host: string): HeadFacts {
-    let facts = this.#facts.get(head);
-    if (facts === undefined) {
-      const { method, headers, target } = head;
-      const { limits, pages } = this.#options;
-      facts = {
-        query: parsePairs(target.queryText, "The query", limits.parametersMax),
-        shownQuery: shownQuery(target.queryText),
-        pageRefusal: pages?.refusalOf({ method, host, header: (name) => findHeader(headers, name) }),
-      };
-      this.#facts.set(head, facts);
-    }
-    return facts;
+  #respondWithoutWorld(error: unknown, exchange: Exchange, startedMs: number): undefined {
+    const { deps, metrics, worlds } = this.#options;
+    const isKnown = error instanceof GraphError;
+    const response = refusal(deps, worlds.default, "base", isKnown ? error : internalError(), "wrapped");
+    if (!isKnown) deps.onUnexpected(error, response.traceId);
+    metrics.record(response.operation, response.status, monotonicMs() - startedMs);
+    exchange.send(response);
+    exchange.finish();
+  }
+
+  #incomingRequestOf(head: RequestHead, exchange: Exchange, origin: Origin, place: Place, startedMs: number): IncomingRequest {
+    const baseUrl = this.#options.origins.baseUrlOf(origin, place);
+    const address = this.#options.origins.clientOf(head.headers, exchange);
+    const appPrefix = appPrefixOf(place.world);
+    return { head, facts: this.#facts.of(head, origin.host), exchange, place, baseUrl, startedMs, address, appPrefix };
   }
 
   /** Where the body is refused the rest of it stays unread, and the connection ends with the response. */
@@ -160,7 +163,8 @@ export class RequestDispatcher {
     const { head, exchange, place } = incoming;
     const { limits } = this.#options;
     const { headers, framing } = head;
-    const bytesMax = limits.bodyBytesMaxFor?.(place.surface, place.path) ?? limits.bodyBytesMax;
+    const isSmall = framing !== "chunked" && framing <= limits.bodyBytesMax;
+    const bytesMax = isSmall ? limits.bodyBytesMax : largestBody(limits, place, findHeader(headers, "content-type"));
     if (framing !== "chunked" && framing > bytesMax) return bodyTooLarge(bytesMax);
     const encoding = findHeader(headers, "content-encoding")?.toLowerCase();
     if (encoding !== undefined && encoding !== "identity" && encoding !== "")
@@ -279,8 +283,10 @@ export class RequestDispatcher {
   }
 }
 
-const appOf = ({ place, facts, head }: IncomingRequest): string | undefined =>
-  knownApp(place.world, facts.query.parameters, (name) => findHeader(head.headers, name));
+function appOf({ place, facts, head, appPrefix }: IncomingRequest): string | undefined {
+  const app = knownApp(place.world, facts.query.parameters, (name) => findHeader(head.headers, name));
+  return app === undefined ? undefined : appPrefix + app;
+}
 
 async function respondTo(route: RouteHandler, { head, exchange, place, baseUrl }: IncomingRequest, isFromProxy: boolean): Promise<void> {
   const routePlace = { ...place, baseUrl, isFromProxy };

@@ -243,7 +243,7 @@ describe.each(httpListeners)("--http %s", (http) => {
 
   test("each request is logged in its world and counted", async () => {
     const world = echoWorld("logged");
-    const own = await serveEcho({ worlds: { default: world, find: () => undefined } });
+    const own = await serveEcho({ worlds: { default: world, enterDefault: () => ({ world, leave: () => {} }), enter: () => undefined } });
     await ask(
       withBody("POST", "/app/1001/activities?event=X&access_token=secret", "application/json", '{"a":"ü"}'.replace("ü", "\xc3\xbc")),
       own.port,

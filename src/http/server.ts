@@ -10,8 +10,8 @@ import type { TextResponse } from "./http1/response-writer.ts";
 import type { HttpLimits } from "./limits.ts";
 import type { Listen } from "./listeners/listener.ts";
 import { listenOwn } from "./listeners/own.ts";
-import { Origins } from "./origin.ts";
-import { Places, type SurfaceAddress, type WorldDirectory } from "./places.ts";
+import { Origins } from "./places/origin.ts";
+import { Places, type SurfaceAddress, type WorldDirectory } from "./places/places.ts";
 import { graphErrorOf } from "./protocol-errors.ts";
 import { refusal } from "./refusals.ts";
 import { RequestDispatcher } from "./requests.ts";
@@ -65,13 +65,14 @@ export async function serveGraph(options: GraphServerOptions): Promise<GraphServ
   const { limits, deps, worlds, hostname, port, certificate, reusePort = false } = options;
   const metrics = options.metrics ?? new RequestMetrics();
   const origins = new Origins(options.trustedProxies, options.publicUrl);
-  const places = new Places(worlds, options.surfaces);
+  const places = new Places(worlds, options.surfaces, options.publicUrl === undefined);
   const routes = new RouteTable(options.extraRoutes ?? new Map());
   const { handleRequest: handle = handleRequest, pages } = options;
   const dispatcher = new RequestDispatcher({
     deps,
     handleRequest: handle,
     places,
+    worlds,
     origins,
     routes,
     limits,

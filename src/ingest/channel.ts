@@ -4,6 +4,8 @@
  */
 
 export interface FeedName {
+  readonly world: string;
+  /** Unique in its world. */
   readonly video: string;
   /** Counts the feeds of the video. */
   readonly session: number;
@@ -60,7 +62,7 @@ export type ToServer =
 export type ToIngest =
   | { readonly kind: "config"; readonly config: IngestConfig }
   /** To `check` and `start`; without a feed the key opens nothing. `session` is 0 in response to `check`. */
-  | { readonly kind: "reply"; readonly id: number; readonly feed: FeedName | undefined; readonly world: string }
+  | { readonly kind: "reply"; readonly id: number; readonly feed: FeedName | undefined }
   /** These feeds may not go on. */
   | { readonly kind: "drop"; readonly feeds: readonly FeedName[] }
   | { readonly kind: "stop" };
@@ -74,5 +76,4 @@ export interface FeedGate {
 
 export interface Admission {
   readonly feed: FeedName;
-  readonly world: string;
 }

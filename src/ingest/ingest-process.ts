@@ -148,7 +148,7 @@ class Supervisor implements IngestProcess {
   }
 
   #reply(id: number, admission: Admission | undefined): void {
-    this.#send({ kind: "reply", id, feed: admission?.feed, world: admission?.world ?? "" });
+    this.#send({ kind: "reply", id, feed: admission?.feed });
   }
 
   #send(message: ToIngest): void {

@@ -3,11 +3,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Config } from "#config/config";
-import { FeedRegistry } from "#features/live-videos";
+import type { Worlds } from "#graph/worlds/hosting/worlds";
 import type { Streaming, World } from "#graph/worlds/world";
 import { errorFields, type Log } from "#telemetry/log";
 import type { IngestConfig } from "./channel.ts";
 import { type IngestProcess, startIngest } from "./ingest-process.ts";
+import { WorldFeeds } from "./world-feeds.ts";
 
 /** RTMP's own; of RTMPS, the next one, since 443 is that of the web. */
 const USUAL_PORT = 1935;
@@ -18,8 +19,10 @@ export interface LiveIngest {
   readonly recordings: string | undefined;
   /** Where encoders connect, once the process listens; undefined: they cannot. Rejects where the port that was asked for is not to be had. */
   ready(): Promise<Streaming | undefined>;
-  /** From now on keys are checked in this world. Feeds of processes that are dead are lost. */
-  serve(world: World): Promise<void>;
+  /** From now on keys are checked in these worlds. */
+  serve(worlds: Worlds): void;
+  /** One of them is open: feeds of processes that are dead are lost. */
+  opened(world: World): Promise<void>;
   /** Recordings become whole, and encoders are disconnected. */
   stop(): Promise<void>;
 }
@@ -71,7 +74,7 @@ class Ingest implements LiveIngest {
   readonly #elsewhere: Streaming | undefined;
   readonly #process: IngestProcess | undefined;
   readonly #recordings: Recordings | undefined;
-  #registry: FeedRegistry | undefined;
+  #feeds: WorldFeeds | undefined;
 
   /** `elsewhere`: where streams go that this process does not take. */
   constructor(elsewhere: Streaming | undefined, process: IngestProcess | undefined, recordings: Recordings | undefined) {
@@ -90,15 +93,18 @@ class Ingest implements LiveIngest {
     return { rtmpPort: port, rtmpsPort: securePort, rtmpUrl: undefined };
   }
 
-  async serve(world: World): Promise<void> {
-    this.#registry = new FeedRegistry(world);
-    await this.#registry.takeOver();
-    this.#process?.serve(this.#registry);
+  serve(worlds: Worlds): void {
+    this.#feeds = new WorldFeeds(worlds);
+    this.#process?.serve(this.#feeds);
+  }
+
+  async opened(world: World): Promise<void> {
+    await this.#feeds?.opened(world);
   }
 
   async stop(): Promise<void> {
     await this.#process?.stop();
-    await this.#registry?.lost();
+    await this.#feeds?.lost();
     this.#recordings?.remove();
   }
 }

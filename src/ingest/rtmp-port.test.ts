@@ -23,7 +23,7 @@ function openPort(limits: { bitsPerSecondMax?: number; reserveBytes?: number; st
     for (const one of waiting) if (one.text === text) one.resolve();
   };
   let session = 0;
-  const admission = () => ({ feed: { video: "1", session }, world: "default" });
+  const admission = () => ({ feed: { world: "default", video: "1", session } });
   const gate: FeedGate = {
     check: async (key) => (key === "good" ? admission() : undefined),
     start: async (_key, { width, height }) => {

@@ -94,8 +94,8 @@ export class RtmpPort implements PublisherOwner {
     return [...this.#publishers].flatMap(({ health }) => health ?? []);
   }
 
-  publisherOf(video: string): Publisher | undefined {
-    for (const publisher of this.#publishers) if (publisher.video === video) return publisher;
+  publisherOf({ world, video }: FeedName): Publisher | undefined {
+    for (const publisher of this.#publishers) if (publisher.video === video && publisher.world === world) return publisher;
     return undefined;
   }
 

@@ -25,20 +25,24 @@ export async function findDueTime(reader: Reader, kind: string, key: string): Pr
   return (await reader.get<{ due_ms: number }>(sql`SELECT j.due_ms FROM jobs j WHERE j.kind = ${kind} AND j.key = ${key}`))?.due_ms;
 }
 
-/** Earliest first. On PostgreSQL the rows stay locked until the transaction ends. */
-export function findDueJobs(tx: Transaction, nowMs: number, limit: number): Promise<JobRow[]> {
+/** Earliest first, without those of the kinds in `except`. On PostgreSQL the rows stay locked until the transaction ends. */
+export function findDueJobs(tx: Transaction, nowMs: number, limit: number, except: readonly string[]): Promise<JobRow[]> {
   const due = sql`
     SELECT j.kind, j.key, j.due_ms, j.payload, j.attempts FROM jobs j
-    WHERE j.fence = 0 AND j.due_ms <= ${nowMs} ORDER BY j.due_ms, j.kind, j.key LIMIT ${limit}`;
-  return tx.all<JobRow>(append(due, tx.skipLocked("j")));
+    WHERE j.fence = 0 AND j.due_ms <= ${nowMs}`;
+  const tail = `${exceptKinds(except)} ORDER BY j.due_ms, j.kind, j.key LIMIT ? ${tx.skipLocked("j")}`;
+  return tx.all<JobRow>(append(due, tail, [...except, limit]));
 }
+
+const exceptKinds = (kinds: readonly string[]): string => (kinds.length === 0 ? "" : `AND j.kind NOT IN (${kinds.map(() => "?").join(", ")})`);
 
 export async function claimJob(tx: Transaction, { kind, key }: JobRow, fence: number): Promise<void> {
   await tx.runOne(sql`UPDATE jobs SET fence = ${fence} WHERE kind = ${kind} AND key = ${key}`);
 }
 
-export async function findNextDueTime(reader: Reader): Promise<number | undefined> {
-  const row = await reader.get<{ due_ms: number | null }>(sql`SELECT MIN(j.due_ms) AS due_ms FROM jobs j WHERE j.fence = 0`);
+export async function findNextDueTime(reader: Reader, except: readonly string[]): Promise<number | undefined> {
+  const next = append(sql`SELECT MIN(j.due_ms) AS due_ms FROM jobs j WHERE j.fence = 0`, exceptKinds(except), except);
+  const row = await reader.get<{ due_ms: number | null }>(next);
   return row?.due_ms ?? undefined;
 }
 

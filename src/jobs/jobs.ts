@@ -15,6 +15,7 @@ import {
   saveJob,
   settleJob,
 } from "./jobs.store.ts";
+import { KindLoads } from "./kind-loads.ts";
 import type { WorkLoop } from "./work-loop.ts";
 import type { WorkSession } from "./work-session.ts";
 import type { Turn, TurnEnd, WorkSource } from "./work-source.ts";
@@ -44,6 +45,7 @@ export interface JobsOptions<W> {
 export class Jobs<W = unknown> implements WorkSource {
   readonly #options: JobsOptions<W>;
   readonly #kinds: ReadonlyMap<string, JobKind<W>>;
+  readonly #loads: KindLoads;
   readonly #running = new Map<string, Promise<void>>();
   /** Of the running ones, how many wait for another server. */
   #waitingCount = 0;
@@ -53,6 +55,7 @@ export class Jobs<W = unknown> implements WorkSource {
   constructor(options: JobsOptions<W>) {
     this.#options = options;
     this.#kinds = new Map(options.kinds.map((kind) => [kind.kind, kind]));
+    this.#loads = new KindLoads(options.kinds);
     if (this.#kinds.size < options.kinds.length) throw new Error("two job kinds have the same name");
     options.loop.add(this);
   }
@@ -79,13 +82,18 @@ export class Jobs<W = unknown> implements WorkSource {
     const capacity = RUNNING_MAX - this.#running.size + Math.min(this.#waitingCount, WAITING_MAX);
     // The end of a run requests another turn.
     if (capacity <= 0 || isLast) return { didWork: false, nextDueMs: undefined };
-    const nextDueMs = await findNextDueTime(database.reader);
+    const full = this.#loads.full();
+    const nextDueMs = await findNextDueTime(database.reader, full);
     if (this.#mayHoldMore) await this.#giveBackUnknown(session);
     else if (nextDueMs === undefined || nextDueMs > nowMs) return { didWork: false, nextDueMs };
     let fence = 0;
     const claiming = database.write(async (tx) => {
       // More than fit, because some may have keys that still run here.
-      const due = (await findDueJobs(tx, nowMs, RUNNING_MAX * 2)).filter((row) => !this.#running.has(nameOf(row))).slice(0, capacity);
+      const rows = await findDueJobs(tx, nowMs, RUNNING_MAX * 2, full);
+      const due = this.#loads.fitting(
+        rows.filter((row) => !this.#running.has(nameOf(row))),
+        capacity,
+      );
       if (due.length === 0) return due;
       fence = await session.fenceFor(tx);
       for (const row of due) await claimJob(tx, row, fence);
@@ -114,24 +122,30 @@ export class Jobs<W = unknown> implements WorkSource {
     return hasRunning;
   }
 
+  isBusy(): boolean {
+    return this.#running.size > 0 || this.#mayHoldMore;
+  }
+
   async release(tx: Transaction, fence: number): Promise<void> {
     await releaseJobs(tx, fence);
   }
 
   #start(row: JobRow, fence: number, nowMs: number): void {
     const name = nameOf(row);
+    this.#loads.begin(row.kind);
     const run = this.#run(row, fence, nowMs).then(() => {
+      this.#loads.end(row.kind);
       this.#running.delete(name);
       this.#options.loop.wake(this);
     });
     this.#running.set(name, run);
   }
 
-  async #whileWaiting<T>(wait: () => Promise<T>): Promise<T> {
+  async #whileWaiting<T>(kind: string, wait: () => Promise<T>): Promise<T> {
     this.#waitingCount++;
     this.#options.loop.wake(this);
     try {
-      return await wait();
+      return await this.#loads.whileWaiting(kind, wait);
     } finally {
       this.#waitingCount--;
     }
@@ -163,7 +177,7 @@ export class Jobs<W = unknown> implements WorkSource {
           isSettled = true;
         });
       },
-      whileWaiting: (wait) => this.#whileWaiting(wait),
+      whileWaiting: (wait) => this.#whileWaiting(row.kind, wait),
     };
     try {
       const kind = this.#kinds.get(row.kind);

@@ -25,6 +25,8 @@ const RUN_DUE_MS_MAX = 60_000;
 const STEP_SHARE = 0.02;
 /** Requests to receivers take 15 s at most (D-62), and the program ends within 10 s (docs/operating.md: Start). */
 const STOP_MS_MAX = 8_000;
+/** A receiver on the same machine answers sooner. */
+const ABANDON_MS_MAX = 100;
 
 export interface WorkLoopOptions {
   readonly database: Database;
@@ -155,6 +157,27 @@ export class WorkLoop {
       // The database cannot be reached: the lease expires by itself.
       this.#options.onError(error);
     }
+  }
+
+  /** Stores nothing more, since nobody will read it; a moment is left to what has nearly ended. */
+  async abandon(): Promise<void> {
+    this.#state = "stopped";
+    clearTimeout(this.#timer);
+    let giveUp: ReturnType<typeof setTimeout> | undefined;
+    const ended = Promise.all(this.#runners.map(({ running, source }) => running?.catch(() => {}) ?? source.settled()));
+    await Promise.race([ended, new Promise((resolve) => (giveUp = setTimeout(resolve, ABANDON_MS_MAX)))]);
+    clearTimeout(giveUp);
+  }
+
+  /** Undefined: something runs or is due. Otherwise the world time at which the next work is due, if any is. */
+  get rest(): { readonly nextDueMs: number | undefined } | undefined {
+    const nowMs = this.#options.clock.nowMs();
+    let next: number | undefined;
+    for (const { running, isWoken, source, nextDueMs } of this.#runners) {
+      if (running !== undefined || isWoken || source.isBusy(nowMs) || (nextDueMs !== undefined && nextDueMs <= nowMs)) return undefined;
+      next = next === undefined || (nextDueMs !== undefined && nextDueMs < next) ? nextDueMs : next;
+    }
+    return { nextDueMs: next };
   }
 
   get isStarted(): boolean {

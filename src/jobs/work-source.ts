@@ -27,6 +27,8 @@ export interface WorkSource {
    * wait for.
    */
   settled(): Promise<boolean>;
+  /** Work runs, or waits for something else than its time. */
+  isBusy(nowMs: number): boolean;
   /** Gives back the work held under `fence`. */
   release(tx: Transaction, fence: number): Promise<void>;
 }

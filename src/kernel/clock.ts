@@ -7,6 +7,9 @@ export interface Clock {
 /** Unix seconds, as the interface writes times. */
 export const unixSeconds = (clock: Clock): number => Math.floor(clock.nowMs() / 1000);
 
+/** ISO 8601 in UTC with a numeric offset, `2026-11-18T00:00:00+0000`. */
+export const utcText = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}+0000`;
+
 export interface ClockState {
   /** World time at the moment of setting, ms. */
   readonly worldMs: number;

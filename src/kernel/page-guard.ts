@@ -21,6 +21,8 @@ export interface PageRequest {
 export class PageGuard {
   readonly #origins: ReadonlySet<string>;
   readonly #hosts: ReadonlySet<string>;
+  /** The last one that was found to be own: nearly all requests name the same. */
+  #ownHost: string | undefined;
 
   constructor({ origins, hosts }: PageRules) {
     this.#origins = new Set(origins);
@@ -29,7 +31,10 @@ export class PageGuard {
 
   /** Why the request is refused, as a sentence that says what to do; undefined where it is served. */
   refusalOf({ method, host, header }: PageRequest): string | undefined {
-    if (!this.#isOwn(hostnameOf(host))) return `The host ${host} is not served by this sandbox; start it with --allow-host to allow it`;
+    if (host !== this.#ownHost) {
+      if (!this.#isOwn(hostnameOf(host))) return `The host ${host} is not served by this sandbox; start it with --allow-host to allow it`;
+      this.#ownHost = host;
+    }
     const origin = header("origin");
     if (origin !== undefined)
       return this.#isAllowed(origin) ? undefined : `Pages of ${origin} may not use this sandbox; start it with --allow-origin to allow them`;

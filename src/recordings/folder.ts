@@ -4,7 +4,8 @@
  */
 import { join } from "node:path";
 
-export const videoFolder = (root: string, world: string, video: string): string => join(root, world, video);
+export const worldFolder = (root: string, world: string): string => join(root, world);
+export const videoFolder = (root: string, world: string, video: string): string => join(worldFolder(root, world), video);
 export const sessionFolder = (root: string, world: string, video: string, session: number): string =>
   join(videoFolder(root, world, video), String(session));
 

@@ -1,7 +1,7 @@
 /** Reads what a recording holds so far. */
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { END_LINE, INDEX, sessionFolder, videoFolder } from "./folder.ts";
+import { END_LINE, INDEX, sessionFolder, videoFolder, worldFolder } from "./folder.ts";
 
 interface SegmentEntry {
   readonly number: number;
@@ -37,6 +37,9 @@ async function readSession(folder: string, session: number): Promise<RecordedSes
 /** LIVE-14: nothing of a deleted video stays. */
 export const removeRecording = (root: string, world: string, video: string): Promise<void> =>
   rm(videoFolder(root, world, video), { recursive: true, force: true });
+
+/** Of a world that is deleted. */
+export const removeRecordings = (root: string, world: string): Promise<void> => rm(worldFolder(root, world), { recursive: true, force: true });
 
 /** What is not there has nothing in it; any other problem of the disk is one. */
 const nothing =

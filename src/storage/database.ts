@@ -64,8 +64,11 @@ export interface Database {
   write<T>(body: (tx: Transaction) => Promise<T>): Promise<T>;
   /** Several reads of one snapshot, for exports and reports. */
   snapshot<T>(body: (reader: Reader) => Promise<T>): Promise<T>;
-  /** Called with each fact that any process, including this one, invalidates; `undefined` means that everything may have changed. */
-  onInvalidate(listener: (kind: string | undefined, key: string | undefined) => void): void;
+  /**
+   * Called with each fact that any process, including this one, invalidates; `undefined` means that everything may have changed.
+   * Returns a function that ends it.
+   */
+  onInvalidate(listener: (kind: string | undefined, key: string | undefined) => void): () => void;
   /**
    * A number from 0 to 1023 that no other running process on this database has; part of new ids. Callers read it each time,
    * because it can change after an outage of PostgreSQL.
@@ -78,8 +81,42 @@ export interface Database {
    * (measured). PostgreSQL does it by itself, with its next vacuum.
    */
   scrub(): Promise<void>;
+  /** Keeps all that the world holds, as it is now, under a name, in place of what was kept under it. */
+  saveState(name: string): Promise<void>;
+  /**
+   * Everything is as it was when the state was saved; undefined: empty. Writes that run meanwhile are before it or after it. Resolves with
+   * false where there is no such state; rejects with `StateOutdated`.
+   */
+  restoreState(name: string | undefined): Promise<boolean>;
+  listStates(): Promise<readonly SavedState[]>;
+  /** Resolves with whether there was one. */
+  deleteState(name: string): Promise<boolean>;
   /** Waits for running writes, then closes. */
   close(): Promise<void>;
+}
+
+/** Those of a server, one for each world. */
+export interface Databases {
+  /** Made if it is missing. Errors: those of `openDatabase`. */
+  open(world: string): Promise<Database>;
+  /** Closes the database; the next `open` finds it as it was. */
+  rest(world: string, database: Database): Promise<void>;
+  /** Deletes what is stored of the world, if anything is. Nothing has it open. */
+  remove(world: string): Promise<void>;
+}
+
+export interface SavedState {
+  readonly name: string;
+  /** The machine's time. */
+  readonly saved_ms: number;
+}
+
+/** The state was saved by another version, and cannot be brought up to date. */
+export class StateOutdated extends Error {
+  constructor(name: string) {
+    super(`the state ${name} was saved by another version of Plaza`);
+    this.name = "StateOutdated";
+  }
 }
 
 export interface Migration {
@@ -94,5 +131,7 @@ export interface Migration {
 
 export interface FeatureMigrations {
   readonly feature: string;
+  /** Tables in which the first world keeps what is the server's: no saved state brings back or removes their rows. */
+  readonly serverTables?: readonly string[];
   readonly migrations: readonly Migration[];
 }

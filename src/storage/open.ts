@@ -14,17 +14,22 @@ export interface DatabaseOptions {
 /** Names a file and, with `plaza_` before it, a schema (63 bytes at most); a dot or slash would leave the folder. */
 const WORLD = /^[A-Za-z0-9_-]{1,57}$/;
 
-const isPostgres = (data: string): boolean => /^postgres(ql)?:\/\//.test(data);
+export const isPostgres = (data: string): boolean => /^postgres(ql)?:\/\//.test(data);
 
 /** Whether a folder has data of the world. Of PostgreSQL only the server knows. */
 export const hasData = (data: string, world: string): boolean => isPostgres(data) || existsSync(join(data, `${world}.sqlite`));
+
+/** Throws `RangeError`. */
+export function requireWorldName(world: string): void {
+  if (!WORLD.test(world)) throw new RangeError(`not a world's name: ${world}`);
+}
 
 /**
  * Errors: `FolderInUse` (`sqlite/folder-lock.ts`), `UnknownMigration` and `MigrationFailed` (`migrator.ts`),
  * `databaseUnreachable`, and the system's or PostgreSQL's own (a folder that cannot be written, a wrong password).
  */
 export async function openDatabase({ data, world, migrations }: DatabaseOptions): Promise<Database> {
-  if (!WORLD.test(world)) throw new RangeError(`not a world's name: ${world}`);
+  requireWorldName(world);
   if (isPostgres(data)) {
     // Loaded only if used, because the driver would lengthen every start on SQLite.
     const { openPostgres } = await import("./postgres/open.ts");

@@ -38,8 +38,8 @@ export interface KeyRing {
   readonly isOwn: boolean;
   /** Makes a new current key; the one before is a previous one until `untilMs`. Durable when it returns. */
   rotate(untilMs: number): void;
-  /** Forgets the previous keys whose time has passed. */
-  retire(nowMs: number): void;
+  /** Forgets the previous keys whose time has passed, where nothing is left that needs them. */
+  retire(nowMs: number): void | Promise<void>;
 }
 
 /** For reports: tells keys apart and nothing else of them. */

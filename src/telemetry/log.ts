@@ -26,6 +26,8 @@ export class Log {
   readonly #options: LogOptions;
   readonly #shown: number;
   readonly #stderr = new StderrLines();
+  #timeMs = -1;
+  #timeText = "";
   #logger: Logger | undefined;
   #loading: Promise<void> | undefined;
   #waiting: { level: Level; fields: LogFields; message: string }[] = [];
@@ -45,12 +47,22 @@ export class Log {
   info = (fields: LogFields, message: string): void => this.#add("info", fields, message);
   debug = (fields: LogFields, message: string): void => this.#add("debug", fields, message);
 
-  /** As `info`, but cheap and written a moment later, for lines that are as many as requests. */
-  line(fields: LogFields, message: string): void {
+  /** As `info`, but cheap and written a moment later, for lines that are as many as requests. `fields` are those of a JSON object. */
+  line(fields: string, message: string): void {
     if (!this.shows("info")) return;
-    if (this.#options.isPretty) this.info(fields, message);
-    // The machine's time, as the logger's.
-    else this.#stderr.add(`{"level":"info","time":"${new Date().toISOString()}",${JSON.stringify(fields).slice(1, -1)},"msg":"${message}"}\n`);
+    if (this.#options.isPretty) this.info(JSON.parse(`{${fields}}`) as LogFields, message);
+    else this.#stderr.add(`{"level":"info","time":"${this.#time()}",${fields},"msg":"${message}"}\n`);
+  }
+
+  /** Many lines have the same. */
+  #time(): string {
+    // The machine's clock, as in the logger's lines.
+    const nowMs = Date.now();
+    if (nowMs !== this.#timeMs) {
+      this.#timeMs = nowMs;
+      this.#timeText = new Date(nowMs).toISOString();
+    }
+    return this.#timeText;
   }
 
   /** Resolves when every line so far is written, or nobody reads them. */

@@ -6,25 +6,32 @@ import { write } from "node:fs";
 
 const STDERR = 2;
 /** Several seconds of a busy server's request lines. */
-const WAITING_CHARACTERS_MAX = 1_048_576;
+const WAITING_BYTES_MAX = 1_048_576;
+/** Of one UTF-16 code unit. */
+const UTF8_BYTES_MAX = 3;
 /** Frequent enough for a person who watches; one system call serves all lines of this time. */
 const WRITE_EVERY_MS = 50;
 /** A reader that does not read by then is not waited for at the end. */
 const LAST_MS_MAX = 500;
 
+/** Lines wait as bytes: the collector would copy texts that live as long. */
 export class StderrLines {
-  #waiting = "";
+  #waiting: Buffer | undefined;
+  #size = 0;
+  /** Of the two buffers, the one that is neither filled nor written. */
+  #spare: Buffer | undefined;
   #leftOut = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #writing: Promise<void> | undefined;
 
   /** `line` ends with its line break. Written soon, in order with all others. */
   add(line: string): void {
-    if (this.#waiting.length + line.length > WAITING_CHARACTERS_MAX) {
+    if (this.#size + UTF8_BYTES_MAX * line.length > WAITING_BYTES_MAX) {
       this.#leftOut++;
       return;
     }
-    this.#waiting += line;
+    this.#waiting ??= Buffer.allocUnsafeSlow(WAITING_BYTES_MAX);
+    this.#size += this.#waiting.write(line, this.#size);
     // timer: lines of a moment are written together.
     this.#timer ??= setTimeout(() => this.#begin(), WRITE_EVERY_MS).unref();
   }
@@ -52,16 +59,19 @@ export class StderrLines {
   }
 
   async #writeAll(): Promise<void> {
-    while (this.#waiting !== "") {
-      const lines = this.#waiting + this.#leftOutLine();
-      this.#waiting = "";
-      this.#leftOut = 0;
-      await written(Buffer.from(lines));
+    while (this.#waiting !== undefined && this.#size > 0) {
+      const bytes = this.#waiting;
+      const size = this.#size;
+      this.#waiting = this.#spare;
+      this.#spare = undefined;
+      this.#size = 0;
+      if (this.#leftOut > 0) this.add(this.#leftOutLine());
+      await written(bytes.subarray(0, size));
+      this.#spare = bytes;
     }
   }
 
   #leftOutLine(): string {
-    if (this.#leftOut === 0) return "";
     // The machine's clock, as in every line of the log.
     const fields = {
       level: "warn",
@@ -69,6 +79,7 @@ export class StderrLines {
       lines: this.#leftOut,
       msg: "lines of the log were left out, because nobody read it",
     };
+    this.#leftOut = 0;
     return `${JSON.stringify(fields)}\n`;
   }
 }

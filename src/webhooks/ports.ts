@@ -13,7 +13,7 @@ import { type AppCallback, type Route, routeOf } from "./events/routing.ts";
 export interface EventFacts {
   readonly object: WebhookObject;
   readonly field: string;
-  /** The account or page that `entry[].id` names. */
+  /** The account, page or catalog that `entry[].id` names. */
   readonly entity: NodeId;
   /** The business phone number that the event belongs to. */
   readonly phone: NodeId | undefined;
@@ -52,6 +52,7 @@ declare module "#kernel/ports" {
     social_subscribers: WebhookSubscribers;
     chatapp_business_account_subscribers: WebhookSubscribers;
     page_subscribers: WebhookSubscribers;
+    catalog_subscribers: WebhookSubscribers;
     webhook_app: WebhookAppPort;
     webhook_override: WebhookOverridePort;
   }
@@ -61,6 +62,7 @@ const subscriberPorts = {
   social: "social_subscribers",
   chatapp_business_account: "chatapp_business_account_subscribers",
   page: "page_subscribers",
+  catalog: "catalog_subscribers",
 } as const;
 
 const NO_OVERRIDES = { account: undefined, phone: undefined } as const;

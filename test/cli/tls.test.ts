@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect } from "node:tls";
-import { receiverCertificate, receiverKey, renewedCertificate, renewedKey } from "#harness/certificates";
+import { otherNameCertificate, otherNameKey, receiverCertificate, receiverKey, renewedCertificate, renewedKey } from "#harness/certificates";
 import { sharedPostgres } from "#harness/postgres-cluster";
 import { endAll, newFolder, runPlaza, startPlaza } from "./plaza-process.ts";
 
@@ -55,6 +55,22 @@ describe.each(["own", "node"])("--tls-cert and --tls-key with --http %s", (http)
     expect(await runPlaza(["token", "list"], { env: { ...env, NODE_EXTRA_CA_CERTS: files.cert } })).toMatchObject({ code: 0, stderr: "" });
     expect((await plaza.end()).code).toBe(0);
   });
+});
+
+test("a command that finds the server by its folder takes a certificate of any name, of an authority that it trusts", async () => {
+  const files = filesOf(otherNameCertificate, otherNameKey);
+  const data = newFolder();
+  const plaza = await startPlaza(["--data", data, "--tls-cert", files.cert, "--tls-key", files.key]);
+  const env = { NODE_EXTRA_CA_CERTS: files.cert };
+  for (const command of [
+    ["token", "list"],
+    ["trigger", "page.custom_labels"],
+  ]) {
+    expect(await runPlaza([...command, "--data", data])).toMatchObject({ code: 2, stderr: expect.stringContaining("could not be reached") });
+    expect(await runPlaza([...command, "--data", data, "--control-url", plaza.ready.control_url], { env })).toMatchObject({ code: 2 });
+    expect(await runPlaza([...command, "--data", data], { env })).not.toMatchObject({ code: 2 });
+  }
+  expect((await plaza.end()).code).toBe(0);
 });
 
 test("several processes serve one port over TLS, and all of them take a renewed certificate", async () => {

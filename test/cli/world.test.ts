@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sharedPostgres } from "#harness/postgres-cluster";
 import { endAll, newFolder, runPlaza, startPlaza } from "./plaza-process.ts";
@@ -30,7 +30,7 @@ test("a world goes from SQLite to a server on PostgreSQL and comes back the same
   const { clock: _, ...state } = JSON.parse(exported.stdout);
   expect(again).toMatchObject(state);
   const listed = await runPlaza(["world", "list"], { env });
-  expect(JSON.parse(listed.stdout)).toEqual({ name: "default", profile: "strict", empty: false });
+  expect(JSON.parse(listed.stdout)).toEqual({ name: "default", open: true, profile: "strict", empty: false });
 });
 
 test("what goes wrong is one line on stderr, and nothing is imported", async () => {
@@ -41,8 +41,34 @@ test("what goes wrong is one line on stderr, and nothing is imported", async () 
     stdout: "",
     stderr: expect.stringMatching(/^plaza: <file>: no-such-file.yaml cannot be read: [^\n]*\n$/),
   });
+  const nowhere = join(newFolder(), "data");
+  for (const [file, problem] of [
+    ["no-such-file.yaml", "no-such-file.yaml cannot be read"],
+    ["-", "standard input is empty"],
+  ] as const) {
+    expect(await runPlaza(["world", "import", file, "--data", nowhere])).toMatchObject({ code: 2, stderr: expect.stringContaining(problem) });
+    expect(existsSync(nowhere)).toBeFalse();
+  }
   const broken = worldFile(`${WORLD}labels: [{id: "5001", page: "999", name: vip}]`);
   expect(await runPlaza(["world", "import", broken, "--data", data])).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("999") });
   expect(JSON.parse((await runPlaza(["world", "list", "--data", data])).stdout)).toMatchObject({ empty: true });
   expect(await runPlaza(["world", "export", "--data", data, "--world-name", "other"])).toMatchObject({ code: 1, stdout: "" });
+});
+
+test("worlds are made, kept, restored, reset and deleted on data that no server uses", async () => {
+  const data = newFolder();
+  const world = (...given: string[]) => runPlaza(["world", ...given, "--data", data]);
+  const pages = async () => JSON.parse((await world("export", "--world-name", "orders")).stdout).pages;
+  expect(await world("new", "orders", worldFile(WORLD))).toMatchObject({ code: 0, stderr: "" });
+  expect(await world("new", "orders")).toMatchObject({ code: 1, stderr: "plaza: there is a world orders already\n" });
+  expect((await world("list")).stdout).toContain('{"name":"orders","open":false}');
+  await world("import", worldFile('pages: [{id: "2002", name: Bar}]'), "--world-name", "orders");
+  expect(await world("snapshot", "two", "--world-name", "orders")).toMatchObject({ code: 0, stderr: "" });
+  expect(await world("reset", "--world-name", "orders")).toMatchObject({ code: 0, stderr: "" });
+  expect(await pages()).toMatchObject([{ id: "2001" }]);
+  expect(await world("restore", "two", "--world-name", "orders")).toMatchObject({ code: 0, stderr: "" });
+  expect(await pages()).toMatchObject([{ id: "2001" }, { id: "2002" }]);
+  expect(await world("restore", "three", "--world-name", "orders")).toMatchObject({ code: 1, stderr: "plaza: there is no snapshot three\n" });
+  expect(await world("delete", "orders")).toMatchObject({ code: 0, stderr: "" });
+  expect((await world("list")).stdout).not.toContain("orders");
 });

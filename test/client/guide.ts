@@ -31,6 +31,6 @@ export const runnable = ({ program }: Guide, baseUrl: string, client: string): s
 
 /** Builds the client into the folder, as its package holds it. */
 export function buildClient(folder: string): void {
-  const { exitCode, stderr } = Bun.spawnSync(["node", join(ROOT, "tools/build-client.mjs"), folder]);
+  const { exitCode, stderr } = Bun.spawnSync(["node", join(ROOT, "clients/typescript/build.mjs"), folder]);
   if (exitCode !== 0) throw new Error(stderr.toString());
 }

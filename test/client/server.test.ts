@@ -16,10 +16,15 @@ test("the client has the operations of the contract, and no other", () =>
 test("each operation of the client is the one that the server then runs", async () => {
   const server = await startServer(["--data", ":memory:"]);
   const graph = createClient({ baseUrl: server.base_url, retries: 0 });
-  // Nodes are deleted last.
-  const isDeletion = ({ served }: (typeof endpoints)[number]): boolean => served?.contract.method === "DELETE" && served.contract.edge === null;
-  for (const { access, nodeType } of [...endpoints].sort((a, b) => Number(isDeletion(a)) - Number(isDeletion(b)))) {
-    const [id, accessToken] = demoNodes[nodeType ?? ""] ?? ["", "demo-user-token"];
+  // The demo world holds no uploads.
+  const file = new Blob(["id,title,link,image_link\n"], { type: "text/csv" });
+  const upload = await graph.createUpload("8101", { file }, { accessToken: "demo-page-token" });
+  const nodes: typeof demoNodes = { ...demoNodes, product_feed_upload: [upload.id, "demo-page-token"] };
+  // Nodes are deleted last, and a catalog after its feed.
+  const place = ({ served, nodeType }: (typeof endpoints)[number]): number =>
+    served?.contract.method !== "DELETE" || served.contract.edge !== null ? 0 : nodeType === "product_catalog" ? 2 : 1;
+  for (const { access, nodeType } of [...endpoints].sort((a, b) => place(a) - place(b))) {
+    const [id, accessToken] = nodes[nodeType ?? ""] ?? ["", "demo-user-token"];
     if (nodeType !== undefined && id === "") throw new Error(`the demo world has no ${nodeType}`);
     const words: unknown[] = [{}, { accessToken, headers: { "X-Forwarded-For": "203.0.113.9" } }];
     const one = (request as (...args: unknown[]) => Parameters<typeof graph.send>[0])(

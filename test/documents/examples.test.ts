@@ -1,67 +1,89 @@
-/** Every example of README.md and docs/ runs against the demo world, and prints what its page shows. */
+/** Every example of README.md and docs/ runs against the demo world, or an empty one, and prints what its page shows. */
 import { afterEach, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { receiverCertificate, receiverKey } from "#harness/certificates";
+import { sharedPostgres } from "#harness/postgres-cluster";
 import { endAll, newFolder, type RunningPlaza, startPlaza } from "../cli/plaza-process.ts";
-import { type Example, examplesOf, runsOn } from "./examples.ts";
+import { type Example, type ExampleFile, examplesOf } from "./examples.ts";
 import { differenceOf } from "./printed.ts";
+import { endServices, startService } from "./running-examples.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const GRAPH = "http://127.0.0.1:4000";
 const CONTROL = "http://127.0.0.1:4001";
-const RECEIVER = "127.0.0.1:9000";
+/** Ports of the pages that a server of the reader listens on. */
+const READER_PORTS = ["9000", "8080"];
+/** Databases of the pages: each is a new one. */
+const DATABASE = /postgres:\/\/plaza:secret@127\.0\.0\.1:5432\/\w+/g;
 /** The pages show times, versions and migrations as they are at this moment, and the demo world is loaded at it. */
 const NOW = "2026-11-22T10:00:00Z";
 const demo = readFileSync(join(ROOT, "worlds/demo.yaml"), "utf8");
+/** A page starts servers, some of them with npm. */
+const PAGE_MS_MAX = 120_000;
 
-const pages = ["README.md", "docs/operating.md", ...new Bun.Glob("docs/{guides,interface}/*.md").scanSync(ROOT)].sort();
+const pages = ["README.md", "docs/operating.md", ...new Bun.Glob("docs/{guides,interface,recipes}/*.md").scanSync(ROOT)].sort();
 
-const listeners: Bun.Subprocess[] = [];
 afterEach(async () => {
-  for (const listener of listeners.splice(0)) {
-    listener.kill();
-    await listener.exited;
-  }
+  await endServices();
   await endAll();
 });
 
 for (const page of pages) {
-  const examples = examplesOf(join(ROOT, page));
+  const examples = examplesOf(page);
   if (examples.length === 0) continue;
-  test(`${page}: its ${examples.length} examples run`, async () => {
-    const world = join(newFolder(), "demo.yaml");
-    writeFileSync(world, `${demo}\nclock: { now: "${NOW}", frozen: true }\n`);
-    // The commands find the server and its key in the folder in which it was started.
-    const cwd = newFolder();
-    const shell = shellFor(await startPlaza(["--world", world, "--rtmp-port", "0"], { cwd }), cwd);
-    for (const example of examples)
-      expect({ line: example.line, problem: await problemOf(example, shell) }).toEqual({ line: example.line, problem: undefined });
-  });
+  test(
+    `${page}: its ${examples.length} examples run`,
+    async () => {
+      const world = join(newFolder(), "world.yaml");
+      writeFileSync(world, `${isFromNothing(page) ? "" : demo}\nclock: { now: "${NOW}", frozen: true }\n`);
+      // The commands find the server and its key in the folder in which it was started.
+      const cwd = newFolder();
+      const databases = await databasesOf(readFileSync(join(ROOT, page), "utf8"));
+      const shell = shellFor(await startPlaza(["--world", world, "--rtmp-port", "0"], { cwd }), cwd, databases);
+      for (const example of examples)
+        expect({ line: example.line, problem: await problemOf(example, shell) }).toEqual({ line: example.line, problem: undefined });
+      expect(await endServices()).toEqual([]);
+    },
+    PAGE_MS_MAX,
+  );
 }
 
+/** A page that starts Plaza with an empty world gets one. */
+const isFromNothing = (page: string): boolean => readFileSync(join(ROOT, page), "utf8").includes("bin/plaza start --world empty.yaml");
+
 interface Shell {
-  run(script: string): Bun.Subprocess<"ignore", "pipe", "pipe">;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** What the page says, with addresses of the server under test. */
+  led(script: string): string;
   /** What a command printed, with the addresses that the pages use. */
   asShown(printed: string): string;
 }
 
-/** A shell in the server's folder, with the pages' addresses led to the server under test. */
-function shellFor({ ready }: RunningPlaza, cwd: string): Shell {
-  mkdirSync(join(cwd, "bin"));
+async function databasesOf(page: string): Promise<[string, string][]> {
+  const shown = [...new Set(page.match(DATABASE))];
+  return Promise.all(shown.map(async (address): Promise<[string, string]> => [address, await (await sharedPostgres()).newDatabase()]));
+}
+
+/** A shell in the server's folder, which is a clone as well as a project with the package. */
+function shellFor({ ready }: RunningPlaza, cwd: string, databases: readonly [string, string][]): Shell {
+  for (const folder of ["bin", "node_modules/.bin"]) mkdirSync(join(cwd, folder), { recursive: true });
   symlinkSync(join(ROOT, "bin/plaza"), join(cwd, "bin/plaza"));
-  const receiverPort = freePort();
-  const env = { PATH: process.env.PATH ?? "", PLAZA_CONTROL_KEY: ready.control_key as string };
-  const run: Shell["run"] = (script) => {
-    const led = script
-      .replaceAll(GRAPH, ready.base_url)
-      .replaceAll(CONTROL, ready.control_url)
-      .replaceAll(RECEIVER, `127.0.0.1:${receiverPort}`)
-      .replaceAll("--port 9000", `--port ${receiverPort}`);
-    return Bun.spawn(["bash", "-c", `set -eo pipefail\n${led}`], { cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  symlinkSync(join(ROOT, "bin/plaza.mjs"), join(cwd, "node_modules/.bin/plaza"));
+  writeFileSync(join(cwd, "fullchain.pem"), receiverCertificate);
+  writeFileSync(join(cwd, "privkey.pem"), receiverKey);
+  const addresses: [string, string][] = [[GRAPH, ready.base_url], [CONTROL, ready.control_url], ...databases];
+  for (const port of READER_PORTS) {
+    const free = freePort();
+    addresses.push([`127.0.0.1:${port}`, `127.0.0.1:${free}`], [`--port ${port}`, `--port ${free}`]);
+  }
+  return {
+    cwd,
+    env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? cwd, PLAZA_CONTROL_KEY: ready.control_key as string },
+    led: (script) => addresses.reduce((text, [shown, real]) => text.replaceAll(shown, real), script),
+    asShown: (printed) => addresses.reduce((text, [shown, real]) => text.replaceAll(real, shown), printed),
   };
-  const asShown: Shell["asShown"] = (printed) =>
-    printed.replaceAll(ready.base_url, GRAPH).replaceAll(ready.control_url, CONTROL).replaceAll(`127.0.0.1:${receiverPort}`, RECEIVER);
-  return { run, asShown };
 }
 
 function freePort(): number {
@@ -70,18 +92,21 @@ function freePort(): number {
   return server.port;
 }
 
-async function problemOf(example: Example, shell: Shell): Promise<string | undefined> {
-  if (runsOn(example)) return listen(shell.run(example.script.replace("bin/plaza listen", "exec $&")));
+/** A page is read in one terminal: what an example sets is there in the next one. */
+const KEPT = "[ ! -f .kept ] || . ./.kept";
+
+async function problemOf(example: Example | ExampleFile, shell: Shell): Promise<string | undefined> {
+  if ("file" in example) {
+    writeFileSync(join(shell.cwd, example.file), shell.led(example.text));
+    return undefined;
+  }
+  if (example.isService) return startService(shell.led(example.script), shell.cwd, shell.env);
   const quiet = example.shown === undefined ? "-sS --fail-with-body" : "-sS";
-  const running = shell.run(`curl() { command curl ${quiet} "$@"; }\n${example.script}`);
+  const script = `set -aeo pipefail\n${KEPT}\ncurl() { command curl ${quiet} "$@"; }\n${shell.led(example.script)}\nexport -p > .kept`;
+  const running = Bun.spawn(["bash", "-c", script], { cwd: shell.cwd, env: shell.env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const [stdout, stderr, code] = await Promise.all([new Response(running.stdout).text(), new Response(running.stderr).text(), running.exited]);
   if (code !== 0) return `exit code ${code}: ${stdout}${stderr}`;
-  return example.shown === undefined ? undefined : differenceOf(example.shown, JSON.parse(shell.asShown(stdout)));
-}
-
-/** Returns once it listens; its first line says so. */
-async function listen(running: Bun.Subprocess<"ignore", "pipe", "pipe">): Promise<string | undefined> {
-  listeners.push(running);
-  const { done } = await running.stdout.getReader().read();
-  return done ? `it ended: ${await new Response(running.stderr).text()}` : undefined;
+  if (example.shown === undefined) return undefined;
+  const printed = shell.asShown(stdout).replaceAll("\r", "");
+  return "json" in example.shown ? differenceOf(example.shown.json, JSON.parse(printed)) : differenceOf(example.shown.text, printed.trim());
 }

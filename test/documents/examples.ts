@@ -1,36 +1,76 @@
-/** The examples of a page: its `sh` blocks, each with the `json` block that follows it as what the last command prints. */
-import { readFileSync } from "node:fs";
+/**
+ * The examples of a page: its `sh` blocks, each with the `json` or `text` block that follows it as what it prints, and blocks of files.
+ * Comments that readers do not see say what a block cannot say itself:
+ *
+ *     <!-- file: world.yaml -->                      the block is the text of this file
+ *     <!-- run by test/package/package.test.ts -->   the commands need more than this test has; that one runs them
+ *     <!-- needs duckdb -->                          the commands run where this program is installed
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 
 export interface Example {
   readonly line: number;
   readonly script: string;
-  readonly shown?: unknown;
+  /** Runs until the page ends. */
+  readonly isService: boolean;
+  /** Of its output, as JSON or as text. */
+  readonly shown?: { readonly json: unknown } | { readonly text: string };
 }
 
-const BLOCK = /^( *)```(\w+)\n([\s\S]*?)^\1```$/gm;
+/** What the reader of a page writes into a file. */
+export interface ExampleFile {
+  readonly line: number;
+  readonly file: string;
+  readonly text: string;
+}
 
-/** Installing, and a server beside the one that the examples run against: other tests run these. */
-const RUN_ELSEWHERE = /\b(npm|npx|duckdb|bin\/plaza (start|record|compare))\b/;
+interface Block {
+  readonly language: string;
+  readonly body: string;
+  readonly mark: string;
+  readonly line: number;
+  readonly start: number;
+  readonly end: number;
+}
 
-export function examplesOf(path: string): Example[] {
-  const text = readFileSync(path, "utf8");
-  const blocks = [...text.matchAll(BLOCK)].map(([whole, indent = "", language, body = ""], at, all) => {
-    const { index } = all[at] as RegExpMatchArray & { index: number };
-    return {
-      language,
-      body: body.replaceAll(new RegExp(`^${indent}`, "gm"), ""),
-      line: text.slice(0, index).split("\n").length,
-      start: index,
-      end: index + whole.length,
-    };
-  });
-  return blocks.flatMap(({ language, body, line, end }, at) => {
-    if (language !== "sh" || RUN_ELSEWHERE.test(body)) return [];
+const BLOCK = /^( *)(?:<!-- (.*) -->\n\s*)?```(\w+)\n([\s\S]*?)^ *```$/gm;
+const ROOT = join(import.meta.dir, "../..");
+const SERVICE = /^(?!#)(?:.*\s)?(?:npm start|(?:bin\/|npx )plaza (?:start|listen))\b/m;
+
+export function examplesOf(path: string): (Example | ExampleFile)[] {
+  const text = readFileSync(join(ROOT, path), "utf8");
+  const blocks = blocksOf(text);
+  return blocks.flatMap((block, at): (Example | ExampleFile)[] => {
+    const { language, body, line, mark } = block;
+    const file = /^file: (.+)$/.exec(mark)?.[1];
+    if (file !== undefined) return [{ line, file, text: body }];
+    if (language !== "sh" || isRunElsewhere(block, path)) return [];
     const next = blocks[at + 1];
-    const isShown = next?.language === "json" && text.slice(end, next.start).trim().length === 0;
-    return [{ line, script: body, ...(isShown ? { shown: JSON.parse(next.body) } : {}) }];
+    const shown = next !== undefined && /^(?:\s|prints)*$/.test(text.slice(block.end, next.start)) ? shownIn(next) : {};
+    return [{ line, script: body, isService: SERVICE.test(body), ...shown }];
   });
 }
 
-/** `plaza listen` runs until the page ends. */
-export const runsOn = ({ script }: Example): boolean => script.includes("bin/plaza listen");
+const blocksOf = (text: string): Block[] =>
+  [...text.matchAll(BLOCK)].map(({ 0: whole, 1: indent = "", 2: mark = "", 3: language = "", 4: body = "", index }) => ({
+    language,
+    mark,
+    body: body.replaceAll(new RegExp(`^${indent}`, "gm"), ""),
+    line: text.slice(0, index).split("\n").length,
+    start: index,
+    end: index + whole.length,
+  }));
+
+function isRunElsewhere({ mark, line }: Block, path: string): boolean {
+  const test = /^run by (\S+)$/.exec(mark)?.[1];
+  if (test !== undefined && !existsSync(join(ROOT, test))) throw new Error(`${path}:${line}: there is no ${test}`);
+  const program = /^needs (\S+)$/.exec(mark)?.[1];
+  return test !== undefined || (program !== undefined && Bun.which(program) === null);
+}
+
+function shownIn({ language, body, mark }: Block): Pick<Example, "shown"> {
+  if (mark !== "") return {};
+  if (language === "json") return { shown: { json: JSON.parse(body) } };
+  return language === "text" ? { shown: { text: body.trim() } } : {};
+}

@@ -1,6 +1,7 @@
 /** The control API over a world in the test's own process, without a socket. */
 import { expect } from "bun:test";
 import { type ControlAppOptions, controlApp } from "#control/app";
+import type { OpenWorld } from "#graph/worlds/open-world";
 import type { PageGuard } from "#kernel/page-guard";
 import { monotonicMs, sleepMs, tokenValue } from "#system";
 import { RequestMetrics } from "#telemetry/request-metrics";
@@ -19,6 +20,21 @@ const CAFE = {
   tokens: [{ token: "page-token", type: "page", app: "1001", page: "2001", scopes: ["pages_messaging"] }],
 };
 
+/** A server without other worlds. */
+const loneWorld = (world: OpenWorld): ControlAppOptions["deps"]["worlds"] => ({
+  default: world,
+  open: () => [world].values(),
+  hold: async (name) => (name === "default" ? { world, leave: () => {} } : undefined),
+  list: async () => ({ rows: [], hasPrevious: false, hasNext: false }),
+  make: async () => false,
+  delete: async () => false,
+  saveSnapshot: async () => undefined,
+  listSnapshots: async () => undefined,
+  deleteSnapshot: async () => undefined,
+  restoreSnapshot: async () => undefined,
+  reset: async () => undefined,
+});
+
 interface Response {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: a test looks into any response.
@@ -34,7 +50,7 @@ export async function openControl(options: PlazaOptions = {}, more: Partial<Cont
       pages,
       deps: {
         registry: plaza.registry,
-        worlds: new Map([["default", plaza.world]]),
+        worlds: loneWorld(plaza.world),
         parseYaml: (text) => Bun.YAML.parse(text),
         servesGraph: true,
         mintTokenValue: tokenValue,

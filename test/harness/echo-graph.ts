@@ -67,6 +67,8 @@ export interface EchoGraph extends GraphServer {
   readonly unexpected: unknown[];
 }
 
+const entered = (world: World) => ({ world, leave: () => {} });
+
 export async function serveEcho(options: Partial<Omit<GraphServerOptions, "limits">> & { limits?: Partial<HttpLimits> } = {}): Promise<EchoGraph> {
   const world = echoWorld("default");
   const unexpected: unknown[] = [];
@@ -86,7 +88,7 @@ export async function serveEcho(options: Partial<Omit<GraphServerOptions, "limit
       traceId: () => TRACE_ID,
       onUnexpected: (error: unknown) => unexpected.push(error),
     } as unknown as GraphServerOptions["deps"],
-    worlds: { default: world, find: (name) => (name === "t1" ? echoWorld("t1") : undefined) },
+    worlds: { default: world, enterDefault: () => entered(world), enter: (name) => (name === "t1" ? entered(echoWorld("t1")) : undefined) },
     surfaces,
     trustedProxies: [],
     handleRequest: (_deps, at, request) => echo(at, request),

@@ -4,7 +4,7 @@ import { KEY, openControl } from "./control.ts";
 import type { DatabaseKind } from "./plaza.ts";
 import { cafe } from "./worlds.ts";
 
-const world = {
+export const feedWorld = {
   ...cafe,
   catalogs: [{ id: "8001", page: "2001", name: "Books" }],
   product_feeds: [
@@ -19,7 +19,7 @@ export const row = (id: string, brand = "") => `${id},Book ${id},https://a.examp
 export const csv = (...rows: string[]) => [HEADER, ...rows].join("\n");
 
 export async function openFeeds(database: DatabaseKind) {
-  const { plaza, app, request } = await openControl({ database, world });
+  const { plaza, app, request } = await openControl({ database, world: feedWorld });
   const send = async (body: string | Uint8Array<ArrayBuffer> | FormData, headers: Record<string, string> = {}, path = "feeds/8101/uploads") => {
     const request = { method: "POST", body, headers: { authorization: `Bearer ${KEY}`, ...headers } };
     const response = await app.request(`/v1/worlds/default/${path}`, request);

@@ -1,4 +1,6 @@
 /** The world file of docs/operating.md, with every key, made whole: what it refers to exists. */
+import { nodeId } from "#kernel/ids";
+import { openPlaza, type PlazaOptions, type TestPlaza } from "./plaza.ts";
 import { READ_SCOPES } from "./scopes.ts";
 
 const scopes = READ_SCOPES;
@@ -92,7 +94,22 @@ export const nodeOfType: Readonly<Record<string, string>> = {
   microblog_media: "7101",
   product_catalog: "8001",
   product_feed: "8101",
+  product_feed_upload: "8201",
   chatapp_account: "4001",
   phone_number: "4101",
   migration_intent: "4301",
 };
+
+/** A world that holds a node of each type: also those that no world file has. */
+export async function openFullPlaza(options: PlazaOptions): Promise<TestPlaza> {
+  const plaza = await openPlaza({ world: fullWorld, ...options });
+  const { world } = plaza;
+  const { ids } = world;
+  const id = nodeId(nodeOfType.product_feed_upload as string);
+  const scopes = ["catalog_management"];
+  const bearer = await plaza.mint({ type: "page", app: nodeId("1001"), page: nodeId("2001"), scopes });
+  Object.assign(world, { ids: { mint: () => id } });
+  await plaza.post("/v25.0/8101/uploads", { bearer, body: { url: "https://example.com/books.csv" } });
+  Object.assign(world, { ids });
+  return plaza;
+}

@@ -14,12 +14,13 @@ import { handleRequest, type RequestDeps } from "#graph/pipeline/handle-request"
 import type { GraphRequest, SurfaceName } from "#graph/pipeline/request";
 import { standardCalendar, type VersionCalendar } from "#graph/versions/calendar";
 import { importWorld } from "#graph/worlds/file/import-export";
-import { type OpenWorld, openWorld } from "#graph/worlds/open-world";
+import { migrationsOf, type OpenWorld, openWorld } from "#graph/worlds/open-world";
 import type { RateLimitConfig } from "#graph/worlds/rate-limits";
 import type { Streaming } from "#graph/worlds/world";
 import { definitionOf } from "#kernel/errors";
 import { buildRegistry } from "#main";
 import { GuardedClient } from "#outbound/client";
+import { openDatabase } from "#storage/open";
 import type { KeyRing } from "#storage/sealing";
 import { randomFraction, randomSecret, SeededIds, sleepMs, TimeOrderedIds, traceId } from "#system";
 import { type BrokenPayload, silentObserver } from "#webhooks/observer";
@@ -80,9 +81,11 @@ export async function openPlaza(options: PlazaOptions = {}): Promise<TestPlaza> 
   const registry = options.registry ?? built;
   const time = { realMs: 1_795_000_000_000 };
   const brokenPayloads: BrokenPayload[] = [];
+  const name = `t${process.pid}_${++schemaCount}`;
+  const data = options.database === "postgres" ? (await sharedPostgres()).url : ":memory:";
   const world = await openWorld({
-    name: `t${process.pid}_${++schemaCount}`,
-    data: options.database === "postgres" ? (await sharedPostgres()).url : ":memory:",
+    name,
+    database: await openDatabase({ data, world: name, migrations: migrationsOf(registry) }),
     registry,
     ports: registry.openPorts(),
     profile: options.profile ?? "strict",

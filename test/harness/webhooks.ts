@@ -140,6 +140,7 @@ function readersOf(features: Features, sealer: Sealer): PortRegistry {
   ports.register("chatapp_business_account_subscribers", subscribers);
   ports.register("social_subscribers", subscribers);
   ports.register("page_subscribers", subscribers);
+  ports.register("catalog_subscribers", subscribers);
   ports.register("webhook_override", {
     overridesOf: async (_reader, app, account, phone) => ({
       account: features.overrides.get(`${app} ${account}`),
@@ -152,7 +153,7 @@ function readersOf(features: Features, sealer: Sealer): PortRegistry {
       if (found === undefined) return undefined;
       const callback = found.url === undefined ? undefined : { url: found.url, isVerified: found.isVerified ?? true };
       return {
-        callbacks: callback === undefined ? {} : { social: callback, chatapp_business_account: callback, page: callback },
+        callbacks: callback === undefined ? {} : { social: callback, chatapp_business_account: callback, page: callback, catalog: callback },
         sealed_secret: sealer.seal(found.secret),
         ...(found.previous === undefined
           ? {}

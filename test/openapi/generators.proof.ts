@@ -6,7 +6,7 @@ import { startServer, temporaryFolder } from "#harness/server";
 import { registry } from "./documents.ts";
 
 const ROOT = join(import.meta.dir, "../..");
-const PYTHON = join(ROOT, ".tools/python/bin");
+const PYTHON = join(ROOT, ".tools/openapi/bin");
 const TIMEOUT_MS = 900_000;
 
 /** The whole of the graph, and one node type each, which is what the documents offer to generators. */

@@ -12,7 +12,7 @@ import { startServer, temporaryFolder } from "#harness/server";
 import { surfaces } from "#surfaces/surfaces";
 import { demoNodes } from "../client/demo-nodes.ts";
 
-const PROGRAM = join(import.meta.dir, "../../.tools/python/bin/st");
+const PROGRAM = join(import.meta.dir, "../../.tools/openapi/bin/st");
 /** Of each operation and phase. */
 const EXAMPLES = 50;
 const TIMEOUT_MS = 900_000;

@@ -52,3 +52,10 @@ test("it starts workers of itself", async () => {
   server.kill("SIGTERM");
   expect(await server.exited).toBe(0);
 });
+
+test("it runs a command with a server of its own", async () => {
+  const script = "fetch(process.env.PLAZA_BASE_URL + '/openapi.json').then(({ status }) => process.exit(status === 200 ? 3 : 1))";
+  const running = Bun.spawn([program, "exec", "--", "node", "-e", script], { cwd: newFolder(), stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr, code] = await Promise.all([new Response(running.stdout).text(), new Response(running.stderr).text(), running.exited]);
+  expect({ code, stdout, stderr }).toEqual({ code: 3, stdout: "", stderr: "" });
+});

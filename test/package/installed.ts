@@ -21,19 +21,25 @@ export function newFolder(): string {
 export const pathWith = (...programs: readonly string[]): string => [...programs, process.env.PATH ?? ""].join(delimiter);
 
 export async function run(cwd: string, command: readonly string[], path = pathWith()): Promise<string> {
-  // npm looks into HOME, and hands variables of its own to what it runs; a user has none.
-  const env = { PATH: path, HOME: process.env.HOME ?? cwd, ...registryOf(process.env) };
+  const env = userEnvironment(cwd, path);
   const running = Bun.spawn([...command], { cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const [stdout, stderr, code] = await Promise.all([new Response(running.stdout).text(), new Response(running.stderr).text(), running.exited]);
   if (code !== 0) throw new Error(`${command.join(" ")} ended with ${code}: ${stdout}${stderr}`);
   return stdout;
 }
 
-/** How this machine reaches its registry. */
+/** npm looks into HOME, and hands variables of its own to what it runs; a user has none. */
+export const userEnvironment = (cwd: string, path = pathWith()): Record<string, string> => ({
+  PATH: path,
+  HOME: process.env.HOME ?? cwd,
+  ...registryOf(process.env),
+});
+
+/** How this machine reaches its registries. */
 const registryOf = (environment: NodeJS.ProcessEnv): Record<string, string> =>
   Object.fromEntries(
     Object.entries(environment).flatMap(([name, value]) =>
-      value !== undefined && /^(npm_config_(registry|cafile|proxy|https_proxy)|https?_proxy|no_proxy|node_extra_ca_certs)$/i.test(name)
+      value !== undefined && /^(npm_config_(registry|cafile|proxy|https_proxy)|pip_\w+|https?_proxy|no_proxy|node_extra_ca_certs)$/i.test(name)
         ? [[name, value]]
         : [],
     ),
@@ -52,12 +58,12 @@ export async function pack(): Promise<Packed> {
 }
 
 /** Without scripts Bun's package is left with a placeholder, which the launcher has to get around. */
-export async function install(tarball: string, { path = pathWith(), scripts = true } = {}): Promise<string> {
+export async function install(tarball: string, { path = pathWith(), scripts = true, beside = [] as readonly string[] } = {}): Promise<string> {
   const consumer = join(newFolder(), "consumer");
   mkdirSync(consumer);
   writeFileSync(join(consumer, "package.json"), `{ "name": "consumer", "version": "1.0.0" }`);
   const options = ["--prefer-offline", "--no-audit", "--no-fund", ...(scripts ? [] : ["--ignore-scripts"])];
-  await run(consumer, ["npm", "install", "--save-dev", ...options, tarball], path);
+  await run(consumer, ["npm", "install", "--save-dev", ...options, tarball, ...beside], path);
   return consumer;
 }
 

@@ -22,6 +22,7 @@ test(
       expect.arrayContaining([
         ...["LICENSE", "README.md", "SECURITY.md", "CHANGELOG.md", "bin/plaza", "bin/plaza.mjs", "dist/plaza.js", "worlds/demo.yaml"],
         ...["docs/operating.md", "dist/sbom.cdx.json", "dist/third-party-notices.txt"],
+        ...["dist/testing/index.js", "dist/testing/index.d.ts", "dist/testing-cjs/index.js", "dist/testing-cjs/index.d.ts", "dist/test-server.js"],
       ]),
     );
     expect(files.filter((path) => !/^(bin|dist|docs|worlds)\/|^[A-Z]+(\.md)?$|^package\.json$/.test(path))).toEqual([]);
@@ -59,6 +60,20 @@ test(
     for (const { name, version } of components) expect(notices).toContain(`${name} ${version} (`);
     const { dependencies } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { dependencies: Record<string, string> };
     expect(components.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(dependencies)));
+  },
+  INSTALL_MS_MAX,
+);
+
+test(
+  "the test kit does not hold the path of the machine that built it, as it would find no program there",
+  async () => {
+    const { tarball } = await packed();
+    const folder = newFolder();
+    await run(folder, ["tar", "-xzf", tarball]);
+    const root = join(import.meta.dir, "../..");
+    const files = [...new Bun.Glob("package/dist/testing{,-cjs}/**/*.{js,ts}").scanSync(folder)];
+    expect(files).toEqual(expect.arrayContaining(["package/dist/testing/index.js", "package/dist/testing-cjs/index.js"]));
+    expect(files.filter((path) => readFileSync(join(folder, path), "utf8").includes(root))).toEqual([]);
   },
   INSTALL_MS_MAX,
 );

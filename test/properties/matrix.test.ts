@@ -6,8 +6,8 @@ import { describe, expect, test } from "bun:test";
 import { type TokenKind, tokenKinds } from "#auth/token";
 import type { Endpoint } from "#graph/contract/registry";
 import { exportWorld } from "#graph/worlds/file/import-export";
-import { fullWorld, nodeOfType } from "#harness/full-world";
-import { databaseKinds, openPlaza, type TestPlaza, type TestResponse } from "#harness/plaza";
+import { nodeOfType, openFullPlaza } from "#harness/full-world";
+import { databaseKinds, type TestPlaza, type TestResponse } from "#harness/plaza";
 import { READ_SCOPES } from "#harness/scopes";
 import { nodeId } from "#kernel/ids";
 
@@ -51,7 +51,7 @@ const mint = (plaza: TestPlaza, type: TokenKind, words: object) =>
 
 for (const database of databaseKinds) {
   describe(`the matrix caller × operation (${database})`, () => {
-    const open = () => openPlaza({ database, world: fullWorld });
+    const open = () => openFullPlaza({ database });
 
     async function expectNothingChanged(act: (plaza: TestPlaza) => Promise<void>): Promise<void> {
       const plaza = await open();

@@ -31,6 +31,33 @@ describeDrivers("writes", (driver) => {
     await database.write((tx) => tx.runAny(move(3)));
   });
 
+  test("a statement that nobody waits for is stored with all others or undoes them, wherever it stands", async () => {
+    const database = await openNew(driver);
+    await database.write((tx) => tx.runOne(insert(1)));
+    // Refused: the id is taken.
+    const taken = insert(1);
+    // No row has this id.
+    const missed = sql`UPDATE notes SET list = ${"b"} WHERE id = ${99}`;
+    for (const wrong of [taken, missed]) {
+      const bodies = [[wrong], [wrong, insert(2)], [insert(2), wrong], [insert(2), wrong, insert(3)]];
+      for (const statements of bodies)
+        for (const isRead of [false, true]) {
+          const response = database.write(async (tx) => {
+            if (isRead) await tx.get(count);
+            for (const statement of statements) await tx.runOne(statement);
+          });
+          expect(await response.then(() => "stored").catch((error) => error)).toBeInstanceOf(Error);
+          expect(await database.reader.get(count)).toEqual({ count: 1 });
+        }
+    }
+    const many = Array.from({ length: 1_000 }, (_, at) => insert(at + 2));
+    await database.write(async (tx) => {
+      for (const statement of many) await tx.runOne(statement);
+      expect(await tx.get(count)).toEqual({ count: 1_001 });
+    });
+    expect(await database.reader.get(count)).toEqual({ count: 1_001 });
+  });
+
   test("a body that throws leaves nothing, and its error is thrown on", async () => {
     const database = await openNew(driver);
     const mistake = new Error("refused");

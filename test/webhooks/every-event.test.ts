@@ -7,7 +7,7 @@ import { type ReceiverProcess, SECRET, startReceiverProcess } from "./receiver-p
 
 const { webhookFields } = buildRegistry();
 const scopes = ["social_business_basic", "social_business_manage_messages", "social_business_manage_comments"];
-const ENTITY = { social: "6001", chatapp_business_account: "4001", page: "2001" } as const;
+const ENTITY = { social: "6001", chatapp_business_account: "4001", page: "2001", catalog: "8001" } as const;
 
 const worldOf = (receiver: ReceiverProcess) => ({
   users: [{ id: "3001" }],
@@ -18,6 +18,7 @@ const worldOf = (receiver: ReceiverProcess) => ({
     },
   ],
   pages: [{ id: "2001", subscribed_apps: [{ app: "1001", subscribed_fields: webhookFields.namesOf("page") }] }],
+  catalogs: [{ id: "8001", page: "2001" }],
   social_accounts: [{ id: "6001", username: "cafe", social_scoped_id: "6901", user: "3001", app_connections: ["1001"] }],
   chatapp_accounts: [
     { id: "4001", subscribed_apps: [{ app: "1001" }] },

@@ -32,6 +32,7 @@ export const decisions: Check = (files) => {
 };
 
 const CODE_SPAN = /`([^`\n]+)`/g;
+const FENCED = /^ *(?:<!-- file: .* -->\n *)?```\w+\n[\s\S]*?^ *```$/gm;
 const LINK = /\]\(([^)#\s]+)(?:#[^)]*)?\)/g;
 const PATH = /^[\w.@-]+(\/[\w.@*-]+)*\/?$/;
 /** Endings that make a word without a slash a file. */
@@ -46,11 +47,16 @@ export const paths: Check = (files) => {
   const exists = (path: string): boolean => (path.includes("*") ? globExists(path, held) : held.has(path) || basenames.has(path));
   return files.filter(isDocument).flatMap((file) => {
     const spans = matchesIn(file.text, CODE_SPAN).filter(({ match }) => isRepositoryPath(match[1] ?? "", tops, parts));
+    const examples = [...file.text.matchAll(FENCED)].join("\n");
     const links = matchesIn(file.text, LINK).filter(({ match }) => !/^[a-z]+:/.test(match[1] ?? ""));
-    return [...spans, ...links]
-      .map(({ match, line }) => ({ path: (match[1] ?? "").replace(/\/$/, ""), line }))
-      .filter(({ path }) => ![path, join("src", path), normalize(join(dirname(file.path), path))].some(exists))
-      .map(({ path, line }): Problem => ({ path: file.path, line, what: `names ${path}, which does not exist`, fix: "name what exists" }));
+    return (
+      [...spans, ...links]
+        .map(({ match, line }) => ({ path: (match[1] ?? "").replace(/\/$/, ""), line }))
+        // Examples run, so a file without a folder that one of them names is made by the page.
+        .filter(({ path }) => path.includes("/") || !examples.includes(path))
+        .filter(({ path }) => ![path, join("src", path), normalize(join(dirname(file.path), path))].some(exists))
+        .map(({ path, line }): Problem => ({ path: file.path, line, what: `names ${path}, which does not exist`, fix: "name what exists" }))
+    );
   });
 };
 

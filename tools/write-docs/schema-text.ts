@@ -6,6 +6,7 @@ export interface Schema {
   readonly const?: unknown;
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
+  readonly patternProperties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly minLength?: number;
   readonly maxLength?: number;

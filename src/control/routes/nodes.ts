@@ -11,7 +11,7 @@ import { checkReferences, hasIdentity, identityOf, sectionsOf } from "#graph/wor
 import { WorldProblem } from "#graph/worlds/file/schema-words";
 import { findNode } from "#graph/worlds/nodes.store";
 import type { OpenWorld } from "#graph/worlds/open-world";
-import { unixSeconds } from "#kernel/clock";
+import { removeNode } from "#graph/worlds/remove-node";
 import { isNodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 
@@ -91,27 +91,12 @@ function updateNode(request: ControlRequest): Promise<unknown> {
   });
 }
 
-/** Returns whether the node was there. */
-export async function removeNode(
-  { deps, world }: Pick<ControlRequest, "deps" | "world">,
-  tx: Transaction,
-  section: WorldSection,
-  id: string,
-): Promise<boolean> {
-  if (!(await section.remove(tx, id, world))) return false;
-  // What other features keep below a page, app or account goes with it.
-  if (!isNodeId(id)) return true;
-  for (const feature of deps.registry.features) await feature.onOwnerDeleted?.(tx, id, world);
-  await world.tokens.forgetNode(tx, id, unixSeconds(world.clock));
-  return true;
-}
-
 async function deleteNode(request: ControlRequest): Promise<unknown> {
   const section = sectionOf(request);
   const { world } = request;
   const id = idOf(request);
   return world.database.write(async (tx) => {
-    if (!(await removeNode(request, tx, section, id))) throw missing(request);
+    if (!(await removeNode(tx, request.deps.registry, world, section, id))) throw missing(request);
     // D-172: of a person nothing is left, wherever it is kept.
     return section.key === "users" ? { success: true, erasure: await beginErasure(tx, world, [id], { users: 1 }) } : { success: true };
   });

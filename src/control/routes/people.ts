@@ -8,10 +8,10 @@ import { beginErasure } from "#graph/worlds/erasure/erasure";
 import { type ErasureRow, findErasure, listErasures } from "#graph/worlds/erasure/erasures.store";
 import { sectionsOf } from "#graph/worlds/file/import-export";
 import { findNode } from "#graph/worlds/nodes.store";
+import { removeNode } from "#graph/worlds/remove-node";
 import { isNodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import { certain } from "#storage/outcomes";
-import { removeNode } from "./nodes.ts";
 
 /** Shorter texts stand in too much that is about somebody else. */
 const ID_CHARACTERS_MIN = 4;
@@ -55,7 +55,7 @@ async function removeNodeOf(request: ControlRequest, tx: Transaction, id: string
   const section = sectionsOf(request.deps.registry).find((known) => known.key === key);
   if (section === undefined) throw conflict(`${id} is a node of type ${node.type}, which is no person`, "id");
   const { social_scoped_id } = (await section.find(tx, id, request.world)) ?? {};
-  await certain(removeNode(request, tx, section, id), "remove the person's node");
+  await certain(removeNode(tx, request.deps.registry, request.world, section, id), "remove the person's node");
   return { ids: typeof social_scoped_id === "string" ? [id, social_scoped_id] : [id], erased: { [section.key.replaceAll("_", " ")]: 1 } };
 }
 

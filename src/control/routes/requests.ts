@@ -1,11 +1,10 @@
 /** The last requests, and an assertion over them that waits. */
 import { type Static, Type } from "typebox";
-import { type ControlError, unprocessable } from "#control-contract/errors";
 import { listOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
 import type { RequestEntry } from "#graph/worlds/request-log";
-import { isExpected, nearestOf } from "./request-matching.ts";
+import { countedWithin, expectEntries } from "./expectations/expectation.ts";
 
 const seenRequest = Type.Object({
   trace_id: Type.String(),
@@ -28,9 +27,6 @@ const requestsQuery = Type.Object({
   since: Type.Optional({ ...worldTime, description: "Unix seconds or ISO 8601" }),
 });
 
-/** Long enough for any test; a request does not hold a connection for longer. */
-const WITHIN_MS_MAX = 60_000;
-
 const expectation = Type.Object(
   {
     operation: Type.Optional(Type.String()),
@@ -39,8 +35,7 @@ const expectation = Type.Object(
       description:
         "what an entry must hold: a key of the entry with its value. For query, request_body and response_body a map is compared with the decoded form or JSON, key by key; a text must be part of it",
     }),
-    count: Type.Integer({ minimum: 0, default: 1, description: "at least this many; 0: none at all, for the whole time" }),
-    within_ms: Type.Integer({ minimum: 0, maximum: WITHIN_MS_MAX, default: 0, description: "how long to wait for them, in real time" }),
+    ...countedWithin("requests"),
   },
   { additionalProperties: false },
 );
@@ -57,35 +52,16 @@ async function listRequests({ world, query }: ControlRequest<Static<typeof reque
 }
 
 async function expectRequests({ deps, world, body }: ControlRequest<unknown, Expectation>): Promise<unknown> {
-  const { count, within_ms } = body;
-  const { monotonicMs, sleepMs } = deps.realTime;
-  const until = monotonicMs() + within_ms;
-  for (;;) {
-    const all = world.requests.entries();
-    const found = all.filter((entry) => isExpected(entry, body));
-    const isMet = count === 0 ? found.length === 0 : found.length >= count;
-    const remaining = until - monotonicMs();
-    if (isMet && (count > 0 || remaining <= 0)) return { count: found.length, data: found.map(shown) };
-    if (!isMet && (count === 0 || remaining <= 0)) throw unmet(all, found.length, body);
-    await Promise.race([world.requests.next(), sleepMs(remaining)]);
-  }
-}
-
-/** What was seen instead: enough to find the mistake. */
-const SEEN_MAX = 50;
-
-function unmet(all: readonly RequestEntry[], found: number, expected: Expectation): ControlError {
-  const { operation, count } = expected;
-  const data = all.filter((entry) => operation === undefined || entry.operation === operation).slice(0, SEEN_MAX);
-  // Where none was expected, those that came are no misses.
-  const nearest = count === 0 ? undefined : nearestOf(all, expected);
-  const wanted = count === 0 ? "no request" : `${count} ${count === 1 ? "request" : "requests"}`;
-  const inWords = nearest === undefined ? "" : `; the nearest differs in ${nearest.differences.map(({ at }) => at).join(", ")}`;
-  return unprocessable(`expected ${wanted}, saw ${found}${inWords}`, undefined, {
-    count: found,
-    data: data.map(shown),
-    ...(nearest === undefined ? {} : { nearest: { request: shown(nearest.entry), differences: nearest.differences } }),
-  });
+  const { operation, match } = body;
+  const { realTime } = deps;
+  const { requests } = world;
+  const entries = {
+    what: "request",
+    read: async () => requests.entries(),
+    next: () => requests.next(),
+    show: shown,
+  };
+  return expectEntries(entries, { kind: operation === undefined ? {} : { operation }, match }, body, realTime);
 }
 
 export const requestRoutes: readonly ControlRoute[] = [

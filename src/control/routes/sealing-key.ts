@@ -19,15 +19,17 @@ const state = Type.Object({
     }),
     { description: "they still open what they have sealed, and cursors that they have signed" },
   ),
-  waiting: Type.Integer({ description: "values that the current key has not sealed yet" }),
+  waiting: Type.Integer({ description: "values that the current key has not sealed yet, in worlds that are open" }),
 });
 
-async function stateOf({ world }: ControlRequest): Promise<unknown> {
+async function stateOf({ deps, world }: ControlRequest): Promise<unknown> {
   const { current, previous } = world.keys;
+  let waiting = 0;
+  for (const open of deps.worlds.open()) waiting += await open.ports.get("sealed_values").countOthers(open.database.reader, open);
   return {
     key_id: masterKeyId(current),
     previous: previous.map(({ key, untilMs }) => ({ key_id: masterKeyId(key), valid_until: untilMs === undefined ? 0 : Math.ceil(untilMs / 1_000) })),
-    waiting: await world.ports.get("sealed_values").countOthers(world.database.reader, world),
+    waiting,
   };
 }
 
@@ -39,8 +41,11 @@ async function rotate(request: ControlRequest, overlapSeconds: number): Promise<
     );
   }
   world.keys.rotate(deps.realTime.nowMs() + overlapSeconds * 1_000);
-  world.useKeys();
-  await world.database.write((tx) => world.ports.get("sealed_values").schedule(tx, world));
+  // Those that rest do so when they open.
+  for (const open of deps.worlds.open()) {
+    open.useKeys();
+    await open.database.write((tx) => open.ports.get("sealed_values").schedule(tx, open));
+  }
   return stateOf(request);
 }
 

@@ -12,7 +12,7 @@ const triggerBody = (fields: FieldCatalogue) =>
     {
       object: Type.Unsafe<WebhookObject>({ enum: [...webhookObjects] }),
       field: Type.Unsafe<string>({ enum: [...new Set(fields.all.map(({ field }) => field))] }),
-      entity: { ...worldId, description: "the account or page that the event is of" },
+      entity: { ...worldId, description: "the account, page or catalog that the event is of" },
       phone_number: Type.Optional(worldId),
       value: Type.Optional(Type.Object({}, { additionalProperties: true, description: "what it carries; an example when left out" })),
     },

@@ -24,7 +24,7 @@ const attempt = Type.Object({
   error: Type.Optional(Type.String({ description: "why no response came" })),
 });
 
-const delivery = Type.Object({
+export const delivery = Type.Object({
   id: Type.String(),
   webhook_id: Type.String({ description: "the header of its POSTs" }),
   app: Type.String(),
@@ -78,7 +78,7 @@ const shownAttempt = ({ time_ms, callback: callback_id, ...rest }: Attempt) => (
   ...rest,
 });
 
-const shown = ({ time_ms, next_attempt_ms, ended_ms, attempts, ...view }: DeliveryView) => ({
+export const shownDelivery = ({ time_ms, next_attempt_ms, ended_ms, attempts, ...view }: DeliveryView) => ({
   ...view,
   time: seconds(time_ms),
   ...(next_attempt_ms === undefined ? {} : { next_attempt_time: seconds(next_attempt_ms) }),
@@ -111,7 +111,7 @@ const list = (request: ControlRequest<Static<typeof deliveriesQuery>>) => {
     request,
     "deliveries",
     (page, { database }) => listDeliveries(database.reader, filter, page),
-    (row) => shown(viewOf(row)),
+    (row) => shownDelivery(viewOf(row)),
   );
 };
 
@@ -128,7 +128,7 @@ async function read(request: ControlRequest): Promise<unknown> {
   const row = await findDelivery(reader, id);
   if (row === undefined) throw notFound(`delivery ${id}`);
   const { body, events } = await contentOf(reader, row, webhooks.fields);
-  return { ...shown(viewOf(row)), body, events: events.map(({ time_ms, ...event }) => ({ ...event, time: seconds(time_ms) })) };
+  return { ...shownDelivery(viewOf(row)), body, events: events.map(({ time_ms, ...event }) => ({ ...event, time: seconds(time_ms) })) };
 }
 
 async function replay(request: ControlRequest): Promise<unknown> {

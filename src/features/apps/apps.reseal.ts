@@ -11,6 +11,7 @@ const KIND = "reseal_secrets";
 const KEY = "world";
 /** Apps that one transaction seals again. */
 const APPS_MAX = 100;
+const ASK_AGAIN_MS = 3_600_000;
 
 export async function scheduleReseal(tx: Transaction, { jobs, clock }: World): Promise<void> {
   await jobs.schedule(tx, { kind: KIND, key: KEY, dueMs: clock.nowMs() });
@@ -32,12 +33,14 @@ export const resealJob: JobKind<World> = {
     const nowMs = world.webhooks.deps.realNowMs();
     // A key goes only when nothing is left that it alone opens.
     if ((await countOthers(world.database.reader, world)) === 0) {
-      world.keys.retire(nowMs);
+      await world.keys.retire(nowMs);
       world.useKeys();
     }
     const ends = world.keys.previous.flatMap(({ untilMs }) => (untilMs === undefined ? [] : [untilMs]));
     if (ends.length === 0) return;
-    const dueMs = world.clock.nowMs() + Math.max(0, Math.min(...ends) - nowMs);
+    const waitMs = Math.min(...ends) - nowMs;
+    // A key whose time has passed is still needed elsewhere, and is asked about again.
+    const dueMs = world.clock.nowMs() + (waitMs > 0 ? waitMs : ASK_AGAIN_MS);
     await world.database.write(async (tx) => {
       await job.settle(tx);
       await world.jobs.schedule(tx, { kind: KIND, key: KEY, dueMs });

@@ -35,12 +35,12 @@ export async function handleCreateLabel(request: CreateLabel, tx: Transaction) {
   const { node, world } = request;
   const name = labelName(request);
   await tx.lock("labels", node.id);
-  const namesakes = await findLabelsByName(tx, node.id, name);
+  const most = readSetting(world, labelsPerPageMax);
+  const [namesakes, hasPlace] = await Promise.all([findLabelsByName(tx, node.id, name), reservePlace(tx, node.id, most)]);
   // D-82: with the migration on, names are compared without case.
   const namesake = request.isMigrated("label_names_case_insensitive") ? namesakes[0] : namesakes.find((label) => label.name === name);
   if (namesake !== undefined) throw duplicateLabelName(namesake.id);
-  const most = readSetting(world, labelsPerPageMax);
-  if (!(await reservePlace(tx, node.id, most))) throw tooManyLabels(most);
+  if (!hasPlace) throw tooManyLabels(most);
   const id = await insertMinted(world.ids, (minted) => insertLabel(tx, node.id, minted, name));
   await emitChange(request, tx, { action: "created", label: { id, name } });
   return world.profile === "clients" ? { id, name, page_label_name: name } : { id, name };

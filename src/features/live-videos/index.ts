@@ -35,6 +35,7 @@ import { liveVideoWebhook } from "./live-videos.webhooks.ts";
 import { liveVideoSection } from "./live-videos.world.ts";
 
 export { FeedRegistry } from "./ingest/feed-registry.ts";
+export { worldOfKey } from "./lifecycle/transitions.ts";
 export { findSegment, openPlayer, type PlaybackRefusal, readPlaylist } from "./playback/playback.ts";
 export { countryOf } from "./viewing/countries.ts";
 export type { Viewer } from "./viewing/watching.ts";

@@ -3,17 +3,18 @@
 import { defineFeature, nodeType } from "#graph/contract/feature";
 import { serveWrite } from "#graph/contract/operation";
 import { eitherWay } from "#storage/outcomes";
-import { catalogNode, createCatalog, readCatalog } from "./product-catalogs.contract.ts";
-import { handleCreateCatalog } from "./product-catalogs.handlers.ts";
+import { catalogNode, createCatalog, deleteCatalogOperation, readCatalog } from "./product-catalogs.contract.ts";
+import { handleCreateCatalog, handleDeleteCatalog } from "./product-catalogs.handlers.ts";
 import { productCatalogMigrations } from "./product-catalogs.migrations.ts";
-import { catalogAccess, catalogCreation, catalogReading } from "./product-catalogs.policies.ts";
+import { catalogAccess, catalogCreation, catalogDeletion, catalogFilling, catalogReading } from "./product-catalogs.policies.ts";
 import { deleteCatalog, findCatalog, forgetBusiness, listCatalogsOfPage } from "./product-catalogs.store.ts";
+import { subscribersOfCatalog } from "./product-catalogs.subscribers.ts";
 import { catalogSection } from "./product-catalogs.world.ts";
 
 export const productCatalogs = defineFeature({
   name: "product-catalogs",
   migrations: productCatalogMigrations,
-  policies: [catalogAccess, catalogCreation, catalogReading],
+  policies: [catalogAccess, catalogCreation, catalogDeletion, catalogFilling, catalogReading],
   nodeTypes: [
     nodeType({
       type: "product_catalog",
@@ -28,11 +29,12 @@ export const productCatalogs = defineFeature({
       },
     }),
   ],
-  operations: [serveWrite(createCatalog, handleCreateCatalog)],
+  operations: [serveWrite(createCatalog, handleCreateCatalog), serveWrite(deleteCatalogOperation, handleDeleteCatalog)],
   worldSections: [catalogSection],
-  needs: ["business", "product_feed_writes"],
-  ports: () => ({
+  needs: ["business", "product_feed_writes", "webhook_subscription"],
+  ports: (ports) => ({
     product_catalog: { findCatalog },
+    catalog_subscribers: { subscribersOf: (reader, event) => subscribersOfCatalog(reader, ports, event) },
   }),
   async onOwnerDeleted(tx, owner, world) {
     await forgetBusiness(tx, owner);

@@ -1,2 +1,3 @@
 /** What other features may import of catalogs. */
-export { catalogAccess } from "./product-catalogs.policies.ts";
+export { catalogAccess, catalogFilling } from "./product-catalogs.policies.ts";
+export { lockCatalog } from "./product-catalogs.ports.ts";

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
-import { type Field, type FieldSet, writeOperation } from "#graph/contract/operation";
-import { catalogCreation, catalogReading } from "./product-catalogs.policies.ts";
+import { type Access, type Field, type FieldSet, writeOperation } from "#graph/contract/operation";
+import { unservedFields } from "#graph/contract/unserved-fields";
+import { catalogCreation, catalogDeletion, catalogReading } from "./product-catalogs.policies.ts";
 import type { ShownCatalog } from "./product-catalogs.store.ts";
 
 /** G1-10, ERR-32: the only supported vertical. */
@@ -25,10 +26,10 @@ const text: Field<ShownCatalog> = { schema: Type.String(), policy: catalogReadin
 export const catalogNode: FieldSet<ShownCatalog> = {
   fields: { id: text, name: text, vertical: { ...text, of: () => CATALOG_VERTICAL } },
   defaults: ["id", "name"],
+  unserved: unservedFields.product_catalog,
 };
 
-export const readCatalog = {
-  operation: "readCatalog",
+const access = {
   clauses: [],
   decisions: ["D-145"],
   surfaces: ["base"],
@@ -37,7 +38,22 @@ export const readCatalog = {
   policy: catalogReading,
   errorForm: "wrapped",
   errors: ["versionDeprecated"],
-} as const;
+} as const satisfies Access;
+
+export const readCatalog = { ...access, operation: "readCatalog" } as const;
+
+export const deleteCatalogOperation = writeOperation({
+  ...access,
+  policy: catalogDeletion,
+  operation: "deleteCatalog",
+  decisions: ["D-146"],
+  summary: "Deletes a product catalog with its feeds and their items (D-146).",
+  on: "product_catalog",
+  method: "DELETE",
+  edge: null,
+  params: Type.Object({}),
+  returns: Type.Object({ success: Type.Boolean() }),
+});
 
 export const createCatalog = writeOperation({
   operation: "createCatalog",

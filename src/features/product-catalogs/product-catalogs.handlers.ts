@@ -1,5 +1,6 @@
 import type { Static } from "typebox";
 import type { OperationRequest } from "#graph/contract/operation";
+import { notFoundNode } from "#graph/pipeline/route";
 import { insertMinted } from "#graph/worlds/minted-node";
 import { invalidParameter } from "#kernel/errors";
 import { isNodeId, type NodeId } from "#kernel/ids";
@@ -7,7 +8,7 @@ import { codePointCount } from "#kernel/text";
 import type { Transaction } from "#storage/database";
 import { CATALOG_NAME_CHARACTERS_MAX, CATALOG_VERTICAL, type createCatalog } from "./product-catalogs.contract.ts";
 import type { AgencyShare } from "./product-catalogs.ports.ts";
-import { insertCatalog } from "./product-catalogs.store.ts";
+import { deleteCatalog, insertCatalog } from "./product-catalogs.store.ts";
 
 type CreateCatalog = OperationRequest<Static<typeof createCatalog.params>>;
 
@@ -30,6 +31,13 @@ export async function handleCreateCatalog(request: CreateCatalog, tx: Transactio
     agencies: business === undefined || share === undefined ? [] : [share],
   };
   return { id: await insertMinted(world.ids, (id) => insertCatalog(tx, { ...catalog, id })) };
+}
+
+export async function handleDeleteCatalog(request: OperationRequest, tx: Transaction) {
+  const { node, world } = request;
+  if (!(await deleteCatalog(tx, node.id))) throw notFoundNode(request);
+  await world.ports.get("product_feed_writes").deleteFeedsOfCatalog(tx, node.id, world);
+  return { success: true };
 }
 
 /** D-56: an unknown business is refused, even if the catalog is not shared. */

@@ -1,15 +1,25 @@
 /** Policies of catalogs (G1). */
-import { pageTasksOf } from "#auth/page-tasks";
+import { type PageTask, pageTasksOf } from "#auth/page-tasks";
 import { definePolicy, type PolicyInput } from "#auth/policy";
 import { worksFor } from "#features/businesses/api";
 import { taskMissing } from "#kernel/errors";
-import { catalogOf } from "./product-catalogs.ports.ts";
+import { type CatalogTask, catalogOf, catalogTasks, MANAGE_CATALOG_TASK } from "./product-catalogs.ports.ts";
 
-/** D-13: any of these tasks on the catalog's page gives access to the catalog. */
-const TASKS = ["MANAGE", "ADVERTISE", "CREATE_CONTENT"];
+/** What gives a person rights on a catalog, beside working for the business that it is linked to (D-13). */
+interface Ways {
+  /** Any of these tasks on the catalog's page. */
+  readonly tasks: readonly PageTask[];
+  /** Working for an agency that the catalog is shared with for any of these. */
+  readonly sharedFor: readonly CatalogTask[];
+}
 
-/** D-13: by a page task, by the business that the catalog is linked to, or by the agency that it is shared with. */
-async function hasCatalog({ token, node, reader, ports, facts }: PolicyInput): Promise<boolean> {
+const toAccess: Ways = { tasks: ["MANAGE", "ADVERTISE", "CREATE_CONTENT"], sharedFor: catalogTasks };
+/** D-146: those who only advertise with a catalog do not change what it holds. */
+const toFill: Ways = { tasks: ["MANAGE", "CREATE_CONTENT"], sharedFor: [MANAGE_CATALOG_TASK] };
+/** D-146: a catalog is deleted by those to whom it belongs. */
+const toDelete: Ways = { tasks: ["MANAGE"], sharedFor: [] };
+
+async function isAllowed({ token, node, reader, ports, facts }: PolicyInput, { tasks, sharedFor }: Ways): Promise<boolean> {
   // A feed's owner is its catalog, and a catalog's is itself.
   const catalog = await catalogOf(node.owner, reader, ports, facts);
   if (catalog === undefined) return false;
@@ -17,8 +27,9 @@ async function hasCatalog({ token, node, reader, ports, facts }: PolicyInput): P
   const { user } = token;
   if (user === undefined) return false;
   const role = await pageTasksOf(catalog.page, user, reader, ports, facts);
-  if (role !== undefined && TASKS.some((task) => role.tasks.includes(task))) return true;
-  const businesses = [...(catalog.business === undefined ? [] : [catalog.business]), ...catalog.agencies.map(({ business }) => business)];
+  if (role !== undefined && tasks.some((task) => role.tasks.includes(task))) return true;
+  const agencies = catalog.agencies.filter(({ permitted_tasks }) => sharedFor.some((task) => permitted_tasks.includes(task)));
+  const businesses = [...(catalog.business === undefined ? [] : [catalog.business]), ...agencies.map(({ business }) => business)];
   for (const business of businesses) if (await worksFor(business, user, reader, ports, facts)) return true;
   return false;
 }
@@ -30,11 +41,29 @@ export const catalogAccess = definePolicy({
     "a token of the catalog's page, or of a person with task MANAGE, ADVERTISE or CREATE_CONTENT on it, of its business, or of an agency that it is shared with",
   kinds: ["page", "user", "system_user"],
   scopes: [],
-  canSee: hasCatalog,
+  canSee: (input) => isAllowed(input, toAccess),
 });
 
 /** D-145: reading a catalog. */
 export const catalogReading = definePolicy({ ...catalogAccess, name: "catalogReading", scopes: ["catalog_management"] });
+
+/** D-146: of what a catalog holds. */
+export const catalogFilling = definePolicy({
+  ...catalogReading,
+  name: "catalogFilling",
+  summary:
+    "a token of the catalog's page, or of a person with task MANAGE or CREATE_CONTENT on it, of its business, or of an agency that may manage it",
+  deny: async (input) =>
+    (await isAllowed(input, toFill)) ? undefined : taskMissing("the page task MANAGE or CREATE_CONTENT, or an agency that manages the catalog"),
+});
+
+/** D-146. */
+export const catalogDeletion = definePolicy({
+  ...catalogReading,
+  name: "catalogDeletion",
+  summary: "a token of the catalog's page, or of a person with task MANAGE on it or of its business",
+  deny: async (input) => ((await isAllowed(input, toDelete)) ? undefined : taskMissing("the page task MANAGE or the catalog's business")),
+});
 
 /** AUTH-17, D-13. */
 export const catalogCreation = definePolicy({

@@ -3,13 +3,13 @@
 import type { FactsOf } from "#auth/facts-of";
 import type { NodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
-import type { Reader } from "#storage/database";
+import type { Reader, Transaction } from "#storage/database";
 
 /** G1-20, G1-21: what an agency may do with a catalog that is shared with it. */
-const MANAGE_CATALOG_TASK = "240588526848665";
+export const MANAGE_CATALOG_TASK = "240588526848665";
 const ADVERTISE_WITH_CATALOG_TASK = "2015469438531460";
 export const catalogTasks = [MANAGE_CATALOG_TASK, ADVERTISE_WITH_CATALOG_TASK] as const;
-type CatalogTask = (typeof catalogTasks)[number];
+export type CatalogTask = (typeof catalogTasks)[number];
 
 export interface AgencyShare {
   readonly business: NodeId;
@@ -33,6 +33,9 @@ declare module "#kernel/ports" {
     product_catalog: CatalogPort;
   }
 }
+
+/** Held by what deletes a catalog and what creates something in it, so that nothing is created in a catalog that is gone. */
+export const lockCatalog = (tx: Transaction, catalog: string): Promise<void> => tx.lock("product_catalog", catalog);
 
 /** The fact's key is the catalog's id; the store invalidates it when the catalog changes. */
 export const catalogFact = "product_catalog";

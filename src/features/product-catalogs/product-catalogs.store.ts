@@ -3,7 +3,7 @@ import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, type Sql, sql } from "#storage/sql";
-import { type AgencyShare, type CatalogFacts, catalogFact } from "./product-catalogs.ports.ts";
+import { type AgencyShare, type CatalogFacts, catalogFact, lockCatalog } from "./product-catalogs.ports.ts";
 
 export interface Catalog extends CatalogFacts {
   readonly name: string;
@@ -95,6 +95,7 @@ export async function saveCatalog(tx: Transaction, { id, page, name, business, e
 }
 
 export async function deleteCatalog(tx: Transaction, id: NodeId): Promise<boolean> {
+  await lockCatalog(tx, id);
   if ((await tx.run(sql`DELETE FROM product_catalogs WHERE id = ${id}`)) === 0) return false;
   await tx.runAny(sql`DELETE FROM product_catalog_agencies WHERE catalog = ${id}`);
   await deleteNode(tx, id);

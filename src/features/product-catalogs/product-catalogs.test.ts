@@ -203,7 +203,7 @@ onEachDatabase("product catalogs", (database) => {
     expect((await create(plaza, { name: "Books" }, { bearer: "maker-of-other-app" })).status).toBe(200);
   });
 
-  test("G1: reading, deleting and listing are not part of the interface", async () => {
+  test("G1: on the host that creates catalogs nothing else is part of the interface", async () => {
     const plaza = await open();
     const { id } = (await create(plaza, { name: "Books" })).body;
     for (const [method, path, status, code] of [

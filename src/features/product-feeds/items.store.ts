@@ -128,6 +128,30 @@ export async function overwriteItem(tx: Transaction, generation: number, { retai
     UPDATE feed_items SET position = ${position}, item = ${item} WHERE generation = ${generation} AND retailer_id = ${retailer_id}`);
 }
 
+export interface CopiedItems {
+  readonly count: number;
+  /** Undefined: there is none left to copy. */
+  readonly lastId: string | undefined;
+}
+
+/**
+ * Copies items from one generation to another, of the next `limit` items behind `after` those whose retailer_id the other one does not
+ * have. Each item is looked up by a subquery, for the reason that `lookUps` gives.
+ */
+export async function copyMissingItems(tx: Transaction, from: number, to: number, after: string, limit: number): Promise<CopiedItems> {
+  const last = await tx.get<{ id: string | null }>(sql`
+    SELECT CAST(MAX(g.id) AS TEXT) AS id FROM (
+      SELECT i.id FROM feed_items i WHERE i.generation = ${from} AND i.id > ${after} ORDER BY i.id LIMIT ${limit}) g`);
+  const lastId = last?.id ?? undefined;
+  if (lastId === undefined) return { count: 0, lastId };
+  const count = await tx.run(sql`
+    INSERT INTO feed_items (generation, id, retailer_id, position, item)
+    SELECT CAST(${to} AS BIGINT), i.id, i.retailer_id, i.position, i.item FROM feed_items i
+    WHERE i.generation = ${from} AND i.id > ${after} AND i.id <= ${lastId} AND (
+      SELECT o.id FROM feed_items o WHERE o.generation = ${to} AND o.retailer_id = i.retailer_id) IS NULL`);
+  return { count, lastId };
+}
+
 /** Deletes at most `limit` items and returns their number. */
 export function deleteItems(tx: Transaction, generation: number, limit: number): Promise<number> {
   return tx.run(sql`

@@ -1,8 +1,15 @@
 import { Type } from "typebox";
-import { type Access, type Field, type FieldSet, listOperation } from "#graph/contract/operation";
+import type { Policy } from "#auth/policy";
+import { catalogFilling } from "#features/product-catalogs/api";
+import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
+import { unservedFields } from "#graph/contract/unserved-fields";
 import type { ItemRow } from "./items.store.ts";
+import { FEED_NAME_CHARACTERS_MAX } from "./product-feeds.limits.ts";
 import { productFeed } from "./product-feeds.policies.ts";
 import type { FeedRow } from "./product-feeds.store.ts";
+import { scheduleParameter } from "./schedules/parameters.ts";
+import { readSchedule, type ScheduleKind, scheduleWords } from "./schedules/schedule.ts";
+import { uploadSet } from "./uploads/uploads.contract.ts";
 
 const text: Field<ItemRow> = { schema: Type.String(), policy: productFeed };
 const number: Field<ItemRow> = { schema: Type.Number(), policy: productFeed };
@@ -40,13 +47,49 @@ const articleOrPublication: FieldSet<ItemRow> = {
   defaults: ["id", "retailer_id", "name", "image_url", "url"],
 };
 
-const textOfFeed: Field<FeedRow> = { schema: Type.String(), policy: productFeed };
+/** A field's policy is that of the operation that returns the feed: those who fill a feed may read it too. */
+const scheduleSet = (policy: Policy): FieldSet => ({
+  fields: Object.fromEntries(Object.entries(scheduleWords).map(([name, schema]): [string, Field] => [name, { schema, policy }])),
+  defaults: Object.keys(scheduleWords),
+  unserved: unservedFields.product_feed_schedule,
+});
 
-/** D-145. */
-export const feedNode: FieldSet<FeedRow> = {
-  fields: { id: textOfFeed, name: textOfFeed, product_count: { schema: Type.Integer(), policy: productFeed, of: (row) => row.item_count } },
-  defaults: ["id", "name"],
-};
+function scheduleField(kind: ScheduleKind, policy: Policy): Field<FeedRow> {
+  const set = scheduleSet(policy);
+  return {
+    schema: Type.Object({}),
+    policy,
+    nested: { set: () => set, load: async (_request, _reader, rows) => rows.map((row) => readSchedule(row[kind])) },
+  };
+}
+
+function latestUpload(policy: Policy): Field<FeedRow> {
+  const set = uploadSet(policy) as FieldSet;
+  return {
+    schema: Type.Object({}),
+    policy,
+    nested: { set: () => set, load: ({ world }, reader, rows) => world.ports.get("product_feed").findLatestUploads(reader, rows) },
+  };
+}
+
+/** D-145, D-146. */
+function feedSet(policy: Policy): FieldSet<FeedRow> {
+  const text: Field<FeedRow> = { schema: Type.String(), policy };
+  return {
+    fields: {
+      id: text,
+      name: text,
+      product_count: { schema: Type.Integer(), policy, of: (row) => row.item_count },
+      schedule: scheduleField("schedule", policy),
+      update_schedule: scheduleField("update_schedule", policy),
+      latest_upload: latestUpload(policy),
+    },
+    defaults: ["id", "name"],
+    unserved: unservedFields.product_feed,
+  };
+}
+
+export const feedNode = feedSet(productFeed);
 
 const access = {
   clauses: [],
@@ -69,6 +112,52 @@ export const listFeeds = listOperation({
   edge: "product_feeds",
   params: Type.Object({}),
   items: feedNode,
+});
+
+const name = Type.String({ maxLength: FEED_NAME_CHARACTERS_MAX });
+const schedules = { schedule: scheduleParameter, update_schedule: scheduleParameter };
+
+const writing = {
+  ...access,
+  policy: catalogFilling,
+  method: "POST",
+  readBack: { type: "product_feed", set: feedSet(catalogFilling) as FieldSet },
+  errors: ["versionDeprecated", "invalidParameter"],
+} as const;
+
+export const createFeed = writeOperation({
+  ...writing,
+  operation: "createFeed",
+  decisions: ["D-146"],
+  summary: "Creates a product feed in a catalog, optionally with schedules by which Plaza fetches its file (D-146).",
+  on: "product_catalog",
+  edge: "product_feeds",
+  params: Type.Object({ name, ...schedules }),
+  returns: Type.Object({ id: Type.String() }),
+});
+
+export const updateFeed = writeOperation({
+  ...writing,
+  operation: "updateFeed",
+  decisions: ["D-146"],
+  summary: "Changes the name or a schedule of a product feed; an empty schedule ends it (D-146).",
+  on: "product_feed",
+  edge: null,
+  params: Type.Object({ name: Type.Optional(name), ...schedules }),
+  returns: Type.Object({ success: Type.Boolean() }),
+});
+
+export const deleteFeedOperation = writeOperation({
+  ...access,
+  policy: catalogFilling,
+  operation: "deleteFeed",
+  decisions: ["D-146"],
+  summary: "Deletes a product feed with its items and uploads (D-146).",
+  on: "product_feed",
+  method: "DELETE",
+  edge: null,
+  params: Type.Object({}),
+  returns: Type.Object({ success: Type.Boolean() }),
 });
 
 export const listArticlesAndPublications = listOperation({

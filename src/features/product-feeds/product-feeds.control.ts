@@ -5,18 +5,23 @@ import { badRequest, ControlError, notFound, unprocessable } from "#control-cont
 import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
 import { multipartFile } from "#control-contract/multipart-file";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
+import { readSetting } from "#graph/contract/setting";
 import { entryReader } from "#graph/worlds/file/entry-reader";
+import type { World } from "#graph/worlds/world";
 import { isNodeId } from "#kernel/ids";
-import { CallbackRefused } from "#outbound/address-rules";
 import { FeedFileProblem, feedFormats } from "./formats/rows.ts";
-import { uploadStatuses } from "./ingestion/uploads.store.ts";
+import { uploadStatuses } from "./ingestion/upload-statuses.ts";
+import type { UploadKey } from "./ingestion/uploads.store.ts";
 import { findReport, hasFeed, listReports, receiveFile, receiveUrl } from "./ingestion/uploads.ts";
-import { FILE_BYTES_MAX } from "./product-feeds.limits.ts";
+import { FETCHED_URL_CHARACTERS_MAX, FILE_BYTES_MAX } from "./product-feeds.limits.ts";
+import { feedFileBytesMax } from "./product-feeds.settings.ts";
+import { addressProblem } from "./schedules/parameters.ts";
 
 const format = Type.Unsafe<(typeof feedFormats)[number]>({ enum: [...feedFormats] });
 const rowCount = (description: string) => Type.Integer({ minimum: 0, description });
 
 const rowError = Type.Object({
+  severity: Type.Optional(Type.Literal("warning", { description: "the row counts, in spite of it" })),
   line: Type.Integer({ description: "of the file, unpacked; the first is 1" }),
   retailer_id: Type.Optional(Type.String()),
   field: Type.Optional(Type.String()),
@@ -31,6 +36,7 @@ const upload = Type.Object({
   url: Type.Optional(Type.String()),
   file_name: Type.Optional(Type.String()),
   format: Type.Optional(format),
+  update_only: Type.Optional(Type.Literal(true, { description: "the items of the file are added to those of the feed" })),
   bytes: Type.Integer({ description: "as sent or fetched" }),
   created_time: Type.Integer({ description: "Unix seconds" }),
   started_time: Type.Optional(Type.Integer({ description: "Unix seconds" })),
@@ -47,11 +53,19 @@ const upload = Type.Object({
 });
 
 const byUrl = Type.Object(
-  { url: Type.String({ minLength: 1, maxLength: 2_048, description: "http or https; redirects are not followed" }), format: Type.Optional(format) },
+  {
+    url: Type.String({ minLength: 1, maxLength: FETCHED_URL_CHARACTERS_MAX, description: "http or https; redirects are not followed" }),
+    format: Type.Optional(format),
+    update_only: Type.Optional(Type.Boolean()),
+  },
   { additionalProperties: false },
 );
 
-const uploadQuery = Type.Object({ format: Type.Optional({ ...format, description: "found from the beginning of the file unless it is given" }) });
+const uploadQuery = Type.Object({
+  format: Type.Optional({ ...format, description: "found from the beginning of the file unless it is given" }),
+  update_only: Type.Optional(Type.Boolean({ description: "true: items that the file does not have stay in the feed" })),
+});
+type UploadQuery = Static<typeof uploadQuery>;
 
 /** Long enough for a file of a million rows; a request does not hold a connection for longer. */
 const WITHIN_MS_MAX = 60_000;
@@ -75,11 +89,11 @@ async function feedOf({ world, path }: ControlRequest): Promise<string> {
   return id;
 }
 
-async function uploadFile(controlRequest: ControlRequest<Static<typeof uploadQuery>, Request>): Promise<unknown> {
+async function uploadFile(controlRequest: ControlRequest<UploadQuery, Request>): Promise<unknown> {
   const { world, body: request, query } = controlRequest;
   const feed = await feedOf(controlRequest);
-  const n = await receive(controlRequest, feed, request, query.format);
-  const report = n === undefined ? undefined : await findReport(world.database.reader, feed, n);
+  const key = await receive(controlRequest, feed, request, query);
+  const report = key === undefined ? undefined : await findReport(world.database.reader, feed, key.n);
   if (report === undefined) throw notFound(`product feed ${feed}`);
   return report;
 }
@@ -88,35 +102,31 @@ async function receive(
   { world }: ControlRequest,
   feed: string,
   request: Request,
-  asked: Static<typeof format> | undefined,
-): Promise<number | undefined> {
+  { format: asked, update_only = false }: UploadQuery,
+): Promise<UploadKey | undefined> {
   const contentType = request.headers.get("content-type") ?? "";
   const { body } = request;
   if (body === null) throw badRequest("the body is a feed file, or JSON that holds its url");
-  if (Number(request.headers.get("content-length") ?? 0) > FILE_BYTES_MAX) throw tooLarge();
+  if (Number(request.headers.get("content-length") ?? 0) > readSetting(world, feedFileBytesMax)) throw tooLarge(world);
   if (/^application\/json\b/i.test(contentType)) {
-    const { url, format: named } = entryReader(byUrl)(await jsonOf(request)) as Static<typeof byUrl>;
+    const { url, format: named = asked, update_only: isUpdate = update_only } = entryReader(byUrl)(await jsonOf(request)) as Static<typeof byUrl>;
     checkUrl(world, url);
-    return receiveUrl(world, feed, url, named ?? asked);
+    return world.database.write((tx) => receiveUrl(tx, world, feed, url, { format: named, isUpdate }));
   }
   try {
-    if (!/^multipart\//i.test(contentType)) return await receiveFile(world, feed, body, { format: asked });
+    if (!/^multipart\//i.test(contentType)) return await receiveFile(world, feed, body, { format: asked, isUpdate: update_only });
     const { file_name, bytes } = await multipartFile(contentType, body);
-    return await receiveFile(world, feed, bytes, { file_name, format: asked });
+    return await receiveFile(world, feed, bytes, { file_name, format: asked, isUpdate: update_only });
   } catch (error) {
-    throw error instanceof FeedFileProblem ? tooLarge() : error;
+    throw error instanceof FeedFileProblem ? tooLarge(world) : error;
   }
 }
 
-const tooLarge = () => new ControlError("body_too_large", `a feed file may have ${FILE_BYTES_MAX} bytes`);
+const tooLarge = (world: World) => new ControlError("body_too_large", `a feed file may have ${readSetting(world, feedFileBytesMax)} bytes`);
 
-/** D-64: refused at once where the address itself is not allowed; what its name resolves to is checked when it is fetched. */
-function checkUrl({ outbound }: ControlRequest["world"], url: string): void {
-  try {
-    outbound.check(url);
-  } catch (error) {
-    throw error instanceof CallbackRefused ? unprocessable(error.message, "url") : error;
-  }
+function checkUrl(world: ControlRequest["world"], url: string): void {
+  const problem = addressProblem(world, url);
+  if (problem !== undefined) throw unprocessable(problem, "url");
 }
 
 async function jsonOf(request: Request): Promise<unknown> {
@@ -157,7 +167,7 @@ export const feedControlRoutes: readonly ControlRoute[] = [
     status: 201,
     response: upload,
     errors: [404, 413, 422],
-    handle: (controlRequest) => uploadFile(controlRequest as ControlRequest<Static<typeof uploadQuery>, Request>),
+    handle: (controlRequest) => uploadFile(controlRequest as ControlRequest<UploadQuery, Request>),
   }),
   route({
     method: "GET",

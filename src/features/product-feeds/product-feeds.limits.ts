@@ -24,5 +24,14 @@ export const PIECE_CHARACTERS = 32_768;
 export const ROWS_PER_WRITE = 2_000;
 /** Size of the parts in which a file is stored. Each is one durable write, so a file has few of them. */
 export const PART_BYTES = 1024 * 1024;
+/** Of the address of a file: some signed addresses have more than a thousand. */
+export const FETCHED_URL_CHARACTERS_MAX = 2_048;
+/** D-147: of a file that is sent in a request of the graph, which is in memory as a whole; others come by their address or the control API. */
+export const REQUEST_BYTES_MAX = 8 * 1024 * 1024;
+/** D-147: of one feed, uploads that are not read yet; a file is stored until then. The control API is the operator's and has no such limit. */
+export const UPLOADS_WAITING_MAX = 20;
+/** D-146: of one catalog, which is deleted with all its feeds in one transaction. */
+export const FEEDS_MAX = 1_000;
+export const FEED_NAME_CHARACTERS_MAX = 200;
 /** D-142: reports of finished uploads that are kept for each feed. */
 export const UPLOADS_KEPT_MAX = 100;

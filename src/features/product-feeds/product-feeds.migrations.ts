@@ -47,4 +47,16 @@ export const productFeedMigrations: readonly Migration[] = [
       "DROP TABLE feed_generation_numbers",
     ],
   },
+  {
+    name: "feed schedules, and uploads as nodes",
+    statements: [
+      // JSON of a `Schedule` (schedules/schedule.ts).
+      "ALTER TABLE product_feeds ADD COLUMN schedule TEXT",
+      "ALTER TABLE product_feeds ADD COLUMN update_schedule TEXT",
+      // Uploads from before have no id, and no address in the graph.
+      "ALTER TABLE feed_uploads ADD COLUMN id BIGINT",
+      "ALTER TABLE feed_uploads ADD COLUMN is_update INTEGER NOT NULL DEFAULT 0",
+      "CREATE UNIQUE INDEX feed_uploads_by_id ON feed_uploads (id) WHERE id IS NOT NULL",
+    ],
+  },
 ];

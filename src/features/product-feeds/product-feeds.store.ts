@@ -12,13 +12,16 @@ export interface FeedRow extends Row {
   generation: number;
   /** Stored, so that a summary costs one lookup (D-56). */
   item_count: number;
+  /** JSON of a `Schedule`. */
+  schedule: string | null;
+  update_schedule: string | null;
 }
 
 const LARGEST_ID = "9223372036854775807";
 
 function selectFeeds(least: string, most: string): Sql {
   return sql`
-    SELECT CAST(f.id AS TEXT) AS id, CAST(f.catalog AS TEXT) AS catalog, f.name, f.generation, f.item_count
+    SELECT CAST(f.id AS TEXT) AS id, CAST(f.catalog AS TEXT) AS catalog, f.name, f.generation, f.item_count, f.schedule, f.update_schedule
     FROM product_feeds f WHERE f.id BETWEEN ${least} AND ${most}`;
 }
 
@@ -37,22 +40,36 @@ export const pageFeedsOfCatalog = (reader: Reader, catalog: NodeId, page: PageRe
   readPage<FeedRow>(
     reader,
     sql`
-      SELECT CAST(f.id AS TEXT) AS id, CAST(f.catalog AS TEXT) AS catalog, f.name, f.generation, f.item_count
+      SELECT CAST(f.id AS TEXT) AS id, CAST(f.catalog AS TEXT) AS catalog, f.name, f.generation, f.item_count, f.schedule, f.update_schedule
       FROM product_feeds f WHERE f.catalog = ${catalog}`,
     newestFirst,
     page,
   );
 
+/** What a caller sets of a feed. */
+export interface FeedSettings {
+  readonly name: string;
+  /** JSON. */
+  readonly schedule: string | null;
+  readonly update_schedule: string | null;
+}
+
 /** Returns whether the id was free. */
-export async function insertFeed(tx: Transaction, id: NodeId, catalog: NodeId, name: string): Promise<boolean> {
+export async function insertFeed(tx: Transaction, id: NodeId, catalog: NodeId, { name, schedule, update_schedule }: FeedSettings): Promise<boolean> {
   if (!(await insertNode(tx, { id, type: "product_feed", owner: catalog }))) return false;
   await tx.runOne(sql`
-    INSERT INTO product_feeds (id, catalog, name, generation, next_upload, item_count) VALUES (${id}, ${catalog}, ${name}, 0, 1, 0)`);
+    INSERT INTO product_feeds (id, catalog, name, generation, next_upload, item_count, schedule, update_schedule)
+    VALUES (${id}, ${catalog}, ${name}, 0, 1, 0, ${schedule}, ${update_schedule})`);
   return true;
 }
 
-export async function renameFeed(tx: Transaction, id: string, name: string): Promise<void> {
-  await tx.runOne(sql`UPDATE product_feeds SET name = ${name} WHERE id = ${id}`);
+export async function saveSettings(tx: Transaction, id: string, { name, schedule, update_schedule }: FeedSettings): Promise<void> {
+  await tx.runOne(sql`UPDATE product_feeds SET name = ${name}, schedule = ${schedule}, update_schedule = ${update_schedule} WHERE id = ${id}`);
+}
+
+export async function countFeedsOfCatalog(reader: Reader, catalog: NodeId): Promise<number> {
+  const row = await reader.get<{ count: number }>(sql`SELECT COUNT(*) AS count FROM product_feeds f WHERE f.catalog = ${catalog}`);
+  return Number(row?.count ?? 0);
 }
 
 /** As many rows count the generations, so that feeds rarely wait for each other; the remainder of a number says which one did. */

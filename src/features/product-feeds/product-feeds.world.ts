@@ -8,7 +8,21 @@ import type { Reader, Transaction } from "#storage/database";
 import { scheduleIngestion } from "./ingestion/jobs.ts";
 import { findItems, insertItems, isItemOfOtherFeed, listAllItems, type NewItem } from "./items.store.ts";
 import { BadItem, type ItemField, isRequired, itemFields, type RawItem, readItem, textOfItem } from "./product-feeds.items.ts";
-import { beginGeneration, deleteFeed, type FeedRow, findFeed, insertFeed, listAllFeeds, renameFeed, showGeneration } from "./product-feeds.store.ts";
+import { FEED_NAME_CHARACTERS_MAX } from "./product-feeds.limits.ts";
+import { removeFeed } from "./product-feeds.removal.ts";
+import {
+  beginGeneration,
+  type FeedRow,
+  type FeedSettings,
+  findFeed,
+  insertFeed,
+  listAllFeeds,
+  saveSettings,
+  showGeneration,
+} from "./product-feeds.store.ts";
+import { planFetches } from "./schedules/fetches.ts";
+import { storedSchedule } from "./schedules/parameters.ts";
+import { readSchedule, type ScheduleKind, scheduleWords } from "./schedules/schedule.ts";
 
 const closed = { additionalProperties: false };
 
@@ -20,13 +34,31 @@ const itemEntry = Type.Object(
 );
 
 const entry = Type.Object(
-  { id: worldId, catalog: worldId, name: Type.String({ maxLength: 200, default: "" }), items: Type.Array(itemEntry, { default: [] }) },
+  {
+    id: worldId,
+    catalog: worldId,
+    name: Type.String({ maxLength: FEED_NAME_CHARACTERS_MAX, default: "" }),
+    schedule: Type.Optional(Type.Object(scheduleWords, closed)),
+    update_schedule: Type.Optional(Type.Object(scheduleWords, closed)),
+    items: Type.Array(itemEntry, { default: [] }),
+  },
   closed,
 );
 type Entry = Static<typeof entry>;
 
-async function entryOf(reader: Reader, { id, catalog, name, generation }: FeedRow): Promise<WorldEntry> {
-  return { id, catalog, name, items: await listAllItems(reader, generation) };
+async function entryOf(reader: Reader, { id, catalog, name, schedule, update_schedule, generation }: FeedRow): Promise<WorldEntry> {
+  const schedules = {
+    ...(schedule === null ? {} : { schedule: readSchedule(schedule) }),
+    ...(update_schedule === null ? {} : { update_schedule: readSchedule(update_schedule) }),
+  };
+  return { id, catalog, name, ...schedules, items: await listAllItems(reader, generation) };
+}
+
+/** Throws `WorldProblem`. */
+function settingsOf(entry: Entry, world: World): FeedSettings {
+  const stored = (kind: ScheduleKind) =>
+    storedSchedule(entry[kind] ?? null, world, (place, problem) => new WorldProblem(`${kind}.${place}`, problem));
+  return { name: entry.name, schedule: stored("schedule"), update_schedule: stored("update_schedule") };
 }
 
 /** Replaces the feed's items by those of the entry. An item whose retailer_id stays keeps its id (D-140). */
@@ -74,8 +106,10 @@ export const feedSection: WorldSection = {
   entry,
   references: (input) => [{ path: "catalog", types: ["product_catalog"], id: (input as Entry).catalog }],
   async insert(tx, input, world) {
-    const { id, catalog, name } = input as Entry;
-    if (!(await insertFeed(tx, id, catalog, name))) return false;
+    const { id, catalog } = input as Entry;
+    const settings = settingsOf(input as Entry, world);
+    if (!(await insertFeed(tx, id, catalog, settings))) return false;
+    await planFetches(tx, world, id, settings);
     await saveItems(tx, input, world);
     return true;
   },
@@ -88,15 +122,19 @@ export const feedSection: WorldSection = {
     return { ...found, rows: await Promise.all(found.rows.map((row) => entryOf(reader, row))) };
   },
   async replace(tx, input, world) {
-    const { id, catalog, name } = input as Entry;
+    const { id, catalog } = input as Entry;
+    const settings = settingsOf(input as Entry, world);
     const stored = await findFeed(tx, id);
     if (stored?.catalog !== catalog) throw new WorldProblem("catalog", "of a feed cannot be changed");
-    await renameFeed(tx, id, name);
+    await saveSettings(tx, id, settings);
+    await planFetches(tx, world, id, changedOf(stored, settings));
     await saveItems(tx, input, world);
   },
-  async remove(tx, id, world) {
-    if (!(await deleteFeed(tx, nodeId(id)))) return false;
-    await scheduleIngestion(tx, world, id);
-    return true;
-  },
+  remove: (tx, id, world) => removeFeed(tx, world, nodeId(id)),
 };
+
+/** A schedule that stays goes on as it was planned. */
+const changedOf = (before: Pick<FeedRow, ScheduleKind>, after: FeedSettings) => ({
+  schedule: before.schedule === after.schedule ? undefined : after.schedule,
+  update_schedule: before.update_schedule === after.update_schedule ? undefined : after.update_schedule,
+});

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { type Access, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
+import { unservedFields } from "#graph/contract/unserved-fields";
 import { appSubscriptions, pageSubscriptions } from "./webhook-subscriptions.policies.ts";
 import type { PageSubscriptionRow, ShownSubscriptionRow } from "./webhook-subscriptions.store.ts";
 
@@ -11,7 +12,7 @@ const ofApp = { ...access, policy: appSubscriptions, on: "app", edge: "subscript
 const ofPage = { ...access, policy: pageSubscriptions, on: "page", edge: "subscribed_apps" } as const;
 
 /** D-60. */
-const object = Type.Union([Type.Literal("social"), Type.Literal("chatapp_business_account"), Type.Literal("page")]);
+const object = Type.Union([Type.Literal("social"), Type.Literal("chatapp_business_account"), Type.Literal("page"), Type.Literal("catalog")]);
 const names = Type.Array(Type.String());
 const someNames = Type.Array(Type.String(), { minItems: 1 });
 const success = Type.Object({ success: Type.Boolean() });
@@ -90,6 +91,7 @@ const subscribedApp: FieldSet<PageSubscriptionRow> = {
     subscribed_fields: { schema: names, policy: pageSubscriptions, of: (row) => JSON.parse(row.subscribed_fields) },
   },
   defaults: ["id", "name", "link", "subscribed_fields"],
+  unserved: unservedFields.app,
 };
 
 export const listAppsOfPage = listOperation({

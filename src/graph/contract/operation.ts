@@ -137,6 +137,8 @@ interface OperationBase extends Access {
   readonly places?: Readonly<Record<string, Place>>;
   /** D-50: `strict` refuses parameters that are not declared. Elsewhere they are ignored (D-34). */
   readonly isClosed?: true;
+  /** For a body of multipart/form-data that may be larger than others: it holds a file. */
+  readonly multipartBytesMax?: number;
   readonly summary: string;
 }
 

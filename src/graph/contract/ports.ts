@@ -27,6 +27,7 @@ declare module "#kernel/ports" {
 export const portsOfServer: readonly PortName[] = [
   ...(["app", "page_role"] as const),
   ...(["app_writes", "sealed_values"] as const),
-  ...(["webhook_app", "webhook_override", "page_subscribers", "social_subscribers", "chatapp_business_account_subscribers"] as const),
+  ...(["webhook_app", "webhook_override"] as const),
+  ...(["page_subscribers", "social_subscribers", "chatapp_business_account_subscribers", "catalog_subscribers"] as const),
   "social_account",
 ];

@@ -24,6 +24,20 @@ export class WorldClock implements Clock {
     return new WorldClock(database, realNowMs, await readState(database));
   }
 
+  /** Before the world's state is saved, so that `resume` finds the time of this moment. */
+  async note(): Promise<void> {
+    if (this.#runsByItself) await this.set(this.nowMs(), false);
+  }
+
+  /** After a saved state was brought back: time goes on from where it stood. A world that is on real time stays on it. */
+  async resume(): Promise<void> {
+    if (this.#runsByItself) await this.set((this.#state as ClockState).worldMs, false);
+  }
+
+  get #runsByItself(): boolean {
+    return this.#state !== undefined && !this.#state.isFrozen;
+  }
+
   nowMs(): number {
     return worldTimeMs(this.#state, this.#realNowMs());
   }

@@ -2,6 +2,7 @@ import type { FeatureMigrations } from "#storage/database";
 
 export const graphMigrations: FeatureMigrations = {
   feature: "graph",
+  serverTables: ["worlds"],
   migrations: [
     {
       name: "nodes",
@@ -13,6 +14,12 @@ export const graphMigrations: FeatureMigrations = {
       statements: [
         "CREATE TABLE person_erasures (id BIGINT PRIMARY KEY, started_ms BIGINT NOT NULL, ended_ms BIGINT, erased TEXT NOT NULL) WITHOUT ROWID",
       ],
+    },
+    // Used in the first world of a server.
+    { name: "worlds", statements: ["CREATE TABLE worlds (name TEXT PRIMARY KEY, made_ms BIGINT NOT NULL) WITHOUT ROWID"] },
+    {
+      name: "world_wake_times",
+      statements: ["ALTER TABLE worlds ADD COLUMN wake_ms BIGINT", "CREATE INDEX worlds_by_wake ON worlds (wake_ms) WHERE wake_ms IS NOT NULL"],
     },
   ],
 };

@@ -4,8 +4,7 @@ import { jobMigrations } from "#jobs/jobs.migrations";
 import type { IdMinter } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
 import type { GuardedClient } from "#outbound/client";
-import type { FeatureMigrations } from "#storage/database";
-import { openDatabase } from "#storage/open";
+import type { Database, FeatureMigrations } from "#storage/database";
 import type { KeyRing } from "#storage/sealing";
 import { silentObserver } from "#webhooks/observer";
 import { webhookMigrations } from "#webhooks/webhooks.migrations";
@@ -13,17 +12,18 @@ import type { Registry } from "../contract/registry.ts";
 import type { VersionCalendar } from "../versions/calendar.ts";
 import { WorldClock } from "./clock.ts";
 import { erasureFact, erasureJobs } from "./erasure/erasure.ts";
-import { Faults, type FaultTools } from "./fault-injection.ts";
+import type { FaultTools } from "./fault-injection.ts";
 import { graphMigrations } from "./graph.migrations.ts";
-import { type RateLimitConfig, RateLimits } from "./rate-limits.ts";
-import { RequestLog } from "./request-log.ts";
+import { newWorldMemory, type WorldMemory } from "./hosting/world-memory.ts";
+import type { RateLimitConfig } from "./rate-limits.ts";
 import { findSetting, saveSetting, settingFact } from "./settings.store.ts";
 import { type Profile, type WorkObserver, World, type WorldSettings } from "./world.ts";
 
 export interface WorldOptions {
   readonly name: string;
-  /** A folder, `:memory:`, or `postgres://…`. */
-  readonly data: string;
+  readonly database: Database;
+  /** Left out: the world begins without any. */
+  readonly memory?: WorldMemory;
   readonly registry: Registry;
   readonly ports: PortRegistry;
   readonly profile: Profile;
@@ -66,8 +66,7 @@ export const migrationsOf = (registry: Registry): FeatureMigrations[] => [
 ];
 
 export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
-  const { name, registry, seed } = options;
-  const database = await openDatabase({ data: options.data, world: name, migrations: migrationsOf(registry) });
+  const { name, database, registry, seed, memory = newWorldMemory(options) } = options;
   const clock = await WorldClock.open(database, options.realNowMs);
   const ids = seed === undefined ? options.timeOrderedIds(() => database.processNumber) : options.seededIds(await nextSeededId(database, seed));
   const world = new World({
@@ -80,9 +79,7 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
     profile: options.profile,
     calendar: options.calendar,
     settings: options.settings,
-    rateLimits: new RateLimits(options.rateLimits),
-    requests: new RequestLog(),
-    faults: new Faults(options.faults),
+    ...memory,
     outbound: options.outbound,
     webhookFields: registry.webhookFields,
     jobKinds: [...erasureJobs(registry.features), ...registry.features.flatMap(({ jobs }) => jobs ?? [])],

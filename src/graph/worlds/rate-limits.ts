@@ -39,6 +39,11 @@ export class RateLimits {
     return undefined;
   }
 
+  /** Nothing is used up. */
+  clear(): void {
+    this.#buckets.clear();
+  }
+
   /** Percent of the hour's requests that are used up. */
   appUsage(app: string): number {
     return this.#usage(`app ${app}`, this.#config.app_calls_per_hour);

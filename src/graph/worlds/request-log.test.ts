@@ -86,3 +86,19 @@ test("an entry is redacted when it is added: entries only read it", () => {
   expect(other.entries()).toEqual(log.entries());
   expect(other.entries()[0]).toMatchObject({ query: "access_token=…", request_body: "verify_token=…", response_body: '{"stream_key":"…"}' });
 });
+
+test("the log of a world that rests keeps its newest requests, and goes on with the next one", () => {
+  const log = new RequestLog();
+  const entry = { operation: "o", method: "GET", surface: "base", path: "/", query: "", status: 200, time: 1, duration_ms: 2, app: undefined };
+  const add = (trace_id: string, response_body: string) => log.adopt({ ...entry, trace_id, request_body: "", response_body });
+  for (let at = 0; at < 20; at++) add(`t${at}`, "x".repeat(4_000));
+  log.rest();
+  const seen = () => log.entries().map(({ trace_id }) => trace_id);
+  expect(seen()).toEqual(["t19", "t18", "t17"]);
+  add("next", "{}");
+  expect(seen()).toEqual(["next", "t19", "t18", "t17"]);
+  expect(log.entries()[3]?.response_body).toBe("x".repeat(4_000));
+  log.rest();
+  log.clear();
+  expect(seen()).toEqual([]);
+});

@@ -28,6 +28,10 @@ const TEXT_CHARACTERS_MAX = 4_096;
 
 const TEXTS = 9;
 const NUMBERS = 3;
+/** Of all entries that a world keeps while it rests: 32 kB. */
+const RESTING_CHARACTERS_MAX = 16_384;
+const NOTHING = new Uint32Array();
+const NO_NUMBERS = new Float64Array();
 /** Of one UTF-16 code unit. */
 const UTF8_BYTES_MAX = 3;
 
@@ -39,14 +43,17 @@ export class RequestLog {
   /** The texts of each entry, one after the other; a new entry overwrites the oldest ones. */
   #bytes: Buffer | undefined;
   #end = 0;
-  readonly #starts = new Uint32Array(ENTRIES_MAX);
-  readonly #sizes = new Uint32Array(ENTRIES_MAX);
+  // With the bytes, as soon as there is an entry: a world that rests keeps its log.
+  #starts = NOTHING;
+  #sizes = NOTHING;
   /** In characters. */
-  readonly #lengths = new Uint32Array(ENTRIES_MAX * TEXTS);
-  readonly #numbers = new Float64Array(ENTRIES_MAX * NUMBERS);
+  #lengths = NOTHING;
+  #numbers = NO_NUMBERS;
   /** Entries are counted from the first one on; those from `#oldest` to before `#next` are there. */
   #oldest = 0;
   #next = 0;
+  /** What is kept of a world that rests, oldest first. */
+  #resting: RequestEntry[] = [];
   #waiting: (() => void)[] = [];
 
   /**
@@ -67,16 +74,16 @@ export class RequestLog {
   adopt(entry: RequestEntry): void {
     const { trace_id, operation, method, surface, path, query, app, request_body, response_body } = entry;
     const texts = [trace_id, operation, method, surface, path, query, app ?? "", request_body, response_body];
+    const bytes = this.#bytes ?? this.#allocate();
     const slot = this.#next % ENTRIES_MAX;
     let text = "";
     for (let at = 0; at < TEXTS; at++) {
       text += texts[at];
       this.#lengths[slot * TEXTS + at] = (texts[at] as string).length;
     }
-    this.#bytes ??= Buffer.allocUnsafeSlow(BYTES_MAX);
     this.#oldest = Math.max(this.#oldest, this.#next + 1 - ENTRIES_MAX);
     this.#makeSpace(UTF8_BYTES_MAX * text.length);
-    const size = this.#bytes.write(text, this.#end);
+    const size = bytes.write(text, this.#end);
     this.#starts[slot] = this.#end;
     this.#sizes[slot] = size;
     this.#numbers.set([entry.status, entry.time, entry.duration_ms], slot * NUMBERS);
@@ -87,6 +94,31 @@ export class RequestLog {
       this.#waiting = [];
       for (const wake of waiting) wake();
     }
+  }
+
+  #allocate(): Buffer {
+    this.#starts = new Uint32Array(ENTRIES_MAX);
+    this.#sizes = new Uint32Array(ENTRIES_MAX);
+    this.#lengths = new Uint32Array(ENTRIES_MAX * TEXTS);
+    this.#numbers = new Float64Array(ENTRIES_MAX * NUMBERS);
+    this.#bytes = Buffer.allocUnsafeSlow(BYTES_MAX);
+    for (const entry of this.#resting.splice(0)) this.adopt(entry);
+    return this.#bytes;
+  }
+
+  /** The world rests: the newest entries are kept, as far as they are short together, and no memory besides. */
+  rest(): void {
+    if (this.#bytes === undefined) return;
+    let characters = 0;
+    const newest = this.entries().filter((entry) => {
+      characters += sizeOf(entry);
+      return characters <= RESTING_CHARACTERS_MAX;
+    });
+    this.#bytes = undefined;
+    this.#starts = this.#sizes = this.#lengths = NOTHING;
+    this.#numbers = NO_NUMBERS;
+    this.#end = this.#oldest = this.#next = 0;
+    this.#resting = newest.reverse();
   }
 
   /** From `#end` on: the entries that begin there are the oldest. */
@@ -105,7 +137,7 @@ export class RequestLog {
 
   /** Newest first. */
   entries(): RequestEntry[] {
-    const found: RequestEntry[] = [];
+    const found = this.#resting.toReversed();
     for (let entry = this.#next - 1; entry >= this.#oldest; entry--) found.push(this.#read(entry % ENTRIES_MAX));
     return found;
   }
@@ -131,6 +163,7 @@ export class RequestLog {
   /** Forgets all entries. */
   clear(): void {
     this.#bytes?.fill(0);
+    this.#resting = [];
     this.#oldest = this.#next;
   }
 
@@ -139,6 +172,12 @@ export class RequestLog {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 }
+
+/** An entry's numbers and its object are as much again as a short text. */
+const ENTRY_CHARACTERS = 200;
+
+const sizeOf = ({ trace_id, path, query, request_body, response_body }: RequestEntry): number =>
+  ENTRY_CHARACTERS + trace_id.length + path.length + query.length + request_body.length + response_body.length;
 
 /** A query as the log shows it. */
 export const shownQuery = (text: string): string => excerpt(text, redact);

@@ -22,6 +22,7 @@ import { Webhooks } from "#webhooks/webhooks";
 import { Cursors } from "../response/cursors.ts";
 import type { VersionCalendar } from "../versions/calendar.ts";
 import type { Faults } from "./fault-injection.ts";
+import { DEFAULT_WORLD } from "./hosting/world-names.ts";
 import { findNode, findNodeAtOnce, nodeFact } from "./nodes.store.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import type { RequestLog } from "./request-log.ts";
@@ -137,7 +138,7 @@ export class World {
     this.recordings = parts.recordings;
     this.collectGarbage = parts.collectGarbage;
     this.keys = parts.keys;
-    this.cursors = new Cursors(...this.#derived("cursors"));
+    this.cursors = new Cursors(...this.#derived(this.#cursorPurpose));
     this.sealer = new Sealer(...this.#derived("sealed secrets"));
     this.tokens = new Tokens(parts.database, parts.ports, this.sealer);
     this.#nodes = new FactCache(parts.database, nodeFact);
@@ -155,8 +156,13 @@ export class World {
 
   /** `keys` changed: the current one seals and signs from now on. */
   useKeys(): void {
-    this.cursors.use(...this.#derived("cursors"));
+    this.cursors.use(...this.#derived(this.#cursorPurpose));
     this.sealer.use(...this.#derived("sealed secrets"));
+  }
+
+  /** A cursor of one world is none of another. */
+  get #cursorPurpose(): string {
+    return this.name === DEFAULT_WORLD ? "cursors" : `cursors of ${this.name}`;
   }
 
   #derived(purpose: string): [current: Uint8Array, previous: Uint8Array[]] {
@@ -167,6 +173,12 @@ export class World {
   /** Background work ends, then the store is closed. */
   async close(): Promise<void> {
     await this.work.stop();
+    await this.database.close();
+  }
+
+  /** The same for a world whose state is given up: what runs is not waited for, and its results go nowhere. */
+  async abandon(): Promise<void> {
+    await this.work.abandon();
     await this.database.close();
   }
 

@@ -129,6 +129,16 @@ describe.each(httpListeners)("D-97: shares, --http %s", (http) => {
     }
   });
 
+  test("D-261: an app of another world with the same id has a share of its own", async () => {
+    const server = await Server.start({ requestsMax: 2 }, http);
+    await server.hold("/held", one);
+    await server.hold("/held", one);
+    expect(await server.status(one)).toBe(503);
+    expect((await server.response("/w/t1/1", one)).status).toBe(200);
+    expect(server.graph.metrics.turnedAwayByApp()).toEqual([{ app: "1001", reason: "requests", count: 1 }]);
+    expect(await server.ended()).toEqual([200, 200]);
+  });
+
   test("a request that waits for another server makes way for others, and its bytes too", async () => {
     const server = await Server.start({ requestsMax: 1, requestBytesMax: 1_000 }, http);
     await server.hold("/tarpit", { ...one, padding: 10_000 });

@@ -13,6 +13,8 @@ import type { HttpLimits } from "../limits.ts";
 /** Whose request it is, as far as that is known before it is looked at. */
 export interface Client {
   readonly address: string;
+  /** Stands before the ids of apps, which worlds may share: an app of one world takes nothing from one of another. */
+  readonly appPrefix?: string;
 }
 
 export interface TurnAway {
@@ -26,7 +28,7 @@ export const SMALL_BODY_BYTES_MAX = 65_536;
 export interface AdmissionsOptions<C extends Client> {
   readonly limits: HttpLimits;
   readonly metrics: RequestMetrics;
-  /** The app whose live token the head of the request shows. */
+  /** The app whose live token the head of the request shows, behind the prefix. */
   knownApp(client: C): string | undefined;
   /** When a request that is turned away may come again. */
   retryAfterSeconds(): number;
@@ -53,11 +55,11 @@ export class Admissions<C extends Client = Client> {
     const { running } = this;
     if (this.isStopping) return { app: undefined, reason: "stopping" };
     // A small body is parsed, and its token checked, in this turn of the event loop: then the app is known.
-    if (!running.isFull && bytes <= SMALL_BODY_BYTES_MAX) return new RunningRequest(this, client.address, undefined, undefined, bytes);
+    if (!running.isFull && bytes <= SMALL_BODY_BYTES_MAX) return new RunningRequest(this, client, undefined, undefined, bytes);
     const app = this.options.knownApp(client);
     const account = running.accountOf(app, client.address);
     const lacking = running.lacks(account, bytes);
-    return lacking === undefined ? new RunningRequest(this, client.address, app, account, bytes) : { app, reason: reasons[lacking] };
+    return lacking === undefined ? new RunningRequest(this, client, app, account, bytes) : { app, reason: reasons[lacking] };
   }
 
   /** For a body that did not come with its head. What is returned must be ended. */
@@ -70,7 +72,7 @@ const reasons = { count: "requests", size: "bytes" } as const satisfies Record<s
 
 export class RunningRequest implements Admission {
   readonly #admissions: Pick<Admissions, "running" | "waiting" | "options">;
-  readonly #address: string;
+  readonly #client: Client;
   readonly #bytes: number;
   #app: string | undefined;
   /** Undefined until it is known, within this turn of the event loop, whether its token is. */
@@ -80,13 +82,13 @@ export class RunningRequest implements Admission {
 
   constructor(
     admissions: Pick<Admissions, "running" | "waiting" | "options">,
-    address: string,
+    client: Client,
     app: string | undefined,
     account: Account | undefined,
     bytes: number,
   ) {
     this.#admissions = admissions;
-    this.#address = address;
+    this.#client = client;
     this.#app = app;
     this.#account = account;
     this.#bytes = bytes;
@@ -97,12 +99,12 @@ export class RunningRequest implements Admission {
     if (this.#app !== undefined) return;
     const { running, options } = this.#admissions;
     running.release(this.#account, this.#bytes);
-    this.#app = app;
-    this.#account = running.accountOf(app, this.#address);
+    this.#app = (this.#client.appPrefix ?? "") + app;
+    this.#account = running.accountOf(this.#app, this.#client.address);
     const lacking = running.isFull ? running.lacks(this.#account, this.#bytes) : undefined;
     running.hold(this.#account, this.#bytes);
     if (lacking === undefined) return;
-    this.turnAway = { app, reason: reasons[lacking] };
+    this.turnAway = { app: this.#app, reason: reasons[lacking] };
     throw overloaded(options.retryAfterSeconds());
   }
 
@@ -111,14 +113,14 @@ export class RunningRequest implements Admission {
     if (this.#account !== undefined) return;
     const { running } = this.#admissions;
     running.release(undefined, this.#bytes);
-    this.#account = running.accountOf(undefined, this.#address);
+    this.#account = running.accountOf(undefined, this.#client.address);
     running.hold(this.#account, this.#bytes);
   }
 
   async whileWaiting<T>(wait: () => Promise<T>): Promise<T> {
     this.countAgainstAddress();
     const { waiting, options } = this.#admissions;
-    const account = waiting.accountOf(this.#app, this.#address);
+    const account = waiting.accountOf(this.#app, this.#client.address);
     if (waiting.lacks(account, this.#bytes) !== undefined) {
       this.turnAway = { app: this.#app, reason: "waiting" };
       throw tooManyWaiting(options.retryAfterSeconds());

@@ -4,7 +4,7 @@ import { CORS_HEADERS } from "../cors.ts";
 import { findHeader } from "../http1/headers.ts";
 import type { RequestHead } from "../http1/request-head.ts";
 import type { Exchange } from "../listeners/listener.ts";
-import type { Place } from "../places.ts";
+import type { Place } from "../places/places.ts";
 
 export interface RoutePlace extends Place {
   /** Scheme, host and mount as the client used them, without a trailing slash. */

@@ -1,14 +1,20 @@
 /** `{base_url}/openapi.json`, with the addresses as the client used them (operating.md); `?type=` and `?surface=` select from it. */
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import type { SurfaceName } from "#graph/pipeline/request";
+import type { VersionCalendar } from "#graph/versions/calendar";
+import { BoundedMap } from "#kernel/bounded-map";
 import { unixSeconds } from "#kernel/clock";
 import { unknownPath } from "#kernel/errors";
-import { atHostname } from "../origin.ts";
-import type { SurfaceAddress } from "../places.ts";
+import { atHostname } from "../places/origin.ts";
+import type { SurfaceAddress } from "../places/places.ts";
 import { refusal } from "../refusals.ts";
 import type { RouteHandler } from "./extra-routes.ts";
 
+/** Making a document takes some 100 ms. Callers name different hosts, types and surfaces; a text has up to a megabyte. */
+const TEXTS_MAX = 8;
+
 export function openapiRoute(deps: RequestDeps, surfaces: readonly SurfaceAddress[]): RouteHandler {
+  const texts = new WeakMap<VersionCalendar, BoundedMap<string, string>>();
   return async (request, { world, baseUrl }) => {
     const { searchParams } = new URL(request.url);
     const type = searchParams.get("type") ?? undefined;
@@ -19,12 +25,17 @@ export function openapiRoute(deps: RequestDeps, surfaces: readonly SurfaceAddres
       return new Response(body, { status, headers });
     }
     // Loaded when it is asked for: a start has no need of it.
-    const { openapiDocument } = await import("#graph/contract/openapi/document");
+    const { openapiDocument, servedNow } = await import("#graph/contract/openapi/document");
     const addresses = Object.fromEntries(surfaces.map((one) => [one.name, addressOf(one, baseUrl)])) as Record<SurfaceName, string>;
     const { profile, calendar } = world;
     const only = { ...(type === undefined ? {} : { type }), ...(surface === undefined ? {} : { surface }) };
-    const document = openapiDocument(deps.registry, { profile, calendar, now: unixSeconds(world.clock), addresses, ...only });
-    return new Response(JSON.stringify(document), {
+    const options = { profile, calendar, now: unixSeconds(world.clock), addresses, ...only };
+    const known = texts.get(calendar) ?? new BoundedMap(TEXTS_MAX);
+    texts.set(calendar, known);
+    const key = JSON.stringify([profile, servedNow(options), addresses, only]);
+    const text = known.get(key) ?? JSON.stringify(openapiDocument(deps.registry, options));
+    known.set(key, text);
+    return new Response(text, {
       headers: { "content-type": "application/json; charset=UTF-8", "x-pf-trace-id": deps.traceId() },
     });
   };

@@ -1,6 +1,6 @@
 /** What stands on the graph's own address beside the graph (operating.md). */
 import type { RequestDeps } from "#graph/pipeline/handle-request";
-import type { SurfaceAddress } from "../places.ts";
+import type { SurfaceAddress } from "../places/places.ts";
 import { asyncapiRoute } from "./asyncapi-route.ts";
 import type { ExtraRoutes } from "./extra-routes.ts";
 import { homeRoute } from "./home-route.ts";

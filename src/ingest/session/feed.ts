@@ -108,7 +108,8 @@ export class Feed {
   }
 
   is(name: FeedName): boolean {
-    return this.#admission?.feed.video === name.video && this.#admission.feed.session === name.session;
+    const feed = this.#admission?.feed;
+    return feed?.video === name.video && feed.session === name.session && feed.world === name.world;
   }
 
   /** The publisher is gone, or may not go on; resolves when the recording is whole. */
@@ -141,8 +142,7 @@ export class Feed {
       return;
     }
     this.#admission = admission;
-    const { world, feed } = admission;
-    this.#recording = new SessionRecording({ root, world, ...feed }, space, (failure, error) => {
+    this.#recording = new SessionRecording({ root, ...admission.feed }, space, (failure, error) => {
       this.#options.onError(error);
       this.#fail(failure, "The recording cannot be stored");
     });

@@ -18,7 +18,7 @@ export interface PublisherOwner {
   realNowMs(): number;
   randomBytes(count: number): Uint8Array;
   /** Another connection that publishes the same video, if there is one. */
-  publisherOf(video: string): Publisher | undefined;
+  publisherOf(feed: FeedName): Publisher | undefined;
   onError(error: unknown, about: Readonly<Record<string, unknown>>): void;
   /** What a person who operates the server may want to know. */
   onNote(about: Readonly<Record<string, unknown>>, note: string): void;
@@ -46,8 +46,9 @@ export class Publisher implements SessionOwner {
   #receivedMs: number;
   /** When the last message was sent, after which only the peer's close is awaited. */
   #endedMs: number | undefined;
-  /** The video whose key was accepted, and this key. */
+  /** The video whose key was accepted, its world, and this key. */
   video: string | undefined;
+  world: string | undefined;
   #key: string | undefined;
   /** Resolves when the recording is whole. */
   #recorded: Promise<void> = Promise.resolve();
@@ -161,24 +162,25 @@ export class Publisher implements SessionOwner {
       this.#session.refuse("NetStream.Publish.BadName", admission === undefined ? "The stream key opens nothing" : "Another encoder uses this key");
       return;
     }
-    const { video } = admission.feed;
+    const { video, world } = admission.feed;
     this.video = video;
+    this.world = world;
     this.#key = key;
     this.#feed = new Feed({
       ...{ gate, key, recordings, space, limits },
       realNowMs: this.#owner.realNowMs,
       stop: (reason) => {
-        this.#owner.onNote({ video, reason }, "a feed was ended");
+        this.#owner.onNote({ world, video, reason }, "a feed was ended");
         this.#session.refuse("NetStream.Publish.Failed", reason);
       },
-      onError: (error) => this.#owner.onError(error, { video }),
+      onError: (error) => this.#owner.onError(error, { world, video }),
     });
     this.#session.admit();
   }
 
   /** Whether the key is free. A connection that is silent may be half open, so it gives way, as one with an older key does. */
   #takeOver({ feed }: Admission, key: string): boolean {
-    const other = this.#owner.publisherOf(feed.video);
+    const other = this.#owner.publisherOf(feed);
     if (other === undefined || other === this) return true;
     if (other.#key === key && other.silentMs < TAKEN_OVER_AFTER_MS) return false;
     other.#endFeed("lost");
@@ -206,11 +208,11 @@ export class Publisher implements SessionOwner {
       work();
     } catch (error) {
       if (error instanceof MediaProblem) {
-        this.#owner.onNote({ video: this.video, reason: error.message }, "a feed was refused");
+        this.#owner.onNote({ world: this.world, video: this.video, reason: error.message }, "a feed was refused");
         void this.stop(error.message, "lost");
         return;
       }
-      if (!(error instanceof RtmpProblem)) this.#owner.onError(error, { video: this.video });
+      if (!(error instanceof RtmpProblem)) this.#owner.onError(error, { world: this.world, video: this.video });
       this.#endFeed("lost");
       this.#socket.terminate();
     }

@@ -54,24 +54,24 @@ function redactText(text: string, depth: number): string {
   return text.includes("=") || text.includes("&") ? redactPairs(text, depth) : redactProse(text, depth);
 }
 
-/** Only pairs that hold a hint are looked at. */
-function redactPairs(text: string, depth: number): string {
+/** Only pairs that hold a hint are looked at. What stands in `text` from `from` to before `to`. */
+function redactPairs(text: string, depth: number, from = 0, to = text.length): string {
   let shown = "";
-  let at = 0;
-  for (let hint = endOfHint(text, 0); hint !== -1; hint = endOfHint(text, at)) {
+  let at = from;
+  for (let hint = endOfHint(text, from); hint !== -1 && hint <= to; hint = endOfHint(text, at)) {
     const next = text.indexOf("&", hint);
-    const end = next === -1 ? text.length : next;
+    const end = next === -1 || next > to ? to : next;
     if (text.charCodeAt(hint) === 61 && PLAIN_END.test(text.slice(hint - 5, hint))) {
       // Of this pair, or of a pair in its value, which goes no further.
       const value = text.slice(hint + 1, end);
       shown += text.slice(at, hint + 1) + (isPlainWord(value) ? value : HIDDEN);
     } else {
-      const start = text.lastIndexOf("&", hint - 1) + 1;
+      const start = Math.max(text.lastIndexOf("&", hint - 1) + 1, from);
       shown += text.slice(at, start) + redactPair(text.slice(start, end), depth);
     }
     at = end;
   }
-  return shown + text.slice(at);
+  return shown + text.slice(at, to);
 }
 
 function redactPair(pair: string, depth: number): string {
@@ -119,6 +119,11 @@ function redactStrings(text: string, depth: number): string {
     const start = startOfString(text, hint - 1, at);
     if (start === -1) break;
     const end = endOfString(text, start);
+    if (isPlainLink(text, start, hint, end)) {
+      shown += text.slice(at, start + 1) + redactPairs(text, depth + 1, start + 1, end) + text.slice(end, end + 1);
+      at = end + 1;
+      continue;
+    }
     const string = stringOf(text.slice(start + 1, end));
     const colon = skipBlanks(text, end + 1);
     if (text.charCodeAt(colon) === 58 && isSecretName(string)) {
@@ -134,6 +139,16 @@ function redactStrings(text: string, depth: number): string {
     }
   }
   return shown + text.slice(at);
+}
+
+/**
+ * The string of JSON from `start` to `end`, with a hint that ends at `hint`, is an address with a parameter that ends in the hint, as every
+ * list of page messaging has two: its pairs can be looked at where they stand, because nothing in it is escaped and it is no name.
+ */
+function isPlainLink(text: string, start: number, hint: number, end: number): boolean {
+  if (text.charCodeAt(hint) !== 61 || !text.startsWith("http", start + 1)) return false;
+  const backslash = text.indexOf("\\", start);
+  return (backslash === -1 || backslash > end) && text.charCodeAt(skipBlanks(text, end + 1)) !== 58;
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON has them escaped.

@@ -1,5 +1,6 @@
 /**
- * The dedicated connection of a `Database`: it receives the facts that other processes changed, and renews the process number.
+ * The dedicated connection of a server: it receives the facts that other processes changed, in each schema that is followed, and renews the
+ * process number, which is that of its own schema.
  *
  * **Invariant:** the listener receives the change of any process within 1 s, or everything is declared changed.
  *
@@ -7,6 +8,7 @@
  * number. A gap in the numbers of a slot, or a number in the table that did not arrive, means that a notification was lost.
  */
 import type { Client } from "pg";
+import { isUndefinedTable } from "./failures.ts";
 import { ProcessNumber } from "./process-number.ts";
 import type { Server } from "./server.ts";
 
@@ -20,22 +22,27 @@ const SILENT_POLLS_MAX = 10;
 
 export type OnFact = (kind: string | undefined, key: string | undefined) => void;
 
+interface Followed {
+  readonly onFact: OnFact;
+  /** The last generation received, by slot. */
+  generations: Map<number, number>;
+}
+
 export class FactChannel {
   readonly #server: Server;
-  readonly #onFact: OnFact;
+  /** By schema. */
+  readonly #followed = new Map<string, Followed>();
   readonly #timer: ReturnType<typeof setInterval>;
   #client: Client | undefined;
-  /** The last generation received, by slot. */
-  #generations = new Map<number, number>();
   readonly #processNumber = new ProcessNumber();
   #silentPolls = 0;
-  #polling: Promise<void> = Promise.resolve();
+  #lastTurn: Promise<unknown> = Promise.resolve();
   #isConnecting = false;
   #isClosed = false;
 
   private constructor(server: Server, onFact: OnFact) {
     this.#server = server;
-    this.#onFact = onFact;
+    this.#followed.set(server.schema, { onFact, generations: new Map() });
     // A timer, because only a query finds a lost notification. It does not keep the program running.
     this.#timer = setInterval(() => this.#tick(), POLL_MS);
     this.#timer.unref();
@@ -52,6 +59,33 @@ export class FactChannel {
     }
   }
 
+  /** Resolves when changes of the schema arrive. */
+  async follow(schema: string, onFact: OnFact): Promise<void> {
+    const followed: Followed = { onFact, generations: new Map() };
+    this.#followed.set(schema, followed);
+    await this.#inTurn(async () => {
+      const client = this.#client;
+      // The next connection begins with all that are followed.
+      if (client === undefined) return;
+      await client.query(`LISTEN "${schema}"`);
+      const generations = (await readGenerations(client, [schema])).get(schema);
+      if (generations !== undefined) followed.generations = generations;
+    });
+  }
+
+  leave(schema: string): void {
+    this.#followed.delete(schema);
+    // One that fails has lost its connection, and hears nothing more.
+    this.#inTurn(async () => this.#client?.query(`UNLISTEN "${schema}"`)).catch(() => {});
+  }
+
+  /** One after the other: the renewal of the process number is a transaction, and nothing else may come into it. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#lastTurn.then(work);
+    this.#lastTurn = turn.catch(() => {});
+    return turn;
+  }
+
   /** Can change after an outage. Throws `databaseUnreachable` where the lease could not be renewed. */
   get processNumber(): number {
     return this.#processNumber.value;
@@ -63,7 +97,7 @@ export class FactChannel {
     const client = this.#client;
     this.#client = undefined;
     if (client === undefined) return;
-    await this.#polling;
+    await this.#lastTurn;
     // Without it the number is free when its lease is over.
     await this.#processNumber.release(client).catch(() => {});
     await client.end().catch(() => {});
@@ -82,14 +116,18 @@ export class FactChannel {
     };
     client.on("error", lose);
     client.on("end", lose);
-    client.on("notification", ({ payload }) => this.#heard(payload ?? ""));
+    client.on("notification", ({ channel, payload }) => this.#heard(channel, payload ?? ""));
     try {
-      await client.query(`LISTEN "${this.#server.schema}"`);
+      const schemas = [...this.#followed.keys()];
+      await client.query(schemas.map((schema) => `LISTEN "${schema}"`).join("; "));
       await this.#processNumber.renew(client);
       // From here on notifications arrive, so no change after these generations is missed.
-      const generations = await readGenerations(client);
+      const generations = await readGenerations(client, schemas);
       if (isLost || this.#isClosed) throw new Error("Connection terminated");
-      this.#generations = generations;
+      for (const [schema, known] of generations) {
+        const followed = this.#followed.get(schema);
+        if (followed !== undefined) followed.generations = known;
+      }
       this.#silentPolls = 0;
       this.#client = client;
       this.#everythingChanged();
@@ -100,14 +138,18 @@ export class FactChannel {
   }
 
   /** `<slot> <generation> <facts as JSON, or null for everything>` */
-  #heard(payload: string): void {
+  #heard(schema: string, payload: string): void {
+    const followed = this.#followed.get(schema);
+    if (followed === undefined) return;
+    const { generations, onFact } = followed;
     const [slotText = "", generationText = ""] = payload.split(" ", 2);
     const [slot, generation] = [Number(slotText), Number(generationText)];
     const facts = JSON.parse(payload.slice(slotText.length + generationText.length + 2)) as [string, string][] | null;
-    const known = this.#generations.get(slot) ?? 0;
-    this.#generations.set(slot, Math.max(known, generation));
-    if (generation > known + 1 || facts === null) this.#everythingChanged();
-    else for (const [kind, key] of facts) this.#onFact(kind, key);
+    const known = generations.get(slot) ?? 0;
+    generations.set(slot, Math.max(known, generation));
+    if (this.#isClosed) return;
+    if (generation > known + 1 || facts === null) onFact(undefined, undefined);
+    else for (const [kind, key] of facts) onFact(kind, key);
   }
 
   #tick(): void {
@@ -124,7 +166,7 @@ export class FactChannel {
       return;
     }
     this.#silentPolls = 1;
-    this.#polling = this.#poll(client).then(
+    this.#inTurn(() => this.#poll(client)).then(
       () => {
         this.#silentPolls = 0;
       },
@@ -135,13 +177,17 @@ export class FactChannel {
 
   async #poll(client: Client): Promise<void> {
     if (this.#processNumber.isDue) await this.#processNumber.renew(client);
-    let isBehind = false;
-    for (const [slot, generation] of await readGenerations(client)) {
-      if (generation <= (this.#generations.get(slot) ?? 0)) continue;
-      this.#generations.set(slot, generation);
-      isBehind = true;
+    for (const [schema, newest] of await readGenerations(client, [...this.#followed.keys()])) {
+      const followed = this.#followed.get(schema);
+      if (followed === undefined) continue;
+      let isBehind = false;
+      for (const [slot, generation] of newest) {
+        if (generation <= (followed.generations.get(slot) ?? 0)) continue;
+        followed.generations.set(slot, generation);
+        isBehind = true;
+      }
+      if (isBehind && !this.#isClosed) followed.onFact(undefined, undefined);
     }
-    if (isBehind) this.#everythingChanged();
   }
 
   #reconnect(): void {
@@ -156,11 +202,30 @@ export class FactChannel {
   }
 
   #everythingChanged(): void {
-    if (!this.#isClosed) this.#onFact(undefined, undefined);
+    if (this.#isClosed) return;
+    for (const { onFact } of this.#followed.values()) onFact(undefined, undefined);
   }
 }
 
-async function readGenerations(client: Client): Promise<Map<number, number>> {
-  const { rows } = await client.query<{ slot: number; generation: number }>("SELECT slot, generation FROM fact_generations");
-  return new Map(rows.map(({ slot, generation }) => [slot, generation]));
+/** By schema and slot, of those that exist: another process may delete one at any time. */
+async function readGenerations(client: Client, schemas: readonly string[]): Promise<Map<string, Map<number, number>>> {
+  const found = new Map<string, Map<number, number>>();
+  for (const schema of schemas) found.set(schema, new Map());
+  const read = async (names: readonly string[]): Promise<void> => {
+    const one = (schema: string) => `SELECT '${schema}' AS schema, slot, generation FROM "${schema}".fact_generations`;
+    const { rows } = await client.query<{ schema: string; slot: number; generation: number }>(names.map(one).join(" UNION ALL "));
+    for (const { schema, slot, generation } of rows) found.get(schema)?.set(slot, generation);
+  };
+  try {
+    await read(schemas);
+  } catch (error) {
+    if (!isUndefinedTable(error) || schemas.length < 2) throw error;
+    for (const schema of schemas) {
+      await read([schema]).catch((failure: unknown) => {
+        if (!isUndefinedTable(failure)) throw failure;
+        found.delete(schema);
+      });
+    }
+  }
+  return found;
 }

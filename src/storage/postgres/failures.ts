@@ -53,9 +53,15 @@ export const isTimeout = (error: unknown): boolean => error instanceof Error && 
 /** 40001 serialization failure, 40P01 deadlock, a row that is gone: the transaction was rolled back and can run again. */
 export const isRetryable = (error: unknown): boolean => /^40(001|P01)$/.test(codeOf(error)) || error instanceof NotOneRow;
 
+/** 42P01: the table is not there, and with it perhaps its schema. */
+export const isUndefinedTable = (error: unknown): boolean => codeOf(error) === "42P01" || codeOf(error) === "3F000";
+
 /** 0A000: the connection's plan is older than a change of the table by a newer program. A new connection has no plan. */
 export const isStalePlan = (error: unknown): boolean =>
   codeOf(error) === "0A000" && error instanceof Error && error.message.includes("cached plan must not change result type");
+
+/** What ran may run again, on another connection. */
+export const isTransient = (error: unknown): boolean => isRetryable(error) || isConnectionFailure(error) || isStalePlan(error);
 
 /** D-21: failures of the database, including lack of resources (53) and I/O errors (58), become one error; others are unchanged. */
 export function translated(error: unknown): unknown {

@@ -3,7 +3,9 @@ import type { Client } from "pg";
 import type { FeatureMigrations } from "../database.ts";
 import { type MigrationTarget, migrate, migrationsTable } from "../migrator.ts";
 import { postgresStatement } from "./ddl.ts";
+import { isConnectionFailure } from "./failures.ts";
 import { lockKey } from "./lock-key.ts";
+import { STATE_TABLES } from "./saved-states.ts";
 import type { Server } from "./server.ts";
 
 export async function migratePostgres(server: Server, features: readonly FeatureMigrations[]): Promise<void> {
@@ -13,10 +15,11 @@ export async function migratePostgres(server: Server, features: readonly Feature
   try {
     const { rows } = await client.query<{ server_encoding: string }>("SHOW server_encoding");
     if (rows[0]?.server_encoding !== "UTF8") throw new Error(`the encoding of the database must be UTF8, but is ${rows[0]?.server_encoding}`);
-    await client.query("BEGIN READ WRITE");
-    await client.query("SELECT pg_advisory_xact_lock($1)", [lockKey(schema, "migrations")]);
-    await prepare(client, schema);
-    await migrate(targetOf(client), features);
+    await begin(client, schema);
+    if ((await isThere(client, schema)) || !(await makeAtOnce(client, schema, features))) {
+      await prepare(client);
+      await migrate(targetOf(client), features);
+    }
     await client.query("COMMIT");
   } finally {
     // Also rolls back what is not committed.
@@ -24,12 +27,46 @@ export async function migratePostgres(server: Server, features: readonly Feature
   }
 }
 
-async function prepare(client: Client, schema: string): Promise<void> {
-  const { rows } = await client.query("SELECT 1 AS one FROM pg_namespace WHERE nspname = $1", [schema]);
-  // IF NOT EXISTS alone would require the right to create schemas even if the schema exists.
-  if (rows.length === 0) await client.query(`CREATE SCHEMA "${schema}"`);
-  await client.query(postgresStatement(migrationsTable));
-  for (const statement of OWN_TABLES) await client.query(statement);
+async function begin(client: Client, schema: string): Promise<void> {
+  await client.query("BEGIN READ WRITE");
+  await client.query("SELECT pg_advisory_xact_lock($1)", [lockKey(schema, "migrations")]);
+}
+
+/** A new schema in one round trip. Where a statement fails the schema is empty, so that the statements can be run one by one. */
+async function makeAtOnce(client: Client, schema: string, features: readonly FeatureMigrations[]): Promise<boolean> {
+  try {
+    await client.query(textOfNew(schema, features));
+    return true;
+  } catch (error) {
+    if (isConnectionFailure(error)) throw error;
+    await client.query("ROLLBACK");
+    await begin(client, schema);
+    await client.query(`CREATE SCHEMA "${schema}"`);
+    return false;
+  }
+}
+
+/** Asked first: `IF NOT EXISTS` would require the right to create schemas even if the schema exists. */
+async function isThere(client: Client, schema: string): Promise<boolean> {
+  return (await client.query("SELECT 1 AS one FROM pg_namespace WHERE nspname = $1", [schema])).rows.length > 0;
+}
+
+async function prepare(client: Client): Promise<void> {
+  await client.query([postgresStatement(migrationsTable), ...OWN_TABLES, ...STATE_TABLES].join("; "));
+}
+
+const APPLIED_NOW = "CAST(extract(epoch FROM clock_timestamp()) AS BIGINT)";
+
+function textOfNew(schema: string, features: readonly FeatureMigrations[]): string {
+  const record = (feature: string, name: string) =>
+    `INSERT INTO migrations (room, name, applied_time) VALUES ('${feature}', '${name}', ${APPLIED_NOW})`;
+  return [
+    `CREATE SCHEMA "${schema}"`,
+    ...[postgresStatement(migrationsTable), ...OWN_TABLES, ...STATE_TABLES],
+    ...features.flatMap(({ feature, migrations }) =>
+      migrations.flatMap(({ name, statements }) => [...statements.map(postgresStatement), record(feature, name)]),
+    ),
+  ].join(";\n");
 }
 
 /** Of this driver, beside those of the features. */
@@ -48,9 +85,6 @@ const targetOf = (client: Client): MigrationTarget => ({
     await client.query(postgresStatement(statement));
   },
   record: async (feature, name) => {
-    await client.query("INSERT INTO migrations (room, name, applied_time) VALUES ($1, $2, CAST(extract(epoch FROM clock_timestamp()) AS BIGINT))", [
-      feature,
-      name,
-    ]);
+    await client.query(`INSERT INTO migrations (room, name, applied_time) VALUES ($1, $2, ${APPLIED_NOW})`, [feature, name]);
   },
 });

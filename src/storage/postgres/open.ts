@@ -1,11 +1,13 @@
 /** PostgreSQL as a `Database`: a world is a schema, a write is a transaction, and several processes can share it. */
 import { runAction } from "../after-commit.ts";
-import type { Database, FeatureMigrations, Reader, Transaction } from "../database.ts";
+import { type Database, type FeatureMigrations, type Reader, type SavedState, StateOutdated, type Transaction } from "../database.ts";
 import { type Row, type Sql, sql } from "../sql.ts";
+import { commit, failureOf, rollback } from "./ends.ts";
 import { FactChannel } from "./fact-channel.ts";
-import { isConnectionFailure, isReadOnlyServer, isRetryable, isStalePlan, isTimeout, NotPrimary, translated } from "./failures.ts";
+import { isConnectionFailure, isRetryable, isStalePlan, isTimeout, translated } from "./failures.ts";
 import { migratePostgres } from "./migrations.ts";
 import { Pool, type PoolConnection } from "./pool.ts";
+import { deleteText, findText, requireStateName, restoreText, saveText, tablesOfWorld, tablesText } from "./saved-states.ts";
 import { Server } from "./server.ts";
 import { PostgresTransaction } from "./transaction.ts";
 
@@ -17,6 +19,8 @@ export interface PostgresOptions {
   readonly migrations: readonly FeatureMigrations[];
   /** Maximum of connections besides the dedicated one; opened on demand. */
   readonly poolSize?: number;
+  /** Called when the database is closed. */
+  onClosed?(): Promise<void> | undefined;
 }
 
 /** As many as a process of one core keeps busy; ten processes fit into the server's default of 100. */
@@ -27,46 +31,63 @@ const ATTEMPTS_MAX = 5;
 const SCHEMA = /^[A-Za-z_][A-Za-z0-9_-]{0,62}$/;
 
 /** Errors: `databaseUnreachable`, `WrongAddress`, `UnknownMigration`, `MigrationFailed`, and PostgreSQL's own (a wrong password, a missing right). */
-export async function openPostgres({ url, schema, migrations, poolSize = POOL_SIZE }: PostgresOptions): Promise<Database> {
+export async function openPostgres({ url, schema, migrations, poolSize = POOL_SIZE, onClosed }: PostgresOptions): Promise<PostgresDatabase> {
   if (!SCHEMA.test(schema)) throw new RangeError(`not a schema name: ${schema}`);
   const server = new Server(url, schema);
   try {
     await server.refuseSharedSessions();
     await migratePostgres(server, migrations);
-    const database = new PostgresDatabase(server, poolSize);
-    await database.listen();
+    const pool = new Pool(server, poolSize);
+    const database = new PostgresDatabase({ schema, pool, migrations, end: async () => void (await Promise.all([pool.end(), onClosed?.()])) });
+    database.channel = await FactChannel.open(server, database.emit);
     return database;
   } catch (error) {
     throw translated(error);
   }
 }
 
-class PostgresDatabase implements Database {
+/** Told before something that must not happen twice, and again where it turned out not to have happened. */
+type Started = (is: boolean) => void;
+
+interface DatabaseParts {
+  readonly schema: string;
+  readonly pool: Pool;
+  readonly migrations: readonly FeatureMigrations[];
+  /** Of the process, where another database of it has the channel. */
+  processNumber?(): number;
+  /** Called when it is closed. */
+  end(): Promise<void>;
+}
+
+export class PostgresDatabase implements Database {
   readonly dialect = "postgres";
   readonly reader: Reader;
-  readonly #server: Server;
+  readonly #schema: string;
+  readonly #migrations: readonly FeatureMigrations[];
   readonly #pool: Pool;
-  readonly #listeners: ((kind: string | undefined, key: string | undefined) => void)[] = [];
-  #channel: FactChannel | undefined;
+  readonly #end: () => Promise<void>;
+  readonly #processNumber: () => number;
+  readonly #listeners = new Set<(kind: string | undefined, key: string | undefined) => void>();
+  /** This database's own, where it has one. */
+  channel: FactChannel | undefined;
   #running = 0;
   #whenIdle: (() => void)[] = [];
   #closing: Promise<void> | undefined;
 
-  constructor(server: Server, poolSize: number) {
-    this.#server = server;
-    this.#pool = new Pool(server, poolSize);
+  constructor({ schema, pool, migrations, end, processNumber = () => 0 }: DatabaseParts) {
+    this.#schema = schema;
+    this.#migrations = migrations;
+    this.#pool = pool;
+    this.#end = end;
+    this.#processNumber = processNumber;
     this.reader = {
       get: async <R extends Row>(statement: Sql) => (await this.#read<R>(statement))[0],
       all: <R extends Row>(statement: Sql) => this.#read<R>(statement),
     };
   }
 
-  async listen(): Promise<void> {
-    this.#channel = await FactChannel.open(this.#server, (kind, key) => this.#emit(kind, key));
-  }
-
   get processNumber(): number {
-    return this.#channel?.processNumber ?? 0;
+    return this.channel?.processNumber ?? this.#processNumber();
   }
 
   write<T>(body: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -93,7 +114,7 @@ class PostgresDatabase implements Database {
         await connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
         // The first statement takes the snapshot.
         await connection.query(probe);
-        started();
+        started(true);
         try {
           return await body({ get: async <R extends Row>(statement: Sql) => (await read<R>(statement))[0], all: read });
         } finally {
@@ -104,8 +125,9 @@ class PostgresDatabase implements Database {
     );
   }
 
-  onInvalidate(listener: (kind: string | undefined, key: string | undefined) => void): void {
-    this.#listeners.push(listener);
+  onInvalidate(listener: (kind: string | undefined, key: string | undefined) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   async ping(): Promise<void> {
@@ -113,6 +135,70 @@ class PostgresDatabase implements Database {
   }
 
   async scrub(): Promise<void> {}
+
+  saveState(name: string): Promise<void> {
+    requireStateName(name);
+    return this.#together("REPEATABLE READ", async (connection) => {
+      await connection.execute(saveText(name, await this.#tables(connection)));
+    });
+  }
+
+  async restoreState(name: string | undefined): Promise<boolean> {
+    if (name !== undefined) requireStateName(name);
+    const isDone = await this.#together("READ COMMITTED", async (connection) => {
+      if (name !== undefined) {
+        const [found] = (await connection.execute(findText(name))).rows as { is_current: number }[];
+        if (found === undefined) return false;
+        if (found.is_current !== 1) throw new StateOutdated(name);
+      }
+      await connection.execute(restoreText(this.#schema, name, await this.#tables(connection)));
+      return true;
+    });
+    if (isDone) this.emit(undefined, undefined);
+    return isDone;
+  }
+
+  listStates(): Promise<readonly SavedState[]> {
+    return this.reader.all<SavedState & Row>(sql`SELECT s.name, s.saved_ms FROM saved_states s ORDER BY s.name`);
+  }
+
+  deleteState(name: string): Promise<boolean> {
+    requireStateName(name);
+    return this.#together("READ COMMITTED", async (connection) => {
+      const { rows } = await connection.execute(findText(name));
+      await connection.execute(deleteText(name));
+      return rows.length > 0;
+    });
+  }
+
+  async #tables(connection: PoolConnection): Promise<string[]> {
+    const { rows } = await connection.execute(tablesText(this.#schema));
+    const names = (rows as { name: string }[]).map(({ name }) => name);
+    return tablesOfWorld(names, this.#migrations);
+  }
+
+  /** A transaction about all tables, which runs again where it met the locks of others crosswise. */
+  #together<T>(isolation: string, work: (connection: PoolConnection) => Promise<T>): Promise<T> {
+    return this.#run(async () => {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await this.#onConnection(async (connection) => {
+            await connection.execute(`BEGIN ISOLATION LEVEL ${isolation} READ WRITE`);
+            try {
+              const result = await work(connection);
+              await connection.execute("COMMIT");
+              return result;
+            } catch (error) {
+              await rollback(connection);
+              throw error;
+            }
+          });
+        } catch (error) {
+          if (attempt === ATTEMPTS_MAX || !isRetryable(error)) throw error;
+        }
+      }
+    });
+  }
 
   close(): Promise<void> {
     this.#closing ??= this.#close();
@@ -123,8 +209,8 @@ class PostgresDatabase implements Database {
     return this.#run(() => this.#onConnection(async (connection) => (await connection.query<R>(statement)).rows));
   }
 
-  async #attempt<T>(connection: PoolConnection, body: (tx: Transaction) => Promise<T>, started: () => void): Promise<T> {
-    const transaction = new PostgresTransaction(connection, this.#server.schema);
+  async #attempt<T>(connection: PoolConnection, body: (tx: Transaction) => Promise<T>, started: Started): Promise<T> {
+    const transaction = new PostgresTransaction(connection, this.#schema);
     // Sent together with the first statement of the body; a failure appears there, or at COMMIT.
     connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE").catch((error) => {
       transaction.failure ??= error;
@@ -132,19 +218,20 @@ class PostgresDatabase implements Database {
     let result: T;
     try {
       result = await body(transaction);
+      await transaction.settle();
       transaction.end();
-      if (transaction.failure !== undefined) throw transaction.failure;
     } catch (error) {
       transaction.end();
       await rollback(connection);
-      if (isReadOnlyServer(transaction.failure)) throw new NotPrimary(transaction.failure);
-      // PostgreSQL's error counts, not the error that the body made of it.
-      throw isTransient(transaction.failure) ? transaction.failure : error;
+      throw failureOf(transaction, error);
     }
     // If the connection breaks from here on, it is unknown whether the write is stored, so it is not repeated.
-    started();
-    await commit(connection, transaction);
-    for (const [kind, key] of transaction.facts) this.#emit(kind, key);
+    started(true);
+    if (!(await commit(connection, transaction))) {
+      started(false);
+      throw failureOf(transaction, transaction.failure ?? new Error("the transaction was rolled back at its commit"));
+    }
+    for (const [kind, key] of transaction.facts) this.emit(kind, key);
     for (const action of transaction.actions) runAction(action);
     return result;
   }
@@ -153,13 +240,13 @@ class PostgresDatabase implements Database {
    * Lends a connection to `use`. A connection that died since its last use is replaced, unless `use` has `started` something
    * that must not happen twice.
    */
-  async #onConnection<T>(use: (connection: PoolConnection, started: () => void) => Promise<T>): Promise<T> {
+  async #onConnection<T>(use: (connection: PoolConnection, started: Started) => Promise<T>): Promise<T> {
     for (;;) {
-      const connection = await this.#pool.acquire();
+      const connection = await this.#pool.acquire(this.#schema);
       let isStarted = false;
       try {
-        return await use(connection, () => {
-          isStarted = true;
+        return await use(connection, (is) => {
+          isStarted = is;
         });
       } catch (error) {
         const isFailure = isConnectionFailure(error) || isStalePlan(error);
@@ -185,35 +272,15 @@ class PostgresDatabase implements Database {
     }
   }
 
-  #emit(kind: string | undefined, key: string | undefined): void {
+  /** What another process changed, or this one. */
+  readonly emit = (kind: string | undefined, key: string | undefined): void => {
     for (const listener of this.#listeners) runAction(() => listener(kind, key));
-  }
+  };
 
   async #close(): Promise<void> {
     if (this.#running > 0) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
-    await Promise.all([this.#channel?.close(), this.#pool.end()]);
+    await Promise.all([this.channel?.close(), this.#end()]);
   }
 }
 
 const probe = sql`SELECT 1 AS one`;
-
-const isTransient = (error: unknown): boolean => isRetryable(error) || isConnectionFailure(error) || isStalePlan(error);
-
-async function rollback(connection: PoolConnection): Promise<void> {
-  try {
-    await connection.execute("ROLLBACK");
-  } catch {
-    // The server rolls back the open transaction of a closed connection.
-    connection.isBroken = true;
-  }
-}
-
-/** A failed statement whose error the body swallowed appears here: PostgreSQL responds to COMMIT with ROLLBACK. */
-async function commit(connection: PoolConnection, transaction: PostgresTransaction): Promise<void> {
-  const announced = transaction.facts.length > 0 ? transaction.announceFacts() : Promise.resolve();
-  // Both are sent together; an error of the first is thrown below.
-  announced.catch(() => {});
-  const { command } = await connection.execute("COMMIT");
-  await announced;
-  if (command !== "COMMIT") throw transaction.failure ?? new Error("the transaction was rolled back at its commit");
-}

@@ -6,7 +6,7 @@ import type { Client, QueryResult } from "pg";
 import { databaseUnreachable } from "#kernel/errors";
 import type { Row, Sql, SqlText } from "../sql.ts";
 import { numbered } from "./scan.ts";
-import type { Server } from "./server.ts";
+import { chooseSchema, type Server } from "./server.ts";
 
 /** A request that waits longer for a connection is refused, because its caller has a time limit as well. */
 const ACQUIRE_MS_MAX = 5_000;
@@ -37,17 +37,33 @@ function statementOf(query: SqlText): Statement {
 
 export class PoolConnection {
   readonly #client: Client;
+  /** Whose tables it sees. */
+  #schema: string;
   /** It served an earlier request, so it may have died since. */
   wasUsed = false;
   isBroken = false;
   /** Not used since the last check of idle connections. */
   isSpare = false;
 
-  constructor(client: Client, onBroken: () => void) {
+  constructor(client: Client, schema: string, onBroken: () => void) {
     this.#client = client;
+    this.#schema = schema;
     client.on("error", () => {
       this.isBroken = true;
       onBroken();
+    });
+  }
+
+  get schema(): string {
+    return this.#schema;
+  }
+
+  /** Sent together with what follows, which fails if this does. */
+  use(schema: string): void {
+    if (schema === this.#schema) return;
+    this.#schema = schema;
+    this.execute(chooseSchema(schema)).catch(() => {
+      this.isBroken = true;
     });
   }
 
@@ -68,6 +84,7 @@ export class PoolConnection {
 }
 
 interface Waiter {
+  readonly schema: string;
   readonly resolve: (connection: PoolConnection) => void;
   readonly reject: (error: unknown) => void;
   timer: ReturnType<typeof setTimeout>;
@@ -90,20 +107,21 @@ export class Pool {
     this.#timer.unref();
   }
 
-  acquire(): Promise<PoolConnection> {
-    const idle = this.#idle.pop();
+  acquire(schema: string): Promise<PoolConnection> {
+    const idle = this.#takeIdle(schema);
     if (idle !== undefined) {
       idle.isSpare = false;
+      idle.use(schema);
       return Promise.resolve(idle);
     }
-    if (this.#count < this.#size) return this.#connect();
+    if (this.#count < this.#size) return this.#connect(schema);
     return new Promise((resolve, reject) => {
       // Without this timer a hanging database would hang every request.
       const timer = setTimeout(() => {
         this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
         reject(databaseUnreachable());
       }, ACQUIRE_MS_MAX);
-      const waiter: Waiter = { resolve, reject, timer };
+      const waiter: Waiter = { schema, resolve, reject, timer };
       this.#waiting.push(waiter);
     });
   }
@@ -118,7 +136,19 @@ export class Pool {
     connection.wasUsed = true;
     const waiter = this.#nextWaiting();
     if (waiter === undefined) this.#idle.push(connection);
-    else waiter.resolve(connection);
+    else {
+      connection.use(waiter.schema);
+      waiter.resolve(connection);
+    }
+  }
+
+  /** The plans of a connection are those of the schema that it served last, so that one goes first; then a new connection, then any. */
+  #takeIdle(schema: string): PoolConnection | undefined {
+    const last = this.#idle.at(-1);
+    if (last === undefined || last.schema === schema) return this.#idle.pop();
+    const at = this.#idle.findLastIndex((connection) => connection.schema === schema);
+    if (at !== -1) return this.#idle.splice(at, 1)[0];
+    return this.#count < this.#size ? undefined : this.#idle.pop();
   }
 
   /** The caller ensures that no request is running. */
@@ -127,11 +157,11 @@ export class Pool {
     await Promise.all(this.#idle.splice(0).map((connection) => connection.end()));
   }
 
-  async #connect(): Promise<PoolConnection> {
+  async #connect(schema: string): Promise<PoolConnection> {
     this.#count++;
     try {
-      const client = await this.#server.connect({ query_timeout: STATEMENT_MS_MAX, pipeline: true });
-      const connection: PoolConnection = new PoolConnection(client, () => this.#forget(connection));
+      const client = await this.#server.connect({ query_timeout: STATEMENT_MS_MAX, pipeline: true }, schema);
+      const connection: PoolConnection = new PoolConnection(client, schema, () => this.#forget(connection));
       return connection;
     } catch (error) {
       this.#count--;
@@ -165,6 +195,6 @@ export class Pool {
 
   #openForWaiting(): void {
     const waiter = this.#nextWaiting();
-    if (waiter !== undefined) this.#connect().then(waiter.resolve, waiter.reject);
+    if (waiter !== undefined) this.#connect(waiter.schema).then(waiter.resolve, waiter.reject);
   }
 }

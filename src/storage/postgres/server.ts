@@ -31,7 +31,6 @@ export class WrongAddress extends Error {
 export class Server {
   readonly schema: string;
   readonly #configs: readonly ClientConfig[];
-  readonly #setUp: string;
   /** The host that served last is asked first. */
   #first = 0;
 
@@ -39,18 +38,15 @@ export class Server {
   constructor(url: string, schema: string) {
     this.schema = schema;
     this.#configs = configsOf(url);
-    // Not among the start-up options, which a pooler or proxy may drop. Statements outside a write only read: a write without a
-    // transaction is refused, as on SQLite's reading connection.
-    this.#setUp = `SET search_path TO "${schema}"; SET default_transaction_read_only = on; ${PLANS}`;
   }
 
-  /** A session that takes writes. Errors: the last host's, or `NotPrimary`. */
-  async connect(more: Pick<ClientConfig, "query_timeout" | "pipeline"> = {}): Promise<Client> {
+  /** A session that takes writes, in the server's schema unless another is named. Errors: the last host's, or `NotPrimary`. */
+  async connect(more: Pick<ClientConfig, "query_timeout" | "pipeline"> = {}, schema = this.schema): Promise<Client> {
     let failure: unknown;
     for (let tried = 0; tried < this.#configs.length; tried++) {
       const at = (this.#first + tried) % this.#configs.length;
       try {
-        const client = await this.#connectTo({ ...this.#configs[at], ...more });
+        const client = await this.#connectTo({ ...this.#configs[at], ...more }, schema);
         this.#first = at;
         return client;
       } catch (error) {
@@ -60,13 +56,15 @@ export class Server {
     throw failure;
   }
 
-  async #connectTo(config: ClientConfig): Promise<Client> {
+  async #connectTo(config: ClientConfig, schema: string): Promise<Client> {
     const client = new Client(config);
     // A broken connection also fails the statement that runs, which reports the error.
     client.on("error", () => {});
     try {
       await client.connect();
-      const results = (await client.query(`${this.#setUp}; SELECT pg_is_in_recovery() AS standby`)) as unknown as { rows: { standby: number }[] }[];
+      const results = (await client.query(`${setUpIn(schema)}; SELECT pg_is_in_recovery() AS standby`)) as unknown as {
+        rows: { standby: number }[];
+      }[];
       if (results.at(-1)?.rows[0]?.standby !== 0) throw new NotPrimary();
       return client;
     } catch (error) {
@@ -101,6 +99,14 @@ export class Server {
     }
   }
 }
+
+export const chooseSchema = (schema: string): string => `SET search_path TO "${schema}"`;
+
+/**
+ * Not among the start-up options, which a pooler or proxy may drop. Statements outside a write only read: a write without a transaction is
+ * refused, as on SQLite's reading connection.
+ */
+const setUpIn = (schema: string): string => `${chooseSchema(schema)}; SET default_transaction_read_only = on; ${PLANS}`;
 
 const SHARED_SESSIONS =
   "the database's address is that of a pooler that gives each transaction another session (pgbouncer: pool_mode = transaction); " +

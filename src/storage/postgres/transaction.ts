@@ -6,6 +6,8 @@ import type { PoolConnection } from "./pool.ts";
 
 /** A notification holds 8,000 bytes at most; if the facts do not fit, it announces that everything changed. */
 const FACTS_BYTES_MAX = 7_500;
+/** Statements that are on their way at once, some 100 kB. */
+const SENT_MAX = 256;
 
 export class PostgresTransaction implements Transaction {
   readonly #connection: PoolConnection;
@@ -13,6 +15,11 @@ export class PostgresTransaction implements Transaction {
   #isOpen = true;
   /** The first failed statement; PostgreSQL runs no further statement of this transaction. */
   failure: unknown;
+  /** Settles after all that was sent without waiting for it. */
+  #sent: Promise<void> = Promise.resolve();
+  #sentCount = 0;
+  /** Something was sent of which PostgreSQL itself does not refuse the wrong outcome, or nothing shows yet that the connection is alive. */
+  #isUnsure = true;
   readonly facts: (readonly [kind: string, key: string])[] = [];
   readonly actions: (() => void)[] = [];
 
@@ -33,15 +40,16 @@ export class PostgresTransaction implements Transaction {
     return (await this.#query(statement)).rowCount ?? 0;
   }
 
-  async runOne(statement: Sql): Promise<void> {
-    const changed = await this.run(statement);
-    if (changed === 1) return;
-    this.failure = new NotOneRow(changed, statement);
-    throw this.failure;
+  /** Sent, and not waited for: what comes next is on its way at once. A failure appears there, or at COMMIT. */
+  runOne(statement: Sql): Promise<void> {
+    this.#isUnsure ||= !insertsOrFails(statement.query.text);
+    return this.#send(statement, (changed) => {
+      if (changed !== 1) this.failure ??= new NotOneRow(changed, statement);
+    });
   }
 
   runAny(statement: Sql): Promise<unknown> {
-    return this.run(statement);
+    return this.#send(statement, () => {});
   }
 
   /**
@@ -90,14 +98,36 @@ export class PostgresTransaction implements Transaction {
       SELECT pg_notify(${this.#schema}, slot || ' ' || generation || ' ' || ${announced}) FROM counted`);
   }
 
+  /** Before COMMIT: afterwards a wrong number of changed rows could not be undone, and a dead connection leaves open what was stored. */
+  async settle(): Promise<void> {
+    if (this.#isUnsure) await this.#sent;
+    if (this.failure !== undefined) throw this.failure;
+  }
+
   async #query<R extends Row>(statement: Sql): Promise<{ rows: R[]; rowCount: number | null }> {
     this.#check();
     try {
-      return await this.#connection.query<R>(statement);
+      const result = await this.#connection.query<R>(statement);
+      // Results come in the order of the statements, so all that was sent before has ended.
+      if (this.failure !== undefined) throw this.failure;
+      this.#isUnsure = false;
+      return result;
     } catch (error) {
       this.failure ??= error;
-      throw error;
+      throw this.failure;
     }
+  }
+
+  async #send(statement: Sql, ended: (changed: number) => void): Promise<void> {
+    this.#check();
+    this.#sent = this.#connection.query(statement).then(
+      ({ rowCount }) => ended(rowCount ?? 0),
+      (error) => {
+        this.failure ??= error;
+      },
+    );
+    // Where thousands follow one another, as in an import, they do not pile up here.
+    if (++this.#sentCount % SENT_MAX === 0) await this.#sent;
   }
 
   #check(): void {
@@ -105,3 +135,6 @@ export class PostgresTransaction implements Transaction {
     if (this.failure !== undefined) throw this.failure;
   }
 }
+
+/** Changes one row or fails, and a failure turns COMMIT into ROLLBACK. */
+const insertsOrFails = (text: string): boolean => text.trimStart().startsWith("INSERT") && !text.includes("ON CONFLICT") && !text.includes("SELECT");

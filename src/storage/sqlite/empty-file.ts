@@ -8,8 +8,9 @@ import { dirname } from "node:path";
 import type { FeatureMigrations } from "../database.ts";
 import { type MigrationTarget, migrate, migrationsTable } from "../migrator.ts";
 
-/** Bytes 18 and 19 of the header are the write and read version; 2 means a write-ahead log (sqlite.org/fileformat2). */
+/** Bytes 18 and 19 of the header are the write and read version (sqlite.org/fileformat2). */
 const WAL_VERSION = 2;
+const ROLLBACK_VERSION = 1;
 
 /** A program has one set of migrations, tests have a few; at half a megabyte each. */
 const FILES_MAX = 4;
@@ -31,13 +32,19 @@ async function build(migrations: readonly FeatureMigrations[]): Promise<Uint8Arr
   const database = new Database(":memory:");
   try {
     await migrateSqlite(database, migrations);
-    const bytes = database.serialize();
-    bytes[18] = WAL_VERSION;
-    bytes[19] = WAL_VERSION;
-    return bytes;
+    return withLog(database.serialize());
   } finally {
     database.close();
   }
+}
+
+export const withLog = (image: Uint8Array): Uint8Array => inVersion(image, WAL_VERSION);
+export const withoutLog = (image: Uint8Array): Uint8Array => inVersion(image, ROLLBACK_VERSION);
+
+function inVersion(image: Uint8Array, version: number): Uint8Array {
+  image[18] = version;
+  image[19] = version;
+  return image;
 }
 
 /** The target of `migrate` on a SQLite connection, in one transaction. */
@@ -59,6 +66,16 @@ export async function migrateSqlite(connection: Database, migrations: readonly F
   } catch (error) {
     if (connection.inTransaction) connection.run("ROLLBACK");
     throw error;
+  }
+}
+
+/** A file that nothing has open. */
+export async function migrateFile(path: string, migrations: readonly FeatureMigrations[]): Promise<void> {
+  const database = new Database(path);
+  try {
+    await migrateSqlite(database, migrations);
+  } finally {
+    database.close();
   }
 }
 

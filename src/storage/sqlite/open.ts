@@ -2,15 +2,20 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { Database, FeatureMigrations, Reader, Transaction } from "../database.ts";
+import { runAction } from "../after-commit.ts";
+import { type Database, type FeatureMigrations, type Reader, type SavedState, StateOutdated, type Transaction } from "../database.ts";
 import { sql } from "../sql.ts";
 import { CommittedReader, Connection, ConnectionReader, translated } from "./connection.ts";
-import { emptyFile, placeFile, syncFolder } from "./empty-file.ts";
+import { emptyFile, migrateFile, placeFile, syncFolder } from "./empty-file.ts";
 import { holdFolder } from "./folder-lock.ts";
+import { type SavedStates, StateFiles, StatesInMemory, statesFolder } from "./saved-states.ts";
 import { WriteQueue } from "./write-queue.ts";
 
 /** Reads the file: opens the log, takes the snapshot, and fails if the file is no database. */
 const firstRead = sql`SELECT 1 AS one FROM sqlite_schema LIMIT 1`;
+
+/** The same, but for the snapshot: it does not read the schema, which takes longer than all else that opens a connection. */
+const firstLook = sql`PRAGMA schema_version`;
 
 export interface SqliteOptions {
   /** A folder, created if missing and locked by this process; or `:memory:`, which is deleted when closed. */
@@ -28,6 +33,7 @@ interface Files {
   /** Opened at once if it cannot be opened later. */
   readonly snapshot?: Connection;
   openSnapshot(): Connection;
+  readonly states: SavedStates;
   /** Called when the connections are closed. */
   letGo(): void;
 }
@@ -35,23 +41,33 @@ interface Files {
 /** Errors: `FolderInUse`, `UnknownMigration`, `MigrationFailed`, and the system's own if the folder cannot be used. */
 export async function openSqlite({ folder, world = "default", migrations, onCommit }: SqliteOptions): Promise<Database> {
   const empty = await emptyFile(migrations);
-  const files = folder === ":memory:" ? openMemory(empty) : await openFolder(folder, world, empty, migrations);
-  return new SqliteDatabase(files, onCommit);
+  const files = folder === ":memory:" ? openMemory(empty, new StatesInMemory()) : await openFolder(folder, world, empty, migrations);
+  return new SqliteDatabase(files, migrations, onCommit);
+}
+
+/** `image`: what it begins with; left out: nothing. The returned `image` reads what is committed, while nothing is written. */
+export async function openInMemory(
+  migrations: readonly FeatureMigrations[],
+  states: SavedStates,
+  image?: Uint8Array,
+): Promise<{ database: Database; image: () => Uint8Array }> {
+  const files = openMemory(image ?? (await emptyFile(migrations)), states);
+  return { database: new SqliteDatabase(files, migrations, undefined), image: () => files.writer.image() };
 }
 
 /**
  * In SQLite's own in-memory database readers wait for the writer. This one therefore has files in a private folder, unlinked as
  * soon as every connection has opened them, so that nothing remains however the process ends.
  */
-function openMemory(empty: Uint8Array): Files {
+function openMemory(image: Uint8Array, states: SavedStates): Files {
   const folder = mkdtempSync(join(tmpdir(), "plaza-"));
   const file = join(folder, "memory.sqlite");
   try {
-    writeFileSync(file, empty, { mode: 0o600 });
+    writeFileSync(file, image, { mode: 0o600 });
     const writer = openConnection(file, "writer", "OFF");
     const reader = openConnection(file, "reader", "OFF");
     const snapshot = openConnection(file, "reader", "OFF");
-    return { writer, reader, snapshot, openSnapshot: () => snapshot, letGo: () => {} };
+    return { writer, reader, snapshot, openSnapshot: () => snapshot, states, letGo: () => {} };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -72,7 +88,8 @@ async function openFolder(folder: string, world: string, empty: Uint8Array, migr
     writer = openConnection(file, "writer", "FULL");
     if (!isNew) await writer.migrate(migrations);
     const reader = openConnection(file, "reader", "FULL");
-    return { writer, reader, openSnapshot: () => openConnection(file, "reader", "FULL"), letGo };
+    const states = new StateFiles(statesFolder(folder, world));
+    return { writer, reader, openSnapshot: () => openConnection(file, "reader", "FULL"), states, letGo };
   } catch (error) {
     writer?.close();
     letGo();
@@ -84,7 +101,7 @@ async function openFolder(folder: string, world: string, empty: Uint8Array, migr
 function openConnection(file: string, role: "writer" | "reader", synchronous: "FULL" | "OFF"): Connection {
   const connection = new Connection(file, { role, synchronous });
   try {
-    connection.get(firstRead);
+    connection.get(firstLook);
     return connection;
   } catch (error) {
     connection.close();
@@ -98,14 +115,16 @@ class SqliteDatabase implements Database {
   readonly processNumber = 0;
   readonly reader: CommittedReader;
   readonly #files: Files;
+  readonly #migrations: readonly FeatureMigrations[];
   readonly #queue: WriteQueue;
-  readonly #listeners: ((kind: string | undefined, key: string | undefined) => void)[] = [];
+  readonly #listeners = new Set<(kind: string | undefined, key: string | undefined) => void>();
   #snapshot: Connection | undefined;
   #lastSnapshot: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
-  constructor(files: Files, onCommit: ((writes: number) => void) | undefined) {
+  constructor(files: Files, migrations: readonly FeatureMigrations[], onCommit: ((writes: number) => void) | undefined) {
     this.#files = files;
+    this.#migrations = migrations;
     this.#snapshot = files.snapshot;
     this.reader = new CommittedReader(files.reader);
     this.#queue = new WriteQueue(files.writer, {
@@ -160,8 +179,9 @@ class SqliteDatabase implements Database {
     }
   }
 
-  onInvalidate(listener: (kind: string | undefined, key: string | undefined) => void): void {
-    this.#listeners.push(listener);
+  onInvalidate(listener: (kind: string | undefined, key: string | undefined) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   async ping(): Promise<void> {
@@ -170,16 +190,56 @@ class SqliteDatabase implements Database {
 
   /** Deleted rows leave traces in pages that were split or joined, so only a new file is free of them (measured). */
   async scrub(): Promise<void> {
+    await this.#alone(
+      (writer) => {
+        writer.execute("VACUUM");
+        writer.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+      },
+      () => this.#snapshot?.inTransaction === true,
+    );
+  }
+
+  saveState(name: string): Promise<void> {
+    return this.#alone((writer) => this.#files.states.save(name, (path) => writer.saveInto(path)));
+  }
+
+  async restoreState(name: string | undefined): Promise<boolean> {
+    const tables = this.#files.writer.tablesOf(this.#migrations);
+    const replace = (path: string | undefined) => this.#alone((writer) => writer.replaceContent(tables, path));
+    if (name === undefined) {
+      await replace(undefined);
+    } else {
+      const isThere = await this.#files.states.use(name, async (path) => {
+        if (await replace(path)) return true;
+        await migrateFile(path, this.#migrations);
+        return replace(path);
+      });
+      if (isThere === undefined) return false;
+      if (!isThere) throw new StateOutdated(name);
+    }
+    for (const listener of this.#listeners) runAction(() => listener(undefined, undefined));
+    return true;
+  }
+
+  async listStates(): Promise<readonly SavedState[]> {
+    return this.#files.states.list();
+  }
+
+  async deleteState(name: string): Promise<boolean> {
+    return this.#files.states.delete(name);
+  }
+
+  /** Runs `work` between two transactions of the writer, at once when it has none. */
+  async #alone<T>(work: (writer: Connection) => T, isBusy: () => boolean = () => false): Promise<T> {
     const { writer } = this.#files;
-    while (writer.inTransaction || this.#snapshot?.inTransaction === true) {
+    while (writer.inTransaction || isBusy()) {
       await this.#lastSnapshot;
       await this.#queue.idle();
     }
     if (this.#closing !== undefined) throw new Error("the database is closed");
     this.reader.letGo();
     try {
-      writer.execute("VACUUM");
-      writer.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+      return work(writer);
     } catch (error) {
       throw translated(error);
     }

@@ -7,7 +7,7 @@ import { Compile, type Validator } from "typebox/compile";
 import type { NodeId } from "#kernel/ids";
 
 /** D-60. */
-export const webhookObjects = ["social", "chatapp_business_account", "page"] as const;
+export const webhookObjects = ["social", "chatapp_business_account", "page", "catalog"] as const;
 export type WebhookObject = (typeof webhookObjects)[number];
 
 /** The event that an example shows. */

@@ -112,6 +112,10 @@ export class DeliveryDispatcher implements WorkSource {
     return true;
   }
 
+  isBusy(nowMs: number): boolean {
+    return this.#unended > 0 || !this.#results.isEmpty || this.#mustFlush || this.#mustLook || this.#mayHoldMore || this.#queues.hasDue(nowMs);
+  }
+
   /** What an ended session was sending may have arrived or not: it is sent again, at once. */
   async release(tx: Transaction, fence: number): Promise<void> {
     const nowMs = this.#options.clock.nowMs();

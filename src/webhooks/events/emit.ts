@@ -12,7 +12,7 @@ import type { EventFacts, WebhookFacts } from "../ports.ts";
 import { asciiJson } from "./envelope.ts";
 
 export interface WebhookEvent<S extends TSchema = TSchema> {
-  /** The account or page that `entry[].id` names. */
+  /** The account, page or catalog that `entry[].id` names. */
   readonly entity: NodeId;
   /** The business phone number that the event belongs to. */
   readonly phone?: NodeId | undefined;

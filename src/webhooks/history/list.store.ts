@@ -72,6 +72,23 @@ export function listEventsOf(reader: Reader, delivery: string): Promise<SentEven
     WHERE d.id = ${delivery} OR d.head = ${delivery} ORDER BY d.id`);
 }
 
+export interface EventRow extends DeliveryRow {
+  /** The event's own id. */
+  event: string;
+  payload: string;
+}
+
+/** The newest events with their deliveries, one for each app that gets them. An event that travels in another one's POST has that one's delivery. */
+export function listNewestEvents(reader: Reader, limit: number): Promise<EventRow[]> {
+  return reader.all<EventRow>(sql`
+    SELECT CAST(d.id AS TEXT) AS id, CAST(d.app AS TEXT) AS app, CAST(d.lane AS TEXT) AS lane, c.url, d.status, d.members, d.retry_due_ms, d.attempts,
+      d.ended_ms, c.paused_ms, e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone, e.time_ms,
+      CAST(e.id AS TEXT) AS event, e.payload
+    FROM webhook_deliveries m JOIN webhook_deliveries d ON d.id = COALESCE(m.head, m.id) JOIN webhook_events e ON e.id = m.event
+      LEFT JOIN webhook_callbacks c ON c.id = d.lane
+    ORDER BY m.id DESC LIMIT ${limit}`);
+}
+
 export interface ReplayableRow extends Row {
   id: string;
   lane: string;

@@ -4,6 +4,8 @@
 export type PageCustomLabels = { readonly action: "created" | "deleted" | "attached" | "detached"; readonly label: { readonly id: string; readonly name: string; }; readonly user?: { readonly id: string; }; };
 /** the status of a live video changes, or it is taken down, restored or deleted */ 
 export type PageLiveVideos = { readonly id: string; readonly status: string; readonly event?: "taken_down" | "restore_notice" | "restore_lapsed" | "restored" | "deleted"; readonly takedown_reason?: string; readonly restorable_until?: string; readonly end_reason?: string; };
+/** a file of a product feed was read to its end and is what the feed shows, or it failed and the feed is unchanged */ 
+export type CatalogProductFeed = { readonly catalog_id: string; readonly product_feed_id: string; readonly status: "Finished" | "Failed"; };
 /** a message from a person, or a new status of a sent message */ 
 export type ChatappBusinessAccountMessages = Readonly<Record<string, unknown>>;
 /** a message that another client sent */ 
@@ -54,6 +56,7 @@ export type SocialLiveComments = { readonly from: { readonly id: string; readonl
 export type FieldUpdate =
   | { object: "page"; field: "custom_labels"; value: PageCustomLabels }
   | { object: "page"; field: "live_videos"; value: PageLiveVideos }
+  | { object: "catalog"; field: "product_feed"; value: CatalogProductFeed }
   | { object: "chatapp_business_account"; field: "messages"; value: ChatappBusinessAccountMessages }
   | { object: "chatapp_business_account"; field: "message_echoes"; value: ChatappBusinessAccountMessageEchoes }
   | { object: "chatapp_business_account"; field: "calls"; value: ChatappBusinessAccountCalls }

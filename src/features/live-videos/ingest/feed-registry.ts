@@ -74,7 +74,8 @@ export class FeedRegistry {
   async report(feeds: readonly FeedHealth[]): Promise<NamedFeed[]> {
     const { database, realNowMs } = this.#world;
     if (++this.#reports % LOOK_EVERY === 0 && database.dialect === "postgres") await this.#loseDead(realNowMs() - DEAD_AFTER_MS);
-    if (!this.#hasFeeds) return [];
+    // The world was replaced, and knows nothing of them.
+    if (!this.#hasFeeds) return feeds.map(({ video, session }) => ({ video, session }));
     // The process is not seen dead while it has feeds; without any it says nothing more.
     if (feeds.length > 0) await database.write((tx) => saveIngest(tx, this.#id, realNowMs()));
     keepHealth(this.#world, feeds);

@@ -1,6 +1,7 @@
 /** The only code that changes the state of a live video, by the table of `states.ts`. */
 
 import { createHash } from "node:crypto";
+import { DEFAULT_WORLD } from "#graph/worlds/hosting/world-names";
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
@@ -18,7 +19,19 @@ export const DEADLINE_JOB = "live_video_deadline";
 /** Keys are stored as hashes, so that reading the database does not allow streaming. */
 export const hashOfKey = (key: string): string => createHash("sha256").update(key).digest("hex");
 
-export const mintKey = (world: World): string => world.randomSecret(STREAM_KEY_BYTES);
+/** D-261: encoders of all worlds connect to one port, so the key says which world it is of. */
+export function mintKey(world: World): string {
+  const secret = world.randomSecret(STREAM_KEY_BYTES);
+  return world.name === DEFAULT_WORLD ? secret : `${world.name}${WORLD_END}${secret}`;
+}
+
+/** Neither a world's name nor the secret has it. */
+const WORLD_END = ".";
+
+export function worldOfKey(key: string): string {
+  const end = key.indexOf(WORLD_END);
+  return end === -1 ? DEFAULT_WORLD : key.slice(0, end);
+}
 
 /** A new video: unpublished, without a place, allowed in every country. */
 export const newVideo = (page: NodeId, id: NodeId, creation_time: number): LiveVideoRow => ({

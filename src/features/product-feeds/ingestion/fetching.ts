@@ -1,11 +1,12 @@
 /** Fetches feed files from an address through `world.outbound`, which guards the internal network (D-64), and stores them like sent ones. */
 
+import { readSetting } from "#graph/contract/setting";
 import type { World } from "#graph/worlds/world";
 import { CallbackRefused } from "#outbound/address-rules";
 import { RequestFailed } from "#outbound/request";
 import { eitherWay } from "#storage/outcomes";
 import { FeedFileProblem } from "../formats/rows.ts";
-import { FILE_BYTES_MAX } from "../product-feeds.limits.ts";
+import { feedFileBytesMax } from "../product-feeds.settings.ts";
 import { PartWriter } from "./parts.ts";
 import { completeUpload, deleteParts, type RunningUpload } from "./uploads.store.ts";
 
@@ -26,7 +27,7 @@ export async function fetchFile(world: World, { feed, n }: RunningUpload, url: s
       headers: { Accept: "*/*", "Accept-Encoding": "identity", "User-Agent": "plaza" },
       deadlineMs: DEADLINE_MS,
       // One byte more than allowed, so that a file that is too large is detected.
-      responseBytesMax: FILE_BYTES_MAX + 1,
+      responseBytesMax: readSetting(world, feedFileBytesMax) + 1,
       takeBody: (part) => parts.write(part),
     });
     if (response.status >= 300 && response.status < 400) return `the address returned status ${response.status}; redirects are not followed`;

@@ -36,7 +36,7 @@ onEachDatabase("what becomes of a feed file", (database) => {
       { line: 3, retailer_id: "b", field: "name", reason: "is missing" },
       { line: 4, retailer_id: "c", field: "url", reason: "is not an http or https address" },
       { line: 5, reason: "a quote is not closed" },
-      { line: 6, retailer_id: "a", field: "retailer_id", reason: "replaces the row of line 2 with the same retailer_id" },
+      { severity: "warning", line: 6, retailer_id: "a", field: "retailer_id", reason: "replaces the row of line 2 with the same retailer_id" },
     ]);
     expect(await itemsOf("retailer_id,brand")).toEqual([
       { id: expect.any(String), retailer_id: "é" },
@@ -136,21 +136,23 @@ onEachDatabase("what becomes of a feed file", (database) => {
     expect(seen).toContain("old 50");
   });
 
-  test("after any uploads the feed holds what the last good one says", async () => {
+  test("after any uploads the feed holds what the last good one says, and updates since then", async () => {
     const { plaza, upload, itemsOf, idsOf } = await openFeeds(database);
-    const files = fc.array(fc.array(fc.tuple(fc.constantFrom("a", "b", "c", "Ä", "😀"), fc.constantFrom("x", "y", "!")), { maxLength: 6 }), {
-      maxLength: 4,
-    });
+    const rowsOfFile = fc.array(fc.tuple(fc.constantFrom("a", "b", "c", "Ä", "😀"), fc.constantFrom("x", "y", "!")), { maxLength: 6 });
+    const files = fc.array(fc.record({ rows: rowsOfFile, isUpdate: fc.boolean() }), { maxLength: 4 });
     let expected = new Map<string, string>();
     const ids = new Map<string, string>();
     await fc.assert(
       fc.asyncProperty(files, async (uploads) => {
-        for (const rows of uploads) {
+        for (const { rows, isUpdate } of uploads) {
           const good = rows.filter(([, brand]) => brand !== "!");
-          const report = await upload(csv(...rows.map(([id, brand]) => (brand === "!" ? `${id},bad` : row(id, brand)))));
+          const file = csv(...rows.map(([id, brand]) => (brand === "!" ? `${id},bad` : row(id, brand))));
+          const report = await upload(file, {}, `feeds/8101/uploads?update_only=${isUpdate}`);
           const isUsed = good.length > 0 || rows.length === 0;
           expect(report.status).toBe(isUsed ? "done" : "failed");
-          if (isUsed) expected = new Map(good);
+          if (isUsed) expected = new Map(isUpdate ? [...expected, ...good] : good);
+          // D-148: those that an update does not name stay.
+          expect(report.items_removed === 0 || !isUpdate).toBe(true);
           const items = await itemsOf("retailer_id,brand");
           expect(new Map(items.map(({ retailer_id, brand }) => [retailer_id as string, brand as string]))).toEqual(expected);
           expect(items).toHaveLength(expected.size);

@@ -5,15 +5,17 @@
 
 import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
+import { nodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import { certain } from "#storage/outcomes";
 import { type Bytes, textOf } from "../formats/bytes.ts";
 import { FeedTextReader } from "../formats/formats.ts";
 import { FeedFileProblem, type FeedFormat, type RowSink, type Warning } from "../formats/rows.ts";
-import { findItems, insertItems, type NewItem, overwriteItem } from "../items.store.ts";
+import { copyMissingItems, findItems, insertItems, type NewItem, overwriteItem } from "../items.store.ts";
 import { BadItem, type ItemField, type RawItem, readRow } from "../product-feeds.items.ts";
 import { BAD_ROWS_KEPT_MAX, ROWS_MAX, ROWS_PER_WRITE } from "../product-feeds.limits.ts";
 import { showGeneration } from "../product-feeds.store.ts";
+import { type FeedEvent, feedWebhook } from "../product-feeds.webhooks.ts";
 import { endUpload, type RunningUpload, saveCounts, type UploadCounts } from "./uploads.store.ts";
 
 /** Another run has taken over the upload, or it was deleted, so this run must stop. */
@@ -32,14 +34,17 @@ interface ReadItem extends NewItem {
 
 /** A bad or repeated row in the report, or a value that was left out. */
 export interface RowError {
+  /** The row counts, in spite of it. */
+  readonly severity?: "warning";
   readonly line: number;
   readonly retailer_id?: string;
   readonly field?: ItemField;
   readonly reason: string;
 }
 
-/** The items that the feed shows during the run. */
+/** What the feed shows during the run, and of whose it is. */
 export interface ShownItems {
+  readonly catalog: string;
   readonly generation: number;
   readonly item_count: number;
 }
@@ -48,6 +53,7 @@ export class Ingestion implements RowSink {
   readonly #world: World;
   readonly #upload: RunningUpload;
   readonly #shown: ShownItems;
+  readonly #isUpdate: boolean;
   readonly #counts: { -readonly [count in keyof UploadCounts]: number } = {
     ...{ rows: 0, items: 0, items_added: 0, items_replaced: 0, items_removed: 0, bad_rows: 0, duplicates: 0 },
   };
@@ -55,16 +61,19 @@ export class Ingestion implements RowSink {
   readonly #badRows: RowError[] = [];
   readonly #duplicates: RowError[] = [];
   readonly #warnings: RowError[] = [];
+  /** D-148: items of the feed that an update leaves as they are. */
+  #kept = 0;
   #writes = 0;
   #reader: FeedTextReader | undefined;
   /** Items that are not written yet: full groups, and the group that is being filled. */
   #groups: ReadItem[][] = [];
   #group: ReadItem[] = [];
 
-  constructor(world: World, upload: RunningUpload, shown: ShownItems) {
+  constructor(world: World, upload: RunningUpload, shown: ShownItems, isUpdate: boolean) {
     this.#world = world;
     this.#upload = upload;
     this.#shown = shown;
+    this.#isUpdate = isUpdate;
   }
 
   /** Ingests the file. Throws `UploadLost` and errors of the store; all other problems are in the report. */
@@ -86,6 +95,7 @@ export class Ingestion implements RowSink {
       await this.#end("failed", reader.format, error.message);
       return;
     }
+    if (this.#isUpdate) await this.#keepOthers();
     await this.#end("done", reader.format, undefined);
   }
 
@@ -127,7 +137,13 @@ export class Ingestion implements RowSink {
   /** D-141: the item is kept without the value. */
   #warn(line: number, raw: RawItem, { field, reason }: { readonly field: ItemField | undefined; readonly reason: string }): void {
     if (this.#warnings.length >= BAD_ROWS_KEPT_MAX) return;
-    this.#warnings.push({ line, ...idOf(raw), ...(field === undefined ? {} : { field }), reason: `${reason}; the item is kept without it` });
+    this.#warnings.push({
+      severity: "warning",
+      line,
+      ...idOf(raw),
+      ...(field === undefined ? {} : { field }),
+      reason: `${reason}; the item is kept without it`,
+    });
   }
 
   /** Whether each row has a line of its own. */
@@ -140,7 +156,7 @@ export class Ingestion implements RowSink {
     this.#counts.duplicates++;
     if (this.#duplicates.length >= BAD_ROWS_KEPT_MAX) return;
     const what = this.#hasLines() ? `the row of line ${earlier}` : `item ${earlier} of the file`;
-    this.#duplicates.push({ line, retailer_id, field: "retailer_id", reason: `replaces ${what} with the same retailer_id` });
+    this.#duplicates.push({ severity: "warning", line, retailer_id, field: "retailer_id", reason: `replaces ${what} with the same retailer_id` });
   }
 
   async #writeGroups(): Promise<void> {
@@ -171,11 +187,31 @@ export class Ingestion implements RowSink {
     return { added: inserted - replaced, replaced, overwritten };
   }
 
+  /** D-148: the items that the file does not have, beside its own. */
+  async #keepOthers(): Promise<void> {
+    const { generation } = this.#upload;
+    for (let after: string | undefined = "0"; after !== undefined; ) {
+      const from: string = after;
+      const { count, lastId } = await this.#world.database.write(async (tx) => {
+        if (!(await saveCounts(tx, this.#upload, this.#counts))) throw new UploadLost();
+        return copyMissingItems(tx, this.#shown.generation, generation, from, ROWS_PER_WRITE);
+      });
+      this.#kept += count;
+      after = lastId;
+    }
+  }
+
+  #emit(tx: Transaction, status: FeedEvent["status"]): Promise<void> {
+    const catalog = nodeId(this.#shown.catalog);
+    const payload: FeedEvent = { catalog_id: catalog, product_feed_id: nodeId(this.#upload.feed), status };
+    return this.#world.webhooks.emit(tx, feedWebhook, { entity: catalog, payload });
+  }
+
   async #end(status: "done" | "failed", format: FeedFormat | undefined, problem: string | undefined): Promise<void> {
     const { feed, generation } = this.#upload;
     const isDone = status === "done";
     const counts = isDone
-      ? { ...this.#counts, items_removed: this.#shown.item_count - this.#counts.items_replaced }
+      ? { ...this.#counts, items_removed: this.#shown.item_count - this.#counts.items_replaced - this.#kept }
       : // The feed contains no item of a failed file.
         { ...this.#counts, items: 0, items_added: 0, items_replaced: 0 };
     const found = [...this.#badRows, ...this.#duplicates, ...this.#warnings].sort((one, other) => one.line - other.line);
@@ -184,7 +220,8 @@ export class Ingestion implements RowSink {
       if (!(await saveCounts(tx, this.#upload, counts))) throw new UploadLost();
       const ended_time = unixSeconds(this.#world.clock);
       await certain(endUpload(tx, this.#upload, { status, ended_time, format, problem, errors }), "end an upload whose counts were saved");
-      if (isDone) await showGeneration(tx, feed, generation, this.#counts.items);
+      if (isDone) await showGeneration(tx, feed, generation, this.#counts.items + this.#kept);
+      await this.#emit(tx, isDone ? "Finished" : "Failed");
     });
   }
 }

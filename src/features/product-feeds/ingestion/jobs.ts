@@ -35,7 +35,10 @@ const RECEIVING_SECONDS_MAX = 86_400;
 /** Parts deleted in one write: 8 MB. */
 const PARTS_PER_WRITE = 8;
 
-export const feedIngestion: JobKind<World> = { kind: KIND, run: ingestFeed };
+/** D-147: callers cause this work, a file may take minutes and an address half an hour. Half of what jobs may use stays for others. */
+const AT_ONCE_MAX = { running: 4, waiting: 32 };
+
+export const feedIngestion: JobKind<World> = { kind: KIND, atOnceMax: AT_ONCE_MAX, run: ingestFeed };
 
 /** Must be called in the transaction that creates work for the job. The lock prevents the job from ending before the commit. */
 export async function scheduleIngestion(tx: Transaction, world: World, feed: string): Promise<void> {
@@ -91,7 +94,7 @@ async function claimNext(tx: Transaction, world: World, feed: NodeId): Promise<C
 
 async function ingest(world: World, claimed: ClaimedUpload, job: RunningJob): Promise<void> {
   const { feed, n, upload, shown } = claimed;
-  const ingestion = new Ingestion(world, claimed, shown);
+  const ingestion = new Ingestion(world, claimed, shown, upload.is_update === 1);
   if (upload.is_complete === 0) {
     const problem = await job.whileWaiting(() => fetchFile(world, claimed, upload.url ?? ""));
     if (problem !== undefined) return ingestion.fail(problem);

@@ -1,13 +1,16 @@
 /** Stores the bytes of a file in parts as they arrive. */
+import { readSetting } from "#graph/contract/setting";
 import type { World } from "#graph/worlds/world";
 import { FeedFileProblem } from "../formats/rows.ts";
-import { FILE_BYTES_MAX, PART_BYTES } from "../product-feeds.limits.ts";
+import { PART_BYTES } from "../product-feeds.limits.ts";
+import { feedFileBytesMax } from "../product-feeds.settings.ts";
 import { insertPart } from "./uploads.store.ts";
 
 export class PartWriter {
   readonly #world: World;
   readonly #feed: string;
   readonly #n: number;
+  readonly #bytesMax: number;
   readonly #part = Buffer.allocUnsafe(PART_BYTES);
   #filled = 0;
   #parts = 0;
@@ -17,12 +20,13 @@ export class PartWriter {
     this.#world = world;
     this.#feed = feed;
     this.#n = n;
+    this.#bytesMax = readSetting(world, feedFileBytesMax);
   }
 
   /** Must be awaited before the next call. Throws `FeedFileProblem` for a file that is too large. */
   async write(bytes: Uint8Array): Promise<void> {
     this.#bytes += bytes.length;
-    if (this.#bytes > FILE_BYTES_MAX) throw new FeedFileProblem(`the file is larger than ${FILE_BYTES_MAX} bytes`);
+    if (this.#bytes > this.#bytesMax) throw new FeedFileProblem(`the file is larger than ${this.#bytesMax} bytes`);
     for (let at = 0; at < bytes.length; ) {
       const taken = Math.min(PART_BYTES - this.#filled, bytes.length - at);
       this.#part.set(bytes.subarray(at, at + taken), this.#filled);

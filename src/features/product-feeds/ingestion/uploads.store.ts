@@ -1,14 +1,11 @@
+import { insertMinted } from "#graph/worlds/minted-node";
+import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
+import { type IdMinter, type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
-import { append, type Row, sql } from "#storage/sql";
+import { append, type Row, type Sql, sql } from "#storage/sql";
 import type { FeedFormat } from "../formats/rows.ts";
-
-/**
- * `receiving`: the file is being received. `pending`: the file or its address is stored. `running`: the file is being read, or will
- * be when another process has taken over. `done`: the feed shows its items. `failed`: the feed has not changed.
- */
-export const uploadStatuses = ["receiving", "pending", "running", "done", "failed"] as const;
-export type UploadStatus = (typeof uploadStatuses)[number];
+import type { UploadStatus } from "./upload-statuses.ts";
 
 /** Counts of the rows read so far. */
 export interface UploadCounts {
@@ -24,6 +21,8 @@ export interface UploadCounts {
 }
 
 export interface UploadRow extends Row {
+  /** Its node; null: of an upload from before uploads were nodes. */
+  id: string | null;
   feed: string;
   n: number;
   status: string;
@@ -31,6 +30,8 @@ export interface UploadRow extends Row {
   url: string | null;
   file_name: string | null;
   format: string | null;
+  /** 1: the items of the file are added to those of the feed (D-148). */
+  is_update: number;
   /** 1 when the whole file is stored. */
   is_complete: number;
   bytes: number;
@@ -52,8 +53,9 @@ export interface UploadRow extends Row {
 }
 
 const selectUploads = (feed: string) => sql`
-  SELECT CAST(u.feed AS TEXT) AS feed, u.n, u.status, u.source, u.url, u.file_name, u.format, u.is_complete, u.bytes, u.generation, u.created_time,
-    u.started_time, u.ended_time, u.rows, u.items, u.items_added, u.items_replaced, u.items_removed, u.bad_rows, u.duplicates, u.problem, u.errors
+  SELECT CAST(u.id AS TEXT) AS id, CAST(u.feed AS TEXT) AS feed, u.n, u.status, u.source, u.url, u.file_name, u.format, u.is_update, u.is_complete,
+    u.bytes, u.generation, u.created_time, u.started_time, u.ended_time, u.rows, u.items, u.items_added, u.items_replaced, u.items_removed,
+    u.bad_rows, u.duplicates, u.problem, u.errors
   FROM feed_uploads u WHERE u.feed = ${feed}`;
 
 export const findUpload = (reader: Reader, feed: string, n: number): Promise<UploadRow | undefined> =>
@@ -63,6 +65,27 @@ const newestFirst = { columns: ["u.n"], direction: "descending", keyOf: (row: Up
 
 export const listUploadsOfFeed = (reader: Reader, feed: string, page: PageRequest): Promise<ListPage<UploadRow>> =>
   readPage<UploadRow>(reader, selectUploads(feed), newestFirst, page);
+
+/** Those that are nodes. */
+export const listUploadNodes = (reader: Reader, feed: string, page: PageRequest): Promise<ListPage<UploadRow>> =>
+  readPage<UploadRow>(reader, append(selectUploads(feed), "AND u.id IS NOT NULL"), newestFirst, page);
+
+export async function findUploadNode(reader: Reader, id: string): Promise<UploadRow | undefined> {
+  const row = await reader.get<{ feed: string; n: number }>(sql`SELECT CAST(u.feed AS TEXT) AS feed, u.n FROM feed_uploads u WHERE u.id = ${id}`);
+  return row === undefined ? undefined : findUpload(reader, row.feed, row.n);
+}
+
+/** Of each feed the newest that is a node. */
+export const findLatestUploads = (reader: Reader, feeds: readonly { readonly id: string }[]): Promise<(UploadRow | undefined)[]> =>
+  Promise.all(feeds.map(({ id }) => reader.get<UploadRow>(append(selectUploads(id), "AND u.id IS NOT NULL ORDER BY u.n DESC LIMIT 1"))));
+
+/** How many are not read yet. */
+export async function countWaitingUploads(reader: Reader, feed: string): Promise<number> {
+  const row = await reader.get<{ count: number }>(
+    sql`SELECT COUNT(*) AS count FROM feed_uploads u WHERE u.feed = ${feed} AND u.status IN ('receiving', 'pending', 'running')`,
+  );
+  return Number(row?.count ?? 0);
+}
 
 /** The oldest upload that must be read. */
 export const findWaitingUpload = (reader: Reader, feed: string): Promise<UploadRow | undefined> =>
@@ -75,26 +98,36 @@ export interface NewUpload {
   /** Unix seconds. */
   readonly created_time: number;
   readonly format: FeedFormat | undefined;
+  readonly isUpdate: boolean;
 }
 
-/** Returns the upload's number, or undefined when the feed does not exist. */
+/** How an upload is found: by its number among those of its feed, and by its id in the graph. */
+export interface UploadKey {
+  readonly n: number;
+  readonly id: NodeId;
+}
+
+/** Returns undefined when the feed does not exist. */
 export async function insertUpload(
   tx: Transaction,
+  ids: IdMinter,
   feed: string,
-  { source, url, file_name, created_time, format }: NewUpload,
-): Promise<number | undefined> {
-  const row = await tx.get<{ next_upload: number }>(
-    sql`UPDATE product_feeds SET next_upload = next_upload + 1 WHERE id = ${feed} RETURNING next_upload`,
+  { source, url, file_name, created_time, format, isUpdate }: NewUpload,
+): Promise<UploadKey | undefined> {
+  const row = await tx.get<{ next_upload: number; catalog: string }>(
+    sql`UPDATE product_feeds SET next_upload = next_upload + 1 WHERE id = ${feed} RETURNING next_upload, CAST(catalog AS TEXT) AS catalog`,
   );
   if (row === undefined) return undefined;
   const n = row.next_upload - 1;
+  const owner = nodeId(row.catalog);
+  const id = await insertMinted(ids, (minted) => insertNode(tx, { id: minted, type: "product_feed_upload", owner }));
   const status: UploadStatus = source === "url" ? "pending" : "receiving";
   await tx.runOne(sql`
-    INSERT INTO feed_uploads (feed, n, status, source, url, file_name, format, is_complete, bytes, generation, created_time, started_time, ended_time,
-      rows, items, items_added, items_replaced, items_removed, bad_rows, duplicates, errors)
-    VALUES (${feed}, ${n}, ${status}, ${source}, ${url ?? null}, ${file_name ?? null}, ${format ?? null}, 0, 0, 0, ${created_time}, 0, 0,
-      0, 0, 0, 0, 0, 0, 0, '[]')`);
-  return n;
+    INSERT INTO feed_uploads (id, feed, n, status, source, url, file_name, format, is_update, is_complete, bytes, generation, created_time,
+      started_time, ended_time, rows, items, items_added, items_replaced, items_removed, bad_rows, duplicates, errors)
+    VALUES (${id}, ${feed}, ${n}, ${status}, ${source}, ${url ?? null}, ${file_name ?? null}, ${format ?? null}, ${isUpdate ? 1 : 0}, 0, 0, 0,
+      ${created_time}, 0, 0, 0, 0, 0, 0, 0, 0, 0, '[]')`);
+  return { n, id };
 }
 
 /** Records that the whole file is stored. Returns false when the upload was deleted or is not in the status `expected`. */
@@ -154,20 +187,32 @@ export async function endUpload(tx: Transaction, { feed, n, generation }: Runnin
   return changed === 1;
 }
 
-export async function deleteUpload(tx: Transaction, feed: string, n: number): Promise<void> {
-  await tx.runAny(sql`DELETE FROM feed_uploads WHERE feed = ${feed} AND n = ${n}`);
+export const deleteUpload = (tx: Transaction, feed: string, n: number): Promise<void> =>
+  deleteAll(tx, sql`DELETE FROM feed_uploads WHERE feed = ${feed} AND n = ${n} RETURNING CAST(id AS TEXT) AS id`);
+
+/** Deletes uploads and their nodes. */
+async function deleteAll(tx: Transaction, deletion: Sql): Promise<void> {
+  for (const { id } of await tx.all<{ id: string | null }>(deletion)) if (id !== null) await deleteNode(tx, nodeId(id));
 }
 
 /** Deletes uploads beyond the newest `kept`, and those still being received that were created before `receivingBefore`. */
 export async function deleteOldUploads(tx: Transaction, feed: string, kept: number, receivingBefore: number): Promise<void> {
   const newest = await tx.get<{ n: number | null }>(sql`SELECT MAX(u.n) AS n FROM feed_uploads u WHERE u.feed = ${feed}`);
-  await tx.runAny(sql`DELETE FROM feed_uploads WHERE feed = ${feed} AND n <= ${(newest?.n ?? 0) - kept} AND status IN ('done', 'failed')`);
-  await tx.runAny(sql`DELETE FROM feed_uploads WHERE feed = ${feed} AND status = 'receiving' AND created_time < ${receivingBefore}`);
+  const oldest = (newest?.n ?? 0) - kept;
+  await deleteAll(
+    tx,
+    sql`DELETE FROM feed_uploads WHERE feed = ${feed} AND n <= ${oldest} AND status IN ('done', 'failed') RETURNING CAST(id AS TEXT) AS id`,
+  );
+  await deleteAll(
+    tx,
+    sql`
+      DELETE FROM feed_uploads WHERE feed = ${feed} AND status = 'receiving' AND created_time < ${receivingBefore}
+      RETURNING CAST(id AS TEXT) AS id`,
+  );
 }
 
-export async function deleteUploadsOfFeed(tx: Transaction, feed: string): Promise<void> {
-  await tx.runAny(sql`DELETE FROM feed_uploads WHERE feed = ${feed}`);
-}
+export const deleteUploadsOfFeed = (tx: Transaction, feed: string): Promise<void> =>
+  deleteAll(tx, sql`DELETE FROM feed_uploads WHERE feed = ${feed} RETURNING CAST(id AS TEXT) AS id`);
 
 export async function insertPart(tx: Transaction, feed: string, n: number, part: number, bytes: Uint8Array): Promise<void> {
   await tx.runOne(sql`INSERT INTO feed_upload_parts (feed, n, part, bytes) VALUES (${feed}, ${n}, ${part}, ${bytes})`);

@@ -1,11 +1,12 @@
 /**
- * Uploads of feed files (`POST feeds/{id}/uploads` of the control API). A file is stored first and then read by a job, so an
+ * Uploads of feed files, by the control API and by the graph. A file is stored first and then read by a job, so an
  * accepted upload is ingested even if its process is killed (D-142).
  */
 
 import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
-import type { Reader } from "#storage/database";
+import { edgeRateLimited } from "#kernel/errors";
+import type { Reader, Transaction } from "#storage/database";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import type { Bytes } from "../formats/bytes.ts";
 import type { FeedFormat } from "../formats/rows.ts";
@@ -14,15 +15,17 @@ import { findFeed } from "../product-feeds.store.ts";
 import type { RowError } from "./ingestion.ts";
 import { scheduleIngestion } from "./jobs.ts";
 import { PartWriter } from "./parts.ts";
+import type { UploadStatus } from "./upload-statuses.ts";
 import {
   completeUpload,
+  countWaitingUploads,
   deleteUpload,
   findUpload,
   insertUpload,
   listUploadsOfFeed,
   type UploadCounts,
+  type UploadKey,
   type UploadRow,
-  type UploadStatus,
 } from "./uploads.store.ts";
 
 /** An upload as the control API returns it. Times are Unix seconds of the world's clock. */
@@ -34,6 +37,8 @@ export interface UploadReport extends UploadCounts {
   readonly url?: string;
   readonly file_name?: string;
   readonly format?: FeedFormat;
+  /** D-148: the items of the file are added to those of the feed. */
+  readonly update_only?: true;
   readonly bytes: number;
   readonly created_time: number;
   readonly started_time?: number;
@@ -66,6 +71,7 @@ function reportOf(row: UploadRow): UploadReport {
     ...(row.url === null ? {} : { url: row.url }),
     ...(row.file_name === null ? {} : { file_name: row.file_name }),
     ...(row.format === null ? {} : { format: row.format as FeedFormat }),
+    ...(row.is_update === 1 ? { update_only: true } : {}),
     bytes,
     created_time,
     ...(row.started_time === 0 ? {} : { started_time: row.started_time }),
@@ -76,17 +82,32 @@ function reportOf(row: UploadRow): UploadReport {
   };
 }
 
-export interface FileInput {
+export interface UploadInput {
   readonly file_name?: string | undefined;
   /** Detected by default. */
   readonly format?: FeedFormat | undefined;
+  /** D-148. */
+  readonly isUpdate: boolean;
+  /** More uploads of the feed may not wait; without one, any number may. */
+  readonly waitingMax?: number;
 }
 
-/** Stores the file and schedules its ingestion. Returns the upload's number, or undefined when the feed does not exist. */
-export async function receiveFile(world: World, feed: string, file: Bytes, { file_name, format }: FileInput): Promise<number | undefined> {
+const RETRY_SECONDS = 60;
+
+async function beginUpload(tx: Transaction, world: World, feed: string, url: string | undefined, input: UploadInput): Promise<UploadKey | undefined> {
+  const { file_name, format, isUpdate, waitingMax } = input;
   const created_time = unixSeconds(world.clock);
-  const n = await world.database.write((tx) => insertUpload(tx, feed, { source: "file", url: undefined, file_name, created_time, format }));
-  if (n === undefined) return undefined;
+  const key = await insertUpload(tx, world.ids, feed, { source: url === undefined ? "file" : "url", url, file_name, created_time, format, isUpdate });
+  // Inserting holds the feed, so that no two count at a time.
+  if (key !== undefined && waitingMax !== undefined && (await countWaitingUploads(tx, feed)) > waitingMax) throw edgeRateLimited(RETRY_SECONDS);
+  return key;
+}
+
+/** Stores the file and schedules its ingestion. Returns undefined when the feed does not exist. Throws `edgeRateLimited` beyond `waitingMax`. */
+export async function receiveFile(world: World, feed: string, file: Bytes, input: UploadInput): Promise<UploadKey | undefined> {
+  const key = await world.database.write((tx) => beginUpload(tx, world, feed, undefined, input));
+  if (key === undefined) return undefined;
+  const { n } = key;
   try {
     const parts = new PartWriter(world, feed, n);
     for await (const bytes of file) await parts.write(bytes);
@@ -95,7 +116,7 @@ export async function receiveFile(world: World, feed: string, file: Bytes, { fil
       if (!(await completeUpload(tx, feed, n, bytes, "receiving", "pending"))) throw new FeedFileProblem("the feed was deleted during the upload");
       await scheduleIngestion(tx, world, feed);
     });
-    return n;
+    return key;
   } catch (error) {
     // The job of the feed deletes the stored parts.
     await world.database.write(async (tx) => {
@@ -106,12 +127,9 @@ export async function receiveFile(world: World, feed: string, file: Bytes, { fil
   }
 }
 
-/** Schedules fetching and ingesting the file at an address. Returns the upload's number, or undefined when the feed does not exist. */
-export function receiveUrl(world: World, feed: string, url: string, format: FeedFormat | undefined): Promise<number | undefined> {
-  const created_time = unixSeconds(world.clock);
-  return world.database.write(async (tx) => {
-    const n = await insertUpload(tx, feed, { source: "url", url, file_name: undefined, created_time, format });
-    if (n !== undefined) await scheduleIngestion(tx, world, feed);
-    return n;
-  });
+/** Schedules fetching and ingesting the file at an address. Returns undefined when the feed does not exist. Throws `edgeRateLimited` beyond `waitingMax`. */
+export async function receiveUrl(tx: Transaction, world: World, feed: string, url: string, input: UploadInput): Promise<UploadKey | undefined> {
+  const key = await beginUpload(tx, world, feed, url, input);
+  if (key !== undefined) await scheduleIngestion(tx, world, feed);
+  return key;
 }

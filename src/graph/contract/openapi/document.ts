@@ -18,6 +18,10 @@ const ABOUT = `The graph interface. An operation whose address several node type
 \`?type=label\` gives the document of one node type, \`?surface=ads\` that of one surface. A batch, a read of several \`ids\`, and the keys that
 \`metadata\` and \`debug\` add to a response are not described here. Parameters that an operation does not name are ignored unless it says otherwise.`;
 
+/** Two documents of one calendar whose other options are equal are equal where this is. */
+export const servedNow = ({ calendar, now }: Pick<OpenapiOptions, "calendar" | "now">): string =>
+  calendar.marketing.map(({ released, until = Number.POSITIVE_INFINITY }) => (until <= now ? 2 : released <= now ? 1 : 0)).join("");
+
 export function openapiDocument(registry: Registry, options: OpenapiOptions): Document {
   const served = servedAddresses(registry, options);
   const schemas = new NamedSchemas();

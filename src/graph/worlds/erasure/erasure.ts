@@ -1,6 +1,6 @@
 /** Erasing a person: everything that is kept about the ids of a person, in every table, the bodies of delivered webhooks included (D-172). */
 import type { JobKind } from "#jobs/job-kind";
-import type { Transaction } from "#storage/database";
+import type { Database, Transaction } from "#storage/database";
 import type { Erased, Feature } from "../../contract/feature.ts";
 import type { World } from "../world.ts";
 import { endErasure, findErasure, insertErasure } from "./erasures.store.ts";
@@ -32,6 +32,7 @@ const erase = (features: readonly Feature[]): JobKind<World> => ({
     };
     for (const feature of features) add((await feature.erasePerson?.(world, ids)) ?? {});
     add(await world.webhooks.erase(ids));
+    add({ snapshots: await deleteSavedStates(database) });
     await database.write(async (tx) => {
       await job.settle(tx);
       await world.jobs.schedule(tx, { kind: SCRUB_KIND, key: id, dueMs: clock.nowMs(), payload: erased });
@@ -39,6 +40,13 @@ const erase = (features: readonly Feature[]): JobKind<World> => ({
     });
   },
 });
+
+/** What was kept of the world before may hold the person; nothing in it can be emptied. */
+async function deleteSavedStates(database: Database): Promise<number> {
+  let count = 0;
+  for (const { name } of await database.listStates()) if (await database.deleteState(name)) count++;
+  return count;
+}
 
 /** What was deleted also leaves the files. Nothing says whom the erasure was about any more. */
 const scrub: JobKind<World> = {

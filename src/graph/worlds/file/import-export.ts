@@ -41,7 +41,7 @@ export interface ImportOptions {
 /** What a world file says about the world itself, beside the features' nodes. */
 const ownKeys = { ...ownSchemas, tokens: Type.Array(tokenEntry) };
 
-interface WorldFile {
+export interface WorldFile {
   readonly clock: { now?: number; frozen: boolean } | undefined;
   readonly settings: WorldSettings;
   readonly tokens: readonly TokenEntry[];
@@ -54,26 +54,41 @@ export const isEmpty = async (world: OpenWorld): Promise<boolean> => !(await has
 
 /** Returns warnings about what was loaded. Throws `WorldFileProblem`, which names the path and the line. */
 export async function importWorld(world: OpenWorld, registry: Registry, text: string, options: ImportOptions): Promise<readonly string[]> {
-  const parseYaml = options.parseYaml ?? (await import("yaml")).parse;
-  const top = await parseWorldFile(text, parseYaml);
-  try {
-    const file = readFile(top, registry, world.calendar);
-    const { clock } = file;
-    const body = (tx: Transaction) => load(tx, world, file, options.isMerge);
+  const file = await readWorldFile(text, world, registry, options.parseYaml);
+  await loadAll(world, file, text, (tx) => load(tx, world, file, options.isMerge));
+  return scopeWarnings(file.tokens, registry.scopes);
+}
+
+/** Throws `WorldFileProblem`. */
+export async function readWorldFile(text: string, world: OpenWorld, registry: Registry, parseYaml?: ParseYaml): Promise<WorldFile> {
+  const top = await parseWorldFile(text, parseYaml ?? (await import("yaml")).parse);
+  return withLines(text, async () => readTop(top, registry, world.calendar));
+}
+
+/** Runs `body` in one transaction with what the file says about the world itself. Throws `WorldFileProblem`. */
+export function loadAll(world: OpenWorld, { clock, settings }: WorldFile, text: string, body: (tx: Transaction) => Promise<void>): Promise<void> {
+  return withLines(text, async () => {
     if (clock === undefined) await world.database.write(body);
     else await world.clock.setWith(clock.now === undefined ? world.clock.nowMs() : clock.now * 1000, clock.frozen, body);
-    useSettings(world, file.settings);
-    return scopeWarnings(file.tokens, registry.scopes);
+    useSettings(world, settings);
+  });
+}
+
+async function withLines<T>(text: string, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
   } catch (error) {
     if (error instanceof WorldProblem) throw await atItsLine(error, text);
     throw error;
   }
 }
 
-function readFile(top: Readonly<Record<string, unknown>>, registry: Registry, calendar: VersionCalendar): WorldFile {
+function readTop(top: Readonly<Record<string, unknown>>, registry: Registry, calendar: VersionCalendar): WorldFile {
   const sections = sectionsOf(registry);
   const known = [...Object.keys(ownKeys), ...sections.map(({ key }) => key)];
-  for (const key of Object.keys(top)) if (!known.includes(key)) throw new WorldProblem(key, `is not known here${suggestion(key, known)}`);
+  // Editors read it in a file of JSON, where a comment cannot name the schema.
+  for (const key of Object.keys(top))
+    if (key !== "$schema" && !known.includes(key)) throw new WorldProblem(key, `is not known here${suggestion(key, known)}`);
   const read = (key: string, schema: TSchema): unknown =>
     top[key] === undefined || top[key] === null ? undefined : readUnder(key, schema, top[key]);
   const versions = read("versions", ownKeys.versions) as VersionsEntry | undefined;
@@ -122,31 +137,53 @@ function below(error: unknown, place: string): unknown {
 }
 
 async function load(tx: Transaction, world: OpenWorld, file: WorldFile, isMerge: boolean): Promise<void> {
-  const nodes = new Map<string, NodeRef>();
   for (const { section, entries } of file.sections) await insertAll(tx, world, section, entries, isMerge);
-  // References may lead forward in the file: everything is inserted by now.
-  for (const { section, entries } of file.sections) {
-    for (const [index, entry] of entries.entries()) {
-      const place = `${section.key}[${index}]`;
-      await checkReferences(tx, section.references(entry), place, nodes);
-      requireMigrations(section.migrationNames?.(entry) ?? [], `${place}.migrations`, file.settings.calendar ?? world.calendar);
-    }
-  }
-  for (const [index, entry] of file.tokens.entries()) {
-    const place = `tokens[${index}]`;
-    await checkReferences(tx, tokenReferences(entry), place, nodes);
-    await insertTokenEntry(tx, world, entry, place, isMerge);
-  }
+  await requireReferences(tx, world, file);
+  for (const [index, entry] of file.tokens.entries()) await insertTokenEntry(tx, world, entry, `tokens[${index}]`, isMerge);
   await saveSettings(tx, file.settings);
 }
 
-async function insertAll(tx: Transaction, world: OpenWorld, section: WorldSection, entries: readonly WorldEntry[], isMerge: boolean): Promise<void> {
+/** References may lead forward in the file, so everything is inserted before but the tokens. `isAsked` leaves out some. */
+export async function requireReferences(
+  tx: Transaction,
+  world: OpenWorld,
+  { sections, tokens, settings }: WorldFile,
+  isAsked: (entry: WorldEntry | TokenEntry, id: string) => boolean = () => true,
+): Promise<void> {
+  const nodes = new Map<string, NodeRef>();
+  const check = (entry: WorldEntry | TokenEntry, references: readonly Reference[], place: string): Promise<void> =>
+    checkReferences(
+      tx,
+      references.filter(({ id }) => isAsked(entry, id)),
+      place,
+      nodes,
+    );
+  for (const { section, entries } of sections) {
+    for (const [index, entry] of entries.entries()) {
+      const place = `${section.key}[${index}]`;
+      await check(entry, section.references(entry), place);
+      requireMigrations(section.migrationNames?.(entry) ?? [], `${place}.migrations`, settings.calendar ?? world.calendar);
+    }
+  }
+  for (const [index, entry] of tokens.entries()) await check(entry, tokenReferences(entry), `tokens[${index}]`);
+}
+
+/** `only` names the entries to store; the others are just looked at. */
+export async function insertAll(
+  tx: Transaction,
+  world: OpenWorld,
+  section: WorldSection,
+  entries: readonly WorldEntry[],
+  isMerge: boolean,
+  only?: ReadonlySet<unknown>,
+): Promise<void> {
   const seen = new Set<string>();
   for (const [index, entry] of entries.entries()) {
     const place = `${section.key}[${index}]`;
     const identity = identityOf(section, entry);
     if (section.identity?.length !== 0 && seen.has(identity)) throw new WorldProblem(place, `repeats the ${nameOfIdentity(section)} ${identity}`);
     seen.add(identity);
+    if (only?.has(entry) === false) continue;
     try {
       if (await section.insert(tx, entry, world)) continue;
       if (!isMerge || (await section.find(tx, identity, world)) === undefined) {
@@ -186,7 +223,7 @@ export async function checkReferences(
   }
 }
 
-async function insertTokenEntry(tx: Transaction, world: OpenWorld, entry: TokenEntry, place: string, isMerge: boolean): Promise<void> {
+export async function insertTokenEntry(tx: Transaction, world: OpenWorld, entry: TokenEntry, place: string, isMerge: boolean): Promise<void> {
   try {
     const hash = tokenHashOf(entry);
     if (hash === undefined) throw new WorldProblem("token", "is required");
@@ -220,7 +257,8 @@ export function exportWorld(world: OpenWorld, registry: Registry): Promise<Recor
       (page) => listTokens(reader, page),
       (token) => live.push(token),
     );
-    for (const token of live) {
+    // The oldest first, as an import mints their ids: the next export has the same order.
+    for (const token of live.reverse()) {
       const hash = token.revoked_at === 0 ? await findTokenHash(reader, token.id) : undefined;
       if (hash !== undefined) tokens.push(tokenToEntry(token, hash));
     }

@@ -127,6 +127,12 @@ export class EndpointQueues {
     return queue.hasCapacity(isRetry, capacity);
   }
 
+  /** Something waits for capacity, for the rate or for the breaker, which are real time. What waits for a paused callback waits for its time. */
+  hasDue(nowMs: number): boolean {
+    for (const queue of this.#queues.values()) if (queue.hasDue(nowMs) && !this.#isKnownAsPaused(queue.id)) return true;
+    return false;
+  }
+
   /** World time at which the next retry is due, or the next attempt at a callback that is paused. */
   nextDueMs(nowMs: number): number | undefined {
     let next: number | undefined;

@@ -1,0 +1,132 @@
+/** A durable PostgreSQL of the bench's own, and what a server's requests cost it. */
+import { readdirSync, readFileSync } from "node:fs";
+import { connect, createServer, type Socket } from "node:net";
+import { Client } from "pg";
+import { type PostgresCluster, startPostgresCluster } from "#harness/postgres-cluster";
+import { cpuMicroseconds } from "./machine.ts";
+
+export interface BenchPostgres {
+  /** An empty database for each caller. */
+  newDatabase(): Promise<string>;
+  /** CPU time of all its processes that are alive, and those that have ended, in µs. */
+  cpuMicroseconds(): number;
+  stop(): Promise<void>;
+}
+
+export async function startPostgres(): Promise<BenchPostgres> {
+  const cluster: PostgresCluster = await startPostgresCluster({ isDurable: true });
+  const client = new Client({ connectionString: cluster.url });
+  await client.connect();
+  const { rows } = await client.query<{ data: string }>("SELECT current_setting('data_directory') AS data");
+  await client.end();
+  const main = Number(readFileSync(`${rows[0]?.data}/postmaster.pid`, "utf8").split("\n", 1)[0]);
+  return {
+    newDatabase: () => cluster.newDatabase(),
+    cpuMicroseconds: () => withChildren(main),
+    stop: () => cluster.stop(),
+  };
+}
+
+/** CPU time of a process and its children, in µs. */
+export function withChildren(pid: number): number {
+  const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+    readFileSync(`/proc/${pid}/task/${task}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number),
+  );
+  return [pid, ...children].reduce((sum, each) => sum + cpuOfLiving(each), 0);
+}
+
+function cpuOfLiving(pid: number): number {
+  try {
+    return cpuMicroseconds(pid);
+  } catch {
+    return 0;
+  }
+}
+
+export interface Counted {
+  /** With BEGIN and COMMIT. */
+  readonly statements: number;
+  /** Times that a connection was sent something after it had answered. */
+  readonly roundTrips: number;
+}
+
+export interface CountingProxy {
+  /** Of the database, through the proxy. */
+  readonly url: string;
+  /** Since it was last asked. */
+  take(): Counted;
+  stop(): Promise<void>;
+}
+
+const EXECUTE = "E".charCodeAt(0);
+const QUERY = "Q".charCodeAt(0);
+
+/** Stands between a server and its database and counts what the server sends (PostgreSQL's protocol 3: a byte, a length, a body). */
+export async function countBetween(url: string): Promise<CountingProxy> {
+  const target = new URL(url);
+  let statements = 0;
+  let roundTrips = 0;
+  const open = new Set<Socket>();
+  const proxy = createServer((client) => {
+    const database = connect(Number(target.port), target.hostname);
+    let hasResponded = true;
+    const messages = messageKinds((kind) => {
+      if (kind === EXECUTE || kind === QUERY) statements++;
+    });
+    client.on("data", (bytes) => {
+      if (hasResponded) roundTrips++;
+      hasResponded = false;
+      messages(bytes as Buffer);
+      database.write(bytes);
+    });
+    database.on("data", (bytes) => {
+      hasResponded = true;
+      client.write(bytes);
+    });
+    for (const [one, other] of [
+      [client, database],
+      [database, client],
+    ] as const) {
+      open.add(one);
+      one.on("error", () => other.destroy());
+      one.on("close", () => {
+        open.delete(one);
+        other.destroy();
+      });
+    }
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  const through = new URL(url);
+  through.port = String((proxy.address() as { port: number }).port);
+  return {
+    url: through.href,
+    take() {
+      const counted = { statements, roundTrips };
+      statements = 0;
+      roundTrips = 0;
+      return counted;
+    },
+    async stop() {
+      for (const socket of open) socket.destroy();
+      await new Promise((resolve) => proxy.close(resolve));
+    },
+  };
+}
+
+/** Calls `found` with the kind of each message. The first message of a connection has no kind. */
+function messageKinds(found: (kind: number) => void): (bytes: Buffer) => void {
+  let rest = Buffer.alloc(0);
+  let isFirst = true;
+  return (bytes) => {
+    rest = Buffer.concat([rest, bytes]);
+    for (;;) {
+      const kindLength = isFirst ? 0 : 1;
+      if (rest.length < kindLength + 4) return;
+      const size = kindLength + rest.readUInt32BE(kindLength);
+      if (rest.length < size) return;
+      if (!isFirst) found(rest[0] as number);
+      isFirst = false;
+      rest = rest.subarray(size);
+    }
+  };
+}

@@ -1,0 +1,1 @@
+export function findBun(fromHere: NodeJS.Require): string | undefined;

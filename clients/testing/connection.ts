@@ -1,0 +1,45 @@
+/** Requests of the control API of one server. */
+import { ControlRefusal, UnmetExpectation, type UnmetResponse } from "./failures.ts";
+
+/** The runtime's own, also after a test has put another in its place. */
+const { fetch } = globalThis;
+
+export class Connection {
+  /** `url` is the address of the control API, without `/v1`. */
+  constructor(
+    readonly url: string,
+    readonly key: string,
+  ) {}
+
+  /** `path` is below `/v1`. A text is sent as it is, anything else as JSON. Rejects with a `ControlRefusal`. */
+  async send<Response>(method: string, path: string, body?: unknown): Promise<Response> {
+    const response = await this.#fetch(method, path, body);
+    const text = await response.text();
+    const result = readJson(text);
+    if (response.ok) return result as Response;
+    const { error = { code: "unknown", message: `the control API returned ${response.status}: ${text}` } } = (result ?? {}) as Partial<UnmetResponse>;
+    if (response.status === 422 && path.endsWith("/expect")) throw new UnmetExpectation({ ...(result as UnmetResponse), error });
+    throw new ControlRefusal(`${method} ${path}: ${error.message}`, response.status, error.code, error.parameter);
+  }
+
+  async #fetch(method: string, path: string, body: unknown): Promise<Response> {
+    const headers = { authorization: `Bearer ${this.key}`, "content-type": "application/json" };
+    try {
+      return await fetch(`${this.url}/v1/${path}`, {
+        method,
+        headers,
+        ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      });
+    } catch (error) {
+      throw new Error(`the control API at ${this.url} could not be reached`, { cause: error });
+    }
+  }
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

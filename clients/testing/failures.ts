@@ -1,0 +1,99 @@
+/** What the control API refuses, in words for the person who reads a failed test. */
+import type { Operations } from "./generated/control-api.ts";
+
+/** The control API refused a request; the message says why, and names the parameter. */
+export class ControlRefusal extends Error {
+  override readonly name = "ControlRefusal";
+
+  constructor(
+    message: string,
+    readonly status: number,
+    readonly code: string,
+    readonly parameter: string | undefined,
+  ) {
+    super(message);
+  }
+}
+
+export type SeenRequest = Operations["expectRequests"]["response"]["data"][number];
+export type SeenWebhook = Operations["expectWebhooks"]["response"]["data"][number];
+
+export interface Difference {
+  /** What differs, e.g. `status` or `request_body.users[0]`. */
+  readonly at: string;
+  readonly expected: unknown;
+  /** Absent: there is nothing in this place. */
+  readonly actual?: unknown;
+}
+
+export interface NearMiss {
+  readonly request?: SeenRequest;
+  readonly webhook?: SeenWebhook;
+  readonly differences: readonly Difference[];
+}
+
+export interface UnmetResponse {
+  readonly error: { readonly code: string; readonly message: string; readonly parameter?: string };
+  /** How many were as expected. */
+  readonly count: number;
+  /** What was seen instead, the newest first. */
+  readonly data: readonly (SeenRequest | SeenWebhook)[];
+  readonly nearest?: NearMiss;
+}
+
+/** An expectation was not met. The message has the nearest miss with its differences, and what else was seen. */
+export class UnmetExpectation extends Error {
+  override readonly name = "UnmetExpectation";
+  readonly seen: UnmetResponse["data"];
+  readonly nearest: NearMiss | undefined;
+
+  constructor(response: UnmetResponse) {
+    super(reportOf(response));
+    this.seen = response.data;
+    this.nearest = response.nearest;
+  }
+}
+
+/** As many as fit on a screen. */
+const SEEN_MAX = 10;
+const VALUE_CHARACTERS_MAX = 500;
+
+function reportOf({ error, data, nearest }: UnmetResponse): string {
+  const lines = [error.message.replace(/; the nearest differs in [\s\S]*$/, "")];
+  if (nearest !== undefined) {
+    const missed = nearest.request ?? nearest.webhook;
+    lines.push("", `nearest: ${missed === undefined ? "" : lineOf(missed)}`);
+    for (const { at, expected, actual } of nearest.differences)
+      lines.push(`  ${at}`, `    expected  ${valueText(expected)}`, `    actual    ${valueText(actual)}`);
+  }
+  lines.push("", data.length === 0 ? "nothing of this kind was seen" : "seen, the newest first:");
+  for (const seen of data.slice(0, SEEN_MAX)) lines.push(`  ${lineOf(seen)}`);
+  if (data.length > SEEN_MAX) lines.push(`  and ${data.length - SEEN_MAX} more`);
+  return lines.join("\n");
+}
+
+function lineOf(seen: SeenRequest | SeenWebhook): string {
+  if ("operation" in seen) return `${seen.operation}: ${seen.method} ${seen.path} → ${seen.status}`;
+  const { object, field, entity, app, status, reason, attempts } = seen;
+  const last = attempts.at(-1);
+  const because = [reason, last?.error ?? (last?.status === undefined ? undefined : `the receiver returned ${last.status}`)].filter(Boolean);
+  return `${field} of ${object} ${entity} to app ${app}: ${status}${because.length === 0 ? "" : ` (${because.join(", ")})`}`;
+}
+
+function valueText(value: unknown): string {
+  if (value === undefined) return "nothing";
+  const text = JSON.stringify(value);
+  return text.length > VALUE_CHARACTERS_MAX ? `${text.slice(0, VALUE_CHARACTERS_MAX)}…` : text;
+}
+
+/** Shows the failure where the test asked, not where the kit got its response. `asked` was made there. */
+export function failAt(error: unknown, asked: Error): never {
+  if (error instanceof Error) error.stack = `${error.name}: ${error.message}\n${framesOf(asked)}`;
+  throw error;
+}
+
+/** The lines behind name and message. */
+const framesOf = ({ stack = "" }: Error): string => {
+  const lines = stack.split("\n");
+  return lines.slice(lines.findIndex((line) => /^\s+at /.test(line))).join("\n");
+};

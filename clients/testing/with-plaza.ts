@@ -1,0 +1,89 @@
+/** A world for a test file, on a server that is there or is started. */
+import { randomUUID } from "node:crypto";
+import type { WorldFile } from "./generated/control-api.ts";
+import { countWorld, type Server, sharedServer } from "./server.ts";
+import { type GraphAddresses, World } from "./world.ts";
+
+export interface WorldOptions {
+  /**
+   * What the world begins with: a world file as an object or as YAML. When left out, a copy of the server's first world, which is the demo
+   * world or that of `plaza exec --world`. `{}` is an empty world.
+   */
+  readonly world?: WorldFile | string | undefined;
+}
+
+export interface PlazaOptions extends WorldOptions {
+  /** The runner's function for what is done after the tests of a file, `afterAll` or `after`: the world is then deleted. */
+  readonly after?: ((done: () => Promise<void>) => unknown) | undefined;
+}
+
+/** The world of a test file. */
+export class Plaza extends World {
+  readonly #server: Server;
+  readonly #onClosed: () => Promise<void>;
+  #closing: Promise<void> | undefined;
+
+  constructor(server: Server, name: string, onClosed: () => Promise<void>) {
+    super(name, addressesIn(server.addresses, name), server.connection);
+    this.#server = server;
+    this.#onClosed = onClosed;
+  }
+
+  /** Another world on the same server, e.g. for a test alone. */
+  newWorld(options: WorldOptions = {}): Promise<Plaza> {
+    return openWorld(this.#server, options);
+  }
+
+  /** Deletes the world, once. */
+  override close(): Promise<void> {
+    this.#closing ??= this.#delete();
+    return this.#closing;
+  }
+
+  async #delete(): Promise<void> {
+    await super.close();
+    await this.connection.send("DELETE", `worlds/${this.name}`);
+    await this.#onClosed();
+  }
+}
+
+/** A world of its own for a test file. Starts a server where the environment names none. */
+export async function withPlaza({ after, ...options }: PlazaOptions = {}): Promise<Plaza> {
+  const plaza = await openWorld(await sharedServer(), options);
+  after?.(() => plaza.close());
+  return plaza;
+}
+
+async function openWorld(server: Server, { world }: WorldOptions): Promise<Plaza> {
+  const name = `test-${randomUUID()}`;
+  const file = world ?? (await firstWorldOf(server));
+  await server.connection.send("POST", "worlds", { name, file });
+  return new Plaza(server, name, countWorld());
+}
+
+const firstWorlds = new WeakMap<Server, WorldFile>();
+
+/** As it is when the first test asks. */
+async function firstWorldOf(server: Server): Promise<WorldFile> {
+  const known = firstWorlds.get(server);
+  if (known !== undefined) return known;
+  const file = await server.connection.send<WorldFile>("GET", "worlds/default/export");
+  firstWorlds.set(server, file);
+  return file;
+}
+
+/** Below `/w/{world}` each surface has the path that it has at the root. */
+function addressesIn(addresses: GraphAddresses, world: string): GraphAddresses {
+  const moved = (address: string): string => {
+    const { origin, pathname } = new URL(address);
+    return `${origin}/w/${world}${pathname === "/" ? "" : pathname}`;
+  };
+  const { baseUrl, appBaseUrl, microblogBaseUrl, adsBaseUrl, socialLoginHost } = addresses;
+  return {
+    baseUrl: moved(baseUrl),
+    appBaseUrl: moved(appBaseUrl),
+    microblogBaseUrl: moved(microblogBaseUrl),
+    adsBaseUrl: moved(adsBaseUrl),
+    socialLoginHost: moved(socialLoginHost),
+  };
+}

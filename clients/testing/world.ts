@@ -1,0 +1,198 @@
+/** A world of a server, as a test steers it. Bodies and responses are those of the control API (docs/reference/control-api.md). */
+import type { Connection } from "./connection.ts";
+import { failAt, type SeenRequest, type SeenWebhook } from "./failures.ts";
+import { type Entries, type Nodes, type Operations, type WorldFile, webhookFields } from "./generated/control-api.ts";
+import { type Receiver, startReceiver } from "./receiver.ts";
+
+type Body<Operation extends keyof Operations> = Operations[Operation] extends { body: infer Sent } ? Sent : never;
+type Result<Operation extends keyof Operations> = Operations[Operation] extends { response: infer Returned } ? Returned : never;
+type Query<Operation extends keyof Operations> = Operations[Operation] extends { query: infer Sent } ? Sent : never;
+
+/** Where the surfaces of the graph are, without a slash at their ends. */
+export interface GraphAddresses {
+  readonly baseUrl: string;
+  readonly appBaseUrl: string;
+  readonly microblogBaseUrl: string;
+  readonly adsBaseUrl: string;
+  readonly socialLoginHost: string;
+}
+
+export interface Met<Entry> {
+  readonly count: number;
+  /** The newest first. */
+  readonly data: readonly Entry[];
+}
+
+/** The nodes of one key of a world file. */
+export interface NodesOf<Key extends keyof Entries> {
+  /** An id is minted where none is given. */
+  create(entry: Omit<Entries[Key], "id"> & { readonly id?: string }): Promise<Nodes[Key]>;
+  read(id: string): Promise<Nodes[Key]>;
+  /** All of them. */
+  list(): Promise<Nodes[Key][]>;
+  /** null takes a key back to what it is when not given. */
+  update(id: string, changes: { readonly [Name in keyof Entries[Key]]?: Entries[Key][Name] | null }): Promise<Nodes[Key]>;
+  delete(id: string): Promise<void>;
+}
+
+export interface WebhookReceiverOptions {
+  /** The app whose callback the receiver becomes. */
+  readonly app: string;
+  /** What the app is subscribed to; what it was subscribed to before, or everything, when left out. */
+  readonly subscriptions?: Entries["apps"]["subscriptions"];
+}
+
+export interface WebhookReceiver extends Receiver {
+  /** As `webhooks.expect`, of those that this receiver accepted. */
+  expect(expectation: Body<"expectWebhooks">): Promise<Met<SeenWebhook>>;
+}
+
+const everything = (Object.keys(webhookFields) as (keyof typeof webhookFields)[]).map((object) => ({ object, fields: [...webhookFields[object]] }));
+
+export class World {
+  readonly #receivers: Receiver[] = [];
+
+  constructor(
+    readonly name: string,
+    readonly addresses: GraphAddresses,
+    readonly connection: Connection,
+  ) {}
+
+  /** The address of the graph: requests are `{baseUrl}/v26.0/…`. */
+  get baseUrl(): string {
+    return this.addresses.baseUrl;
+  }
+
+  /** A request of the control API; `path` is below the world, e.g. `live-videos/5301/takedown`. */
+  control<Response>(method: string, path: string, body?: unknown): Promise<Response> {
+    return this.connection.send<Response>(method, `worlds/${encodeURIComponent(this.name)}/${path}`, body);
+  }
+
+  readonly clock = {
+    read: () => this.control<Result<"readClock">>("GET", "clock"),
+    set: (body: Body<"setClock">) => this.control<Result<"setClock">>("PUT", "clock", body),
+    /** Whatever falls due on the way has happened when this resolves. */
+    advance: (seconds: number) => this.control<Result<"advanceClock">>("POST", "clock/advance", { seconds }),
+  };
+
+  readonly requests = {
+    /** The newest first. */
+    list: async (query: Query<"listRequests"> = {}) => (await this.control<Result<"listRequests">>("GET", `requests${queryText(query)}`)).data,
+    /** Waits for `within_ms`. Rejects with an `UnmetExpectation`. */
+    expect: (body: Body<"expectRequests">): Promise<Met<SeenRequest>> => this.#expect("requests/expect", body),
+  };
+
+  readonly webhooks = {
+    /** The newest first, a page of them. */
+    list: async (query: Query<"listDeliveries"> = {}) => (await this.control<Result<"listDeliveries">>("GET", `deliveries${queryText(query)}`)).data,
+    /** Waits for `within_ms`; only what was delivered counts, unless `status` says otherwise. Rejects with an `UnmetExpectation`. */
+    expect: (body: Body<"expectWebhooks">): Promise<Met<SeenWebhook>> => this.#expect("deliveries/expect", body),
+    /** An example event, unless a value is given. */
+    trigger: (body: Body<"triggerWebhook">) => this.control<Result<"triggerWebhook">>("POST", "deliveries/trigger", body),
+    /** Sends one again, with the same id and body. */
+    replay: (id: string) => this.control<Result<"replayDelivery">>("POST", `deliveries/${id}/replay`),
+    /** A receiver in this process becomes the callback of an app. It is closed with the world. */
+    receive: (options: WebhookReceiverOptions) => this.#receive(options),
+  };
+
+  readonly faults = {
+    add: (body: Body<"createFault">) => this.control<Result<"createFault">>("POST", "faults", body),
+    list: async () => (await this.control<Result<"listFaults">>("GET", "faults")).data,
+    clear: () => this.control<Result<"deleteFaults">>("DELETE", "faults"),
+  };
+
+  /** What people do in the app. */
+  readonly inApp = {
+    selfMessage: (body: Body<"sendInApp">) => this.control<Result<"sendInApp">>("POST", "in-app/self-message", body),
+    postback: (body: Body<"pressInApp">) => this.control<Result<"pressInApp">>("POST", "in-app/postback", body),
+    comment: (body: Body<"commentInApp">) => this.control<Result<"commentInApp">>("POST", "in-app/comment", body),
+    liveComment: (body: Body<"commentLiveInApp">) => this.control<Result<"commentLiveInApp">>("POST", "in-app/live-comment", body),
+    chatapp: (body: Body<"emitChatappEvent">) => this.control<Result<"emitChatappEvent">>("POST", "in-app/chatapp", body),
+  };
+
+  readonly tokens = {
+    /** `token` of the result is its value. */
+    create: (body: Body<"mintToken">) => this.control<Result<"mintToken"> & { readonly token: string }>("POST", "tokens", body),
+    list: async () => (await this.control<Result<"listTokens">>("GET", "tokens?limit=1000")).data,
+    revoke: (id: string) => this.control<Result<"revokeToken">>("DELETE", `tokens/${id}`),
+  };
+
+  /** E.g. `nodes("labels").create({ page: "2001", name: "vip" })`. */
+  nodes<Key extends keyof Entries>(key: Key): NodesOf<Key> {
+    const path = `nodes/${key}`;
+    return {
+      create: (entry) => this.control("POST", path, entry),
+      read: (id) => this.control("GET", `${path}/${encodeURIComponent(id)}`),
+      list: () => this.#listAll(path),
+      update: (id, changes) => this.control("PATCH", `${path}/${encodeURIComponent(id)}`, changes),
+      delete: async (id) => void (await this.control("DELETE", `${path}/${encodeURIComponent(id)}`)),
+    };
+  }
+
+  /** Merges a world file, an object or YAML. */
+  async import(file: WorldFile | string): Promise<void> {
+    await this.control("POST", "import", file);
+  }
+
+  export(): Promise<WorldFile> {
+    return this.control("GET", "export");
+  }
+
+  /** As it was made. Faults and the log of requests begin anew. */
+  async reset(): Promise<void> {
+    await this.control("POST", "reset");
+  }
+
+  /** Keeps the world as it is under a name. */
+  async snapshot(name: string): Promise<void> {
+    await this.control("POST", "snapshots", { name });
+  }
+
+  /** As it was when the snapshot was taken, its time included. */
+  async restore(name: string): Promise<void> {
+    await this.control("POST", `snapshots/${encodeURIComponent(name)}/restore`);
+  }
+
+  /** Closes the receivers that were made for it. */
+  async close(): Promise<void> {
+    await Promise.all(this.#receivers.splice(0).map((receiver) => receiver.close()));
+  }
+
+  async #expect<Entry>(path: string, body: object): Promise<Met<Entry>> {
+    const asked = new Error();
+    try {
+      return await this.control("POST", path, body);
+    } catch (error) {
+      return failAt(error, asked);
+    }
+  }
+
+  async #listAll<Node>(path: string): Promise<Node[]> {
+    const all: Node[] = [];
+    for (let after = ""; ; ) {
+      const { data, paging } = await this.control<{ data: Node[]; paging: { next?: string } }>("GET", `${path}?limit=1000${after}`);
+      all.push(...data);
+      if (paging.next === undefined) return all;
+      after = `&after=${encodeURIComponent(new URL(paging.next).searchParams.get("after") ?? "")}`;
+    }
+  }
+
+  async #receive({ app, subscriptions }: WebhookReceiverOptions): Promise<WebhookReceiver> {
+    const stored = await this.nodes("apps").read(app);
+    const receiver = await startReceiver({ secret: stored.secret ?? "" });
+    this.#receivers.push(receiver);
+    const wanted = subscriptions ?? (stored.subscriptions.length === 0 ? everything : undefined);
+    await this.nodes("apps").update(app, {
+      callback: { url: receiver.url, verified: true },
+      ...(wanted === undefined ? {} : { subscriptions: wanted }),
+    });
+    const expect: WebhookReceiver["expect"] = (body) => this.webhooks.expect({ ...body, match: { callback: receiver.url, ...body.match } });
+    return Object.assign(receiver, { expect });
+  }
+}
+
+/** `?limit=5`; empty without parameters. */
+function queryText(query: object): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  return given.length === 0 ? "" : `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))}`;
+}

@@ -1,0 +1,63 @@
+/** `plaza exec -- <command>`: runs a command with a server of its own, which ends with it. */
+import { spawn } from "node:child_process";
+import { constants } from "node:os";
+import { findConfigFile } from "#config/config-file";
+import { environment } from "#config/environment";
+import { variableOf } from "#config/option";
+import { Log } from "#telemetry/log";
+import { outliveStrayFailures } from "#telemetry/stray-failures";
+import { exitCodeOf, explain } from "./process-end.ts";
+import { startTestServer, type TestServer } from "./test-server.ts";
+
+/** As a shell ends when it finds no such program, or may not run it. */
+const NOT_FOUND = 127;
+const NOT_EXECUTABLE = 126;
+/** Of a program that a signal ended, as a shell says it. */
+const SIGNALLED = 128;
+
+const PASSED_ON = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+/** What of the ready line a test needs. The address for encoders is left out: its variable is an option of `plaza start`. */
+const ADDRESSES = ["base_url", "app_base_url", "microblog_base_url", "ads_base_url", "social_login_host", "control_url"];
+
+/** Resolves with the exit code of the command. */
+export async function exec([program = "", ...args]: readonly string[], flags: Readonly<Record<string, unknown>>): Promise<number> {
+  const log = new Log({ level: "error", isPretty: false });
+  let server: TestServer;
+  try {
+    server = await startTestServer(flags, environment(), await findConfigFile(flags));
+  } catch (error) {
+    explain(error, log);
+    await log.flush();
+    return process.exit(exitCodeOf(error));
+  }
+  outliveStrayFailures(log);
+  const code = await run(program, args, { ...environment(), ...variablesOf(server) });
+  await server.stop();
+  // Exits at once: nothing of the server is needed any more.
+  return process.exit(code);
+}
+
+const variablesOf = ({ ready, controlKey }: TestServer): Record<string, string> => ({
+  ...Object.fromEntries(ADDRESSES.map((name) => [variableOf(name), String(ready[name])])),
+  [variableOf("control_key")]: controlKey,
+});
+
+function run(program: string, args: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<number> {
+  // bin/plaza.mjs keeps a channel to this process, which is no concern of the command.
+  const { NODE_CHANNEL_FD: _, NODE_CHANNEL_SERIALIZATION_MODE: __, ...ofCommand } = env;
+  const running = spawn(program, args, { env: ofCommand, stdio: "inherit" });
+  if (process.send !== undefined) process.once("disconnect", () => running.kill("SIGTERM"));
+  for (const signal of PASSED_ON) {
+    process.on(signal, () => {
+      // A terminal sends Ctrl-C to the command as well.
+      if (signal !== "SIGINT" || !process.stdin.isTTY) running.kill(signal);
+    });
+  }
+  return new Promise((resolve) => {
+    running.on("error", (error: NodeJS.ErrnoException) => {
+      process.stderr.write(`plaza: ${program} cannot be run: ${error.message}\n`);
+      resolve(error.code === "ENOENT" ? NOT_FOUND : NOT_EXECUTABLE);
+    });
+    running.on("exit", (code, signal) => resolve(code ?? SIGNALLED + (signal === null ? 0 : constants.signals[signal])));
+  });
+}

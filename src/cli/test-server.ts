@@ -1,0 +1,20 @@
+/** A server for tests, in this process: free ports, data in memory, no live video, and a log of what goes wrong alone. */
+import { forTests } from "#config/for-tests";
+import { type ConfigFile, readConfig, type Values } from "#config/read-config";
+import { settings } from "#features";
+import { startPlaza } from "#main";
+import { Log } from "#telemetry/log";
+
+export interface TestServer {
+  /** As `plaza start --json` prints them. */
+  readonly ready: Readonly<Record<string, unknown>>;
+  readonly controlKey: string;
+  stop(): Promise<void>;
+}
+
+/** `flags` go before everything. Throws what `plaza start` explains and ends with. */
+export async function startTestServer(flags: Values = {}, environment: Values = {}, file?: ConfigFile): Promise<TestServer> {
+  const config = readConfig({ ...forTests, ...flags }, environment, file, settings);
+  const { ready, stop } = await startPlaza(config, new Log({ level: config.log_level, isPretty: config.pretty }));
+  return { ready: { ...ready }, controlKey: ready.control_key ?? config.control_key ?? "", stop };
+}

@@ -1,0 +1,16 @@
+import type { Option } from "./option.ts";
+
+/**
+ * What a server for tests has instead. These go before variables and `plaza.config.yaml`, which may name the ports and the data of the
+ * project's own server.
+ */
+export const forTests: Readonly<Partial<Record<string, Option["default"]>>> = {
+  port: 0,
+  control_port: 0,
+  data: ":memory:",
+  rtmp_port: "off",
+  rtmps_port: "off",
+  workers: 1,
+  json: true,
+  log_level: "error",
+};

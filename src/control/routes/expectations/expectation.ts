@@ -1,0 +1,79 @@
+/** An assertion over the entries of a list that grows: it waits until enough of them are as expected. */
+import { Type } from "typebox";
+import { type ControlError, unprocessable } from "#control-contract/errors";
+import type { ControlDeps } from "#control-contract/route";
+import { type Expected, isExpected, isOfKind, nearestOf } from "./matching.ts";
+
+/** Long enough for any test; a request does not hold a connection for longer. */
+const WITHIN_MS_MAX = 60_000;
+
+/** `what` is in the plural. */
+export const countedWithin = (what: string, countMax?: number) => ({
+  count: Type.Integer({
+    minimum: 0,
+    ...(countMax === undefined ? {} : { maximum: countMax }),
+    default: 1,
+    description: `at least this many ${what}; 0: none at all, for the whole time`,
+  }),
+  within_ms: Type.Integer({ minimum: 0, maximum: WITHIN_MS_MAX, default: 0, description: "how long to wait for them, in real time" }),
+});
+
+/** A test notices no delay, and a read takes a fraction of a millisecond. */
+const READ_EVERY_MS = 20;
+
+export interface Entries<Entry extends object> {
+  /** In the singular: `request`. The nearest miss has this name in an error. */
+  readonly what: string;
+  /** The newest first. */
+  read(): Promise<readonly Entry[]>;
+  /** Resolves with the next one. Without it, they are read again and again. */
+  next?(): Promise<void>;
+  show(entry: Entry): unknown;
+}
+
+export interface Wait {
+  readonly count: number;
+  readonly within_ms: number;
+}
+
+export async function expectEntries<Entry extends object>(
+  entries: Entries<Entry>,
+  expected: Expected,
+  { count, within_ms }: Wait,
+  { monotonicMs, sleepMs }: ControlDeps["realTime"],
+): Promise<{ count: number; data: unknown[] }> {
+  const until = monotonicMs() + within_ms;
+  for (;;) {
+    // Before they are read: one that comes meanwhile is not missed.
+    const next = entries.next?.();
+    const all = await entries.read();
+    const found = all.filter((entry) => isExpected(entry, expected));
+    const isMet = count === 0 ? found.length === 0 : found.length >= count;
+    const remaining = until - monotonicMs();
+    if (isMet && (count > 0 || remaining <= 0)) return { count: found.length, data: found.map(entries.show) };
+    if (!isMet && (count === 0 || remaining <= 0)) throw unmet(entries, all, found.length, expected, count);
+    await (next === undefined ? sleepMs(Math.min(remaining, READ_EVERY_MS)) : Promise.race([next, sleepMs(remaining)]));
+  }
+}
+
+/** What was seen instead: enough to find the mistake. */
+const SEEN_MAX = 50;
+
+function unmet<Entry extends object>(
+  { what, show }: Entries<Entry>,
+  all: readonly Entry[],
+  found: number,
+  expected: Expected,
+  count: number,
+): ControlError {
+  const data = all.filter((entry) => isOfKind(entry, expected)).slice(0, SEEN_MAX);
+  // Where none was expected, those that came are no misses.
+  const nearest = count === 0 ? undefined : nearestOf(all, expected);
+  const wanted = count === 0 ? `no ${what}` : `${count} ${what}${count === 1 ? "" : "s"}`;
+  const inWords = nearest === undefined ? "" : `; the nearest differs in ${nearest.differences.map(({ at }) => at).join(", ")}`;
+  return unprocessable(`expected ${wanted}, saw ${found}${inWords}`, undefined, {
+    count: found,
+    data: data.map(show),
+    ...(nearest === undefined ? {} : { nearest: { [what]: show(nearest.entry), differences: nearest.differences } }),
+  });
+}

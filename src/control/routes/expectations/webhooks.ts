@@ -1,0 +1,62 @@
+/** An assertion over the webhooks that were sent. */
+import { type Static, Type } from "typebox";
+import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
+import { worldId } from "#graph/worlds/file/schema-words";
+import { type EventRow, listNewestEvents } from "#webhooks/history/list.store";
+import { type DeliveryStatus, deliveryStatuses, viewOf } from "#webhooks/history/view";
+import { delivery, shownDelivery } from "../webhooks.ts";
+import { countedWithin, expectEntries } from "./expectation.ts";
+
+/** More than a test makes. Each is read with its payload, again and again while an expectation waits. */
+const EVENTS_MAX = 200;
+
+const ANY_STATUS = "any";
+
+const expectation = Type.Object(
+  {
+    object: Type.Optional(Type.String()),
+    field: Type.Optional(Type.String()),
+    entity: Type.Optional({ ...worldId, description: "the account or page" }),
+    status: Type.Unsafe<DeliveryStatus | typeof ANY_STATUS>({ enum: [...Object.keys(deliveryStatuses), ANY_STATUS], default: "delivered" }),
+    match: Type.Record(Type.String(), Type.Unknown(), {
+      default: {},
+      description: "what an entry must hold: a key of the entry with its value; maps, such as `value`, are compared key by key",
+    }),
+    ...countedWithin("webhooks", EVENTS_MAX),
+  },
+  { additionalProperties: false },
+);
+
+const sentEvent = Type.Object({
+  ...delivery.properties,
+  field: Type.String(),
+  event: Type.String({ description: "its id; one event is sent to several apps" }),
+  value: Type.Unknown({ description: "what the event carries" }),
+});
+
+const entryOf = (row: EventRow) => ({ ...shownDelivery(viewOf(row)), event: row.event, value: JSON.parse(row.payload) as unknown });
+
+async function expectWebhooks({ deps, world, body }: ControlRequest<unknown, Static<typeof expectation>>): Promise<unknown> {
+  const { match, status, count, within_ms, ...kind } = body;
+  const { reader } = world.database;
+  const entries = {
+    what: "webhook",
+    // An empty payload was erased (D-172).
+    read: async () => (await listNewestEvents(reader, EVENTS_MAX)).filter(({ payload }) => payload !== "").map(entryOf),
+    show: (entry: ReturnType<typeof entryOf>) => entry,
+  };
+  return expectEntries(entries, { kind, match: status === ANY_STATUS ? match : { status, ...match } }, { count, within_ms }, deps.realTime);
+}
+
+export const webhookExpectationRoutes: readonly ControlRoute[] = [
+  route({
+    method: "POST",
+    path: "/v1/worlds/{w}/deliveries/expect",
+    operation: "expectWebhooks",
+    summary: `Waits until the last ${EVENTS_MAX} webhooks hold what is expected; 422 has those that were seen instead, and beside them the nearest with its differences`,
+    body: expectation,
+    response: Type.Object({ count: Type.Integer(), data: Type.Array(sentEvent) }),
+    errors: [404, 422],
+    handle: expectWebhooks,
+  }),
+];

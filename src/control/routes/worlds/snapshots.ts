@@ -1,0 +1,115 @@
+/** A world's snapshots, and its reset: the world as it was. */
+import { type Static, Type } from "typebox";
+import { conflict, notFound } from "#control-contract/errors";
+import { listOf } from "#control-contract/lists";
+import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
+import { SNAPSHOT_NAME } from "#graph/worlds/hosting/world-states";
+import { StateOutdated } from "#storage/database";
+
+const newSnapshot = Type.Object(
+  { name: Type.String({ pattern: SNAPSHOT_NAME, description: "letters, digits, - and _, 64 at most" }) },
+  { additionalProperties: false },
+);
+const snapshotInList = Type.Object({ name: Type.String(), taken_at: Type.Integer({ description: "Unix seconds of real time" }) });
+const success = Type.Object({ success: Type.Boolean() });
+
+const worldOf = ({ path }: ControlRequest): string => path.w as string;
+
+/** What the directory says of a world that does not exist. */
+function found<T>(result: T | undefined, request: ControlRequest): T {
+  if (result === undefined) throw notFound(`world ${worldOf(request)}`);
+  return result;
+}
+
+async function takeSnapshot(request: ControlRequest<unknown, Static<typeof newSnapshot>>): Promise<unknown> {
+  const { deps, body } = request;
+  found(await deps.worlds.saveSnapshot(worldOf(request), body.name), request);
+  return { name: body.name };
+}
+
+async function listSnapshots(request: ControlRequest): Promise<unknown> {
+  const states = found(await request.deps.worlds.listSnapshots(worldOf(request)), request);
+  return { data: states.map(({ name, saved_ms }) => ({ name, taken_at: Math.floor(saved_ms / 1_000) })), paging: {} };
+}
+
+async function deleteSnapshot(request: ControlRequest): Promise<unknown> {
+  const { name = "" } = request.path;
+  if (!found(await request.deps.worlds.deleteSnapshot(worldOf(request), name), request)) throw notFound(`snapshot ${name}`);
+  return { success: true };
+}
+
+async function restoreSnapshot(request: ControlRequest): Promise<unknown> {
+  const { name = "" } = request.path;
+  try {
+    if (!found(await request.deps.worlds.restoreSnapshot(worldOf(request), name), request)) throw notFound(`snapshot ${name}`);
+  } catch (error) {
+    if (error instanceof StateOutdated) throw conflict("another version of Plaza has taken the snapshot: take it again", "name");
+    throw error;
+  }
+  return { success: true };
+}
+
+async function resetWorld(request: ControlRequest): Promise<unknown> {
+  found(await request.deps.worlds.reset(worldOf(request)), request);
+  return { success: true };
+}
+
+const SNAPSHOTS = "/v1/worlds/{w}/snapshots";
+const isAboutWorld = true;
+
+export const snapshotRoutes: readonly ControlRoute[] = [
+  route({
+    method: "POST",
+    path: SNAPSHOTS,
+    operation: "takeSnapshot",
+    summary: "Keeps the world as it is under a name, in place of what was kept under it; recordings of live video are no part of it",
+    body: newSnapshot,
+    status: 201,
+    response: Type.Object({ name: Type.String() }),
+    errors: [404],
+    isAboutWorld,
+    handle: takeSnapshot,
+  }),
+  {
+    method: "GET",
+    path: SNAPSHOTS,
+    operation: "listSnapshots",
+    summary: "Lists the snapshots of a world",
+    response: listOf(snapshotInList),
+    errors: [404],
+    isAboutWorld,
+    handle: listSnapshots,
+  },
+  {
+    method: "DELETE",
+    path: `${SNAPSHOTS}/{name}`,
+    operation: "deleteSnapshot",
+    summary: "Deletes a snapshot",
+    response: success,
+    errors: [404],
+    isAboutWorld,
+    handle: deleteSnapshot,
+  },
+  {
+    method: "POST",
+    path: `${SNAPSHOTS}/{name}/restore`,
+    operation: "restoreSnapshot",
+    summary:
+      "The world is again as it was when the snapshot was taken, its time included. What runs meanwhile ends; faults and the request log begin anew",
+    response: success,
+    errors: [404, 409],
+    isAboutWorld,
+    handle: restoreSnapshot,
+  },
+  {
+    method: "POST",
+    path: "/v1/worlds/{w}/reset",
+    operation: "resetWorld",
+    summary:
+      "The world is again as it was made; the first one as the server began it: with the file of `--world`, the demo world of a sandbox, or empty. Snapshots stay",
+    response: success,
+    errors: [404],
+    isAboutWorld,
+    handle: resetWorld,
+  },
+];

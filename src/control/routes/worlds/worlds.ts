@@ -1,0 +1,127 @@
+/** Worlds as a whole: made, listed, deleted, exported, imported. */
+import { type Static, Type } from "typebox";
+import { badRequest, conflict, notFound } from "#control-contract/errors";
+import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
+import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
+import { warnings, warningsOf } from "#control-contract/warnings";
+import { exportWorld, importWorld, isEmpty } from "#graph/worlds/file/import-export";
+import { DEFAULT_WORLD, WORLD_NAME } from "#graph/worlds/hosting/world-names";
+
+const name = Type.String({
+  pattern: WORLD_NAME,
+  description: "lower-case letters, digits, - and _, 57 at most: it stands in addresses, `/w/{world}/…` and `{world}.localhost`",
+});
+
+const worldInList = Type.Object({
+  name: Type.String(),
+  open: Type.Boolean({ description: "this process has it open; one that is not opens when it is used" }),
+  profile: Type.Optional(Type.Union([Type.Literal("strict"), Type.Literal("clients")], { description: "of a world that is open" })),
+  empty: Type.Optional(Type.Boolean({ description: "of a world that is open: it holds neither nodes nor tokens" })),
+});
+
+const newWorld = Type.Object(
+  {
+    name,
+    file: Type.Optional(
+      Type.Union([Type.String(), Type.Object({}, { additionalProperties: true })], {
+        description: "the world file to begin with: YAML or JSON as text, or the object itself",
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** The first world is the first of the first page. */
+async function listWorlds(request: ControlRequest<Static<typeof pageQuery>>): Promise<unknown> {
+  const { deps, query } = request;
+  const open = new Map([...deps.worlds.open()].map((world) => [world.name, world]));
+  const shown = async (listed: string) => {
+    const world = open.get(listed);
+    return world === undefined ? { name: listed, open: false } : { name: listed, open: true, profile: world.profile, empty: await isEmpty(world) };
+  };
+  const found = (await respondWithList(
+    request,
+    "worlds",
+    (page) => deps.worlds.list(page),
+    (row) => row.name,
+  )) as { data: string[]; paging: unknown };
+  const names = query.after === undefined ? [DEFAULT_WORLD, ...found.data] : found.data;
+  return { data: await Promise.all(names.map(shown)), paging: found.paging };
+}
+
+async function makeWorld({ deps, body }: ControlRequest<unknown, Static<typeof newWorld>>): Promise<unknown> {
+  const { registry, parseYaml, worlds } = deps;
+  const { file } = body;
+  const text = typeof file === "object" ? JSON.stringify(file) : file;
+  if (text?.trim() === "") throw badRequest("file is empty: send a world file, or leave it out", "file");
+  let found: readonly string[] = [];
+  const fill = async (world: Parameters<typeof importWorld>[0]): Promise<void> => {
+    found = await importWorld(world, registry, text ?? "", { isMerge: false, parseYaml });
+  };
+  if (!(await worlds.make(body.name, text === undefined ? undefined : fill))) throw conflict(`there is a world ${body.name} already`, "name");
+  return { name: body.name, ...warningsOf(found) };
+}
+
+async function deleteWorld({ deps, path }: ControlRequest): Promise<unknown> {
+  const { w = "" } = path;
+  if (w === DEFAULT_WORLD) throw conflict("the first world cannot be deleted: the server keeps its own records in it", "w");
+  if (!(await deps.worlds.delete(w))) throw notFound(`world ${w}`);
+  return { success: true };
+}
+
+export const worldRoutes: readonly ControlRoute[] = [
+  route({
+    method: "GET",
+    path: "/v1/worlds",
+    operation: "listWorlds",
+    summary: "Lists the worlds, the first one first, the others by name",
+    query: pageQuery,
+    response: listOf(worldInList),
+    handle: listWorlds,
+  }),
+  route({
+    method: "POST",
+    path: "/v1/worlds",
+    operation: "createWorld",
+    summary: "Makes a world: with a world file, loaded whole or not at all, or empty. Requests reach it at once, below `/w/{world}`",
+    body: newWorld,
+    status: 201,
+    response: Type.Object({ name: Type.String(), warnings }),
+    errors: [409, 413, 422],
+    handle: makeWorld,
+  }),
+  {
+    method: "DELETE",
+    path: "/v1/worlds/{w}",
+    operation: "deleteWorld",
+    summary: "Deletes a world with all that belongs to it, its recordings and snapshots included",
+    response: Type.Object({ success: Type.Boolean() }),
+    errors: [404, 409],
+    isAboutWorld: true,
+    handle: deleteWorld,
+  },
+  {
+    method: "POST",
+    path: "/v1/worlds/{w}/import",
+    operation: "importWorld",
+    summary:
+      "Loads a world file, YAML or JSON, whole or not at all. An entry whose id is there already replaces what is stored; records without an id (activity, followers) add up",
+    body: "text",
+    response: Type.Object({ success: Type.Boolean(), warnings }),
+    errors: [404, 413, 422],
+    handle: async ({ deps, world, body }) => {
+      if ((body as string).trim() === "") throw badRequest("the body is empty: send a world file");
+      return { success: true, ...warningsOf(await importWorld(world, deps.registry, body as string, { isMerge: true, parseYaml: deps.parseYaml })) };
+    },
+  },
+  {
+    method: "GET",
+    path: "/v1/worlds/{w}/export",
+    operation: "exportWorld",
+    summary:
+      "The world's state in the form of a world file. It holds the apps' secrets, and the SHA-256 of each token, so that importing it restores both",
+    response: Type.Object({}, { additionalProperties: true }),
+    errors: [404],
+    handle: ({ deps, world }) => exportWorld(world, deps.registry),
+  },
+];

@@ -1,0 +1,41 @@
+/** `--export`: the world's state as a world file, written when the server ends. */
+import { rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { type Config, ConfigProblem } from "#config/config";
+import type { Registry } from "#graph/contract/registry";
+import { exportWorld } from "#graph/worlds/file/import-export";
+import type { Worlds } from "#graph/worlds/hosting/worlds";
+import type { OpenWorld } from "#graph/worlds/open-world";
+
+/** Said at the start, because the end would be too late. Throws `ConfigProblem`. */
+export async function requireExportPlace({ export: file, world }: Config): Promise<void> {
+  if (file === undefined) return;
+  if (world !== undefined && resolve(world) === resolve(file))
+    throw new ConfigProblem("--export", `${file} is the file of --world, whose comments and tokens would be lost; name another`);
+  const isFolder = await stat(dirname(resolve(file))).then(
+    (folder) => folder.isDirectory(),
+    () => false,
+  );
+  if (!isFolder) throw new ConfigProblem("--export", `there is no folder ${dirname(file)}`);
+}
+
+/** Closes the worlds, and writes the first one to the file before, if there is one. */
+export async function closeExported(worlds: Worlds, registry: Registry, file: string | undefined): Promise<void> {
+  try {
+    if (file !== undefined) await writeExport(worlds.default, registry, file);
+  } finally {
+    await worlds.close();
+  }
+}
+
+/** Only its owner may read it, because it holds secrets. It is there whole or not at all. */
+async function writeExport(world: OpenWorld, registry: Registry, file: string): Promise<void> {
+  const whole = `${file}.${process.pid}`;
+  try {
+    await writeFile(whole, `${JSON.stringify(await exportWorld(world, registry), undefined, 2)}\n`, { mode: 0o600 });
+    await rename(whole, file);
+  } catch (error) {
+    await rm(whole, { force: true });
+    throw new Error(`the world could not be written to ${file}: ${(error as Error).message}`, { cause: error });
+  }
+}

@@ -1,0 +1,14 @@
+/** D-149: the webhook field `product_feed` of catalogs. The document has no webhooks of catalogs; platforms of this kind have. */
+import { type Static, Type } from "typebox";
+import { defineWebhookField, EXAMPLE_ID, payloadId } from "#webhooks/catalogue/field";
+
+const feedEvent = Type.Object({ catalog_id: payloadId, product_feed_id: payloadId, status: Type.Enum(["Finished", "Failed"]) });
+export type FeedEvent = Static<typeof feedEvent>;
+
+export const feedWebhook = defineWebhookField({
+  object: "catalog",
+  field: "product_feed",
+  payload: feedEvent,
+  example: ({ entity }): FeedEvent => ({ catalog_id: entity, product_feed_id: EXAMPLE_ID, status: "Finished" }),
+  summary: "a file of a product feed was read to its end and is what the feed shows, or it failed and the feed is unchanged",
+});

@@ -1,0 +1,134 @@
+import { expect, test } from "bun:test";
+import { afterThisTest } from "#harness/cleanup";
+import { csv, openFeeds, row } from "#harness/feeds";
+import { onEachDatabase } from "#harness/plaza";
+import { UPLOADS_WAITING_MAX } from "../product-feeds.limits.ts";
+
+const HOUR_S = 3_600;
+
+/** Serves what `files` holds at each address. */
+function serve(files: Record<string, string>): string {
+  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: ({ url }) => new Response(files[new URL(url).pathname]) });
+  afterThisTest(() => server.stop(true));
+  return `http://127.0.0.1:${server.port}`;
+}
+
+onEachDatabase("D-146: schedules of feeds", (database) => {
+  const open = async () => {
+    const feeds = await openFeeds(database);
+    const { plaza, request } = feeds;
+    /** Runs what becomes due when the clock moves on. */
+    const pass = async (seconds: number) => {
+      await request("POST", "clock/advance", { seconds });
+      await plaza.world.work.runDue();
+    };
+    const update = (body: Record<string, unknown>) => plaza.post("/v25.0/8101", { bearer: "reader", body });
+    return { ...feeds, pass, update };
+  };
+
+  test("the file is fetched at its time, again and again, until the schedule ends", async () => {
+    const files = { "/feed.csv": csv(row("a")) };
+    const url = `${serve(files)}/feed.csv`;
+    const { update, pass, idsOf, plaza, request } = await open();
+    expect((await update({ schedule: { interval: "HOURLY", interval_count: 2, url } })).body).toEqual({ success: true });
+    await plaza.world.work.runDue();
+    expect(await idsOf()).toEqual([]);
+    await pass(HOUR_S);
+    expect(await idsOf()).toEqual(["a"]);
+    files["/feed.csv"] = csv(row("b"));
+    await pass(HOUR_S);
+    expect(await idsOf()).toEqual(["a"]);
+    await pass(HOUR_S);
+    expect(await idsOf()).toEqual(["b"]);
+    // Time that passes while no process runs causes one fetch.
+    plaza.time.realMs += 100 * HOUR_S * 1_000;
+    await plaza.world.work.runDue();
+    expect((await request("GET", "feeds/8101/uploads")).body.data).toHaveLength(3);
+    expect((await update({ schedule: "" })).status).toBe(200);
+    expect(await plaza.dump(["jobs.key"])).toEqual([]);
+    await pass(100 * HOUR_S);
+    expect((await request("GET", "feeds/8101/uploads")).body.data).toHaveLength(3);
+  });
+
+  test("D-148: an update schedule adds to the items, and the upload says which it was", async () => {
+    const address = serve({ "/all": csv(row("a", "old"), row("b")), "/changes": csv(row("a", "new"), row("c")) });
+    const { update, pass, itemsOf, plaza } = await open();
+    await update({
+      schedule: { interval: "MONTHLY", day_of_month: 28, url: `${address}/all` },
+      update_schedule: JSON.stringify({ interval: "DAILY", url: `${address}/changes` }),
+    });
+    // The world's clock stands at 18 November 2026, 11:06:40.
+    await pass(11 * 24 * HOUR_S);
+    await pass(24 * HOUR_S);
+    expect((await itemsOf("retailer_id,brand")).map(({ id: _, ...item }) => item)).toEqual([
+      { retailer_id: "c" },
+      { retailer_id: "b" },
+      { retailer_id: "a", brand: "new" },
+    ]);
+    const { body } = await plaza.get("/v25.0/8101", {
+      bearer: "reader",
+      query: { fields: "product_count,schedule{interval,day_of_month},update_schedule,latest_upload{update_only,input_method}" },
+    });
+    expect(body).toEqual({
+      ...{ id: "8101", product_count: 3, schedule: { interval: "MONTHLY", day_of_month: 28 } },
+      update_schedule: {
+        ...{ interval: "DAILY", interval_count: 1, url: `${address}/changes`, hour: 0, minute: 0 },
+        ...{ day_of_week: "MONDAY", day_of_month: 1, timezone: "UTC" },
+      },
+      latest_upload: { id: expect.stringMatching(/^\d+$/), update_only: true, input_method: "Server Fetch" },
+    });
+  });
+
+  test("a feed for which many files wait is not given more, and a deleted feed is fetched no more", async () => {
+    const url = `${serve({ "/feed.csv": csv(row("a")) })}/feed.csv`;
+    const { update, plaza, request } = await open();
+    await update({ schedule: { interval: "HOURLY", url } });
+    for (let waiting = 0; waiting < UPLOADS_WAITING_MAX; waiting++)
+      expect((await plaza.post("/v25.0/8101/uploads", { bearer: "reader", body: { url } })).status).toBe(200);
+    const refused = await plaza.post("/v25.0/8101/uploads", { bearer: "reader", body: { url } });
+    expect(refused).toMatchObject({ status: 429, body: { error: { code: 613 } } });
+    expect(refused.headers["retry-after"]).toBe("60");
+    expect((await plaza.delete("/v25.0/8101", { bearer: "reader" })).body).toEqual({ success: true });
+    await request("POST", "clock/advance", { seconds: HOUR_S });
+    await plaza.world.work.runDue();
+    for (const column of ["jobs.key", "feed_uploads.n"]) expect(await plaza.dump([column])).toEqual([]);
+    expect(await plaza.dump(["nodes.type"])).not.toContainEqual({ value: "product_feed_upload" });
+  });
+
+  test("wrong schedules are refused, with the place of what is wrong", async () => {
+    const { update, plaza } = await open();
+    const url = "https://a.example/feed.csv";
+    for (const [schedule, parameter] of [
+      [{ url }, "schedule.interval"],
+      [{ interval: "DAILY" }, "schedule.url"],
+      [{ interval: "SOMETIMES", url }, "schedule.interval"],
+      [{ interval: "DAILY", url, hour: 24 }, "schedule.hour"],
+      [{ interval: "DAILY", url, interval_count: 0 }, "schedule.interval_count"],
+      [{ interval: "DAILY", url, timezone: "Mars/Olympus" }, "schedule.timezone"],
+      [{ interval: "DAILY", url: "http://10.0.0.1/feed.csv" }, "schedule.url"],
+      [{ interval: "DAILY", url, username: "ada" }, "schedule.username"],
+      [{ interval: "DAILY", url, password: "secret" }, "schedule.password"],
+      ["daily", "schedule"],
+    ] as const) {
+      const { status, body } = await update({ schedule });
+      expect({ schedule, status, parameter: body.error.error_data.parameter }).toEqual({ schedule, status: 400, parameter });
+    }
+    expect(await plaza.dump(["jobs.key"])).toEqual([]);
+  });
+
+  test("schedules are in world files, and go on as they were planned when something else is changed", async () => {
+    const { request, plaza } = await open();
+    const schedule = { interval: "DAILY", url: "https://a.example/feed.csv", hour: 3 };
+    expect((await request("PATCH", "nodes/product_feeds/8101", { schedule })).status).toBe(200);
+    await plaza.world.work.runDue();
+    const jobs = await plaza.dump(["jobs.due_ms"]);
+    expect(jobs).toHaveLength(1);
+    await request("POST", "clock", { advance: 10 });
+    const { body } = await request("PATCH", "nodes/product_feeds/8101", { name: "renamed" });
+    expect(body.schedule).toEqual({ ...schedule, interval_count: 1, minute: 0, day_of_week: "MONDAY", day_of_month: 1, timezone: "UTC" });
+    await plaza.world.work.runDue();
+    expect(await plaza.dump(["jobs.due_ms"])).toEqual(jobs);
+    const wrong = await request("PATCH", "nodes/product_feeds/8101", { schedule: { ...schedule, timezone: "x" } });
+    expect(wrong.body.error.parameter).toBe("schedule.timezone");
+  });
+});

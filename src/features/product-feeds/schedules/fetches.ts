@@ -1,0 +1,47 @@
+/** The job that fetches a feed's file by one of its schedules (D-146). What it fetches is an upload like any other. */
+import type { World } from "#graph/worlds/world";
+import type { JobKind } from "#jobs/job-kind";
+import type { Transaction } from "#storage/database";
+import { certain, eitherWay } from "#storage/outcomes";
+import { countWaitingUploads } from "../ingestion/uploads.store.ts";
+import { receiveUrl } from "../ingestion/uploads.ts";
+import { UPLOADS_WAITING_MAX } from "../product-feeds.limits.ts";
+import { findFeed } from "../product-feeds.store.ts";
+import { nextFetchMs, readSchedule, type ScheduleKind, scheduleKinds } from "./schedule.ts";
+
+const KIND = "feed_fetch";
+
+const keyOf = (feed: string, kind: ScheduleKind): string => `${feed} ${kind}`;
+
+/** Must be called after the feed was stored or deleted. Undefined: the schedule is left as it is; null: there is none. */
+export async function planFetches(
+  tx: Transaction,
+  world: World,
+  feed: string,
+  schedules: { readonly [kind in ScheduleKind]?: string | null | undefined },
+): Promise<void> {
+  for (const kind of scheduleKinds) {
+    const text = schedules[kind];
+    if (text === undefined) continue;
+    const schedule = readSchedule(text);
+    if (schedule === undefined) await eitherWay(world.jobs.cancel(tx, KIND, keyOf(feed, kind)));
+    else await world.jobs.schedule(tx, { kind: KIND, key: keyOf(feed, kind), dueMs: nextFetchMs(schedule, world.clock.nowMs()) });
+  }
+}
+
+export const feedFetches: JobKind<World> = {
+  kind: KIND,
+  async run(world, key, _payload, job) {
+    const [feed = "", kind = "schedule"] = key.split(" ") as [string?, ScheduleKind?];
+    await world.database.write(async (tx) => {
+      const schedule = readSchedule((await findFeed(tx, feed))?.[kind] ?? null);
+      if (schedule === undefined) return job.settle(tx);
+      // An address that responds slowly is asked again when the files before are read.
+      const isBusy = (await countWaitingUploads(tx, feed)) >= UPLOADS_WAITING_MAX;
+      const input = { isUpdate: kind === "update_schedule" };
+      if (!isBusy) await certain(receiveUrl(tx, world, feed, schedule.url, input), "begin an upload of a feed that is there");
+      await job.settle(tx);
+      await world.jobs.schedule(tx, { kind: KIND, key, dueMs: nextFetchMs(schedule, world.clock.nowMs(), job.dueMs) });
+    });
+  },
+};

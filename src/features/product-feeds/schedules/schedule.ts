@@ -1,0 +1,113 @@
+/** D-146: when the file of a feed is fetched. A feed has two schedules: one replaces its items, the other adds to them (D-148). */
+import { type Static, Type } from "typebox";
+import { FETCHED_URL_CHARACTERS_MAX } from "../product-feeds.limits.ts";
+
+export const scheduleKinds = ["schedule", "update_schedule"] as const;
+export type ScheduleKind = (typeof scheduleKinds)[number];
+
+const intervals = ["HOURLY", "DAILY", "WEEKLY", "MONTHLY"] as const;
+/** In the order of the days since the Monday before. */
+const weekdays = ["MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY"] as const;
+/** A year of days. */
+const INTERVAL_COUNT_MAX = 366;
+/** The longest name of the time zone database has 32 characters. */
+const TIMEZONE_CHARACTERS_MAX = 64;
+
+const oneOf = <Value extends string>(values: readonly Value[], words: object = {}) => Type.Unsafe<Value>({ enum: [...values], ...words });
+
+/** What a caller sends. What an interval does not use is kept and has no effect. */
+export const scheduleWords = {
+  interval: oneOf(intervals),
+  interval_count: Type.Integer({ minimum: 1, maximum: INTERVAL_COUNT_MAX, default: 1, description: "every so many hours, days, weeks or months" }),
+  url: Type.String({ minLength: 1, maxLength: FETCHED_URL_CHARACTERS_MAX }),
+  hour: Type.Integer({ minimum: 0, maximum: 23, default: 0 }),
+  minute: Type.Integer({ minimum: 0, maximum: 59, default: 0 }),
+  day_of_week: oneOf(weekdays, { default: "MONDAY", description: "of WEEKLY" }),
+  day_of_month: Type.Integer({ minimum: 1, maximum: 31, default: 1, description: "of MONTHLY; in a shorter month its last day" }),
+  timezone: Type.String({ maxLength: TIMEZONE_CHARACTERS_MAX, default: "UTC", description: "a name of the time zone database, e.g. Europe/Berlin" }),
+};
+
+const words = Type.Object(scheduleWords);
+export type Schedule = Static<typeof words>;
+
+export const readSchedule = (text: string | null): Schedule | undefined => (text === null ? undefined : JSON.parse(text));
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+export function isTimezone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The next fetch after `nowMs`, Unix ms: the first moment of the schedule, or, after the fetch that was due at `lastMs`, the one that is
+ * `interval_count` intervals after it. Times that passed while no process ran are left out.
+ */
+export function nextFetchMs(schedule: Schedule, nowMs: number, lastMs?: number): number {
+  const { timezone, interval_count } = schedule;
+  const current = intervalAt(schedule, localMs(nowMs, timezone));
+  const start = lastMs === undefined ? current : intervalAt(schedule, localMs(lastMs, timezone));
+  const step = lastMs === undefined ? 1 : interval_count;
+  // At most two more: the moment of the current interval may be over, and clocks that are put back may repeat one.
+  for (let at = start + step * Math.max(lastMs === undefined ? 0 : 1, Math.floor((current - start) / step)); ; at += step) {
+    const dueMs = utcMs(momentOf(schedule, at), timezone);
+    if (dueMs > nowMs) return dueMs;
+  }
+}
+
+/** Wall clock time, counted as if it were UTC. */
+const localMs = (utc: number, timezone: string): number => utc + offsetMs(utc, timezone);
+
+/** Where clocks skip the time, it is the one as far behind the gap. */
+function utcMs(local: number, timezone: string): number {
+  const guess = local - offsetMs(local, timezone);
+  return local - offsetMs(guess, timezone);
+}
+
+function offsetMs(utc: number, timezone: string): number {
+  const parts = new Intl.DateTimeFormat("en", { timeZone: timezone, timeZoneName: "longOffset" }).formatToParts(utc);
+  const name = parts.find(({ type }) => type === "timeZoneName")?.value ?? "GMT";
+  const [, sign = "+", hours = "0", minutes = "0"] = /^GMT([+-])(\d{2}):(\d{2})/.exec(name) ?? [];
+  return (sign === "-" ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
+}
+
+/** 1970-01-01 was a Thursday. */
+const DAYS_FROM_MONDAY = 3;
+
+/** Which hour, day, week or month it is, counted from 1970. */
+function intervalAt({ interval }: Schedule, local: number): number {
+  const day = Math.floor(local / DAY_MS);
+  switch (interval) {
+    case "HOURLY":
+      return Math.floor(local / HOUR_MS);
+    case "DAILY":
+      return day;
+    case "WEEKLY":
+      return Math.floor((day + DAYS_FROM_MONDAY) / weekdays.length);
+    case "MONTHLY":
+      return monthOf(new Date(local));
+  }
+}
+
+const monthOf = (date: Date): number => (date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth();
+
+/** The moment of the schedule in that hour, day, week or month. */
+function momentOf({ interval, minute, hour, day_of_week, day_of_month }: Schedule, at: number): number {
+  const time = hour * HOUR_MS + minute * 60_000;
+  switch (interval) {
+    case "HOURLY":
+      return at * HOUR_MS + minute * 60_000;
+    case "DAILY":
+      return at * DAY_MS + time;
+    case "WEEKLY":
+      return (at * weekdays.length - DAYS_FROM_MONDAY + weekdays.indexOf(day_of_week)) * DAY_MS + time;
+    case "MONTHLY": {
+      const [first, next] = [at, at + 1].map((month) => Date.UTC(1970, month)) as [number, number];
+      return first + (Math.min(day_of_month, (next - first) / DAY_MS) - 1) * DAY_MS + time;
+    }
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * What a world file that changed does to the world that it was loaded into (D-195). The file before and the file after are compared,
+ * and the world gets the difference, whole or not at all: what the file does not say stays as apps have made it.
+ *
+ * | an entry | is |
+ * | --- | --- |
+ * | is new | inserted, or replaces a stored one with its id, as in an import |
+ * | reads differently | replaced |
+ * | left the file | removed, with what hangs on it |
+ * | reads as before | left alone, however it has changed meanwhile |
+ *
+ * A token that left the file is revoked. Records without an id (`activity`, `followers`) are only added.
+ */
+import { isDeepStrictEqual } from "node:util";
+import { unixSeconds } from "#kernel/clock";
+import type { Transaction } from "#storage/database";
+import { eitherWay } from "#storage/outcomes";
+import type { WorldEntry, WorldSection } from "../../contract/feature.ts";
+import type { Registry } from "../../contract/registry.ts";
+import type { OpenWorld } from "../open-world.ts";
+import { removeNode } from "../remove-node.ts";
+import { saveSettings } from "../settings.ts";
+import { scopeWarnings, type TokenEntry, tokenHashOf } from "../tokens.ts";
+import { hasIdentity, identityOf, insertAll, insertTokenEntry, loadAll, readWorldFile, requireReferences, type WorldFile } from "./import-export.ts";
+import type { ParseYaml } from "./text.ts";
+
+export interface Reloaded {
+  readonly added: number;
+  readonly replaced: number;
+  readonly removed: number;
+  readonly warnings: readonly string[];
+}
+
+/** `before` is the text that was loaded last. Throws `WorldFileProblem`, and then nothing has changed. */
+export async function reloadWorld(world: OpenWorld, registry: Registry, before: string, after: string, parseYaml: ParseYaml): Promise<Reloaded> {
+  const [old, file] = [await readWorldFile(before, world, registry, parseYaml), await readWorldFile(after, world, registry, parseYaml)];
+  const sections = file.sections.map(({ section, entries }, index) => {
+    const known = old.sections[index]?.entries ?? [];
+    return {
+      section,
+      entries,
+      ...(hasIdentity(section) ? differenceOf(known, entries, (entry) => identityOf(section, entry)) : newRecords(known, entries)),
+    };
+  });
+  const tokens = differenceOf(old.tokens, file.tokens, (token) => tokenHashOf(token) ?? "");
+  const changed: WorldFile = {
+    ...file,
+    clock: isDeepStrictEqual(old.clock, file.clock) ? undefined : file.clock,
+    settings: {
+      profile: old.settings.profile === file.settings.profile ? undefined : file.settings.profile,
+      calendar: isDeepStrictEqual(old.settings.calendar, file.settings.calendar) ? undefined : file.settings.calendar,
+    },
+  };
+  await loadAll(world, changed, after, async (tx) => {
+    // What left the file may have kept a name that a new entry takes. Whatever hangs on something else comes first.
+    for (const { section, removed } of sections.toReversed()) for (const entry of removed) await remove(tx, registry, world, section, entry);
+    for (const { section, entries, stored } of sections) await insertAll(tx, world, section, entries, true, stored);
+    await requireTouched(tx, world, changed, sections, tokens.stored);
+    await storeTokens(tx, world, file.tokens, tokens);
+    await saveSettings(tx, changed.settings);
+  });
+  const all = [...sections, tokens];
+  const count = (read: (difference: Difference<unknown>) => number): number => all.reduce((sum, one) => sum + read(one), 0);
+  return {
+    added: count(({ stored, replaced }) => stored.size - replaced),
+    replaced: count(({ replaced }) => replaced),
+    removed: count(({ removed }) => removed.length),
+    warnings: scopeWarnings([...tokens.stored], registry.scopes),
+  };
+}
+
+interface Difference<T> {
+  /** Entries of the new file that are stored: new ones, and those that read differently. */
+  readonly stored: ReadonlySet<T>;
+  /** How many of them are not new. */
+  readonly replaced: number;
+  /** Entries of the old file. */
+  readonly removed: readonly T[];
+}
+
+function differenceOf<T>(before: readonly T[], after: readonly T[], identity: (entry: T) => string): Difference<T> {
+  const known = new Map(before.map((entry) => [identity(entry), entry]));
+  const stored = new Set<T>();
+  let replaced = 0;
+  for (const entry of after) {
+    const same = known.get(identity(entry));
+    known.delete(identity(entry));
+    if (isDeepStrictEqual(same, entry)) continue;
+    stored.add(entry);
+    if (same !== undefined) replaced++;
+  }
+  return { stored, replaced, removed: [...known.values()] };
+}
+
+/** Each record of the old file stands for one equal one of the new file. What left the file was counted, and stays so. */
+function newRecords(before: readonly WorldEntry[], after: readonly WorldEntry[]): Difference<WorldEntry> {
+  const counts = new Map<string, number>();
+  for (const record of before) counts.set(textOf(record), (counts.get(textOf(record)) ?? 0) + 1);
+  const stored = new Set<WorldEntry>();
+  for (const record of after) {
+    const count = counts.get(textOf(record)) ?? 0;
+    if (count === 0) stored.add(record);
+    else counts.set(textOf(record), count - 1);
+  }
+  return { stored, replaced: 0, removed: [] };
+}
+
+/** The order of a record's keys does not matter. */
+const textOf = (record: WorldEntry): string => JSON.stringify(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+/** Something else may have removed it meanwhile. */
+async function remove(tx: Transaction, registry: Registry, world: OpenWorld, section: WorldSection, entry: WorldEntry): Promise<void> {
+  await eitherWay(removeNode(tx, registry, world, section, identityOf(section, entry)));
+}
+
+/** What is stored refers to what exists; of the rest only what referred to something that left the file is looked at. */
+function requireTouched(
+  tx: Transaction,
+  world: OpenWorld,
+  file: WorldFile,
+  sections: readonly (Difference<WorldEntry> & { readonly section: WorldSection })[],
+  tokens: ReadonlySet<TokenEntry>,
+): Promise<void> {
+  const stored = new Set<unknown>([...tokens, ...sections.flatMap((section) => [...section.stored])]);
+  const gone = new Set(sections.flatMap(({ section, removed }) => removed.map((entry) => identityOf(section, entry))));
+  return requireReferences(tx, world, file, (entry, id) => stored.has(entry) || gone.has(id));
+}
+
+async function storeTokens(
+  tx: Transaction,
+  world: OpenWorld,
+  entries: readonly TokenEntry[],
+  { stored, removed }: Difference<TokenEntry>,
+): Promise<void> {
+  const hashes = (tokens: Iterable<TokenEntry>): string[] => [...tokens].map(tokenHashOf).filter((hash) => hash !== undefined);
+  for (const hash of hashes(removed)) await world.tokens.revoke(tx, hash, unixSeconds(world.clock));
+  // A stored token never changes, so another takes its place; also of one that was revoked since.
+  for (const hash of hashes(stored)) await world.tokens.forget(tx, hash);
+  for (const [index, entry] of entries.entries()) if (stored.has(entry)) await insertTokenEntry(tx, world, entry, `tokens[${index}]`, false);
+}

@@ -1,0 +1,87 @@
+/**
+ * Worlds that nobody uses are closed, and have no timer. One timer looks at those that are open, another one wakes the world that has work
+ * next; both are there only while there is such a world.
+ */
+
+/** A suite of tests pauses for less; a world opens again in some milliseconds. */
+const LOOK_EVERY_MS = 60_000;
+/** Timers of the runtime reach 24 days. */
+const SLEEP_MS_MAX = 3_600_000;
+
+export interface RestingOptions {
+  realNowMs(): number;
+  /** Closes those that were not used since the last look. Returns whether any is open now. */
+  look(): Promise<boolean>;
+  /** The world has work. */
+  wake(name: string): void;
+  onError(error: unknown): void;
+}
+
+export class Resting {
+  readonly #options: RestingOptions;
+  readonly #wakeTimes = new Map<string, number>();
+  #looking: ReturnType<typeof setTimeout> | undefined;
+  #waking: ReturnType<typeof setTimeout> | undefined;
+  #isStopped = false;
+
+  constructor(options: RestingOptions) {
+    this.#options = options;
+  }
+
+  /** A world is open. */
+  opened(name: string): void {
+    this.#wakeTimes.delete(name);
+    if (this.#looking !== undefined || this.#isStopped) return;
+    // A timer because nothing else happens when nothing is used. It does not keep the program running.
+    this.#looking = setTimeout(() => this.#look(), LOOK_EVERY_MS);
+    this.#looking.unref();
+  }
+
+  /** A world rests until then, in real time. */
+  rests(name: string, wakeMs: number): void {
+    this.#wakeTimes.set(name, wakeMs);
+    this.#arm();
+  }
+
+  forget(name: string): void {
+    this.#wakeTimes.delete(name);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#looking);
+    clearTimeout(this.#waking);
+  }
+
+  #look(): void {
+    this.#looking = undefined;
+    this.#options.look().then(
+      (isAnyOpen) => {
+        if (isAnyOpen) this.opened("");
+      },
+      (error: unknown) => {
+        this.#options.onError(error);
+        this.opened("");
+      },
+    );
+  }
+
+  #arm(): void {
+    clearTimeout(this.#waking);
+    if (this.#wakeTimes.size === 0 || this.#isStopped) return;
+    const delayMs = Math.min(...this.#wakeTimes.values()) - this.#options.realNowMs();
+    // A timer for all worlds that rest.
+    this.#waking = setTimeout(() => this.#wakeDue(), Math.min(SLEEP_MS_MAX, Math.max(1, delayMs)));
+    this.#waking.unref();
+  }
+
+  #wakeDue(): void {
+    const nowMs = this.#options.realNowMs();
+    for (const [name, wakeMs] of this.#wakeTimes) {
+      if (wakeMs > nowMs) continue;
+      this.#wakeTimes.delete(name);
+      this.#options.wake(name);
+    }
+    this.#arm();
+  }
+}

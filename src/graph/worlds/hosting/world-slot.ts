@@ -1,0 +1,230 @@
+/** One world of the server in this process: at rest, or open. Requests enter it and leave; what changes it as a whole waits until they have left. */
+import type { Database } from "#storage/database";
+import { DatabaseLease } from "#storage/database-lease";
+import type { OpenWorld } from "../open-world.ts";
+import { clearMemory, type WorldMemory } from "./world-memory.ts";
+import { BEGINNING, keepWorld } from "./world-states.ts";
+
+export interface WorldSlotOptions {
+  readonly name: string;
+  readonly memory: WorldMemory;
+  openDatabase(): Promise<Database>;
+  /** The world works from then on, if the server does. */
+  openWorld(database: Database, memory: WorldMemory): Promise<OpenWorld>;
+  sleepMs(ms: number): Promise<void>;
+}
+
+/** A world as a request uses it. */
+export interface EnteredWorld {
+  readonly world: OpenWorld;
+  /** Called once, when the request has ended. */
+  leave(): void;
+}
+
+interface Rest {
+  /** When it has work again; undefined: never by itself. */
+  readonly dueInMs: number | undefined;
+}
+
+interface Opened {
+  readonly database: Database;
+  readonly world: OpenWorld;
+  readonly entered: EnteredWorld;
+  readonly held: EnteredWorld;
+}
+
+/** A request of the graph that takes longer waits for another server; it ends with an error if its world is replaced meanwhile. */
+const DRAIN_MS_MAX = 1_000;
+
+const nothing = async (): Promise<void> => {};
+
+export class WorldSlot {
+  readonly #options: WorldSlotOptions;
+  #opened: Opened | undefined;
+  #opening: Promise<Opened> | undefined;
+  #isDeleted = false;
+  /** Requests of the graph, and of the control API, that are under way. */
+  #entered = 0;
+  #held = 0;
+  /** Counts the requests since `wasUsed` was asked. */
+  #uses = 0;
+  #whenLeft: (() => void)[] = [];
+  /** Something changes the world as a whole; resolves when it is over. */
+  #change: Promise<void> | undefined;
+
+  constructor(options: WorldSlotOptions) {
+    this.#options = options;
+  }
+
+  get name(): string {
+    return this.#options.name;
+  }
+
+  get memory(): WorldMemory {
+    return this.#options.memory;
+  }
+
+  /** Undefined: it rests. */
+  get world(): OpenWorld | undefined {
+    return this.#opened?.world;
+  }
+
+  /** For a request of the graph. A promise where the world opens first; undefined: it was deleted. */
+  enter(): EnteredWorld | Promise<EnteredWorld | undefined> {
+    if (this.#opened === undefined || this.#change !== undefined) return this.#later((opened) => this.#enter(opened));
+    return this.#enter(this.#opened);
+  }
+
+  /** For a request of the control API, which may last for long: the world stays open, and may be replaced. */
+  hold(): Promise<EnteredWorld | undefined> {
+    return this.#later((opened) => {
+      this.#held++;
+      this.#uses++;
+      return opened.held;
+    });
+  }
+
+  /** What a new world begins with, and what its reset brings back. */
+  async fill(fill: (world: OpenWorld) => Promise<void>): Promise<void> {
+    const held = await this.hold();
+    if (held === undefined) throw new Error(`the world ${this.name} was deleted while it was made`);
+    try {
+      await fill(held.world);
+      await keepWorld(held.world, BEGINNING);
+    } finally {
+      held.leave();
+    }
+  }
+
+  /** Whether a request runs, or one came since this was last asked. */
+  wasUsed(): boolean {
+    const wasUsed = this.#uses > 0 || this.#entered + this.#held > 0;
+    this.#uses = 0;
+    return wasUsed;
+  }
+
+  /** Closes the world, which opens again when it is used. Undefined: it works, or is used. */
+  rest(close: (database: Database) => Promise<void>): Promise<Rest | undefined> {
+    return this.#alone(async () => {
+      const opened = this.#opened;
+      const rest = opened?.world.work.rest;
+      if (opened === undefined || rest === undefined || this.#entered + this.#held > 0) return undefined;
+      const { clock } = opened.world;
+      const found = { dueInMs: clock.isFrozen || rest.nextDueMs === undefined ? undefined : rest.nextDueMs - clock.nowMs() };
+      this.#opened = undefined;
+      await opened.world.close();
+      await close(opened.database);
+      this.memory.requests.rest();
+      return found;
+    });
+  }
+
+  /**
+   * The world begins anew, on what `replace` makes of its database and with nothing in memory; what it did before goes nowhere. `begin` is
+   * called before any request enters. Where `replace` resolves with false, the database is as it was.
+   */
+  renew(replace: (database: Database) => Promise<boolean>, begin: (world: OpenWorld) => Promise<void> = nothing): Promise<boolean> {
+    return this.#alone(async () => {
+      if (this.#isDeleted) return false;
+      const { database, world } = this.#opened ?? (await this.#open());
+      await world.abandon();
+      try {
+        return await replace(database);
+      } finally {
+        clearMemory(this.memory);
+        const renewed = await this.#openOn(database);
+        await begin(renewed.world);
+      }
+    });
+  }
+
+  /** The world and its database end. `remove` deletes what is stored. */
+  delete(remove: () => Promise<void>): Promise<void> {
+    return this.#alone(async () => {
+      this.#isDeleted = true;
+      await this.#close((world) => world.abandon());
+      await remove();
+    });
+  }
+
+  /** Background work ends, and the database is closed. */
+  close(): Promise<void> {
+    return this.#alone(() => this.#close((world) => world.close()));
+  }
+
+  #enter(opened: Opened): EnteredWorld {
+    this.#entered++;
+    this.#uses++;
+    return opened.entered;
+  }
+
+  async #later(take: (opened: Opened) => EnteredWorld): Promise<EnteredWorld | undefined> {
+    for (;;) {
+      if (this.#change !== undefined) await this.#change;
+      else if (this.#isDeleted) return undefined;
+      else if (this.#opened === undefined) await this.#open();
+      else return take(this.#opened);
+    }
+  }
+
+  /** Changes take turns; requests wait until they are over, except those of the control API. */
+  async #alone<T>(change: () => Promise<T>): Promise<T> {
+    while (this.#change !== undefined) await this.#change;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#change = promise;
+    try {
+      await this.#opening?.catch(() => {});
+      if (this.#entered > 0) {
+        const left = new Promise<void>((whenLeft) => this.#whenLeft.push(whenLeft));
+        await Promise.race([left, this.#options.sleepMs(DRAIN_MS_MAX)]);
+      }
+      return await change();
+    } finally {
+      this.#change = undefined;
+      resolve();
+    }
+  }
+
+  #open(): Promise<Opened> {
+    this.#opening ??= this.#openNew().finally(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
+  }
+
+  async #openNew(): Promise<Opened> {
+    const database = await this.#options.openDatabase();
+    try {
+      return await this.#openOn(database);
+    } catch (error) {
+      await database.close();
+      throw error;
+    }
+  }
+
+  async #openOn(database: Database): Promise<Opened> {
+    const world = await this.#options.openWorld(new DatabaseLease(database), this.memory);
+    const entered = {
+      world,
+      leave: (): void => {
+        if (--this.#entered === 0) for (const whenLeft of this.#whenLeft.splice(0)) whenLeft();
+      },
+    };
+    const held = {
+      world,
+      leave: (): void => {
+        this.#held--;
+      },
+    };
+    this.#opened = { database, world, entered, held };
+    return this.#opened;
+  }
+
+  async #close(end: (world: OpenWorld) => Promise<void>): Promise<void> {
+    const opened = this.#opened;
+    if (opened === undefined) return;
+    this.#opened = undefined;
+    await end(opened.world);
+    await opened.database.close();
+  }
+}

@@ -1,0 +1,297 @@
+/**
+ * The worlds of a server. The first, `default`, is open as long as the server runs, and keeps what belongs to the server: the list of the
+ * others, and control keys. The others open when they are first used.
+ *
+ * **Invariant:** what a request of one world reads, writes, waits for or counts against is that world's alone.
+ */
+import type { Database, Databases, SavedState, Transaction } from "#storage/database";
+import type { ListPage, PageRequest } from "#storage/keyset";
+import type { OpenWorld } from "../open-world.ts";
+import { Resting } from "./resting.ts";
+import type { WorldMemory } from "./world-memory.ts";
+import { DEFAULT_WORLD, isWorldName } from "./world-names.ts";
+import { type EnteredWorld, WorldSlot } from "./world-slot.ts";
+import { BEGINNING, bringBack, isSnapshotName, keepWorld } from "./world-states.ts";
+import { deleteWorldRow, findWakeTimes, hasWorld, IS_OPEN, insertWorld, listWorldRows, setWakeTime, type WorldRow } from "./worlds.store.ts";
+
+/** A world was deleted or replaced: other processes that have it open close it. Its key is the process that did so, a blank, and the name. */
+const worldFact = "world";
+/** 64 bits. */
+const PROCESS_BYTES = 8;
+
+export interface WorldsOptions {
+  readonly databases: Databases;
+  /** Opens a world on its database, for this process. */
+  openWorld(name: string, database: Database, memory: WorldMemory): Promise<OpenWorld>;
+  newMemory(): WorldMemory;
+  /** What a world keeps outside of its database. */
+  removeFiles(name: string): Promise<void>;
+  /** What the first world holds at the beginning. */
+  fillFirst(world: OpenWorld): Promise<unknown>;
+  randomSecret(byteCount: number): string;
+  realNowMs(): number;
+  sleepMs(ms: number): Promise<void>;
+  /** Background work on the worlds failed; it is tried again. */
+  onError(error: unknown): void;
+}
+
+export class Worlds {
+  readonly #options: WorldsOptions;
+  readonly #slots = new Map<string, WorldSlot>();
+  readonly #first: WorldSlot;
+  /** Names of worlds that are being made. */
+  readonly #unmade = new Set<string>();
+  readonly #process: string;
+  readonly #resting: Resting;
+  /** One after the other, so that a start is not held up by many. */
+  #lastWoken: Promise<unknown> = Promise.resolve();
+  #onOpened: (world: OpenWorld) => Promise<void> = async () => {};
+
+  private constructor(options: WorldsOptions) {
+    this.#options = options;
+    this.#process = options.randomSecret(PROCESS_BYTES);
+    const { realNowMs, onError } = options;
+    this.#resting = new Resting({ realNowMs, onError, look: () => this.restUnused(), wake: (name) => this.#wake(name) });
+    this.#first = this.#newSlot(DEFAULT_WORLD);
+    this.#slots.set(DEFAULT_WORLD, this.#first);
+  }
+
+  /** Opens the first world. */
+  static async open(options: WorldsOptions): Promise<Worlds> {
+    const worlds = new Worlds(options);
+    await worlds.#first.hold();
+    return worlds;
+  }
+
+  get default(): OpenWorld {
+    const { world } = this.#first;
+    if (world === undefined) throw new Error("the first world is closed");
+    return world;
+  }
+
+  /** Those that are open in this process, the first one first. */
+  *open(): IterableIterator<OpenWorld> {
+    for (const { world } of this.#slots.values()) if (world !== undefined) yield world;
+  }
+
+  /**
+   * The worlds do their background work from now on; `onOpened` is called with those that are open, and with each that opens. `wakesOthers`:
+   * those that rest are opened when they have work; of several processes one does so.
+   */
+  async start(onOpened: (world: OpenWorld) => Promise<void>, wakesOthers: boolean): Promise<void> {
+    this.#onOpened = async (world) => {
+      await onOpened(world);
+      world.work.start();
+    };
+    for (const world of this.open()) await this.#onOpened(world);
+    if (!wakesOthers) return;
+    for (const { name, wake_ms } of await findWakeTimes(this.default.database.reader)) this.#resting.rests(name, wake_ms);
+  }
+
+  /** Closes the worlds that were not used since the last call and have nothing to do. Returns whether any but the first is open. */
+  async restUnused(): Promise<boolean> {
+    let isAnyOpen = false;
+    for (const slot of this.#slots.values()) {
+      if (slot === this.#first || slot.world === undefined) continue;
+      if (slot.wasUsed() || !(await this.#rest(slot))) isAnyOpen = true;
+    }
+    return isAnyOpen;
+  }
+
+  /** For a request of the graph to the first world. A promise while that one is being replaced. */
+  enterDefault(): EnteredWorld | Promise<EnteredWorld> {
+    // It is never deleted.
+    return this.#first.enter() as EnteredWorld | Promise<EnteredWorld>;
+  }
+
+  /** For a request of the graph; undefined: there is no such world. */
+  enter(name: string): EnteredWorld | Promise<EnteredWorld | undefined> | undefined {
+    const slot = this.#slots.get(name);
+    if (slot !== undefined) return slot.enter();
+    return isWorldName(name) ? this.#find(name).then((found) => found?.enter()) : undefined;
+  }
+
+  /** For a request of the control API. */
+  async hold(name: string): Promise<EnteredWorld | undefined> {
+    return (await this.#find(name))?.hold();
+  }
+
+  list(page: PageRequest): Promise<ListPage<WorldRow>> {
+    return listWorldRows(this.default.database.reader, page);
+  }
+
+  /** Whether anything is stored beside the first world as it is: other worlds, or snapshots. Secrets in them are sealed by the keys of their time. */
+  async hasMore(): Promise<boolean> {
+    if ((await this.list({ limit: 1 })).rows.length > 0) return true;
+    return (await this.default.database.listStates()).length > 0;
+  }
+
+  /** Returns whether the name was free. What `fill` throws undoes it. */
+  async make(name: string, fill?: (world: OpenWorld) => Promise<void>): Promise<boolean> {
+    if (!isWorldName(name)) throw new RangeError(`not a world's name: ${name}`);
+    if (this.#unmade.has(name) || (await this.#find(name)) !== undefined) return false;
+    this.#unmade.add(name);
+    const slot = this.#newSlot(name);
+    try {
+      // Nobody finds it before it is filled. One that is empty is stored when it is first used.
+      if (fill !== undefined) await slot.fill(fill);
+      const isFree = await this.default.database.write((tx) => insertWorld(tx, name, this.#options.realNowMs(), fill === undefined ? null : IS_OPEN));
+      if (isFree) this.#slots.set(name, slot);
+      else await slot.close();
+      return isFree;
+    } catch (error) {
+      await slot.delete(() => this.#remove(name));
+      throw error;
+    } finally {
+      this.#unmade.delete(name);
+    }
+  }
+
+  /** Returns whether it was there. The first world cannot be deleted. */
+  async delete(name: string): Promise<boolean> {
+    const slot = name === DEFAULT_WORLD ? undefined : await this.#find(name);
+    if (slot === undefined) return false;
+    let wasThere = false;
+    await slot.delete(async () => {
+      wasThere = await this.default.database.write(async (tx) => {
+        this.#announce(tx, name);
+        return deleteWorldRow(tx, name);
+      });
+      await this.#remove(name);
+    });
+    if (this.#slots.get(name) === slot) this.#slots.delete(name);
+    this.#resting.forget(name);
+    return wasThere;
+  }
+
+  /** Keeps the world as it is under a name, in place of what was kept under it. Undefined: there is no such world. */
+  async saveSnapshot(name: string, snapshot: string): Promise<true | undefined> {
+    if (!isSnapshotName(snapshot)) throw new RangeError(`not a snapshot's name: ${snapshot}`);
+    return this.#with<true>(name, async (world) => {
+      await keepWorld(world, snapshot);
+      return true;
+    });
+  }
+
+  listSnapshots(name: string): Promise<readonly SavedState[] | undefined> {
+    return this.#with(name, async ({ database }) => (await database.listStates()).filter((state) => state.name !== BEGINNING));
+  }
+
+  /** Returns whether it was there. */
+  deleteSnapshot(name: string, snapshot: string): Promise<boolean | undefined> {
+    return this.#with(name, async ({ database }) => isSnapshotName(snapshot) && database.deleteState(snapshot));
+  }
+
+  /** The world is as it was when the snapshot was taken. False: there is none of that name. Rejects with `StateOutdated`. */
+  async restoreSnapshot(name: string, snapshot: string): Promise<boolean | undefined> {
+    const known = await this.listSnapshots(name);
+    if (known?.some((one) => one.name === snapshot) !== true) return known && false;
+    return (await this.#find(name))?.renew((database) => this.#restore(name, database, snapshot));
+  }
+
+  /** The world is as it was when it was made; the first one is as a server begins on empty data. */
+  async reset(name: string): Promise<true | undefined> {
+    const slot = await this.#find(name);
+    await slot?.renew(
+      async (database) => {
+        await this.#options.removeFiles(name);
+        return (await this.#restore(name, database, BEGINNING)) || this.#restore(name, database, undefined);
+      },
+      slot === this.#first ? async (world) => void (await this.#options.fillFirst(world)) : undefined,
+    );
+    return slot === undefined ? undefined : true;
+  }
+
+  /** Background work ends, and all databases are closed. */
+  async close(): Promise<void> {
+    this.#resting.stop();
+    await this.#lastWoken;
+    const others = [...this.#slots.values()].filter((slot) => slot !== this.#first);
+    // One that works or is used is looked at again at the next start.
+    await Promise.all(others.map(async (slot) => (await this.#rest(slot)) || (await slot.close())));
+    await this.#first.close();
+  }
+
+  /** Returns whether it rests. */
+  async #rest(slot: WorldSlot): Promise<boolean> {
+    const { name } = slot;
+    const { databases, realNowMs } = this.#options;
+    const rest = await slot.rest((database) => databases.rest(name, database));
+    if (rest === undefined) return slot.world === undefined;
+    const wakeMs = rest.dueInMs === undefined ? null : realNowMs() + rest.dueInMs;
+    await this.default.database.write((tx) => setWakeTime(tx, name, wakeMs));
+    if (wakeMs !== null) this.#resting.rests(name, wakeMs);
+    return true;
+  }
+
+  #wake(name: string): void {
+    this.#lastWoken = this.#lastWoken
+      .then(() => this.hold(name))
+      .then((held) => held?.leave())
+      .catch(this.#options.onError);
+  }
+
+  async #find(name: string): Promise<WorldSlot | undefined> {
+    const known = this.#slots.get(name);
+    if (known !== undefined) return known;
+    if (!isWorldName(name) || !(await hasWorld(this.default.database.reader, name))) return undefined;
+    const slot = this.#slots.get(name) ?? this.#newSlot(name);
+    this.#slots.set(name, slot);
+    return slot;
+  }
+
+  #newSlot(name: string): WorldSlot {
+    const { databases, newMemory, sleepMs } = this.#options;
+    return new WorldSlot({
+      ...{ name, sleepMs, memory: newMemory() },
+      openDatabase: () => databases.open(name),
+      openWorld: async (database, memory) => {
+        const world = await this.#options.openWorld(name, database, memory);
+        if (name === DEFAULT_WORLD) this.#follow(world);
+        else {
+          await this.default.database.write((tx) => setWakeTime(tx, name, IS_OPEN));
+          this.#resting.opened(name);
+        }
+        await this.#onOpened(world);
+        return world;
+      },
+    });
+  }
+
+  /** What other processes do with worlds that this one has open. */
+  #follow({ database }: OpenWorld): void {
+    database.onInvalidate((kind, key) => {
+      const [process, name = ""] = kind === worldFact && key !== undefined ? key.split(" ") : [];
+      const slot = process === this.#process ? undefined : this.#slots.get(name);
+      if (slot === undefined) return;
+      if (slot === this.#first) void slot.renew(async () => true);
+      else {
+        this.#slots.delete(name);
+        void slot.delete(async () => {});
+      }
+    });
+  }
+
+  async #with<T>(name: string, use: (world: OpenWorld) => Promise<T>): Promise<T | undefined> {
+    const held = await this.hold(name);
+    if (held === undefined) return undefined;
+    return use(held.world).finally(() => held.leave());
+  }
+
+  async #restore(name: string, database: Database, state: string | undefined): Promise<boolean> {
+    if (!(await bringBack(database, state, this.#options.realNowMs))) return false;
+    // On SQLite there are no other processes.
+    if (database.dialect === "postgres")
+      await (name === DEFAULT_WORLD ? database : this.default.database).write(async (tx) => this.#announce(tx, name));
+    return true;
+  }
+
+  #announce(tx: Transaction, name: string): void {
+    tx.invalidate(worldFact, `${this.#process} ${name}`);
+  }
+
+  async #remove(name: string): Promise<void> {
+    await this.#options.databases.remove(name);
+    await this.#options.removeFiles(name);
+  }
+}

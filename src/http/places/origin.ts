@@ -1,0 +1,130 @@
+/** D-01: scheme and host as the client used them, and the addresses that links begin with. */
+import ipaddr from "ipaddr.js";
+import { BoundedMap } from "#kernel/bounded-map";
+import { findHeader, type RawHeaders } from "../http1/headers.ts";
+import { isHost } from "../http1/host.ts";
+
+export interface Origin {
+  readonly scheme: string;
+  /** With the port, as the client wrote it. */
+  readonly host: string;
+}
+
+/** Proxies of one installation; a flood of addresses must not grow the memory. */
+const REMEMBERED_MAX = 1_000;
+
+export class Origins {
+  readonly #trusted: readonly [ipaddr.IPv4 | ipaddr.IPv6, number][];
+  readonly #known = new Map<string, boolean>();
+  readonly #networks = new BoundedMap<string, string>(REMEMBERED_MAX);
+  readonly #publicUrl: string | undefined;
+  #configured: Origin;
+
+  /** `trustedProxies` are CIDR ranges, e.g. `10.0.0.0/8`. Throws for what is none. `publicUrl` has no slash at its end. */
+  constructor(trustedProxies: readonly string[], publicUrl?: string) {
+    this.#publicUrl = publicUrl;
+    this.#trusted = trustedProxies.map((range) => ipaddr.parseCIDR(range.includes("/") ? range : `${range}/${range.includes(":") ? 128 : 32}`));
+    this.#configured = { scheme: "http", host: "localhost" };
+  }
+
+  /** The scheme of the listener, and the host of a request that names none, which only HTTP/1.0 may do. */
+  configured(scheme: "http" | "https", hostname: string, port: number): void {
+    const isAny = hostname === "0.0.0.0" || hostname === "::";
+    const host = isAny ? "localhost" : hostname.includes(":") ? `[${hostname}]` : hostname;
+    this.#configured = { scheme, host: `${host}:${port}` };
+  }
+
+  /** `named` is the host that the request is for. The address of `peer` is asked only where proxies are trusted: looking it up has a cost. */
+  of(headers: RawHeaders, named: string | undefined, peer: { readonly remoteAddress: string | undefined }): Origin {
+    const { scheme } = this.#configured;
+    const host = named ?? this.#configured.host;
+    if (this.#trusted.length === 0 || !this.#isTrusted(peer.remoteAddress)) return { scheme, host };
+    const forwardedHost = firstOf(findHeader(headers, "x-forwarded-host"));
+    const forwardedScheme = firstOf(findHeader(headers, "x-forwarded-proto"))?.toLowerCase();
+    return {
+      scheme: forwardedScheme === "https" || forwardedScheme === "http" ? forwardedScheme : scheme,
+      host: isHost(forwardedHost) ? forwardedHost : host,
+    };
+  }
+
+  /**
+   * The client, as far as one can be distinguished from another: its address, as the trusted proxies between wrote it down, each behind what it
+   * received; of IPv6 the network of 64 bits, which one client has to itself.
+   */
+  clientOf(headers: RawHeaders, peer: { readonly remoteAddress: string | undefined }): string {
+    let client = peer.remoteAddress ?? "";
+    if (this.#trusted.length > 0 && this.#isTrusted(client)) {
+      const forwarded = (findHeader(headers, "x-forwarded-for") ?? "").split(",");
+      for (let at = forwarded.length - 1; at >= 0 && this.#isTrusted(client); at--) {
+        const before = withoutPort((forwarded[at] as string).trim());
+        if (!ipaddr.isValid(before)) break;
+        client = before;
+      }
+    }
+    return client.includes(":") ? this.#networkOf(client) : client;
+  }
+
+  /** Whether the headers of `peer` are trusted. */
+  isProxy(peer: { readonly remoteAddress: string | undefined }): boolean {
+    return this.#trusted.length > 0 && this.#isTrusted(peer.remoteAddress);
+  }
+
+  /** What absolute addresses in the response begin with: the public address where the operator gives one, whatever Host says. */
+  baseUrlOf({ scheme, host }: Origin, { mount, hostname }: { readonly mount: string; readonly hostname: string | undefined }): string {
+    const url = this.#publicUrl;
+    if (url === undefined) return `${scheme}://${host}${mount}`;
+    return `${hostname === undefined ? url : atHostname(url, hostname)}${mount}`;
+  }
+
+  #networkOf(address: string): string {
+    let network = this.#networks.get(address);
+    if (network === undefined) {
+      const client = ipaddr.process(address.split("%", 1)[0] as string);
+      network =
+        client instanceof ipaddr.IPv6
+          ? `${client.parts
+              .slice(0, 4)
+              .map((part) => part.toString(16))
+              .join(":")}::/64`
+          : client.toString();
+      this.#networks.set(address, network);
+    }
+    return network;
+  }
+
+  #isTrusted(remote: string | undefined): boolean {
+    if (remote === undefined) return false;
+    let isTrusted = this.#known.get(remote);
+    if (isTrusted === undefined) {
+      isTrusted = this.#isInRanges(remote);
+      if (this.#known.size >= REMEMBERED_MAX) this.#known.clear();
+      this.#known.set(remote, isTrusted);
+    }
+    return isTrusted;
+  }
+
+  #isInRanges(remote: string): boolean {
+    if (!ipaddr.isValid(remote)) return false;
+    // An IPv4 address on an IPv6 socket is compared as IPv4.
+    const address = ipaddr.process(remote);
+    return this.#trusted.some(([range, bits]) => range.kind() === address.kind() && address.match(range, bits));
+  }
+}
+
+/** Some proxies write the port, too: `203.0.113.7:4711`, `[2001:db8::1]:4711`. */
+const withoutPort = (address: string): string => /^\[([^\]]*)\](?::\d+)?$|^([^:]*):\d+$/.exec(address)?.slice(1).find(Boolean) ?? address;
+
+/** The first proxy of a chain noted what the client used. */
+const firstOf = (list: string | undefined): string | undefined => list?.split(",", 1)[0]?.trim();
+
+/** The root of a surface with a host name of its own, with the scheme and port of `url`. */
+export function atHostname(url: string, hostname: string): string {
+  const { protocol, port } = new URL(url);
+  return `${protocol}//${hostname}${port === "" ? "" : `:${port}`}`;
+}
+
+/** Lower case, without the port. */
+export function hostnameOf(host: string): string {
+  const end = host.charCodeAt(0) === 91 ? host.indexOf("]") + 1 : host.indexOf(":");
+  return (end === -1 ? host : host.slice(0, end)).toLowerCase();
+}

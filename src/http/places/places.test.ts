@@ -1,0 +1,140 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { World } from "#graph/worlds/world";
+import { surfaces } from "#surfaces/surfaces";
+import { findHeader } from "../http1/headers.ts";
+import { hostnameOf, Origins } from "./origin.ts";
+import { type Place, Places } from "./places.ts";
+
+const world = (name: string): World => ({ name }) as World;
+const entered = (name: string) => ({ world: world(name), leave: () => {} });
+const worlds = {
+  default: world("default"),
+  enterDefault: () => entered("default"),
+  enter: (name: string) => (name === "t1" ? entered("t1") : undefined),
+};
+const where = (places: Places, host: string, path: string) => {
+  const { world: found, surface, mount, path: rest } = places.locate(host, path) as Place;
+  return { world: found.name, surface, mount, path: rest };
+};
+
+describe("D-01: surfaces by mount", () => {
+  const places = new Places(worlds, surfaces);
+  test.each([
+    { from: "/v26.0/2001", world: "default", surface: "base", mount: "", path: "/v26.0/2001" },
+    { from: "/", world: "default", surface: "base", mount: "", path: "/" },
+    { from: "/app/1001/activities", world: "default", surface: "app", mount: "/app", path: "/1001/activities" },
+    { from: "/app", world: "default", surface: "app", mount: "/app", path: "/" },
+    { from: "/apple", world: "default", surface: "base", mount: "", path: "/apple" },
+    { from: "/microblog/v1.0/7001", world: "default", surface: "microblog", mount: "/microblog/v1.0", path: "/7001" },
+    { from: "/microblog/v2.0/7001", world: "default", surface: "base", mount: "", path: "/microblog/v2.0/7001" },
+    { from: "/ads/v25.0/8001", world: "default", surface: "ads", mount: "/ads", path: "/v25.0/8001" },
+    { from: "/social-login/me", world: "default", surface: "social_login", mount: "/social-login", path: "/me" },
+    { from: "//ads///v25.0//8001", world: "default", surface: "ads", mount: "/ads", path: "///v25.0//8001" },
+    { from: "///microblog//v1.0///7001", world: "default", surface: "microblog", mount: "/microblog/v1.0", path: "///7001" },
+    { from: "/w/t1/v26.0/2001", world: "t1", surface: "base", mount: "/w/t1", path: "/v26.0/2001" },
+    { from: "//w//t1//app//me", world: "t1", surface: "app", mount: "/w/t1/app", path: "//me" },
+    { from: "/w/t1", world: "t1", surface: "base", mount: "/w/t1", path: "/" },
+    { from: "/w/none/2001", world: "default", surface: "base", mount: "", path: "/w/none/2001" },
+    { from: "/w", world: "default", surface: "base", mount: "", path: "/w" },
+  ])("$from", ({ from, ...place }) => {
+    expect(where(places, "localhost:4000", from)).toEqual(place as ReturnType<typeof where>);
+  });
+
+  test("repeated slashes change nothing", () => {
+    const slashes = fc.integer({ min: 1, max: 4 }).map((count) => "/".repeat(count));
+    const mounted = fc.constantFrom(["app"], ["ads"], ["microblog", "v1.0"], ["social-login"], ["w", "t1"], ["w", "t1", "ads"], []);
+    fc.assert(
+      fc.property(mounted, fc.array(slashes, { minLength: 8, maxLength: 8 }), (segments, gaps) => {
+        const written = [...segments, "2001"].map((segment, i) => `${gaps[i]}${segment}`).join("");
+        const once = where(places, "h", `/${[...segments, "2001"].join("/")}`);
+        const found = where(places, "h", written);
+        expect({ ...found, path: found.path.replaceAll(/\/+/g, "/") }).toEqual(once);
+      }),
+    );
+  });
+});
+
+test("D-01: a surface with a host name of its own is served there alone", () => {
+  const places = new Places(worlds, [
+    { name: "base", mount: "" },
+    { name: "ads", mount: "", hostname: "ads.test" },
+    { name: "microblog", mount: "/v1.0", hostname: "micro.test" },
+    { name: "app", mount: "/app" },
+  ]);
+  expect(where(places, "ADS.test:4000", "/v25.0/8001")).toEqual({ world: "default", surface: "ads", mount: "", path: "/v25.0/8001" });
+  expect(where(places, "micro.test", "/v1.0/7001")).toEqual({ world: "default", surface: "microblog", mount: "/v1.0", path: "/7001" });
+  expect(where(places, "other.test", "/ads/v25.0/8001")).toEqual({ world: "default", surface: "base", mount: "", path: "/ads/v25.0/8001" });
+  expect(where(places, "other.test", "/app/me")).toEqual({ world: "default", surface: "app", mount: "/app", path: "/me" });
+  expect(where(places, "ads.test", "/w/t1/v25.0/8001")).toEqual({ world: "t1", surface: "ads", mount: "/w/t1", path: "/v25.0/8001" });
+});
+
+describe("D-260: a world by its host name", () => {
+  const at = { isHostKept: new Places(worlds, surfaces), isHostReplaced: new Places(worlds, surfaces, false) };
+  test.each([
+    { host: "t1.localhost:4000", from: "/v26.0/2001", world: "t1", surface: "base", mount: "", path: "/v26.0/2001" },
+    { host: "T1.LocalHost", from: "/app/me", world: "t1", surface: "app", mount: "/app", path: "/me" },
+    { host: "t1.localhost", from: "/w/t1/me", world: "t1", surface: "base", mount: "/w/t1", path: "/me" },
+    { host: "localhost", from: "/me", world: "default", surface: "base", mount: "", path: "/me" },
+    { host: "t1.test", from: "/me", world: "default", surface: "base", mount: "", path: "/me" },
+    { host: "a.t1.localhost", from: "/me", world: "default", surface: "base", mount: "", path: "/me" },
+  ])("$host$from", ({ host, from, ...place }) => {
+    expect(where(at.isHostKept, host, from)).toEqual(place as ReturnType<typeof where>);
+  });
+
+  test("the first world does not know the paths of a host whose world does not exist", () => {
+    expect(where(at.isHostKept, "none.localhost", "/v26.0/2001")).toMatchObject({ world: "default", path: "/w/none/v26.0/2001" });
+  });
+
+  test("where links begin with another host, they name the world in their path", () => {
+    expect(where(at.isHostReplaced, "t1.localhost", "/app/me")).toEqual({ world: "t1", surface: "app", mount: "/w/t1/app", path: "/me" });
+    expect(where(at.isHostReplaced, "localhost", "/app/me")).toMatchObject({ world: "default", mount: "/app" });
+  });
+
+  test("a world that opens first is waited for", async () => {
+    const places = new Places({ ...worlds, enter: async (name) => worlds.enter(name) }, surfaces);
+    expect(await places.locate("h", "/w/t1/me")).toMatchObject({ mount: "/w/t1", path: "/me" });
+    expect(await places.locate("h", "/w/t2/me")).toMatchObject({ mount: "", path: "/w/t2/me" });
+  });
+});
+
+describe("D-01: scheme and host as the client used them", () => {
+  const forwarded = ["Host", "inner:1", "X-Forwarded-Proto", "https", "X-Forwarded-Host", "graph.example, inner"];
+  const origins = new Origins(["10.0.0.0/8", "::1/128", "192.0.2.7"]);
+  origins.configured("http", "0.0.0.0", 4000);
+  const from = (remote: string | undefined, raw: string[]) => {
+    const { scheme, host } = origins.of(raw, findHeader(raw, "host"), { remoteAddress: remote });
+    return `${scheme}://${host}`;
+  };
+
+  test("a trusted proxy is believed", () => {
+    for (const remote of ["10.1.2.3", "::ffff:10.1.2.3", "::1", "192.0.2.7"]) expect(from(remote, forwarded)).toBe("https://graph.example");
+    expect(from("10.1.2.3", ["Host", "h"])).toBe("http://h");
+    expect(from("10.1.2.3", ["Host", "h", "X-Forwarded-Proto", "javascript", "X-Forwarded-Host", "a/b"])).toBe("http://h");
+  });
+
+  test("nobody else is", () => {
+    for (const remote of ["11.1.2.3", "::2", "192.0.2.8", undefined, "not an address"]) expect(from(remote, forwarded)).toBe("http://inner:1");
+  });
+
+  test("links begin with the public address where there is one; a surface keeps a host name of its own", () => {
+    const at = (url: string | undefined, place: { mount: string; hostname: string | undefined }) =>
+      new Origins([], url).baseUrlOf({ scheme: "http", host: "evil.test" }, place);
+    expect(at(undefined, { mount: "/ads", hostname: undefined })).toBe("http://evil.test/ads");
+    expect(at("https://graph.example:8443/plaza", { mount: "/ads", hostname: undefined })).toBe("https://graph.example:8443/plaza/ads");
+    expect(at("https://graph.example:8443/plaza", { mount: "/v1.0", hostname: "micro.example" })).toBe("https://micro.example:8443/v1.0");
+  });
+
+  test("a request that names no host is one to the configured address", () => {
+    expect(from("11.1.2.3", [])).toBe("http://localhost:4000");
+  });
+
+  test("what is a range is said at start", () => {
+    expect(() => new Origins(["10.0.0.0/99"])).toThrow();
+    expect(() => new Origins(["proxy.local"])).toThrow();
+  });
+
+  test("the name of a host is in lower case and without its port", () => {
+    expect(["A.b:80", "[::1]:80", "a", "[::1]"].map(hostnameOf)).toEqual(["a.b", "[::1]", "a", "[::1]"]);
+  });
+});

@@ -1,0 +1,32 @@
+import { expect, test } from "bun:test";
+import { openPlaza } from "#harness/plaza";
+import { surfaces } from "#surfaces/surfaces";
+import { openapiRoute } from "./openapi-route.ts";
+
+const addresses = surfaces.map(({ name, mount }) => ({ name, mount }));
+
+test("a document that was made is used again until time, profile, calendar, address or selection change what it says", async () => {
+  const { world, registry } = await openPlaza();
+  const route = openapiRoute({ registry, traceId: () => "t", onUnexpected: () => {} }, addresses);
+  const read = async (query = "", baseUrl = "http://one"): Promise<string> => {
+    const place = { world, baseUrl, surface: "base", path: "/openapi.json", isFromProxy: false } as unknown as Parameters<typeof route>[1];
+    return (await route(new Request(`${baseUrl}/openapi.json${query}`), place)).text();
+  };
+  const first = await read();
+  expect(await read()).toBe(first);
+  expect(first).toContain("http://one");
+  expect(await read("", "http://two")).toContain("http://two");
+  expect((await read("?type=label")).length).toBeLessThan(first.length);
+  expect(await read("?surface=ads")).toContain("http://one/ads");
+  world.profile = "clients";
+  expect(await read()).not.toBe(first);
+  world.profile = "strict";
+  const { calendar } = world;
+  const [oldest] = calendar.marketing;
+  world.calendar = { ...calendar, marketing: calendar.marketing.map((one) => ({ ...one, released: one.released + 1 })) };
+  expect(await read()).toBe(first);
+  await world.clock.set(((oldest?.released ?? 0) - 1) * 1_000, true);
+  expect(await read()).not.toBe(first);
+  world.calendar = { ...calendar, platform: calendar.platform.slice(0, 1) };
+  expect(await read()).not.toBe(first);
+});

@@ -1,0 +1,68 @@
+/** A database as one opening of its world uses it: after its end nothing is written through it, and the database may serve the next one. */
+import { databaseUnreachable } from "#kernel/errors";
+import type { Database, Reader, SavedState, Transaction } from "./database.ts";
+
+type Listener = (kind: string | undefined, key: string | undefined) => void;
+
+export class DatabaseLease implements Database {
+  readonly #database: Database;
+  readonly dialect: Database["dialect"];
+  /** The database's own: it is on the hot path, and reading changes nothing. */
+  readonly reader: Reader;
+  readonly #letGo: (() => void)[] = [];
+  #hasEnded = false;
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.dialect = database.dialect;
+    this.reader = database.reader;
+  }
+
+  get processNumber(): number {
+    return this.#database.processNumber;
+  }
+
+  write<T>(body: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#hasEnded ? Promise.reject(databaseUnreachable()) : this.#database.write(body);
+  }
+
+  snapshot<T>(body: (reader: Reader) => Promise<T>): Promise<T> {
+    return this.#hasEnded ? Promise.reject(databaseUnreachable()) : this.#database.snapshot(body);
+  }
+
+  onInvalidate(listener: Listener): () => void {
+    const letGo = this.#database.onInvalidate(listener);
+    this.#letGo.push(letGo);
+    return letGo;
+  }
+
+  ping(): Promise<void> {
+    return this.#database.ping();
+  }
+
+  scrub(): Promise<void> {
+    return this.#hasEnded ? Promise.reject(databaseUnreachable()) : this.#database.scrub();
+  }
+
+  saveState(name: string): Promise<void> {
+    return this.#database.saveState(name);
+  }
+
+  restoreState(name: string | undefined): Promise<boolean> {
+    return this.#hasEnded ? Promise.reject(databaseUnreachable()) : this.#database.restoreState(name);
+  }
+
+  listStates(): Promise<readonly SavedState[]> {
+    return this.#database.listStates();
+  }
+
+  deleteState(name: string): Promise<boolean> {
+    return this.#database.deleteState(name);
+  }
+
+  /** Ends the lease. The database stays open. */
+  async close(): Promise<void> {
+    this.#hasEnded = true;
+    for (const letGo of this.#letGo.splice(0)) letGo();
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * The worlds of a server on PostgreSQL, a schema each. The first has connections of its own. The others share some, and hear of changes by the
+ * first one's connection for that, because a server of PostgreSQL has some hundred connections for everybody.
+ */
+import type { Database, Databases, FeatureMigrations } from "../database.ts";
+import { translated } from "./failures.ts";
+import { migratePostgres } from "./migrations.ts";
+import { openPostgres, PostgresDatabase } from "./open.ts";
+import { Pool } from "./pool.ts";
+import { Server } from "./server.ts";
+
+/** As many as the first world has. */
+const SHARED_CONNECTIONS_MAX = 8;
+
+const schemaOf = (world: string): string => `plaza_${world}`;
+
+export class PostgresDatabases implements Databases {
+  readonly #url: string;
+  readonly #migrations: readonly FeatureMigrations[];
+  #first: PostgresDatabase | undefined;
+  #shared: Pool | undefined;
+
+  constructor(url: string, migrations: readonly FeatureMigrations[]) {
+    this.#url = url;
+    this.#migrations = migrations;
+  }
+
+  /** The first one that is opened is closed last. */
+  async open(world: string): Promise<Database> {
+    if (this.#first === undefined) {
+      const url = this.#url;
+      this.#first = await openPostgres({ url, schema: schemaOf(world), migrations: this.#migrations, onClosed: () => this.#shared?.end() });
+      return this.#first;
+    }
+    return this.#openFurther(this.#first, schemaOf(world));
+  }
+
+  async #openFurther(first: PostgresDatabase, schema: string): Promise<Database> {
+    const { channel } = first;
+    const server = new Server(this.#url, schema);
+    this.#shared ??= new Pool(server, SHARED_CONNECTIONS_MAX);
+    try {
+      await migratePostgres(server, this.#migrations);
+      const database = new PostgresDatabase({
+        ...{ schema, pool: this.#shared, migrations: this.#migrations },
+        processNumber: () => first.processNumber,
+        end: async () => channel?.leave(schema),
+      });
+      await channel?.follow(schema, database.emit);
+      return database;
+    } catch (error) {
+      throw translated(error);
+    }
+  }
+
+  rest(_world: string, database: Database): Promise<void> {
+    return database.close();
+  }
+
+  async remove(world: string): Promise<void> {
+    const schema = schemaOf(world);
+    try {
+      const client = await new Server(this.#url, schema).connect();
+      try {
+        await client.query(`BEGIN READ WRITE; DROP SCHEMA IF EXISTS "${schema}" CASCADE; COMMIT`);
+      } finally {
+        await client.end().catch(() => {});
+      }
+    } catch (error) {
+      throw translated(error);
+    }
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * The saved states of a world: each row of it is kept as JSON in a table of its schema, since rows need no new tables, which take a tenth
+ * of a second. Texts for one round trip each.
+ */
+import type { FeatureMigrations } from "../database.ts";
+
+/** Beside those of `migrations.ts`. `migrations`: how many the world had. */
+export const STATE_TABLES = [
+  "CREATE TABLE IF NOT EXISTS saved_states (name TEXT PRIMARY KEY, saved_ms BIGINT NOT NULL, migrations BIGINT NOT NULL)",
+  "CREATE TABLE IF NOT EXISTS saved_rows (state TEXT NOT NULL, relation TEXT NOT NULL, content TEXT NOT NULL)",
+  "CREATE INDEX IF NOT EXISTS saved_rows_by_state ON saved_rows (state, relation)",
+];
+
+/** Of this driver. */
+const OWN = ["migrations", "fact_generations", "process_numbers", "locks", "saved_states", "saved_rows"];
+
+export const tablesText = (schema: string): string =>
+  `SELECT CAST(relname AS TEXT) AS name FROM pg_class WHERE relnamespace = '"${schema}"'::regnamespace AND relkind = 'r' ORDER BY relname`;
+
+/** Of the world: neither of the driver nor of the server. */
+export function tablesOfWorld(names: readonly string[], migrations: readonly FeatureMigrations[]): string[] {
+  const left = new Set([...OWN, ...migrations.flatMap(({ serverTables = [] }) => serverTables)]);
+  return names.filter((name) => !left.has(name));
+}
+
+export function requireStateName(name: string): void {
+  if (!/^[A-Za-z0-9_.-]{1,64}$/.test(name)) throw new RangeError(`not a state's name: ${name}`);
+}
+
+const NOW_MS = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
+
+export const deleteText = (name: string): string => `DELETE FROM saved_rows WHERE state = '${name}'; DELETE FROM saved_states WHERE name = '${name}'`;
+
+/** Of one moment, which the caller's transaction holds. */
+export const saveText = (name: string, tables: readonly string[]): string =>
+  [
+    deleteText(name),
+    `INSERT INTO saved_states (name, saved_ms, migrations) SELECT '${name}', ${NOW_MS}, COUNT(*) FROM migrations`,
+    ...tables.map(
+      (table) => `INSERT INTO saved_rows (state, relation, content) SELECT '${name}', '${table}', row_to_json(t)::text FROM "${table}" t`,
+    ),
+  ].join("; ");
+
+/** `is_current`: 1 where the state has the migrations of the world. */
+export const findText = (name: string): string =>
+  `SELECT CASE WHEN s.migrations = (SELECT COUNT(*) FROM migrations) THEN 1 ELSE 0 END AS is_current FROM saved_states s WHERE s.name = '${name}'`;
+
+/** Writers of other connections wait, and readers see what was there before, until the transaction ends; all caches are emptied. */
+export const restoreText = (schema: string, name: string | undefined, tables: readonly string[]): string =>
+  [
+    `LOCK TABLE ${tables.map((table) => `"${table}"`).join(", ")} IN EXCLUSIVE MODE`,
+    ...tables.map((table) => `DELETE FROM "${table}"`),
+    ...(name === undefined ? [] : tables.map((table) => restoreOne(name, table))),
+    `WITH counted AS (
+       INSERT INTO fact_generations (slot, generation) VALUES (pg_backend_pid() % 256, 1)
+       ON CONFLICT (slot) DO UPDATE SET generation = fact_generations.generation + 1 RETURNING slot, generation)
+     SELECT pg_notify('${schema}', slot || ' ' || generation || ' null') FROM counted`,
+  ].join("; ");
+
+const restoreOne = (name: string, table: string): string =>
+  `INSERT INTO "${table}" SELECT r.* FROM saved_rows s CROSS JOIN LATERAL json_populate_record(NULL::"${table}", CAST(s.content AS json)) r
+   WHERE s.state = '${name}' AND s.relation = '${table}'`;

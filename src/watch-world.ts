@@ -1,0 +1,83 @@
+/** `--watch`: what changes in the file of `--world` is applied to the world while the server runs (D-195). */
+import { readFile, stat } from "node:fs/promises";
+import type { Config } from "#config/config";
+import type { Registry } from "#graph/contract/registry";
+import { reloadWorld } from "#graph/worlds/file/reload";
+import { type ParseYaml, WorldFileProblem } from "#graph/worlds/file/text";
+import type { Worlds } from "#graph/worlds/hosting/worlds";
+import { errorFields, type Log } from "#telemetry/log";
+
+/** A person who saves a file and looks at the result sees no delay; a look costs one `stat`. */
+const LOOK_EVERY_MS = 250;
+
+export interface WatchedWorld {
+  /** Resolves when nothing is being applied any more. */
+  stop(): Promise<void>;
+}
+
+/** `loaded` is the text of the file that the first world was filled with. */
+export function watchWorld(worlds: Worlds, registry: Registry, config: Config, loaded: string, parseYaml: ParseYaml, log: Log): WatchedWorld {
+  const file = config.world as string;
+  let applied = loaded;
+  let seen: string | undefined;
+  let read: string | undefined;
+  let looking = Promise.resolve();
+
+  const look = async (): Promise<void> => {
+    const signature = await signatureOf(file);
+    const isStill = signature === seen;
+    seen = signature;
+    // An editor may be writing it; a file that was moved away comes back as a new one.
+    if (!isStill || signature === undefined || signature === read) return;
+    read = signature;
+    const text = await readFile(file, "utf8");
+    if (text === applied) return;
+    // Another takes its place when it is reset or restored.
+    const world = worlds.default;
+    const { warnings, ...counts } = await reloadWorld(world, registry, applied, requireText(text), parseYaml);
+    applied = text;
+    // A flag goes before the file, as at the start.
+    if (config.profile !== undefined) world.profile = config.profile;
+    for (const warning of warnings) log.warn({ world: file }, warning);
+    log.info({ world: file, ...counts }, "the world file has changed, and so has the world");
+  };
+  const report = (error: unknown): void => {
+    if (error instanceof WorldFileProblem)
+      log.warn({ world: file, problem: error.message }, "the world file cannot be applied, so the world stays as it is");
+    else log.error({ world: file, ...errorFields(error) }, "the world file could not be applied");
+  };
+  let isBusy = false;
+  // A timer because nothing else says on every file system, also through links, that a file was written or replaced.
+  const timer = setInterval(() => {
+    if (isBusy) return;
+    isBusy = true;
+    looking = look()
+      .catch(report)
+      .finally(() => {
+        isBusy = false;
+      });
+  }, LOOK_EVERY_MS);
+  timer.unref();
+  return {
+    async stop() {
+      clearInterval(timer);
+      await looking;
+    },
+  };
+}
+
+/** Changes whenever the file does; undefined while there is none. */
+async function signatureOf(file: string): Promise<string | undefined> {
+  try {
+    const { mtimeMs, size, ino } = await stat(file);
+    return `${mtimeMs} ${size} ${ino}`;
+  } catch {
+    return undefined;
+  }
+}
+
+/** An empty file is most likely one that is being written, and would remove everything. */
+function requireText(text: string): string {
+  if (text.trim() === "") throw new WorldFileProblem("the file is empty", "", undefined);
+  return text;
+}

@@ -1,0 +1,45 @@
+/** Public client libraries, installed once for each set of pinned versions, beside the project: they are no dependency of it. */
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const HERE = import.meta.dir;
+
+/** Returns the folder of the installed library. Where the registry cannot be reached this throws, and with it the test fails. */
+async function installed(folder: "node" | "python", pins: readonly string[], install: (into: string) => readonly string[]): Promise<string> {
+  const hash = new Bun.CryptoHasher("sha256");
+  for (const name of pins) hash.update(readFileSync(join(HERE, folder, name)));
+  const kept = join(tmpdir(), "plaza-client-libraries", `${folder}-${hash.digest("hex").slice(0, 16)}`);
+  if (existsSync(kept)) return kept;
+  mkdirSync(join(kept, ".."), { recursive: true });
+  const fresh = mkdtempSync(`${kept}.`);
+  for (const name of pins) cpSync(join(HERE, folder, name), join(fresh, name));
+  await run(install(fresh), fresh);
+  try {
+    // At once: what stands there is complete, also when two processes install.
+    renameSync(fresh, kept);
+  } catch (error) {
+    if (!existsSync(kept)) throw error;
+    rmSync(fresh, { recursive: true, force: true });
+  }
+  return kept;
+}
+
+export const installNodeLibrary = (): Promise<string> =>
+  installed("node", ["package.json", "package-lock.json"], () => ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
+
+export const installPythonLibrary = (): Promise<string> =>
+  installed("python", ["requirements.txt"], (into) => [
+    ...["python3", "-m", "pip", "install", "--disable-pip-version-check", "--quiet"],
+    // Nothing that belongs to one version of Python or one system.
+    ...["--no-deps", "--only-binary=:all:", "--platform", "any"],
+    ...["--target", join(into, "packages"), "--requirement", join(into, "requirements.txt")],
+  ]);
+
+/** What the command printed. */
+export async function run(command: readonly string[], cwd: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
+  const running = Bun.spawn([...command], { cwd, env: { ...process.env, ...env }, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr, code] = await Promise.all([new Response(running.stdout).text(), new Response(running.stderr).text(), running.exited]);
+  if (code !== 0) throw new Error(`${command.slice(0, 4).join(" ")} ended with ${code}: ${stdout}${stderr}`);
+  return stdout;
+}

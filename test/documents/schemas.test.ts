@@ -1,0 +1,125 @@
+/** The JSON Schemas that editors check files by say what the readers of these files do. */
+import { describe, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import Ajv from "ajv";
+import { tokenKinds } from "#auth/token";
+import { configFileSchema } from "#config/config-file-schema";
+import { optionsWith } from "#config/options";
+import { readConfig } from "#config/read-config";
+import { settings } from "#features";
+import { worldFileSchema } from "#graph/worlds/file/file-schema";
+import { sectionsOf } from "#graph/worlds/file/import-export";
+import { fullWorld } from "#harness/full-world";
+import { openPlaza } from "#harness/plaza";
+import { buildRegistry } from "#main";
+import { endAll, runPlaza } from "../cli/plaza-process.ts";
+import { examplesOf } from "./examples.ts";
+
+const ROOT = join(import.meta.dir, "../..");
+const registry = buildRegistry();
+const ajv = new Ajv({ strict: false });
+const parse = (text: string): Record<string, unknown[]> => Bun.YAML.parse(text) as Record<string, unknown[]>;
+const demo = readFileSync(join(ROOT, "worlds/demo.yaml"), "utf8");
+
+describe("world files", () => {
+  const isRight = ajv.compile(worldFileSchema(sectionsOf(registry)));
+  const problemsOf = (file: unknown) => (isRight(file) ? [] : isRight.errors);
+
+  test("the demo world, that of the documentation, a full one and one of an older version are right", () => {
+    const documented = examplesOf("docs/operating.md").find((example) => "file" in example && example.file === "world.yaml");
+    const texts = [demo, (documented as { text: string }).text, readFileSync(join(ROOT, "test/compatibility/world.yaml"), "utf8")];
+    for (const file of [...texts.map(parse), fullWorld]) expect(problemsOf(file)).toEqual([]);
+  });
+
+  test("what an export writes is right", async () => {
+    const plaza = await openPlaza({ world: fullWorld });
+    const { exportWorld } = await import("#graph/worlds/file/import-export");
+    expect(problemsOf(await exportWorld(plaza.world, plaza.registry))).toEqual([]);
+  });
+
+  test.each([
+    ["an unknown key", { colours: [] }],
+    ["an unknown key of an entry", { pages: [{ id: "1", colour: "red" }] }],
+    ["a missing key", { labels: [{ id: "1", page: "2" }] }],
+    ["a word that is none of the known ones", { tokens: [{ token: "a", type: "visitor", app: "1" }] }],
+    ["an id that is none", { pages: [{ id: "one" }] }],
+    ["a list that is none", { pages: { id: "1" } }],
+  ])("%s is wrong for an editor and for an import", async (_, file) => {
+    expect(problemsOf(file)).not.toEqual([]);
+    await expect(openPlaza({ world: file })).rejects.toThrow();
+  });
+
+  test("what may be left out, or may be empty, is no mistake, and a JSON file can name the schema", async () => {
+    const file = { $schema: "world.schema.json", pages: [{ id: 1 }], labels: null, clock: {} };
+    expect(problemsOf(file)).toEqual([]);
+    await openPlaza({ world: file });
+  });
+});
+
+describe("the demo world", () => {
+  const file = parse(demo);
+
+  test("holds something of every kind, and a token of every kind", () => {
+    expect(Object.keys(file).sort()).toEqual([...sectionsOf(registry).map(({ key }) => key), "tokens"].sort());
+    expect([...new Set((file.tokens as { type: string }[]).map(({ type }) => type))].sort()).toEqual([...tokenKinds].sort());
+  });
+
+  test("tells editors where its schema is, also in the package", () => {
+    const schema = /^# yaml-language-server: \$schema=(\S+)$/m.exec(demo)?.[1] as string;
+    expect(existsSync(join(ROOT, dirname("worlds/demo.yaml"), schema))).toBeTrue();
+    const { files } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { files: string[] };
+    expect(files).toEqual(expect.arrayContaining(["docs", "worlds"]));
+  });
+});
+
+describe("plaza.config.yaml", () => {
+  const schema = configFileSchema(settings);
+  const isRight = ajv.compile(schema);
+  const read = (values: Record<string, unknown>) => readConfig({}, {}, { path: "plaza.config.yaml", values }, settings);
+
+  test("the default of each option is right, and is read", () => {
+    const defaults = Object.fromEntries(optionsWith(settings).map(({ name, default: value }) => [name, value]));
+    const given = Object.entries(defaults).filter(([, value]) => value !== undefined);
+    for (const [name, value] of given)
+      expect({ name, isRight: isRight({ [name]: value }), read: read({ [name]: value }) }).toMatchObject({ name, isRight: true });
+  });
+
+  test.each([
+    [{ port: 8080, "control-port": 0, rtmp_port: "off", rtmps_port: false }],
+    [{ allow_callback: ["10.0.0.0/8", "receiver"], trusted_proxies: "10.0.0.0/8,192.168.0.0/16" }],
+    [{ surface_hosts: { app: "app.example.com" } }],
+    [{ data: "./data", profile: "clients", sandbox: true, labels_per_page_max: 10 }],
+  ])("%j is right, and is read", (values) => {
+    expect({ isRight: isRight(values), errors: isRight.errors }).toEqual({ isRight: true, errors: null });
+    read(values);
+  });
+
+  test.each([
+    [{ prot: 1 }],
+    [{ port: 70_000 }],
+    [{ profile: "lenient" }],
+    [{ sandbox: "maybe" }],
+    [{ surface_hosts: { backend: "example.com" } }],
+    [{ config: "other.yaml" }],
+  ])("%j is wrong for an editor and for the start", (values) => {
+    expect(isRight(values)).toBeFalse();
+    expect(() => read(values)).toThrow();
+  });
+
+  test("plaza schema prints both, and names what it knows", async () => {
+    const printed = async (file: string) => runPlaza(["schema", file]);
+    for (const file of ["world", "config"]) {
+      const { stdout } = await printed(file);
+      expect(JSON.parse(stdout)).toEqual(JSON.parse(readFileSync(join(ROOT, `docs/reference/${file}.schema.json`), "utf8")));
+    }
+    expect(await printed("labels")).toEqual({ code: 2, stdout: "", stderr: "plaza: there is no schema of labels; choose world or config\n" });
+    await endAll();
+  });
+
+  test("every option has its meaning for an editor to show", () => {
+    const described = Object.entries(schema.properties as Record<string, { description?: string }>);
+    expect(described.length).toBeGreaterThan(40);
+    for (const [name, { description }] of described) expect({ name, description }).toEqual({ name, description: expect.stringMatching(/\w/) });
+  });
+});

@@ -1,0 +1,41 @@
+/** The recipes of docs/guides/testing.md: the files that its blocks name in their first line, and the command of each section. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const GUIDE = join(import.meta.dir, "../../docs/guides/testing.md");
+
+interface Block {
+  readonly language: string;
+  readonly text: string;
+}
+
+const SECTION = /^## (.+)$/gm;
+const BLOCK = /^```(\w+)\n([\s\S]*?)^```$/gm;
+/** `// labels.test.ts` or `# test_labels.py`. */
+const FILE_NAME = /^(?:\/\/|#) ([\w.-]+)\n/;
+
+function blocksOf(title: string): Block[] {
+  const guide = readFileSync(GUIDE, "utf8");
+  const sections = [...guide.matchAll(SECTION)];
+  const at = sections.findIndex((section) => section[1] === title);
+  const section = sections[at];
+  if (section === undefined) throw new Error(`the guide has no section ${title}`);
+  const text = guide.slice(section.index, sections[at + 1]?.index);
+  return [...text.matchAll(BLOCK)].map(([, language = "", block = ""]) => ({ language, text: block }));
+}
+
+/** Writes the files of the sections into a folder. */
+export function writeRecipe(folder: string, ...titles: readonly string[]): void {
+  mkdirSync(folder, { recursive: true });
+  for (const { text } of titles.flatMap(blocksOf)) {
+    const name = FILE_NAME.exec(text)?.[1];
+    if (name !== undefined) writeFileSync(join(folder, name), text);
+  }
+}
+
+/** The command of a section. */
+export function commandOf(title: string): string {
+  const command = blocksOf(title).find(({ language }) => language === "sh")?.text;
+  if (command === undefined) throw new Error(`the section ${title} has no command`);
+  return command.trim();
+}

@@ -1,0 +1,36 @@
+/** Requests to worlds that have the same ids in them, and something that tells them apart. */
+import type { OwnServer } from "./own-server.ts";
+
+export const worldOf = (name: string) => ({
+  apps: [{ id: "1001", name: `Shop of ${name}`, secret: "s3cret" }],
+  pages: [{ id: "2001", name: `Page of ${name}` }],
+  labels: ["5001", "5002", "5003"].map((id) => ({ id, page: "2001", name: `${id} of ${name}` })),
+  tokens: [{ token: "page-token", type: "page", app: "1001", page: "2001", scopes: ["pages_messaging"] }],
+});
+
+export const makeWorld = ({ control }: OwnServer, name: string, file: unknown = worldOf(name)) => control("POST", "worlds", { name, file });
+
+export const addressOf = ({ baseUrl }: OwnServer, name: string): string => (name === "default" ? baseUrl : `${baseUrl}/w/${name}`);
+
+const CREDENTIALS = "access_token=page-token&oauth_token=page-token";
+const AUTHORIZATION = "Bearer page-token";
+
+export interface Labels {
+  readonly status: number;
+  readonly names: string[];
+  readonly next: string | undefined;
+}
+
+/** `baseUrl`: that of a world, or a link. */
+export async function listLabels(baseUrl: string, query = "", headers: Record<string, string> = {}): Promise<Labels> {
+  const url = baseUrl.includes("?") ? baseUrl : `${baseUrl}/v26.0/2001/custom_labels?fields=name&${CREDENTIALS}${query}`;
+  const response = await fetch(url, { headers: { authorization: AUTHORIZATION, ...headers } });
+  const { data = [], paging } = (await response.json()) as { data?: { name: string }[]; paging?: { next?: string } };
+  return { status: response.status, names: data.map(({ name }) => name), next: paging?.next };
+}
+
+export async function createLabel(baseUrl: string, name: string): Promise<number> {
+  const body = new URLSearchParams({ page_label_name: name });
+  return (await fetch(`${baseUrl}/v26.0/2001/custom_labels?${CREDENTIALS}`, { method: "POST", body, headers: { authorization: AUTHORIZATION } }))
+    .status;
+}
